@@ -84,6 +84,11 @@ MODELS = {
         dict(n_embd=32, n_head=4, n_layer=2, n_positions=40, n_inner=48, use_cache=False),
         ("input_ids", "attention_mask"),
     ),
+    "llama-generate": (
+        "LlamaForCausalLM",
+        dict(num_key_value_heads=2, use_cache=False),
+        ("input_ids", "attention_mask"),
+    ),
     "t5-encoder": (
         "T5EncoderModel",
         dict(d_model=32, d_kv=8, d_ff=48, num_layers=2, num_heads=4, feed_forward_proj="gated-gelu"),

@@ -12,6 +12,7 @@
 #include "import/onnx/host_tensor.h"
 #include "import/onnx/model.h"
 #include "import/onnx/row_functions.h"
+#include "import/onnx/turned.h"
 #include "import/onnx_import.h"
 #include "tests/converter/onnx_bytes.h"
 
@@ -306,6 +307,86 @@ std::string attention_in_window(int64_t window) {
                            b::node("Add", {"scores", "mask"}, {"masked"}) + b::node("Softmax", {"masked"}, {"p"}) +
                            b::node("MatMul", {"p", "xv"}, {"last_hidden_state"});
   return b::model(b::input("input_ids") + b::output("last_hidden_state") + constants + mask + rows);
+}
+
+/// bias(head, query, key) of two heads, and what padding hides.
+template <typename Bias>
+std::optional<Mask> biased(const std::vector<Probe>& probes, const Bias& bias) {
+  std::vector<HostTensor> out;
+  for (const Probe& probe : probes) {
+    const int64_t batch = probe.extents.batch, tokens = probe.extents.tokens;
+    HostTensor all = host_floats({batch, 2, tokens, tokens}, {});
+    for (int64_t i = 0; i < batch * 2 * tokens * tokens; ++i) {
+      const int64_t k = i % tokens, q = i / tokens % tokens, head = i / tokens / tokens % 2;
+      const int64_t text = i / tokens / tokens / 2;
+      const bool there = probe.mask[static_cast<size_t>(text * tokens + k)] != 0;
+      all.floats.push_back(bias(head, q, k) + (there ? 0 : -3.4028234663852886e38));
+    }
+    out.push_back(std::move(all));
+  }
+  return recognise_mask(probes, out, 2);
+}
+
+TEST(OnnxCones, KnowsBiasesByDistance) {
+  const std::vector<Probe> probes = make_probes(-1, -1, 12);
+  const auto by_distance = [](int64_t head, int64_t distance) {
+    return static_cast<double>(head + 1) + 0.25 * static_cast<double>(std::clamp<int64_t>(distance, -3, 2));
+  };
+  const auto buckets = biased(probes, [&](int64_t h, int64_t q, int64_t k) { return by_distance(h, k - q); });
+  ASSERT_TRUE(buckets);
+  EXPECT_EQ(buckets->kind, fb::MaskKind::none);
+  EXPECT_EQ(buckets->farthest, 3);
+  ASSERT_EQ(buckets->biases.size(), 14u);
+  for (int64_t i = 0; i < 14; ++i) {
+    EXPECT_EQ(buckets->biases[static_cast<size_t>(i)], static_cast<float>(by_distance(i / 7, i % 7 - 3))) << i;
+  }
+  EXPECT_TRUE(buckets->slopes.empty());
+  const auto slopes = biased(
+      probes, [](int64_t h, int64_t q, int64_t k) { return -0.5 * static_cast<double>((h + 1) * std::abs(k - q)); });
+  ASSERT_TRUE(slopes);
+  EXPECT_EQ(slopes->slopes, (std::vector<float>{0.5F, 1.0F}));
+  EXPECT_FALSE(biased(probes, [](int64_t, int64_t, int64_t k) { return static_cast<double>(k); }));
+}
+
+/// What rotary places make of heads of `width` columns, of which `turned` are turned by places and angles base^(-2 i / turned).
+Turned rotated(const std::vector<Probe>& probes, size_t width, size_t turned, double base, double sign = 1) {
+  const size_t half = turned / 2;
+  std::vector<std::vector<double>> cosines, sines;
+  for (const Probe& probe : probes) {
+    cosines.emplace_back();
+    sines.emplace_back();
+    for (size_t i = 0; i < static_cast<size_t>(probe.extents.tokens) * turned; ++i) {
+      const double power = -static_cast<double>(i % half) / static_cast<double>(half);
+      const double angle = static_cast<double>(i / turned) * std::pow(base, power);
+      cosines.back().push_back(static_cast<double>(static_cast<float>(std::cos(angle))));
+      sines.back().push_back(sign * static_cast<double>(static_cast<float>(std::sin(angle))));
+    }
+  }
+  const Turned all(3, width, probes), part = turned < width ? all.cut(0, turned) : all;
+  const Turned other = part.cut(half, turned).times(-1).joined(part.cut(0, half));
+  const Turned out = part.times(cosines).plus(other.times(sines));
+  return turned < width ? out.joined(all.cut(turned, width)) : out;
+}
+
+TEST(OnnxTurned, KnowsRotaryPlacesWithTheirBase) {
+  const std::vector<Probe> probes = make_probes(-1, -1);
+  for (const double base : {10000.0, 500000.0}) {
+    for (const size_t turned : {size_t{8}, size_t{16}}) {
+      double factor = 0;
+      const auto turn = rotated(probes, 16, turned, base).times(0.25).turn(&factor);
+      ASSERT_TRUE(turn) << base;
+      EXPECT_EQ(turn->width, turned);
+      EXPECT_EQ(turn->rotary.base, base);
+      EXPECT_EQ(turn->rotary.amplitude, 1);
+      EXPECT_TRUE(turn->rotary.divisors.empty());
+      EXPECT_EQ(factor, 0.25);
+    }
+  }
+  double factor = 0;
+  EXPECT_FALSE(rotated(probes, 16, 16, 10000, -1).turn(&factor)) << "turned the other way";
+  EXPECT_FALSE(Turned(0, 16, probes).turn(&factor)) << "not turned";
+  const Turned plain(0, 4, probes);
+  EXPECT_FALSE(plain.plus(plain.cut(1, 2).joined(plain.cut(0, 1)).joined(plain.cut(2, 4))).turn(&factor));
 }
 
 TEST(OnnxCones, SeesWindowsOfAnyWidth) {

@@ -2,11 +2,12 @@
 
     python tests/golden/onnx_models.py [NAME...]
 
-Needs torch, transformers 4.30 (its graphs can be traced; newer ones with --dynamo), onnx and onnxruntime. Each NAME.onnx has a
+Needs torch, transformers 4.30 (its graphs can be traced; newer ones, and newer families, with --dynamo), onnx and onnxruntime. Each NAME.onnx has a
 NAME.jsonl beside it: ids, segments and outputs, as `bantam convert --expect` reads them.
 """
 
 import argparse
+import itertools
 import json
 import pathlib
 
@@ -83,6 +84,33 @@ def models():
     yield "albert-classify", AlbertForSequenceClassification(albert), 3, ["logits"]
 
 
+def newer_models():
+    """The same of families that transformers 4.30 does not have, or writes otherwise: rotary places, shared heads, windows, biases."""
+    import transformers
+
+    shape = {"pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 2}
+    modern = transformers.ModernBertConfig(
+        num_labels=3,
+        global_attn_every_n_layers=2,
+        local_attention=4,
+        cls_token_id=1,
+        sep_token_id=2,
+        classifier_pooling="mean",
+        **{**SHAPE, "num_hidden_layers": 2},
+        **shape,
+    )
+    modern._attn_implementation = "eager"
+    yield "modernbert-classify", transformers.ModernBertForSequenceClassification(modern), 2, ["logits"]
+    llama = transformers.LlamaConfig(num_key_value_heads=1, use_cache=False, **SHAPE, **shape)
+    llama._attn_implementation = "eager"
+    yield "llama-generate", transformers.LlamaForCausalLM(llama), 2, ["logits"]
+    t5 = transformers.T5Config(
+        vocab_size=VOCABULARY, d_model=WIDTH, d_kv=8, d_ff=24, num_layers=1, num_heads=HEADS, feed_forward_proj="gated-gelu"
+    )
+    t5._attn_implementation = "eager"
+    yield "t5-encoder", transformers.T5EncoderModel(t5), 2, ["last_hidden_state"]
+
+
 class Positional(torch.nn.Module):
     """A model whose inputs have places instead of names."""
 
@@ -103,9 +131,9 @@ def export(model, path, opset, count, outputs, dynamo):
     arguments = (ids, torch.ones_like(ids), torch.zeros_like(ids))[:count]
     names = INPUTS[:count]
     if dynamo:
-        free = torch.export.Dim.DYNAMIC
+        batch, tokens = torch.export.Dim("batch"), torch.export.Dim("tokens", max=PLACES)
         model = Positional(model, names)
-        shapes = (tuple({0: free, 1: free} for _ in names),)
+        shapes = (tuple({0: batch, 1: tokens} for _ in names),)
         options = {"dynamo": True, "dynamic_shapes": shapes, "external_data": False}
     else:
         model.config.return_dict = False
@@ -211,7 +239,7 @@ def main():
     parser.add_argument("--dynamo", action="store_true")
     arguments = parser.parse_args()
     OUT.mkdir(exist_ok=True)
-    for name, model, count, outputs in models():
+    for name, model, count, outputs in itertools.chain(models(), newer_models() if arguments.dynamo else []):
         if arguments.names and name not in arguments.names:
             continue
         torch.manual_seed(len(name))

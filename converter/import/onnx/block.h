@@ -3,12 +3,14 @@
 #define BANTAM_CONVERTER_IMPORT_ONNX_BLOCK_H_
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "bantam_generated.h"
 #include "import/onnx/parameter.h"
 #include "import/onnx/row_functions.h"
+#include "import/onnx/turned.h"
 
 namespace bantam::convert::onnx {
 
@@ -35,6 +37,10 @@ struct Block {
   double scale = 1;
   fb::MaskKind mask = fb::MaskKind::none;
   uint32_t window = 0;
+  uint32_t kv_heads = 0;
+  std::shared_ptr<const Turn> turn;  // null: none
+  std::vector<float> biases;         // [heads, distances], the first of the key farthest in front; or nothing
+  std::vector<float> slopes;         // of heads
   fb::PoolKind pool = fb::PoolKind::first;
   uint32_t begin = 0;
 };

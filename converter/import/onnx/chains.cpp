@@ -147,12 +147,13 @@ class Chains {
   void slices(int32_t id) {
     const std::vector<int32_t>& parts = at(id).inputs;
     const int32_t from = at(parts[0]).kind == Block::Kind::kSlice ? at(parts[0]).inputs[0] : -1;
-    for (uint32_t i = 0; i < 3; ++i) {
-      const Block& part = at(parts[i]);
-      const bool third = part.kind == Block::Kind::kSlice && free(parts[i]) && part.inputs[0] == from &&
-                         part.begin == i * part.columns && at(from).columns == 3 * part.columns;
-      if (!third) return;
+    uint32_t begin = 0;
+    for (const int32_t one : parts) {
+      const Block& part = at(one);
+      if (part.kind != Block::Kind::kSlice || !free(one) || part.inputs[0] != from || part.begin != begin) return;
+      begin += part.columns;
     }
+    if (at(from).columns != begin) return;
     for (const int32_t part : parts) chains_.at(part).attention = id;
   }
 

@@ -105,21 +105,32 @@ std::optional<InputRole> input_role(const std::string& name) {
   return found->second;
 }
 
-std::optional<Mask> recognise_mask(const std::vector<Probe>& probes, const std::vector<HostTensor>& added,
-                                   int64_t heads) {
+namespace {
+
+int64_t longest_of(const std::vector<Probe>& probes) {
   int64_t longest = 1;
   for (const Probe& probe : probes) longest = std::max(longest, probe.extents.tokens);
+  return longest;
+}
+
+/// Heads that what is added tells apart: most masks are the same for all.
+int64_t heads_apart(const HostTensor& added, int64_t heads) {
+  const std::vector<int64_t>& given = added.dims;
+  return given.size() < 3 || given[given.size() - 3] == 1 ? 1 : heads;
+}
+
+/// What `mask` hides, where nothing else is added.
+std::optional<Mask> recognise_hidden(const std::vector<Probe>& probes, const std::vector<HostTensor>& added,
+                                     int64_t heads) {
+  const int64_t longest = longest_of(probes);
   // What keys at a distance (plus longest - 1) from their queries are, both being there: known to be seen, or to be hidden.
-  enum class Known : uint8_t { kNothing, kSeen, kHidden };
+  enum class Known : uint8_t { kNothing, kIsSeen, kIsHidden };
   std::vector<Known> known(static_cast<size_t>(2 * longest - 1), Known::kNothing);
   bool padding = true;
   for (size_t p = 0; p < probes.size(); ++p) {
     const Extents& at = probes[p].extents;
     const auto tokens = static_cast<size_t>(at.tokens), batches = static_cast<size_t>(at.batch);
-    // Most masks are the same for all heads.
-    const std::vector<int64_t>& given = added[p].dims;
-    const bool one = given.size() < 3 || given[given.size() - 3] == 1;
-    const int64_t apart = one ? 1 : heads;
+    const int64_t apart = heads_apart(added[p], heads);
     const HostTensor all = broadcast(added[p], {at.batch, apart, at.tokens, at.tokens});
     for (size_t row = 0; row < batches * static_cast<size_t>(apart) * tokens; ++row) {
       const size_t q = row % tokens, first = row / tokens / static_cast<size_t>(apart) * tokens;
@@ -133,7 +144,7 @@ std::optional<Mask> recognise_mask(const std::vector<Probe>& probes, const std::
           continue;
         }
         Known& before = known[static_cast<size_t>(longest) - 1 + k - q];
-        const Known now = hidden ? Known::kHidden : Known::kSeen;
+        const Known now = hidden ? Known::kIsHidden : Known::kIsSeen;
         if (before != Known::kNothing && before != now) return std::nullopt;  // not by distance
         before = now;
       }
@@ -143,7 +154,7 @@ std::optional<Mask> recognise_mask(const std::vector<Probe>& probes, const std::
   int64_t before = 0, after = 0, farthest = 0;
   for (int64_t distance = 1 - longest; distance < longest; ++distance) {
     if (of(distance) != Known::kNothing) farthest = std::max(farthest, std::abs(distance));
-    if (of(distance) != Known::kSeen) continue;
+    if (of(distance) != Known::kIsSeen) continue;
     before = std::max(before, -distance);
     after = std::max(after, distance);
   }
@@ -151,14 +162,108 @@ std::optional<Mask> recognise_mask(const std::vector<Probe>& probes, const std::
   if (!padding && farthest == 0) return std::nullopt;
   for (int64_t distance = 1 - longest; distance < longest; ++distance) {
     const bool inside = distance >= -before && distance <= after;
-    if (of(distance) != Known::kNothing && (of(distance) == Known::kSeen) != inside) return std::nullopt;
+    if (of(distance) != Known::kNothing && (of(distance) == Known::kIsSeen) != inside) return std::nullopt;
   }
   const bool all_before = before >= farthest, all_after = after >= farthest;
+  Mask mask;
+  mask.window = static_cast<uint32_t>(before);
   if (all_before && all_after) return Mask{};
-  if (all_before && after == 0) return Mask{fb::MaskKind::causal, 0};
-  if (before == after) return Mask{fb::MaskKind::window, static_cast<uint32_t>(before)};
-  if (after == 0) return Mask{fb::MaskKind::causal_window, static_cast<uint32_t>(before)};
-  return std::nullopt;
+  if (all_before && after == 0) {
+    mask.kind = fb::MaskKind::causal;
+    mask.window = 0;
+  } else if (before == after) {
+    mask.kind = fb::MaskKind::window;
+  } else if (after == 0) {
+    mask.kind = fb::MaskKind::causal_window;
+  } else {
+    return std::nullopt;
+  }
+  return mask;
+}
+
+/// Biases by distance, [heads, 2 tokens - 1]; takes them from what is added. False where the same distance has two.
+bool take_biases(const std::vector<Probe>& probes, int64_t heads, std::vector<HostTensor>& added,
+                 std::vector<double>* biases) {
+  const int64_t longest = longest_of(probes);
+  const auto row = static_cast<size_t>(2 * longest - 1);
+  std::vector<bool> known(static_cast<size_t>(heads) * row);
+  biases->assign(known.size(), 0);
+  for (size_t p = 0; p < probes.size(); ++p) {
+    const Extents& at = probes[p].extents;
+    const auto tokens = static_cast<size_t>(at.tokens);
+    const auto apart = static_cast<size_t>(heads_apart(added[p], heads));
+    added[p] = broadcast(added[p], {at.batch, static_cast<int64_t>(apart), at.tokens, at.tokens});
+    for (size_t i = 0; i < added[p].size(); ++i) {
+      double& value = added[p].floats[i];
+      const size_t k = i % tokens, q = i / tokens % tokens, head = i / tokens / tokens % apart;
+      const size_t first = i / tokens / tokens / apart * tokens;
+      if (value <= kHidden) continue;
+      if (probes[p].mask[first + q] == 0) continue;
+      for (size_t h = apart == 1 ? 0 : head; h <= (apart == 1 ? static_cast<size_t>(heads) - 1 : head); ++h) {
+        const size_t at_distance = h * row + static_cast<size_t>(longest) - 1 + k - q;
+        if (!known[at_distance]) (*biases)[at_distance] = value;
+        known[at_distance] = true;
+        if (std::fabs((*biases)[at_distance] - value) > 1e-5 * (1 + std::fabs(value))) return false;
+      }
+      value = 0;
+    }
+  }
+  // What is not seen at any place may have any bias: that of its neighbour.
+  for (size_t h = 0; h < static_cast<size_t>(heads); ++h) {
+    for (int64_t d = 1; d < longest; ++d) {
+      for (const int64_t side : {d, -d}) {
+        const size_t i = h * row + static_cast<size_t>(longest - 1 + side);
+        const size_t inner = h * row + static_cast<size_t>(longest - 1 + (side < 0 ? side + 1 : side - 1));
+        if (!known[i]) (*biases)[i] = (*biases)[inner];
+      }
+    }
+  }
+  return true;
+}
+
+/// A slope a head that |key - query| is multiplied with, where biases are that; nothing where they are not.
+std::vector<float> slopes_of(const std::vector<double>& biases, int64_t heads, int64_t longest) {
+  std::vector<float> slopes;
+  const auto row = static_cast<size_t>(2 * longest - 1);
+  for (size_t h = 0; h < static_cast<size_t>(heads); ++h) {
+    const double* of = biases.data() + h * row + longest - 1;
+    const double slope = longest > 1 ? -of[-1] : 0;
+    for (int64_t d = 1; d < longest; ++d) {
+      const double expected = -slope * static_cast<double>(d), by = 1e-5 * (1 + std::fabs(expected));
+      if (std::fabs(of[-d] - expected) > by || std::fabs(of[d] - expected) > by || of[0] != 0) return {};
+    }
+    slopes.push_back(static_cast<float>(slope));
+  }
+  return slopes;
+}
+
+}  // namespace
+
+std::optional<Mask> recognise_mask(const std::vector<Probe>& probes, const std::vector<HostTensor>& added,
+                                   int64_t heads) {
+  if (std::optional<Mask> mask = recognise_hidden(probes, added, heads)) return mask;
+  std::vector<HostTensor> hidden = added;
+  std::vector<double> biases;
+  if (!take_biases(probes, heads, hidden, &biases)) return std::nullopt;
+  std::optional<Mask> mask = recognise_hidden(probes, hidden, heads);
+  if (!mask) return std::nullopt;
+  const int64_t longest = longest_of(probes);
+  const auto row = static_cast<size_t>(2 * longest - 1);
+  mask->slopes = slopes_of(biases, heads, longest);
+  // From here on all have the bias of the farthest.
+  for (size_t i = 0; i < biases.size(); ++i) {
+    const int64_t distance = static_cast<int64_t>(i % row) - (longest - 1);
+    const double last = biases[i / row * row + (distance < 0 ? 0 : row - 1)];
+    if (biases[i] != last) mask->farthest = std::max(mask->farthest, std::abs(distance) + 1);
+  }
+  mask->farthest = std::min(mask->farthest, longest - 1);
+  for (int64_t h = 0; h < heads; ++h) {
+    for (int64_t d = -mask->farthest; d <= mask->farthest; ++d) {
+      mask->biases.push_back(
+          static_cast<float>(biases[static_cast<size_t>(h) * row + static_cast<size_t>(longest - 1 + d)]));
+    }
+  }
+  return mask;
 }
 
 std::optional<Index> recognise_index(const std::vector<Probe>& probes, const std::vector<HostTensor>& index) {

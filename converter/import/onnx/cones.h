@@ -47,9 +47,13 @@ std::optional<InputRole> input_role(const std::string& name);
 struct Mask {
   fb::MaskKind kind = fb::MaskKind::none;
   uint32_t window = 0;
+  // What is added to scores that are seen, by key - query: [heads, 2 farthest + 1], or a slope a head that -|key - query| is multiplied
+  // with; or nothing. Distances beyond have the value of the farthest.
+  std::vector<float> biases, slopes;
+  int64_t farthest = 0;
 };
 /// What of scores [batch, heads, tokens, tokens] is seen, from what is added to them (or a factor of softmax's inputs) for each probe.
-/// Nothing where it is none of: all, padding, causal, a window, both.
+/// Nothing where it is none of: all, padding, causal, a window, both; with biases by distance or without.
 std::optional<Mask> recognise_mask(const std::vector<Probe>& probes, const std::vector<HostTensor>& added,
                                    int64_t heads);
 

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "graph/places.h"
 
 namespace bantam::convert::onnx {
 namespace {
@@ -298,6 +299,29 @@ class Emitter {
     return builder_.linear(name, made_.at(first.inputs[0]), weight, bias(chains, name), {});
   }
 
+  /// Cosines and sines, which layers share.
+  int32_t rotary(const Turn& turn) {
+    for (const auto& [known, table] : turns_) {
+      if (known == turn) return table;
+    }
+    Values values;
+    values.values = rotary_angles(positions_, turn.width, turn.rotary);
+    const int32_t made = builder_.table(unique("rotary"), positions_, turn.width, std::move(values));
+    turns_.emplace_back(turn, made);
+    return made;
+  }
+
+  /// Biases by distance, likewise.
+  int32_t distances(const Block& block) {
+    const auto found = distances_.find(block.biases);
+    if (found != distances_.end()) return found->second;
+    Values values;
+    values.values = block.biases;
+    const auto columns = static_cast<uint32_t>(block.biases.size() / block.heads);
+    const int32_t made = builder_.table(unique("distances"), block.heads, columns, std::move(values));
+    return distances_[block.biases] = made;
+  }
+
   int32_t attention(const Block& block) {
     // The place of the layer that makes its queries.
     const auto chain = chains_.find(block.inputs[0]);
@@ -306,13 +330,20 @@ class Emitter {
     prefix = dot == std::string::npos ? fmt::format("layer.{}.attention.", layer_) : prefix.substr(0, dot + 1);
     ++layer_;
     const int32_t qkv = side_by_side(block, prefix);
-    const Heads heads = builder_.split_heads(unique(prefix + "heads"), qkv, block.heads);
+    TurnSpec turn;
+    if (block.turn != nullptr) turn.rotary = rotary(*block.turn);
+    const Heads heads = builder_.split_heads(unique(prefix + "heads"), qkv, block.heads, block.kv_heads, turn);
     AttentionSpec spec;
     const double usual = 1 / std::sqrt(static_cast<double>(block.head_width));
     // Exporters compute the scale by roots of f32.
     spec.scale = std::fabs(block.scale - usual) < 1e-6 * usual ? 0.0F : static_cast<float>(block.scale);
     spec.mask = block.mask;
     spec.window = block.window;
+    if (!block.slopes.empty()) {
+      spec.slopes = vector(block.slopes, "", "slopes");
+    } else if (!block.biases.empty()) {
+      spec.distance_bias = distances(block);
+    }
     return builder_.attention(unique(prefix + "attention"), heads, spec);
   }
 
@@ -359,6 +390,8 @@ class Emitter {
   std::map<int32_t, int32_t> made_;  // tensors of blocks
   std::map<std::string, int32_t> vectors_;
   std::map<Key, int32_t> matrices_;
+  std::vector<std::pair<Turn, int32_t>> turns_;
+  std::map<std::vector<float>, int32_t> distances_;
   std::vector<int32_t> tables_;      // of words
   std::vector<int32_t> attentions_;  // in their order
   std::set<std::string> names_;

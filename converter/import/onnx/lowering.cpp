@@ -140,6 +140,7 @@ void Lowering::let_go(const Node& node) {
     if (value == values_.end()) continue;
     value->second.host = {};
     value->second.scores.reset();
+    value->second.turned.reset();
   }
 }
 
@@ -162,6 +163,7 @@ void Lowering::want(const Reach& reach) {
 void Lowering::read(const Node& node) {
   if (read_host(node)) return;
   if (read_fused(node)) return;
+  if (read_turned(node)) return;
   if (read_attention(node)) return;
   if (read_products(node)) return;
   if (read_shape(node)) return;
@@ -236,7 +238,7 @@ bool Lowering::read_host(const Node& node) {
   bool all_constant = true, any = false;
   if (node.op == "Shape" && node.domain.empty()) {
     const Value& x = in(node, 0);
-    if (x.kind != Value::Kind::kRows && x.kind != Value::Kind::kScores) {
+    if (x.kind != Value::Kind::kRows && x.kind != Value::Kind::kTurned && x.kind != Value::Kind::kScores) {
       any = true;
     } else {
       Value out;
@@ -277,9 +279,16 @@ bool Lowering::read_host(const Node& node) {
                       in(node, 0).constant.dims().size() == 2;
   const bool whole_table = lookup && in(node, 0).constant.is_integer() && in(node, 0).constant.tensor != nullptr &&
                            bytes_of(in(node, 0).constant.tensor->type) > 1;
+  // Rows of a table for each query and key: biases by distance.
+  bool pairs = lookup && kind(node, 1) == Value::Kind::kHost;
+  for (size_t p = 0; p < probes_.size() && pairs; ++p) {
+    const std::vector<int64_t>& shape = in(node, 1).host[p].dims;
+    const int64_t tokens = extents(p).tokens;
+    pairs = shape.size() >= 2 && shape[shape.size() - 1] == tokens && shape[shape.size() - 2] == tokens;
+  }
   const bool places = node.op == "Slice" && !all_constant && kind(node, 0) == Value::Kind::kConstant &&
                       in(node, 0).constant.dims().size() == 2 && !in(node, 0).constant.is_integer();
-  if (matrix || places || (lookup && !whole_table)) return false;
+  if (matrix || places || (lookup && !whole_table && !pairs)) return false;
   Reach reaches;
   for (size_t i = 0; i < node.inputs.size() && !all_constant; ++i) reaches.add(reach(node, i));
   const size_t runs = all_constant ? 1 : probes_.size();

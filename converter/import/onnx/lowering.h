@@ -17,16 +17,24 @@
 #include "import/onnx/cones.h"
 #include "import/onnx/model.h"
 #include "import/onnx/row_functions.h"
+#include "import/onnx/turned.h"
 
 namespace bantam::convert::onnx {
+
+/// Heads that columns are cut into: `kv_heads` of them are there, each for heads / kv_heads in a row.
+struct HeadAxes {
+  int64_t heads = 1, kv_heads = 1, width = 1;
+};
 
 /// Scores of queries and keys, and their softmax.
 struct Scores {
   int32_t queries = -1, keys = -1;  // blocks
   int64_t heads = 0, width = 0;
+  int64_t kv_heads = 0;  // of keys and of values, each of which as many of the others share
   double scale = 1;
-  std::vector<HostTensor> added;  // for each probe; empty: nothing
-  Reach reach;                    // of what is added
+  std::shared_ptr<const Turn> turn;  // of queries and keys; null: none
+  std::vector<HostTensor> added;     // for each probe; empty: nothing
+  Reach reach;                       // of what is added
   bool softmax = false;
 };
 
@@ -36,6 +44,7 @@ struct Value {
     kConstant,
     kHost,  // for each probe
     kRows,
+    kTurned,  // columns of heads on their way to being turned
     kScores,
     kWhere,    // truth values of scores: is a probability not a number?
     kStep,     // scale of rows that are quantised while running (times `factor`, a number or one a column)
@@ -52,6 +61,7 @@ struct Value {
   bool masked = false;
   bool quantised = false;  // rows that have been quantised while running
   std::shared_ptr<Scores> scores;
+  std::shared_ptr<const Turned> turned;
   std::shared_ptr<const HostTensor> factor;
 };
 
@@ -136,6 +146,7 @@ class Lowering {
   // lowering_attention.cpp
   bool read_attention(const Node& node);
   void read_scores(const Node& node);
+  void set_queries_keys(const Value& queries, const Value& keys, Scores& scores, double* by_queries, double* by_keys);
   void read_context(const Node& node);
   void read_scores_pair(const Node& node);
   void read_attention_operator(const Node& node);
@@ -144,7 +155,17 @@ class Lowering {
                      const Reach& reach) const;
   std::vector<HostTensor> mask_of_truths(const std::vector<HostTensor>& seen, bool inverted) const;
   int32_t attention(const Node& node, const Scores& scores, int32_t values);
-  std::optional<std::pair<int64_t, int64_t>> heads_of(const Axes& axes, bool turned) const;
+  std::optional<HeadAxes> heads_of(const Axes& axes, bool turned) const;
+
+  // lowering_turned.cpp
+  bool read_turned(const Node& node);
+  void read_rotary_operator(const Node& node);
+  bool cut_turned(const Node& node);
+  bool split_turned(const Node& node);
+  std::shared_ptr<const Turned> turned_of(const Value& value);
+  std::optional<std::vector<std::vector<double>>> factors_of(const Axes& axes, const Value& value) const;
+  void set_turned(const Node& node, const Value& like, Turned turned);
+  int32_t turned_rows(const Value& value, double* factor, std::shared_ptr<const Turn>* turn);
 
   // lowering_fused.cpp
   bool read_fused(const Node& node);

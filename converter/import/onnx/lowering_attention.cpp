@@ -16,19 +16,25 @@ const Axis kPlaces = {kTokensAtom};
 
 }  // namespace
 
-/// Heads and their columns where axes are [texts, heads, tokens, columns] (`turned`: columns in front of tokens), or the first two as one.
-std::optional<std::pair<int64_t, int64_t>> Lowering::heads_of(const Axes& axes, bool turned) const {
+/// Heads where axes are [texts, heads, tokens, columns] (`turned`: columns in front of tokens), or the first two as one.
+std::optional<HeadAxes> Lowering::heads_of(const Axes& axes, bool turned) const {
   if (axes.size() < 3) return std::nullopt;
   const size_t last = axes.size() - 1;
   const Axis &columns = axes[turned ? last - 1 : last], &tokens = axes[turned ? last : last - 1];
   if (!(tokens == kPlaces) || columns.size() > 1) return std::nullopt;
-  const int64_t width = columns.empty() ? 1 : columns[0].extent;
+  HeadAxes out;
   if (!columns.empty() && (columns[0].kind != Atom::Kind::kColumns || columns[0].step != 1)) return std::nullopt;
+  out.width = columns.empty() ? 1 : columns[0].extent;
   const Axis front = flat({axes.begin(), axes.end() - 2});
-  if (front.empty() || !(front[0] == kBatchAtom) || front.size() > 2) return std::nullopt;
-  if (front.size() == 1) return std::pair{int64_t{1}, width};
-  if (front[1].kind != Atom::Kind::kColumns || front[1].step != width) return std::nullopt;
-  return std::pair{front[1].extent, width};
+  if (front.empty() || !(front[0] == kBatchAtom) || front.size() > 3) return std::nullopt;
+  for (size_t i = 1; i < front.size(); ++i) {
+    const bool repeats = front[i].step == 0;
+    if (front[i].kind != Atom::Kind::kColumns) return std::nullopt;
+    if (repeats ? i + 1 != front.size() : i != 1 || front[i].step != out.width) return std::nullopt;
+    if (!repeats) out.kv_heads = front[i].extent;
+    out.heads *= front[i].extent;
+  }
+  return out;
 }
 
 bool Lowering::read_attention(const Node& node) {
@@ -39,7 +45,8 @@ bool Lowering::read_attention(const Node& node) {
   const auto is = [&](size_t i, Value::Kind k) { return kind(node, i) == k; };
   const bool product =
       (op == "MatMul" && node.domain.empty()) || (op == "FusedMatMul" && node.domain == "com.microsoft");
-  if (product && is(0, Value::Kind::kRows) && is(1, Value::Kind::kRows)) return read_scores(node), true;
+  const auto rows = [&](size_t i) { return is(i, Value::Kind::kRows) || is(i, Value::Kind::kTurned); };
+  if (product && rows(0) && rows(1)) return read_scores(node), true;
   if (product && is(0, Value::Kind::kScores) && is(1, Value::Kind::kRows)) return read_context(node), true;
   if (!node.domain.empty()) return false;
   if (op == "IsNaN" && is(0, Value::Kind::kScores) && in(node, 0).scores->softmax) {
@@ -68,18 +75,29 @@ bool Lowering::read_attention(const Node& node) {
   return false;
 }
 
+void Lowering::set_queries_keys(const Value& queries, const Value& keys, Scores& scores, double* by_queries,
+                                double* by_keys) {
+  std::shared_ptr<const Turn> of_keys;
+  scores.queries = turned_rows(queries, by_queries, &scores.turn);
+  scores.keys = turned_rows(keys, by_keys, &of_keys);
+  const bool same = (scores.turn == nullptr) == (of_keys == nullptr);
+  if (!same || (of_keys != nullptr && !(*of_keys == *scores.turn))) refuse("turns queries otherwise than keys");
+}
+
 void Lowering::read_scores(const Node& node) {
   const Value &q = in(node, 0), &k = in(node, 1);
   const bool turns = node.op == "FusedMatMul" && node.integer("transB", 0) != 0;
   if (node.op == "FusedMatMul" && node.integer("transA", 0) != 0) refuse("turns its queries");
   const auto of_q = heads_of(q.axes, false), of_k = heads_of(k.axes, !turns);
-  if (!of_q || of_q != of_k) refuse("multiplies rows that are no queries and keys of heads");
+  if (!of_q || !of_k || of_q->kv_heads != of_q->heads || of_q->heads != of_k->heads || of_q->width != of_k->width) {
+    refuse("multiplies rows that are no queries and keys of heads");
+  }
   auto scores = std::make_shared<Scores>();
   double by_q = 1, by_k = 1;
-  scores->queries = collapse(functions_.without_factor(q.term, &by_q));
-  scores->keys = collapse(functions_.without_factor(k.term, &by_k));
-  scores->heads = of_q->first;
-  scores->width = of_q->second;
+  set_queries_keys(q, k, *scores, &by_q, &by_k);
+  scores->heads = of_q->heads;
+  scores->kv_heads = of_k->kv_heads;
+  scores->width = of_q->width;
   scores->scale = by_q * by_k * double{node.number("alpha", 1)};
   Value out;
   out.kind = Value::Kind::kScores;
@@ -173,18 +191,28 @@ int32_t Lowering::attention(const Node& node, const Scores& scores, int32_t valu
   block.columns = static_cast<uint32_t>(scores.heads * scores.width);
   block.heads = static_cast<uint32_t>(scores.heads);
   block.head_width = static_cast<uint32_t>(scores.width);
+  block.kv_heads = static_cast<uint32_t>(scores.kv_heads);
   block.scale = scores.scale;
+  block.turn = scores.turn;
   for (const int32_t input : block.inputs) {
-    if (at(input).columns != block.columns || !at(input).of_tokens) refuse("its heads are not all columns of its rows");
+    const uint32_t columns = (input == scores.queries ? block.heads : block.kv_heads) * block.head_width;
+    if (at(input).columns != columns || !at(input).of_tokens) refuse("its heads are not all columns of its rows");
   }
   if (!scores.added.empty()) {
     const std::optional<Mask> mask = recognise_mask(probes_, scores.added, scores.heads);
     if (!mask) {
-      refuse(
-          "what is added to its scores is none of: padding, causal, a window (biases by distance and others are not "
-          "read)");
+      refuse("what is added to its scores is none of: padding, causal, a window, a bias by distance");
     }
     want(scores.reach);
+    // Biases may have more to show.
+    int64_t longest = 0;
+    for (const Probe& probe : probes_) longest = std::max(longest, probe.extents.tokens);
+    constexpr int64_t kUsualReach = 256;  // twice what models bias farther tokens alike from
+    if (!mask->biases.empty() && mask->slopes.empty() && 2 * mask->farthest > longest - 2) {
+      want({std::max(kUsualReach, 2 * longest)});
+    }
+    block.biases = mask->biases;
+    block.slopes = mask->slopes;
     block.mask = mask->kind;
     block.window = mask->window;
   }
@@ -195,11 +223,17 @@ void Lowering::read_context(const Node& node) {
   const Value &p = in(node, 0), &v = in(node, 1);
   if (!p.scores->softmax) refuse("multiplies scores without a softmax");
   const auto heads = heads_of(v.axes, false);
-  if (!heads || heads->first != p.scores->heads || heads->second != p.scores->width) {
+  if (!heads || heads->heads != p.scores->heads || heads->kv_heads != p.scores->kv_heads ||
+      heads->width != p.scores->width) {
     refuse("multiplies probabilities with rows that are no values of as many heads");
   }
   const int32_t y = attention(node, *p.scores, block_of(v));
-  set(node, 0, rows_of(y, v.axes));
+  Axes axes = v.axes;
+  // Of shared heads each query has its own row.
+  if (heads->kv_heads != heads->heads) axes[axes.size() - 3] = {columns_atom(heads->heads, heads->width)};
+  if (heads->kv_heads != heads->heads && axes.size() != 4)
+    refuse("shares heads of texts that are no axis of their own");
+  set(node, 0, rows_of(y, std::move(axes)));
 }
 
 /// Attention of opset 23, and MultiHeadAttention of ONNX Runtime.
@@ -207,23 +241,33 @@ void Lowering::read_attention_operator(const Node& node) {
   const bool multi = node.op == "MultiHeadAttention";
   Value q = in(node, 0), k = in(node, 1), v = in(node, 2);
   for (const Value* x : {&q, &k, &v}) {
-    if (x->kind != Value::Kind::kRows) refuse("its queries, keys and values are no rows of their own");
+    const bool rows = x->kind == Value::Kind::kRows || (x != &v && x->kind == Value::Kind::kTurned);
+    if (!rows) refuse("its queries, keys and values are no rows of their own");
   }
   int64_t heads = multi ? node.integer("num_heads", 0) : node.integer("q_num_heads", 0);
   const bool four = q.axes.size() == 4;
   Scores scores;
   double by_q = 1, by_k = 1;
-  scores.queries = collapse(functions_.without_factor(q.term, &by_q));
-  scores.keys = collapse(functions_.without_factor(k.term, &by_k));
+  set_queries_keys(q, k, scores, &by_q, &by_k);
   int32_t values = block_of(v);
+  int64_t kv_heads = 0;
   if (four) {
     const auto of_q = heads_of(q.axes, false), of_k = heads_of(k.axes, false), of_v = heads_of(v.axes, false);
-    if (!of_q || of_q != of_k || of_q != of_v) refuse("its heads are not parts of columns, in their order");
-    heads = of_q->first;
+    const bool fits = of_q && of_k && of_v && of_q->heads == of_q->kv_heads && of_k->kv_heads == of_v->kv_heads &&
+                      of_k->heads == of_v->heads && of_q->heads % of_k->heads == 0 && of_q->width == of_k->width &&
+                      of_q->width == of_v->width;
+    // Heads that the operator itself would share among ones that are shared already have another order.
+    if (!fits || (of_k->heads != of_q->heads && of_k->heads != of_k->kv_heads)) {
+      refuse("its heads are not parts of columns, in their order");
+    }
+    heads = of_q->heads;
+    kv_heads = of_k->kv_heads;
   }
   const auto columns = static_cast<int64_t>(at(scores.queries).columns);
   if (heads < 1 || columns % heads != 0) refuse("its heads do not divide its columns");
-  if (!four && !multi && node.integer("kv_num_heads", heads) != heads) refuse("its keys have fewer heads");
+  if (!four) kv_heads = multi ? heads : node.integer("kv_num_heads", heads);
+  if (kv_heads < 1 || heads % kv_heads != 0) refuse("its keys' heads do not divide its heads");
+  scores.kv_heads = kv_heads;
   scores.heads = heads;
   scores.width = columns / heads;
   scores.scale =
@@ -273,7 +317,7 @@ void Lowering::read_attention_operator(const Node& node) {
     }
     add_to_scores(scores, axes, mask_of_truths(causal, false), 1, {});
   }
-  set(node, 0, rows_of(attention(node, scores, values), v.axes));
+  set(node, 0, rows_of(attention(node, scores, values), q.axes));
 }
 
 /// Attention of ONNX Runtime: queries, keys and values by one matrix.
@@ -299,7 +343,7 @@ void Lowering::read_merged_attention(const Node& node) {
   Scores scores;
   scores.queries = parts[0];
   scores.keys = parts[1];
-  scores.heads = heads;
+  scores.heads = scores.kv_heads = heads;
   scores.width = columns / heads;
   scores.scale = node.has("scale") && node.number("scale", 0) != 0 ? double{node.number("scale", 0)}
                                                                    : 1 / std::sqrt(static_cast<double>(scores.width));

@@ -56,7 +56,7 @@ bool Lowering::read_shape(const Node& node) {
     block.first = static_cast<uint32_t>(starts[0]);
     return set(node, 0, rows_of(add(std::move(block)), {{kTokensAtom}, {columns_atom(shape[1])}})), true;
   }
-  if (x.kind != Value::Kind::kRows && x.kind != Value::Kind::kScores) return false;
+  if (x.kind != Value::Kind::kRows && x.kind != Value::Kind::kTurned && x.kind != Value::Kind::kScores) return false;
   if (op == "Reshape") return read_reshape(node, lists(node, 1, "shape")), true;
   if (op == "Transpose") {
     Value out = x;
@@ -103,11 +103,16 @@ bool Lowering::read_shape(const Node& node) {
   }
   if (op == "Expand") {
     const std::vector<std::vector<int64_t>> shapes = lists(node, 1, "shape");
+    Value out = x;
     for (size_t p = 0; p < probes_.size(); ++p) {
-      const std::vector<int64_t> now = dims(x.axes, extents(p));
-      if (broadcast_dims(now, shapes[p]) != now) refuse("repeats rows");
+      const std::vector<int64_t> now = dims(x.axes, extents(p)), wide = broadcast_dims(now, shapes[p]);
+      if (wide.size() != now.size()) refuse("repeats rows");
+      for (size_t i = 0; i < now.size(); ++i) {
+        if (p == 0 && wide[i] != now[i] && x.axes[i].empty()) out.axes[i] = {columns_atom(wide[i], 0)};
+        if (wide[i] != extent(out.axes[i], extents(p))) refuse("repeats rows");
+      }
     }
-    return set(node, 0, x), true;
+    return set(node, 0, std::move(out)), true;
   }
   if (x.kind != Value::Kind::kRows) return false;
   if (op == "Slice") return read_slice(node), true;
@@ -198,6 +203,21 @@ Value Lowering::cut(const Node& node, const Value& x, size_t axis, int64_t begin
     block.begin = static_cast<uint32_t>(begin);
     block.of_tokens = at(from).of_tokens;
     axes[axis] = block.columns == 1 ? Axis{} : Axis{columns_atom(end - begin)};
+    if (drop) axes.erase(axes.begin() + static_cast<std::ptrdiff_t>(axis));
+    return rows_of(add(std::move(block)), std::move(axes));
+  }
+  // A part of the columns that lie farthest apart, such as the queries of [3, heads, width].
+  const bool outermost = of.size() == 1 && of[0].kind == Atom::Kind::kColumns && of[0].extent * of[0].step == columns;
+  if (outermost && begin >= 0 && begin < end && end <= of[0].extent) {
+    Block block;
+    block.kind = Block::Kind::kSlice;
+    block.name = node.name;
+    block.inputs = {from};
+    block.columns = static_cast<uint32_t>((end - begin) * of[0].step);
+    block.begin = static_cast<uint32_t>(begin * of[0].step);
+    block.of_tokens = at(from).of_tokens;
+    const int64_t step = of[0].step;
+    axes[axis] = end - begin == 1 ? Axis{} : Axis{columns_atom(end - begin, step)};
     if (drop) axes.erase(axes.begin() + static_cast<std::ptrdiff_t>(axis));
     return rows_of(add(std::move(block)), std::move(axes));
   }
