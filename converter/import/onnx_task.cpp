@@ -38,7 +38,7 @@ bool has_head(const std::vector<Block>& blocks, int32_t id) {
   while (true) {
     const Block& block = blocks[static_cast<size_t>(id)];
     if (block.kind == Block::Kind::kLinear) return true;
-    if (block.inputs.empty() || block.kind == Block::Kind::kAdd) return false;
+    if (block.inputs.empty() || block.kind == Block::Kind::kAdd || block.kind == Block::Kind::kRecurrent) return false;
     if (block.kind == Block::Kind::kStage && block.stage.kind == Stage::Kind::kNorm) {
       // A head may have a norm of its own.
       const Block& before = blocks[static_cast<size_t>(block.inputs[0])];

@@ -37,8 +37,16 @@ MODERN = dict(
 )
 # name: class, settings beside SHAPE, inputs of the graph
 MODELS = {
-    "bert-classify": ("BertForSequenceClassification", {}, ("input_ids", "attention_mask", "token_type_ids")),
-    "bert-encoder": ("BertModel", {}, ("input_ids", "attention_mask", "token_type_ids")),
+    "bert-classify": (
+        "BertForSequenceClassification",
+        {},
+        ("input_ids", "attention_mask", "token_type_ids"),
+    ),
+    "bert-encoder": (
+        "BertModel",
+        {},
+        ("input_ids", "attention_mask", "token_type_ids"),
+    ),
     "distilbert-tag": (
         "DistilBertForTokenClassification",
         dict(dim=32, n_heads=4, n_layers=2, hidden_dim=48),
@@ -77,11 +85,21 @@ MODELS = {
         ),
         ("input_ids", "attention_mask"),
     ),
-    "mpnet-encoder": ("MPNetModel", dict(pad_token_id=1), ("input_ids", "attention_mask")),
-    "modernbert-classify": ("ModernBertForSequenceClassification", MODERN, ("input_ids", "attention_mask")),
+    "mpnet-encoder": (
+        "MPNetModel",
+        dict(pad_token_id=1),
+        ("input_ids", "attention_mask"),
+    ),
+    "modernbert-classify": (
+        "ModernBertForSequenceClassification",
+        MODERN,
+        ("input_ids", "attention_mask"),
+    ),
     "gpt2-classify": (
         "GPT2ForTokenClassification",
-        dict(n_embd=32, n_head=4, n_layer=2, n_positions=40, n_inner=48, use_cache=False),
+        dict(
+            n_embd=32, n_head=4, n_layer=2, n_positions=40, n_inner=48, use_cache=False
+        ),
         ("input_ids", "attention_mask"),
     ),
     "llama-generate": (
@@ -91,10 +109,21 @@ MODELS = {
     ),
     "t5-encoder": (
         "T5EncoderModel",
-        dict(d_model=32, d_kv=8, d_ff=48, num_layers=2, num_heads=4, feed_forward_proj="gated-gelu"),
+        dict(
+            d_model=32,
+            d_kv=8,
+            d_ff=48,
+            num_layers=2,
+            num_heads=4,
+            feed_forward_proj="gated-gelu",
+        ),
         ("input_ids", "attention_mask"),
     ),
-    "xlnet-encoder": ("XLNetModel", dict(d_model=32, n_head=4, n_layer=2, d_inner=48), ("input_ids", "attention_mask")),
+    "xlnet-encoder": (
+        "XLNetModel",
+        dict(d_model=32, n_head=4, n_layer=2, d_inner=48),
+        ("input_ids", "attention_mask"),
+    ),
     "lstm-tag": (None, dict(cell="lstm"), ("input_ids",)),
     "gru-tag": (None, dict(cell="gru"), ("input_ids",)),
     "textcnn-classify": (None, dict(cell="convolutions"), ("input_ids",)),
@@ -129,7 +158,11 @@ class TextCnn(torch.nn.Module):
 
     def forward(self, input_ids):
         rows = self.embedding(input_ids).transpose(1, 2)
-        return self.linear(torch.cat([torch.relu(c(rows)).amax(dim=2) for c in self.convolutions], dim=1))
+        return self.linear(
+            torch.cat(
+                [torch.relu(c(rows)).amax(dim=2) for c in self.convolutions], dim=1
+            )
+        )
 
 
 def spread(model):
@@ -138,7 +171,9 @@ def spread(model):
     with torch.no_grad():
         for name, value in sorted(model.named_parameters()):
             if value.dim() > 1:
-                value.normal_(0, (1.6 / value.shape[-1]) ** 0.5 if "embed" not in name else 1.0)
+                value.normal_(
+                    0, (1.6 / value.shape[-1]) ** 0.5 if "embed" not in name else 1.0
+                )
             elif "weight" in name:
                 value.uniform_(0.7, 1.3)
             else:
@@ -218,11 +253,23 @@ def write_tokenizer(directory, with_sep):
     words = {"[PAD]": 0, "[CLS]": 1, "[SEP]": 2, "[UNK]": 3, "[MASK]": 4}
     words.update({f"w{index}": index for index in range(5, VOCABULARY)})
     special = [
-        dict(id=index, content=word, special=True, single_word=False, lstrip=False, rstrip=False, normalized=False)
+        dict(
+            id=index,
+            content=word,
+            special=True,
+            single_word=False,
+            lstrip=False,
+            rstrip=False,
+            normalized=False,
+        )
         for word, index in words.items()
         if word.startswith("[")
     ]
-    processor = dict(type="BertProcessing", sep=["[SEP]", 2], cls=["[CLS]", 1]) if with_sep else None
+    processor = (
+        dict(type="BertProcessing", sep=["[SEP]", 2], cls=["[CLS]", 1])
+        if with_sep
+        else None
+    )
     model = dict(
         type="WordPiece",
         unk_token="[UNK]",
@@ -236,7 +283,11 @@ def write_tokenizer(directory, with_sep):
         padding=None,
         added_tokens=special,
         normalizer=dict(
-            type="BertNormalizer", clean_text=True, handle_chinese_chars=True, strip_accents=None, lowercase=True
+            type="BertNormalizer",
+            clean_text=True,
+            handle_chinese_chars=True,
+            strip_accents=None,
+            lowercase=True,
         ),
         pre_tokenizer=dict(type="BertPreTokenizer"),
         post_processor=processor,

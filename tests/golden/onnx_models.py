@@ -80,7 +80,9 @@ def models():
     yield "distilbert-tag", DistilBertForTokenClassification(distil), 2, ["logits"]
     roberta = RobertaConfig(num_labels=3, pad_token_id=1, type_vocab_size=1, **SHAPE)
     yield "roberta-classify", RobertaForSequenceClassification(roberta), 2, ["logits"]
-    albert = AlbertConfig(embedding_size=8, num_labels=3, **{**SHAPE, "num_hidden_layers": 2})
+    albert = AlbertConfig(
+        embedding_size=8, num_labels=3, **{**SHAPE, "num_hidden_layers": 2}
+    )
     yield "albert-classify", AlbertForSequenceClassification(albert), 3, ["logits"]
 
 
@@ -100,15 +102,73 @@ def newer_models():
         **shape,
     )
     modern._attn_implementation = "eager"
-    yield "modernbert-classify", transformers.ModernBertForSequenceClassification(modern), 2, ["logits"]
-    llama = transformers.LlamaConfig(num_key_value_heads=1, use_cache=False, **SHAPE, **shape)
+    yield (
+        "modernbert-classify",
+        transformers.ModernBertForSequenceClassification(modern),
+        2,
+        ["logits"],
+    )
+    llama = transformers.LlamaConfig(
+        num_key_value_heads=1, use_cache=False, **SHAPE, **shape
+    )
     llama._attn_implementation = "eager"
     yield "llama-generate", transformers.LlamaForCausalLM(llama), 2, ["logits"]
     t5 = transformers.T5Config(
-        vocab_size=VOCABULARY, d_model=WIDTH, d_kv=8, d_ff=24, num_layers=1, num_heads=HEADS, feed_forward_proj="gated-gelu"
+        vocab_size=VOCABULARY,
+        d_model=WIDTH,
+        d_kv=8,
+        d_ff=24,
+        num_layers=1,
+        num_heads=HEADS,
+        feed_forward_proj="gated-gelu",
     )
     t5._attn_implementation = "eager"
     yield "t5-encoder", transformers.T5EncoderModel(t5), 2, ["last_hidden_state"]
+
+
+class Recurrent(torch.nn.Module):
+    """Labels of the last states of both directions, or of each token."""
+
+    def __init__(self, cell, of_tokens):
+        super().__init__()
+        self.embedding = torch.nn.Embedding(VOCABULARY, WIDTH)
+        self.rnn = cell(WIDTH, 12, bidirectional=True, batch_first=True)
+        self.linear = torch.nn.Linear(24, 3)
+        self.of_tokens = of_tokens
+
+    def forward(self, ids):
+        rows, state = self.rnn(self.embedding(ids))
+        if self.of_tokens:
+            return self.linear(rows)
+        state = state[0] if isinstance(state, tuple) else state
+        return self.linear(torch.cat([state[-2], state[-1]], dim=1))
+
+
+class Convolutions(torch.nn.Module):
+    """Kim, arXiv 1408.5882, padded."""
+
+    def __init__(self):
+        super().__init__()
+        self.embedding = torch.nn.Embedding(VOCABULARY, WIDTH)
+        self.convolutions = torch.nn.ModuleList(
+            torch.nn.Conv1d(WIDTH, 8, size, padding=size // 2) for size in (1, 3, 5)
+        )
+        self.linear = torch.nn.Linear(24, 3)
+
+    def forward(self, ids):
+        rows = self.embedding(ids).transpose(1, 2)
+        return self.linear(
+            torch.cat(
+                [torch.relu(c(rows)).amax(dim=2) for c in self.convolutions], dim=1
+            )
+        )
+
+
+def own_models():
+    """Classes of PyTorch alone."""
+    yield "lstm-classify", Recurrent(torch.nn.LSTM, False), 1, ["logits"]
+    yield "gru-tag", Recurrent(torch.nn.GRU, True), 1, ["logits"]
+    yield "textcnn-classify", Convolutions(), 1, ["logits"]
 
 
 class Positional(torch.nn.Module):
@@ -131,15 +191,21 @@ def export(model, path, opset, count, outputs, dynamo):
     arguments = (ids, torch.ones_like(ids), torch.zeros_like(ids))[:count]
     names = INPUTS[:count]
     if dynamo:
-        batch, tokens = torch.export.Dim("batch"), torch.export.Dim("tokens", max=PLACES)
+        batch, tokens = (
+            torch.export.Dim("batch"),
+            torch.export.Dim("tokens", max=PLACES),
+        )
         model = Positional(model, names)
         shapes = (tuple({0: batch, 1: tokens} for _ in names),)
         options = {"dynamo": True, "dynamic_shapes": shapes, "external_data": False}
     else:
-        model.config.return_dict = False
+        if hasattr(model, "config"):
+            model.config.return_dict = False
         options = {
             "dynamo": False,
-            "dynamic_axes": {name: {0: "batch", 1: "tokens"} for name in names + outputs},
+            "dynamic_axes": {
+                name: {0: "batch", 1: "tokens"} for name in names + outputs
+            },
         }
     torch.onnx.export(
         model,
@@ -165,7 +231,9 @@ def slim(path):
 
 def expected(path, out):
     """Answers to texts of several lengths, one at a time."""
-    session = onnxruntime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
+    session = onnxruntime.InferenceSession(
+        str(path), providers=["CPUExecutionProvider"]
+    )
     names = [i.name for i in session.get_inputs()]
     random = np.random.default_rng(3)
     lines = []
@@ -204,7 +272,9 @@ class Calibration:
                 "input_ids": random.integers(5, VOCABULARY, (1, 9)),
                 "attention_mask": np.ones((1, 9), np.int64),
             }
-            feeds.append({name: feed.get(name, np.zeros((1, 9), np.int64)) for name in names})
+            feeds.append(
+                {name: feed.get(name, np.zeros((1, 9), np.int64)) for name in names}
+            )
         self.feeds = iter(feeds)
 
     def get_next(self):
@@ -228,7 +298,9 @@ def quantised(source, name):
         per_channel=True,
         weight_type=QuantType.QInt8,
     )
-    fused = optimizer.optimize_model(str(source), model_type="bert", num_heads=HEADS, hidden_size=WIDTH)
+    fused = optimizer.optimize_model(
+        str(source), model_type="bert", num_heads=HEADS, hidden_size=WIDTH
+    )
     fused.save_model_to_file(str(OUT / f"{name}-fused.onnx"))
     return [f"{name}-{kind}" for kind in ("dynamic", "qdq", "fused")]
 
@@ -239,7 +311,9 @@ def main():
     parser.add_argument("--dynamo", action="store_true")
     arguments = parser.parse_args()
     OUT.mkdir(exist_ok=True)
-    for name, model, count, outputs in itertools.chain(models(), newer_models() if arguments.dynamo else []):
+    for name, model, count, outputs in itertools.chain(
+        models(), newer_models() if arguments.dynamo else own_models()
+    ):
         if arguments.names and name not in arguments.names:
             continue
         torch.manual_seed(len(name))

@@ -23,7 +23,10 @@ struct Block {
     kProduct,    // of two, element by element
     kAttention,  // queries, keys, values
     kPool,       // a row a sequence
-    kSlice       // columns [begin, begin + columns) of inputs[0]
+    kSlice,      // columns [begin, begin + columns) of inputs[0]
+    kJoin,       // columns of two side by side
+    kUnfold,     // each token between its neighbours
+    kRecurrent   // of what tokens give the gates
   } kind = Kind::kStage;
   std::vector<int32_t> inputs;
   uint32_t columns = 0;
@@ -43,6 +46,13 @@ struct Block {
   std::vector<float> slopes;         // of heads
   fb::PoolKind pool = fb::PoolKind::first;
   uint32_t begin = 0;
+  uint32_t before = 0, after = 0;  // neighbours
+  // Of each direction; gates lie as in schemas/bantam.fbs.
+  fb::Cell cell = fb::Cell::lstm;
+  uint32_t cells = 0;
+  bool reverse = false;           // the one direction
+  std::vector<Parameter> states;  // [gates, cells]
+  std::vector<std::vector<float>> state_biases;
 };
 
 }  // namespace bantam::convert::onnx

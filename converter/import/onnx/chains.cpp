@@ -43,6 +43,7 @@ class Chains {
     const Chain& chain = chains_.at(id);
     const Block::Kind kind = head(chain);
     return kind != Block::Kind::kAttention && kind != Block::Kind::kPool && kind != Block::Kind::kSlice &&
+           kind != Block::Kind::kJoin && kind != Block::Kind::kUnfold && kind != Block::Kind::kRecurrent &&
            chain.level < level;
   }
 

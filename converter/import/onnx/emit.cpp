@@ -80,7 +80,11 @@ class Emitter {
         attentions_.push_back(last);
         out_.causal = out_.causal || at(last).mask == fb::MaskKind::causal;
       }
-      if (tokens && chain.residual >= 0) trunk_ = last;
+      const Block::Kind kind = at(chain.members.front()).kind;
+      // Recurrent layers and convolutions have no sums.
+      const bool windows =
+          kind == Block::Kind::kLinear && at(at(chain.members.front()).inputs[0]).kind == Block::Kind::kUnfold;
+      if (tokens && (chain.residual >= 0 || kind == Block::Kind::kRecurrent || windows)) trunk_ = last;
       const bool norm = tokens && chain.members.size() == 1 && chain.norm >= 0 && at(last).inputs[0] == trunk_;
       if (norm) trunk_ = last;
     }
@@ -99,6 +103,8 @@ class Emitter {
   void enter(int32_t last, const Chain& chain) {
     const auto layer =
         static_cast<int32_t>(std::lower_bound(attentions_.begin(), attentions_.end(), last) - attentions_.begin());
+    const Block::Kind kind = at(chain.members.front()).kind;
+    if (kind == Block::Kind::kRecurrent) return builder_.enter(fb::Part::recurrent, static_cast<int32_t>(recurrent_++));
     if (last > trunk_ && trunk_ >= 0) return builder_.enter(fb::Part::head);
     if (!chain.tables.empty()) return builder_.enter(fb::Part::embeddings);
     const bool attends = at(chain.members.front()).kind == Block::Kind::kAttention;
@@ -135,8 +141,8 @@ class Emitter {
     const size_t slash = path.rfind('/');
     if (slash != std::string::npos) path.erase(slash);
     std::replace(path.begin(), path.end(), '/', '.');
-    static const char* const kKinds[] = {"embeddings", "linear",    "row",     "sum",
-                                         "product",    "attention", "pooling", "columns"};
+    static const char* const kKinds[] = {"embeddings", "linear",  "row",    "sum",    "product", "attention",
+                                         "pooling",    "columns", "joined", "tokens", "states"};
     return slash == std::string::npos || path.empty() ? kKinds[static_cast<size_t>(head.kind)] : path;
   }
 
@@ -347,6 +353,22 @@ class Emitter {
     return builder_.attention(unique(prefix + "attention"), heads, spec);
   }
 
+  int32_t recurrent(const Chain& chain) {
+    const Block& block = at(chain.members.front());
+    const std::string name = unique(module(chain));
+    std::vector<RecurrentWeights> weights;
+    for (size_t d = 0; d < block.states.size(); ++d) {
+      const Parameter& states = block.states[d];
+      const auto rows = static_cast<uint32_t>(states.dims()[0]);
+      RecurrentWeights of;
+      of.weights =
+          builder_.linear_weight(unique(name + ".states"), rows, block.cells, matrix_of(states, 0, rows, file_).values);
+      of.bias = vector(block.state_biases[d], "", name + ".states.bias");
+      weights.push_back(of);
+    }
+    return builder_.recurrent(name, block.cell, made_.at(block.inputs[0]), weights, block.reverse);
+  }
+
   void emit(int32_t last, const Chain& chain) {
     enter(last, chain);
     const Block& head = at(chain.members.front());
@@ -370,6 +392,15 @@ class Emitter {
         break;
       case Block::Kind::kSlice:
         made = builder_.slice(unique(module(chain)), made_.at(head.inputs[0]), head.begin, head.columns);
+        break;
+      case Block::Kind::kJoin:
+        made = builder_.join(unique(module(chain)), made_.at(head.inputs[0]), made_.at(head.inputs[1]));
+        break;
+      case Block::Kind::kUnfold:
+        made = builder_.unfold(unique(module(chain) + ".tokens"), made_.at(head.inputs[0]), head.before, head.after);
+        break;
+      case Block::Kind::kRecurrent:
+        made = recurrent(chain);
         break;
       default: {
         const std::string name = unique(module(chain));
@@ -396,7 +427,7 @@ class Emitter {
   std::vector<int32_t> attentions_;  // in their order
   std::set<std::string> names_;
   int32_t trunk_ = -1;
-  int layer_ = 0;
+  int layer_ = 0, recurrent_ = 0;
 };
 
 }  // namespace

@@ -140,6 +140,13 @@ class Lowering {
   void read_matrix(const Node& node, const Value& x, Parameter weight, const Value* bias);
   void read_gemm(const Node& node);
   void read_dequantize(const Node& node);
+  bool read_recurrent(const Node& node);
+  void read_convolution(const Node& node);
+  void read_join(const Node& node);
+  int32_t pooled(const Node& node, int32_t x, fb::PoolKind kind);
+  int32_t sliced(const Node& node, int32_t x, uint32_t begin, uint32_t columns);
+  int32_t joined(const Node& node, int32_t a, int32_t b);
+  void require_zeros(const Node& node, size_t input) const;
   int32_t linear(const Node& node, int32_t x, Parameter weight);
   int32_t biased(const Node& node, int32_t block, const Value& bias);
 

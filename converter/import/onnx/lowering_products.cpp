@@ -1,12 +1,39 @@
-// Products of rows and constant matrices, in floats and in every spelling of int8.
+// Products of rows and constant matrices, in floats and in every spelling of int8; of tokens with their neighbours, and from token to token.
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "import/onnx/lowering.h"
+#include "kernels/kernels.h"
 
 namespace bantam::convert::onnx {
+namespace {
+
+/// Rows of gates of one direction in the graph's order, each gate in a multiple of 16 rows, zeros behind. `from`: [directions, more gates,
+/// columns...]; `order`: the file's gate for each of the graph's.
+std::vector<double> in_order(const HostTensor& from, size_t direction, size_t directions,
+                             const std::vector<size_t>& order, size_t cells, size_t columns) {
+  const size_t block = kernels::pad16(static_cast<uint32_t>(cells)) * columns, each = from.size() / directions;
+  std::vector<double> out(order.size() * block, 0);
+  for (size_t gate = 0; gate < order.size(); ++gate) {
+    const size_t begin = direction * each + order[gate] * cells * columns;
+    for (size_t i = 0; i < cells * columns; ++i) out[gate * block + i] = from.at(begin + i);
+  }
+  return out;
+}
+
+Parameter matrix_parameter(std::string name, int64_t rows, int64_t columns, std::vector<double> values) {
+  Parameter out;
+  out.name = std::move(name);
+  out.folded = std::make_shared<const HostTensor>(host_floats({rows, columns}, std::move(values)));
+  return out;
+}
+
+std::vector<float> narrowed(const std::vector<double>& values) { return {values.begin(), values.end()}; }
+
+}  // namespace
 
 int32_t Lowering::linear(const Node& node, int32_t x, Parameter weight) {
   const std::vector<int64_t> shape = weight.dims();
@@ -153,6 +180,9 @@ bool Lowering::read_products(const Node& node) {
     return read_dequantize(node), true;
   }
   if (!node.domain.empty()) return false;
+  if (read_recurrent(node)) return true;
+  if (op == "Conv" && x.kind == Value::Kind::kRows && constant(1)) return read_convolution(node), true;
+  if (op == "Concat" && x.kind == Value::Kind::kRows) return read_join(node), true;
   if (op == "DynamicQuantizeLinear" && x.kind == Value::Kind::kRows) {
     Value y = x, step = x, zero = x;
     y.quantised = true;
@@ -198,6 +228,216 @@ bool Lowering::read_products(const Node& node) {
   }
   if (op == "Gemm" && x.kind == Value::Kind::kRows && constant(1)) return read_gemm(node), true;
   return false;
+}
+
+int32_t Lowering::pooled(const Node& node, int32_t x, fb::PoolKind kind) {
+  Block block;
+  block.kind = Block::Kind::kPool;
+  block.name = node.name;
+  block.inputs = {x};
+  block.columns = at(x).columns;
+  block.of_tokens = false;
+  block.pool = kind;
+  return add(std::move(block));
+}
+
+int32_t Lowering::sliced(const Node& node, int32_t x, uint32_t begin, uint32_t columns) {
+  Block block;
+  block.kind = Block::Kind::kSlice;
+  block.name = node.name;
+  block.inputs = {x};
+  block.begin = begin;
+  block.columns = columns;
+  block.of_tokens = at(x).of_tokens;
+  return add(std::move(block));
+}
+
+int32_t Lowering::joined(const Node& node, int32_t a, int32_t b) {
+  if (at(a).of_tokens != at(b).of_tokens) refuse("joins rows of tokens and rows of texts");
+  Block block;
+  block.kind = Block::Kind::kJoin;
+  block.name = node.name;
+  block.inputs = {a, b};
+  block.columns = at(a).columns + at(b).columns;
+  block.of_tokens = at(a).of_tokens;
+  return add(std::move(block));
+}
+
+/// Columns of several rows side by side.
+void Lowering::read_join(const Node& node) {
+  const Value first = in(node, 0);
+  const size_t axis = axis_of(first, node.integer("axis", 0));
+  int32_t all = -1;
+  for (size_t i = 0; i < node.inputs.size(); ++i) {
+    const Value& part = in(node, i);
+    const int32_t block = block_of(part);
+    Axes axes = part.axes;
+    const auto columns = static_cast<int64_t>(at(block).columns);
+    const bool whole =
+        axes.size() == first.axes.size() && axes[axis] == (columns == 1 ? Axis{} : Axis{columns_atom(columns)});
+    if (whole) axes[axis] = first.axes[axis];
+    if (!whole || !(axes == first.axes)) refuse("joins something else than the columns of rows");
+    all = all < 0 ? block : joined(node, all, block);
+  }
+  Axes axes = first.axes;
+  axes[axis] = {columns_atom(at(all).columns)};
+  set(node, 0, rows_of(all, std::move(axes)));
+}
+
+void Lowering::require_zeros(const Node& node, size_t input) const {
+  if (!there(node, input)) return;
+  const std::optional<std::vector<HostTensor>> given = host(in(node, input));
+  bool zero = given.has_value();
+  for (size_t p = 0; zero && p < given->size(); ++p) {
+    for (size_t i = 0; i < (*given)[p].size(); ++i) zero = zero && (*given)[p].at(i) == 0;
+  }
+  if (!zero) refuse("begins with states that are not 0");
+}
+
+/// LSTM and GRU: what rows give the gates is one matrix, bias included; states have one a direction.
+bool Lowering::read_recurrent(const Node& node) {
+  const bool lstm = node.op == "LSTM";
+  if ((!lstm && node.op != "GRU") || kind(node, 0) != Value::Kind::kRows) return false;
+  const Value x = in(node, 0);
+  const bool texts_first = node.integer("layout", 0) != 0;
+  const Axes expected = texts_first ? Axes{{kBatchAtom}, {kTokensAtom}} : Axes{{kTokensAtom}, {kBatchAtom}};
+  const int32_t rows = block_of(x);
+  const auto columns = static_cast<int64_t>(at(rows).columns), cells = node.integer("hidden_size", 0);
+  const bool plain = x.axes.size() == 3 && x.axes[0] == expected[0] && x.axes[1] == expected[1] &&
+                     x.axes[2] == Axis{columns_atom(columns)};
+  if (!plain) refuse("goes through something else than the tokens of texts");
+  if (there(node, 4) || there(node, 7) || node.has("activations") || node.has("clip") ||
+      node.integer("input_forget", 0) != 0 || (!lstm && node.integer("linear_before_reset", 0) == 0)) {
+    refuse("has lengths, peepholes, other activations or its reset gate in front of the product");
+  }
+  for (const size_t state : {size_t{5}, size_t{6}}) require_zeros(node, state);
+  const std::string direction = node.text("direction", "forward");
+  const bool both = direction == "bidirectional", reverse = direction == "reverse";
+  const std::vector<size_t> order = lstm ? std::vector<size_t>{0, 2, 3, 1} : std::vector<size_t>{1, 0, 2};
+  const int64_t gates = static_cast<int64_t>(order.size()), directions = both ? 2 : 1;
+  const std::shared_ptr<const HostTensor> of_rows = constant_of(in(node, 1)), of_states = constant_of(in(node, 2)),
+                                          bias = there(node, 3) ? constant_of(in(node, 3)) : nullptr;
+  constexpr int64_t kMostCells = 1 << 14;
+  if (of_rows == nullptr || of_states == nullptr || (there(node, 3) && bias == nullptr)) {
+    refuse("its weights are no constants, or larger than is read here");
+  }
+  const auto size = [](const std::shared_ptr<const HostTensor>& t) { return static_cast<int64_t>(t->size()); };
+  if (cells < 1 || cells > kMostCells || size(of_rows) != directions * gates * cells * columns ||
+      size(of_states) != directions * gates * cells * cells ||
+      (bias != nullptr && size(bias) != 2 * directions * gates * cells)) {
+    refuse("its weights do not fit");
+  }
+  const auto count = static_cast<size_t>(cells), width = static_cast<size_t>(columns);
+  const int64_t padded = gates * kernels::pad16(static_cast<uint32_t>(cells));
+  std::vector<double> inputs, biases;
+  Block recurrent;
+  for (size_t d = 0; d < static_cast<size_t>(directions); ++d) {
+    const auto ordered = [&](const HostTensor& t, size_t of) {
+      return in_order(t, d, static_cast<size_t>(directions), order, count, of);
+    };
+    const std::vector<double> given = ordered(*of_rows, width);
+    inputs.insert(inputs.end(), given.begin(), given.end());
+    recurrent.states.push_back(matrix_parameter(in(node, 2).constant.name, padded, cells, ordered(*of_states, count)));
+    recurrent.state_biases.emplace_back();
+    if (bias == nullptr) continue;
+    std::vector<double> own = ordered(*bias, 1);
+    // Behind the rows' biases lie those of states.
+    std::vector<size_t> behind = order;
+    for (size_t& gate : behind) gate += order.size();
+    std::vector<double> states = in_order(*bias, d, static_cast<size_t>(directions), behind, count, 1);
+    // A GRU multiplies what the state gives its last gate with the reset gate, bias included.
+    const size_t stays = lstm ? own.size() : own.size() / 3 * 2;
+    for (size_t i = 0; i < stays; ++i) own[i] += states[i];
+    std::fill_n(states.begin(), stays, 0.0);
+    if (!lstm) recurrent.state_biases.back() = narrowed(states);
+    biases.insert(biases.end(), own.begin(), own.end());
+  }
+  Block input;
+  input.kind = Block::Kind::kLinear;
+  input.name = node.name;
+  input.inputs = {rows};
+  input.columns = static_cast<uint32_t>(directions * padded);
+  input.weight = matrix_parameter(in(node, 1).constant.name, directions * padded, columns, std::move(inputs));
+  int32_t given = add(std::move(input));
+  if (!biases.empty()) {
+    Value value;
+    value.kind = Value::Kind::kConstant;
+    value.constant.name = in(node, 3).constant.name;
+    value.constant.folded = std::make_shared<const HostTensor>(host_floats({directions * padded}, std::move(biases)));
+    given = biased(node, given, value);
+  }
+  recurrent.kind = Block::Kind::kRecurrent;
+  recurrent.name = node.name;
+  recurrent.inputs = {given};
+  recurrent.columns = static_cast<uint32_t>(directions * cells);
+  recurrent.cell = lstm ? fb::Cell::lstm : fb::Cell::gru;
+  recurrent.cells = static_cast<uint32_t>(cells);
+  recurrent.reverse = reverse;
+  const int32_t y = add(std::move(recurrent));
+  const Axis sides = both ? Axis{columns_atom(2, cells)} : Axis{},
+             own = cells == 1 ? Axis{} : Axis{columns_atom(cells)};
+  const Axes out =
+      texts_first ? Axes{expected[0], expected[1], sides, own} : Axes{expected[0], sides, expected[1], own};
+  set(node, 0, rows_of(y, out));
+  if (node.output(1).empty() || uses_[node.output(1)] == 0) return true;
+  // The states behind the last token, and in front of the first one.
+  const auto half = static_cast<uint32_t>(cells);
+  const int32_t last = both ? joined(node, pooled(node, sliced(node, y, 0, half), fb::PoolKind::last),
+                                     pooled(node, sliced(node, y, half, half), fb::PoolKind::first))
+                            : pooled(node, y, reverse ? fb::PoolKind::first : fb::PoolKind::last);
+  set(node, 1, rows_of(last, texts_first ? Axes{{kBatchAtom}, sides, own} : Axes{sides, {kBatchAtom}, own}));
+  return true;
+}
+
+/// A convolution over tokens, padded so that each token has a window.
+void Lowering::read_convolution(const Node& node) {
+  const Value& x = in(node, 0);
+  const int32_t rows = block_of(x);
+  const auto columns = static_cast<int64_t>(at(rows).columns);
+  const Axes expected = {{kBatchAtom}, {columns_atom(columns)}, {kTokensAtom}};
+  const std::shared_ptr<const HostTensor> weight = constant_of(in(node, 1));
+  if (!(x.axes == expected)) refuse("goes over something else than the tokens of texts");
+  if (weight == nullptr || weight->dims.size() != 3 || weight->dims[1] != columns) refuse("its filters do not fit");
+  const int64_t filters = weight->dims[0], window = weight->dims[2];
+  std::vector<int64_t> pads = node.integers("pads");
+  if (pads.empty()) pads = {0, 0};
+  const auto ones = [&](const char* name) {
+    const std::vector<int64_t> values = node.integers(name);
+    return values.empty() || values == std::vector<int64_t>{1};
+  };
+  const bool usual = node.integer("group", 1) == 1 && ones("strides") && ones("dilations") &&
+                     node.text("auto_pad", "NOTSET") == "NOTSET";
+  if (!usual) refuse("has groups, steps or gaps");
+  constexpr int64_t kMostWindow = 64;
+  if (window < 1 || window > kMostWindow || pads.size() != 2 || pads[0] < 0 || pads[1] < 0 ||
+      pads[0] + pads[1] != window - 1) {
+    refuse("has not as many windows as there are tokens: other padding is not read");
+  }
+  int32_t tokens = rows;
+  if (window > 1) {
+    Block unfold;
+    unfold.kind = Block::Kind::kUnfold;
+    unfold.name = node.name;
+    unfold.inputs = {rows};
+    unfold.before = static_cast<uint32_t>(pads[0]);
+    unfold.after = static_cast<uint32_t>(pads[1]);
+    unfold.columns = static_cast<uint32_t>(window * columns);
+    tokens = add(std::move(unfold));
+  }
+  std::vector<double> turned(weight->size());  // [filters, window, columns]
+  for (int64_t i = 0; i < filters * window * columns; ++i) {
+    const int64_t column = i % columns, token = i / columns % window, filter = i / columns / window;
+    turned[static_cast<size_t>(i)] = weight->at(static_cast<size_t>((filter * columns + column) * window + token));
+  }
+  Block block;
+  block.kind = Block::Kind::kLinear;
+  block.name = node.name;
+  block.inputs = {tokens};
+  block.columns = static_cast<uint32_t>(filters);
+  block.weight = matrix_parameter(in(node, 1).constant.name, filters, window * columns, std::move(turned));
+  int32_t y = add(std::move(block));
+  if (there(node, 2)) y = biased(node, y, in(node, 2));
+  set(node, 0, rows_of(y, {{kBatchAtom}, filters == 1 ? Axis{} : Axis{columns_atom(filters)}, {kTokensAtom}}));
 }
 
 }  // namespace bantam::convert::onnx

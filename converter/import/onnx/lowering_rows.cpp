@@ -59,7 +59,9 @@ bool Lowering::read_rows(const Node& node) {
   if (kind(node, 0) != Value::Kind::kRows) return false;
   const Value& x = in(node, 0);
   if (kSingles.count(op) != 0) return set_term(node, x, functions_.apply(op, x.term), x.axes), true;
-  if (op == "ReduceMean" || op == "ReduceSum" || op == "ReduceL2") return read_reduction(node), true;
+  if (op == "ReduceMean" || op == "ReduceSum" || op == "ReduceL2" || op == "ReduceMax") {
+    return read_reduction(node), true;
+  }
   if (op == "LpNormalization") {
     if (axis_of(x, node.integer("axis", -1)) + 1 != x.axes.size() || node.integer("p", 2) != 2)
       refuse("is no L2 norm of rows");
@@ -126,7 +128,9 @@ void Lowering::read_reduction(const Node& node) {
     return set_term(node, x, functions_.apply(node.op, x.term), left);
   }
   if (!(x.axes[axis] == Axis{kTokensAtom})) refuse("reduces what is neither tokens nor columns");
-  if (node.op != "ReduceSum" || !x.masked) {
+  // Where there is no mask, texts are not filled up.
+  const bool pools = (node.op == "ReduceMean" || node.op == "ReduceMax") && !has_input(InputRole::kMask);
+  if (!pools && (node.op != "ReduceSum" || !x.masked)) {
     refuse("is over tokens without their mask: those that fill up would count");
   }
   Block block;
@@ -135,12 +139,12 @@ void Lowering::read_reduction(const Node& node) {
   block.inputs = {block_of(x)};
   block.columns = static_cast<uint32_t>(columns);
   block.of_tokens = false;
-  block.pool = fb::PoolKind::sum;
+  block.pool = !pools ? fb::PoolKind::sum : node.op == "ReduceMax" ? fb::PoolKind::max : fb::PoolKind::mean;
   Axes left = x.axes;
   left[axis].clear();
   if (!keep) left.erase(left.begin() + static_cast<std::ptrdiff_t>(axis));
   Value out = rows_of(add(std::move(block)), std::move(left));
-  out.kind = Value::Kind::kSum;
+  if (!pools) out.kind = Value::Kind::kSum;
   set(node, 0, std::move(out));
 }
 
