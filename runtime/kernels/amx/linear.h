@@ -84,7 +84,7 @@ class TiledLinear {
     alignas(64) float values[kRowTiles * kTileRows][kPanels * 16];
     constexpr uint32_t kColumns = kPanels * 16;
     dequantize_block<kPanels>(sums, row, panel, values[0], kColumns);
-    const bool finite = activate_block(a_.activation, values[0], kColumns, size_, kPanels,
+    const bool finite = activate_block(a_.activation, values[0], kColumns, size_, kPanels * 16,
                                        a_.row_maximum == nullptr ? nullptr : a_.row_maximum + row * 16);
     for (uint32_t r = 0; r < size_; ++r, y += a_.y_stride) {
       BANTAM_UNROLL

@@ -208,6 +208,7 @@ BANTAM_INLINE bool epilogue_blocks(const EpilogueRows& a) {
 
 /// Rows whose largest values are known already: one pass.
 inline bool store_measured_rows(const EpilogueRows& a) {
+  constexpr uint32_t kStep = kLanes < 4 ? 4 : kLanes;
   bool finite = true;
   for (uint32_t r = 0; r < a.rows; ++r) {
     I32 worst = load(a.row_maximum + r * 16);
@@ -219,7 +220,12 @@ inline bool store_measured_rows(const EpilogueRows& a) {
     a.q_scale[r] = scale.scale;
     const float* x = a.x + r * a.x_stride;
     int8_t* q = a.q + r * a.q_stride;
-    for (uint32_t i = 0; i < a.width; i += kLanes) store_bytes(q + i, flip_offset(quantize(load(x + i), inverse)));
+    for (uint32_t i = 0; i < a.width; i += kStep) {
+      BANTAM_UNROLL_ALWAYS
+      for (uint32_t j = 0; j < kStep; j += kLanes) {
+        store_bytes(q + i + j, flip_offset(quantize(load(x + i + j), inverse)));
+      }
+    }
   }
   return finite;
 }

@@ -58,7 +58,8 @@ class EpilogueRow {
     float* to = y_ == nullptr ? some_ : y_ + i;
     const float* v = x;
     if (a_.activation != Activation::kNone) {
-      for (uint32_t j = 0; j < count; ++j) to[j] = activate_vector(a_.activation, v[j]);
+      if (v != to) memcpy(to, v, count * sizeof(float));
+      static_cast<void>(activate_block(a_.activation, to, 0, 1, count, nullptr));
       v = to;
     }
     if (linked::kGate && a_.gate != nullptr) {

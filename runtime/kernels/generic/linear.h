@@ -62,7 +62,7 @@ BANTAM_INLINE bool store_block(const LinearQ8& a, uint32_t row, uint32_t panel, 
   const bool finite =
       store_values<kRows, kPanels, Activation::kNone>(a, row, panel, plain ? a.row_maximum : nullptr, sum_of);
   if (plain) return finite;
-  return activate_block(a.activation, a.y + row * a.y_stride + panel * 16, a.y_stride, kRows, kPanels,
+  return activate_block(a.activation, a.y + row * a.y_stride + panel * 16, a.y_stride, kRows, kPanels * 16,
                         a.row_maximum == nullptr ? nullptr : a.row_maximum + row * 16);
 }
 
@@ -134,7 +134,7 @@ inline bool dequantize_rows(const LinearQ8& a) {
 #if defined(BANTAM_KERNEL_VECTORS)
   if (in_vectors && BANTAM_KERNEL_VECTORS::activates(a.activation)) return BANTAM_KERNEL_VECTORS::activate_rows(a);
 #endif
-  return activate_block(a.activation, a.y, a.y_stride, a.rows, a.n / 16, a.row_maximum);
+  return activate_block(a.activation, a.y, a.y_stride, a.rows, a.n, a.row_maximum);
 }
 
 /// linear_q8 of weights in rows.
@@ -170,7 +170,7 @@ BANTAM_NOINLINE bool linear_f32_block(const LinearF32& a, uint32_t row, uint32_t
     }
   }
   if (a.activation == Activation::kNone) return largest(worst) < kInfinityBits;
-  return activate_block(a.activation, a.y + row * a.y_stride + panel * 16, a.y_stride, kRows, kPanels, nullptr);
+  return activate_block(a.activation, a.y + row * a.y_stride + panel * 16, a.y_stride, kRows, kPanels * 16, nullptr);
 }
 
 /// For one number of rows: the block of several panels, how many, and the block of one panel for what is left.

@@ -165,7 +165,7 @@ BANTAM_NOINLINE bool linear_sparse_span(const LinearQ8& a, uint32_t first, uint3
     }
     // Who activates looks for the largest itself.
     if constexpr (!kPlain) {
-      finite &= activate_block(a.activation, a.y + row * a.y_stride + first, a.y_stride, rows, outputs / 16,
+      finite &= activate_block(a.activation, a.y + row * a.y_stride + first, a.y_stride, rows, outputs,
                                a.row_maximum == nullptr ? nullptr : a.row_maximum + row * 16);
     }
   }

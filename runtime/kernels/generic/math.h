@@ -120,17 +120,16 @@ BANTAM_INLINE auto with_activation(Activation activation, const F& f) {
   return f.template operator()<Activation::kNone>();
 }
 
-/// y[r][0, 16 * panels) = activation(y), in place. Not inlined: callers have their registers full. The largest of
+/// y[r][0, columns) = activation(y), in place; columns a multiple of 16, any number on one lane. Not inlined: callers have their registers full. The largest of
 /// row_maximum[r], where given, becomes the largest |y[r][n]| so far, as bits.
 struct ActivateBlock {
   float* y;
   size_t stride;
-  uint32_t rows, panels;
+  uint32_t rows, columns;
   int32_t* row_maximum;
   template <Activation kActivation>
   BANTAM_INLINE bool operator()() const {
     I32 worst = splat(int32_t{0});
-    const uint32_t columns = 16 * panels;
     for (uint32_t r = 0; r < rows; ++r) {
       I32 worst_of_row = splat(int32_t{0});
       float* row = y + r * stride;
@@ -148,8 +147,8 @@ struct ActivateBlock {
 
 /// False when some result is not finite.
 [[maybe_unused]] static BANTAM_NOINLINE bool activate_block(Activation activation, float* y, size_t stride,
-                                                            uint32_t rows, uint32_t panels, int32_t* row_maximum) {
-  return with_activation(activation, ActivateBlock{y, stride, rows, panels, row_maximum});
+                                                            uint32_t rows, uint32_t columns, int32_t* row_maximum) {
+  return with_activation(activation, ActivateBlock{y, stride, rows, columns, row_maximum});
 }
 
 struct ActivateVector {

@@ -150,7 +150,11 @@ BANTAM_INLINE RowScale row_scale(int32_t m) {
   return {largest_value / 127.0f, 127.0f / largest_value};
 }
 
-BANTAM_TINY I32 quantize(F32 v, F32 inverse) { return round_to_i32(v * inverse); }
+/// For store_bytes: of one lane the low byte only, which needs no subtraction after it was rounded (round_to_i32).
+BANTAM_TINY I32 quantize(F32 v, F32 inverse) {
+  if constexpr (kLanes == 1) return bits(v * inverse + splat(12582912.0f));
+  return round_to_i32(v * inverse);
+}
 
 }  // namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE
 

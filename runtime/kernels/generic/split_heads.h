@@ -22,27 +22,27 @@ BANTAM_INLINE void split_query_q8(const float* x, uint32_t width, F32 inverse, i
       });
 }
 
-/// Byte of column `i` of lane `lane` in tiles [columns / 4][16][4].
-BANTAM_INLINE size_t key_byte(uint32_t i, size_t lane) { return size_t{i / 4} * 64 + lane * 4 + i % 4; }
-
 /// Lane `lane` of a key page: groups of 4 of its elements, 64 bytes apart; then its scale.
 BANTAM_INLINE void split_key_q8(const float* x, uint32_t width, const RowScale& scale, uint8_t* page, size_t lane) {
   const F32 inverse = splat(scale.inverse);
   const uint32_t padded = pad4(width);
-  for_vectors(
-      width, [&](uint32_t i, auto lanes) __attribute__((always_inline)) {
-        const I32 v = flip_offset(quantize(load_lanes(x + i, lanes), inverse));
-        if constexpr (kLanes == 1) {
-          store_bytes(page + key_byte(i, lane), v);
-        } else {
-          uint8_t buffer[16];
-          store_bytes(buffer, v);
-          uint8_t* to = page + size_t{i} * 16 + lane * 4;
-          for (uint32_t j = 0; j < kLanes && i + j < padded; j += 4) memcpy(to + j * 16, buffer + j, 4);
-        }
-      });
+  uint8_t* to = page + lane * 4;
   if constexpr (kLanes == 1) {
-    for (uint32_t i = width; i < padded; ++i) page[key_byte(i, lane)] = kOffsetXor;
+    uint32_t i = 0;
+    for (; i + 4 <= width; i += 4, to += 64) {
+      BANTAM_UNROLL_ALWAYS
+      for (uint32_t j = 0; j < 4; ++j) store_bytes(to + j, flip_offset(quantize(load(x + i + j), inverse)));
+    }
+    for (uint32_t j = 0; j < padded - i; ++j) {
+      store_bytes(to + j, flip_offset(i + j < width ? quantize(load(x + i + j), inverse) : splat(int32_t{0})));
+    }
+  } else {
+    for_vectors(
+        width, [&](uint32_t i, auto lanes) __attribute__((always_inline)) {
+          uint8_t buffer[16];
+          store_bytes(buffer, flip_offset(quantize(load_lanes(x + i, lanes), inverse)));
+          for (uint32_t j = 0; j < kLanes && i + j < padded; j += 4) memcpy(to + (i + j) * size_t{16}, buffer + j, 4);
+        });
   }
   memcpy(page + size_t{padded} * 16 + lane * 4, &scale.scale, 4);
 }
@@ -54,15 +54,23 @@ BANTAM_INLINE size_t value_byte(uint32_t i) { return size_t{i / 16} * 256 + i % 
 BANTAM_INLINE void split_value_q8(const float* x, uint32_t width, const RowScale& scale, uint8_t* page, size_t lane) {
   const F32 inverse = splat(scale.inverse);
   uint8_t* column = page + (lane / 4) * 64 + lane % 4;
-  for_vectors(
-      width, [&](uint32_t i, auto lanes) __attribute__((always_inline)) {
-        uint8_t buffer[kLanes];
-        store_bytes(buffer, quantize(load_lanes(x + i, lanes), inverse));
-        uint8_t* to = column + value_byte(i);
-        for (uint32_t j = 0; j < kLanes; ++j) to[j * 4] = buffer[j];
-      });
-  if constexpr (kLanes < 16) {
-    for (uint32_t i = width; i < pad16(width); ++i) column[value_byte(i)] = 0;
+  if constexpr (kLanes == 1) {
+    for (uint32_t i = 0; i < width; i += 16, column += 256) {
+      const uint32_t here = width - i < 16 ? width - i : 16;
+      for (uint32_t j = 0; j < here; ++j) store_bytes(column + j * 4, quantize(load(x + i + j), inverse));
+      for (uint32_t j = here; j < 16; ++j) column[j * 4] = 0;
+    }
+  } else {
+    for_vectors(
+        width, [&](uint32_t i, auto lanes) __attribute__((always_inline)) {
+          uint8_t buffer[kLanes];
+          store_bytes(buffer, quantize(load_lanes(x + i, lanes), inverse));
+          uint8_t* to = column + value_byte(i);
+          for (uint32_t j = 0; j < kLanes; ++j) to[j * 4] = buffer[j];
+        });
+    if constexpr (kLanes < 16) {
+      for (uint32_t i = width; i < pad16(width); ++i) column[value_byte(i)] = 0;
+    }
   }
   memcpy(page + size_t{pad16(width)} * 16 + lane * 4, &scale.scale, 4);
 }

@@ -23,7 +23,7 @@ bool epilogue_row(const EpilogueRows& a, uint32_t r) {
 }
 
 bool activate_rows(const LinearQ8& a) {
-  const ActivateBlock block = {a.y, a.y_stride, a.rows, a.n / 16, a.row_maximum};
+  const ActivateBlock block = {a.y, a.y_stride, a.rows, a.n, a.row_maximum};
   return a.activation == Activation::kGelu ? if_linked<Activation::kGelu>(block)
                                            : block.operator()<Activation::kNone>();
 }
