@@ -118,6 +118,12 @@ class EpilogueRow {
     const float* beta = a_.beta;
     const float mean = mean_;
     const float reciprocal = reciprocal_;
+    if (measured && gamma != nullptr && beta != nullptr) {
+      gamma += i;
+      beta += i;
+      for (uint32_t j = 0; j < count; ++j) to[j] = fma((v[j] - mean) * reciprocal, gamma[j], beta[j]);
+      return to;
+    }
     for (uint32_t j = 0; j < count; ++j) {
       const float d = measured ? (v[j] - mean) * reciprocal : v[j];
       to[j] = fma(d, gamma == nullptr ? 1.0f : gamma[i + j], beta == nullptr ? 0.0f : beta[i + j]);

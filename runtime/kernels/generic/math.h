@@ -64,6 +64,29 @@ BANTAM_INLINE F32 tanh(F32 x) {
   return select(less(a, splat(0.625f)), near_zero, with_sign);
 }
 
+/// kGeluTable's columns that the low four bits of `interval` name.
+#if defined(BANTAM_KERNEL_ONE_LANE)
+class GeluCoefficients {
+ public:
+  BANTAM_TINY explicit GeluCoefficients(I32 interval) : column_(kGeluTable[0] + (interval & 15)) {
+    __asm__("" : "+r"(column_));  // one address, where compilers compute five
+  }
+  BANTAM_TINY F32 of(int power) const { return column_[16 * power]; }
+
+ private:
+  const float* column_;
+};
+#else
+class GeluCoefficients {
+ public:
+  BANTAM_TINY explicit GeluCoefficients(I32 interval) : interval_(interval) {}
+  BANTAM_TINY F32 of(int power) const { return lookup(load_table(kGeluTable[power]), interval_); }
+
+ private:
+  I32 interval_;
+};
+#endif
+
 /// x / 2 * (1 + erf(x / sqrt 2)): absolute error <= 4e-7 for every x; exactly x above 5.35, 0 below -5.35.
 BANTAM_INLINE F32 gelu(F32 x) {
   // max(x, 0) - g(|x|) with g(t) = t / 2 * erfc(t / sqrt 2), a polynomial of degree 4 on each of 15 intervals of width
@@ -74,9 +97,10 @@ BANTAM_INLINE F32 gelu(F32 x) {
   const F32 t = min(magnitude(x), splat(kLast));
   // round(t * kPerUnit) sits in the low bits.
   const I32 interval = bits(fma(t, splat(kPerUnit), splat(12582912.0f)));
-  F32 g = lookup(load_table(kGeluTable[4]), interval);
+  const GeluCoefficients coefficients(interval);
+  F32 g = coefficients.of(4);
   BANTAM_UNROLL_ALWAYS
-  for (int i = 3; i >= 0; --i) g = fma(g, t, lookup(load_table(kGeluTable[i]), interval));
+  for (int i = 3; i >= 0; --i) g = fma(g, t, coefficients.of(i));
   return max(splat(0.0f), x) - g;
 }
 

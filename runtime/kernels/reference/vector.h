@@ -64,7 +64,7 @@ BANTAM_TINY float from_bits(int32_t a) {
 }
 /// The bits without the sign: as integers they order like |a|, with infinity and NaN on top.
 BANTAM_TINY int32_t magnitude_bits(float a) { return bits(a) & 0x7fffffff; }
-BANTAM_TINY float magnitude(float a) { return from_bits(magnitude_bits(a)); }
+BANTAM_TINY float magnitude(float a) { return __builtin_fabsf(a); }
 /// To nearest even, for |a| <= 2^22: adding 1.5 * 2^23 leaves the integer in the low bits.
 BANTAM_TINY int32_t round_to_i32(float a) {
   return static_cast<int32_t>(static_cast<uint32_t>(bits(a + 12582912.0f)) - 0x4b400000u);
