@@ -10,11 +10,8 @@ namespace {
 
 constexpr uint8_t kMagic[8] = {0x89, 'B', 'A', 'N', 'T', 'A', 'M', '\n'};
 
-/// Where the checksums, which they do not cover, begin.
-constexpr uint64_t kChecksumOffset = 56;
-
 static_assert(sizeof(kMagic) + sizeof(FileHeader) == kHeaderBytes && offsetof(FileHeader, file_size) == 8 &&
-                  offsetof(FileHeader, graph_crc) + sizeof(kMagic) == kChecksumOffset,
+                  offsetof(FileHeader, graph_crc) + sizeof(kMagic) == kChecksumsBegin,
               "a FileHeader is copied from and to the file");
 
 Status fail(Status status, const char* what, Fault* fault) { return refuse(status, what, "header", 6, fault); }
@@ -60,7 +57,7 @@ void write_header(const FileHeader& header, uint8_t out[kHeaderBytes]) {
 }
 
 uint32_t graph_checksum(const FileHeader& header, const uint8_t* bytes) {
-  const uint32_t begin = crc32c(bytes, kChecksumOffset);
+  const uint32_t begin = crc32c(bytes, kChecksumsBegin);
   return crc32c(bytes + kHeaderBytes, header.data_offset - kHeaderBytes, begin);
 }
 

@@ -10,6 +10,8 @@
 namespace bantam {
 
 constexpr uint32_t kHeaderBytes = 64;
+/// Where the checksums, which they do not cover, begin.
+constexpr uint32_t kChecksumsBegin = 56;
 constexpr uint16_t kMajorVersion = 1;
 constexpr uint16_t kMinorVersion = 0;
 /// Alignment of sections and blobs within the file.
