@@ -23,9 +23,12 @@ struct Bytes {
 
 constexpr uint64_t round_up4(uint64_t value) { return (value + 3) & ~uint64_t{3}; }
 
+/// Do `size` bytes from `at` lie in the file?
+bool holds(const Bytes& file, uint64_t at, uint64_t size) { return at <= file.size && file.size - at >= size; }
+
 /// Looks for the note among those of one segment.
 std::optional<uint32_t> find_note(const Bytes& file, uint64_t at, uint64_t size) {
-  if (at > file.size || file.size - at < size) return std::nullopt;
+  if (!holds(file, at, size)) return std::nullopt;
   const Bytes notes{file.data + at, static_cast<size_t>(size)};
   Elf32_Nhdr header;  // the same in 64-bit files
   for (uint64_t place = 0; notes.read(place, &header);) {
@@ -49,11 +52,13 @@ std::optional<ElfProgram> read(const Bytes& file) {
   if (!file.read(0, &header)) return std::nullopt;
   if (header.e_type != ET_EXEC && header.e_type != ET_DYN) return std::nullopt;
   if (header.e_phentsize != sizeof(Segment)) return std::nullopt;
+  if (!holds(file, header.e_shoff, uint64_t{header.e_shnum} * header.e_shentsize)) return std::nullopt;
   ElfProgram program;
   program.machine = header.e_machine;
   for (uint64_t i = 0; i < header.e_phnum; ++i) {
     Segment segment;
     if (header.e_phoff > file.size || !file.read(header.e_phoff + i * sizeof segment, &segment)) return std::nullopt;
+    if (segment.p_type == PT_LOAD && !holds(file, segment.p_offset, segment.p_filesz)) return std::nullopt;
     if (segment.p_type != PT_NOTE || program.runner) continue;
     program.runner = find_note(file, segment.p_offset, segment.p_filesz);
   }

@@ -23,7 +23,7 @@ struct ElfProgram {
 /// Are these the first bytes of an ELF file?
 bool is_elf(const uint8_t* bytes, size_t size);
 
-/// None: no little-endian ELF file, or one whose tables lie outside of it.
+/// None: no little-endian ELF program, or one that is not all there.
 std::optional<ElfProgram> read_elf(const uint8_t* bytes, size_t size);
 
 /// "x86-64", "aarch64", ...; of others their number.

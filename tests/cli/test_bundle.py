@@ -252,7 +252,9 @@ class Bundle(CommandTest):
         header = program[:64]
         for spoiled in (
             program[:40],
-            program[:700],
+            program[:1000],
+            program[: len(program) // 2],
+            program[:-1],
             b"",
             header[:5] + b"\2" + program[6:],
             header[:4] + b"\1" + program[5:],
