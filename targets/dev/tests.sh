@@ -91,10 +91,12 @@ test_all() {
   find_ruff
   need_python tests/conformance/requirements.txt || die "test all needs the packages of tests/conformance/requirements.txt"
   venv=build/python-libraries need_python tests/python/requirements.txt || die "test all needs the packages of tests/python/requirements.txt"
+  venv=build/package-tools need_python tests/package/requirements.txt || die "test all needs the packages of tests/package/requirements.txt"
   export BANTAM_EXHAUSTIVE=1 # tests/exhaustive.h
   export BANTAM_TIDY=all     # tests/style/tidy.sh
   configure release -DBANTAM_PYTHON="$PWD/$venv/bin/python3" \
-    -DBANTAM_PYTHON_LIBRARIES="$PWD/build/python-libraries/bin/python3" -DBANTAM_FIRMWARE_TARGETS="$firmware_targets"
+    -DBANTAM_PYTHON_LIBRARIES="$PWD/build/python-libraries/bin/python3" \
+    -DBANTAM_PYTHON_PACKAGES="$PWD/build/package-tools/bin/python3" -DBANTAM_FIRMWARE_TARGETS="$firmware_targets"
   build release
   configure fuzz -DBANTAM_FUZZ_SECONDS=60
   build fuzz

@@ -65,7 +65,7 @@ class Dev(unittest.TestCase):
         text, calls = self.dev("--help")
         self.assertEqual(calls, "")
         listed = set(re.findall(r"^  ([a-z]+)\b", text.split("Options")[0], re.M))
-        parts = ("dev", "targets/dev/tests.sh", "targets/dev/wasm.sh", "tests/bench/dev.sh")
+        parts = ("dev", "targets/dev/tests.sh", "targets/dev/packages.sh", "targets/dev/wasm.sh", "tests/bench/dev.sh")
         sources = "".join((ROOT / part).read_text() for part in parts)
         self.assertEqual(listed, set(re.findall(r"^command_(\w+)\(\)", sources, re.M)))
 

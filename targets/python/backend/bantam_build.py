@@ -27,9 +27,8 @@ MACHINES = {
     243: ("riscv64", "riscv64-linux-gnu"),
 }
 
-
-def version():
-    return re.search(r"project\(bantam VERSION ([\d.]+)", (ROOT / "CMakeLists.txt").read_text()).group(1)
+sys.path.insert(0, str(ROOT / "targets" / "packages"))
+from facts import FACTS, version  # noqa: E402
 
 
 def machine_of(content):
@@ -79,15 +78,12 @@ def metadata(name):
     text = (PROJECT / "pyproject.toml").read_text()
     fields = dict(re.findall(r'^([\w-]+) = "(.*)"$', text, re.MULTILINE))
     classifiers = re.findall(r'^  "(.* :: .*)",$', text, re.MULTILINE)
-    keywords = re.findall(r'"([^"]+)"', re.search(r"^keywords = (.*)$", text, re.MULTILINE).group(1))
     lines = [
         "Metadata-Version: 2.4",
         f"Name: {name}",
         f"Version: {version()}",
-        f"Summary: {fields['description']}"
-        if name == "bantam"
-        else "Summary: The bantam command: converts and runs models",
-        f"Keywords: {','.join(keywords)}",
+        f"Summary: {FACTS['summary']}" if name == "bantam" else "Summary: The bantam command: converts and runs models",
+        f"Keywords: {','.join(FACTS['keywords'])}",
         f"License-Expression: {fields['license']}",
         "License-File: LICENSE",
         *(f"Classifier: {one}" for one in classifiers if name == "bantam" or "Typed" not in one),

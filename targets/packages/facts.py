@@ -1,0 +1,77 @@
+"""What every package says of bantam: facts.json, the version that CMakeLists.txt states, and the list of source files."""
+
+import gzip
+import hashlib
+import io
+import json
+import pathlib
+import re
+import subprocess
+import tarfile
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+FACTS = json.loads((HERE / "facts.json").read_text())
+
+
+def version():
+    return re.search(r"project\(bantam VERSION ([\d.]+)", (ROOT / "CMakeLists.txt").read_text()).group(1)
+
+
+def source_files():
+    """Files of the source archive, relative to the root, sorted: those of git where this is a work tree, else those that are there."""
+    parts = FACTS["sources"]
+    listed = []
+    if (ROOT / ".git").exists():
+        command = ["git", "-C", str(ROOT), "ls-files", "-z", "--cached", "--others", "--exclude-standard", "--", *parts]
+        listed = subprocess.run(command, capture_output=True, check=True).stdout.decode().split("\0")
+    else:
+        for part in parts:
+            path = ROOT / part
+            listed += [part] if path.is_file() else [p.relative_to(ROOT).as_posix() for p in path.rglob("*")]
+    return sorted({name for name in listed if name and (ROOT / name).is_file() and "__pycache__" not in name})
+
+
+def source_archive(path):
+    """Writes bantam-VERSION.tar.gz: the same bytes from the same files. Returns its SHA-256 and SHA-512."""
+    whole = io.BytesIO()
+    with tarfile.open(fileobj=whole, mode="w", format=tarfile.PAX_FORMAT) as archive:
+        for name in source_files():
+            content = (ROOT / name).read_bytes()
+            entry = tarfile.TarInfo(f"bantam-{version()}/{name}")
+            entry.size = len(content)
+            entry.mode = 0o755 if (ROOT / name).stat().st_mode & 0o100 else 0o644
+            archive.addfile(entry, io.BytesIO(content))
+    packed = gzip.compress(whole.getvalue(), mtime=0)
+    path.write_bytes(packed)
+    return hashlib.sha256(packed).hexdigest(), hashlib.sha512(packed).hexdigest()
+
+
+# Of another processor family, or chosen by flags that only a build system of one's own sets file by file.
+_NOT_PORTABLE = (
+    r"^runtime/(host|kernels/(avx|amx|vnni|neon|armv7|wasm|dsp|mve|scalar))|^runtime/empty\.cpp$|/bantam/host\.h$"
+)
+
+
+def portable_runtime():
+    """Sources and headers of the runtime with the reference kernels alone, for compilers that give every file the same flags and
+    define BANTAM_ONLY_REFERENCE."""
+    suffixes = (".cpp", ".h", ".inc")
+    files = [name for name in source_files() if name.startswith("runtime/") and name.endswith(suffixes)]
+    return [name for name in files if not re.search(_NOT_PORTABLE, name)]
+
+
+def values(**more):
+    """What templates may name as @NAME@."""
+    licence = FACTS["license"]
+    found = {
+        "VERSION": version(),
+        "NAME": FACTS["name"],
+        "SUMMARY": FACTS["summary"],
+        "DESCRIPTION": FACTS["description"],
+        "LICENSE": licence,
+        "URL": FACTS["url"],
+        "MAINTAINER": FACTS["maintainer"],
+        "KEYWORDS": json.dumps(FACTS["keywords"]),
+    }
+    return {**found, **more}

@@ -1,0 +1,190 @@
+#!/usr/bin/env python3
+"""Writes what package managers want of bantam, from one version and one list of files (facts.py, facts.json) and the templates
+beside this script. docs/packages.md says what each is and how it was checked."""
+
+import argparse
+import json
+import pathlib
+import re
+import shutil
+import subprocess
+import zipfile
+
+import facts
+
+TEMPLATES = facts.HERE / "templates"
+# What CMake calls the machines that Android's ABIs are.
+ANDROID_ABIS = ("arm64-v8a", "armeabi-v7a", "x86", "x86_64")
+ANDROID_API = 24
+ANDROID_NDK = 25
+# What -ffp-contract=off is to other builds: a manifest of Swift cannot set it.
+UNFUSED = "#pragma STDC FP_CONTRACT OFF\n"
+
+
+def fill(name, folder, **more):
+    """Copies the templates of `name` into `folder`, with values for @NAME@; FILE.in becomes FILE."""
+    known = facts.values(**more)
+
+    def value(found):
+        if found.group(1) not in known:
+            raise SystemExit(f"generate: template of {name} names @{found.group(1)}@, which nobody knows")
+        return str(known[found.group(1)])
+
+    for template in sorted((TEMPLATES / name).rglob("*")):
+        if template.is_file():
+            place = template.relative_to(TEMPLATES / name).as_posix()
+            target = folder / place.removesuffix(".in")
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_text(re.sub(r"@([A-Z][A-Z0-9_]*)@", value, template.read_text()))
+
+
+def fresh(folder):
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    return folder
+
+
+def source(given):
+    folder = fresh(given.out / "source")
+    path = folder / f"bantam-{facts.version()}.tar.gz"
+    sha256, sha512 = facts.source_archive(path)
+    (folder / f"{path.name}.sha256").write_text(f"{sha256}  {path.name}\n")
+    return {"ARCHIVE": path.name, "SHA256": sha256, "SHA512": sha512}
+
+
+def of_archive(name):
+    """A generator of files that name the source archive and its checksums."""
+
+    def write(given):
+        fill(name, fresh(given.out / name), **source(given))
+
+    return write
+
+
+def conan(given):
+    """The recipe, its test and, as exported sources, the files of the archive."""
+    folder = fresh(given.out / "conan")
+    fill("conan", folder)
+    (folder / "test_package").mkdir(exist_ok=True)
+    shutil.copy(facts.ROOT / "examples" / "intent.c", folder / "test_package" / "intent.c")
+    for name in facts.source_files():
+        target = folder / "src" / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(facts.ROOT / name, target)
+
+
+def flatbuffers_headers(include):
+    """flatbuffers.h and what it includes, relative to `include`."""
+    waiting, found = ["flatbuffers/flatbuffers.h"], []
+    while waiting:
+        name = waiting.pop()
+        path = include / name
+        if name in found or not path.exists():
+            continue
+        found.append(name)
+        waiting += re.findall(r'^\s*#\s*include "(flatbuffers/[^"]+)"', path.read_text(), re.MULTILINE)
+    return sorted(found)
+
+
+def swift(given):
+    """A package whose target compiles everywhere with the flags that a manifest may set: reference kernels, generated header and
+    FlatBuffers' headers within."""
+    folder = fresh(given.out / "swift")
+    target = folder / "Sources" / "bantam"
+    for name in facts.portable_runtime():
+        public = name.startswith("runtime/include/")
+        place = target / ("include" if public else "runtime") / name.removeprefix("runtime/").removeprefix("include/")
+        place.parent.mkdir(parents=True, exist_ok=True)
+        text = (facts.ROOT / name).read_text()
+        place.write_text(UNFUSED + text if name.endswith(".cpp") else text)
+    third = target / "generated"
+    third.mkdir(parents=True)
+    schema = facts.ROOT / "schemas" / "bantam.fbs"
+    subprocess.run([given.flatc, "--cpp", "--scoped-enums", "-o", third, schema], check=True)
+    for name in flatbuffers_headers(given.flatbuffers):
+        (third / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(given.flatbuffers / name, third / name)
+    shutil.copy(facts.ROOT / "LICENSE", folder / "LICENSE")
+    fill("swift", folder)
+
+
+def android(given):
+    """bantam-VERSION.aar: the static library of each ABI in the layout that Android's Gradle plugin calls prefab."""
+    if not given.android:
+        raise SystemExit(
+            "generate android: which libraries? --android ABI=libbantam.a, as the preset `android` builds them"
+        )
+    folder = fresh(given.out / "android")
+    tree = folder / "aar"
+    fill("android", tree)
+    module = tree / "prefab" / "modules" / "bantam"
+    shutil.copytree(facts.ROOT / "runtime" / "include", module / "include")
+    for pair in given.android:
+        abi, _, library = pair.partition("=")
+        if abi not in ANDROID_ABIS or not library:
+            raise SystemExit(f"generate android: {pair}: ABI=FILE, of which ABI is one of {', '.join(ANDROID_ABIS)}")
+        place = module / "libs" / f"android.{abi}"
+        place.mkdir(parents=True)
+        shutil.copy(library, place / "libbantam.a")
+        said = {"abi": abi, "api": ANDROID_API, "ndk": ANDROID_NDK, "stl": "none", "static": True}
+        (place / "abi.json").write_text(json.dumps(said, indent=2) + "\n")
+    shutil.copy(facts.ROOT / "LICENSE", tree / "LICENSE")
+    with zipfile.ZipFile(tree / "classes.jar", "w") as jar:
+        jar.writestr(zipfile.ZipInfo("META-INF/MANIFEST.MF"), "Manifest-Version: 1.0\n")
+    with zipfile.ZipFile(folder / f"bantam-{facts.version()}.aar", "w", zipfile.ZIP_DEFLATED) as archive:
+        for path in sorted(tree.rglob("*")):
+            if path.is_file():
+                entry = zipfile.ZipInfo(path.relative_to(tree).as_posix())
+                entry.compress_type = zipfile.ZIP_DEFLATED
+                archive.writestr(entry, path.read_bytes())
+
+
+def npm(given):
+    """The JavaScript package without its modules, which targets/wasm/package.sh adds."""
+    folder = fresh(given.out / "npm")
+    for path in sorted((facts.HERE / "npm").iterdir()):
+        shutil.copy(path, folder / path.name)
+    manifest = json.loads((folder / "package.json").read_text())
+    manifest = {"name": facts.FACTS["name"], "version": facts.version(), "license": facts.FACTS["license"], **manifest}
+    (folder / "package.json").write_text(json.dumps(manifest, indent=2) + "\n")
+    shutil.copy(facts.ROOT / "LICENSE", folder / "LICENSE")
+
+
+GENERATORS = {
+    "source": source,
+    "conan": conan,
+    "vcpkg": of_archive("vcpkg"),
+    "homebrew": of_archive("homebrew"),
+    "swift": swift,
+    "android": android,
+    "npm": npm,
+}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument(
+        "names", nargs="*", metavar="NAME", help=f"of {', '.join(GENERATORS)} (default: all that need no build)"
+    )
+    parser.add_argument("--out", type=pathlib.Path, required=True, help="folder that gets a folder for each")
+    parser.add_argument("--url", help="where the source archive will lie, without its name (default: facts.json)")
+    parser.add_argument("--flatc", default="flatc")
+    parser.add_argument(
+        "--flatbuffers", type=pathlib.Path, default=pathlib.Path("/usr/include"), help="folder of flatbuffers/"
+    )
+    parser.add_argument(
+        "--android", action="append", metavar="ABI=FILE", help="a static library for Android; once for each"
+    )
+    given = parser.parse_args()
+    if given.url:
+        facts.FACTS["url"] = given.url
+    names = given.names or [name for name in GENERATORS if name != "android" or given.android]
+    for name in names:
+        if name not in GENERATORS:
+            parser.error(f'there is no "{name}"; there are {", ".join(GENERATORS)}')
+        GENERATORS[name](given)
+        print(f"{given.out / name}: {facts.version()}")
+
+
+if __name__ == "__main__":
+    main()
