@@ -78,6 +78,12 @@ const OpEdit kEdits[] = {
        m.image->width = m.image->height = 1U << 16;
      }},
     {"no channels", [](auto& m) { m.image->channels = 0; }},
+    {"more channels than there may be",
+     [](auto& m) {
+       m.image->channels = 129;
+       m.image->factor.resize(129, 1);
+       m.image->shift.resize(129);
+     }},
     {"a channel without a factor", [](auto& m) { m.image->factor.pop_back(); }},
     {"a channel without a shift", [](auto& m) { m.image->shift.clear(); }},
     {"more patches than tokens", [](auto& m) { m.image->width = 10; }},

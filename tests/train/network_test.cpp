@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <filesystem>
 #include <set>
 
@@ -13,6 +14,7 @@
 #include "import/source/safetensors.h"
 #include "import/source/sentence_transformers.h"
 #include "pack/build.h"
+#include "run/images.h"
 #include "run/texts.h"
 #include "train/directory.h"
 
@@ -22,6 +24,8 @@ namespace {
 namespace fs = std::filesystem;
 
 const fs::path kGolden = fs::path(BANTAM_SOURCE_DIR) / "tests/golden/models";
+
+const fs::path kImages = fs::path(BANTAM_SOURCE_DIR) / "tests/golden/images";
 
 convert::Graph golden(const std::string& name) { return convert::import_hugging_face(kGolden / name); }
 
@@ -41,6 +45,7 @@ Encoded encoded(const convert::Sample& sample) {
     out.ids = sample.decoder_ids;
     out.source = sample.ids;
   }
+  out.features = sample.features;
   out.segments = sample.segments.empty() ? std::vector<int32_t>(out.ids.size(), 0) : sample.segments;
   return out;
 }
@@ -50,12 +55,16 @@ void compare(const convert::Graph& graph, const std::string& name) {
   convert::TypeOptions exact;
   exact.weights = fb::DType::f32;
   const convert::FileBytes bytes = convert::build(graph, exact);
-  const uint32_t longest = std::min(graph.model.max_sequence, 24U);
+  const bool images = graph.model.image != nullptr;
+  const uint32_t longest = images ? graph.model.max_sequence : std::min(graph.model.max_sequence, 24U);
   convert::Runner runner(bytes, longest);
-  std::vector<convert::Sample> samples = convert::random_samples(runner.model().vocabulary(), longest);
+  std::vector<convert::Sample> samples =
+      images ? convert::made_images(runner.model(), 8) : convert::random_samples(runner.model().vocabulary(), longest);
   samples.resize(8);
   constexpr uint32_t kMade = 6;
-  for (convert::Sample& sample : samples) runner.complete(&sample, kMade);
+  for (convert::Sample& sample : samples) {
+    if (!images) runner.complete(&sample, kMade);
+  }
   std::vector<Encoded> sides;
   for (const convert::Sample& sample : samples) sides.push_back(encoded(sample));
   std::vector<const Encoded*> members;
@@ -97,6 +106,42 @@ TEST(Network, ComputesWhatTheRuntimeComputes) {
        {"bert-joint", "roberta-tag", "gpt2-generate", "llama-generate", "qwen3-generate", "gemma2-generate",
         "t5-generate", "mt5-generate", "bart-generate", "marian-text", "mbart-generate", "blenderbot-small-generate"}) {
     EXPECT_EQ(compared.count(name), 1U) << name;
+  }
+}
+
+TEST(Network, ComputesWhatTheRuntimeComputesOfImages) {
+  for (const char* name : {"vit-classify", "deit-classify", "dinov2-classify"}) {
+    compare(convert::import_hugging_face(kImages / name), name);
+  }
+}
+
+/// Places of patches are stored without what the graph adds to them, which stays as it is.
+TEST(Directory, PlacesFindTheirWayBack) {
+  const fs::path from = kImages / "vit-classify";
+  const convert::Graph graph = convert::import_hugging_face(from);
+  const convert::WaysBack back = convert::ways_back(graph, convert::Checkpoint(from));
+  const Parameters parameters(graph, back);
+  std::vector<at::Tensor> values;
+  bool found = false;
+  for (const Parameter& parameter : parameters.all()) {
+    const bool places = parameter.stored.size() == 1 && !parameter.stored[0].beside.empty();
+    values.push_back(places ? parameter.value.detach() + 0.25 : parameter.value.detach());
+    found = found || places;
+  }
+  EXPECT_TRUE(found);
+  const convert::Checkpoint before(from);
+  const auto written = source_tensors(from, parameters, values, "");
+  ASSERT_EQ(written.size(), before.tensors().size());
+  for (const auto& [name, entry] : before.tensors()) {
+    const std::vector<float> was = before.read(name);
+    const convert::TensorBytes& is = written.at(name);
+    ASSERT_EQ(is.bytes.size(), was.size() * sizeof(float)) << name;
+    const bool places = name.find("position_embeddings") != std::string::npos;
+    for (size_t i = 0; i < was.size(); ++i) {
+      float value;
+      std::memcpy(&value, is.bytes.data() + i * sizeof(float), sizeof(float));
+      ASSERT_NEAR(value, was[i] + (places ? 0.25F : 0.0F), places ? 1e-6F : 0.0F) << name;
+    }
   }
 }
 
