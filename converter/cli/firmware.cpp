@@ -28,20 +28,25 @@ namespace fs = std::filesystem;
 
 constexpr const char* kFirmwareExamples =
     "Examples:\n"
-    "  bantam firmware voice.bantam --target cortex-m4 -o voice-m4\n"
+    "  bantam firmware voice.bantam --board cortex-m4 -o voice-m4\n"
     "  cmake -S voice-m4 -B voice-m4/build && cmake --build voice-m4/build\n"
-    "  bantam firmware voice.bantam --target cortex-m55 --max-tokens 32 -o voice-m55 --force\n"
+    "  bantam firmware voice.bantam --board cortex-m55 --max-tokens 32 -o voice-m55 --force\n"
+    "  # of one's own: a bootloader in front, 96 KB of RAM\n"
+    "  bantam firmware voice.bantam --core cortex-m33 --flash 0x08008000:2016K --ram 0x20000000:256K -o voice-m33\n"
     "  # voice.h and voice.c\n"
-    "  bantam firmware voice.bantam --target cortex-m7 --format c-array -o voice\n"
-    "  bantam firmware voice.bantam --target cortex-m7 --format bin -o voice-m7.bantam\n\n"
-    "The project holds all that it needs: runtime sources, the target's start-up code and linker script, the model, "
+    "  bantam firmware voice.bantam --board cortex-m7 --format c-array -o voice\n"
+    "  bantam firmware voice.bantam --board cortex-m7 --format bin -o voice-m7.bantam\n\n"
+    "The project holds all that it needs: runtime sources, the board's start-up code and linker script, the model, "
     "an\n"
     "example that answers lines from the UART. It builds with cmake and arm-none-eabi-gcc and prints flash and RAM by\n"
     "part. docs/firmware.md says how to run it in QEMU and on a board of your own.";
 
 struct FirmwareArguments {
   std::string model;
-  std::string target;
+  std::string board;  // a name or a folder
+  std::string core;   // in place of a board
+  std::string flash, ram, model_flash;
+  bool list_boards = false;
   std::string output;
   std::string format = "project";
   uint32_t max_tokens = 0;  // 0: as many as fit
@@ -63,11 +68,58 @@ struct Image {
   std::vector<std::string> outputs;
 };
 
-firmware::Target find_target(const std::string& name) {
+firmware::Target find_board(const std::string& name) {
   const std::vector<std::string> known = firmware::target_names();
   if (std::find(known.begin(), known.end(), name) != known.end()) return firmware::read_target(name);
-  fail(ExitCode::kUsage, "--target {}: there is no such target{}; known are {}", printable(name),
-       convert::guess(name, known), fmt::join(known, ", "));
+  if (fs::is_directory(name)) return firmware::read_target_folder(name);
+  fail(ExitCode::kUsage,
+       "--board {}: there is no such board{}, and no such folder; known are {} (--list-boards says more)",
+       printable(name), convert::guess(name, known), fmt::join(known, ", "));
+}
+
+/// The board that was asked for, with the memories of the command line.
+firmware::Target find_target(const FirmwareArguments& arguments) {
+  if (arguments.board.empty() == arguments.core.empty()) {
+    fail(ExitCode::kUsage, "--board NAME or folder, or --core, --flash and --ram of a board of your own are wanted");
+  }
+  const std::vector<std::string> cores = firmware::core_names();
+  if (!arguments.core.empty() && std::find(cores.begin(), cores.end(), arguments.core) == cores.end()) {
+    fail(ExitCode::kUsage, "--core {}: there is no such core{}; known are {}", printable(arguments.core),
+         convert::guess(arguments.core, cores), fmt::join(cores, ", "));
+  }
+  std::map<std::string, firmware::Range> memories;
+  if (!arguments.flash.empty()) memories["flash"] = firmware::parse_range(arguments.flash, "--flash");
+  if (!arguments.ram.empty()) memories["ram"] = firmware::parse_range(arguments.ram, "--ram");
+  if (!arguments.model_flash.empty()) memories["model"] = firmware::parse_range(arguments.model_flash, "--model-flash");
+  if (arguments.core.empty()) {
+    const firmware::Target board = find_board(arguments.board);
+    return memories.empty() ? board : firmware::with_memories(board, memories);
+  }
+  if (arguments.flash.empty() || arguments.ram.empty()) {
+    fail(ExitCode::kUsage, "--core {}: --flash and --ram are wanted, too", arguments.core);
+  }
+  return firmware::with_memories(firmware::bare_target(arguments.core), memories);
+}
+
+/// --list-boards.
+void list_boards(bool json) {
+  std::vector<std::vector<std::string>> rows = {{"board", "core", "flash", "RAM", "QEMU", "like"}};
+  Json boards = Json::array();
+  for (const std::string& name : firmware::target_names()) {
+    const firmware::Target target = firmware::read_target(name);
+    rows.push_back({name, target.core, readable_bytes(target.flash), readable_bytes(target.ram),
+                    target.machine.empty() ? "-" : target.machine, target.like});
+    boards.push_back({{"board", name},
+                      {"core", target.core},
+                      {"flash", target.flash},
+                      {"ram", target.ram},
+                      {"qemu", target.machine},
+                      {"like", target.like}});
+  }
+  if (!json) return print_table(rows);
+  Json object = json_object("boards");
+  object["boards"] = boards;
+  out().line(object);
 }
 
 /// A project's model must lie in its board's flash, and a session of the wanted length in its RAM. An array or a file is for a
@@ -275,8 +327,11 @@ void print_report(const FirmwareArguments& arguments, const Image& image) {
 }
 
 void run_firmware(const FirmwareArguments& arguments) {
+  if (arguments.list_boards) return list_boards(arguments.json);
+  if (arguments.model.empty()) fail(ExitCode::kUsage, "FILE is required");
+  if (arguments.output.empty()) fail(ExitCode::kUsage, "--output is required");
   Image image;
-  image.target = find_target(arguments.target);
+  image.target = find_target(arguments);
   const ModelFile source(arguments.model);
   if (has_part(source.model().task(), kTokenVectorsPart | kFoundPart) && arguments.format == "project") {
     fail(ExitCode::kUnsupported,
@@ -310,13 +365,23 @@ void add_firmware(Program& program) {
   Command& command = program.add_command("firmware", "Make a project (or an array) for a microcontroller");
   command.group(kMakeGroup);
   command.footer(kFirmwareExamples);
-  command.add_option("FILE", arguments->model, "A .bantam file").required().value("FILE.bantam");
-  std::string targets;
-  for (const std::string& name : firmware::target_names()) targets += (targets.empty() ? "" : ", ") + name;
-  command.add_option("--target", arguments->target, targets).required().value("NAME");
+  command.add_option("FILE", arguments->model, "A .bantam file").value("FILE.bantam");
+  command.add_option("--board,--target", arguments->board, "A board of --list-boards, or a folder with a target.json")
+      .value("BOARD");
   command.add_option("-o,--output", arguments->output, "Directory of the project; FILE, or FILE.h and FILE.c")
-      .required()
       .value("PATH");
+  command.add_flag("--list-boards", arguments->list_boards, "Print the boards that this command knows");
+  command
+      .add_option("--core", arguments->core,
+                  fmt::format("In place of --board: {}", fmt::join(firmware::core_names(), ", ")))
+      .value("CORE");
+  command.add_option("--flash", arguments->flash, "Where flash is and its size: of --core, or in place of the board's")
+      .value("START:SIZE");
+  command.add_option("--ram", arguments->ram, "The same of RAM").value("START:SIZE");
+  command
+      .add_option("--model-flash", arguments->model_flash,
+                  "The same of the memory that the model lies in, where that is not flash")
+      .value("START:SIZE");
   command.add_option("--format", arguments->format, "project (default), c-array (.h and .c) or bin (the file alone)")
       .takes(one_of({"project", "c-array", "bin"}))
       .value("FORMAT");

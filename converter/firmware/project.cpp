@@ -69,8 +69,7 @@ constexpr const char* kReadme = R"(# Firmware for {target}
 
 ```sh
 cmake -S . -B build && cmake --build build   # arm-none-eabi-gcc; prints flash and RAM by part
-{frames}bantam/targets/firmware/run.py --target {target} build/firmware.elf < lines.txt   # in QEMU
-bantam run {source} --uart --max-tokens {tokens} < lines.txt   # the same on this machine, byte for byte
+{frames}{emulator}bantam run {source} --uart --max-tokens {tokens} < lines.txt   # the same on this machine, byte for byte
 ```
 
 (Debian: gcc-arm-none-eabi libnewlib-arm-none-eabi libstdc++-arm-none-eabi-newlib cmake python3 qemu-system-arm.)
@@ -81,12 +80,12 @@ bantam run {source} --uart --max-tokens {tokens} < lines.txt   # the same on thi
 | `model.bantam` | the model for this target: {model_bytes} bytes, in flash by `.incbin` |
 | `bantam_linked.h` | what the model needs of the runtime: {words} |
 | `bantam_config.h` | session options and the size of the arena |
-| `bantam/targets/{target}/` | `target.json`, `board.c`: the two files that change for your board |
+| `bantam/targets/{target}/target.json` | the board: core, memories, clock, UART; what changes for your board |
 | `bantam/runtime/`, `bantam/generated/` | bantam's sources and the file format's reader |
 
-Your board: copy `bantam/targets/{target}/` elsewhere, change `board.c` (UART and clock) and `target.json` (compiler flags of
-the core, what memory there is), and configure with `-DBANTAM_BOARD_DIR=path/to/it`. `bantam/targets/firmware/board.h` says
-what a board provides.
+Your board: copy `bantam/targets/{target}/` elsewhere, change `target.json`, and configure with
+`-DBANTAM_BOARD_DIR=path/to/it`, or give the folder to `bantam firmware --board`. A `board.c` there takes the place of
+`bantam/targets/firmware/uart_board.c`; `bantam/targets/firmware/board.h` says what it provides.
 
 `bantam firmware --force` writes a new model or version over this project; files that you changed stay.
 
@@ -102,11 +101,9 @@ std::vector<std::string> roots(const Target& target) {
     }
     return false;
   }();
-  std::vector<std::string> folders = {"runtime/format/",   "runtime/model/",
-                                      "runtime/session/",  "runtime/ops/",
-                                      "runtime/text/",     "runtime/tasks/",
-                                      "runtime/sound/",    "runtime/kernels/",
-                                      "targets/firmware/", fmt::format("targets/{}/", target.name)};
+  std::vector<std::string> folders = {
+      "runtime/format/", "runtime/model/", "runtime/session/", "runtime/ops/",      "runtime/text/",
+      "runtime/tasks/",  "runtime/sound/", "runtime/kernels/", "targets/firmware/", "targets/firmware/uart/"};
   folders.push_back(fmt::format("runtime/kernels/{}/", has_kernels ? target.isa : "reference"));
   std::vector<std::string> paths = {"LICENSE"};
   for (const Resource& resource : resources()) {
@@ -148,6 +145,12 @@ std::string readme(const Project& project, const Linked& linked) {
       fmt::arg(
           "frames",
           pixels ? fmt::format("bantam run {} IMAGE... --frame > lines.txt   # pixels, a line each\n", source) : ""),
+      fmt::arg(
+          "emulator",
+          project.target.machine.empty()
+              ? std::string()
+              : fmt::format("bantam/targets/firmware/run.py --board {} build/firmware.elf < lines.txt   # in QEMU\n",
+                            project.target.name)),
       fmt::arg("licence", licence.empty() ? "not stated in the file" : convert::markdown_text(licence)));
 }
 
@@ -157,6 +160,9 @@ Tree project_tree(const Project& project) {
   Tree tree;
   for (const Resource* resource : with_includes(roots(project.target))) {
     tree[fmt::format("bantam/{}", resource->path)] = resource->text;
+  }
+  for (const auto& [name, text] : project.target.files) {
+    tree[fmt::format("bantam/targets/{}/{}", project.target.name, name)] = text;
   }
   for (const Resource& resource : resources()) {
     if (resource.path.substr(0, kExample.size()) != kExample) continue;

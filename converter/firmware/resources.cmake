@@ -28,7 +28,8 @@ function(bantam_firmware_resources target)
     DEPENDS ${PROJECT_SOURCE_DIR}/schemas/bantam.fbs COMMENT "flatc bantam.fbs, for firmware")
 
   # Names in the project, and the files they are here. A firmware target is a folder with a target.json.
-  file(GLOB boards CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/targets/*/target.json)
+  file(GLOB boards CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/targets/*/target.json
+    ${PROJECT_SOURCE_DIR}/targets/boards/*/target.json)
   list(TRANSFORM boards REPLACE "target\\.json$" "*")
   file(GLOB_RECURSE names CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}
     ${PROJECT_SOURCE_DIR}/runtime/*.h ${PROJECT_SOURCE_DIR}/runtime/*.inc ${PROJECT_SOURCE_DIR}/runtime/*.cpp

@@ -1,8 +1,11 @@
 #include "firmware/target.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
 #include <charconv>
+#include <nlohmann/json.hpp>
 
 #include "base/error.h"
 #include "base/json_file.h"
@@ -11,10 +14,40 @@
 namespace bantam::firmware {
 namespace {
 
+namespace fs = std::filesystem;
+using convert::Error;
+using convert::ExitCode;
 using convert::Json;
 
 constexpr std::string_view kFolder = "targets/";
-constexpr std::string_view kFile = "/target.json";
+constexpr std::string_view kBoards = "targets/boards/";
+constexpr const char* kDescription = "target.json";
+
+/// Bytes as a linker script writes them: "2M", "96K", "0x8000", "256"; 0: it is none, or not below 4 GB.
+uint64_t parse_size(std::string_view size) {
+  const bool hex = size.substr(0, 2) == "0x";
+  const char* const end = size.data() + size.size();
+  uint64_t value = 0;
+  const auto [unit, error] = std::from_chars(size.data() + (hex ? 2 : 0), end, value, hex ? 16 : 10);
+  const std::string_view rest(unit, static_cast<size_t>(end - unit));
+  const uint64_t scale = rest.empty() ? 1 : rest == "K" ? 1024 : rest == "M" ? 1024 * 1024 : 0;
+  return error != std::errc() || scale == 0 || value > UINT32_MAX / scale ? 0 : value * scale;
+}
+
+/// An address: "0x20000000". False: it is none.
+bool is_start(std::string_view start) {
+  uint32_t value = 0;
+  if (start.substr(0, 2) != "0x" || start.size() == 2) return false;
+  const char* const end = start.data() + start.size();
+  const auto [last, error] = std::from_chars(start.data() + 2, end, value, 16);
+  return error == std::errc() && last == end;
+}
+
+uint64_t address(std::string_view start) {
+  uint64_t value = 0;
+  std::from_chars(start.data() + 2, start.data() + start.size(), value, 16);
+  return value;
+}
 
 /// One description, and the name that errors call it.
 class Description {
@@ -28,26 +61,27 @@ class Description {
     if (value == nullptr || !value->is_string()) fail(pointer, "a string is wanted there");
     return value->get<std::string>();
   }
+  /// The same of what may be left out.
+  std::string text(const std::string& pointer, const std::string& otherwise) const {
+    return find(pointer) == nullptr ? otherwise : text(pointer);
+  }
 
-  /// Bytes of a memory as a linker script writes them: "2M", "96K", "0x8000"; 0 where there is no such memory.
+  /// Bytes of a memory; 0 where there is no such memory.
   uint64_t memory(const std::string& name) const {
     const std::string pointer = "/memories/" + name;
     if (find(pointer) == nullptr) return 0;
-    const std::string size = text(pointer + "/size");
-    const bool hex = size.compare(0, 2, "0x") == 0;
-    const char* const end = size.data() + size.size();
-    uint64_t value = 0;
-    const auto [unit, error] = std::from_chars(size.data() + (hex ? 2 : 0), end, value, hex ? 16 : 10);
-    const std::string_view rest(unit, static_cast<size_t>(end - unit));
-    const uint64_t scale = rest.empty() ? 1 : rest == "K" ? 1024 : rest == "M" ? 1024 * 1024 : 0;
-    if (error != std::errc() || scale == 0 || value == 0 || value > UINT32_MAX / scale) {
+    const uint64_t size = parse_size(text(pointer + "/size"));
+    if (size == 0) {
       fail(pointer + "/size", "a size such as \"128K\", \"2M\" or \"0x8000\" below 4 GB is wanted there");
     }
-    return value * scale;
+    const std::string start = text(pointer + "/start");
+    if (!is_start(start)) fail(pointer + "/start", "an address such as \"0x20000000\" is wanted there");
+    if (address(start) + size > uint64_t{1} << 32) fail(pointer, "that ends above 4 GB");
+    return size;
   }
 
-  [[noreturn]] void fail(const std::string& pointer, const char* what) const {
-    throw convert::Error(convert::ExitCode::kInvalid, fmt::format("{}: {}: {}", where_, pointer.substr(1), what));
+  [[noreturn]] void fail(const std::string& pointer, const std::string& what) const {
+    throw Error(ExitCode::kInvalid, fmt::format("{}: {}: {}", where_, pointer.substr(1), what));
   }
 
  private:
@@ -60,45 +94,138 @@ class Description {
   Json root_;
 };
 
+const Json& cores() {
+  static const Json all = [] {
+    const Resource* resource = find_resource("targets/firmware/cores.json");
+    if (resource == nullptr) throw Error(ExitCode::kInternal, "targets/firmware/cores.json: not there");
+    return convert::parse_json(resource->text, "cores.json");
+  }();
+  return all;
+}
+
+/// "targets/boards/microbit/target.json" -> "microbit"; empty: no description.
+std::string_view name_of(std::string_view path) {
+  const std::string_view folder = path.substr(0, kBoards.size()) == kBoards ? kBoards : kFolder;
+  if (path.substr(0, folder.size()) != folder) return {};
+  path.remove_prefix(folder.size());
+  const size_t slash = path.find('/');
+  return slash != std::string_view::npos && path.substr(slash + 1) == kDescription ? path.substr(0, slash)
+                                                                                   : std::string_view{};
+}
+
+/// A name that can be one of a folder, of a CMake target and of a word of a command line.
+std::string plain_name(const std::string& name) {
+  std::string plain;
+  for (const char c : name) {
+    const bool good =
+        (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_';
+    plain += good ? c : '-';
+  }
+  return plain.empty() || plain == "firmware" ? "board" : plain;
+}
+
 }  // namespace
 
 std::vector<std::string> target_names() {
   std::vector<std::string> names;
   for (const Resource& resource : resources()) {
-    const std::string_view path = resource.path;
-    if (path.size() <= kFolder.size() + kFile.size() || path.substr(0, kFolder.size()) != kFolder) continue;
-    if (path.substr(path.size() - kFile.size()) != kFile) continue;
-    names.emplace_back(path.substr(kFolder.size(), path.size() - kFolder.size() - kFile.size()));
+    if (!name_of(resource.path).empty()) names.emplace_back(name_of(resource.path));
   }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+std::vector<std::string> core_names() {
+  std::vector<std::string> names;
+  for (const auto& [name, core] : cores().items()) names.push_back(name);
   return names;
 }
 
 Target parse_target(std::string_view json, const std::string& where) {
   const Description description(json, where);
   Target target;
-  target.isa = description.text("/kernels");
-  const std::string layout = description.text("/weights");
-  if (layout != "tile_k4n16" && layout != "k16n1") {
-    description.fail("/weights", "known layouts are tile_k4n16 and k16n1");
+  target.core = description.text("/core");
+  const auto core = cores().find(target.core);
+  if (core == cores().end()) {
+    description.fail("/core", fmt::format("known cores are {}", fmt::join(core_names(), ", ")));
   }
-  target.rows = layout == "k16n1";
-  target.machine = description.text("/qemu/machine");
+  target.like = description.text("/like", "");
+  target.isa = description.text("/kernels", core->at("kernels").get<std::string>());
+  target.rows = target.isa == "mve";
+  const std::string_view known[] = {"scalar", "dsp", "mve"};
+  if (std::find(std::begin(known), std::end(known), target.isa) == std::end(known)) {
+    description.fail("/kernels", "known are scalar, dsp and mve");
+  }
+  target.machine = description.text("/qemu/machine", "");
   target.flash = description.memory("flash");
   target.ram = description.memory("ram");
   if (target.flash == 0 || target.ram == 0) description.fail("/memories", "flash and ram are wanted there");
   target.model = description.memory("model");
   target.model_apart = target.model != 0;
   if (!target.model_apart) target.model = target.flash;
+  target.files[kDescription] = json;
   return target;
 }
 
 Target read_target(const std::string& name) {
-  const std::string path = fmt::format("{}{}{}", kFolder, name, kFile);
-  const Resource* resource = find_resource(path);
-  if (resource == nullptr) throw convert::Error(convert::ExitCode::kInternal, fmt::format("{}: not there", path));
-  Target target = parse_target(resource->text, path);
-  target.name = name;
+  for (const Resource& resource : resources()) {
+    if (name_of(resource.path) != name) continue;
+    Target target = parse_target(resource.text, std::string(resource.path));
+    target.name = name;
+    const std::string_view folder =
+        resource.path.substr(0, resource.path.size() - std::string_view(kDescription).size());
+    for (const Resource& other : resources()) {
+      if (other.path.substr(0, folder.size()) == folder) {
+        target.files[std::string(other.path.substr(folder.size()))] = other.text;
+      }
+    }
+    return target;
+  }
+  throw Error(ExitCode::kInternal, fmt::format("{}: there is no such board", name));
+}
+
+Target read_target_folder(const fs::path& folder) {
+  const fs::path description = folder / kDescription;
+  Target target = parse_target(convert::read_text_file(description), description.string());
+  const fs::path plain = folder.lexically_normal();
+  target.name = plain_name((plain.has_filename() ? plain : plain.parent_path()).filename().string());
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
+    const std::string kind = entry.path().extension().string();
+    if (!entry.is_regular_file() || (kind != ".c" && kind != ".h" && kind != ".S")) continue;
+    target.files[entry.path().filename().string()] = convert::read_text_file(entry.path());
+  }
   return target;
+}
+
+Target bare_target(const std::string& core) {
+  Target target;
+  target.name = "board";
+  target.files[kDescription] =
+      nlohmann::ordered_json{
+          {"core", core}, {"like", "a board of your own"}, {"memories", nlohmann::ordered_json::object()}}
+          .dump(2) +
+      "\n";
+  return target;
+}
+
+Range parse_range(const std::string& text, const std::string& option) {
+  const size_t colon = text.find(':');
+  Range range;
+  if (colon != std::string::npos) range = {text.substr(0, colon), text.substr(colon + 1)};
+  if (!is_start(range.start) || parse_size(range.size) == 0) {
+    throw Error(ExitCode::kUsage,
+                fmt::format("{} {}: an address and a size are wanted, such as 0x08000000:512K", option, text));
+  }
+  return range;
+}
+
+Target with_memories(const Target& target, const std::map<std::string, Range>& memories) {
+  auto json = nlohmann::ordered_json::parse(target.files.at(kDescription));
+  for (const auto& [name, range] : memories) json["memories"][name] = {{"start", range.start}, {"size", range.size}};
+  Target changed = parse_target(json.dump(2) + "\n", target.name);
+  changed.name = target.name;
+  changed.files.insert(target.files.begin(), target.files.end());  // what is there stays
+  return changed;
 }
 
 }  // namespace bantam::firmware

@@ -5,8 +5,8 @@ set(BANTAM_FIRMWARE_DIR ${CMAKE_CURRENT_LIST_DIR})
 if(NOT BANTAM_FIRMWARE_ISA)
   message(FATAL_ERROR "bantam: configure with -DCMAKE_TOOLCHAIN_FILE=${BANTAM_FIRMWARE_DIR}/toolchain.cmake")
 endif()
-include(${BANTAM_FIRMWARE_DIR}/memory.cmake)
-# Memories are read when an image is configured.
+include(${BANTAM_FIRMWARE_DIR}/board.cmake)
+# The description is read when an image is configured.
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${BANTAM_BOARD_DIR}/target.json)
 # Where bantam_generated.h and flatbuffers/ are.
 set(BANTAM_FIRMWARE_INCLUDES ${BANTAM_FIRMWARE_ROOT}/generated CACHE STRING "Folders of bantam_generated.h and flatbuffers/")
@@ -83,7 +83,14 @@ function(bantam_firmware_image name)
   set(memory ${CMAKE_CURRENT_BINARY_DIR}/${name}.memory)
   file(READ ${BANTAM_BOARD_DIR}/target.json target)
   bantam_memory_script(${memory}/memory.ld "${target}" ${arg_MEMORIES})
-  add_executable(${name} ${arg_SOURCES} ${BANTAM_BOARD_DIR}/board.c ${BANTAM_FIRMWARE_DIR}/startup.c
+  bantam_board_header(${memory}/board_config.h "${target}")
+  set(board ${BANTAM_FIRMWARE_DIR}/uart_board.c)
+  if(EXISTS ${BANTAM_BOARD_DIR}/board.c)
+    set(board ${BANTAM_BOARD_DIR}/board.c)
+  endif()
+  # What else a board's folder has: what runs before the image does, in assembler.
+  file(GLOB more CONFIGURE_DEPENDS ${BANTAM_BOARD_DIR}/*.S)
+  add_executable(${name} ${arg_SOURCES} ${board} ${more} ${BANTAM_FIRMWARE_DIR}/startup.c
     ${BANTAM_FIRMWARE_DIR}/fault.c ${BANTAM_FIRMWARE_DIR}/mpu.c ${BANTAM_FIRMWARE_DIR}/ticks.c
     ${BANTAM_FIRMWARE_DIR}/memory.c)
   set_source_files_properties(${BANTAM_FIRMWARE_DIR}/memory.c PROPERTIES COMPILE_OPTIONS
@@ -98,7 +105,7 @@ function(bantam_firmware_image name)
     target_sources(${name} PRIVATE $<TARGET_OBJECTS:${name}_model>)
   endif()
   target_compile_features(${name} PRIVATE cxx_std_17)
-  target_include_directories(${name} PRIVATE ${BANTAM_FIRMWARE_DIR})
+  target_include_directories(${name} PRIVATE ${BANTAM_FIRMWARE_DIR} ${memory})
   target_compile_options(${name} PRIVATE $<$<NOT:$<COMPILE_LANGUAGE:ASM>>:-Os;-Wall;-Wextra;${BANTAM_FIRMWARE_OPTIONS}>)
   if(arg_LIBRARY)
     target_link_libraries(${name} PRIVATE ${arg_LIBRARY})

@@ -52,7 +52,7 @@ size_t strlen(const char* text) {
   return (size_t)(end - text);
 }
 
-#if defined(__SOFTFP__)
+#if defined(__ARM_ARCH_6M__) || defined(__ARM_ARCH_8M_BASE__)
 // a - b as a + -b, the same bits but for the sign of a NaN: the library's own subtraction is 800 bytes, a copy of its addition.
 __asm__(
     "  .syntax unified\n"

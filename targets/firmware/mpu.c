@@ -10,7 +10,7 @@ enum { kPeripherals = 0x40000000, kPeripheralBytes = 0x20000000 };
 
 #if __ARM_ARCH >= 8
 
-// For sections.ld: what a region's size may be.
+// For sections.ld: what a region may be.
 __asm__(".global mpu_power_of_two\n .set mpu_power_of_two, 0\n");
 
 enum { kReadWrite = 1 << 1, kReadOnly = 3 << 1, kNoExecute = 1 };
@@ -41,26 +41,23 @@ __asm__(".global mpu_power_of_two\n .set mpu_power_of_two, 1\n");
 enum { kReadWrite = 3 << 24, kReadOnly = 6 << 24, kNoExecute = 1 << 28 };
 enum { kFlashMemory = 2 << 16, kRamMemory = 11 << 16, kDeviceMemory = 1 << 16 };  // TEX, C, B
 
-// `bytes` is a power of two and `begin` a multiple of it (sections.ld checks).
-static void region(uint32_t number, uint32_t begin, uint32_t bytes, uint32_t attributes) {
-  uint32_t log2 = 0;
-  while (bytes >> log2 > 1) ++log2;
+// `base` and `shape` of sections.ld.
+static void region(uint32_t number, const uint32_t* base, uint32_t attributes, const uint32_t* shape) {
   MPU_RNR = number;
-  MPU_RBAR = begin;
-  MPU_RASR = attributes | (log2 - 1) << 1 | 1;
+  MPU_RBAR = (uint32_t)base;
+  MPU_RASR = attributes | (uint32_t)shape;
 }
 
 void mpu_init(void) {
-  const uint32_t flash = (uint32_t)flash_begin;
-  const uint32_t model = (uint32_t)model_begin;
+  enum { kHalfGigabyte = 28 << 1 | 1, k32Bytes = 4 << 1 | 1 };
   if (MPU_TYPE == 0) return;  // a Cortex-M0+ may lack it
-  region(0, flash, (uint32_t)flash_bytes, kReadOnly | kFlashMemory);
-  if (model != flash) region(1, model, (uint32_t)model_bytes, kReadOnly | kNoExecute | kFlashMemory);
-  region(2, (uint32_t)ram_begin, (uint32_t)ram_bytes, kReadWrite | kNoExecute | kRamMemory);
-  region(3, kPeripherals, kPeripheralBytes, kReadWrite | kNoExecute | kDeviceMemory);
+  // Of overlapping regions the one with the highest number counts: flash, where the model lies there.
+  region(0, model_region_base, kReadOnly | kNoExecute | kFlashMemory, model_region);
+  region(1, flash_region_base, kReadOnly | kFlashMemory, flash_region);
+  region(2, ram_region_base, kReadWrite | kNoExecute | kRamMemory, ram_region);
+  region(3, (const uint32_t*)kPeripherals, kReadWrite | kNoExecute | kDeviceMemory, (const uint32_t*)kHalfGigabyte);
 #if __ARM_ARCH >= 7
-  region(4, (uint32_t)stack_top, 32,
-         kNoExecute);  // no access; of overlapping regions the one with the highest number counts
+  region(4, stack_top, kNoExecute, (const uint32_t*)k32Bytes);  // no access
 #endif
   MPU_CTRL = 1;
   fence();

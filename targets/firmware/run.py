@@ -8,12 +8,23 @@ import json
 import pathlib
 import subprocess
 import sys
+import threading
 
-# {target: QEMU's machine} of the folders beside this one.
-MACHINES = {
-    path.parent.name: json.loads(path.read_text())["qemu"]["machine"]
-    for path in sorted(pathlib.Path(__file__).resolve().parents[1].glob("*/target.json"))
-}
+HERE = pathlib.Path(__file__).resolve().parent
+
+
+def machines(pattern):
+    """{board: QEMU's machine} of the descriptions there; boards that QEMU has none for are left out."""
+    found = {}
+    for path in sorted(HERE.parent.glob(pattern)):
+        if machine := json.loads(path.read_text()).get("qemu", {}).get("machine"):
+            found[path.parent.name] = machine
+    return found
+
+
+# The targets that are measured, beside this folder; and further boards.
+MACHINES = machines("*/target.json")
+BOARDS = machines("boards/*/target.json")
 
 
 def command(machine, image, icount=False):
@@ -23,21 +34,28 @@ def command(machine, image, icount=False):
     return line + (["-icount", "shift=0"] if icount else [])
 
 
-def run(machine, image, data=b"", timeout=60, icount=False):
-    """Returns (exit status, bytes of the UART)."""
+def run(machine, image, data=b"", timeout=60, icount=False, listen=False):
+    """Returns (exit status, bytes of the UART). listen: the image says something before it reads, and gets nothing before that:
+    UARTs that are not yet switched on drop what comes."""
+    process = subprocess.Popen(
+        command(machine, image, icount), stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0
+    )
+    late = threading.Timer(timeout, process.kill)
+    late.start()
     try:
-        done = subprocess.run(
-            command(machine, image, icount), input=data + b"\x04", stdout=subprocess.PIPE, timeout=timeout, check=False
-        )
-    except subprocess.TimeoutExpired as late:
-        return 124, late.stdout or b""
-    return done.returncode, done.stdout
+        first = process.stdout.read(1) if listen else b""
+        output = first + process.communicate(data + b"\x04")[0]
+    finally:
+        ran_out = not late.is_alive()
+        late.cancel()
+        process.kill()
+    return 124 if ran_out else process.returncode, output
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     where = parser.add_mutually_exclusive_group(required=True)
-    where.add_argument("--target", choices=sorted(MACHINES), help="folder of targets/")
+    where.add_argument("--board", "--target", choices=sorted(MACHINES | BOARDS), help="folder of targets/ or boards/")
     where.add_argument("--machine", help="QEMU's name of the machine")
     parser.add_argument(
         "--icount", action="store_true", help="count instructions: each takes 1 ns of the emulated clock"
@@ -45,10 +63,10 @@ def main():
     parser.add_argument("--timeout", type=float, default=60, metavar="SECONDS")
     parser.add_argument("image")
     given = parser.parse_args()
-    machine = given.machine or MACHINES[given.target]
+    machine = given.machine or (MACHINES | BOARDS)[given.board]
     if sys.stdin.isatty():  # interactive: end with Ctrl-D, which is 0x04
         return subprocess.call(command(machine, given.image, given.icount))
-    status, output = run(machine, given.image, sys.stdin.buffer.read(), given.timeout, given.icount)
+    status, output = run(machine, given.image, sys.stdin.buffer.read(), given.timeout, given.icount, listen=True)
     sys.stdout.buffer.write(output)
     sys.stdout.flush()
     if status == 124:

@@ -17,7 +17,12 @@ COMPONENTS = [
     ("kernels", re.compile(r"/runtime/kernels/")),
     ("tokenizer", re.compile(r"/runtime/text/")),
     ("tasks", re.compile(r"/runtime/tasks/")),
-    ("start-up", re.compile(r"(^|/)(\w*board|startup|fault|memory|mpu|ticks|cmsdk|system)\.[ch](\.o\w*)?$")),
+    (
+        "start-up",
+        re.compile(
+            r"(^|/)(\w*board(_config)?|startup|fault|memory|mpu|ticks|semihosting|system|uart/[\w-]+)\.[ch](\.o\w*)?$"
+        ),
+    ),
     ("libc", re.compile(r"\.a\(|/crt\w*\.o|libgcc|newlib|lib1funcs|\.S$")),
     ("unnamed", re.compile(r"\.ltrans\d*\.")),  # strings, and the compiler's tables for switches
     ("program", re.compile(r".")),

@@ -8,6 +8,7 @@
 
 // System control block.
 #define SCB_VTOR REGISTER(0xE000ED08)
+#define SCB_AIRCR REGISTER(0xE000ED0C)
 #define SCB_CCR REGISTER(0xE000ED14)
 #define SCB_SHCSR REGISTER(0xE000ED24)
 #define SCB_CFSR REGISTER(0xE000ED28)
@@ -30,6 +31,8 @@
 // Addresses that sections.ld defines; sizes are addresses too.
 extern uint32_t stack_bottom[], stack_top[], handler_stack_bottom[], handler_stack_top[];
 extern uint32_t data_begin[], data_end[], data_load[], bss_begin[], bss_end[];
+extern uint32_t flash_region_base[], flash_region[], model_region_base[], model_region[], ram_region_base[],
+    ram_region[];
 extern uint32_t flash_begin[], flash_bytes[], model_begin[], model_bytes[], ram_begin[], ram_bytes[];
 
 /// What stack that was never used holds, and the guard between the stacks.

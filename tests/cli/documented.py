@@ -7,7 +7,7 @@ import re
 SKIPPED = (
     (r"^\./dev |^cmake --preset|^cmake --install|^sudo apt-get", "works on the source tree or the machine"),
     (
-        r"arm-none-eabi|^cmake -S|run\.py --target",
+        r"arm-none-eabi|^cmake -S|run\.py --board",
         "needs the firmware compiler: the firmware tests build such projects",
     ),
     (r"^bantam bench .*(128|120)", "needs a model that takes 128 tokens"),

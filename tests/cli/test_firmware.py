@@ -192,10 +192,12 @@ class Firmware(CommandTest):
             "bantam/runtime/model/verify.cpp",
             "bantam/targets/cortex-m4/target.json",
             "bantam/targets/firmware/firmware.cmake",
+            "bantam/targets/firmware/cores.json",
+            "bantam/targets/firmware/uart/cmsdk.h",
         ):
             self.assertTrue((project / name).is_file(), name)
         files = [path.relative_to(project).as_posix() for path in project.rglob("*") if path.is_file()]
-        for foreign in ("avx", "host", "cortex-m7", "/c/"):
+        for foreign in ("avx", "/host", "cortex-m7", "/c/"):
             self.assertFalse([name for name in files if foreign in name], foreign)
 
     def test_readme_holds_no_words_of_a_stranger_as_its_own(self):
@@ -434,19 +436,102 @@ class Firmware(CommandTest):
         self.assertEqual(file.stat().st_size, answer["flash"]["model"])
         self.assertNotIn(b" of ", self.ok("firmware", big, *options))
 
-    def test_targets_say_what_their_files_say(self):
-        sizes = {"K": 1 << 10, "M": 1 << 20}
-        paths = sorted((SOURCE / "targets").glob("*/target.json"))
-        self.assertGreaterEqual(len(paths), 4)
+    def test_boards_say_what_their_files_say(self):
+        sizes = {"": 1, "K": 1 << 10, "M": 1 << 20}
+        paths = [*(SOURCE / "targets").glob("*/target.json"), *(SOURCE / "targets" / "boards").glob("*/target.json")]
+        listed = {board["board"]: board for board in self.line("firmware", "--list-boards", "--json")["boards"]}
+        self.assertEqual(sorted(listed), sorted(path.parent.name for path in paths))
+        self.assertEqual(len(self.ok("firmware", "--list-boards").splitlines()), len(paths) + 1)
         for path in paths:
             target = json.loads(path.read_text())
-            bytes_of = {
-                name: int(memory["size"][:-1]) * sizes[memory["size"][-1]]
-                for name, memory in target["memories"].items()
-            }
-            _, answer = self.make("--format", "bin", target=path.parent.name, output="image")
-            self.assertEqual(answer["flash"]["device"], bytes_of["flash"], path)
-            self.assertEqual(answer["ram"]["device"], bytes_of["ram"], path)
+            listing = listed[path.parent.name]
+            self.assertEqual(
+                (listing["core"], listing["like"], listing["qemu"]),
+                (target["core"], target["like"], target.get("qemu", {}).get("machine", "")),
+            )
+            for name in ("flash", "ram"):
+                number, unit = re.fullmatch(r"(0x[0-9a-fA-F]+|\d+)([KM]?)", target["memories"][name]["size"]).groups()
+                self.assertEqual(listing[name], int(number, 0) * sizes[unit], path)
+        _, answer = self.make("--format", "bin", target="microbit", output="image")
+        self.assertEqual((answer["flash"]["device"], answer["ram"]["device"]), (256 << 10, 16 << 10))
+
+    def test_what_the_microbit_does_not_hold(self):
+        """Both figures, of flash and of RAM, in one sentence each."""
+        self.refuses(5, target="microbit", says=["do not fit the 262144 bytes of flash that microbit has"])
+        small = model("bert-joint")
+        self.refuses(
+            5, "--ram", "0x20000000:8K", file=small, target="microbit", says=["bytes of RAM", "microbit has 8192"]
+        )
+
+    def test_a_board_of_ones_own(self):
+        ranges = ("--flash", "0x08008000:480K", "--ram", "0x20000000:96K")
+        made = self.line(
+            *("firmware", model("bert-joint"), "--core", "cortex-m33", *ranges, "-o", self.directory / "own", "--json")
+        )
+        self.assertEqual(
+            (made["target"], made["flash"]["device"], made["ram"]["device"]), ("board", 480 << 10, 96 << 10)
+        )
+        folder = self.directory / "own" / "bantam" / "targets" / "board"
+        target = json.loads((folder / "target.json").read_text())
+        self.assertEqual(target["core"], "cortex-m33")
+        self.assertEqual(target["memories"]["flash"], {"start": "0x08008000", "size": "480K"})
+        self.assertNotIn("run.py", (self.directory / "own" / "README.md").read_text())
+        # The same folder as a board, with a file of its own, and other memories of the command line.
+        (folder / "board.c").write_text("int mine;\n")
+        (folder / "notes.txt").write_text("not of the board\n")
+        project, made = self.make("--flash", "0x08000000:1M", name="bert-joint", target=folder, output="again")
+        copied = project / "bantam" / "targets" / "board"
+        self.assertEqual(sorted(path.name for path in copied.iterdir()), ["board.c", "target.json"])
+        self.assertEqual((made["flash"]["device"], made["ram"]["device"]), (1 << 20, 96 << 10))
+        self.assertEqual(json.loads((copied / "target.json").read_text())["memories"]["ram"]["size"], "96K")
+        # A model in a memory of its own may be larger than flash.
+        options = ("--core", "cortex-m7", "--flash", "0x08000000:128K", "--ram", "0x20000000:512K", "--json")
+        apart = ("--model-flash", "0x90000000:8M", "-o", self.directory / "apart")
+        self.assertGreater(self.line("firmware", model("voice"), *options, *apart)["flash"]["model"], 128 << 10)
+
+    def test_descriptions_that_cannot_be(self):
+        good = {
+            "core": "cortex-m4",
+            "memories": {"flash": {"start": "0x0", "size": "1M"}, "ram": {"start": "0x20000000", "size": "64K"}},
+        }
+        for change, says in (
+            ({"core": "cortex-m5"}, "core: known cores are cortex-m0,"),
+            ({"core": 4}, "core: a string"),
+            ({"kernels": "avx2"}, "kernels: known are"),
+            ({"memories": {"flash": good["memories"]["flash"]}}, "flash and ram are wanted"),
+            (
+                {"memories": good["memories"] | {"ram": {"start": "8K", "size": "64K"}}},
+                "memories/ram/start: an address",
+            ),
+            ({"memories": good["memories"] | {"ram": {"start": "0x0", "size": "64G"}}}, "memories/ram/size: a size"),
+            ({"memories": good["memories"] | {"ram": {"start": "0xFFFFFFF0", "size": "64K"}}}, "above 4 GB"),
+        ):
+            with self.subTest(change):
+                folder = self.directory / "bad"
+                folder.mkdir(exist_ok=True)
+                (folder / "target.json").write_text(json.dumps(good | change))
+                self.refuses(4, target=folder, says=["target.json", says])
+        empty = self.directory / "empty"
+        empty.mkdir()
+        self.refuses(3, target=empty, says=["target.json"])
+
+    def test_boards_that_are_not_told(self):
+        file, out = model("bert-joint"), self.directory / "x"
+        flash, ram = ("--flash", "0x0:1M"), ("--ram", "0x20000000:64K")
+        for options, says in (
+            ((), "--board NAME or folder"),
+            (("--board", "cortex-m4", "--core", "cortex-m4"), "--board NAME or folder"),
+            (("--core", "cortex-m4"), "--flash and --ram are wanted, too"),
+            (("--core", "cortex-m4", *flash), "--flash and --ram are wanted, too"),
+            (("--core", "cortex-m44", *flash, *ram), "did you mean cortex-m4"),
+            (("--core", "cortex-m4", "--flash", "1M", *ram), "--flash 1M: an address and a size"),
+            (("--core", "cortex-m4", "--flash", "0x0:0", *ram), "--flash 0x0:0: an address and a size"),
+            (("--core", "cortex-m4", *flash, "--ram", "20000000:64K"), "an address and a size"),
+        ):
+            with self.subTest(options):
+                self.fails(2, "firmware", file, *options, "-o", out, says=[says])
+        self.fails(2, "firmware", "--board", "cortex-m4", "-o", out, says=["FILE is required"])
+        self.fails(2, "firmware", file, "--board", "cortex-m4", says=["--output is required"])
 
     def test_scripts_can_be_executed(self):
         for again in ((), ("--force",)):
@@ -490,7 +575,7 @@ class Firmware(CommandTest):
         nowhere = "/proc/nowhere/x"
         for code, options, more in (
             (2, (), {"target": "cortex-m5", "says": ["did you mean cortex-m", "cortex-m0plus"]}),
-            (2, (), {"target": "", "says": ["known are"]}),
+            (2, (), {"target": "", "says": ["--board NAME or folder"]}),
             (2, ("--max-tokens", "65"), {"says": ["at most 64"]}),
             (2, ("--max-tokens", "3"), {"says": ["at least 4"]}),
             (2, ("--block-rows", "0"), {"says": ["--block-rows"]}),

@@ -28,7 +28,7 @@ class Schemas(CommandTest):
         listed = re.findall(r"^  ([a-z]+) ", self.ok("--help").decode(), re.MULTILINE)
         with_json = [name for name in listed if "--json" in self.ok(name, "--help").decode().split()]
         self.assertGreater(len(with_json), 15)
-        self.assertEqual(sorted({*with_json, "eval.prediction", "families"}), SCHEMAS)
+        self.assertEqual(sorted({*with_json, "boards", "eval.prediction", "families"}), SCHEMAS)
 
     def test_they_use_what_is_checked(self):
         def words(schema):

@@ -21,7 +21,7 @@ def convert(command, source, out, *options):
 def build(command, model, target, tokens, out, more=(), cmake=()):
     """Writes and builds a project; returns its build folder, with firmware.elf and firmware.map. tokens: 0 as many as fit; more:
     options of bantam firmware; cmake: of its configuration."""
-    arguments = [command, "firmware", model, "--target", target, "-o", out, "--force"]
+    arguments = [command, "firmware", model, "--board", target, "-o", out, "--force"]
     arguments += [*(["--max-tokens", tokens] if tokens else []), *more]
     subprocess.run([str(a) for a in arguments], check=True, stdout=subprocess.DEVNULL)
     options = list(cmake)

@@ -11,6 +11,7 @@ import unittest
 
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
 CLANG = shutil.which("clang++") or shutil.which("clang++-14")
+CORES = json.loads((SOURCE / "targets" / "firmware" / "cores.json").read_text())
 TARGETS = {"dsp": "cortex-m4", "mve": "cortex-m55", "scalar": "cortex-m0plus"}
 TRIPLES = {"scalar": "thumbv6m-none-eabi"}
 
@@ -25,11 +26,11 @@ class Assembler(unittest.TestCase):
         ]
         self.assertEqual({path.parent.name for path in files}, set(TARGETS))
         for path in files:
-            target = json.loads((SOURCE / "targets" / TARGETS[path.parent.name] / "target.json").read_text())
+            core = CORES[TARGETS[path.parent.name]]
             triple = TRIPLES.get(path.parent.name, "thumbv7em-none-eabihf")
             options = [
                 f"--target={triple}",
-                *target["flags"],
+                *core["flags"],
                 "-std=c++17",
                 "-ffreestanding",
                 "-Werror",

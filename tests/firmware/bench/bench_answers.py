@@ -30,7 +30,6 @@ def answer(command, model, target, options, out):
     board = out.with_name(out.name + "-board")
     board.mkdir(parents=True, exist_ok=True)
     shutil.copy(ROOT / "targets" / target / "target.json", board)
-    shutil.copy(ROOT / "targets" / target / "board.c", board / "target_board.c")
     shutil.copy(ROOT / "tests" / "firmware" / "bench" / "counting_board.c", board / "board.c")
     build = projects.build(command, model, target, 0, out, options, [f"-DBANTAM_BOARD_DIR={board}"])
     status, output = run(MACHINES[target], build / "firmware.elf", COMMANDS.read_bytes(), timeout=600, icount=True)

@@ -1,7 +1,7 @@
 // A board for bench_answers.py: the target's own, which says before it reads on after a line's end how many thousand
 // instructions the answer took, its way over the UART included. For QEMU's -icount shift=0: 1 ns an instruction.
-#define board_read uart_read
-#include "target_board.c"
+#define board_read next_byte
+#include "uart_board.c"
 #undef board_read
 
 int board_read(void);
@@ -24,7 +24,7 @@ int board_read(void) {
     write_number(ticks / (board_ticks_per_second() / 1000000u));
     board_write(" thousand instructions\n", 23);
   }
-  const int byte = uart_read();
+  const int byte = next_byte();
   answering = byte == '\n';
   begin = board_ticks();
   return byte;

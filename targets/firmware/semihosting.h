@@ -1,0 +1,23 @@
+// What a debugger or an emulator does for an image: Arm's semihosting.
+#ifndef BANTAM_TARGETS_FIRMWARE_SEMIHOSTING_H_
+#define BANTAM_TARGETS_FIRMWARE_SEMIHOSTING_H_
+
+#include <stdint.h>
+
+/// One operation. Without a debugger this is a fault.
+static inline int semihosting_call(uint32_t operation, const volatile void* argument) {
+  register uint32_t result __asm__("r0") = operation;
+  register const volatile void* block __asm__("r1") = argument;
+  __asm__ volatile("bkpt 0xab" : "+r"(result) : "r"(block) : "memory");
+  return (int)result;
+}
+
+/// SYS_EXIT_EXTENDED: the emulator or the debugger ends with `status`.
+static inline void __attribute__((noreturn)) semihosting_exit(int status) {
+  const uint32_t block[2] = {0x20026u /* ADP_Stopped_ApplicationExit */, (uint32_t)status};
+  semihosting_call(0x20, block);
+  for (;;) {
+  }
+}
+
+#endif  // BANTAM_TARGETS_FIRMWARE_SEMIHOSTING_H_

@@ -1,0 +1,19 @@
+// The UART of Arm's CMSDK, as on the FPGA images of MPS2 and MPS3.
+#include "system.h"
+
+static inline void uart_init(uint32_t base, uint32_t clock_hz, uint32_t baud) {
+  REGISTER(base + 16) = clock_hz / baud;  // BAUDDIV
+  REGISTER(base + 8) = 3;                 // CTRL: transmitter and receiver on
+}
+
+static inline uint8_t uart_read(uint32_t base) {
+  while ((REGISTER(base + 4) & 2u) == 0) {  // STATE: receive buffer full
+  }
+  return (uint8_t)REGISTER(base);
+}
+
+static inline void uart_write(uint32_t base, uint8_t byte) {
+  while ((REGISTER(base + 4) & 1u) != 0) {  // STATE: transmit buffer full
+  }
+  REGISTER(base) = byte;
+}

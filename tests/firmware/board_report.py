@@ -1,0 +1,163 @@
+"""Every board that `bantam firmware` knows: one model built for it, and where QEMU has a machine its answers, which must be those of
+this machine, byte for byte. Writes docs/boards.md, or with --check compares what it finds with what stands there."""
+
+import argparse
+import hashlib
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+import projects
+
+SOURCE = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(SOURCE / "targets" / "firmware"))
+from run import BOARDS, MACHINES, run  # noqa: E402
+from size import measure  # noqa: E402
+
+DOCUMENT = SOURCE / "docs" / "boards.md"
+MODEL = SOURCE / "models" / "voice-commands-tiny"
+LINES = SOURCE / "models" / "voice-commands" / "commands.txt"
+CONVERT = ["--activations", "static", "--calibrate", LINES]
+# What the smallest board that holds the model has RAM for: a micro:bit's 16 KB.
+TOKENS, OPTIONS, STACK = 16, ["--block-rows", "1"], 2560
+TOO_SMALL = {"stm32f100": "128 KB of flash are less than the model"}
+MOST_APART = 0.01
+# Of the boards that `./dev test` takes: the smallest. `./dev test all` takes every one (tests/exhaustive.h).
+USUAL = "microbit"
+COLUMNS = ["board", "core", "like", "flash used", "of", "RAM used", "of", "QEMU", "answers"]
+INTRODUCTION = f"""# Boards
+Made by `python3 tests/firmware/board_report.py --command build/bantam --work build-firmware`, checked by `./dev test` (one board) and
+`./dev test all`. What `bantam firmware --list-boards` names, each with models/{MODEL.name} in integers, `--max-tokens {TOKENS}
+--block-rows 1`, answering the seven lines of models/voice-commands/commands.txt over its UART. Answers: the first 12 digits of
+their SHA-256, the same on every board and of `bantam run --uart` here. A board without a machine of QEMU's is built and linked, and nothing
+of it has been run: its description (`targets/boards/NAME/target.json`) names the document that it is from. An image of
+a core that QEMU lacks runs on a larger one that executes the same instructions (Cortex-M0+ on M3, M23 on M33, M85 on M55).
+
+"""
+
+
+def description(board):
+    for folder in ("targets", "targets/boards"):
+        path = SOURCE / folder / board / "target.json"
+        if path.exists():
+            return json.loads(path.read_text())
+    raise SystemExit(f"{board}: there is no such board")
+
+
+def all_boards():
+    paths = [*(SOURCE / "targets").glob("*/target.json"), *(SOURCE / "targets" / "boards").glob("*/target.json")]
+    return sorted(path.parent.name for path in paths)
+
+
+def size_of(text):
+    number, unit = re.fullmatch(r"(0x[0-9a-fA-F]+|[0-9]+)([KM]?)", text).groups()
+    return int(number, 0) * {"": 1, "K": 1 << 10, "M": 1 << 20}[unit]
+
+
+def digest(answers):
+    return hashlib.sha256(answers).hexdigest()[:12]
+
+
+def expected(command, model):
+    done = subprocess.run(
+        [command, "run", model, "--uart", "--max-tokens", str(TOKENS)],
+        input=LINES.read_bytes(),
+        stdout=subprocess.PIPE,
+        check=True,
+    )
+    return done.stdout
+
+
+def row(command, model, answers, board, work):
+    """The board's line of the table. Exits where the image does not link or answers otherwise."""
+    about = description(board)
+    has = {name: size_of(memory["size"]) for name, memory in about["memories"].items()}
+    machine = (MACHINES | BOARDS).get(board)
+    cells = [board, about["core"], about["like"]]
+    if board in TOO_SMALL:
+        arguments = [command, "firmware", model, "--board", board, "-o", work / board, "--max-tokens", str(TOKENS)]
+        done = subprocess.run([*arguments, *OPTIONS], stderr=subprocess.PIPE, check=False)
+        if done.returncode != 5 or str(has["flash"]).encode() not in done.stderr:
+            raise SystemExit(f"{board}: {done.returncode}: {done.stderr.decode()}")
+        return [*cells, "-", has["flash"], "-", has["ram"], machine, TOO_SMALL[board]]
+    build = projects.build(command, model, board, TOKENS, work / board, OPTIONS, [f"-DSTACK_BYTES={STACK}"])
+    sizes = measure(build / "firmware.map")
+    flash = sizes["text"] + sizes["rodata"] + sizes["data"] + sizes["model"]
+    ram = sizes["data"] + sizes["bss"] + sizes["arena"] + sizes["stack"]
+    cells += [flash, has["flash"] + has.get("model", 0), ram, has["ram"], machine or "-"]
+    if machine is None:
+        return [*cells, "linked, not run"]
+    status, output = run(machine, build / "firmware.elf", LINES.read_bytes(), timeout=600, listen=True)
+    lines = output.splitlines(keepends=True) or [b""]
+    first, lines, last = lines[0], lines[1:-1], lines[-1]
+    if status != 0 or first != b"ready\n" or not last.startswith(b"end\t"):
+        raise SystemExit(f"{board}: status {status}: {output.decode(errors='replace')}")
+    if b"".join(lines) != answers:
+        raise SystemExit(f"{board}: answers differ:\n{b''.join(lines).decode()}\nfrom\n{answers.decode()}")
+    return [*cells, f"`{digest(answers)}`"]
+
+
+def is_near(new, old):
+    if re.fullmatch(r"\d+", new) and re.fullmatch(r"\d+", old):
+        return abs(int(new) - int(old)) <= MOST_APART * int(old)
+    return new == old
+
+
+def told():
+    """{board: its line of docs/boards.md}."""
+    if not DOCUMENT.exists():
+        return {}
+    lines = [line.strip("|").split(" | ") for line in DOCUMENT.read_text().splitlines()]
+    return {cells[0].strip(): [cell.strip() for cell in cells] for cells in lines if len(cells) == len(COLUMNS)}
+
+
+def check(rows):
+    """What stands in the document and is not so."""
+    old = told()
+    wrong = []
+    for cells in rows:
+        was = old.get(cells[0], ["?"] * len(COLUMNS))
+        wrong += [
+            f"{cells[0]}: {name}: {new}, docs/boards.md says {before}"
+            for name, new, before in zip(COLUMNS, map(str, cells), was, strict=True)
+            if not is_near(new, before)
+        ]
+    return wrong
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--command", required=True, help="the bantam command")
+    parser.add_argument("--work", required=True, type=pathlib.Path)
+    parser.add_argument("--boards", default="", help="separated by ;, default: all; with --check one")
+    parser.add_argument("--check", action="store_true", help="compare with docs/boards.md, write nothing")
+    given = parser.parse_args()
+    work = given.work.resolve() / "boards"
+    work.mkdir(parents=True, exist_ok=True)
+    model = work / "model.bantam"
+    projects.convert(given.command, MODEL, model, *CONVERT)
+    answers = expected(given.command, model)
+    rows = []
+    boards = given.boards or ("" if os.environ.get("BANTAM_EXHAUSTIVE") or not given.check else USUAL)
+    for board in boards.split(";") if boards else all_boards():
+        rows.append(row(given.command, model, answers, board, work))
+        print(*rows[-1], sep=" | ", flush=True)
+    if given.check:
+        wrong = check(rows)
+        print(*wrong, sep="\n")
+        return 1 if wrong else 0
+    # Of boards that were not asked for stays what is there.
+    found = {board: cells for board, cells in told().items() if board in all_boards()}
+    found |= {cells[0]: cells for cells in rows}
+    rows = [cells for _, cells in sorted(found.items())]
+    lines = ["| " + " | ".join(COLUMNS) + " |", "|" + "---|" * len(COLUMNS)]
+    lines += ["| " + " | ".join(str(cell) for cell in cells) + " |" for cells in rows]
+    DOCUMENT.write_text(INTRODUCTION + "\n".join(lines) + "\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
