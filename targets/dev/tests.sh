@@ -92,6 +92,10 @@ test_all() {
   need_python tests/conformance/requirements.txt || die "test all needs the packages of tests/conformance/requirements.txt"
   venv=build/python-libraries need_python tests/python/requirements.txt || die "test all needs the packages of tests/python/requirements.txt"
   venv=build/package-tools need_python tests/package/requirements.txt || die "test all needs the packages of tests/package/requirements.txt"
+  # Optional: an emulator of RP2040 for tests/firmware/test_rp2040.py.
+  if ! $no_install && command -v npm >/dev/null; then
+    npm install --silent --no-audit --no-fund --prefix build-firmware/npm rp2040js@1.4.1 >>"$log" 2>&1 || echo "rp2040js: not installed"
+  fi
   export BANTAM_EXHAUSTIVE=1 # tests/exhaustive.h
   export BANTAM_TIDY=all     # tests/style/tidy.sh
   configure release -DBANTAM_PYTHON="$PWD/$venv/bin/python3" \

@@ -33,7 +33,8 @@ Made by `python3 tests/firmware/board_report.py --command build/bantam --work bu
 `./dev test all`. What `bantam firmware --list-boards` names, each with models/{MODEL.name} in integers, `--max-tokens {TOKENS}
 --block-rows 1`, answering the seven lines of models/voice-commands/commands.txt over its UART. Answers: the first 12 digits of
 their SHA-256, the same on every board and of `bantam run --uart` here. A board without a machine of QEMU's is built and linked, and nothing
-of it has been run: its description (`targets/boards/NAME/target.json`) names the document that it is from. An image of
+of it has been run but rp2040's, in an emulator of that chip (`test_rp2040.py`): its description (`targets/boards/NAME/target.json`) names the
+document that it is from. An image of
 a core that QEMU lacks runs on a larger one that executes the same instructions (Cortex-M0+ on M3, M23 on M33, M85 on M55).
 
 """
