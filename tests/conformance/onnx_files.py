@@ -82,17 +82,24 @@ def last_line(done):
     return lines[-1][:200] if lines else f"exit status {done.returncode}"
 
 
-def export(name, spelling, directory, interpreters):
-    """The file that the first interpreter makes that can; raises Refused with what the last one said."""
-    said = ""
+def export(name, spellings, directory, interpreters):
+    """{spelling: its file, or Refused with why there is none}. A process makes all; the next interpreter makes what one could not."""
+    made = {}
     for python in interpreters:
-        done = subprocess.run(
-            [python, HERE / "onnx_models.py", name, spelling, directory], capture_output=True, text=True, check=False
-        )
-        if done.returncode == 0:
-            return directory / "model.onnx"
-        said = last_line(done)
-    raise Refused(f"the exporter: {said}")
+        open_ones = [spelling for spelling in spellings if not isinstance(made.get(spelling), pathlib.Path)]
+        if not open_ones:
+            break
+        command = [python, HERE / "onnx_models.py", name, ",".join(open_ones), directory]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        for spelling in open_ones:
+            problem = directory / spelling / "problem"
+            if done.returncode != 0:
+                made[spelling] = Refused(f"the exporter: {last_line(done)}")
+            elif problem.exists():
+                made[spelling] = Refused(f"the exporter: {problem.read_text()}")
+            else:
+                made[spelling] = directory / spelling / "model.onnx"
+    return made
 
 
 def batches(count):
@@ -206,9 +213,10 @@ class Runtime:
         return {tensor.name: value[0] for tensor, value in zip(self.session.get_outputs(), outputs, strict=True)}
 
 
-def convert(bantam, source, target, weights):
+def convert(bantam, source, target, weights, task=None):
+    asked = ["--task", task] if task else []
     done = subprocess.run(
-        [bantam, "convert", source, "-o", target, "--weights", weights, "--parity", "none"],
+        [bantam, "convert", source, "-o", target, "--weights", weights, "--parity", "none", *asked],
         capture_output=True,
         text=True,
         check=False,
@@ -304,21 +312,17 @@ def made_here(arguments, work, table):
     for name in MODELS:
         if not fnmatch.fnmatch(name, arguments.only):
             continue
-        files = {}
+        chosen = spellings(name, arguments)
+        wanted = list(dict.fromkeys(source or spelling for spelling, source in chosen))
+        files = export(name, wanted, work / name, interpreters)
+        directory_made = {}
 
         def exported(spelling):
-            if spelling not in files:
-                try:
-                    path = work / name / spelling
-                    first = interpreters[::-1] if spelling.startswith("torchscript") else interpreters
-                    files[spelling] = export(name, spelling, path, first)
-                except Refused as error:
-                    files[spelling] = error
             if isinstance(files[spelling], Refused):
                 raise files[spelling]
             return files[spelling]
 
-        for spelling, source in spellings(name, arguments):
+        for spelling, source in chosen:
             try:
                 if source is None:
                     path = exported(spelling)
@@ -330,29 +334,33 @@ def made_here(arguments, work, table):
             except Exception as error:  # exporters and optimisers fail in their own ways; that is a row, not the end
                 table.add(name, spelling, "no file", str(error).strip().splitlines()[-1][:200] if str(error) else error)
                 continue
-            row = one_file(arguments, path, runtime, is_quantized(spelling), files.get(source))
+            row = one_file(arguments, path, runtime, is_quantized(spelling), files.get(source), made=directory_made)
             table.add(name, spelling, *row)
 
 
-def one_file(arguments, path, runtime, quantized, before, vocabulary=VOCABULARY, longest=20):
-    """(verdict, detail) of a file."""
+def one_file(arguments, path, runtime, quantized, before, vocabulary=VOCABULARY, longest=20, made=None):
+    """(verdict, detail) of a file. `made`: files of directories that are converted already, of one model."""
     bantam, beside = arguments.bantam, []
     given = list(texts(runtime, arguments.inputs, vocabulary, longest))
+    task = "encoder" if any("last_hidden_state" in output.name for output in runtime.session.get_outputs()) else None
     source = path.parent / "source"
     if source.exists():
-        made = path.parent / "directory.bantam"
+        made = {} if made is None else made
         try:
-            convert(bantam, source, made, "f32")
-            worst, _ = compare(lambda ids, seg: ours(bantam, made, ids, seg), runtime, given)
+            if "directory" not in made:
+                file = path.parent / "directory.bantam"
+                convert(bantam, source, file, "f32", task)
+                made["directory"] = file
+            worst, _ = compare(lambda ids, seg: ours(bantam, made["directory"], ids, seg), runtime, given)
             beside.append(f"directory {worst:.1e}")
         except Refused as error:
             beside.append(f"directory: {str(error)[:80]}")
-    made = path.with_suffix(".bantam")
-    made.unlink(missing_ok=True)
+    file = path.with_suffix(".bantam")
+    file.unlink(missing_ok=True)
     try:
-        convert(bantam, path, made, "int8" if quantized else "f32")
+        convert(bantam, path, file, "int8" if quantized else "f32", task)
         exact = Runtime(before) if quantized and before else None
-        worst, labels = compare(lambda ids, seg: ours(bantam, made, ids, seg), runtime, given, exact)
+        worst, labels = compare(lambda ids, seg: ours(bantam, file, ids, seg), runtime, given, exact)
     except Refused as error:
         return "refused", "; ".join(beside + [str(error)])
     verdict = "passes" if judge(quantized, worst, labels) else "DIFFERS"

@@ -1,8 +1,8 @@
-"""Writes one tiny random model as ONNX, in one exporter's spelling; onnx_files.py calls it with the interpreter that has the exporter.
+"""Writes one tiny random model as ONNX, in exporters' spellings; onnx_files.py calls it with the interpreter that has the exporters.
 
-Usage: python onnx_models.py MODEL SPELLING DIRECTORY
-Makes DIRECTORY/model.onnx with config.json and tokenizer.json beside it and, where transformers has the family, DIRECTORY/source with
-the checkpoint. Seeds are fixed: every spelling of a model has the same weights under one version of transformers.
+Usage: python onnx_models.py MODEL SPELLING[,SPELLING...] DIRECTORY
+Makes DIRECTORY/SPELLING/model.onnx with config.json and tokenizer.json beside it and, where transformers has the family,
+DIRECTORY/SPELLING/source with the checkpoint; why a spelling cannot be made is written to DIRECTORY/SPELLING/problem. Seeds are fixed: every spelling of a model has the same weights under one version of transformers.
 """
 
 import json
@@ -97,9 +97,7 @@ MODELS = {
     ),
     "gpt2-classify": (
         "GPT2ForTokenClassification",
-        dict(
-            n_embd=32, n_head=4, n_layer=2, n_positions=40, n_inner=48, use_cache=False
-        ),
+        dict(n_embd=32, n_head=4, n_layer=2, n_positions=40, n_inner=48, use_cache=False),
         ("input_ids", "attention_mask"),
     ),
     "llama-generate": (
@@ -158,11 +156,7 @@ class TextCnn(torch.nn.Module):
 
     def forward(self, input_ids):
         rows = self.embedding(input_ids).transpose(1, 2)
-        return self.linear(
-            torch.cat(
-                [torch.relu(c(rows)).amax(dim=2) for c in self.convolutions], dim=1
-            )
-        )
+        return self.linear(torch.cat([torch.relu(c(rows)).amax(dim=2) for c in self.convolutions], dim=1))
 
 
 def spread(model):
@@ -171,9 +165,7 @@ def spread(model):
     with torch.no_grad():
         for name, value in sorted(model.named_parameters()):
             if value.dim() > 1:
-                value.normal_(
-                    0, (1.6 / value.shape[-1]) ** 0.5 if "embed" not in name else 1.0
-                )
+                value.normal_(0, (1.6 / value.shape[-1]) ** 0.5 if "embed" not in name else 1.0)
             elif "weight" in name:
                 value.uniform_(0.7, 1.3)
             else:
@@ -265,11 +257,7 @@ def write_tokenizer(directory, with_sep):
         for word, index in words.items()
         if word.startswith("[")
     ]
-    processor = (
-        dict(type="BertProcessing", sep=["[SEP]", 2], cls=["[CLS]", 1])
-        if with_sep
-        else None
-    )
+    processor = dict(type="BertProcessing", sep=["[SEP]", 2], cls=["[CLS]", 1]) if with_sep else None
     model = dict(
         type="WordPiece",
         unk_token="[UNK]",
@@ -297,8 +285,7 @@ def write_tokenizer(directory, with_sep):
     (directory / "tokenizer.json").write_text(json.dumps(file))
 
 
-def main():
-    name, spelling, directory = sys.argv[1], sys.argv[2], pathlib.Path(sys.argv[3])
+def make(name, spelling, directory):
     directory.mkdir(parents=True, exist_ok=True)
     model, inputs = build(name, "sdpa" if "sdpa" in spelling else "eager")
     if MODELS[name][0] is not None:
@@ -308,6 +295,17 @@ def main():
     write_tokenizer(directory, MODELS[name][0] is not None)
     with torch.no_grad():
         export(model, inputs, spelling, directory / "model.onnx")
+
+
+def main():
+    name, spellings, directory = sys.argv[1], sys.argv[2].split(","), pathlib.Path(sys.argv[3])
+    for spelling in spellings:
+        problem = directory / spelling / "problem"
+        problem.unlink(missing_ok=True)
+        try:
+            make(name, spelling, directory / spelling)
+        except Exception as error:  # exporters fail in their own ways; the other spellings go on
+            problem.write_text(" ".join(str(error).split())[-200:] or repr(error))
 
 
 if __name__ == "__main__":
