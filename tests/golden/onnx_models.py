@@ -119,6 +119,15 @@ def newer_models():
         feed_forward_proj="gated-gelu",
     )
     t5._attn_implementation = "eager"
+    mobile = transformers.MobileBertConfig(
+        embedding_size=8,
+        intra_bottleneck_size=8,
+        num_feedforward_networks=2,
+        num_labels=3,
+        **{**SHAPE, "num_attention_heads": 1},
+    )
+    mobile._attn_implementation = "eager"
+    yield "mobilebert-classify", transformers.MobileBertForSequenceClassification(mobile), 3, ["logits"]
     yield "t5-encoder", transformers.T5EncoderModel(t5), 2, ["last_hidden_state"]
 
 

@@ -45,6 +45,7 @@ struct Value {
     kHost,  // for each probe
     kRows,
     kTurned,  // columns of heads on their way to being turned
+    kNeighbours,  // of rows each token's neighbour `shift` places behind; zeros beyond the ends when they have been `padded`
     kScores,
     kWhere,    // truth values of scores: is a probability not a number?
     kStep,     // scale of rows that are quantised while running (times `factor`, a number or one a column)
@@ -58,6 +59,8 @@ struct Value {
   Reach reach;        // of constants that have taken part in `host`
   int32_t term = -1;  // of rows
   Axes axes;          // of rows, scores
+  int64_t shift = 0;
+  bool padded = false;
   bool masked = false;
   bool quantised = false;  // rows that have been quantised while running
   std::shared_ptr<Scores> scores;
@@ -117,6 +120,7 @@ class Lowering {
   bool read_shape(const Node& node);
   void read_reshape(const Node& node, const std::vector<std::vector<int64_t>>& shapes);
   void read_slice(const Node& node);
+  bool read_neighbours(const Node& node);
   void read_gather(const Node& node);
   void read_split(const Node& node);
   void read_lookup(const Node& node);
@@ -143,6 +147,7 @@ class Lowering {
   bool read_recurrent(const Node& node);
   void read_convolution(const Node& node);
   void read_join(const Node& node);
+  void read_join_of_neighbours(const Node& node);
   int32_t pooled(const Node& node, int32_t x, fb::PoolKind kind);
   int32_t sliced(const Node& node, int32_t x, uint32_t begin, uint32_t columns);
   int32_t joined(const Node& node, int32_t a, int32_t b);

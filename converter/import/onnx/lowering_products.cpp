@@ -182,7 +182,14 @@ bool Lowering::read_products(const Node& node) {
   if (!node.domain.empty()) return false;
   if (read_recurrent(node)) return true;
   if (op == "Conv" && x.kind == Value::Kind::kRows && constant(1)) return read_convolution(node), true;
-  if (op == "Concat" && x.kind == Value::Kind::kRows) return read_join(node), true;
+  if (op == "Concat") {
+    const bool neighbours = std::any_of(node.inputs.begin(), node.inputs.end(), [&](const std::string& name) {
+      const auto found = values_.find(name);
+      return found != values_.end() && found->second.kind == Value::Kind::kNeighbours;
+    });
+    if (neighbours) return read_join_of_neighbours(node), true;
+    if (x.kind == Value::Kind::kRows) return read_join(node), true;
+  }
   if (op == "DynamicQuantizeLinear" && x.kind == Value::Kind::kRows) {
     Value y = x, step = x, zero = x;
     y.quantised = true;
@@ -278,6 +285,48 @@ void Lowering::read_join(const Node& node) {
     if (whole) axes[axis] = first.axes[axis];
     if (!whole || !(axes == first.axes)) refuse("joins something else than the columns of rows");
     all = all < 0 ? block : joined(node, all, block);
+  }
+  Axes axes = first.axes;
+  axes[axis] = {columns_atom(at(all).columns)};
+  set(node, 0, rows_of(all, std::move(axes)));
+}
+
+/// Each token beside its neighbours, in any order.
+void Lowering::read_join_of_neighbours(const Node& node) {
+  const Value first = in(node, 0);
+  if (first.kind != Value::Kind::kRows && first.kind != Value::Kind::kNeighbours) refuse("joins no rows");
+  const size_t axis = axis_of(first, node.integer("axis", 0));
+  const int32_t rows = collapse(first.term);
+  const uint32_t columns = at(rows).columns;
+  std::vector<int64_t> shifts;
+  for (size_t i = 0; i < node.inputs.size(); ++i) {
+    const Value& part = in(node, i);
+    const bool padded = part.kind == Value::Kind::kNeighbours && part.padded;
+    if ((!padded && part.kind != Value::Kind::kRows) || !(part.axes == first.axes) || collapse(part.term) != rows ||
+        !(part.axes[axis] == Axis{columns_atom(columns)})) {
+      refuse("joins something else than tokens and their neighbours");
+    }
+    shifts.push_back(padded ? part.shift : 0);
+  }
+  const auto [least, most] = std::minmax_element(shifts.begin(), shifts.end());
+  Block unfold;
+  unfold.kind = Block::Kind::kUnfold;
+  unfold.name = node.name;
+  unfold.inputs = {rows};
+  unfold.before = static_cast<uint32_t>(std::max<int64_t>(-*least, 0));
+  unfold.after = static_cast<uint32_t>(std::max<int64_t>(*most, 0));
+  unfold.columns = (unfold.before + 1 + unfold.after) * columns;
+  const uint32_t before = unfold.before, places = unfold.before + 1 + unfold.after;
+  int32_t all = add(std::move(unfold));
+  bool ordered = shifts.size() == places;
+  for (size_t i = 0; i < shifts.size(); ++i) ordered = ordered && shifts[i] + before == static_cast<int64_t>(i);
+  if (!ordered) {
+    const int32_t unfolded = all;
+    all = -1;
+    for (const int64_t shift : shifts) {
+      const int32_t part = sliced(node, unfolded, static_cast<uint32_t>(shift + before) * columns, columns);
+      all = all < 0 ? part : joined(node, all, part);
+    }
   }
   Axes axes = first.axes;
   axes[axis] = {columns_atom(at(all).columns)};

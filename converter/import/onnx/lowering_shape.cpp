@@ -56,6 +56,7 @@ bool Lowering::read_shape(const Node& node) {
     block.first = static_cast<uint32_t>(starts[0]);
     return set(node, 0, rows_of(add(std::move(block)), {{kTokensAtom}, {columns_atom(shape[1])}})), true;
   }
+  if (op == "Pad" && x.kind == Value::Kind::kNeighbours) return read_neighbours(node);
   if (x.kind != Value::Kind::kRows && x.kind != Value::Kind::kTurned && x.kind != Value::Kind::kScores) return false;
   if (op == "Reshape") return read_reshape(node, lists(node, 1, "shape")), true;
   if (op == "Transpose") {
@@ -104,16 +105,19 @@ bool Lowering::read_shape(const Node& node) {
   if (op == "Expand") {
     const std::vector<std::vector<int64_t>> shapes = lists(node, 1, "shape");
     Value out = x;
+    constexpr int64_t kMostRepeats = 1 << 12;
     for (size_t p = 0; p < probes_.size(); ++p) {
       const std::vector<int64_t> now = dims(x.axes, extents(p)), wide = broadcast_dims(now, shapes[p]);
       if (wide.size() != now.size()) refuse("repeats rows");
       for (size_t i = 0; i < now.size(); ++i) {
+        if (wide[i] != now[i] && (wide[i] < 1 || wide[i] > kMostRepeats)) refuse("repeats rows too often");
         if (p == 0 && wide[i] != now[i] && x.axes[i].empty()) out.axes[i] = {columns_atom(wide[i], 0)};
         if (wide[i] != extent(out.axes[i], extents(p))) refuse("repeats rows");
       }
     }
     return set(node, 0, std::move(out)), true;
   }
+  if (read_neighbours(node)) return true;
   if (x.kind != Value::Kind::kRows) return false;
   if (op == "Slice") return read_slice(node), true;
   if (op == "Gather") return read_gather(node), true;
@@ -227,6 +231,50 @@ Value Lowering::cut(const Node& node, const Value& x, size_t axis, int64_t begin
     return out;
   }
   refuse("takes something else than the first token, or some columns");
+}
+
+/// Rows without the first tokens, or without the last ones, with zeros at the other end: neighbours.
+bool Lowering::read_neighbours(const Node& node) {
+  const Value& x = in(node, 0);
+  constexpr int64_t kMostShift = 16;
+  Value out = x;
+  if (node.op == "Pad" && x.kind == Value::Kind::kNeighbours && !x.padded) {
+    const std::vector<int64_t> pads = list(node, 1, "pads");
+    const std::optional<double> value = there(node, 2) ? number_of(in(node, 2)) : std::optional(0.0);
+    const size_t rank = x.axes.size();
+    bool fits =
+        node.text("mode", "constant") == "constant" && value == 0.0 && !there(node, 3) && pads.size() == 2 * rank;
+    for (size_t i = 0; i < pads.size() && fits; ++i) {
+      const bool tokens = x.axes[i % rank] == Axis{kTokensAtom};
+      const int64_t wanted = !tokens || (i < rank) == (x.shift > 0) ? 0 : std::abs(x.shift);
+      fits = pads[i] == wanted;
+    }
+    if (!fits) refuse("pads tokens otherwise than where some have been cut off");
+    out.padded = true;
+    return set(node, 0, std::move(out)), true;
+  }
+  if (node.op != "Slice" || x.kind != Value::Kind::kRows) return false;
+  const std::vector<int64_t> starts = list(node, 1, "starts"), axes = list(node, 3, "axes"),
+                             steps = list(node, 4, "steps");
+  const std::vector<std::vector<int64_t>> ends = lists(node, 2, "ends");
+  if (starts.size() != 1 || (!steps.empty() && steps[0] != 1)) return false;
+  const size_t axis = axis_of(x, axes.empty() ? 0 : axes[0]);
+  if (!(x.axes[axis] == Axis{kTokensAtom})) return false;
+  int64_t front = -1, back = -1;
+  for (size_t p = 0; p < probes_.size(); ++p) {
+    const int64_t count = extents(p).tokens, end = ends[p].at(0);
+    const int64_t last = std::min(end < 0 ? end + count : end, count), cut = count - last;
+    const int64_t first = starts[0] < 0 ? starts[0] + count : starts[0];
+    if (p > 0 && (first != front || cut != back)) return false;
+    front = first;
+    back = cut;
+  }
+  const int64_t shift = front - back;
+  if ((front != 0 && back != 0) || shift == 0 || std::abs(shift) > kMostShift) return false;
+  out.kind = Value::Kind::kNeighbours;
+  out.shift = shift;
+  out.padded = false;
+  return set(node, 0, std::move(out)), true;
 }
 
 void Lowering::read_slice(const Node& node) {
