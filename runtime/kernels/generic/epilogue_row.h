@@ -58,14 +58,14 @@ class EpilogueRow {
     float* to = y_ == nullptr ? some_ : y_ + i;
     const float* v = x;
     if (a_.activation != Activation::kNone) {
-      if (v != to) memcpy(to, v, count * sizeof(float));
-      static_cast<void>(activate_block(a_.activation, to, 0, 1, count, nullptr));
-      v = to;
+      memcpy(some_, v, count * sizeof(float));  // y may be the residual
+      static_cast<void>(activate_block(a_.activation, some_, 0, 1, count, nullptr));
+      v = some_;
     }
     if (linked::kGate && a_.gate != nullptr) {
       const float* gate = a_.gate + row_ * a_.gate_stride + i;
-      for (uint32_t j = 0; j < count; ++j) to[j] = v[j] * gate[j];
-      v = to;
+      for (uint32_t j = 0; j < count; ++j) some_[j] = v[j] * gate[j];
+      v = some_;
     }
     const size_t at = row_ * a_.residual_stride + i;
     if (a_.residual != nullptr) {
@@ -79,7 +79,7 @@ class EpilogueRow {
       for (uint32_t j = 0; j < count; ++j) to[j] = v[j] + to_f32(flip_offset(load_i8(residual + j))) * scale;
       return to;
     }
-    if (v == x) memcpy(to, x, count * sizeof(float));
+    if (v != to) memcpy(to, v, count * sizeof(float));
     return to;
   }
 
