@@ -235,6 +235,10 @@ constexpr bool kNormalizedTokens = BANTAM_LINK_NORMALIZED_TOKENS != 0;
 constexpr bool kTokenEdges = BANTAM_LINK_TOKEN_EDGES != 0;
 /// fb::TaskKind.find.
 constexpr bool kFind = ((BANTAM_LINK_TASKS) >> 14 & 1u) != 0 && kTokenizer;
+/// fb::TaskKind.sparse_embed.
+constexpr bool kTerms = ((BANTAM_LINK_TASKS) >> 15 & 1u) != 0;
+/// Scores of words for some tokens alone (SessionOptions::scored_rows): fb::TaskKind.fill and pretraining.
+constexpr bool kScoredRows = ((BANTAM_LINK_TASKS) >> 9 & 5u) != 0;
 constexpr bool kMarks = BANTAM_LINK_MARKS != 0;
 /// Rows of numbers beside ids (InputKind.features).
 constexpr bool kFeatures = op(kOpFeatures);

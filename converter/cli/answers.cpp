@@ -98,6 +98,17 @@ void print_embedding(const Prediction& prediction, const char* indent) {
   out().print("{}{}\n", indent, line);
 }
 
+void print_terms(const Tokenizer& tokenizer, const Prediction& prediction, const char* indent) {
+  constexpr size_t kShown = 20;
+  for (size_t i = 0; i < std::min(prediction.terms.size(), kShown); ++i) {
+    const Candidate& term = prediction.terms[i];
+    out().print("{}{:<20}  {:.4f}\n", indent, printable(spelled_token(tokenizer, static_cast<uint32_t>(term.id))),
+                term.score);
+  }
+  const size_t all = prediction.terms.size();
+  out().print("{}{}\n", indent, dim(fmt::format("({} terms{})", all, all > kShown ? "; all of them with --json" : "")));
+}
+
 void print_tokens(const Tokenizer& tokenizer, const convert::TokenVectors& tokens, const char* indent) {
   constexpr size_t kShown = 5;
   for (size_t i = 0; i < tokens.ids.size(); ++i) {
@@ -138,7 +149,11 @@ void print_answer(const Predictor& predictor, const Input& input, const Predicti
     print_entities(input.first, prediction.entities, unit, labelled ? "  " : indent);
   print_further(predictor, input, prediction, unit, indent);
   if (has(prediction, kMasksPart | kNextWordsPart)) print_candidates(predictor, prediction, indent);
-  if (has(prediction, kVectorPart)) print_embedding(prediction, indent);
+  if (has(prediction, kTermsPart)) {
+    print_terms(*predictor.engine().session().tokenizer(), prediction, indent);
+  } else if (has(prediction, kVectorPart)) {
+    print_embedding(prediction, indent);
+  }
   if (has(prediction, kTokenVectorsPart)) {
     print_tokens(*predictor.engine().session().tokenizer(), prediction.tokens, indent);
   }

@@ -70,11 +70,14 @@ constexpr Variant kVariants[] = {
      "  bantam answer qa.bantam --question \"Who wrote it?\" --context \"Jane Austen wrote it.\"\n"
      "  bantam answer qa.bantam --context \"Jane Austen wrote it.\" < questions.txt\n"
      "  bantam answer qa.bantam --file lines.txt --question \"Who wrote it?\" --stride 8"},
-    {"embed", "Turn texts into vectors", kVectorPart | kTokenVectorsPart, kVectors | kBatch | kTime | kRaw,
+    {"embed", "Turn texts into vectors, or terms with weights", kVectorPart | kTermsPart | kTokenVectorsPart,
+     kVectors | kBatch | kTime | kRaw,
      "  bantam embed minilm.bantam \"a sentence\" --json\n"
      "  bantam embed minilm.bantam --batch 16 --json < lines.txt\n"
      "  # a row a line, for numpy.load\n"
      "  bantam embed minilm.bantam --batch 16 --output vectors.npy < lines.txt\n"
+     "  # terms and their weights, of a SPLADE model\n"
+     "  bantam embed splade.bantam \"a sentence\" --json\n"
      "  # a vector a token, of a query\n"
      "  bantam embed colbert.bantam --query \"a sentence\" --json"},
     {"fill", "Guess what stands where [MASK] is", kMasksPart, kTop | kBatch | kTime | kRaw,

@@ -333,6 +333,7 @@ void run_similar(const RunOptions& options) {
   }
   Engine engine(file, options.engine);
   Predictor predictor(engine, parts, predict_options(options));
+  const bool terms = has_part(file.model().task(), kTermsPart);  // what terms of both texts have in common
   const std::vector<float> wanted = predictor.predict({{query, std::nullopt}}).at(0).embedding;
   bool any = false;
   const auto next = [&](Input* input) {
@@ -342,7 +343,7 @@ void run_similar(const RunOptions& options) {
   };
   const auto answer = [&](const std::vector<Input>& texts) {
     const Prediction other = predictor.predict(texts).at(0);
-    const float score = cosine(wanted, other.embedding);
+    const float score = terms ? convert::dot(wanted, other.embedding) : cosine(wanted, other.embedding);
     if (options.json) {
       Json object = json_object(options.command);
       object["text"] = query;

@@ -114,6 +114,13 @@ void run_index(const IndexArguments& arguments) {
   convert::OutputFile output(arguments.output);
   const ModelFile file(arguments.model);
   require_vectors(file);
+  if (has_part(file.model().task(), kTermsPart)) {
+    fail(ExitCode::kUnsupported,
+         "{}: gives weights of terms, which belong in an inverted index (bantam embed --json prints them); this index "
+         "is "
+         "of vectors of --task embed",
+         arguments.model);
+  }
   IndexContents contents;
   if (changes) {
     contents = read_old(arguments);

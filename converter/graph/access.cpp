@@ -164,6 +164,7 @@ std::vector<int32_t> producers(const Graph& graph) {
 }
 
 bool reads_all_rows(const fb::OpT& op, int32_t input) {
+  if (makes_terms(op) && op.inputs.front() == input) return true;
   const uint32_t row = row_of(op);
   const uint32_t whole = row == linked::kOps ? 0 : ops::kFacts[row].whole;
   for (size_t i = 0; i < op.inputs.size() && i < 8; ++i) {

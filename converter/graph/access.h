@@ -39,6 +39,11 @@ inline bool runs_over_sequences(const fb::OpT& op) {
          op.attributes.type == fb::OpAttributes::ChunkAttention;
 }
 
+/// Weights of terms: a row a sequence, of all its tokens' rows.
+inline bool makes_terms(const fb::OpT& op) {
+  return op.attributes.type == fb::OpAttributes::Linear && op.attributes.AsLinear()->saturations != 0;
+}
+
 /// The pass that an op belongs to: its tag says on which side it is.
 inline fb::Phase phase_of(const fb::OpT& op) {
   return op.tag != nullptr && op.tag->side() != 0 ? fb::Phase::source : fb::Phase::main;

@@ -545,6 +545,22 @@ void Builder::make_globals_only(int32_t rows) {
   }
 }
 
+int32_t Builder::make_terms(int32_t scores, uint8_t saturations, bool sums) {
+  for (const auto& op : main_subgraph(graph_).ops) {
+    if (op->outputs.front() != scores) continue;
+    const EpilogueSpec epilogue = epilogue_of(*op);
+    const bool plain = epilogue.activation == fb::ActivationKind::none && epilogue.gate < 0 && epilogue.residual < 0 &&
+                       epilogue.norm == fb::NormKind::none;
+    if (op->attributes.type != fb::OpAttributes::Linear || !plain) return kAbsent;
+    op->attributes.AsLinear()->saturations = saturations;
+    op->attributes.AsLinear()->sum_terms = sums;
+    fb::Dim& rows = graph_.model.tensors[static_cast<size_t>(scores)]->shape.front();
+    rows = fb::Dim(kSequences, 1, 0, 1);
+    return scores;
+  }
+  return kAbsent;
+}
+
 uint32_t Builder::output(const std::string& name, fb::OutputRole role, int32_t tensor, bool squeeze) {
   graph_.model.tensors[static_cast<size_t>(tensor)]->role = fb::Role::output;
   auto added = std::make_unique<fb::OutputT>();

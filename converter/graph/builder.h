@@ -206,6 +206,10 @@ class Builder {
   void globals(fb::GlobalTokens kind, int32_t separator);
   void make_globals_only(int32_t rows);
 
+  /// Makes of a linear layer's scores of tokens weights of terms, a row a sequence, and returns these (the same tensor); see Linear in the
+  /// schema. kAbsent: what makes the scores is no linear layer without an epilogue.
+  int32_t make_terms(int32_t scores, uint8_t saturations, bool sums);
+
   /// Names `tensor` as an output of the model; returns its index in Model.outputs.
   uint32_t output(const std::string& name, fb::OutputRole role, int32_t tensor, bool squeeze = false);
   void input(const std::string& name, fb::InputKind kind, uint32_t limit);

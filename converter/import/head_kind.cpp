@@ -99,9 +99,13 @@ fb::TaskKind parse_head(const std::string& task) {
 
 ChosenHead head_of_task(const Family& family, fb::TaskKind task, const Weights& weights, Problems& problems) {
   const bool labels = task == fb::TaskKind::multi_label || task == fb::TaskKind::regress;
+  // Terms are words, whose scores become their weights.
+  const fb::TaskKind wanted = labels                               ? fb::TaskKind::classify
+                              : task == fb::TaskKind::sparse_embed ? fb::TaskKind::fill
+                                                                   : task;
   const Head* found = nullptr;
   for (const Head& head : family.heads) {
-    if (head.task != (labels ? fb::TaskKind::classify : task)) continue;
+    if (head.task != wanted) continue;
     if (found == nullptr || (!has_tensors(family, *found, weights) && has_tensors(family, head, weights)))
       found = &head;
   }

@@ -105,6 +105,21 @@ class HeadImporter {
 
   void fill(const Head& head) { c_.builder.output("logits", fb::OutputRole::words, layers(head)); }
 
+  /// Of scores of words, which are not kept.
+  void sparse_embed(const Head& head) {
+    task_->prompt = c_.pooling.prompt;
+    const int32_t scores = layers(head);
+    c_.problems.raise();  // what has no scores has no op that makes them
+    const int32_t weights = c_.builder.make_terms(scores, c_.pooling.terms.saturations, c_.pooling.terms.sums);
+    if (weights == kAbsent) {
+      c_.problems.add(ExitCode::kUnsupported,
+                      fmt::format("--task sparse-embed: scores of words of {} are more than a layer's",
+                                  family_.model_types.front()));
+      return;
+    }
+    c_.builder.output("sentence_embedding", fb::OutputRole::embedding, weights);
+  }
+
   void generate(const Head& head) {
     c_.builder.output("logits", fb::OutputRole::next_words, layers(head));
     task_->end_ids = read_end_ids(c_.fields, c_.config.vocabulary);
@@ -495,6 +510,7 @@ constexpr Builds kBuilds[] = {
     {fb::TaskKind::token_vectors, &HeadImporter::token_vectors},
     {fb::TaskKind::generate, &HeadImporter::generate},
     {fb::TaskKind::find, &HeadImporter::find},
+    {fb::TaskKind::sparse_embed, &HeadImporter::sparse_embed},
 };
 
 }  // namespace

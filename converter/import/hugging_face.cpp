@@ -177,8 +177,10 @@ Graph import_checked(const ModelSource& source, const ImportOptions& options) {
                           : !options.task.empty() ? head_of_task(family, parse_head(options.task), weights, problems)
                           : finds                 ? head_of_task(family, fb::TaskKind::find, weights, problems)
                           : gives_tokens          ? head_of_task(family, fb::TaskKind::token_vectors, weights, problems)
-                          : embeds                ? head_of_task(family, fb::TaskKind::embed, weights, problems)
-                                                  : detect_head(family, fields, weights, problems);
+                          : gives_terms(source.root)
+                              ? head_of_task(family, fb::TaskKind::sparse_embed, weights, problems)
+                          : embeds ? head_of_task(family, fb::TaskKind::embed, weights, problems)
+                                   : detect_head(family, fields, weights, problems);
   const bool of_source = family.source != nullptr && head.head != nullptr && head.head->of_source;
   const bool of_pair = family.source != nullptr && !of_source;
   const EncoderConfig source_config = family.source == nullptr ? whole_config : read_source_config(fields, family);
@@ -237,9 +239,11 @@ Graph import_checked(const ModelSource& source, const ImportOptions& options) {
     chunk_rows = add_retro_layers(graph, builder, weights, config, settings, positions, &encoder);
   }
   SentencePooling pooling;
-  const bool pools = classifies || (traits(head.task).parts & kVectorPart) != 0;
+  const bool terms = (traits(head.task).parts & kTermsPart) != 0;
+  const bool pools = classifies || (!terms && (traits(head.task).parts & kVectorPart) != 0);
   const bool per_token = (traits(head.task).parts & kTokenVectorsPart) != 0;
   if (pools) pooling = read_vectors(source.root, *head.head, config, fields, weights, problems, graph.notes);
+  if (terms) pooling = read_term_pooling(source.root, problems, graph.notes);
   if (per_token) pooling = read_token_vectors(source.root, *head.head, config, weights, problems);
   if (per_token && is_colbert(source.config) && options.task.empty() && !weights.has_head("linear.weight")) {
     problems.add(ExitCode::kInvalid,

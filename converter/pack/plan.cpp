@@ -191,6 +191,20 @@ Placement place_tile(const Graph& graph, const std::vector<Interval>& intervals,
   return worst(last) < worst(largest) ? last : largest;
 }
 
+/// Largest first, but scores of words behind all others, so that sessions that make those of some tokens alone (SessionOptions::scored_rows)
+/// need no room for the rest.
+std::vector<size_t> shared_order(const Graph& graph, const std::vector<Interval>& intervals,
+                                 const std::vector<size_t>& tensors, const std::vector<uint64_t>& typical) {
+  std::vector<size_t> order = ordered(
+      intervals, [&](const Interval& a, const Interval& b) { return value(a.size, typical) > value(b.size, typical); });
+  std::stable_partition(order.begin(), order.end(), [&](size_t i) {
+    return std::none_of(graph.model.outputs.begin(), graph.model.outputs.end(), [&](const auto& output) {
+      return output->role == fb::OutputRole::words && output->tensor == static_cast<int32_t>(tensors[i]);
+    });
+  });
+  return order;
+}
+
 /// Places all tensors of `region` that a pass has; times are steps for shared tensors and ops for tile tensors.
 void plan_region(Graph& graph, fb::Phase phase, fb::Region region, const std::vector<uint64_t>& typical,
                  std::vector<uint32_t>* total) {
@@ -221,7 +235,9 @@ void plan_region(Graph& graph, fb::Phase phase, fb::Region region, const std::ve
     }
   }
   const bool in_tile = region == fb::Region::tile;
-  const Placement placement = in_tile ? place_tile(graph, intervals, typical) : place(intervals, typical);
+  const Placement placement =
+      in_tile ? place_tile(graph, intervals, typical)
+              : place_in_order(intervals, typical, shared_order(graph, intervals, tensors, typical));
   const auto narrow = [](const Affine& wide) {
     std::vector<uint32_t> result;
     for (const uint64_t coefficient : wide) {

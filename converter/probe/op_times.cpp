@@ -84,7 +84,9 @@ void count_macs(const fb::Model& model, const fb::Op& op, uint32_t rows, const B
   const Macs macs = row == linked::kOps ? Macs::kNone : kMacs[row];
   if (macs == Macs::kWeights) {
     const fb::Tensor& weight = tensor(model, operand(op.inputs(), 1));
-    out->macs = uint64_t{rows} * extent(weight, 0) * extent(weight, 1);
+    const fb::Linear* layer = op.attributes_as_Linear();
+    const bool terms = layer != nullptr && layer->saturations() != 0;  // scores of all tokens are made for them
+    out->macs = uint64_t{terms ? batch.tokens : rows} * extent(weight, 0) * extent(weight, 1);
     out->int8 = weight.type() == fb::DType::i8 || weight.type() == fb::DType::i4;
   }
   if (macs == Macs::kScores) {

@@ -60,6 +60,15 @@ OrderedJson candidates_json(const Tokenizer& tokenizer, const std::string& text,
   return list;
 }
 
+OrderedJson terms_json(const Tokenizer& tokenizer, const Prediction& prediction) {
+  OrderedJson list = OrderedJson::array();
+  for (const Candidate& term : prediction.terms) {
+    list.push_back(
+        {{"term", spelled_token(tokenizer, static_cast<uint32_t>(term.id))}, {"weight", term.score}, {"id", term.id}});
+  }
+  return list;
+}
+
 void put_candidates(const Predictor& predictor, const Input& input, const Prediction& prediction, OrderedJson* object) {
   const Tokenizer& tokenizer = *predictor.engine().session().tokenizer();
   OrderedJson all = OrderedJson::array();
@@ -144,7 +153,11 @@ void put_answer(const Predictor& predictor, const Input& input, const Prediction
     if (input.second) (*object)["pair"] = *input.second;
   }
   if (has(prediction, kMasksPart | kNextWordsPart)) put_candidates(predictor, input, prediction, object);
-  if (has(prediction, kVectorPart)) (*object)["embedding"] = prediction.embedding;
+  if (has(prediction, kTermsPart)) {
+    (*object)["terms"] = terms_json(*predictor.engine().session().tokenizer(), prediction);
+  } else if (has(prediction, kVectorPart)) {
+    (*object)["embedding"] = prediction.embedding;
+  }
   if (has(prediction, kTokenVectorsPart)) {
     (*object)["tokens"] = tokens_json(*predictor.engine().session().tokenizer(), prediction.tokens);
   }

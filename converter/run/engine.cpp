@@ -119,21 +119,36 @@ Engine::Engine(const ModelFile& file, const EngineOptions& options) : file_(file
     }
     session.backend = pool_->xnnpack.backend();
   }
-  arena_bytes_ = bantam::arena_bytes(file.model(), session);
+  options_ = session;
+  open_session();
+}
+
+void Engine::open_session() {
+  arena_bytes_ = bantam::arena_bytes(file_.model(), options_);
   // Size 0: create() says why.
   constexpr size_t kAlignment = 64;
   arena_ = std::aligned_alloc(kAlignment, (arena_bytes_ + kAlignment) / kAlignment * kAlignment);
   if (arena_ == nullptr) {
-    fail(ExitCode::kOutOfSpace, "out of memory: {} needs an arena of {} bytes; use a smaller --batch", file.path(),
+    fail(ExitCode::kOutOfSpace, "out of memory: {} needs an arena of {} bytes; use a smaller --batch", file_.path(),
          arena_bytes_);
   }
   Fault fault;
-  const Status status = Session::create(file.model(), session, arena_, arena_bytes_, &session_, &fault);
+  const Status status = Session::create(file_.model(), options_, arena_, arena_bytes_, &session_, &fault);
   if (status == Status::kOk) return;
   std::free(arena_);
+  arena_ = nullptr;
   // What is out of range here are options that the user gave.
   const ExitCode code = status == Status::kInvalidArgument ? ExitCode::kUsage : exit_code(status);
-  throw Error(code, fmt::format("{}: {}", file.path(), describe(status, fault)));
+  throw Error(code, fmt::format("{}: {}", file_.path(), describe(status, fault)));
+}
+
+void Engine::score_only(uint32_t rows) {
+  SessionOptions session = options_;
+  session.scored_rows = rows;
+  if (bantam::arena_bytes(model(), session) == 0) return;
+  options_ = session;
+  std::free(arena_);
+  open_session();
 }
 
 uint32_t Engine::longest() const {

@@ -65,6 +65,11 @@ class Engine {
   Engine& operator=(const Engine&) = delete;
 
   Session& session() { return *session_; }
+  /// Of models that fill in masks: runs make scores of words for `rows` tokens at most from now on (SessionOptions::scored_rows), in a new
+  /// session, so that texts that were added are gone. Nothing changes where the model has none that are made alone.
+  void score_only(uint32_t rows);
+  /// 0: scores of all tokens are made.
+  uint32_t scored_rows() const { return options_.scored_rows; }
   const ModelFile& file() const { return file_; }
   const Model& model() const { return file_.model(); }
   size_t arena_bytes() const { return arena_bytes_; }
@@ -78,8 +83,11 @@ class Engine {
 
  private:
   struct Pool;
+  /// Begins a session with options_.
+  void open_session();
   const ModelFile& file_;
   std::unique_ptr<Pool> pool_;
+  SessionOptions options_;
   void* arena_ = nullptr;
   size_t arena_bytes_ = 0;
   uint32_t batch_ = 1;

@@ -107,6 +107,13 @@ LabelMetrics label_metrics(const std::vector<std::string>& gold, const std::vect
   return metrics;
 }
 
+float dot(const std::vector<float>& a, const std::vector<float>& b) {
+  double sum = 0;
+  for (size_t i = 0; i < std::min(a.size(), b.size()); ++i)
+    sum += static_cast<double>(a[i]) * static_cast<double>(b[i]);
+  return static_cast<float>(sum);
+}
+
 float cosine(const std::vector<float>& a, const std::vector<float>& b) {
   double dot = 0;
   double aa = 0;

@@ -21,6 +21,8 @@ double spearman(const std::vector<float>& a, const std::vector<float>& b);
 
 /// Cosine of two vectors of the same length.
 float cosine(const std::vector<float>& a, const std::vector<float>& b);
+/// The sum of products: how near sparse embeddings are.
+float dot(const std::vector<float>& a, const std::vector<float>& b);
 
 /// Entities of one sequence of tags, by token numbers; the rule is the runtime's (tasks/entities.h), which agrees with
 /// seqeval's default mode.

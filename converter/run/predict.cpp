@@ -14,6 +14,9 @@ Text view_of(const std::string& text) { return {text.data(), text.size()}; }
 
 Text second_of(const Input& input) { return input.second ? view_of(*input.second) : Text{}; }
 
+/// Masks of a run that there is room for at first.
+constexpr uint32_t kUsualMasks = 16;
+
 /// A beginning of the text, to name it in a message.
 std::string excerpt(const std::string& text) {
   constexpr size_t kMost = 40;
@@ -58,6 +61,7 @@ Predictor::Predictor(Engine& engine, uint32_t parts, const PredictOptions& optio
          options.labels.size(), most, engine.file().path());
   }
   if ((parts & kVectorPart) != 0) prompt_ = to_string(text_prompt(engine.model()));
+  if ((parts & kMasksPart) != 0 && engine.scored_rows() == 0) engine.score_only(kUsualMasks);
 }
 
 std::string Predictor::where(const Input& input) const {
@@ -118,7 +122,7 @@ std::vector<Prediction> Predictor::predict(const std::vector<Input>& inputs) {
       how = add(inputs[i], {});
     }
     if (how == Added::kNoToken) {
-      predictions[i].parts = kVectorPart;
+      predictions[i].parts = parts_ & (kVectorPart | kTermsPart);
       predictions[i].embedding = zeros();
       continue;
     }
@@ -148,7 +152,11 @@ void Predictor::run_added(const std::vector<Input>& inputs, std::vector<size_t>*
       (*out)[i].truncated = true;
     }
   }
-  check(session.run(), added->size() == 1 ? where(inputs[added->front()]) : engine_.file().path());
+  if ((parts_ & kMasksPart) != 0) {
+    run_masks(inputs, *added);
+  } else {
+    check(session.run(), added->size() == 1 ? where(inputs[added->front()]) : engine_.file().path());
+  }
   for (size_t sequence = 0; sequence < added->size(); ++sequence) {
     const size_t i = (*added)[sequence];
     if (std::find(overlong.begin(), overlong.end(), i) != overlong.end()) continue;
@@ -156,6 +164,26 @@ void Predictor::run_added(const std::vector<Input>& inputs, std::vector<size_t>*
   }
   for (const size_t i : overlong) slide(inputs[i], &(*out)[i]);
   added->clear();
+}
+
+void Predictor::run_masks(const std::vector<Input>& inputs, const std::vector<size_t>& added) {
+  const int32_t mask_id = engine_.session().tokenizer()->mask_id();
+  std::vector<uint32_t> rows;
+  for (uint32_t sequence = 0; sequence < added.size(); ++sequence) {
+    const EncodedSequence encoded = engine_.session().sequence(sequence);
+    for (uint32_t row = 0; row < encoded.row_count; ++row) {
+      if (encoded.ids[row] == mask_id) rows.push_back(encoded.row_begin + row);
+    }
+  }
+  if (engine_.scored_rows() != 0 && rows.empty()) return;  // nothing is asked for, so nothing is run
+  if (rows.size() > engine_.scored_rows() && engine_.scored_rows() != 0) {
+    engine_.score_only(static_cast<uint32_t>(rows.size()));
+    engine_.session().clear();
+    for (const size_t i : added) add(inputs[i], {});
+  }
+  const bool all = engine_.scored_rows() == 0;
+  check(all ? engine_.session().run() : engine_.session().run(rows.data(), static_cast<uint32_t>(rows.size())),
+        added.size() == 1 ? where(inputs[added.front()]) : engine_.file().path());
 }
 
 std::vector<Prediction> Predictor::predict_images(const std::vector<Input>& inputs) {
@@ -204,6 +232,15 @@ void Predictor::decode(uint32_t sequence, const Input& input, Prediction* out) {
     check(embed(engine_.session(), sequence, &values, &width), where(input));
     out->embedding.assign(values, values + width);
   }
+  if ((parts & kTermsPart) != 0) decode_terms(sequence, input, out);
+}
+
+void Predictor::decode_terms(uint32_t sequence, const Input& input, Prediction* out) {
+  const auto some = std::count_if(out->embedding.begin(), out->embedding.end(), [](float x) { return x > 0; });
+  out->terms.resize(static_cast<size_t>(some));
+  uint32_t count = 0;
+  check(terms(engine_.session(), sequence, out->terms.data(), static_cast<uint32_t>(some), &count), where(input));
+  out->terms.resize(count);
 }
 
 void Predictor::decode_found(uint32_t sequence, const Input& input, Prediction* out) {

@@ -56,6 +56,7 @@ struct Prediction {
   std::vector<Entity> entities;         // names of the caller's labels are the predictor's
   Answer answer;
   std::vector<float> embedding;
+  std::vector<Candidate> terms;  // those of a sparse embedding that are not 0, greatest first
   TokenVectors tokens;
   std::vector<std::vector<Candidate>> masks;  // candidates of each [MASK], or of what follows the text
   std::vector<Offset> mask_spans;
@@ -91,6 +92,8 @@ class Predictor {
   Added add(const Input& input, const EncodeOptions& options);
   /// Runs what has been added, inputs[added[i]] as sequence i, and forgets it.
   void run_added(const std::vector<Input>& inputs, std::vector<size_t>* added, std::vector<Prediction>* out);
+  /// The same of masks alone, where the model can: of texts that have one.
+  void run_masks(const std::vector<Input>& inputs, const std::vector<size_t>& added);
   std::vector<float> zeros() const;
   void decode(uint32_t sequence, const Input& input, Prediction* out);
   void decode_set(uint32_t sequence, const Input& input, SetAnswer* out);
@@ -98,6 +101,7 @@ class Predictor {
   template <typename Ask>
   std::vector<Candidate> candidates(const Ask& ask) const;
   void decode_masks(uint32_t sequence, Prediction* out);
+  void decode_terms(uint32_t sequence, const Input& input, Prediction* out);
   void decode_next_words(uint32_t sequence, const Input& input, Prediction* out);
   void decode_next(uint32_t sequence, Prediction* out);
   void decode_found(uint32_t sequence, const Input& input, Prediction* out);

@@ -54,6 +54,9 @@ Prediction as_public(const convert::Engine& engine, const convert::Input& input,
     out.answers.push_back(span_of("", input.second.value_or(""), found.answer.span, found.answer.score));
   }
   out.embedding = found.embedding;
+  for (const Candidate& term : found.terms) {
+    out.terms.push_back({spelled_token(tokenizer, static_cast<uint32_t>(term.id)), term.score});
+  }
   for (const std::vector<Candidate>& mask : found.masks) {
     std::vector<Prediction::Label> candidates;
     candidates.reserve(mask.size());

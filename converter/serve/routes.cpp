@@ -41,7 +41,7 @@ constexpr Endpoint kEndpoints[] = {
     {"/classify", "POST", Kind::kTexts, kLabelsPart | kFollowsPart, "the same, and \"pair\": labels of texts or pairs"},
     {"/tag", "POST", Kind::kTexts, kWordsPart, "the same, and \"offsets\": bytes, chars or utf16"},
     {"/answer", "POST", Kind::kTexts, kSpanPart, "{\"question\": T, \"context\": T}"},
-    {"/embed", "POST", Kind::kTexts, kVectorPart | kTokenVectorsPart, "{\"text\": T} or {\"texts\": [T]}"},
+    {"/embed", "POST", Kind::kTexts, kVectorPart | kTermsPart | kTokenVectorsPart, "{\"text\": T} or {\"texts\": [T]}"},
     {"/fill", "POST", Kind::kTexts, kMasksPart, "{\"text\": T} or {\"texts\": [T]}"},
     {"/rank", "POST", Kind::kRank, kLabelsPart | kTokenVectorsPart,
      "{\"query\": T, \"texts\": [T]}, and \"label\", \"top\""},

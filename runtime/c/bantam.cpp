@@ -23,7 +23,7 @@ static_assert(alignof(Model) <= alignof(bantam_model));
 static_assert(sizeof(bantam_status) == sizeof(Status));
 static_assert(int{BANTAM_NO_TOKEN_ALLOWED} == static_cast<int>(Status::kNoTokenAllowed));
 static_assert(int{BANTAM_UNAVAILABLE} == static_cast<int>(Status::kUnavailable));
-static_assert(int{BANTAM_TASK_FIND} == static_cast<int>(bantam::TaskKind::kFind));
+static_assert(int{BANTAM_TASK_SPARSE_EMBED} == static_cast<int>(bantam::TaskKind::kSparseEmbed));
 static_assert(sizeof(bantam_parallel) == sizeof(bantam::Parallel));
 static_assert(offsetof(bantam_parallel, run) == offsetof(bantam::Parallel, run));
 static_assert(sizeof(bantam_offset) == sizeof(bantam::Offset));
@@ -52,7 +52,8 @@ bantam_session_options session_defaults() {
           defaults.block_rows,
           defaults.max_context,
           defaults.max_source,
-          defaults.max_sources};
+          defaults.max_sources,
+          defaults.scored_rows};
 }
 
 bantam_encode_options encode_defaults() {
@@ -109,6 +110,7 @@ bool to_cpp(const bantam_session_options* given, bantam::SessionOptions* result)
   result->max_context = options.max_context;
   result->max_source = options.max_source;
   result->max_sources = options.max_sources;
+  result->scored_rows = options.scored_rows;
   result->isa = static_cast<bantam::Isa>(options.isa);
   result->f32_attention = options.f32_attention != 0;
   result->parallel = same<const bantam::Parallel>(options.parallel);
@@ -317,6 +319,10 @@ bantam_status bantam_session_run(bantam_session* session) {
   return with(session, [](Session& s) { return s.run(); });
 }
 
+bantam_status bantam_session_run_rows(bantam_session* session, const uint32_t* rows, uint32_t count) {
+  return with(session, [=](Session& s) { return s.run(rows, count); });
+}
+
 bantam_status bantam_session_run_texts(bantam_session* session, const char* bytes, const uint64_t* offsets,
                                        uint32_t inputs, int pairs, const bantam_encode_options* options,
                                        uint32_t* taken) {
@@ -509,6 +515,13 @@ bantam_status bantam_embed_tokens(const bantam_session* session, uint32_t sequen
     const Status status = bantam::embed_tokens(s, sequence, &view);
     if (status == Status::kOk) *out = output_to_c(view);
     return status;
+  });
+}
+
+bantam_status bantam_terms(const bantam_session* session, uint32_t sequence, bantam_candidate* out, uint32_t capacity,
+                           uint32_t* count) {
+  return with(session, [&](const Session& s) {
+    return bantam::terms(s, sequence, same<bantam::Candidate>(out), capacity, count);
   });
 }
 

@@ -130,8 +130,8 @@ constexpr Field kList[] = {
     field(&fb::Model::max_source), field(&fb::Model::source_shared_bytes), field(&fb::Model::source_tile_bytes),
     field(&fb::Model::source_tokenizer), field(&fb::Model::image), field(&fb::Model::globals), field(&fb::Model::chunk),
     // Operators
-    field(&fb::Embed::tables),         //
-    field(&fb::Linear::only_globals),  //
+    field(&fb::Embed::tables),                                                                         //
+    field(&fb::Linear::only_globals), field(&fb::Linear::saturations), field(&fb::Linear::sum_terms),  //
     field(&fb::SplitHeads::heads), field(&fb::SplitHeads::kv_heads), field(&fb::SplitHeads::head_width),
     field(&fb::SplitHeads::rotary), field(&fb::SplitHeads::norms), field(&fb::SplitHeads::epsilon),
     field(&fb::SplitHeads::each_head), field(&fb::SplitHeads::norm),  //

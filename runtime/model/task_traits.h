@@ -24,6 +24,7 @@ enum Part : uint32_t {
   kTokenVectorsPart = 1u << 7,  // an embedding of each token
   kNextWordsPart = 1u << 8,     // tokens that may follow the text
   kFoundPart = 1u << 9,         // spans of the text for labels that come with it
+  kTermsPart = 1u << 10,        // the weights of terms: an embedding whose columns are words, few of which are not 0
 };
 
 /// How values become scores.

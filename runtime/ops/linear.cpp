@@ -5,6 +5,7 @@
 #include "ops/globals.h"
 #include "ops/listed.h"
 #include "ops/parts.h"
+#include "ops/terms.h"
 #include "ops/weights.h"
 
 namespace bantam::ops {
@@ -28,13 +29,16 @@ Verdict verify_linear(const Site& site) {
   const uint32_t k = extent(w, 1);
   if (q8 && k > kMaxLinearK) return unsupported("an int8 layer has more than 131,071 inputs", weights);
   if (n > kMaxWidth) return unsupported("a layer has too many outputs", weights);
-  BANTAM_CHECK(check_row_input(site, 0, k, q8));
+  const fb::Linear& layer = *site.op.attributes_as_Linear();
+  if (!linked::kTerms && layer.saturations() != 0) return not_linked("this build leaves out weights of terms");
+  if (layer.sum_terms() && layer.saturations() == 0) return corrupt("sums are of terms alone");
+  BANTAM_CHECK(makes_terms(layer) ? check_terms(site, k, q8) : check_row_input(site, 0, k, q8));
   const int32_t x = operand(site.op.inputs(), 0);
   if (q8 != (tensor(site.model, x).type() == fb::DType::i8)) return corrupt("int8 weights want int8 inputs", x);
   BANTAM_CHECK(
       check_vector(site, operand(site.op.inputs(), 2), n, "the bias is not an f32 vector of the outputs' width"));
   if constexpr (linked::kGlobals) {
-    if (only_globals(*site.op.attributes_as_Linear())) {
+    if (only_globals(layer)) {
       BANTAM_CHECK(check_globals(site));
       const bool plain = has_no_epilogue(site.op) && operand(site.op.outputs(), 1) < 0;
       if (!plain) return corrupt("a layer of global tokens alone has no epilogue, and leaves f32 rows");
@@ -55,9 +59,10 @@ uint64_t row_maximum_bytes(const fb::Tensor& weights, const fb::Op& op, uint32_t
 
 uint64_t linear_scratch(const fb::Model& model, const fb::Op& op, const ScratchNeed& need) {
   const fb::Tensor& w = tensor(model, operand(op.inputs(), 1));
+  const uint32_t rows = linked::kHost ? need.linear_rows : need.block_rows;
+  if (makes_terms(*op.attributes_as_Linear())) return terms_scratch(w, rows);
   const uint64_t own =
       with_weights(w, [&w](auto format) { return static_cast<uint64_t>(decltype(format)::scratch(extent(w, 1))); });
-  const uint32_t rows = linked::kHost ? need.linear_rows : need.block_rows;
   return sink_scratch(op, extent(w, 0), rows) + row_maximum_bytes(w, op, rows) + own;
 }
 
@@ -131,8 +136,9 @@ Status multiply_rows(const TileRun& run, const fb::Op& op) {
   return finite ? Status::kOk : Status::kNonFinite;
 }
 
-/// Rows of a tile are made together; where only those of global tokens are wanted, unless none is one.
+/// Weights of terms, or rows of a tile, which are made together; where only those of global tokens are wanted, unless none is one.
 Status run_linear(const TileRun& run, const fb::Op& op) {
+  if (makes_terms(*op.attributes_as_Linear())) return run_terms(run, op);
   if (!only_globals(*op.attributes_as_Linear())) return multiply_rows(run, op);
   const Rows y = tile_rows(run, operand(op.outputs(), 0));
   if (lacks_globals(run)) {
@@ -146,6 +152,6 @@ Status run_linear(const TileRun& run, const fb::Op& op) {
 
 }  // namespace
 
-BANTAM_RULE(Linear, verify_linear, linear_scratch, linked::kGlobals ? run_linear : multiply_rows);
+BANTAM_RULE(Linear, verify_linear, linear_scratch, linked::kGlobals || linked::kTerms ? run_linear : multiply_rows);
 
 }  // namespace bantam::ops

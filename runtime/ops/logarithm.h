@@ -4,7 +4,7 @@
 
 namespace bantam::ops {
 
-/// ln x of x in [2^-126, 4): relative error <= 2e-7, 0 where x is 1.
+/// ln x of normal numbers x above 0: relative error <= 2e-7 up to 4, and beyond; 0 where x is 1.
 float natural_log(float x);
 
 }  // namespace bantam::ops

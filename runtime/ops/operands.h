@@ -45,6 +45,10 @@ inline Rows all_rows(const TileRun& run, int32_t index) {
 
 /// The rows of this tile: those of the step in a shared tensor, all of a tile tensor.
 inline Rows tile_rows(const TileRun& run, int32_t index) {
+  if (linked::kScoredRows && run.scored != nullptr && run.scored->tensor == index) {
+    return Rows{run.scored->data, nullptr, kernels::pad16(width(tensor(run.model, index))), false}.from(
+        run.first_scored);
+  }
   const Rows all = all_rows(run, index);
   return tensor(run.model, index).region() == fb::Region::tile ? all : all.from(run.row_begin);
 }

@@ -108,6 +108,22 @@ struct Listing<false> {
   static constexpr const ListedScores* listed = nullptr;
 };
 
+/// Scores of words that are made for some tokens alone (SessionOptions::scored_rows), one behind the other.
+struct ScoredRows {
+  int32_t tensor;
+  uint8_t* data;
+};
+template <bool kLinked>
+struct Scoring {
+  const ScoredRows* scored = nullptr;  // null: rows of scores lie in the plan, as those of any output
+  uint32_t first_scored = 0;           // place among them of the tile's first row
+};
+template <>
+struct Scoring<false> {
+  static constexpr const ScoredRows* scored = nullptr;
+  static constexpr uint32_t first_scored = 0;
+};
+
 /// The other threads of a session, for the ops of a step that is one tile: its rows are too few to share, columns are not.
 struct Helpers {
   void* session;
@@ -131,6 +147,7 @@ struct TileRun : Remembering<linked::kContexts>,
                  Marking<linked::kMarks>,
                  Featuring<linked::kFeatures>,
                  Listing<linked::kShortlist>,
+                 Scoring<linked::kScoredRows>,
                  Helping<linked::kHost> {
   const fb::Model& model;
   const uint8_t* data;  // the file's data section
@@ -146,7 +163,7 @@ struct TileRun : Remembering<linked::kContexts>,
   uint8_t* f32_tile_heads;  // the same for this tile's
   uint8_t* tile;
   uint8_t* scratch;    // of the op that runs; 64-byte aligned (small tiles: 16)
-  uint32_t row_begin;  // multiple of 4, or the last row of a sequence
+  uint32_t row_begin;  // multiple of 4, the last row of a sequence, or of rows that are scored alone
   uint32_t rows;
   uint32_t block_rows;     // 1..kBlockRows: what scratch was made for
   uint32_t linear_rows;    // what scratch was made for, of layers' matrix products; hosts only

@@ -16,6 +16,7 @@ Verdict verify_static_linear(const Site& site) {
   const uint32_t k = extent(w, 1);
   if (k > kMaxLinearK) return unsupported("an int8 layer has more than 131,071 inputs", weights);
   if (n > kMaxWidth) return unsupported("a layer has too many outputs", weights);
+  if (site.op.attributes_as_Linear()->saturations() != 0) return corrupt("static quantization has no weights of terms");
   if (only_globals(*site.op.attributes_as_Linear()))
     return unsupported("integers of global tokens alone are not executed");
   BANTAM_CHECK(check_fixed_rows(site, operand(site.op.inputs(), 0), k));

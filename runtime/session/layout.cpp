@@ -2,6 +2,7 @@
 
 #include "format/verdict.h"
 #include "linked.h"
+#include "model/heads.h"
 #include "ops/heads.h"
 #include "ops/score_bias.h"
 #include "session/shortlist.h"
@@ -38,12 +39,18 @@ bool attends_in_i8(const fb::Model& model) {
   return true;
 }
 
-/// Rows of sequences are large (sums over keys), and all that they displace lies at multiples of 64 bytes for any number of them: the
+/// This build has operators whose rows of sequences are large: sums over keys, weights of terms.
+constexpr bool kWideSequences = linked::op(linked::kOpKeySums) || linked::kTerms;
+
+/// Rows of sequences are large, and all that they displace lies at multiples of 64 bytes for any number of them: the
 /// converter has rounded them up.
 [[maybe_unused]] bool aligns_each_sequence(const fb::Model& model) {
   constexpr uint32_t kOfSequences = 1 + kSequences;
   bool sums = false;
-  for (const fb::Op* op : *graph(model).ops()) sums |= op->attributes_type() == fb::OpAttributes::KeySums;
+  for (const fb::Op* op : *graph(model).ops()) {
+    const fb::Linear* layer = op->attributes_as_Linear();
+    sums |= op->attributes_type() == fb::OpAttributes::KeySums || (layer != nullptr && layer->saturations() != 0);
+  }
   if (!sums || coefficient(plan_bytes(model, fb::Phase::main, fb::Region::shared), kOfSequences) % 64 != 0)
     return false;
   for (const fb::Tensor* t : *model.tensors()) {
@@ -55,7 +62,7 @@ bool attends_in_i8(const fb::Model& model) {
 /// What counts of this symbol's rows are rounded up to. A file's multiple keeps every tensor 64-byte aligned, which is
 /// 16-byte aligned with a quarter of the rows. Keys and values of tokens lie in pages of 16.
 uint32_t row_multiple(const fb::Model& model, const Limits& limits, uint32_t symbol) {
-  if (linked::op(linked::kOpKeySums) && symbol == kSequences && limits.each_sequence) return 1;
+  if (kWideSequences && symbol == kSequences && limits.each_sequence) return 1;
   const uint32_t multiple = model.symbols()->Get(symbol)->multiple();
   const bool paged = symbol == kTokens && !(linked::op(linked::kOpRecurrent) && limits.without_pages);
   return !paged && limits.row_alignment < multiple ? limits.row_alignment : multiple;
@@ -244,7 +251,7 @@ Status resolve(const Model& model, const SessionOptions& options, Limits* out, F
     return invalid("tile_rows is not a multiple of 4 up to 4096");
   }
   if (options.block_rows > ops::kBlockRows) return invalid("block_rows is more than 16");
-  if constexpr (linked::op(linked::kOpKeySums)) limits.each_sequence = !has_source(m) && aligns_each_sequence(m);
+  if constexpr (kWideSequences) limits.each_sequence = !has_source(m) && aligns_each_sequence(m);
   if constexpr (linked::op(linked::kOpRecurrent)) limits.without_pages = !has_pages(m);
   limits.row_alignment = options.tile_rows % kPageRows != 0 ? kTileStep : kPageRows;
   const uint32_t tile = options.tile_rows != 0 ? options.tile_rows : kDefaultTile;
@@ -257,6 +264,12 @@ Status resolve(const Model& model, const SessionOptions& options, Limits* out, F
   const bool i8 = attends_in_i8(m);
   limits.f32_heads = linked::kHost && i8 && options.f32_attention && !is_static(*graph(m).ops()->Get(0));
   limits.offsets = linked::kOffsets && model.has_tokenizer() && options.text_offsets;
+  if (options.scored_rows != 0) {
+    if (!linked::kScoredRows || scored_tensor(m) < 0) {
+      return invalid("the model has no scores of words that are made for some tokens alone");
+    }
+    limits.scored_rows = options.scored_rows < limits.max_tokens ? options.scored_rows : limits.max_tokens;
+  }
   const bool long_keys =
       most_keys(limits) > ops::kMaxAttentionRows || (linked::kSources && limits.source > ops::kMaxAttentionRows);
   if (i8 && !limits.f32_heads && long_keys) {
@@ -302,8 +315,45 @@ void round_symbols(const fb::Model& model, const Limits& limits, uint32_t tokens
   }
 }
 
-uint64_t shared_bytes(const fb::Model& model, fb::Phase phase, const uint32_t (&values)[kSymbols]) {
-  return aligned(evaluate(plan_bytes(model, phase, fb::Region::shared), values));
+int32_t scored_tensor(const fb::Model& model) {
+  if (!linked::kScoredRows) return -1;
+  const int32_t output = find_head(model, kFillHead);
+  if (output < 0) return -1;
+  const int32_t scores = model.outputs()->Get(static_cast<uint32_t>(output))->tensor();
+  const fb::Tensor& t = tensor(model, scores);
+  const fb::Step& last = *graph(model).steps()->Get(graph(model).steps()->size() - 1);
+  if (!ops::is_token_rows(t) || last.rows() != int32_t{kTokens} || ops::goes_by_tokens(model, last)) return -1;
+  for (uint32_t number = 0; number < graph(model).ops()->size(); ++number) {
+    const ops::Operands operands(*graph(model).ops()->Get(number));
+    for (uint32_t i = 0; i < operands.size(); ++i) {
+      if (operands.tensor(i) == scores && (operands.access(i) != ops::Access::kWrite || number < last.first_op()))
+        return -1;
+    }
+  }
+  return scores;
+}
+
+/// Where the tensors of the shared region end, without the one that is scored alone.
+[[maybe_unused]] static uint64_t end_of_others(const fb::Model& model, const uint32_t (&values)[kSymbols]) {
+  const int32_t scored = scored_tensor(model);
+  uint64_t end = 0;
+  for (uint32_t i = 0; i < model.tensors()->size(); ++i) {
+    const fb::Tensor& t = *model.tensors()->Get(i);
+    if (is_constant(t) || is_state(t) || t.region() != fb::Region::shared || static_cast<int32_t>(i) == scored)
+      continue;
+    raise(evaluate(t.offset(), values) + row_bytes(t) * values[rows_symbol(t)], &end);
+  }
+  return end;
+}
+
+uint64_t shared_bytes(const fb::Model& model, const Limits& limits, fb::Phase phase,
+                      const uint32_t (&values)[kSymbols]) {
+  uint64_t bytes = evaluate(plan_bytes(model, phase, fb::Region::shared), values);
+  if (linked::kScoredRows && limits.scored_rows != 0 && phase == fb::Phase::main) {
+    const uint64_t others = end_of_others(model, values);
+    bytes = others < bytes ? others : bytes;
+  }
+  return aligned(bytes);
 }
 
 uint64_t heads_bytes(const fb::Model& model, const Limits& limits, fb::Region region,
@@ -339,7 +389,7 @@ uint64_t step_bytes(const fb::Model& model, const Limits& limits, const fb::Step
     uint64_t bytes = rule.scratch(model, op, need);
     if (linked::kHost && limits.backend && rule.facts->kind == fb::OpAttributes::Linear) {
       const uint32_t outputs = extent(tensor(model, operand(op.inputs(), 1)), 0);
-      bytes = uint64_t{values[kTile]} * kernels::pad16(outputs) * sizeof(float);
+      raise(uint64_t{values[kTile]} * kernels::pad16(outputs) * sizeof(float), &bytes);
     }
     // Tile tensors that live while the op runs end where its scratch begins.
     bytes += scratch_begin(model, step.phase(), op, values);
@@ -359,7 +409,7 @@ bool lay_out(const fb::Model& model, const Limits& limits, Layout* out) {
     if (p != 0 && limits.source == 0) break;
     uint32_t values[kSymbols];
     round_symbols(model, limits, most_tokens(limits, phase), most_sequences(limits, phase), limits.tile_rows, values);
-    raise(shared_bytes(model, phase, values), &shared);
+    raise(shared_bytes(model, limits, phase, values), &shared);
     raise(heads_bytes(model, limits, fb::Region::shared, values), &heads);
     raise(heads_bytes(model, limits, fb::Region::tile, values), &tile_heads);
   }
@@ -415,6 +465,11 @@ bool lay_out(const fb::Model& model, const Limits& limits, Layout* out) {
     if (linked::kShortlist) {
       out->listed = take(uint64_t{limits.sources} * listed_units(model) * sizeof(uint32_t), &at);
     }
+  }
+  if (linked::kScoredRows && limits.scored_rows != 0) {
+    const uint64_t row = row_bytes(tensor(model, scored_tensor(model)));
+    out->scored = take(limits.scored_rows * row, &at);
+    out->scored_numbers = take((uint64_t{limits.scored_rows} * 2 + 1) * sizeof(uint32_t), &at);
   }
   out->size = at;
   return at <= SIZE_MAX;

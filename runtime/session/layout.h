@@ -50,6 +50,7 @@ struct Limits : ChunkLimit<linked::kChunks> {
   bool each_sequence = false;  // rows of sequences are aligned whatever their number
   bool without_pages = false;  // no keys and values lie in the plan: rows of tokens need no multiple of 16
   bool backend = false;        // linear layers run in the options' back end
+  uint32_t scored_rows = 0;    // SessionOptions::scored_rows
 };
 
 /// Checks the options against the model. kInvalidArgument.
@@ -68,9 +69,10 @@ uint32_t most_sequences(const Limits& limits, fb::Phase phase);
 void round_symbols(const fb::Model& model, const Limits& limits, uint32_t tokens, uint32_t sequences, uint32_t tile,
                    uint32_t (&values)[kSymbols]);
 
-/// Bytes of the shared region of a pass (f32 heads behind it not counted) for these symbol values, and of what int8 heads of a region
+/// Bytes of the shared region of a pass (f32 heads behind it and rows that are scored alone not counted) for these symbol values, and of what int8 heads of a region
 /// take in f32 (0 without them); multiples of 64.
-uint64_t shared_bytes(const fb::Model& model, fb::Phase phase, const uint32_t (&values)[kSymbols]);
+uint64_t shared_bytes(const fb::Model& model, const Limits& limits, fb::Phase phase,
+                      const uint32_t (&values)[kSymbols]);
 uint64_t heads_bytes(const fb::Model& model, const Limits& limits, fb::Region region,
                      const uint32_t (&values)[kSymbols]);
 
@@ -107,6 +109,8 @@ struct Layout {
   uint64_t source_segments;  // only where limits.chunk is not 0
   uint64_t shifted_ids;      // only where limits.shifts
   uint64_t listed;           // sets of words, one a source; only of files with a shortlist
+  uint64_t scored;           // scores of words; this and the next one only where limits.scored_rows is not 0
+  uint64_t scored_numbers;   // of their rows, then where those that follow each other begin
   uint64_t size;
 };
 
@@ -147,6 +151,9 @@ void for_each_kept(const fb::Model& model, const Limits& limits, const F& f) {
     }
   }
 }
+
+/// The scores of words of which a run can make some tokens' rows alone: nothing reads them, and the last step makes them. -1: none are so.
+int32_t scored_tensor(const fb::Model& model);
 
 /// Places everything for these limits. False when the size does not fit size_t.
 bool lay_out(const fb::Model& model, const Limits& limits, Layout* out);

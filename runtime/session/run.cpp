@@ -27,6 +27,7 @@ struct StepRun : Wanted<linked::kShortlist> {
   uint32_t linear_number;  // of the step's first Linear
   bool last_rows;          // a tile is the last row of a sequence
   bool by_tokens;          // a task is a sequence, whose rows are tiles, one after the other
+  bool scores;             // a tile is of rows that are scored
   uint32_t values[kSymbols];
   const ops::Helpers* helpers;  // where there is one task; null: one worker
 };
@@ -64,6 +65,15 @@ void take_features(const SessionState& s, Tile* tile) {
   if constexpr (linked::kFeatures) tile->features = s.features;
 }
 
+/// The same of rows that are scored alone: number `first` of them is the tile's first row.
+template <typename Tile>
+void take_scored(const SessionState& s, uint32_t first, Tile* tile) {
+  if constexpr (linked::kScoredRows) {
+    tile->scored = &s.scored;
+    tile->first_scored = first;
+  }
+}
+
 /// The same of threads.
 template <typename Tile>
 void take_helpers(const StepRun& run, Tile* tile) {
@@ -89,12 +99,20 @@ void take_helpers(const StepRun& run, Tile* tile) {
   return linears;
 }
 
-/// Ops [first, last) of the step, or all, on rows [begin, begin + rows) of the run.
-Status run_rows(const StepRun& run, uint32_t begin, uint32_t rows, uint32_t worker, uint32_t first = 0,
+/// Rows of the run; of those that are scored alone, number `first_scored` is the first.
+struct TaskRows {
+  uint32_t begin;
+  uint32_t count;
+  uint32_t first_scored;
+};
+
+/// Ops [first, last) of the step, or all, on rows of the run.
+Status run_rows(const StepRun& run, const TaskRows& task, uint32_t worker, uint32_t first = 0,
                 uint32_t last = UINT32_MAX) {
   SessionState& s = *run.session;
   const fb::Model& model = root(s.model);
   ops::TileRun tile = {{},
+                       {},
                        {},
                        {},
                        {},
@@ -114,8 +132,8 @@ Status run_rows(const StepRun& run, uint32_t begin, uint32_t rows, uint32_t work
                        s.workers[worker].heads,
                        s.workers[worker].tile,
                        nullptr,
-                       begin,
-                       rows,
+                       task.begin,
+                       task.count,
                        s.limits.block_rows,
                        s.limits.linear_rows,
                        run.linear_number};
@@ -123,6 +141,7 @@ Status run_rows(const StepRun& run, uint32_t begin, uint32_t rows, uint32_t work
   if (linked::kMarks) take_marks(s, &tile);
   if (linked::kFeatures) take_features(s, &tile);
   if (linked::kShortlist) take_listed(s, run, &tile);
+  if (linked::kScoredRows && run.scores) take_scored(s, task.first_scored, &tile);
   take_helpers(run, &tile);
   const FloatEnvironment environment;
   const uint32_t end = last < run.step->op_count() ? last : run.step->op_count();
@@ -132,14 +151,14 @@ Status run_rows(const StepRun& run, uint32_t begin, uint32_t rows, uint32_t work
     const fb::Op& op = *graph(model).ops()->Get(number);
     const Session::Observer* observer = linked::kHost ? s.observer : nullptr;
     if (observer != nullptr && observer->before != nullptr) {
-      observer->before(observer->context, number, begin, rows, worker);
+      observer->before(observer->context, number, task.begin, task.count, worker);
     }
     tile.scratch = tile.tile + scratch_begin(model, run.step->phase(), op, run.values);
     const ops::Rule& rule = *ops::find_rule(op);
     const Status status = rule.run(tile, op);
     if (status != Status::kOk) return status;
     if (observer != nullptr && observer->after != nullptr) {
-      observer->after(observer->context, number, begin, rows, worker);
+      observer->after(observer->context, number, task.begin, task.count, worker);
     }
     if (linked::kHost && rule.facts->kind == fb::OpAttributes::Linear) ++tile.linear_number;
   }
@@ -153,11 +172,17 @@ bool of_last_rows(const StepRun& run) { return linked::kContexts && run.last_row
 bool goes_by_tokens(const StepRun& run) { return linked::op(linked::kOpPrevious) && run.by_tokens; }
 
 /// The rows of the step's task number `index`, which does not go by tokens.
-uint32_t begin_of(const StepRun& run, uint32_t index) {
-  return of_last_rows(run) ? run.session->offsets[index + 1] - 1 : index * run.tile;
-}
-uint32_t rows_of(const StepRun& run, uint32_t begin) {
-  return of_last_rows(run) ? 1 : run.rows - begin < run.tile ? run.rows - begin : run.tile;
+TaskRows rows_of(const StepRun& run, uint32_t index) {
+  const SessionState& s = *run.session;
+  if constexpr (linked::kScoredRows) {
+    if (run.scores) {
+      const uint32_t first = s.scored_begins[index];
+      return {s.scored_numbers[first], s.scored_begins[index + 1] - first, first};
+    }
+  }
+  if (of_last_rows(run)) return {s.offsets[index + 1] - 1, 1, 0};
+  const uint32_t begin = index * run.tile;
+  return {begin, run.rows - begin < run.tile ? run.rows - begin : run.tile, 0};
 }
 
 /// The step's task number `index`.
@@ -166,12 +191,11 @@ Status run_tile(const StepRun& run, uint32_t index, uint32_t worker) {
   if (goes_by_tokens(run)) {
     Status status = Status::kOk;
     for (uint32_t row = s.offsets[index]; row < s.offsets[index + 1] && status == Status::kOk; ++row) {
-      status = run_rows(run, row, 1, worker);
+      status = run_rows(run, {row, 1, 0}, worker);
     }
     return status;
   }
-  const uint32_t begin = begin_of(run, index);
-  return run_rows(run, begin, rows_of(run, begin), worker);
+  return run_rows(run, rows_of(run, index), worker);
 }
 
 /// Of a run in steps, the units of task `index` - its operators, or its tokens - and one of them.
@@ -180,9 +204,8 @@ uint32_t units_of(const StepRun& run, uint32_t index) {
   return goes_by_tokens(run) ? offsets[index + 1] - offsets[index] : run.step->op_count();
 }
 Status run_unit(const StepRun& run, uint32_t index, uint32_t unit) {
-  if (goes_by_tokens(run)) return run_rows(run, run.session->offsets[index] + unit, 1, 0);
-  const uint32_t begin = begin_of(run, index);
-  return run_rows(run, begin, rows_of(run, begin), 0, unit, unit + 1);
+  if (goes_by_tokens(run)) return run_rows(run, {run.session->offsets[index] + unit, 1, 0}, 0);
+  return run_rows(run, rows_of(run, index), 0, unit, unit + 1);
 }
 
 /// What task `index` adds to its worker's marks: 64 well-mixed bits, so that each task once is told from any other tasks,
@@ -269,6 +292,7 @@ Status check_outputs(const SessionState& s, uint32_t outputs) {
   for (uint32_t i = 0; i < outputs; ++i) {
     OutputView view;
     if (linked::kSources && root(s.model).outputs()->Get(i)->phase() != s.phase) continue;
+    if (lacks_rows(s, i)) continue;
     const bool last = linked::kContexts && s.last_rows;
     for (uint32_t sequence = 0; sequence < (last ? s.sequences : 1); ++sequence) {
       Status status = last ? s.output(i, sequence, &view) : s.output(i, &view);
@@ -385,9 +409,16 @@ void enter_step(Pass* pass, StepRun* run) {
     run->by_tokens = by_tokens && s.tokens != s.sequences;
     run->last_rows = run->last_rows && !by_tokens;
   }
+  if constexpr (linked::kScoredRows) {
+    const bool last = run->step == graph(model).steps()->Get(graph(model).steps()->size() - 1);
+    run->scores = s.limits.scored_rows != 0 && is_main(pass->phase) && last;
+    if (run->scores) run->rows = s.scored_count;
+    run->last_rows = run->last_rows && !run->scores;
+  }
   run->tile = choose_tile(model, s.limits, run->rows);
   const bool of_sequences = of_last_rows(*run) || goes_by_tokens(*run);
   run->tiles = of_sequences ? s.sequences : (run->rows + run->tile - 1) / run->tile;
+  if constexpr (linked::kScoredRows) run->tiles = run->scores ? s.scored_tiles : run->tiles;
   round_symbols(model, s.limits, s.tokens, s.sequences, run->tile, run->values);
   raise_mark(step_bytes(model, s.limits, *run->step, pass->longest, pass->source, run->values), &pass->worker_high);
   raise_mark(heads_bytes(model, s.limits, fb::Region::tile, run->values), &pass->heads_high);
@@ -397,8 +428,8 @@ void enter_step(Pass* pass, StepRun* run) {
 Status end_pass(SessionState& s, const Pass& pass, const StepRun& run) {
   const fb::Model& model = root(s.model);
   for (uint32_t i = 0; i < kSymbols; ++i) s.values[i] = run.values[i];
-  raise_mark(shared_bytes(model, pass.phase, run.values) + heads_bytes(model, s.limits, fb::Region::shared, run.values),
-             &s.shared_high);
+  const uint64_t heads = heads_bytes(model, s.limits, fb::Region::shared, run.values);
+  raise_mark(shared_bytes(model, s.limits, pass.phase, run.values) + heads, &s.shared_high);
   raise_mark(s.limits.workers * (pass.worker_high + pass.heads_high), &s.worker_high);
   s.has_run = true;
   s.phase = pass.phase;

@@ -32,7 +32,7 @@ void copy_batch(const Batch& batch, [[maybe_unused]] fb::Phase phase, SessionSta
   }
   s->tokens = batch.tokens;
   s->sequences = batch.sequences;
-  s->last_rows = linked::kContexts && batch.last_rows;
+  s->last_rows = linked::kContexts && batch.last_rows && s->limits.scored_rows == 0;
   if constexpr (linked::kContexts) {
     for (uint32_t i = 0; i < batch.sequences && s->limits.context != 0; ++i) {
       s->store->numbers[i] = batch.contexts != nullptr ? batch.contexts[i] : i;
@@ -130,6 +130,14 @@ bool has_output(const SessionState& s, uint32_t index) {
   return s.has_run && (!linked::kSources || root(s.model).outputs()->Get(index)->phase() == s.phase);
 }
 
+/// The output is that of rows that are scored alone.
+bool is_scored([[maybe_unused]] const SessionState& s, [[maybe_unused]] uint32_t index) {
+  if constexpr (linked::kScoredRows) {
+    return s.limits.scored_rows != 0 && root(s.model).outputs()->Get(index)->tensor() == s.scored.tensor;
+  }
+  return false;
+}
+
 /// All rows of an output.
 void view_output(const SessionState& s, uint32_t index, OutputView* out) {
   const fb::Output& output = *root(s.model).outputs()->Get(index);
@@ -141,6 +149,28 @@ void view_output(const SessionState& s, uint32_t index, OutputView* out) {
   out->width = width(t);
   out->stride = kernels::pad16(width(t));
   out->squeeze = output.squeeze();
+  out->numbers = nullptr;
+  if constexpr (linked::kScoredRows) {
+    if (!is_scored(s, index)) return;
+    out->data = reinterpret_cast<const float*>(s.scored.data);
+    out->rows = s.scored_count;
+    out->numbers = s.scored_count < s.tokens ? s.scored_numbers : nullptr;
+  }
+}
+
+/// Of those of a sequence.
+[[maybe_unused]] void view_scored([[maybe_unused]] const SessionState& s, [[maybe_unused]] uint32_t sequence,
+                                  [[maybe_unused]] OutputView* out) {
+  if constexpr (linked::kScoredRows) {
+    uint32_t first = 0, end = 0;
+    for (uint32_t i = 0; i != s.scored_count; ++i) {
+      first += s.scored_numbers[i] < s.offsets[sequence] ? 1u : 0u;
+      end += s.scored_numbers[i] < s.offsets[sequence + 1] ? 1u : 0u;
+    }
+    out->data += size_t{first} * out->stride;
+    out->rows = end - first;
+    if (out->numbers != nullptr) out->numbers += first;
+  }
 }
 
 [[maybe_unused]] void begin_contexts(const Layout& layout, uint8_t* arena, SessionState* s) {
@@ -249,6 +279,12 @@ Status Session::create(const Model& model, const SessionOptions& options, void* 
   if constexpr (linked::kSources) {
     if (limits.source != 0) begin_sources(layout, bytes, s);
   }
+  if constexpr (linked::kScoredRows) {
+    if (limits.scored_rows != 0) {
+      auto* numbers = part<uint32_t>(bytes, layout.scored_numbers);
+      s->keep_scores({scored_tensor(root(model)), bytes + layout.scored}, numbers, numbers + limits.scored_rows);
+    }
+  }
   s->fixed_bytes = static_cast<size_t>(layout.shared + (layout.size - layout.ids));
   *out = s;
   return Status::kOk;
@@ -274,13 +310,46 @@ Status encode_batch(SessionState& s) {
   return Status::kOk;
 }
 
+bool lacks_rows([[maybe_unused]] const SessionState& s, [[maybe_unused]] uint32_t output) {
+  if constexpr (linked::kScoredRows) {
+    const fb::Tensor& t = tensor(root(s.model), root(s.model).outputs()->Get(output)->tensor());
+    return s.limits.scored_rows != 0 && s.scored_count < s.tokens && !is_scored(s, output) && rows_symbol(t) == kTokens;
+  }
+  return false;
+}
+
+Status want_scored(SessionState& s, const uint32_t* rows, [[maybe_unused]] uint32_t count,
+                   [[maybe_unused]] bool last_rows) {
+  if (!linked::kScoredRows || s.limits.scored_rows == 0)
+    return rows == nullptr ? Status::kOk : Status::kInvalidArgument;
+  if constexpr (linked::kScoredRows) {
+    const bool all = rows == nullptr && !last_rows;
+    const uint32_t wanted = all ? s.tokens : rows == nullptr ? s.sequences : count;
+    if (wanted == 0) return Status::kInvalidArgument;
+    if (wanted > s.limits.scored_rows) return Status::kTooManyTokens;
+    const uint32_t most = choose_tile(root(s.model), s.limits, wanted);
+    uint32_t tiles = 0;
+    for (uint32_t i = 0; i < wanted; ++i) {
+      const uint32_t row = all ? i : rows == nullptr ? s.offsets[i + 1] - 1 : rows[i];
+      if (row >= s.tokens) return Status::kIndexOutOfRange;
+      if (i > 0 && row <= s.scored_numbers[i - 1]) return Status::kInvalidArgument;
+      const bool follows = i > 0 && row == s.scored_numbers[i - 1] + 1;
+      if (!follows || i - s.scored_begins[tiles - 1] == most) s.scored_begins[tiles++] = i;
+      s.scored_numbers[i] = row;
+    }
+    s.scored_begins[tiles] = wanted;
+    s.keep_scored(wanted, tiles);
+  }
+  return Status::kOk;
+}
+
 Status take_batch(SessionState& s, const Batch& batch) {
   s.has_run = false;
-  const Status status = check_batch(batch, s, fb::Phase::main);
+  Status status = check_batch(batch, s, fb::Phase::main);
   if (status != Status::kOk) return status;
   copy_batch(batch, fb::Phase::main, &s);
   s.filled = Filled::kIds;
-  return Status::kOk;
+  return want_scored(s, batch.rows, batch.row_count, batch.last_rows);
 }
 
 Status Session::run(const Batch& batch) {
@@ -339,6 +408,8 @@ Status Session::output(uint32_t index, OutputView* out) const {
   if (index >= s.model.output_count()) return Status::kIndexOutOfRange;
   if (!has_output(s, index)) return Status::kNotRun;
   view_output(s, index, out);
+  if (is_scored(s, index)) return Status::kOk;
+  if (lacks_rows(s, index)) return Status::kInvalidArgument;
   return linked::kContexts && s.last_rows && out->per_token ? Status::kInvalidArgument : Status::kOk;
 }
 
@@ -349,6 +420,11 @@ Status Session::output(uint32_t index, uint32_t sequence, OutputView* out) const
   if (!has_output(s, index)) return Status::kNotRun;
   if (sequence >= s.sequences) return Status::kIndexOutOfRange;
   view_output(s, index, out);
+  if (is_scored(s, index)) {
+    view_scored(s, sequence, out);
+    return Status::kOk;
+  }
+  if (lacks_rows(s, index)) return Status::kInvalidArgument;
   const bool last = linked::kContexts && s.last_rows;
   const uint32_t end = s.offsets[sequence + 1];
   const uint32_t first = !out->per_token ? sequence : last ? end - 1 : s.offsets[sequence];

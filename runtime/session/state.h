@@ -61,6 +61,36 @@ struct SourceWords<false> {
   void want_listed(bool) {}
 };
 
+/// The same of tokens that scores of words are made for, where limits.scored_rows is not 0.
+template <bool kLinked>
+struct ScoredTokens {
+  ops::ScoredRows scored = {-1, nullptr};
+  uint32_t* scored_numbers = nullptr;  // [scored_count], ascending
+  uint32_t* scored_begins =
+      nullptr;  // [scored_tiles + 1]: which of them follow each other, no more than a tile has rows
+  uint32_t scored_count = 0;
+  uint32_t scored_tiles = 0;
+  void keep_scores(ops::ScoredRows rows, uint32_t* numbers, uint32_t* begins) {
+    scored = rows;
+    scored_numbers = numbers;
+    scored_begins = begins;
+  }
+  void keep_scored(uint32_t count, uint32_t tiles) {
+    scored_count = count;
+    scored_tiles = tiles;
+  }
+};
+template <>
+struct ScoredTokens<false> {
+  static constexpr ops::ScoredRows scored = {-1, nullptr};
+  static constexpr uint32_t* scored_numbers = nullptr;
+  static constexpr uint32_t* scored_begins = nullptr;
+  static constexpr uint32_t scored_count = 0;
+  static constexpr uint32_t scored_tiles = 0;
+  void keep_scores(ops::ScoredRows, const uint32_t*, const uint32_t*) {}
+  void keep_scored(uint32_t, uint32_t) {}
+};
+
 /// The same of segments of what is retrieved for chunks.
 template <bool kLinked>
 struct SourceSegments {
@@ -77,6 +107,7 @@ struct SessionState final : Session,
                             BatchMarks<linked::kMarks>,
                             BatchFeatures<linked::kFeatures>,
                             SourceWords<linked::kShortlist>,
+                            ScoredTokens<linked::kScoredRows>,
                             SourceSegments<linked::kChunks> {
   SessionState(const Model& m, const Limits& l, const kernels::Table& k) : model(m), limits(l), kernels(k) {}
 
@@ -137,6 +168,13 @@ constexpr uint64_t kSessionBytes = round_up(kStateBytes, 64) + round_up(sizeof(W
 inline SessionState& state(Session* session) { return *static_cast<SessionState*>(session); }
 inline const SessionState& state(const Session* session) { return *static_cast<const SessionState*>(session); }
 
+/// Which rows of the batch arrays are scored in the next pass, where limits.scored_rows is not 0: `rows` of them, or null: the last of each
+/// sequence, or all. runtime/session/session.cpp.
+Status want_scored(SessionState& session, const uint32_t* rows, uint32_t count, bool last_rows);
+
+/// The last pass made only some rows of this output, which are then not to be had.
+bool lacks_rows(const SessionState& session, uint32_t output);
+
 /// One pass over the batch arrays, which have been checked. runtime/session/run.cpp.
 Status execute(SessionState& session, fb::Phase phase);
 
@@ -147,8 +185,8 @@ Status execute_some(SessionState& session, uint32_t units, SteppedRun::Place* at
 
 /// Checks a batch of ids for the main pass and takes it. runtime/session/session.cpp.
 Status take_batch(SessionState& session, const Batch& batch);
-/// Texts as the main pass's batch, sources aside. runtime/session/text.cpp.
-Status take_texts(SessionState& session);
+/// Texts as the main pass's batch, sources aside; rows[count] as want_scored takes them. runtime/session/text.cpp.
+Status take_texts(SessionState& session, const uint32_t* rows, uint32_t count);
 
 /// The pass over the sources in the batch arrays, which have been checked. runtime/session/session.cpp.
 Status encode_batch(SessionState& session);

@@ -29,7 +29,7 @@ Status SteppedRun::begin(Session* session, SteppedRun* out) {
   s.has_run = false;
   if (s.filled != Filled::kText || s.sequences == 0) return Status::kInvalidArgument;
   if (reads_sources(s.limits)) return Status::kUnsupported;
-  const Status status = take_texts(s);
+  const Status status = take_texts(s, nullptr, 0);
   return status == Status::kOk ? start(session, true, out) : status;
 }
 

@@ -157,7 +157,7 @@ Status Session::encode() {
   return status == Status::kOk ? encode_batch(s) : status;
 }
 
-Status take_texts(SessionState& s) {
+Status take_texts(SessionState& s, const uint32_t* rows, uint32_t count) {
   if constexpr (linked::kContexts) {
     s.last_rows = false;
     s.want_listed(false);
@@ -166,6 +166,8 @@ Status take_texts(SessionState& s) {
       s.store->truncate(i, 0);
     }
   }
+  const Status wanted = want_scored(s, rows, count, false);
+  if (wanted != Status::kOk) return wanted;
   if (reads_sources(s.limits)) return Status::kOk;  // of what they are run over, who shifts them checks the ids
   if constexpr (linked::kChunks) {
     for (uint32_t i = 0; i < s.sequences && s.limits.chunk != 0; ++i) s.source_numbers[i] = kNoSource;
@@ -173,7 +175,9 @@ Status take_texts(SessionState& s) {
   return check_ids(s, fb::Phase::main);
 }
 
-Status Session::run() {
+Status Session::run() { return run(nullptr, 0); }
+
+Status Session::run(const uint32_t* rows, uint32_t count) {
   SessionState& s = state(this);
   s.has_run = false;
   if (s.filled != Filled::kText || s.sequences == 0) return Status::kInvalidArgument;
@@ -183,7 +187,7 @@ Status Session::run() {
       if (encoded != Status::kOk) return encoded;
     }
   }
-  const Status status = take_texts(s);
+  const Status status = take_texts(s, rows, count);
   if (status != Status::kOk) return status;
   return reads_sources(s.limits) ? run_shifted(s) : execute(s, fb::Phase::main);
 }

@@ -5,6 +5,7 @@
 
 #include "format/view.h"
 #include "tasks/labels.h"
+#include "tasks/select.h"
 
 namespace bantam {
 
@@ -31,6 +32,17 @@ Status embed(const Session& session, uint32_t sequence, const float** out, uint3
   if (status != Status::kOk) return status;
   *out = view.data;
   *width = view.width;
+  return Status::kOk;
+}
+
+Status terms(const Session& session, uint32_t sequence, Candidate* out, uint32_t capacity, uint32_t* count) {
+  if (!has_part(session.model().task(), kTermsPart)) return Status::kNoSuchTask;
+  if (count == nullptr || (capacity > 0 && out == nullptr)) return Status::kInvalidArgument;
+  OutputView view;
+  const Status status = tasks::head_output(session, kEmbeddingHead, sequence, &view);
+  if (status != Status::kOk) return status;
+  *count = tasks::select_best<int32_t>(tasks::Logits{view.data, 1, view.width}, out, capacity);
+  while (*count > 0 && !(out[*count - 1].score > 0.0f)) --*count;
   return Status::kOk;
 }
 

@@ -39,8 +39,14 @@ Status fill(const Session& session, uint32_t sequence, uint32_t mask, Candidate*
   const EncodedSequence encoded = session.sequence(sequence);
   const int32_t mask_id = session.tokenizer()->mask_id();
   const uint32_t row = mask_id < 0 ? encoded.row_count : mask_row(encoded, mask_id, mask);
-  if (row >= encoded.row_count || row >= view.rows) return Status::kIndexOutOfRange;
-  best_words(session, view, row, out, capacity, count);
+  if (row >= encoded.row_count) return Status::kIndexOutOfRange;
+  uint32_t place = row;
+  if (view.numbers != nullptr) {
+    for (place = 0; place < view.rows && view.numbers[place] != encoded.row_begin + row;) ++place;
+    if (place == view.rows) return Status::kNotRun;
+  }
+  if (place >= view.rows) return Status::kIndexOutOfRange;
+  best_words(session, view, place, out, capacity, count);
   return Status::kOk;
 }
 

@@ -21,6 +21,7 @@ MODELS = {
     "sentiment": "bert-classify",
     "reranker": "bert-regress",
     "colbert": "colbert",
+    "splade": "splade",
     "gliner": "gliner-find",
     "topics": "bert-classify",
     "nli": "bert-classify",

@@ -127,6 +127,7 @@ class Evaluator {
         for (size_t row = 0; row < y.rows && op.attributes.AsLinear()->only_globals; ++row) {
           for (size_t i = 0; i < y.width && !is_global(row); ++i) y.at(row, i) = 0;
         }
+        if (op.attributes.AsLinear()->saturations != 0) y = terms_of(y, *op.attributes.AsLinear());
         break;
       case fb::OpAttributes::Features:
         y = features_;

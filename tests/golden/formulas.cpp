@@ -188,6 +188,18 @@ Matrix pool_parts(const Matrix& x, const fb::PoolT& attributes) {
   return y;
 }
 
+Matrix terms_of(const Matrix& scores, const fb::LinearT& layer) {
+  Matrix y{1, scores.width, std::vector<double>(scores.width)};
+  for (size_t row = 0; row < scores.rows; ++row) {
+    for (size_t i = 0; i < scores.width; ++i) {
+      double weight = scores.values[row * scores.width + i];
+      for (uint32_t n = 0; n < layer.saturations; ++n) weight = std::log1p(std::max(weight, 0.0));
+      y.values[i] = layer.sum_terms ? y.values[i] + weight : std::max(y.values[i], weight);
+    }
+  }
+  return y;
+}
+
 std::vector<double> next_state(fb::Cell cell, const std::vector<double>& x, const std::vector<double>& s, size_t cells,
                                const std::vector<double>& h, std::vector<double>* c) {
   const size_t block = (cells + 15) / 16 * 16;

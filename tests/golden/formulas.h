@@ -29,6 +29,9 @@ Matrix chains(const Matrix& x, const std::vector<float>& transitions, const std:
 /// Each part of the columns from the rows that are its.
 Matrix pool_parts(const Matrix& x, const fb::PoolT& attributes);
 
+/// Weights of terms from the scores of one sequence's tokens; Linear in the schema.
+Matrix terms_of(const Matrix& scores, const fb::LinearT& layer);
+
 /// The next h of LSTM and GRU as PyTorch writes them; `c` becomes the next one. Gates stand in blocks of a multiple of 16.
 std::vector<double> next_state(fb::Cell cell, const std::vector<double>& x, const std::vector<double>& s, size_t cells,
                                const std::vector<double>& h, std::vector<double>* c);

@@ -37,6 +37,7 @@ import reformer
 import retro
 import seq2seq
 import shaw
+import splade
 import textcnn
 import transfo_xl
 import translation
@@ -675,6 +676,11 @@ def make_colbert(root, name, seed):
             file.write(json.dumps({"ids": ids, **vectors}, separators=(",", ":")) + "\n")
 
 
+def make_splade(root, name, seed):
+    splade.make(root / name, SMALL, randomize, seed)
+    write_expected(root / name, 24, seed, first=5, vocabulary=len(splade.VOCABULARY))
+
+
 def make_recurrent(root, name, seed):
     recurrent.make(root / name, reference.Crf, randomize, seed)
     write_expected(root / name, 24 if "classify" in name else 17, seed, vocabulary=recurrent.VOCABULARY)
@@ -740,6 +746,7 @@ def main():
     makers += [(translation.NAME, make_translator, 452)]
     makers += [(name, make_pair, seed) for seed, name in enumerate(encoder_decoders.MODELS, start=460)]
     makers += [(name, make_colbert, seed) for seed, name in enumerate(colbert.LAYOUTS, start=350)]
+    makers += [(name, make_splade, seed) for seed, name in enumerate(splade.LAYOUTS, start=640)]
     makers += [("minilm-multilingual", make_multilingual, 340)]
     makers += [(name, make_static, seed) for seed, name in enumerate(("static-plain", "static-mapped"), start=320)]
     makers += [(name, make_knowledge_ernie, seed) for seed, name in enumerate(knowledge_ernie.MODELS, start=370)]

@@ -20,6 +20,7 @@ import papers
 import recurrent
 import reformer
 import shaw
+import splade
 import static_embeddings
 import textcnn
 import transfo_xl
@@ -201,6 +202,8 @@ class Reference:
             self.plain = jina_bert.JinaBert(self.directory)
         elif colbert.is_one(self.directory):
             self.plain = colbert.ColBert(self.directory)
+        elif splade.is_one(self.directory):
+            self.model = splade.load(self.directory)
         elif self.sentence:
             import sentence_transformers
 

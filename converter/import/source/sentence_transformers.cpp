@@ -14,6 +14,7 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr const char* kStaticModule = "StaticEmbedding";
+constexpr const char* kTermModule = "SpladePooling";
 
 struct Module {
   std::string type;  // last part of the class's dotted name: "Pooling"
@@ -81,6 +82,27 @@ fb::PoolKind read_pooling(const Module& module, Problems& problems) {
                      ? fmt::format("\"{}\" is not supported; cls, mean, max and lasttoken are", chosen.front())
                      : fmt::format("{} modes at once are not supported; exactly one is", chosen.size()));
   return fb::PoolKind::mean;
+}
+
+/// The module of a transformer, which with a SpladePooling behind it gives scores of words.
+bool is_transformer(const Module& module) { return module.type == "Transformer" || module.type == "MLMTransformer"; }
+
+void read_terms(const Module& module, Problems& problems, TermPooling* out) {
+  const fs::path file = module.directory / "config.json";
+  const Json json = read_json_object(file);
+  const Fields fields(json, file.string(), problems);
+  const std::string strategy = fields.text("pooling_strategy", "max");
+  const std::string function = fields.text("activation_function", "relu");
+  out->sums = strategy == "sum";
+  out->saturations = function == "log1p_relu" ? 2 : 1;
+  if (strategy != "max" && strategy != "sum") {
+    fields.problem(ExitCode::kUnsupported, "pooling_strategy",
+                   fmt::format("\"{}\" is not supported; max and sum are", strategy));
+  }
+  if (function != "relu" && function != "log1p_relu") {
+    fields.problem(ExitCode::kUnsupported, "activation_function",
+                   fmt::format("\"{}\" is not supported; relu and log1p_relu are", function));
+  }
 }
 
 DenseModule read_dense(const Module& module, uint32_t in, Problems& problems) {
@@ -189,7 +211,7 @@ bool is_sentence_transformers(const fs::path& directory) { return file_exists(di
 fs::path transformer_directory(const fs::path& directory) {
   if (!is_sentence_transformers(directory)) return directory;
   for (const Module& module : read_modules(directory)) {
-    if (module.type == "Transformer" || module.type == kStaticModule) return module.directory;
+    if (is_transformer(module) || module.type == kStaticModule) return module.directory;
   }
   throw Error(ExitCode::kUnsupported,
               fmt::format("{}: has neither a Transformer nor a StaticEmbedding module; other sentence encoders are "
@@ -203,7 +225,7 @@ std::vector<std::string> sentence_transformers_files(const fs::path& directory) 
   for (const Module& module : read_modules(directory)) {
     const fs::path folder = module.directory.lexically_relative(directory);
     if (module.type == kStaticModule) continue;
-    if (module.type == "Transformer") {
+    if (is_transformer(module)) {
       candidates.push_back(folder / "sentence_bert_config.json");
     } else {
       for (const char* name : {"config.json", "model.safetensors"}) candidates.push_back(folder / name);
@@ -255,6 +277,32 @@ SentencePooling read_sentence_pooling(const fs::path& directory, uint32_t hidden
                  fmt::format("{}: has no Pooling module; add one, or convert the transformer with --task encoder",
                              (directory / "modules.json").string()));
   }
+  read_prompts(directory, out, problems, notes);
+  return out;
+}
+
+bool gives_terms(const fs::path& directory) {
+  return is_sentence_transformers(directory) && !module_directories(directory, kTermModule).empty();
+}
+
+SentencePooling read_term_pooling(const fs::path& directory, Problems& problems, std::vector<std::string>& notes) {
+  SentencePooling out;
+  if (!is_sentence_transformers(directory)) {
+    notes.push_back(
+        "the directory has no modules.json: of each term the largest ln(1 + max(score, 0)) of a text's tokens is its "
+        "weight");
+    return out;
+  }
+  const std::vector<Module> modules = read_modules(directory);
+  const bool plain = modules.size() == 2 && is_transformer(modules[0]) && modules[1].type == kTermModule;
+  if (!plain) {
+    problems.add(ExitCode::kUnsupported,
+                 fmt::format("{}: terms are made by an MLMTransformer and a {} behind it, and by no other module",
+                             (directory / "modules.json").string(), kTermModule));
+    return out;
+  }
+  read_transformer_settings(modules[0].directory, out, problems);
+  read_terms(modules[1], problems, &out.terms);
   read_prompts(directory, out, problems, notes);
   return out;
 }

@@ -24,6 +24,12 @@ struct DenseModule {
   fb::ActivationKind activation = fb::ActivationKind::none;
 };
 
+/// How scores of words become weights of terms; Linear in the schema.
+struct TermPooling {
+  uint8_t saturations = 1;
+  bool sums = false;
+};
+
 /// What turns token rows into the sentence embedding.
 struct SentencePooling {
   fb::PoolKind pool = fb::PoolKind::mean;
@@ -33,6 +39,7 @@ struct SentencePooling {
   std::string prompt;       // put before every text
   uint32_t max_tokens = 0;  // sentence_bert_config.json's max_seq_length; 0: not stated
   bool lowercase = false;   // its do_lower_case
+  TermPooling terms;        // of sparse embeddings, which have none of the others
 };
 
 /// True when `directory` has a modules.json.
@@ -57,6 +64,13 @@ std::vector<std::string> sentence_transformers_files(const std::filesystem::path
 /// prompts than the default one to `notes`. `hidden`: width of the encoder.
 SentencePooling read_sentence_pooling(const std::filesystem::path& directory, uint32_t hidden, Problems& problems,
                                       std::vector<std::string>& notes);
+
+/// True when its modules give weights of terms (SPLADE).
+bool gives_terms(const std::filesystem::path& directory);
+
+/// How they do; as most models do (the largest of tokens) where the directory is a plain one.
+SentencePooling read_term_pooling(const std::filesystem::path& directory, Problems& problems,
+                                  std::vector<std::string>& notes);
 
 /// The same of a directory that gives token vectors, where nothing pools. PyLate's modules leave out the last one, which divides
 /// vectors by their length.

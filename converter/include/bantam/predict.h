@@ -44,6 +44,7 @@ struct Prediction {
   std::vector<Span> entities;             // tags; slots of joint models; spans that were found
   std::vector<Span> answers;              // one, or none where the text has no answer
   std::vector<float> embedding;           // one value a dimension
+  std::vector<Label> terms;               // of sparse embeddings: those whose weight is not 0, greatest first
   std::vector<std::vector<Label>> masks;  // candidates for each [MASK]
   /// What each label set beyond the task's own says: labels of the text, or entities where the task has no labels of texts.
   struct Set {

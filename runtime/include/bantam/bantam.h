@@ -93,7 +93,8 @@ typedef enum bantam_task {
   BANTAM_TASK_PRETRAINING = 11,
   BANTAM_TASK_TOKEN_VECTORS = 12,
   BANTAM_TASK_GENERATE = 13,
-  BANTAM_TASK_FIND = 14
+  BANTAM_TASK_FIND = 14,
+  BANTAM_TASK_SPARSE_EMBED = 15
 } bantam_task;
 
 /* Verifies `bytes` (16-byte aligned; 64 for full speed) and fills `out`. `fault` may be null. */
@@ -151,6 +152,7 @@ typedef struct bantam_session_options {
   uint32_t max_context;            /* 0: no contexts; else tokens of each, see bantam_generate.h */
   uint32_t max_source;             /* encoder-decoders: tokens of a source; 0: the longest */
   uint32_t max_sources;            /* encoder-decoders: how many are kept; 0: max_sequences */
+  uint32_t scored_rows; /* models that fill in masks: tokens of a run that have scores; 0: all. See session.h */
 } bantam_session_options;
 
 /* Defaults for the first `size` bytes, of which `size` says that they are there. */
@@ -219,6 +221,8 @@ typedef struct bantam_offset {
 bantam_status bantam_session_mark(bantam_session* session, uint32_t sequence, int second, bantam_offset bytes,
                                   int32_t mark, int* found);
 bantam_status bantam_session_run(bantam_session* session);
+/* The same with scores of words for `count` of the batch's rows alone, ascending; only with scored_rows. */
+bantam_status bantam_session_run_rows(bantam_session* session, const uint32_t* rows, uint32_t count);
 /* All of that in one call, for bindings and columns of texts: text i is bytes[offsets[i], offsets[i + 1]), and each input is one
  * text, or with `pairs` two of them. As many inputs as there is room for are added and run: *taken, of at most `inputs`. That is
  * 0 where the first one cannot be added, or the run fails. options null: as initialised. */
@@ -367,6 +371,9 @@ typedef struct bantam_candidate {
   float score;
 } bantam_candidate;
 
+/* Sparse embeddings: the terms whose weight is not 0, greatest first, of equal ones the smaller id first; at most `capacity`. */
+bantam_status bantam_terms(const bantam_session* session, uint32_t sequence, bantam_candidate* out, uint32_t capacity,
+                           uint32_t* count);
 /* Best tokens for the mask-th [MASK]. */
 bantam_status bantam_fill(const bantam_session* session, uint32_t sequence, uint32_t mask, bantam_candidate* out,
                           uint32_t capacity, uint32_t* count);

@@ -34,6 +34,7 @@ enum class TaskKind : uint8_t {
   kTokenVectors = 12,
   kGenerate = 13,
   kFind = 14,
+  kSparseEmbed = 15,
 };
 
 /// Marks of tokens, in models that find spans: it stands for a label, or begins a word. 0: neither. (In models with a table of entities

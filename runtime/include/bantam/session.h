@@ -77,6 +77,9 @@ struct SessionOptions {
   /// Keep each token's byte offsets and text of origin: tag, answer and the slots of a joint file need them. Without, add()
   /// takes 9 bytes a token less.
   bool text_offsets = true;
+  /// Of models that fill in masks: not 0: a run makes the scores of words of so many tokens at most, those that Batch::rows or run(rows)
+  /// name, one behind the other, and the arena has room for no others: of BERT 0.12 MB a token. 0: of all tokens.
+  uint32_t scored_rows = 0;
 };
 
 /// Small devices: results never depend on tile_rows and block_rows, memory and speed do. A tile's activations take their
@@ -121,6 +124,10 @@ struct Batch {
   /// Of files with a shortlist: scores of words that are not in the one of a sequence's source are left out (-3e38), and where whole
   /// panels of 16 are, not computed. For choices that keep to the shortlist, which are the same without.
   bool listed = false;
+  /// With SessionOptions::scored_rows: the rows that scores of words are made for, ascending, row_count of them; what precedes the scores is then
+  /// computed for fewer rows, too. Null: all rows, or with last_rows the last ones. kTooManyTokens: more than there is room for.
+  const uint32_t* rows = nullptr;
+  uint32_t row_count = 0;
 };
 
 /// Some of the words 0 to `words` - 1.
@@ -142,6 +149,8 @@ struct OutputView {
   size_t stride = 0;
   bool per_token = false;  // rows are tokens (else sequences)
   bool squeeze = false;    // transformers shows [.., T] instead of [.., T, 1]
+  const uint32_t* numbers =
+      nullptr;  // of each row, its number in the batch, where only some were made (Batch::rows); null: all
 };
 
 /// What `encode` wrote for one sequence of the batch.
@@ -192,6 +201,8 @@ class Session {
   Status add(Text first, Text second, const EncodeOptions& options);
   Status encode();
   Status run();
+  /// The same with Batch::rows: row numbers of the batch of texts (EncodedSequence::row_begin and on), which need not outlive the call.
+  Status run(const uint32_t* rows, uint32_t count);
   /// Of models that find spans: a text, and labels of the caller's to find them for (tasks.h, find()). Texts that are too long are cut
   /// at their end; options.skip, add_special and truncation count for nothing. kIndexOutOfRange: more labels than the file takes at a
   /// time; kTooManyTokens: no room behind the labels; kNoSuchTask: other models.
@@ -206,7 +217,8 @@ class Session {
   uint32_t sequence_count() const;  // sequences added or run
   EncodedSequence sequence(uint32_t index) const;
   /// kNotRun also for an output that another pass makes than ran last.
-  Status output(uint32_t index, OutputView* out) const;                     // all rows; not after Batch::last_rows
+  Status output(uint32_t index, OutputView* out) const;  // all rows; not after Batch::last_rows, and of other
+                                                         // outputs a token not after Batch::rows
   Status output(uint32_t index, uint32_t sequence, OutputView* out) const;  // rows of one sequence
 
   const Model& model() const;

@@ -116,7 +116,12 @@ struct Candidate {
   float score = 0;
 };
 
-/// Fill-mask: best tokens for the `mask`-th [MASK] of the sequence. kIndexOutOfRange past the last one.
+/// Sparse embeddings: the terms (ids of the vocabulary) whose weight is not 0, greatest first, of equal ones the smaller id first; the
+/// best `capacity` of them. embed() has the weights of all terms.
+Status terms(const Session& session, uint32_t sequence, Candidate* out, uint32_t capacity, uint32_t* count);
+
+/// Fill-mask: best tokens for the `mask`-th [MASK] of the sequence. kIndexOutOfRange past the last one; kNotRun where its scores were not
+/// made (Batch::rows).
 Status fill(const Session& session, uint32_t sequence, uint32_t mask, Candidate* out, uint32_t capacity,
             uint32_t* count);
 

@@ -178,6 +178,16 @@ def vector(session, sequence: int, item: Item, top):
     return array.array("f", ctypes.string_at(data, 4 * width))
 
 
+def weighted(session, sequence: int, item: Item, top):
+    """Terms of a sparse embedding whose weight is not 0, greatest first."""
+
+    def ask(found, capacity, count):
+        return _lib.terms(session.handle, sequence, found, capacity, count)
+
+    found = _candidates(session, ask, top or 0)
+    return [{"term": _lib.token(session.file.handle, t).text(), "weight": w, "token": t} for t, w in found]
+
+
 DECODERS = {
     "classify": labelled,
     "multi_label": labelled,
@@ -186,6 +196,7 @@ DECODERS = {
     "joint": joint,
     "answer": answered,
     "embed": vector,
+    "sparse_embed": weighted,
     "fill": filled,
     "next_sentence": follows,
     "pretraining": pretraining,

@@ -199,7 +199,7 @@ class Model:
         """Of pairs all or none."""
         file = self._open()
         items = []
-        prompt = file.prompt.encode() if file.task == "embed" else b""
+        prompt = file.prompt.encode() if file.task in ("embed", "sparse_embed") else b""
         for index, value in enumerate(inputs):
             first, second = input_of(value, None if single else index)
             what = "text" if single else f"text {index}"

@@ -34,7 +34,7 @@ STATUS_NAMES = (
 # bantam_task, by number.
 TASKS = (
     "none classify multi_label regress choose tag joint answer embed fill next_sentence pretraining token_vectors"
-    " generate find"
+    " generate find sparse_embed"
 ).split()
 
 
@@ -196,6 +196,7 @@ _PROTOTYPES = {
     "find": (c_int, c_void_p, c_uint32, c_void_p, c_void_p, c_uint32, c_void_p),
     "find_answer": (c_int, c_void_p, c_uint32, c_void_p),
     "embed": (c_int, c_void_p, c_uint32, c_void_p, c_void_p),
+    "terms": (c_int, c_void_p, c_uint32, c_void_p, c_uint32, c_void_p),
     "fill": (c_int, c_void_p, c_uint32, c_uint32, c_void_p, c_uint32, c_void_p),
     "next_words": (c_int, c_void_p, c_uint32, c_void_p, c_uint32, c_void_p),
     "next_sentence": (c_int, c_void_p, c_uint32, c_void_p),

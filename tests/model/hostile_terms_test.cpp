@@ -1,0 +1,57 @@
+// hostile_test.cpp of weights of terms, which a linear layer makes of a sequence's scores.
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <stdexcept>
+#include <string>
+
+#include "tests/model/hostile.h"
+#include "tests/session/bert.h"
+
+namespace bantam::testing {
+namespace {
+
+fb::OpT& op(fb::ModelT& m, const std::string& name) {
+  for (const auto& o : m.subgraphs[0]->ops) {
+    if (o->name == name) return *o;
+  }
+  throw std::runtime_error("no op " + name);
+}
+fb::LinearT& terms(fb::ModelT& m) { return *op(m, "pool").attributes.AsLinear(); }
+fb::TensorT& tensor_of(fb::ModelT& m, int32_t index) { return *m.tensors[static_cast<size_t>(index)]; }
+
+/// The pooler as the layer over the vocabulary of a sparse embedding: of all tokens' rows, not of the first one's.
+ModelBuilder with_terms() {
+  ModelBuilder builder = build(random_bert({}, 2), WeightType::kF32);
+  fb::OpT& layer = op(builder.model, "pool");
+  layer.inputs[0] = op(builder.model, "first").inputs[0];
+  layer.epilogue.reset();
+  terms(builder.model).saturations = 1;
+  return builder;
+}
+
+const OpEdit kEdits[] = {
+    {"three logarithms", [](auto& m) { terms(m).saturations = 3; }},
+    {"sums of scores", [](auto& m) { terms(m).saturations = 0, terms(m).sum_terms = true; }},
+    {"global tokens", [](auto& m) { terms(m).only_globals = true; }},
+    {"terms of each token", [](auto& m) { op(m, "tag").attributes.AsLinear()->saturations = 1; }},
+    {"rows of sequences", [](auto& m) { op(m, "pool").inputs[0] = op(m, "first").outputs[0]; }},
+    {"a constant", [](auto& m) { op(m, "pool").inputs[0] = op(m, "pool").inputs[1]; }},
+    {"rows of a tile", [](auto& m) { tensor_of(m, op(m, "pool").inputs[0]).region = fb::Region::tile; }},
+    {"rows of another width", [](auto& m) { op(m, "pool").inputs[1] = op(m, "layer.0.down").inputs[1]; }},
+    {"an activation",
+     [](auto& m) {
+       op(m, "pool").epilogue = std::make_unique<fb::EpilogueT>();
+       op(m, "pool").epilogue->activation = fb::ActivationKind::tanh;
+     }},
+    {"integers",
+     [](auto& m) {
+       op(m, "pool").numerics = fb::Numerics::static_int;
+       op(m, "pool").integer = std::make_unique<fb::IntegerT>();
+     }},
+};
+
+TEST(HostileTerms, AreRefusedWithAReason) { expect_refused(kEdits, with_terms); }
+
+}  // namespace
+}  // namespace bantam::testing
