@@ -34,7 +34,7 @@ std::string_view view_of(const host::MappedFile& file) {
 
 std::string runner_path(const std::string& given) {
   if (!given.empty()) return given;
-  const std::string path = beside(kRunner).string();
+  std::string path = beside(kRunner).string();
   if (!path.empty()) return path;
   fail(
       ExitCode::kUnsupported,
@@ -66,7 +66,7 @@ convert::ElfProgram open_runner(const std::string& path, host::MappedFile* file)
 
 /// The command that the app is: --as, where the file can be asked so.
 std::string command_of(const BundleArguments& arguments, const Model& model) {
-  const std::string usual = usual_command(model);
+  std::string usual = usual_command(model);
   if (arguments.command.empty()) return usual;
   const bool makes_text = (traits(model.task()).parts & kNextWordsPart) != 0;
   const std::string& asked = arguments.command;

@@ -73,7 +73,7 @@ class Parser {
     try {
       app_.parse(argc, argv);
     } catch (const CLI::ParseError& error) {
-      result.outcome = error.get_name() == "CallForVersion" ? Parsed::kVersion
+      result.outcome = error.get_name() == "CallForVersion" ? Parsed::kShowVersion
                        : error.get_name() == "CallForHelp"  ? Parsed::kHelp
                                                             : Parsed::kMisuse;
       result.misuse = {error.get_name(), error.what(), app_.remaining(), {}};

@@ -46,7 +46,7 @@ size_t help_width(int descriptor) {
 int answer(const Program& program, const Parsed& parsed) {
   if (parsed.outcome == Parsed::kMisuse)
     return report(program.name(), ExitCode::kUsage, usage_error(manual_of(program), parsed));
-  if (parsed.outcome == Parsed::kVersion) {
+  if (parsed.outcome == Parsed::kShowVersion) {
     out().print("{} {}\n", program.name(), kVersion);
   } else {
     show_help(program, parsed.command == nullptr ? "" : parsed.command->name());

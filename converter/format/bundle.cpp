@@ -86,7 +86,7 @@ Bundle read_trailer(const uint8_t* bytes, size_t size, const std::string& path) 
 }
 
 Bundle read_bundle(const uint8_t* bytes, size_t size, const std::string& path) {
-  const Bundle bundle = read_trailer(bytes, size, path);
+  Bundle bundle = read_trailer(bytes, size, path);
   if (crc32c(bytes, size - sizeof(Trailer)) != trailer_of(bytes, size).crc) fail_changed(path);
   return bundle;
 }
