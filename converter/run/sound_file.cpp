@@ -33,11 +33,12 @@ void check_format(const std::string& path, const std::string& bytes, size_t at, 
   if (kind == kExtensible && size >= kSubFormat + 2) kind = number(bytes, at + kSubFormat, 2);
   const uint32_t channels = number(bytes, at + 2, 2), rate = number(bytes, at + 4, 4), bits = number(bytes, at + 14, 2);
   if (kind == kWholeNumbers && channels == 1 && rate == kSoundRate && bits == 16) return;
-  refuse_sound(path, ExitCode::kUnsupported,
-         fmt::format(
-             "the sound has {} channels of {} bits{} at {} Hz, models take one of 16 bits at {} Hz; convert it: "
-             "sox IN.wav -r {} -c 1 -b 16 OUT.wav",
-             channels, bits, kind == kWholeNumbers ? "" : " (no plain whole numbers)", rate, kSoundRate, kSoundRate));
+  refuse_sound(
+      path, ExitCode::kUnsupported,
+      fmt::format("the sound has {} channels of {} bits{} at {} Hz, models take one of 16 bits at {} Hz; convert it: "
+                  "sox IN.wav -r {} -c 1 -b 16 OUT.wav",
+                  channels, bits, kind == kWholeNumbers ? "" : " (no plain whole numbers)", rate, kSoundRate,
+                  kSoundRate));
 }
 
 std::string first_bytes(const std::string& path, uint64_t most) {
