@@ -16,7 +16,7 @@ COMPONENTS = [
     ("ops", re.compile(r"/runtime/ops/")),
     ("kernels", re.compile(r"/runtime/kernels/")),
     ("tokenizer", re.compile(r"/runtime/text/")),
-    ("tasks", re.compile(r"/runtime/tasks/")),
+    ("tasks", re.compile(r"/runtime/(tasks|sound)/")),
     (
         "start-up",
         re.compile(
@@ -33,6 +33,7 @@ NAMESPACES = [
     ("7kernels", "/runtime/kernels/"),
     ("4text", "/runtime/text/"),
     ("5tasks", "/runtime/tasks/"),
+    ("5sound", "/runtime/sound/"),
     ("8firmware", "program"),
 ]
 NAMES = [name for name, _ in COMPONENTS]

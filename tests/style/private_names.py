@@ -171,6 +171,7 @@ def folders(repository):
         "runtime/model",
         "runtime/format",
         "runtime/tasks",
+        "runtime/sound",
         "runtime/c",
         "runtime/host",
         "tests/converter",
