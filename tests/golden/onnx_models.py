@@ -234,7 +234,7 @@ def expected(path, out):
     names = [i.name for i in session.get_inputs()]
     random = np.random.default_rng(3)
     lines = []
-    for length in (1, 2, 7, 16):
+    for length in (1, 2, 7, 16, 23):
         ids = random.integers(5, VOCABULARY, length)
         segments = (np.arange(length) >= length // 2).astype(np.int64)
         feed = {

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <exception>
+#include <limits>
 #include <utility>
 
 namespace bantam::convert::onnx {
@@ -309,7 +311,14 @@ bool Lowering::read_host(const Node& node) {
     }
     made.push_back(run_node(node, inputs, model_.opset));
     if (made.back().empty()) return false;
-    for (const HostTensor& tensor : made.back()) run_ += tensor.size() + 1;
+    for (HostTensor& tensor : made.back()) {
+      run_ += tensor.size() + 1;
+      // Files compute in f32, and the buckets of distances change where that rounds.
+      for (double& value : tensor.floats) {
+        const bool finite = std::fabs(value) <= double{std::numeric_limits<float>::max()};
+        value = finite ? double{static_cast<float>(value)} : std::isnan(value) ? value : std::copysign(HUGE_VAL, value);
+      }
+    }
     if (run_ > kMostRun) {
       throw Error(
           ExitCode::kUnsupported,
