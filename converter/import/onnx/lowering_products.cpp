@@ -173,6 +173,21 @@ bool Lowering::read_products(const Node& node) {
     }
     return set(node, 0, x), true;
   }
+  if (op == "DequantizeLinear" && x.kind == Value::Kind::kHost && x.host.front().whole) {
+    // Of integers that were looked up for queries and keys, such as biases by distance.
+    const std::optional<double> scale = number_of(in(node, 1)),
+                                zero = there(node, 2) ? number_of(in(node, 2)) : std::optional(0.0);
+    if (!scale || !zero) refuse("its scale is no number");
+    Value out = x;
+    for (HostTensor& tensor : out.host) {
+      std::vector<double> values;
+      for (const int64_t value : tensor.ints) {
+        values.push_back(double{static_cast<float>((static_cast<double>(value) - *zero) * *scale)});
+      }
+      tensor = host_floats(tensor.dims, std::move(values));
+    }
+    return set(node, 0, std::move(out)), true;
+  }
   if (op == "DequantizeLinear") {
     if (x.kind == Value::Kind::kHost || (x.kind == Value::Kind::kConstant && !x.constant.is_integer())) {
       return set(node, 0, x), true;
