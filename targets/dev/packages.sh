@@ -1,4 +1,5 @@
-# `./dev packages`: what package managers want of bantam, in build/packages. Sourced by ./dev, whose functions it uses.
+# `./dev packages`: what package managers want of bantam, in build/packages; `./dev wheel`: what pip wants. Sourced by ./dev, whose
+# functions it uses.
 # shellcheck shell=bash disable=SC2154
 
 command_packages() {
@@ -13,4 +14,25 @@ command_packages() {
   done
   rm -rf build/packages/*/_CPack_Packages
   ls build/packages/DEB/*.deb build/packages/RPM/*.rpm
+}
+
+command_wheel() {
+  [ $# -le 1 ] || die "wheel takes one machine: $*" 2
+  case ${1:-} in
+    "") ;;
+    aarch64 | armv7)
+      need_packages build arm
+      configure_emulated "$1" -DBANTAM_TESTS=OFF
+      build "$1" bantam_python
+      python3 -B targets/python/backend/bantam_build.py --out build/wheel --library "build-$1/python/libbantam.so"
+      return
+      ;;
+    *) die "unknown machine \"$1\": use aarch64 or armv7, or none for this one" 2 ;;
+  esac
+  need_packages build wheel
+  [ -e build/build.ninja ] || configure release -DBANTAM_TESTS=OFF
+  build release bantam_python bantam_portable bantam_app
+  rm -rf build/wheel
+  python3 -B targets/python/backend/bantam_build.py --out build/wheel --library build/python/libbantam.so
+  python3 -B targets/python/backend/bantam_build.py --out build/wheel --command build/python/bantam
 }
