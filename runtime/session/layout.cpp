@@ -196,6 +196,25 @@ uint32_t most_of_passes(const Limits& limits) {
   return Status::kOk;
 }
 
+/// The scores of words of which a run can make some tokens' rows alone: nothing reads them, and the last step makes them. -1: none are so.
+int32_t scored_tensor(const fb::Model& model) {
+  if (!linked::kScoredRows) return -1;
+  const int32_t output = find_head(model, kFillHead);
+  if (output < 0) return -1;
+  const int32_t scores = model.outputs()->Get(static_cast<uint32_t>(output))->tensor();
+  const fb::Tensor& t = tensor(model, scores);
+  const fb::Step& last = *graph(model).steps()->Get(graph(model).steps()->size() - 1);
+  if (!ops::is_token_rows(t) || last.rows() != int32_t{kTokens} || ops::goes_by_tokens(model, last)) return -1;
+  for (uint32_t number = 0; number < graph(model).ops()->size(); ++number) {
+    const ops::Operands operands(*graph(model).ops()->Get(number));
+    for (uint32_t i = 0; i < operands.size(); ++i) {
+      if (operands.tensor(i) == scores && (operands.access(i) != ops::Access::kWrite || number < last.first_op()))
+        return -1;
+    }
+  }
+  return scores;
+}
+
 }  // namespace
 
 Status resolve(const Model& model, const SessionOptions& options, Limits* out, Fault* fault) {
@@ -265,7 +284,8 @@ Status resolve(const Model& model, const SessionOptions& options, Limits* out, F
   limits.f32_heads = linked::kHost && i8 && options.f32_attention && !is_static(*graph(m).ops()->Get(0));
   limits.offsets = linked::kOffsets && model.has_tokenizer() && options.text_offsets;
   if (options.scored_rows != 0) {
-    if (!linked::kScoredRows || scored_tensor(m) < 0) {
+    limits.scored = scored_tensor(m);
+    if (limits.scored < 0) {
       return invalid("the model has no scores of words that are made for some tokens alone");
     }
     limits.scored_rows = options.scored_rows < limits.max_tokens ? options.scored_rows : limits.max_tokens;
@@ -315,27 +335,9 @@ void round_symbols(const fb::Model& model, const Limits& limits, uint32_t tokens
   }
 }
 
-int32_t scored_tensor(const fb::Model& model) {
-  if (!linked::kScoredRows) return -1;
-  const int32_t output = find_head(model, kFillHead);
-  if (output < 0) return -1;
-  const int32_t scores = model.outputs()->Get(static_cast<uint32_t>(output))->tensor();
-  const fb::Tensor& t = tensor(model, scores);
-  const fb::Step& last = *graph(model).steps()->Get(graph(model).steps()->size() - 1);
-  if (!ops::is_token_rows(t) || last.rows() != int32_t{kTokens} || ops::goes_by_tokens(model, last)) return -1;
-  for (uint32_t number = 0; number < graph(model).ops()->size(); ++number) {
-    const ops::Operands operands(*graph(model).ops()->Get(number));
-    for (uint32_t i = 0; i < operands.size(); ++i) {
-      if (operands.tensor(i) == scores && (operands.access(i) != ops::Access::kWrite || number < last.first_op()))
-        return -1;
-    }
-  }
-  return scores;
-}
-
 /// Where the tensors of the shared region end, without the one that is scored alone.
-[[maybe_unused]] static uint64_t end_of_others(const fb::Model& model, const uint32_t (&values)[kSymbols]) {
-  const int32_t scored = scored_tensor(model);
+[[maybe_unused]] static uint64_t end_of_others(const fb::Model& model, int32_t scored,
+                                               const uint32_t (&values)[kSymbols]) {
   uint64_t end = 0;
   for (uint32_t i = 0; i < model.tensors()->size(); ++i) {
     const fb::Tensor& t = *model.tensors()->Get(i);
@@ -350,7 +352,7 @@ uint64_t shared_bytes(const fb::Model& model, const Limits& limits, fb::Phase ph
                       const uint32_t (&values)[kSymbols]) {
   uint64_t bytes = evaluate(plan_bytes(model, phase, fb::Region::shared), values);
   if (linked::kScoredRows && limits.scored_rows != 0 && phase == fb::Phase::main) {
-    const uint64_t others = end_of_others(model, values);
+    const uint64_t others = end_of_others(model, limits.scored, values);
     bytes = others < bytes ? others : bytes;
   }
   return aligned(bytes);
@@ -467,7 +469,7 @@ bool lay_out(const fb::Model& model, const Limits& limits, Layout* out) {
     }
   }
   if (linked::kScoredRows && limits.scored_rows != 0) {
-    const uint64_t row = row_bytes(tensor(model, scored_tensor(model)));
+    const uint64_t row = row_bytes(tensor(model, limits.scored));
     out->scored = take(limits.scored_rows * row, &at);
     out->scored_numbers = take((uint64_t{limits.scored_rows} * 2 + 1) * sizeof(uint32_t), &at);
   }

@@ -51,6 +51,7 @@ struct Limits : ChunkLimit<linked::kChunks> {
   bool without_pages = false;  // no keys and values lie in the plan: rows of tokens need no multiple of 16
   bool backend = false;        // linear layers run in the options' back end
   uint32_t scored_rows = 0;    // SessionOptions::scored_rows
+  int32_t scored = -1;         // the tensor that they are of
 };
 
 /// Checks the options against the model. kInvalidArgument.
@@ -151,9 +152,6 @@ void for_each_kept(const fb::Model& model, const Limits& limits, const F& f) {
     }
   }
 }
-
-/// The scores of words of which a run can make some tokens' rows alone: nothing reads them, and the last step makes them. -1: none are so.
-int32_t scored_tensor(const fb::Model& model);
 
 /// Places everything for these limits. False when the size does not fit size_t.
 bool lay_out(const fb::Model& model, const Limits& limits, Layout* out);

@@ -399,10 +399,11 @@ void enter_step(Pass* pass, StepRun* run) {
   const bool of_tokens = run->step->rows() == static_cast<int32_t>(kTokens);
   run->rows = of_tokens ? s.tokens : s.sequences;
   // Nothing but outputs is read of what the last step makes.
+  [[maybe_unused]] const bool last = run->step == graph(model).steps()->Get(graph(model).steps()->size() - 1);
   if constexpr (linked::kContexts) {
     // Where each sequence has one row, all are last ones, and tiles are of as many as elsewhere.
     const bool some = s.last_rows && s.tokens != s.sequences;
-    run->last_rows = some && of_tokens && run->step == graph(model).steps()->Get(graph(model).steps()->size() - 1);
+    run->last_rows = some && of_tokens && last;
   }
   if constexpr (linked::op(linked::kOpPrevious)) {
     const bool by_tokens = ops::goes_by_tokens(model, *run->step);
@@ -410,7 +411,6 @@ void enter_step(Pass* pass, StepRun* run) {
     run->last_rows = run->last_rows && !by_tokens;
   }
   if constexpr (linked::kScoredRows) {
-    const bool last = run->step == graph(model).steps()->Get(graph(model).steps()->size() - 1);
     run->scores = s.limits.scored_rows != 0 && is_main(pass->phase) && last;
     if (run->scores) run->rows = s.scored_count;
     run->last_rows = run->last_rows && !run->scores;

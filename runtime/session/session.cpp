@@ -282,7 +282,7 @@ Status Session::create(const Model& model, const SessionOptions& options, void* 
   if constexpr (linked::kScoredRows) {
     if (limits.scored_rows != 0) {
       auto* numbers = part<uint32_t>(bytes, layout.scored_numbers);
-      s->keep_scores({scored_tensor(root(model)), bytes + layout.scored}, numbers, numbers + limits.scored_rows);
+      s->keep_scores({limits.scored, bytes + layout.scored}, numbers, numbers + limits.scored_rows);
     }
   }
   s->fixed_bytes = static_cast<size_t>(layout.shared + (layout.size - layout.ids));
