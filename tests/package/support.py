@@ -2,29 +2,22 @@
 
 import os
 import pathlib
-import shutil
 import subprocess
 import sys
 
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
 GENERATE = SOURCE / "targets" / "packages" / "generate.py"
 LONG = os.environ.get("BANTAM_EXHAUSTIVE", "") != ""
-SKIPPED = 77
 
 sys.dont_write_bytecode = True
-sys.path.insert(0, str(GENERATE.parent))
+sys.path[:0] = [str(GENERATE.parent), str(SOURCE / "tests")]
 import facts  # noqa: E402, F401
-
-
-def skip(why):
-    print(f"skipped: {why}")
-    sys.exit(SKIPPED)
+import skipping  # noqa: E402
+from skipping import skip  # noqa: E402
 
 
 def need(*programs):
-    missing = [program for program in programs if shutil.which(program) is None]
-    if missing:
-        skip(f"{', '.join(missing)}: not installed; targets/packages/debian.txt has the group package")
+    skipping.need(programs, "targets/packages/debian.txt has the group package")
 
 
 def need_long(what):

@@ -4,7 +4,6 @@ its tests are skipped (77): `./dev wasm` installs the compilers, `./dev test all
 import argparse
 import os
 import pathlib
-import shutil
 import subprocess
 import sys
 
@@ -12,20 +11,14 @@ HERE = pathlib.Path(__file__).resolve().parent
 SOURCE = HERE.parents[1]
 PRESETS = ("wasm", "wasm-relaxed")
 EXPECTED = SOURCE / "tests" / "firmware" / "expected" / "kernels.hash"
-SKIPPED = 77
 
-
-def skip(why):
-    print(f"skipped: {why}")
-    sys.exit(SKIPPED)
+sys.path.insert(0, str(SOURCE / "tests"))
+import skipping  # noqa: E402
+from skipping import skip  # noqa: E402
 
 
 def need(*programs):
-    missing = [program for program in programs if shutil.which(program) is None]
-    if missing:
-        skip(
-            f"{', '.join(missing)}: not installed; targets/packages/debian.txt has the group wasm, `./dev wasm` installs it"
-        )
+    skipping.need(programs, "targets/packages/debian.txt has the group wasm, `./dev wasm` installs it")
 
 
 def build(given):
