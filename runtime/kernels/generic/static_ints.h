@@ -3,7 +3,9 @@
 #ifndef BANTAM_KERNELS_GENERIC_STATIC_INTS_H_
 #define BANTAM_KERNELS_GENERIC_STATIC_INTS_H_
 
+// Microcontrollers that saturate by an instruction. Linux on 32-bit ARM does, too, but its compiler has other types for that.
 #if defined(__ARM_FEATURE_SAT) && __ARM_ARCH_PROFILE == 'M'
+#define BANTAM_KERNEL_SATURATES
 #include <arm_acle.h>
 #endif
 
@@ -39,7 +41,7 @@ BANTAM_TINY Ints minus(Ints a, int32_t b) { return a - b; }
 BANTAM_TINY Ints multiply_add(Ints a, Ints b, int32_t c) {
   return static_cast<int32_t>(static_cast<uint32_t>(a) * static_cast<uint32_t>(b) + static_cast<uint32_t>(c));
 }
-#if defined(__ARM_FEATURE_SAT) && __ARM_ARCH_PROFILE == 'M'
+#if defined(BANTAM_KERNEL_SATURATES)
 BANTAM_TINY Ints sat16(Ints v) { return __ssat(v, 16); }
 BANTAM_TINY Ints byte_range(Ints v) { return __ssat(v, 8); }
 #else

@@ -23,7 +23,7 @@ BANTAM_TINY void for_step(const F& f) {
 /// v(j) of a step, saturated to [-127, 127] and as a session stores them; p is 4-byte aligned.
 template <class F>
 BANTAM_TINY void store_sat8(int8_t* p, const F& v) {
-#if defined(__ARM_FEATURE_SIMD32) && __ARM_ARCH_PROFILE == 'M' && !defined(BANTAM_KERNEL_OWN_INTS)
+#if defined(__ARM_FEATURE_SIMD32) && defined(BANTAM_KERNEL_SATURATES) && !defined(BANTAM_KERNEL_OWN_INTS)
   static_assert(kOffsetXor == 0, "bytes as they are");
   uint32_t four = 0;
   for_step([&](uint32_t j) __attribute__((always_inline)) {
