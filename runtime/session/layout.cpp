@@ -284,11 +284,11 @@ Status resolve(const Model& model, const SessionOptions& options, Limits* out, F
   limits.f32_heads = linked::kHost && i8 && options.f32_attention && !is_static(*graph(m).ops()->Get(0));
   limits.offsets = linked::kOffsets && model.has_tokenizer() && options.text_offsets;
   if (options.scored_rows != 0) {
-    limits.scored = scored_tensor(m);
-    if (limits.scored < 0) {
+    const int32_t scored = scored_tensor(m);
+    if (scored < 0) {
       return invalid("the model has no scores of words that are made for some tokens alone");
     }
-    limits.scored_rows = options.scored_rows < limits.max_tokens ? options.scored_rows : limits.max_tokens;
+    limits.keep_scored(options.scored_rows < limits.max_tokens ? options.scored_rows : limits.max_tokens, scored);
   }
   const bool long_keys =
       most_keys(limits) > ops::kMaxAttentionRows || (linked::kSources && limits.source > ops::kMaxAttentionRows);

@@ -31,8 +31,25 @@ struct ChunkLimit<false> {
   void keep_chunk(uint32_t) {}
 };
 
+/// The same of scores of words for some rows alone: SessionOptions::scored_rows, and the tensor that they are of.
+template <bool kLinked>
+struct ScoredLimit {
+  uint32_t scored_rows = 0;
+  int32_t scored = -1;
+  void keep_scored(uint32_t rows, int32_t tensor) {
+    scored_rows = rows;
+    scored = tensor;
+  }
+};
+template <>
+struct ScoredLimit<false> {
+  static constexpr uint32_t scored_rows = 0;
+  static constexpr int32_t scored = -1;
+  void keep_scored(uint32_t, int32_t) {}
+};
+
 /// What the options come to for this model.
-struct Limits : ChunkLimit<linked::kChunks> {
+struct Limits : ChunkLimit<linked::kChunks>, ScoredLimit<linked::kScoredRows> {
   uint32_t max_tokens = 0;
   uint32_t max_sequences = 0;
   uint32_t longest = 0;  // rows of one sequence
@@ -50,8 +67,6 @@ struct Limits : ChunkLimit<linked::kChunks> {
   bool each_sequence = false;  // rows of sequences are aligned whatever their number
   bool without_pages = false;  // no keys and values lie in the plan: rows of tokens need no multiple of 16
   bool backend = false;        // linear layers run in the options' back end
-  uint32_t scored_rows = 0;    // SessionOptions::scored_rows
-  int32_t scored = -1;         // the tensor that they are of
 };
 
 /// Checks the options against the model. kInvalidArgument.

@@ -399,11 +399,13 @@ void enter_step(Pass* pass, StepRun* run) {
   const bool of_tokens = run->step->rows() == static_cast<int32_t>(kTokens);
   run->rows = of_tokens ? s.tokens : s.sequences;
   // Nothing but outputs is read of what the last step makes.
-  [[maybe_unused]] const bool last = run->step == graph(model).steps()->Get(graph(model).steps()->size() - 1);
+  [[maybe_unused]] const auto is_last = [&] {
+    return run->step == graph(model).steps()->Get(graph(model).steps()->size() - 1);
+  };
   if constexpr (linked::kContexts) {
     // Where each sequence has one row, all are last ones, and tiles are of as many as elsewhere.
     const bool some = s.last_rows && s.tokens != s.sequences;
-    run->last_rows = some && of_tokens && last;
+    run->last_rows = some && of_tokens && is_last();
   }
   if constexpr (linked::op(linked::kOpPrevious)) {
     const bool by_tokens = ops::goes_by_tokens(model, *run->step);
@@ -411,7 +413,7 @@ void enter_step(Pass* pass, StepRun* run) {
     run->last_rows = run->last_rows && !by_tokens;
   }
   if constexpr (linked::kScoredRows) {
-    run->scores = s.limits.scored_rows != 0 && is_main(pass->phase) && last;
+    run->scores = s.limits.scored_rows != 0 && is_main(pass->phase) && is_last();
     if (run->scores) run->rows = s.scored_count;
     run->last_rows = run->last_rows && !run->scores;
   }
