@@ -124,19 +124,25 @@ Engine::Engine(const ModelFile& file, const EngineOptions& options) : file_(file
 }
 
 void Engine::open_session() {
-  arena_bytes_ = bantam::arena_bytes(file_.model(), options_);
+  const size_t bytes = bantam::arena_bytes(file_.model(), options_);
   // Size 0: create() says why.
   constexpr size_t kAlignment = 64;
-  arena_ = std::aligned_alloc(kAlignment, (arena_bytes_ + kAlignment) / kAlignment * kAlignment);
-  if (arena_ == nullptr) {
+  void* const arena = std::aligned_alloc(kAlignment, (bytes + kAlignment) / kAlignment * kAlignment);
+  if (arena == nullptr) {
     fail(ExitCode::kOutOfSpace, "out of memory: {} needs an arena of {} bytes; use a smaller --batch", file_.path(),
-         arena_bytes_);
+         bytes);
   }
   Fault fault;
-  const Status status = Session::create(file_.model(), options_, arena_, arena_bytes_, &session_, &fault);
-  if (status == Status::kOk) return;
-  std::free(arena_);
-  arena_ = nullptr;
+  Session* session = nullptr;
+  const Status status = Session::create(file_.model(), options_, arena, bytes, &session, &fault);
+  if (status == Status::kOk) {
+    std::free(arena_);
+    arena_ = arena;
+    arena_bytes_ = bytes;
+    session_ = session;
+    return;
+  }
+  std::free(arena);
   // What is out of range here are options that the user gave.
   const ExitCode code = status == Status::kInvalidArgument ? ExitCode::kUsage : exit_code(status);
   throw Error(code, fmt::format("{}: {}", file_.path(), describe(status, fault)));
@@ -146,9 +152,14 @@ void Engine::score_only(uint32_t rows) {
   SessionOptions session = options_;
   session.scored_rows = rows;
   if (bantam::arena_bytes(model(), session) == 0) return;
+  const SessionOptions old = options_;
   options_ = session;
-  std::free(arena_);
-  open_session();
+  try {
+    open_session();
+  } catch (const Error&) {  // a server goes on with the session that it has
+    options_ = old;
+    throw;
+  }
 }
 
 uint32_t Engine::longest() const {

@@ -66,7 +66,7 @@ class Engine {
 
   Session& session() { return *session_; }
   /// Of models that fill in masks: runs make scores of words for `rows` tokens at most from now on (SessionOptions::scored_rows), in a new
-  /// session, so that texts that were added are gone. Nothing changes where the model has none that are made alone.
+  /// session: references to the old one end, and texts that were added are gone. Nothing changes where the model has none that are made alone.
   void score_only(uint32_t rows);
   /// 0: scores of all tokens are made.
   uint32_t scored_rows() const { return options_.scored_rows; }
@@ -83,7 +83,7 @@ class Engine {
 
  private:
   struct Pool;
-  /// Begins a session with options_.
+  /// Begins a session with options_, and ends the one before it. Throws, and changes nothing, where none can be made.
   void open_session();
   const ModelFile& file_;
   std::unique_ptr<Pool> pool_;

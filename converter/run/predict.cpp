@@ -110,15 +110,14 @@ std::vector<Prediction> Predictor::predict_tokens(const std::vector<Input>& inpu
 std::vector<Prediction> Predictor::predict(const std::vector<Input>& inputs) {
   if (images_) return predict_images(inputs);
   if (tokens_) return predict_tokens(inputs);
-  Session& session = engine_.session();
   std::vector<Prediction> predictions(inputs.size());
   std::vector<size_t> added;  // inputs by their sequences
   for (size_t i = 0; i < inputs.size(); ++i) {
-    if (added.empty()) session.clear();
+    if (added.empty()) engine_.session().clear();
     Added how = add(inputs[i], {});
     if (how == Added::kNoRoom) {
       run_added(inputs, &added, &predictions);
-      session.clear();
+      engine_.session().clear();
       how = add(inputs[i], {});
     }
     if (how == Added::kNoToken) {
@@ -127,6 +126,7 @@ std::vector<Prediction> Predictor::predict(const std::vector<Input>& inputs) {
       continue;
     }
     added.push_back(i);
+    const Session& session = engine_.session();  // asked for anew: run_added may have opened another
     const EncodedSequence last = session.sequence(session.sequence_count() - 1);
     if (engine_.is_full(session.sequence_count(), last.row_begin + last.row_count)) {
       run_added(inputs, &added, &predictions);
