@@ -45,7 +45,7 @@ struct FirmwareArguments {
   std::string model;
   std::string board;  // a name or a folder
   std::string core;   // in place of a board
-  std::string flash, ram, model_flash;
+  std::string flash, ram, hot, model_flash;
   bool list_boards = false;
   std::string output;
   std::string format = "project";
@@ -91,6 +91,7 @@ firmware::Target find_target(const FirmwareArguments& arguments) {
   if (!arguments.flash.empty()) memories["flash"] = firmware::parse_range(arguments.flash, "--flash");
   if (!arguments.ram.empty()) memories["ram"] = firmware::parse_range(arguments.ram, "--ram");
   if (!arguments.model_flash.empty()) memories["model"] = firmware::parse_range(arguments.model_flash, "--model-flash");
+  if (!arguments.hot.empty()) memories["hot"] = firmware::parse_range(arguments.hot, "--hot");
   if (arguments.core.empty()) {
     const firmware::Target board = find_board(arguments.board);
     return memories.empty() ? board : firmware::with_memories(board, memories);
@@ -381,6 +382,10 @@ void add_firmware(Program& program) {
   command
       .add_option("--model-flash", arguments->model_flash,
                   "The same of the memory that the model lies in, where that is not flash")
+      .value("START:SIZE");
+  command
+      .add_option("--hot", arguments->hot,
+                  "The same of a memory without wait states that kernels are copied to, such as ITCM")
       .value("START:SIZE");
   command.add_option("--format", arguments->format, "project (default), c-array (.h and .c) or bin (the file alone)")
       .takes(one_of({"project", "c-array", "bin"}))

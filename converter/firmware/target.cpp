@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <charconv>
+#include <initializer_list>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "base/error.h"
 #include "base/json_file.h"
@@ -78,6 +80,22 @@ class Description {
     if (!is_start(start)) fail(pointer + "/start", "an address such as \"0x20000000\" is wanted there");
     if (address(start) + size > uint64_t{1} << 32) fail(pointer, "that ends above 4 GB");
     return size;
+  }
+
+  /// Two memories that images use must lie apart.
+  void check_apart(std::initializer_list<std::string> names) const {
+    std::vector<std::pair<uint64_t, std::string>> begins;
+    for (const std::string& name : names) {
+      if (memory(name) != 0) begins.emplace_back(address(text("/memories/" + name + "/start")), name);
+    }
+    std::sort(begins.begin(), begins.end());
+    for (size_t i = 1; i < begins.size(); ++i) {
+      const auto& [begin, name] = begins[i - 1];
+      if (begin + memory(name) > begins[i].first) {
+        fail("/memories/" + begins[i].second,
+             fmt::format("that begins within {}, whose end is at {:#010x}", name, begin + memory(name)));
+      }
+    }
   }
 
   [[noreturn]] void fail(const std::string& pointer, const std::string& what) const {
@@ -161,6 +179,7 @@ Target parse_target(std::string_view json, const std::string& where) {
   target.ram = description.memory("ram");
   if (target.flash == 0 || target.ram == 0) description.fail("/memories", "flash and ram are wanted there");
   target.model = description.memory("model");
+  description.check_apart({"flash", "model", "ram", "hot"});
   target.model_apart = target.model != 0;
   if (!target.model_apart) target.model = target.flash;
   target.files[kDescription] = json;

@@ -1,8 +1,9 @@
 # What an image takes from a target.json (targets/README.md): the linker script's memories and the settings of uart_board.c.
 
-# bantam_memory_script(FILE JSON KEY...): writes FILE from the member KEY... of the text JSON, such as `memories`. FLASH, RAM,
-# MODEL and BOOT2 are what sections.ld places things in; a board's further memories get their names in capitals and nothing of ours.
-function(bantam_memory_script file json)
+# bantam_memory_script(FOLDER HOT JSON KEY...): writes FOLDER/memory.ld from the member KEY... of the text JSON, such as `memories`.
+# FLASH, RAM, MODEL, BOOT2 and HOT are what sections.ld places things in; a board's further memories get their names in capitals and
+# nothing of ours. FOLDER/hot.ld: the kernels' code, where HOT is a memory; ${HOT}: whether it is.
+function(bantam_memory_script folder hot json)
   set(script "/* Written by targets/firmware/board.cmake from target.json. */\nMEMORY\n{\n")
   string(JSON last LENGTH "${json}" ${ARGN})
   math(EXPR last "${last} - 1")
@@ -14,7 +15,7 @@ function(bantam_memory_script file json)
     string(TOUPPER "${name}" name)
     list(APPEND names ${name})
     set(access rw)
-    if(name STREQUAL "FLASH" OR name STREQUAL "BOOT2")
+    if(name MATCHES "^(FLASH|BOOT2)$")
       set(access rx)
     elseif(name STREQUAL "MODEL")
       set(access r)
@@ -30,7 +31,14 @@ function(bantam_memory_script file json)
       string(APPEND script "REGION_ALIAS(\"${name}\", FLASH);\n")
     endif()
   endforeach()
-  file(CONFIGURE OUTPUT ${file} CONTENT "${script}" @ONLY)
+  file(CONFIGURE OUTPUT ${folder}/memory.ld CONTENT "${script}" @ONLY)
+  set(${hot} OFF PARENT_SCOPE)
+  set(script "/* Written by targets/firmware/board.cmake: target.json has no memory \"hot\". */\n")
+  if("HOT" IN_LIST names)
+    set(${hot} ON PARENT_SCOPE)
+    file(READ ${BANTAM_FIRMWARE_DIR}/hot.ld script)
+  endif()
+  file(CONFIGURE OUTPUT ${folder}/hot.ld CONTENT "${script}" @ONLY)
 endfunction()
 
 # bantam_board_value(JSON OUT DEFAULT KEY...): a member of the description, or what it is where there is none.

@@ -1,5 +1,5 @@
 // The memory map as the MPU sees it: flash and model read-only, the model and RAM not executable, peripherals, and
-// nothing else. main's stack lies at the bottom of RAM, so that what runs over it leaves the map and traps. Below the
+// nothing else; code that was copied to a memory of its own is read-only there. main's stack lies at the bottom of RAM, so that what runs over it leaves the map and traps. Below the
 // handlers' stack 32 bytes are out of bounds on Armv7-M; Armv8-M has a limit register for each stack instead (startup.c), and
 // the regions of Armv6-M are too large: there only the fault report tells (fault.c).
 #include "system.h"
@@ -30,6 +30,9 @@ void mpu_init(void) {
   if (model != flash) region(1, model, (uint32_t)model_bytes, kReadOnly | kNoExecute, kFlashMemory);
   region(2, (uint32_t)ram_begin, (uint32_t)ram_bytes, kReadWrite | kNoExecute, kRamMemory);
   region(3, kPeripherals, kPeripheralBytes, kReadWrite | kNoExecute, kDeviceMemory);
+#if defined(BOARD_HAS_HOT)
+  region(4, (uint32_t)hot_begin, (uint32_t)hot_bytes, kReadOnly, kFlashMemory);
+#endif
   MPU_CTRL = 1;
   fence();
 }
@@ -58,6 +61,9 @@ void mpu_init(void) {
   region(3, (const uint32_t*)kPeripherals, kReadWrite | kNoExecute | kDeviceMemory, (const uint32_t*)kHalfGigabyte);
 #if __ARM_ARCH >= 7
   region(4, stack_top, kNoExecute, (const uint32_t*)k32Bytes);  // no access
+#endif
+#if defined(BOARD_HAS_HOT)
+  region(5, hot_region_base, kReadOnly | kFlashMemory, hot_region);
 #endif
   MPU_CTRL = 1;
   fence();

@@ -37,7 +37,7 @@ NAMESPACES = [
     ("8firmware", "program"),
 ]
 NAMES = [name for name, _ in COMPONENTS]
-FLASH = (".text", ".rodata", ".ARM.exidx", ".ARM.extab")
+FLASH = (".vectors", ".hot", ".text", ".rodata", ".ARM.exidx", ".ARM.extab")
 TOOLS = "arm-none-eabi-"
 
 OUTPUT = re.compile(r"^(\.[\w.]+)\s+0x([0-9a-f]+)\s+0x([0-9a-f]+)")

@@ -45,6 +45,10 @@ static void __attribute__((noreturn, used)) prepare(void) {
   SCB_SHCSR |= 7u << 16;  // MemManage, BusFault and UsageFault have handlers of their own (Armv6-M: ignored)
   const uint32_t* from = data_load;
   for (uint32_t* to = data_begin; to != data_end; ++to) *to = *from++;
+#if defined(BOARD_HAS_HOT)
+  from = hot_load;
+  for (uint32_t* to = hot_code; to != hot_code_end; ++to) *to = *from++;
+#endif
   for (uint32_t* to = bss_begin; to != bss_end; ++to) *to = 0;
   for (uint32_t* to = stack_bottom; to != handler_stack_bottom; ++to)
     *to = STACK_PAINT;  // and what is between the stacks

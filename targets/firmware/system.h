@@ -33,6 +33,8 @@ extern uint32_t stack_bottom[], stack_top[], handler_stack_bottom[], handler_sta
 extern uint32_t data_begin[], data_end[], data_load[], bss_begin[], bss_end[];
 extern uint32_t flash_region_base[], flash_region[], model_region_base[], model_region[], ram_region_base[],
     ram_region[];
+extern uint32_t hot_code[], hot_code_end[], hot_load[], hot_begin[], hot_bytes[], hot_region_base[],
+    hot_region[];  // where BOARD_HAS_HOT
 extern uint32_t flash_begin[], flash_bytes[], model_begin[], model_bytes[], ram_begin[], ram_bytes[];
 
 /// What stack that was never used holds, and the guard between the stacks.

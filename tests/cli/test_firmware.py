@@ -505,6 +505,10 @@ class Firmware(CommandTest):
             ),
             ({"memories": good["memories"] | {"ram": {"start": "0x0", "size": "64G"}}}, "memories/ram/size: a size"),
             ({"memories": good["memories"] | {"ram": {"start": "0xFFFFFFF0", "size": "64K"}}}, "above 4 GB"),
+            (
+                {"memories": good["memories"] | {"hot": {"start": "0x2000FFE0", "size": "64K"}}},
+                "memories/hot: that begins within ram, whose end is at 0x20010000",
+            ),
         ):
             with self.subTest(change):
                 folder = self.directory / "bad"
@@ -526,6 +530,7 @@ class Firmware(CommandTest):
             (("--core", "cortex-m44", *flash, *ram), "did you mean cortex-m4"),
             (("--core", "cortex-m4", "--flash", "1M", *ram), "--flash 1M: an address and a size"),
             (("--core", "cortex-m4", "--flash", "0x0:0", *ram), "--flash 0x0:0: an address and a size"),
+            (("--core", "cortex-m4", *flash, *ram, "--hot", "0x10000000"), "--hot 0x10000000: an address and a size"),
             (("--core", "cortex-m4", *flash, "--ram", "20000000:64K"), "an address and a size"),
         ):
             with self.subTest(options):

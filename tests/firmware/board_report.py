@@ -25,11 +25,11 @@ CONVERT = ["--activations", "static", "--calibrate", LINES]
 TOKENS, OPTIONS, STACK = 16, ["--block-rows", "1"], 2560
 TOO_SMALL = {"stm32f100": "128 KB of flash are less than the model"}
 MOST_APART = 0.01
-# Of the boards that `./dev test` takes: the smallest. `./dev test all` takes every one (tests/exhaustive.h).
-USUAL = "microbit"
+# Of the boards that `./dev test` takes: the smallest, and one whose kernels run from a memory of their own. `./dev test all` takes every one (tests/exhaustive.h).
+USUAL = "microbit;mps2-an385"
 COLUMNS = ["board", "core", "like", "flash used", "of", "RAM used", "of", "QEMU", "answers"]
 INTRODUCTION = f"""# Boards
-Made by `python3 tests/firmware/board_report.py --command build/bantam --work build-firmware`, checked by `./dev test` (one board) and
+Made by `python3 tests/firmware/board_report.py --command build/bantam --work build-firmware`, checked by `./dev test` (two boards) and
 `./dev test all`. What `bantam firmware --list-boards` names, each with models/{MODEL.name} in integers, `--max-tokens {TOKENS}
 --block-rows 1`, answering the seven lines of models/voice-commands/commands.txt over its UART. Answers: the first 12 digits of
 their SHA-256, the same on every board and of `bantam run --uart` here. A board without a machine of QEMU's is built and linked, and nothing

@@ -30,8 +30,8 @@ def size_of(text):
     return int(number, 0) * {"": 1, "K": 1 << 10, "M": 1 << 20}[unit]
 
 
-def written(description, call, file):
-    """What a function of board.cmake writes as `file` of the description, a text."""
+def written(description, call, *files):
+    """What a function of board.cmake writes of the description, a text: `files` of its folder, one after the other."""
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
         (folder / "target.json").write_text(description)
@@ -40,21 +40,22 @@ def written(description, call, file):
             f'set(BANTAM_FIRMWARE_DIR "{FIRMWARE}")\n'
             f'include("{FIRMWARE}/board.cmake")\n'
             f'file(READ "{folder}/target.json" json)\n'
-            f"{call.format(file=folder / file)}\n"
+            f"{call.format(folder=folder)}\n"
         )
         done = subprocess.run(["cmake", "-P", folder / "script.cmake"], stderr=subprocess.PIPE, check=False)
         if done.returncode != 0:
             raise ValueError(done.stderr.decode())
-        return (folder / file).read_text()
+        return "".join((folder / file).read_text() for file in files)
 
 
 def memory_script(board, *keys):
     text = (FOLDERS[board] / "target.json").read_text()
-    return written(text, f'bantam_memory_script("{{file}}" "${{{{json}}}}" {" ".join(keys)})', "memory.ld")
+    call = f'bantam_memory_script("{{folder}}" hot "${{{{json}}}}" {" ".join(keys)})'
+    return written(text, call, "memory.ld", "hot.ld")
 
 
 def board_header(text):
-    return written(text, 'bantam_board_header("{file}" "${{json}}")', "board_config.h")
+    return written(text, 'bantam_board_header("{folder}/board_config.h" "${{json}}")', "board_config.h")
 
 
 def crc32(data):
@@ -179,6 +180,7 @@ class Targets(unittest.TestCase):
                     )
                     access = {region: flags for region, flags, _, _ in found}
                     self.assertEqual((access["FLASH"], access["RAM"]), ("rx", "rw"))
+                    self.assertEqual("> HOT AT > FLASH" in script, "hot" in memories)
                     for region in ("model", "boot2"):
                         self.assertEqual(f'REGION_ALIAS("{region.upper()}"' in script, region not in memories)
 
