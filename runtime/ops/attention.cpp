@@ -4,6 +4,7 @@
 #include "ops/epilogue.h"
 #include "ops/heads.h"
 #include "ops/key_lists.h"
+#include "ops/parts.h"
 #include "ops/score_bias.h"
 #include "ops/segments.h"
 
@@ -152,10 +153,21 @@ bool attend_by_list(const TileRun& run, const fb::Op& op, uint32_t begin, uint32
   return finite;
 }
 
+/// Heads times pages of 16 keys times queries that one thread attends with in less time than another is told of them.
+constexpr uint64_t kLeastAttended = 384;
+
+/// Threads that share the heads of a call.
+template <class Call>
+uint32_t head_parts(const TileRun& run, const fb::Attention& a, const Call& call) {
+  if (!linked::kHost || run.helpers == nullptr) return 1;
+  const uint64_t pages = (call.kv_end - call.kv_begin + 15) / 16;
+  return pages * call.queries * a.heads() < kLeastAttended ? 1 : parts_of(*run.helpers, a.heads() / 2);
+}
+
 /// All heads of query rows [begin, end) of the run, which belong to one sequence, and to its prefix or to what is behind it, and where
-/// that matters to one segment. `listed`: they see what a list says.
+/// that matters to one segment. `listed`: they see what a list says. *all_run: see Helpers.
 bool attend(const TileRun& run, const fb::Op& op, uint32_t begin, uint32_t end, uint32_t sequence, float* y,
-            size_t y_stride, uint8_t* scratch_bytes, [[maybe_unused]] bool listed) {
+            size_t y_stride, uint8_t* scratch_bytes, [[maybe_unused]] bool listed, [[maybe_unused]] bool* all_run) {
   const fb::Attention& a = *op.attributes_as_Attention();
   const uint64_t places = linked::kPlaceScores ? place_scratch(run.model, op, run.block_rows) : 0;
   const QueryRows q = query_rows(run, operand(op.inputs(), 0));
@@ -193,22 +205,36 @@ bool attend(const TileRun& run, const fb::Op& op, uint32_t begin, uint32_t end, 
   const uint8_t* values = page_base(run, operand(op.inputs(), 2));
   const uint32_t group = a.heads() / a.kv_heads();
   const size_t row = q.row_begin + (begin - run.row_begin);
-  const auto at_head = [&](uint32_t head) {
+  const auto at_head = [&](kernels::Attention& call, uint32_t head) {
     const size_t column = size_t{head} * a.head_width();
-    args.q = q.data + (row * q.stride + column) * (q8 ? 1 : 4);
-    args.q_scale = q8 ? q.scales + row * a.heads() + head : nullptr;
-    args.key_pages = keys + head / group * key_page;
-    args.value_pages = values + head / group * value_page;
-    args.y = y + column;
+    call.q = q.data + (row * q.stride + column) * (q8 ? 1 : 4);
+    call.q_scale = q8 ? q.scales + row * a.heads() + head : nullptr;
+    call.key_pages = keys + head / group * key_page;
+    call.value_pages = values + head / group * value_page;
+    call.y = y + column;
   };
-  if (linked::kKeyLists && listed) return attend_by_list(run, op, begin, end, sequence, args, at_head);
-  bool finite = true;
-  for (uint32_t head = 0; head < a.heads(); ++head) {
-    at_head(head);
-    add_bias(run, op, args, head, scratch_bytes);
-    finite &= run.kernels.attention(args);
+  if (linked::kKeyLists && listed) {
+    return attend_by_list(run, op, begin, end, sequence, args, [&](uint32_t head) { at_head(args, head); });
   }
-  return finite;
+  // `scratch`: the call's, with what add_bias has in front of it.
+  const auto heads = [&](kernels::Attention& call, uint8_t* scratch, uint32_t first, uint32_t behind) {
+    bool finite = true;
+    for (uint32_t head = first; head < behind; ++head) {
+      at_head(call, head);
+      add_bias(run, op, call, head, scratch);
+      finite &= run.kernels.attention(call);
+    }
+    return finite;
+  };
+  const uint32_t parts = head_parts(run, a, args);
+  if (parts < 2) return heads(args, scratch_bytes, 0, a.heads());
+  const auto some = [&](uint32_t part) {
+    kernels::Attention call = args;
+    uint8_t* scratch = scratch_bytes + part * run.helpers->stride;
+    call.scratch = scratch + places;
+    return heads(call, scratch, a.heads() * part / parts, a.heads() * (part + 1) / parts);
+  };
+  return run_by_parts(*run.helpers, parts, some, all_run);
 }
 
 /// seeing_of, where builds link what it is of.
@@ -224,7 +250,7 @@ Status run_attention(const TileRun& run, const fb::Op& op) {
   const RowSink sink(run, op, columns, false);
   uint8_t* kernel_scratch = run.scratch + sink_scratch(op, columns, run.block_rows);
   uint32_t sequence = find_sequence(run, run.row_begin);
-  bool finite = true;
+  bool finite = true, all_run = true;
   for (uint32_t first = 0, n = 0; first < run.rows; first += n) {
     n = sink.block(first);
     const uint32_t block_end = run.row_begin + first + n;
@@ -245,10 +271,12 @@ Status run_attention(const TileRun& run, const fb::Op& op) {
         memset(y, 0, size_t{end - begin} * sink.stride() * sizeof(float));
         continue;
       }
-      finite &= attend(run, op, begin, end, sequence, y, sink.stride(), kernel_scratch, seeing == Seeing::kListed);
+      finite &=
+          attend(run, op, begin, end, sequence, y, sink.stride(), kernel_scratch, seeing == Seeing::kListed, &all_run);
     }
     finite &= sink.finish(first, n);
   }
+  if (!all_run) return Status::kInvalidArgument;
   return finite ? Status::kOk : Status::kNonFinite;
 }
 

@@ -1,4 +1,4 @@
-// A layer by several threads: each makes some of the columns of all rows.
+// An op by several threads: each makes some of a layer's columns, or some of the heads, of all rows.
 #ifndef BANTAM_OPS_PARTS_H_
 #define BANTAM_OPS_PARTS_H_
 
@@ -45,6 +45,30 @@ constexpr uint32_t kMostParts = 16;
 constexpr uint32_t kPanelsTogether = 4;
 static_assert(kPanelsTogether * 16 % kernels::kSparseSpan == 0, "groups of sparse weights are sorted within a span");
 
+/// task(part) of each part below `parts` (at most kMostParts), by as many threads as come. False: one of them said so. *all_run:
+/// whether `helpers` have run each once.
+template <class Task>
+bool run_by_parts(const Helpers& helpers, uint32_t parts, const Task& task, bool* all_run) {
+  struct All {
+    const Task& task;
+    bool good[kMostParts];
+  } all = {task, {}};
+  const auto run = [](void* arg, uint32_t part) {
+    All& own = *static_cast<All*>(arg);
+    own.good[part] = own.task(part);
+  };
+  *all_run &= helpers.run(helpers.session, parts, run, &all);
+  bool good = true;
+  for (uint32_t part = 0; part < parts; ++part) good &= all.good[part];
+  return good;
+}
+
+/// How many of `helpers` come for work that is `most` pieces at most.
+inline uint32_t parts_of(const Helpers& helpers, uint32_t most) {
+  const uint32_t parts = helpers.parts < kMostParts ? helpers.parts : kMostParts;
+  return parts < most ? parts : most;
+}
+
 /// A layer's columns can be made by themselves: where the weights of each begin is known without reading those before.
 inline bool has_parts(const fb::Tensor& weights) {
   return weights.layout() != fb::Layout::bitmask_k4n16 && weights.layout() != fb::Layout::k16n1;
@@ -71,42 +95,28 @@ inline void gather(const kernels::LinearQ8& layer, size_t stride, uint32_t parts
 }
 inline void gather(const kernels::LinearF32&, size_t, uint32_t) {}
 
-template <class Kernel, class Layer>
-struct ColumnParts {
-  const Kernel& kernel;
-  const Layer& layer;
-  size_t stride;
-  uint32_t parts;
-  bool finite[kMostParts];
-
-  /// Panels before this part's.
-  uint32_t begin(uint32_t part) const {
-    const uint32_t panels = layer.n / 16;
-    const uint32_t groups = (panels + kPanelsTogether - 1) / kPanelsTogether;
-    const uint32_t at = groups * part / parts * kPanelsTogether;
-    return at < panels ? at : panels;
-  }
-  void run(uint32_t part) {
-    Layer own = part_of(layer, begin(part), begin(part + 1) - begin(part));
-    keep_apart(&own, stride, part);
-    finite[part] = kernel(own);
-  }
-};
+/// Panels of a layer of `panels` in front of those of part `part` of `parts`.
+inline uint32_t first_panel(uint32_t panels, uint32_t part, uint32_t parts) {
+  const uint32_t groups = (panels + kPanelsTogether - 1) / kPanelsTogether;
+  const uint32_t at = groups * part / parts * kPanelsTogether;
+  return at < panels ? at : panels;
+}
 
 /// kernel(layer) by as many threads as there are columns for. The bits are those of one call, as columns know nothing of each
 /// other. *all_run: whether `helpers` have run each part once.
 template <class Kernel, class Layer>
 bool multiply_parts(const Helpers& helpers, const Kernel& kernel, const Layer& layer, bool* all_run) {
-  const uint32_t most = layer.n / (16 * kPanelsTogether);
-  uint32_t parts = helpers.parts < kMostParts ? helpers.parts : kMostParts;
-  if (parts > most) parts = most;
+  const uint32_t panels = layer.n / 16;
+  const uint32_t parts = parts_of(helpers, panels / kPanelsTogether);
   if (parts < 2 || uint64_t{layer.n} * layer.k < kLeastShared) return kernel(layer);
-  ColumnParts<Kernel, Layer> all = {kernel, layer, helpers.stride, parts, {}};
-  const auto task = [](void* arg, uint32_t part) { static_cast<ColumnParts<Kernel, Layer>*>(arg)->run(part); };
-  *all_run &= helpers.run(helpers.session, parts, task, &all);
+  const auto columns = [&](uint32_t part) {
+    const uint32_t first = first_panel(panels, part, parts);
+    Layer own = part_of(layer, first, first_panel(panels, part + 1, parts) - first);
+    keep_apart(&own, helpers.stride, part);
+    return kernel(own);
+  };
+  const bool finite = run_by_parts(helpers, parts, columns, all_run);
   gather(layer, helpers.stride, parts);
-  bool finite = true;
-  for (uint32_t part = 0; part < parts; ++part) finite &= all.finite[part];
   return finite;
 }
 

@@ -87,25 +87,40 @@ TEST_P(Bits, EveryNumberOfWorkersAndTileSize) {
   }
 }
 
-/// Rows that are one tile: layers are shared by columns.
+/// Few rows, which are one tile, have the bits of one thread whatever the threads share.
+void expect_bits_of_one_thread(const FileBytes& file, const BertShape& shape, const std::vector<uint32_t>& lengths,
+                               SessionOptions options) {
+  const Ids few = random_ids(lengths, shape.vocabulary, shape.segments, 4);
+  const std::vector<float> expected = run_once(file, few, options);
+  for (const uint32_t workers : {2u, 3u, 20u}) {
+    const Threads threads(workers);
+    options.workers = workers;
+    options.parallel = threads.get();
+    for (const uint32_t block : {0u, 3u}) {
+      options.block_rows = block;
+      EXPECT_TRUE(same_bits(run_once(file, few, options), expected)) << few.ids.size() << " rows, " << workers;
+    }
+  }
+}
+
+/// Layers are shared by columns.
 TEST_P(Bits, FewRowsOfWideLayers) {
   BertShape shape = wide_shape();
   shape.activation = shape_.activation;
   const FileBytes file(build(random_bert(shape, 3), GetParam().type).finish());
   for (const std::vector<uint32_t>& lengths : {std::vector<uint32_t>{1}, {8}, {12}, {3, 1, 5}}) {
-    const Ids few = random_ids(lengths, shape.vocabulary, shape.segments, 4);
-    const std::vector<float> expected = run_once(file, few, default_options());
-    for (const uint32_t workers : {2u, 3u, 20u}) {
-      const Threads threads(workers);
-      SessionOptions options = default_options();
-      options.workers = workers;
-      options.parallel = threads.get();
-      for (const uint32_t block : {0u, 3u}) {
-        options.block_rows = block;
-        EXPECT_TRUE(same_bits(run_once(file, few, options), expected)) << few.ids.size() << " rows, " << workers;
-      }
-    }
+    expect_bits_of_one_thread(file, shape, lengths, default_options());
   }
+}
+
+/// Heads are shared.
+TEST_P(Bits, FewRowsOfManyHeads) {
+  BertShape shape = shape_;
+  shape.heads = 64;
+  shape.hidden = shape.heads * 12;
+  const FileBytes file(build(random_bert(shape, 3), GetParam().type).finish());
+  expect_bits_of_one_thread(file, shape, {12}, default_options());
+  expect_bits_of_one_thread(file, shape, {8, 2}, default_options());
 }
 
 TEST_P(Bits, SmallTilesAndBlocks) {
