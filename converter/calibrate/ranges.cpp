@@ -39,7 +39,7 @@ void visit_activations(const Graph& graph, const std::vector<std::string>& names
   TypeOptions exact;
   exact.weights = fb::DType::f32;
   const Graph open = with_outputs(graph, wanted);
-  const FileBytes bytes = build(open, exact);
+  const FileBytes bytes = build(open, exact, DataSection::In::kScratch);
   // A model's own output has a name of its own.
   std::vector<std::string> tensors;
   for (const auto& output : open.model.outputs) tensors.push_back(tensor(open, output->tensor).name);

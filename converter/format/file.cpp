@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <utility>
+
 #include "bantam/model.h"
 #include "base/error.h"
 #include "base/size.h"
@@ -10,23 +13,50 @@
 
 namespace bantam::convert {
 
-FileBytes assemble_file(const fb::ModelT& model, const std::vector<uint8_t>& data) {
-  flatbuffers::FlatBufferBuilder builder(1 << 20);
+namespace {
+
+/// The graph of a file whose data section has so many bytes, and where everything lies.
+FileHeader write_graph(const fb::ModelT& model, uint64_t data_bytes, flatbuffers::FlatBufferBuilder& builder) {
   fb::FinishModelBuffer(builder, fb::Model::Pack(builder, &model));
   FileHeader header;
   header.graph_offset = kHeaderBytes;
   header.graph_size = builder.GetSize();
   header.data_offset = round_up(header.graph_offset + header.graph_size, kFileAlignment);
-  header.data_size = data.size();
+  header.data_size = data_bytes;
   header.file_size = header.data_offset + header.data_size;
-  FileBytes bytes;
+  return header;
+}
+
+constexpr size_t kGraphBytes = 1 << 20;
+
+}  // namespace
+
+FileBytes assemble_file(const fb::ModelT& model, DataSection data) {
+  flatbuffers::FlatBufferBuilder builder(kGraphBytes);
+  FileHeader header = write_graph(model, data.size(), builder);
+  const uint64_t data_front = data.front();
+  FileBytes bytes = data.take();
   bytes.reserve(in_memory(header.file_size));
-  bytes.resize(kHeaderBytes);
-  bytes.insert(bytes.end(), builder.GetBufferPointer(), builder.GetBufferPointer() + builder.GetSize());
-  bytes.resize(in_memory(header.data_offset));
-  bytes.insert(bytes.end(), data.begin(), data.end());
-  seal(header, bytes.data());
+  if (data_front == 0) {
+    bytes.insert(bytes.begin(), in_memory(header.data_offset), 0);
+  } else if (data_front != header.data_offset) {
+    throw Error(ExitCode::kInternal, "the graph has another size than was counted");
+  }
+  std::copy_n(builder.GetBufferPointer(), builder.GetSize(), bytes.begin() + kHeaderBytes);
+  if (!bytes.get_allocator().in_scratch(bytes.capacity())) {
+    seal(header, bytes.data());
+    return bytes;
+  }
+  // Nobody reads the checksum of data that is never stored, and all of it would be in memory at a time.
+  write_header(header, bytes.data());
+  header.graph_crc = graph_checksum(header, bytes.data());
+  write_header(header, bytes.data());
   return bytes;
+}
+
+uint64_t size_of_file(const fb::ModelT& model, const DataSection& data) {
+  flatbuffers::FlatBufferBuilder builder(kGraphBytes);
+  return write_graph(model, data.size(), builder).file_size;
 }
 
 void check_file(const FileBytes& bytes) {

@@ -2,37 +2,20 @@
 #ifndef BANTAM_CONVERTER_FORMAT_FILE_H_
 #define BANTAM_CONVERTER_FORMAT_FILE_H_
 
-#include <cstddef>
 #include <cstdint>
-#include <new>
-#include <vector>
 
 #include "bantam_generated.h"
+#include "format/data_section.h"
+#include "format/file_bytes.h"
 
 namespace bantam::convert {
 
-/// The runtime reads files in place and wants them at 64-byte boundaries.
-template <typename T>
-struct FileAllocator {
-  using value_type = T;
-  FileAllocator() = default;
-  template <typename U>
-  FileAllocator(const FileAllocator<U>&) {}  // NOLINT(google-explicit-constructor): allocators convert
-  T* allocate(size_t n) { return static_cast<T*>(::operator new (n * sizeof(T), std::align_val_t{64})); }
-  void deallocate(T* p, size_t) { ::operator delete (p, std::align_val_t{64}); }
-  template <typename U>
-  bool operator==(const FileAllocator<U>&) const {
-    return true;
-  }
-  template <typename U>
-  bool operator!=(const FileAllocator<U>&) const {
-    return false;
-  }
-};
-using FileBytes = std::vector<uint8_t, FileAllocator<uint8_t>>;
+/// Header, `model` and the data section that its blobs lie in, with both checksums. The same input gives the same bytes. The section's
+/// memory becomes the file's; what it has in front, if anything, is where header and graph go.
+FileBytes assemble_file(const fb::ModelT& model, DataSection data);
 
-/// Header, `model` and the data section that its blobs lie in, with both checksums. The same input gives the same bytes.
-FileBytes assemble_file(const fb::ModelT& model, const std::vector<uint8_t>& data);
+/// How many bytes that has; the section may be one that counts.
+uint64_t size_of_file(const fb::ModelT& model, const DataSection& data);
 
 /// Opens `bytes` with Model::open. Throws Error (internal, or unsupported) with the fault when that refuses them.
 void check_file(const FileBytes& bytes);

@@ -69,7 +69,7 @@ FileBytes FileEditor::assemble() {
     if (found == moved.end()) throw Error(ExitCode::kInternal, "an edit made a blob that the file does not hold");
     *blob = found->second;
   });
-  return assemble_file(model_, data.bytes());
+  return assemble_file(model_, std::move(data));
 }
 
 FileBytes rewrite_file(const uint8_t* bytes, size_t size, const std::function<void(FileEditor&)>& edit) {

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <utility>
 
+#include "graph/rows.h"
 #include "ops/linear_attention.h"
 
 namespace bantam::convert {
@@ -45,6 +46,7 @@ int32_t Builder::constant(const std::string& name, const std::vector<uint32_t>& 
   tensor->tag = std::make_unique<fb::Tag>(tag_);
   auto data = std::make_shared<Constant>();
   data->values = std::move(values.values);
+  data->later = std::move(values.later);
   graph_.model.tensors.push_back(std::move(tensor));
   graph_.constants.push_back(std::move(data));
   return static_cast<int32_t>(graph_.constants.size() - 1);
@@ -99,6 +101,7 @@ const std::string& Builder::name(int32_t tensor) const {
 
 void Builder::multiply(int32_t index, float factor) {
   auto& constant = graph_.constants[static_cast<size_t>(index)];
+  hold_values(*constant);
   for (float& value : constant->values) value *= factor;
 }
 
@@ -107,6 +110,7 @@ uint32_t Builder::rows(int32_t constant) const {
 }
 
 std::vector<float> Builder::take_row(int32_t index, uint32_t row) {
+  hold_values(*graph_.constants[static_cast<size_t>(index)]);
   auto& values = graph_.constants[static_cast<size_t>(index)]->values;
   const uint32_t columns = width(index);
   if (values.size() < (size_t{row} + 1) * columns) return {};
@@ -117,7 +121,12 @@ std::vector<float> Builder::take_row(int32_t index, uint32_t row) {
 }
 
 bool Builder::holds(int32_t constant, const Values& values) const {
-  return graph_.constants[static_cast<size_t>(constant)]->values == values.values;
+  const Constant& held = *graph_.constants[static_cast<size_t>(constant)];
+  if (held.later == nullptr && values.later == nullptr) return held.values == values.values;
+  Constant other;
+  other.values = values.values;
+  other.later = values.later;
+  return same_values(held, other);
 }
 
 int32_t Builder::rows_symbol(int32_t tensor) const {

@@ -4,6 +4,7 @@
 #define BANTAM_CONVERTER_GRAPH_BUILDER_H_
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,7 @@ struct Values {
   std::vector<std::string> source;  // names in the source model, in order of concatenation
   fb::DType source_type = fb::DType::f32;
   uint64_t source_bytes = 0;
+  std::shared_ptr<const RowSource> later = nullptr;  // instead of `values`, of matrices
 };
 
 /// Row of `table` for each value of `source`.

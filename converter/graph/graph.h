@@ -1,11 +1,12 @@
 // The converter's in-memory graph: the schema's own object form (fb::ModelT: same operators, same
 // attributes, nothing to translate) plus the values of its constants, which the schema keeps outside.
 //
-// Life of a constant: importers add it as f32 in row-major source order; quantize passes choose its
+// Life of a constant: importers add it as f32 in row-major source order, or say where such rows are read; quantize passes choose its
 // stored type; pack lays it out (tiles, padding, scales, sums) and writes it to the data section.
 #ifndef BANTAM_CONVERTER_GRAPH_GRAPH_H_
 #define BANTAM_CONVERTER_GRAPH_GRAPH_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -14,6 +15,16 @@
 #include "bantam_generated.h"
 
 namespace bantam::convert {
+
+/// Where the values of a large matrix lie until somebody wants some of them: in a mapped file, as another type, turned, in pieces.
+class RowSource {
+ public:
+  virtual ~RowSource() = default;
+  virtual size_t rows() const = 0;
+  virtual size_t columns() const = 0;
+  /// Rows [first, first + count), one behind the other.
+  virtual void read(size_t first, size_t count, float* out) const = 0;
+};
 
 /// Integer weights with their scales: value = integer * scale, for i4 integer * factor * scale.
 struct Rounded {
@@ -26,6 +37,8 @@ struct Rounded {
 /// tensor's `type`.
 struct Constant {
   std::vector<float> values;
+  /// Instead of values, where it is not null (graph/rows.h reads either).
+  std::shared_ptr<const RowSource> later;
   /// Instead of values where they are not empty: integers that are stored as they are, i8, i16 or i32 as the tensor's type
   /// says (quantize/static.h).
   std::vector<int32_t> numbers;

@@ -116,7 +116,7 @@ Graph import_onnx(const ModelSource& source, const ImportOptions& options) {
   Builder builder(graph);
   std::vector<int32_t> needed;
   for (const onnx::Output& output : choice.outputs) needed.push_back(output.block);
-  const onnx::Emitted emitted = onnx::emit(lowering.blocks(), needed, positions, file, graph, builder);
+  const onnx::Emitted emitted = onnx::emit(lowering.blocks(), needed, positions, source.onnx, graph, builder);
   SentencePooling pooling;
   onnx::add_task(choice, emitted, source.root, options, fields, problems, graph, builder, &pooling);
   problems.raise();

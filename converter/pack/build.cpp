@@ -1,6 +1,7 @@
 #include "pack/build.h"
 
 #include <functional>
+#include <utility>
 
 #include "graph/access.h"
 #include "graph/tensor_classes.h"
@@ -21,7 +22,7 @@ void run_pass(Built& built, const char* name, const Run& run) {
 
 /// The passes that every form shares, around `quantize`, which gives constants and activations their types. `small`: steps
 /// for the small plan.
-Built run_passes(const Graph& graph, bool small, const std::function<void(Built&)>& quantize) {
+Built run_passes(const Graph& graph, bool small, DataSection::In in, const std::function<void(Built&)>& quantize) {
   Built built;
   built.graph = clone(graph);
   Graph& g = built.graph;
@@ -32,16 +33,24 @@ Built run_passes(const Graph& graph, bool small, const std::function<void(Built&
   run_pass(built, "share storage", [&] { share_storage(g); });
   run_pass(built, "plan memory", [&] { plan_memory(g); });
   DataSection data;
-  run_pass(built, "lay out constants", [&] { data = lay_out(g); });
-  run_pass(built, "write", [&] { built.bytes = assemble_file(g.model, data.bytes()); });
+  uint64_t front = 0;
+  // What is moved is in memory: in scratch everything is written where it stays.
+  if (in == DataSection::In::kScratch) {
+    const DataSection counted = lay_out(g, DataSection::In::kNothing);
+    front = size_of_file(g.model, counted) - counted.size();
+  }
+  run_pass(built, "lay out constants", [&] { data = lay_out(g, in, front); });
+  built.file_bytes = size_of_file(g.model, data);
+  if (in == DataSection::In::kNothing) return built;
+  run_pass(built, "write", [&] { built.bytes = assemble_file(g.model, std::move(data)); });
   run_pass(built, "verify", [&] { check_file(built.bytes); });
   return built;
 }
 
 }  // namespace
 
-Built build_model(const Graph& graph, const TypeOptions& options, const Measured& measured) {
-  return run_passes(graph, options.small_plan(), [&](Built& built) {
+Built build_model(const Graph& graph, const TypeOptions& options, const Measured& measured, DataSection::In in) {
+  return run_passes(graph, options.small_plan(), in, [&](Built& built) {
     Graph& g = built.graph;
     run_pass(built, "choose types", [&] { choose_types(g, options); });
     if (options.small_plan()) run_pass(built, "split queries", [&] { split_queries(g); });
@@ -63,13 +72,19 @@ Graph split_for_small_plan(const Graph& graph) {
 }
 
 Built build_static(const Graph& graph, const StaticRanges& ranges, bool small) {
-  return run_passes(graph, small, [&](Built& built) {
+  return run_passes(graph, small, DataSection::In::kMemory, [&](Built& built) {
     Graph& g = built.graph;
     run_pass(built, "choose types", [&] { choose_types(g, {}); });
     run_pass(built, "integers only", [&] { make_static(g, ranges); });
   });
 }
 
-FileBytes build(const Graph& graph, const TypeOptions& options) { return build_model(graph, options).bytes; }
+FileBytes build(const Graph& graph, const TypeOptions& options, DataSection::In in) {
+  return build_model(graph, options, {}, in).bytes;
+}
+
+uint64_t size_of_build(const Graph& graph, const TypeOptions& options) {
+  return build_model(graph, options, {}, DataSection::In::kNothing).file_bytes;
+}
 
 }  // namespace bantam::convert

@@ -16,7 +16,8 @@ namespace bantam::convert {
 struct StaticRanges;
 
 struct Built {
-  FileBytes bytes;
+  FileBytes bytes;  // empty where they are only counted
+  uint64_t file_bytes = 0;
   /// The graph as it is in the file: stored types, errors, offsets. Constants still hold source values.
   Graph graph;
   /// Names of the passes that ran, in order.
@@ -31,8 +32,9 @@ struct Measured {
 };
 
 /// Runs all passes on a copy of `graph`, writes the file's bytes and opens them with Model::open. The same
-/// graph, options and measurements give the same bytes. Throws Error.
-Built build_model(const Graph& graph, const TypeOptions& options, const Measured& measured = {});
+/// graph, options and measurements give the same bytes. Throws Error. Memory: the bytes, where `in` says, and of each matrix some rows.
+Built build_model(const Graph& graph, const TypeOptions& options, const Measured& measured = {},
+                  DataSection::In in = DataSection::In::kMemory);
 
 /// The same in static quantization, from the ranges of `graph` unfused (quantize/static_ranges.h). `small`: for the small plan,
 /// `graph` being what split_for_small_plan gives.
@@ -42,7 +44,9 @@ Built build_static(const Graph& graph, const StaticRanges& ranges, bool small = 
 Graph split_for_small_plan(const Graph& graph);
 
 /// Only the bytes.
-FileBytes build(const Graph& graph, const TypeOptions& options = {});
+FileBytes build(const Graph& graph, const TypeOptions& options = {}, DataSection::In in = DataSection::In::kMemory);
+/// How many they are.
+uint64_t size_of_build(const Graph& graph, const TypeOptions& options);
 
 }  // namespace bantam::convert
 

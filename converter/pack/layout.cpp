@@ -13,9 +13,11 @@
 #include "format/sparse_1x4.h"
 #include "format/weight_codec.h"
 #include "graph/access.h"
+#include "graph/rows.h"
 #include "graph/tensor_classes.h"
 #include "quantize/int4.h"
 #include "quantize/int8.h"
+#include "quantize/types.h"
 
 namespace bantam::convert {
 
@@ -28,15 +30,19 @@ std::unique_ptr<fb::Blob> store(DataSection& data, const std::vector<T>& values)
 
 /// A constant matrix [rows, columns] of the source, row-major.
 struct Matrix {
-  const float* values;
   size_t rows;
   size_t columns;
-  const float* row(size_t r) const { return values + r * columns; }
+  Rows& source;
+  const float* row(size_t r) const { return source.row(r); }
 };
+
+/// Rows that are rounded before they are laid out: whole tiles.
+constexpr size_t kRoundedRows = 64;
 
 /// Row n of the source as what is rounded: times the factors of its columns.
 std::vector<float> scaled_row(const Matrix& matrix, const Constant& constant, size_t n) {
-  std::vector<float> values(matrix.row(n), matrix.row(n) + matrix.columns);
+  const float* row = matrix.row(n);
+  std::vector<float> values(row, row + matrix.columns);
   for (size_t k = 0; k < constant.column_factors.size(); ++k) values[k] *= constant.column_factors[k];
   return values;
 }
@@ -44,9 +50,10 @@ std::vector<float> scaled_row(const Matrix& matrix, const Constant& constant, si
 /// Widens the tensor's error, in terms of the source's values, by those of row n, which reads[k] stand for.
 void note_error(const Matrix& matrix, const Constant& constant, size_t n, const std::vector<float>& reads,
                 fb::TensorT& tensor) {
+  const float* row = matrix.row(n);
   for (size_t k = 0; k < matrix.columns; ++k) {
     const float read = reads[k] / (constant.column_factors.empty() ? 1.0f : constant.column_factors[k]);
-    tensor.error = std::max(tensor.error, std::fabs(read - matrix.row(n)[k]));
+    tensor.error = std::max(tensor.error, std::fabs(read - row[k]));
   }
 }
 
@@ -88,25 +95,34 @@ std::vector<uint8_t> linear_bytes(const std::vector<int8_t>& integers, const Mat
 
 void store_int8(DataSection& data, const Matrix& matrix, bool tiled, const Constant& constant, fb::TensorT& tensor) {
   const size_t padded_rows = in_memory(round_up(matrix.rows, 16));
-  std::vector<int8_t> integers(in_memory(uint64_t{matrix.rows} * matrix.columns));
+  // What has another layout where enough is 0 is rounded as a whole.
+  const bool whole = tiled && (constant.smallest || constant.sparse_above < 1);
+  const size_t block = whole ? matrix.rows : std::min(matrix.rows, kRoundedRows);
+  std::vector<int8_t> integers(in_memory(uint64_t{block} * matrix.columns));
   std::vector<float> scales(tiled ? padded_rows : matrix.rows, 0.0f);
   std::vector<int32_t> sums(padded_rows, 0);
   std::vector<float> reads(matrix.columns);
-  for (size_t n = 0; n < matrix.rows; ++n) {
-    int8_t* row = integers.data() + n * matrix.columns;
-    round_row(matrix, constant, n, &scales[n], row);
-    for (size_t k = 0; k < matrix.columns; ++k) {
-      reads[k] = static_cast<float>(row[k]) * scales[n];
-      sums[n] += row[k];
-    }
-    note_error(matrix, constant, n, reads, tensor);
-  }
   tensor.scale_kind = tiled ? fb::ScaleKind::per_output : fb::ScaleKind::per_row;
-  if (!tiled) {
-    tensor.layout = fb::Layout::rows;
-    tensor.data = store(data, integers);
-  } else {
-    tensor.data = store(data, linear_bytes(integers, matrix, constant, &tensor.layout));
+  tensor.layout = tiled ? fb::Layout::tile_k4n16 : fb::Layout::rows;
+  tensor.data = data.begin();
+  for (size_t first = 0; first < matrix.rows; first += block) {
+    const size_t count = std::min(block, matrix.rows - first);
+    for (size_t n = first; n < first + count; ++n) {
+      int8_t* row = integers.data() + (n - first) * matrix.columns;
+      round_row(matrix, constant, n, &scales[n], row);
+      for (size_t k = 0; k < matrix.columns; ++k) {
+        reads[k] = static_cast<float>(row[k]) * scales[n];
+        sums[n] += row[k];
+      }
+      note_error(matrix, constant, n, reads, tensor);
+    }
+    if (!tiled) {
+      data.append(tensor.data.get(), integers.data(), count * matrix.columns);
+    } else {
+      const Matrix part{count, matrix.columns, matrix.source};
+      const std::vector<uint8_t> bytes = linear_bytes(integers, part, constant, &tensor.layout);
+      data.append(tensor.data.get(), bytes.data(), bytes.size());
+    }
   }
   tensor.scales = store(data, scales);
   if (tiled) tensor.sums = store(data, sums);
@@ -160,15 +176,26 @@ void store_int4(DataSection& data, const Matrix& matrix, const Constant& constan
 /// T: float or uint16_t (f16), made by `encode` from the source's f32.
 template <typename T, typename Encode>
 void store_float(DataSection& data, const Matrix& matrix, bool tiled, fb::TensorT& tensor, const Encode& encode) {
-  const uint64_t stored_rows = tiled ? round_up(matrix.rows, 16) : matrix.rows;
-  std::vector<T> stored(in_memory(stored_rows * matrix.columns, sizeof(T)), T{0});
-  for (size_t n = 0; n < matrix.rows; ++n) {
-    for (size_t k = 0; k < matrix.columns; ++k) {
-      stored[tiled ? place_in_tile_n16(n, k, matrix.columns) : n * matrix.columns + k] = encode(matrix.row(n)[k]);
-    }
-  }
+  constexpr size_t kTile = 16;
+  const size_t block = tiled ? kTile : 1;
+  std::vector<T> stored(in_memory(uint64_t{block} * matrix.columns, sizeof(T)));
   tensor.layout = tiled ? fb::Layout::tile_n16 : fb::Layout::rows;
-  tensor.data = store(data, stored);
+  tensor.data = data.begin();
+  if (data.only_counts() && tensor.type == fb::DType::f32) {  // nothing else depends on the values
+    const size_t bytes = in_memory(round_up(matrix.rows, block) * matrix.columns, sizeof(T)) * sizeof(T);
+    data.append(tensor.data.get(), nullptr, bytes);
+    return;
+  }
+  for (size_t first = 0; first < matrix.rows; first += block) {
+    std::fill(stored.begin(), stored.end(), T{0});
+    for (size_t n = 0; n < std::min(block, matrix.rows - first); ++n) {
+      const float* row = matrix.row(first + n);
+      for (size_t k = 0; k < matrix.columns; ++k) {
+        stored[tiled ? place_in_tile_n16(n, k, matrix.columns) : k] = encode(row[k]);
+      }
+    }
+    data.append(tensor.data.get(), stored.data(), stored.size() * sizeof(T));
+  }
 }
 
 void store_half(DataSection& data, const Matrix& matrix, bool tiled, fb::TensorT& tensor) {
@@ -230,9 +257,11 @@ void store_constant(DataSection& data, const Constant& constant, bool tiled, fb:
     store_vector(data, constant, tensor);
     return;
   }
-  const Matrix matrix{constant.values.data(), in_memory(rows(tensor)), in_memory(width(tensor))};
+  const size_t columns = in_memory(width(tensor));
+  Rows source(constant, columns);
+  const Matrix matrix{in_memory(rows(tensor)), columns, source};
   // A table may have been shortened (fewer positions), never lengthened.
-  if (constant.values.size() < uint64_t{matrix.rows} * matrix.columns) {
+  if (source.size() < matrix.rows) {
     throw Error(ExitCode::kInternal, "matrix " + tensor.name + " has fewer values than its shape");
   }
   switch (tensor.type) {
@@ -254,9 +283,23 @@ void store_constant(DataSection& data, const Constant& constant, bool tiled, fb:
   }
 }
 
+/// What constants take as they are, scales included, or a little more; where zeros are left out, less.
+uint64_t most_bytes(const Graph& graph) {
+  uint64_t bytes = 0;
+  for (size_t t = 0; t < graph.constants.size(); ++t) {
+    if (graph.constants[t] == nullptr) continue;
+    const fb::TensorT& tensor = *graph.model.tensors[t];
+    const uint64_t matrix = round_up(rows(tensor), 16) * round_up(width(tensor), 16);
+    const uint64_t each = tensor.type == fb::DType::f16 ? 2 : is_integer(tensor.type) ? 1 : sizeof(float);
+    bytes += matrix * each + round_up(rows(tensor), 16) * 2 * sizeof(float) + 4 * kFileAlignment;
+  }
+  for (const RawBlob& blob : graph.blobs) bytes += blob.bytes.size() + kFileAlignment;
+  return bytes;
+}
+
 }  // namespace
 
-DataSection lay_out(Graph& graph) {
+DataSection lay_out(Graph& graph, DataSection::In in, uint64_t front) {
   const size_t count = graph.model.tensors.size();
   std::vector<bool> tiled(count, false);
   std::vector<int32_t> order;
@@ -269,7 +312,8 @@ DataSection lay_out(Graph& graph) {
       order.push_back(t);
     });
   }
-  DataSection data;
+  DataSection data(in);
+  data.reserve(most_bytes(graph), front);
   for (const int32_t t : order) {
     const auto at = static_cast<size_t>(t);
     store_constant(data, *graph.constants[at], tiled[at], *graph.model.tensors[at]);

@@ -9,8 +9,9 @@ namespace bantam::convert {
 
 /// Lays out every constant as its type and its use say (Linear weights in tiles, tables in rows, vectors
 /// padded to 16 elements), in the order in which ops use them, then the tokenizers' blobs; fills layout,
-/// blobs, scale kind and error of the tensors. The quantised values are decided here.
-DataSection lay_out(Graph& graph);
+/// blobs, scale kind and error of the tensors. The quantised values are decided here. Memory: the section, and of a matrix some rows. `front`: see
+/// DataSection::reserve.
+DataSection lay_out(Graph& graph, DataSection::In in = DataSection::In::kMemory, uint64_t front = 0);
 
 }  // namespace bantam::convert
 

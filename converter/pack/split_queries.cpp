@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "graph/access.h"
+#include "graph/rows.h"
 #include "pack/lower.h"
 
 namespace bantam::convert {
@@ -120,6 +121,7 @@ class Splitter {
 }  // namespace
 
 void split_queries(Graph& graph) {
+  hold_values(graph);
   auto& ops = main_subgraph(graph).ops;
   const std::vector<int32_t> producer = producers(graph);
   Splitter splitter(graph);

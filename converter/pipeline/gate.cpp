@@ -33,7 +33,7 @@ void Gate::prepare() {
   if (reference_) return;
   TypeOptions exact;
   exact.weights = fb::DType::f32;
-  reference_bytes_ = build(graph_, exact);
+  reference_bytes_ = build(graph_, exact, DataSection::In::kScratch);
   // An f32 file is compared with itself, bit by bit.
   const bool same = options_.types.weights == fb::DType::f32;
   const uint32_t tokens = session_tokens(graph_.model);

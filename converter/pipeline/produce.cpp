@@ -99,7 +99,7 @@ std::vector<std::string> smaller_types(const Graph& graph, const ConvertOptions&
     name = "without --keep";
   }
   if (name.empty()) return result;
-  const uint64_t then = build_model(graph, other).bytes.size();
+  const uint64_t then = size_of_build(graph, other);
   if (then < bytes) result.push_back(fmt::format("{}: {} less", name, readable_bytes(bytes - then)));
   return result;
 }

@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "graph/access.h"
+#include "graph/rows.h"
 
 namespace bantam::convert {
 namespace {
@@ -178,6 +179,7 @@ std::string prune_problem(const PruneOptions& options) {
 void prune(Graph& graph, const PruneOptions& options, const TypeOptions& types, const InputMoments& moments) {
   if (const std::string problem = prune_problem(options); !problem.empty()) throw Error(ExitCode::kUsage, problem);
   if (!options.zeros()) return;
+  hold_values(graph);
   const InputImportance importance = importance_of(moments);
   std::vector<Target> targets = find_targets(graph, types, importance);
   for (Target& target : targets) {

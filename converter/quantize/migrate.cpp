@@ -5,6 +5,7 @@
 #include <set>
 
 #include "graph/access.h"
+#include "graph/rows.h"
 
 namespace bantam::convert {
 namespace {
@@ -52,9 +53,10 @@ bool meet_others(const Graph& graph, const std::set<int32_t>& weights, int32_t x
 std::vector<float> weight_maxima(const Graph& graph, const std::vector<const fb::OpT*>& readers, size_t columns) {
   std::vector<float> largest(columns, 0.0f);
   for (const fb::OpT* op : readers) {
-    const std::vector<float>& values = graph.constants[static_cast<size_t>(op->inputs[1])]->values;
-    for (size_t i = 0; i < values.size(); ++i) {
-      largest[i % columns] = std::max(largest[i % columns], std::fabs(values[i]));
+    Rows rows(*graph.constants[static_cast<size_t>(op->inputs[1])], columns);
+    for (size_t r = 0; r < rows.size(); ++r) {
+      const float* row = rows.row(r);
+      for (size_t c = 0; c < columns; ++c) largest[c] = std::max(largest[c], std::fabs(row[c]));
     }
   }
   return largest;

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "graph/access.h"
+#include "graph/rows.h"
 #include "ops/ops.h"
 #include "quantize/int4.h"
 #include "quantize/int8.h"
@@ -220,6 +221,7 @@ Rounded round_matrix(const std::vector<float>& values, size_t rows, fb::DType ty
 }
 
 void round_weights(Graph& graph, const InputMoments& moments, const std::function<void(double)>& progress) {
+  hold_values(graph);
   const auto& ops = main_subgraph(graph).ops;
   std::map<int32_t, size_t> readers;  // of a matrix
   for (const auto& op : ops) for_each_read(*op, [&](int32_t t) { ++readers[t]; });

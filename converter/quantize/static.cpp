@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/size.h"
 #include "graph/access.h"
+#include "graph/rows.h"
 #include "quantize/int8.h"
 #include "quantize/numbers.h"
 
@@ -468,6 +469,9 @@ class StaticForm {
 
 }  // namespace
 
-void make_static(Graph& graph, const StaticRanges& ranges) { StaticForm(graph, ranges).run(); }
+void make_static(Graph& graph, const StaticRanges& ranges) {
+  hold_values(graph);
+  StaticForm(graph, ranges).run();
+}
 
 }  // namespace bantam::convert

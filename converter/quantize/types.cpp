@@ -9,6 +9,7 @@
 #include "base/half.h"
 #include "base/pattern.h"
 #include "graph/access.h"
+#include "graph/rows.h"
 #include "graph/tensor_classes.h"
 
 namespace bantam::convert {
@@ -37,22 +38,16 @@ void check_finite(const Graph& graph) {
   Problems problems;
   for (size_t i = 0; i < graph.constants.size(); ++i) {
     if (!graph.constants[i]) continue;
-    for (const float value : graph.constants[i]->values) {
-      if (std::isfinite(value)) continue;
-      problems.add(ExitCode::kInvalid,
-                   fmt::format("tensor {} holds a NaN or an infinity; repair the model before converting it",
-                               graph.model.tensors[i]->name));
-      break;
-    }
+    if (all_values(*graph.constants[i], [](float value) { return std::isfinite(value); })) continue;
+    problems.add(ExitCode::kInvalid,
+                 fmt::format("tensor {} holds a NaN or an infinity; repair the model before converting it",
+                             graph.model.tensors[i]->name));
   }
   problems.raise();
 }
 
 bool exceeds_half(const Constant& constant) {
-  for (const float value : constant.values) {
-    if (std::fabs(value) > kHalfMax) return true;
-  }
-  return false;
+  return !all_values(constant, [](float value) { return std::fabs(value) <= kHalfMax; });
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <cstdlib>
 
 #include "bantam/sampling.h"
+#include "bantam/steps.h"
 #include "bantam/tasks.h"
 #include "format/view.h"
 #include "model/task_traits.h"
@@ -19,7 +20,8 @@ std::string in_quotes(const std::string& text) { return "\"" + text + "\""; }
 
 }  // namespace
 
-Runner::Runner(const FileBytes& bytes, uint32_t max_tokens, Linears linears) : arena_(nullptr, std::free) {
+Runner::Runner(const FileBytes& bytes, uint32_t max_tokens, Linears linears)
+    : scratch_(bytes.get_allocator().in_scratch(bytes.capacity()) ? &bytes : nullptr), arena_(nullptr, std::free) {
   check(Model::open(bytes.data(), bytes.size(), &model_), "the packed model");
   SessionOptions options;
   options.max_tokens = max_tokens;
@@ -116,6 +118,19 @@ void Runner::encode_source(const Sample& sample) {
   check(session_->encode(source), in_quotes(sample.text));
 }
 
+Status Runner::run(const Batch& batch) {
+  // With a back end the weights are elsewhere, too.
+  if (scratch_ == nullptr || backend_ != nullptr || batch.last_rows) return session_->run(batch);
+  SteppedRun steps;
+  Status status = SteppedRun::begin(session_, batch, &steps);
+  constexpr uint32_t kOperators = 4;
+  for (bool done = false; status == Status::kOk && !done;) {
+    status = steps.advance(kOperators, &done);
+    let_go(scratch_->data(), scratch_->size());
+  }
+  return status;
+}
+
 std::vector<OutputRows> Runner::run(const Sample& sample) {
   if (model_.chunk_tokens() != 0) return run_chunks(sample);
   if (session_->max_source() != 0) {
@@ -130,7 +145,7 @@ std::vector<OutputRows> Runner::run(const Sample& sample) {
     Batch batch;
     batch.ids = sample.decoder_ids.data();
     batch.tokens = static_cast<uint32_t>(sample.decoder_ids.size());
-    check(session_->run(batch), in_quotes(sample.text));
+    check(run(batch), in_quotes(sample.text));
     add_outputs(sample.text, &outputs);
     return outputs;
   }
@@ -140,7 +155,7 @@ std::vector<OutputRows> Runner::run(const Sample& sample) {
   batch.marks = sample.marks.empty() ? nullptr : sample.marks.data();
   batch.tokens = static_cast<uint32_t>(sample.ids.size());
   batch.features = sample.features.empty() ? nullptr : sample.features.data();
-  check(session_->run(batch), in_quotes(sample.text));
+  check(run(batch), in_quotes(sample.text));
   std::vector<OutputRows> outputs(model_.output_count());
   add_outputs(sample.text, &outputs);
   return outputs;
@@ -185,7 +200,7 @@ void Runner::complete(Sample* sample, uint32_t most) {
     batch.ids = ids.data();
     batch.tokens = static_cast<uint32_t>(ids.size());
     batch.last_rows = true;
-    check(session_->run(batch), in_quotes(sample->text));
+    check(run(batch), in_quotes(sample->text));
     NextToken next;
     check(next_token(*session_, 0, {}, &next), in_quotes(sample->text));
     if (ends_text(model_, next.id)) return;

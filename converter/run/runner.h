@@ -81,6 +81,8 @@ class Runner {
   void complete(Sample* sample, uint32_t most);
 
  private:
+  /// Session::run. Of a file in scratch memory a few operators at a time, whose weights are let go again.
+  Status run(const Batch& batch);
   /// The pass over the source, and what is true of it.
   void encode_source(const Sample& sample);
   /// The same where the model takes what is retrieved for chunks.
@@ -89,6 +91,7 @@ class Runner {
   void add_outputs(const std::string& text, std::vector<OutputRows>* outputs);
 
   Model model_;
+  const FileBytes* scratch_;  // the file's bytes, where they are not in memory but in a temporary file; else null
   std::unique_ptr<host::XnnpackBackend> backend_;
   std::unique_ptr<uint8_t, void (*)(void*)> arena_;
   Session* session_ = nullptr;

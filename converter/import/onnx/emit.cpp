@@ -26,12 +26,13 @@ bool is_made_up(const std::string& name) {
 
 class Emitter {
  public:
-  Emitter(const std::vector<Block>& blocks, const std::vector<int32_t>& outputs, uint32_t positions, std::string file,
-          Graph& graph, Builder& builder)
+  Emitter(const std::vector<Block>& blocks, const std::vector<int32_t>& outputs, uint32_t positions,
+          std::shared_ptr<const Model> model, Graph& graph, Builder& builder)
       : blocks_(blocks),
         outputs_(outputs),
         positions_(positions),
-        file_(std::move(file)),
+        model_(std::move(model)),
+        file_(model_->path.string()),
         graph_(graph),
         builder_(builder),
         chains_(make_chains(blocks, outputs)) {}
@@ -151,7 +152,8 @@ class Emitter {
     const bool named = !is_made_up(name);
     if (named) {
       const auto found = vectors_.find(name);
-      if (found != vectors_.end() && builder_.holds(found->second, Values{numbers, {}, {}, 0})) return found->second;
+      if (found != vectors_.end() && builder_.holds(found->second, Values{numbers, {}, {}, 0, nullptr}))
+        return found->second;
     }
     for (const float number : numbers) {
       if (!std::isfinite(number)) {
@@ -208,7 +210,7 @@ class Emitter {
     bool whole = true;
     for (const int32_t layer : layers) {
       const Parameter& weight = at(layer).weight;
-      MatrixValues read = matrix_of(weight, 0, at(layer).columns, file_);
+      MatrixValues read = matrix_of(weight, 0, at(layer).columns, model_);
       rows += at(layer).columns;
       if (weight.scale != nullptr) ++(read.rounded != nullptr ? out_.kept : out_.requantised);
       whole = whole && read.rounded != nullptr;
@@ -219,7 +221,7 @@ class Emitter {
       parts.push_back(std::move(read.values));
     }
     const auto columns = static_cast<uint32_t>(at(layers[0]).weight.dims()[1]);
-    Values all = parts.size() == 1 ? std::move(parts.front()) : concatenated(std::move(parts));
+    Values all = above_each_other(std::move(parts));
     for (const int32_t table : tables_) {
       if (builder_.rows(table) != rows || builder_.width(table) != columns || !builder_.holds(table, all)) continue;
       builder_.tie(table);
@@ -229,17 +231,6 @@ class Emitter {
     if (whole) graph_.constants[static_cast<size_t>(made)]->rounded = std::move(rounded);
     matrices_[key] = made;
     return made;
-  }
-
-  static Values concatenated(std::vector<Values> parts) {
-    Values all = std::move(parts.front());
-    for (size_t i = 1; i < parts.size(); ++i) {
-      all.values.insert(all.values.end(), parts[i].values.begin(), parts[i].values.end());
-      all.source.insert(all.source.end(), parts[i].source.begin(), parts[i].source.end());
-      all.source_bytes += parts[i].source_bytes;
-      parts[i] = {};
-    }
-    return all;
   }
 
   int32_t bias(const std::vector<const Chain*>& chains, const std::string& name) {
@@ -268,7 +259,7 @@ class Emitter {
     const bool places = block.index == fb::IndexSource::positions, one = block.index == fb::IndexSource::zero;
     const auto rows = static_cast<uint32_t>(block.weight.dims()[0]);
     const uint32_t first = places || one ? block.first : 0, keep = places ? positions_ : one ? 1 : rows;
-    MatrixValues read = matrix_of(block.weight, first, keep, file_);
+    MatrixValues read = matrix_of(block.weight, first, keep, model_);
     if (block.weight.scale != nullptr) ++out_.requantised;
     const std::string name = is_made_up(block.weight.name) ? "embeddings.weight" : block.weight.name;
     const int32_t made = builder_.embedding(unique(name), keep, block.columns, std::move(read.values));
@@ -361,8 +352,8 @@ class Emitter {
       const Parameter& states = block.states[d];
       const auto rows = static_cast<uint32_t>(states.dims()[0]);
       RecurrentWeights of;
-      of.weights =
-          builder_.linear_weight(unique(name + ".states"), rows, block.cells, matrix_of(states, 0, rows, file_).values);
+      of.weights = builder_.linear_weight(unique(name + ".states"), rows, block.cells,
+                                          matrix_of(states, 0, rows, model_).values);
       of.bias = vector(block.state_biases[d], "", name + ".states.bias");
       weights.push_back(of);
     }
@@ -413,6 +404,7 @@ class Emitter {
   const std::vector<Block>& blocks_;
   const std::vector<int32_t>& outputs_;
   const uint32_t positions_;
+  const std::shared_ptr<const Model> model_;
   const std::string file_;
   Graph& graph_;
   Builder& builder_;
@@ -444,8 +436,8 @@ uint32_t positions_of(const std::vector<Block>& blocks, uint32_t max_tokens, uin
 }
 
 Emitted emit(const std::vector<Block>& blocks, const std::vector<int32_t>& outputs, uint32_t positions,
-             const std::string& file, Graph& graph, Builder& builder) {
-  return Emitter(blocks, outputs, positions, file, graph, builder).run();
+             const std::shared_ptr<const Model>& model, Graph& graph, Builder& builder) {
+  return Emitter(blocks, outputs, positions, model, graph, builder).run();
 }
 
 }  // namespace bantam::convert::onnx

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -34,9 +35,10 @@ struct Emitted {
 /// Tokens of the longest text: what all tables of places have rows for, else `otherwise`; at most max_tokens, where that is not 0.
 uint32_t positions_of(const std::vector<Block>& blocks, uint32_t max_tokens, uint32_t otherwise);
 
-/// Appends what `outputs` need, for texts of so many positions. Throws Error where a constant cannot be stored.
+/// Appends what `outputs` need, for texts of so many positions. Large matrices of `model` stay in its file until they are stored. Throws Error
+/// where a constant cannot be stored.
 Emitted emit(const std::vector<Block>& blocks, const std::vector<int32_t>& outputs, uint32_t positions,
-             const std::string& file, Graph& graph, Builder& builder);
+             const std::shared_ptr<const Model>& model, Graph& graph, Builder& builder);
 
 /// Chains of the blocks that outputs need; by each's last block.
 std::map<int32_t, Chain> make_chains(const std::vector<Block>& blocks, const std::vector<int32_t>& outputs);

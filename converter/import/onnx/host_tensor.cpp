@@ -17,7 +17,27 @@ T read_at(std::string_view bytes, uint64_t i) {
   return value;
 }
 
+/// out[i] = as_float(element first + i).
+template <typename T, typename AsFloat>
+void read_all(std::string_view bytes, uint64_t first, size_t count, float* out, const AsFloat& as_float) {
+  for (size_t i = 0; i < count; ++i) out[i] = as_float(read_at<T>(bytes, first + i));
+}
+
 }  // namespace
+
+void read_floats(const Tensor& tensor, uint64_t first, size_t count, float* out) {
+  const std::string_view b = tensor.bytes;
+  switch (tensor.type) {
+    case Type::f32:
+      return read_all<float>(b, first, count, out, [](float v) { return v; });
+    case Type::f16:
+      return read_all<uint16_t>(b, first, count, out, [](uint16_t v) { return float_from_f16(v); });
+    case Type::bf16:
+      return read_all<uint16_t>(b, first, count, out, [](uint16_t v) { return float_from_bf16(v); });
+    default:
+      for (size_t i = 0; i < count; ++i) out[i] = static_cast<float>(element(tensor, first + i));
+  }
+}
 
 HostTensor host_integers(std::vector<int64_t> values, bool scalar) {
   HostTensor out;

@@ -33,6 +33,8 @@ size_t count_of(const std::vector<int64_t>& dims);
 /// Reads elements of a file's tensor; nothing for types that are not read.
 std::optional<HostTensor> load(const Tensor& tensor);
 double element(const Tensor& tensor, uint64_t i);
+/// Elements [first, first + count) as f32.
+void read_floats(const Tensor& tensor, uint64_t first, size_t count, float* out);
 
 /// x spread to `dims` as ONNX broadcasts.
 HostTensor broadcast(const HostTensor& x, const std::vector<int64_t>& dims);

@@ -2,6 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <functional>
+
+#include "base/scratch_memory.h"
+
 namespace bantam::convert::onnx {
 
 uint32_t bytes_of(Type type) {
@@ -55,6 +59,15 @@ std::vector<int64_t> Node::integers(const std::string& attribute) const {
   const auto found = attributes.find(attribute);
   return found == attributes.end() ? std::vector<int64_t>{} : found->second.ints;
 }
+void Model::let_go(std::string_view bytes) const {
+  const std::less_equal<> at_most;  // of pointers into different objects
+  for (const auto& mapping : mappings) {
+    const auto* begin = reinterpret_cast<const char*>(mapping->data());
+    const bool inside = at_most(begin, bytes.data()) && at_most(bytes.data() + bytes.size(), begin + mapping->size());
+    if (inside) convert::let_go(bytes.data(), bytes.size());
+  }
+}
+
 const std::string& Node::input(size_t i) const {
   static const std::string kNone;
   return i < inputs.size() ? inputs[i] : kNone;

@@ -105,6 +105,10 @@ struct Model {
   NodeGraph graph;
   std::vector<Function> functions;
   std::vector<std::shared_ptr<const host::MappedFile>> mappings;  // hold what tensors point to
+
+  /// These bytes of a tensor are not needed for now: their pages leave this process's memory until they are read again. Nothing where they
+  /// are not of a mapped file.
+  void let_go(std::string_view bytes) const;
 };
 
 /// Reads and checks a file: sizes against the bytes, external data inside the file's directory. Functions are put in the place of the nodes

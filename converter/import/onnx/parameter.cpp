@@ -2,10 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
 #include "base/error.h"
+#include "graph/rows.h"
 
 namespace bantam::convert::onnx {
 namespace {
@@ -52,6 +54,87 @@ void check(float value, const Parameter& parameter, const std::string& file) {
                                               "again",
                                               file, parameter.name));
 }
+
+/// Rows [skip, skip + keep) of a matrix of floats that stays in the file.
+class FileRows : public RowSource {
+ public:
+  FileRows(const Parameter& parameter, size_t skip, size_t keep, std::shared_ptr<const Model> model)
+      : model_(std::move(model)),
+        tensor_(*parameter.tensor),
+        turned_(parameter.turned),
+        width_(static_cast<size_t>(parameter.dims()[1])),
+        all_(static_cast<size_t>(parameter.dims()[0])),
+        skip_(skip),
+        keep_(keep) {}
+  size_t rows() const override { return keep_; }
+  size_t columns() const override { return width_; }
+
+  void read(size_t first, size_t count, float* out) const override {
+    const size_t begin = skip_ + first;
+    if (!turned_) {
+      read_floats(tensor_, begin * width_, count * width_, out);
+      return let_go(begin * width_, count * width_);
+    }
+    std::vector<float> part(count);
+    size_t held = 0;
+    for (size_t c = 0; c < width_; ++c) {
+      read_floats(tensor_, c * all_ + begin, count, part.data());
+      for (size_t r = 0; r < count; ++r) out[r * width_ + c] = part[r];
+      if ((c + 1 - held) * all_ < kHeldElements && c + 1 != width_) continue;
+      let_go(held * all_, (c + 1 - held) * all_);
+      held = c + 1;
+    }
+  }
+
+ private:
+  static constexpr size_t kHeldElements = size_t{1} << 20;
+  void let_go(size_t first, size_t count) const {
+    const size_t each = bytes_of(tensor_.type);
+    model_->let_go(tensor_.bytes.substr(first * each, count * each));
+  }
+
+  const std::shared_ptr<const Model> model_;
+  const Tensor& tensor_;  // of the model
+  const bool turned_;
+  const size_t width_, all_, skip_, keep_;
+};
+
+/// Rows of several one behind the other.
+class StackedRows : public RowSource {
+ public:
+  explicit StackedRows(std::vector<Constant> parts) : parts_(std::move(parts)) {
+    for (const Constant& part : parts_) {
+      if (part.later != nullptr) columns_ = part.later->columns();
+    }
+    for (const Constant& part : parts_) rows_ += count_values(part) / columns_;
+  }
+  size_t rows() const override { return rows_; }
+  size_t columns() const override { return columns_; }
+
+  void read(size_t first, size_t count, float* out) const override {
+    size_t before = 0;
+    for (const Constant& part : parts_) {
+      const size_t of = count_values(part) / columns_;
+      const size_t begin = std::max(first, before), end = std::min(first + count, before + of);
+      before += of;
+      if (begin >= end) continue;
+      float* to = out + (begin - first) * columns_;
+      const size_t from = begin - (before - of);
+      if (part.later != nullptr) {
+        part.later->read(from, end - begin, to);
+      } else {
+        std::copy_n(part.values.data() + from * columns_, (end - begin) * columns_, to);
+      }
+    }
+  }
+
+ private:
+  std::vector<Constant> parts_;
+  size_t columns_ = 0, rows_ = 0;
+};
+
+/// Smaller ones are held.
+constexpr size_t kFewElements = size_t{1} << 12;
 
 }  // namespace
 
@@ -103,11 +186,23 @@ std::shared_ptr<const HostTensor> host_of(const Parameter& parameter) {
   return std::make_shared<const HostTensor>(*std::move(loaded));
 }
 
-MatrixValues matrix_of(const Parameter& parameter, uint32_t skip, uint32_t keep, const std::string& file) {
+MatrixValues matrix_of(const Parameter& parameter, uint32_t skip, uint32_t keep,
+                       const std::shared_ptr<const Model>& model) {
+  const std::string file = model->path.string();
   MatrixValues out;
   out.values = described(parameter);
   const std::vector<int64_t> shape = parameter.dims();
   const auto rows = static_cast<size_t>(shape[0]), columns = static_cast<size_t>(shape[1]);
+  const bool in_file = parameter.tensor != nullptr && is_float(parameter.tensor->type) && parameter.scale == nullptr;
+  if (in_file && size_t{keep} * columns >= kFewElements) {
+    Constant read;
+    read.later = out.values.later = std::make_shared<const FileRows>(parameter, skip, keep, model);
+    all_values(read, [&](float value) {
+      check(value, parameter, file);
+      return true;
+    });
+    return out;
+  }
   const Scales scales(parameter);
   std::vector<float>& values = out.values.values;
   values.reserve(size_t{keep} * columns);
@@ -132,6 +227,31 @@ MatrixValues matrix_of(const Parameter& parameter, uint32_t skip, uint32_t keep,
   }
   if (kept) out.rounded = std::move(rounded);
   return out;
+}
+
+Values above_each_other(std::vector<Values> parts) {
+  Values all = std::move(parts.front());
+  if (parts.size() == 1) return all;
+  std::vector<Constant> stacked(1);
+  const auto move_to = [](Values& from, Constant& to) {
+    to.values = std::move(from.values);
+    to.later = std::move(from.later);
+  };
+  move_to(all, stacked.front());
+  bool later = stacked.front().later != nullptr;
+  for (size_t i = 1; i < parts.size(); ++i) {
+    all.source.insert(all.source.end(), parts[i].source.begin(), parts[i].source.end());
+    all.source_bytes += parts[i].source_bytes;
+    move_to(parts[i], stacked.emplace_back());
+    later = later || stacked.back().later != nullptr;
+  }
+  if (later) {
+    all.later = std::make_shared<const StackedRows>(std::move(stacked));
+    return all;
+  }
+  all.values.clear();
+  for (const Constant& part : stacked) all.values.insert(all.values.end(), part.values.begin(), part.values.end());
+  return all;
 }
 
 Values vector_of(const Parameter& parameter, const std::string& file) {

@@ -40,8 +40,11 @@ struct MatrixValues {
 };
 
 /// A matrix [rows, columns] as it is turned, times its scales. Integers of at most 127 around 0 with a scale for all or for a row stay.
-/// Throws Error naming the tensor where a value is not finite. Only rows from `skip` on, `keep` of them.
-MatrixValues matrix_of(const Parameter& parameter, uint32_t skip, uint32_t keep, const std::string& file);
+/// Throws Error naming the tensor where a value is not finite. Only rows from `skip` on, `keep` of them. Floats stay in the file.
+MatrixValues matrix_of(const Parameter& parameter, uint32_t skip, uint32_t keep,
+                       const std::shared_ptr<const Model>& model);
+/// Matrices of as many columns above each other.
+Values above_each_other(std::vector<Values> parts);
 /// Numbers of a vector.
 Values vector_of(const Parameter& parameter, const std::string& file);
 

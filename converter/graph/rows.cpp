@@ -1,0 +1,65 @@
+#include "graph/rows.h"
+
+#include <algorithm>
+#include <map>
+
+#include "base/size.h"
+
+namespace bantam::convert {
+namespace {
+
+constexpr size_t kBlockValues = size_t{1} << 18;
+
+}  // namespace
+
+size_t count_values(const Constant& constant) {
+  return constant.later == nullptr ? constant.values.size() : constant.later->rows() * constant.later->columns();
+}
+
+Rows::Rows(const Constant& constant, size_t columns)
+    : constant_(constant), columns_(columns), rows_(columns == 0 ? 0 : count_values(constant) / columns) {}
+
+const float* Rows::row(size_t r) {
+  if (constant_.later == nullptr) return constant_.values.data() + r * columns_;
+  if (r < first_ || r >= first_ + held_) {
+    first_ = r;
+    held_ = std::min(rows_ - r, std::max<size_t>(1, kBlockValues / columns_));
+    block_.resize(held_ * columns_);
+    constant_.later->read(first_, held_, block_.data());
+  }
+  return block_.data() + (r - first_) * columns_;
+}
+
+bool same_values(const Constant& a, const Constant& b) {
+  if (a.later == nullptr && b.later == nullptr) return a.values == b.values;
+  const size_t columns = (a.later == nullptr ? b : a).later->columns();
+  if (count_values(a) != count_values(b)) return false;
+  Rows left(a, columns), right(b, columns);
+  for (size_t r = 0; r < left.size(); ++r) {
+    const float* row = left.row(r);
+    if (!std::equal(row, row + columns, right.row(r))) return false;
+  }
+  return true;
+}
+
+void hold_values(Constant& constant) {
+  if (constant.later == nullptr) return;
+  constant.values.resize(in_memory(count_values(constant), sizeof(float)));
+  constant.later->read(0, constant.later->rows(), constant.values.data());
+  constant.later = nullptr;
+}
+
+void hold_values(Graph& graph) {
+  std::map<const Constant*, std::shared_ptr<Constant>> held;  // what several tensors share stays one
+  for (auto& slot : graph.constants) {
+    if (slot == nullptr || slot->later == nullptr) continue;
+    std::shared_ptr<Constant>& made = held[slot.get()];
+    if (made == nullptr) {
+      made = std::make_shared<Constant>(*slot);
+      hold_values(*made);
+    }
+    slot = made;
+  }
+}
+
+}  // namespace bantam::convert
