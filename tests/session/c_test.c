@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "bantam/bantam.h"
+#include "bantam/bantam_device.h"
 
 #define CHECK(condition)                                                            \
   do {                                                                              \
@@ -103,6 +104,74 @@ static int check_texts(bantam_session* session, bantam_text text, bantam_label_s
   return 0;
 }
 
+/* The answer of run(), an operator at a time; of texts, and of their ids. */
+static int check_steps(bantam_session* session, bantam_text text, bantam_label_score expected) {
+  const bantam_text none = {NULL, 0};
+  bantam_stepped_run run;
+  bantam_label_score best;
+  int32_t ids[32];
+  uint32_t by_ids, executed, count, above;
+  int done;
+
+  for (by_ids = 0; by_ids < 2; ++by_ids) {
+    bantam_session_clear(session);
+    CHECK(bantam_session_add(session, text, none, NULL) == BANTAM_OK);
+    if (by_ids) {
+      const bantam_sequence sequence = bantam_session_sequence(session, 0);
+      CHECK(sequence.row_count <= 32);
+      memcpy(ids, sequence.ids, sequence.row_count * sizeof ids[0]);
+      CHECK(bantam_stepped_run_begin_ids(&run, session, ids, NULL, NULL, 1, sequence.row_count) == BANTAM_OK);
+    } else {
+      CHECK(bantam_stepped_run_begin(&run, session) == BANTAM_OK);
+    }
+    CHECK(bantam_stepped_run_operators(&run) > 4);
+    for (executed = 0, done = 0; !done; ++executed) {
+      CHECK(bantam_stepped_run_executed(&run) == executed);
+      CHECK(bantam_classify(session, 0, &best, 1, &count, &above) != BANTAM_OK);
+      CHECK(bantam_stepped_run_advance(&run, 1, &done) == BANTAM_OK);
+    }
+    CHECK(executed == bantam_stepped_run_operators(&run));
+    CHECK(bantam_classify(session, 0, &best, 1, &count, &above) == BANTAM_OK);
+    CHECK(memcmp(&best, &expected, sizeof best) == 0);
+  }
+  bantam_session_clear(session);
+  CHECK(bantam_stepped_run_begin(&run, session) == BANTAM_INVALID_ARGUMENT); /* no text */
+  CHECK(bantam_stepped_run_advance(&run, 1, &done) == BANTAM_INVALID_ARGUMENT && !done);
+  CHECK(bantam_stepped_run_begin(NULL, session) == BANTAM_INVALID_ARGUMENT);
+  CHECK(bantam_stepped_run_begin(&run, NULL) == BANTAM_INVALID_ARGUMENT);
+  CHECK(bantam_stepped_run_advance(&run, 1, NULL) == BANTAM_INVALID_ARGUMENT);
+  return 0;
+}
+
+/* A partition is longer than its file, whose last byte has been lost, too. */
+static int check_file(const unsigned char* bytes, size_t size) {
+  unsigned char* flash = calloc(1, size + 100);
+  bantam_file_check check;
+  size_t found = 0;
+  int lost, done = 0;
+
+  CHECK(flash != NULL);
+  memcpy(flash, bytes, size);
+  CHECK(bantam_file_bytes(flash, size + 100, &found) == BANTAM_OK && found == size);
+  CHECK(bantam_file_bytes(flash, size - 1, &found) == BANTAM_TRUNCATED);
+  for (lost = 0; lost < 2; ++lost) {
+    bantam_status status = BANTAM_OK;
+    size_t slices = 0;
+    CHECK(bantam_file_check_begin(&check, flash, size) == BANTAM_OK);
+    for (done = 0; status == BANTAM_OK && !done; ++slices) {
+      status = bantam_file_check_advance(&check, 1000, &done);
+    }
+    CHECK(status == (lost ? BANTAM_CORRUPT : BANTAM_OK) && done == !lost);
+    CHECK(slices > size / 1000 && bantam_file_check_checked(&check) == size);
+    flash[size - 1] ^= 1;
+  }
+  CHECK(bantam_file_check_begin(NULL, flash, size) == BANTAM_INVALID_ARGUMENT);
+  CHECK(bantam_file_check_begin(&check, NULL, size) == BANTAM_INVALID_ARGUMENT);
+  CHECK(bantam_file_check_advance(&check, 1, &done) == BANTAM_INVALID_ARGUMENT);
+  free(flash);
+  return 0;
+}
+
 int main(int argc, char** argv) {
   static const int32_t kBadIds[1] = {-1};
   bantam_model model;
@@ -172,6 +241,8 @@ int main(int argc, char** argv) {
   CHECK(bantam_model_mark_types(&model) == 1 && bantam_session_marks(session, 0) == NULL);
   CHECK(bantam_session_arena_high_water(session) <= arena_size);
 
+  CHECK(check_file(bytes, size) == 0);
+  CHECK(check_steps(session, text, best[0]) == 0);
   CHECK(check_texts(session, text, best[0]) == 0);
   CHECK(bantam_model_max_tokens(&model) > 0 && bantam_model_max_tokens(&model) <= 96);
   bantam_session_clear(session);
