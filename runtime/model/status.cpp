@@ -1,62 +1,67 @@
 #include "bantam/status.h"
 
+#include <string.h>
+
 #include "linked.h"
 
 namespace bantam {
+namespace {
+
+// Every status in the order of its number: its sentence, and the term that stands for it in images that leave sentences out.
+#define BANTAM_STATUSES(X)                                                                         \
+  X(kOk, "ok", "ok")                                                                               \
+  X(kInvalidArgument, "an argument is null, zero or out of range", "invalid argument")             \
+  X(kMisaligned, "memory is not aligned as required", "misaligned")                                \
+  X(kArenaTooSmall, "the arena is smaller than arena_bytes() states", "arena too small")           \
+  X(kNotAModel, "not a bantam file", "not a model")                                                \
+  X(kVersionTooNew, "the file was written by a newer version of bantam", "version too new")        \
+  X(kTruncated, "the file is cut short", "truncated")                                              \
+  X(kCorrupt, "the file is damaged or inconsistent", "corrupt")                                    \
+  X(kUnsupported, "the file asks for something that this version does not execute", "unsupported") \
+  X(kOpNotLinked, "this build leaves out an operator that the file uses", "not linked")            \
+  X(kTooManyTokens, "more tokens than the session or the model takes", "too many tokens")          \
+  X(kTooManySequences, "more sequences than the session takes", "too many sequences")              \
+  X(kIndexOutOfRange, "a token, segment or output index is out of range", "index out of range")    \
+  X(kNonFinite, "a NaN or an infinity turned up in the computation", "not finite")                 \
+  X(kNoTokenizer, "the file holds no tokenizer: feed token ids", "no tokenizer")                   \
+  X(kNoSuchTask, "the file's task is not the one asked for", "no such task")                       \
+  X(kTextTooLong, "more text than the session takes", "text too long")                             \
+  X(kBufferTooSmall, "the result buffer is too small", "buffer too small")                         \
+  X(kNotRun, "no successful run yet", "not run")                                                   \
+  X(kUnavailable, "not available in this build or on this machine", "unavailable")                 \
+  X(kIo, "reading or mapping a file failed", "i/o")                                                \
+  X(kInternal, "internal error", "internal")                                                       \
+  X(kNoTokenAllowed, "no token may follow: settings leave out what the text may only be", "no token allowed")
+
+#if BANTAM_LINK_FAULT_TEXT
+#define BANTAM_MESSAGE(name, sentence, term) sentence "\0"
+#else
+#define BANTAM_MESSAGE(name, sentence, term) term "\0"
+#endif
+// One behind the other: a table of pointers would take as much flash as some of them.
+constexpr char kMessages[] = BANTAM_STATUSES(BANTAM_MESSAGE) "unknown status";
+#undef BANTAM_MESSAGE
+
+#define BANTAM_NAME(name, sentence, term) Status::name,
+constexpr Status kStatuses[] = {BANTAM_STATUSES(BANTAM_NAME)};
+#undef BANTAM_NAME
+constexpr uint32_t kCount = sizeof(kStatuses) / sizeof(kStatuses[0]);
+
+constexpr bool in_order() {
+  for (uint32_t i = 0; i < kCount; ++i) {
+    if (kStatuses[i] != static_cast<Status>(i)) return false;
+  }
+  return true;
+}
+static_assert(in_order());
+
+}  // namespace
 
 const char* status_message(Status status) {
-  switch (status) {
-    case Status::kOk:
-      return "ok";
-    case Status::kInvalidArgument:
-      return "an argument is null, zero or out of range";
-    case Status::kMisaligned:
-      return "memory is not aligned as required";
-    case Status::kArenaTooSmall:
-      return "the arena is smaller than arena_bytes() states";
-    case Status::kNotAModel:
-      return "not a bantam file";
-    case Status::kVersionTooNew:
-      return "the file was written by a newer version of bantam";
-    case Status::kTruncated:
-      return "the file is cut short";
-    case Status::kCorrupt:
-      return "the file is damaged or inconsistent";
-    case Status::kUnsupported:
-      return "the file asks for something that this version does not execute";
-    case Status::kOpNotLinked:
-      return "this build leaves out an operator that the file uses";
-    case Status::kTooManyTokens:
-      return "more tokens than the session or the model takes";
-    case Status::kTooManySequences:
-      return "more sequences than the session takes";
-    case Status::kIndexOutOfRange:
-      return "a token, segment or output index is out of range";
-    case Status::kNonFinite:
-      return "a NaN or an infinity turned up in the computation";
-    case Status::kNoTokenizer:
-      return "the file holds no tokenizer: feed token ids";
-    case Status::kNoSuchTask:
-      return "the file's task is not the one asked for";
-    case Status::kTextTooLong:
-      return "more text than the session takes";
-    case Status::kBufferTooSmall:
-      return "the result buffer is too small";
-    case Status::kNotRun:
-      return "no successful run yet";
-    case Status::kUnavailable:
-      return "not available in this build or on this machine";
-    case Status::kIo:
-      return "reading or mapping a file failed";
-    case Status::kInternal:
-      return "internal error";
-    case Status::kNoTokenAllowed:
-      break;
-  }
-  if (linked::kContexts && status == Status::kNoTokenAllowed) {
-    return "no token may follow: settings leave out what the text may only be";
-  }
-  return "unknown status";
+  const auto number = static_cast<uint32_t>(status);
+  const char* message = kMessages;
+  for (uint32_t left = number < kCount ? number : kCount; left != 0; --left) message += strlen(message) + 1;
+  return message;
 }
 
 }  // namespace bantam
