@@ -4,6 +4,7 @@
 #include <type_traits>
 
 #include "bantam_generated.h"
+#include "linked.h"
 
 namespace bantam::structure {
 namespace {
@@ -34,10 +35,34 @@ constexpr uint32_t kUnionMembers = static_cast<uint32_t>(fb::OpAttributes::MAX);
 constexpr uint32_t kUnionBase = Tables::number<fb::Embed>() - static_cast<uint32_t>(fb::OpAttributes::Embed);
 static_assert(Tables::number<fb::ChunkAttention>() == kUnionBase + kUnionMembers);
 
+/// Whether something of this build reads tables of this type. What leads to others is checked, but not followed: a file has them
+/// from a converter that knows more than the image, and an image holds no description of what it never reads.
+template <typename T>
+constexpr bool is_read() {
+  if constexpr (fb::OpAttributesTraits<T>::enum_value != fb::OpAttributes::NONE) {
+    constexpr auto kKind = fb::OpAttributesTraits<T>::enum_value;
+    uint32_t rows = 0;
+#define BANTAM_OP(name, kind, ...) rows |= fb::OpAttributes::kind == kKind ? 1u << linked::kOp##name : 0u;
+#include "ops/ops.inc"
+#undef BANTAM_OP
+    return (rows & (BANTAM_LINK_OPS)) != 0;
+  }
+  constexpr bool kOfTokenizer = std::is_same_v<T, fb::Tokenizer> || std::is_same_v<T, fb::TokenizerBlob> ||
+                                std::is_same_v<T, fb::Normalizer> || std::is_same_v<T, fb::Splitter> ||
+                                std::is_same_v<T, fb::TokenModel> || std::is_same_v<T, fb::AddedToken>;
+  if (kOfTokenizer) return linked::kTokenizer;
+  if (std::is_same_v<T, fb::Integer>) return linked::kStatic;
+  if (std::is_same_v<T, fb::Chat>) return linked::kContexts;
+  if (std::is_same_v<T, fb::Finding>) return linked::kFind;
+  if (std::is_same_v<T, fb::Image>) return linked::kFeatures;
+  if (std::is_same_v<T, fb::Shortlist>) return linked::kSources;
+  return true;
+}
+
 template <typename T>
 struct Code {  // of a table by offset
   static_assert(Tables::number<T>() < Tables::kCount && Tables::kCount < 0x40);
-  static constexpr uint8_t kVectorElement = kTables | Tables::number<T>();
+  static constexpr uint8_t kVectorElement = is_read<T>() ? kTables | Tables::number<T>() : uint8_t{kVector4};
 };
 template <uint32_t kBytes>
 constexpr uint8_t vector_of() {
@@ -70,7 +95,7 @@ template <typename T>
 struct FieldCode<const T*> {
   static constexpr uint8_t code() {
     if constexpr (Tables::number<T>() < Tables::kCount) {
-      return kTable | Tables::number<T>();
+      return is_read<T>() ? kTable | Tables::number<T>() : uint8_t{kBytes4};
     } else {
       return struct_of<T>();
     }
@@ -105,18 +130,20 @@ struct FieldCode<const flatbuffers::Vector<flatbuffers::Offset<flatbuffers::Stri
 struct Field {
   uint32_t table;
   uint8_t code;
+  bool read;  // is_read
 };
 
 template <typename Table, typename Result>
 constexpr Field field(Result (Table::*)() const) {
-  return {Tables::number<Table>(), FieldCode<Result>::kCode};
+  return {Tables::number<Table>(), FieldCode<Result>::kCode, is_read<Table>()};
 }
 template <typename Table, typename Result>
 constexpr Field required(Result (Table::*)() const) {
   constexpr uint8_t code = FieldCode<Result>::kCode;
   static_assert((code & kFormMask) == kLeaf || (code & kFormMask) == kTables);
   return {Tables::number<Table>(),
-          static_cast<uint8_t>(code | ((code & kFormMask) == kLeaf ? kRequiredLeaf : kRequiredTables))};
+          static_cast<uint8_t>(code | ((code & kFormMask) == kLeaf ? kRequiredLeaf : kRequiredTables)),
+          is_read<Table>()};
 }
 
 // Every table's fields in the schema's order; tests/model/structure_test.cpp compares with flatc's own description.
@@ -242,22 +269,28 @@ constexpr Field kList[] = {
     field(&fb::Shortlist::words), field(&fb::Shortlist::first), field(&fb::Shortlist::multiple),
     field(&fb::Shortlist::shared), field(&fb::Shortlist::source_words), field(&fb::Shortlist::lists),  //
     field(&fb::Globals::kind), field(&fb::Globals::separator)};
-constexpr uint32_t kFieldCount = sizeof(kList) / sizeof(kList[0]);
+constexpr uint32_t count_fields() {
+  uint32_t count = 0;
+  for (const Field& field : kList) count += field.read ? 1 : 0;
+  return count;
+}
+constexpr uint32_t kFieldCount = count_fields();
 static_assert(kFieldCount <= UINT16_MAX);
+using FieldNumber = std::conditional_t<kFieldCount <= UINT8_MAX, uint8_t, uint16_t>;
 
 struct Tabulated {
   uint8_t fields[kFieldCount] = {};
-  uint16_t begin[Tables::kCount + 1] = {};
+  FieldNumber begin[Tables::kCount + 1] = {};
   bool in_order = true;
 
   constexpr Tabulated() {
-    uint32_t table = 0;
-    for (uint32_t i = 0; i < kFieldCount; ++i) {
-      fields[i] = kList[i].code;
-      in_order = in_order && kList[i].table >= table;
-      while (table < kList[i].table) begin[++table] = static_cast<uint16_t>(i);
+    uint32_t table = 0, number = 0;
+    for (const Field& field : kList) {
+      in_order = in_order && field.table >= table;
+      while (table < field.table) begin[++table] = static_cast<FieldNumber>(number);
+      if (field.read) fields[number++] = field.code;
     }
-    while (table < Tables::kCount) begin[++table] = static_cast<uint16_t>(kFieldCount);
+    while (table < Tables::kCount) begin[++table] = static_cast<FieldNumber>(number);
   }
 };
 static_assert(Tabulated().in_order);
@@ -433,7 +466,9 @@ class Walk {
 
 }  // namespace
 
+#if BANTAM_LINK_HOST
 Schema schema() { return {kSchema.fields, kSchema.begin, Tables::kCount, kUnionBase, kUnionMembers}; }
+#endif
 
 bool is_well_formed(const uint8_t* bytes, uint64_t size) {
   return size <= kMostBytes && Walk(bytes, static_cast<uint32_t>(size)).run();

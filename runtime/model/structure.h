@@ -47,6 +47,7 @@ struct Schema {
   uint32_t union_base;
   uint32_t union_members;
 };
+/// Hosts only: images have no tables that they do not read.
 Schema schema();
 
 /// Whether bytes[0, size) are a FlatBuffer with the schema's identifier in which every offset, vector, string and table

@@ -73,7 +73,7 @@ Status render_conversation(const fb::Chat& chat, const ChatMessage* messages, ui
 }
 
 bool has_chat(const Model& model) {
-  return model.is_open() && root(model).task() != nullptr && root(model).task()->chat() != nullptr;
+  return linked::kContexts && model.is_open() && root(model).task() != nullptr && root(model).task()->chat() != nullptr;
 }
 
 Status render_chat(const Model& model, const ChatMessage* messages, uint32_t count,
