@@ -1,5 +1,4 @@
 #include "text/normalizer.h"
-
 #include "text/utf8.h"
 
 namespace bantam::text {
@@ -136,10 +135,12 @@ bool NormalStream::begin_run() {
   at_ = run_end_;
   if (!survivors) return false;
   run_rank_ = 0;
-  cursor_ = run_begin_;
-  cursor_index_ = 0;
-  cursor_begin_ = char_begin_;
-  cursor_end_ = char_end_;
+  if constexpr (kPlaced) {
+    cursor_ = run_begin_;
+    cursor_index_ = 0;
+    cursor_begin_ = char_begin_;
+    cursor_end_ = char_end_;
+  }
   begin_rank();
   return true;
 }
@@ -147,16 +148,22 @@ bool NormalStream::begin_run() {
 void NormalStream::begin_rank() {
   scan_ = run_begin_;
   lead_at_ = 0;
-  before_ = 0;
-  uint32_t at = run_begin_;
-  Clean c;
-  while (at < run_end_ && read(&at, &c)) {
-    if (rank_of(c.properties) < kSurvivorRanks[run_rank_]) ++before_;
+  if constexpr (kPlaced) {
+    before_ = 0;
+    uint32_t at = run_begin_;
+    Clean c;
+    while (at < run_end_ && read(&at, &c)) {
+      if (rank_of(c.properties) < kSurvivorRanks[run_rank_]) ++before_;
+    }
   }
 }
 
 /// The bytes of character number `index` (from 1) of the run; 0: of the character before it.
-void NormalStream::align(uint32_t index, NormalChar* out) {
+void NormalStream::align([[maybe_unused]] uint32_t index, NormalChar* out) {
+  if constexpr (!kPlaced) {
+    out->begin = out->end = at_;
+    return;
+  }
   Clean c;
   while (cursor_index_ < index && cursor_ < run_end_ && read(&cursor_, &c)) {
     ++cursor_index_;

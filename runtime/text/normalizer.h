@@ -4,10 +4,14 @@
 
 #include <stdint.h>
 
+#include "linked.h"
 #include "text/char_map.h"
 #include "text/unicode.h"
 
 namespace bantam::text {
+
+/// Whether anything asks which bytes of the text a code point came from. Without, those of reordered ones are not looked for.
+constexpr bool kPlaced = linked::kOffsets || linked::kNormalizedTokens;
 
 struct Normalization {
   bool clean_text = false;
@@ -39,7 +43,8 @@ class NormalStream {
       *out = {queue_[queue_at_++], char_begin_, char_end_};
       return true;
     }
-    if (at_ < end_ && text_[at_] - 0x20u < 0x5F && !in_run_) {  // printed ASCII: nothing but its case can change
+    if (!kSmall && at_ < end_ && text_[at_] - 0x20u < 0x5F &&
+        !in_run_) {  // printed ASCII: nothing but its case can change
       const uint32_t c = text_[at_];
       const bool upper = rules_.lowercase && c - 'A' <= 'Z' - 'A';
       *out = {upper ? c + 32 : c, at_, at_ + 1};

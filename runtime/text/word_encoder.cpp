@@ -154,8 +154,8 @@ struct AddedWords {
 }  // namespace
 
 void WordBuffer::append(const NormalChar& c) {
-  if (chars_ == 0) begin_ = c.begin;
-  end_ = c.end;
+  if (linked::kOffsets && chars_ == 0) begin_ = c.begin;
+  if (linked::kOffsets) end_ = c.end;
   if (chars_ < tables_.max_word_chars) {
     from_.add(chars_, c);
     size_ += encode_utf8(c.code, bytes_ + size_);
