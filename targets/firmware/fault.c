@@ -33,13 +33,6 @@ static const char* fault_name(uint32_t exception) {
   }
 }
 
-static int stack_overflow(const uint32_t* frame, int handler, uint32_t limit) {
-#if __ARM_ARCH < 7
-  if (stack_top[7] != STACK_PAINT) return 1;  // the highest word of the guard, which no MPU guards here
-#endif
-  return limit != 0 || frame < (handler ? handler_stack_bottom : stack_bottom);
-}
-
 // `frame`: where the core has, or would have, put r0-r3, r12, lr, pc and xpsr; `from`: EXC_RETURN, which says what was
 // interrupted: main, or another handler.
 static void __attribute__((noreturn, used)) fault_report(const uint32_t* frame, uint32_t from) {
@@ -53,12 +46,17 @@ static void __attribute__((noreturn, used)) fault_report(const uint32_t* frame, 
   const uint32_t kStackingFailed = 1u << 4 | 1u << 12;
   const uint32_t kLimit = 1u << 20;  // STKOF: below the stack limit register
   const int handler = (from & 8u) == 0;
-  const int in_stack = handler ? frame >= handler_stack_bottom && frame + 8 <= handler_stack_top
-                               : frame >= stack_bottom && frame + 8 <= stack_top;
+  const uint32_t* const bottom = handler ? handler_stack_bottom : stack_bottom;
+  const uint32_t* const top = handler ? handler_stack_top : stack_top;
+  int overflow = (status & kLimit) != 0 || frame < bottom;
+#if __ARM_ARCH < 7
+  overflow |= stack_top[7] != STACK_PAINT;  // the highest word of the guard, which no MPU guards here
+#endif
   put("\nfault: ");
   put(handler ? "in a handler, " : "");
-  put(stack_overflow(frame, handler, status & kLimit) ? "stack overflow, " : "");
+  put(overflow ? "stack overflow, " : "");
   put(fault_name(exception));
+  const int in_stack = frame >= bottom && frame + 8 <= top;
   if (in_stack && (status & (kStackingFailed | kLimit)) == 0) put_hex(", pc", frame[6]);
 #if __ARM_ARCH >= 7
   put_hex(", status", status);

@@ -46,6 +46,13 @@ int memcmp(const void* a, const void* b, size_t size) {
   return 0;
 }
 
+void* memchr(const void* bytes, int byte, size_t size) {
+  for (const uint8_t* at = bytes; size-- != 0; ++at) {
+    if (*at == (uint8_t)byte) return (void*)at;
+  }
+  return NULL;
+}
+
 size_t strlen(const char* text) {
   const char* end = text;
   while (*end != 0) ++end;

@@ -16,7 +16,8 @@ __asm__(".global mpu_power_of_two\n .set mpu_power_of_two, 0\n");
 enum { kReadWrite = 1 << 1, kReadOnly = 3 << 1, kNoExecute = 1 };
 enum { kFlashMemory = 0, kRamMemory = 1, kDeviceMemory = 2 };
 
-static void region(uint32_t number, uint32_t begin, uint32_t bytes, uint32_t access, uint32_t memory) {
+static void __attribute__((noinline))
+region(uint32_t number, uint32_t begin, uint32_t bytes, uint32_t access, uint32_t memory) {
   MPU_RNR = number;
   MPU_RBAR = begin | access;
   MPU_RLAR = ((begin + bytes - 1) & ~31u) | memory << 1 | 1;
@@ -44,27 +45,38 @@ __asm__(".global mpu_power_of_two\n .set mpu_power_of_two, 1\n");
 enum { kReadWrite = 3 << 24, kReadOnly = 6 << 24, kNoExecute = 1 << 28 };
 enum { kFlashMemory = 2 << 16, kRamMemory = 11 << 16, kDeviceMemory = 1 << 16 };  // TEX, C, B
 
-// `base` and `shape` of sections.ld.
-static void region(uint32_t number, const uint32_t* base, uint32_t attributes, const uint32_t* shape) {
-  MPU_RNR = number;
-  MPU_RBAR = (uint32_t)base;
-  MPU_RASR = attributes | (uint32_t)shape;
-}
+enum { kHalfGigabyte = 28 << 1 | 1, k32Bytes = 4 << 1 | 1 };
 
-void mpu_init(void) {
-  enum { kHalfGigabyte = 28 << 1 | 1, k32Bytes = 4 << 1 | 1 };
-  if (MPU_TYPE == 0) return;  // a Cortex-M0+ may lack it
-  // Of overlapping regions the one with the highest number counts: flash, where the model lies there.
-  region(0, model_region_base, kReadOnly | kNoExecute | kFlashMemory, model_region);
-  region(1, flash_region_base, kReadOnly | kFlashMemory, flash_region);
-  region(2, ram_region_base, kReadWrite | kNoExecute | kRamMemory, ram_region);
-  region(3, (const uint32_t*)kPeripherals, kReadWrite | kNoExecute | kDeviceMemory, (const uint32_t*)kHalfGigabyte);
+// What MPU_RBAR and MPU_RASR become: sums of symbols of sections.ld, which the linker adds up.
+typedef struct {
+  const uint8_t* base;
+  const uint8_t* shape;
+} Region;
+
+enum { kOwnNumber = 1 << 4 };  // of MPU_RBAR: the region's number is in the lowest bits
+#define REGION(number, begin, attributes, bytes) \
+  { (const uint8_t*)(begin) + (kOwnNumber | (number)), (const uint8_t*)(bytes) + (attributes) }
+
+// Of overlapping regions the one with the highest number counts: flash, where the model lies there.
+static const Region kRegions[] = {
+    REGION(0, model_region_base, kReadOnly | kNoExecute | kFlashMemory, model_region),
+    REGION(1, flash_region_base, kReadOnly | kFlashMemory, flash_region),
+    REGION(2, ram_region_base, kReadWrite | kNoExecute | kRamMemory, ram_region),
+    REGION(3, kPeripherals, kReadWrite | kNoExecute | kDeviceMemory, kHalfGigabyte),
 #if __ARM_ARCH >= 7
-  region(4, stack_top, kNoExecute, (const uint32_t*)k32Bytes);  // no access
+    REGION(4, stack_top, kNoExecute, k32Bytes),  // no access
 #endif
 #if defined(BOARD_HAS_HOT)
-  region(5, hot_region_base, kReadOnly | kFlashMemory, hot_region);
+    REGION(5, hot_region_base, kReadOnly | kFlashMemory, hot_region),
 #endif
+};
+
+void mpu_init(void) {
+  if (MPU_TYPE == 0) return;  // a Cortex-M0+ may lack it
+  for (uint32_t i = 0; i < sizeof kRegions / sizeof kRegions[0]; ++i) {
+    MPU_RBAR = (uint32_t)kRegions[i].base;
+    MPU_RASR = (uint32_t)kRegions[i].shape;
+  }
   MPU_CTRL = 1;
   fence();
 }
