@@ -433,5 +433,37 @@ TEST_F(SessionTest, ABackendRunsTheLinearLayersOfFloatFilesOnly) {
   }
 }
 
+TEST_F(SessionTest, TwoModelsTakeTurnsInOneArena) {
+  BertShape wider;
+  wider.hidden *= 2;
+  const FileBytes files[] = {FileBytes(build(bert_, WeightType::kI8).finish()),
+                             FileBytes(build(random_bert(wider, 2), WeightType::kF32).finish())};
+  const Ids ids = random_ids({40, 9}, 211, 2, 1);
+  SessionOptions options;
+  options.max_tokens = ids.offsets.back();
+  options.max_sequences = 2;
+  Model models[2];
+  size_t size = 0;
+  for (uint32_t i = 0; i < 2; ++i) {
+    ASSERT_EQ(Model::open(files[i].data(), files[i].size(), &models[i]), Status::kOk);
+    size = std::max(size, arena_bytes(models[i], options));
+  }
+  Arena arena(size);
+  for (uint32_t turn = 0; turn < 5; ++turn) {
+    const uint32_t which = turn % 2;
+    Session* session = nullptr;  // the one before ends where this one begins
+    ASSERT_EQ(Session::create(models[which], options, arena.data(), arena.size(), &session), Status::kOk);
+    ASSERT_EQ(session->run(ids.batch()), Status::kOk);
+    std::vector<float> all;
+    for (uint32_t i = 0; i < models[which].output_count(); ++i) {
+      OutputView view;
+      ASSERT_EQ(session->output(i, &view), Status::kOk);
+      const std::vector<float> one = values(view);
+      all.insert(all.end(), one.begin(), one.end());
+    }
+    EXPECT_EQ(all, run_once(files[which], ids, options)) << "turn " << turn;
+  }
+}
+
 }  // namespace
 }  // namespace bantam::testing
