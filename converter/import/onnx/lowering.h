@@ -144,6 +144,8 @@ class Lowering {
   void read_matrix(const Node& node, const Value& x, Parameter weight, const Value* bias);
   void read_gemm(const Node& node);
   void read_dequantize(const Node& node);
+  bool cuts_at_zero(const Node& node) const;
+  bool is_relu(int32_t term) const;
   bool read_recurrent(const Node& node);
   void read_convolution(const Node& node);
   void read_join(const Node& node);

@@ -170,6 +170,9 @@ bool Lowering::read_products(const Node& node) {
     // Masks, too, are quantised: what they hide stays far below what they show.
     if (x.kind == Value::Kind::kRows) {
       notes_.insert("activations are quantised by the ranges of each run, not by the file's scales");
+      if (cuts_at_zero(node) && !is_relu(x.term)) {
+        return set_term(node, x, functions_.apply("Relu", x.term), x.axes), true;
+      }
     }
     return set(node, 0, x), true;
   }
@@ -250,6 +253,37 @@ bool Lowering::read_products(const Node& node) {
   }
   if (op == "Gemm" && x.kind == Value::Kind::kRows && constant(1)) return read_gemm(node), true;
   return false;
+}
+
+/// Has the smallest integer the value 0? ONNX Runtime leaves out a Relu in front of such a QuantizeLinear, which does the same.
+bool Lowering::cuts_at_zero(const Node& node) const {
+  if (!there(node, 2)) {
+    const auto type = static_cast<Type>(node.integer("output_dtype", 0));
+    return type == Type::undefined || type == Type::u8 || type == Type::u16;
+  }
+  const Value& zero = in(node, 2);
+  const std::optional<double> number = number_of(zero);
+  if (!number || zero.constant.tensor == nullptr) return false;
+  switch (zero.constant.tensor->type) {
+    case Type::u8:
+    case Type::u16:
+      return *number == 0;
+    case Type::i8:
+      return *number == -128;
+    case Type::i16:
+      return *number == -32768;
+    default:
+      return false;
+  }
+}
+
+/// Is what makes these rows at last a Relu?
+bool Lowering::is_relu(int32_t term) const {
+  if (functions_.is(term, "Relu")) return true;
+  if (!functions_.is_rows(term)) return false;
+  const Block& block = at(functions_.base(term));
+  return block.kind == Block::Kind::kStage && block.stage.kind == Stage::Kind::kActivation &&
+         block.stage.activation == fb::ActivationKind::relu;
 }
 
 int32_t Lowering::pooled(const Node& node, int32_t x, fb::PoolKind kind) {

@@ -36,7 +36,8 @@ class RowFunctions {
 
   /// The block that it is made of; -1: of several, or of none.
   int32_t base(int32_t term) const { return terms_[at(term)].base; }
-  bool is_rows(int32_t term) const { return terms_[at(term)].op == "rows"; }
+  bool is_rows(int32_t term) const { return is(term, "rows"); }
+  bool is(int32_t term, const char* op) const { return terms_[at(term)].op == op; }
   bool is_constant(int32_t term) const { return terms_[at(term)].base == -1; }
   bool reduced(int32_t term) const { return terms_[at(term)].reduced; }
   /// Term without the constant factors that it is multiplied by at last.
