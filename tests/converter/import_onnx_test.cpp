@@ -194,6 +194,28 @@ TEST(OnnxAxes, RegroupsTextsTokensAndHeads) {
   EXPECT_FALSE(reshape(rows, at, {{2, 5, 5, -1}, {3, 7, 5, -1}}));
 }
 
+TEST(OnnxAxes, PutsABatchOfOneWhereTheFirstAxisOfOneIs) {
+  const std::vector<Extents> at = {{1, 8}, {1, 8}};
+  const Axes rows = {{kBatchAtom}, {kTokensAtom}, {columns_atom(8)}};
+  const auto regrouped = [&](const std::vector<int64_t>& shape) { return *reshape(rows, at, {shape, shape}); };
+  EXPECT_EQ(regrouped({1, 8, 2, 4}), (Axes{{kBatchAtom}, {kTokensAtom}, {columns_atom(2, 4)}, {columns_atom(4)}}));
+  EXPECT_EQ(regrouped({8, 1, 8}), (Axes{{kTokensAtom}, {kBatchAtom}, {columns_atom(8)}}));
+  EXPECT_EQ(regrouped({1, 1, 8, 8}), (Axes{{kBatchAtom}, {}, {kTokensAtom}, {columns_atom(8)}}));
+  EXPECT_EQ(regrouped({8, 8}), (Axes{{kBatchAtom, kTokensAtom}, {columns_atom(8)}}));
+}
+
+TEST(OnnxAxes, KnowsTokensThatConvolutionsLeaveOut) {
+  Axis fewer = {kTokensAtom};
+  fewer[0].less = 2;
+  const Axes rows = {{kBatchAtom}, fewer, {columns_atom(6)}};
+  EXPECT_EQ(dims(rows, {3, 7}), (std::vector<int64_t>{3, 5, 6}));
+  EXPECT_TRUE(is_tokens(fewer));
+  EXPECT_FALSE(fewer == Axis{kTokensAtom});
+  const auto four = reshape(rows, {{2, 5}, {3, 7}}, {{2, 1, 3, 6}, {3, 1, 5, 6}});
+  ASSERT_TRUE(four);
+  EXPECT_EQ((*four)[2], fewer);
+}
+
 TEST(OnnxRowFunctions, KnowsActivationsByWhatTheyGive) {
   RowFunctions f;
   const int32_t x = f.rows(0, 6);

@@ -9,7 +9,7 @@ int64_t extent(const Atom& atom, const Extents& at) {
     case Atom::Kind::kBatch:
       return at.batch;
     case Atom::Kind::kTokens:
-      return at.tokens;
+      return at.tokens - atom.less;
     case Atom::Kind::kColumns:
       break;
   }
@@ -84,6 +84,17 @@ std::optional<Axes> reshape(const Axes& axes, const std::vector<Extents>& at,
   Axis left = flat(axes);
   std::reverse(left.begin(), left.end());  // the next one is the last
   Axes out(rank);
+  const bool one = std::all_of(at.begin(), at.end(), [](const Extents& e) { return e.batch == 1; });
+  const auto texts = std::find(left.begin(), left.end(), kBatchAtom);
+  size_t place = rank;
+  if (one && texts != left.end()) {
+    // Which of the axes of 1 it is cannot be told by extents.
+    for (size_t i = rank; i-- > 0;) {
+      const auto is_one = [i](const std::vector<int64_t>& shape) { return shape[i] == 1; };
+      if (std::all_of(shapes.begin(), shapes.end(), is_one)) place = i;
+    }
+    if (place != rank) left.erase(texts);
+  }
   for (size_t i = 0; i < rank; ++i) {
     std::vector<int64_t> wanted;
     for (const auto& shape : shapes) wanted.push_back(shape[i]);
@@ -110,6 +121,7 @@ std::optional<Axes> reshape(const Axes& axes, const std::vector<Extents>& at,
   }
   // Batches and tokens of 1 may remain.
   if (!left.empty()) return std::nullopt;
+  if (place != rank) out[place] = {kBatchAtom};
   return out;
 }
 

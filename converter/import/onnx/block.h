@@ -45,6 +45,7 @@ struct Block {
   std::vector<float> biases;         // [heads, distances], the first of the key farthest in front; or nothing
   std::vector<float> slopes;         // of heads
   fb::PoolKind pool = fb::PoolKind::first;
+  uint32_t skip = 0;  // tokens at the end that a pool leaves out
   uint32_t begin = 0;
   uint32_t before = 0, after = 0;  // neighbours
   // Of each direction; gates lie as in schemas/bantam.fbs.

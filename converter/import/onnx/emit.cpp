@@ -379,7 +379,9 @@ class Emitter {
         made = attention(head);
         break;
       case Block::Kind::kPool:
-        made = builder_.pool(unique("pooling"), made_.at(head.inputs[0]), head.pool, chain.unit);
+        if (chain.unit && head.skip != 0) fail("divides by its length what a convolution without padding gave");
+        made = builder_.pool(unique("pooling"), made_.at(head.inputs[0]), head.pool, chain.unit,
+                             head.skip == 0 ? std::vector<uint32_t>{} : std::vector<uint32_t>{head.skip});
         break;
       case Block::Kind::kSlice:
         made = builder_.slice(unique(module(chain)), made_.at(head.inputs[0]), head.begin, head.columns);

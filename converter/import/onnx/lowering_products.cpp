@@ -487,16 +487,29 @@ bool Lowering::read_recurrent(const Node& node) {
   return true;
 }
 
-/// A convolution over tokens, padded so that each token has a window.
+/// A convolution over tokens, padded so that each token has a window, or not at all: then the last ones have none. The filters are
+/// [filters, columns, window]; with channels_last, [filters, window * columns], which stay in the file.
 void Lowering::read_convolution(const Node& node) {
   const Value& x = in(node, 0);
   const int32_t rows = block_of(x);
   const auto columns = static_cast<int64_t>(at(rows).columns);
-  const Axes expected = {{kBatchAtom}, {columns_atom(columns)}, {kTokensAtom}};
-  const std::shared_ptr<const HostTensor> weight = constant_of(in(node, 1));
-  if (!(x.axes == expected)) refuse("goes over something else than the tokens of texts");
-  if (weight == nullptr || weight->dims.size() != 3 || weight->dims[1] != columns) refuse("its filters do not fit");
-  const int64_t filters = weight->dims[0], window = weight->dims[2];
+  const bool last = node.integer("channels_last", 0) != 0;
+  const Axis whole = columns == 1 ? Axis{} : Axis{columns_atom(columns)};
+  const size_t along = last ? 1 : 2;
+  const bool texts = x.axes.size() == 3 && x.axes[0] == Axis{kBatchAtom} && x.axes[3 - along] == whole;
+  if (!texts || !is_tokens(x.axes[along])) refuse("goes over something else than the tokens of texts");
+  const std::vector<int64_t> shape = in(node, 1).constant.dims();
+  const std::vector<int64_t> windows = node.integers("kernel_shape");
+  int64_t filters = 0, window = 0;
+  if (last && shape.size() == 2 && windows.size() == 1 && windows[0] > 0 && shape[1] == windows[0] * columns) {
+    filters = shape[0];
+    window = windows[0];
+  } else if (!last && shape.size() == 3 && shape[1] == columns) {
+    filters = shape[0];
+    window = shape[2];
+  } else {
+    refuse("its filters do not fit");
+  }
   std::vector<int64_t> pads = node.integers("pads");
   if (pads.empty()) pads = {0, 0};
   const auto ones = [&](const char* name) {
@@ -507,35 +520,43 @@ void Lowering::read_convolution(const Node& node) {
                      node.text("auto_pad", "NOTSET") == "NOTSET";
   if (!usual) refuse("has groups, steps or gaps");
   constexpr int64_t kMostWindow = 64;
+  const bool none = pads == std::vector<int64_t>{0, 0};
   if (window < 1 || window > kMostWindow || pads.size() != 2 || pads[0] < 0 || pads[1] < 0 ||
-      pads[0] + pads[1] != window - 1) {
-    refuse("has not as many windows as there are tokens: other padding is not read");
+      (!none && pads[0] + pads[1] != window - 1)) {
+    refuse("has neither as many windows as there are tokens nor no padding: other padding is not read");
   }
-  int32_t tokens = rows;
+  Axis tokens = x.axes[along];
+  // Rows that were missing would be zeros to the next convolution.
+  if (!none && tokens[0].less != 0) refuse("is padded, and stands behind one that is not");
+  int32_t unfolded = rows;
   if (window > 1) {
     Block unfold;
     unfold.kind = Block::Kind::kUnfold;
     unfold.name = node.name;
     unfold.inputs = {rows};
     unfold.before = static_cast<uint32_t>(pads[0]);
-    unfold.after = static_cast<uint32_t>(pads[1]);
+    unfold.after = static_cast<uint32_t>(window - 1 - pads[0]);
     unfold.columns = static_cast<uint32_t>(window * columns);
-    tokens = add(std::move(unfold));
+    unfolded = add(std::move(unfold));
+    if (none) tokens[0].less += window - 1;
   }
-  std::vector<double> turned(weight->size());  // [filters, window, columns]
-  for (int64_t i = 0; i < filters * window * columns; ++i) {
-    const int64_t column = i % columns, token = i / columns % window, filter = i / columns / window;
-    turned[static_cast<size_t>(i)] = weight->at(static_cast<size_t>((filter * columns + column) * window + token));
+  Parameter weight = in(node, 1).constant;
+  if (!last) {
+    const std::shared_ptr<const HostTensor> given = constant_of(in(node, 1));
+    if (given == nullptr) refuse("its filters are no constants, or larger than is read here");
+    std::vector<double> turned(given->size());  // [filters, window, columns]
+    for (int64_t i = 0; i < filters * window * columns; ++i) {
+      const int64_t column = i % columns, token = i / columns % window, filter = i / columns / window;
+      turned[static_cast<size_t>(i)] = given->at(static_cast<size_t>((filter * columns + column) * window + token));
+    }
+    weight = matrix_parameter(weight.name, filters, window * columns, std::move(turned));
   }
-  Block block;
-  block.kind = Block::Kind::kLinear;
-  block.name = node.name;
-  block.inputs = {tokens};
-  block.columns = static_cast<uint32_t>(filters);
-  block.weight = matrix_parameter(in(node, 1).constant.name, filters, window * columns, std::move(turned));
-  int32_t y = add(std::move(block));
+  weight.turned = !weight.turned;  // as linear() takes it
+  int32_t y = linear(node, unfolded, std::move(weight));
   if (there(node, 2)) y = biased(node, y, in(node, 2));
-  set(node, 0, rows_of(y, {{kBatchAtom}, filters == 1 ? Axis{} : Axis{columns_atom(filters)}, {kTokensAtom}}));
+  Axes axes = {{kBatchAtom}, tokens, tokens};
+  axes[3 - along] = filters == 1 ? Axis{} : Axis{columns_atom(filters)};
+  set(node, 0, rows_of(y, std::move(axes)));
 }
 
 }  // namespace bantam::convert::onnx

@@ -127,10 +127,11 @@ void Lowering::read_reduction(const Node& node) {
     if (!keep) refuse("drops the columns that it reduces");
     return set_term(node, x, functions_.apply(node.op, x.term), left);
   }
-  if (!(x.axes[axis] == Axis{kTokensAtom})) refuse("reduces what is neither tokens nor columns");
+  if (!is_tokens(x.axes[axis])) refuse("reduces what is neither tokens nor columns");
+  const int64_t skip = x.axes[axis][0].less;
   // Where there is no mask, texts are not filled up.
   const bool pools = (node.op == "ReduceMean" || node.op == "ReduceMax") && !has_input(InputRole::kMask);
-  if (!pools && (node.op != "ReduceSum" || !x.masked)) {
+  if (!pools && (node.op != "ReduceSum" || !x.masked || skip != 0)) {
     refuse("is over tokens without their mask: those that fill up would count");
   }
   Block block;
@@ -139,6 +140,7 @@ void Lowering::read_reduction(const Node& node) {
   block.inputs = {block_of(x)};
   block.columns = static_cast<uint32_t>(columns);
   block.of_tokens = false;
+  block.skip = static_cast<uint32_t>(skip);
   block.pool = !pools ? fb::PoolKind::sum : node.op == "ReduceMax" ? fb::PoolKind::max : fb::PoolKind::mean;
   Axes left = x.axes;
   left[axis].clear();
