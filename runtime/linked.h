@@ -139,7 +139,8 @@
 #ifndef BANTAM_LINK_SHORTLIST
 #define BANTAM_LINK_SHORTLIST BANTAM_LINK_DEFAULT
 #endif
-// The sentences of Fault::what. Without them a fault still has its status and the name of the tensor or op.
+// The sentences of Fault::what and of statuses. Without them a fault still has its status, which has a term, and the name of the
+// tensor or op.
 #ifndef BANTAM_LINK_FAULT_TEXT
 #define BANTAM_LINK_FAULT_TEXT BANTAM_LINK_DEFAULT
 #endif

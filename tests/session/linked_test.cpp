@@ -49,6 +49,15 @@ Status open_edited(const std::function<void(fb::ModelT&)>& edit, Fault* fault, W
   return status;
 }
 
+TEST(Linked, StatusesAreTermsWithoutSentences) {
+  EXPECT_STREQ(status_message(Status::kOk), "ok");
+  EXPECT_STREQ(status_message(Status::kCorrupt), "corrupt");
+  EXPECT_STREQ(status_message(Status::kNoTokenAllowed), "no token allowed");
+  for (const int32_t number : {23, 1000, -1}) {
+    EXPECT_STREQ(status_message(static_cast<Status>(number)), "unknown status");
+  }
+}
+
 TEST(Linked, WhatIsLinkedRuns) {
   const Bert bert = random_bert(BertShape(), 3);
   const FileBytes file(build(bert, WeightType::kI8).finish());

@@ -36,7 +36,8 @@ enum class Status : int32_t {
   kNoTokenAllowed = 22,  // settings of a choice, with its constraint, leave out all
 };
 
-/// One short English sentence, static storage, never null; unknown values give "unknown status".
+/// One short English sentence, static storage, never null; unknown values give "unknown status". Images that leave sentences out
+/// (linked.h) have a term of a few words.
 const char* status_message(Status status);
 
 /// Where a file is wrong. Filled by Model::open and the session when the caller passes one. All strings
