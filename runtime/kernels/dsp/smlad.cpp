@@ -183,6 +183,7 @@ bantam_smlad_\rows:
   it ne
   adrne.w r8, 4f + 1
   push {r1-r9}
+1:
   ldr.w pc, [sp, #28]
 4:
   sums ldr.w, \rows
@@ -212,26 +213,17 @@ bantam_smlad_\rows:
   cmp lr, r7
   bne.w 8b
   sums str.w, \rows
-  b.w bantam_smlad_next
-  .size bantam_smlad_\rows, . - bantam_smlad_\rows
-.endm
-
-@ The next output of any of them, or the end; r10 is where the sums of this one lie.
-  .section .text.bantam_smlad_next, "ax", %progbits
-  .type bantam_smlad_next, %function
-  .thumb_func
-bantam_smlad_next:
   add.w r10, r10, #4
   str.w r10, [sp]
   ldrd r6, r7, [sp, #8]
   adds r7, r7, #4
   str r7, [sp, #12]
   cmp r6, r7
-  it ne
-  ldrne.w pc, [sp, #28]
+  bne.w 1b
   add sp, sp, #36
   pop {r4-r11, pc}
-  .size bantam_smlad_next, . - bantam_smlad_next
+  .size bantam_smlad_\rows, . - bantam_smlad_\rows
+.endm
 
   panel 1, 2, 24, 84, bantam_unroll_1
   panel 2, 1, 32, 60, bantam_unroll_2
