@@ -11,12 +11,14 @@
 #include "base/output_file.h"
 #include "base/size.h"
 #include "cli/appearance.h"
+#include "cli/build_info.h"
 #include "cli/command.h"
 #include "cli/commands.h"
 #include "cli/engine.h"
 #include "cli/errors.h"
 #include "cli/output.h"
 #include "firmware/device_file.h"
+#include "firmware/library.h"
 #include "firmware/linked.h"
 #include "firmware/memory.h"
 #include "firmware/project.h"
@@ -35,7 +37,10 @@ constexpr const char* kFirmwareExamples =
     "  bantam firmware voice.bantam --core cortex-m33 --flash 0x08008000:2016K --ram 0x20000000:256K -o voice-m33\n"
     "  # voice.h and voice.c\n"
     "  bantam firmware voice.bantam --board cortex-m7 --format c-array -o voice\n"
-    "  bantam firmware voice.bantam --board cortex-m7 --format bin -o voice-m7.bantam\n\n"
+    "  bantam firmware voice.bantam --board cortex-m7 --format bin -o voice-m7.bantam\n"
+    "  # for another build system; any: portable kernels\n"
+    "  bantam firmware voice.bantam --core cortex-m4 --format zephyr --max-tokens 32 -o bantam\n"
+    "  bantam firmware voice.bantam --core any --format esp-idf --max-tokens 32 -o components/bantam\n\n"
     "The project holds all that it needs: runtime sources, the board's start-up code and linker script, the model, "
     "an\n"
     "example that answers lines from the UART. It builds with cmake and arm-none-eabi-gcc and prints flash and RAM by\n"
@@ -55,6 +60,12 @@ struct FirmwareArguments {
   bool force = false;
   bool json = false;
 };
+
+/// A folder for another build system.
+bool is_library(const FirmwareArguments& arguments) {
+  const std::vector<std::string> formats = firmware::library_formats();
+  return std::find(formats.begin(), formats.end(), arguments.format) != formats.end();
+}
 
 struct Image {
   firmware::Target target;
@@ -83,7 +94,8 @@ firmware::Target find_target(const FirmwareArguments& arguments) {
     fail(ExitCode::kUsage, "--board NAME or folder, or --core, --flash and --ram of a board of your own are wanted");
   }
   const std::vector<std::string> cores = firmware::core_names();
-  if (!arguments.core.empty() && std::find(cores.begin(), cores.end(), arguments.core) == cores.end()) {
+  const bool any = arguments.core == firmware::kAnyCore && arguments.format != "project";
+  if (!arguments.core.empty() && !any && std::find(cores.begin(), cores.end(), arguments.core) == cores.end()) {
     fail(ExitCode::kUsage, "--core {}: there is no such core{}; known are {}", printable(arguments.core),
          convert::guess(arguments.core, cores), fmt::join(cores, ", "));
   }
@@ -96,10 +108,18 @@ firmware::Target find_target(const FirmwareArguments& arguments) {
     const firmware::Target board = find_board(arguments.board);
     return memories.empty() ? board : firmware::with_memories(board, memories);
   }
-  if (arguments.flash.empty() || arguments.ram.empty()) {
+  if (arguments.format == "project" && (arguments.flash.empty() || arguments.ram.empty())) {
     fail(ExitCode::kUsage, "--core {}: --flash and --ram are wanted, too", arguments.core);
   }
-  return firmware::with_memories(firmware::bare_target(arguments.core), memories);
+  // Of what is no project others know the memories.
+  const firmware::Range all = {"0x00000000", "1024M"};
+  memories.emplace("flash", all);
+  memories.emplace("ram", all);
+  firmware::Target target =
+      firmware::with_memories(firmware::bare_target(any ? "cortex-m0" : arguments.core), memories);
+  if (any) target.core = firmware::kAnyCore;
+  target.name = arguments.format == "project" ? target.name : target.core;
+  return target;
 }
 
 /// --list-boards.
@@ -192,23 +212,34 @@ void make_folder_of(const fs::path& path) {
 }
 
 void write_outputs(const FirmwareArguments& arguments, Image* image) {
-  if (arguments.format == "project") {
+  const firmware::Project project{image->target, image->file, image->model, image->options,
+                                  fs::path(arguments.model).filename().string()};
+  if (arguments.format == "project" || is_library(arguments)) {
     check_output(arguments, {arguments.output});
-    const firmware::Project project{image->target, image->file, image->model, image->options,
-                                    fs::path(arguments.model).filename().string()};
-    image->written = firmware::write_tree(arguments.output, firmware::project_tree(project), arguments.force);
+    const firmware::Tree tree = arguments.format == "project"
+                                    ? firmware::project_tree(project)
+                                    : firmware::library_tree(project, arguments.format, kVersion);
+    image->written = firmware::write_tree(arguments.output, tree, arguments.force);
     image->outputs = {arguments.output};
-  } else if (arguments.format == "bin") {
-    check_output(arguments, {arguments.output});
+    return;
+  }
+  // What a build of one's own needs to know, beside the model.
+  fs::path stem = arguments.output;
+  for (const char* known : {".c", ".h", ".bin", ".bantam"}) {
+    if (fs::path(arguments.output).extension() == known) stem.replace_extension();
+  }
+  const fs::path config = stem.string() + "_config.h";
+  const std::string configuration = firmware::config_header(project, config.filename().string());
+  if (arguments.format == "bin") {
+    check_output(arguments, {arguments.output, config});
     make_folder_of(arguments.output);
     convert::OutputFile(arguments.output).commit(image->file.data(), image->file.size());
-    image->outputs = {arguments.output};
+    convert::OutputFile(config).commit(configuration.data(), configuration.size());
+    image->outputs = {arguments.output, config.string()};
   } else {
-    fs::path stem = arguments.output;
-    if (stem.extension() == ".c" || stem.extension() == ".h") stem.replace_extension();
     const fs::path header = stem.string() + ".h";
     const fs::path source = stem.string() + ".c";
-    check_output(arguments, {header, source});
+    check_output(arguments, {header, source, config});
     const std::string symbol = symbol_of(stem);
     const std::string declared = firmware::array_header(symbol, image->file.size());
     const std::string defined = firmware::array_source(header.filename().string(), symbol, image->file);
@@ -217,7 +248,8 @@ void write_outputs(const FirmwareArguments& arguments, Image* image) {
     convert::OutputFile header_file(header);
     convert::OutputFile(source).commit(defined.data(), defined.size());
     header_file.commit(declared.data(), declared.size());
-    image->outputs = {header.string(), source.string()};
+    convert::OutputFile(config).commit(configuration.data(), configuration.size());
+    image->outputs = {header.string(), source.string(), config.string()};
   }
 }
 
@@ -334,7 +366,8 @@ void run_firmware(const FirmwareArguments& arguments) {
   Image image;
   image.target = find_target(arguments);
   const ModelFile source(arguments.model);
-  if (has_part(source.model().task(), kTokenVectorsPart | kFoundPart) && arguments.format == "project") {
+  if (has_part(source.model().task(), kTokenVectorsPart | kFoundPart) &&
+      (arguments.format == "project" || is_library(arguments))) {
     fail(ExitCode::kUnsupported,
          "{}: the example of a project puts neither markers nor labels into texts, which vectors of tokens and found "
          "spans need; --format c-array or bin "
@@ -387,8 +420,15 @@ void add_firmware(Program& program) {
       .add_option("--hot", arguments->hot,
                   "The same of a memory without wait states that kernels are copied to, such as ITCM")
       .value("START:SIZE");
-  command.add_option("--format", arguments->format, "project (default), c-array (.h and .c) or bin (the file alone)")
-      .takes(one_of({"project", "c-array", "bin"}))
+  std::vector<std::string> formats = {"project", "c-array", "bin"};
+  for (const std::string& format : firmware::library_formats()) formats.push_back(format);
+  command
+      .add_option(
+          "--format", arguments->format,
+          fmt::format("project (default); a library for {}; c-array (.h and .c) or bin (the file), with a header "
+                      "of arena and operators",
+                      fmt::join(firmware::library_formats(), ", ")))
+      .takes(one_of(formats))
       .value("FORMAT");
   command
       .add_option("--max-tokens", arguments->max_tokens,

@@ -289,19 +289,24 @@ Linked linked_by(const Model& model) {
   return needs.finish();
 }
 
+std::string linked_macros(const Linked& linked) {
+  std::string text;
+  for (const auto& [name, value] : linked.macros) {
+    text += fmt::format("#define BANTAM_LINK_{} ", name);
+    text += value == 1 ? "1\n" : fmt::format("0x{:x}u\n", value);
+  }
+  return text;
+}
+
 std::string linked_header(const Linked& linked) {
-  std::string text =
+  const std::string text =
       "// Written by bantam firmware: what the model needs of the runtime; runtime/linked.h says what each is. What "
       "is\n"
       "// not here is not linked, and a model that asks for it is refused by Model::open. For sentences about a file "
       "that is\n"
       "// refused, beside its status: #define BANTAM_LINK_FAULT_TEXT 1\n"
       "#ifndef BANTAM_LINKED_HEADER_H_\n#define BANTAM_LINKED_HEADER_H_\n\n";
-  for (const auto& [name, value] : linked.macros) {
-    text += fmt::format("#define BANTAM_LINK_{} ", name);
-    text += value == 1 ? "1\n" : fmt::format("0x{:x}u\n", value);
-  }
-  return text + "\n#endif  // BANTAM_LINKED_HEADER_H_\n";
+  return text + linked_macros(linked) + "\n#endif  // BANTAM_LINKED_HEADER_H_\n";
 }
 
 }  // namespace bantam::firmware

@@ -22,6 +22,9 @@ bool answers_with_places(TaskKind task);
 /// What the operators, their epilogues, tensors and the task of an open model need, and nothing else.
 Linked linked_by(const Model& model);
 
+/// Lines of #define BANTAM_LINK_...
+std::string linked_macros(const Linked& linked);
+
 /// bantam_linked.h.
 std::string linked_header(const Linked& linked);
 

@@ -2,9 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/printable.h"
 #include "firmware/linked.h"
 #include "firmware/memory.h"
+#include "firmware/reader.h"
 #include "firmware/resources.h"
 
 namespace bantam::firmware {
@@ -81,7 +84,8 @@ cmake -S . -B build && cmake --build build   # arm-none-eabi-gcc; prints flash a
 | `bantam_linked.h` | what the model needs of the runtime: {words} |
 | `bantam_config.h` | session options and the size of the arena |
 | `bantam/targets/{target}/target.json` | the board: core, memories, clock, UART; what changes for your board |
-| `bantam/runtime/`, `bantam/generated/` | bantam's sources and the file format's reader |
+| `bantam/runtime/`, `bantam/generated/` | bantam's sources and the file format's reader: C++17, without a C++ library |
+| `bantam/runtime/include/bantam/bantam.h` | the same API for C |
 
 Your board: copy `bantam/targets/{target}/` elsewhere, change `target.json`, and configure with
 `-DBANTAM_BOARD_DIR=path/to/it`, or give the folder to `bantam firmware --board`. A `board.c` there takes the place of
@@ -89,33 +93,20 @@ Your board: copy `bantam/targets/{target}/` elsewhere, change `target.json`, and
 
 `bantam firmware --force` writes a new model or version over this project; files that you changed stay.
 
-bantam, and FlatBuffers' headers in `bantam/generated/flatbuffers/` (Copyright Google Inc.), are under the Apache License
-2.0: `bantam/LICENSE`. The model's licence: {licence}.
+bantam is under the Apache License 2.0: `bantam/LICENSE`. The model's licence: {licence}.
 )";
 
-/// Roots of what is compiled, as bantam_firmware_library and bantam_firmware_image in firmware.cmake choose it.
-std::vector<std::string> roots(const Target& target) {
-  const bool has_kernels = [&] {
-    for (const Resource& resource : resources()) {
-      if (resource.path.find(fmt::format("runtime/kernels/{}/", target.isa)) == 0) return true;
-    }
-    return false;
-  }();
-  std::vector<std::string> folders = {
-      "runtime/format/", "runtime/model/", "runtime/session/", "runtime/ops/",      "runtime/text/",
-      "runtime/tasks/",  "runtime/sound/", "runtime/kernels/", "targets/firmware/", "targets/firmware/uart/"};
-  folders.push_back(fmt::format("runtime/kernels/{}/", has_kernels ? target.isa : "reference"));
-  std::vector<std::string> paths = {"LICENSE"};
+/// Resources that lie in these folders: of the runtime what is compiled, of targets/ all.
+void add_sources(const std::vector<std::string>& folders, std::vector<std::string>* paths) {
   for (const Resource& resource : resources()) {
     const size_t slash = resource.path.rfind('/');
     if (slash == std::string_view::npos) continue;
     const std::string folder(resource.path.substr(0, slash + 1));
     const bool source = resource.path.find(".cpp") != std::string_view::npos || folder.find("targets/") == 0;
-    for (const std::string& wanted : folders) {
-      if (source && folder == wanted) paths.emplace_back(resource.path);
+    if (source && std::find(folders.begin(), folders.end(), folder) != folders.end()) {
+      paths->emplace_back(resource.path);
     }
   }
-  return paths;
 }
 
 std::string to_string(Text text) { return {text.data == nullptr ? "" : text.data, text.size}; }
@@ -156,10 +147,27 @@ std::string readme(const Project& project, const Linked& linked) {
 
 }  // namespace
 
+// As bantam_firmware_library in firmware.cmake chooses it.
+std::vector<std::string> runtime_roots(const Target& target) {
+  const std::string own = fmt::format("runtime/kernels/{}/", target.isa);
+  const std::vector<Resource>& all = resources();
+  const bool has_kernels =
+      std::any_of(all.begin(), all.end(), [&](const Resource& resource) { return resource.path.find(own) == 0; });
+  std::vector<std::string> paths = {"LICENSE"};
+  add_sources({"runtime/format/", "runtime/model/", "runtime/session/", "runtime/ops/", "runtime/text/",
+               "runtime/tasks/", "runtime/sound/", "runtime/c/", "runtime/kernels/",
+               has_kernels ? own : std::string("runtime/kernels/reference/")},
+              &paths);
+  return paths;
+}
+
 Tree project_tree(const Project& project) {
   Tree tree;
-  for (const Resource* resource : with_includes(roots(project.target))) {
-    tree[fmt::format("bantam/{}", resource->path)] = resource->text;
+  std::vector<std::string> roots = runtime_roots(project.target);
+  add_sources({"targets/firmware/", "targets/firmware/uart/"}, &roots);
+  for (const Resource* resource : with_includes(roots)) {
+    tree[fmt::format("bantam/{}", resource->path)] =
+        resource->path == kGenerated ? reader_of(resource->text) : std::string(resource->text);
   }
   for (const auto& [name, text] : project.target.files) {
     tree[fmt::format("bantam/targets/{}/{}", project.target.name, name)] = text;
@@ -171,7 +179,7 @@ Tree project_tree(const Project& project) {
   // What the example includes is the runtime's public API and little else.
   for (const Resource* resource :
        with_includes({fmt::format("{}main.cpp", kExample), fmt::format("{}terminal.cpp", kExample)})) {
-    if (resource->path.substr(0, kExample.size()) != kExample)
+    if (resource->path.substr(0, kExample.size()) != kExample && resource->path != kGenerated)
       tree[fmt::format("bantam/{}", resource->path)] = resource->text;
   }
   Linked linked = linked_by(project.model);

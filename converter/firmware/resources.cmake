@@ -1,25 +1,6 @@
 # The files that `bantam firmware` writes into projects become part of the command: a generated C++ file takes each in by
 # the assembler's .incbin. bantam_firmware_resources(TARGET) adds it to TARGET.
 
-# Headers of FlatBuffers that `header` needs, itself among them, appended to the list `out`.
-function(bantam_flatbuffers_closure header out)
-  set(waiting ${header})
-  set(found)
-  while(waiting)
-    list(POP_FRONT waiting next)
-    if(next IN_LIST found OR NOT EXISTS ${BANTAM_FLATBUFFERS_INCLUDE}/${next})
-      continue()
-    endif()
-    list(APPEND found ${next})
-    file(STRINGS ${BANTAM_FLATBUFFERS_INCLUDE}/${next} lines REGEX "^ *#include \"flatbuffers/")
-    foreach(line ${lines})
-      string(REGEX REPLACE "^ *#include \"([^\"]+)\".*" "\\1" name "${line}")
-      list(APPEND waiting ${name})
-    endforeach()
-  endwhile()
-  set(${out} ${found} PARENT_SCOPE)
-endfunction()
-
 function(bantam_firmware_resources target)
   # The schema's header without the object interface, which only the converter uses.
   set(generated ${CMAKE_CURRENT_BINARY_DIR}/firmware)
@@ -35,20 +16,18 @@ function(bantam_firmware_resources target)
     ${PROJECT_SOURCE_DIR}/runtime/*.h ${PROJECT_SOURCE_DIR}/runtime/*.inc ${PROJECT_SOURCE_DIR}/runtime/*.cpp
     ${PROJECT_SOURCE_DIR}/targets/firmware/* ${boards})
   # What only an operating system or another processor family has.
-  list(FILTER names EXCLUDE REGEX "^runtime/(c|host)/|^runtime/empty.cpp|/(host|bantam)\\.h$|/README\\.md$|__pycache__")
+  list(FILTER names EXCLUDE REGEX "^runtime/host/|^runtime/empty.cpp|/host\\.h$|^targets/firmware/reader/|/README\\.md$|__pycache__")
   list(FILTER names EXCLUDE REGEX "^runtime/kernels/(avx|vnni|neon|armv7|aarch64)")
-  list(APPEND names LICENSE)
+  list(APPEND names LICENSE targets/packages/facts.json)
   set(files)
   foreach(name ${names})
     list(APPEND files ${PROJECT_SOURCE_DIR}/${name})
   endforeach()
   list(APPEND names generated/bantam_generated.h)
   list(APPEND files ${generated}/bantam_generated.h)
-  bantam_flatbuffers_closure(flatbuffers/flatbuffers.h headers)
-  foreach(header ${headers})
-    list(APPEND names generated/${header})
-    list(APPEND files ${BANTAM_FLATBUFFERS_INCLUDE}/${header})
-  endforeach()
+  # In place of FlatBuffers' own headers, which want a C++ library.
+  list(APPEND names generated/flatbuffers/flatbuffers.h)
+  list(APPEND files ${PROJECT_SOURCE_DIR}/targets/firmware/reader/flatbuffers/flatbuffers.h)
 
   set(assembly "")
   set(declarations "")

@@ -159,6 +159,14 @@ std::vector<std::string> core_names() {
   return names;
 }
 
+std::vector<std::string> cores_with(const std::string& isa) {
+  std::vector<std::string> names;
+  for (const auto& [name, core] : cores().items()) {
+    if (isa == "scalar" || core.at("kernels").get<std::string>() == isa) names.push_back(name);
+  }
+  return names;
+}
+
 Target parse_target(std::string_view json, const std::string& where) {
   const Description description(json, where);
   Target target;

@@ -38,6 +38,12 @@ Target read_target_folder(const std::filesystem::path& folder);
 /// Names of cores, in ascending order.
 std::vector<std::string> core_names();
 
+/// Those whose kernels these are ("dsp"); "scalar" are every core's.
+std::vector<std::string> cores_with(const std::string& isa);
+
+/// What stands for any core, with scalar kernels: of libraries, whose build systems know the core.
+constexpr const char* kAnyCore = "any";
+
 /// A board of which no more is known than its core, one of core_names(): what it says goes to a debugger.
 Target bare_target(const std::string& core);
 

@@ -1,13 +1,12 @@
 // The C API: each function turns its arguments into the C++ ones and back. No logic of its own.
 #include "bantam/bantam.h"
 
-#include <new>
-
 #include "bantam/decode.h"
 #include "bantam/image.h"
 #include "bantam/session.h"
 #include "bantam/tasks.h"
 #include "c/same.h"
+#include "language.h"
 
 namespace {
 

@@ -1,6 +1,4 @@
 // The C API of generating: each function turns its arguments into the C++ ones and back. No logic of its own.
-#include <new>
-
 #include "bantam/bantam_generate.h"
 #include "bantam/beams.h"
 #include "bantam/chat.h"
@@ -8,6 +6,7 @@
 #include "bantam/generation.h"
 #include "bantam/sampling.h"
 #include "c/same.h"
+#include "language.h"
 
 namespace {
 

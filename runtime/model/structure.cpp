@@ -1,9 +1,8 @@
 // Walks the tables that the schema can reach with a stack of its own.
 #include "model/structure.h"
 
-#include <type_traits>
-
 #include "bantam_generated.h"
+#include "language.h"
 #include "linked.h"
 
 namespace bantam::structure {
@@ -14,7 +13,7 @@ template <typename... Types>
 struct List {
   template <typename T>
   static constexpr uint32_t number() {
-    const bool same[] = {std::is_same_v<T, Types>...};
+    const bool same[] = {kSame<T, Types>...};
     for (uint32_t i = 0; i < sizeof...(Types); ++i) {
       if (same[i]) return i;
     }
@@ -85,7 +84,7 @@ constexpr uint8_t struct_of() {
 /// The code of a field by the type that its accessor returns.
 template <typename T>
 struct FieldCode {
-  static_assert(std::is_arithmetic_v<T> || std::is_enum_v<T>);
+  static_assert(!__is_class(T));
   static constexpr uint8_t kCode = sizeof(T) == 1   ? kBytes1
                                    : sizeof(T) == 2 ? kBytes2
                                    : sizeof(T) == 4 ? kBytes4

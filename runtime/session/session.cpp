@@ -1,8 +1,7 @@
 #include "bantam/session.h"
 
-#include <new>
-
 #include "format/verdict.h"
+#include "language.h"
 #include "linked.h"
 #include "session/as_written.h"
 #include "session/shortlist.h"

@@ -23,8 +23,7 @@
 
 #include <stdint.h>
 
-#include <type_traits>
-
+#include "language.h"
 #include "linked.h"
 #include "text/check.h"
 
@@ -127,7 +126,7 @@ struct SplitPassTable : SplitTable {
 };
 
 /// What is searched where tables may be of any version.
-using SearchedSplit = std::conditional_t<linked::kSplitEnds, SplitPassTable, SplitTable>;
+using SearchedSplit = Choose<linked::kSplitEnds, SplitPassTable, SplitTable>;
 
 /// A blob of check.tokenizer that holds at most `most` such tables. One pass over it.
 Status verify_split(Check& check, fb::BlobName name, uint32_t most);

@@ -4,8 +4,7 @@
 
 #include <stdint.h>
 
-#include <type_traits>
-
+#include "language.h"
 #include "linked.h"
 #include "text/check.h"
 #include "text/tables.h"
@@ -94,7 +93,7 @@ class WordBuffer {
   uint32_t size_ = 0;
   uint32_t begin_ = 0;
   uint32_t end_ = 0;
-  std::conditional_t<!linked::kOffsets, NoRanges, std::conditional_t<kSmall, CharReplay, CharRanges>> from_;
+  Choose<!linked::kOffsets, NoRanges, Choose<kSmall, CharReplay, CharRanges>> from_;
   uint8_t bytes_[4 * kMaxWordChars + 1];
 };
 

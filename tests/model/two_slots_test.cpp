@@ -66,7 +66,9 @@ class CutFlash : public example::Flash {
 
 class TwoSlotsTest : public ::testing::Test {
  protected:
-  static std::vector<uint8_t> file(uint32_t seed) { return build(random_bert(BertShape(), seed), WeightType::kI8).finish(); }
+  static std::vector<uint8_t> file(uint32_t seed) {
+    return build(random_bert(BertShape(), seed), WeightType::kI8).finish();
+  }
 
   /// A whole update with bytes as they come over the air.
   static bool install(CutFlash* flash, const FileBytes& file) {

@@ -7,11 +7,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include <type_traits>
-
 #include "bantam/image.h"
 #include "bantam/sound.h"
 #include "bantam/tasks.h"
+#include "language.h"
 #include "linked.h"
 #include "model/task_traits.h"
 
@@ -100,7 +99,7 @@ class Terminal {
   // Of a model of sounds, whose digits_ are those of the longest sound.
   bool samples_ = false;
   uint16_t sample_ = 0;
-  std::conditional_t<kTakesSamples, SoundRows, NoSound> sound_;
+  Choose<kTakesSamples, SoundRows, NoSound> sound_;
   char line_[kLineBytes] = {};
   Entity entities_[(tasks_with(kWordsPart) & (BANTAM_LINK_TASKS)) != 0 ? kMaxEntities : 1] = {};
   int32_t ids_[kGoesOn ? kLineTokens : kTakesIds ? kLineBytes / 2 : 1] = {};

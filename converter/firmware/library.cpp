@@ -1,0 +1,273 @@
+#include "firmware/library.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <set>
+
+#include "base/error.h"
+#include "base/json_file.h"
+#include "base/printable.h"
+#include "firmware/linked.h"
+#include "firmware/memory.h"
+#include "firmware/reader.h"
+#include "firmware/resources.h"
+
+namespace bantam::firmware {
+namespace {
+
+constexpr std::string_view kFormats = "targets/firmware/formats/";
+constexpr std::string_view kCommon = "targets/firmware/formats/common/";
+constexpr std::string_view kAbout = "about.md";  // becomes README.md
+
+using Values = std::map<std::string, std::string>;
+
+constexpr const char* kLibraryConfig =
+    R"(// Written by bantam firmware for {core}: how the runtime is built, what the model needs of it (runtime/linked.h), the session's options.
+// Every source of bantam has `#define BANTAM_SOURCE 1` and an include of this in front, in place of options of the compiler.
+#ifndef {guard}
+#define {guard}
+
+#define BANTAM_FIRMWARE 1
+#define BANTAM_FIRMWARE_ISA {isa}
+#define BANTAM_ARENA_ALIGNMENT 16
+#define BANTAM_KERNEL_SMALL
+#define BANTAM_LINKED_HEADER "{name}"
+
+// What the model needs; all else is left out, and a model that asks for it is refused by Model::open.
+{linked}
+// Of the session: bantam::SessionOptions.
+#define BANTAM_MAX_TOKENS {tokens}
+#define BANTAM_MAX_CONTEXT {context}
+#define BANTAM_MAX_SOURCE {source}
+#define BANTAM_TILE_ROWS {tile}
+#define BANTAM_BLOCK_ROWS {block}
+#define BANTAM_TEXT_OFFSETS {offsets}
+// Bytes of the arena, at most: a session on a core of 32 bits takes some less.
+#define BANTAM_ARENA_BYTES {arena}
+// Bytes of an image's pixels, and numbers that they become; 0: the model reads texts.
+#define BANTAM_PIXELS {pixels}
+#define BANTAM_FEATURES {features}
+
+#if defined(BANTAM_SOURCE)
+// Answers have the same bits everywhere only where each product and each sum is rounded.
+#if defined(__FAST_MATH__)
+#error "bantam: -ffast-math changes answers; compile these sources without it"
+#endif
+#if defined(__clang__)
+#pragma STDC FP_CONTRACT OFF
+#elif defined(__GNUC__)
+#pragma GCC optimize("fp-contract=off")
+#endif
+{check}#endif
+
+#endif  // {guard}
+)";
+
+constexpr const char* kCoreCheck = R"(#if !defined({feature})
+#error "bantam: made for {core}, whose instructions this compiler is not told to use; `bantam firmware --core` has others"
+#endif
+)";
+
+std::string capitals(std::string text) {
+  for (char& c : text) c = static_cast<char>(c >= 'a' && c <= 'z' ? c - 'a' + 'A' : c);
+  return text;
+}
+
+std::string guard_of(const std::string& name) {
+  std::string guard = capitals(name);
+  for (char& c : guard) {
+    if ((c < 'A' || c > 'Z') && (c < '0' || c > '9')) c = '_';
+  }
+  return guard + "_";
+}
+
+/// "mve": "kMve".
+std::string isa_enumerator(std::string isa) {
+  isa[0] = static_cast<char>(isa[0] - 'a' + 'A');
+  return "k" + isa;
+}
+
+/// A stranger's name where XML, YAML, CMake and C read it.
+std::string plain_words(const std::string& name) {
+  constexpr size_t kLongest = 60;
+  std::string plain;
+  for (const char c : name.substr(0, kLongest)) {
+    const bool good =
+        (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '.';
+    if (good || (!plain.empty() && plain.back() != ' ')) plain += good ? c : ' ';
+  }
+  return plain.find_first_not_of(' ') == std::string::npos ? "A model" : plain;
+}
+
+/// Where a resource lies below src/.
+std::string library_place(std::string_view path) {
+  for (const std::string_view folder : {"runtime/include/", "runtime/", "generated/", "targets/firmware/example/"}) {
+    if (path.substr(0, folder.size()) == folder) return fmt::format("src/{}", path.substr(folder.size()));
+  }
+  throw convert::Error(convert::ExitCode::kInternal, fmt::format("{}: has no place in a library", path));
+}
+
+bool has_suffix(const std::string& text, std::string_view suffix) {
+  return text.size() >= suffix.size() && text.compare(text.size() - suffix.size(), suffix.size(), suffix) == 0;
+}
+
+/// A source with the configuration in front of all else.
+std::string configured(std::string_view text) {
+  return fmt::format("#define BANTAM_SOURCE 1\n#include \"bantam_config.h\"\n{}", text);
+}
+
+Tree library_sources(const Project& project) {
+  Tree tree;
+  std::vector<std::string> roots = runtime_roots(project.target);
+  roots.push_back("targets/firmware/example/terminal.cpp");
+  for (const Resource* resource : with_includes(roots)) {
+    if (resource->path == "LICENSE") continue;
+    const std::string place = library_place(resource->path);
+    tree[place] = has_suffix(place, ".cpp")      ? configured(resource->text)
+                  : resource->path == kGenerated ? reader_of(resource->text)
+                                                 : std::string(resource->text);
+  }
+  for (const Resource& resource : resources()) {
+    if (resource.path.substr(0, kCommon.size()) != kCommon) continue;
+    const std::string place(resource.path.substr(kCommon.size()));
+    if (place.compare(0, 4, "src/") != 0) continue;
+    tree[place] = has_suffix(place, ".cpp") ? configured(resource.text) : std::string(resource.text);
+  }
+  tree["src/bantam_config.h"] = config_header(project, "bantam_config.h");
+  tree["src/bantam_model.h"] =
+      "#include \"bantam_config.h\"\n" + array_header("bantam_model_data", project.file.size());
+  tree["src/bantam_model.c"] = array_source("bantam_model.h", "bantam_model_data", project.file);
+  return tree;
+}
+
+/// A template: @NAME@ is the value of that name. A line with @SOURCE@ stands for one line for each source, below src/.
+std::string filled_template(std::string_view text, const Values& values, const std::vector<std::string>& files) {
+  std::string result;
+  const auto put_line = [&](std::string_view line, const std::string& source) {
+    for (size_t at = 0; at < line.size();) {
+      const size_t begin = std::min(line.find('@', at), line.size());
+      result += line.substr(at, begin - at);
+      if (begin == line.size()) return;
+      const size_t end = line.find('@', begin + 1);
+      const std::string name(line.substr(begin + 1, end == std::string_view::npos ? 0 : end - begin - 1));
+      const auto value = values.find(name);
+      if (name == "SOURCE") {
+        result += source;
+      } else if (value != values.end()) {
+        result += value->second;
+      } else {
+        throw convert::Error(convert::ExitCode::kInternal,
+                             fmt::format("a template names @{}@, which nobody knows", name));
+      }
+      at = end + 1;
+    }
+  };
+  for (size_t at = 0; at < text.size();) {
+    const size_t end = std::min(text.find('\n', at), text.size());
+    const std::string_view line = text.substr(at, end + 1 - at);
+    at = end + 1;
+    if (line.find("@SOURCE@") == std::string_view::npos) {
+      put_line(line, "");
+    } else {
+      for (const std::string& file : files) put_line(line, file);
+    }
+  }
+  return result;
+}
+
+/// "cortex-m0plus": "Cortex-M0+", as CMSIS spells it.
+std::string cmsis_name(const std::string& core) {
+  const std::string name = "Cortex-" + capitals(core.substr(core.find('-') + 1));
+  const size_t plus = name.find("PLUS");
+  return plus == std::string::npos ? name : name.substr(0, plus) + "+";
+}
+
+bool has_fpu(const std::string& core) {
+  const std::set<std::string> known = {"cortex-m4", "cortex-m7", "cortex-m33", "cortex-m55", "cortex-m85"};
+  return known.count(core) != 0;
+}
+
+Values values_of(const Project& project, const std::string& format, const std::string& version) {
+  const auto text = [](Text t) { return std::string(t.data == nullptr ? "" : t.data, t.size); };
+  const std::string name = text(project.model.name());
+  const std::string licence = text(project.model.licence());
+  const Resource* facts_file = find_resource("targets/packages/facts.json");
+  if (facts_file == nullptr) throw convert::Error(convert::ExitCode::kInternal, "facts.json: not there");
+  const convert::Json facts = convert::parse_json(facts_file->text, "facts.json");
+  std::vector<std::string> cores;
+  for (const std::string& core : cores_with(project.target.isa)) {
+    cores.push_back(fmt::format("<accept Dcore=\"{}\"/>", cmsis_name(core)));
+  }
+  return {{"NAME", plain_words(name)},
+          {"LICENCE", licence.empty() ? "not stated in the file" : convert::markdown_text(licence)},
+          {"VERSION", version},
+          {"FORMAT", format},
+          {"CORE", project.target.core},
+          {"DCORE", fmt::format("{}", fmt::join(cores, "\n      "))},
+          {"FPU", has_fpu(project.target.core) ? "y" : "n"},
+          {"MODEL", fmt::to_string(project.file.size())},
+          {"ARENA", fmt::to_string(sum(arena_parts(project.model, project.options)))},
+          {"STACK", fmt::to_string(stack_bytes(project.model))},
+          {"WORDS", fmt::format("{}", fmt::join(linked_by(project.model).words, ", "))},
+          {"SUMMARY", facts.at("summary").get<std::string>() + "."},
+          {"MAINTAINER", facts.at("maintainer").get<std::string>()},
+          {"URL", facts.at("url").get<std::string>()}};
+}
+
+}  // namespace
+
+std::vector<std::string> library_formats() {
+  std::set<std::string> names;
+  for (const Resource& resource : resources()) {
+    if (resource.path.substr(0, kFormats.size()) != kFormats) continue;
+    const std::string_view rest = resource.path.substr(kFormats.size());
+    names.emplace(rest.substr(0, rest.find('/')));
+  }
+  names.erase("common");
+  return {names.begin(), names.end()};
+}
+
+std::string config_header(const Project& project, const std::string& name) {
+  Linked linked = linked_by(project.model);
+  linked.macros.emplace_back("ROWS", project.options.block_rows);
+  const std::string& isa = project.target.isa;
+  const char* feature = isa == "mve" ? "__ARM_FEATURE_MVE" : isa == "dsp" ? "__ARM_FEATURE_DSP" : nullptr;
+  return fmt::format(kLibraryConfig, fmt::arg("core", project.target.core), fmt::arg("guard", guard_of(name)),
+                     fmt::arg("name", name), fmt::arg("isa", isa_enumerator(isa)),
+                     fmt::arg("linked", linked_macros(linked)), fmt::arg("tokens", project.options.max_tokens),
+                     fmt::arg("context", project.options.max_context), fmt::arg("source", project.options.max_source),
+                     fmt::arg("tile", project.options.tile_rows), fmt::arg("block", project.options.block_rows),
+                     fmt::arg("offsets", project.options.text_offsets ? 1 : 0),
+                     fmt::arg("arena", sum(arena_parts(project.model, project.options))),
+                     fmt::arg("pixels", pixel_bytes(project.model)),
+                     fmt::arg("features", feature_bytes(project.model) / sizeof(float)),
+                     fmt::arg("check", feature == nullptr ? std::string()
+                                                          : fmt::format(kCoreCheck, fmt::arg("feature", feature),
+                                                                        fmt::arg("core", project.target.core))));
+}
+
+Tree library_tree(const Project& project, const std::string& format, const std::string& version) {
+  Tree tree = library_sources(project);
+  std::vector<std::string> files;
+  for (const auto& [path, text] : tree) {
+    if (has_suffix(path, ".cpp") || has_suffix(path, ".c")) files.push_back(path.substr(4));
+  }
+  const Values values = values_of(project, format, version);
+  const std::string folder = fmt::format("{}{}/", kFormats, format);
+  for (const Resource& resource : resources()) {
+    if (resource.path.substr(0, folder.size()) != folder) continue;
+    const std::string place(resource.path.substr(folder.size()));
+    if (place != kAbout) {
+      tree[place] = filled_template(resource.text, values, files);
+      continue;
+    }
+    const Resource* closing = find_resource(fmt::format("{}closing.md", kCommon));
+    tree["README.md"] = filled_template(std::string(resource.text) + std::string(closing->text), values, files);
+  }
+  tree["LICENSE"] = find_resource("LICENSE")->text;
+  return tree;
+}
+
+}  // namespace bantam::firmware

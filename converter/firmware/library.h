@@ -1,0 +1,26 @@
+// A model and the runtime as a library for other build systems: one folder of sources, and what each of them wants beside it.
+#ifndef BANTAM_CONVERTER_FIRMWARE_LIBRARY_H_
+#define BANTAM_CONVERTER_FIRMWARE_LIBRARY_H_
+
+#include <string>
+#include <vector>
+
+#include "firmware/project.h"
+#include "firmware/tree.h"
+
+namespace bantam::firmware {
+
+/// Folders of targets/firmware/formats, in ascending order: "arduino", "cmake", ...
+std::vector<std::string> library_formats();
+
+/// All files, by path: src/ is the same in every format, the rest is made from the format's templates (targets/firmware/README.md). The
+/// same input gives the same bytes. `version`: of bantam.
+Tree library_tree(const Project& project, const std::string& format, const std::string& version);
+
+/// The one configuration header: how the runtime is built for the project's core, what is linked, the session's options, and the arena's
+/// bytes, at most. `name`: of its file.
+std::string config_header(const Project& project, const std::string& name);
+
+}  // namespace bantam::firmware
+
+#endif  // BANTAM_CONVERTER_FIRMWARE_LIBRARY_H_

@@ -1,0 +1,52 @@
+#include "firmware/reader.h"
+
+#include <algorithm>
+#include <array>
+
+namespace bantam::firmware {
+namespace {
+
+bool begins(std::string_view line, std::string_view with) { return line.substr(0, with.size()) == with; }
+bool ends(std::string_view line, std::string_view with) {
+  return line.size() >= with.size() && line.substr(line.size() - with.size()) == with;
+}
+bool has(std::string_view line, std::string_view what) { return line.find(what) != std::string_view::npos; }
+
+/// What a declaration that begins with this line ends with, where readers do without it; empty: they need it.
+std::string_view dropped_until(std::string_view line) {
+  if (begins(line, "static_assert(FLATBUFFERS_VERSION")) return ");";
+  if (begins(line, "  bool Verify(")) return "  }";
+  if (begins(line, "struct ") && ends(line, "Builder {")) return "};";
+  if (ends(line, "Builder;")) return ";";
+  if (begins(line, "inline bool Verify") || begins(line, "bool Verify")) return ends(line, ";") ? ";" : "}";
+  // Of whole buffers: identifiers, size prefixes, what finishes one.
+  constexpr std::array kOfBuffers = {"inline void Finish", "inline bool ModelBufferHas", "inline bool SizePrefixed"};
+  if (std::any_of(kOfBuffers.begin(), kOfBuffers.end(), [&](const char* with) { return begins(line, with); }))
+    return "}";
+  if (begins(line, "inline ") && (has(line, "Offset<") || has(line, " *GetSizePrefixed"))) return "}";
+  return {};
+}
+
+}  // namespace
+
+std::string reader_of(std::string_view generated) {
+  std::string kept;
+  std::string_view until;
+  for (size_t at = 0; at < generated.size();) {
+    const size_t end = std::min(generated.find('\n', at), generated.size());
+    const std::string_view line = generated.substr(at, end - at);
+    at = end + 1;
+    const bool inside = !until.empty();
+    if (!inside) until = dropped_until(line);
+    if (until.empty()) {
+      kept.append(line).append("\n");
+      continue;
+    }
+    // A brace alone in its line closes; anything else may end the line that it stands in.
+    const bool closes = until == ");" || until == ";" ? ends(line, until) : line == until;
+    if (closes) until = {};
+  }
+  return kept;
+}
+
+}  // namespace bantam::firmware

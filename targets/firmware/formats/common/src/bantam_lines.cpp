@@ -1,0 +1,73 @@
+// Lines to answers, with the model of bantam_model.h and the session of bantam_config.h.
+#include "bantam_lines.h"
+
+#include "bantam/session.h"
+#include "bantam_model.h"
+#include "terminal.h"
+
+namespace {
+
+#if defined(BANTAM_ARENA_SECTION)
+[[gnu::section(BANTAM_ARENA_SECTION)]]
+#endif
+alignas(16) uint8_t arena[BANTAM_ARENA_BYTES];
+#if BANTAM_PIXELS != 0
+uint8_t pixels[BANTAM_PIXELS];
+alignas(16) float features[BANTAM_FEATURES];
+constexpr bantam::firmware::Frame kFrame = {pixels, features};
+#else
+constexpr bantam::firmware::Frame kFrame;
+#endif
+bantam::firmware::Terminal terminal;
+bantam::firmware::Sink sink;
+bantam::Session* session;
+
+/// Of which the compiler knows nothing.
+volatile float factors[] = {1.0f + 0x1p-13f, 1.0f - 0x1p-13f};
+
+bantam::Status open(bantam::Fault* fault, const char** where) {
+  *where = "model";
+  bantam::Model model;
+  bantam::Status status = bantam::Model::open(bantam_model_data, bantam_model_data_SIZE, &model, fault);
+  if (status != bantam::Status::kOk) return status;
+  *where = "session";
+  bantam::SessionOptions options;
+  options.max_tokens = BANTAM_MAX_TOKENS;
+  options.max_context = BANTAM_MAX_CONTEXT;
+  options.max_source = BANTAM_MAX_SOURCE;
+  options.tile_rows = BANTAM_TILE_ROWS;
+  options.block_rows = BANTAM_BLOCK_ROWS;
+  options.text_offsets = BANTAM_TEXT_OFFSETS != 0;
+  status = bantam::Session::create(model, options, arena, sizeof(arena), &session, fault);
+  return status == bantam::Status::kOk ? terminal.start(session, sink, kFrame) : status;
+}
+
+}  // namespace
+
+int bantam_self_test(void) {
+  // The product is 1 - 2^-26, which rounds to 1; a fused operation keeps it.
+  const float a = factors[0];
+  const float b = factors[1];
+  return a * b - 1.0f == 0.0f;
+}
+
+int bantam_lines_start(bantam_lines_write write, void* context) {
+  sink = {write, context};
+  if (bantam_self_test() == 0) {
+    constexpr char kText[] = "error\tcompiler\tproducts and sums are fused: compile with -ffp-contract=off\n";
+    write(context, kText, sizeof(kText) - 1);
+    return 1;
+  }
+  bantam::Fault fault;
+  const char* where = nullptr;
+  const bantam::Status status = open(&fault, &where);
+  if (status != bantam::Status::kOk) bantam::firmware::report(sink, where, status, fault);
+  return status == bantam::Status::kOk ? 0 : 1;
+}
+
+void bantam_lines_put(uint8_t byte) { terminal.put(byte); }
+
+void bantam_lines_finish(void) {
+  terminal.finish();
+  bantam::firmware::report_memory(sink, *session, sizeof(arena), 0, 0);
+}
