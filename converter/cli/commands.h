@@ -30,6 +30,7 @@ void add_eval(Program& program);       // eval
 void add_bench(Program& program);      // bench
 void add_report(Program& program);     // report
 void add_firmware(Program& program);   // firmware
+void add_monitor(Program& program);    // monitor
 void add_inspect(Program& program);    // inspect
 void add_verify(Program& program);     // verify
 void add_bundle(Program& program);     // bundle

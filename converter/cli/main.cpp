@@ -29,6 +29,7 @@ int run(int argc, char** argv) {
     add_distill(program, [argv](const DistillOptions& options) { run_trainer(argv, options.settings.threads); });
     add_bundle(program);
     add_firmware(program);
+    add_monitor(program);
     add_inspect(program);
     add_verify(program);
     add_version(program);
