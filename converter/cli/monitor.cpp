@@ -31,8 +31,7 @@ constexpr const char* kMonitorExamples =
     "Examples:\n"
     "  bantam monitor /dev/ttyACM0 \"play some jazz\"\n"
     "  bantam monitor /dev/ttyACM0 --file lines.txt --parity voice.bantam --max-tokens 32 --json\n"
-    "  bantam monitor --command 'qemu-system-arm -M mps2-an386 -nographic -kernel firmware.elf' "
-    "--file lines.txt --memory";
+    "  bantam monitor --command 'sh emulate.sh' --file lines.txt --memory";
 
 struct MonitorArguments {
   std::string port;

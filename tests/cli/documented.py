@@ -24,6 +24,7 @@ SKIPPED = (
     ),
     (r"\bdigits", "trains a reader of digits: tests/conformance/digits.py follows these steps"),
     (r"^bantam serve |^curl ", "waits for requests: test_serve.py asks some"),
+    (r"^bantam monitor ", "asks a device: test_monitor.py has some"),
     (r"^npm |http\.server", "of the package for browsers: tests/wasm runs that and its examples"),
     (r"^gunzip ", "unpacks what was downloaded"),
     (r"\bSRC\b|\bCOMMAND\b|\bTEACHER\b|\bFILE\b|\.\.\.$|path/to", "says how a command is written"),
