@@ -52,6 +52,13 @@ struct DeviceAnswer {
   bool same = true;
 };
 
+/// An answer for people: fields are apart by blanks.
+std::string fields(const std::string& answer) {
+  std::string apart;
+  for (const char c : answer) apart += c == '\t' ? std::string("  ") : std::string(1, c);
+  return printable(apart);
+}
+
 /// What the device's line of memory says, in bytes.
 struct DeviceMemory {
   uint64_t arena_used = 0, arena = 0, stack_used = 0, stack = 0;
@@ -194,9 +201,9 @@ void run_monitor(const MonitorArguments& given) {
         differing += answer.same ? 0 : 1;
       }
       if (!arguments.json) {
-        out().print("{}\n  {}  {}{:.1f} ms\n", printable(text), printable(answer.answer),
-                    answer.same ? "" : "DIFFERS, ", answer.milliseconds);
-        if (!answer.same) out().print("  {}  here\n", printable(answer.host));
+        out().print("{}\n  {}  {}{:.1f} ms\n", printable(text), fields(answer.answer), answer.same ? "" : "DIFFERS, ",
+                    answer.milliseconds);
+        if (!answer.same) out().print("  {}  here\n", fields(answer.host));
         out().flush();
       }
       answers.push_back(std::move(answer));
