@@ -34,9 +34,7 @@ class Writer:
         return name
 
     def weight(self, name, *shape):
-        values = self.random.standard_normal(
-            shape, dtype=numpy.float32
-        ) * numpy.float32(0.05)
+        values = self.random.standard_normal(shape, dtype=numpy.float32) * numpy.float32(0.05)
         return self.constant(name, values)
 
     def node(self, op, inputs, **attributes):
@@ -45,9 +43,7 @@ class Writer:
         return name
 
     def linear(self, x, name, columns, outputs):
-        product = self.node(
-            "MatMul", [x, self.weight(f"{name}.weight", columns, outputs)]
-        )
+        product = self.node("MatMul", [x, self.weight(f"{name}.weight", columns, outputs)])
         return self.node("Add", [product, self.weight(f"{name}.bias", outputs)])
 
     def norm(self, x, name):
@@ -59,26 +55,17 @@ class Writer:
         )
 
     def heads(self, x, order):
-        return self.node(
-            "Transpose", [self.node("Reshape", [x, "by_heads"])], perm=order
-        )
+        return self.node("Transpose", [self.node("Reshape", [x, "by_heads"])], perm=order)
 
     def layer(self, x, name):
-        query, key, value = (
-            self.linear(x, f"{name}.{part}", HIDDEN, HIDDEN)
-            for part in ("query", "key", "value")
-        )
-        scores = self.node(
-            "MatMul", [self.heads(query, [0, 2, 1, 3]), self.heads(key, [0, 2, 3, 1])]
-        )
+        query, key, value = (self.linear(x, f"{name}.{part}", HIDDEN, HIDDEN) for part in ("query", "key", "value"))
+        scores = self.node("MatMul", [self.heads(query, [0, 2, 1, 3]), self.heads(key, [0, 2, 3, 1])])
         scaled = self.node("Add", [self.node("Div", [scores, "root"]), "hidden"])
         seen = self.node(
             "MatMul",
             [self.node("Softmax", [scaled], axis=-1), self.heads(value, [0, 2, 1, 3])],
         )
-        rows = self.node(
-            "Reshape", [self.node("Transpose", [seen], perm=[0, 2, 1, 3]), "whole"]
-        )
+        rows = self.node("Reshape", [self.node("Transpose", [seen], perm=[0, 2, 1, 3]), "whole"])
         x = self.norm(
             self.node("Add", [self.linear(rows, f"{name}.output", HIDDEN, HIDDEN), x]),
             f"{name}.norm",
@@ -104,12 +91,8 @@ def build(layers, vocabulary):
     missing = graph.node("Mul", [graph.node("Sub", ["one", mask]), "small"])
     graph.nodes[-1].output[0] = "hidden"
     assert missing
-    words = graph.node(
-        "Gather", [graph.weight("words.weight", vocabulary, HIDDEN), "input_ids"]
-    )
-    places = graph.node(
-        "Gather", [graph.weight("places.weight", PLACES, HIDDEN), "position_ids"]
-    )
+    words = graph.node("Gather", [graph.weight("words.weight", vocabulary, HIDDEN), "input_ids"])
+    places = graph.node("Gather", [graph.weight("places.weight", PLACES, HIDDEN), "position_ids"])
     x = graph.norm(graph.node("Add", [words, places]), "embeddings.norm")
     for layer in range(layers):
         x = graph.layer(x, f"layer.{layer}")
@@ -119,13 +102,9 @@ def build(layers, vocabulary):
         helper.make_tensor_value_info(name, TensorProto.INT64, shape)
         for name in ("input_ids", "attention_mask", "position_ids")
     ]
-    output = helper.make_tensor_value_info(
-        "last_hidden_state", TensorProto.FLOAT, [*shape, HIDDEN]
-    )
+    output = helper.make_tensor_value_info("last_hidden_state", TensorProto.FLOAT, [*shape, HIDDEN])
     made = helper.make_graph(graph.nodes, "bert-like", inputs, [output], graph.tensors)
-    return helper.make_model(
-        made, opset_imports=[helper.make_opsetid("", OPSET)], ir_version=8
-    )
+    return helper.make_model(made, opset_imports=[helper.make_opsetid("", OPSET)], ir_version=8)
 
 
 def peak_of(command):
@@ -177,9 +156,7 @@ def main():
                 str(arguments.vocabulary),
             ]
             write = ["--write-external" if kind != "one file" else "--write", str(path)]
-            subprocess.run(
-                [sys.executable, __file__, arguments.bantam, *shape, *write], check=True
-            )
+            subprocess.run([sys.executable, __file__, arguments.bantam, *shape, *write], check=True)
             size = sum(part.stat().st_size for part in path.parent.iterdir())
             for weights in arguments.weights:
                 out = work / "out.bantam"

