@@ -46,7 +46,7 @@ Graph elsewhere(const Graph& graph) {
   return out;
 }
 
-TypeOptions weights(fb::DType type) {
+TypeOptions stored_as(fb::DType type) {
   TypeOptions options;
   options.weights = type;
   return options;
@@ -60,19 +60,19 @@ TEST_P(RowsOfTypes, GiveTheSameFileWhereverTheyAre) {
   for (const std::string& name : migratable(held)) maxima[name] = std::vector<float>(40, 2.5f);
   Measured measured;
   measured.maxima = maxima;
-  const FileBytes expected = build_model(held, weights(GetParam()), measured).bytes;
-  EXPECT_EQ(build_model(there, weights(GetParam()), measured).bytes, expected);
-  TypeOptions small = weights(GetParam());
+  const FileBytes expected = build_model(held, stored_as(GetParam()), measured).bytes;
+  EXPECT_EQ(build_model(there, stored_as(GetParam()), measured).bytes, expected);
+  TypeOptions small = stored_as(GetParam());
   small.plan = Plan::kSmall;
   EXPECT_EQ(build(there, small), build(held, small));
 }
 
 TEST_P(RowsOfTypes, AreCountedAsTheyAreStored) {
   const Graph graph = fixture::bert_graph({});
-  const Built built = build_model(graph, weights(GetParam()));
+  const Built built = build_model(graph, stored_as(GetParam()));
   EXPECT_EQ(built.file_bytes, built.bytes.size());
-  EXPECT_EQ(size_of_build(graph, weights(GetParam())), built.bytes.size());
-  EXPECT_EQ(size_of_build(elsewhere(graph), weights(GetParam())), built.bytes.size());
+  EXPECT_EQ(size_of_build(graph, stored_as(GetParam())), built.bytes.size());
+  EXPECT_EQ(size_of_build(elsewhere(graph), stored_as(GetParam())), built.bytes.size());
 }
 
 INSTANTIATE_TEST_SUITE_P(Types, RowsOfTypes,
@@ -120,8 +120,8 @@ TEST(ScratchFiles, GiveTheSameAnswersAsThoseInMemory) {
   fixture::Shape shape;
   shape.vocabulary = 250000;  // beyond what is put into a temporary file
   const Graph graph = fixture::bert_graph(shape);
-  const FileBytes memory = build(graph, weights(fb::DType::f32));
-  const FileBytes scratch = build(graph, weights(fb::DType::f32), DataSection::In::kScratch);
+  const FileBytes memory = build(graph, stored_as(fb::DType::f32));
+  const FileBytes scratch = build(graph, stored_as(fb::DType::f32), DataSection::In::kScratch);
   ASSERT_TRUE(scratch.get_allocator().in_scratch(scratch.capacity()));
   EXPECT_FALSE(memory.get_allocator().in_scratch(memory.capacity()));
   ASSERT_EQ(scratch.size(), memory.size());
