@@ -1,4 +1,4 @@
-// bantam convert: a Hugging Face directory or an ONNX file to a .bantam file.
+// bantam convert: a Hugging Face directory, an ONNX or a TensorFlow Lite file to a .bantam file.
 #include <cstdlib>
 #include <map>
 #include <memory>
@@ -47,6 +47,7 @@ constexpr const char* kConvertExamples =
     "shards), and tokenizer.json, vocab.txt, or vocab.json with merges.txt. Or it is an ONNX file, or a directory "
     "with\n"
     "one (model.onnx) and no other weights; config.json and the tokenizer lie beside it or in the directory above.\n"
+    "A TensorFlow Lite file (.tflite) brings its words and labels, or they lie beside it: docs/tflite.md.\n"
     "The produced file is compared with an f32\n"
     "build of the same model; when more than a share P of the labels differ for certain, nothing is written, what\n"
     "passes is searched and named, and the exit code is 6.";
@@ -166,11 +167,12 @@ void run_convert(ConvertArguments& arguments) {
 
 void add_convert(Program& program) {
   auto arguments = std::make_shared<ConvertArguments>();
-  Command& command = program.add_command("convert", "Convert a model's directory or ONNX file to a .bantam file");
+  Command& command =
+      program.add_command("convert", "Convert a model's directory, ONNX or TensorFlow Lite file to a .bantam file");
   arguments->command = &command;
   command.group(kMakeGroup);
   command.footer(kConvertExamples);
-  command.add_option("SRC", arguments->source, "Directory of the model, or an ONNX or GGUF file")
+  command.add_option("SRC", arguments->source, "Directory of the model, or an ONNX, TensorFlow Lite or GGUF file")
       .required()
       .value("DIR|FILE");
   command.heading("Files");

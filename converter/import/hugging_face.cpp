@@ -22,6 +22,7 @@
 #include "import/gguf/gguf.h"
 #include "import/heads.h"
 #include "import/languages.h"
+#include "import/litert/tflite.h"
 #include "import/nplm.h"
 #include "import/onnx_import.h"
 #include "import/patches.h"
@@ -340,6 +341,12 @@ ModelSource open_model_source(const fs::path& directory, const SourceOptions& op
       refuse_option("--entities", options.entities, directory, "is an ONNX file");
       refuse_option("--tower", options.tower, directory, kOneModel);
       return *std::move(onnx);
+    }
+    if (std::optional<ModelSource> tflite = open_tflite(directory)) {
+      refuse_option("--shortlist", options.shortlist, directory, "is a TensorFlow Lite file");
+      refuse_option("--entities", options.entities, directory, "is a TensorFlow Lite file");
+      refuse_option("--tower", options.tower, directory, kOneModel);
+      return *std::move(tflite);
     }
     if (std::optional<ModelSource> own = open_own_kind(directory, options)) {
       refuse_option("--tower", options.tower, directory, kOneModel);

@@ -17,28 +17,12 @@
 #include "import/onnx/lowering.h"
 #include "import/onnx_task.h"
 #include "import/record_source.h"
+#include "import/source/export_file.h"
 #include "import/text_limits.h"
 
 namespace bantam::convert {
 namespace fs = std::filesystem;
 namespace {
-
-/// The file of a directory that has no other weights; "": there is none.
-fs::path file_of(const fs::path& directory) {
-  for (const char* other : {"model.safetensors", "model.safetensors.index.json", "pytorch_model.bin",
-                            "pytorch_model.bin.index.json", "modules.json"}) {
-    if (is_there(directory / other)) return {};
-  }
-  for (const char* name : {"model.onnx", "onnx/model.onnx", "model_quantized.onnx", "onnx/model_quantized.onnx"}) {
-    if (is_there(directory / name)) return directory / name;
-  }
-  std::vector<fs::path> found;
-  std::error_code error;
-  for (const fs::directory_entry& entry : fs::directory_iterator(directory, error)) {
-    if (entry.path().extension() == ".onnx") found.push_back(entry.path());
-  }
-  return found.size() == 1 ? found.front() : fs::path{};
-}
 
 /// The directory of the file, or the one above, that holds `name`; "": neither does.
 fs::path beside(const fs::path& directory, const char* name) {
@@ -80,7 +64,10 @@ std::optional<ModelSource> open_onnx(const fs::path& named) {
   const fs::file_status status = fs::status(named, error);
   fs::path file;
   if (fs::is_regular_file(status) && named.extension() == ".onnx") file = named;
-  if (fs::is_directory(status)) file = file_of(named);
+  if (fs::is_directory(status)) {
+    file = export_file(named, ".onnx",
+                       {"model.onnx", "onnx/model.onnx", "model_quantized.onnx", "onnx/model_quantized.onnx"});
+  }
   if (file.empty()) return std::nullopt;
   ModelSource source;
   source.onnx = std::make_shared<const onnx::Model>(onnx::read_model(file));
@@ -108,9 +95,14 @@ Graph import_onnx(const ModelSource& source, const ImportOptions& options) {
   Problems problems;
   const Fields fields(source.config, "config.json", problems);
   const uint32_t usual = fields.count("max_position_embeddings", kMaxPositions, kUsualTokens);
-  const std::unique_ptr<onnx::Lowering> read = lowered(*source.onnx, options.max_tokens, usual);
+  uint32_t max_tokens = options.max_tokens;
+  if (source.onnx->tokens != 0) {  // more than that, and the graph is another
+    const auto made_for = static_cast<uint32_t>(source.onnx->tokens);
+    max_tokens = max_tokens == 0 ? made_for : std::min(max_tokens, made_for);
+  }
+  const std::unique_ptr<onnx::Lowering> read = lowered(*source.onnx, max_tokens, usual);
   onnx::Lowering& lowering = *read;
-  const uint32_t positions = onnx::positions_of(lowering.blocks(), options.max_tokens, usual);
+  const uint32_t positions = onnx::positions_of(lowering.blocks(), max_tokens, usual);
   const onnx::Outputs outputs = onnx::read_outputs(*source.onnx, lowering);
   const onnx::Choice choice = onnx::choose(outputs, options, fields, lowering.blocks(), file);
   Builder builder(graph);
@@ -125,10 +117,15 @@ Graph import_onnx(const ModelSource& source, const ImportOptions& options) {
     TextLimits limits;
     limits.positions = limits.model_positions = positions;
     limits.vocabulary = emitted.vocabulary;
-    limits.model_type = "onnx";
+    limits.model_type = source.onnx->format;
+    limits.filled = source.onnx->filled;
+    if (limits.filled) limits.model_positions = static_cast<uint32_t>(source.onnx->tokens);
     limits.table_of = file;
     add_tokenizer(graph, source.tokenizer, limits, pooling, problems);
     add_languages(graph, emitted.vocabulary);
+  }
+  for (const auto* notes : {&source.notes, &source.onnx->notes}) {
+    graph.notes.insert(graph.notes.end(), notes->begin(), notes->end());
   }
   graph.notes.insert(graph.notes.end(), lowering.notes().begin(), lowering.notes().end());
   if (emitted.kept + emitted.requantised != 0) {
@@ -139,7 +136,8 @@ Graph import_onnx(const ModelSource& source, const ImportOptions& options) {
                     emitted.kept, emitted.requantised));
   }
   record_provenance(graph, source, fields);
-  record_property(graph, "onnx", fmt::format("opset {}, {}", source.onnx->opset, source.onnx->producer));
+  const std::string opset = source.onnx->opset == 0 ? "" : fmt::format("opset {}, ", source.onnx->opset);
+  record_property(graph, source.onnx->format, opset + source.onnx->producer);
   problems.raise();
   return graph;
 }

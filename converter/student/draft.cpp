@@ -83,7 +83,7 @@ Draft::Draft(ModelSource source) : source_(std::move(source)) {
     throw Error(
         ExitCode::kUnsupported,
         fmt::format("{}: smaller layouts are made of directories with config.json and model.safetensors, not of ONNX "
-                    "files; convert it as it is, or name the directory that it was exported from",
+                    "or TensorFlow Lite files; convert it as it is, or name the directory that it was exported from",
                     source_.weight_files.front().string()));
   }
   Problems problems;

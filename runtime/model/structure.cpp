@@ -46,15 +46,15 @@ constexpr bool is_read() {
 #undef BANTAM_OP
     return (rows & (BANTAM_LINK_OPS)) != 0;
   }
-  constexpr bool kOfTokenizer = std::is_same_v<T, fb::Tokenizer> || std::is_same_v<T, fb::TokenizerBlob> ||
-                                std::is_same_v<T, fb::Normalizer> || std::is_same_v<T, fb::Splitter> ||
-                                std::is_same_v<T, fb::TokenModel> || std::is_same_v<T, fb::AddedToken>;
+  constexpr bool kOfTokenizer = kSame<T, fb::Tokenizer> || kSame<T, fb::TokenizerBlob> ||
+                                kSame<T, fb::Normalizer> || kSame<T, fb::Splitter> ||
+                                kSame<T, fb::TokenModel> || kSame<T, fb::AddedToken>;
   if (kOfTokenizer) return linked::kTokenizer;
-  if (std::is_same_v<T, fb::Integer>) return linked::kStatic;
-  if (std::is_same_v<T, fb::Chat>) return linked::kContexts;
-  if (std::is_same_v<T, fb::Finding>) return linked::kFind;
-  if (std::is_same_v<T, fb::Image>) return linked::kFeatures;
-  if (std::is_same_v<T, fb::Shortlist>) return linked::kSources;
+  if (kSame<T, fb::Integer>) return linked::kStatic;
+  if (kSame<T, fb::Chat>) return linked::kContexts;
+  if (kSame<T, fb::Finding>) return linked::kFind;
+  if (kSame<T, fb::Image>) return linked::kFeatures;
+  if (kSame<T, fb::Shortlist>) return linked::kSources;
   return true;
 }
 
@@ -275,7 +275,7 @@ constexpr uint32_t count_fields() {
 }
 constexpr uint32_t kFieldCount = count_fields();
 static_assert(kFieldCount <= UINT16_MAX);
-using FieldNumber = std::conditional_t<kFieldCount <= UINT8_MAX, uint8_t, uint16_t>;
+using FieldNumber = Choose<kFieldCount <= UINT8_MAX, uint8_t, uint16_t>;
 
 struct Tabulated {
   uint8_t fields[kFieldCount] = {};

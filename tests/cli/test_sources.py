@@ -259,7 +259,6 @@ class Downloads(Sources):
 
     def test_files_of_other_formats(self):
         for name, words in (
-            ("m.tflite", "TensorFlow Lite"),
             ("m.safetensors", "directory"),
             ("m.bantam", "converted already"),
             ("m.txt", "is not a directory"),

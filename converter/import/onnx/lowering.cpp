@@ -127,10 +127,10 @@ void Lowering::run() {
     problems.push_back(fmt::format("{}: and {} more nodes", model_.path.string(), more));
   }
   problems.push_back(
-      fmt::format("{}: these parts of the graph are not converted; docs/onnx.md says what is. Convert the model's own "
+      fmt::format("{}: these parts of the graph are not converted; {} says what is. Convert the model's own "
                   "directory (config.json, "
                   "model.safetensors) where you have it",
-                  model_.path.string()));
+                  model_.path.string(), model_.documented));
   throw Error(ExitCode::kUnsupported, problems);
 }
 
@@ -163,6 +163,7 @@ void Lowering::want(const Reach& reach) {
 }
 
 void Lowering::read(const Node& node) {
+  if (!node.unread.empty()) refuse(node.unread);
   if (read_host(node)) return;
   if (read_fused(node)) return;
   if (read_turned(node)) return;
@@ -170,7 +171,7 @@ void Lowering::read(const Node& node) {
   if (read_products(node)) return;
   if (read_shape(node)) return;
   if (read_rows(node)) return;
-  refuse(fmt::format("{} is not read here", node.op));
+  refuse(fmt::format("{} is not read here", node.called.empty() ? node.op : node.called));
 }
 
 void Lowering::refuse(const std::string& why) const { throw NotRead{why}; }
@@ -289,7 +290,8 @@ bool Lowering::read_host(const Node& node) {
     pairs = shape.size() >= 2 && shape[shape.size() - 1] == tokens && shape[shape.size() - 2] == tokens;
   }
   const bool places = node.op == "Slice" && !all_constant && kind(node, 0) == Value::Kind::kConstant &&
-                      in(node, 0).constant.dims().size() == 2 && !in(node, 0).constant.is_integer();
+                      in(node, 0).constant.dims().size() == 2 &&
+                      (!in(node, 0).constant.is_integer() || in(node, 0).constant.scale != nullptr);
   if (matrix || places || (lookup && !whole_table && !pairs)) return false;
   Reach reaches;
   for (size_t i = 0; i < node.inputs.size() && !all_constant; ++i) reaches.add(reach(node, i));

@@ -77,7 +77,7 @@ const std::string& Node::output(size_t i) const {
   return i < outputs.size() ? outputs[i] : kNone;
 }
 std::string Node::shown() const {
-  const std::string kind = domain.empty() ? op : domain + ":" + op;
+  const std::string kind = !called.empty() ? called : domain.empty() ? op : domain + ":" + op;
   return fmt::format("{} \"{}\"", kind, !name.empty() ? name : output(0));
 }
 

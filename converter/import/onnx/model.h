@@ -65,6 +65,8 @@ struct Node {
   std::string name, op, domain;
   std::vector<std::string> inputs, outputs;  // "": left out
   std::map<std::string, Attribute> attributes;
+  std::string called;  // what the file calls the operator, where it is of another format; "": `op`
+  std::string unread;  // why the reader of that format could make no node of it; "": it could
 
   bool has(const std::string& attribute) const { return attributes.count(attribute) != 0; }
   int64_t integer(const std::string& attribute, int64_t otherwise) const;
@@ -98,6 +100,8 @@ struct Function {
 };
 
 struct Model {
+  std::string format = "onnx";              // in the report
+  std::string documented = "docs/onnx.md";  // what says which graphs are read
   std::filesystem::path path;
   std::vector<std::filesystem::path> data_files;  // of external data
   std::string producer;
@@ -105,6 +109,10 @@ struct Model {
   NodeGraph graph;
   std::vector<Function> functions;
   std::vector<std::shared_ptr<const host::MappedFile>> mappings;  // hold what tensors point to
+  int64_t tokens = 0;              // that texts have at most, because the graph was made for as many; 0: it was not
+  bool filled = false;             // there is no mask: texts have so many, filled up
+  bool sigmoid = false;            // scores are those of labels one by one
+  std::vector<std::string> notes;  // report lines
 
   /// These bytes of a tensor are not needed for now: their pages leave this process's memory until they are read again. Nothing where they
   /// are not of a mapped file.

@@ -54,9 +54,8 @@ std::string one_entry(const fs::path& directory) {
     std::string_view extension;
     const char* what;
   };
-  static constexpr std::array<Format, 6> kFormats = {
-      {{".tflite", "a TensorFlow Lite file; name the directory of the transformers checkpoint that it was made of"},
-       {".safetensors", "the weights alone; name their directory, which holds config.json too"},
+  static constexpr std::array<Format, 5> kFormats = {
+      {{".safetensors", "the weights alone; name their directory, which holds config.json too"},
        {".bin", "the weights alone; name their directory, which holds config.json too"},
        {".pt", "a torch file; name a directory that transformers' save_pretrained() wrote"},
        {".h5", "TensorFlow weights; name a directory that holds model.safetensors"},

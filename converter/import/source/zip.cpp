@@ -142,7 +142,9 @@ void ZipFile::read_directory(const std::string& directory, uint64_t count, uint6
     const std::string name(bytes.substr(at + kEntryBytes, name_size));
     read_extra64(bytes.substr(at + kEntryBytes + name_size, extra_size), {&entry.size, &packed, &entry.header});
     entry.stored = method == 0 && (flags & 1u) == 0 && packed == entry.size;
-    if (entry.header > end || entry.size > end - entry.header) {
+    // Of what is compressed, which nobody reads, the size says nothing of where it lies.
+    const uint64_t held = entry.stored ? entry.size : packed;
+    if (entry.header > end || held > end - entry.header) {
       invalid(path_, fmt::format("\"{}\" lies outside of it", name));
     }
     if (!entries_.emplace(name, entry).second) invalid(path_, fmt::format("\"{}\" is in it twice", name));
@@ -152,7 +154,9 @@ void ZipFile::read_directory(const std::string& directory, uint64_t count, uint6
 
 uint64_t ZipFile::find(const std::string& name) const {
   const ZipEntry& entry = entries_.at(name);
-  if (!entry.stored) invalid(path_, fmt::format("\"{}\" is compressed or encrypted, which torch does not do", name));
+  if (!entry.stored)
+    invalid(path_,
+            fmt::format("\"{}\" is compressed or encrypted; entries are read that are stored as they are", name));
   const uint64_t left = directory_ - entry.header;
   if (left < kLocalHeaderBytes) invalid(path_, fmt::format("\"{}\" lies outside of it", name));
   const std::string header = read_range(path_, entry.header, kLocalHeaderBytes);

@@ -1,0 +1,100 @@
+// Translator: the operators of a TensorFlow Lite file as nodes of the ONNX importer's graph, one after the other. Numbers are real ones
+// there: constants of integers keep them and their scales, activations have none.
+#ifndef BANTAM_CONVERTER_IMPORT_LITERT_TRANSLATOR_H_
+#define BANTAM_CONVERTER_IMPORT_LITERT_TRANSLATOR_H_
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "import/litert/file.h"
+
+namespace bantam::convert::tflite {
+
+/// What an operator's function throws where it does not know what to do.
+struct NotTranslated {
+  std::string why;
+};
+
+class Translator {
+ public:
+  /// `file` outlives the model, whose tensors point into it. `roles`: what inputs are called, "": as the file does.
+  Translator(const File& file, std::vector<std::string> roles, onnx::Model& model);
+
+  /// Adds nodes, constants, inputs and outputs; operators that are not known stand there by their own names, for messages.
+  void run();
+
+  // What functions of operators use.
+  const Tensor& tensor(const Operation& op, size_t i) const;
+  bool there(const Operation& op, size_t i) const { return i < op.inputs.size() && op.inputs[i] >= 0; }
+  /// The name of a value: of a constant, its numbers.
+  std::string in(const Operation& op, size_t i);
+  const std::string& out(const Operation& op, size_t i = 0) const;
+  const Tensor& made(const Operation& op, size_t i = 0) const;
+  /// A name for a value on the way to the output.
+  std::string between(const Operation& op);
+  onnx::Node& add(const Operation& op, const char* name, std::vector<std::string> inputs, std::string output);
+  /// Whole numbers of a constant; nothing where it is computed.
+  std::optional<std::vector<int64_t>> integers(const Operation& op, size_t i) const;
+  /// The same, which must be there; `what`: for messages.
+  std::vector<int64_t> list(const Operation& op, size_t i, const char* what) const;
+  /// A constant in f32.
+  std::vector<float> numbers(const Operation& op, size_t i) const;
+  std::string constant(const std::string& name, std::vector<int64_t> dims, const std::vector<float>& values);
+  std::string constant(const std::string& name, const std::vector<int64_t>& values);
+  /// The same bytes of a constant in another shape of as many elements, whose dimension `axis` has its scales; its name.
+  std::string reshaped(const Operation& op, size_t i, std::vector<int64_t> dims, int64_t axis);
+  /// Is it a softmax or a logistic whose output is the model's? Then tasks make it.
+  bool is_ending(const Operation& op) const { return endings_.count(&op) != 0; }
+  /// What wrote a tensor; null: nothing did.
+  const Operation* writer(int32_t tensor) const;
+  /// A node that gives how many tokens the text has.
+  std::string tokens(const Operation& op);
+  /// How many the file was made for; 0: any.
+  int64_t fixed_tokens() const { return tokens_; }
+  void note(const std::string& text) { notes_.insert(text); }
+
+  // Recurrent layers: what stands behind the last token, by the tensor of all tokens; tensors whose tokens run backwards, and the
+  // value of the same forwards.
+  std::map<int32_t, std::string> last_states, reversed;
+
+ private:
+  void inputs();
+  const Operation* origin(int32_t tensor, const std::map<int32_t, int>& uses) const;
+  void find_endings();
+  void outputs();
+  std::string initializer(const Tensor& tensor, const std::string& name, std::vector<int64_t> dims, int64_t axis);
+
+  const File& file_;
+  std::vector<std::string> roles_;
+  onnx::Model& model_;
+  int32_t input(const Operation& op, size_t i) const;
+  std::vector<std::string> names_;  // of tensors' values
+  std::set<std::string> taken_;
+  std::set<const Operation*> endings_;
+  std::map<int32_t, const Operation*> writers_;
+  std::map<int32_t, int32_t> stored_;  // constants that tensors are, as wider numbers
+  std::map<std::string, std::string> constants_;
+  std::set<std::string> notes_;
+  int64_t tokens_ = 0;
+};
+
+inline void set(onnx::Node& node, const char* attribute, std::vector<int64_t> values) {
+  node.attributes[attribute].ints = std::move(values);
+}
+inline void set(onnx::Node& node, const char* attribute, int64_t value) { node.attributes[attribute].i = value; }
+
+/// Adds the nodes of an operator. Throws NotTranslated.
+void translate(Translator& to, const Operation& op);
+/// Those of layers; false: it is none.
+bool translate_layer(Translator& to, const Operation& op);
+/// What stands behind the operator in the same one.
+void finish(Translator& to, const Operation& op, fl::Activation activation, const std::string& value);
+
+}  // namespace bantam::convert::tflite
+
+#endif  // BANTAM_CONVERTER_IMPORT_LITERT_TRANSLATOR_H_
