@@ -16,7 +16,7 @@ constexpr size_t kSector = 4096;
 constexpr size_t kPage = 256;
 
 /// Memory that forgets nothing, whose power fails after some steps: half of what the next does is done, and nothing after it.
-class CutFlash : public example::Flash {
+class CutFlash final : public example::Flash {
  public:
   explicit CutFlash(size_t slot) : memory_(kSector + 2 * kSector + 2 * slot, 0x5A), slot_(slot) {}
 
