@@ -167,8 +167,7 @@ void run_convert(ConvertArguments& arguments) {
 
 void add_convert(Program& program) {
   auto arguments = std::make_shared<ConvertArguments>();
-  Command& command =
-      program.add_command("convert", "Convert a model's directory, ONNX or TensorFlow Lite file to a .bantam file");
+  Command& command = program.add_command("convert", "Convert a directory, ONNX or TFLite file to a .bantam file");
   arguments->command = &command;
   command.group(kMakeGroup);
   command.footer(kConvertExamples);

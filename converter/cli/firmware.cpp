@@ -111,10 +111,9 @@ firmware::Target find_target(const FirmwareArguments& arguments) {
   if (arguments.format == "project" && (arguments.flash.empty() || arguments.ram.empty())) {
     fail(ExitCode::kUsage, "--core {}: --flash and --ram are wanted, too", arguments.core);
   }
-  // Of what is no project others know the memories.
-  const firmware::Range all = {"0x00000000", "1024M"};
-  memories.emplace("flash", all);
-  memories.emplace("ram", all);
+  // Of what is no project others know the memories: large ones, where no device has its own.
+  memories.emplace("flash", firmware::Range{"0x80000000", "256M"});
+  memories.emplace("ram", firmware::Range{"0xA0000000", "256M"});
   firmware::Target target =
       firmware::with_memories(firmware::bare_target(any ? "cortex-m0" : arguments.core), memories);
   if (any) target.core = firmware::kAnyCore;

@@ -31,7 +31,9 @@ constexpr const char* kMonitorExamples =
     "Examples:\n"
     "  bantam monitor /dev/ttyACM0 \"play some jazz\"\n"
     "  bantam monitor /dev/ttyACM0 --file lines.txt --parity voice.bantam --max-tokens 32 --json\n"
-    "  bantam monitor --command 'sh emulate.sh' --file lines.txt --memory";
+    "  # in the folder of a project: its image in QEMU\n"
+    "  bantam monitor --command 'bantam/targets/firmware/run.py --attach build/*elf' "
+    "--file lines.txt --memory";
 
 struct MonitorArguments {
   std::string port;

@@ -20,8 +20,8 @@ struct FileAllocator {
   /// `in_file`: what is large lies in a temporary file instead, for files that are made to be run once.
   explicit FileAllocator(bool in_file) : scratch(in_file) {}
   template <typename U>
-  FileAllocator(const FileAllocator<U>& other)
-      : scratch(other.scratch) {}  // NOLINT(google-explicit-constructor): allocators convert
+  FileAllocator(const FileAllocator<U>& other)  // NOLINT(google-explicit-constructor): containers convert allocators
+      : scratch(other.scratch) {}
   T* allocate(size_t n) {
     if (in_scratch(n)) return static_cast<T*>(scratch_memory(n * sizeof(T)));
     return static_cast<T*>(::operator new (n * sizeof(T), std::align_val_t{64}));

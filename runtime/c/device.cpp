@@ -1,10 +1,9 @@
 // The C API of runs in steps and of files in flash: each function turns its arguments into the C++ ones. No logic of its own.
-#include <new>
-
 #include "bantam/bantam_device.h"
 #include "bantam/file.h"
 #include "bantam/steps.h"
 #include "c/same.h"
+#include "language.h"
 
 namespace {
 

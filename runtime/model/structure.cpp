@@ -46,9 +46,8 @@ constexpr bool is_read() {
 #undef BANTAM_OP
     return (rows & (BANTAM_LINK_OPS)) != 0;
   }
-  constexpr bool kOfTokenizer = kSame<T, fb::Tokenizer> || kSame<T, fb::TokenizerBlob> ||
-                                kSame<T, fb::Normalizer> || kSame<T, fb::Splitter> ||
-                                kSame<T, fb::TokenModel> || kSame<T, fb::AddedToken>;
+  constexpr bool kOfTokenizer = kSame<T, fb::Tokenizer> || kSame<T, fb::TokenizerBlob> || kSame<T, fb::Normalizer> ||
+                                kSame<T, fb::Splitter> || kSame<T, fb::TokenModel> || kSame<T, fb::AddedToken>;
   if (kOfTokenizer) return linked::kTokenizer;
   if (kSame<T, fb::Integer>) return linked::kStatic;
   if (kSame<T, fb::Chat>) return linked::kContexts;
@@ -275,7 +274,7 @@ constexpr uint32_t count_fields() {
 }
 constexpr uint32_t kFieldCount = count_fields();
 static_assert(kFieldCount <= UINT16_MAX);
-using FieldNumber = Choose<kFieldCount <= UINT8_MAX, uint8_t, uint16_t>;
+using FieldNumber = Choose<!linked::kHost && kFieldCount <= UINT8_MAX, uint8_t, uint16_t>;  // hosts show it (schema)
 
 struct Tabulated {
   uint8_t fields[kFieldCount] = {};

@@ -54,17 +54,21 @@ def run(machine, image, data=b"", timeout=60, icount=False, listen=False):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    where = parser.add_mutually_exclusive_group(required=True)
-    where.add_argument("--board", "--target", choices=sorted(MACHINES | BOARDS), help="folder of targets/ or boards/")
+    known = sorted(MACHINES | BOARDS)  # a project has one
+    where = parser.add_mutually_exclusive_group(required=len(known) != 1)
+    where.add_argument(
+        "--board", "--target", choices=known, default=known[0] if known else None, help="folder of targets/ or boards/"
+    )
     where.add_argument("--machine", help="QEMU's name of the machine")
     parser.add_argument(
         "--icount", action="store_true", help="count instructions: each takes 1 ns of the emulated clock"
     )
+    parser.add_argument("--attach", action="store_true", help="pass bytes both ways as they come, for bantam monitor")
     parser.add_argument("--timeout", type=float, default=60, metavar="SECONDS")
     parser.add_argument("image")
     given = parser.parse_args()
     machine = given.machine or (MACHINES | BOARDS)[given.board]
-    if sys.stdin.isatty():  # interactive: end with Ctrl-D, which is 0x04
+    if given.attach or sys.stdin.isatty():  # end with Ctrl-D, which is 0x04
         return subprocess.call(command(machine, given.image, given.icount))
     status, output = run(machine, given.image, sys.stdin.buffer.read(), given.timeout, given.icount, listen=True)
     sys.stdout.buffer.write(output)

@@ -18,8 +18,8 @@ import sys
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
 sys.dont_write_bytecode = True
 sys.path[:0] = [str(SOURCE / "tests"), str(SOURCE / "targets" / "firmware")]
-import run as emulator
-import skipping
+import run as emulator  # noqa: E402
+import skipping  # noqa: E402
 
 TOKENS = 16
 LINES = (SOURCE / "models" / "voice-commands" / "commands.txt").read_bytes()
