@@ -16,10 +16,10 @@ size_t count_values(const Constant& constant) {
   return constant.later == nullptr ? constant.values.size() : constant.later->rows() * constant.later->columns();
 }
 
-Rows::Rows(const Constant& constant, size_t columns)
+ConstantRows::ConstantRows(const Constant& constant, size_t columns)
     : constant_(constant), columns_(columns), rows_(columns == 0 ? 0 : count_values(constant) / columns) {}
 
-const float* Rows::row(size_t r) {
+const float* ConstantRows::row(size_t r) {
   if (constant_.later == nullptr) return constant_.values.data() + r * columns_;
   if (r < first_ || r >= first_ + held_) {
     first_ = r;
@@ -34,7 +34,7 @@ bool same_values(const Constant& a, const Constant& b) {
   if (a.later == nullptr && b.later == nullptr) return a.values == b.values;
   const size_t columns = (a.later == nullptr ? b : a).later->columns();
   if (count_values(a) != count_values(b)) return false;
-  Rows left(a, columns), right(b, columns);
+  ConstantRows left(a, columns), right(b, columns);
   for (size_t r = 0; r < left.size(); ++r) {
     const float* row = left.row(r);
     if (!std::equal(row, row + columns, right.row(r))) return false;

@@ -1,4 +1,4 @@
-// Rows: a constant's values row by row, wherever they lie.
+// ConstantRows: a constant's values row by row, wherever they lie.
 #ifndef BANTAM_CONVERTER_GRAPH_ROWS_H_
 #define BANTAM_CONVERTER_GRAPH_ROWS_H_
 
@@ -12,10 +12,10 @@ namespace bantam::convert {
 /// How many values it has.
 size_t count_values(const Constant& constant);
 
-class Rows {
+class ConstantRows {
  public:
   /// Of so many columns each. `constant` outlives it. Memory: of a constant whose values are not held about 1 MB, or a row.
-  Rows(const Constant& constant, size_t columns);
+  ConstantRows(const Constant& constant, size_t columns);
   size_t size() const { return rows_; }
   size_t columns() const { return columns_; }
   /// Valid until another row is asked for. Cheap where rows are asked for in their order.
@@ -31,7 +31,7 @@ class Rows {
 /// Calls visit(value) for all values, in their order, until it gives false. Was that never?
 template <typename Visit>
 bool all_values(const Constant& constant, const Visit& visit) {
-  Rows rows(constant, constant.later == nullptr ? constant.values.size() : constant.later->columns());
+  ConstantRows rows(constant, constant.later == nullptr ? constant.values.size() : constant.later->columns());
   for (size_t r = 0; r < rows.size(); ++r) {
     const float* row = rows.row(r);
     for (size_t c = 0; c < rows.columns(); ++c) {

@@ -32,7 +32,7 @@ std::unique_ptr<fb::Blob> store(DataSection& data, const std::vector<T>& values)
 struct Matrix {
   size_t rows;
   size_t columns;
-  Rows& source;
+  ConstantRows& source;
   const float* row(size_t r) const { return source.row(r); }
 };
 
@@ -258,7 +258,7 @@ void store_constant(DataSection& data, const Constant& constant, bool tiled, fb:
     return;
   }
   const size_t columns = in_memory(width(tensor));
-  Rows source(constant, columns);
+  ConstantRows source(constant, columns);
   const Matrix matrix{in_memory(rows(tensor)), columns, source};
   // A table may have been shortened (fewer positions), never lengthened.
   if (source.size() < matrix.rows) {

@@ -53,7 +53,7 @@ bool meet_others(const Graph& graph, const std::set<int32_t>& weights, int32_t x
 std::vector<float> weight_maxima(const Graph& graph, const std::vector<const fb::OpT*>& readers, size_t columns) {
   std::vector<float> largest(columns, 0.0f);
   for (const fb::OpT* op : readers) {
-    Rows rows(*graph.constants[static_cast<size_t>(op->inputs[1])], columns);
+    ConstantRows rows(*graph.constants[static_cast<size_t>(op->inputs[1])], columns);
     for (size_t r = 0; r < rows.size(); ++r) {
       const float* row = rows.row(r);
       for (size_t c = 0; c < columns; ++c) largest[c] = std::max(largest[c], std::fabs(row[c]));

@@ -87,7 +87,7 @@ TEST(Rows, AreReadInPiecesAndHeldWhenTheyShallChange) {
   there.later = source;
   held.values = values;
   EXPECT_EQ(count_values(there), values.size());
-  Rows rows(there, kColumns);
+  ConstantRows rows(there, kColumns);
   ASSERT_EQ(rows.size(), kRows);
   for (const size_t r : {size_t{0}, size_t{1}, size_t{1999}, size_t{3}}) {
     EXPECT_TRUE(std::equal(rows.row(r), rows.row(r) + kColumns, values.data() + r * kColumns)) << r;
