@@ -61,10 +61,10 @@ struct FirmwareArguments {
   bool json = false;
 };
 
-/// A folder for another build system.
-bool is_library(const FirmwareArguments& arguments) {
+/// A folder with all that a build needs, not the file alone.
+bool is_folder(const FirmwareArguments& arguments) {
   const std::vector<std::string> formats = firmware::library_formats();
-  return std::find(formats.begin(), formats.end(), arguments.format) != formats.end();
+  return arguments.format == "project" || std::find(formats.begin(), formats.end(), arguments.format) != formats.end();
 }
 
 struct Image {
@@ -213,7 +213,7 @@ void make_folder_of(const fs::path& path) {
 void write_outputs(const FirmwareArguments& arguments, Image* image) {
   const firmware::Project project{image->target, image->file, image->model, image->options,
                                   fs::path(arguments.model).filename().string()};
-  if (arguments.format == "project" || is_library(arguments)) {
+  if (is_folder(arguments)) {
     check_output(arguments, {arguments.output});
     const firmware::Tree tree = arguments.format == "project"
                                     ? firmware::project_tree(project)
@@ -365,8 +365,7 @@ void run_firmware(const FirmwareArguments& arguments) {
   Image image;
   image.target = find_target(arguments);
   const ModelFile source(arguments.model);
-  if (has_part(source.model().task(), kTokenVectorsPart | kFoundPart) &&
-      (arguments.format == "project" || is_library(arguments))) {
+  if (has_part(source.model().task(), kTokenVectorsPart | kFoundPart) && is_folder(arguments)) {
     fail(ExitCode::kUnsupported,
          "{}: the example of a project puts neither markers nor labels into texts, which vectors of tokens and found "
          "spans need; --format c-array or bin "

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/json_file.h"
 #include "base/printable.h"
+#include "base/strings.h"
 #include "firmware/linked.h"
 #include "firmware/memory.h"
 #include "firmware/reader.h"
@@ -16,6 +17,10 @@
 
 namespace bantam::firmware {
 namespace {
+
+using convert::ends_with;
+using convert::starts_with;
+using convert::to_string;
 
 constexpr std::string_view kFormats = "targets/firmware/formats/";
 constexpr std::string_view kCommon = "targets/firmware/formats/common/";
@@ -38,17 +43,8 @@ constexpr const char* kLibraryConfig =
 // What the model needs; all else is left out, and a model that asks for it is refused by Model::open.
 {linked}
 // Of the session: bantam::SessionOptions.
-#define BANTAM_MAX_TOKENS {tokens}
-#define BANTAM_MAX_CONTEXT {context}
-#define BANTAM_MAX_SOURCE {source}
-#define BANTAM_TILE_ROWS {tile}
-#define BANTAM_BLOCK_ROWS {block}
-#define BANTAM_TEXT_OFFSETS {offsets}
-// Bytes of the arena, at most: a session on a core of 32 bits takes some less.
+{session}// Bytes of the arena, at most: a session on a core of 32 bits takes some less.
 #define BANTAM_ARENA_BYTES {arena}
-// Bytes of an image's pixels, and numbers that they become; 0: the model reads texts.
-#define BANTAM_PIXELS {pixels}
-#define BANTAM_FEATURES {features}
 
 #if defined(BANTAM_SOURCE)
 // Answers have the same bits everywhere only where each product and each sum is rounded.
@@ -103,14 +99,11 @@ std::string plain_words(const std::string& name) {
 
 /// Where a resource lies below src/.
 std::string library_place(std::string_view path) {
-  for (const std::string_view folder : {"runtime/include/", "runtime/", "generated/", "targets/firmware/example/"}) {
-    if (path.substr(0, folder.size()) == folder) return fmt::format("src/{}", path.substr(folder.size()));
+  for (const std::string_view folder :
+       {"runtime/include/", "runtime/", "generated/", "targets/firmware/example/", "targets/firmware/"}) {
+    if (starts_with(path, folder)) return fmt::format("src/{}", path.substr(folder.size()));
   }
   throw convert::Error(convert::ExitCode::kInternal, fmt::format("{}: has no place in a library", path));
-}
-
-bool has_suffix(const std::string& text, std::string_view suffix) {
-  return text.size() >= suffix.size() && text.compare(text.size() - suffix.size(), suffix.size(), suffix) == 0;
 }
 
 /// A source with the configuration in front of all else.
@@ -122,18 +115,19 @@ Tree library_sources(const Project& project) {
   Tree tree;
   std::vector<std::string> roots = runtime_roots(project.target);
   roots.push_back("targets/firmware/example/terminal.cpp");
+  roots.push_back("targets/firmware/configured_session.h");
   for (const Resource* resource : with_includes(roots)) {
     if (resource->path == "LICENSE") continue;
     const std::string place = library_place(resource->path);
-    tree[place] = has_suffix(place, ".cpp")      ? configured(resource->text)
+    tree[place] = ends_with(place, ".cpp")       ? configured(resource->text)
                   : resource->path == kGenerated ? reader_of(resource->text)
                                                  : std::string(resource->text);
   }
   for (const Resource& resource : resources()) {
-    if (resource.path.substr(0, kCommon.size()) != kCommon) continue;
+    if (!starts_with(resource.path, kCommon)) continue;
     const std::string place(resource.path.substr(kCommon.size()));
-    if (place.compare(0, 4, "src/") != 0) continue;
-    tree[place] = has_suffix(place, ".cpp") ? configured(resource.text) : std::string(resource.text);
+    if (!starts_with(place, "src/")) continue;
+    tree[place] = ends_with(place, ".cpp") ? configured(resource.text) : std::string(resource.text);
   }
   tree["src/bantam_config.h"] = config_header(project, "bantam_config.h");
   tree["src/bantam_model.h"] =
@@ -184,15 +178,9 @@ std::string cmsis_name(const std::string& core) {
   return plus == std::string::npos ? name : name.substr(0, plus) + "+";
 }
 
-bool has_fpu(const std::string& core) {
-  const std::set<std::string> known = {"cortex-m4", "cortex-m7", "cortex-m33", "cortex-m55", "cortex-m85"};
-  return known.count(core) != 0;
-}
-
 Values values_of(const Project& project, const std::string& format, const std::string& version) {
-  const auto text = [](Text t) { return std::string(t.data == nullptr ? "" : t.data, t.size); };
-  const std::string name = text(project.model.name());
-  const std::string licence = text(project.model.licence());
+  const std::string name = to_string(project.model.name());
+  const std::string licence = to_string(project.model.licence());
   const Resource* facts_file = find_resource("targets/packages/facts.json");
   if (facts_file == nullptr) throw convert::Error(convert::ExitCode::kInternal, "facts.json: not there");
   const convert::Json facts = convert::parse_json(facts_file->text, "facts.json");
@@ -213,7 +201,8 @@ Values values_of(const Project& project, const std::string& format, const std::s
           {"WORDS", fmt::format("{}", fmt::join(linked_by(project.model).words, ", "))},
           {"SUMMARY", facts.at("summary").get<std::string>() + "."},
           {"MAINTAINER", facts.at("maintainer").get<std::string>()},
-          {"URL", facts.at("url").get<std::string>()}};
+          {"URL", facts.at("url").get<std::string>()},
+          {"SKETCH", std::string(find_resource(fmt::format("{}lines.ino", kCommon))->text)}};
 }
 
 }  // namespace
@@ -221,7 +210,7 @@ Values values_of(const Project& project, const std::string& format, const std::s
 std::vector<std::string> library_formats() {
   std::set<std::string> names;
   for (const Resource& resource : resources()) {
-    if (resource.path.substr(0, kFormats.size()) != kFormats) continue;
+    if (!starts_with(resource.path, kFormats)) continue;
     const std::string_view rest = resource.path.substr(kFormats.size());
     names.emplace(rest.substr(0, rest.find('/')));
   }
@@ -236,13 +225,8 @@ std::string config_header(const Project& project, const std::string& name) {
   const char* feature = isa == "mve" ? "__ARM_FEATURE_MVE" : isa == "dsp" ? "__ARM_FEATURE_DSP" : nullptr;
   return fmt::format(kLibraryConfig, fmt::arg("core", project.target.core), fmt::arg("guard", guard_of(name)),
                      fmt::arg("name", name), fmt::arg("isa", isa_enumerator(isa)),
-                     fmt::arg("linked", linked_macros(linked)), fmt::arg("tokens", project.options.max_tokens),
-                     fmt::arg("context", project.options.max_context), fmt::arg("source", project.options.max_source),
-                     fmt::arg("tile", project.options.tile_rows), fmt::arg("block", project.options.block_rows),
-                     fmt::arg("offsets", project.options.text_offsets ? 1 : 0),
+                     fmt::arg("linked", linked_macros(linked)), fmt::arg("session", session_macros(project)),
                      fmt::arg("arena", sum(arena_parts(project.model, project.options))),
-                     fmt::arg("pixels", pixel_bytes(project.model)),
-                     fmt::arg("features", feature_bytes(project.model) / sizeof(float)),
                      fmt::arg("check", feature == nullptr ? std::string()
                                                           : fmt::format(kCoreCheck, fmt::arg("feature", feature),
                                                                         fmt::arg("core", project.target.core))));
@@ -252,12 +236,12 @@ Tree library_tree(const Project& project, const std::string& format, const std::
   Tree tree = library_sources(project);
   std::vector<std::string> files;
   for (const auto& [path, text] : tree) {
-    if (has_suffix(path, ".cpp") || has_suffix(path, ".c")) files.push_back(path.substr(4));
+    if (ends_with(path, ".cpp") || ends_with(path, ".c")) files.push_back(path.substr(4));
   }
   const Values values = values_of(project, format, version);
   const std::string folder = fmt::format("{}{}/", kFormats, format);
   for (const Resource& resource : resources()) {
-    if (resource.path.substr(0, folder.size()) != folder) continue;
+    if (!starts_with(resource.path, folder)) continue;
     const std::string place(resource.path.substr(folder.size()));
     if (place != kAbout) {
       tree[place] = filled_template(resource.text, values, files);

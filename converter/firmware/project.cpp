@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/printable.h"
+#include "base/strings.h"
 #include "firmware/linked.h"
 #include "firmware/memory.h"
 #include "firmware/reader.h"
@@ -12,6 +13,8 @@
 
 namespace bantam::firmware {
 namespace {
+
+using convert::to_string;
 
 constexpr std::string_view kExample = "targets/firmware/example/";
 
@@ -41,14 +44,8 @@ if(Python3_FOUND)  # flash and RAM, by part
 endif()
 )";
 
-constexpr const char* kConfig =
-    R"(// Written by bantam firmware. The session's options, and the arena that they need: exactly.
-#ifndef BANTAM_CONFIG_H_
-#define BANTAM_CONFIG_H_
-
-#include "session/state.h"
-
-#define BANTAM_MAX_TOKENS {tokens}
+constexpr const char* kSession =
+    R"(#define BANTAM_MAX_TOKENS {tokens}
 #define BANTAM_MAX_CONTEXT {context}
 #define BANTAM_MAX_SOURCE {source}
 #define BANTAM_TILE_ROWS {tile}
@@ -57,7 +54,16 @@ constexpr const char* kConfig =
 // Bytes of an image's pixels, and numbers that they become; 0: the model reads texts.
 #define BANTAM_PIXELS {pixels}
 #define BANTAM_FEATURES {features}
-// The session itself, whose size this core's compiler knows; activations {activations}, tile and scratch {tile_bytes},
+)";
+
+constexpr const char* kConfig =
+    R"(// Written by bantam firmware. The session's options, and the arena that they need: exactly.
+#ifndef BANTAM_CONFIG_H_
+#define BANTAM_CONFIG_H_
+
+#include "session/state.h"
+
+{session}// The session itself, whose size this core's compiler knows; activations {activations}, tile and scratch {tile_bytes},
 // ids and offsets {ids}, contexts {contexts}.
 #ifndef BANTAM_ARENA_BYTES
 #define BANTAM_ARENA_BYTES (bantam::kSessionBytes + {rest})
@@ -109,18 +115,11 @@ void add_sources(const std::vector<std::string>& folders, std::vector<std::strin
   }
 }
 
-std::string to_string(Text text) { return {text.data == nullptr ? "" : text.data, text.size}; }
-
 std::string config(const Project& project) {
   const Parts arena = arena_parts(project.model, project.options);
-  return fmt::format(
-      kConfig, fmt::arg("tokens", project.options.max_tokens), fmt::arg("context", project.options.max_context),
-      fmt::arg("source", project.options.max_source), fmt::arg("tile", project.options.tile_rows),
-      fmt::arg("block", project.options.block_rows), fmt::arg("offsets", project.options.text_offsets ? 1 : 0),
-      fmt::arg("pixels", pixel_bytes(project.model)),
-      fmt::arg("features", feature_bytes(project.model) / sizeof(float)), fmt::arg("activations", arena.at(1).second),
-      fmt::arg("tile_bytes", arena.at(2).second), fmt::arg("ids", arena.at(3).second),
-      fmt::arg("contexts", arena.at(4).second), fmt::arg("rest", sum(arena) - arena.at(0).second));
+  return fmt::format(kConfig, fmt::arg("session", session_macros(project)), fmt::arg("activations", arena.at(1).second),
+                     fmt::arg("tile_bytes", arena.at(2).second), fmt::arg("ids", arena.at(3).second),
+                     fmt::arg("contexts", arena.at(4).second), fmt::arg("rest", sum(arena) - arena.at(0).second));
 }
 
 std::string readme(const Project& project, const Linked& linked) {
@@ -146,6 +145,15 @@ std::string readme(const Project& project, const Linked& linked) {
 }
 
 }  // namespace
+
+std::string session_macros(const Project& project) {
+  const SessionOptions& options = project.options;
+  return fmt::format(kSession, fmt::arg("tokens", options.max_tokens), fmt::arg("context", options.max_context),
+                     fmt::arg("source", options.max_source), fmt::arg("tile", options.tile_rows),
+                     fmt::arg("block", options.block_rows), fmt::arg("offsets", options.text_offsets ? 1 : 0),
+                     fmt::arg("pixels", pixel_bytes(project.model)),
+                     fmt::arg("features", feature_bytes(project.model) / sizeof(float)));
+}
 
 // As bantam_firmware_library in firmware.cmake chooses it.
 std::vector<std::string> runtime_roots(const Target& target) {

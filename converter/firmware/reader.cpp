@@ -3,27 +3,29 @@
 #include <algorithm>
 #include <array>
 
+#include "base/strings.h"
+
 namespace bantam::firmware {
 namespace {
 
-bool begins(std::string_view line, std::string_view with) { return line.substr(0, with.size()) == with; }
-bool ends(std::string_view line, std::string_view with) {
-  return line.size() >= with.size() && line.substr(line.size() - with.size()) == with;
-}
+using convert::ends_with;
+using convert::starts_with;
+
 bool has(std::string_view line, std::string_view what) { return line.find(what) != std::string_view::npos; }
 
 /// What a declaration that begins with this line ends with, where readers do without it; empty: they need it.
 std::string_view dropped_until(std::string_view line) {
-  if (begins(line, "static_assert(FLATBUFFERS_VERSION")) return ");";
-  if (begins(line, "  bool Verify(")) return "  }";
-  if (begins(line, "struct ") && ends(line, "Builder {")) return "};";
-  if (ends(line, "Builder;")) return ";";
-  if (begins(line, "inline bool Verify") || begins(line, "bool Verify")) return ends(line, ";") ? ";" : "}";
+  if (starts_with(line, "static_assert(FLATBUFFERS_VERSION")) return ");";
+  if (starts_with(line, "  bool Verify(")) return "  }";
+  if (starts_with(line, "struct ") && ends_with(line, "Builder {")) return "};";
+  if (ends_with(line, "Builder;")) return ";";
+  if (starts_with(line, "inline bool Verify") || starts_with(line, "bool Verify"))
+    return ends_with(line, ";") ? ";" : "}";
   // Of whole buffers: identifiers, size prefixes, what finishes one.
   constexpr std::array kOfBuffers = {"inline void Finish", "inline bool ModelBufferHas", "inline bool SizePrefixed"};
-  if (std::any_of(kOfBuffers.begin(), kOfBuffers.end(), [&](const char* with) { return begins(line, with); }))
+  if (std::any_of(kOfBuffers.begin(), kOfBuffers.end(), [&](const char* with) { return starts_with(line, with); }))
     return "}";
-  if (begins(line, "inline ") && (has(line, "Offset<") || has(line, " *GetSizePrefixed"))) return "}";
+  if (starts_with(line, "inline ") && (has(line, "Offset<") || has(line, " *GetSizePrefixed"))) return "}";
   return {};
 }
 
@@ -43,7 +45,7 @@ std::string reader_of(std::string_view generated) {
       continue;
     }
     // A brace alone in its line closes; anything else may end the line that it stands in.
-    const bool closes = until == ");" || until == ";" ? ends(line, until) : line == until;
+    const bool closes = until == ");" || until == ";" ? ends_with(line, until) : line == until;
     if (closes) until = {};
   }
   return kept;

@@ -167,6 +167,13 @@ std::vector<std::string> cores_with(const std::string& isa) {
   return names;
 }
 
+bool has_fpu(const std::string& core) {
+  const auto found = cores().find(core);
+  if (found == cores().end()) return false;
+  const Json& flags = found->at("flags");
+  return std::find(flags.begin(), flags.end(), "-mfloat-abi=hard") != flags.end();
+}
+
 Target parse_target(std::string_view json, const std::string& where) {
   const Description description(json, where);
   Target target;

@@ -41,6 +41,9 @@ std::vector<std::string> core_names();
 /// Those whose kernels these are ("dsp"); "scalar" are every core's.
 std::vector<std::string> cores_with(const std::string& isa);
 
+/// Whether the core's options of cores.json are for one with an FPU; not of kAnyCore.
+bool has_fpu(const std::string& core);
+
 /// What stands for any core, with scalar kernels: of libraries, whose build systems know the core.
 constexpr const char* kAnyCore = "any";
 

@@ -119,12 +119,11 @@ Engine::Engine(const ModelFile& file, const EngineOptions& options) : file_(file
     }
     session.backend = pool_->xnnpack.backend();
   }
-  options_ = session;
-  open_session();
+  open_session(session);
 }
 
-void Engine::open_session() {
-  const size_t bytes = bantam::arena_bytes(file_.model(), options_);
+void Engine::open_session(const SessionOptions& options) {
+  const size_t bytes = bantam::arena_bytes(file_.model(), options);
   // Size 0: create() says why.
   constexpr size_t kAlignment = 64;
   void* const arena = std::aligned_alloc(kAlignment, (bytes + kAlignment) / kAlignment * kAlignment);
@@ -134,12 +133,13 @@ void Engine::open_session() {
   }
   Fault fault;
   Session* session = nullptr;
-  const Status status = Session::create(file_.model(), options_, arena, bytes, &session, &fault);
+  const Status status = Session::create(file_.model(), options, arena, bytes, &session, &fault);
   if (status == Status::kOk) {
     std::free(arena_);
     arena_ = arena;
     arena_bytes_ = bytes;
     session_ = session;
+    options_ = options;
     return;
   }
   std::free(arena);
@@ -149,17 +149,9 @@ void Engine::open_session() {
 }
 
 void Engine::score_only(uint32_t rows) {
-  SessionOptions session = options_;
-  session.scored_rows = rows;
-  if (bantam::arena_bytes(model(), session) == 0) return;
-  const SessionOptions old = options_;
-  options_ = session;
-  try {
-    open_session();
-  } catch (const Error&) {  // a server goes on with the session that it has
-    options_ = old;
-    throw;
-  }
+  SessionOptions options = options_;
+  options.scored_rows = rows;
+  if (bantam::arena_bytes(model(), options) != 0) open_session(options);
 }
 
 uint32_t Engine::longest() const {

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "bantam/session.h"
+#include "base/strings.h"
 #include "graph/task_parts.h"
 
 namespace bantam::convert {
@@ -83,8 +84,8 @@ class Engine {
 
  private:
   struct Pool;
-  /// Begins a session with options_, and ends the one before it. Throws, and changes nothing, where none can be made.
-  void open_session();
+  /// Begins a session, and ends the one before it. Throws, and changes nothing, where none can be made: a server goes on with what it has.
+  void open_session(const SessionOptions& options);
   const ModelFile& file_;
   std::unique_ptr<Pool> pool_;
   SessionOptions options_;
@@ -101,8 +102,6 @@ bool keeps_contexts(const Model& model);
 
 /// What texts are cut at: the tokenizer's own limit, where it is below the model's. 0: there is none, or no tokenizer.
 uint32_t text_limit(const Model& model);
-
-inline std::string to_string(Text text) { return std::string(text.data == nullptr ? "" : text.data, text.size); }
 
 /// What the file's property of that name says; "" where it has none.
 std::string property_of(const Model& model, const char* key);

@@ -1,4 +1,5 @@
 #include "text/normalizer.h"
+
 #include "text/utf8.h"
 
 namespace bantam::text {

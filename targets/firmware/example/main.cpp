@@ -4,6 +4,7 @@
 // where the model cannot run.
 #include "bantam_config.h"
 #include "board.h"
+#include "configured_session.h"
 #include "terminal.h"
 
 extern "C" {
@@ -15,13 +16,6 @@ namespace {
 
 // Not cleared at start: a session sets what it uses.
 alignas(16) [[gnu::section(".arena")]] uint8_t arena[BANTAM_ARENA_BYTES];
-#if BANTAM_PIXELS != 0
-uint8_t pixels[BANTAM_PIXELS];
-alignas(16) float features[BANTAM_FEATURES];
-constexpr bantam::firmware::Frame kFrame = {pixels, features};
-#else
-constexpr bantam::firmware::Frame kFrame;
-#endif
 bantam::firmware::Terminal terminal;
 
 void write(void*, const char* data, size_t size) { board_write(data, size); }
@@ -38,15 +32,9 @@ constexpr bantam::firmware::Sink kUart = {write, nullptr};
     bantam::firmware::report(kUart, "model", status, fault);
     return false;
   }
-  bantam::SessionOptions options;
-  options.max_tokens = BANTAM_MAX_TOKENS;
-  options.max_context = BANTAM_MAX_CONTEXT;
-  options.max_source = BANTAM_MAX_SOURCE;
-  options.tile_rows = BANTAM_TILE_ROWS;
-  options.block_rows = BANTAM_BLOCK_ROWS;
-  options.text_offsets = BANTAM_TEXT_OFFSETS != 0;
-  status = bantam::Session::create(model, options, arena, sizeof(arena), session, &fault);
-  if (status == bantam::Status::kOk) status = terminal.start(*session, kUart, kFrame);
+  status =
+      bantam::Session::create(model, bantam::firmware::configured_options(), arena, sizeof(arena), session, &fault);
+  if (status == bantam::Status::kOk) status = terminal.start(*session, kUart, bantam::firmware::kFrame);
   if (status != bantam::Status::kOk) bantam::firmware::report(kUart, "session", status, fault);
   return status == bantam::Status::kOk;
 }

@@ -3,6 +3,7 @@
 
 #include "bantam/session.h"
 #include "bantam_model.h"
+#include "configured_session.h"
 #include "terminal.h"
 
 namespace {
@@ -11,13 +12,6 @@ namespace {
 [[gnu::section(BANTAM_ARENA_SECTION)]]
 #endif
 alignas(16) uint8_t arena[BANTAM_ARENA_BYTES];
-#if BANTAM_PIXELS != 0
-uint8_t pixels[BANTAM_PIXELS];
-alignas(16) float features[BANTAM_FEATURES];
-constexpr bantam::firmware::Frame kFrame = {pixels, features};
-#else
-constexpr bantam::firmware::Frame kFrame;
-#endif
 bantam::firmware::Terminal terminal;
 bantam::firmware::Sink sink;
 bantam::Session* session;
@@ -31,15 +25,9 @@ bantam::Status open(bantam::Fault* fault, const char** where) {
   bantam::Status status = bantam::Model::open(bantam_model_data, bantam_model_data_SIZE, &model, fault);
   if (status != bantam::Status::kOk) return status;
   *where = "session";
-  bantam::SessionOptions options;
-  options.max_tokens = BANTAM_MAX_TOKENS;
-  options.max_context = BANTAM_MAX_CONTEXT;
-  options.max_source = BANTAM_MAX_SOURCE;
-  options.tile_rows = BANTAM_TILE_ROWS;
-  options.block_rows = BANTAM_BLOCK_ROWS;
-  options.text_offsets = BANTAM_TEXT_OFFSETS != 0;
-  status = bantam::Session::create(model, options, arena, sizeof(arena), &session, fault);
-  return status == bantam::Status::kOk ? terminal.start(session, sink, kFrame) : status;
+  status =
+      bantam::Session::create(model, bantam::firmware::configured_options(), arena, sizeof(arena), &session, fault);
+  return status == bantam::Status::kOk ? terminal.start(session, sink, bantam::firmware::kFrame) : status;
 }
 
 }  // namespace

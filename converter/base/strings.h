@@ -1,0 +1,24 @@
+// Short questions about strings that C++17 has no words for, and the runtime's texts as strings.
+#ifndef BANTAM_CONVERTER_BASE_STRINGS_H_
+#define BANTAM_CONVERTER_BASE_STRINGS_H_
+
+#include <string>
+#include <string_view>
+
+#include "bantam/model.h"
+
+namespace bantam::convert {
+
+inline bool starts_with(std::string_view text, std::string_view prefix) {
+  return text.substr(0, prefix.size()) == prefix;
+}
+inline bool ends_with(std::string_view text, std::string_view suffix) {
+  return text.size() >= suffix.size() && text.substr(text.size() - suffix.size()) == suffix;
+}
+
+/// Empty where there is no text.
+inline std::string to_string(Text text) { return {text.data == nullptr ? "" : text.data, text.size}; }
+
+}  // namespace bantam::convert
+
+#endif  // BANTAM_CONVERTER_BASE_STRINGS_H_

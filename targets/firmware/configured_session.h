@@ -1,0 +1,33 @@
+// What bantam_config.h says of a model's session: its options, and the memory of an image's pixels. Included by the one source of a
+// program that makes the session.
+#ifndef BANTAM_FIRMWARE_CONFIGURED_SESSION_H_
+#define BANTAM_FIRMWARE_CONFIGURED_SESSION_H_
+
+#include "bantam/session.h"
+#include "bantam_config.h"
+#include "terminal.h"
+
+namespace bantam::firmware {
+
+#if BANTAM_PIXELS != 0
+inline uint8_t pixels[BANTAM_PIXELS];
+alignas(16) inline float features[BANTAM_FEATURES];
+inline constexpr Frame kFrame = {pixels, features};
+#else
+inline constexpr Frame kFrame;
+#endif
+
+inline SessionOptions configured_options() {
+  SessionOptions options;
+  options.max_tokens = BANTAM_MAX_TOKENS;
+  options.max_context = BANTAM_MAX_CONTEXT;
+  options.max_source = BANTAM_MAX_SOURCE;
+  options.tile_rows = BANTAM_TILE_ROWS;
+  options.block_rows = BANTAM_BLOCK_ROWS;
+  options.text_offsets = BANTAM_TEXT_OFFSETS != 0;
+  return options;
+}
+
+}  // namespace bantam::firmware
+
+#endif  // BANTAM_FIRMWARE_CONFIGURED_SESSION_H_
