@@ -18,6 +18,9 @@ import subprocess
 import sys
 import zipfile
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+import wheels  # noqa: E402
+
 PACKAGES = {"rxnmapper": "0.4.3"}
 INPUTS = 50
 SMILES = re.compile(
@@ -50,19 +53,7 @@ def fetch(name, folder):
     target = folder / name
     if not target.exists():
         wheel = "%s==%s" % (name, PACKAGES[name])
-        pip = [
-            sys.executable,
-            "-m",
-            "pip",
-            "download",
-            "--quiet",
-            "--no-deps",
-            "--only-binary",
-            ":all:",
-            "-d",
-            str(folder),
-        ]
-        if subprocess.run(pip + [wheel], stdout=subprocess.DEVNULL).returncode != 0:
+        if not wheels.download(wheel, str(folder), "--only-binary", ":all:"):
             skip("pip cannot download %s" % wheel)
         with zipfile.ZipFile(next(folder.glob(name + "-*.whl"))) as file:
             file.extractall(target)
