@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <functional>
 
 #include "base/scratch_memory.h"
@@ -60,11 +61,17 @@ std::vector<int64_t> Node::integers(const std::string& attribute) const {
   return found == attributes.end() ? std::vector<int64_t>{} : found->second.ints;
 }
 void Model::let_go(std::string_view bytes) const {
+  // Where the system holds files in large pages, reading a byte brings the whole page that it is in: what was let go before may be back.
+  constexpr size_t kLargePage = size_t{2} << 20;
   const std::less_equal<> at_most;  // of pointers into different objects
   for (const auto& mapping : mappings) {
     const auto* begin = reinterpret_cast<const char*>(mapping->data());
     const bool inside = at_most(begin, bytes.data()) && at_most(bytes.data() + bytes.size(), begin + mapping->size());
-    if (inside) convert::let_go(bytes.data(), bytes.size());
+    if (!inside) continue;
+    const auto first = static_cast<size_t>(bytes.data() - begin);
+    const size_t from = first - std::min(first, kLargePage);
+    const size_t behind = first + bytes.size() + std::min(mapping->size() - first - bytes.size(), kLargePage);
+    convert::let_go(begin + from, behind - from);
   }
 }
 

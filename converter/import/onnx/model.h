@@ -43,7 +43,7 @@ struct Tensor {
   Type type = Type::undefined;
   std::vector<int64_t> dims;
   uint64_t elements = 1;
-  /// Little-endian, `elements` of them; in a mapped file or in `owned`.
+  /// Little-endian, `elements` of them; in a mapped file or, small ones and those that were decoded, in `owned`.
   std::string_view bytes;
   std::shared_ptr<const std::string> owned;
 };

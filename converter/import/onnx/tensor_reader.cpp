@@ -17,6 +17,8 @@ namespace {
 constexpr size_t kMostDims = 16;
 /// Elements that do not lie in the file as they are.
 constexpr uint64_t kMostDecoded = 1U << 26;
+/// Tensors up to this are copied: whoever reads a few of a mapped file's bytes may hold 2 MB of it (Model::let_go).
+constexpr size_t kCopiedBytes = size_t{64} << 10;
 
 std::string_view view(protozero::data_view from) { return {from.data(), from.size()}; }
 
@@ -185,6 +187,14 @@ Tensor TensorReader::read(protozero::data_view bytes, bool named) {
   if (out.bytes.size() != size) {
     fail(fmt::format("{}: {} elements of {} do not make its {} bytes; the file is corrupt: copy it again", called,
                      out.elements, name_of(out.type), out.bytes.size()));
+  }
+  if (out.owned == nullptr) {
+    const std::string_view mapped = out.bytes;
+    if (mapped.size() <= kCopiedBytes) {
+      out.owned = std::make_shared<const std::string>(mapped);
+      out.bytes = *out.owned;
+    }
+    model_.let_go(mapped);
   }
   return out;
 }
