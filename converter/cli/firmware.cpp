@@ -43,8 +43,8 @@ constexpr const char* kFirmwareExamples =
     "  bantam firmware voice.bantam --core any --format esp-idf --max-tokens 32 -o components/bantam\n\n"
     "The project holds all that it needs: runtime sources, the board's start-up code and linker script, the model, "
     "an\n"
-    "example that answers lines from the UART. It builds with cmake and arm-none-eabi-gcc and prints flash and RAM by\n"
-    "part. docs/firmware.md says how to run it in QEMU and on a board of your own.";
+    "example that answers lines from the UART and sleeps between them (WFI). It builds with cmake and arm-none-eabi-gcc\n"
+    "and prints flash and RAM by part. docs/firmware.md says how to run it in QEMU and on a board of your own.";
 
 struct FirmwareArguments {
   std::string model;

@@ -87,10 +87,16 @@ function(bantam_board_header file json)
   bantam_board_value("${json}" driver none uart driver)
   bantam_board_value("${json}" base 0x0 uart base)
   bantam_board_value("${json}" baud 115200 uart baud)
+  bantam_board_value("${json}" interrupt "" uart interrupt)
   bantam_board_value("${json}" clock 1000000 clock_hz)
   bantam_board_value("${json}" exit semihosting exit)
   if(NOT EXISTS ${BANTAM_FIRMWARE_DIR}/uart/${driver}.h)
     message(FATAL_ERROR "bantam: target.json: uart: driver: there is no targets/firmware/uart/${driver}.h; write a board.c")
+  endif()
+  if(interrupt MATCHES "^[0-9]+$" AND interrupt LESS 480)
+    set(interrupt "#define BOARD_UART_INTERRUPT ${interrupt}u\n")
+  elseif(NOT interrupt STREQUAL "")
+    message(FATAL_ERROR "bantam: target.json: uart: interrupt: \"${interrupt}\"; a number of the NVIC, 0 to 479, is wanted there")
   endif()
   if(exit STREQUAL "reset")
     set(resets 1)
@@ -109,7 +115,7 @@ function(bantam_board_header file json)
 
 #define BOARD_UART_DRIVER \"uart/${driver}.h\"
 #define BOARD_UART ${base}u
-#define BOARD_BAUD ${baud}u
+${interrupt}#define BOARD_BAUD ${baud}u
 #define BOARD_CLOCK_HZ ${clock}u
 #define BOARD_RESETS ${resets}
 

@@ -15,6 +15,11 @@
 #define SCB_MMFAR REGISTER(0xE000ED34)
 #define SCB_BFAR REGISTER(0xE000ED38)
 #define SCB_CPACR REGISTER(0xE000ED88)
+// Interrupt controller: registers of interrupt `number`, and its bit there.
+#define NVIC_ISER(number) REGISTER(0xE000E100 + (number) / 32 * 4)
+#define NVIC_ICER(number) REGISTER(0xE000E180 + (number) / 32 * 4)
+#define NVIC_ICPR(number) REGISTER(0xE000E280 + (number) / 32 * 4)
+#define NVIC_BIT(number) (1u << (number) % 32)
 // SysTick.
 #define SYST_CSR REGISTER(0xE000E010)
 #define SYST_RVR REGISTER(0xE000E014)

@@ -10,11 +10,12 @@ import re
 import subprocess
 import sys
 
+import asleep
 import projects
 
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(SOURCE / "targets" / "firmware"))
-from run import BOARDS, MACHINES, run  # noqa: E402
+from run import BOARDS, MACHINES  # noqa: E402
 from size import measure  # noqa: E402
 
 DOCUMENT = SOURCE / "docs" / "boards.md"
@@ -25,6 +26,8 @@ CONVERT = ["--activations", "static", "--calibrate", LINES]
 TOKENS, OPTIONS, STACK = 16, ["--block-rows", "1"], 2560
 TOO_SMALL = {"stm32f100": "128 KB of flash are less than the model"}
 MOST_APART = 0.01
+# Seconds for the answers: less than where only SysTick, and not the UART, wakes a sleeping core for each byte.
+PATIENCE = 60
 # Of the boards that `./dev test` takes: the smallest, and one whose kernels run from a memory of their own. `./dev test all` takes every one (tests/exhaustive.h).
 USUAL = "microbit;mps2-an385"
 COLUMNS = ["board", "core", "like", "flash used", "of", "RAM used", "of", "QEMU", "answers"]
@@ -72,6 +75,18 @@ def expected(command, model):
     return done.stdout
 
 
+def conversation(board, machine, image, sleeps):
+    """(status, first line, what follows) of the lines: one that stops on its way, during which the core sleeps, the others at once."""
+    begin, rest = LINES.read_bytes()[:5], LINES.read_bytes()[5:]
+    with asleep.Machine(machine, image, timeout=PATIENCE) as device:
+        first = device.read_line()
+        device.say(begin)
+        if first == b"ready\n" and device.is_asleep() != sleeps:
+            raise SystemExit(f"{board}: {'does not sleep' if sleeps else 'sleeps'} while the UART is silent")
+        status, output = device.finish(rest)
+    return status, first, output
+
+
 def row(command, model, answers, board, work):
     """The board's line of the table. Exits where the image does not link or answers otherwise."""
     about = description(board)
@@ -91,11 +106,10 @@ def row(command, model, answers, board, work):
     cells += [flash, has["flash"] + has.get("model", 0), ram, has["ram"], machine or "-"]
     if machine is None:
         return [*cells, "linked, not run"]
-    status, output = run(machine, build / "firmware.elf", LINES.read_bytes(), timeout=600, listen=True)
-    lines = output.splitlines(keepends=True) or [b""]
-    first, lines, last = lines[0], lines[1:-1], lines[-1]
+    status, first, output = conversation(board, machine, build / "firmware.elf", "interrupt" in about["uart"])
+    *lines, last = output.splitlines(keepends=True) or [b""]
     if status != 0 or first != b"ready\n" or not last.startswith(b"end\t"):
-        raise SystemExit(f"{board}: status {status}: {output.decode(errors='replace')}")
+        raise SystemExit(f"{board}: status {status}: {(first + output).decode(errors='replace')}")
     if b"".join(lines) != answers:
         raise SystemExit(f"{board}: answers differ:\n{b''.join(lines).decode()}\nfrom\n{answers.decode()}")
     return [*cells, f"`{digest(answers)}`"]

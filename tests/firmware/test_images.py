@@ -8,6 +8,7 @@ import subprocess
 import sys
 import unittest
 
+import asleep
 from build_images import PROJECTS, TARGETS
 from make_models import EXPECTED, KERNEL_SEEDS, PHONEMES, PICTURE
 
@@ -68,6 +69,22 @@ class Board(unittest.TestCase):
 
     def test_undefined_instruction(self):
         self.traps(b"u", rb"(usage|hard fault)")
+
+
+class Sleep(unittest.TestCase):
+    """The core sleeps while the UART is silent, where the board's description has its interrupt."""
+
+    def data_of(self, name, sleeps):
+        with asleep.Machine(MACHINES[given.target], given.images / f"{name}.elf") as machine:
+            machine.say(b"d")
+            self.assertEqual(machine.read_line(), b"data\n")
+            self.assertEqual(machine.is_asleep(), sleeps)
+            return machine.finish(b"d" * 300)
+
+    def test_between_bytes(self):
+        answers = (3, b"data\n" * 300 + b"end\n")
+        self.assertEqual(self.data_of("board_image", sleeps=True), answers)
+        self.assertEqual(self.data_of("polling_image", sleeps=False), answers)
 
 
 class Bits(unittest.TestCase):

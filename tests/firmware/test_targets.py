@@ -117,6 +117,7 @@ class Targets(unittest.TestCase):
                     self.assertIn(f"  // {setting['why']}\n", header)
                 self.assertEqual(header.count("REGISTER("), len(board.get("start", [])))
                 self.assertIn("#define BOARD_RESETS 0\n", header)
+                self.assertIn(f"#define BOARD_UART_INTERRUPT {board['uart']['interrupt']}u\n", header)
 
     def test_settings_in_full(self):
         described = {
@@ -131,6 +132,7 @@ class Targets(unittest.TestCase):
             "exit": "reset",
         }
         header = board_header(json.dumps(described))
+        self.assertNotIn("BOARD_UART_INTERRUPT", header)
         for line in (
             "#define BOARD_UART 0x40034000u",
             "#define BOARD_BAUD 9600u",
@@ -141,7 +143,12 @@ class Targets(unittest.TestCase):
             "  while ((REGISTER(0x4000000C) & 0x8u) != 0x8u) {\n  }  // four",
         ):
             self.assertIn(line + "\n", header)
-        for field, value, says in (("exit", "never", "semihosting or reset"), ("uart", {"driver": "x"}, "uart/x.h")):
+        for field, value, says in (
+            ("exit", "never", "semihosting or reset"),
+            ("uart", {"driver": "x"}, "uart/x.h"),
+            ("uart", {"interrupt": 480}, r"0 to\s+479"),
+            ("uart", {"interrupt": "3x"}, r"0 to\s+479"),
+        ):
             with self.assertRaisesRegex(ValueError, says):
                 board_header(json.dumps(described | {field: value}))
 

@@ -3,12 +3,15 @@
 
 static inline void uart_init(uint32_t base, uint32_t clock_hz, uint32_t baud) {
   REGISTER(base + 16) = clock_hz / baud;  // BAUDDIV
-  REGISTER(base + 8) = 3;                 // CTRL: transmitter and receiver on
+  REGISTER(base + 8) = 3 | 8;             // CTRL: transmitter and receiver on, receive interrupt
+}
+
+static inline int uart_received(uint32_t base) {
+  return (REGISTER(base + 4) & 2u) != 0;  // STATE: receive buffer full
 }
 
 static inline uint8_t uart_read(uint32_t base) {
-  while ((REGISTER(base + 4) & 2u) == 0) {  // STATE: receive buffer full
-  }
+  REGISTER(base + 12) = 2;  // INTCLEAR: the receive interrupt stays until then
   return (uint8_t)REGISTER(base);
 }
 

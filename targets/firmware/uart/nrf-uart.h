@@ -7,13 +7,16 @@ static inline void uart_init(uint32_t base, uint32_t clock_hz, uint32_t baud) {
   REGISTER(base + 0x524) = ((uint32_t)(((uint64_t)baud << 32) / 16000000u) + 0x800u) & ~0xFFFu;
   REGISTER(base + 0x500) = 4;  // ENABLE
   REGISTER(base + 0x108) = 0;  // RXDRDY
+  REGISTER(base + 0x304) = 4;  // INTENSET: RXDRDY
   REGISTER(base + 0x000) = 1;  // STARTRX
   REGISTER(base + 0x008) = 1;  // STARTTX
 }
 
+static inline int uart_received(uint32_t base) {
+  return REGISTER(base + 0x108) != 0;  // RXDRDY
+}
+
 static inline uint8_t uart_read(uint32_t base) {
-  while (REGISTER(base + 0x108) == 0) {  // RXDRDY
-  }
   REGISTER(base + 0x108) = 0;
   return (uint8_t)REGISTER(base + 0x518);  // RXD
 }

@@ -13,12 +13,15 @@ static inline void uart_init(uint32_t base, uint32_t clock_hz, uint32_t baud) {
   REGISTER(base + 0x544) = (uint32_t)(uintptr_t)&uarte_sent;                // TXD.PTR
   REGISTER(base + 0x548) = 1;                                               // TXD.MAXCNT
   REGISTER(base + 0x110) = 0;                                               // ENDRX
+  REGISTER(base + 0x304) = 1u << 4;                                         // INTENSET: ENDRX
   REGISTER(base + 0x000) = 1;                                               // STARTRX
 }
 
+static inline int uart_received(uint32_t base) {
+  return REGISTER(base + 0x110) != 0;  // ENDRX
+}
+
 static inline uint8_t uart_read(uint32_t base) {
-  while (REGISTER(base + 0x110) == 0) {  // ENDRX
-  }
   const uint8_t byte = uarte_received;
   REGISTER(base + 0x110) = 0;
   REGISTER(base + 0x000) = 1;  // STARTRX: for the next one

@@ -10,7 +10,12 @@ static inline void uart_init(uint32_t base, uint32_t clock_hz, uint32_t baud) {
   REGISTER(base + 0x24) = divider >> 6;                       // IBRD
   REGISTER(base + 0x28) = divider & 63u;                      // FBRD
   REGISTER(base + 0x2C) = 3u << 5 | 1u << 4;                  // LCR_H: 8N1, FIFOs
+  REGISTER(base + 0x38) = 1u << 6 | 1u << 4;                  // IMSC: bytes that wait, at once or after a while
   REGISTER(base + 0x30) = 1u << 9 | 1u << 8 | 1u;             // CR: receiver, transmitter, on
+}
+
+static inline int uart_received(uint32_t base) {
+  return pl011_early >= 0 || (REGISTER(base + 0x18) & 1u << 4) == 0;  // FR: RXFE
 }
 
 static inline uint8_t uart_read(uint32_t base) {
@@ -18,8 +23,6 @@ static inline uint8_t uart_read(uint32_t base) {
     const uint8_t byte = (uint8_t)pl011_early;
     pl011_early = -1;
     return byte;
-  }
-  while ((REGISTER(base + 0x18) & 1u << 4) != 0) {  // FR: RXFE
   }
   return (uint8_t)REGISTER(base);
 }

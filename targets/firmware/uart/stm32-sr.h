@@ -3,14 +3,15 @@
 
 static inline void uart_init(uint32_t base, uint32_t clock_hz, uint32_t baud) {
   REGISTER(base + 0x08) = (clock_hz + baud / 2) / baud;  // BRR, 16 samples a bit
-  REGISTER(base + 0x0C) = 1u << 13 | 1u << 3 | 1u << 2;  // CR1: on, transmitter, receiver; 8N1
+  REGISTER(base + 0x0C) =
+      1u << 13 | 1u << 5 | 1u << 3 | 1u << 2;  // CR1: on, receive interrupt, transmitter, receiver; 8N1
 }
 
-static inline uint8_t uart_read(uint32_t base) {
-  while ((REGISTER(base) & 1u << 5) == 0) {  // SR: RXNE
-  }
-  return (uint8_t)REGISTER(base + 0x04);
+static inline int uart_received(uint32_t base) {
+  return (REGISTER(base) & 1u << 5) != 0;  // SR: RXNE
 }
+
+static inline uint8_t uart_read(uint32_t base) { return (uint8_t)REGISTER(base + 0x04); }
 
 static inline void uart_write(uint32_t base, uint8_t byte) {
   while ((REGISTER(base) & 1u << 7) == 0) {  // SR: TXE
