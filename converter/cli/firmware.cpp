@@ -17,6 +17,7 @@
 #include "cli/engine.h"
 #include "cli/errors.h"
 #include "cli/output.h"
+#include "firmware/config.h"
 #include "firmware/device_file.h"
 #include "firmware/library.h"
 #include "firmware/linked.h"
@@ -43,7 +44,8 @@ constexpr const char* kFirmwareExamples =
     "  bantam firmware voice.bantam --core any --format esp-idf --max-tokens 32 -o components/bantam\n\n"
     "The project holds all that it needs: runtime sources, the board's start-up code and linker script, the model, "
     "an\n"
-    "example that answers lines from the UART and sleeps between them (WFI). It builds with cmake and arm-none-eabi-gcc\n"
+    "example that answers lines from the UART and sleeps between them (WFI). It builds with cmake and "
+    "arm-none-eabi-gcc\n"
     "and prints flash and RAM by part. docs/firmware.md says how to run it in QEMU and on a board of your own.";
 
 struct FirmwareArguments {
@@ -228,7 +230,8 @@ void write_outputs(const FirmwareArguments& arguments, Image* image) {
     if (fs::path(arguments.output).extension() == known) stem.replace_extension();
   }
   const fs::path config = stem.string() + "_config.h";
-  const std::string configuration = firmware::config_header(project, config.filename().string());
+  const std::string configuration =
+      firmware::config_header(project, config.filename().string(), firmware::Rounding::kByPragma);
   if (arguments.format == "bin") {
     check_output(arguments, {arguments.output, config});
     make_folder_of(arguments.output);

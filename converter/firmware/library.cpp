@@ -10,6 +10,8 @@
 #include "base/json_file.h"
 #include "base/printable.h"
 #include "base/strings.h"
+#include "firmware/c_names.h"
+#include "firmware/config.h"
 #include "firmware/linked.h"
 #include "firmware/memory.h"
 #include "firmware/reader.h"
@@ -27,63 +29,6 @@ constexpr std::string_view kCommon = "targets/firmware/formats/common/";
 constexpr std::string_view kAbout = "about.md";  // becomes README.md
 
 using Values = std::map<std::string, std::string>;
-
-constexpr const char* kLibraryConfig =
-    R"(// Written by bantam firmware for {core}: how the runtime is built, what the model needs of it (runtime/linked.h), the session's options.
-// Every source of bantam has `#define BANTAM_SOURCE 1` and an include of this in front, in place of options of the compiler.
-#ifndef {guard}
-#define {guard}
-
-#define BANTAM_FIRMWARE 1
-#define BANTAM_FIRMWARE_ISA {isa}
-#define BANTAM_ARENA_ALIGNMENT 16
-#define BANTAM_KERNEL_SMALL
-#define BANTAM_LINKED_HEADER "{name}"
-
-// What the model needs; all else is left out, and a model that asks for it is refused by Model::open.
-{linked}
-// Of the session: bantam::SessionOptions.
-{session}// Bytes of the arena, at most: a session on a core of 32 bits takes some less.
-#define BANTAM_ARENA_BYTES {arena}
-
-#if defined(BANTAM_SOURCE)
-// Answers have the same bits everywhere only where each product and each sum is rounded.
-#if defined(__FAST_MATH__)
-#error "bantam: -ffast-math changes answers; compile these sources without it"
-#endif
-#if defined(__clang__)
-#pragma STDC FP_CONTRACT OFF
-#elif defined(__GNUC__)
-#pragma GCC optimize("fp-contract=off")
-#endif
-{check}#endif
-
-#endif  // {guard}
-)";
-
-constexpr const char* kCoreCheck = R"(#if !defined({feature})
-#error "bantam: made for {core}, whose instructions this compiler is not told to use; `bantam firmware --core` has others"
-#endif
-)";
-
-std::string capitals(std::string text) {
-  for (char& c : text) c = static_cast<char>(c >= 'a' && c <= 'z' ? c - 'a' + 'A' : c);
-  return text;
-}
-
-std::string guard_of(const std::string& name) {
-  std::string guard = capitals(name);
-  for (char& c : guard) {
-    if ((c < 'A' || c > 'Z') && (c < '0' || c > '9')) c = '_';
-  }
-  return guard + "_";
-}
-
-/// "mve": "kMve".
-std::string isa_enumerator(std::string isa) {
-  isa[0] = static_cast<char>(isa[0] - 'a' + 'A');
-  return "k" + isa;
-}
 
 /// A stranger's name where XML, YAML, CMake and C read it.
 std::string plain_words(const std::string& name) {
@@ -106,11 +51,6 @@ std::string library_place(std::string_view path) {
   throw convert::Error(convert::ExitCode::kInternal, fmt::format("{}: has no place in a library", path));
 }
 
-/// A source with the configuration in front of all else.
-std::string configured(std::string_view text) {
-  return fmt::format("#define BANTAM_SOURCE 1\n#include \"bantam_config.h\"\n{}", text);
-}
-
 Tree library_sources(const Project& project) {
   Tree tree;
   std::vector<std::string> roots = runtime_roots(project.target);
@@ -119,17 +59,15 @@ Tree library_sources(const Project& project) {
   for (const Resource* resource : with_includes(roots)) {
     if (resource->path == "LICENSE") continue;
     const std::string place = library_place(resource->path);
-    tree[place] = ends_with(place, ".cpp")       ? configured(resource->text)
-                  : resource->path == kGenerated ? reader_of(resource->text)
-                                                 : std::string(resource->text);
+    tree[place] = runtime_file(*resource);
   }
   for (const Resource& resource : resources()) {
     if (!starts_with(resource.path, kCommon)) continue;
     const std::string place(resource.path.substr(kCommon.size()));
     if (!starts_with(place, "src/")) continue;
-    tree[place] = ends_with(place, ".cpp") ? configured(resource.text) : std::string(resource.text);
+    tree[place] = runtime_file(resource);
   }
-  tree["src/bantam_config.h"] = config_header(project, "bantam_config.h");
+  tree["src/bantam_config.h"] = config_header(project, kConfigName, Rounding::kByPragma);
   tree["src/bantam_model.h"] =
       "#include \"bantam_config.h\"\n" + array_header("bantam_model_data", project.file.size());
   tree["src/bantam_model.c"] = array_source("bantam_model.h", "bantam_model_data", project.file);
@@ -216,20 +154,6 @@ std::vector<std::string> library_formats() {
   }
   names.erase("common");
   return {names.begin(), names.end()};
-}
-
-std::string config_header(const Project& project, const std::string& name) {
-  Linked linked = linked_by(project.model);
-  linked.macros.emplace_back("ROWS", project.options.block_rows);
-  const std::string& isa = project.target.isa;
-  const char* feature = isa == "mve" ? "__ARM_FEATURE_MVE" : isa == "dsp" ? "__ARM_FEATURE_DSP" : nullptr;
-  return fmt::format(kLibraryConfig, fmt::arg("core", project.target.core), fmt::arg("guard", guard_of(name)),
-                     fmt::arg("name", name), fmt::arg("isa", isa_enumerator(isa)),
-                     fmt::arg("linked", linked_macros(linked)), fmt::arg("session", session_macros(project)),
-                     fmt::arg("arena", sum(arena_parts(project.model, project.options))),
-                     fmt::arg("check", feature == nullptr ? std::string()
-                                                          : fmt::format(kCoreCheck, fmt::arg("feature", feature),
-                                                                        fmt::arg("core", project.target.core))));
 }
 
 Tree library_tree(const Project& project, const std::string& format, const std::string& version) {

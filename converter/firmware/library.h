@@ -17,10 +17,6 @@ std::vector<std::string> library_formats();
 /// same input gives the same bytes. `version`: of bantam.
 Tree library_tree(const Project& project, const std::string& format, const std::string& version);
 
-/// The one configuration header: how the runtime is built for the project's core, what is linked, the session's options, and the arena's
-/// bytes, at most. `name`: of its file.
-std::string config_header(const Project& project, const std::string& name);
-
 }  // namespace bantam::firmware
 
 #endif  // BANTAM_CONVERTER_FIRMWARE_LIBRARY_H_

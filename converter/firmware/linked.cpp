@@ -298,15 +298,4 @@ std::string linked_macros(const Linked& linked) {
   return text;
 }
 
-std::string linked_header(const Linked& linked) {
-  const std::string text =
-      "// Written by bantam firmware: what the model needs of the runtime; runtime/linked.h says what each is. What "
-      "is\n"
-      "// not here is not linked, and a model that asks for it is refused by Model::open. For sentences about a file "
-      "that is\n"
-      "// refused, beside its status: #define BANTAM_LINK_FAULT_TEXT 1\n"
-      "#ifndef BANTAM_LINKED_HEADER_H_\n#define BANTAM_LINKED_HEADER_H_\n\n";
-  return text + linked_macros(linked) + "\n#endif  // BANTAM_LINKED_HEADER_H_\n";
-}
-
 }  // namespace bantam::firmware

@@ -22,11 +22,8 @@ bool answers_with_places(TaskKind task);
 /// What the operators, their epilogues, tensors and the task of an open model need, and nothing else.
 Linked linked_by(const Model& model);
 
-/// Lines of #define BANTAM_LINK_...
+/// Lines of #define BANTAM_LINK_..., of bantam_config.h.
 std::string linked_macros(const Linked& linked);
-
-/// bantam_linked.h.
-std::string linked_header(const Linked& linked);
 
 }  // namespace bantam::firmware
 

@@ -6,6 +6,8 @@
 
 #include "base/printable.h"
 #include "base/strings.h"
+#include "firmware/c_names.h"
+#include "firmware/config.h"
 #include "firmware/linked.h"
 #include "firmware/memory.h"
 #include "firmware/reader.h"
@@ -32,7 +34,7 @@ include(bantam/targets/firmware/firmware.cmake)
 set(STACK_BYTES {stack} CACHE STRING "Bytes of main's stack; the example reports how much of it was used")
 set(HANDLER_STACK_BYTES 256 CACHE STRING "Bytes of the stack of interrupt handlers")
 
-bantam_firmware_library(bantam LINKED ${{CMAKE_CURRENT_SOURCE_DIR}}/bantam_linked.h)
+bantam_firmware_library(bantam CONFIG ${{CMAKE_CURRENT_SOURCE_DIR}}/bantam_config.h)
 bantam_firmware_image(firmware SOURCES main.cpp terminal.cpp LIBRARY bantam
   MODEL ${{CMAKE_CURRENT_SOURCE_DIR}}/model.bantam STACK ${{STACK_BYTES}}
   HANDLER_STACK ${{HANDLER_STACK_BYTES}})
@@ -42,34 +44,6 @@ if(Python3_FOUND)  # flash and RAM, by part
   add_custom_command(TARGET firmware POST_BUILD VERBATIM
     COMMAND ${{Python3_EXECUTABLE}} ${{CMAKE_CURRENT_SOURCE_DIR}}/bantam/targets/firmware/size.py firmware.map)
 endif()
-)";
-
-constexpr const char* kSession =
-    R"(#define BANTAM_MAX_TOKENS {tokens}
-#define BANTAM_MAX_CONTEXT {context}
-#define BANTAM_MAX_SOURCE {source}
-#define BANTAM_TILE_ROWS {tile}
-#define BANTAM_BLOCK_ROWS {block}
-#define BANTAM_TEXT_OFFSETS {offsets}
-// Bytes of an image's pixels, and numbers that they become; 0: the model reads texts.
-#define BANTAM_PIXELS {pixels}
-#define BANTAM_FEATURES {features}
-)";
-
-constexpr const char* kConfig =
-    R"(// Written by bantam firmware. The session's options, and the arena that they need: exactly.
-#ifndef BANTAM_CONFIG_H_
-#define BANTAM_CONFIG_H_
-
-#include "session/state.h"
-
-{session}// The session itself, whose size this core's compiler knows; activations {activations}, tile and scratch {tile_bytes},
-// ids and offsets {ids}, contexts {contexts}.
-#ifndef BANTAM_ARENA_BYTES
-#define BANTAM_ARENA_BYTES (bantam::kSessionBytes + {rest})
-#endif
-
-#endif  // BANTAM_CONFIG_H_
 )";
 
 constexpr const char* kReadme = R"(# Firmware for {target}
@@ -87,11 +61,12 @@ cmake -S . -B build && cmake --build build   # arm-none-eabi-gcc; prints flash a
 |---|---|
 | `main.cpp`, `terminal.*` | the example: lines from the UART, one line of answer each; yours to change |
 | `model.bantam` | the model for this target: {model_bytes} bytes, in flash by `.incbin` |
-| `bantam_linked.h` | what the model needs of the runtime: {words} |
-| `bantam_config.h` | session options and the size of the arena |
+| `bantam_config.h` | all that configures it, in place of options of the compiler: session, arena, what the model needs of the runtime |
 | `bantam/targets/{target}/target.json` | the board: core, memories, clock, UART; what changes for your board |
 | `bantam/runtime/`, `bantam/generated/` | bantam's sources and the file format's reader: C++17, without a C++ library |
 | `bantam/runtime/include/bantam/bantam.h` | the same API for C |
+
+It links: {words}. Sources of yours that include bantam's headers include `bantam_config.h` first.
 
 Your board: copy `bantam/targets/{target}/` elsewhere, change `target.json`, and configure with
 `-DBANTAM_BOARD_DIR=path/to/it`, or give the folder to `bantam firmware --board`. A `board.c` there takes the place of
@@ -113,13 +88,6 @@ void add_sources(const std::vector<std::string>& folders, std::vector<std::strin
       paths->emplace_back(resource.path);
     }
   }
-}
-
-std::string config(const Project& project) {
-  const Parts arena = arena_parts(project.model, project.options);
-  return fmt::format(kConfig, fmt::arg("session", session_macros(project)), fmt::arg("activations", arena.at(1).second),
-                     fmt::arg("tile_bytes", arena.at(2).second), fmt::arg("ids", arena.at(3).second),
-                     fmt::arg("contexts", arena.at(4).second), fmt::arg("rest", sum(arena) - arena.at(0).second));
 }
 
 std::string readme(const Project& project, const Linked& linked) {
@@ -146,15 +114,6 @@ std::string readme(const Project& project, const Linked& linked) {
 
 }  // namespace
 
-std::string session_macros(const Project& project) {
-  const SessionOptions& options = project.options;
-  return fmt::format(kSession, fmt::arg("tokens", options.max_tokens), fmt::arg("context", options.max_context),
-                     fmt::arg("source", options.max_source), fmt::arg("tile", options.tile_rows),
-                     fmt::arg("block", options.block_rows), fmt::arg("offsets", options.text_offsets ? 1 : 0),
-                     fmt::arg("pixels", pixel_bytes(project.model)),
-                     fmt::arg("features", feature_bytes(project.model) / sizeof(float)));
-}
-
 // As bantam_firmware_library in firmware.cmake chooses it.
 std::vector<std::string> runtime_roots(const Target& target) {
   const std::string own = fmt::format("runtime/kernels/{}/", target.isa);
@@ -174,15 +133,14 @@ Tree project_tree(const Project& project) {
   std::vector<std::string> roots = runtime_roots(project.target);
   add_sources({"targets/firmware/", "targets/firmware/uart/"}, &roots);
   for (const Resource* resource : with_includes(roots)) {
-    tree[fmt::format("bantam/{}", resource->path)] =
-        resource->path == kGenerated ? reader_of(resource->text) : std::string(resource->text);
+    tree[fmt::format("bantam/{}", resource->path)] = runtime_file(*resource);
   }
   for (const auto& [name, text] : project.target.files) {
     tree[fmt::format("bantam/targets/{}/{}", project.target.name, name)] = text;
   }
   for (const Resource& resource : resources()) {
     if (resource.path.substr(0, kExample.size()) != kExample) continue;
-    tree[std::string(resource.path.substr(kExample.size()))] = resource.text;
+    tree[std::string(resource.path.substr(kExample.size()))] = runtime_file(resource);
   }
   // What the example includes is the runtime's public API and little else.
   for (const Resource* resource :
@@ -190,26 +148,22 @@ Tree project_tree(const Project& project) {
     if (resource->path.substr(0, kExample.size()) != kExample && resource->path != kGenerated)
       tree[fmt::format("bantam/{}", resource->path)] = resource->text;
   }
-  Linked linked = linked_by(project.model);
-  linked.macros.emplace_back("ROWS", project.options.block_rows);
+  const Linked linked = linked_by(project.model);
   tree["CMakeLists.txt"] =
       fmt::format(kLists, fmt::arg("target", project.target.name), fmt::arg("stack", stack_bytes(project.model)));
   tree["README.md"] = readme(project, linked);
-  tree["bantam_linked.h"] = linked_header(linked);
-  tree["bantam_config.h"] = config(project);
+  tree[kConfigName] = config_header(project, kConfigName, Rounding::kByOption);
   tree["model.bantam"] = std::string(project.file.begin(), project.file.end());
   return tree;
 }
 
 std::string array_header(const std::string& symbol, size_t size) {
-  std::string guard = symbol + "_H_";
-  for (char& c : guard) c = static_cast<char>(c >= 'a' && c <= 'z' ? c - 'a' + 'A' : c);
   return fmt::format(
       "/* Written by bantam firmware: a model for bantam::Model::open, in read-only memory. */\n"
       "#ifndef {0}\n#define {0}\n\n#ifdef __cplusplus\nextern \"C\" {{\n#endif\n\n"
       "#define {1}_SIZE {2}\nextern const unsigned char {1}[{1}_SIZE];\n\n"
       "#ifdef __cplusplus\n}}\n#endif\n\n#endif\n",
-      guard, symbol, size);
+      guard_of(symbol + ".h"), symbol, size);
 }
 
 std::string array_source(const std::string& header_name, const std::string& symbol, const convert::FileBytes& file) {

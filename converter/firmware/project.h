@@ -28,9 +28,6 @@ constexpr std::string_view kGenerated = "generated/bantam_generated.h";
 /// LICENSE and the runtime's sources for a core, of which with_includes() finds the rest.
 std::vector<std::string> runtime_roots(const Target& target);
 
-/// The session's options and the memory of an image's pixels, as bantam_config.h has them: lines of `#define`.
-std::string session_macros(const Project& project);
-
 /// All files of the project, by path. The same input gives the same bytes.
 Tree project_tree(const Project& project);
 

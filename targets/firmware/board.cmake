@@ -82,8 +82,8 @@ function(bantam_board_start json out)
   set(${out} "${code}" PARENT_SCOPE)
 endfunction()
 
-# bantam_board_header(FILE JSON): board_config.h for uart_board.c.
-function(bantam_board_header file json)
+# bantam_board_header(FILE JSON HOT): board_config.h for uart_board.c and start-up. HOT: whether the board has a memory for hot code.
+function(bantam_board_header file json hot)
   bantam_board_value("${json}" driver none uart driver)
   bantam_board_value("${json}" base 0x0 uart base)
   bantam_board_value("${json}" baud 115200 uart baud)
@@ -93,8 +93,9 @@ function(bantam_board_header file json)
   if(NOT EXISTS ${BANTAM_FIRMWARE_DIR}/uart/${driver}.h)
     message(FATAL_ERROR "bantam: target.json: uart: driver: there is no targets/firmware/uart/${driver}.h; write a board.c")
   endif()
+  set(optional "")
   if(interrupt MATCHES "^[0-9]+$" AND interrupt LESS 480)
-    set(interrupt "#define BOARD_UART_INTERRUPT ${interrupt}u\n")
+    set(optional "#define BOARD_UART_INTERRUPT ${interrupt}u\n")
   elseif(NOT interrupt STREQUAL "")
     message(FATAL_ERROR "bantam: target.json: uart: interrupt: \"${interrupt}\"; a number of the NVIC, 0 to 479, is wanted there")
   endif()
@@ -104,6 +105,9 @@ function(bantam_board_header file json)
     set(resets 0)
   else()
     message(FATAL_ERROR "bantam: target.json: exit: \"${exit}\"; semihosting or reset is wanted there")
+  endif()
+  if(hot)
+    string(APPEND optional "#define BOARD_HAS_HOT\n")
   endif()
   bantam_board_start("${json}" start)
   file(CONFIGURE OUTPUT ${file} @ONLY CONTENT
@@ -115,10 +119,10 @@ function(bantam_board_header file json)
 
 #define BOARD_UART_DRIVER \"uart/${driver}.h\"
 #define BOARD_UART ${base}u
-${interrupt}#define BOARD_BAUD ${baud}u
+#define BOARD_BAUD ${baud}u
 #define BOARD_CLOCK_HZ ${clock}u
 #define BOARD_RESETS ${resets}
-
+${optional}
 static inline void board_start(void) {
 ${start}}
 

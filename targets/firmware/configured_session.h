@@ -3,8 +3,8 @@
 #ifndef BANTAM_FIRMWARE_CONFIGURED_SESSION_H_
 #define BANTAM_FIRMWARE_CONFIGURED_SESSION_H_
 
-#include "bantam/session.h"
 #include "bantam_config.h"
+#include "session/state.h"
 #include "terminal.h"
 
 namespace bantam::firmware {
@@ -16,6 +16,9 @@ inline constexpr Frame kFrame = {pixels, features};
 #else
 inline constexpr Frame kFrame;
 #endif
+
+/// Bytes of the arena: what the session takes on this core, and the rest, which is the same everywhere. Exactly.
+inline constexpr size_t kArenaBytes = kSessionBytes + BANTAM_ARENA_REST;
 
 inline SessionOptions configured_options() {
   SessionOptions options;

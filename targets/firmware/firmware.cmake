@@ -24,11 +24,13 @@ set(BANTAM_FIRMWARE_OPTIONS -g $<$<COMPILE_LANGUAGE:CXX>:-flto=auto>
 set(BANTAM_FIRMWARE_SMALL -fno-guess-branch-probability -fno-tree-loop-optimize -fno-tree-loop-im
   -fno-move-loop-invariants -fno-caller-saves -fno-schedule-insns2 -fmerge-all-constants)
 
-# bantam_firmware_library(NAME [LINKED HEADER] [REFERENCE]): the runtime as an object library.
-# LINKED: the bantam_linked.h that says what the image's model needs; without it everything is linked.
+# bantam_firmware_library(NAME CONFIG HEADER): the runtime of a project, as an object library. Its sources include the configuration
+# header that `bantam firmware` wrote; no option of the compiler says what it says.
+# bantam_firmware_library(NAME [LINKED HEADER] [REFERENCE]): of a checkout, whose sources have no header in front.
+# LINKED: the header that says what the image needs (runtime/linked.h); without it everything is linked.
 # REFERENCE: the reference kernels besides those of the target, for tests.
 function(bantam_firmware_library name)
-  cmake_parse_arguments(arg "REFERENCE" "LINKED" "" ${ARGN})
+  cmake_parse_arguments(arg "REFERENCE" "CONFIG;LINKED" "" ${ARGN})
   set(runtime ${BANTAM_FIRMWARE_ROOT}/runtime)
   string(REGEX REPLACE "^k" "" isa ${BANTAM_FIRMWARE_ISA})
   string(TOLOWER ${isa} isa)
@@ -55,6 +57,11 @@ function(bantam_firmware_library name)
   target_include_directories(${name} PUBLIC ${runtime}/include ${runtime})
   target_include_directories(${name} SYSTEM PUBLIC ${BANTAM_FIRMWARE_INCLUDES})
   target_compile_options(${name} PRIVATE -Os -Wall -Wextra ${BANTAM_FIRMWARE_OPTIONS})
+  if(arg_CONFIG)
+    get_filename_component(config_folder ${arg_CONFIG} DIRECTORY)
+    target_include_directories(${name} PUBLIC ${config_folder})
+    return()
+  endif()
   target_compile_definitions(${name} PUBLIC BANTAM_FIRMWARE=1 BANTAM_ARENA_ALIGNMENT=16
     BANTAM_FIRMWARE_ISA=${BANTAM_FIRMWARE_ISA} BANTAM_KERNEL_SMALL)
   if(arg_LINKED)
@@ -84,7 +91,7 @@ function(bantam_firmware_image name)
   set(memory ${CMAKE_CURRENT_BINARY_DIR}/${name}.memory)
   file(READ ${BANTAM_BOARD_DIR}/target.json target)
   bantam_memory_script(${memory} hot "${target}" ${arg_MEMORIES})
-  bantam_board_header(${memory}/board_config.h "${target}")
+  bantam_board_header(${memory}/board_config.h "${target}" ${hot})
   set(board ${BANTAM_FIRMWARE_DIR}/uart_board.c)
   if(EXISTS ${BANTAM_BOARD_DIR}/board.c)
     set(board ${BANTAM_BOARD_DIR}/board.c)
@@ -101,16 +108,17 @@ function(bantam_firmware_image name)
     get_filename_component(model ${arg_MODEL} ABSOLUTE)
     # One object a model: a source file has one set of properties in a folder, and a folder may have several images.
     add_library(${name}_model OBJECT ${BANTAM_FIRMWARE_DIR}/model.S)
-    target_compile_definitions(${name}_model PRIVATE BANTAM_MODEL_FILE="${model}")
+    file(CONFIGURE OUTPUT ${memory}/model_file.h @ONLY CONTENT
+"// Written by targets/firmware/firmware.cmake for model.S.
+#define BANTAM_MODEL_FILE \"${model}\"
+")
+    target_include_directories(${name}_model PRIVATE ${memory})
     set_property(SOURCE ${BANTAM_FIRMWARE_DIR}/model.S APPEND PROPERTY OBJECT_DEPENDS ${model})
     target_sources(${name} PRIVATE $<TARGET_OBJECTS:${name}_model>)
   endif()
   target_compile_features(${name} PRIVATE cxx_std_17)
   target_include_directories(${name} PRIVATE ${BANTAM_FIRMWARE_DIR} ${memory})
   target_compile_options(${name} PRIVATE $<$<NOT:$<COMPILE_LANGUAGE:ASM>>:-Os;-Wall;-Wextra;${BANTAM_FIRMWARE_OPTIONS}>)
-  if(hot)
-    target_compile_definitions(${name} PRIVATE BOARD_HAS_HOT)
-  endif()
   if(arg_LIBRARY)
     target_link_libraries(${name} PRIVATE ${arg_LIBRARY})
   endif()

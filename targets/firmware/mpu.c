@@ -2,6 +2,7 @@
 // nothing else; code that was copied to a memory of its own is read-only there. main's stack lies at the bottom of RAM, so that what runs over it leaves the map and traps. Below the
 // handlers' stack 32 bytes are out of bounds on Armv7-M; Armv8-M has a limit register for each stack instead (startup.c), and
 // the regions of Armv6-M are too large: there only the fault report tells (fault.c).
+#include "board_config.h"
 #include "system.h"
 
 static void fence(void) { __asm__ volatile("dsb\n isb" ::: "memory"); }

@@ -1,5 +1,6 @@
 // From reset to main: vectors, FPU, .data and .bss, a painted stack of its own for main.
 #include "board.h"
+#include "board_config.h"
 #include "system.h"
 
 int main(void);

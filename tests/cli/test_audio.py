@@ -128,7 +128,7 @@ class Audio(Sounds):
         model = self.convert(self.source())
         out = self.directory / "project"
         made = self.line("firmware", model, "--target", "cortex-m4", "-o", out, "--json")
-        self.assertIn("#define BANTAM_LINK_SOUND 1", (out / "bantam_linked.h").read_text())
+        self.assertIn("#define BANTAM_LINK_SOUND 1", (out / "bantam_config.h").read_text())
         self.assertTrue((out / "bantam/runtime/sound/filter_bank.cpp").exists())
         numbers = ROWS * BANDS + (ROWS + 1) * BANDS * 4
         self.assertGreater(made["ram"]["image"], numbers + 3000)
@@ -153,7 +153,7 @@ class Audio(Sounds):
         self.fails(4, "run", model, sound, says=["sound.wav"])
         out = self.directory / "project"
         self.ok("firmware", model, "--target", "cortex-m4", "-o", out)
-        self.assertNotIn("SOUND", (out / "bantam_linked.h").read_text())
+        self.assertNotIn("SOUND", (out / "bantam_config.h").read_text())
 
 
 @unittest.skipUnless(TRAINER.exists(), "this build has no bantam-train: libtorch-dev is not installed")

@@ -156,7 +156,7 @@ class Firmware(CommandTest):
 
     def test_linked(self):
         project, answer = self.make()
-        header = (project / "bantam_linked.h").read_text()
+        header = (project / "bantam_config.h").read_text()
         for name in ("OPS", "NUMBERS"):
             self.assertIn(f"#define BANTAM_LINK_{name} 0x", header)
         for word in ("embed", "linear", "attention", "dynamic", "tokenizer"):
@@ -167,6 +167,22 @@ class Firmware(CommandTest):
         self.assertNotIn("slice", answer["linked"])
         self.assertIn("slice", self.make(name="bert-answer", output="other")[1]["linked"])
 
+    def test_configuration(self):
+        """One header, in front of every source."""
+        project, answer = self.make()
+        parts = answer["ram"]["arena_parts"]
+        config = (project / "bantam_config.h").read_text()
+        self.assertIn(f"#define BANTAM_ARENA_BYTES {answer['ram']['arena_at_most']}\n", config)
+        self.assertIn(f"#define BANTAM_ARENA_REST {sum(parts.values()) - parts['session']}\n", config)
+        self.assertIn("BANTAM_FIRMWARE_ISA kDsp\n", config)
+        self.assertFalse((project / "bantam_linked.h").exists())
+        sources = list(project.rglob("*.cpp"))
+        self.assertGreater(len(sources), 50)
+        for source in sources:
+            self.assertTrue(
+                source.read_text().startswith('#define BANTAM_SOURCE 1\n#include "bantam_config.h"\n'), source
+            )
+
     def test_decoders_keep_a_context(self):
         project, answer = self.make("--max-tokens", "48", name="gpt2-text")
         self.assertIn("contexts", answer["linked"])
@@ -176,10 +192,9 @@ class Firmware(CommandTest):
         self.assertIn("BANTAM_MAX_CONTEXT 48\n", config)
         self.assertIn("BANTAM_MAX_TOKENS 16\n", config)
         self.assertGreater(answer["ram"]["arena_parts"]["contexts"], 0)
-        header = (project / "bantam_linked.h").read_text()
-        self.assertIn("BANTAM_LINK_CONTEXTS 1\n", header)
+        self.assertIn("BANTAM_LINK_CONTEXTS 1\n", config)
         other, answer = self.make(output="other")
-        self.assertNotIn("CONTEXTS", (other / "bantam_linked.h").read_text())
+        self.assertNotIn("CONTEXTS", (other / "bantam_config.h").read_text())
         self.assertEqual((answer["ram"]["arena_parts"]["contexts"], answer["ram"]["stack"]), (0, 4096))
         self.assertIn("BANTAM_MAX_CONTEXT 0\n", (other / "bantam_config.h").read_text())
 
@@ -191,7 +206,7 @@ class Firmware(CommandTest):
 
     def test_static(self):
         project, answer = self.make(name="voice-static")
-        header = (project / "bantam_linked.h").read_text()
+        header = (project / "bantam_config.h").read_text()
         self.assertIn("static linear", answer["linked"])
         for name in ("NUMBERS", "NORMS"):
             self.assertNotIn(f"BANTAM_LINK_{name} ", header)

@@ -128,6 +128,11 @@ class Voice(unittest.TestCase):
     LENGTH = "BANTAM_MAX_TOKENS"
     STACK = 4096
 
+    def test_no_definitions(self):
+        """What configures a project is in headers: its compiler is told no macros."""
+        rules = (given.images / self.model / "build" / "build.ninja").read_text()
+        self.assertEqual(set(re.findall(r" -D(\w+)", rules)), {"NDEBUG"})  # of every release build of CMake
+
     def answers(self, lines):
         project = given.images / self.model
         tokens = re.search(self.LENGTH + r" (\d+)", (project / "bantam_config.h").read_text())[1]

@@ -54,8 +54,8 @@ def memory_script(board, *keys):
     return written(text, call, "memory.ld", "hot.ld")
 
 
-def board_header(text):
-    return written(text, 'bantam_board_header("{folder}/board_config.h" "${{json}}")', "board_config.h")
+def board_header(text, hot="OFF"):
+    return written(text, f'bantam_board_header("{{folder}}/board_config.h" "${{{{json}}}}" {hot})', "board_config.h")
 
 
 def crc32(data):
@@ -133,6 +133,8 @@ class Targets(unittest.TestCase):
         }
         header = board_header(json.dumps(described))
         self.assertNotIn("BOARD_UART_INTERRUPT", header)
+        self.assertNotIn("BOARD_HAS_HOT", header)
+        self.assertIn("#define BOARD_HAS_HOT\n", board_header(json.dumps(described), "ON"))
         for line in (
             "#define BOARD_UART 0x40034000u",
             "#define BOARD_BAUD 9600u",

@@ -1,6 +1,6 @@
 // Reads lines from the UART and answers each with one line (terminal.h). `bantam firmware` writes bantam_config.h
 // (BANTAM_MAX_TOKENS, BANTAM_MAX_CONTEXT, BANTAM_MAX_SOURCE, BANTAM_TILE_ROWS, BANTAM_BLOCK_ROWS, BANTAM_TEXT_OFFSETS,
-// BANTAM_PIXELS, BANTAM_FEATURES, BANTAM_ARENA_BYTES) beside it. Ends with 1
+// BANTAM_PIXELS, BANTAM_FEATURES, BANTAM_ARENA_REST) beside it. Ends with 1
 // where the model cannot run.
 #include "bantam_config.h"
 #include "board.h"
@@ -15,7 +15,7 @@ extern const uint8_t bantam_model_end[];
 namespace {
 
 // Not cleared at start: a session sets what it uses.
-alignas(16) [[gnu::section(".arena")]] uint8_t arena[BANTAM_ARENA_BYTES];
+alignas(16) [[gnu::section(".arena")]] uint8_t arena[bantam::firmware::kArenaBytes];
 bantam::firmware::Terminal terminal;
 
 void write(void*, const char* data, size_t size) { board_write(data, size); }

@@ -43,7 +43,7 @@ constexpr uint32_t kLineTokens = kLineBytes + 8;
 constexpr bool kTakesPixels = linked::kFeatures;
 
 /// One whose model reads sounds takes samples: hexadecimal digits, four a sample, the low byte first. `bantam firmware` says so in
-/// bantam_linked.h.
+/// bantam_config.h.
 #if !defined(BANTAM_LINK_SOUND)
 #define BANTAM_LINK_SOUND BANTAM_LINK_DEFAULT
 #endif

@@ -11,7 +11,7 @@ namespace {
 #if defined(BANTAM_ARENA_SECTION)
 [[gnu::section(BANTAM_ARENA_SECTION)]]
 #endif
-alignas(16) uint8_t arena[BANTAM_ARENA_BYTES];
+alignas(16) uint8_t arena[bantam::firmware::kArenaBytes];
 bantam::firmware::Terminal terminal;
 bantam::firmware::Sink sink;
 bantam::Session* session;

@@ -1,0 +1,25 @@
+// Names as C's preprocessor takes them.
+#ifndef BANTAM_CONVERTER_FIRMWARE_C_NAMES_H_
+#define BANTAM_CONVERTER_FIRMWARE_C_NAMES_H_
+
+#include <string>
+
+namespace bantam::firmware {
+
+inline std::string capitals(std::string text) {
+  for (char& c : text) c = static_cast<char>(c >= 'a' && c <= 'z' ? c - 'a' + 'A' : c);
+  return text;
+}
+
+/// "bantam_config.h": "BANTAM_CONFIG_H_".
+inline std::string guard_of(const std::string& file_name) {
+  std::string guard = capitals(file_name);
+  for (char& c : guard) {
+    if ((c < 'A' || c > 'Z') && (c < '0' || c > '9')) c = '_';
+  }
+  return guard + "_";
+}
+
+}  // namespace bantam::firmware
+
+#endif  // BANTAM_CONVERTER_FIRMWARE_C_NAMES_H_

@@ -1,0 +1,111 @@
+#include "firmware/config.h"
+
+#include <fmt/format.h>
+
+#include "base/strings.h"
+#include "firmware/c_names.h"
+#include "firmware/linked.h"
+#include "firmware/memory.h"
+#include "firmware/reader.h"
+
+namespace bantam::firmware {
+namespace {
+
+constexpr const char* kSession =
+    R"(#define BANTAM_MAX_TOKENS {tokens}
+#define BANTAM_MAX_CONTEXT {context}
+#define BANTAM_MAX_SOURCE {source}
+#define BANTAM_TILE_ROWS {tile}
+#define BANTAM_BLOCK_ROWS {block}
+#define BANTAM_TEXT_OFFSETS {offsets}
+// Bytes of an image's pixels, and numbers that they become; 0: the model reads texts.
+#define BANTAM_PIXELS {pixels}
+#define BANTAM_FEATURES {features}
+)";
+
+constexpr const char* kConfig =
+    R"(// Written by bantam firmware for {core}: how the runtime is built, what the model needs of it (runtime/linked.h), the session's options.
+// Every source of bantam has `#define BANTAM_SOURCE 1` and an include of this in front, in place of options of the compiler.
+#ifndef {guard}
+#define {guard}
+
+#define BANTAM_FIRMWARE 1
+#define BANTAM_FIRMWARE_ISA {isa}
+#define BANTAM_ARENA_ALIGNMENT 16
+#define BANTAM_KERNEL_SMALL
+#define BANTAM_LINKED_HEADER "{name}"
+
+// What the model needs; all else is left out, and a model that asks for it is refused by Model::open.
+{linked}
+// Of the session: bantam::SessionOptions.
+{session}// Bytes of the arena, at most: a session on a core of 32 bits takes some less.
+#define BANTAM_ARENA_BYTES {arena}
+// Of them what is not the session itself, whose size the core's compiler knows (configured_session.h): activations {activations}, tile and scratch
+// {tile_bytes}, ids and offsets {ids}, contexts {contexts}.
+#define BANTAM_ARENA_REST {rest}
+
+#if defined(BANTAM_SOURCE)
+// Answers have the same bits everywhere only where each product and each sum is rounded.
+#if defined(__FAST_MATH__)
+#error "bantam: -ffast-math changes answers; compile these sources without it"
+#endif
+{pragmas}{check}#endif
+
+#endif  // {guard}
+)";
+
+constexpr const char* kPragmas = R"(#if defined(__clang__)
+#pragma STDC FP_CONTRACT OFF
+#elif defined(__GNUC__)
+#pragma GCC optimize("fp-contract=off")
+#endif
+)";
+
+constexpr const char* kCoreCheck = R"(#if !defined({feature})
+#error "bantam: made for {core}, whose instructions this compiler is not told to use; `bantam firmware --core` has others"
+#endif
+)";
+
+/// "mve": "kMve".
+std::string isa_enumerator(std::string isa) {
+  isa[0] = static_cast<char>(isa[0] - 'a' + 'A');
+  return "k" + isa;
+}
+
+/// The session's options and the memory of an image's pixels: lines of `#define`.
+std::string session_macros(const Project& project) {
+  const SessionOptions& options = project.options;
+  return fmt::format(kSession, fmt::arg("tokens", options.max_tokens), fmt::arg("context", options.max_context),
+                     fmt::arg("source", options.max_source), fmt::arg("tile", options.tile_rows),
+                     fmt::arg("block", options.block_rows), fmt::arg("offsets", options.text_offsets ? 1 : 0),
+                     fmt::arg("pixels", pixel_bytes(project.model)),
+                     fmt::arg("features", feature_bytes(project.model) / sizeof(float)));
+}
+
+}  // namespace
+
+std::string config_header(const Project& project, const std::string& name, Rounding rounding) {
+  Linked linked = linked_by(project.model);
+  linked.macros.emplace_back("ROWS", project.options.block_rows);
+  const std::string& isa = project.target.isa;
+  const Parts arena = arena_parts(project.model, project.options);
+  const char* feature = isa == "mve" ? "__ARM_FEATURE_MVE" : isa == "dsp" ? "__ARM_FEATURE_DSP" : nullptr;
+  return fmt::format(kConfig, fmt::arg("core", project.target.core), fmt::arg("guard", guard_of(name)),
+                     fmt::arg("name", name), fmt::arg("isa", isa_enumerator(isa)),
+                     fmt::arg("linked", linked_macros(linked)), fmt::arg("session", session_macros(project)),
+                     fmt::arg("arena", sum(arena)), fmt::arg("activations", arena.at(1).second),
+                     fmt::arg("tile_bytes", arena.at(2).second), fmt::arg("ids", arena.at(3).second),
+                     fmt::arg("contexts", arena.at(4).second), fmt::arg("rest", sum(arena) - arena.at(0).second),
+                     fmt::arg("pragmas", rounding == Rounding::kByPragma ? kPragmas : ""),
+                     fmt::arg("check", feature == nullptr ? std::string()
+                                                          : fmt::format(kCoreCheck, fmt::arg("feature", feature),
+                                                                        fmt::arg("core", project.target.core))));
+}
+
+std::string runtime_file(const Resource& resource) {
+  if (resource.path == kGenerated) return reader_of(resource.text);
+  if (!convert::ends_with(resource.path, ".cpp")) return std::string(resource.text);
+  return fmt::format("#define BANTAM_SOURCE 1\n#include \"{}\"\n{}", kConfigName, resource.text);
+}
+
+}  // namespace bantam::firmware
