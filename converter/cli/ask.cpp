@@ -104,7 +104,7 @@ void run_ask(AskArguments& arguments) {
          arguments.reader, task_name(reading.model().task()));
   }
   Engine engine(file, run.engine), reader_engine(reading, run.engine);
-  Predictor predictor(engine, require_vectors(file), {});
+  Predictor predictor(engine, searched_parts(file), {});
   convert::PredictOptions options;
   options.stride = run.stride;
   Predictor reader(reader_engine, kSpanPart, options);

@@ -27,7 +27,7 @@ class Library {
         model_(file.model()),
         count_(count),
         engine_(embedder_, own(options)),
-        predictor_(engine_, require_vectors(embedder_), {}) {
+        predictor_(engine_, searched_parts(embedder_), {}) {
     convert::check(Tokenizer::open(model_, 0, &tokenizer_), file.path());
   }
 

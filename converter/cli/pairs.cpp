@@ -147,7 +147,8 @@ void add_rank(Program& program) {
   command.heading("Input");
   command
       .add_option("FILE", arguments->run.model,
-                  "A .bantam file that judges pairs (a cross-encoder), or that gives a vector a token (ColBERT)")
+                  "A .bantam file that judges pairs (a cross-encoder), or gives a vector a token (ColBERT) or weights "
+                  "of terms (SPLADE)")
       .required()
       .value("FILE.bantam");
   command.add_texts("TEXT", &arguments->run.texts, "The query, then the texts to rank; none, or -: standard input");

@@ -17,6 +17,7 @@
 #include "cli/progress.h"
 #include "cli/stream.h"
 #include "cli/text_options.h"
+#include "run/term_weights.h"
 #include "run/text_source.h"
 
 namespace bantam::cli {
@@ -59,20 +60,28 @@ std::set<uint32_t> parse_lines(const std::vector<std::string>& words, uint32_t c
   return lines;
 }
 
+/// The text as the index keeps it.
+convert::IndexedText indexed(std::string text, Prediction* found, const IndexContents& contents) {
+  if (!contents.terms) return convert::round_vector(std::move(text), found->embedding, contents.compact);
+  convert::IndexedText entry;
+  entry.text = std::move(text);
+  entry.terms = convert::by_id(std::move(found->terms));
+  return entry;
+}
+
 /// Appends what TEXTS holds, a batch at a time. Returns how many were cut.
 size_t embed_all(const IndexArguments& arguments, const ModelFile& file, IndexContents* contents) {
   Engine engine(file, arguments.engine);
-  Predictor predictor(engine, require_vectors(file), {});
+  Predictor predictor(engine, searched_parts(file), {});
   TextSource source({}, arguments.texts, warn, show_prompt);
   Progress progress;
   size_t cut = 0;
   std::vector<Input> batch;
   const auto finish = [&] {
-    const std::vector<Prediction> vectors = predictor.predict(batch);
+    std::vector<Prediction> vectors = predictor.predict(batch);
     for (size_t i = 0; i < batch.size(); ++i) {
-      contents->width = static_cast<uint32_t>(vectors[i].embedding.size());
-      contents->entries.push_back(
-          convert::round_vector(std::move(batch[i].first), vectors[i].embedding, contents->compact));
+      contents->width = convert::embedding_width(file.model());
+      contents->entries.push_back(indexed(std::move(batch[i].first), &vectors[i], *contents));
       cut += vectors[i].truncated ? 1U : 0U;
     }
     batch.clear();
@@ -113,14 +122,7 @@ void run_index(const IndexArguments& arguments) {
   convert::refuse_input_as_output(arguments.output, {arguments.model, arguments.texts});
   convert::OutputFile output(arguments.output);
   const ModelFile file(arguments.model);
-  require_vectors(file);
-  if (has_part(file.model().task(), kTermsPart)) {
-    fail(ExitCode::kUnsupported,
-         "{}: gives weights of terms, which belong in an inverted index (bantam embed --json prints them); this index "
-         "is "
-         "of vectors of --task embed",
-         arguments.model);
-  }
+  searched_parts(file);
   IndexContents contents;
   if (changes) {
     contents = read_old(arguments);
@@ -128,6 +130,9 @@ void run_index(const IndexArguments& arguments) {
     contents.model = convert::sha256_of_file(arguments.model);
     contents.model_name = std::filesystem::path(arguments.model).filename().string();
     contents.compact = arguments.compact;
+    contents.terms = has_part(file.model().task(), kTermsPart);
+    if (contents.terms && contents.compact)
+      fail(ExitCode::kUsage, "--compact: {} gives weights of terms, which are not rounded", arguments.model);
   }
   const size_t old = contents.entries.size();
   const size_t cut = arguments.texts.empty() ? 0 : embed_all(arguments, file, &contents);
@@ -146,8 +151,9 @@ void run_index(const IndexArguments& arguments) {
     object["bytes"] = bytes.size();
     out().line(object);
   } else if (!quiet()) {
-    out().print("{}: {} texts, vectors of {} numbers, {}\n", printable(arguments.output), contents.entries.size(),
-                contents.width, readable_bytes(bytes.size()));
+    out().print("{}: {} texts, {} of {} {}, {}\n", printable(arguments.output), contents.entries.size(),
+                contents.terms ? "terms" : "vectors", contents.width, contents.terms ? "words" : "numbers",
+                readable_bytes(bytes.size()));
   }
   out().flush();
 }
@@ -179,7 +185,7 @@ void run_search(SearchArguments& arguments) {
   RunOptions& run = arguments.run;
   require_texts("query", run.file, &run.texts);
   const ModelFile file(run.model);
-  const uint32_t parts = require_vectors(file);
+  const uint32_t parts = searched_parts(file);
   const SearchIndex index(arguments.index);
   require_same_model(index, arguments.index, run.model);
   Engine engine(file, run.engine);
@@ -203,7 +209,9 @@ void add_index(Program& program) {
   Command& command = program.add_command("index", "Make an index of texts, for search");
   command.group(kMakeGroup);
   command.heading("Input");
-  command.add_option("FILE", arguments->model, "A .bantam file that gives vectors").required().value("FILE.bantam");
+  command.add_option("FILE", arguments->model, "A .bantam file that gives vectors, or weights of terms")
+      .required()
+      .value("FILE.bantam");
   command
       .add_option("TEXTS", arguments->texts,
                   "Texts, one a line, or of FILE.jsonl, .csv and .tsv each record's text; - is standard input")
@@ -257,7 +265,9 @@ void add_find(Program& program) {
       .value("N");
   add_engine_options(command, &arguments->run.engine);
   command.footer(
-      "Scores are cosines: 1 is the same direction. The search is exact: it looks at every vector.\n\n"
+      "Scores are cosines: 1 is the same direction; of terms (SPLADE) sums of products of weights. The search is "
+      "exact:\n"
+      "it looks at every vector, or at every text that has one of the query's terms.\n\n"
       "Examples:\n"
       "  bantam search minilm.bantam lines.index \"a small cat\"\n"
       "  bantam search minilm.bantam lines.index --file queries.txt --top 3 --json");
@@ -265,6 +275,10 @@ void add_find(Program& program) {
 }
 
 }  // namespace
+
+uint32_t searched_parts(const ModelFile& file) {
+  return has_part(file.model().task(), kTermsPart) ? kTermsPart : require_vectors(file);
+}
 
 void require_same_model(const SearchIndex& index, const std::string& path, const std::string& model) {
   if (index.model() == convert::sha256_of_file(model)) return;
@@ -284,6 +298,7 @@ std::string model_beside(const SearchIndex& index, const std::string& path, cons
 
 std::vector<convert::Found> find_texts(const SearchIndex& index, const std::string& path, const Prediction& query,
                                        uint32_t top, Isa isa) {
+  if (index.of_terms()) return find_by_terms(index, convert::by_id(query.terms), top);
   const std::vector<float>& vector = query.embedding;
   if (vector.size() != index.width())
     fail(ExitCode::kInvalid, "{}: vectors of {} numbers, the model's have {}; make it again", path, index.width(),

@@ -11,13 +11,17 @@
 
 namespace bantam::cli {
 
+/// What is asked of a file that texts are searched by: weights of terms, without the row that they stand in, or vectors. Fails
+/// (kUnsupported) where the file gives neither.
+uint32_t searched_parts(const ModelFile& file);
+
 /// Fails (kInvalid) unless the index in `path` was made with the file `model`: vectors of two models cannot be compared.
 void require_same_model(const convert::SearchIndex& index, const std::string& path, const std::string& model);
 
 /// The index's own model, where it lies beside it or in the working directory; else fails (kIo) in the name of the option that names it.
 std::string model_beside(const convert::SearchIndex& index, const std::string& path, const char* option);
 
-/// find_nearest for the vector in `query`. Fails (kInvalid) where those of the index, in `path`, are not as wide.
+/// find_nearest for the vector in `query`, or find_by_terms for its terms. Fails (kInvalid) where those of the index, in `path`, are not as wide.
 std::vector<convert::Found> find_texts(const convert::SearchIndex& index, const std::string& path,
                                        const convert::Prediction& query, uint32_t top, Isa isa);
 

@@ -7,6 +7,7 @@
 #include "base/printable.h"
 #include "format/view.h"
 #include "run/status_error.h"
+#include "run/term_weights.h"
 #include "run/token_vectors.h"
 
 namespace bantam::convert {
@@ -38,6 +39,24 @@ std::vector<ScoredText> match_tokens(Engine& engine, const std::string& query,
   return scored;
 }
 
+/// Texts by the weights of the terms that they share with the query.
+std::vector<ScoredText> match_terms(Engine& engine, const std::string& query,
+                                    const std::vector<std::string>& candidates, bool* truncated) {
+  Predictor predictor(engine, kTermsPart, {});
+  std::vector<Input> texts = {{query, std::nullopt}};
+  for (const std::string& text : candidates) texts.push_back({text, std::nullopt});
+  const std::vector<Prediction> found = predictor.predict(texts);
+  const std::vector<bantam::Candidate> asked = by_id(found.front().terms);
+  *truncated = found.front().truncated;
+  std::vector<ScoredText> scored;
+  for (size_t i = 1; i < found.size(); ++i) {
+    *truncated = *truncated || found[i].truncated;
+    scored.push_back({i - 1, product_of_terms(asked, by_id(found[i].terms))});
+  }
+  sort_best_first(&scored);
+  return scored;
+}
+
 /// The scores that a cross-encoder gives.
 std::vector<ScoredText> judge_pairs(Engine& engine, const char* option, const std::string& wanted,
                                     const std::string& query, const std::vector<std::string>& candidates,
@@ -63,6 +82,7 @@ std::vector<ScoredText> judge_pairs(Engine& engine, const char* option, const st
 }
 
 bool ranks_by_tokens(const ModelFile& file) { return has_part(file.model().task(), kTokenVectorsPart); }
+bool ranks_by_terms(const ModelFile& file) { return has_part(file.model().task(), kTermsPart); }
 
 }  // namespace
 
@@ -141,9 +161,12 @@ OrderedJson ranked_json(const std::string& query, const std::vector<std::string>
 }
 
 void require_ranking(const ModelFile& file, const char* option, const std::string& label) {
-  if (!ranks_by_tokens(file)) return require_labels(file);
-  if (!label.empty())
-    fail(ExitCode::kUsage, "{}: the file has no labels, its tokens' vectors rank; leave it out", option);
+  const bool tokens = ranks_by_tokens(file);
+  if (!tokens && !ranks_by_terms(file)) return require_labels(file);
+  if (!label.empty()) {
+    fail(ExitCode::kUsage, "{}: the file has no labels, {} rank; leave it out", option,
+         tokens ? "its tokens' vectors" : "the weights of its terms");
+  }
 }
 
 std::vector<ScoredText> rank_texts(Engine& engine, const char* option, const std::string& label,
@@ -151,6 +174,7 @@ std::vector<ScoredText> rank_texts(Engine& engine, const char* option, const std
                                    bool* truncated) {
   require_ranking(engine.file(), option, label);
   if (ranks_by_tokens(engine.file())) return match_tokens(engine, query, candidates, truncated);
+  if (ranks_by_terms(engine.file())) return match_terms(engine, query, candidates, truncated);
   return judge_pairs(engine, option, label, query, candidates, truncated);
 }
 

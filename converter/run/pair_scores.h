@@ -1,4 +1,4 @@
-// How well texts answer a query: by a cross-encoder's judgement of pairs, or by the vectors of tokens.
+// How well texts answer a query: by a cross-encoder's judgement of pairs, by the vectors of tokens, or by the weights of terms.
 #ifndef BANTAM_CONVERTER_RUN_PAIR_SCORES_H_
 #define BANTAM_CONVERTER_RUN_PAIR_SCORES_H_
 
@@ -52,7 +52,8 @@ class PairJudge {
 };
 
 /// `candidates` best first, by what `engine`'s file is: a judge of pairs, of whose labels `label` ranks (`option` names it in
-/// messages; "" where there is one alone), or one that gives a vector a token. Equal ones keep their order.
+/// messages; "" where there is one alone), one that gives a vector a token, or one that gives weights of terms. Equal ones keep their
+/// order. Of texts that give terms their terms are kept, a few hundred, and no row as long as the vocabulary.
 std::vector<ScoredText> rank_texts(Engine& engine, const char* option, const std::string& label,
                                    const std::string& query, const std::vector<std::string>& candidates,
                                    bool* truncated);

@@ -36,6 +36,11 @@ std::string label_name(const Model& model, uint32_t label, uint32_t set) {
   return fmt::format("LABEL_{}", label);
 }
 
+uint32_t embedding_width(const Model& model) {
+  const fb::Model& stored = root(model);
+  return static_cast<uint32_t>(width(tensor(stored, stored.outputs()->Get(0)->tensor())));
+}
+
 Predictor::Predictor(Engine& engine, uint32_t parts, const PredictOptions& options)
     : engine_(engine), parts_(parts), options_(options), marks_(engine.model()) {
   if (takes_images(engine.model())) {
@@ -60,7 +65,7 @@ Predictor::Predictor(Engine& engine, uint32_t parts, const PredictOptions& optio
     fail(ExitCode::kUsage, "--labels: {} are more than the {} that {} takes at a time; ask for them in several runs",
          options.labels.size(), most, engine.file().path());
   }
-  if ((parts & kVectorPart) != 0) prompt_ = to_string(text_prompt(engine.model()));
+  if ((parts & (kVectorPart | kTermsPart)) != 0) prompt_ = to_string(text_prompt(engine.model()));
   if ((parts & kMasksPart) != 0 && engine.scored_rows() == 0) engine.score_only(kUsualMasks);
 }
 
@@ -77,7 +82,7 @@ Predictor::Added Predictor::add(const Input& input, const EncodeOptions& options
   const bool full = status == Status::kTooManyTokens || status == Status::kTooManySequences;
   if (full && session.sequence_count() > 0) return Added::kNoRoom;
   if (status == Status::kInvalidArgument) {
-    if ((parts_ & kVectorPart) != 0) return Added::kNoToken;
+    if ((parts_ & (kVectorPart | kTermsPart)) != 0) return Added::kNoToken;
     fail(ExitCode::kInvalid, "{}: the tokenizer finds no token in it", where(input));
   }
   check(status, where(input));
@@ -85,10 +90,7 @@ Predictor::Added Predictor::add(const Input& input, const EncodeOptions& options
   return Added::kYes;
 }
 
-std::vector<float> Predictor::zeros() const {
-  const fb::Model& model = root(engine_.model());
-  return std::vector<float>(width(tensor(model, model.outputs()->Get(0)->tensor())));
-}
+std::vector<float> Predictor::zeros() const { return std::vector<float>(embedding_width(engine_.model())); }
 
 std::vector<Prediction> Predictor::predict_tokens(const std::vector<Input>& inputs) {
   std::vector<std::string> texts;
@@ -122,7 +124,7 @@ std::vector<Prediction> Predictor::predict(const std::vector<Input>& inputs) {
     }
     if (how == Added::kNoToken) {
       predictions[i].parts = parts_ & (kVectorPart | kTermsPart);
-      predictions[i].embedding = zeros();
+      if ((parts_ & kVectorPart) != 0) predictions[i].embedding = zeros();
       continue;
     }
     added.push_back(i);
@@ -236,7 +238,10 @@ void Predictor::decode(uint32_t sequence, const Input& input, Prediction* out) {
 }
 
 void Predictor::decode_terms(uint32_t sequence, const Input& input, Prediction* out) {
-  const auto some = std::count_if(out->embedding.begin(), out->embedding.end(), [](float x) { return x > 0; });
+  const float* weights = nullptr;
+  uint32_t width = 0;
+  check(embed(engine_.session(), sequence, &weights, &width), where(input));
+  const auto some = std::count_if(weights, weights + width, [](float x) { return x > 0; });
   out->terms.resize(static_cast<size_t>(some));
   uint32_t count = 0;
   check(terms(engine_.session(), sequence, out->terms.data(), static_cast<uint32_t>(some), &count), where(input));

@@ -138,6 +138,9 @@ class Predictor {
   std::string prompt_;                   // of vectors: what the file puts before every text
 };
 
+/// Numbers of a text's vector, or words that weights of terms are of: of a model whose task has kVectorPart.
+uint32_t embedding_width(const Model& model);
+
 /// Name of a label of a set of the whole text; next sentence: "is_next", "not_next" unless the file says otherwise.
 std::string label_name(const Model& model, uint32_t label, uint32_t set = 0);
 

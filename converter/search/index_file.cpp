@@ -30,6 +30,30 @@ size_t tile_byte(size_t row, size_t column, size_t width) {
   fail(ExitCode::kInvalid, "{}: not a sound search index ({}); make it again with bantam index", path, what);
 }
 
+struct TermVectors {
+  flatbuffers::Offset<flatbuffers::Vector<uint32_t>> starts, texts;
+  flatbuffers::Offset<flatbuffers::Vector<float>> weights;
+};
+
+/// From terms by texts to texts by terms.
+TermVectors put_terms(flatbuffers::FlatBufferBuilder& builder, const IndexContents& contents) {
+  std::vector<uint32_t> starts(size_t{contents.width} + 1);
+  for (const IndexedText& entry : contents.entries) {
+    for (const bantam::Candidate& term : entry.terms) ++starts.at(static_cast<size_t>(term.id) + 1);
+  }
+  for (size_t i = 1; i < starts.size(); ++i) starts[i] += starts[i - 1];
+  std::vector<uint32_t> next = starts, texts(starts.back());
+  std::vector<float> weights(starts.back());
+  for (size_t i = 0; i < contents.entries.size(); ++i) {
+    for (const bantam::Candidate& term : contents.entries[i].terms) {
+      const uint32_t place = next[static_cast<size_t>(term.id)]++;
+      texts[place] = static_cast<uint32_t>(i);
+      weights[place] = term.score;
+    }
+  }
+  return {builder.CreateVector(starts), builder.CreateVector(texts), builder.CreateVector(weights)};
+}
+
 }  // namespace
 
 IndexedText round_vector(std::string text, const std::vector<float>& vector, bool compact) {
@@ -56,10 +80,15 @@ IndexedText round_vector(std::string text, const std::vector<float>& vector, boo
 
 std::vector<uint8_t> index_bytes(const IndexContents& contents) {
   const size_t count = contents.entries.size();
-  const size_t quads = padded(contents.width, kQuad);
-  size_t letters = 0;
-  for (const IndexedText& entry : contents.entries) letters += entry.text.size();
-  const size_t size = padded(count, kLane) * (quads * (contents.compact ? 1 : 2) + sizeof(float)) + count * 4 + letters;
+  const size_t quads = contents.terms ? 0 : padded(contents.width, kQuad);
+  const bool compact = contents.compact || contents.terms;
+  size_t letters = 0, terms = contents.terms ? contents.width : 0;
+  for (const IndexedText& entry : contents.entries) {
+    letters += entry.text.size();
+    terms += 2 * entry.terms.size();
+  }
+  const size_t size =
+      padded(count, kLane) * (quads * (compact ? 1 : 2) + sizeof(float)) + (count + terms) * 4 + letters;
   if (size > FLATBUFFERS_MAX_BUFFER_SIZE - 4096) {
     fail(ExitCode::kUnsupported, "an index of {} texts would take {} bytes, more than 2 GB: split it in several files",
          count, size);
@@ -75,33 +104,35 @@ std::vector<uint8_t> index_bytes(const IndexContents& contents) {
       tiles[tile_byte(i, c, contents.width)] = static_cast<uint8_t>(entry.coarse[c]);
   }
   flatbuffers::Offset<flatbuffers::Vector<int8_t>> fine;
-  if (!contents.compact) {
+  if (!compact) {
     uint8_t* rows = nullptr;
     fine = builder.CreateUninitializedVector(count * quads, 1, &rows);
     std::memset(rows, 0, count * quads);
     for (size_t i = 0; i < count; ++i)
       std::memcpy(rows + i * quads, contents.entries[i].fine.data(), contents.entries[i].fine.size());
   }
-  std::vector<float> scales(padded(count, kLane));
+  std::vector<float> scales(contents.terms ? 0 : padded(count, kLane));
   std::vector<uint32_t> starts = {0};
   std::vector<uint8_t> texts;
   texts.reserve(letters);
   starts.reserve(count + 1);
   for (size_t i = 0; i < count; ++i) {
     const IndexedText& entry = contents.entries[i];
-    scales[i] = entry.scale;
+    if (!contents.terms) scales[i] = entry.scale;
     texts.insert(texts.end(), entry.text.begin(), entry.text.end());
     starts.push_back(static_cast<uint32_t>(texts.size()));
   }
   const auto scale_vector = builder.CreateVector(scales);
   const auto text_vector = builder.CreateVector(texts);
   const auto start_vector = builder.CreateVector(starts);
+  const TermVectors term_vectors = contents.terms ? put_terms(builder, contents) : TermVectors{};
   const auto model = builder.CreateString(contents.model);
   const auto name = builder.CreateString(contents.model_name);
-  builder.Finish(fb::CreateSearchIndex(builder, model, name, contents.width, static_cast<uint32_t>(count),
-                                       flatbuffers::Offset<flatbuffers::Vector<int8_t>>(coarse), scale_vector, fine,
-                                       text_vector, start_vector),
-                 fb::SearchIndexIdentifier());
+  builder.Finish(
+      fb::CreateSearchIndex(builder, model, name, contents.width, static_cast<uint32_t>(count),
+                            flatbuffers::Offset<flatbuffers::Vector<int8_t>>(coarse), scale_vector, fine, text_vector,
+                            start_vector, term_vectors.starts, term_vectors.texts, term_vectors.weights),
+      fb::SearchIndexIdentifier());
   return {builder.GetBufferPointer(), builder.GetBufferPointer() + builder.GetSize()};
 }
 
@@ -123,14 +154,6 @@ void SearchIndex::open(const uint8_t* data, size_t size, const std::string& name
   index_ = fb::GetSearchIndex(data);
   width_ = index_->width();
   count_ = index_->count();
-  if (width_ == 0 || width_ > kWidest) refuse(name, "width");
-  const size_t rows = padded(count_, kLane);
-  const size_t columns = padded(width_, kQuad);
-  if (index_->coarse()->size() != rows * columns) refuse(name, "coarse");
-  if (rows != 0 && reinterpret_cast<uintptr_t>(index_->coarse()->data()) % kAlignment != 0)
-    refuse(name, "alignment of coarse");
-  if (index_->scales()->size() != rows) refuse(name, "scales");
-  if (index_->fine() != nullptr && index_->fine()->size() != size_t{count_} * columns) refuse(name, "fine");
   if (index_->starts()->size() != size_t{count_} + 1) refuse(name, "starts");
   uint32_t last = 0;
   for (uint32_t i = 0; i <= count_; ++i) {
@@ -139,11 +162,48 @@ void SearchIndex::open(const uint8_t* data, size_t size, const std::string& name
     last = start;
   }
   if (last != index_->texts()->size()) refuse(name, "starts");
+  if (of_terms()) {
+    check_postings(name);
+  } else {
+    check_vectors(name);
+  }
+}
+
+void SearchIndex::check_vectors(const std::string& name) {
+  if (width_ == 0 || width_ > kWidest) refuse(name, "width");
+  const size_t rows = padded(count_, kLane);
+  const size_t columns = padded(width_, kQuad);
+  if (index_->coarse()->size() != rows * columns) refuse(name, "coarse");
+  if (rows != 0 && reinterpret_cast<uintptr_t>(index_->coarse()->data()) % kAlignment != 0)
+    refuse(name, "alignment of coarse");
+  if (index_->scales()->size() != rows) refuse(name, "scales");
+  if (index_->fine() != nullptr && index_->fine()->size() != size_t{count_} * columns) refuse(name, "fine");
   for (size_t i = 0; i < rows; ++i) {
     const float scale = scales()[i];
     if (!(scale >= 0) || scale > 1) refuse(name, "scales");
   }
   sum_tiles(name);
+}
+
+void SearchIndex::check_postings(const std::string& name) const {
+  const auto* const starts = index_->term_starts();
+  const auto* const texts = index_->term_texts();
+  const auto* const weights = index_->term_weights();
+  if (index_->coarse()->size() != 0 || index_->scales()->size() != 0 || index_->fine() != nullptr)
+    refuse(name, "vectors and terms");
+  if (width_ == 0 || starts->size() != size_t{width_} + 1 || starts->Get(0) != 0) refuse(name, "term_starts");
+  if (texts == nullptr || weights == nullptr || texts->size() != weights->size() ||
+      starts->Get(width_) != texts->size()) {
+    refuse(name, "term_texts");
+  }
+  for (uint32_t term = 0; term < width_; ++term) {
+    const uint32_t begin = starts->Get(term), end = starts->Get(term + 1);
+    if (begin > end || end > texts->size()) refuse(name, "term_starts");
+    for (uint32_t i = begin; i < end; ++i) {
+      if (texts->Get(i) >= count_ || (i > begin && texts->Get(i) <= texts->Get(i - 1))) refuse(name, "term_texts");
+      if (!(weights->Get(i) > 0) || !std::isfinite(weights->Get(i))) refuse(name, "term_weights");
+    }
+  }
 }
 
 void SearchIndex::sum_tiles(const std::string& name) {
@@ -166,7 +226,8 @@ void SearchIndex::sum_tiles(const std::string& name) {
 
 std::string SearchIndex::model() const { return index_->model()->str(); }
 std::string SearchIndex::model_name() const { return index_->model_name()->str(); }
-bool SearchIndex::compact() const { return index_->fine() == nullptr; }
+bool SearchIndex::compact() const { return index_->fine() == nullptr && !of_terms(); }
+bool SearchIndex::of_terms() const { return index_->term_starts() != nullptr; }
 const int8_t* SearchIndex::tiles() const { return index_->coarse()->data(); }
 const float* SearchIndex::scales() const { return index_->scales()->data(); }
 
@@ -186,9 +247,15 @@ void SearchIndex::read(uint32_t i, float* out) const {
   }
 }
 
+SearchIndex::Postings SearchIndex::postings(uint32_t term) const {
+  const uint32_t begin = index_->term_starts()->Get(term), end = index_->term_starts()->Get(term + 1);
+  return {index_->term_texts()->data() + begin, index_->term_weights()->data() + begin, end - begin};
+}
+
 IndexedText SearchIndex::entry(uint32_t i) const {
   IndexedText found;
   found.text = std::string(text(i));
+  if (of_terms()) return found;
   found.scale = scales()[i];
   const size_t columns = padded(width_, kQuad);
   for (uint32_t c = 0; c < width_; ++c) {
@@ -200,9 +267,14 @@ IndexedText SearchIndex::entry(uint32_t i) const {
 }
 
 IndexContents SearchIndex::contents() const {
-  IndexContents all = {model(), model_name(), width_, compact(), {}};
+  IndexContents all = {model(), model_name(), width_, compact(), {}, of_terms()};
   all.entries.reserve(count_);
   for (uint32_t i = 0; i < count_; ++i) all.entries.push_back(entry(i));
+  for (uint32_t term = 0; of_terms() && term < width_; ++term) {
+    const Postings found = postings(term);
+    for (uint32_t i = 0; i < found.count; ++i)
+      all.entries[found.texts[i]].terms.push_back({static_cast<int32_t>(term), found.weights[i]});
+  }
   return all;
 }
 

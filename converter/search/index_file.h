@@ -1,4 +1,4 @@
-// A search index: texts and their vectors in one file (schemas/index.fbs), read in place.
+// A search index: texts and their vectors, or the weights of their terms, in one file (schemas/index.fbs), read in place.
 #ifndef BANTAM_CONVERTER_SEARCH_INDEX_FILE_H_
 #define BANTAM_CONVERTER_SEARCH_INDEX_FILE_H_
 
@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "bantam/host.h"
+#include "bantam/tasks.h"
 
 namespace bantam::fb {
 struct SearchIndex;
@@ -16,12 +17,13 @@ struct SearchIndex;
 
 namespace bantam::convert {
 
-/// A text and its vector, rounded: scale * (coarse + fine / 256).
+/// A text and its vector, rounded: scale * (coarse + fine / 256); or its terms.
 struct IndexedText {
   std::string text;
   float scale = 0;
   std::vector<int8_t> coarse;
-  std::vector<int8_t> fine;  // empty in a compact index
+  std::vector<int8_t> fine;              // empty in a compact index
+  std::vector<bantam::Candidate> terms;  // of an index of terms, smaller ids first
 };
 
 /// What a file of texts is made of.
@@ -31,6 +33,7 @@ struct IndexContents {
   uint32_t width = 0;
   bool compact = false;
   std::vector<IndexedText> entries;
+  bool terms = false;  // weights of terms instead of vectors; width is the vocabulary's size
 };
 
 /// `vector`, divided by its length first. Throws Error where a number is not finite. A vector of zeros stays one.
@@ -55,6 +58,8 @@ class SearchIndex {
   std::string model() const;
   std::string model_name() const;
   bool compact() const;
+  /// Weights of terms instead of vectors: tiles, scales, sums and read() are of none.
+  bool of_terms() const;
   /// The text of vector `i` < count(); lives as long as the index.
   std::string_view text(uint32_t i) const;
 
@@ -65,10 +70,19 @@ class SearchIndex {
 
   /// Both bytes of vector `i`, as floats without the scale: out[width].
   void read(uint32_t i, float* out) const;
-  IndexedText entry(uint32_t i) const;
+  /// The texts that have a term, and its weight in each, where of_terms(); term < width().
+  struct Postings {
+    const uint32_t* texts = nullptr;
+    const float* weights = nullptr;
+    uint32_t count = 0;
+  };
+  Postings postings(uint32_t term) const;
   IndexContents contents() const;
 
  private:
+  IndexedText entry(uint32_t i) const;
+  void check_vectors(const std::string& name);
+  void check_postings(const std::string& name) const;
   void open(const uint8_t* data, size_t size, const std::string& name);
   void sum_tiles(const std::string& name);
 

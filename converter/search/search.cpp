@@ -1,4 +1,4 @@
-// A search is a linear layer of one row, whose weights are the vectors.
+// A search of vectors is a linear layer of one row, whose weights they are; one of terms goes through an inverted index.
 #include "search/search.h"
 
 #include <algorithm>
@@ -109,6 +109,24 @@ std::vector<Found> find_nearest(const SearchIndex& index, const std::vector<floa
   }
   std::sort(found.begin(), found.end(), better);
   if (found.size() > top) found.resize(top);
+  return found;
+}
+
+std::vector<Found> find_by_terms(const SearchIndex& index, const std::vector<bantam::Candidate>& query, uint32_t top) {
+  std::vector<double> sums(index.count());
+  for (const bantam::Candidate& term : query) {
+    if (term.id < 0 || static_cast<uint32_t>(term.id) >= index.width()) continue;
+    const SearchIndex::Postings postings = index.postings(static_cast<uint32_t>(term.id));
+    for (uint32_t i = 0; i < postings.count; ++i)
+      sums[postings.texts[i]] += double{term.score} * double{postings.weights[i]};
+  }
+  std::vector<Found> found;
+  for (uint32_t i = 0; i < index.count(); ++i) {
+    if (sums[i] > 0) found.push_back({i, static_cast<float>(sums[i])});
+  }
+  const size_t kept = std::min<size_t>(found.size(), top);
+  std::partial_sort(found.begin(), found.begin() + static_cast<std::ptrdiff_t>(kept), found.end(), better);
+  found.resize(kept);
   return found;
 }
 

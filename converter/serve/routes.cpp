@@ -43,7 +43,7 @@ constexpr Endpoint kEndpoints[] = {
     {"/answer", "POST", Kind::kTexts, kSpanPart, "{\"question\": T, \"context\": T}"},
     {"/embed", "POST", Kind::kTexts, kVectorPart | kTermsPart | kTokenVectorsPart, "{\"text\": T} or {\"texts\": [T]}"},
     {"/fill", "POST", Kind::kTexts, kMasksPart, "{\"text\": T} or {\"texts\": [T]}"},
-    {"/rank", "POST", Kind::kRank, kLabelsPart | kTokenVectorsPart,
+    {"/rank", "POST", Kind::kRank, kLabelsPart | kTokenVectorsPart | kTermsPart,
      "{\"query\": T, \"texts\": [T]}, and \"label\", \"top\""},
     {"/v1/embeddings", "POST", Kind::kEmbeddings, kVectorPart,
      "{\"input\": T or [T], \"model\": NAME}, as OpenAI's API has it"},
@@ -61,7 +61,7 @@ const Endpoint* endpoint_of(const std::string& path) {
 bool fits(const Worker& model, const Endpoint& endpoint) {
   const uint32_t parts = model.parts(endpoint.parts);
   // What judges pairs has labels of whole texts, and nothing else.
-  if (endpoint.kind != Kind::kRank || (parts & kTokenVectorsPart) != 0) return parts != 0;
+  if (endpoint.kind != Kind::kRank || (parts & (kTokenVectorsPart | kTermsPart)) != 0) return parts != 0;
   return parts == kLabelsPart && model.parts(~0U) == kLabelsPart;
 }
 

@@ -80,7 +80,14 @@ class Serving(CommandTest):
 
 class Answers(Serving):
     def test_answers_are_those_of_the_command(self):
-        self.serve(model("voice"), model("bert-tag"), model("bert-answer"), model("bert-fill"), model("colbert"))
+        self.serve(
+            model("voice"),
+            model("bert-tag"),
+            model("bert-answer"),
+            model("bert-fill"),
+            model("colbert"),
+            model("splade"),
+        )
         text = "play some jazz by miles davis"
         for command, name, more in (
             ("run", "voice", []),
@@ -100,6 +107,9 @@ class Answers(Serving):
         self.assertEqual(self.good("/answer", {"question": "ba", "context": "ko lan di"}), said)
         said = self.ok("rank", model("colbert"), "ba", "ko", "lan ba", "--top", "1", "--json")
         self.assertEqual(self.good("/rank", {"query": "ba", "texts": ["ko", "lan ba"], "top": 1}), said)
+        ranked = self.ok("rank", model("splade"), "ba", "ko", "lan ba", "--top", "1", "--json")
+        body = {"query": "ba", "texts": ["ko", "lan ba"], "top": 1, "model": "splade"}
+        self.assertEqual(self.good("/rank", body), ranked)
         texts = [f"play {'jazz ' * (i % 7)}" for i in range(200)]
         lines = [json.loads(line) for line in self.ok("run", model("voice"), *texts, "--json").splitlines()]
         self.assertEqual(json.loads(self.good("/run", {"texts": texts, "model": "voice"}))["answers"], lines)

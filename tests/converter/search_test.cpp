@@ -138,16 +138,71 @@ TEST(Search, ReadsBackWhatWasWritten) {
   }
 }
 
-TEST(SearchHostile, DamagedIndexesAreRefusedOrHarmless) {
-  const Collection made = make(5, 19, 10, false);
-  const std::vector<float> query(10, 1.0F);
+/// Texts of random terms, one in three empty of any.
+IndexContents some_terms(uint32_t seed, uint32_t count, uint32_t width) {
+  std::mt19937 random(seed);
+  IndexContents contents = {"0123", "a.bantam", width, false, {}, true};
+  for (uint32_t i = 0; i < count; ++i) {
+    contents.entries.emplace_back();
+    contents.entries.back().text = "text " + std::to_string(i);
+    for (uint32_t term = 0; term < width && i % 3 != 2; ++term) {
+      if (random() % 4 != 0) continue;
+      contents.entries.back().terms.push_back({static_cast<int32_t>(term), 0.1F + static_cast<float>(random() % 100)});
+    }
+  }
+  return contents;
+}
+
+TEST(SearchTerms, FindsTheLargestSumsOfProducts) {
+  const IndexContents contents = some_terms(3, 40, 30);
+  const OpenedIndex index(index_bytes(contents));
+  EXPECT_TRUE((*index).of_terms());
+  EXPECT_FALSE((*index).compact());
+  EXPECT_EQ(index_bytes((*index).contents()), index_bytes(contents));
+  const std::vector<bantam::Candidate> query = {
+      {1, 0.3F}, {7, 2.0F}, {11, 0.25F}, {29, 1.5F}, {30, 9.0F}};  // 30: no text's
+  std::vector<Found> wanted;
+  for (uint32_t i = 0; i < 40; ++i) {
+    double sum = 0;
+    for (const bantam::Candidate& asked : query) {
+      for (const bantam::Candidate& term : contents.entries[i].terms)
+        sum += term.id == asked.id ? double{term.score} * double{asked.score} : 0;
+    }
+    if (sum > 0) wanted.push_back({i, static_cast<float>(sum)});
+  }
+  std::stable_sort(wanted.begin(), wanted.end(), [](const Found& a, const Found& b) { return a.score > b.score; });
+  ASSERT_GT(wanted.size(), 10U);
+  for (const uint32_t top : {1U, 5U, 100U}) {
+    const std::vector<Found> found = find_by_terms(*index, query, top);
+    ASSERT_EQ(found.size(), std::min<size_t>(top, wanted.size()));
+    for (size_t i = 0; i < found.size(); ++i) {
+      EXPECT_EQ(found[i].entry, wanted[i].entry);
+      EXPECT_EQ(found[i].score, wanted[i].score);
+    }
+  }
+  EXPECT_TRUE(find_by_terms(*index, {}, 5).empty());
+}
+
+/// What a query of everything finds.
+std::vector<Found> find_any(const SearchIndex& index) {
+  if (!index.of_terms()) return find_nearest(index, std::vector<float>(index.width(), 1.0F), 50);
+  std::vector<bantam::Candidate> query;
+  for (int32_t term = 0; term < 12; ++term) query.push_back({term, 1.0F});
+  return find_by_terms(index, query, 50);
+}
+
+class SearchHostile : public ::testing::TestWithParam<bool> {};
+INSTANTIATE_TEST_SUITE_P(VectorsAndTerms, SearchHostile, ::testing::Bool());
+
+TEST_P(SearchHostile, DamagedIndexesAreRefusedOrHarmless) {
+  Collection made = make(5, 19, 10, false);
+  if (GetParam()) made.bytes = index_bytes(some_terms(5, 19, 10));
   size_t refused = 0;
   const auto attempt = [&](const std::vector<uint8_t>& bytes) {
     try {
       const OpenedIndex index(bytes);
-      for (const Found& found : find_nearest(*index, std::vector<float>((*index).width(), 1.0F), 50)) {
-        EXPECT_LE((*index).text(found.entry).size(), bytes.size());
-      }
+      for (const Found& found : find_any(*index)) EXPECT_LE((*index).text(found.entry).size(), bytes.size());
+      EXPECT_EQ((*index).contents().entries.size(), (*index).count());
     } catch (const Error& error) {
       EXPECT_EQ(error.code(), ExitCode::kInvalid);
       ++refused;

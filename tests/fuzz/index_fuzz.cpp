@@ -15,9 +15,11 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (size != 0) std::memcpy(bytes.get(), data, size);
   try {
     const bantam::convert::SearchIndex index(bytes.get(), size, "index");
-    const std::vector<float> query(index.width(), 0.5F);
+    const std::vector<float> query(index.of_terms() ? 0 : index.width(), 0.5F);
     size_t letters = 0;
-    for (const bantam::convert::Found& found : find_nearest(index, query, 3)) letters += index.text(found.entry).size();
+    const std::vector<bantam::Candidate> terms = {{0, 1.0F}, {1, 2.0F}, {70000, 1.0F}};
+    const auto nearest = index.of_terms() ? find_by_terms(index, terms, 3) : find_nearest(index, query, 3);
+    for (const bantam::convert::Found& found : nearest) letters += index.text(found.entry).size();
     if (index.contents().entries.size() != index.count() || letters > 3 * size) std::abort();
   } catch (const bantam::convert::Error&) {  // refused
     return 0;
