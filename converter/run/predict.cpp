@@ -169,23 +169,15 @@ void Predictor::run_added(const std::vector<Input>& inputs, std::vector<size_t>*
 }
 
 void Predictor::run_masks(const std::vector<Input>& inputs, const std::vector<size_t>& added) {
-  const int32_t mask_id = engine_.session().tokenizer()->mask_id();
-  std::vector<uint32_t> rows;
-  for (uint32_t sequence = 0; sequence < added.size(); ++sequence) {
-    const EncodedSequence encoded = engine_.session().sequence(sequence);
-    for (uint32_t row = 0; row < encoded.row_count; ++row) {
-      if (encoded.ids[row] == mask_id) rows.push_back(encoded.row_begin + row);
-    }
-  }
-  if (engine_.scored_rows() != 0 && rows.empty()) return;  // nothing is asked for, so nothing is run
-  if (rows.size() > engine_.scored_rows() && engine_.scored_rows() != 0) {
-    engine_.score_only(static_cast<uint32_t>(rows.size()));
+  Status status = engine_.session().run_masks();
+  const uint32_t most = engine_.session().max_tokens();
+  while (status == Status::kTooManyTokens && engine_.scored_rows() < most) {
+    engine_.score_only(std::min(most, 4 * engine_.scored_rows()));
     engine_.session().clear();
     for (const size_t i : added) add(inputs[i], {});
+    status = engine_.session().run_masks();
   }
-  const bool all = engine_.scored_rows() == 0;
-  check(all ? engine_.session().run() : engine_.session().run(rows.data(), static_cast<uint32_t>(rows.size())),
-        added.size() == 1 ? where(inputs[added.front()]) : engine_.file().path());
+  check(status, added.size() == 1 ? where(inputs[added.front()]) : engine_.file().path());
 }
 
 std::vector<Prediction> Predictor::predict_images(const std::vector<Input>& inputs) {

@@ -322,6 +322,10 @@ bantam_status bantam_session_run_rows(bantam_session* session, const uint32_t* r
   return with(session, [=](Session& s) { return s.run(rows, count); });
 }
 
+bantam_status bantam_session_run_masks(bantam_session* session) {
+  return with(session, [](Session& s) { return s.run_masks(); });
+}
+
 bantam_status bantam_session_run_texts(bantam_session* session, const char* bytes, const uint64_t* offsets,
                                        uint32_t inputs, int pairs, const bantam_encode_options* options,
                                        uint32_t* taken) {
@@ -346,7 +350,7 @@ bantam_status bantam_session_run_texts(bantam_session* session, const char* byte
       if (added == 0) return status;
       break;
     }
-    const Status status = s.run();
+    const Status status = s.run_masks();
     if (status == Status::kOk) *taken = added;
     return status;
   });

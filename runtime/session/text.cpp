@@ -177,6 +177,27 @@ Status take_texts(SessionState& s, const uint32_t* rows, uint32_t count) {
 
 Status Session::run() { return run(nullptr, 0); }
 
+Status Session::run_masks() {
+  SessionState& s = state(this);
+  if constexpr (linked::kScoredRows) {
+    if (s.limits.scored_rows != 0) {
+      s.has_run = false;
+      if (!linked::kTokenizer || !s.has_tokenizer) return Status::kNoTokenizer;
+      // They are listed where the run will keep them.
+      const int32_t mask = s.tokenizer.mask_id();
+      uint32_t count = 0;
+      for (uint32_t row = 0; row < s.tokens; ++row) {
+        if (s.ids[row] != mask) continue;
+        if (count == s.limits.scored_rows) return Status::kTooManyTokens;
+        s.scored_numbers[count++] = row;
+      }
+      if (count == 0) s.scored_numbers[count++] = 0;
+      return run(s.scored_numbers, count);
+    }
+  }
+  return run();
+}
+
 Status Session::run(const uint32_t* rows, uint32_t count) {
   SessionState& s = state(this);
   s.has_run = false;

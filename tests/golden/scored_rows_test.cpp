@@ -102,7 +102,8 @@ void expect_same_scores(const convert::FileBytes& file, const SessionOptions& op
 }
 
 TEST(ScoredRows, HaveTheBitsOfAllRows) {
-  for (const char* model : {"bert-fill", "albert-fill", "electra-fill", "deberta-v3-fill", "modernbert-fill"}) {
+  for (const char* model :
+       {"bert-fill", "bert-pretraining", "albert-fill", "electra-fill", "deberta-v3-fill", "modernbert-fill"}) {
     for (const fb::DType type : {fb::DType::f32, fb::DType::i8}) {
       SCOPED_TRACE(std::string(model) + ", " + fb::EnumNameDType(type));
       const convert::FileBytes file = file_of(model, type);
@@ -169,7 +170,7 @@ TEST(ScoredRows, AreRefusedWhereTheyAreNone) {
   batch.rows = rows;
   batch.row_count = 1;
   EXPECT_EQ(whole.session().run(batch), Status::kInvalidArgument);
-  for (const char* other : {"bert-classify", "bert-tag", "bert-pretraining"}) {
+  for (const char* other : {"bert-classify", "bert-tag"}) {
     const convert::FileBytes bytes = file_of(other, fb::DType::i8);
     Model model;
     ASSERT_EQ(Model::open(bytes.data(), bytes.size(), &model), Status::kOk);
@@ -208,10 +209,34 @@ TEST(ScoredRows, FillMasksOfTexts) {
     EXPECT_EQ(std::memcmp(a, b, sizeof(a)), 0);
     EXPECT_EQ(fill(alone.session(), sequence, 1, b, 3, &found), Status::kIndexOutOfRange);
   }
+  // Masks are found where nobody names them.
+  for (uint32_t sequence = 0; sequence < 2; ++sequence) {
+    Candidate a[3], b[3];
+    uint32_t found = 0;
+    ASSERT_EQ(alone.session().run_masks(), Status::kOk);
+    ASSERT_EQ(fill(whole.session(), sequence, 0, a, 3, &found), Status::kOk);
+    ASSERT_EQ(fill(alone.session(), sequence, 0, b, 3, &found), Status::kOk);
+    EXPECT_EQ(std::memcmp(a, b, sizeof(a)), 0);
+  }
+  OutputView view;
+  ASSERT_EQ(alone.session().output(0, &view), Status::kOk);
+  EXPECT_EQ(view.rows, 2);
+  ASSERT_EQ(whole.session().run_masks(), Status::kOk);  // all rows
+  ASSERT_EQ(whole.session().output(0, &view), Status::kOk);
+  EXPECT_GT(view.rows, 6);
   ASSERT_EQ(alone.session().run(rows.data(), 1), Status::kOk);
   Candidate one;
   uint32_t found = 0;
   EXPECT_EQ(fill(alone.session(), 1, 0, &one, 1, &found), Status::kNotRun);
+  ASSERT_EQ(alone.session().add({"[MASK]", 6}, {}, {}), Status::kOk);
+  EXPECT_EQ(alone.session().run_masks(), Status::kTooManyTokens);  // three
+  EXPECT_EQ(alone.session().output(0, &view), Status::kNotRun);
+  alone.session().clear();
+  EXPECT_EQ(alone.session().run_masks(), Status::kInvalidArgument);
+  ASSERT_EQ(alone.session().add({"a b", 3}, {}, {}), Status::kOk);
+  ASSERT_EQ(alone.session().run_masks(), Status::kOk);  // no mask
+  ASSERT_EQ(alone.session().output(0, &view), Status::kOk);
+  EXPECT_EQ(view.rows, 1);
 }
 
 }  // namespace

@@ -223,9 +223,12 @@ bantam_status bantam_session_mark(bantam_session* session, uint32_t sequence, in
 bantam_status bantam_session_run(bantam_session* session);
 /* The same with scores of words for `count` of the batch's rows alone, ascending; only with scored_rows. */
 bantam_status bantam_session_run_rows(bantam_session* session, const uint32_t* rows, uint32_t count);
+/* The same of the batch's masks, for bantam_fill; without scored_rows bantam_session_run. BANTAM_TOO_MANY_TOKENS: they are more. */
+bantam_status bantam_session_run_masks(bantam_session* session);
 /* All of that in one call, for bindings and columns of texts: text i is bytes[offsets[i], offsets[i + 1]), and each input is one
  * text, or with `pairs` two of them. As many inputs as there is room for are added and run: *taken, of at most `inputs`. That is
- * 0 where the first one cannot be added, or the run fails. options null: as initialised. */
+ * 0 where the first one cannot be added, or the run fails. options null: as initialised. With scored_rows the run is
+ * bantam_session_run_masks. */
 bantam_status bantam_session_run_texts(bantam_session* session, const char* bytes, const uint64_t* offsets,
                                        uint32_t inputs, int pairs, const bantam_encode_options* options,
                                        uint32_t* taken);

@@ -203,6 +203,9 @@ class Session {
   Status run();
   /// The same with Batch::rows: row numbers of the batch of texts (EncodedSequence::row_begin and on), which need not outlive the call.
   Status run(const uint32_t* rows, uint32_t count);
+  /// With scored_rows: run() of those tokens of the texts that are masks, for fill(); of texts without one of the first token, so that
+  /// other outputs are made. kTooManyTokens: they are more than there is room for. Without scored_rows: run().
+  Status run_masks();
   /// Of models that find spans: a text, and labels of the caller's to find them for (tasks.h, find()). Texts that are too long are cut
   /// at their end; options.skip, add_special and truncation count for nothing. kIndexOutOfRange: more labels than the file takes at a
   /// time; kTooManyTokens: no room behind the labels; kNoSuchTask: other models.
