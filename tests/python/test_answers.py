@@ -103,6 +103,16 @@ class Answers(PackageTest):
                         [[(one["id"], one["score"], one["text"]) for one in every] for every in masks],
                     )  # fmt: skip
             self.raises(ValueError, lambda model=model: model("nothing is missing"), mask)
+            many = [" ".join([mask] * (1 + i % 5)) + " is" for i in range(40)]  # more than there is room for at first
+            self.assertEqual(model(many, top_k=2), [model(text, top_k=2) for text in many])
+            rows = next(iter(model.outputs(many[4]).values()))  # of all tokens
+            self.assertEqual(len(rows), len(model.tokenize(many[4]).ids))
+        model = load("bert-pretraining")
+        for arguments in (("ba [MASK]",), ("ba", "di")):
+            pair = ("--pair", *arguments[1:]) if len(arguments) > 1 else ()
+            (expected,) = command("run", path("bert-pretraining"), "--json", "--top", 2, arguments[0], *pair)
+            scores = [one["score"] for one in expected.get("labels", expected.get("candidates"))]
+            self.assertEqual([one["score"] for one in model(*arguments, top_k=2)], scores)
 
     def test_choices(self):
         for name in of_task("choose"):

@@ -19,6 +19,7 @@ FILES = {
     "reranker.bantam": "bert-regress",
     "qa.bantam": "bert-answer",
     "fill.bantam": "bert-fill",
+    "splade.bantam": "splade",
     "sentiment.bantam": "bert-classify",
 }
 

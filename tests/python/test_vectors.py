@@ -68,6 +68,36 @@ class Vectors(PackageTest):
         self.assertEqual(model.rank(TEXTS[4], TEXTS, top_k=1, return_documents=True)[0]["text"], TEXTS[4])
         self.assertEqual(model.rank("a", []), [])
 
+    def test_weights_of_terms(self):
+        for name in ("splade", "splade-sum"):
+            model = load(name)
+            texts = ["ba di ko", "na ko", "ba", "di di", "mi mi", "di ko ba na"]
+            rows = model.encode(texts)
+            self.assertEqual(len(rows), len(texts))
+            plain = []  # rows as long as the vocabulary, and their products in doubles
+            for text, row in zip(texts, rows):
+                (expected,) = command("embed", path(name), "--json", text)
+                self.assertEqual(row, {one["id"]: one["weight"] for one in expected["terms"]})
+                self.assertEqual(list(row), sorted(row))
+                plain.append([row.get(term, 0.0) for term in range(64)])
+            self.assertEqual(list(model.encode(texts, threads=2, batch_size=1)), list(rows))
+            self.assertEqual((model.encode(texts[0]), rows[1:3][1]), (rows[0], rows[2]))
+            self.assertEqual(rows[-1], rows[5])
+            products = [[sum(a * b for a, b in zip(one, other)) for other in plain] for one in plain]
+            for one, wanted in zip(model.similarity(rows, rows), products):
+                self.assertEqual(values(one), [struct.unpack("f", struct.pack("f", value))[0] for value in wanted])
+            hits = model.search(model.encode_query(texts[0]), rows, top_k=3)[0]
+            wanted = sorted(range(len(texts)), key=lambda i: (-products[0][i], i))[:3]
+            self.assertEqual([hit["corpus_id"] for hit in hits], wanted)
+            (ranked,) = command("rank", path(name), "--json", texts[0], *texts)
+            self.assertEqual(
+                [(hit["corpus_id"], hit["score"]) for hit in model.rank(texts[0], texts)],
+                [(one["line"] - 1, one["score"]) for one in ranked["found"]],
+            )
+            self.assertEqual(len(model.encode([])), 0)
+            self.raises(ValueError, lambda: model.encode("a", normalize_embeddings=True), "as they are")
+            self.raises(IndexError, lambda: rows[len(texts)], "row")
+
     def test_pairs(self):
         for name in of_task("regress"):
             model = load(name)

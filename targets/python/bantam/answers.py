@@ -180,11 +180,7 @@ def vector(session, sequence: int, item: Item, top):
 
 def weighted(session, sequence: int, item: Item, top):
     """Terms of a sparse embedding whose weight is not 0, greatest first."""
-
-    def ask(found, capacity, count):
-        return _lib.terms(session.handle, sequence, found, capacity, count)
-
-    found = _candidates(session, ask, top or 0)
+    found = session.terms(sequence)[: top or None]
     return [{"term": _lib.token(session.file.handle, t).text(), "weight": w, "token": t} for t, w in found]
 
 

@@ -13,7 +13,7 @@ from .file import File
 from .sessions import Sessions, options_of
 from .texts import Positions, input_of, utf8
 from .tokens import Tokens, decode, tokenize
-from .vectors import Rows, numpy, search, similarity
+from .vectors import Rows, nearest, numpy, similarity
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -240,7 +240,7 @@ class Model:
         session = sessions.take()
         try:
             if session.run([text for one in second for text in (prompt, one)], True) != len(second):
-                raise BantamError(10, file.path, "the choices do not fit one run")
+                raise BantamError(native.TOO_MANY_TOKENS, file.path, "the choices do not fit one run")
             scores = (native.LabelScore * len(second))()
             check(_lib.choose(session.handle, 0, len(second), scores, len(second), session.count), file.path)
             return [{"label": choices[one.label], "score": one.score, "index": one.label} for one in scores]
@@ -328,6 +328,17 @@ class Model:
             self._sessions.give(session)
         return rows
 
+    def _terms(self, items: list, size: int, threads: int):
+        from .sparse import SparseRows
+
+        found: list = [{}] * len(items)
+
+        def done(session, sequence, i):
+            found[i] = dict(session.terms(sequence))
+
+        run(self._sessions, [(item.data,) for item in items], False, size, threads, done, empty=lambda i: None)
+        return SparseRows(found)
+
     def encode(
         self,
         sentences: str | Sequence[str],
@@ -342,13 +353,17 @@ class Model:
         threads: int = 1,
         copy: bool = True,
     ) -> Any:
-        """Embeddings, as sentence-transformers' encode gives them: float32 rows, or one of a str.
+        """Embeddings, as sentence-transformers' encode gives them: float32 rows, or one of a str. Of a file of weights of terms
+        SparseRows, or a dict {term: weight} of a str.
 
         prompt: put before every text, in place of the file's own. copy=False: where the texts fit one run, a view of what the run
         wrote, which stays as it is while it is referred to. Without NumPy, or with convert_to_numpy=False: array('f') each."""
         file = self._open()
-        if file.task != "embed":
+        sparse = file.task == "sparse_embed"
+        if file.task != "embed" and not sparse:
             raise BantamError(native.NO_SUCH_TASK, file.path, f"its task is {file.task}, not embed")
+        if sparse and normalize_embeddings:
+            raise ValueError("normalize_embeddings: weights of terms are compared as they are")
         if convert_to_tensor:
             raise ValueError("convert_to_tensor: torch.from_numpy(model.encode(...)) has the same memory")
         if prompt_name is not None and prompt is None:
@@ -358,6 +373,9 @@ class Model:
         size, threads = self._batch(batch_size), _positive(threads, "threads")
         before = (file.prompt if prompt is None else prompt).encode()
         items = [Item(text, None, before + utf8(text, f"sentence {i}")) for i, text in enumerate(texts)]
+        if sparse:
+            rows = self._terms(items, size, threads)
+            return rows[0] if single else rows
         if not copy and not normalize_embeddings and items and numpy() is not None:
             view = self._view(items)
             if view is not None:
@@ -402,12 +420,16 @@ class Model:
         return self.encode(sentences, **options)
 
     def similarity(self, first, second) -> Any:
-        """Cosines of each of the first vectors with each of the second."""
+        """Cosines of each of the first vectors with each of the second; of weights of terms sums of products."""
+        if self.task == "sparse_embed":
+            from . import sparse
+
+            return sparse.similarity(first, second)
         return similarity(first, second)
 
     def search(self, query_vectors, corpus, top_k: int = 10) -> list:
         """For each query the nearest rows of `corpus`, best first: [{"corpus_id", "score"}, ...]."""
-        return search(query_vectors, corpus, _positive(top_k, "top_k"))
+        return nearest(self.similarity(query_vectors, corpus), _positive(top_k, "top_k"))
 
     def logits(self, inputs: Any, *, batch_size: int | None = None, threads: int = 1) -> Any:
         """What scores of labels are made of: a row a text, or one of a str, a number a label."""
@@ -433,7 +455,8 @@ class Model:
         """All outputs of the graph for one text or pair, by their names: lists of rows."""
         file = self._open()
         item = self._items([inputs], single=True)[0]
-        session = self._sessions.take()
+        sessions = self._sessions.of_all_rows()
+        session = sessions.take()
         try:
             pair = item.second is not None
             session.run([item.data, item.context] if pair else [item.data], pair)
@@ -446,7 +469,7 @@ class Model:
                 found[view.name.text()] = rows.take()
             return found
         finally:
-            self._sessions.give(session)
+            sessions.give(session)
 
     # -------------------------------------------------------------------------------------------- pairs
 
@@ -489,9 +512,9 @@ class Model:
         self, query: str, documents: Sequence[str], top_k: int | None = None, return_documents: bool = False, **options
     ) -> list:
         """Documents by how well they fit the query, best first: [{"corpus_id", "score"}, ...], with "text" where asked. Files that score
-        pairs read both texts together; files that embed compare vectors."""
+        pairs read both texts together; files that embed compare vectors, or weights of terms."""
         documents = list(documents)
-        if self.task == "embed":
+        if self.task in ("embed", "sparse_embed"):
             vectors = self.encode_document(documents, **options)
             scores = self.similarity(self.encode_query([query]), vectors)[0] if documents else []
         else:

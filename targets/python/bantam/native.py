@@ -24,6 +24,7 @@ ALL_SEQUENCES = 0xFFFFFFFF
 
 # bantam_status: those that the package itself tells apart.
 OK, INVALID_ARGUMENT, NOT_A_MODEL, TRUNCATED = 0, 1, 4, 6
+TOO_MANY_TOKENS = 10
 INDEX_OUT_OF_RANGE, NO_TOKENIZER, NO_SUCH_TASK, BUFFER_TOO_SMALL = 12, 14, 15, 17
 STATUS_NAMES = (
     "ok invalid_argument misaligned arena_too_small not_a_model version_too_new truncated corrupt unsupported"
@@ -67,6 +68,7 @@ class SessionOptions(Structure):
         ("max_context", c_uint32),
         ("max_source", c_uint32),
         ("max_sources", c_uint32),
+        ("scored_rows", c_uint32),
     ]
 
 

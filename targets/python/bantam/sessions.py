@@ -13,22 +13,42 @@ from .file import File
 _lib = native.library
 
 
-def options_of(tokens: int, sequences: int) -> native.SessionOptions:
+_FIRST_MASKS = 16  # masks of a run that there is room for at first
+
+
+def options_of(tokens: int, sequences: int, scored: int = 0) -> native.SessionOptions:
     options = native.SessionOptions()
     _lib.session_options_init_sized(ctypes.byref(options), ctypes.sizeof(options))
     options.max_tokens = tokens
     options.max_sequences = sequences
+    options.scored_rows = scored
     return options
 
 
 class Session:
     """An arena, the session in it, and the arguments that calls on it use again and again."""
 
-    def __init__(self, file: File, tokens: int, sequences: int):
+    def __init__(self, file: File, tokens: int, sequences: int, scored: int = 0):
         self.file = file
         self.tokens, self.sequences = tokens, sequences
-        options = options_of(tokens, sequences)
+        self._open(scored)
+        self.offsets = (ctypes.c_uint64 * (2 * sequences + 1))()
+        self._taken = ctypes.c_uint32()
+        self._count, self._above = ctypes.c_uint32(), ctypes.c_uint32()
+        self.taken, self.count, self.above = map(ctypes.pointer, (self._taken, self._count, self._above))
+        self.quick = None
+        self._scores = (native.LabelScore * 1)()
+        self._entities = (native.Entity * 32)()
+        self._terms = (native.Candidate * 256)()
+
+    def _open(self, scored: int) -> None:
+        """Begins the session in a new arena. scored: scores of words are made for so many tokens of a run at most, its masks; 0, and of
+        models that have none which are made alone: for all."""
+        file, options = self.file, options_of(self.tokens, self.sequences, scored)
         size = _lib.arena_bytes(file.handle, ctypes.byref(options))  # 0: create() says why
+        if size == 0 and scored:
+            return self._open(0)
+        self.scored = scored
         # Private pages: a child of fork() has its own from its first write on.
         self._arena = mmap.mmap(-1, max(size, 64), flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
         self._anchor = ctypes.c_char.from_buffer(self._arena)
@@ -40,13 +60,6 @@ class Session:
             file.path,
             fault,
         )
-        self.offsets = (ctypes.c_uint64 * (2 * sequences + 1))()
-        self._taken = ctypes.c_uint32()
-        self._count, self._above = ctypes.c_uint32(), ctypes.c_uint32()
-        self.taken, self.count, self.above = map(ctypes.pointer, (self._taken, self._count, self._above))
-        self.quick = None
-        self._scores = (native.LabelScore * 1)()
-        self._entities = (native.Entity * 32)()
 
     def run(self, texts: list, pairs: bool) -> int:
         """Runs inputs (each a text, or with pairs two of them, as UTF-8) from the first on: how many there was room for."""
@@ -57,7 +70,11 @@ class Session:
             ends.append(end)
         offsets[: len(ends)] = ends
         inputs = len(texts) // 2 if pairs else len(texts)
-        status = _lib.session_run_texts(self.handle, b"".join(texts), offsets, inputs, pairs, None, self.taken)
+        data = b"".join(texts)
+        status = _lib.session_run_texts(self.handle, data, offsets, inputs, pairs, None, self.taken)
+        while status == native.TOO_MANY_TOKENS and 0 < self.scored < self.tokens:  # more masks than there is room for
+            self._open(min(4 * self.scored, self.tokens))
+            status = _lib.session_run_texts(self.handle, data, offsets, inputs, pairs, None, self.taken)
         if status:
             check(status, self.file.path)
         return self._taken.value
@@ -86,6 +103,15 @@ class Session:
             (e.name.text(), e.label, e.span.begin, e.span.end, e.score)
             for e in (found[i] for i in range(self._count.value))
         ]
+
+    def terms(self, sequence: int) -> list:
+        """Pairs of a term and its weight, those that are not 0, greatest first."""
+        while True:
+            found = self._terms
+            check(_lib.terms(self.handle, sequence, found, len(found), self.count), self.file.path)
+            if self._count.value < len(found):
+                return [(one.id, one.score) for one in found[: self._count.value]]
+            self._terms = (native.Candidate * (4 * len(found)))()
 
     def vector(self, sequence: int) -> tuple:
         """Address and width of a sequence's embedding."""
@@ -122,11 +148,12 @@ class Sessions:
         self.tokens = max(tokens or 512, longest if tokens is None else 1)
         if not file.max_tokens and tokens is None:
             self.tokens = longest  # what the command takes such texts to be cut at
+        self.scored = _FIRST_MASKS if file.task in ("fill", "pretraining") else 0
         self.free: list = []
         self._special: dict = {}
 
     def make(self) -> Session:
-        return Session(self.file, self.tokens, self.sequences)
+        return Session(self.file, self.tokens, self.sequences, self.scored)
 
     def take(self) -> Session:
         try:
@@ -136,6 +163,15 @@ class Sessions:
 
     def give(self, session: Session) -> None:
         self.free.append(session)
+
+    def of_all_rows(self) -> Sessions:
+        """Sessions that make the scores of all tokens."""
+        if self.scored == 0:
+            return self
+        if "all" not in self._special:
+            self._special["all"] = Sessions(self.file, self.tokens, self.sequences)
+            self._special["all"].scored = 0
+        return self._special["all"]
 
     def for_choices(self, choices: int) -> Sessions:
         """Sessions that take so many sequences of any length at once."""

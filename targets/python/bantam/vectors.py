@@ -100,11 +100,11 @@ def similarity(first, second):
     ]
 
 
-def search(query_vectors, corpus, top_k: int) -> list:
-    """For each query the `top_k` rows of `corpus` with the greatest cosines, best first: [{"corpus_id", "score"}]."""
+def nearest(similarities, top_k: int) -> list:
+    """For each row of numbers the `top_k` greatest, best first: [{"corpus_id", "score"}]."""
     np = numpy()
     found = []
-    for row in similarity(query_vectors, corpus):
+    for row in similarities:
         if np is not None and 0 < top_k < len(row):
             best = np.argpartition(-row, top_k - 1)[:top_k].tolist()
             least = min(row[i] for i in best)
