@@ -56,7 +56,8 @@ void record_provenance(Graph& graph, const ModelSource& source, const Fields& co
       config.raw("architectures").front().is_string()) {
     graph.model.architecture = config.raw("architectures").front().get<std::string>();
   }
-  record_property(graph, "model_type", config.text("model_type", ""));
+  const std::string type = config.text("model_type", "");
+  if (!type.empty()) record_property(graph, "model_type", type);
   record_score_function(graph, config);
   if ((traits(graph.model.task->kind).parts & kSpanPart) != 0 && datasets_have(card, "squad_v2")) {
     graph.model.task->no_answer = true;

@@ -75,6 +75,10 @@ class Onnx(CommandTest):
                 inspected = self.ok("inspect", self.directory / "out.bantam").decode()
                 self.assertIn("B-4", inspected)
 
+    def test_no_model_type_without_a_config(self):
+        self.converted(ONNX / "bert-classify-fused.onnx")
+        self.assertNotIn("model_type", self.ok("inspect", self.directory / "out.bantam").decode())
+
     def test_a_directory_with_other_weights_is_read_by_those(self):
         root = self.directory / "both"
         shutil.copytree(SOURCE / "tests" / "golden" / "models" / "distilbert-tag", root)

@@ -105,6 +105,32 @@ MODELS = {
         dict(num_key_value_heads=2, use_cache=False),
         ("input_ids", "attention_mask"),
     ),
+    "llama-scaled-generate": (
+        "LlamaForCausalLM",
+        dict(
+            num_key_value_heads=2,
+            use_cache=False,
+            rope_parameters=dict(
+                rope_type="llama3",
+                rope_theta=10000.0,
+                factor=4.0,
+                low_freq_factor=1.0,
+                high_freq_factor=4.0,
+                original_max_position_embeddings=16,
+            ),
+        ),
+        ("input_ids", "attention_mask"),
+    ),
+    "qwen3-generate": (
+        "Qwen3ForCausalLM",
+        dict(num_key_value_heads=2, head_dim=8, use_cache=False),
+        ("input_ids", "attention_mask"),
+    ),
+    "olmo2-generate": (
+        "Olmo2ForCausalLM",
+        dict(num_key_value_heads=2, use_cache=False),
+        ("input_ids", "attention_mask"),
+    ),
     "t5-encoder": (
         "T5EncoderModel",
         dict(

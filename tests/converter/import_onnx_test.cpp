@@ -259,6 +259,28 @@ TEST(OnnxRowFunctions, KnowsNormsWithTheirEpsilon) {
   EXPECT_FALSE(f.recognise(f.apply("Div", centred, variance)));
 }
 
+TEST(OnnxRowFunctions, KnowsNormsOfGroupsOfColumns) {
+  RowFunctions f;
+  const int32_t x = f.rows(0, 6);
+  const auto norm = [&](size_t group, size_t factors) {
+    const int32_t mean = f.apply("ReduceMean", f.apply("Mul", x, x), -1, group);
+    const int32_t root = f.apply("Sqrt", f.apply("Add", mean, f.scalar(1e-6)));
+    return f.apply("Mul", f.apply("Div", x, root), f.vector({1, 2, 3}, "g", factors));
+  };
+  const auto stages = f.recognise(norm(3, 3));
+  ASSERT_TRUE(stages);
+  ASSERT_EQ(stages->size(), 1u);
+  EXPECT_EQ(stages->front().group, 3u);
+  EXPECT_EQ(stages->front().norm, fb::NormKind::rms);
+  EXPECT_EQ(stages->front().gamma, (std::vector<float>{1, 2, 3}));
+  // Of all columns, with factors of groups: one behind the other.
+  const auto both = f.recognise(norm(0, 3));
+  ASSERT_TRUE(both);
+  ASSERT_EQ(both->size(), 2u);
+  EXPECT_EQ((*both)[0].group, 0u);
+  EXPECT_EQ((*both)[1].group, 3u);
+}
+
 /// What is added to scores where seen(probe, batch, query, key) is false.
 template <typename Seen>
 std::vector<HostTensor> added(const std::vector<Probe>& probes, double hidden, const Seen& seen) {
@@ -405,6 +427,13 @@ TEST(OnnxTurned, KnowsRotaryPlacesWithTheirBase) {
     }
   }
   double factor = 0;
+  // Angles that integers have made 0 stay so, at every place.
+  const auto rounded = rotated(probes, 16, 16, std::numeric_limits<double>::infinity()).turn(&factor);
+  ASSERT_TRUE(rounded);
+  const std::vector<float> table = rotary_angles(9, 16, rounded->rotary);
+  EXPECT_EQ(table[8 * 16 + 7], 1) << "cosine";
+  EXPECT_EQ(table[8 * 16 + 15], 0) << "sine";
+  EXPECT_NEAR(table[8 * 16], std::cos(8.0), 1e-5);
   EXPECT_FALSE(rotated(probes, 16, 16, 10000, -1).turn(&factor)) << "turned the other way";
   EXPECT_FALSE(Turned(0, 16, probes).turn(&factor)) << "not turned";
   const Turned plain(0, 4, probes);
@@ -469,6 +498,23 @@ TEST(OnnxInterpreter, ReadsAxesAsAttributesAndAsInputs) {
   EXPECT_EQ(run_node(now, {&x, &axes}, 13).front().floats, (std::vector<double>{6, 15}));
   now.op = "Unsqueeze";
   EXPECT_EQ(run_node(now, {&x, &axes}, 13).front().dims, (std::vector<int64_t>{2, 1, 3}));
+}
+
+TEST(OnnxInterpreter, SplitsByParts) {
+  Node node;
+  node.op = "Split";
+  node.outputs = {"a", "b"};
+  node.attributes["axis"].i = 1;
+  const HostTensor x = host_integers({1, 2, 3, 4, 5, 6});
+  HostTensor rows = x;
+  rows.dims = {2, 3};
+  const auto halves = run_node(node, {&rows}, 18);  // of as many, the last one smaller
+  ASSERT_EQ(halves.size(), 2u);
+  EXPECT_EQ(halves[0].ints, (std::vector<int64_t>{1, 2, 4, 5}));
+  EXPECT_EQ(halves[1].dims, (std::vector<int64_t>{2, 1}));
+  const HostTensor parts = host_integers({1, 2}), more = host_integers({2, 2});
+  EXPECT_EQ(run_node(node, {&rows, &parts}, 18)[1].ints, (std::vector<int64_t>{2, 3, 5, 6}));
+  EXPECT_THROW(run_node(node, {&rows, &more}, 18), std::exception);
 }
 
 TEST(OnnxInterpreter, ThrowsWhereShapesAreAbsurd) {

@@ -111,6 +111,30 @@ def newer_models():
     llama = transformers.LlamaConfig(num_key_value_heads=1, use_cache=False, **SHAPE, **shape)
     llama._attn_implementation = "eager"
     yield "llama-generate", transformers.LlamaForCausalLM(llama), 2, ["logits"]
+    # Attention as products, keys repeated for their queries, and angles that are those of no base.
+    scaled = transformers.LlamaConfig(
+        num_key_value_heads=1,
+        use_cache=False,
+        rope_parameters={
+            "rope_type": "llama3",
+            "rope_theta": 10000.0,
+            "factor": 4.0,
+            "low_freq_factor": 1.0,
+            "high_freq_factor": 4.0,
+            "original_max_position_embeddings": 12,
+        },
+        **SHAPE,
+        **shape,
+    )
+    scaled._attn_implementation = "sdpa"
+    yield "llama-sdpa-generate", transformers.LlamaForCausalLM(scaled), 2, ["logits"]
+    # Norms of queries and keys: of each head, and of all columns.
+    qwen = transformers.Qwen3Config(num_key_value_heads=1, head_dim=8, use_cache=False, **SHAPE, **shape)
+    qwen._attn_implementation = "sdpa"
+    yield "qwen3-generate", transformers.Qwen3ForCausalLM(qwen), 2, ["logits"]
+    olmo = transformers.Olmo2Config(num_key_value_heads=1, use_cache=False, **SHAPE, **shape)
+    olmo._attn_implementation = "eager"
+    yield "olmo2-generate", transformers.Olmo2ForCausalLM(olmo), 2, ["logits"]
     t5 = transformers.T5Config(
         vocab_size=VOCABULARY,
         d_model=WIDTH,
@@ -322,7 +346,9 @@ def main():
         torch.manual_seed(len(name))
         made = []
         opsets = (11, 17) if name == "bert-classify" else (17,)
-        for opset in (23,) if arguments.dynamo else opsets:
+        if arguments.dynamo:  # opset 23 has an operator for attention
+            opsets = (18,) if "sdpa" in name else (23,)
+        for opset in opsets:
             kind = f"{name}-{'dynamo' if arguments.dynamo else 'torchscript'}{opset}"
             export(model, OUT / f"{kind}.onnx", opset, count, outputs, arguments.dynamo)
             made.append(kind)

@@ -43,6 +43,16 @@ void append(Axis& axis, const Atom& atom) {
 
 }  // namespace
 
+bool is_of_heads(const Axes& axes) {
+  if (axes.size() != 4 || !(axes[0] == Axis{kBatchAtom}) || axes[3].size() != 1) return false;
+  const Atom& columns = axes[3][0];
+  if (columns.kind != Atom::Kind::kColumns || columns.step != 1) return false;
+  const size_t tokens = axes[1] == Axis{kTokensAtom} ? 1 : 2;
+  const Axis& heads = axes[3 - tokens];
+  const bool one = heads.empty() || (heads.size() == 1 && heads[0].kind == Atom::Kind::kColumns);
+  return axes[tokens] == Axis{kTokensAtom} && one;
+}
+
 Axis flat(const Axes& axes) {
   Axis out;
   for (const Axis& axis : axes) {

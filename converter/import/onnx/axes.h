@@ -37,6 +37,8 @@ inline bool is_tokens(const Axis& axis) { return axis.size() == 1 && axis[0].kin
 int64_t extent(const Atom& atom, const Extents& at);
 int64_t extent(const Axis& axis, const Extents& at);
 std::vector<int64_t> dims(const Axes& axes, const Extents& at);
+/// Texts, and heads and tokens in either order, and the columns of a head.
+bool is_of_heads(const Axes& axes);
 /// All atoms in order, neighbouring parts of columns put together.
 Axis flat(const Axes& axes);
 

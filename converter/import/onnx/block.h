@@ -14,6 +14,12 @@
 
 namespace bantam::convert::onnx {
 
+/// What queries and keys of an attention are normed by.
+struct HeadNorms {
+  Stage queries, keys;
+  bool each = false;  // of each head by itself, else of all columns
+};
+
 struct Block {
   enum class Kind : uint8_t {
     kEmbed,      // rows of `weight` by `index`
@@ -41,9 +47,10 @@ struct Block {
   fb::MaskKind mask = fb::MaskKind::none;
   uint32_t window = 0;
   uint32_t kv_heads = 0;
-  std::shared_ptr<const Turn> turn;  // null: none
-  std::vector<float> biases;         // [heads, distances], the first of the key farthest in front; or nothing
-  std::vector<float> slopes;         // of heads
+  std::shared_ptr<const Turn> turn;        // null: none
+  std::shared_ptr<const HeadNorms> norms;  // in front of turns; null: none
+  std::vector<float> biases;               // [heads, distances], the first of the key farthest in front; or nothing
+  std::vector<float> slopes;               // of heads
   fb::PoolKind pool = fb::PoolKind::first;
   uint32_t skip = 0;  // tokens at the end that a pool leaves out
   uint32_t begin = 0;

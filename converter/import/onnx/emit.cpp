@@ -176,6 +176,7 @@ class Emitter {
     if (chain.residual >= 0) spec.residual = made_.at(chain.residual);
     if (chain.norm < 0) return spec;
     const Block& norm = at(chain.norm);
+    if (norm.stage.group != 0) fail(fmt::format("\"{}\" norms parts of rows that are no queries and keys", norm.name));
     std::vector<float> gamma = norm.stage.gamma;
     const std::vector<float>& beta = norm.stage.beta;
     spec.norm = norm.stage.norm;
@@ -319,6 +320,33 @@ class Emitter {
     return distances_[block.biases] = made;
   }
 
+  /// Norms of queries and keys.
+  TurnSpec norms(const Block& block, const std::string& prefix) {
+    TurnSpec spec;
+    if (block.norms == nullptr) return spec;
+    const Stage &queries = block.norms->queries, &keys = block.norms->keys;
+    const bool each = block.norms->each;
+    const uint32_t of_queries = each ? block.head_width : block.columns,
+                   of_keys = each ? block.head_width : block.kv_heads * block.head_width;
+    const uint32_t padded = (std::max(of_queries, of_keys) + 15) / 16 * 16;
+    Values rows;
+    const auto add = [&](const std::vector<float>& given, uint32_t columns, float otherwise, const std::string& name) {
+      std::vector<float> row = given.empty() ? std::vector<float>(columns, otherwise) : given;
+      row.resize(padded, 0.0F);
+      rows.values.insert(rows.values.end(), row.begin(), row.end());
+      if (!name.empty()) rows.source.push_back(name);
+    };
+    add(queries.gamma, of_queries, 1, queries.gamma_name);
+    add(queries.beta, of_queries, 0, queries.beta_name);
+    add(keys.gamma, of_keys, 1, keys.gamma_name);
+    add(keys.beta, of_keys, 0, keys.beta_name);
+    spec.norms = builder_.table(unique(prefix + "norms"), 4, padded, std::move(rows));
+    spec.each_head = each;
+    spec.norm = queries.norm;
+    spec.epsilon = static_cast<float>(queries.epsilon);
+    return spec;
+  }
+
   int32_t attention(const Block& block) {
     // The place of the layer that makes its queries.
     const auto chain = chains_.find(block.inputs[0]);
@@ -327,7 +355,7 @@ class Emitter {
     prefix = dot == std::string::npos ? fmt::format("layer.{}.attention.", layer_) : prefix.substr(0, dot + 1);
     ++layer_;
     const int32_t qkv = side_by_side(block, prefix);
-    TurnSpec turn;
+    TurnSpec turn = norms(block, prefix);
     if (block.turn != nullptr) turn.rotary = rotary(*block.turn);
     const Heads heads = builder_.split_heads(unique(prefix + "heads"), qkv, block.heads, block.kv_heads, turn);
     AttentionSpec spec;

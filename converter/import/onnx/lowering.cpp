@@ -355,8 +355,9 @@ Axes Lowering::plain_axes(const Block& block) const {
 
 int32_t Lowering::add(Block block) {
   if (block.columns == 0) refuse("makes rows of no columns");
+  const size_t factors = block.stage.group == 0 ? block.columns : block.stage.group;
   for (const auto* numbers : {&block.stage.gamma, &block.stage.beta}) {
-    if (!numbers->empty() && numbers->size() != block.columns) refuse("its factors have another size than its rows");
+    if (!numbers->empty() && numbers->size() != factors) refuse("its factors have another size than its rows");
   }
   if (block.kind == Block::Kind::kEmbed) {
     const bool offset = block.index == fb::IndexSource::positions || block.index == fb::IndexSource::zero;
@@ -384,13 +385,22 @@ int32_t Lowering::collapse(int32_t term) {
   const std::optional<std::vector<Stage>> stages = functions_.recognise(term);
   if (!stages) refuse("what stands in front of it, from row to row, is no activation and no norm that is known");
   int32_t block = functions_.base(term);
-  for (const Stage& stage : *stages) {
+  for (Stage stage : *stages) {
+    if (stage.group != 0 && stage.kind == Stage::Kind::kAffine) {  // the same of each group is one of all
+      for (auto* numbers : {&stage.gamma, &stage.beta}) {
+        const std::vector<float> one = *numbers;
+        while (!one.empty() && numbers->size() < at(block).columns)
+          numbers->insert(numbers->end(), one.begin(), one.end());
+      }
+      stage.gamma_name = stage.beta_name = "";
+      stage.group = 0;
+    }
     Block next;
     next.kind = Block::Kind::kStage;
     next.inputs = {block};
     next.columns = at(block).columns;
     next.of_tokens = at(block).of_tokens;
-    next.stage = stage;
+    next.stage = std::move(stage);
     block = add(std::move(next));
   }
   collapsed_[term] = block;

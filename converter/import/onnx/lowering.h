@@ -144,6 +144,8 @@ class Lowering {
   void read_matrix(const Node& node, const Value& x, Parameter weight, const Value* bias);
   void read_gemm(const Node& node);
   void read_dequantize(const Node& node);
+  const Parameter* table_of(const Value& rows) const;
+  void read_scaled_lookup(const Node& node, const Value& product, const Value& scale);
   bool cuts_at_zero(const Node& node) const;
   bool is_relu(int32_t term) const;
   bool read_recurrent(const Node& node);
@@ -169,6 +171,7 @@ class Lowering {
                      const Reach& reach) const;
   std::vector<HostTensor> mask_of_truths(const std::vector<HostTensor>& seen, bool inverted) const;
   int32_t attention(const Node& node, const Scores& scores, int32_t values);
+  void take_norms(Block& block) const;
   std::optional<HeadAxes> heads_of(const Axes& axes, bool turned) const;
 
   // lowering_turned.cpp

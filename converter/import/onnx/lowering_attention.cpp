@@ -183,6 +183,23 @@ void Lowering::read_scores_pair(const Node& node) {
   set(node, 0, std::move(out));
 }
 
+/// Norms that stand last in front of both queries and keys become the attention's own: of each head, or of all columns.
+void Lowering::take_norms(Block& block) const {
+  const auto norm = [&](size_t i) {
+    const Block& made = at(block.inputs[i]);
+    return made.kind == Block::Kind::kStage && made.stage.kind == Stage::Kind::kNorm ? &made.stage : nullptr;
+  };
+  const Stage *queries = norm(0), *keys = norm(1);
+  if (queries == nullptr || keys == nullptr || queries->norm != keys->norm || queries->epsilon != keys->epsilon) return;
+  const auto columns = [&](const Stage& stage, size_t i) {
+    return stage.group != 0 ? stage.group : at(block.inputs[i]).columns;
+  };
+  const bool each = columns(*queries, 0) == block.head_width && columns(*keys, 1) == block.head_width;
+  if (!each && (queries->group != 0 || keys->group != 0)) return;
+  block.norms = std::make_shared<const HeadNorms>(HeadNorms{*queries, *keys, each});
+  for (const size_t i : {size_t{0}, size_t{1}}) block.inputs[i] = at(block.inputs[i]).inputs[0];
+}
+
 int32_t Lowering::attention(const Node& node, const Scores& scores, int32_t values) {
   Block block;
   block.kind = Block::Kind::kAttention;
@@ -216,6 +233,7 @@ int32_t Lowering::attention(const Node& node, const Scores& scores, int32_t valu
     block.mask = mask->kind;
     block.window = mask->window;
   }
+  take_norms(block);
   return add(std::move(block));
 }
 

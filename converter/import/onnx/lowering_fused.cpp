@@ -9,17 +9,19 @@ namespace bantam::convert::onnx {
 
 bool Lowering::read_fused(const Node& node) {
   const std::string& op = node.op;
-  // SimplifiedLayerNormalization and LayerNormalization of older files have the format's own domain.
   if (node.domain != "com.microsoft") return false;
   if (op == "EmbedLayerNormalization") return read_embed_norm(node), true;
-  if (op == "SkipLayerNormalization") return read_skip_norm(node), true;
+  if (op == "SkipLayerNormalization" || op == "SkipSimplifiedLayerNormalization") return read_skip_norm(node), true;
   const Value& x = in(node, 0);
   if (x.kind != Value::Kind::kRows) return false;
   fb::ActivationKind kind = fb::ActivationKind::none;
   if (op == "Gelu" || op == "BiasGelu") kind = fb::ActivationKind::gelu;
   if (op == "FastGelu") kind = fb::ActivationKind::gelu_tanh;
-  if (op == "QuickGelu" && std::abs(node.number("alpha", 1.702F) - 1.702F) < 1e-6F)
-    kind = fb::ActivationKind::quick_gelu;
+  if (op == "QuickGelu") {
+    const float alpha = node.number("alpha", 1.702F);
+    if (std::abs(alpha - 1.702F) < 1e-6F) kind = fb::ActivationKind::quick_gelu;
+    if (alpha == 1) kind = fb::ActivationKind::silu;
+  }
   if (kind == fb::ActivationKind::none) return false;
   int32_t block = block_of(x);
   if (there(node, 1)) block = biased(node, block, in(node, 1));
@@ -92,10 +94,12 @@ void Lowering::read_embed_norm(const Node& node) {
 
 void Lowering::read_skip_norm(const Node& node) {
   const Value x = in(node, 0), skip = in(node, 1);
+  const bool rms = node.op == "SkipSimplifiedLayerNormalization";  // which has no beta
   Block sum;
   sum.kind = Block::Kind::kAdd;
   int32_t left = block_of(x);
-  if (there(node, 4)) left = biased(node, left, in(node, 4));
+  const size_t bias = rms ? 3 : 4;
+  if (there(node, bias)) left = biased(node, left, in(node, bias));
   sum.inputs = {left, block_of(skip)};
   sum.columns = at(left).columns;
   sum.of_tokens = at(left).of_tokens;
@@ -107,7 +111,8 @@ void Lowering::read_skip_norm(const Node& node) {
   norm.inputs = {both};
   norm.columns = at(both).columns;
   norm.of_tokens = at(both).of_tokens;
-  norm.stage = norm_stage(node, 2, 3, node.number("epsilon", 1e-12F));
+  norm.stage = norm_stage(node, 2, rms ? node.inputs.size() : 3, node.number("epsilon", rms ? 1e-5F : 1e-12F));
+  if (rms) norm.stage.norm = fb::NormKind::rms;
   const Axes axes = united(x.axes, skip.axes);
   set(node, 3, rows_of(both, axes));
   set(node, 0, rows_of(add(std::move(norm)), axes));

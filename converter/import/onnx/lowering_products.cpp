@@ -217,7 +217,7 @@ bool Lowering::read_products(const Node& node) {
     set(node, 1, std::move(step));
     return set(node, 2, std::move(zero)), true;
   }
-  if (op == "MatMulInteger" && x.quantised && constant(1)) {
+  if (op == "MatMulInteger" && (x.quantised || table_of(x) != nullptr) && constant(1)) {
     Value out = x;
     out.kind = Value::Kind::kProduct;
     out.constant = in(node, 1).constant;
@@ -230,6 +230,8 @@ bool Lowering::read_products(const Node& node) {
   if (op == "Mul") {
     for (const size_t i : {size_t{0}, size_t{1}}) {
       const Value &a = in(node, i), &b = in(node, 1 - i);
+      if (a.kind == Value::Kind::kProduct && b.kind == Value::Kind::kConstant)
+        return read_scaled_lookup(node, a, b), true;
       if (a.kind == Value::Kind::kStep && b.kind == Value::Kind::kConstant) {
         Value out = a;
         out.factor = constant_of(b);
@@ -253,6 +255,30 @@ bool Lowering::read_products(const Node& node) {
   }
   if (op == "Gemm" && x.kind == Value::Kind::kRows && constant(1)) return read_gemm(node), true;
   return false;
+}
+
+/// The table of integers that rows were looked up in.
+const Parameter* Lowering::table_of(const Value& rows) const {
+  if (rows.kind != Value::Kind::kRows || !functions_.is_rows(rows.term)) return nullptr;
+  const Block& block = at(functions_.base(rows.term));
+  return block.kind == Block::Kind::kEmbed && block.weight.is_integer() ? &block.weight : nullptr;
+}
+
+/// A product of rows of a table of integers, whose scale times that of the matrix is one constant.
+void Lowering::read_scaled_lookup(const Node& node, const Value& product, const Value& scale) {
+  Value rows = product;
+  rows.kind = Value::Kind::kRows;
+  const Parameter* table = table_of(rows);
+  const std::shared_ptr<const HostTensor> both = constant_of(scale);
+  if (table == nullptr || table->scale == nullptr || table->scale->size() != 1 || both == nullptr) {
+    refuse("scales a product by something else than the scales of its table and its matrix");
+  }
+  HostTensor own = *both;
+  for (double& value : own.floats) value /= table->scale->at(0);
+  Parameter weight = product.constant;
+  weight.scale = std::make_shared<const HostTensor>(std::move(own));
+  weight.axis = both->size() == 1 || weight.turned ? 0 : 1;
+  read_matrix(node, rows, std::move(weight), nullptr);
 }
 
 /// Has the smallest integer the value 0? ONNX Runtime leaves out a Relu in front of such a QuantizeLinear, which does the same.

@@ -48,7 +48,8 @@ int32_t Lowering::term_of(const Value& constant, const Value& rows) {
   if (!along) refuse("a constant is no number and no vector of columns");
   std::vector<double> row;
   for (size_t i = 0; i < values->size(); ++i) row.push_back(values->at(i));
-  return functions_.vector(std::move(row), constant.constant.name);
+  const auto all = static_cast<int64_t>(at(functions_.base(rows.term)).columns);
+  return functions_.vector(std::move(row), constant.constant.name, columns == all ? 0 : values->size());
 }
 
 bool Lowering::read_rows(const Node& node) {
@@ -126,6 +127,12 @@ void Lowering::read_reduction(const Node& node) {
     left[axis].clear();
     if (!keep) refuse("drops the columns that it reduces");
     return set_term(node, x, functions_.apply(node.op, x.term), left);
+  }
+  if (axis == 3 && is_of_heads(x.axes) && keep) {
+    Axes left = x.axes;
+    left[axis].clear();
+    const auto width = static_cast<size_t>(x.axes[axis][0].extent);
+    return set_term(node, x, functions_.apply(node.op, x.term, -1, width), left);
   }
   if (!is_tokens(x.axes[axis])) refuse("reduces what is neither tokens nor columns");
   const int64_t skip = x.axes[axis][0].less;
@@ -255,17 +262,26 @@ void Lowering::read_norm(const Node& node) {
   const Value& x = in(node, 0);
   const size_t axis = axis_of(x, node.integer("axis", -1));
   if (axis + 1 != x.axes.size()) refuse("norms more than the columns");
+  const auto columns = static_cast<int64_t>(at(functions_.base(x.term)).columns);
+  const bool all = x.axes[axis] == Axis{columns_atom(columns)};
+  if (!all && !is_of_heads(x.axes)) refuse("norms a part of the columns");
+  const bool rms = node.op != "LayerNormalization";
+  const float epsilon = node.number("epsilon", 1e-5F);
+  if (rms && all && !functions_.is_rows(x.term) && there(node, 1)) {
+    // With what stands in front of it, it may be another norm: rows less their mean have a layer norm.
+    const int32_t mean = functions_.apply("ReduceMean", functions_.apply("Mul", x.term, x.term));
+    const int32_t root = functions_.apply("Sqrt", functions_.apply("Add", mean, functions_.scalar(double{epsilon})));
+    const int32_t normed = functions_.apply("Div", x.term, root);
+    return set_term(node, x, functions_.apply("Mul", normed, term_of(in(node, 1), x)), x.axes);
+  }
   Block block;
   block.name = node.name;
   block.inputs = {block_of(x)};
-  block.columns = at(block.inputs[0]).columns;
+  block.columns = static_cast<uint32_t>(columns);
   block.of_tokens = at(block.inputs[0]).of_tokens;
-  if (!(x.axes[axis] == Axis{columns_atom(block.columns)})) refuse("norms a part of the columns");
-  block.stage = norm_stage(node, 1, 2, node.number("epsilon", 1e-5F));
-  if (node.op != "LayerNormalization") block.stage.norm = fb::NormKind::rms;
-  for (const auto* values : {&block.stage.gamma, &block.stage.beta}) {
-    if (!values->empty() && values->size() != block.columns) refuse("its scale has another size than its rows");
-  }
+  block.stage = norm_stage(node, 1, 2, epsilon);
+  if (rms) block.stage.norm = fb::NormKind::rms;
+  if (!all) block.stage.group = static_cast<uint32_t>(x.axes[axis][0].extent);
   set(node, 0, rows_of(add(std::move(block)), x.axes));
 }
 

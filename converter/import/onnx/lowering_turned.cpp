@@ -5,25 +5,12 @@
 #include "import/onnx/lowering.h"
 
 namespace bantam::convert::onnx {
-namespace {
-
-/// Texts, and heads and tokens in either order, and the columns of a head.
-bool is_of_heads(const Axes& axes) {
-  if (axes.size() != 4 || !(axes[0] == Axis{kBatchAtom}) || axes[3].size() != 1) return false;
-  const Atom& columns = axes[3][0];
-  if (columns.kind != Atom::Kind::kColumns || columns.step != 1) return false;
-  const size_t tokens = axes[1] == Axis{kTokensAtom} ? 1 : 2;
-  const Axis& heads = axes[3 - tokens];
-  const bool one = heads.empty() || (heads.size() == 1 && heads[0].kind == Atom::Kind::kColumns);
-  return axes[tokens] == Axis{kTokensAtom} && one;
-}
-
-}  // namespace
 
 /// The columns of heads as they are, where rows are some.
 std::shared_ptr<const Turned> Lowering::turned_of(const Value& value) {
+  if (!is_of_heads(value.axes)) return nullptr;
   if (value.kind == Value::Kind::kTurned) return value.turned;
-  if (value.kind != Value::Kind::kRows || !is_of_heads(value.axes)) return nullptr;
+  if (value.kind != Value::Kind::kRows) return nullptr;
   double factor = 1;
   const int32_t block = collapse(functions_.without_factor(value.term, &factor));
   const Turned plain(block, static_cast<size_t>(value.axes[3][0].extent), probes_);
@@ -81,7 +68,13 @@ bool Lowering::read_turned(const Node& node) {
     }
     return set_turned(node, in(node, 0), *all), true;
   }
-  if (op == "Neg" && any) return set_turned(node, in(node, 0), in(node, 0).turned->times(-1)), true;
+  // A factor does not mind how its columns lie.
+  const auto scale = [&](const Value& rows, double factor) {
+    Value out = rows;
+    out.turned = std::make_shared<const Turned>(rows.turned->times(factor));
+    set(node, 0, std::move(out));
+  };
+  if (op == "Neg" && any) return scale(in(node, 0), -1), true;
   if ((op == "Add" || op == "Sub") && any) {
     const std::shared_ptr<const Turned> a = turned_of(in(node, 0)), b = turned_of(in(node, 1));
     if (a == nullptr || b == nullptr || a->block() != b->block() || a->columns() != b->columns() ||
@@ -99,7 +92,7 @@ bool Lowering::read_turned(const Node& node) {
     if ((!turned && !(rows.kind == Value::Kind::kRows && is_of_heads(rows.axes))) || (op == "Div" && i == 1)) continue;
     if (const std::optional<double> number = number_of(other)) {
       if (!turned) return false;
-      return set_turned(node, rows, rows.turned->times(op == "Mul" ? *number : 1 / *number)), true;
+      return scale(rows, op == "Mul" ? *number : 1 / *number), true;
     }
     if (op == "Div" || other.kind != Value::Kind::kHost) continue;
     const std::optional<std::vector<std::vector<double>>> factors = factors_of(rows.axes, other);

@@ -104,18 +104,20 @@ int32_t RowFunctions::scalar(double value) {
   return static_cast<int32_t>(terms_.size() - 1);
 }
 
-int32_t RowFunctions::vector(std::vector<double> values, std::string name) {
+int32_t RowFunctions::vector(std::vector<double> values, std::string name, size_t group) {
   Term term;
   term.op = "vector";
   term.columns = values.size();
   term.values = std::move(values);
   term.name = std::move(name);
+  term.group = group;
   terms_.push_back(std::move(term));
   return static_cast<int32_t>(terms_.size() - 1);
 }
 
-int32_t RowFunctions::apply(const std::string& op, int32_t a, int32_t b) {
+int32_t RowFunctions::apply(const std::string& op, int32_t a, int32_t b, size_t group) {
   Term term;
+  term.group = group;
   term.op = op;
   term.a = a;
   term.b = b;
@@ -203,6 +205,17 @@ RowFunctions::Row RowFunctions::run(int32_t from, int32_t to, const Row& x) cons
   return made[to];
 }
 
+/// Columns that the terms behind `from` go over together; nothing where some go over groups, and some over all or over other groups.
+std::optional<size_t> RowFunctions::columns_between(int32_t from, int32_t to, const std::vector<int32_t>& terms) const {
+  std::set<size_t> groups;
+  for (const int32_t id : terms) {
+    const Term& term = terms_[at(id)];
+    if (id != from && (term.op == "vector" || is_reduction(term.op))) groups.insert(term.group);
+  }
+  if (groups.size() > 1) return std::nullopt;
+  return groups.empty() || *groups.begin() == 0 ? terms_[at(to)].columns : *groups.begin();
+}
+
 /// Does every way from `to` down to `from` lead through `by`?
 bool RowFunctions::passes(int32_t from, int32_t to, int32_t by) const {
   std::set<int32_t> seen;
@@ -218,8 +231,8 @@ bool RowFunctions::passes(int32_t from, int32_t to, int32_t by) const {
   return true;
 }
 
-std::optional<Stage> RowFunctions::affine(int32_t from, int32_t to, const std::vector<int32_t>& terms) const {
-  const size_t columns = terms_[at(to)].columns;
+std::optional<Stage> RowFunctions::affine(int32_t from, int32_t to, const std::vector<int32_t>& terms,
+                                          size_t columns) const {
   const Row b = run(from, to, Row(columns, 0)), sum = run(from, to, Row(columns, 1));
   const Row x = some_row(columns, 7), y = run(from, to, x);
   Row a, expected;
@@ -262,8 +275,8 @@ std::optional<Stage> RowFunctions::activation(int32_t from, int32_t to) const {
   return std::nullopt;
 }
 
-std::optional<Stage> RowFunctions::norm(int32_t from, int32_t to, const std::vector<int32_t>& terms) const {
-  const size_t columns = terms_[at(to)].columns;
+std::optional<Stage> RowFunctions::norm(int32_t from, int32_t to, const std::vector<int32_t>& terms,
+                                        size_t columns) const {
   Row wide = some_row(columns, 3), flat = some_row(columns, 5);
   for (double& v : wide) v = v * 3 + 0.5;
   for (double& v : flat) v *= 1e-3;
@@ -335,8 +348,14 @@ std::optional<Stage> RowFunctions::direct(int32_t from, int32_t to) const {
   const auto any = [&](const std::function<bool(const Term&)>& test) {
     return std::any_of(terms.begin(), terms.end(), [&](int32_t id) { return id != from && test(terms_[at(id)]); });
   };
-  if (any([](const Term& term) { return is_reduction(term.op); })) return norm(from, to, terms);
-  if (const std::optional<Stage> found = affine(from, to, terms)) return found;
+  const std::optional<size_t> columns = columns_between(from, to, terms);
+  if (!columns) return std::nullopt;
+  const auto of_groups = [&](std::optional<Stage> found) {
+    if (found && *columns != terms_[at(to)].columns) found->group = static_cast<uint32_t>(*columns);
+    return found;
+  };
+  if (any([](const Term& term) { return is_reduction(term.op); })) return of_groups(norm(from, to, terms, *columns));
+  if (const std::optional<Stage> found = affine(from, to, terms, *columns)) return of_groups(found);
   if (any([](const Term& term) { return term.op == "vector"; })) return std::nullopt;
   return activation(from, to);
 }

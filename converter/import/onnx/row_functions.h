@@ -22,6 +22,7 @@ struct Stage {
   double epsilon = 0;
   std::vector<float> gamma, beta;     // empty: 1 and 0
   std::string gamma_name, beta_name;  // of tensors, where they are some
+  uint32_t group = 0;  // a norm of each so many columns by themselves, whose factors are as many; 0: of all
 };
 
 class RowFunctions {
@@ -29,10 +30,10 @@ class RowFunctions {
   /// The rows of a block, of so many columns.
   int32_t rows(int32_t block, size_t columns);
   int32_t scalar(double value);
-  /// A number a column.
-  int32_t vector(std::vector<double> values, std::string name);
-  /// An operator of ONNX of one or two terms. Reductions are over columns.
-  int32_t apply(const std::string& op, int32_t a, int32_t b = -1);
+  /// A number a column; `group`: of each so many columns, for all such groups (0: of all columns).
+  int32_t vector(std::vector<double> values, std::string name, size_t group = 0);
+  /// An operator of ONNX of one or two terms. Reductions are over columns, or over each `group` of them.
+  int32_t apply(const std::string& op, int32_t a, int32_t b = -1, size_t group = 0);
 
   /// The block that it is made of; -1: of several, or of none.
   int32_t base(int32_t term) const { return terms_[at(term)].base; }
@@ -55,17 +56,19 @@ class RowFunctions {
     std::vector<double> values;
     std::string name;
     bool reduced = false;
+    size_t group = 0;  // of a vector or a reduction
   };
   using Row = std::vector<double>;
 
   static size_t at(int32_t term) { return static_cast<size_t>(term); }
   std::vector<int32_t> between(int32_t from, int32_t to) const;
+  std::optional<size_t> columns_between(int32_t from, int32_t to, const std::vector<int32_t>& terms) const;
   Row run(int32_t from, int32_t to, const Row& x) const;
   std::optional<std::vector<Stage>> stages(int32_t from, int32_t to, std::set<int32_t>* dead) const;
   std::optional<Stage> direct(int32_t from, int32_t to) const;
-  std::optional<Stage> affine(int32_t from, int32_t to, const std::vector<int32_t>& terms) const;
+  std::optional<Stage> affine(int32_t from, int32_t to, const std::vector<int32_t>& terms, size_t columns) const;
   std::optional<Stage> activation(int32_t from, int32_t to) const;
-  std::optional<Stage> norm(int32_t from, int32_t to, const std::vector<int32_t>& terms) const;
+  std::optional<Stage> norm(int32_t from, int32_t to, const std::vector<int32_t>& terms, size_t columns) const;
   bool passes(int32_t from, int32_t to, int32_t by) const;
 
   std::vector<Term> terms_;

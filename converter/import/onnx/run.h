@@ -66,6 +66,8 @@ inline HostTensor with_dims(HostTensor x, std::vector<int64_t> dims) {
 inline int64_t wrap(uint64_t value) { return static_cast<int64_t>(value); }
 
 using Operator = HostTensor (*)(const Run&);
+/// Parts of an axis.
+std::vector<HostTensor> split(const Run& run);
 /// Operators that move elements; those that compute are run_node's own.
 const std::map<std::string, Operator>& moves();
 

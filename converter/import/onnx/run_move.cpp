@@ -266,6 +266,32 @@ HostTensor flatten(const Run& run) {
 
 }  // namespace
 
+std::vector<HostTensor> split(const Run& run) {
+  const HostTensor& x = run.at(0);
+  const size_t axis = axis_of_rank(run.node.integer("axis", 0), x.dims.size());
+  std::vector<int64_t> parts = run.list(1, "split");
+  if (parts.empty()) {
+    const auto count = static_cast<int64_t>(run.node.outputs.size());
+    if (count == 0) throw std::invalid_argument("no parts");
+    parts.assign(run.node.outputs.size(), (x.dims[axis] + count - 1) / count);
+    parts.back() = x.dims[axis] - (count - 1) * parts.front();
+  }
+  Node pick;
+  pick.attributes["axis"].i = static_cast<int64_t>(axis);
+  std::vector<HostTensor> out;
+  int64_t begin = 0;
+  for (const int64_t part : parts) {
+    if (part < 0 || part > x.dims[axis] - begin) throw std::out_of_range("parts do not fit");
+    std::vector<int64_t> kept;
+    for (int64_t i = begin; i < begin + part; ++i) kept.push_back(i);
+    const HostTensor rows = host_integers(std::move(kept));
+    const Inputs inputs = {&x, &rows};
+    out.push_back(gather({pick, inputs, run.opset}));
+    begin += part;
+  }
+  return out;
+}
+
 const std::map<std::string, Operator>& moves() {
   static const std::map<std::string, Operator> kMoves = {
       {"Transpose", transpose}, {"Reshape", reshape},

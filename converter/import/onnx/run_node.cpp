@@ -323,6 +323,7 @@ std::vector<HostTensor> run_node(const Node& node, const std::vector<const HostT
     for (size_t i = 1; i < inputs.size(); ++i) out = pair(run, out, run.at(i));
     return {std::move(out)};
   }
+  if (node.op == "Split") return split(run);
   for (const auto* table : {&operators(), &moves()}) {
     const auto found = table->find(node.op);
     if (found != table->end()) return {found->second(run)};

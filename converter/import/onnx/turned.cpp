@@ -28,6 +28,7 @@ Rotary rotary_of(const std::vector<double>& angles) {
   }
   if (fits(out.base)) return out;
   out.base = kUsualBase;
+  out.original = 0;  // for texts of all lengths
   for (size_t i = 0; i < angles.size(); ++i) out.divisors.push_back(usual(kUsualBase, i) / angles[i]);
   return out;
 }
@@ -146,13 +147,13 @@ std::optional<Turn> Turned::turn(double* factor) const {
       }
     }
   }
-  // Half of the columns that are turned have theirs behind them.
+  // Half of the columns that are turned have theirs behind them. Integers may have made small angles 0: those have none.
   size_t half = 0;
-  while (half < width_ && other[half] != width_ && other[half] > half) ++half;
+  for (size_t c = width_; c-- > 0;) half = other[c] != width_ && other[c] > c ? other[c] - c : half;
   if (half == 0 || 2 * half > width_) return std::nullopt;
   for (size_t c = 0; c < width_; ++c) {
     const size_t expected = c < half ? c + half : c < 2 * half ? c - half : width_;
-    if (other[c] != expected) return std::nullopt;
+    if (other[c] != expected && (other[c] != width_ || c >= 2 * half)) return std::nullopt;
   }
   const double amplitude = all[0].self[0];
   *factor = 2 * half < width_ ? all[0].self[2 * half] : amplitude;
@@ -165,7 +166,7 @@ std::optional<Turn> Turned::turn(double* factor) const {
   std::vector<double> angles;
   for (size_t c = 0; c < half; ++c) {
     angles.push_back(std::atan2(-all[longest].cross[width_ + c], all[longest].self[width_ + c]));
-    if (!(angles.back() > 0)) return std::nullopt;
+    if (!(angles.back() >= 0)) return std::nullopt;
   }
   out.rotary = rotary_of(angles);
   out.rotary.amplitude = amplitude / *factor;
