@@ -321,8 +321,10 @@ TEST(OnnxCones, KnowsMasksByWhatTheyHide) {
   EXPECT_FALSE(kind(infinite, [](bool there, int64_t, int64_t k) { return there && k != 0; }));
 }
 
-/// A file of one attention whose scores `window` tokens on each side add to.
-std::string attention_in_window(int64_t window) {
+const std::string kMasked = b::node("Add", {"scores", "mask"}, {"masked"});
+
+/// A file of one attention whose scores `window` tokens on each side add to; `masked`: how.
+std::string attention_in_window(int64_t window, const std::string& masked = kMasked) {
   const auto matrix = [](const char* name, int64_t rows) {
     std::vector<float> values;
     for (int64_t i = 0; i < rows * 8; ++i) values.push_back(static_cast<float>((i * 7 + rows) % 11) - 5);
@@ -344,12 +346,11 @@ std::string attention_in_window(int64_t window) {
       b::node("Unsqueeze", {"places", "[1]"}, {"queries"}) + b::node("Sub", {"keys", "queries"}, {"difference"}) +
       b::node("Abs", {"difference"}, {"distance"}) + b::node("LessOrEqual", {"distance", "window"}, {"near"}) +
       b::node("Where", {"near", "seen", "hidden"}, {"mask"});
-  const std::string rows = b::node("Gather", {"words", "input_ids"}, {"x"}) + b::node("MatMul", {"x", "q"}, {"xq"}) +
-                           b::node("MatMul", {"x", "k"}, {"xk"}) + b::node("MatMul", {"x", "v"}, {"xv"}) +
-                           b::node("Transpose", {"xk"}, {"turned"}, order) +
-                           b::node("MatMul", {"xq", "turned"}, {"scores"}) +
-                           b::node("Add", {"scores", "mask"}, {"masked"}) + b::node("Softmax", {"masked"}, {"p"}) +
-                           b::node("MatMul", {"p", "xv"}, {"last_hidden_state"});
+  const std::string rows =
+      b::node("Gather", {"words", "input_ids"}, {"x"}) + b::node("MatMul", {"x", "q"}, {"xq"}) +
+      b::node("MatMul", {"x", "k"}, {"xk"}) + b::node("MatMul", {"x", "v"}, {"xv"}) +
+      b::node("Transpose", {"xk"}, {"turned"}, order) + b::node("MatMul", {"xq", "turned"}, {"scores"}) + masked +
+      b::node("Softmax", {"masked"}, {"p"}) + b::node("MatMul", {"p", "xv"}, {"last_hidden_state"});
   return b::model(b::input("input_ids") + b::output("last_hidden_state") + constants + mask + rows);
 }
 
@@ -440,6 +441,71 @@ TEST(OnnxTurned, KnowsRotaryPlacesWithTheirBase) {
   EXPECT_FALSE(plain.plus(plain.cut(1, 2).joined(plain.cut(0, 1)).joined(plain.cut(2, 4))).turn(&factor));
 }
 
+TEST(OnnxPlaces, KnowsScoresOfPlacesByDistance) {
+  const fs::path root = fs::temp_directory_path() / ("bantam-onnx-places-" + std::to_string(::getpid()));
+  fs::create_directories(root);
+  // Five places, the rows of `table` [1, 8, 5], of queries; each pair's is `place`.
+  const auto imported = [&](const std::string& place, const std::string& more = "") {
+    std::vector<float> values;
+    for (int i = 0; i < 40; ++i) values.push_back(static_cast<float>(i % 5) + 1);
+    const auto number = [](const char* name, int64_t value) {
+      return b::initializer(b::tensor(name, 7, {}, b::raw(b::integers({value}))));
+    };
+    const std::string constants = b::initializer(b::tensor("table", 1, {1, 8, 5}, b::raw(b::floats(values)))) +
+                                  number("two", 2) + number("four", 4) + number("eight", 8);
+    const std::string nodes =
+        b::node("Sub", {"queries", "keys"}, {"behind"}) + b::node("Add", {"behind", "two"}, {"moved"}) +
+        b::node("Clip", {"moved", "0", "four"}, {"near_place"}) + b::node("Add", {"behind", "eight"}, {"far"}) +
+                              b::node("Add", {"keys", "queries"}, {"both"}) +
+        b::node("MatMul", {"xq", "table"}, {"all"}) +
+        b::node("GatherElements", {"all", place}, {"selected"},
+                b::text(5, b::text(1, "axis") + b::number(3, 2) + b::number(20, 2))) +
+        b::node("Add", {"scores", "selected"}, {"sum"}) + more +
+        b::node("Add", {more.empty() ? "sum" : "twice", "mask"}, {"masked"});
+    std::ofstream(root / "m.onnx", std::ios::binary) << attention_in_window(600, constants + nodes);
+    ImportOptions options;
+    options.ids_only = true;
+    options.max_tokens = 16;
+    return import_onnx(*open_onnx(root / "m.onnx"), options);
+  };
+  const Graph graph = imported("near_place");
+  int32_t rows = -1, keys = -1;
+  for (const auto& op : graph.model.subgraphs.front()->ops) {
+    const fb::AttentionT* attention = op->attributes.AsAttention();
+    if (attention == nullptr) continue;
+    rows = op->inputs[static_cast<size_t>(attention->place_rows)];
+    keys = op->inputs[static_cast<size_t>(attention->place_keys)];
+    EXPECT_EQ(attention->place_queries, -1);
+  }
+  ASSERT_GE(keys, 0);
+  // From the key farthest in front on, whose place is the last: those of the same place share a row.
+  const std::vector<float>& by_distance = graph.constants[static_cast<size_t>(rows)]->values;
+  ASSERT_EQ(by_distance.size(), 31u);
+  EXPECT_EQ(by_distance.front(), 0);
+  EXPECT_EQ(by_distance[13], 0);
+  EXPECT_EQ(by_distance[15], 2);
+  EXPECT_EQ(by_distance.back(), 4);
+  const std::vector<float>& table = graph.constants[static_cast<size_t>(keys)]->values;
+  ASSERT_EQ(table.size(), 16u * 8);
+  EXPECT_EQ(table[0], 5) << "the last place of the file";
+  EXPECT_EQ(table[4 * 8], 1);
+  EXPECT_EQ(table[5 * 8], 0) << "fills up";
+  const auto refused = [&](const std::string& place, const std::string& more = "") -> std::string {
+    try {
+      imported(place, more);
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "";
+  };
+  EXPECT_NE(refused("keys").find("each pair"), std::string::npos);
+  EXPECT_NE(refused("both").find("otherwise than by distance"), std::string::npos);
+  EXPECT_NE(refused("far").find("otherwise than by distance"), std::string::npos) << "places that are not there";
+  EXPECT_NE(refused("near_place", b::node("Add", {"sum", "selected"}, {"twice"})).find("twice"), std::string::npos);
+  EXPECT_NE(refused("near_place", b::node("Add", {"sum", "all"}, {"twice"})).find("no distances"), std::string::npos);
+  fs::remove_all(root);
+}
+
 TEST(OnnxCones, SeesWindowsOfAnyWidth) {
   const fs::path root = fs::temp_directory_path() / ("bantam-onnx-window-" + std::to_string(::getpid()));
   fs::create_directories(root);
@@ -498,6 +564,27 @@ TEST(OnnxInterpreter, ReadsAxesAsAttributesAndAsInputs) {
   EXPECT_EQ(run_node(now, {&x, &axes}, 13).front().floats, (std::vector<double>{6, 15}));
   now.op = "Unsqueeze";
   EXPECT_EQ(run_node(now, {&x, &axes}, 13).front().dims, (std::vector<int64_t>{2, 1, 3}));
+}
+
+TEST(OnnxInterpreter, ProjectsTablesAsFilesDo) {
+  Node node;
+  node.op = "LayerNormalization";
+  const HostTensor x = host_floats({2, 2}, {1, 3, -2, 2}), gamma = host_floats({2}, {2, 3}),
+                   beta = host_floats({2}, {0, 1});
+  const std::vector<double> normed = run_node(node, {&x, &gamma, &beta}, 17).front().floats;
+  EXPECT_NEAR(normed[0], -2, 1e-4);
+  EXPECT_NEAR(normed[3], 4, 1e-4);
+  node.op = "DynamicQuantizeLinear";
+  const auto made = run_node(node, {&x}, 17);
+  ASSERT_EQ(made.size(), 3u);
+  EXPECT_EQ(made[0].ints, (std::vector<int64_t>{153, 255, 0, 204}));
+  EXPECT_NEAR(made[1].at(0), 5.0 / 255, 1e-6);
+  EXPECT_EQ(made[2].integer(0), 102);
+  node.op = "MatMulInteger";
+  HostTensor b = host_integers({1, 0, 0, 1}), zeros = host_integers({1, 2});
+  b.dims = {2, 2};
+  EXPECT_EQ(run_node(node, {&made[0], &b, &made[2]}, 17).front().ints, (std::vector<int64_t>{51, 153, -102, 102}));
+  EXPECT_THROW(run_node(node, {&made[0], &b, &made[2], &zeros}, 17), std::exception);
 }
 
 TEST(OnnxInterpreter, SplitsByParts) {

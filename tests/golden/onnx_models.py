@@ -135,6 +135,19 @@ def newer_models():
     olmo = transformers.Olmo2Config(num_key_value_heads=1, use_cache=False, **SHAPE, **shape)
     olmo._attn_implementation = "eager"
     yield "olmo2-generate", transformers.Olmo2ForCausalLM(olmo), 2, ["logits"]
+    # Scores of places, in buckets that texts of the golden answers go beyond.
+    deberta = transformers.DebertaV2Config(
+        relative_attention=True,
+        pos_att_type=["c2p", "p2c"],
+        position_biased_input=False,
+        position_buckets=4,
+        share_att_key=True,
+        norm_rel_ebd="layer_norm",
+        type_vocab_size=0,
+        num_labels=3,
+        **SHAPE,
+    )
+    yield "deberta-classify", transformers.DebertaV2ForSequenceClassification(deberta), 2, ["logits"]
     t5 = transformers.T5Config(
         vocab_size=VOCABULARY,
         d_model=WIDTH,

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,22 @@ namespace bantam::convert::onnx {
 struct HeadNorms {
   Stage queries, keys;
   bool each = false;  // of each head by itself, else of all columns
+};
+
+/// Scores of places on their way (DeBERTa's disentangled attention, arXiv 2006.03654): products of the rows of heads and constant rows of
+/// places, of which distances select one.
+struct PlaceTerm {
+  int32_t block = -1;                       // of the rows
+  int64_t heads = 0, width = 0;             // of a head
+  std::shared_ptr<const HostTensor> table;  // [heads, places, width]
+  double scale = 1;
+  std::vector<int64_t> places;  // of column - row, from the farthest in front on; empty: nothing is selected yet
+  bool turned = false;          // rows have become columns: they are those of keys
+};
+
+/// What an attention adds of queries and the places of keys, and of keys and the places of queries, by key - query.
+struct Places {
+  std::optional<PlaceTerm> keys, queries;
 };
 
 struct Block {
@@ -49,6 +66,7 @@ struct Block {
   uint32_t kv_heads = 0;
   std::shared_ptr<const Turn> turn;        // null: none
   std::shared_ptr<const HeadNorms> norms;  // in front of turns; null: none
+  std::shared_ptr<const Places> places;    // null: none
   std::vector<float> biases;               // [heads, distances], the first of the key farthest in front; or nothing
   std::vector<float> slopes;               // of heads
   fb::PoolKind pool = fb::PoolKind::first;

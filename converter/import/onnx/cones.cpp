@@ -8,8 +8,6 @@
 namespace bantam::convert::onnx {
 namespace {
 
-/// What is added to scores of what is not seen is below this.
-constexpr double kHidden = -1000;
 constexpr int64_t kLeastId = 7, kMostId = 31;
 constexpr size_t kMostThresholds = 64;  // numbers of a constant that texts are compared with
 constexpr double kNoDistance = 1e6;

@@ -16,6 +16,9 @@
 
 namespace bantam::convert::onnx {
 
+/// What is added to scores of what is not seen is below this.
+constexpr double kHidden = -1000;
+
 enum class InputRole : uint8_t { kIds, kMask, kSegments, kPositions };
 
 struct Probe {

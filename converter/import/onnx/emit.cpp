@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "graph/places.h"
+#include "kernels/kernels.h"
 
 namespace bantam::convert::onnx {
 namespace {
@@ -320,6 +321,46 @@ class Emitter {
     return distances_[block.biases] = made;
   }
 
+  /// Rows of places, those of neighbouring distances that share one put together.
+  void places(const Block& block, const std::string& prefix, AttentionSpec& spec) {
+    const std::optional<PlaceTerm>&keys = block.places->keys, &queries = block.places->queries;
+    const PlaceTerm& any = keys ? *keys : *queries;
+    const auto known = static_cast<int64_t>(any.places.size() / 2), most = static_cast<int64_t>(positions_) - 1;
+    const auto of = [&](const std::optional<PlaceTerm>& term, int64_t distance) {
+      return term ? term->places[static_cast<size_t>(known + std::clamp(distance, -known, known))] : 0;
+    };
+    std::vector<std::pair<int64_t, int64_t>> rows;
+    std::vector<float> by_distance;
+    for (int64_t distance = -most; distance <= most; ++distance) {
+      const std::pair both = {of(keys, distance), of(queries, distance)};
+      if (rows.empty() || rows.back() != both) rows.push_back(both);
+      by_distance.push_back(static_cast<float>(rows.size() - 1));
+    }
+    const uint32_t count = kernels::pad16(static_cast<uint32_t>(rows.size()));
+    const auto table = [&](const PlaceTerm& term, bool of_keys, const char* name) {
+      Values values;
+      for (uint32_t i = 0; i < block.heads * count; ++i) {
+        const size_t head = i / count, row = i % count;
+        for (size_t c = 0; c < block.head_width; ++c) {
+          const int64_t place = row < rows.size() ? (of_keys ? rows[row].first : rows[row].second) : -1;
+          const auto from =
+              (head * static_cast<size_t>(term.table->dims[1]) + static_cast<size_t>(std::max<int64_t>(place, 0))) *
+                  block.head_width +
+              c;
+          values.values.push_back(place < 0 ? 0.0F : static_cast<float>(term.table->floats.at(from) * term.scale));
+        }
+      }
+      return builder_.places(unique(prefix + name), block.heads * count, block.head_width, std::move(values));
+    };
+    auto found = place_rows_.find(by_distance);
+    if (found == place_rows_.end()) {
+      found = place_rows_.emplace(by_distance, vector(by_distance, "", "places.rows")).first;
+    }
+    spec.place_rows = found->second;
+    if (keys) spec.place_keys = table(*keys, true, "places.keys");
+    if (queries) spec.place_queries = table(*queries, false, "places.queries");
+  }
+
   /// Norms of queries and keys.
   TurnSpec norms(const Block& block, const std::string& prefix) {
     TurnSpec spec;
@@ -369,6 +410,7 @@ class Emitter {
     } else if (!block.biases.empty()) {
       spec.distance_bias = distances(block);
     }
+    if (block.places != nullptr) places(block, prefix, spec);
     return builder_.attention(unique(prefix + "attention"), heads, spec);
   }
 
@@ -444,7 +486,7 @@ class Emitter {
   std::map<std::string, int32_t> vectors_;
   std::map<Key, int32_t> matrices_;
   std::vector<std::pair<Turn, int32_t>> turns_;
-  std::map<std::vector<float>, int32_t> distances_;
+  std::map<std::vector<float>, int32_t> distances_, place_rows_;
   std::vector<int32_t> tables_;      // of words
   std::vector<int32_t> attentions_;  // in their order
   std::set<std::string> names_;

@@ -15,7 +15,7 @@ namespace {
 constexpr uint64_t kLargeConstant = 1U << 16;
 constexpr size_t kMostShown = 12;
 /// Elements of all that is run, which models stay far below.
-constexpr uint64_t kMostRun = 1U << 26;
+constexpr uint64_t kMostRun = 1U << 27;
 
 }  // namespace
 
@@ -141,6 +141,8 @@ void Lowering::let_go(const Node& node) {
     const auto value = values_.find(name);
     if (value == values_.end()) continue;
     value->second.host = {};
+    value->second.constant.folded.reset();
+    value->second.places = {};
     value->second.scores.reset();
     value->second.turned.reset();
   }
@@ -164,7 +166,7 @@ void Lowering::want(const Reach& reach) {
 
 void Lowering::read(const Node& node) {
   if (!node.unread.empty()) refuse(node.unread);
-  if (read_host(node)) return;
+  if (read_repeated(node) || read_host(node)) return;
   if (read_fused(node)) return;
   if (read_turned(node)) return;
   if (read_attention(node)) return;
@@ -238,18 +240,34 @@ std::vector<Extents> Lowering::all_extents() const {
 
 /// Runs what depends on constants, shapes and inputs alone.
 bool Lowering::read_host(const Node& node) {
-  bool all_constant = true, any = false;
+  // What makes rows of places, which are constants, of large ones.
+  static const std::set<std::string> kFolded = {"LayerNormalization",
+                                                "MatMul",
+                                                "MatMulInteger",
+                                                "DynamicQuantizeLinear",
+                                                "ReduceMean",
+                                                "Add",
+                                                "Sub",
+                                                "Mul",
+                                                "Div",
+                                                "Pow",
+                                                "Sqrt",
+                                                "Cast"};
+  bool all_constant = true, any = false, large = false;
   if (node.op == "Shape" && node.domain.empty()) {
     const Value& x = in(node, 0);
-    if (x.kind != Value::Kind::kRows && x.kind != Value::Kind::kTurned && x.kind != Value::Kind::kScores) {
+    const bool axes = x.kind == Value::Kind::kRows || x.kind == Value::Kind::kTurned ||
+                      x.kind == Value::Kind::kScores || x.kind == Value::Kind::kPlaceScores;
+    if (!axes && !x.repeated) {
       any = true;
     } else {
       Value out;
       out.kind = Value::Kind::kHost;
       for (const Probe& probe : probes_) {
-        HostTensor shaped = host_integers(dims(x.axes, probe.extents));
+        HostTensor shaped = host_integers(axes ? dims(x.axes, probe.extents) : x.constant.dims());
+        if (x.repeated) shaped.ints.at(0) *= probe.extents.batch;
         if (node.has("start") || node.has("end")) {
-          const auto rank = static_cast<int64_t>(x.axes.size());
+          const auto rank = static_cast<int64_t>(shaped.size());
           const auto place = [&](int64_t v) { return std::clamp<int64_t>(v < 0 ? v + rank : v, 0, rank); };
           const int64_t from = place(node.integer("start", 0)), to = place(node.integer("end", rank));
           shaped =
@@ -270,11 +288,13 @@ bool Lowering::read_host(const Node& node) {
     if (is == Value::Kind::kConstant) {
       const Parameter& constant = in(node, i).constant;
       const uint64_t elements = constant.tensor != nullptr ? constant.tensor->elements : 0;
-      // What is large stays in the file.
-      if (elements > kLargeConstant) return false;
+      // What is large stays in the file, but where a table of places is projected.
+      if (elements > kLargeConstant && (elements > kMostHostElements || kFolded.count(node.op) == 0)) return false;
+      large = large || elements > kLargeConstant;
       if (constant.tensor != nullptr && bytes_of(constant.tensor->type) == 0) refuse("its type is not read");
     }
   }
+  if (large && !all_constant) return false;
   // Quantised constants keep their integers; tables are looked up by tokens.
   if (node.op == "DequantizeLinear" || node.op == "QuantizeLinear" || (!any && !node.inputs.empty())) return false;
   const bool matrix = node.op == "Transpose" && kind(node, 0) == Value::Kind::kConstant;

@@ -34,7 +34,8 @@ struct Scores {
   double scale = 1;
   std::shared_ptr<const Turn> turn;  // of queries and keys; null: none
   std::vector<HostTensor> added;     // for each probe; empty: nothing
-  Reach reach;                       // of what is added
+  std::vector<PlaceTerm> places;
+  Reach reach;  // of what is added
   bool softmax = false;
 };
 
@@ -47,11 +48,12 @@ struct Value {
     kTurned,  // columns of heads on their way to being turned
     kNeighbours,  // of rows each token's neighbour `shift` places behind; zeros beyond the ends when they have been `padded`
     kScores,
-    kWhere,    // truth values of scores: is a probability not a number?
-    kStep,     // scale of rows that are quantised while running (times `factor`, a number or one a column)
-    kZero,     // and their zero
-    kProduct,  // integer products of quantised rows and a constant, without scales
-    kSum,      // rows that the mask has gone over, summed over tokens
+    kPlaceScores,  // sums of `places`
+    kWhere,        // truth values of scores: is a probability not a number?
+    kStep,         // scale of rows that are quantised while running (times `factor`, a number or one a column)
+    kZero,         // and their zero
+    kProduct,      // integer products of quantised rows and a constant, without scales
+    kSum,          // rows that the mask has gone over, summed over tokens
     kMaximum
   } kind = Kind::kNone;
   Parameter constant;
@@ -63,6 +65,8 @@ struct Value {
   bool padded = false;
   bool masked = false;
   bool quantised = false;  // rows that have been quantised while running
+  bool repeated = false;   // a constant, once more for each text
+  std::vector<PlaceTerm> places;
   std::shared_ptr<Scores> scores;
   std::shared_ptr<const Turned> turned;
   std::shared_ptr<const HostTensor> factor;
@@ -173,6 +177,16 @@ class Lowering {
   int32_t attention(const Node& node, const Scores& scores, int32_t values);
   void take_norms(Block& block) const;
   std::optional<HeadAxes> heads_of(const Axes& axes, bool turned) const;
+
+  // lowering_places.cpp
+  bool read_repeated(const Node& node);
+  bool read_places(const Node& node);
+  void read_place_products(const Node& node);
+  void select_places(const Node& node);
+  bool is_index_alone(const std::string& name) const;
+  void add_places(Scores& scores, const Value& places) const;
+  std::shared_ptr<const Places> places_of(const Scores& scores);
+  bool hides_nothing_more(const Value& scores, const std::vector<HostTensor>& hidden) const;
 
   // lowering_turned.cpp
   bool read_turned(const Node& node);

@@ -38,6 +38,7 @@ std::optional<HeadAxes> Lowering::heads_of(const Axes& axes, bool turned) const 
 }
 
 bool Lowering::read_attention(const Node& node) {
+  if (read_places(node)) return true;
   const std::string& op = node.op;
   if (op == "Attention" && node.domain.empty()) return read_attention_operator(node), true;
   if (op == "MultiHeadAttention" && node.domain == "com.microsoft") return read_attention_operator(node), true;
@@ -53,6 +54,10 @@ bool Lowering::read_attention(const Node& node) {
     Value out = in(node, 0);
     out.kind = Value::Kind::kWhere;
     return set(node, 0, std::move(out)), true;
+  }
+  if (op == "Where" && is(2, Value::Kind::kScores) && in(node, 2).scores->softmax && number_of(in(node, 1)) == 0.0) {
+    const std::optional<std::vector<HostTensor>> hidden = host(in(node, 0));
+    if (hidden && hides_nothing_more(in(node, 2), *hidden)) return set(node, 0, in(node, 2)), true;
   }
   if (op == "Where" && is(0, Value::Kind::kWhere) && is(2, Value::Kind::kScores))
     return set(node, 0, in(node, 2)), true;
@@ -114,7 +119,8 @@ void Lowering::add_to_scores(Scores& scores, const Axes& axes, const std::vector
   for (size_t p = 0; p < probes_.size(); ++p) {
     const Extents now = extents(p);
     const std::vector<int64_t> whole = dims(axes, now), heads = {now.batch, scores.heads, now.tokens, now.tokens};
-    if (broadcast_dims(added[p].dims, whole) != whole || count_of(whole) != count_of(heads)) {
+    const bool fits = whole == heads || count_of(whole) == count_of(heads);
+    if (!fits || broadcast_dims(added[p].dims, whole) != whole) {
       refuse("a mask does not fit");
     }
     // As small as it is given, where its axes are texts, heads, queries and keys.
@@ -233,6 +239,7 @@ int32_t Lowering::attention(const Node& node, const Scores& scores, int32_t valu
     block.mask = mask->kind;
     block.window = mask->window;
   }
+  block.places = places_of(scores);
   take_norms(block);
   return add(std::move(block));
 }

@@ -57,7 +57,10 @@ bool Lowering::read_shape(const Node& node) {
     return set(node, 0, rows_of(add(std::move(block)), {{kTokensAtom}, {columns_atom(shape[1])}})), true;
   }
   if (op == "Pad" && x.kind == Value::Kind::kNeighbours) return read_neighbours(node);
-  if (x.kind != Value::Kind::kRows && x.kind != Value::Kind::kTurned && x.kind != Value::Kind::kScores) return false;
+  if (x.kind != Value::Kind::kRows && x.kind != Value::Kind::kTurned && x.kind != Value::Kind::kScores &&
+      x.kind != Value::Kind::kPlaceScores) {
+    return false;
+  }
   if (op == "Reshape") return read_reshape(node, lists(node, 1, "shape")), true;
   if (op == "Transpose") {
     Value out = x;

@@ -244,22 +244,67 @@ HostTensor multiply_matrices(const Run& run) {
   of_b.insert(of_b.end(), {k, m});
   outer.insert(outer.end(), {n, m});
   const size_t all = count_of(outer);
-  if (k != 0 && all > (size_t{1} << 28) / static_cast<size_t>(k)) throw std::length_error("too large to be run");
-  const HostTensor x = broadcast(a, of_a), y = broadcast(b, of_b);
-  HostTensor out;
-  out.dims = outer;
+  if (k != 0 && all > (size_t{1} << 30) / static_cast<size_t>(k)) throw std::length_error("too large to be run");
+  const auto numbers = [](const HostTensor& t) {
+    return t.whole ? std::vector<double>(t.ints.begin(), t.ints.end()) : t.floats;
+  };
+  const std::vector<double> x = numbers(broadcast(a, of_a)), y = numbers(broadcast(b, of_b));
+  HostTensor out = host_floats(outer, std::vector<double>(all, 0));
   const auto rows = static_cast<size_t>(n), inner = static_cast<size_t>(k), columns = static_cast<size_t>(m);
   for (size_t p = 0; p < batches; ++p) {
     for (size_t r = 0; r < rows; ++r) {
-      for (size_t c = 0; c < columns; ++c) {
-        double sum = 0;
-        for (size_t i = 0; i < inner; ++i)
-          sum += x.at((p * rows + r) * inner + i) * y.at((p * inner + i) * columns + c);
-        out.floats.push_back(sum);
+      double* sums = out.floats.data() + (p * rows + r) * columns;
+      for (size_t i = 0; i < inner; ++i) {
+        const double factor = x[(p * rows + r) * inner + i], *row = y.data() + (p * inner + i) * columns;
+        for (size_t c = 0; c < columns; ++c) sums[c] += factor * row[c];
       }
     }
   }
   return out;
+}
+
+HostTensor multiply_integers(const Run& run) {
+  const auto less = [&](size_t i, size_t zero) {
+    HostTensor x = run.at(i);
+    const double by = run.has(zero) && run.at(zero).size() == 1 ? run.at(zero).at(0) : 0;
+    if (run.has(zero) && run.at(zero).size() > 1) throw std::invalid_argument("zeros of rows or columns");
+    return map_each(x, false, [by](double v) { return v - by; });
+  };
+  const HostTensor a = less(0, 2), b = less(1, 3);
+  const Inputs inputs = {&a, &b};
+  return map_each(multiply_matrices({run.node, inputs, run.opset}), true, [](double v) { return v; });
+}
+
+/// Integers of 8 bits from 0 on, their scale and their zero.
+std::vector<HostTensor> quantise(const Run& run) {
+  const HostTensor& x = run.at(0);
+  double low = 0, high = 0;
+  for (size_t i = 0; i < x.size(); ++i) low = std::min(low, x.at(i)), high = std::max(high, x.at(i));
+  const float scale = high == low ? 1.0F : static_cast<float>((high - low) / 255);
+  const double zero = std::clamp(std::nearbyint(-low / double{scale}), 0.0, 255.0);
+  HostTensor of_zero = host_integers({static_cast<int64_t>(zero)}, true);
+  return {map_each(x, true, [&](double v) { return std::clamp(std::nearbyint(v / double{scale}) + zero, 0.0, 255.0); }),
+          host_floats({}, {double{scale}}), std::move(of_zero)};
+}
+
+HostTensor norm(const Run& run) {
+  HostTensor x = run.at(0);
+  const size_t rank = x.dims.size(), axis = axis_of_rank(run.node.integer("axis", -1), rank);
+  if (axis + 1 != rank || x.whole) throw std::invalid_argument("a norm of something else than the last axis");
+  const auto columns = static_cast<size_t>(x.dims.back());
+  const double epsilon{run.node.number("epsilon", 1e-5F)};
+  for (size_t at = 0; at + columns <= x.size() && columns != 0; at += columns) {
+    double* row = x.floats.data() + at;
+    double mean = 0, square = 0;
+    for (size_t i = 0; i < columns; ++i) mean += row[i];
+    mean /= static_cast<double>(columns);
+    for (size_t i = 0; i < columns; ++i) square += (row[i] - mean) * (row[i] - mean);
+    const double factor = 1 / std::sqrt(square / static_cast<double>(columns) + epsilon);
+    for (size_t i = 0; i < columns; ++i) {
+      row[i] = (row[i] - mean) * factor * run.at(1).at(i) + (run.has(2) ? run.at(2).at(i) : 0);
+    }
+  }
+  return x;
 }
 
 const std::map<std::string, Operator>& operators() {
@@ -276,6 +321,8 @@ const std::map<std::string, Operator>& operators() {
       {"Where", where},
       {"Clip", clip},
       {"MatMul", multiply_matrices},
+      {"MatMulInteger", multiply_integers},
+      {"LayerNormalization", norm},
       {"Identity", [](const Run& run) { return run.at(0); }},
       {"Dropout", [](const Run& run) { return run.at(0); }},
       {"CastLike", [](const Run& run) { return map_each(run.at(0), run.at(1).whole, [](double v) { return v; }); }},
@@ -324,6 +371,7 @@ std::vector<HostTensor> run_node(const Node& node, const std::vector<const HostT
     return {std::move(out)};
   }
   if (node.op == "Split") return split(run);
+  if (node.op == "DynamicQuantizeLinear") return quantise(run);
   for (const auto* table : {&operators(), &moves()}) {
     const auto found = table->find(node.op);
     if (found != table->end()) return {found->second(run)};
