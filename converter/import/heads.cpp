@@ -138,12 +138,11 @@ class HeadImporter {
     label_set(c_.builder.output("logits", fb::OutputRole::next, layers(head)), labels_of(head));
   }
 
-  /// Of the heads for words and for what follows. Scores of words come last, so that a run can make some tokens' alone.
+  /// Of the heads for words and for what follows.
   void pretraining(const Head&) {
-    const Head& next = *family_.head(fb::TaskKind::next_sentence);
-    const int32_t follows = layers(next);
     c_.builder.output("prediction_logits", fb::OutputRole::words, layers(*family_.head(fb::TaskKind::fill)));
-    c_.builder.output(next.output, fb::OutputRole::next, follows);
+    const Head& next = *family_.head(fb::TaskKind::next_sentence);
+    c_.builder.output(next.output, fb::OutputRole::next, layers(next));
   }
 
   void embed(const Head& head) {
