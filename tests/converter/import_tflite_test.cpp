@@ -70,6 +70,25 @@ TEST(TfliteImport, MakesNodesWithIntegersKept) {
   EXPECT_TRUE(kept);
 }
 
+TEST(TfliteImport, UnpacksIntegersOfFourBits) {
+  b::Model model = b::mean_of_words();
+  model.tensors[5].type = TensorType::INT4;
+  model.tensors[5].data = {'\x21', '\xF8', '\x67'};
+  const std::string bytes = model.write();
+  const Graph graph = imported(model);
+  const bool kept = std::any_of(graph.constants.begin(), graph.constants.end(), [](const auto& constant) {
+    return constant != nullptr && constant->rounded != nullptr &&
+           constant->rounded->integers == std::vector<int8_t>{1, 2, -8, -1, 7, 6};
+  });
+  EXPECT_TRUE(kept);
+  expect_refused(
+      [](b::Model& m) {
+        m.tensors[5].type = TensorType::INT4;
+        m.tensors[5].data = {1, 2};
+      },
+      "6 elements of int4 do not make its 2 bytes");
+}
+
 TEST(TfliteReader, RefusesEveryPrefix) {
   b::Model model = b::mean_of_words();
   const std::string whole = model.write();
@@ -164,7 +183,7 @@ TEST(TfliteReader, TellsAllThatIsNotRead) {
 }
 
 TEST(TfliteReader, RefusesTypesAndInputsThatAreNotRead) {
-  expect_refused([](b::Model& m) { m.tensors[1].type = static_cast<TensorType>(17); }, "its type (17) is not read",
+  expect_refused([](b::Model& m) { m.tensors[1].type = static_cast<TensorType>(14); }, "its type (14) is not read",
                  ExitCode::kUnsupported);
   expect_refused(
       [](b::Model& m) {

@@ -2,7 +2,7 @@
 
     TF_USE_LEGACY_KERAS=1 python tests/golden/tflite_models.py [NAME...]
 
-Needs tensorflow and tf_keras (whose LSTM becomes one operator; that of Keras 3 becomes a loop). Each NAME.tflite has a NAME.jsonl beside
+Needs tensorflow and tf_keras, whose LSTM becomes one operator; those of Keras 3 (keras) become loops. Each NAME.tflite has a NAME.jsonl beside
 it: ids, segments and what stands in front of the softmax, as `bantam convert --expect` reads them. average-words has metadata and an
 archive with words and labels, as TensorFlow's Model Maker writes them.
 """
@@ -19,6 +19,7 @@ os.environ["TF_USE_LEGACY_KERAS"] = "1"
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 
 import flatbuffers
+import keras
 import numpy as np
 import tensorflow as tf
 from tensorflow.lite.python import schema_py_generated as schema
@@ -36,6 +37,27 @@ def sequential(*more, width=WIDTH):
     return tf.keras.Sequential(
         [layers.InputLayer(input_shape=(TOKENS,), dtype=tf.int32), layers.Embedding(VOCABULARY, width), *more]
     )
+
+
+def loops():
+    """Recurrent layers of Keras 3, each a loop over tokens."""
+    own = keras.layers
+
+    def model(*more, width=WIDTH):
+        ids = own.Input(batch_shape=(1, TOKENS), dtype="int32")
+        return keras.Sequential([ids, own.Embedding(VOCABULARY, width), *more])
+
+    def end():
+        return own.Dense(3, activation="softmax")
+
+    yield "loop-lstm", model(own.LSTM(8), end()), ["f32", "f16"]
+    yield "loop-lstm", model(own.LSTM(16), end(), width=16), ["dynamic"]
+    yield "loop-gru", model(own.Bidirectional(own.GRU(6)), end()), ["f32"]
+    yield "loop-tags", model(own.Bidirectional(own.LSTM(6, return_sequences=True)), end()), ["f32"]
+    masked = own.Embedding(VOCABULARY, WIDTH, mask_zero=True)
+    ids = own.Input(batch_shape=(1, TOKENS), dtype="int32")
+    yield "loop-masked", keras.Sequential([ids, masked, own.Bidirectional(own.LSTM(8)), end()]), ["f32"]
+    yield "loop-gru-tags", model(own.GRU(6, return_sequences=True), own.GRU(5, return_sequences=True), end()), ["f32"]
 
 
 def labels():
@@ -115,6 +137,7 @@ def models():
     tags = sequential(layers.Bidirectional(layers.LSTM(6, return_sequences=True)), labels())
     yield "lstm-tags", tags, ["f32"]
     yield "bert", Bert(), ["f32", "int8"]
+    yield from loops()
 
 
 def concrete(model):
@@ -142,6 +165,9 @@ def convert(model, kind):
             module = tf.Module()
             module.model, module.function = model, concrete(model)
             tf.saved_model.save(module, directory, signatures=module.function)
+        elif isinstance(model, keras.Model):
+            ids = tf.TensorSpec((1, TOKENS), tf.int32, name="ids")
+            model.export(directory, input_signature=[ids], verbose=False)
         else:
             model.save(directory, save_format="tf", signatures=concrete(model))
         converter = tf.lite.TFLiteConverter.from_saved_model(directory)
@@ -155,8 +181,8 @@ def convert(model, kind):
         return converter.convert()
 
 
-def expected(content, out, text=None):
-    """What stands in front of the last softmax or logistic, for some texts; `text`: ids of the first one."""
+def expected(content, out, text=None, masked=False):
+    """What stands in front of the last softmax or logistic, for some texts; `text`: ids of the first one; `masked`: ids of 0 are skipped."""
     interpreter = tf.lite.Interpreter(
         model_content=content,
         experimental_preserve_all_tensors=True,
@@ -170,7 +196,7 @@ def expected(content, out, text=None):
     last = [op for op in interpreter._get_ops_details() if op["op_name"] in ("SOFTMAX", "LOGISTIC")][-1]
     details = {tensor["index"]: tensor for tensor in interpreter.get_tensor_details()}[last["inputs"][0]]
     lines = []
-    texts = list(feeds(5, 3, len(inputs) == 1))
+    texts = list(feeds(5, 3, len(inputs) == 1 and not masked))
     if text:
         texts.insert(0, (TOKENS, [np.array([text + [0] * (TOKENS - len(text))], np.int32)]))
     for length, feed in texts:
@@ -267,7 +293,8 @@ def main():
             if name == "average-words":
                 content = packed(content)
             (OUT / f"{full}.tflite").write_bytes(content)
-            expected(content, OUT / f"{full}.jsonl", TEXT if name == "average-words" else None)
+            words = TEXT if name == "average-words" else None
+            expected(content, OUT / f"{full}.jsonl", words, masked=name == "loop-masked")
 
 
 if __name__ == "__main__":

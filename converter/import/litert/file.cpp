@@ -27,6 +27,7 @@ onnx::Type type_of(fl::TensorType type) {
     case fl::TensorType::BFLOAT16:
       return onnx::Type::bf16;
     case fl::TensorType::INT8:
+    case fl::TensorType::INT4:
       return onnx::Type::i8;
     case fl::TensorType::UINT8:
       return onnx::Type::u8;
@@ -66,7 +67,16 @@ class FileReader {
     if (model_->description() != nullptr) file_.description = printable(model_->description()->str());
     const auto* graphs = model_->subgraphs();
     if (graphs == nullptr || graphs->size() == 0) fail("holds no subgraph");
-    graph_ = graphs->Get(0);
+    subgraph(*graphs->Get(0));
+    signature();
+    metadata();
+    loops();
+    return std::move(file_);
+  }
+
+ private:
+  void subgraph(const fl::SubGraph& graph) {
+    graph_ = &graph;
     tensors();
     operations();
     file_.inputs = indices(graph_->inputs(), "the inputs", false);
@@ -74,12 +84,25 @@ class FileReader {
     for (const int32_t input : file_.inputs) at(input).constant = false;
     file_.input_names.resize(file_.inputs.size());
     file_.output_names.resize(file_.outputs.size());
-    signature();
-    metadata();
-    return std::move(file_);
   }
 
- private:
+  /// Conditions and bodies.
+  void loops() {
+    for (const Operation& op : file_.operations) {
+      const auto* given = op.options->builtin_options_as_WhileOptions();
+      if (op.code != fl::BuiltinOperator::WHILE || given == nullptr) continue;
+      for (const int32_t index : {given->cond_subgraph_index(), given->body_subgraph_index()}) {
+        if (index < 0 || static_cast<uint32_t>(index) >= model_->subgraphs()->size())
+          fail(fmt::format("{}: subgraph {} does not exist", op.called, index));
+        if (file_.subgraphs.count(index) != 0) continue;
+        FileReader inner(bytes_, file_.path);
+        inner.model_ = model_;
+        inner.subgraph(*model_->subgraphs()->Get(static_cast<uint32_t>(index)));
+        file_.subgraphs[index] = std::make_shared<const File>(std::move(inner.file_));
+      }
+    }
+  }
+
   [[noreturn]] void fail(const std::string& why) const {
     throw Error(ExitCode::kInvalid, fmt::format("{}: {}", file_.path, why));
   }
@@ -125,6 +148,7 @@ class FileReader {
       dims(*from, called, out);
       out.bytes = buffer(from->buffer(), called);
       out.constant = !out.bytes.empty() || out.elements == 0;
+      if (from->type() == fl::TensorType::INT4 && out.constant) unpack(called, out);
       if (from->sparsity() != nullptr) out.unread = "its numbers are stored without zeros";
       const uint32_t width = onnx::bytes_of(out.type);
       if (width == 0 && out.unread.empty()) {
@@ -138,6 +162,22 @@ class FileReader {
       quantization(*from, called, out);
       file_.tensors.push_back(std::move(out));
     }
+  }
+
+  /// Two numbers a byte, the first in the lower half.
+  void unpack(const std::string& called, Tensor& out) const {
+    if (out.elements / 2 + out.elements % 2 != out.bytes.size()) {
+      fail(fmt::format("{}: {} elements of int4 do not make its {} bytes; the file is corrupt: copy it again", called,
+                       out.elements, out.bytes.size()));
+    }
+    std::string numbers;
+    numbers.reserve(out.elements);
+    for (uint64_t i = 0; i < out.elements; ++i) {
+      const int half = static_cast<uint8_t>(out.bytes[i / 2]) >> (i % 2 * 4) & 15;
+      numbers.push_back(static_cast<char>(half < 8 ? half : half - 16));
+    }
+    out.owned = std::make_shared<const std::string>(std::move(numbers));
+    out.bytes = *out.owned;
   }
 
   void dims(const fl::Tensor& from, const std::string& called, Tensor& out) const {

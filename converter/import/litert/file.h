@@ -4,6 +4,8 @@
 #define BANTAM_CONVERTER_IMPORT_LITERT_FILE_H_
 
 #include <cstdint>
+#include <map>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,7 +24,8 @@ struct Tensor {
   std::vector<int64_t> ports;  // the same, -1 where others may have another
   uint64_t elements = 1;
   bool constant = false, variable = false;
-  std::string_view bytes;  // of constants
+  std::string_view bytes;  // of constants; of int4 a byte each
+  std::shared_ptr<const std::string> owned;
   /// One number, or one for each index of dimension `axis`; none: not quantised.
   std::vector<float> scales;
   std::vector<int64_t> zeros;
@@ -46,9 +49,11 @@ struct File {
   std::vector<std::string> input_names, output_names;  // of the signature; "": it has none
   std::string description;
   std::string_view metadata;
+  /// Subgraphs that loops are made of, by their numbers; those in them have none.
+  std::map<int32_t, std::shared_ptr<const File>> subgraphs;
 };
 
-/// The first subgraph of a file. Throws Error (kInvalid, kUnsupported) naming file, tensor and operator.
+/// The first subgraph of a file, and those of its loops. Throws Error (kInvalid, kUnsupported) naming file, tensor and operator.
 File read_file(std::string_view bytes, const std::string& path);
 
 }  // namespace bantam::convert::tflite

@@ -44,7 +44,7 @@ void fully_connected(Translator& to, const Operation& op) {
   if (weights.dims.size() != 2 || x.dims.empty()) throw NotTranslated{"its weights are no matrix"};
   std::string rows = to.in(op, 0);
   const bool keeps = given != nullptr && given->keep_num_dims();
-  if (!keeps && x.dims.size() != 2) {
+  if (!keeps && x.dims.size() != 2 && !to.keeps_tokens(op)) {
     const std::string flat = to.between(op);
     set(to.add(op, "Reshape", {rows}, flat), "shape", std::vector<int64_t>{-1, weights.dims[1]});
     rows = flat;
@@ -153,47 +153,67 @@ void lstm(Translator& to, const Operation& op) {
   if (states.dims.size() != 2 || states.dims[0] != states.dims[1])
     throw NotTranslated{"its states are no square matrix"};
   const int64_t cells = states.dims[0];
-  const auto together = [&](size_t first, const char* name, std::vector<int64_t> dims) {
+  const auto together = [&](size_t first) {
     std::vector<float> all;
     for (const size_t gate : {size_t{0}, size_t{3}, size_t{1}, size_t{2}}) {
       const std::vector<float> one = to.numbers(op, first + gate);
       all.insert(all.end(), one.begin(), one.end());
     }
-    dims.back() = dims.size() == 3 ? static_cast<int64_t>(all.size()) / std::max<int64_t>(4 * cells, 1) : dims.back();
-    if (dims.size() == 2 && static_cast<int64_t>(all.size()) != 4 * cells) throw NotTranslated{"its biases do not fit"};
-    if (dims.size() == 2) all.resize(all.size() * 2, 0.0F);  // those of states
-    return to.constant(to.out(op) + name, dims, all);
+    return all;
   };
-  const int64_t of_tokens = given->time_major() ? 0 : 1;
-  const auto backwards = to.reversed.find(op.inputs[0]);
-  const bool reverse = backwards != to.reversed.end();
-  const std::string x = reverse ? backwards->second : to.in(op, 0);
-  const std::string w = together(1, ".weight", {1, 4 * cells, 0}), r = together(5, ".states", {1, 4 * cells, 0});
-  const std::string b = together(12, ".bias", {1, 8 * cells}), all = to.between(op), last = to.between(op);
-  Node& node = to.add(op, "LSTM", {x, w, r, b}, all);
-  node.outputs.push_back(last);
-  set(node, "hidden_size", cells);
-  set(node, "layout", of_tokens);
-  node.attributes["direction"].s = reverse ? "reverse" : "forward";
+  Recurrence made;
+  made.cells = cells;
+  made.time_major = given->time_major();
+  made.rows = together(1);
+  made.states = together(5);
+  made.biases = together(12);
+  if (static_cast<int64_t>(made.biases.size()) != 4 * cells) throw NotTranslated{"its biases do not fit"};
+  made.biases.resize(made.biases.size() * 2, 0.0F);  // those of states
+  made.all = 0;
+  add_recurrence(to, op, made);
   if (given->cell_clip() > 0) {
     to.note(fmt::format(
         "cells of LSTMs are not kept within {}, as the file says: no text gets there that models are made for",
         given->cell_clip()));
   }
-  std::string rows = to.out(op);
-  if (reverse) {
-    rows = to.between(op);
-    to.reversed[op.outputs[0]] = rows;
-    to.add(op, "ReverseV2", {rows}, to.out(op)).unread =
-        "its tokens run backwards for something else than to be turned round";
-  }
-  set(to.add(op, "Squeeze", {all}, rows), "axes", std::vector<int64_t>{of_tokens == 1 ? 2 : 1});
-  const std::string state = to.between(op);
-  set(to.add(op, "Squeeze", {last}, state), "axes", std::vector<int64_t>{of_tokens});
-  to.last_states[op.outputs[0]] = state;
 }
 
 }  // namespace
+
+std::string add_recurrence(Translator& to, const Operation& op, const Recurrence& recurrence) {
+  const std::string& base = op.outputs.empty() ? op.called : to.out(op, recurrence.all.value_or(0));
+  const int64_t of_tokens = recurrence.time_major ? 0 : 1;
+  const int64_t gates = static_cast<int64_t>(recurrence.biases.size()) / std::max<int64_t>(2 * recurrence.cells, 1);
+  const int64_t columns = gates * recurrence.cells;
+  const auto width = static_cast<int64_t>(recurrence.rows.size()) / std::max<int64_t>(columns, 1);
+  const auto backwards = to.reversed.find(op.inputs[recurrence.x]);
+  const bool reverse = backwards != to.reversed.end();
+  const std::string x = reverse ? backwards->second : to.in(op, recurrence.x);
+  const std::string w = to.constant(base + ".weight", {1, columns, width}, recurrence.rows);
+  const std::string r = to.constant(base + ".states", {1, columns, recurrence.cells}, recurrence.states);
+  const std::string b = to.constant(base + ".bias", {1, 2 * columns}, recurrence.biases);
+  const std::string all = to.between(op), last = to.between(op);
+  Node& node = to.add(op, recurrence.op, {x, w, r, b}, all);
+  node.outputs.push_back(last);
+  set(node, "hidden_size", recurrence.cells);
+  set(node, "layout", of_tokens);
+  set(node, "linear_before_reset", 1);
+  node.attributes["direction"].s = reverse ? "reverse" : "forward";
+  const std::string state = to.between(op);
+  set(to.add(op, "Squeeze", {last}, state), "axes", std::vector<int64_t>{of_tokens});
+  if (!recurrence.all) return state;
+  const int32_t output = op.outputs[*recurrence.all];
+  std::string rows = to.out(op, *recurrence.all);
+  if (reverse) {
+    rows = to.between(op);
+    to.reversed[output] = rows;
+    to.add(op, "ReverseV2", {rows}, to.out(op, *recurrence.all)).unread =
+        "its tokens run backwards for something else than to be turned round";
+  }
+  set(to.add(op, "Squeeze", {all}, rows), "axes", std::vector<int64_t>{of_tokens == 1 ? 2 : 1});
+  to.last_states[output] = state;
+  return state;
+}
 
 bool translate_layer(Translator& to, const Operation& op) {
   switch (op.code) {
@@ -210,6 +230,8 @@ bool translate_layer(Translator& to, const Operation& op) {
       return pool(to, op), true;
     case BuiltinOperator::UNIDIRECTIONAL_SEQUENCE_LSTM:
       return lstm(to, op), true;
+    case BuiltinOperator::WHILE:
+      return loop(to, op), true;
     default:
       return false;
   }

@@ -39,10 +39,11 @@ Activation fused(const Operation& op) {
 std::optional<std::string> places(Translator& to, const Operation& op, size_t constant, size_t rows) {
   const Tensor &table = to.tensor(op, constant), &x = to.tensor(op, rows);
   const size_t rank = table.dims.size();
-  if (!table.constant || x.constant || rank < 2 || x.dims.size() != 3 || to.fixed_tokens() == 0) return std::nullopt;
+  if (!table.constant || x.constant || rank < 2 || to.fixed_tokens() == 0) return std::nullopt;
+  if (x.dims.size() != 3 && x.dims.size() != 2) return std::nullopt;
   const int64_t tokens = table.dims[rank - 2], columns = table.dims[rank - 1];
   const bool fits = table.elements == static_cast<uint64_t>(tokens * columns) && tokens == to.fixed_tokens() &&
-                    tokens == x.dims[1] && columns == x.dims[2] && tokens != 1;
+                    tokens == x.dims[x.dims.size() - 2] && columns == x.dims.back() && tokens != 1;
   if (!fits) return std::nullopt;
   const auto axis = static_cast<int64_t>(table.axis) - static_cast<int64_t>(rank - 2);
   const std::string flat = to.reshaped(op, constant, {tokens, columns}, table.scales.size() > 1 ? axis : table.axis);
@@ -90,7 +91,25 @@ void reduce(Translator& to, const Operation& op, const char* name) {
   set(node, "axes", axes);
 }
 
+/// Texts and tokens exchanged, one of which is 1: converters write that as a reshape.
+bool exchanges(const Tensor& x, const Tensor& made) {
+  const std::vector<int64_t>&a = x.dims, &b = made.dims;
+  return a.size() == 3 && b.size() == 3 && a[0] == b[1] && a[1] == b[0] && a[2] == b[2] && a[0] != a[1] &&
+         (a[0] == 1 || a[1] == 1);
+}
+
+void exchange(Translator& to, const Operation& op) {
+  const std::vector<int64_t> order = {1, 0, 2};
+  set(to.add(op, "Transpose", {to.in(op, 0)}, to.out(op)), "perm", order);
+  const auto forwards = to.reversed.find(op.inputs[0]);
+  if (forwards == to.reversed.end()) return;
+  const std::string turned = to.between(op);
+  set(to.add(op, "Transpose", {forwards->second}, turned), "perm", order);
+  to.reversed[op.outputs[0]] = turned;
+}
+
 void reshape(Translator& to, const Operation& op) {
+  if (exchanges(to.tensor(op, 0), to.made(op))) return exchange(to, op);
   const std::string x = to.in(op, 0);
   if (to.there(op, 1)) {
     if (const auto shape = to.integers(op, 1)) {
@@ -133,6 +152,46 @@ void gather(Translator& to, const Operation& op, size_t table, size_t ids) {
   if (given != nullptr && given->batch_dims() != 0) throw NotTranslated{"looks up each text in rows of its own"};
   Node& node = to.add(op, "Gather", {to.in(op, table), to.in(op, ids)}, to.out(op));
   set(node, "axis", given == nullptr || op.code != BuiltinOperator::GATHER ? 0 : given->axis());
+}
+
+/// Elements one by one: all of them in their order, with axes of 1 between, as mask indices of torch are written.
+void gather_elements(Translator& to, const Operation& op) {
+  const Tensor &x = to.tensor(op, 0), &made = to.made(op);
+  const std::vector<int64_t> places = to.list(op, 1, "places");
+  const size_t rank = x.dims.size();
+  bool all = rank != 0 && places.size() == x.elements * rank && made.elements == x.elements;
+  for (size_t i = 0; all && i < x.elements; ++i) {
+    uint64_t at = 0;
+    for (size_t d = 0; d < rank; ++d)
+      at = at * static_cast<uint64_t>(x.dims[d]) + static_cast<uint64_t>(places[i * rank + d]);
+    all = at == i;
+  }
+  std::vector<int64_t> added;
+  size_t next = 0;
+  for (size_t d = 0; all && d < made.dims.size(); ++d) {
+    // Of several axes of 1 those in front are the input's.
+    if (next < rank && made.dims[d] == x.dims[next]) {
+      ++next;
+    } else {
+      all = made.dims[d] == 1;
+      added.push_back(static_cast<int64_t>(d));
+    }
+  }
+  if (!all || next != rank) throw NotTranslated{"picks single elements"};
+  set(to.add(op, "Unsqueeze", {to.in(op, 0)}, to.out(op)), "axes", added);
+}
+
+/// With what is true everywhere: the other one.
+void both(Translator& to, const Operation& op) {
+  for (const size_t i : {size_t{0}, size_t{1}}) {
+    const Tensor& given = to.tensor(op, i);
+    const bool truths = given.constant && given.type == onnx::Type::boolean &&
+                        std::all_of(given.bytes.begin(), given.bytes.end(), [](char c) { return c != 0; });
+    if (!truths) continue;
+    to.add(op, "Identity", {to.in(op, 1 - i)}, to.out(op));
+    return;
+  }
+  to.add(op, "And", {to.in(op, 0), to.in(op, 1)}, to.out(op));
 }
 
 void join(Translator& to, const Operation& op) {
@@ -178,16 +237,35 @@ void unpack(Translator& to, const Operation& op) {
   }
 }
 
+/// Places and sizes that are computed: in loops, which are run.
+void computed_slice(Translator& to, const Operation& op) {
+  const std::string begin = to.in(op, 1), size = to.in(op, 2);
+  const std::string sum = to.between(op), open = to.between(op), end = to.between(op);
+  to.add(op, "Add", {begin, size}, sum);
+  to.add(op, "Less", {size, to.constant(sum + ".none", {int64_t{0}})}, open);
+  to.add(op, "Where", {open, to.constant(sum + ".end", {kToTheEnd}), sum}, end);
+  to.add(op, "Slice", {to.in(op, 0), begin, end}, to.out(op));
+}
+
 void slice(Translator& to, const Operation& op) {
+  if (!to.integers(op, 1) || !to.integers(op, 2)) return computed_slice(to, op);
   const std::vector<int64_t> begins = to.list(op, 1, "places"), sizes = to.list(op, 2, "sizes");
   if (begins.size() != sizes.size()) throw NotTranslated{"its places and sizes do not go together"};
-  std::vector<int64_t> ends, axes;
+  std::vector<int64_t> starts, ends, axes;
+  const std::vector<int64_t>& dims = to.tensor(op, 0).dims;
   for (size_t i = 0; i < begins.size(); ++i) {
-    ends.push_back(sizes[i] < 0 ? kToTheEnd : begins[i] + sizes[i]);
+    const bool whole = sizes[i] < 0 || (i < dims.size() && begins[i] + sizes[i] == dims[i]);
+    if (whole && begins[i] == 0) continue;
+    // All tokens but the last: of texts with fewer tokens, too.
+    const bool but_last =
+        i == 1 && dims.size() == 3 && dims[1] == to.fixed_tokens() && begins[1] + sizes[1] == dims[1] - 1;
+    starts.push_back(begins[i]);
+    ends.push_back(whole ? kToTheEnd : but_last ? -1 : begins[i] + sizes[i]);
     axes.push_back(static_cast<int64_t>(i));
   }
+  if (axes.empty()) return single(to, op, "Identity");
   Node& node = to.add(op, "Slice", {to.in(op, 0)}, to.out(op));
-  set(node, "starts", begins);
+  set(node, "starts", starts);
   set(node, "ends", ends);
   set(node, "axes", axes);
 }
@@ -363,7 +441,7 @@ const std::map<BuiltinOperator, Row>& rows() {
       {BuiltinOperator::GREATER_EQUAL, {"GreaterOrEqual", nullptr}},
       {BuiltinOperator::EQUAL, {"Equal", nullptr}},
       {BuiltinOperator::NOT_EQUAL, {"", not_equal}},
-      {BuiltinOperator::LOGICAL_AND, {"And", nullptr}},
+      {BuiltinOperator::LOGICAL_AND, {"", both}},
       {BuiltinOperator::LOGICAL_OR, {"Or", nullptr}},
       {BuiltinOperator::LOGICAL_NOT, {"Not", nullptr}},
       {BuiltinOperator::SELECT, {"Where", nullptr}},
@@ -410,6 +488,7 @@ const std::map<BuiltinOperator, Row>& rows() {
       {BuiltinOperator::TRANSPOSE, {"", transpose}},
       {BuiltinOperator::GATHER, {"", [](auto& to, auto& op) { gather(to, op, 0, 1); }}},
       {BuiltinOperator::EMBEDDING_LOOKUP, {"", [](auto& to, auto& op) { gather(to, op, 1, 0); }}},
+      {BuiltinOperator::GATHER_ND, {"", gather_elements}},
       {BuiltinOperator::CONCATENATION, {"", join}},
       {BuiltinOperator::PACK, {"", pack}},
       {BuiltinOperator::UNPACK, {"", unpack}},

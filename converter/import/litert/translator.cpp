@@ -80,6 +80,11 @@ const std::string& Translator::out(const Operation& op, size_t i) const {
   return names_[static_cast<size_t>(op.outputs[i])];
 }
 
+const File* Translator::subgraph(int32_t index) const {
+  const auto found = file_.subgraphs.find(index);
+  return found == file_.subgraphs.end() ? nullptr : found->second.get();
+}
+
 const Operation* Translator::writer(int32_t tensor) const {
   const auto found = writers_.find(tensor);
   return found == writers_.end() ? nullptr : found->second;
@@ -116,6 +121,7 @@ std::string Translator::initializer(const Tensor& tensor, const std::string& nam
   stored.dims = std::move(dims);
   stored.elements = tensor.elements;
   stored.bytes = tensor.bytes;
+  stored.owned = tensor.owned;
   model_.graph.initializers.emplace(name, std::move(stored));
   std::string& value = constants_[name] = name;
   const bool numbers = !onnx::is_float(tensor.type) && !tensor.scales.empty() && tensor.type != Type::boolean;
@@ -217,6 +223,55 @@ std::vector<float> Translator::numbers(const Operation& op, size_t i) const {
     out.push_back(static_cast<float>((value - static_cast<double>(from.zeros[s])) * double{from.scales[s]}));
   }
   return out;
+}
+
+bool Translator::keeps_tokens(const Operation& op) const {
+  using fl::BuiltinOperator;
+  const Tensor& x = tensor(op, 0);
+  const bool dropped = x.dims.size() == 3 && x.dims[0] == 1 && x.dims[1] == tokens_ && tokens_ > 1 &&
+                       made(op).dims.size() == 2 && made(op).dims[0] == tokens_;
+  const auto minds = [&](const Operation& reader) {
+    static const std::set<BuiltinOperator> kSpread = {BuiltinOperator::ADD, BuiltinOperator::SUB, BuiltinOperator::MUL,
+                                                      BuiltinOperator::RESHAPE};
+    const bool reads = std::find(reader.inputs.begin(), reader.inputs.end(), op.outputs[0]) != reader.inputs.end();
+    return reads && (kSpread.count(reader.code) == 0 || made(reader).dims.size() < 3);
+  };
+  return dropped && std::none_of(file_.operations.begin(), file_.operations.end(), minds);
+}
+
+bool Translator::skips_filling(int32_t mask, bool backwards) {
+  using fl::BuiltinOperator;
+  const Operation* op = writer(mask);
+  for (size_t steps = 0; op != nullptr && op->code != BuiltinOperator::NOT_EQUAL; ++steps) {
+    const bool moves = op->code == BuiltinOperator::RESHAPE || op->code == BuiltinOperator::TRANSPOSE ||
+                       op->code == BuiltinOperator::EXPAND_DIMS || op->code == BuiltinOperator::REVERSE_V2;
+    if (!moves || op->inputs.empty() || steps > file_.operations.size()) return false;
+    if (op->code == BuiltinOperator::REVERSE_V2) backwards = !backwards;
+    op = writer(op->inputs[0]);
+  }
+  if (op == nullptr || op->inputs.size() != 2 || backwards) return false;
+  const auto ids = std::find(roles_.begin(), roles_.end(), "input_ids") - roles_.begin();
+  const std::optional<std::vector<int64_t>> other = integers(*op, 1);
+  if (ids == static_cast<std::ptrdiff_t>(roles_.size()) || !other || *other != std::vector<int64_t>{0} ||
+      op->inputs[0] != file_.inputs[static_cast<size_t>(ids)]) {
+    return false;
+  }
+  static const std::set<BuiltinOperator> kRowByRow = {
+      BuiltinOperator::NOT_EQUAL,    BuiltinOperator::LESS,          BuiltinOperator::ADD,
+      BuiltinOperator::MUL,          BuiltinOperator::SUB,           BuiltinOperator::SELECT,
+      BuiltinOperator::SELECT_V2,    BuiltinOperator::GATHER,        BuiltinOperator::RESHAPE,
+      BuiltinOperator::TRANSPOSE,    BuiltinOperator::EXPAND_DIMS,   BuiltinOperator::SQUEEZE,
+      BuiltinOperator::REVERSE_V2,   BuiltinOperator::WHILE,         BuiltinOperator::STRIDED_SLICE,
+      BuiltinOperator::CAST,         BuiltinOperator::CONCATENATION, BuiltinOperator::FULLY_CONNECTED,
+      BuiltinOperator::BATCH_MATMUL, BuiltinOperator::RELU,          BuiltinOperator::TANH,
+      BuiltinOperator::LOGISTIC,     BuiltinOperator::SOFTMAX,       BuiltinOperator::DEQUANTIZE,
+      BuiltinOperator::QUANTIZE};
+  for (const Operation& one : file_.operations) {
+    if (kRowByRow.count(one.code) == 0) return false;
+  }
+  model_.filled = false;
+  note("recurrent layers skip ids of 0, so that texts are not filled up");
+  return true;
 }
 
 std::string Translator::tokens(const Operation& op) {

@@ -34,6 +34,9 @@ class Translator {
   /// The name of a value: of a constant, its numbers.
   std::string in(const Operation& op, size_t i);
   const std::string& out(const Operation& op, size_t i = 0) const;
+  const std::string& name(int32_t tensor) const { return names_[static_cast<size_t>(tensor)]; }
+  /// One that a loop is made of; null: there is none, or the loop stands in another.
+  const File* subgraph(int32_t index) const;
   const Tensor& made(const Operation& op, size_t i = 0) const;
   /// A name for a value on the way to the output.
   std::string between(const Operation& op);
@@ -54,9 +57,14 @@ class Translator {
   const Operation* writer(int32_t tensor) const;
   /// A node that gives how many tokens the text has.
   std::string tokens(const Operation& op);
+  /// Are rows of one text's tokens, whose axis of texts an operator drops, read by nothing that minds it?
+  bool keeps_tokens(const Operation& op) const;
   /// How many the file was made for; 0: any.
   int64_t fixed_tokens() const { return tokens_; }
   void note(const std::string& text) { notes_.insert(text); }
+  /// Is a mask that of ids other than 0 (with `backwards` from the last token on), and does nothing but recurrent layers, which skip the
+  /// others, go from token to token? Then texts are not filled up.
+  bool skips_filling(int32_t mask, bool backwards);
 
   // Recurrent layers: what stands behind the last token, by the tensor of all tokens; tensors whose tokens run backwards, and the
   // value of the same forwards.
@@ -87,6 +95,21 @@ inline void set(onnx::Node& node, const char* attribute, std::vector<int64_t> va
   node.attributes[attribute].ints = std::move(values);
 }
 inline void set(onnx::Node& node, const char* attribute, int64_t value) { node.attributes[attribute].i = value; }
+
+/// An LSTM or a GRU whose weights are [gates][cells][inputs] in ONNX's order of gates.
+struct Recurrence {
+  const char* op = "LSTM";
+  size_t x = 0;  // the input that holds rows of tokens
+  int64_t cells = 0;
+  bool time_major = false;
+  std::vector<float> rows, states, biases;  // biases of rows, then of states
+  std::optional<size_t> all;                // the output that holds states of all tokens
+};
+
+/// Adds its nodes, backwards where its tokens run so. The state behind the last token [texts, cells].
+std::string add_recurrence(Translator& to, const Operation& op, const Recurrence& recurrence);
+/// A loop over tokens.
+void loop(Translator& to, const Operation& op);
 
 /// Adds the nodes of an operator. Throws NotTranslated.
 void translate(Translator& to, const Operation& op);
