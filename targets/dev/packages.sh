@@ -3,6 +3,13 @@
 # shellcheck shell=bash disable=SC2154
 
 command_packages() {
+  case ${1:-} in
+    aarch64 | armv7 | riscv64)
+      [ $# -eq 1 ] || die "packages takes one machine: $*" 2
+      package_linux "$1"
+      return
+      ;;
+  esac
   need_packages build package
   [ -e build/build.ninja ] || configure release -DBANTAM_TESTS=OFF
   build release
@@ -14,6 +21,17 @@ command_packages() {
   done
   rm -rf build/packages/*/_CPack_Packages
   ls build/packages/DEB/*.deb build/packages/RPM/*.rpm
+}
+
+# package_linux MACHINE: the command for that machine's Linux, without any library.
+package_linux() {
+  local group=arm
+  [ "$1" != riscv64 ] || group=riscv
+  need_packages build $group
+  configure_emulated "$1" -DBANTAM_TESTS=OFF -DCMAKE_UNITY_BUILD=ON -DCMAKE_UNITY_BUILD_BATCH_SIZE=8
+  build "$1" bantam_static
+  python3 -B targets/packages/generate.py linux --out build/packages --linux "$1=build-$1/static/bantam"
+  ls -l build/packages/linux/*.tar.gz
 }
 
 command_wheel() {

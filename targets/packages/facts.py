@@ -32,19 +32,27 @@ def source_files():
     return sorted({name for name in listed if name and (ROOT / name).is_file() and "__pycache__" not in name})
 
 
-def source_archive(path):
-    """Writes bantam-VERSION.tar.gz: the same bytes from the same files. Returns its SHA-256 and SHA-512."""
+def write_archive(path, folder, files):
+    """Writes a .tar.gz of {name in it: path}, below `folder`: the same bytes from the same files, and no owner. A file with its SHA-256 lies
+    beside it. Returns its SHA-256 and SHA-512."""
     whole = io.BytesIO()
     with tarfile.open(fileobj=whole, mode="w", format=tarfile.PAX_FORMAT) as archive:
-        for name in source_files():
-            content = (ROOT / name).read_bytes()
-            entry = tarfile.TarInfo(f"bantam-{version()}/{name}")
+        for name, source in files.items():
+            content = source.read_bytes()
+            entry = tarfile.TarInfo(f"{folder}/{name}")
             entry.size = len(content)
-            entry.mode = 0o755 if (ROOT / name).stat().st_mode & 0o100 else 0o644
+            entry.mode = 0o755 if source.stat().st_mode & 0o100 else 0o644
             archive.addfile(entry, io.BytesIO(content))
     packed = gzip.compress(whole.getvalue(), mtime=0)
     path.write_bytes(packed)
-    return hashlib.sha256(packed).hexdigest(), hashlib.sha512(packed).hexdigest()
+    sha256 = hashlib.sha256(packed).hexdigest()
+    path.with_name(f"{path.name}.sha256").write_text(f"{sha256}  {path.name}\n")
+    return sha256, hashlib.sha512(packed).hexdigest()
+
+
+def source_archive(path):
+    """Writes bantam-VERSION.tar.gz as write_archive() does, of source_files()."""
+    return write_archive(path, f"bantam-{version()}", {name: ROOT / name for name in source_files()})
 
 
 # Of another processor family, or chosen by flags that only a build system of one's own sets file by file.

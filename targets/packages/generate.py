@@ -7,6 +7,7 @@ import json
 import pathlib
 import re
 import shutil
+import struct
 import subprocess
 import zipfile
 
@@ -17,6 +18,13 @@ TEMPLATES = facts.HERE / "templates"
 ANDROID_ABIS = ("arm64-v8a", "armeabi-v7a", "x86", "x86_64")
 ANDROID_API = 24
 ANDROID_NDK = 25
+# What the presets for other machines are called: the machine in an ELF header, and its name for people.
+LINUX_MACHINES = {
+    "aarch64": (183, "64-bit ARM"),
+    "armv7": (40, "32-bit ARM (hard floats)"),
+    "riscv64": (243, "64-bit RISC-V"),
+}
+PT_INTERP = 3
 # What -ffp-contract=off is to other builds: a manifest of Swift cannot set it.
 UNFUSED = "#pragma STDC FP_CONTRACT OFF\n"
 
@@ -48,7 +56,6 @@ def source(given):
     folder = fresh(given.out / "source")
     path = folder / f"bantam-{facts.version()}.tar.gz"
     sha256, sha512 = facts.source_archive(path)
-    (folder / f"{path.name}.sha256").write_text(f"{sha256}  {path.name}\n")
     return {"ARCHIVE": path.name, "SHA256": sha256, "SHA512": sha512}
 
 
@@ -139,6 +146,44 @@ def android(given):
                 archive.writestr(entry, path.read_bytes())
 
 
+def elf_machine(program):
+    """(which machine, whether it asks for a loader, and so for libraries) of an ELF file, as its header says (System V ABI, chapter 4)."""
+    if program[:4] != b"\x7fELF" or program[5] != 1:
+        raise SystemExit("generate linux: that is no program for a little-endian machine")
+    wide = program[4] == 2
+    (machine,) = struct.unpack_from("<H", program, 18)
+    (table,) = struct.unpack_from("<Q" if wide else "<I", program, 32 if wide else 28)
+    size, count = struct.unpack_from("<HH", program, 54 if wide else 42)
+    kinds = [struct.unpack_from("<I", program, table + size * at)[0] for at in range(count)]
+    return machine, PT_INTERP in kinds
+
+
+def linux(given):
+    """bantam-VERSION-linux-MACHINE.tar.gz: the command without any library, of the presets for that machine."""
+    if not given.linux:
+        raise SystemExit(
+            "generate linux: which commands? --linux MACHINE=bantam, as `./dev packages MACHINE` builds them"
+        )
+    folder = given.out / "linux"
+    for pair in given.linux:
+        machine, _, program = pair.partition("=")
+        if machine not in LINUX_MACHINES or not program:
+            raise SystemExit(
+                f"generate linux: {pair}: MACHINE=FILE, of which MACHINE is one of {', '.join(LINUX_MACHINES)}"
+            )
+        number, name = LINUX_MACHINES[machine]
+        found, loads = elf_machine(pathlib.Path(program).read_bytes())
+        if found != number or loads:
+            raise SystemExit(
+                f"generate linux: {pair}: {'it needs libraries' if loads else 'that is for another machine'}"
+            )
+        tree = fresh(folder / machine)
+        fill("linux", tree, MACHINE=name, TARGET=machine)
+        whole = f"bantam-{facts.version()}-linux-{machine}"
+        files = {"LICENSE": facts.ROOT / "LICENSE", "README.md": tree / "README.md", "bantam": pathlib.Path(program)}
+        facts.write_archive(folder / f"{whole}.tar.gz", whole, files)
+
+
 def npm(given):
     """The JavaScript package without its modules, which targets/wasm/package.sh adds."""
     folder = fresh(given.out / "npm")
@@ -157,6 +202,7 @@ GENERATORS = {
     "homebrew": of_archive("homebrew"),
     "swift": swift,
     "android": android,
+    "linux": linux,
     "npm": npm,
 }
 
@@ -175,10 +221,14 @@ def main():
     parser.add_argument(
         "--android", action="append", metavar="ABI=FILE", help="a static library for Android; once for each"
     )
+    parser.add_argument(
+        "--linux", action="append", metavar="MACHINE=FILE", help="a command without libraries; once for each machine"
+    )
     given = parser.parse_args()
     if given.url:
         facts.FACTS["url"] = given.url
-    names = given.names or [name for name in GENERATORS if name != "android" or given.android]
+    built = {"android": given.android, "linux": given.linux}
+    names = given.names or [name for name in GENERATORS if built.get(name, True)]
     for name in names:
         if name not in GENERATORS:
             parser.error(f'there is no "{name}"; there are {", ".join(GENERATORS)}')
