@@ -28,7 +28,7 @@ constexpr uint32_t kRankShift = 8;
 constexpr uint32_t kReplacement = 0xFFFD;
 constexpr uint32_t kMaxExpansion = 3;  // most code points that one becomes
 
-/// character_class without kDecomposes and kUpper. O(size of the tables), 1.4 KB.
+/// character_class without kDecomposes and kUpper. O(size of the tables), 1.1 KB.
 uint32_t compact_class(uint32_t code);
 
 /// Class bits of `code` < 0x110000. Three dependent loads; in firmware compact_class.

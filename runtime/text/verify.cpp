@@ -113,15 +113,17 @@ class Verifier {
     if (blob(fb::BlobName::token_begin)->size() != (uint64_t{t_.vocab_size()} + 1) * 4) {
       return check_.fail("token_begin does not hold vocab_size + 1 offsets");
     }
-    const uint64_t units = blob(fb::BlobName::trie)->size() / 4;
-    if (blob(fb::BlobName::trie)->size() % 1024 != 0 || units == 0 || units > 1u << (32 - kUnitBaseShift)) {
+    const uint64_t trie_bytes = blob(fb::BlobName::trie)->size();
+    const uint64_t units = trie_bytes / 4;
+    if (trie_bytes % 1024 != 0 || units == 0 || units > 1u << (32 - kUnitBaseShift)) {
       return check_.fail("the trie's size is not a multiple of 256 units or too large");
     }
-    if (blob(fb::BlobName::roots)->size() != sizeof(LexiconRoots)) {
+    const fb::Blob* roots = blob(fb::BlobName::roots);
+    if (roots->size() != sizeof(LexiconRoots)) {
       return check_.fail("roots does not hold the trie's roots");
     }
     unit_count_ = static_cast<uint32_t>(units);
-    roots_ = reinterpret_cast<const LexiconRoots*>(check_.data + blob(fb::BlobName::roots)->offset());
+    roots_ = reinterpret_cast<const LexiconRoots*>(check_.data + roots->offset());
     return kSmall ? check_char_map() : Status::kOk;
   }
 

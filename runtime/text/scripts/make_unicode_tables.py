@@ -11,6 +11,7 @@ Usage: make_unicode_tables.py          (needs the `tokenizers` package; takes ab
 """
 
 import bisect
+import collections
 import pathlib
 import unicodedata
 
@@ -24,7 +25,7 @@ CJK_BLOCKS = (range(0xF900, 0xFB00), range(0x2F800, 0x2FA1E))
 # Bits of a character class; the same names are in ../unicode.h.
 CONTROL, SPACE, PUNCTUATION, MARK, DECOMPOSES, UPPER = 1, 2, 4, 8, 16, 32
 RANK_SHIFT = 8
-COMPACT_STRIDE = 160  # bytes of the compact table that are read at most, about
+COMPACT_STRIDE = 104  # bytes of the compact table that are read at most, about
 
 # Canonical combining classes by rank. Only the order around classes that have a member which survives the
 # stripping of accents matters (7, 9, 216, 224, 226, 230), so the others share ranks.
@@ -112,37 +113,38 @@ def to_ranges(points):
     return ranges
 
 
-def varint(value):
-    """Groups of 7 bits, the highest first, bit 7 set in all but the last."""
-    groups = [value & 127]
-    while value > 127:
-        value >>= 7
-        groups.append(value & 127 | 128)
-    return groups[::-1]
+def gamma(value):
+    """Elias' gamma code: as many zeros as bits follow the highest one, then the number."""
+    return "0" * (value.bit_length() - 1) + format(value, "b")
+
+
+def to_bytes(bits):
+    """The highest bit first; zeros to the next byte."""
+    return [int(bits[i : i + 8].ljust(8, "0"), 2) for i in range(0, len(bits), 8)]
 
 
 def compact_classes(classes):
     """The runs of equal classes (what the mappings tell left out) as bytes, an index into them, the classes' values:
     see ../unicode_compact.cpp."""
     kept = [v & 15 | v >> RANK_SHIFT << 4 for v in classes]
-    values = sorted(set(kept) - {0})
-    assert len(values) <= 32 and max(values) < 256
     runs = []
     for c, v in enumerate(kept):
         if runs and runs[-1][2] == v and runs[-1][1] == c:
             runs[-1][1] = c + 1
         elif v:
             runs.append([c, c + 1, v])
-    stream, index, end = [], [], 0
-    for begin, after, v in runs:
-        if len(stream) >= len(index) * COMPACT_STRIDE:
+    counts = collections.Counter(v for _, _, v in runs)
+    values = sorted(counts, key=lambda v: (-counts[v], v))
+    assert max(values) < 256
+    stream, index, bits, end = [], [], "", 0
+    for begin, after, v in [*runs, (0x200000, 0x200000, values[0])]:  # last a gap that nobody leaves
+        if len(stream) + len(bits) / 8 >= len(index) * COMPACT_STRIDE:
+            stream += to_bytes(bits)
+            bits = ""
             index.append(end << 11 | len(stream))
-        length = after - begin
-        stream.append(values.index(v) << 3 | (length if length < 4 else 0) << 1 | (begin > end))
-        stream += varint(begin - end) if begin > end else []
-        stream += varint(length) if length >= 4 else []
+        bits += gamma(values.index(v) + 1) + gamma(begin - end + 1) + (gamma(after - begin) if after > begin else "")
         end = after
-    stream += [1] + varint(0x200000 - end)  # a gap that nobody leaves
+    stream += to_bytes(bits)
     assert len(stream) < 2048
     return stream, index + [0xFFFFFFFF], values
 
