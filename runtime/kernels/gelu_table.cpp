@@ -2,7 +2,7 @@
 
 namespace bantam::kernels {
 
-const float kGeluTable[5][16] = {
+constexpr float kGeluTable[5][16] = {
     {0.0f, -8.02116192e-05f, -0.00459739473f, -0.0281313341f, -0.0463503934f, 0.0465599522f, 0.315013409f, 0.637540698f,
      0.801174939f, 0.721604526f, 0.495525092f, 0.268489808f, 0.117321745f, 0.0419717357f, 0.0124283563f, 0.0f},
     {0.5f, 0.50121361f, 0.531704962f, 0.633348405f, 0.694099784f, 0.4759368f, -0.0517378189f, -0.593097091f,
@@ -16,5 +16,15 @@ const float kGeluTable[5][16] = {
     {0.0653925613f, 0.0472561941f, 0.00626598531f, -0.0273075942f, -0.0360740609f, -0.0249230769f, -0.00911269803f,
      0.000958230754f, 0.00398067385f, 0.00323605072f, 0.00173761696f, 0.000712937384f, 0.000235352796f, 6.4099775e-05f,
      1.46126931e-05f, 0.0f}};
+
+#define BANTAM_COLUMN(i)                                                                         \
+  {                                                                                              \
+    { kGeluTable[0][i], kGeluTable[1][i], kGeluTable[2][i], kGeluTable[3][i], kGeluTable[4][i] } \
+  }
+constexpr GeluColumn kGeluColumns[16] = {BANTAM_COLUMN(0),  BANTAM_COLUMN(1),  BANTAM_COLUMN(2),  BANTAM_COLUMN(3),
+                                         BANTAM_COLUMN(4),  BANTAM_COLUMN(5),  BANTAM_COLUMN(6),  BANTAM_COLUMN(7),
+                                         BANTAM_COLUMN(8),  BANTAM_COLUMN(9),  BANTAM_COLUMN(10), BANTAM_COLUMN(11),
+                                         BANTAM_COLUMN(12), BANTAM_COLUMN(13), BANTAM_COLUMN(14), BANTAM_COLUMN(15)};
+#undef BANTAM_COLUMN
 
 }  // namespace bantam::kernels

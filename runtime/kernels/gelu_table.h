@@ -4,8 +4,12 @@
 
 namespace bantam::kernels {
 
+/// Intervals of |x| that a unit holds.
+constexpr float kGeluPerUnit = 2.71028042f;
 /// Row i: coefficients of t^i on each of 16 intervals.
 extern const float kGeluTable[5][16];
+/// The same by interval.
+extern const struct GeluColumn { float power[5]; } kGeluColumns[16];
 
 }  // namespace bantam::kernels
 

@@ -5,6 +5,7 @@
 #define BANTAM_KERNEL_ONE_LANE
 #include <arm_acle.h>
 
+#include "kernels/dsp/passes.h"
 #include "kernels/dsp/smlad.h"
 #include "kernels/reference/vector.h"
 // The vectors come first.

@@ -21,7 +21,7 @@ struct AttentionSums {
       : a(args), first(query), queries(count), frame(args, query) {
     uint32_t end = frame.page_end;
     page_begin = frame.page_begin;
-    for (uint32_t r = 1; r < queries; ++r) {
+    for (uint32_t r = 1; linked::kMasks && r < queries; ++r) {
       const AttentionBlock<1> one(a, first + r);
       if (one.visible[0].empty()) continue;
       const bool none_yet = page_begin == end;

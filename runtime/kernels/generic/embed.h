@@ -47,6 +47,8 @@ BANTAM_INLINE F32 table_vector(const EmbedSource& source, size_t index, uint32_t
 
 /// Rows of a large table lie anywhere in memory: they are asked for this many rows before they are read.
 constexpr uint32_t kEmbedAhead = 4;
+/// Not on one lane: rows are few there, and this is code.
+constexpr bool kPrefetchesRows = kLanes > 1;
 
 template <class T>
 BANTAM_INLINE void prefetch_row(const EmbedSource& source, size_t index, uint32_t width) {
@@ -62,7 +64,7 @@ BANTAM_NOINLINE bool embed_source(const EmbedRows& a, const EmbedSource& source,
   I32 worst = splat(int32_t{0});
   for (uint32_t r = 0; r < a.rows; ++r) {
     const size_t index = row_of(source.index[r]);
-    if (!source.tiled && r + kEmbedAhead < a.rows) {
+    if (kPrefetchesRows && !source.tiled && r + kEmbedAhead < a.rows) {
       prefetch_row<T>(source, row_of(source.index[r + kEmbedAhead]), a.width);
     }
     const float factor = sizeof(T) == 1 ? source.scales[index] * source.scale : source.scale;

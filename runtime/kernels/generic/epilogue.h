@@ -3,7 +3,7 @@
 #define BANTAM_KERNELS_GENERIC_EPILOGUE_H_
 
 #include "kernels/generic/math.h"
-#include "kernels/generic/rows.h"
+#include "kernels/generic/passes.h"
 #include "linked.h"
 #if defined(BANTAM_KERNEL_ONE_LANE)
 #include "kernels/generic/epilogue_row.h"
@@ -208,7 +208,6 @@ BANTAM_INLINE bool epilogue_blocks(const EpilogueRows& a) {
 
 /// Rows whose largest values are known already: one pass.
 inline bool store_measured_rows(const EpilogueRows& a) {
-  constexpr uint32_t kStep = kLanes < 4 ? 4 : kLanes;
   bool finite = true;
   for (uint32_t r = 0; r < a.rows; ++r) {
     I32 worst = load(a.row_maximum + r * 16);
@@ -220,12 +219,17 @@ inline bool store_measured_rows(const EpilogueRows& a) {
     a.q_scale[r] = scale.scale;
     const float* x = a.x + r * a.x_stride;
     int8_t* q = a.q + r * a.q_stride;
+#if defined(BANTAM_KERNEL_ONE_LANE)
+    quantize_row(x, a.width, inverse, q);
+#else
+    constexpr uint32_t kStep = kLanes < 4 ? 4 : kLanes;
     for (uint32_t i = 0; i < a.width; i += kStep) {
       BANTAM_UNROLL_ALWAYS
       for (uint32_t j = 0; j < kStep; j += kLanes) {
         store_bytes(q + i + j, flip_offset(quantize(load(x + i + j), inverse)));
       }
     }
+#endif
   }
   return finite;
 }

@@ -4,7 +4,7 @@
 #define BANTAM_KERNELS_GENERIC_EPILOGUE_ROW_H_
 
 #include "kernels/generic/math.h"
-#include "kernels/generic/rows.h"
+#include "kernels/generic/passes.h"
 
 namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE {
 
@@ -25,7 +25,9 @@ class EpilogueRow {
     const bool sums_stay = linked::kStoreSum && a_.y_before_norm;
     float* finals = sums_stay ? nullptr : y_;
     int32_t worst = 0;
-    each_part([&](uint32_t i, uint32_t count) { worst = worst_of(i, count, normed(i, count, finals), worst); });
+    each_part([&](uint32_t i, uint32_t count) {
+      worst = max(worst, magnitude_of(smoothed(i, count, normed(i, count, finals)), count));
+    });
     keep_sums();
     if (finals != nullptr) a_.norm = Norm::kNone;  // y is final
     const RowScale scale = row_scale(worst);
@@ -33,7 +35,9 @@ class EpilogueRow {
     if (worst >= kInfinityBits) return false;
     if (a_.q == nullptr) return true;
     int8_t* q = a_.q + row_ * a_.q_stride;
-    each_part([&](uint32_t i, uint32_t count) { store_q8(i, count, normed(i, count, nullptr), scale.inverse, q + i); });
+    each_part([&](uint32_t i, uint32_t count) {
+      quantize_row(smoothed(i, count, normed(i, count, nullptr)), count, scale.inverse, q + i);
+    });
     clear_padding(q, a_.width);
     return true;
   }
@@ -52,9 +56,9 @@ class EpilogueRow {
   }
 
   /// Elements [i, i + count) before the norm.
-  BANTAM_NOINLINE const float* sums(uint32_t i, uint32_t count) {
+  BANTAM_INLINE const float* sums(uint32_t i, uint32_t count) { return summed_ ? x_ + i : new_sums(i, count); }
+  BANTAM_NOINLINE const float* new_sums(uint32_t i, uint32_t count) {
     const float* x = x_ + i;
-    if (summed_) return x;
     float* to = y_ == nullptr ? some_ : y_ + i;
     const float* v = x;
     if (a_.activation != Activation::kNone) {
@@ -64,13 +68,12 @@ class EpilogueRow {
     }
     if (linked::kGate && a_.gate != nullptr) {
       const float* gate = a_.gate + row_ * a_.gate_stride + i;
-      for (uint32_t j = 0; j < count; ++j) some_[j] = v[j] * gate[j];
+      multiply_rows(v, gate, count, some_);
       v = some_;
     }
     const size_t at = row_ * a_.residual_stride + i;
     if (a_.residual != nullptr) {
-      const float* residual = a_.residual + at;
-      for (uint32_t j = 0; j < count; ++j) to[j] = v[j] + residual[j];
+      add_rows(v, a_.residual + at, count, to);
       return to;
     }
     if (a_.residual_q != nullptr) {
@@ -85,27 +88,20 @@ class EpilogueRow {
 
   /// Mean and reciprocal deviation: those of rms norm are of numbers whose mean is 0.
   BANTAM_NOINLINE void measure() {
-    const auto width = static_cast<float>(a_.width);
-    if (a_.norm == Norm::kLayer) {
+    for (bool squares = a_.norm == Norm::kRms;; squares = true) {
+      const float mean = mean_;
       Sums totals = {};
       each_part([&](uint32_t i, uint32_t count) {
         const float* v = sums(i, count);
-        for (uint32_t j = 0; j < count; ++j) totals.part[j] = totals.part[j] + v[j];
+        squares ? add_squares(v, mean, count, totals.part) : add_parts(v, count, totals.part);
       });
       keep_sums();
-      mean_ = total(totals) / width;
+      mean_ = total(totals) / static_cast<float>(a_.width);
+      if (!squares) continue;
+      reciprocal_ = 1.0f / square_root(mean_ + a_.epsilon);
+      mean_ = mean;
+      return;
     }
-    const float mean = mean_;
-    Sums totals = {};
-    each_part([&](uint32_t i, uint32_t count) {
-      const float* v = sums(i, count);
-      for (uint32_t j = 0; j < count; ++j) {
-        const float d = v[j] - mean;
-        totals.part[j] = fma(d, d, totals.part[j]);
-      }
-    });
-    keep_sums();
-    reciprocal_ = 1.0f / square_root(total(totals) / width + a_.epsilon);
   }
 
   /// Elements [i, i + count) after the norm, which lie in `finals`, where it is not null, then.
@@ -113,37 +109,27 @@ class EpilogueRow {
     const float* v = sums(i, count);
     if (a_.norm == Norm::kNone) return v;
     float* to = finals == nullptr ? some_ : finals + i;
-    const bool measured = a_.norm != Norm::kAffine;
+    // An affine norm alone has the mean 0 and the deviation 1, which change nothing.
     const float* gamma = a_.gamma;
     const float* beta = a_.beta;
     const float mean = mean_;
     const float reciprocal = reciprocal_;
-    if (measured && gamma != nullptr && beta != nullptr) {
-      gamma += i;
-      beta += i;
-      for (uint32_t j = 0; j < count; ++j) to[j] = fma((v[j] - mean) * reciprocal, gamma[j], beta[j]);
+    if (gamma != nullptr && beta != nullptr) {
+      normalize_row(v, count, mean, reciprocal, gamma + i, beta + i, to);
       return to;
     }
     for (uint32_t j = 0; j < count; ++j) {
-      const float d = measured ? (v[j] - mean) * reciprocal : v[j];
+      const float d = (v[j] - mean) * reciprocal;
       to[j] = fma(d, gamma == nullptr ? 1.0f : gamma[i + j], beta == nullptr ? 0.0f : beta[i + j]);
     }
     return to;
   }
 
-  /// The largest magnitude of what the q8 store takes of v, where there is one, and `worst`, as bits.
-  BANTAM_NOINLINE int32_t worst_of(uint32_t i, uint32_t count, const float* v, int32_t worst) const {
-    const float* smooth = a_.q == nullptr ? nullptr : a_.smooth;
-    for (uint32_t j = 0; j < count; ++j) {
-      worst = max(worst, magnitude_bits(smooth == nullptr ? v[j] : v[j] * smooth[i + j]));
-    }
-    return worst;
-  }
-  BANTAM_NOINLINE void store_q8(uint32_t i, uint32_t count, const float* v, float inverse, int8_t* q) const {
-    const float* smooth = a_.smooth;
-    for (uint32_t j = 0; j < count; ++j) {
-      store_bytes(q + j, flip_offset(quantize(smooth == nullptr ? v[j] : v[j] * smooth[i + j], inverse)));
-    }
+  /// What the q8 store takes of v, where there is one.
+  BANTAM_NOINLINE const float* smoothed(uint32_t i, uint32_t count, const float* v) {
+    if (a_.q == nullptr || a_.smooth == nullptr) return v;
+    multiply_rows(v, a_.smooth + i, count, some_);
+    return some_;
   }
 
   EpilogueRows a_;

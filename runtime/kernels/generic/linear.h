@@ -123,11 +123,16 @@ inline bool dequantize_rows(const LinearQ8& a) {
   const bool in_vectors = dequantize_vectors(copy, finite);
   const uint32_t rows = in_vectors ? 0 : copy.rows;
   for (uint32_t r = 0; r < rows; ++r) {
+#if defined(BANTAM_KERNEL_OWN_PASSES)
+    finite.poison =
+        dequantize_sums(copy.y + r * copy.y_stride, copy.n, copy.x_scale[r], copy.w_scale, copy.bias, finite.poison);
+#else
     if (copy.bias != nullptr) {
       dequantize_row<true>(copy, r, finite);
     } else {
       dequantize_row<false>(copy, r, finite);
     }
+#endif
   }
   if (a.activation == Activation::kNone && a.row_maximum == nullptr) return finite.all();
   if (a.row_maximum != nullptr) memset(a.row_maximum, 0, a.rows * 16 * sizeof(int32_t));
@@ -142,6 +147,34 @@ inline bool linear_k16(const LinearQ8& a) {
   dot_k16({a.x, a.x_stride, a.rows, a.w, a.k, a.n, reinterpret_cast<Sum*>(a.y), a.y_stride});
   return dequantize_rows(a);
 }
+
+#if defined(BANTAM_KERNEL_ONE_LANE)
+
+/// One output of one row after the other.
+template <class Element>
+BANTAM_NOINLINE bool linear_f32_of(const LinearF32& a) {
+  for (uint32_t o = 0; o < a.n; ++o) {
+    const Element* weights = static_cast<const Element*>(a.w) + o / 16 * (size_t{a.k} * 16) + o % 16;
+    for (uint32_t r = 0; r < a.rows; ++r) {
+      const Element* w = weights;
+      const float* x = a.x + r * a.x_stride;
+      float sum = a.bias != nullptr ? a.bias[o] : 0.0f;
+      for (const float* end = x + a.k; x != end; w += 16) sum = fma(*x++, load_element(w), sum);
+      a.y[r * a.y_stride + o] = sum;
+    }
+  }
+  return activate_block(a.activation, a.y, a.y_stride, a.rows, a.n, nullptr);
+}
+
+inline bool linear_f32(const LinearF32& a) {
+  if constexpr (!linked::kFloat) return false;
+  if constexpr (linked::kHalf) {
+    if (a.w_type == Element::kF16) return linear_f32_of<uint16_t>(a);
+  }
+  return linear_f32_of<float>(a);
+}
+
+#else
 
 template <uint32_t kRows, uint32_t kPanels, class Element>
 BANTAM_NOINLINE bool linear_f32_block(const LinearF32& a, uint32_t row, uint32_t panel, Ahead ahead) {
@@ -242,6 +275,8 @@ inline bool linear_f32(const LinearF32& a) {
   }
   return linear_f32_with<float>(a, Blocks{});
 }
+
+#endif
 
 }  // namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE
 

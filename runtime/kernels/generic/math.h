@@ -6,6 +6,9 @@
 
 #include "kernels/gelu_table.h"
 #include "kernels/generic/lanes.h"
+#if defined(BANTAM_KERNEL_ONE_LANE)
+#include "kernels/generic/passes.h"
+#endif
 
 namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE {
 
@@ -90,13 +93,12 @@ class GeluCoefficients {
 /// x / 2 * (1 + erf(x / sqrt 2)): absolute error <= 4e-7 for every x; exactly x above 5.35, 0 below -5.35.
 BANTAM_INLINE F32 gelu(F32 x) {
   // max(x, 0) - g(|x|) with g(t) = t / 2 * erfc(t / sqrt 2), a polynomial of degree 4 on each of 15 intervals of width
-  // 1 / kPerUnit whose centres are the multiples; the sixteenth, where g < 2.4e-7, is zero. kGeluTable's row i: coefficients of t^i.
+  // 1 / kGeluPerUnit whose centres are the multiples; the sixteenth, where g < 2.4e-7, is zero. kGeluTable's row i: coefficients of t^i.
   // A third of the multiplications that one polynomial of this error takes.
-  constexpr float kPerUnit = 2.71028042f;
   constexpr float kLast = 5.53448296f;
   const F32 t = min(magnitude(x), splat(kLast));
-  // round(t * kPerUnit) sits in the low bits.
-  const I32 interval = bits(fma(t, splat(kPerUnit), splat(12582912.0f)));
+  // round(t * kGeluPerUnit) sits in the low bits.
+  const I32 interval = bits(fma(t, splat(kGeluPerUnit), splat(12582912.0f)));
   const GeluCoefficients coefficients(interval);
   F32 g = coefficients.of(4);
   BANTAM_UNROLL_ALWAYS
@@ -144,7 +146,37 @@ BANTAM_INLINE auto with_activation(Activation activation, const F& f) {
   return f.template operator()<Activation::kNone>();
 }
 
-/// y[r][0, columns) = activation(y), in place; columns a multiple of 16, any number on one lane. Not inlined: callers have their registers full. The largest of
+#if defined(BANTAM_KERNEL_ONE_LANE)
+struct ActivateRow {
+  float* x;
+  uint32_t n;
+  template <Activation kActivation>
+  BANTAM_INLINE void operator()() const {
+#if defined(BANTAM_KERNEL_OWN_PASSES)
+    if constexpr (kActivation == Activation::kGelu) return gelu_row(x, n);
+#endif
+    for (uint32_t i = 0; kActivation != Activation::kNone && i < n; ++i) x[i] = activate<kActivation>(x[i]);
+  }
+};
+
+/// y[r][0, columns) = activation(y), in place. The largest of row_maximum[r], where given, becomes the largest |y[r][n]| so far, as
+/// bits. False when some result is not finite.
+[[maybe_unused]] static BANTAM_NOINLINE bool activate_block(Activation activation, float* y, size_t stride,
+                                                            uint32_t rows, uint32_t columns, int32_t* row_maximum) {
+  int32_t worst = 0;
+  for (uint32_t r = 0; r < rows; ++r) {
+    float* row = y + r * stride;
+    with_activation(activation, ActivateRow{row, columns});
+    const int32_t m = magnitude_of(row, columns);
+    worst = max(worst, m);
+    if (row_maximum != nullptr) row_maximum[r * 16] = max(row_maximum[r * 16], m);
+  }
+  return worst < 0x7f800000;
+}
+
+#else
+
+/// y[r][0, columns) = activation(y), in place; columns a multiple of 16. Not inlined: callers have their registers full. The largest of
 /// row_maximum[r], where given, becomes the largest |y[r][n]| so far, as bits.
 struct ActivateBlock {
   float* y;
@@ -174,6 +206,7 @@ struct ActivateBlock {
                                                             uint32_t rows, uint32_t columns, int32_t* row_maximum) {
   return with_activation(activation, ActivateBlock{y, stride, rows, columns, row_maximum});
 }
+#endif
 
 struct ActivateVector {
   F32 x;

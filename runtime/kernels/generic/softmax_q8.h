@@ -4,6 +4,7 @@
 #define BANTAM_KERNELS_GENERIC_SOFTMAX_Q8_H_
 
 #include "kernels/generic/attention.h"
+#include "kernels/generic/passes.h"
 
 namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE {
 
@@ -59,13 +60,14 @@ struct SoftmaxQ8 : AttentionBlock<kRows> {
 
     for (uint32_t page = page_begin; page < page_end; ++page) {
       const float* v_scales = reinterpret_cast<const float*>(this->values(page) + scale_at);
-      const bool whole = this->whole(page);
+      const bool whole = kLanes > 1 && this->whole(page);  // with one lane, whether it is seen is as soon told
+      float* first_scores = this->score(0, page);
       for_sixteen([&](uint32_t lane) __attribute__((always_inline)) {
         const F32 v_scale = load(v_scales + lane);
         const LaneMask first_sees = this->seen(0, page, lane);
         BANTAM_UNROLL
         for (uint32_t i = 0; i < kRows; ++i) {
-          float* score = this->score(i, page) + lane;
+          float* score = first_scores + i * this->stride + lane;
           F32 p = exp2_of_score(fma(load(score), splat(q_scale[i]), splat(offset[i])));
           F32 w = p * v_scale;
           if (!whole) {
@@ -96,10 +98,14 @@ struct SoftmaxQ8 : AttentionBlock<kRows> {
     for (uint32_t page = page_begin; page < page_end; ++page) {
       BANTAM_UNROLL
       for (uint32_t i = 0; i < kRows; ++i) {
+#if defined(BANTAM_KERNEL_ONE_LANE)
+        quantize_row(this->score(i, page), 16, inverse[i], reinterpret_cast<int8_t*>(this->probability(i, page)));
+#else
         for_sixteen([&](uint32_t lane) __attribute__((always_inline)) {
           const F32 w = load(this->score(i, page) + lane);
           store_bytes(this->probability(i, page) + lane, quantize(w, splat(inverse[i])));
         });
+#endif
       }
     }
     return finite;
@@ -115,16 +121,16 @@ BANTAM_INLINE bool weigh_sums(const Attention& a, uint32_t query, uint32_t r, ui
   one.begin();
   one.move_to(r, page_begin, page_end);
   for (uint32_t page = page_begin; page < page_end; ++page) {
-    const bool whole = one.whole(page);
+    const bool whole = kLanes > 1 && one.whole(page);
     const float* scale = reinterpret_cast<const float*>(one.keys(page) + scale_at);
+    float* scores = one.score(0, page);
     for (uint32_t lane = 0; lane < 16; lane += kLanes) {
-      const F32 score = load(one.score(0, page) + lane);
-      const LaneMask sees = one.seen(0, page, lane);
-      if (linked::kBias && a.biased) {
-        one.note_scores(0, page, lane, whole, sees, score);
-      } else {
-        one.take_scores(0, page, lane, whole, sees, bits(score), load(scale + lane));
+      F32 score = load(scores + lane);
+      if (!linked::kBias || !a.biased) {
+        score = to_f32(bits(score)) * load(scale + lane);
+        store(scores + lane, score);
       }
+      one.note_scores(0, page, lane, whole, one.seen(0, page, lane), score);
     }
   }
   const bool finite = one.probabilities();

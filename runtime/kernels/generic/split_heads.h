@@ -2,77 +2,21 @@
 #ifndef BANTAM_KERNELS_GENERIC_SPLIT_HEADS_H_
 #define BANTAM_KERNELS_GENERIC_SPLIT_HEADS_H_
 
-#include "kernels/generic/rows.h"
+#include "kernels/generic/passes.h"
 
 namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE {
 
 /// The largest |x| of a head, as bits. The head may begin anywhere in a row, so only its own elements are read.
 BANTAM_INLINE int32_t head_magnitude(const float* x, uint32_t width) {
+#if defined(BANTAM_KERNEL_ONE_LANE)
+  return magnitude_of(x, width);
+#else
   I32 worst = splat(int32_t{0});
   for_vectors(
       width, [&](uint32_t i, auto lanes)
                  __attribute__((always_inline)) { worst = max(worst, magnitude_bits(load_lanes(x + i, lanes))); });
   return largest(worst);
-}
-
-BANTAM_INLINE void split_query_q8(const float* x, uint32_t width, F32 inverse, int8_t* q) {
-  for_vectors(
-      width, [&](uint32_t i, auto lanes) __attribute__((always_inline)) {
-        store_bytes_lanes(q + i, quantize(load_lanes(x + i, lanes), inverse), lanes);
-      });
-}
-
-/// Lane `lane` of a key page: groups of 4 of its elements, 64 bytes apart; then its scale.
-BANTAM_INLINE void split_key_q8(const float* x, uint32_t width, const RowScale& scale, uint8_t* page, size_t lane) {
-  const F32 inverse = splat(scale.inverse);
-  const uint32_t padded = pad4(width);
-  uint8_t* to = page + lane * 4;
-  if constexpr (kLanes == 1) {
-    uint32_t i = 0;
-    for (; i + 4 <= width; i += 4, to += 64) {
-      BANTAM_UNROLL_ALWAYS
-      for (uint32_t j = 0; j < 4; ++j) store_bytes(to + j, flip_offset(quantize(load(x + i + j), inverse)));
-    }
-    for (uint32_t j = 0; j < padded - i; ++j) {
-      store_bytes(to + j, flip_offset(i + j < width ? quantize(load(x + i + j), inverse) : splat(int32_t{0})));
-    }
-  } else {
-    for_vectors(
-        width, [&](uint32_t i, auto lanes) __attribute__((always_inline)) {
-          uint8_t buffer[16];
-          store_bytes(buffer, flip_offset(quantize(load_lanes(x + i, lanes), inverse)));
-          for (uint32_t j = 0; j < kLanes && i + j < padded; j += 4) memcpy(to + (i + j) * size_t{16}, buffer + j, 4);
-        });
-  }
-  memcpy(page + size_t{padded} * 16 + lane * 4, &scale.scale, 4);
-}
-
-/// Byte of column `i` in tiles [columns / 16][4][16][4], from the first byte of the lane.
-BANTAM_INLINE size_t value_byte(uint32_t i) { return size_t{i / 16} * 256 + i % 16 * 4; }
-
-/// Lane `lane` of a value page: tiles [width/16][4][16][4]; padding columns become 0.
-BANTAM_INLINE void split_value_q8(const float* x, uint32_t width, const RowScale& scale, uint8_t* page, size_t lane) {
-  const F32 inverse = splat(scale.inverse);
-  uint8_t* column = page + (lane / 4) * 64 + lane % 4;
-  if constexpr (kLanes == 1) {
-    for (uint32_t i = 0; i < width; i += 16, column += 256) {
-      const uint32_t here = width - i < 16 ? width - i : 16;
-      for (uint32_t j = 0; j < here; ++j) store_bytes(column + j * 4, quantize(load(x + i + j), inverse));
-      for (uint32_t j = here; j < 16; ++j) column[j * 4] = 0;
-    }
-  } else {
-    for_vectors(
-        width, [&](uint32_t i, auto lanes) __attribute__((always_inline)) {
-          uint8_t buffer[kLanes];
-          store_bytes(buffer, quantize(load_lanes(x + i, lanes), inverse));
-          uint8_t* to = column + value_byte(i);
-          for (uint32_t j = 0; j < kLanes; ++j) to[j * 4] = buffer[j];
-        });
-    if constexpr (kLanes < 16) {
-      for (uint32_t i = width; i < pad16(width); ++i) column[value_byte(i)] = 0;
-    }
-  }
-  memcpy(page + size_t{pad16(width)} * 16 + lane * 4, &scale.scale, 4);
+#endif
 }
 
 /// Head x of row r, turned by the row's place.
@@ -96,6 +40,101 @@ BANTAM_NOINLINE inline const float* rotate_head(const SplitHeads& a, uint32_t r,
 /// The head as it is stored.
 BANTAM_INLINE const float* final_head(const SplitHeads& a, uint32_t r, const float* x) {
   return linked::kRotary && a.rotary != nullptr ? rotate_head(a, r, x) : x;
+}
+
+#if defined(BANTAM_KERNEL_ONE_LANE)
+
+/// Lane `lane` of a page from all elements of a head: of a key page groups of 4, 64 bytes apart, of a value page tiles
+/// [width / 16][4][16][4]; padding becomes 0. Then its scale.
+BANTAM_INLINE void store_head(const float* x, uint32_t width, const RowScale& scale, bool value, uint8_t* page,
+                              size_t lane) {
+  const uint32_t padded = value ? pad16(width) : pad4(width);
+  const uint32_t step = value ? 4 : 1;
+  uint8_t* to = page + (value ? lane / 4 * 64 + lane % 4 : lane * 4);
+  static_assert(kOffsetXor == 0, "keys are stored as they are");
+  for (uint32_t i = 0; i < width; i += 16) {
+    int8_t bytes[16];
+    const uint32_t left = width - i;
+    if (left < 16) memset(bytes, 0, 16);
+    quantize_row(x + i, left < 16 ? left : 16, scale.inverse, bytes);
+    for (uint32_t j = 0; j < 16 && i + j < padded; j += 4, to += value ? 16 : 64) {
+      BANTAM_UNROLL_ALWAYS
+      for (uint32_t b = 0; b < 4; ++b) to[b * step] = static_cast<uint8_t>(bytes[j + b]);
+    }
+    if (value) to += 256 - 64;
+  }
+  memcpy(page + size_t{padded} * 16 + lane * 4, &scale.scale, 4);
+}
+
+/// Queries, keys and values by one loop over heads.
+inline bool split_heads_q8(const SplitHeads& a) {
+  const uint32_t width = a.head_width;
+  const uint32_t values = a.heads + a.kv_heads;
+  int32_t worst = 0;
+  for (uint32_t r = 0; r < a.rows; ++r) {
+    const float* x = a.x + r * a.x_stride;
+    const size_t row = size_t{a.row_begin} + r;
+    const size_t page = row / 16 * a.kv_heads;
+    for (uint32_t h = 0; h < values + a.kv_heads; ++h, x += width) {
+      const float* head = h < values ? final_head(a, r, x) : x;
+      const int32_t m = magnitude_of(head, width);
+      worst = max(worst, m);
+      const RowScale scale = row_scale(m);
+      if (h < a.heads) {
+        a.q_scale[row * a.heads + h] = scale.scale;
+        quantize_row(head, width, scale.inverse, static_cast<int8_t*>(a.q) + row * a.q_stride + size_t{h} * width);
+        continue;
+      }
+      const bool value = h >= values;
+      uint8_t* to = value ? a.value_pages + (page + h - values) * value_page_bytes(width, true)
+                          : a.key_pages + (page + h - a.heads) * key_page_bytes(width, true);
+      store_head(head, width, scale, value, to, row % 16);
+    }
+  }
+  return worst < kInfinityBits;
+}
+
+#else
+
+BANTAM_INLINE void split_query_q8(const float* x, uint32_t width, F32 inverse, int8_t* q) {
+  for_vectors(
+      width, [&](uint32_t i, auto lanes) __attribute__((always_inline)) {
+        store_bytes_lanes(q + i, quantize(load_lanes(x + i, lanes), inverse), lanes);
+      });
+}
+
+/// Lane `lane` of a key page: groups of 4 of its elements, 64 bytes apart; then its scale.
+BANTAM_INLINE void split_key_q8(const float* x, uint32_t width, const RowScale& scale, uint8_t* page, size_t lane) {
+  const F32 inverse = splat(scale.inverse);
+  const uint32_t padded = pad4(width);
+  uint8_t* to = page + lane * 4;
+  for_vectors(
+      width, [&](uint32_t i, auto lanes) __attribute__((always_inline)) {
+        uint8_t buffer[16];
+        store_bytes(buffer, flip_offset(quantize(load_lanes(x + i, lanes), inverse)));
+        for (uint32_t j = 0; j < kLanes && i + j < padded; j += 4) memcpy(to + (i + j) * size_t{16}, buffer + j, 4);
+      });
+  memcpy(page + size_t{padded} * 16 + lane * 4, &scale.scale, 4);
+}
+
+/// Byte of column `i` in tiles [columns / 16][4][16][4], from the first byte of the lane.
+BANTAM_INLINE size_t value_byte(uint32_t i) { return size_t{i / 16} * 256 + i % 16 * 4; }
+
+/// Lane `lane` of a value page: tiles [width/16][4][16][4]; padding columns become 0.
+BANTAM_INLINE void split_value_q8(const float* x, uint32_t width, const RowScale& scale, uint8_t* page, size_t lane) {
+  const F32 inverse = splat(scale.inverse);
+  uint8_t* column = page + (lane / 4) * 64 + lane % 4;
+  for_vectors(
+      width, [&](uint32_t i, auto lanes) __attribute__((always_inline)) {
+        uint8_t buffer[kLanes];
+        store_bytes(buffer, quantize(load_lanes(x + i, lanes), inverse));
+        uint8_t* to = column + value_byte(i);
+        for (uint32_t j = 0; j < kLanes; ++j) to[j * 4] = buffer[j];
+      });
+  if constexpr (kLanes < 16) {
+    for (uint32_t i = width; i < pad16(width); ++i) column[value_byte(i)] = 0;
+  }
+  memcpy(page + size_t{pad16(width)} * 16 + lane * 4, &scale.scale, 4);
 }
 
 // With vectors: split_eight.h.
@@ -186,6 +225,8 @@ inline bool split_heads_q8(const SplitHeads& a) {
   }
   return worst < kInfinityBits;
 }
+
+#endif
 
 inline bool split_row_f32(const SplitHeads& a, uint32_t r) {
   const uint32_t width = a.head_width;
