@@ -93,10 +93,27 @@ struct LaneBlock {
     add_lane<kFirst, kCount, 3>(rows, w + 192, w_stride);
     (fetch_line(ahead), ...);
   }
+  /// One row, several panels: that leaves a single product to hide each load behind, and cores that compute in order would wait for every one: all are under way
+  /// before the first is used. gcc would load them one by one.
+  template <uint32_t kFirst, uint32_t kCount, int kLane>
+  static BANTAM_INLINE void add_one_row(int32x4_t (&sums)[4], int8x16_t row, const int8_t* w) {
+    int8x16_t weights[kCount];
+    BANTAM_UNROLL
+    for (uint32_t j = 0; j < kCount; ++j) {
+      weights[j] = vld1q_s8(w + (kFirst + j) * 16);
+      __asm__("" : "+w"(weights[j]));
+    }
+    BANTAM_UNROLL
+    for (uint32_t j = 0; j < kCount; ++j) sums[kFirst + j] = vdotq_laneq_s32(sums[kFirst + j], weights[j], row, kLane);
+  }
   template <uint32_t kFirst, uint32_t kCount, int kLane>
   BANTAM_INLINE void add_lane(const int8x16_t (&rows)[kRows], const int8_t* w, size_t w_stride) {
     BANTAM_UNROLL
     for (uint32_t p = 0; p < kPanels; ++p) {
+      if constexpr (kRows == 1 && kPanels != 1) {
+        add_one_row<kFirst, kCount, kLane>(acc[0][p], rows[0], w + p * w_stride);
+        continue;
+      }
       BANTAM_UNROLL
       for (uint32_t j = kFirst; j < kFirst + kCount; ++j) {
         const int8x16_t weights = vld1q_s8(w + p * w_stride + j * 16);
