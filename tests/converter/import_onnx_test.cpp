@@ -456,8 +456,7 @@ TEST(OnnxPlaces, KnowsScoresOfPlacesByDistance) {
     const std::string nodes =
         b::node("Sub", {"queries", "keys"}, {"behind"}) + b::node("Add", {"behind", "two"}, {"moved"}) +
         b::node("Clip", {"moved", "0", "four"}, {"near_place"}) + b::node("Add", {"behind", "eight"}, {"far"}) +
-                              b::node("Add", {"keys", "queries"}, {"both"}) +
-        b::node("MatMul", {"xq", "table"}, {"all"}) +
+        b::node("Add", {"keys", "queries"}, {"both"}) + b::node("MatMul", {"xq", "table"}, {"all"}) +
         b::node("GatherElements", {"all", place}, {"selected"},
                 b::text(5, b::text(1, "axis") + b::number(3, 2) + b::number(20, 2))) +
         b::node("Add", {"scores", "selected"}, {"sum"}) + more +

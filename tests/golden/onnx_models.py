@@ -347,6 +347,19 @@ def quantised(source, name):
     return [f"{name}-{kind}" for kind in ("dynamic", "qdq", "fused")]
 
 
+def of_layers(source, name):
+    """What ONNX Runtime makes of recurrent layers and convolutions: integers, and operators with their activation."""
+    quantize_dynamic(source, OUT / f"{name}-dynamic.onnx", weight_type=QuantType.QInt8, per_channel=True)
+    made = [f"{name}-dynamic"]
+    if name.startswith("textcnn"):
+        options = onnxruntime.SessionOptions()
+        options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_EXTENDED
+        options.optimized_model_filepath = str(OUT / f"{name}-fused.onnx")
+        onnxruntime.InferenceSession(str(source), options, providers=["CPUExecutionProvider"])
+        made.append(f"{name}-fused")
+    return made
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("names", nargs="*")
@@ -367,6 +380,8 @@ def main():
             made.append(kind)
         if name == "bert-classify" and not arguments.dynamo:
             made += quantised(OUT / f"{made[-1]}.onnx", name)
+        if name in ("lstm-classify", "textcnn-classify"):
+            made += of_layers(OUT / f"{made[-1]}.onnx", name)
         if name == "bert-relu-classify":  # the quantiser leaves Relu to QuantizeLinear
             source = OUT / f"{made[-1]}.onnx"
             made = quantised_static(source, name)

@@ -70,6 +70,7 @@ struct Value {
   std::shared_ptr<Scores> scores;
   std::shared_ptr<const Turned> turned;
   std::shared_ptr<const HostTensor> factor;
+  const Node* convolution = nullptr;  // of a product of filters
 };
 
 /// A node that could not be read, and why.
@@ -149,11 +150,13 @@ class Lowering {
   void read_gemm(const Node& node);
   void read_dequantize(const Node& node);
   const Parameter* table_of(const Value& rows) const;
+  void read_scaled_product(const Node& node, const Value& product, std::shared_ptr<const HostTensor> scale);
   void read_scaled_lookup(const Node& node, const Value& product, const Value& scale);
   bool cuts_at_zero(const Node& node) const;
   bool is_relu(int32_t term) const;
   bool read_recurrent(const Node& node);
-  void read_convolution(const Node& node);
+  std::shared_ptr<const HostTensor> gates_of_integers(const Node& node, size_t input) const;
+  void read_activation(const Node& node);
   void read_join(const Node& node);
   void read_join_of_neighbours(const Node& node);
   int32_t pooled(const Node& node, int32_t x, fb::PoolKind kind);
@@ -162,6 +165,10 @@ class Lowering {
   void require_zeros(const Node& node, size_t input) const;
   int32_t linear(const Node& node, int32_t x, Parameter weight);
   int32_t biased(const Node& node, int32_t block, const Value& bias);
+
+  // lowering_convolution.cpp
+  void read_convolution(const Node& node);
+  Value convolved(const Node& node, const Value& x, Parameter weight);
 
   // lowering_attention.cpp
   bool read_attention(const Node& node);

@@ -24,13 +24,6 @@ std::vector<double> in_order(const HostTensor& from, size_t direction, size_t di
   return out;
 }
 
-Parameter matrix_parameter(std::string name, int64_t rows, int64_t columns, std::vector<double> values) {
-  Parameter out;
-  out.name = std::move(name);
-  out.folded = std::make_shared<const HostTensor>(host_floats({rows, columns}, std::move(values)));
-  return out;
-}
-
 std::vector<float> narrowed(const std::vector<double>& values) { return {values.begin(), values.end()}; }
 
 }  // namespace
@@ -92,7 +85,11 @@ void Lowering::read_gemm(const Node& node) {
   Parameter weight = in(node, 1).constant;
   if (node.integer("transB", 0) != 0) weight.turned = !weight.turned;
   read_matrix(node, in(node, 0), std::move(weight), there(node, 2) ? &in(node, 2) : nullptr);
-  if (node.op != "FusedGemm") return;
+  if (node.op == "FusedGemm") read_activation(node);
+}
+
+/// The activation that a fused operator names, of what it has given.
+void Lowering::read_activation(const Node& node) {
   static const std::map<std::string, fb::ActivationKind> kKinds = {
       {"Relu", fb::ActivationKind::relu}, {"Tanh", fb::ActivationKind::tanh}, {"Sigmoid", fb::ActivationKind::sigmoid}};
   const auto kind = kKinds.find(node.text("activation", ""));
@@ -140,6 +137,7 @@ bool Lowering::read_products(const Node& node) {
   const std::string& op = node.op;
   const Value& x = in(node, 0);
   const auto constant = [&](size_t i) { return kind(node, i) == Value::Kind::kConstant; };
+  if (node.domain == "com.microsoft" && op == "DynamicQuantizeLSTM") return read_recurrent(node);
   if (node.domain == "com.microsoft") {
     const auto scaled = [&](size_t weight, size_t scale, size_t zero) {
       Parameter matrix = in(node, weight).constant;
@@ -158,6 +156,9 @@ bool Lowering::read_products(const Node& node) {
       return true;
     }
     if (op == "FusedGemm" && x.kind == Value::Kind::kRows && constant(1)) return read_gemm(node), true;
+    if (op == "FusedConv" && x.kind == Value::Kind::kRows && constant(1) && !there(node, 3)) {
+      return read_convolution(node), true;
+    }
     if (op == "FusedMatMul" && x.kind == Value::Kind::kRows && constant(1) && node.number("alpha", 1) == 1 &&
         node.integer("transA", 0) == 0) {
       Parameter matrix = in(node, 1).constant;
@@ -217,11 +218,14 @@ bool Lowering::read_products(const Node& node) {
     set(node, 1, std::move(step));
     return set(node, 2, std::move(zero)), true;
   }
-  if (op == "MatMulInteger" && (x.quantised || table_of(x) != nullptr) && constant(1)) {
+  if ((op == "MatMulInteger" || op == "ConvInteger") && (x.quantised || table_of(x) != nullptr) && constant(1)) {
     Value out = x;
     out.kind = Value::Kind::kProduct;
     out.constant = in(node, 1).constant;
-    if (!out.constant.is_integer() || out.constant.dims().size() != 2) refuse("its matrix are no integers");
+    const bool matrix = op == "MatMulInteger";
+    if (!out.constant.is_integer() || (matrix && out.constant.dims().size() != 2)) refuse("its matrix are no integers");
+    if (!matrix) out.convolution = &node;
+    if (!x.quantised && there(node, 2)) out.factor = constant_of(in(node, 2));
     out.constant.zero = there(node, 3) ? constant_of(in(node, 3)) : nullptr;
     out.quantised = false;
     return set(node, 0, std::move(out)), true;
@@ -240,13 +244,7 @@ bool Lowering::read_products(const Node& node) {
       }
       if (a.kind == Value::Kind::kProduct && b.kind == Value::Kind::kStep) {
         if (collapse(a.term) != collapse(b.term) || b.factor == nullptr) refuse("scales a product by something else");
-        Parameter weight = a.constant;
-        weight.scale = b.factor;
-        weight.axis = b.factor->size() == 1 ? 0 : weight.turned ? 0 : 1;
-        Value rows = a;
-        rows.kind = Value::Kind::kRows;
-        read_matrix(node, rows, std::move(weight), nullptr);
-        return true;
+        return read_scaled_product(node, a, b.factor), true;
       }
     }
   }
@@ -264,21 +262,45 @@ const Parameter* Lowering::table_of(const Value& rows) const {
   return block.kind == Block::Kind::kEmbed && block.weight.is_integer() ? &block.weight : nullptr;
 }
 
+/// What a product of integers gives with the scale of its matrix or filters.
+void Lowering::read_scaled_product(const Node& node, const Value& product, std::shared_ptr<const HostTensor> scale) {
+  Value rows = product;
+  rows.kind = Value::Kind::kRows;
+  rows.factor = nullptr;
+  Parameter weight = product.constant;
+  const bool of_all = scale->size() == 1;
+  weight.scale = std::move(scale);
+  weight.axis = of_all || product.convolution != nullptr || weight.turned ? 0 : 1;
+  if (product.convolution == nullptr) return read_matrix(node, rows, std::move(weight), nullptr);
+  rows.convolution = nullptr;
+  set(node, 0, convolved(*product.convolution, rows, std::move(weight)));
+}
+
 /// A product of rows of a table of integers, whose scale times that of the matrix is one constant.
 void Lowering::read_scaled_lookup(const Node& node, const Value& product, const Value& scale) {
   Value rows = product;
   rows.kind = Value::Kind::kRows;
-  const Parameter* table = table_of(rows);
   const std::shared_ptr<const HostTensor> both = constant_of(scale);
-  if (table == nullptr || table->scale == nullptr || table->scale->size() != 1 || both == nullptr) {
-    refuse("scales a product by something else than the scales of its table and its matrix");
+  if (table_of(rows) == nullptr || both == nullptr) refuse("scales a product by something else");
+  const int32_t block = functions_.base(rows.term);
+  Parameter& table = blocks_[static_cast<size_t>(block)].weight;
+  std::shared_ptr<const HostTensor> of_table = table.scale;
+  // The table's own scale may stand farther behind.
+  for (const Node& other : model_.graph.nodes) {
+    if (of_table != nullptr) break;
+    const Value& read = in(other, 0);
+    const bool same = other.op == "DequantizeLinear" && read.kind == Value::Kind::kRows &&
+                      functions_.is_rows(read.term) && functions_.base(read.term) == block;
+    if (same) of_table = constant_of(in(other, 1));
   }
+  if (of_table == nullptr) {  // nobody else reads its rows: the matrix may have all of the scale
+    table.scale = of_table = std::make_shared<const HostTensor>(host_floats({}, {1}));
+    table.zero = product.factor;
+  }
+  if (of_table->size() != 1) refuse("its table has more scales than one");
   HostTensor own = *both;
-  for (double& value : own.floats) value /= table->scale->at(0);
-  Parameter weight = product.constant;
-  weight.scale = std::make_shared<const HostTensor>(std::move(own));
-  weight.axis = both->size() == 1 || weight.turned ? 0 : 1;
-  read_matrix(node, rows, std::move(weight), nullptr);
+  for (double& value : own.floats) value /= of_table->at(0);
+  read_scaled_product(node, product, std::make_shared<const HostTensor>(std::move(own)));
 }
 
 /// Has the smallest integer the value 0? ONNX Runtime leaves out a Relu in front of such a QuantizeLinear, which does the same.
@@ -418,9 +440,30 @@ void Lowering::require_zeros(const Node& node, size_t input) const {
   if (!zero) refuse("begins with states that are not 0");
 }
 
+/// Weights [directions, columns, gates] of integers as [directions, gates, columns] of numbers.
+std::shared_ptr<const HostTensor> Lowering::gates_of_integers(const Node& node, size_t input) const {
+  const size_t scales = 2 * input + 6;  // 8 and 10, and zeros behind them
+  const std::shared_ptr<const HostTensor> given = constant_of(in(node, input)), scale = constant_of(in(node, scales)),
+                                          zero = constant_of(in(node, scales + 1));
+  if (given == nullptr || scale == nullptr || zero == nullptr || given->dims.size() != 3) return nullptr;
+  const auto directions = static_cast<size_t>(given->dims[0]), columns = static_cast<size_t>(given->dims[1]),
+             gates = static_cast<size_t>(given->dims[2]);
+  // One of a direction, or of each of its gates.
+  const size_t each = scale->size() == directions ? 1 : gates;
+  if (scale->size() != directions * each || zero->size() != scale->size()) return nullptr;
+  HostTensor out = host_floats({given->dims[0], given->dims[2], given->dims[1]}, {});
+  for (size_t i = 0; i < given->size(); ++i) {
+    const size_t direction = i / gates / columns, gate = i / columns % gates, column = i % columns;
+    const size_t of = direction * each + (each == 1 ? 0 : gate);
+    out.floats.push_back((given->at((direction * columns + column) * gates + gate) - zero->at(of)) * scale->at(of));
+  }
+  return std::make_shared<const HostTensor>(std::move(out));
+}
+
 /// LSTM and GRU: what rows give the gates is one matrix, bias included; states have one a direction.
 bool Lowering::read_recurrent(const Node& node) {
-  const bool lstm = node.op == "LSTM";
+  const bool integers = node.op == "DynamicQuantizeLSTM";
+  const bool lstm = node.op == "LSTM" || integers;
   if ((!lstm && node.op != "GRU") || kind(node, 0) != Value::Kind::kRows) return false;
   const Value x = in(node, 0);
   const bool texts_first = node.integer("layout", 0) != 0;
@@ -439,7 +482,8 @@ bool Lowering::read_recurrent(const Node& node) {
   const bool both = direction == "bidirectional", reverse = direction == "reverse";
   const std::vector<size_t> order = lstm ? std::vector<size_t>{0, 2, 3, 1} : std::vector<size_t>{1, 0, 2};
   const int64_t gates = static_cast<int64_t>(order.size()), directions = both ? 2 : 1;
-  const std::shared_ptr<const HostTensor> of_rows = constant_of(in(node, 1)), of_states = constant_of(in(node, 2)),
+  const auto weights = [&](size_t i) { return integers ? gates_of_integers(node, i) : constant_of(in(node, i)); };
+  const std::shared_ptr<const HostTensor> of_rows = weights(1), of_states = weights(2),
                                           bias = there(node, 3) ? constant_of(in(node, 3)) : nullptr;
   constexpr int64_t kMostCells = 1 << 14;
   if (of_rows == nullptr || of_states == nullptr || (there(node, 3) && bias == nullptr)) {
@@ -511,78 +555,6 @@ bool Lowering::read_recurrent(const Node& node) {
                             : pooled(node, y, reverse ? fb::PoolKind::first : fb::PoolKind::last);
   set(node, 1, rows_of(last, texts_first ? Axes{{kBatchAtom}, sides, own} : Axes{sides, {kBatchAtom}, own}));
   return true;
-}
-
-/// A convolution over tokens, padded so that each token has a window, or not at all: then the last ones have none. The filters are
-/// [filters, columns, window]; with channels_last, [filters, window * columns], which stay in the file.
-void Lowering::read_convolution(const Node& node) {
-  const Value& x = in(node, 0);
-  const int32_t rows = block_of(x);
-  const auto columns = static_cast<int64_t>(at(rows).columns);
-  const bool last = node.integer("channels_last", 0) != 0;
-  const Axis whole = columns == 1 ? Axis{} : Axis{columns_atom(columns)};
-  const size_t along = last ? 1 : 2;
-  const bool texts = x.axes.size() == 3 && x.axes[0] == Axis{kBatchAtom} && x.axes[3 - along] == whole;
-  if (!texts || !is_tokens(x.axes[along])) refuse("goes over something else than the tokens of texts");
-  const std::vector<int64_t> shape = in(node, 1).constant.dims();
-  const std::vector<int64_t> windows = node.integers("kernel_shape");
-  int64_t filters = 0, window = 0;
-  if (last && shape.size() == 2 && windows.size() == 1 && windows[0] > 0 && shape[1] == windows[0] * columns) {
-    filters = shape[0];
-    window = windows[0];
-  } else if (!last && shape.size() == 3 && shape[1] == columns) {
-    filters = shape[0];
-    window = shape[2];
-  } else {
-    refuse("its filters do not fit");
-  }
-  std::vector<int64_t> pads = node.integers("pads");
-  if (pads.empty()) pads = {0, 0};
-  const auto ones = [&](const char* name) {
-    const std::vector<int64_t> values = node.integers(name);
-    return values.empty() || values == std::vector<int64_t>{1};
-  };
-  const bool usual = node.integer("group", 1) == 1 && ones("strides") && ones("dilations") &&
-                     node.text("auto_pad", "NOTSET") == "NOTSET";
-  if (!usual) refuse("has groups, steps or gaps");
-  constexpr int64_t kMostWindow = 64;
-  const bool none = pads == std::vector<int64_t>{0, 0};
-  if (window < 1 || window > kMostWindow || pads.size() != 2 || pads[0] < 0 || pads[1] < 0 ||
-      (!none && pads[0] + pads[1] != window - 1)) {
-    refuse("has neither as many windows as there are tokens nor no padding: other padding is not read");
-  }
-  Axis tokens = x.axes[along];
-  // Rows that were missing would be zeros to the next convolution.
-  if (!none && tokens[0].less != 0) refuse("is padded, and stands behind one that is not");
-  int32_t unfolded = rows;
-  if (window > 1) {
-    Block unfold;
-    unfold.kind = Block::Kind::kUnfold;
-    unfold.name = node.name;
-    unfold.inputs = {rows};
-    unfold.before = static_cast<uint32_t>(pads[0]);
-    unfold.after = static_cast<uint32_t>(window - 1 - pads[0]);
-    unfold.columns = static_cast<uint32_t>(window * columns);
-    unfolded = add(std::move(unfold));
-    if (none) tokens[0].less += window - 1;
-  }
-  Parameter weight = in(node, 1).constant;
-  if (!last) {
-    const std::shared_ptr<const HostTensor> given = constant_of(in(node, 1));
-    if (given == nullptr) refuse("its filters are no constants, or larger than is read here");
-    std::vector<double> turned(given->size());  // [filters, window, columns]
-    for (int64_t i = 0; i < filters * window * columns; ++i) {
-      const int64_t column = i % columns, token = i / columns % window, filter = i / columns / window;
-      turned[static_cast<size_t>(i)] = given->at(static_cast<size_t>((filter * columns + column) * window + token));
-    }
-    weight = matrix_parameter(weight.name, filters, window * columns, std::move(turned));
-  }
-  weight.turned = !weight.turned;  // as linear() takes it
-  int32_t y = linear(node, unfolded, std::move(weight));
-  if (there(node, 2)) y = biased(node, y, in(node, 2));
-  Axes axes = {{kBatchAtom}, tokens, tokens};
-  axes[3 - along] = filters == 1 ? Axis{} : Axis{columns_atom(filters)};
-  set(node, 0, rows_of(y, std::move(axes)));
 }
 
 }  // namespace bantam::convert::onnx

@@ -43,8 +43,11 @@ int32_t Lowering::term_of(const Value& constant, const Value& rows) {
   const std::shared_ptr<const HostTensor> values = constant_of(constant);
   if (values == nullptr) refuse("an input depends on masks or shapes in a way that is not known");
   const auto columns = static_cast<int64_t>(values->size());
-  const bool along = !rows.axes.empty() && rows.axes.back() == Axis{columns_atom(columns)} && !values->dims.empty() &&
-                     values->dims.back() == columns;
+  bool along = false;  // behind the columns a constant has extents of 1
+  for (size_t i = 0; i < values->dims.size() && i < rows.axes.size(); ++i) {
+    const bool here = rows.axes[rows.axes.size() - 1 - i] == Axis{columns_atom(columns)};
+    along = along || (here && values->dims[values->dims.size() - 1 - i] == columns);
+  }
   if (!along) refuse("a constant is no number and no vector of columns");
   std::vector<double> row;
   for (size_t i = 0; i < values->size(); ++i) row.push_back(values->at(i));

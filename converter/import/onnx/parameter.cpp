@@ -152,6 +152,13 @@ bool Parameter::is_integer() const {
 
 double Parameter::stored(uint64_t i) const { return tensor != nullptr ? element(*tensor, i) : folded->at(i); }
 
+Parameter matrix_parameter(std::string name, int64_t rows, int64_t columns, std::vector<double> values) {
+  Parameter out;
+  out.name = std::move(name);
+  out.folded = std::make_shared<const HostTensor>(host_floats({rows, columns}, std::move(values)));
+  return out;
+}
+
 std::shared_ptr<const HostTensor> host_of(const Parameter& parameter) {
   if (parameter.folded != nullptr && !parameter.turned && parameter.scale == nullptr) return parameter.folded;
   std::optional<HostTensor> loaded;

@@ -30,6 +30,9 @@ struct Parameter {
   double stored(uint64_t i) const;  // element of the tensor as it is stored, without its scale
 };
 
+/// A matrix of these numbers.
+Parameter matrix_parameter(std::string name, int64_t rows, int64_t columns, std::vector<double> values);
+
 /// Small enough to be run; the scale is applied. Null: too large, or of a type that is not read.
 std::shared_ptr<const HostTensor> host_of(const Parameter& parameter);
 
