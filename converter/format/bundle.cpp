@@ -43,7 +43,9 @@ uint32_t own_crc(const Trailer& trailer) {
        path);
 }
 
-std::string zeros_after(uint64_t size, size_t unit) { return std::string((unit - size % unit) % unit, '\0'); }
+std::string zeros_after(uint64_t size, size_t unit) {
+  return std::string(static_cast<size_t>((unit - size % unit) % unit), '\0');
+}
 
 /// The last bytes of a file that is large enough.
 Trailer trailer_of(const uint8_t* bytes, size_t size) {

@@ -18,7 +18,7 @@ void EntityRows::embed() {
   masked_ = true;
   Values flags;
   flags.values.assign(size_t{2} * width, 0.0F);
-  std::fill(flags.values.begin() + width, flags.values.end(), 1.0F);
+  std::fill(flags.values.begin() + static_cast<ptrdiff_t>(width), flags.values.end(), 1.0F);
   const int32_t two = builder_.table(base + "entities.flags", 2, width, std::move(flags));
   counts_ = builder_.embed("entities.count", {{two, fb::IndexSource::marked}}, {});
 }

@@ -74,7 +74,7 @@ ModelFile::ModelFile(const std::string& path, Hold hold) : path_(path), mapping_
   Bundle whole{0, file.size(), ""};
   if (is_program(file.data(), file.size())) whole = read_bundle(file.data(), file.size(), path);
   Fault fault;
-  const Status status = Model::open(file.data() + whole.offset, whole.size, &model_, &fault);
+  const Status status = Model::open(file.data() + whole.offset, static_cast<size_t>(whole.size), &model_, &fault);
   if (status != Status::kOk) throw Error(exit_code(status), fmt::format("{}: {}", path, describe(status, fault)));
 }
 

@@ -276,7 +276,7 @@ class Generator {
   bool is_complete(const TriedText& text) {
     if (constraints_.empty()) return false;
     const std::vector<int32_t>& ids = text.made.ids;
-    return constraints_[text.source]->must_end({ids.begin() + forced_first(), ids.end()});
+    return constraints_[text.source]->must_end({ids.begin() + static_cast<ptrdiff_t>(forced_first()), ids.end()});
   }
 
   /// A token more for every text that has not ended; false: all have.

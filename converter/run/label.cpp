@@ -32,6 +32,24 @@ std::string cell(const std::string& text) {
   return quoted + "\"";
 }
 
+/// value * parts / whole, rounded down, for value < whole < 2^63: digit by digit of `parts`, as machines of 32 bits have no integers of 128.
+uint32_t part_of(uint64_t value, uint32_t parts, uint64_t whole) {
+  uint64_t rest = 0;
+  uint32_t part = 0;
+  const auto add = [&](uint64_t more) {
+    rest += more;
+    if (rest < whole) return;
+    rest -= whole;
+    ++part;
+  };
+  for (uint32_t bit = 32; bit-- != 0;) {
+    part *= 2;
+    add(rest);
+    if ((parts >> bit & 1u) != 0) add(value);
+  }
+  return part;
+}
+
 /// A record as it was read, and what is said of it.
 struct Row {
   size_t line = 0;
@@ -113,7 +131,7 @@ class Labeller {
       }
       if (options_.shards == 1) return true;
       const uint64_t at = std::min(reader_.offset(), size_ - 1);
-      const auto shard = static_cast<uint32_t>(static_cast<unsigned __int128>(at) * options_.shards / size_) + 1;
+      const uint32_t shard = part_of(at, options_.shards, size_) + 1;
       if (shard > options_.shard) return false;
       if (shard == options_.shard) return true;
     }

@@ -320,7 +320,7 @@ class Renderer {
     const int64_t from = bound(node.parts[1], 0), to = std::max(from, bound(node.parts[2], size));
     if (of.is_string())
       return of.get_ref<const std::string&>().substr(static_cast<size_t>(from), static_cast<size_t>(to - from));
-    return Json(of.begin() + from, of.begin() + to);
+    return Json(of.begin() + static_cast<ptrdiff_t>(from), of.begin() + static_cast<ptrdiff_t>(to));
   }
 
   static std::string joined(const std::string& a, const std::string& b) {

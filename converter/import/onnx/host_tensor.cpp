@@ -63,7 +63,7 @@ size_t count_of(const std::vector<int64_t>& dims) {
     }
     count *= static_cast<uint64_t>(extent);
   }
-  return count;
+  return static_cast<size_t>(count);
 }
 
 double element(const Tensor& tensor, uint64_t i) {

@@ -270,8 +270,9 @@ bool Lowering::read_host(const Node& node) {
           const auto rank = static_cast<int64_t>(shaped.size());
           const auto place = [&](int64_t v) { return std::clamp<int64_t>(v < 0 ? v + rank : v, 0, rank); };
           const int64_t from = place(node.integer("start", 0)), to = place(node.integer("end", rank));
-          shaped =
-              from < to ? host_integers({shaped.ints.begin() + from, shaped.ints.begin() + to}) : host_integers({});
+          const auto begin = shaped.ints.begin();
+          shaped = from < to ? host_integers({begin + static_cast<ptrdiff_t>(from), begin + static_cast<ptrdiff_t>(to)})
+                             : host_integers({});
         }
         out.host.push_back(std::move(shaped));
       }

@@ -308,8 +308,9 @@ void Lowering::read_attention_operator(const Node& node) {
       Value one;
       one.kind = Value::Kind::kConstant;
       one.constant.name = fmt::format("{}.{}", in(node, 3).constant.name, i);
-      const auto from = bias->floats.begin() + i * columns;
-      one.constant.folded = std::make_shared<const HostTensor>(host_floats({columns}, {from, from + columns}));
+      const auto from = bias->floats.begin() + static_cast<ptrdiff_t>(i * columns);
+      one.constant.folded =
+          std::make_shared<const HostTensor>(host_floats({columns}, {from, from + static_cast<ptrdiff_t>(columns)}));
       return one;
     };
     scores.queries = biased(node, scores.queries, part(0));

@@ -150,7 +150,9 @@ bool Parameter::is_integer() const {
   return tensor != nullptr ? !is_float(tensor->type) : folded != nullptr && folded->whole;
 }
 
-double Parameter::stored(uint64_t i) const { return tensor != nullptr ? element(*tensor, i) : folded->at(i); }
+double Parameter::stored(uint64_t i) const {
+  return tensor != nullptr ? element(*tensor, i) : folded->at(static_cast<size_t>(i));
+}
 
 Parameter matrix_parameter(std::string name, int64_t rows, int64_t columns, std::vector<double> values) {
   Parameter out;

@@ -252,7 +252,7 @@ HostTensor shape(const Run& run) {
   const auto place = [&](int64_t v) { return std::clamp<int64_t>(v < 0 ? v + rank : v, 0, rank); };
   const int64_t from = place(run.node.integer("start", 0)), to = place(run.node.integer("end", rank));
   if (from >= to) return host_integers({});
-  return host_integers({dims.begin() + from, dims.begin() + to});
+  return host_integers({dims.begin() + static_cast<ptrdiff_t>(from), dims.begin() + static_cast<ptrdiff_t>(to)});
 }
 
 HostTensor flatten(const Run& run) {

@@ -241,7 +241,7 @@ std::string_view TensorReader::outside(const std::string& called, const std::str
   if (offset > all.size() || length > all.size() - offset) {
     fail(fmt::format("{}: its data ends beyond {} ({} bytes); copy that again", called, location, all.size()));
   }
-  return all.substr(offset, length);
+  return all.substr(static_cast<size_t>(offset), static_cast<size_t>(length));
 }
 
 }  // namespace bantam::convert::onnx

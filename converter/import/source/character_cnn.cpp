@@ -198,7 +198,7 @@ class Network {
     for (size_t i = 0; i < alphabet_.longest(); ++i) {
       const size_t character = i < spelled.size() ? spelled[i] : alphabet_.padding();
       const auto from = table_.begin() + static_cast<std::ptrdiff_t>(character * s_.columns);
-      rows_.insert(rows_.end(), from, from + s_.columns);
+      rows_.insert(rows_.end(), from, from + static_cast<std::ptrdiff_t>(s_.columns));
     }
     found_.clear();
     for (size_t i = 0; i < convs_.size(); ++i) convolve(convs_[i], s_.filters[i], spelled.size());

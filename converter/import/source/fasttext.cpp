@@ -216,13 +216,13 @@ class FastTextReader {
       lengths = quantizer(1);
     }
     out.values.resize(in_memory(rows * model_.width, sizeof(float)));
-    for (uint64_t row = 0; row < rows; ++row) {
+    for (size_t row = 0; row < rows; ++row) {
       const float length = normed ? lengths.centroids[norm[row]] : 1.0F;
       float* to = out.values.data() + row * model_.width;
       for (uint64_t part = 0; part < vectors.parts; ++part) {
         const uint64_t columns = part + 1 == vectors.parts ? vectors.last : vectors.part;
-        const float* from =
-            vectors.centroids.data() + part * kCentroids * vectors.part + code[row * vectors.parts + part] * columns;
+        const float* from = vectors.centroids.data() + part * kCentroids * vectors.part +
+                            code[static_cast<size_t>(row * vectors.parts + part)] * columns;
         for (uint64_t i = 0; i < columns; ++i) to[part * vectors.part + i] = length * from[i];
       }
     }
@@ -247,10 +247,10 @@ class FastTextReader {
     const uint64_t width = model_.width, begin = model_.words.size();
     const std::vector<float> before(model_.table.values.begin() + static_cast<ptrdiff_t>(begin * width),
                                     model_.table.values.end());
-    for (uint64_t i = 0; i < kept_.size(); ++i) {
+    for (size_t i = 0; i < kept_.size(); ++i) {
       if (i > 0 && kept_[i].first == kept_[i - 1].first) broken(fmt::format("has bucket {} twice", kept_[i].first));
       model_.grams.push_back(kept_[i].first);
-      std::copy_n(before.begin() + static_cast<ptrdiff_t>(kept_[i].second * width), width,
+      std::copy_n(before.begin() + static_cast<ptrdiff_t>(kept_[i].second * width), static_cast<size_t>(width),
                   model_.table.values.begin() + static_cast<ptrdiff_t>((begin + i) * width));
     }
   }

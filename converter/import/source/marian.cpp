@@ -382,7 +382,8 @@ class MarianOpening {
     const std::string prefix = fmt::format("model.{}.layers.{}.", encoder ? "encoder" : "decoder", layer - 1);
     MemoryTensor tensor = found->kind == MarianKind::kWeight ? file_.weight(name) : as_vector(file_.table(name));
     if (part == "rnn_W") {  // SSRU's second product has no bias
-      tensors_[prefix + "ssru.candidate.bias"] = {{tensor.shape[0]}, std::vector<float>(tensor.shape[0], 0.0F)};
+      tensors_[prefix + "ssru.candidate.bias"] = {{tensor.shape[0]},
+                                                  std::vector<float>(static_cast<size_t>(tensor.shape[0]), 0.0F)};
     }
     tensors_[prefix + found->name] = std::move(tensor);
     return true;
