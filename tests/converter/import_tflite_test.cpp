@@ -89,6 +89,37 @@ TEST(TfliteImport, UnpacksIntegersOfFourBits) {
       "6 elements of int4 do not make its 2 bytes");
 }
 
+/// Ids and rows of one text whose axis of texts is dropped and is there again, as litert-torch writes them.
+TEST(TfliteImport, KeepsTheAxisOfTexts) {
+  b::Model model = b::mean_of_words();
+  model.tensors.insert(model.tensors.end(), {{{1}, TensorType::INT32, b::bytes<int32_t>({4})},
+                                             {{4}, TensorType::INT32},
+                                             {{4, 2}},
+                                             {{3}, TensorType::INT32, b::bytes<int32_t>({1, 4, 2})}});
+  model.operators[0] = {BuiltinOperator::RESHAPE, {0, 8}, {9}};
+  model.operators.insert(model.operators.begin() + 1, {{BuiltinOperator::EMBEDDING_LOOKUP, {9, 1}, {10}},
+                                                       {BuiltinOperator::RESHAPE, {10, 11}, {2}}});
+  const std::string bytes = model.write();
+  const onnx::Model read = read_tflite(bytes, "m.tflite");
+  for (const onnx::Node& node : read.graph.nodes) EXPECT_NE(node.op, "Reshape");
+  EXPECT_EQ(imported(model).model.max_sequence, 4u);
+}
+
+TEST(TfliteImport, PicksAllElementsOnly) {
+  for (const bool all : {true, false}) {
+    b::Model model = b::mean_of_words();
+    const std::vector<int32_t> places = {0, 0, 0, 1, 0, 2, 0, all ? 3 : 2};
+    model.tensors.push_back({{1, 1, 1, 4, 2}, TensorType::INT32, b::bytes(places)});
+    model.tensors.push_back({{1, 1, 1, 4}, TensorType::INT32});
+    model.operators.push_back({BuiltinOperator::GATHER_ND, {0, 8}, {9}});
+    const std::string bytes = model.write();
+    const onnx::Model read = read_tflite(bytes, "m.tflite");
+    const bool picks = std::any_of(read.graph.nodes.begin(), read.graph.nodes.end(),
+                                   [](const onnx::Node& node) { return node.unread == "picks single elements"; });
+    EXPECT_EQ(picks, !all);
+  }
+}
+
 TEST(TfliteReader, RefusesEveryPrefix) {
   b::Model model = b::mean_of_words();
   const std::string whole = model.write();

@@ -15,7 +15,7 @@ using onnx::Node;
 /// Input i with its last two axes exchanged.
 std::string turned(Translator& to, const Operation& op, size_t i) {
   std::vector<int64_t> order;
-  const size_t rank = to.tensor(op, i).dims.size();
+  const size_t rank = to.tensor(op, i).dims.size() + to.leading.count(op.inputs[i]);
   if (rank < 2) throw NotTranslated{"multiplies what is no matrix"};
   for (size_t k = 0; k < rank; ++k) order.push_back(static_cast<int64_t>(k));
   std::swap(order[rank - 1], order[rank - 2]);
@@ -52,6 +52,7 @@ void fully_connected(Translator& to, const Operation& op) {
   const std::string matrix = turned(to, op, 1), product = to.between(op);
   to.add(op, "MatMul", {rows, matrix}, product);
   with_bias(to, op, 2, given == nullptr ? Activation::NONE : given->fused_activation_function(), product);
+  keep_leading(to, op);
 }
 
 void batch_product(Translator& to, const Operation& op) {
@@ -59,6 +60,7 @@ void batch_product(Translator& to, const Operation& op) {
   const std::string a = given != nullptr && given->adj_x() ? turned(to, op, 0) : to.in(op, 0);
   const std::string b = given != nullptr && given->adj_y() ? turned(to, op, 1) : to.in(op, 1);
   to.add(op, "MatMul", {a, b}, to.out(op));
+  keep_leading(to, op);
 }
 
 /// A table of rows, told by ids whose places are ones: products of such rows with a matrix are lookups.

@@ -64,6 +64,7 @@ void pair(Translator& to, const Operation& op, const char* name, Activation acti
   const std::string value = activation == Activation::NONE ? to.out(op) : to.between(op);
   to.add(op, name, {a, b}, value);
   finish(to, op, activation, value);
+  keep_leading(to, op);
 }
 
 void single(Translator& to, const Operation& op, const char* name) { to.add(op, name, {to.in(op, 0)}, to.out(op)); }
@@ -75,6 +76,7 @@ void softmax(Translator& to, const Operation& op) {
     throw NotTranslated{"its beta is not 1"};
   if (op.code != BuiltinOperator::SOFTMAX) throw NotTranslated{"stands elsewhere than at an output"};
   set(to.add(op, "Softmax", {to.in(op, 0)}, to.out(op)), "axis", -1);
+  keep_leading(to, op);
 }
 
 void clip(Translator& to, const Operation& op, const std::string& x, float low, float high, const std::string& out) {
@@ -108,8 +110,36 @@ void exchange(Translator& to, const Operation& op) {
   to.reversed[op.outputs[0]] = turned;
 }
 
+/// The axis of one text, which is dropped or is there again: the value keeps it all the time. false: it is something else.
+bool keeps_texts(Translator& to, const Operation& op) {
+  const std::vector<int64_t>&x = to.tensor(op, 0).dims, &made = to.made(op).dims;
+  const int64_t tokens = to.fixed_tokens();
+  const auto with_texts = [](std::vector<int64_t> dims) {
+    dims.insert(dims.begin(), 1);
+    return dims;
+  };
+  if (to.leading.count(op.inputs[0]) != 0) {
+    if (made != with_texts(x)) return false;
+    single(to, op, "Identity");
+    return true;
+  }
+  const bool heads = x.size() == 4 && x[1] != 1, ids = x.size() == 2 && x[1] == tokens && tokens > 1;
+  const bool dropped = x == with_texts(made) && (heads || ids);
+  const bool joined =
+      x.size() == 4 && x[0] == 1 && x[1] == tokens && tokens > 1 && made.size() == 2 && made[0] == tokens;
+  if ((!dropped && !joined) || !to.spreads(op)) return false;
+  if (dropped) {
+    single(to, op, "Identity");
+  } else {
+    set(to.add(op, "Reshape", {to.in(op, 0)}, to.out(op)), "shape", with_texts(made));
+  }
+  to.leading.insert(op.outputs[0]);
+  return true;
+}
+
 void reshape(Translator& to, const Operation& op) {
   if (exchanges(to.tensor(op, 0), to.made(op))) return exchange(to, op);
+  if (keeps_texts(to, op)) return;
   const std::string x = to.in(op, 0);
   if (to.there(op, 1)) {
     if (const auto shape = to.integers(op, 1)) {
@@ -152,6 +182,7 @@ void gather(Translator& to, const Operation& op, size_t table, size_t ids) {
   if (given != nullptr && given->batch_dims() != 0) throw NotTranslated{"looks up each text in rows of its own"};
   Node& node = to.add(op, "Gather", {to.in(op, table), to.in(op, ids)}, to.out(op));
   set(node, "axis", given == nullptr || op.code != BuiltinOperator::GATHER ? 0 : given->axis());
+  if (op.code == BuiltinOperator::EMBEDDING_LOOKUP) keep_leading(to, op);
 }
 
 /// Elements one by one: all of them in their order, with axes of 1 between, as mask indices of torch are written.
@@ -512,6 +543,16 @@ const std::map<BuiltinOperator, Row>& rows() {
 }
 
 }  // namespace
+
+void keep_leading(Translator& to, const Operation& op) {
+  for (size_t i = 0; i < op.inputs.size(); ++i) {
+    const bool kept = to.there(op, i) && to.leading.count(op.inputs[i]) != 0;
+    const bool looks_up = op.code == BuiltinOperator::EMBEDDING_LOOKUP;
+    if (!kept || to.made(op).dims.size() != to.tensor(op, i).dims.size() + (looks_up ? 1 : 0)) continue;
+    if (!to.spreads(op)) throw NotTranslated{"drops the axis of texts for something else than rows of tokens"};
+    to.leading.insert(op.outputs[0]);
+  }
+}
 
 void finish(Translator& to, const Operation& op, Activation activation, const std::string& value) {
   switch (activation) {

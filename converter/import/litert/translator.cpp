@@ -225,18 +225,29 @@ std::vector<float> Translator::numbers(const Operation& op, size_t i) const {
   return out;
 }
 
-bool Translator::keeps_tokens(const Operation& op) const {
+bool Translator::spreads(const Operation& op) const {
   using fl::BuiltinOperator;
+  static const std::set<BuiltinOperator> kSpread = {BuiltinOperator::ADD,
+                                                    BuiltinOperator::SUB,
+                                                    BuiltinOperator::MUL,
+                                                    BuiltinOperator::RESHAPE,
+                                                    BuiltinOperator::SOFTMAX,
+                                                    BuiltinOperator::BATCH_MATMUL,
+                                                    BuiltinOperator::FULLY_CONNECTED,
+                                                    BuiltinOperator::EMBEDDING_LOOKUP};
+  const bool is_output = std::find(file_.outputs.begin(), file_.outputs.end(), op.outputs[0]) != file_.outputs.end();
+  return !is_output && std::all_of(file_.operations.begin(), file_.operations.end(), [&](const Operation& reader) {
+    const bool reads = std::find(reader.inputs.begin(), reader.inputs.end(), op.outputs[0]) != reader.inputs.end();
+    return !reads || kSpread.count(reader.code) != 0;
+  });
+}
+
+bool Translator::keeps_tokens(const Operation& op) {
   const Tensor& x = tensor(op, 0);
   const bool dropped = x.dims.size() == 3 && x.dims[0] == 1 && x.dims[1] == tokens_ && tokens_ > 1 &&
-                       made(op).dims.size() == 2 && made(op).dims[0] == tokens_;
-  const auto minds = [&](const Operation& reader) {
-    static const std::set<BuiltinOperator> kSpread = {BuiltinOperator::ADD, BuiltinOperator::SUB, BuiltinOperator::MUL,
-                                                      BuiltinOperator::RESHAPE};
-    const bool reads = std::find(reader.inputs.begin(), reader.inputs.end(), op.outputs[0]) != reader.inputs.end();
-    return reads && (kSpread.count(reader.code) == 0 || made(reader).dims.size() < 3);
-  };
-  return dropped && std::none_of(file_.operations.begin(), file_.operations.end(), minds);
+                       made(op).dims.size() == 2 && made(op).dims[0] == tokens_ && spreads(op);
+  if (dropped) leading.insert(op.outputs[0]);
+  return dropped;
 }
 
 bool Translator::skips_filling(int32_t mask, bool backwards) {

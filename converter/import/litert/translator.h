@@ -57,8 +57,10 @@ class Translator {
   const Operation* writer(int32_t tensor) const;
   /// A node that gives how many tokens the text has.
   std::string tokens(const Operation& op);
-  /// Are rows of one text's tokens, whose axis of texts an operator drops, read by nothing that minds it?
-  bool keeps_tokens(const Operation& op) const;
+  /// Does an operator drop the axis of texts of one text's tokens, so that its value can keep it? Then it is among `leading`.
+  bool keeps_tokens(const Operation& op);
+  /// Do nothing but products, sums, lookups and reshapes read what an operator gives? They do not mind one more axis in front.
+  bool spreads(const Operation& op) const;
   /// How many the file was made for; 0: any.
   int64_t fixed_tokens() const { return tokens_; }
   void note(const std::string& text) { notes_.insert(text); }
@@ -69,6 +71,8 @@ class Translator {
   // Recurrent layers: what stands behind the last token, by the tensor of all tokens; tensors whose tokens run backwards, and the
   // value of the same forwards.
   std::map<int32_t, std::string> last_states, reversed;
+  // Tensors whose axis of texts the file drops, of heads' rows of one text: their values keep it.
+  std::set<int32_t> leading;
 
  private:
   void inputs();
@@ -115,6 +119,8 @@ void loop(Translator& to, const Operation& op);
 void translate(Translator& to, const Operation& op);
 /// Those of layers; false: it is none.
 bool translate_layer(Translator& to, const Operation& op);
+/// The output keeps an axis of texts that an input kept, see Translator::leading.
+void keep_leading(Translator& to, const Operation& op);
 /// What stands behind the operator in the same one.
 void finish(Translator& to, const Operation& op, fl::Activation activation, const std::string& value);
 
