@@ -130,7 +130,7 @@ class GenerateBench {
 /// Bytes a second that one core reads of as many as a step does: of a copy, so that nothing else is in its way.
 double read_rate(Engine& engine, uint64_t bytes) {
   constexpr size_t kWhole = 8192, kAlign = 64;
-  const size_t size = std::max<size_t>(bytes / kWhole * kWhole, kWhole);
+  const size_t size = std::max(static_cast<size_t>(bytes) / kWhole * kWhole, kWhole);
   std::vector<uint8_t> copy(size + kAlign, 1);
   const auto begin = reinterpret_cast<uintptr_t>(copy.data());  // NOLINT(performance-no-int-to-ptr)
   const size_t skip = (kAlign - begin % kAlign) % kAlign;

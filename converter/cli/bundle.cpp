@@ -85,7 +85,7 @@ void run_bundle(const BundleArguments& arguments) {
   const convert::ElfProgram program = open_runner(path, &runner);
   const ModelFile file(arguments.model);
   const std::string command = command_of(arguments, file.model());
-  const std::string_view model(reinterpret_cast<const char*>(file.model().bytes()), file.size());
+  const std::string_view model(reinterpret_cast<const char*>(file.model().bytes()), static_cast<size_t>(file.size()));
   const convert::BundleParts bundle(view_of(runner), model, command);
   output.commit(bundle.parts());
   const std::string machine = convert::machine_name(program.machine);

@@ -63,8 +63,8 @@ void print_mistakes(const EvalDetails& details) {
   if (mistakes.empty()) return;
   std::vector<std::vector<std::string>> rows = {{"times", "label of the data", "predicted"}};
   for (size_t i = 0; i < std::min(kMost, mistakes.size()); ++i) {
-    rows.push_back({fmt::format("{}", mistakes[i][0]), printable(details.labels[mistakes[i][1]].label),
-                    printable(details.labels[mistakes[i][2]].label)});
+    const auto label = [&](size_t at) { return printable(details.labels[static_cast<size_t>(mistakes[i][at])].label); };
+    rows.push_back({fmt::format("{}", mistakes[i][0]), label(1), label(2)});
   }
   out().print("\n");
   print_table(rows);

@@ -9,8 +9,8 @@ static_assert(firmware::kPromptRam == sizeof(int32_t) * firmware::kLineTokens);
 
 HostTerminal::HostTerminal(const std::string& model, const EngineOptions& options, firmware::Sink sink)
     : file_(model, Hold::kInMemory),
-      pixels_(firmware::pixel_bytes(file_.model())),
-      features_(firmware::feature_bytes(file_.model()) / sizeof(float)) {
+      pixels_(static_cast<size_t>(firmware::pixel_bytes(file_.model()))),
+      features_(static_cast<size_t>(firmware::feature_bytes(file_.model())) / sizeof(float)) {
   if (has_part(file_.model().task(), kTokenVectorsPart | kFoundPart)) {
     fail(ExitCode::kUnsupported, "{}: there are no images of vectors of tokens and of found spans", model);
   }
