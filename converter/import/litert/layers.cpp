@@ -19,7 +19,8 @@ std::string turned(Translator& to, const Operation& op, size_t i) {
   if (rank < 2) throw NotTranslated{"multiplies what is no matrix"};
   for (size_t k = 0; k < rank; ++k) order.push_back(static_cast<int64_t>(k));
   std::swap(order[rank - 1], order[rank - 2]);
-  const std::string x = to.in(op, i), made = to.between(op);
+  const std::string x = to.in(op, i);
+  std::string made = to.between(op);
   set(to.add(op, "Transpose", {x}, made), "perm", order);
   return made;
 }
@@ -201,7 +202,7 @@ std::string add_recurrence(Translator& to, const Operation& op, const Recurrence
   set(node, "layout", of_tokens);
   set(node, "linear_before_reset", 1);
   node.attributes["direction"].s = reverse ? "reverse" : "forward";
-  const std::string state = to.between(op);
+  std::string state = to.between(op);
   set(to.add(op, "Squeeze", {last}, state), "axes", std::vector<int64_t>{of_tokens});
   if (!recurrence.all) return state;
   const int32_t output = op.outputs[*recurrence.all];

@@ -24,7 +24,7 @@ using LoopValues = std::map<std::string, HostTensor>;
 /// A subgraph as nodes, which are run on numbers in memory.
 class Program {
  public:
-  explicit Program(const File& file) : file_(file) {
+  explicit Program(const File& file) {
     Translator to(file, {}, model_);
     to.run();
     for (const int32_t input : file.inputs) inputs_.push_back(to.name(input));
@@ -122,7 +122,6 @@ class Program {
     return onnx::host_floats(x.dims, std::move(values));
   }
 
-  const File& file_;
   onnx::Model model_;
   std::vector<std::string> inputs_, outputs_;
   LoopValues constants_;

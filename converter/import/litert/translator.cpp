@@ -288,7 +288,7 @@ bool Translator::skips_filling(int32_t mask, bool backwards) {
 std::string Translator::tokens(const Operation& op) {
   const auto ids = std::find(roles_.begin(), roles_.end(), "input_ids");
   if (ids == roles_.end()) throw NotTranslated{"adds rows of places, and there are no ids"};
-  const std::string count = between(op);
+  std::string count = between(op);
   Node& shape = add(op, "Shape", {*ids}, count);
   shape.attributes["start"].i = 1;
   shape.attributes["end"].i = 2;

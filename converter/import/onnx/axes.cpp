@@ -107,6 +107,7 @@ std::optional<Axes> reshape(const Axes& axes, const std::vector<Extents>& at,
   }
   for (size_t i = 0; i < rank; ++i) {
     std::vector<int64_t> wanted;
+    wanted.reserve(shapes.size());
     for (const auto& shape : shapes) wanted.push_back(shape[i]);
     const auto done = [&] { return std::all_of(wanted.begin(), wanted.end(), [](int64_t w) { return w == 1; }); };
     while (!done()) {

@@ -122,7 +122,7 @@ class Emitter {
   std::string unique(std::string name) {
     if (names_.insert(name).second) return name;
     for (int i = 1;; ++i) {
-      const std::string numbered = fmt::format("{}.{}", name, i);
+      std::string numbered = fmt::format("{}.{}", name, i);
       if (names_.insert(numbered).second) return numbered;
     }
   }
@@ -293,6 +293,7 @@ class Emitter {
     if (first.kind == Block::Kind::kSlice) return made_.at(first.inputs[0]);
     const std::string name = unique(prefix + "qkv");
     std::vector<int32_t> heads;
+    heads.reserve(chains.size());
     for (const Chain* chain : chains) heads.push_back(chain->members.front());
     const int32_t weight = matrix(heads, name);
     return builder_.linear(name, made_.at(first.inputs[0]), weight, bias(chains, name), {});

@@ -103,7 +103,8 @@ HostTensor concat(const Run& run) {
       for (size_t i = 0; i < inner; ++i) push(out, *x, o * inner + i);
     }
   }
-  return with_dims(std::move(out), std::vector<int64_t>(out.dims));
+  std::vector<int64_t> dims = out.dims;
+  return with_dims(std::move(out), std::move(dims));
 }
 
 HostTensor gather(const Run& run) {

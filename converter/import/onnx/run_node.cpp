@@ -265,7 +265,7 @@ HostTensor multiply_matrices(const Run& run) {
 
 HostTensor multiply_integers(const Run& run) {
   const auto less = [&](size_t i, size_t zero) {
-    HostTensor x = run.at(i);
+    const HostTensor& x = run.at(i);
     const double by = run.has(zero) && run.at(zero).size() == 1 ? run.at(zero).at(0) : 0;
     if (run.has(zero) && run.at(zero).size() > 1) throw std::invalid_argument("zeros of rows or columns");
     return map_each(x, false, [by](double v) { return v - by; });
