@@ -51,11 +51,11 @@ constexpr const char* kReadme = R"(# Firmware for {target}
 {name} in flash, {input} in over the UART, answers out. Everything is here; nothing is downloaded.
 
 ```sh
-cmake -S . -B build && cmake --build build   # arm-none-eabi-gcc; prints flash and RAM by part
+cmake -S . -B build && cmake --build build   # {tools}-gcc; prints flash and RAM by part
 {frames}{emulator}bantam run {source} --uart --max-tokens {tokens} < lines.txt   # the same on this machine, byte for byte
 ```
 
-(Debian: gcc-arm-none-eabi libnewlib-arm-none-eabi libstdc++-arm-none-eabi-newlib cmake python3 qemu-system-arm.)
+(Debian: {packages} cmake python3.)
 
 | | |
 |---|---|
@@ -95,8 +95,12 @@ std::string readme(const Project& project, const Linked& linked) {
   const std::string licence = to_string(project.model.licence());
   const std::string source = convert::shell_word(project.source);
   const bool pixels = pixel_bytes(project.model) != 0;
+  const std::string tools = tools_of(project.target.core);
   return fmt::format(
-      kReadme, fmt::arg("target", project.target.name),
+      kReadme, fmt::arg("target", project.target.name), fmt::arg("tools", tools),
+      fmt::arg("packages", tools.rfind("riscv", 0) == 0
+                               ? "gcc-riscv64-unknown-elf picolibc-riscv64-unknown-elf qemu-system-misc"
+                               : "gcc-arm-none-eabi libnewlib-arm-none-eabi qemu-system-arm"),
       fmt::arg("name", name.empty() ? "A model" : convert::markdown_text(name)), fmt::arg("source", source),
       fmt::arg("tokens", text_tokens(project.options)), fmt::arg("model_bytes", project.file.size()),
       fmt::arg("words", fmt::join(linked.words, ", ")), fmt::arg("input", pixels ? "pixels" : "text"),

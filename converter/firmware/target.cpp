@@ -167,6 +167,11 @@ std::vector<std::string> cores_with(const std::string& isa) {
   return names;
 }
 
+std::string tools_of(const std::string& core) {
+  const auto found = cores().find(core);
+  return found == cores().end() ? std::string() : found->at("tools").get<std::string>();
+}
+
 bool has_fpu(const std::string& core) {
   const auto found = cores().find(core);
   if (found == cores().end()) return false;

@@ -41,6 +41,9 @@ std::vector<std::string> core_names();
 /// Those whose kernels these are ("dsp"); "scalar" are every core's.
 std::vector<std::string> cores_with(const std::string& isa);
 
+/// The prefix of a core's compiler, such as arm-none-eabi; empty: cores.json has no such core.
+std::string tools_of(const std::string& core);
+
 /// Whether the core's options of cores.json are for one with an FPU; not of kAnyCore.
 bool has_fpu(const std::string& core);
 

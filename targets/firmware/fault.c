@@ -1,18 +1,7 @@
-// Says which fault it was, where, and ends the image.
+// Says which fault of a Cortex-M it was, where, and ends the image.
 #include "board.h"
+#include "put.h"
 #include "system.h"
-
-#include <string.h>
-
-static void put(const char* text) { board_write(text, strlen(text)); }
-
-static void put_hex(const char* name, uint32_t value) {
-  char text[8];
-  for (int i = 7; i >= 0; --i, value >>= 4) text[i] = "0123456789abcdef"[value & 15];
-  put(name);
-  put(" 0x");
-  board_write(text, sizeof text);
-}
 
 static const char* fault_name(uint32_t exception) {
   switch (exception) {

@@ -101,8 +101,16 @@ function(bantam_firmware_image name)
   endif()
   # What else a board's folder has: what runs before the image does, in assembler.
   file(GLOB more CONFIGURE_DEPENDS ${BANTAM_BOARD_DIR}/*.S)
-  add_executable(${name} ${arg_SOURCES} ${board} ${more} ${BANTAM_FIRMWARE_DIR}/startup.c
-    ${BANTAM_FIRMWARE_DIR}/fault.c ${BANTAM_FIRMWARE_DIR}/mpu.c ${BANTAM_FIRMWARE_DIR}/ticks.c
+  set(family startup.c fault.c mpu.c ticks.c)
+  set(library_specs --specs=nano.specs)
+  set(linker CXX)
+  if(BANTAM_FIRMWARE_TOOLS MATCHES "^riscv")
+    set(family riscv.c)
+    set(library_specs)  # the toolchain file says which
+    set(linker C)       # there is no C++ library, and nothing wants one
+  endif()
+  list(TRANSFORM family PREPEND ${BANTAM_FIRMWARE_DIR}/)
+  add_executable(${name} ${arg_SOURCES} ${board} ${more} ${family} ${BANTAM_FIRMWARE_DIR}/stack.c
     ${BANTAM_FIRMWARE_DIR}/memory.c)
   set_source_files_properties(${BANTAM_FIRMWARE_DIR}/memory.c PROPERTIES COMPILE_OPTIONS
     -fno-tree-loop-distribute-patterns)
@@ -127,8 +135,8 @@ function(bantam_firmware_image name)
   endif()
   set(scripts ${BANTAM_FIRMWARE_DIR}/sections.ld ${memory}/memory.ld ${memory}/hot.ld)
   set_property(TARGET ${name} APPEND PROPERTY LINK_DEPENDS ${scripts})
-  set_target_properties(${name} PROPERTIES LINKER_LANGUAGE CXX SUFFIX .elf)
-  target_link_options(${name} PRIVATE -g -flto=auto -flto-partition=one -Os -ffunction-sections -fdata-sections --specs=nano.specs
+  set_target_properties(${name} PROPERTIES LINKER_LANGUAGE ${linker} SUFFIX .elf)
+  target_link_options(${name} PRIVATE -g -flto=auto -flto-partition=one -Os -ffunction-sections -fdata-sections ${library_specs}
     -nostartfiles -Wl,--gc-sections -Wl,--fatal-warnings -Wl,--no-warn-rwx-segments -L${memory} -T${BANTAM_FIRMWARE_DIR}/sections.ld
     -Wl,--defsym=stack_bytes=${arg_STACK} -Wl,--defsym=handler_stack_bytes=${arg_HANDLER_STACK}
     -Wl,-Map=${CMAKE_CURRENT_BINARY_DIR}/${name}.map)

@@ -28,8 +28,12 @@ BOARDS = machines("boards/*/target.json")
 
 
 def command(machine, image, icount=False):
-    """QEMU's command line. icount: every instruction takes 1 ns of the emulated clock."""
-    line = ["qemu-system-arm", "-machine", machine, "-kernel", str(image), "-display", "none", "-monitor", "none"]
+    """QEMU's command line. machine: a name that qemu-system-arm knows, or one that another does, behind what that is for and a colon.
+    icount: every instruction takes 1 ns of the emulated clock."""
+    *other, machine = machine.split(":")
+    line = [f"qemu-system-{other[0] if other else 'arm'}", "-machine", machine, "-kernel", str(image)]
+    line += ["-bios", "none"] if other else []
+    line += ["-display", "none", "-monitor", "none"]
     line += ["-serial", "stdio", "-semihosting-config", "enable=on,target=native"]
     return line + (["-icount", "shift=0"] if icount else [])
 

@@ -1,4 +1,4 @@
-// What a debugger or an emulator does for an image: Arm's semihosting.
+// What a debugger or an emulator does for an image: Arm's semihosting, which RISC-V has taken over.
 #ifndef BANTAM_TARGETS_FIRMWARE_SEMIHOSTING_H_
 #define BANTAM_TARGETS_FIRMWARE_SEMIHOSTING_H_
 
@@ -6,9 +6,21 @@
 
 /// One operation. Without a debugger this is a fault.
 static inline int semihosting_call(uint32_t operation, const volatile void* argument) {
+#if defined(__riscv)
+  register uint32_t result __asm__("a0") = operation;
+  register const volatile void* block __asm__("a1") = argument;
+  __asm__ volatile(
+      ".balign 16\n .option push\n .option norvc\n"
+      "slli zero, zero, 0x1f\n ebreak\n srai zero, zero, 7\n"
+      ".option pop\n"
+      : "+r"(result)
+      : "r"(block)
+      : "memory");
+#else
   register uint32_t result __asm__("r0") = operation;
   register const volatile void* block __asm__("r1") = argument;
   __asm__ volatile("bkpt 0xab" : "+r"(result) : "r"(block) : "memory");
+#endif
   return (int)result;
 }
 

@@ -1,6 +1,7 @@
-// From reset to main: vectors, FPU, .data and .bss, a painted stack of its own for main.
+// From reset to main on a Cortex-M: vectors, FPU, .data and .bss, a painted stack of its own for main.
 #include "board.h"
 #include "board_config.h"
+#include "fill_memory.h"
 #include "system.h"
 
 int main(void);
@@ -44,15 +45,7 @@ static void __attribute__((noreturn, used)) prepare(void) {
 #endif
   SCB_VTOR = (uint32_t)(uintptr_t)kVectors;
   SCB_SHCSR |= 7u << 16;  // MemManage, BusFault and UsageFault have handlers of their own (Armv6-M: ignored)
-  const uint32_t* from = data_load;
-  for (uint32_t* to = data_begin; to != data_end; ++to) *to = *from++;
-#if defined(BOARD_HAS_HOT)
-  from = hot_load;
-  for (uint32_t* to = hot_code; to != hot_code_end; ++to) *to = *from++;
-#endif
-  for (uint32_t* to = bss_begin; to != bss_end; ++to) *to = 0;
-  for (uint32_t* to = stack_bottom; to != handler_stack_bottom; ++to)
-    *to = STACK_PAINT;  // and what is between the stacks
+  fill_memory();
   mpu_init();
   ticks_init();
   // main gets the process stack: a fault is then still handled when that has run over.
@@ -70,11 +63,3 @@ static void __attribute__((noreturn, used)) prepare(void) {
 }
 
 void reset(void) { prepare(); }
-
-size_t stack_size(void) { return (size_t)((uintptr_t)stack_top - (uintptr_t)stack_bottom); }
-
-size_t stack_high_water(void) {
-  const volatile uint32_t* at = stack_bottom;
-  while (at != stack_top && *at == STACK_PAINT) ++at;
-  return (size_t)((uintptr_t)stack_top - (uintptr_t)at);
-}

@@ -1,4 +1,4 @@
-// Registers that every Cortex-M has at the same address, and the symbols of sections.ld.
+// What start-up code, boards and faults share: the symbols of sections.ld, and by headers of its own what each family of cores has.
 #ifndef BANTAM_TARGETS_FIRMWARE_SYSTEM_H_
 #define BANTAM_TARGETS_FIRMWARE_SYSTEM_H_
 
@@ -6,32 +6,11 @@
 
 #define REGISTER(address) (*(volatile uint32_t*)(address))
 
-// System control block.
-#define SCB_VTOR REGISTER(0xE000ED08)
-#define SCB_AIRCR REGISTER(0xE000ED0C)
-#define SCB_CCR REGISTER(0xE000ED14)
-#define SCB_SHCSR REGISTER(0xE000ED24)
-#define SCB_CFSR REGISTER(0xE000ED28)
-#define SCB_MMFAR REGISTER(0xE000ED34)
-#define SCB_BFAR REGISTER(0xE000ED38)
-#define SCB_CPACR REGISTER(0xE000ED88)
-// Interrupt controller: registers of interrupt `number`, and its bit there.
-#define NVIC_ISER(number) REGISTER(0xE000E100 + (number) / 32 * 4)
-#define NVIC_ICER(number) REGISTER(0xE000E180 + (number) / 32 * 4)
-#define NVIC_ICPR(number) REGISTER(0xE000E280 + (number) / 32 * 4)
-#define NVIC_BIT(number) (1u << (number) % 32)
-// SysTick.
-#define SYST_CSR REGISTER(0xE000E010)
-#define SYST_RVR REGISTER(0xE000E014)
-#define SYST_CVR REGISTER(0xE000E018)
-// Memory protection unit.
-#define MPU_TYPE REGISTER(0xE000ED90)
-#define MPU_CTRL REGISTER(0xE000ED94)
-#define MPU_RNR REGISTER(0xE000ED98)
-#define MPU_RBAR REGISTER(0xE000ED9C)
-#define MPU_RASR REGISTER(0xE000EDA0)  // PMSAv6 and v7
-#define MPU_RLAR REGISTER(0xE000EDA0)  // PMSAv8
-#define MPU_MAIR0 REGISTER(0xE000EDC0)
+#if defined(__riscv)
+#include "riscv.h"
+#else
+#include "cortex_m.h"
+#endif
 
 // Addresses that sections.ld defines; sizes are addresses too.
 extern uint32_t stack_bottom[], stack_top[], handler_stack_bottom[], handler_stack_top[];
@@ -45,7 +24,8 @@ extern uint32_t flash_begin[], flash_bytes[], model_begin[], model_bytes[], ram_
 /// What stack that was never used holds, and the guard between the stacks.
 #define STACK_PAINT 0xA5A5A5A5u
 
-/// Flash and model read-only, RAM not executable, nothing else mapped: what lies below the stack traps (mpu.c).
+/// Flash and model read-only, RAM not executable, where the core's protection allows it nothing else mapped: what lies below the stack
+/// traps (mpu.c, riscv.c).
 void mpu_init(void);
 /// Starts the counter behind board_ticks (ticks.c) and its interrupt.
 void ticks_init(void);

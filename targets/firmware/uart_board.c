@@ -13,16 +13,12 @@ void board_init(void) {
 }
 
 #if defined(BOARD_UART_INTERRUPT)
-// Sleeps until the UART has received, or until SysTick wraps. While interrupts are masked, one that is enabled and pending ends WFI all
-// the same, so that this needs no handler, and a byte that comes just before WFI ends it at once. The UART's is enabled only meanwhile: nobody
-// handles it.
+// Sleeps until the UART has received, or until SysTick wraps. A byte that comes just before WFI ends it at once. The UART's interrupt is
+// open only meanwhile: nobody handles it.
 static void wait_for_byte(void) {
-  __asm__ volatile("cpsid i" ::: "memory");
-  NVIC_ISER(BOARD_UART_INTERRUPT) = NVIC_BIT(BOARD_UART_INTERRUPT);
-  if (!uart_received(BOARD_UART)) __asm__ volatile("dsb\n wfi" ::: "memory");
-  NVIC_ICER(BOARD_UART_INTERRUPT) = NVIC_BIT(BOARD_UART_INTERRUPT);
-  NVIC_ICPR(BOARD_UART_INTERRUPT) = NVIC_BIT(BOARD_UART_INTERRUPT);
-  __asm__ volatile("dsb\n cpsie i\n isb" ::: "memory");  // SysTick's handler runs here
+  interrupt_open(BOARD_UART_INTERRUPT);
+  if (!uart_received(BOARD_UART)) interrupt_wait();
+  interrupt_close(BOARD_UART_INTERRUPT);
 }
 #else
 static void wait_for_byte(void) {}
@@ -44,9 +40,7 @@ void board_write(const char* data, size_t size) {
 void board_exit(int status) {
 #if BOARD_RESETS
   (void)status;
-  SCB_AIRCR = 0x05FA0004u;  // SYSRESETREQ
-  for (;;) {
-  }
+  core_reset();
 #else
   semihosting_exit(status);
 #endif

@@ -14,7 +14,7 @@ SOURCE = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(SOURCE / "targets" / "firmware"))
 import run as emulator  # noqa: E402
 
-WFI = 0xBF30
+WFI = {"R15": (2, 0xBF30), "pc": (4, 0x10500073)}  # by the counter's name: bytes and bits of the instruction
 LOOKS = 12  # in a row; SysTick wakes a core for an instant now and then
 ROUNDS = 50
 
@@ -64,9 +64,10 @@ class Machine:
         return self.ask("human-monitor-command", **{"command-line": line})
 
     def is_behind_wfi(self):
-        pc = int(re.search(r"R15=([0-9a-f]{8})", self.monitor("info registers"))[1], 16)
-        found = re.search(r": *0x([0-9a-f]{4})", self.monitor(f"x /1hx {pc - 2:#x}"))
-        return found is not None and int(found[1], 16) == WFI
+        counter, value = re.search(r"(R15=|\bpc +)([0-9a-f]{8})", self.monitor("info registers")).groups()
+        size, instruction = WFI[counter.strip(" =")]
+        found = re.search(r": *0x([0-9a-f]+)", self.monitor(f"x /1{'hw'[size // 4]}x {int(value, 16) - size:#x}"))
+        return found is not None and int(found[1], 16) == instruction
 
     def is_asleep(self):
         return any(all(self.is_behind_wfi() for _ in range(LOOKS)) or time.sleep(0.02) for _ in range(ROUNDS))

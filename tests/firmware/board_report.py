@@ -7,6 +7,7 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 
@@ -87,6 +88,13 @@ def conversation(board, machine, image, sleeps):
     return status, first, output
 
 
+def missing(board):
+    """The compiler of the board's core, where it is not there."""
+    cores = json.loads((SOURCE / "targets" / "firmware" / "cores.json").read_text())
+    compiler = cores[description(board)["core"]]["tools"] + "-gcc"
+    return None if shutil.which(compiler) else compiler
+
+
 def row(command, model, answers, board, work):
     """The board's line of the table. Exits where the image does not link or answers otherwise."""
     about = description(board)
@@ -158,6 +166,9 @@ def main():
     rows = []
     boards = given.boards or ("" if os.environ.get("BANTAM_EXHAUSTIVE") or not given.check else USUAL)
     for board in boards.split(";") if boards else all_boards():
+        if compiler := missing(board):
+            print(f"{board}: left out: {compiler} is not installed", flush=True)
+            continue
         rows.append(row(given.command, model, answers, board, work))
         print(*rows[-1], sep=" | ", flush=True)
     if given.check:
