@@ -15,7 +15,7 @@ using ops::Operands;
 constexpr uint32_t kBudget = 1u << 25;
 
 /// Tensors whose lives one walk over the ops finds: what of them is kept lies on the stack.
-constexpr uint32_t kTogether = linked::kHost ? 64 : 16;
+constexpr uint32_t kTensorsTogether = linked::kHost ? 64 : 16;
 
 /// Where a tensor is alive, as far as the walk has come: ops [first, end), which are whole steps for a shared tensor and lie
 /// in step `step` for a tile tensor. `end` 0: nowhere yet.
@@ -66,10 +66,10 @@ class PlanCheck {
       const Affine* tile = plan_bytes(model_, step->phase(), fb::Region::tile);
       for (uint32_t i = 0; i < step->op_count(); ++i) BANTAM_CHECK(check_op(*ops_.Get(step->first_op() + i), tile));
     }
-    Life lives[kTogether];
+    Life lives[kTensorsTogether];
     for (uint32_t next = 0; next < tensors_;) {
       uint32_t n = 0;
-      for (; next < tensors_ && n < kTogether; ++next) {
+      for (; next < tensors_ && n < kTensorsTogether; ++next) {
         if (is_constant(at(static_cast<int32_t>(next)))) continue;
         lives[n] = {};
         lives[n++].tensor = static_cast<int32_t>(next);

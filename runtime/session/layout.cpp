@@ -19,7 +19,7 @@ constexpr uint32_t kPageRows = 16;
 /// Fewer rows would cost as much: what takes time then is reading the weights.
 constexpr uint32_t kLeastTile = 8;
 /// Of up to so many rows workers share the weights instead (ops::Helpers).
-constexpr uint32_t kTogether = 12;
+constexpr uint32_t kRowsTogether = 12;
 constexpr uint32_t kDefaultLength = 512;
 constexpr uint32_t kMaxTokens = 1u << 24;
 constexpr uint32_t kMaxTile = 4096;
@@ -304,7 +304,7 @@ uint32_t choose_tile(const fb::Model& model, const Limits& limits, uint32_t rows
     const uint32_t all = round_rows(rows, row_multiple(model, limits, kTile));
     return all < limits.tile_rows ? all : limits.tile_rows;
   }
-  const uint32_t least = rows <= kTogether && rows <= limits.tile_rows ? rows : kLeastTile;
+  const uint32_t least = rows <= kRowsTogether && rows <= limits.tile_rows ? rows : kLeastTile;
   const uint32_t share = (rows + limits.workers - 1) / limits.workers;
   const uint32_t tiles = (share + limits.tile_rows - 1) / limits.tile_rows;  // of each worker
   const uint32_t tile = round_rows((share + tiles - 1) / tiles, kTileStep);
