@@ -16,7 +16,7 @@ constexpr uint32_t kRotations = 1, kRows = 0, kCopies = 1;
 constexpr uint32_t kMaxChunk = 1u << 16, kMaxSeen = 1u << 16;
 
 /// Keys that are laid out as weights at a time.
-constexpr uint32_t kKeysTogether = 16;
+constexpr uint32_t kKeysAtOnce = 16;
 
 /// The score of keys that are not seen: their share is 0.
 constexpr float kUnseen = -1e30f;
@@ -90,7 +90,7 @@ struct ChunkScratch {
     values = take(seen * padded);
     numbers = take(seen);
     fillers = take(seen);
-    block = take(kKeysTogether * padded);
+    block = take(kKeysAtOnce * padded);
     queries = take(block_rows * padded);
     scores = take(block_rows * seen);
     sums = take(block_rows * padded);
@@ -247,9 +247,9 @@ class Chunks {
   bool lay_out(uint32_t head) {
     const uint32_t width = shape_.head_width;
     bool finite = true;
-    for (uint32_t first = 0; first < padded_keys_; first += kKeysTogether) {
-      const uint32_t n = seen_ - first < kKeysTogether ? seen_ - first : kKeysTogether;
-      for (uint32_t r = 0; r < kKeysTogether; ++r) {
+    for (uint32_t first = 0; first < padded_keys_; first += kKeysAtOnce) {
+      const uint32_t n = seen_ - first < kKeysAtOnce ? seen_ - first : kKeysAtOnce;
+      for (uint32_t r = 0; r < kKeysAtOnce; ++r) {
         float* to = block_ + size_t{r} * padded_;
         memset(to, 0, padded_ * sizeof(float));
         if (r < n) memcpy(to, row(numbers_[first + r], shape_.hashed() ? 0 : 1, head), width * sizeof(float));
@@ -257,8 +257,7 @@ class Chunks {
       if (shape_.hashed()) finite &= norm_block(n);
       float* keys = keys_ + size_t{first} * width;
       for (uint32_t i = 0; i < width; ++i) {
-        for (uint32_t r = 0; r < kKeysTogether; ++r)
-          keys[size_t{i} * kKeysTogether + r] = block_[size_t{r} * padded_ + i];
+        for (uint32_t r = 0; r < kKeysAtOnce; ++r) keys[size_t{i} * kKeysAtOnce + r] = block_[size_t{r} * padded_ + i];
       }
     }
     constexpr uint32_t kPanel = 16;
