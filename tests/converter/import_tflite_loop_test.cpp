@@ -8,6 +8,7 @@
 #include "import/litert/tflite.h"
 #include "import/onnx_import.h"
 #include "tests/converter/tflite_bytes.h"
+#include "tests/converter/tflite_said.h"
 
 namespace bantam::convert {
 namespace {
@@ -15,24 +16,9 @@ namespace {
 namespace b = tflite_bytes;
 using b::fl::BuiltinOperator;
 
-/// Nodes of a model, all of whose parts are understood; else what the importer says.
+/// What the importer says of a model; "": it is read.
 std::string said(const std::function<void(b::Model&)>& change, ExitCode code = ExitCode::kUnsupported) {
-  b::Model model = b::loop_over_words();
-  change(model);
-  const std::string bytes = model.write();
-  try {
-    ModelSource source;
-    source.root = source.directory = "/nowhere";
-    source.config = Json::object();
-    source.onnx = std::make_shared<const onnx::Model>(read_tflite(bytes, "m.tflite"));
-    ImportOptions options;
-    options.ids_only = true;
-    import_onnx(source, options);
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), code) << error.what();
-    return error.what();
-  }
-  return "";
+  return b::said(b::loop_over_words(), change, code);
 }
 
 void expect_said(const std::function<void(b::Model&)>& change, const char* says,

@@ -11,6 +11,7 @@
 #include "import/litert/tflite.h"
 #include "import/onnx_import.h"
 #include "tests/converter/tflite_bytes.h"
+#include "tests/converter/tflite_said.h"
 
 namespace bantam::convert {
 namespace {
@@ -20,29 +21,11 @@ using b::fl::BuiltinOperator;
 using b::fl::TensorType;
 
 /// The graph of a model, by the whole importer.
-Graph imported(b::Model& model) {
-  const std::string bytes = model.write();
-  ModelSource source;
-  source.root = source.directory = "/nowhere";
-  source.config = Json::object();
-  source.weight_files = {};
-  source.onnx = std::make_shared<const onnx::Model>(read_tflite(bytes, "m.tflite"));
-  ImportOptions options;
-  options.ids_only = true;
-  return import_onnx(source, options);
-}
+Graph imported(b::Model& model) { return import_alone(model.write(), "m.tflite"); }
 
 /// What reading a changed model says; "": it can be read.
 std::string refused(const std::function<void(b::Model&)>& change, ExitCode code = ExitCode::kInvalid) {
-  b::Model model = b::mean_of_words();
-  change(model);
-  try {
-    imported(model);
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), code) << error.what();
-    return error.what();
-  }
-  return "";
+  return b::said(b::mean_of_words(), change, code);
 }
 
 void expect_refused(const std::function<void(b::Model&)>& change, const char* says,

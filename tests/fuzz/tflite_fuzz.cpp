@@ -7,19 +7,14 @@
 #include "import/litert/archive.h"
 #include "import/litert/tflite.h"
 #include "import/onnx_import.h"
+#include "tests/converter/tflite_import.h"
 #include "tests/fuzz/limits.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace bantam::convert;
   const std::string bytes(reinterpret_cast<const char*>(data), size);
   try {
-    ModelSource source;
-    source.root = source.directory = "/nowhere";
-    source.config = Json::object();
-    source.onnx = std::make_shared<const onnx::Model>(read_tflite(bytes, "fuzz.tflite"));
-    ImportOptions options;
-    options.ids_only = true;
-    import_onnx(source, options);
+    import_alone(bytes, "fuzz.tflite");
   } catch (const Error&) {
     // What it says is looked at by other tests.
   }

@@ -1,0 +1,26 @@
+// The whole importer over the bytes of a TensorFlow Lite file that stands alone, for tests and fuzzers.
+#ifndef BANTAM_TESTS_CONVERTER_TFLITE_IMPORT_H_
+#define BANTAM_TESTS_CONVERTER_TFLITE_IMPORT_H_
+
+#include <memory>
+#include <string>
+
+#include "import/litert/tflite.h"
+#include "import/onnx_import.h"
+
+namespace bantam::convert {
+
+/// Ids for texts. Throws what the importer throws, in the name of `name`.
+inline Graph import_alone(const std::string& bytes, const std::string& name) {
+  ModelSource source;
+  source.root = source.directory = "/nowhere";
+  source.config = Json::object();
+  source.onnx = std::make_shared<const onnx::Model>(read_tflite(bytes, name));
+  ImportOptions options;
+  options.ids_only = true;
+  return import_onnx(source, options);
+}
+
+}  // namespace bantam::convert
+
+#endif  // BANTAM_TESTS_CONVERTER_TFLITE_IMPORT_H_
