@@ -124,7 +124,7 @@ Values values_of(const Project& project, const std::string& format, const std::s
   const convert::Json facts = convert::parse_json(facts_file->text, "facts.json");
   std::vector<std::string> cores;
   for (const std::string& core : cores_with(project.target.isa)) {
-    if (core.rfind("cortex-", 0) == 0) cores.push_back(fmt::format("<accept Dcore=\"{}\"/>", cmsis_name(core)));
+    if (convert::starts_with(core, "cortex-")) cores.push_back(fmt::format("<accept Dcore=\"{}\"/>", cmsis_name(core)));
   }
   return {{"NAME", plain_words(name)},
           {"LICENCE", licence.empty() ? "not stated in the file" : convert::markdown_text(licence)},

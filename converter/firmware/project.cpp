@@ -98,9 +98,10 @@ std::string readme(const Project& project, const Linked& linked) {
   const std::string tools = tools_of(project.target.core);
   return fmt::format(
       kReadme, fmt::arg("target", project.target.name), fmt::arg("tools", tools),
-      fmt::arg("packages", tools.rfind("riscv", 0) == 0
-                               ? "gcc-riscv64-unknown-elf picolibc-riscv64-unknown-elf qemu-system-misc"
-                               : "gcc-arm-none-eabi libnewlib-arm-none-eabi qemu-system-arm"),
+      fmt::arg("packages",
+               convert::starts_with(tools, "riscv")
+                   ? "gcc-riscv64-unknown-elf picolibc-riscv64-unknown-elf qemu-system-misc"
+                   : "gcc-arm-none-eabi libnewlib-arm-none-eabi libstdc++-arm-none-eabi-newlib qemu-system-arm"),
       fmt::arg("name", name.empty() ? "A model" : convert::markdown_text(name)), fmt::arg("source", source),
       fmt::arg("tokens", text_tokens(project.options)), fmt::arg("model_bytes", project.file.size()),
       fmt::arg("words", fmt::join(linked.words, ", ")), fmt::arg("input", pixels ? "pixels" : "text"),

@@ -370,7 +370,7 @@ class Emitter {
     const bool each = block.norms->each;
     const uint32_t of_queries = each ? block.head_width : block.columns,
                    of_keys = each ? block.head_width : block.kv_heads * block.head_width;
-    const uint32_t padded = (std::max(of_queries, of_keys) + 15) / 16 * 16;
+    const uint32_t padded = kernels::pad16(std::max(of_queries, of_keys));
     Values rows;
     const auto add = [&](const std::vector<float>& given, uint32_t columns, float otherwise, const std::string& name) {
       std::vector<float> row = given.empty() ? std::vector<float>(columns, otherwise) : given;
