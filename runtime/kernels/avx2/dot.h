@@ -3,7 +3,7 @@
 #ifndef BANTAM_KERNELS_AVX2_DOT_H_
 #define BANTAM_KERNELS_AVX2_DOT_H_
 
-#include "kernels/avx2/vector.h"
+#include "kernels/avx2/ints.h"
 
 namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE {
 

@@ -2,7 +2,7 @@
 #ifndef BANTAM_KERNELS_AVX512_DOT_H_
 #define BANTAM_KERNELS_AVX512_DOT_H_
 
-#include "kernels/avx512/vector.h"
+#include "kernels/avx512/ints.h"
 
 namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE {
 

@@ -232,6 +232,8 @@ constexpr BlockChoice<LinearF32> f32_choice() {
 /// The weights of one panel: how many steps a block takes through them, and the bytes of a step.
 BANTAM_INLINE uint32_t panel_steps(const LinearQ8& a) { return a.k / 4; }
 BANTAM_INLINE uint32_t step_bytes(const LinearQ8&) { return 64; }
+BANTAM_INLINE uint32_t panel_steps(const StaticLinear& a) { return a.k / 4; }
+BANTAM_INLINE uint32_t step_bytes(const StaticLinear&) { return 64; }
 BANTAM_INLINE uint32_t panel_steps(const LinearF32& a) { return a.k; }
 BANTAM_INLINE uint32_t step_bytes(const LinearF32& a) { return a.w_type == Element::kF16 ? 32 : 64; }
 

@@ -23,21 +23,25 @@ BANTAM_TINY int32_t clamp(int32_t v, int32_t low, int32_t high) { return v < low
 using Ints = int32_t;
 constexpr uint32_t kIntLanes = 1;
 
+/// Numbers of 16 bits that others of 16 bits are multiplied by: vectors keep them in a form of their own.
+using Factors = Ints;
+
 template <class T>
 BANTAM_TINY Ints load_ints(const T* p) {
   return *p;
 }
+BANTAM_TINY Factors load_factors(const int16_t* p) { return *p; }
+BANTAM_TINY Factors splat_factor(int32_t a) { return a; }
 template <class T>
 BANTAM_TINY void store_ints(T* p, Ints v) {
   *p = static_cast<T>(v);  // the low bits
 }
 /// table[v + 128] of lanes in [-128, 127].
 BANTAM_TINY Ints lookup_ints(const int8_t* table, Ints v) { return table[v + 128]; }
-BANTAM_TINY Ints multiply(Ints a, Ints b) { return a * b; }
 BANTAM_TINY Ints splat_ints(int32_t a) { return a; }
 BANTAM_TINY Ints plus(Ints a, Ints b) { return wrapping_add(a, b); }
 BANTAM_TINY Ints minus(Ints a, int32_t b) { return a - b; }
-/// a * b + c, which wraps.
+/// a * b + c, which wraps; a number by a number, or one of 16 bits by a factor.
 BANTAM_TINY Ints multiply_add(Ints a, Ints b, int32_t c) {
   return static_cast<int32_t>(static_cast<uint32_t>(a) * static_cast<uint32_t>(b) + static_cast<uint32_t>(c));
 }
@@ -53,9 +57,16 @@ BANTAM_TINY Ints sat8(Ints v) {
   return byte < -127 ? -127 : byte;
 }
 BANTAM_TINY Ints flip(Ints v, int32_t bits) { return v ^ bits; }
-BANTAM_TINY int32_t add_lanes(int32_t total, Ints v) { return total + v; }
-/// Lanes are differences of two int16.
-BANTAM_TINY uint64_t add_squares(uint64_t total, Ints v) {
+/// A sum of lanes while it grows.
+using IntTotal = int32_t;
+BANTAM_TINY IntTotal no_ints() { return 0; }
+BANTAM_TINY IntTotal add_lanes(IntTotal total, Ints v) { return total + v; }
+BANTAM_TINY int32_t total_of(IntTotal total) { return total; }
+/// The same of their squares; lanes are differences of two int16.
+using SquareTotal = uint64_t;
+BANTAM_TINY SquareTotal no_squares() { return 0; }
+BANTAM_TINY uint64_t total_of(SquareTotal total) { return total; }
+BANTAM_TINY SquareTotal add_squares(SquareTotal total, Ints v) {
 #if defined(__ARM_FEATURE_DSP)
   return total + static_cast<uint64_t>(int64_t{v} * v);  // one instruction
 #else

@@ -22,7 +22,7 @@ BANTAM_TINY void requantise(const Requantise& a, const Sum* sums, uint32_t colum
     store(
         i, [&](uint32_t j) __attribute__((always_inline)) {
           const Ints sum = plus(load_ints(sums + i + j), load_ints(bias + j));
-          return after.down(multiply_add(sat16(before(sum)), load_ints(multiplier + i + j), after.half));
+          return after.down(multiply_add(sat16(before(sum)), load_factors(multiplier + i + j), after.half));
         });
   }
 }
@@ -117,41 +117,92 @@ inline bool static_linear(const StaticLinear& a) {
 
 #else
 
+/// Rows [row, row + rows) by panels [panel, panel + kPanels) from their sums [rows][kPanels][16].
+template <uint32_t kPanels>
+BANTAM_NOINLINE void static_store_block(const StaticLinear& a, const int32_t (*sums)[16], uint32_t row, uint32_t rows,
+                                        uint32_t panel) {
+#if defined(BANTAM_KERNEL_OWN_INTS)
+  if (a.y_f32 == nullptr) {
+    const Requantise how = a.requantise;  // which stores cannot alias
+    const uint32_t first = panel * 16;
+    const RoundShift before(how.pre_shift);
+    const RoundShift after(how.post_shift);
+    const auto value = [&](uint32_t vector) __attribute__((always_inline)) {
+      const uint32_t column = first + vector % kPanels * 16;
+      const Ints sum = how.bias == nullptr ? load(sums[vector]) : load(sums[vector]) + load(how.bias + column);
+      return after.down(multiply_add(sat16(before(sum)), load_factors(how.multiplier + column), after.half));
+    };
+    const auto place = [&](uint32_t vector) __attribute__((always_inline)) {
+      return (row + vector / kPanels) * a.y_stride + first + vector % kPanels * 16;
+    };
+    const uint32_t vectors = rows * kPanels;
+    if (a.y16 != nullptr) {
+      for (uint32_t i = 0; i < vectors; ++i) store_words(a.y16 + place(i), sat16(value(i)));
+      return;
+    }
+    const auto fours = [&](const auto& bytes_of) __attribute__((always_inline)) {
+      for (uint32_t i = 0; i < vectors; i += 4) {
+        I32 v[4];
+        int8_t* to[4];
+        BANTAM_UNROLL
+        for (uint32_t j = 0; j < 4; ++j) {
+          const uint32_t vector = i + j < vectors ? i + j : vectors - 1;
+          v[j] = value(vector);
+          to[j] = a.y8 + place(vector);
+        }
+        store_four(to, bytes_of(saturate_bytes(v)) ^ static_cast<int8_t>(kOffsetXor));
+      }
+    };
+    if (a.table == nullptr) {
+      fours([](FourBytes b) __attribute__((always_inline)) { return max(b, int8_t{-127}); });
+    } else {
+      const ByteTable table = load_byte_table(a.table);
+      fours([&](FourBytes b) __attribute__((always_inline)) { return lookup(table, b); });
+    }
+    return;
+  }
+#endif
+  for (uint32_t r = 0; r < rows; ++r) static_store(a, sums[r * kPanels], row + r, panel * 16, kPanels * 16);
+}
+
 template <uint32_t kRows, uint32_t kPanels>
-BANTAM_NOINLINE void static_linear_block(const StaticLinear& a, uint32_t row, uint32_t panel) {
+BANTAM_NOINLINE bool static_linear_block(const StaticLinear& a, uint32_t row, uint32_t panel, Ahead ahead) {
   const int8_t* x = a.x + row * a.x_stride;
   RegisterBlock<kRows, kPanels> block;
   start_sums<kPanels>(block, a.w_sum + panel * 16);
   const size_t w_stride = size_t{a.k} * 16;
-  block.add(x, a.x_stride, a.w + panel * w_stride, w_stride, a.k / 4);
-  int32_t sums[kRows][kPanels * 16];
+  if constexpr (kRows <= 2) {
+    block.add(x, a.x_stride, a.w + panel * w_stride, w_stride, a.k / 4);
+  } else {
+    block.add(x, a.x_stride, a.w + panel * w_stride, w_stride, a.k / 4, ahead);
+  }
+  int32_t sums[kRows * kPanels][16];
   BANTAM_UNROLL
   for (uint32_t r = 0; r < kRows; ++r) {
     BANTAM_UNROLL
-    for (uint32_t p = 0; p < kPanels; ++p) store(sums[r] + p * 16, block.get(r, p));
+    for (uint32_t p = 0; p < kPanels; ++p) store(sums[r * kPanels + p], block.get(r, p));
   }
-  for (uint32_t r = 0; r < kRows; ++r) static_store(a, sums[r], row + r, panel * 16, kPanels * 16);
+  static_store_block<kPanels>(a, sums, row, kRows, panel);
+  return true;
 }
 
-/// All rows by panels [panel, panel + kPanels), whose weights stay in the cache meanwhile.
-template <uint32_t kPanels>
-BANTAM_INLINE void static_linear_panels(const StaticLinear& a, uint32_t panel) {
-  uint32_t row = 0;
-  for (; row + kMaxRows <= a.rows; row += kMaxRows) static_linear_block<kMaxRows, kPanels>(a, row, panel);
-  for (; row < a.rows; ++row) static_linear_block<1, kPanels>(a, row, panel);
+static_assert(even_blocks(block_panels, kMaxRows), "see linear_blocks");
+
+template <uint32_t kRows>
+constexpr BlockChoice<StaticLinear> static_choice() {
+  return {static_linear_block<kRows, block_panels(kRows)>, static_linear_block<kRows, 1>, block_panels(kRows)};
 }
 
-/// Machines with 16 lanes run static files to try them out: two sizes of blocks are enough.
+template <uint32_t... kIndex>
+BANTAM_INLINE bool static_linear_with(const StaticLinear& a, Indices<kIndex...>) {
+  static constexpr BlockChoice<StaticLinear> kChoices[] = {static_choice<kIndex + 1>()...};
+  return linear_blocks(a, kChoices, sizeof...(kIndex));
+}
+
 inline bool static_linear(const StaticLinear& a) {
   if constexpr (!linked::kStatic) return false;
   if (a.k16) return static_linear_k16(a);
-  constexpr uint32_t kPanels = block_panels(kMaxRows);
-  uint32_t panel = 0;
-  for (; panel + kPanels <= a.n / 16; panel += kPanels) static_linear_panels<kPanels>(a, panel);
-  if constexpr (kPanels > 1) {
-    for (; panel < a.n / 16; ++panel) static_linear_panels<1>(a, panel);
-  }
-  return true;
+  return static_linear_with(a, MakeIndices<kMaxRows>::type{});
 }
 
 #endif

@@ -67,22 +67,24 @@ inline Reciprocal reciprocal_root(uint64_t v) {
 /// core hold what one pass wants.
 BANTAM_NOINLINE inline int32_t add_residual(const StaticNorm& a, int16_t* h, const int8_t* residual) {
   const uint32_t end = whole_steps(a.width);
-  int32_t total = 0;
   if (residual == nullptr) {
+    int32_t total = 0;
     for (uint32_t i = 0; i < a.width; ++i) total += h[i];
     return total;
   }
+  IntTotal sum = no_ints();
   const RoundShift round(a.residual_shift);
   const int16_t* multiplier = a.residual_multiplier;
   for (uint32_t i = 0; i < end; i += kIntStep) {
     for_step([&](uint32_t j) __attribute__((always_inline)) {
-      const Ints times = load_ints(multiplier + i + j);
+      const Factors times = load_factors(multiplier + i + j);
       const Ints scaled = round.down(multiply_add(stored(load_ints(residual + i + j)), times, round.half));
       const Ints v = sat16(plus(load_ints(h + i + j), scaled));
       store_ints(h + i + j, v);
-      total = add_lanes(total, v);
+      sum = add_lanes(sum, v);
     });
   }
+  int32_t total = total_of(sum);
   for (uint32_t i = a.width; i < end; ++i) total -= h[i];
   return total;
 }
@@ -90,11 +92,12 @@ BANTAM_NOINLINE inline int32_t add_residual(const StaticNorm& a, int16_t* h, con
 /// epsilon + the sum of (h - mean)^2.
 BANTAM_NOINLINE inline uint64_t sum_squares(const StaticNorm& a, const int16_t* h, int32_t mean) {
   const uint32_t end = whole_steps(a.width);
-  uint64_t squares = a.epsilon;
+  SquareTotal sum = no_squares();
   for (uint32_t i = 0; i < end; i += kIntStep) {
     for_step([&](uint32_t j)
-                 __attribute__((always_inline)) { squares = add_squares(squares, minus(load_ints(h + i + j), mean)); });
+                 __attribute__((always_inline)) { sum = add_squares(sum, minus(load_ints(h + i + j), mean)); });
   }
+  uint64_t squares = a.epsilon + total_of(sum);
   for (uint32_t i = a.width; i < end; ++i) {
     const auto d = static_cast<uint32_t>(h[i] - mean);
     squares -= d * d;
@@ -105,10 +108,12 @@ BANTAM_NOINLINE inline uint64_t sum_squares(const StaticNorm& a, const int16_t* 
 BANTAM_NOINLINE inline void store_normed(const StaticNorm& a, const int16_t* h, int32_t mean, Reciprocal root,
                                          int8_t* y) {
   const uint32_t end = whole_steps(a.width);
+  // It is 2^15 where all numbers of the row are equal, which become 0 by any factor: 16 bits hold every other one.
+  if (kIntLanes == 16 && root.factor > INT16_MAX) root.factor = 0;
   const RoundShift root_round(root.shift);
   const RoundShift round(a.shift);
   // (h - mean) * factor + half, of which h's is the only part that changes.
-  const Ints factor = splat_ints(root.factor);
+  const Factors factor = splat_factor(root.factor);
   const auto part = static_cast<uint32_t>(mean) * static_cast<uint32_t>(root.factor);
   const auto offset = static_cast<int32_t>(static_cast<uint32_t>(root_round.half) - part);
   const int16_t* gamma = a.gamma;
@@ -117,7 +122,7 @@ BANTAM_NOINLINE inline void store_normed(const StaticNorm& a, const int16_t* h, 
     store_sat8(
         y + i, [&](uint32_t j) __attribute__((always_inline)) {
           const Ints z = sat16(root_round.down(multiply_add(load_ints(h + i + j), factor, offset)));
-          return round.down(plus(multiply_add(z, load_ints(gamma + i + j), round.half), load_ints(beta + i + j)));
+          return round.down(plus(multiply_add(z, load_factors(gamma + i + j), round.half), load_ints(beta + i + j)));
         });
   }
   memset(y + a.width, kOffsetXor, pad16(a.width) - a.width);
@@ -162,7 +167,7 @@ inline bool static_embed(const StaticEmbed& a) {
       for (uint32_t s = 0; s < a.source_count; ++s) {
         const StaticSource& source = a.sources[s];
         const auto index = static_cast<size_t>(source.index[r]);
-        const Ints times = splat_ints(source.multiplier[index]);
+        const Factors times = splat_factor(source.multiplier[index]);
         const RoundShift round(source.shift);
         const size_t at = index * a.width + column;
         const auto add = [&](const auto* row) {

@@ -22,7 +22,9 @@ BANTAM_TINY void store_ints(int32_t* p, Ints v) { vstrwq_s32(p, v); }
 BANTAM_TINY Ints lookup_ints(const int8_t* table, Ints v) {
   return vldrbq_gather_offset_s32(table, vreinterpretq_u32_s32(vaddq_n_s32(v, 128)));
 }
-BANTAM_TINY Ints multiply(Ints a, Ints b) { return vmulq_s32(a, b); }
+using Factors = Ints;
+BANTAM_TINY Factors load_factors(const int16_t* p) { return vldrhq_s32(p); }
+BANTAM_TINY Factors splat_factor(int32_t a) { return vdupq_n_s32(a); }
 BANTAM_TINY Ints splat_ints(int32_t a) { return vdupq_n_s32(a); }
 BANTAM_TINY Ints plus(Ints a, Ints b) { return vaddq_s32(a, b); }
 BANTAM_TINY Ints minus(Ints a, int32_t b) { return vsubq_n_s32(a, b); }
@@ -31,8 +33,14 @@ BANTAM_TINY Ints sat16(Ints v) { return vmovlbq_s16(vqmovnbq_s32(vreinterpretq_s
 BANTAM_TINY Ints sat8(Ints v) { return vminq_s32(vmaxq_s32(v, vdupq_n_s32(-127)), vdupq_n_s32(127)); }
 BANTAM_TINY Ints byte_range(Ints v) { return vminq_s32(vmaxq_s32(v, vdupq_n_s32(-128)), vdupq_n_s32(127)); }
 BANTAM_TINY Ints flip(Ints v, int32_t) { return v; }
-BANTAM_TINY int32_t add_lanes(int32_t total, Ints v) { return vaddvaq_s32(total, v); }
-BANTAM_TINY uint64_t add_squares(uint64_t total, Ints v) {
+using IntTotal = int32_t;
+BANTAM_TINY IntTotal no_ints() { return 0; }
+BANTAM_TINY IntTotal add_lanes(IntTotal total, Ints v) { return vaddvaq_s32(total, v); }
+BANTAM_TINY int32_t total_of(IntTotal total) { return total; }
+using SquareTotal = uint64_t;
+BANTAM_TINY SquareTotal no_squares() { return 0; }
+BANTAM_TINY uint64_t total_of(SquareTotal total) { return total; }
+BANTAM_TINY SquareTotal add_squares(SquareTotal total, Ints v) {
   return static_cast<uint64_t>(vmlaldavaq_s32(static_cast<int64_t>(total), v, v));
 }
 struct RoundShift {

@@ -1,0 +1,90 @@
+// What the static kernels ask of integers in a zmm register, beside avx512/vector.h; what each means: generic/vector_ints.h.
+#ifndef BANTAM_KERNELS_AVX512_INTS_H_
+#define BANTAM_KERNELS_AVX512_INTS_H_
+
+#include "kernels/avx512/vector.h"
+
+namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE {
+
+BANTAM_INLINE I32x16 load_words(const int16_t* p) {
+  return {_mm512_cvtepi16_epi32(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)))};
+}
+BANTAM_INLINE void store_words(int16_t* p, I32x16 x) {
+  _mm256_storeu_si256(reinterpret_cast<__m256i*>(p), _mm512_cvtepi32_epi16(x.v));
+}
+
+BANTAM_INLINE I32x16 min(I32x16 x, I32x16 y) { return {_mm512_min_epi32(x.v, y.v)}; }
+BANTAM_INLINE I32x16 operator-(I32x16 x, I32x16 y) { return {_mm512_sub_epi32(x.v, y.v)}; }
+BANTAM_INLINE I32x16 operator&(I32x16 x, I32x16 y) { return {_mm512_and_si512(x.v, y.v)}; }
+
+struct Factors {
+  __m512i v;  // in the lower half of each lane, the upper half 0
+};
+BANTAM_INLINE Factors load_factors(const int16_t* p) {
+  return {_mm512_cvtepu16_epi32(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)))};
+}
+BANTAM_INLINE Factors splat_factor(int32_t x) { return {_mm512_set1_epi32(x & 0xffff)}; }
+BANTAM_INLINE I32x16 multiply_add(I32x16 x, Factors y, I32x16 z) { return {_mm512_dpwssd_epi32(z.v, x.v, y.v)}; }
+
+struct ShiftCount {
+  __m128i v;
+};
+BANTAM_INLINE ShiftCount shift_count(uint32_t n) { return {_mm_cvtsi32_si128(static_cast<int32_t>(n))}; }
+BANTAM_INLINE I32x16 shift_right(I32x16 x, ShiftCount n) { return {_mm512_sra_epi32(x.v, n.v)}; }
+template <uint32_t kBits>
+BANTAM_INLINE I32x16 shift_right_logical(I32x16 x) {
+  return {_mm512_srli_epi32(x.v, kBits)};
+}
+BANTAM_INLINE I32x16 shift_right_each(I32x16 x, I32x16 n) { return {_mm512_srlv_epi32(x.v, n.v)}; }
+
+struct FourBytes {
+  __m512i v;
+};
+BANTAM_INLINE FourBytes saturate_bytes(const I32x16 (&x)[4]) {
+  // Quarter i holds quarter i of each.
+  const __m512i mixed = _mm512_packs_epi16(_mm512_packs_epi32(x[0].v, x[1].v), _mm512_packs_epi32(x[2].v, x[3].v));
+  return {_mm512_permutexvar_epi32(_mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15), mixed)};
+}
+BANTAM_INLINE FourBytes max(FourBytes x, int8_t y) { return {_mm512_max_epi8(x.v, _mm512_set1_epi8(y))}; }
+BANTAM_INLINE FourBytes operator^(FourBytes x, int8_t y) { return {_mm512_xor_si512(x.v, _mm512_set1_epi8(y))}; }
+BANTAM_INLINE void store_four(int8_t* const (&to)[4], FourBytes x) {
+  _mm_storeu_si128(reinterpret_cast<__m128i*>(to[0]), _mm512_castsi512_si128(x.v));
+  _mm_storeu_si128(reinterpret_cast<__m128i*>(to[1]), _mm512_extracti32x4_epi32(x.v, 1));
+  _mm_storeu_si128(reinterpret_cast<__m128i*>(to[2]), _mm512_extracti32x4_epi32(x.v, 2));
+  _mm_storeu_si128(reinterpret_cast<__m128i*>(to[3]), _mm512_extracti32x4_epi32(x.v, 3));
+}
+
+struct ByteTable {
+  __m512i v[4];
+};
+BANTAM_INLINE ByteTable load_byte_table(const int8_t* p) {
+  return {
+      {_mm512_loadu_si512(p), _mm512_loadu_si512(p + 64), _mm512_loadu_si512(p + 128), _mm512_loadu_si512(p + 192)}};
+}
+BANTAM_INLINE FourBytes lookup(const ByteTable& t, FourBytes x) {
+#if defined(__AVX512VBMI__)
+  return {_mm512_mask_blend_epi8(_mm512_movepi8_mask(x.v), _mm512_permutex2var_epi8(t.v[2], x.v, t.v[3]),
+                                 _mm512_permutex2var_epi8(t.v[0], x.v, t.v[1]))};
+#else
+  const __m512i index = _mm512_xor_si512(x.v, _mm512_set1_epi8(-128));
+  // The pair of bytes that an index in the low byte of a word names, and of it the one that the lowest bit names.
+  const auto words = [&](__m512i i) __attribute__((always_inline)) {
+    const __m512i pair = _mm512_srli_epi16(i, 1);
+    const __m512i low = _mm512_permutex2var_epi16(t.v[0], pair, t.v[1]);
+    const __m512i high = _mm512_permutex2var_epi16(t.v[2], pair, t.v[3]);
+    const __mmask32 upper = _mm512_test_epi16_mask(i, _mm512_set1_epi16(128));
+    const __m512i bit = _mm512_and_si512(i, _mm512_set1_epi16(1));
+    return _mm512_srlv_epi16(_mm512_mask_blend_epi16(upper, low, high), _mm512_slli_epi16(bit, 3));
+  };
+  const __m512i even = words(_mm512_and_si512(index, _mm512_set1_epi16(255)));
+  const __m512i odd = words(_mm512_srli_epi16(index, 8));
+  return {_mm512_mask_blend_epi8(0xaaaaaaaaaaaaaaaau, even, _mm512_slli_epi16(odd, 8))};
+#endif
+}
+
+}  // namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE
+
+// The numbers of the static kernels, over these.
+#include "kernels/generic/vector_ints.h"
+
+#endif  // BANTAM_KERNELS_AVX512_INTS_H_

@@ -1,0 +1,81 @@
+// Sixteen int32 for the static kernels. An instruction set's ints.h ends with this, and has beside its vector.h:
+//   load_words, store_words   int16 in memory; the low 16 bits of lanes that fit into them
+//   min, -, &                 of lanes; - wraps
+//   Factors                   sixteen int16: load_factors(p), splat_factor(x)
+//   multiply_add(x, w, z)     x * w + z, which wraps, for Factors w and lanes x that fit into int16
+//   ShiftCount                shift_count(n); shift_right(x, n), arithmetic, n below 32
+//   shift_right_logical<n>    the same, unsigned
+//   shift_right_each(x, n)    of lanes of at least 0 by lanes of 0..31
+//   FourBytes                 sixteen int8 of each of four vectors: saturate_bytes(x), store_four(to, bytes); max(bytes, y) and
+//                             bytes ^ y by byte
+//   ByteTable                 load_byte_table(p) of 256 bytes; lookup(table, bytes): the bytes at [x + 128]
+#ifndef BANTAM_KERNELS_GENERIC_VECTOR_INTS_H_
+#define BANTAM_KERNELS_GENERIC_VECTOR_INTS_H_
+
+#define BANTAM_KERNEL_OWN_INTS
+
+namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE {
+
+using Ints = I32x16;
+constexpr uint32_t kIntLanes = 16;
+
+BANTAM_TINY Ints load_ints(const int8_t* p) { return load_i8(p); }
+BANTAM_TINY Ints load_ints(const int16_t* p) { return load_words(p); }
+BANTAM_TINY Ints load_ints(const int32_t* p) { return load(p); }
+BANTAM_TINY void store_ints(int8_t* p, Ints v) { store_bytes(p, v); }
+BANTAM_TINY void store_ints(int16_t* p, Ints v) { store_words(p, v); }
+BANTAM_TINY void store_ints(int32_t* p, Ints v) { store(p, v); }
+/// One after the other: many at a time are FourBytes.
+BANTAM_INLINE Ints lookup_ints(const int8_t* table, Ints v) {
+  int32_t lanes[16];
+  store(lanes, v);
+  for (int32_t& lane : lanes) lane = table[lane + 128];
+  return load(lanes);
+}
+BANTAM_TINY Ints splat_ints(int32_t a) { return splat(a); }
+BANTAM_TINY Ints plus(Ints a, Ints b) { return a + b; }
+BANTAM_TINY Ints minus(Ints a, int32_t b) { return a - splat(b); }
+BANTAM_TINY Ints multiply_add(Ints a, Ints b, int32_t c) { return a * b + splat(c); }
+BANTAM_TINY Ints multiply_add(Ints a, Factors b, int32_t c) { return multiply_add(a, b, splat(c)); }
+BANTAM_TINY Ints sat16(Ints v) { return min(max(v, splat(int32_t{-32768})), splat(int32_t{32767})); }
+BANTAM_TINY Ints byte_range(Ints v) { return min(max(v, splat(int32_t{-128})), splat(int32_t{127})); }
+BANTAM_TINY Ints sat8(Ints v) { return min(max(v, splat(int32_t{-127})), splat(int32_t{127})); }
+BANTAM_TINY Ints flip(Ints v, int32_t bits) { return v ^ splat(bits); }
+
+using IntTotal = Ints;
+BANTAM_TINY IntTotal no_ints() { return splat(int32_t{0}); }
+BANTAM_TINY IntTotal add_lanes(IntTotal total, Ints v) { return total + v; }
+BANTAM_TINY int32_t total_of(IntTotal total) { return sum(total); }
+
+/// Squares are below 2^32. Their halves are added up apart, up to 2^16 times.
+struct SquareTotal {
+  Ints low, high;
+};
+BANTAM_TINY SquareTotal no_squares() { return {splat(int32_t{0}), splat(int32_t{0})}; }
+BANTAM_TINY SquareTotal add_squares(SquareTotal total, Ints v) {
+  const Ints square = v * v;
+  return {total.low + (square & splat(int32_t{0xffff})), total.high + shift_right_logical<16>(square)};
+}
+BANTAM_TINY uint64_t total_of(SquareTotal total) {
+  int32_t low[16], high[16];
+  store(low, total.low);
+  store(high, total.high);
+  uint64_t all = 0;
+  for (uint32_t i = 0; i < 16; ++i) {
+    all += (uint64_t{static_cast<uint32_t>(high[i])} << 16) + static_cast<uint32_t>(low[i]);
+  }
+  return all;
+}
+
+struct RoundShift {
+  int32_t half;
+  ShiftCount count;
+  BANTAM_TINY explicit RoundShift(uint32_t by)
+      : half(static_cast<int32_t>((uint32_t{1} << by) >> 1)), count(shift_count(by)) {}
+  BANTAM_TINY Ints operator()(Ints v) const { return down(v + splat(half)); }
+  BANTAM_TINY Ints down(Ints v) const { return shift_right(v, count); }
+};
+
+}  // namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE
+
+#endif  // BANTAM_KERNELS_GENERIC_VECTOR_INTS_H_
