@@ -93,7 +93,7 @@ BANTAM_KERNELS_CONSTEXPR size_t static_attention_scratch_bytes(uint32_t pages, u
 }
 
 /// One head; queries, keys and masks as in Attention. y are i8 rows: only this head's columns are written.
-struct StaticAttention {
+struct StaticAttention : BiasedScores<false>, PageList<false> {
   const int8_t* q;  // this head's columns of query row query_begin
   size_t q_stride;
   uint32_t query_begin, queries;

@@ -17,6 +17,9 @@ BANTAM_INLINE void store_words(int16_t* p, I32x16 x) {
 }
 
 BANTAM_INLINE I32x16 min(I32x16 x, I32x16 y) { return {_mm256_min_epi32(x.a, y.a), _mm256_min_epi32(x.b, y.b)}; }
+BANTAM_INLINE I32x16 min_unsigned(I32x16 x, I32x16 y) {
+  return {_mm256_min_epu32(x.a, y.a), _mm256_min_epu32(x.b, y.b)};
+}
 BANTAM_INLINE I32x16 operator-(I32x16 x, I32x16 y) { return {_mm256_sub_epi32(x.a, y.a), _mm256_sub_epi32(x.b, y.b)}; }
 BANTAM_INLINE I32x16 operator&(I32x16 x, I32x16 y) { return {_mm256_and_si256(x.a, y.a), _mm256_and_si256(x.b, y.b)}; }
 
@@ -31,6 +34,7 @@ BANTAM_INLINE Factors splat_factor(int32_t x) {
   const __m256i v = _mm256_set1_epi32(x & 0xffff);
   return {v, v};
 }
+BANTAM_INLINE Factors as_factors(I32x16 x) { return {x.a, x.b}; }
 BANTAM_INLINE I32x16 multiply_add(I32x16 x, Factors y, I32x16 z) {
   return {_mm256_add_epi32(z.a, _mm256_madd_epi16(x.a, y.a)), _mm256_add_epi32(z.b, _mm256_madd_epi16(x.b, y.b))};
 }
@@ -45,6 +49,10 @@ BANTAM_INLINE I32x16 shift_right(I32x16 x, ShiftCount n) {
 template <uint32_t kBits>
 BANTAM_INLINE I32x16 shift_right_logical(I32x16 x) {
   return {_mm256_srli_epi32(x.a, kBits), _mm256_srli_epi32(x.b, kBits)};
+}
+template <uint32_t kBits>
+BANTAM_INLINE I32x16 shift_left(I32x16 x) {
+  return {_mm256_slli_epi32(x.a, kBits), _mm256_slli_epi32(x.b, kBits)};
 }
 BANTAM_INLINE I32x16 shift_right_each(I32x16 x, I32x16 n) {
   return {_mm256_srlv_epi32(x.a, n.a), _mm256_srlv_epi32(x.b, n.b)};

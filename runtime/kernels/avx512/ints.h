@@ -14,6 +14,7 @@ BANTAM_INLINE void store_words(int16_t* p, I32x16 x) {
 }
 
 BANTAM_INLINE I32x16 min(I32x16 x, I32x16 y) { return {_mm512_min_epi32(x.v, y.v)}; }
+BANTAM_INLINE I32x16 min_unsigned(I32x16 x, I32x16 y) { return {_mm512_min_epu32(x.v, y.v)}; }
 BANTAM_INLINE I32x16 operator-(I32x16 x, I32x16 y) { return {_mm512_sub_epi32(x.v, y.v)}; }
 BANTAM_INLINE I32x16 operator&(I32x16 x, I32x16 y) { return {_mm512_and_si512(x.v, y.v)}; }
 
@@ -24,6 +25,7 @@ BANTAM_INLINE Factors load_factors(const int16_t* p) {
   return {_mm512_cvtepu16_epi32(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)))};
 }
 BANTAM_INLINE Factors splat_factor(int32_t x) { return {_mm512_set1_epi32(x & 0xffff)}; }
+BANTAM_INLINE Factors as_factors(I32x16 x) { return {x.v}; }
 BANTAM_INLINE I32x16 multiply_add(I32x16 x, Factors y, I32x16 z) { return {_mm512_dpwssd_epi32(z.v, x.v, y.v)}; }
 
 struct ShiftCount {
@@ -34,6 +36,10 @@ BANTAM_INLINE I32x16 shift_right(I32x16 x, ShiftCount n) { return {_mm512_sra_ep
 template <uint32_t kBits>
 BANTAM_INLINE I32x16 shift_right_logical(I32x16 x) {
   return {_mm512_srli_epi32(x.v, kBits)};
+}
+template <uint32_t kBits>
+BANTAM_INLINE I32x16 shift_left(I32x16 x) {
+  return {_mm512_slli_epi32(x.v, kBits)};
 }
 BANTAM_INLINE I32x16 shift_right_each(I32x16 x, I32x16 n) { return {_mm512_srlv_epi32(x.v, n.v)}; }
 

@@ -46,10 +46,10 @@ BANTAM_INLINE Vector rotate(Vector v, uint32_t by) {
 template <uint32_t kCount>
 struct Pages {};
 
-/// One block of queries: scores in scratch, [query][visible page of the call][16].
-template <uint32_t kRows>
+/// One block of queries: scores in scratch, [query][visible page of the call][16]. Args: Attention or StaticAttention.
+template <uint32_t kRows, class Args = Attention>
 struct AttentionBlock {
-  const Attention& a;
+  const Args& a;
   uint32_t first;                 // query offset in the call
   uint32_t page_begin, page_end;  // pages that some query of the block sees
   uint32_t first_page;            // that scratch has room for
@@ -58,7 +58,7 @@ struct AttentionBlock {
   Visible visible[kRows];
   bool same_keys;  // all queries of the block see the same keys
 
-  BANTAM_INLINE AttentionBlock(const Attention& args, uint32_t query) : a(args), first(query) {
+  BANTAM_INLINE AttentionBlock(const Args& args, uint32_t query) : a(args), first(query) {
     uint32_t begin = UINT32_MAX;
     uint32_t end = 0;
     same_keys = true;
@@ -150,8 +150,8 @@ struct AttentionBlock {
   }
 };
 
-template <template <uint32_t> class Kernel, uint32_t kRows>
-BANTAM_NOINLINE bool attention_block(const Attention& a, uint32_t query) {
+template <template <uint32_t> class Kernel, uint32_t kRows, class Args>
+BANTAM_NOINLINE bool attention_block(const Args& a, uint32_t query) {
   return Kernel<kRows>(a, query).run();
 }
 
@@ -161,8 +161,8 @@ constexpr uint32_t some_queries(uint32_t rows) { return rows < 4 ? rows : 4; }
 constexpr uint32_t many_queries(uint32_t rows) { return rows == 8 ? 8 : some_queries(rows); }
 
 /// Kernel<queries>(args, query).run() serves one block.
-template <template <uint32_t> class Kernel, uint32_t kMany, uint32_t kSome>
-BANTAM_INLINE bool attention_blocks(const Attention& a) {
+template <template <uint32_t> class Kernel, uint32_t kMany, uint32_t kSome, class Args>
+BANTAM_INLINE bool attention_blocks(const Args& a) {
   bool finite = true;
   uint32_t query = 0;
   for (; query + kMany <= a.queries; query += kMany) finite &= attention_block<Kernel, kMany>(a, query);

@@ -1,35 +1,12 @@
-// static_attention: int8 dot products over pages as in attention_q8.h or attention_sums.h, which stand before this, and
-// softmax in integers.
+// static_attention on one lane: int8 dot products over pages as in attention_sums.h, which stands before this, and softmax in
+// integers.
 #ifndef BANTAM_KERNELS_GENERIC_STATIC_ATTENTION_H_
 #define BANTAM_KERNELS_GENERIC_STATIC_ATTENTION_H_
 
 #include "kernels/generic/attention.h"
-#include "kernels/generic/static_rows.h"
+#include "kernels/generic/static_softmax.h"
 
 namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE {
-
-/// 2^(-u / 2^26) * 2^15, relative error below 1.5e-4 (scripts/derive_coefficients.py) before the last shift.
-BANTAM_INLINE int32_t static_exp2(uint32_t u) {
-  const auto f = static_cast<int32_t>((u >> 11) & 0x7fff);
-  int32_t p = (-1294 * f >> 15) + 7569;
-  p = (p * f >> 15) - 22659;
-  p = (p * f >> 15) + 32768;
-  return p >> (u >> 26);
-}
-
-/// What turns sums of weighted values into their mean.
-struct StaticMean {
-  int32_t factor;
-  uint32_t total_bits;
-
-  /// `total`: the sum of the weights; 0: nothing was weighted.
-  BANTAM_INLINE explicit StaticMean(uint32_t total) : factor(0), total_bits(8) {
-    if (total == 0) return;
-    while (total >> total_bits != 0) ++total_bits;
-    const uint32_t scaled = total_bits <= 16 ? total << (16 - total_bits) : total >> (total_bits - 16);
-    factor = static_cast<int32_t>((uint32_t{1} << 30) / scaled);
-  }
-};
 
 /// Queries that attend together. Scratch: [query] scores in i32, page after page, over which the weights in u8 are written;
 /// then [query] queries in their true signs, padded with zeros to whole groups of 4.
@@ -114,8 +91,6 @@ struct StaticQueries {
   }
 };
 
-#if defined(BANTAM_KERNEL_ONE_LANE)
-
 inline void static_attend(const StaticQueries& q) {
   constexpr uint32_t kMost = 4;
   const bool in_place = q.in_place();
@@ -146,56 +121,6 @@ inline bool static_attention(const StaticAttention& a) {
   }
   return true;
 }
-
-#else
-
-template <uint32_t kRows>
-BANTAM_INLINE void static_multiply_keys(const StaticQueries& q, uint32_t page, const int32_t (&starts)[kRows]) {
-  RegisterBlock<kRows, 1> block;
-  block.start(starts);
-  block.add_keys(q.queries(), q.width, q.keys(page), 0, q.width / 4);
-  BANTAM_UNROLL
-  for (uint32_t r = 0; r < kRows; ++r) store(q.scores(r) + (page - q.page_begin) * 16, block.get(r, 0));
-}
-
-/// Output columns [16 * panel, 16 * panel + 16).
-template <uint32_t kRows>
-BANTAM_INLINE void static_multiply_values(const StaticQueries& q, uint32_t panel, const uint32_t (&totals)[kRows]) {
-  RegisterBlock<kRows, 1> block;
-  block.clear();
-  for (uint32_t page = q.page_begin; page < q.page_end; ++page) {
-    const uint8_t* weights = q.weights(0) + (page - q.page_begin) * 16;
-    block.add_page(weights, q.stride * sizeof(int32_t), q.values(page, panel), 0);
-  }
-  int32_t sums[kRows][16];
-  BANTAM_UNROLL
-  for (uint32_t r = 0; r < kRows; ++r) store(sums[r], block.get(r, 0));
-  for (uint32_t r = 0; r < kRows; ++r) q.store_means(r, panel * 16, 16, totals[r], sums[r]);
-}
-
-/// One page and one panel at a time: see static_linear.
-template <uint32_t kRows>
-BANTAM_NOINLINE void static_attend(const StaticAttention& a, uint32_t query) {
-  const StaticQueries q(a, query, kRows);
-  q.copy();
-  int32_t starts[kRows];
-  measure_queries(starts, q.queries(), q.width, q.width);
-  for (uint32_t page = q.page_begin; page < q.page_end; ++page) static_multiply_keys<kRows>(q, page, starts);
-  uint32_t totals[kRows];
-  for (uint32_t r = 0; r < kRows; ++r) totals[r] = q.weigh(r);
-  for (uint32_t panel = 0; panel * 16 < a.head_width; ++panel) static_multiply_values<kRows>(q, panel, totals);
-}
-
-inline bool static_attention(const StaticAttention& a) {
-  if constexpr (!linked::kStatic) return false;
-  uint32_t query = 0;
-  constexpr uint32_t kSome = some_queries(kMaxRows);
-  for (; query + kSome <= a.queries; query += kSome) static_attend<kSome>(a, query);
-  for (; query < a.queries; ++query) static_attend<1>(a, query);
-  return true;
-}
-
-#endif
 
 }  // namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE
 

@@ -39,8 +39,9 @@ BANTAM_TINY void store_sat8(int8_t* p, const F& v) {
 #endif
 }
 
-/// floor(sqrt(v)), bit by bit.
+/// floor(sqrt(v)): of a double, which holds every root of 32 bits and is rounded correctly, or bit by bit.
 inline uint32_t floor_sqrt(uint32_t v) {
+  if constexpr (kIntLanes == 16) return static_cast<uint32_t>(__builtin_sqrt(v));
   uint32_t root = 0;
   for (uint32_t bit = uint32_t{1} << 30; bit != 0; bit >>= 2) {
     const bool fits = v >= root + bit;

@@ -17,12 +17,13 @@
 #if defined(BANTAM_KERNEL_ONE_LANE)
 #include "kernels/generic/attention_sums.h"
 #include "kernels/generic/linear_sums.h"
+#include "kernels/generic/static_attention.h"
 #else
 #include "kernels/generic/attention_q8.h"
 #include "kernels/generic/linear_q8.h"
 #include "kernels/generic/split_eight.h"
+#include "kernels/generic/static_attention_vectors.h"
 #endif
-#include "kernels/generic/static_attention.h"
 #include "kernels/generic/static_linear.h"
 
 namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE {

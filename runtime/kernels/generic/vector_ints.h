@@ -1,10 +1,10 @@
 // Sixteen int32 for the static kernels. An instruction set's ints.h ends with this, and has beside its vector.h:
 //   load_words, store_words   int16 in memory; the low 16 bits of lanes that fit into them
-//   min, -, &                 of lanes; - wraps
-//   Factors                   sixteen int16: load_factors(p), splat_factor(x)
+//   min, min_unsigned, -, &   of lanes; - wraps
+//   Factors                   sixteen int16: load_factors(p), splat_factor(x); as_factors(x) of lanes 0..32767
 //   multiply_add(x, w, z)     x * w + z, which wraps, for Factors w and lanes x that fit into int16
 //   ShiftCount                shift_count(n); shift_right(x, n), arithmetic, n below 32
-//   shift_right_logical<n>    the same, unsigned
+//   shift_right_logical<n>    the same, unsigned; shift_left<n>
 //   shift_right_each(x, n)    of lanes of at least 0 by lanes of 0..31
 //   FourBytes                 sixteen int8 of each of four vectors: saturate_bytes(x), store_four(to, bytes); max(bytes, y) and
 //                             bytes ^ y by byte
@@ -47,7 +47,7 @@ BANTAM_TINY IntTotal no_ints() { return splat(int32_t{0}); }
 BANTAM_TINY IntTotal add_lanes(IntTotal total, Ints v) { return total + v; }
 BANTAM_TINY int32_t total_of(IntTotal total) { return sum(total); }
 
-/// Squares are below 2^32. Their halves are added up apart, up to 2^16 times.
+/// Squares are below 2^32. Their halves are added up apart: of kMaxStaticWidth numbers below 2^31.
 struct SquareTotal {
   Ints low, high;
 };
@@ -57,14 +57,7 @@ BANTAM_TINY SquareTotal add_squares(SquareTotal total, Ints v) {
   return {total.low + (square & splat(int32_t{0xffff})), total.high + shift_right_logical<16>(square)};
 }
 BANTAM_TINY uint64_t total_of(SquareTotal total) {
-  int32_t low[16], high[16];
-  store(low, total.low);
-  store(high, total.high);
-  uint64_t all = 0;
-  for (uint32_t i = 0; i < 16; ++i) {
-    all += (uint64_t{static_cast<uint32_t>(high[i])} << 16) + static_cast<uint32_t>(low[i]);
-  }
-  return all;
+  return (uint64_t{static_cast<uint32_t>(sum(total.high))} << 16) + static_cast<uint32_t>(sum(total.low));
 }
 
 struct RoundShift {
