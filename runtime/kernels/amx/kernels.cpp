@@ -7,6 +7,7 @@
 #include "kernels/amx/linear.h"
 #include "kernels/generic/unpack.h"
 #include "kernels/tables.h"
+#include "linked.h"
 
 namespace bantam::kernels::amx {
 namespace {
@@ -42,12 +43,19 @@ bool linear_q8(const LinearQ8& a) {
   return Unpacker::wanted(a) ? linear_unpacked(a) : TiledLinear(a).run();
 }
 
+bool static_linear(const StaticLinear& a) {
+  if constexpr (!linked::kStatic) return false;
+  if (a.rows < kLeastRows || a.k16) return avx512::shared::static_linear(a);
+  return TiledLinear(a).run();
+}
+
 }  // namespace
 
 /// The name of a kernel that is not this instruction set's own.
 namespace others {
 using namespace avx512::shared;  // NOLINT(google-build-using-namespace): the rows of kernels.inc
 using amx::linear_q8;
+using amx::static_linear;
 }  // namespace others
 
 const Table kTable = {

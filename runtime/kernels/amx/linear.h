@@ -1,18 +1,19 @@
-// linear_q8 in tiles: groups of up to 32 rows by 32 outputs, or up to 16 rows by 64. Panels of outputs outside, so that a group's
-// weights, once they have come from far away, stay in the cache while all rows pass. The processor fetches them ahead itself:
-// fetching them here as other instruction sets do costs 8 to 20 %.
+// linear_q8 and static_linear in tiles: groups of up to 32 rows by 32 outputs, or up to 16 rows by 64. Panels of outputs outside, so
+// that a group's weights, once they have come from far away, stay in the cache while all rows pass. The processor fetches them ahead
+// itself: fetching them here as other instruction sets do costs 8 to 20 %.
 #ifndef BANTAM_KERNELS_AMX_LINEAR_H_
 #define BANTAM_KERNELS_AMX_LINEAR_H_
 
+#include "kernels/amx/sums.h"
 #include "kernels/amx/tiles.h"
-#include "kernels/generic/linear.h"
 
 namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE {
 
-/// One matrix product in tiles.
+/// One matrix product in tiles, of a LinearQ8 or a StaticLinear: store_sums (sums.h) makes their outputs.
+template <class Layer>
 class TiledLinear {
  public:
-  BANTAM_INLINE explicit TiledLinear(const LinearQ8& layer)
+  BANTAM_INLINE explicit TiledLinear(const Layer& layer)
       : a_(layer),
         whole_(layer.k / kTileBytes),
         rest_(layer.k % kTileBytes),
@@ -64,54 +65,19 @@ class TiledLinear {
 
   template <uint32_t kRowTiles, uint32_t kPanels>
   BANTAM_NOINLINE bool block(uint32_t row, uint32_t panel, const int8_t* w, const int8_t* last) {
-    alignas(64) int32_t sums[kRowTiles * kTileRows][kPanels * 16];
+    alignas(64) int32_t sums[kRowTiles * kTileRows * kPanels][16];
     multiply<kRowTiles, kPanels>(row, w, last);
-    constexpr size_t kStride = sizeof(sums[0]);
+    constexpr size_t kStride = kPanels * sizeof(sums[0]);
     store_tile<0>(sums[0], kStride);
-    if constexpr (kPanels > 1) store_tile<1>(&sums[0][16], kStride);
+    if constexpr (kPanels > 1) store_tile<1>(sums[1], kStride);
     if constexpr (kRowTiles == 2) {
-      store_tile<2>(sums[first_], kStride);
-      if constexpr (kPanels > 1) store_tile<3>(&sums[first_][16], kStride);
+      store_tile<2>(sums[size_t{first_} * kPanels], kStride);
+      if constexpr (kPanels > 1) store_tile<3>(sums[size_t{first_} * kPanels + 1], kStride);
     } else if constexpr (kPanels > 2) {
-      store_tile<2>(&sums[0][32], kStride);
-      store_tile<3>(&sums[0][48], kStride);
+      store_tile<2>(sums[2], kStride);
+      store_tile<3>(sums[3], kStride);
     }
-    float* y = a_.y + row * a_.y_stride + panel * 16;
-    if (a_.activation == Activation::kNone && a_.row_maximum == nullptr) {
-      return dequantize_block<kPanels>(sums, row, panel, y, a_.y_stride);
-    }
-    // Rows of y are often so far apart that they compete for a few places of the first-level cache.
-    alignas(64) float values[kRowTiles * kTileRows][kPanels * 16];
-    constexpr uint32_t kColumns = kPanels * 16;
-    dequantize_block<kPanels>(sums, row, panel, values[0], kColumns);
-    const bool finite = activate_block(a_.activation, values[0], kColumns, size_, kPanels * 16,
-                                       a_.row_maximum == nullptr ? nullptr : a_.row_maximum + row * 16);
-    for (uint32_t r = 0; r < size_; ++r, y += a_.y_stride) {
-      BANTAM_UNROLL
-      for (uint32_t p = 0; p < kPanels; ++p) store(y + p * 16, load(&values[r][p * 16]));
-    }
-    return finite;
-  }
-
-  /// False when some value is not finite.
-  template <uint32_t kPanels, size_t kColumns>
-  BANTAM_INLINE bool dequantize_block(const int32_t (*sums)[kColumns], uint32_t row, uint32_t panel, float* y,
-                                      size_t y_stride) {
-    I32 worst = splat(int32_t{0});
-    BANTAM_UNROLL
-    for (uint32_t p = 0; p < kPanels; ++p) {
-      const uint32_t column = (panel + p) * 16;
-      const F32 w_scale = load(a_.w_scale + column);
-      const F32 bias = a_.bias != nullptr ? load(a_.bias + column) : splat(0.0f);
-      const I32 start = times_minus_128(load(a_.w_sum + column));
-      const float* x_scale = a_.x_scale + row;
-      for (uint32_t r = 0; r < size_; ++r) {
-        const F32 v = dequantize(load(&sums[r][p * 16]) + start, splat(x_scale[r]), w_scale, bias);
-        worst = max(worst, magnitude_bits(v));
-        store(y + r * y_stride + p * 16, v);
-      }
-    }
-    return largest(worst) < kInfinityBits;
+    return store_sums<kRowTiles * kTileRows, kPanels>(a_, sums, row, size_, panel);
   }
 
   /// Sums of rows [row, row + size_) by kPanels panels, in tiles 0 to 3.
@@ -162,7 +128,7 @@ class TiledLinear {
     }
   }
 
-  const LinearQ8& a_;
+  const Layer& a_;
   const uint32_t whole_, rest_;  // steps of 64 inputs, and inputs behind them
   const uint32_t groups_, size_, second_, first_;
 };

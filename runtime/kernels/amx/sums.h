@@ -1,0 +1,88 @@
+// What a block's sums become: values, activated, or a static layer's numbers. Tiles leave sums of (x + 128) * w, so that each takes
+// -128 times the sum of its output's weights.
+#ifndef BANTAM_KERNELS_AMX_SUMS_H_
+#define BANTAM_KERNELS_AMX_SUMS_H_
+
+#include "kernels/generic/linear.h"
+#include "kernels/generic/static_store.h"
+
+namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE {
+
+/// Values of sums [rows][kPanels][16] before the activation. False when some is not finite.
+template <uint32_t kPanels>
+BANTAM_INLINE bool dequantize_block(const LinearQ8& a, const int32_t (*sums)[16], uint32_t row, uint32_t rows,
+                                    uint32_t panel, float* y, size_t y_stride) {
+  I32 worst = splat(int32_t{0});
+  BANTAM_UNROLL
+  for (uint32_t p = 0; p < kPanels; ++p) {
+    const uint32_t column = (panel + p) * 16;
+    const F32 w_scale = load(a.w_scale + column);
+    const F32 bias = a.bias != nullptr ? load(a.bias + column) : splat(0.0f);
+    const I32 start = times_minus_128(load(a.w_sum + column));
+    const float* x_scale = a.x_scale + row;
+    for (uint32_t r = 0; r < rows; ++r) {
+      const F32 v = dequantize(load(sums[size_t{r} * kPanels + p]) + start, splat(x_scale[r]), w_scale, bias);
+      worst = max(worst, magnitude_bits(v));
+      store(y + r * y_stride + p * 16, v);
+    }
+  }
+  return largest(worst) < kInfinityBits;
+}
+
+/// Rows [row, row + rows), at most kMostRows, by panels [panel, panel + kPanels) of y from sums [rows][kPanels][16]. False when some y
+/// is not finite.
+template <uint32_t kMostRows, uint32_t kPanels>
+BANTAM_INLINE bool store_sums(const LinearQ8& a, const int32_t (*sums)[16], uint32_t row, uint32_t rows,
+                              uint32_t panel) {
+  float* y = a.y + row * a.y_stride + panel * 16;
+  if (a.activation == Activation::kNone && a.row_maximum == nullptr) {
+    return dequantize_block<kPanels>(a, sums, row, rows, panel, y, a.y_stride);
+  }
+  // Rows of y are often so far apart that they compete for a few places of the first-level cache.
+  constexpr uint32_t kColumns = kPanels * 16;
+  alignas(64) float values[kMostRows][kColumns];
+  dequantize_block<kPanels>(a, sums, row, rows, panel, values[0], kColumns);
+  const bool finite = activate_block(a.activation, values[0], kColumns, rows, kColumns,
+                                     a.row_maximum == nullptr ? nullptr : a.row_maximum + row * 16);
+  for (uint32_t r = 0; r < rows; ++r, y += a.y_stride) {
+    BANTAM_UNROLL
+    for (uint32_t p = 0; p < kPanels; ++p) store(y + p * 16, load(&values[r][p * 16]));
+  }
+  return finite;
+}
+
+/// Outputs `column` and further of a layer, which have the biases `bias`.
+BANTAM_INLINE StaticLinear outputs_from(StaticLinear a, uint32_t column, const int32_t* bias) {
+  a.requantise.bias = bias;
+  if (a.y_f32 != nullptr) {
+    a.scale += column;
+    a.y_f32 += column;
+    return a;
+  }
+  a.requantise.multiplier += column;
+  if (a.y16 != nullptr) {
+    a.y16 += column;
+  } else {
+    a.y8 += column;
+  }
+  return a;
+}
+
+/// The same of a static layer, whose numbers are all finite. Sums wrap, so what they lack is part of the bias.
+template <uint32_t kMostRows, uint32_t kPanels>
+BANTAM_INLINE bool store_sums(const StaticLinear& a, const int32_t (*sums)[16], uint32_t row, uint32_t rows,
+                              uint32_t panel) {
+  const uint32_t column = panel * 16;
+  alignas(64) int32_t bias[kPanels * 16];
+  BANTAM_UNROLL
+  for (uint32_t i = 0; i < kPanels * 16; i += 16) {
+    const I32 start = times_minus_128(load(a.w_sum + column + i));
+    store(bias + i, a.requantise.bias == nullptr ? start : start + load(a.requantise.bias + column + i));
+  }
+  static_store_block<kPanels>(outputs_from(a, column, bias), sums, row, rows, 0);
+  return true;
+}
+
+}  // namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE
+
+#endif  // BANTAM_KERNELS_AMX_SUMS_H_
