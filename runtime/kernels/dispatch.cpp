@@ -87,7 +87,7 @@ struct Machine {
   bool avx2 = false;     // with FMA and F16C
   bool avxvnni = false;  // VEX encoded, 256 bit
   bool avx512 = false;   // F, BW, DQ, VL, VNNI
-  bool amx = false;      // TILE, INT8; whether Linux lets this process use them is another question
+  bool amx = false;      // TILE, INT8, with VBMI; whether Linux lets this process use them is another question
 
   Machine() {
     uint32_t a = 0;
@@ -108,7 +108,7 @@ struct Machine {
     const bool tiles = (state & 0x60000u) == 0x60000u && has_bit(d, 24) && has_bit(d, 25);
     avx2 = ymm && has_bit(b, 5);
     avx512 = avx2 && zmm && has_bit(b, 16) && has_bit(b, 17) && has_bit(b, 30) && has_bit(b, 31) && has_bit(c, 11);
-    amx = avx512 && tiles;
+    amx = avx512 && has_bit(c, 1) && tiles;
     if (subleaves >= 1 && __get_cpuid_count(7, 1, &a, &b, &c, &d) != 0) avxvnni = avx2 && has_bit(a, 4);
   }
 
