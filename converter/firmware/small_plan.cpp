@@ -93,7 +93,7 @@ class Unplanned {
 flatbuffers::DetachedBuffer small_plan_tables(const Model& model) {
   Unplanned unplanned(model);
   convert::Graph graph = unplanned.take();
-  convert::pool_late(graph);  // as small plans have it
+  if (!unplanned.fixed()) convert::pool_late(graph);  // as small plans have it
   convert::split_queries(graph);
   if (!unplanned.fixed()) convert::quantize_activations(graph, fb::DType::i8);
   convert::make_steps(graph, true);

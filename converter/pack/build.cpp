@@ -54,7 +54,7 @@ Built build_model(const Graph& graph, const TypeOptions& options, const Measured
     Graph& g = built.graph;
     run_pass(built, "choose types", [&] { choose_types(g, options); });
     if (options.small_plan()) run_pass(built, "split queries", [&] { split_queries(g); });
-    // Small plans never hold all rows that attention gives.
+    // Small plans never hold all rows that attention gives, which are f32.
     if (!options.small_plan()) run_pass(built, "pool early", [&] { pool_early(g); });
     run_pass(built, "quantize activations", [&] { quantize_activations(g, options.residual); });
     if (!measured.maxima.empty()) run_pass(built, "migrate outliers", [&] { migrate_outliers(g, measured.maxima); });
@@ -75,6 +75,8 @@ Built build_static(const Graph& graph, const StaticRanges& ranges, bool small) {
   return run_passes(graph, small, DataSection::In::kMemory, [&](Built& built) {
     Graph& g = built.graph;
     run_pass(built, "choose types", [&] { choose_types(g, {}); });
+    // In a small plan, too: rows of attention are i8 and lie where the residual lay.
+    run_pass(built, "pool early", [&] { pool_early(g); });
     run_pass(built, "integers only", [&] { make_static(g, ranges); });
   });
 }

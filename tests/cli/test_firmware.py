@@ -229,6 +229,7 @@ class Firmware(CommandTest):
             (VOICE, dynamic, {"--residual i8": (), "--plan small": (*dynamic, "--plan", "fast")}),
             (VOICE, static, {"--plan small": (*static, "--plan", "fast")}),
             (GOLDEN / "bert-classify", dynamic, {"--residual i8": (), "--plan small": (*dynamic, "--plan", "fast")}),
+            (GOLDEN / "bert-classify", static, {"--plan small": (*static, "--plan", "fast")}),
             (GOLDEN / "bert-tag", dynamic, {"--residual i8": ("--plan", "small")}),
             (GOLDEN / "bert-pretraining", (*dynamic, "--weights", "int4"), {"--residual i8": ("--weights", "int4")}),
         ):

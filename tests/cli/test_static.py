@@ -62,6 +62,36 @@ class Convert(CommandTest):
             self.assertEqual(one.read(), other.read())
 
 
+class Layers(CommandTest):
+    def ops(self, plan):
+        """Of a classifier of three layers that reads the first token: its operators by name."""
+        target = self.directory / f"{plan}.bantam"
+        options = ("--activations", "static", "--calibrate", VOICE / "commands.txt", "--plan", plan)
+        self.ok("convert", GOLDEN / "bert-classify", "-o", target, *options, "--parity", "none")
+        self.assertIn("label", self.line("classify", target, "ba di", "--top", "1", "--json")["labels"][0])
+        return {op["name"]: op for op in self.line("inspect", target, "--ops", "--json")["ops"]}
+
+    def test_behind_the_last_attention_a_row_a_text(self):
+        for plan in ("fast", "small"):
+            ops = self.ops(plan)
+            last = "bert.encoder.layer.2."
+            pools = sorted(name for name, op in ops.items() if op["kind"] == "Pool")
+            self.assertEqual(pools, ["bert.encoder.layer.1.output.dense.first", last + "attention.self.first"], plan)
+            for name in ("attention.output.dense", "intermediate.dense", "output.dense"):
+                self.assertEqual(ops[last + name]["rows"], "sequences", plan)
+                self.assertEqual(ops["bert.encoder.layer.1." + name]["rows"], "tokens", plan)
+            self.assertEqual(ops[last + "attention.self"]["rows"], "tokens", plan)
+
+    def test_a_fast_plan_makes_queries_keys_and_values_at_once(self):
+        for plan, of_self in (("fast", ["qkv"]), ("small", ["key_value", "query"])):
+            ops = self.ops(plan)
+            for layer in (f"bert.encoder.layer.{number}.attention.self." for number in range(3)):
+                linear = [name for name in ops if name.startswith(layer) and ops[name]["kind"] == "Linear"]
+                splits = [name for name in ops if name.startswith(layer) and ops[name]["kind"] == "SplitHeads"]
+                self.assertEqual(sorted(linear), [layer + name for name in of_self])
+                self.assertEqual(len(splits), len(of_self), plan)
+
+
 class Commands(CommandTest):
     def test_answers(self):
         full = self.lines("run", model("voice-f32"), *COMMANDS, "--json")

@@ -9,6 +9,7 @@
 #include <iterator>
 #include <random>
 #include <stdexcept>
+#include <utility>
 
 #include "base/error.h"
 #include "calibrate/static_ranges.h"
@@ -16,6 +17,10 @@
 #include "converter/pack_graphs.h"
 #include "format/header.h"
 #include "graph/access.h"
+#include "graph/builder.h"
+#include "pack/layout.h"
+#include "pack/lower.h"
+#include "pack/plan.h"
 #include "quantize/numbers.h"
 #include "run/texts.h"
 #include "tests/session/edit_file.h"
@@ -152,6 +157,81 @@ void expect_same_bits(const Built& built) {
 }
 
 TEST(Static, SameBitsOnEveryIsaTileAndWorker) { expect_same_bits(build_random_static()); }
+
+/// The file of a graph whose layers compute all rows, pooled behind them.
+TestFile file_of_all_rows(const Graph& graph, bool small) {
+  Graph g = clone(graph);
+  merge_tied(g);
+  choose_types(g, {});
+  make_static(g, ranges_of(graph));
+  make_steps(g, small);
+  share_storage(g);
+  plan_memory(g);
+  DataSection data = lay_out(g, DataSection::In::kMemory);
+  const FileBytes bytes = assemble_file(g.model, std::move(data));
+  return TestFile(std::vector<uint8_t>(bytes.begin(), bytes.end()));
+}
+
+/// `graph`, whose answers are what `kind` takes of the last layer's rows.
+Graph with_vectors(Graph graph, fb::PoolKind kind) {
+  fb::SubgraphT& subgraph = main_subgraph(graph);
+  subgraph.ops.resize(subgraph.ops.size() - 2);  // the pooler and the labels
+  fb::OpT& pool = *subgraph.ops.back();
+  pool.attributes.AsPool()->kind = kind;
+  tensor(graph, pool.outputs[0]).role = fb::Role::output;
+  graph.model.outputs[0]->tensor = pool.outputs[0];
+  graph.model.outputs[0]->role = fb::OutputRole::embedding;
+  remove_unused_tensors(graph);
+  return graph;
+}
+
+/// How many layers behind embeddings compute a row a sequence.
+size_t layers_of_sequences(const Built& built) {
+  size_t count = 0;
+  const fb::SubgraphT& subgraph = main_subgraph(built.graph);
+  for (const auto& step : subgraph.steps) {
+    for (uint32_t i = 0; i < step->op_count && step->rows == kSequences; ++i) {
+      const fb::OpT& op = *subgraph.ops[step->first_op + i];
+      count += op.attributes.type == fb::OpAttributes::Linear && op.name.rfind("layer.", 0) == 0 ? 1U : 0U;
+    }
+  }
+  return count;
+}
+
+TEST(Static, ThePooledTokensRowHasTheBitsOfAllRows) {
+  const Graph labels = fixture::bert_graph({});
+  const Ids ids = random_ids({1, 33, 17, 5, 40, 12, 9, 26}, 211, 1, 5);
+  for (const bool small : {false, true}) {
+    for (const Graph& whole : {clone(labels), with_vectors(clone(labels), fb::PoolKind::first),
+                               with_vectors(clone(labels), fb::PoolKind::last)}) {
+      const Graph graph = small ? split_for_small_plan(whole) : clone(whole);
+      const Built built = build_static(graph, ranges_of(graph), small);
+      EXPECT_EQ(layers_of_sequences(built), 3u);  // behind the last attention
+      const std::vector<float> expected = run_once(file_of_all_rows(graph, small), ids, {});
+      EXPECT_NE(expected, std::vector<float>(expected.size(), expected.front()));
+      EXPECT_EQ(run_once(file_of(built), ids, {}), expected) << small;
+      expect_same_bits(built);
+    }
+  }
+}
+
+// One row of each of 2 tensors for each sequence; rows of attention lie where the residual lay.
+TEST(Static, PoolingEarlyTakesNoRowsOfTokensInASmallPlan) {
+  const Graph graph = split_for_small_plan(fixture::bert_graph({}));
+  const TestFile late = file_of_all_rows(graph, true);
+  const TestFile early = file_of(build_small_static());
+  Model one, other;
+  ASSERT_EQ(Model::open(late.data(), late.size(), &one), Status::kOk);
+  ASSERT_EQ(Model::open(early.data(), early.size(), &other), Status::kOk);
+  uint64_t more[2];
+  for (const uint32_t tokens : {32u, 64u}) {
+    SessionOptions options;
+    options.max_tokens = tokens;
+    options.max_sequences = 1;
+    more[tokens / 64] = arena_bytes(other, options) - arena_bytes(one, options);
+  }
+  EXPECT_EQ(more[0], more[1]);
+}
 
 TEST(Static, SmallPlanTakesLessMemory) {
   const Built small = build_small_static();
