@@ -273,9 +273,8 @@ void add_convert(Program& program) {
       .add_option(
           "--plan", arguments->options.types.plan,
           "What the memory plan is for: fast (default with f32 residuals), or small (default with i8 ones, static\n"
-          "activations, and attention to windows with global tokens or to blocks): keys and values of one layer at a "
-          "time, which costs several threads a little\n"
-          "speed")
+          "activations, and attention to windows with global tokens or to blocks): keys and values of one layer at a\n"
+          "time, which costs several threads a little speed; servers want fast, with static activations, too")
       .takes(choices(convert::plan_words()))
       .value("PLAN");
   command
@@ -319,7 +318,8 @@ void add_convert(Program& program) {
   command
       .add_option("--activations", arguments->options.activations,
                   "dynamic (default): int8 layers scale each row while running, f32 between them;\n"
-                  "static: integers only, for cores without floats, with scales from --calibrate")
+                  "static: integers only, for cores without floats, with scales from --calibrate; on servers add\n"
+                  "--plan fast")
       .takes(choices(convert::activation_words()))
       .value("KIND");
   command
