@@ -27,6 +27,10 @@ constexpr double kMargin = 2.0;
 constexpr uint64_t kSmallTable = 64;
 /// Share of an activation's column range, the rest being its weights', in the scales of a norm's output.
 constexpr double kAlpha = 0.75;
+/// The bias in steps of the sum must stay far inside 32 bits.
+constexpr double kMostBias = 1 << 28;
+/// Steps in the largest bias of a layer of zeros alone: as many as sums have, so that no shift takes them.
+constexpr double kBiasSteps = 1 << 15;
 /// 2^26 / ln 2: scores to powers of two.
 constexpr double kScoreUnit = 67108864.0 * 1.4426950408889634;
 
@@ -51,8 +55,23 @@ struct Layer {
   int32_t weights;
   std::vector<double> step;
   std::vector<int64_t> sums;
-  std::vector<double> bias;  // 0 without one
+  std::vector<double> bias;   // 0 without one
+  std::vector<bool> is_zero;  // the bias is all of the sum: pruned, or dead
 };
+
+/// A row of zeros has any step: its neighbours' largest, since all factors of a layer are rounded with one shift.
+void choose_steps_of_zeros(Layer& layer) {
+  double most = 0;
+  double bias = 1e-3;
+  for (size_t r = 0; r < layer.step.size(); ++r) {
+    if (!layer.is_zero[r]) most = std::max(most, layer.step[r]);
+    bias = std::max(bias, std::fabs(layer.bias[r]));
+  }
+  if (most == 0) most = bias / kBiasSteps;
+  for (size_t r = 0; r < layer.step.size(); ++r) {
+    if (layer.is_zero[r]) layer.step[r] = std::max(most, std::fabs(layer.bias[r]) / kMostBias);
+  }
+}
 
 class StaticForm {
  public:
@@ -199,8 +218,7 @@ class StaticForm {
       const float* from = source.values.data() + r * k;
       for (size_t i = 0; i < k; ++i) row[i] = static_cast<float>(double{from[i]} * input.scale[i]);
       float scale = int8_scale(row.data(), k);
-      // The bias in steps of the sum must stay far inside 32 bits.
-      scale = std::max(scale, static_cast<float>(std::fabs(layer.bias[r]) / (1 << 28)));
+      scale = std::max(scale, static_cast<float>(std::fabs(layer.bias[r]) / kMostBias));
       int8_quantize(row.data(), k, scale, stored.data());
       int64_t sum = 0;
       for (size_t i = 0; i < k; ++i) {
@@ -212,7 +230,9 @@ class StaticForm {
       }
       layer.step.push_back(double{scale});
       layer.sums.push_back(sum);
+      layer.is_zero.push_back(std::all_of(stored.begin(), stored.end(), [](int8_t number) { return number == 0; }));
     }
+    choose_steps_of_zeros(layer);
     tensor_of_weights.type = fb::DType::i8;
     tensor_of_weights.scale_kind = fb::ScaleKind::fixed;
     graph_.constants[static_cast<size_t>(layer.weights)] = std::move(folded);
@@ -347,7 +367,7 @@ class StaticForm {
       name_input(op, op.integer->multiplier, add_vector(op.name + ".scale", layer.step));
       return;
     }
-    Steps output = plain_steps(y);
+    Steps output = plain_steps(y, layer);
     set_bias(op, layer, {});
     set_requantise(op, layer, output.scale, column_maxima(ranges_.all(name(y))));
     fix(y, std::move(output));
@@ -371,10 +391,13 @@ class StaticForm {
   }
 
   /// Steps of a layer's output that no function follows: of queries and keys one for each head, of values and all else
-  /// one for each column.
-  Steps plain_steps(int32_t y) const {
+  /// one for each column. What a row of zeros gives is no finer than its sum.
+  Steps plain_steps(int32_t y, const Layer& layer) const {
     Steps result;
     for (const double most : column_maxima(ranges_.reach(name(y)))) result.scale.push_back(std::max(most, 1e-6) / 127);
+    for (size_t i = 0; i < result.scale.size(); ++i) {
+      if (layer.is_zero[i]) result.scale[i] = std::max(result.scale[i], layer.step[i]);
+    }
     for (const fb::OpT* op : readers(y)) {
       const fb::SplitHeadsT* split = op->attributes.AsSplitHeads();
       if (split == nullptr) continue;

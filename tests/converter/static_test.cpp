@@ -4,7 +4,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <functional>
 #include <iterator>
 #include <random>
@@ -12,6 +14,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/size.h"
 #include "calibrate/static_ranges.h"
 #include "converter/import_fixture.h"
 #include "converter/pack_graphs.h"
@@ -126,6 +129,33 @@ TEST(Static, OutputsOfOneFunctionMayDifferInSize) {
     for (size_t v = 0; v < values.size() / 2; ++v) values[v] *= 0.01F;
   }
   EXPECT_LT(static_error(graph), 0.1);
+}
+
+// Pruning leaves rows of zeros: of some outputs, of a whole head, of a whole layer. Their biases count.
+TEST(Static, RowsOfZerosKeepTheirBiasesAndTheirNeighboursTheirBits) {
+  const auto cleared = [](const std::string& suffix, size_t begin, size_t end, bool biases) {
+    Graph graph = fixture::bert_graph({});
+    for (size_t i = 0; i < graph.constants.size(); ++i) {
+      if (graph.constants[i] == nullptr) continue;
+      const std::string& name = graph.model.tensors[i]->name;
+      std::vector<float>& values = graph.constants[i]->values;
+      const auto is = [&](const char* part) { return name == suffix + part; };
+      const size_t columns = is(".weight") ? in_memory(width(*graph.model.tensors[i])) : 1;
+      if (!is(".weight") && !(biases && is(".bias"))) continue;
+      std::fill(values.begin() + static_cast<std::ptrdiff_t>(begin * columns),
+                values.begin() + static_cast<std::ptrdiff_t>(std::min(end * columns, values.size())), 0.0F);
+    }
+    return graph;
+  };
+  for (const bool biases : {false, true}) {
+    for (const char* layer : {"layer.0.qkv", "layer.0.out", "layer.1.ffn1", "layer.1.ffn2", "pooler", "classifier"}) {
+      EXPECT_LT(static_error(cleared(layer, 0, 1, biases)), 0.1) << layer;
+    }
+    EXPECT_LT(static_error(cleared("layer.0.qkv", 8, 16, biases)), 0.1);    // queries of a head
+    EXPECT_LT(static_error(cleared("layer.1.qkv", 80, 120, biases)), 0.1);  // all values
+    EXPECT_LT(static_error(cleared("layer.1.out", 0, 40, biases)), 0.1);
+    EXPECT_LT(static_error(cleared("layer.1.ffn1", 0, 72, biases)), 0.1);
+  }
 }
 
 /// The same bits on every instruction set, with every tile, block and number of workers.
