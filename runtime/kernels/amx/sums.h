@@ -79,7 +79,7 @@ BANTAM_INLINE bool store_sums(const StaticLinear& a, const int32_t (*sums)[16], 
     const I32 start = times_minus_128(load(a.w_sum + column + i));
     store(bias + i, a.requantise.bias == nullptr ? start : start + load(a.requantise.bias + column + i));
   }
-  static_store_block<kPanels>(outputs_from(a, column, bias), sums, row, rows, 0);
+  static_store_block<kPanels, false>(outputs_from(a, column, bias), sums, row, rows, 0);
   return true;
 }
 

@@ -13,8 +13,8 @@ struct RegisterBlock {
   Accumulator acc[kRows][kPanels];
 
   /// Activations stored as x + 128: the sums of panel p start at -128 * sum of the weights.
-  BANTAM_INLINE void start(uint32_t p, const int32_t* sums) {
-    const I32 value = times_minus_128(load(sums));
+  BANTAM_INLINE void start(uint32_t p, const int32_t* sums) { start(p, times_minus_128(load(sums))); }
+  BANTAM_INLINE void start(uint32_t p, I32 value) {
     BANTAM_UNROLL
     for (uint32_t r = 0; r < kRows; ++r) acc[r][p] = Accumulator(value);
   }

@@ -67,12 +67,30 @@ template <uint32_t kRows, uint32_t kPanels>
 BANTAM_NOINLINE bool static_linear_block(const StaticLinear& a, uint32_t row, uint32_t panel, Ahead ahead) {
   const int8_t* x = a.x + row * a.x_stride;
   RegisterBlock<kRows, kPanels> block;
-  start_sums<kPanels>(block, a.w_sum + panel * 16);
+  if constexpr (kOffsetInDots) {
+    BANTAM_UNROLL
+    for (uint32_t p = 0; p < kPanels; ++p) {
+      const uint32_t column = (panel + p) * 16;
+      const I32 start = times_minus_128(load(a.w_sum + column));
+      block.start(p, a.y_f32 != nullptr ? start + static_bias(a.requantise, column)
+                                        : start + static_start(a.requantise, column));
+    }
+  } else {
+    block.clear();
+  }
   const size_t w_stride = size_t{a.k} * 16;
   if constexpr (kRows <= 2) {
     block.add(x, a.x_stride, a.w + panel * w_stride, w_stride, a.k / 4);
   } else {
     block.add(x, a.x_stride, a.w + panel * w_stride, w_stride, a.k / 4, ahead);
+  }
+  // Code for each size of block only where the most values are made.
+  if constexpr (kRows >= 4 && alignof(I32) == 64) {
+    if (a.y_f32 == nullptr) {
+      store_static_values<kPanels, kOffsetInDots>(
+          a, row, kRows, panel, [&](uint32_t r, uint32_t p) __attribute__((always_inline)) { return block.get(r, p); });
+      return true;
+    }
   }
   int32_t sums[kRows * kPanels][16];
   BANTAM_UNROLL
@@ -80,7 +98,7 @@ BANTAM_NOINLINE bool static_linear_block(const StaticLinear& a, uint32_t row, ui
     BANTAM_UNROLL
     for (uint32_t p = 0; p < kPanels; ++p) store(sums[r * kPanels + p], block.get(r, p));
   }
-  static_store_block<kPanels>(a, sums, row, kRows, panel);
+  static_store_block<kPanels, kOffsetInDots>(a, sums, row, kRows, panel);
   return true;
 }
 

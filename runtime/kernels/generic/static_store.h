@@ -61,52 +61,97 @@ BANTAM_NOINLINE inline void static_store(const StaticLinear& a, const Sum* sums,
 }
 
 #if !defined(BANTAM_KERNEL_ONE_LANE)
-/// Rows [row, row + rows) by panels [panel, panel + kPanels) from their sums [rows][kPanels][16].
-template <uint32_t kPanels>
+
+BANTAM_INLINE I32 static_bias(const Requantise& a, uint32_t column) {
+  return a.bias == nullptr ? splat(int32_t{0}) : load(a.bias + column);
+}
+/// What is added to the sums of 16 outputs before they are shifted.
+BANTAM_INLINE I32 static_start(const Requantise& a, uint32_t column) {
+  return static_bias(a, column) + splat(RoundShift(a.pre_shift).half);
+}
+
+/// How the sums of kPanels panels become numbers of fewer bits. kStarted: they started with the bias and the rounding in them.
+template <uint32_t kPanels, bool kStarted>
+struct StaticValues {
+  RoundShift before, after;
+  Factors factors[kPanels];
+  I32 start[kPanels];
+
+  BANTAM_INLINE StaticValues(const Requantise& a, uint32_t column) : before(a.pre_shift), after(a.post_shift) {
+    BANTAM_UNROLL
+    for (uint32_t p = 0; p < kPanels; ++p) {
+      factors[p] = load_factors(a.multiplier + column + p * 16);
+      if constexpr (!kStarted) start[p] = static_start(a, column + p * 16);
+    }
+  }
+  BANTAM_INLINE I32 of(I32 sum, uint32_t p) const {
+    if constexpr (!kStarted) sum = sum + start[p];
+    return after.down(multiply_add(sat16(before.down(sum)), factors[p], after.half));
+  }
+};
+
+/// Rows [row, row + rows) by panels [panel, panel + kPanels) of y8, from value_of(r, p): four vectors at a time are bytes_of.
+template <uint32_t kPanels, class ValueOf, class BytesOf>
+BANTAM_INLINE void store_static_bytes(const StaticLinear& a, uint32_t row, uint32_t rows, uint32_t panel,
+                                      const ValueOf& value_of, const BytesOf& bytes_of) {
+  constexpr uint32_t kTogether = kPanels < 4 ? 4 / kPanels : 1;  // rows
+  int8_t* y = a.y8 + row * a.y_stride + panel * 16;
+  BANTAM_UNROLL
+  for (uint32_t r = 0; r < rows; r += kTogether) {
+    BANTAM_UNROLL
+    for (uint32_t first = 0; first < kPanels; first += 4) {
+      I32 v[4];
+      int8_t* to[4];
+      BANTAM_UNROLL
+      for (uint32_t i = 0; i < 4; ++i) {
+        const uint32_t wanted = r + i / kPanels;
+        const uint32_t from = wanted < rows ? wanted : rows - 1;  // a row again rather than none
+        const uint32_t p = kPanels < 4 ? i % kPanels : first + i;
+        v[i] = value_of(from, p);
+        to[i] = y + from * a.y_stride + p * 16;
+      }
+      store_four(to, bytes_of(saturate_bytes(v)) ^ static_cast<int8_t>(kOffsetXor));
+    }
+  }
+}
+
+/// Rows [row, row + rows) by panels [panel, panel + kPanels) of y8 or y16 from their sums, sum_of(r, p).
+template <uint32_t kPanels, bool kStarted, class SumOf>
+BANTAM_INLINE void store_static_values(const StaticLinear& a, uint32_t row, uint32_t rows, uint32_t panel,
+                                       const SumOf& sum_of) {
+  const StaticValues<kPanels, kStarted> values(a.requantise, panel * 16);
+  const auto value_of = [&](uint32_t r, uint32_t p) __attribute__((always_inline)) {
+    return values.of(sum_of(r, p), p);
+  };
+  if (a.y16 != nullptr) {
+    int16_t* y = a.y16 + row * a.y_stride + panel * 16;
+    BANTAM_UNROLL
+    for (uint32_t r = 0; r < rows; ++r, y += a.y_stride) {
+      BANTAM_UNROLL
+      for (uint32_t p = 0; p < kPanels; ++p) store_words(y + p * 16, sat16(value_of(r, p)));
+    }
+  } else if (a.table == nullptr) {
+    store_static_bytes<kPanels>(
+        a, row, rows, panel, value_of, [](FourBytes b) __attribute__((always_inline)) { return max(b, int8_t{-127}); });
+  } else {
+    const ByteTable table = load_byte_table(a.table);
+    store_static_bytes<kPanels>(
+        a, row, rows, panel, value_of, [&](FourBytes b) __attribute__((always_inline)) { return lookup(table, b); });
+  }
+}
+
+/// The same, or of y_f32, from sums [rows][kPanels][16] in memory.
+template <uint32_t kPanels, bool kStarted>
 BANTAM_NOINLINE void static_store_block(const StaticLinear& a, const int32_t (*sums)[16], uint32_t row, uint32_t rows,
                                         uint32_t panel) {
-#if defined(BANTAM_KERNEL_OWN_INTS)
   if (a.y_f32 == nullptr) {
-    const Requantise how = a.requantise;  // which stores cannot alias
-    const uint32_t first = panel * 16;
-    const RoundShift before(how.pre_shift);
-    const RoundShift after(how.post_shift);
-    const auto value = [&](uint32_t vector) __attribute__((always_inline)) {
-      const uint32_t column = first + vector % kPanels * 16;
-      const Ints sum = how.bias == nullptr ? load(sums[vector]) : load(sums[vector]) + load(how.bias + column);
-      return after.down(multiply_add(sat16(before(sum)), load_factors(how.multiplier + column), after.half));
-    };
-    const auto place = [&](uint32_t vector) __attribute__((always_inline)) {
-      return (row + vector / kPanels) * a.y_stride + first + vector % kPanels * 16;
-    };
-    const uint32_t vectors = rows * kPanels;
-    if (a.y16 != nullptr) {
-      for (uint32_t i = 0; i < vectors; ++i) store_words(a.y16 + place(i), sat16(value(i)));
-      return;
-    }
-    const auto fours = [&](const auto& bytes_of) __attribute__((always_inline)) {
-      for (uint32_t i = 0; i < vectors; i += 4) {
-        I32 v[4];
-        int8_t* to[4];
-        BANTAM_UNROLL
-        for (uint32_t j = 0; j < 4; ++j) {
-          const uint32_t vector = i + j < vectors ? i + j : vectors - 1;
-          v[j] = value(vector);
-          to[j] = a.y8 + place(vector);
-        }
-        store_four(to, bytes_of(saturate_bytes(v)) ^ static_cast<int8_t>(kOffsetXor));
-      }
-    };
-    if (a.table == nullptr) {
-      fours([](FourBytes b) __attribute__((always_inline)) { return max(b, int8_t{-127}); });
-    } else {
-      const ByteTable table = load_byte_table(a.table);
-      fours([&](FourBytes b) __attribute__((always_inline)) { return lookup(table, b); });
-    }
-    return;
+    return store_static_values<kPanels, kStarted>(
+        a, row, rows,
+        panel, [&](uint32_t r, uint32_t p) __attribute__((always_inline)) { return load(sums[r * kPanels + p]); });
   }
-#endif
-  for (uint32_t r = 0; r < rows; ++r) static_store(a, sums[r * kPanels], row + r, panel * 16, kPanels * 16);
+  StaticLinear rest = a;
+  if (kStarted) rest.requantise.bias = nullptr;
+  for (uint32_t r = 0; r < rows; ++r) static_store(rest, sums[r * kPanels], row + r, panel * 16, kPanels * 16);
 }
 #endif
 
