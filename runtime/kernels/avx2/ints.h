@@ -50,9 +50,8 @@ template <uint32_t kBits>
 BANTAM_INLINE I32x16 shift_right_logical(I32x16 x) {
   return {_mm256_srli_epi32(x.a, kBits), _mm256_srli_epi32(x.b, kBits)};
 }
-template <uint32_t kBits>
-BANTAM_INLINE I32x16 shift_left(I32x16 x) {
-  return {_mm256_slli_epi32(x.a, kBits), _mm256_slli_epi32(x.b, kBits)};
+BANTAM_INLINE I32x16 shift_left_each(I32x16 x, I32x16 n) {
+  return {_mm256_sllv_epi32(x.a, n.a), _mm256_sllv_epi32(x.b, n.b)};
 }
 BANTAM_INLINE I32x16 shift_right_each(I32x16 x, I32x16 n) {
   return {_mm256_srlv_epi32(x.a, n.a), _mm256_srlv_epi32(x.b, n.b)};
@@ -61,12 +60,27 @@ BANTAM_INLINE I32x16 shift_right_each(I32x16 x, I32x16 n) {
 struct FourBytes {
   __m256i a, b;  // of the first two vectors, of the others
 };
+/// From halves that hold two quarters of two vectors each.
+BANTAM_INLINE __m256i halves(__m256i x) {
+  return _mm256_permutevar8x32_epi32(x, _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7));
+}
 BANTAM_INLINE __m256i saturate_bytes(I32x16 x, I32x16 y) {
-  const __m256i mixed = _mm256_packs_epi16(_mm256_packs_epi32(x.a, x.b), _mm256_packs_epi32(y.a, y.b));
-  return _mm256_permutevar8x32_epi32(mixed, _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7));
+  return halves(_mm256_packs_epi16(_mm256_packs_epi32(x.a, x.b), _mm256_packs_epi32(y.a, y.b)));
 }
 BANTAM_INLINE FourBytes saturate_bytes(const I32x16 (&x)[4]) {
   return {saturate_bytes(x[0], x[1]), saturate_bytes(x[2], x[3])};
+}
+BANTAM_INLINE __m256i times_255(I32x16 x, I32x16 y) {
+  const __m256i by = _mm256_set1_epi16(255);
+  return halves(_mm256_packus_epi16(_mm256_mulhrs_epi16(_mm256_packs_epi32(x.a, x.b), by),
+                                    _mm256_mulhrs_epi16(_mm256_packs_epi32(y.a, y.b), by)));
+}
+BANTAM_INLINE FourBytes times_255(const I32x16 (&x)[4]) { return {times_255(x[0], x[1]), times_255(x[2], x[3])}; }
+BANTAM_INLINE I32x16 add_bytes(I32x16 total, FourBytes x) {
+  const __m256i ones = _mm256_set1_epi16(1);
+  const __m256i bytes = _mm256_set1_epi8(1);
+  return {_mm256_add_epi32(total.a, _mm256_madd_epi16(_mm256_maddubs_epi16(x.a, bytes), ones)),
+          _mm256_add_epi32(total.b, _mm256_madd_epi16(_mm256_maddubs_epi16(x.b, bytes), ones))};
 }
 BANTAM_INLINE FourBytes max(FourBytes x, int8_t y) {
   const __m256i v = _mm256_set1_epi8(y);

@@ -37,19 +37,28 @@ template <uint32_t kBits>
 BANTAM_INLINE I32x16 shift_right_logical(I32x16 x) {
   return {_mm512_srli_epi32(x.v, kBits)};
 }
-template <uint32_t kBits>
-BANTAM_INLINE I32x16 shift_left(I32x16 x) {
-  return {_mm512_slli_epi32(x.v, kBits)};
-}
+BANTAM_INLINE I32x16 shift_left_each(I32x16 x, I32x16 n) { return {_mm512_sllv_epi32(x.v, n.v)}; }
 BANTAM_INLINE I32x16 shift_right_each(I32x16 x, I32x16 n) { return {_mm512_srlv_epi32(x.v, n.v)}; }
 
 struct FourBytes {
   __m512i v;
 };
+/// From quarters that hold a quarter of each of four vectors.
+BANTAM_INLINE FourBytes quarters(__m512i x) {
+  return {_mm512_permutexvar_epi32(_mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15), x)};
+}
 BANTAM_INLINE FourBytes saturate_bytes(const I32x16 (&x)[4]) {
-  // Quarter i holds quarter i of each.
   const __m512i mixed = _mm512_packs_epi16(_mm512_packs_epi32(x[0].v, x[1].v), _mm512_packs_epi32(x[2].v, x[3].v));
-  return {_mm512_permutexvar_epi32(_mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15), mixed)};
+  return quarters(mixed);
+}
+BANTAM_INLINE FourBytes times_255(const I32x16 (&x)[4]) {
+  const __m512i by = _mm512_set1_epi16(255);
+  const __m512i low = _mm512_mulhrs_epi16(_mm512_packs_epi32(x[0].v, x[1].v), by);
+  const __m512i high = _mm512_mulhrs_epi16(_mm512_packs_epi32(x[2].v, x[3].v), by);
+  return quarters(_mm512_packus_epi16(low, high));
+}
+BANTAM_INLINE I32x16 add_bytes(I32x16 total, FourBytes x) {
+  return {_mm512_dpbusd_epi32(total.v, x.v, _mm512_set1_epi8(1))};
 }
 BANTAM_INLINE FourBytes max(FourBytes x, int8_t y) { return {_mm512_max_epi8(x.v, _mm512_set1_epi8(y))}; }
 BANTAM_INLINE FourBytes operator^(FourBytes x, int8_t y) { return {_mm512_xor_si512(x.v, _mm512_set1_epi8(y))}; }

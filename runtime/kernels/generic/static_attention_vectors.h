@@ -31,8 +31,9 @@ struct StaticAttentionBlock : AttentionBlock<kRows, StaticAttention> {
   using Base::visible;
 
   I32 best[kRows];  // the largest scores so far, lane by lane; then of the whole query
-  int32_t factor[kRows];
-  uint32_t shift[kRows];  // of sums, before they meet the factor
+  I32 most;         // that a score may lie below the best one
+  int32_t factor[16];
+  int32_t shift[16];  // of sums, before they meet the factor
 
   BANTAM_INLINE Sum* sums(uint32_t r, uint32_t page) const { return reinterpret_cast<Sum*>(this->score(r, page)); }
   BANTAM_INLINE uint32_t query_bytes() const { return pad4(a.head_width); }
@@ -42,11 +43,17 @@ struct StaticAttentionBlock : AttentionBlock<kRows, StaticAttention> {
   }
 
   BANTAM_INLINE void copy_queries() const {
+    constexpr uint64_t kFlip = kOffsetXor * 0x0101010101010101u;
     for (uint32_t r = 0; r < kRows; ++r) {
       const int8_t* q = a.q + (first + r) * a.q_stride;
       int8_t* to = queries() + r * query_bytes();
       uint32_t i = 0;
-      for (; i + 16 <= a.head_width; i += 16) store_ints(to + i, stored(load_ints(q + i)));
+      for (; i + 8 <= a.head_width; i += 8) {
+        uint64_t eight;
+        memcpy(&eight, q + i, 8);
+        eight ^= kFlip;
+        memcpy(to + i, &eight, 8);
+      }
       for (; i < query_bytes(); ++i) to[i] = i < a.head_width ? stored_byte(q[i]) : int8_t{0};
     }
   }
@@ -70,63 +77,74 @@ struct StaticAttentionBlock : AttentionBlock<kRows, StaticAttention> {
     }
   }
 
-  /// Weights of `kPages` pages, less 128, of one query.
-  template <uint32_t kPages>
-  BANTAM_INLINE I32 weigh_pages(uint32_t r, uint32_t page, I32 largest, I32 most, I32 multiplier, I32 total) {
-    const LaneMask first_sees = this->seen(0, page, 0);
-    I32 weights[4];
-    int8_t* to[4];
-    BANTAM_UNROLL
-    for (uint32_t p = 0; p < 4; ++p) {
-      const uint32_t from = p < kPages ? page + p : page + kPages - 1;
-      to[p] = reinterpret_cast<int8_t*>(this->probability(r, from));
-      if (p >= kPages) {
-        weights[p] = weights[kPages - 1];
-        continue;
-      }
-      const I32 below = largest - load(sums(r, from));
-      const I32 e = static_exp2(min_unsigned(below, most) * multiplier);
-      // 255 * e, rounded and divided by 2^15.
-      weights[p] = shift_right(shift_left<8>(e) - e + splat(int32_t{(1 << 14) - (128 << 15)}), shift_count(15));
-      if (kPages == 1 && !this->whole(page)) weights[p] = where_seen(r, page, first_sees, weights[p], -128);
-      total = total + weights[p];
-    }
-    store_four(to, saturate_bytes(weights) ^ int8_t{-128});
-    return total;
+  /// 2^15 times the weight of the best key.
+  BANTAM_INLINE I32 exp2_of(uint32_t r, uint32_t page) const {
+    return static_exp2(min_unsigned(best[r] - load(sums(r, page)), most) * splat(static_cast<int32_t>(a.multiplier)));
+  }
+  BANTAM_INLINE int8_t* weights(uint32_t r, uint32_t page) const {
+    return reinterpret_cast<int8_t*>(this->probability(r, page));
   }
 
+  /// Scores to weights, which are written over them: scores of a page are read first.
   BANTAM_INLINE void weigh() {
-    const I32 most = splat(static_cast<int32_t>(a.multiplier == 0 ? 0x7fffffffu : 0x7fffffffu / a.multiplier));
-    const I32 multiplier = splat(static_cast<int32_t>(a.multiplier));
-    const uint32_t pages = page_end - page_begin;
-    int32_t largest[16];
-    store(largest, largest_of(best));
+    most = splat(static_cast<int32_t>(a.multiplier == 0 ? 0x7fffffffu : 0x7fffffffu / a.multiplier));
+    int32_t lanes[16];
+    store(lanes, largest_of(best));
     I32 total[kRows];
     BANTAM_UNROLL
-    for (uint32_t r = 0; r < kRows; ++r) total[r] = splat(int32_t{0});
-    // Scores are read before weights take their places.
+    for (uint32_t r = 0; r < kRows; ++r) {
+      best[r] = splat(lanes[r]);
+      total[r] = splat(int32_t{0});
+    }
     uint32_t page = page_begin;
     for (; page + 4 <= page_end && this->whole(page) && this->whole(page + 3); page += 4) {
       BANTAM_UNROLL
       for (uint32_t r = 0; r < kRows; ++r) {
-        total[r] = weigh_pages<4>(r, page, splat(largest[r]), most, multiplier, total[r]);
+        const I32 e[4] = {exp2_of(r, page), exp2_of(r, page + 1), exp2_of(r, page + 2), exp2_of(r, page + 3)};
+        const FourBytes w = times_255(e);
+        store_four({weights(r, page), weights(r, page + 1), weights(r, page + 2), weights(r, page + 3)}, w);
+        total[r] = add_bytes(total[r], w);
       }
     }
     for (; page < page_end; ++page) {
+      const bool whole = this->whole(page);
+      const LaneMask first_sees = this->seen(0, page, 0);
       BANTAM_UNROLL
-      for (uint32_t r = 0; r < kRows; ++r) {
-        total[r] = weigh_pages<1>(r, page, splat(largest[r]), most, multiplier, total[r]);
+      for (uint32_t begin = 0; begin < kRows; begin += 4) {
+        I32 e[4];
+        int8_t* to[4];
+        BANTAM_UNROLL
+        for (uint32_t i = 0; i < 4; ++i) {
+          const uint32_t r = begin + i < kRows ? begin + i : kRows - 1;
+          e[i] = exp2_of(r, page);
+          if (!whole) e[i] = where_seen(r, page, first_sees, e[i], 0);
+          to[i] = weights(r, page);
+        }
+        store_four(to, times_255(e));
+        BANTAM_UNROLL
+        for (uint32_t i = 0; i < 4; ++i) {
+          const uint32_t r = begin + i;
+          if (r < kRows) total[r] = total[r] + (load_i8(weights(r, page)) & splat(int32_t{255}));
+        }
       }
     }
-    int32_t all[16];
-    store(all, across_lanes(
-                   total, [](const auto& x) __attribute__((always_inline)) { return sum(x); },
-                   [](const auto& x) __attribute__((always_inline)) { return sum_eight(x); }));
-    for (uint32_t r = 0; r < kRows; ++r) {
-      const StaticMean mean(visible[r].empty() ? 0 : static_cast<uint32_t>(all[r]) + pages * (16 * 128));
-      factor[r] = mean.factor;
-      shift[r] = mean.total_bits - 8;
-    }
+    means_of(across_lanes(
+        total, [](const auto& x) __attribute__((always_inline)) { return sum(x); },
+        [](const auto& x) __attribute__((always_inline)) { return sum_eight(x); }));
+  }
+
+  /// StaticMean of static_softmax.h, lane by lane. Totals are 0 or at least 255, the weight of the best key.
+  BANTAM_INLINE void means_of(I32 total) {
+    const I32 exponent = shift_right_logical<23>(bits(to_f32(shift_right_logical<8>(total))));
+    const I32 above_8 = max(exponent - splat(int32_t{126}), splat(int32_t{0}));  // bits
+    const I32 scaled = shift_right_logical<16>(shift_left_each(total, splat(int32_t{24}) - above_8));
+    const I32 one = splat(int32_t{1} << 30);
+    const I32 nearest = round_to_i32(to_f32(one) / to_f32(scaled));
+    // A float's quotient may be the next integer: where the rest is below 0.
+    const I32 rest = one - nearest * scaled;
+    const I32 quotient = nearest - shift_right_logical<31>(rest);
+    store(shift, above_8);
+    store(factor, bits(select(less(splat(0.0f), to_f32(total)), from_bits(quotient), splat(0.0f))));
   }
 
   /// Output columns [16 * panel, 16 * (panel + kPanels)).
@@ -140,7 +158,7 @@ struct StaticAttentionBlock : AttentionBlock<kRows, StaticAttention> {
     }
     const RoundShift after(22);
     const auto value = [&](uint32_t r, uint32_t p) __attribute__((always_inline)) {
-      const RoundShift before(shift[r]);
+      const RoundShift before(static_cast<uint32_t>(shift[r]));
       return after.down(multiply_add(sat16(before(block.get(r, p))), splat_ints(factor[r]), after.half));
     };
     int8_t* y = a.y + first * a.y_stride + panel * 16;

@@ -4,10 +4,11 @@
 //   Factors                   sixteen int16: load_factors(p), splat_factor(x); as_factors(x) of lanes 0..32767
 //   multiply_add(x, w, z)     x * w + z, which wraps, for Factors w and lanes x that fit into int16
 //   ShiftCount                shift_count(n); shift_right(x, n), arithmetic, n below 32
-//   shift_right_logical<n>    the same, unsigned; shift_left<n>
-//   shift_right_each(x, n)    of lanes of at least 0 by lanes of 0..31
+//   shift_right_logical<n>    the same, unsigned
+//   shift_right_each(x, n)    of lanes of at least 0 by lanes of 0..31; shift_left_each
 //   FourBytes                 sixteen int8 of each of four vectors: saturate_bytes(x), store_four(to, bytes); max(bytes, y) and
-//                             bytes ^ y by byte
+//                             bytes ^ y by byte. times_255(x): (255 * x + 2^14) >> 15 of lanes 0..2^15, as unsigned bytes;
+//                             add_bytes(x, bytes): unsigned bytes are added to lanes, whichever
 //   ByteTable                 load_byte_table(p) of 256 bytes; lookup(table, bytes): the bytes at [x + 128]
 #ifndef BANTAM_KERNELS_GENERIC_VECTOR_INTS_H_
 #define BANTAM_KERNELS_GENERIC_VECTOR_INTS_H_
