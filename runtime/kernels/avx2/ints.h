@@ -96,6 +96,10 @@ BANTAM_INLINE void store_four(int8_t* const (&to)[4], FourBytes x) {
   _mm_storeu_si128(reinterpret_cast<__m128i*>(to[2]), _mm256_castsi256_si128(x.b));
   _mm_storeu_si128(reinterpret_cast<__m128i*>(to[3]), _mm256_extracti128_si256(x.b, 1));
 }
+BANTAM_INLINE void store_four(int8_t* to, FourBytes x) {
+  _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), x.a);
+  _mm256_storeu_si256(reinterpret_cast<__m256i*>(to) + 1, x.b);
+}
 
 struct ByteTable {
   const int8_t* v;

@@ -68,6 +68,7 @@ BANTAM_INLINE void store_four(int8_t* const (&to)[4], FourBytes x) {
   _mm_storeu_si128(reinterpret_cast<__m128i*>(to[2]), _mm512_extracti32x4_epi32(x.v, 2));
   _mm_storeu_si128(reinterpret_cast<__m128i*>(to[3]), _mm512_extracti32x4_epi32(x.v, 3));
 }
+BANTAM_INLINE void store_four(int8_t* to, FourBytes x) { _mm512_storeu_si512(to, x.v); }
 
 struct ByteTable {
   __m512i v[4];

@@ -64,6 +64,14 @@ inline Reciprocal reciprocal_root(uint64_t v) {
   return {static_cast<int32_t>((uint32_t{1} << 29) / root), shift};
 }
 
+/// The integer nearest to total / width, halves away from 0.
+BANTAM_TINY int32_t rounded_mean(int32_t total, uint32_t width) {
+  const auto n = static_cast<int32_t>(width);
+  return (total + (total < 0 ? -(n / 2) : n / 2)) / n;
+}
+
+#if !defined(BANTAM_KERNEL_VECTOR_INTS)
+
 /// Adds the residual, where there is one, and returns the sum of the row. A function of its own, as the next: the registers of a small
 /// core hold what one pass wants.
 BANTAM_NOINLINE inline int32_t add_residual(const StaticNorm& a, int16_t* h, const int8_t* residual) {
@@ -109,8 +117,6 @@ BANTAM_NOINLINE inline uint64_t sum_squares(const StaticNorm& a, const int16_t* 
 BANTAM_NOINLINE inline void store_normed(const StaticNorm& a, const int16_t* h, int32_t mean, Reciprocal root,
                                          int8_t* y) {
   const uint32_t end = whole_steps(a.width);
-  // It is 2^15 where all numbers of the row are equal, which become 0 by any factor: 16 bits hold every other one.
-  if (kIntLanes == 16 && root.factor > INT16_MAX) root.factor = 0;
   const RoundShift root_round(root.shift);
   const RoundShift round(a.shift);
   // (h - mean) * factor + half, of which h's is the only part that changes.
@@ -131,15 +137,16 @@ BANTAM_NOINLINE inline void store_normed(const StaticNorm& a, const int16_t* h, 
 
 inline bool static_norm(const StaticNorm& a) {
   if constexpr (!linked::kStatic) return false;
-  const auto width = static_cast<int32_t>(a.width);
   for (uint32_t r = 0; r < a.rows; ++r) {
     int16_t* h = a.h + r * a.h_stride;
     const int32_t total = add_residual(a, h, a.residual == nullptr ? nullptr : a.residual + r * a.residual_stride);
-    const int32_t mean = (total + (total < 0 ? -(width / 2) : width / 2)) / width;
+    const int32_t mean = rounded_mean(total, a.width);
     store_normed(a, h, mean, reciprocal_root(sum_squares(a, h, mean)), a.y + r * a.y_stride);
   }
   return true;
 }
+
+#endif
 
 /// The first `count` elements at p, where there are fewer than a vector's: what lies behind them is not read.
 template <class T>

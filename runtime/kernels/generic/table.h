@@ -23,6 +23,7 @@
 #include "kernels/generic/linear_q8.h"
 #include "kernels/generic/split_eight.h"
 #include "kernels/generic/static_attention_vectors.h"
+#include "kernels/generic/static_norm.h"
 #endif
 #include "kernels/generic/static_linear.h"
 

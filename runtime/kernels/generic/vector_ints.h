@@ -6,7 +6,8 @@
 //   ShiftCount                shift_count(n); shift_right(x, n), arithmetic, n below 32
 //   shift_right_logical<n>    the same, unsigned
 //   shift_right_each(x, n)    of lanes of at least 0 by lanes of 0..31; shift_left_each
-//   FourBytes                 sixteen int8 of each of four vectors: saturate_bytes(x), store_four(to, bytes); max(bytes, y) and
+//   FourBytes                 sixteen int8 of each of four vectors: saturate_bytes(x), store_four(to, bytes), apart or one after the
+//                             other; max(bytes, y) and
 //                             bytes ^ y by byte. times_255(x): (255 * x + 2^14) >> 15 of lanes 0..2^15, as unsigned bytes;
 //                             add_bytes(x, bytes): unsigned bytes are added to lanes, whichever
 //   ByteTable                 load_byte_table(p) of 256 bytes; lookup(table, bytes): the bytes at [x + 128]
@@ -14,6 +15,7 @@
 #define BANTAM_KERNELS_GENERIC_VECTOR_INTS_H_
 
 #define BANTAM_KERNEL_OWN_INTS
+#define BANTAM_KERNEL_VECTOR_INTS
 
 namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE {
 
@@ -42,24 +44,6 @@ BANTAM_TINY Ints sat16(Ints v) { return min(max(v, splat(int32_t{-32768})), spla
 BANTAM_TINY Ints byte_range(Ints v) { return min(max(v, splat(int32_t{-128})), splat(int32_t{127})); }
 BANTAM_TINY Ints sat8(Ints v) { return min(max(v, splat(int32_t{-127})), splat(int32_t{127})); }
 BANTAM_TINY Ints flip(Ints v, int32_t bits) { return v ^ splat(bits); }
-
-using IntTotal = Ints;
-BANTAM_TINY IntTotal no_ints() { return splat(int32_t{0}); }
-BANTAM_TINY IntTotal add_lanes(IntTotal total, Ints v) { return total + v; }
-BANTAM_TINY int32_t total_of(IntTotal total) { return sum(total); }
-
-/// Squares are below 2^32. Their halves are added up apart: of kMaxStaticWidth numbers below 2^31.
-struct SquareTotal {
-  Ints low, high;
-};
-BANTAM_TINY SquareTotal no_squares() { return {splat(int32_t{0}), splat(int32_t{0})}; }
-BANTAM_TINY SquareTotal add_squares(SquareTotal total, Ints v) {
-  const Ints square = v * v;
-  return {total.low + (square & splat(int32_t{0xffff})), total.high + shift_right_logical<16>(square)};
-}
-BANTAM_TINY uint64_t total_of(SquareTotal total) {
-  return (uint64_t{static_cast<uint32_t>(sum(total.high))} << 16) + static_cast<uint32_t>(sum(total.low));
-}
 
 struct RoundShift {
   int32_t half;
