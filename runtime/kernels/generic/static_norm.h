@@ -33,7 +33,7 @@ BANTAM_INLINE RowMoments add_residual(const StaticNorm& a, int16_t* h, const int
       store_words(h + i, v);
     }
     total = total + v;
-    const I32 square = v * v;
+    const I32 square = multiply_add(v, as_factors(v & splat(int32_t{0xffff})), splat(int32_t{0}));
     low = low + (square & splat(int32_t{0xffff}));
     high = high + shift_right_logical<16>(square);
   }
@@ -68,14 +68,30 @@ BANTAM_INLINE void store_normed(const StaticNorm& a, const int16_t* h, int32_t m
   memset(y + a.width, kOffsetXor, pad16(a.width) - a.width);
 }
 
+/// Rows that are normed together: what lies between the passes is a chain of dependent steps, two divisions and a root.
+constexpr uint32_t kNormedRows = 8;
+
 inline bool static_norm(const StaticNorm& args) {
   if constexpr (!linked::kStatic) return false;
   const StaticNorm a = args;  // which stores cannot alias
-  for (uint32_t r = 0; r < a.rows; ++r) {
-    int16_t* h = a.h + r * a.h_stride;
-    const RowMoments row = add_residual(a, h, a.residual == nullptr ? nullptr : a.residual + r * a.residual_stride);
-    const int32_t mean = rounded_mean(row.total, a.width);
-    store_normed(a, h, mean, reciprocal_root(a.epsilon + row.around(mean, a.width)), a.y + r * a.y_stride);
+  for (uint32_t first = 0; first < a.rows; first += kNormedRows) {
+    const uint32_t rows = a.rows - first < kNormedRows ? a.rows - first : kNormedRows;
+    RowMoments moments[kNormedRows];
+    for (uint32_t i = 0; i < rows; ++i) {
+      const size_t r = first + i;
+      const int8_t* residual = a.residual == nullptr ? nullptr : a.residual + r * a.residual_stride;
+      moments[i] = add_residual(a, a.h + r * a.h_stride, residual);
+    }
+    int32_t mean[kNormedRows];
+    Reciprocal root[kNormedRows];
+    for (uint32_t i = 0; i < rows; ++i) {
+      mean[i] = rounded_mean(moments[i].total, a.width);
+      root[i] = reciprocal_root(a.epsilon + moments[i].around(mean[i], a.width));
+    }
+    for (uint32_t i = 0; i < rows; ++i) {
+      const size_t r = first + i;
+      store_normed(a, a.h + r * a.h_stride, mean[i], root[i], a.y + r * a.y_stride);
+    }
   }
   return true;
 }

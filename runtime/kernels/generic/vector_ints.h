@@ -1,7 +1,7 @@
 // Sixteen int32 for the static kernels. An instruction set's ints.h ends with this, and has beside its vector.h:
 //   load_words, store_words   int16 in memory; the low 16 bits of lanes that fit into them
 //   min, min_unsigned, -, &   of lanes; - wraps
-//   Factors                   sixteen int16: load_factors(p), splat_factor(x); as_factors(x) of lanes 0..32767
+//   Factors                   sixteen int16: load_factors(p), splat_factor(x); as_factors(x) of lanes 0..65535, whose low 16 bits count
 //   multiply_add(x, w, z)     x * w + z, which wraps, for Factors w and lanes x that fit into int16
 //   ShiftCount                shift_count(n); shift_right(x, n), arithmetic, n below 32
 //   shift_right_logical<n>    the same, unsigned
