@@ -58,6 +58,7 @@ Verdict verify_static_attention(const Site& site) {
   const HeadShape shape = {a.heads(), a.kv_heads(), a.head_width()};
   BANTAM_CHECK(check_integer(site, 0, false));
   BANTAM_CHECK(check_head_shape(shape));
+  if (shape.head_width > kernels::kMaxStaticWidth) return unsupported("a head in integers is at most 32,768 wide");
   if (site.rows_symbol != kTokens) return corrupt("attention runs over tokens");
   if (a.mask() > fb::MaskKind::causal_window) return unsupported("attention with this mask is not executed");
   if (!linked::mask(static_cast<uint32_t>(a.mask()))) return not_linked("this build leaves the mask out");

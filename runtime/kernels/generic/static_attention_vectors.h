@@ -42,6 +42,9 @@ struct StaticAttentionBlock : AttentionBlock<kRows, StaticAttention> {
     return bits(select(this->seen(r, page, 0, first_sees), from_bits(on), from_bits(splat(off))));
   }
 
+  /// Leaves scratch in front to a block of as many queries as `rows`.
+  BANTAM_INLINE void move_scratch(uint32_t rows) { this->scores += rows * (this->stride + query_bytes() / 4); }
+
   BANTAM_INLINE void copy_queries() const {
     constexpr uint64_t kFlip = kOffsetXor * 0x0101010101010101u;
     for (uint32_t r = 0; r < kRows; ++r) {
@@ -58,10 +61,30 @@ struct StaticAttentionBlock : AttentionBlock<kRows, StaticAttention> {
     }
   }
 
+  /// Where dot products take keys as k + 128, all scores of a query are too large by the same number, which only differences
+  /// of scores will be free of.
+  BANTAM_NOINLINE void take_scores() {
+    copy_queries();
+    BANTAM_UNROLL
+    for (uint32_t r = 0; r < kRows; ++r) best[r] = splat(INT32_MIN);
+    this->template for_pages<block_panels(kRows)>([&](auto pages, uint32_t page) __attribute__((always_inline)) {
+      this->multiply_keys(pages, page);
+    });
+  }
+
+  BANTAM_NOINLINE bool store_means() const {
+    constexpr uint32_t kMost = block_panels(kRows) < 4 ? block_panels(kRows) : 4;
+    const uint32_t panels = pad16(a.head_width) / 16;
+    uint32_t panel = 0;
+    for (; panel + kMost <= panels; panel += kMost) multiply_values<kMost>(panel);
+    for (; panel < panels; ++panel) multiply_values<1>(panel);
+    return true;
+  }
+
   template <uint32_t kPages>
-  BANTAM_INLINE void multiply_keys(Pages<kPages>, uint32_t page, const int32_t (&starts)[kRows]) {
+  BANTAM_INLINE void multiply_keys(Pages<kPages>, uint32_t page) {
     RegisterBlock<kRows, kPages> block;
-    block.start(starts);
+    block.clear();
     block.add_keys(queries(), query_bytes(), reinterpret_cast<const int8_t*>(this->keys(page)), a.key_page_stride,
                    query_bytes() / 4);
     BANTAM_UNROLL
@@ -86,7 +109,7 @@ struct StaticAttentionBlock : AttentionBlock<kRows, StaticAttention> {
   }
 
   /// Scores to weights, which are written over them: scores of a page are read first.
-  BANTAM_INLINE void weigh() {
+  BANTAM_NOINLINE void weigh() {
     most = splat(static_cast<int32_t>(a.multiplier == 0 ? 0x7fffffffu : 0x7fffffffu / a.multiplier));
     int32_t lanes[16];
     store(lanes, largest_of(best));
@@ -149,7 +172,7 @@ struct StaticAttentionBlock : AttentionBlock<kRows, StaticAttention> {
 
   /// Output columns [16 * panel, 16 * (panel + kPanels)).
   template <uint32_t kPanels>
-  BANTAM_INLINE void multiply_values(uint32_t panel) {
+  BANTAM_INLINE void multiply_values(uint32_t panel) const {
     RegisterBlock<kRows, kPanels> block;
     block.clear();
     for (uint32_t page = page_begin; page < page_end; ++page) {
@@ -187,27 +210,32 @@ struct StaticAttentionBlock : AttentionBlock<kRows, StaticAttention> {
   }
 
   BANTAM_INLINE bool run() {
-    copy_queries();
-    int32_t starts[kRows];
-    measure_queries(starts, queries(), query_bytes(), query_bytes());
-    BANTAM_UNROLL
-    for (uint32_t r = 0; r < kRows; ++r) best[r] = splat(INT32_MIN);
-    this->template for_pages<block_panels(kRows)>([&](auto pages, uint32_t page) __attribute__((always_inline)) {
-      this->multiply_keys(pages, page, starts);
-    });
+    take_scores();
     weigh();
-    constexpr uint32_t kMost = block_panels(kRows) < 4 ? block_panels(kRows) : 4;
-    const uint32_t panels = pad16(a.head_width) / 16;
-    uint32_t panel = 0;
-    for (; panel + kMost <= panels; panel += kMost) multiply_values<kMost>(panel);
-    for (; panel < panels; ++panel) multiply_values<1>(panel);
-    return true;
+    return store_means();
   }
 };
 
+/// Two blocks, phase by phase: where one waits for what a phase ends with, a reduction across lanes, the other is computed.
+template <uint32_t kRows>
+BANTAM_NOINLINE void static_attention_pair(const StaticAttention& a, uint32_t query) {
+  StaticAttentionBlock<kRows> one(a, query);
+  StaticAttentionBlock<kRows> other(a, query + kRows);
+  other.move_scratch(kRows);
+  one.take_scores();
+  other.take_scores();
+  one.weigh();
+  other.weigh();
+  one.store_means();
+  other.store_means();
+}
+
 inline bool static_attention(const StaticAttention& a) {
   if constexpr (!linked::kStatic) return false;
-  return attention_blocks<StaticAttentionBlock, many_queries(kMaxRows), some_queries(kMaxRows)>(a);
+  constexpr uint32_t kMany = many_queries(kMaxRows);
+  uint32_t query = 0;
+  for (; query + 2 * kMany <= a.queries; query += 2 * kMany) static_attention_pair<kMany>(a, query);
+  return attention_blocks<StaticAttentionBlock, kMany, some_queries(kMaxRows)>(a, query);
 }
 
 }  // namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE
