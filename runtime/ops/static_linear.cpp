@@ -35,7 +35,8 @@ Verdict verify_static_linear(const Site& site) {
 }
 
 uint64_t static_linear_scratch(const fb::Model& model, const fb::Op& op, const ScratchNeed& need) {
-  return norm_scratch(op, extent(tensor(model, operand(op.inputs(), 1)), 0), need.block_rows);
+  return norm_scratch(op, extent(tensor(model, operand(op.inputs(), 1)), 0),
+                      linked::kHost ? need.linear_rows : need.block_rows);
 }
 
 Status run_static_linear(const TileRun& run, const fb::Op& op) {
@@ -66,7 +67,7 @@ Status run_static_linear(const TileRun& run, const fb::Op& op) {
       args.y8 = fixed_tile_rows(run, operand(op.outputs(), 0)).data;
     }
   }
-  const uint32_t most = norm ? run.block_rows : run.rows;
+  const uint32_t most = norm ? linear_rows(run, run.kernels.linear_rows) : run.rows;
   for (uint32_t first = 0; first < run.rows; first += args.rows) {
     args.rows = run.rows - first < most ? run.rows - first : most;
     args.x = x.from(first).data;
