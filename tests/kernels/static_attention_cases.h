@@ -35,6 +35,11 @@ class Case<StaticSplit> {
   Case(uint64_t seed, const StaticHeads* wanted) {
     Random random(seed);
     shape_ = wanted != nullptr ? *wanted : StaticHeads::random(random);
+    if (wanted == nullptr && random.chance(60)) {
+      // Whole pages, groups of four rows and tiles of heads have ways of their own.
+      shape_.head_width = random.chance(50) ? pad16(shape_.head_width) : pad4(shape_.head_width);
+      shape_.first_row = random.chance(50) ? pad16(shape_.first_row) : pad4(shape_.first_row);
+    }
     stride_ = some_stride(random, shape_.width());
     x_ = make_i8_rows(random, shape_.rows, shape_.width(), stride_);
   }
@@ -75,6 +80,13 @@ class Case<StaticSplit> {
       for (uint32_t h = 0; h < shape_.kv_heads; ++h) {
         for (uint32_t i = 0; i < width; ++i) result.add(value(row, h) + i / 16 * 256 + i % 16 * 4, 1);
         for (uint32_t i = width; i < pad16(width); ++i) EXPECT_EQ(value(row, h)[i / 16 * 256 + i % 16 * 4], 0);
+      }
+    }
+    for (uint32_t row = 0; row < shape_.pages() * 16; ++row) {
+      if (row >= shape_.first_row && row < shape_.first_row + shape_.rows) continue;
+      for (uint32_t h = 0; h < shape_.kv_heads; ++h) {
+        for (uint32_t i = 0; i < pad4(width); ++i) EXPECT_EQ(key(row, h)[i / 4 * 64 + i % 4], Guarded::kFill);
+        for (uint32_t i = 0; i < pad16(width); ++i) EXPECT_EQ(value(row, h)[i / 16 * 256 + i % 16 * 4], Guarded::kFill);
       }
     }
     return result;

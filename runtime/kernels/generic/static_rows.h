@@ -200,41 +200,6 @@ inline bool static_embed(const StaticEmbed& a) {
   return true;
 }
 
-inline void static_split_key(const int8_t* x, uint32_t width, uint8_t* page, size_t lane) {
-  uint8_t* to = page + lane * 4;
-  uint32_t i = 0;
-  for (; i + 4 <= width; i += 4, to += 64) memcpy(to, x + i, 4);
-  if (i == width) return;
-  for (uint32_t j = 0; j < 4; ++j) to[j] = i + j < width ? static_cast<uint8_t>(x[i + j]) : kOffsetXor;
-}
-inline void static_split_value(const int8_t* x, uint32_t width, uint8_t* page, size_t lane) {
-  uint8_t* column = page + (lane / 4) * 64 + lane % 4;
-  for (uint32_t i = 0; i < width; i += 16, column += 256) {
-    const uint32_t here = width - i < 16 ? width - i : 16;
-    for (uint32_t j = 0; j < here; ++j) column[j * 4] = static_cast<uint8_t>(stored_byte(x[i + j]));
-    for (uint32_t j = here; j < 16; ++j) column[j * 4] = 0;
-  }
-}
-
-inline bool static_split(const StaticSplit& a) {
-  if constexpr (!linked::kStatic) return false;
-  const uint32_t width = a.head_width;
-  for (uint32_t r = 0; r < a.rows; ++r) {
-    const int8_t* x = a.x + r * a.x_stride;
-    const size_t row = size_t{a.row_begin} + r;
-    if (a.heads != 0) memcpy(a.q + r * a.q_stride, x, size_t{a.heads} * width);
-    x += size_t{a.heads} * width;
-    const size_t page = row / 16 * a.kv_heads;
-    for (uint32_t h = 0; h < a.kv_heads; ++h, x += width) {
-      static_split_key(x, width, a.key_pages + (page + h) * static_key_page_bytes(width), row % 16);
-    }
-    for (uint32_t h = 0; h < a.kv_heads; ++h, x += width) {
-      static_split_value(x, width, a.value_pages + (page + h) * static_value_page_bytes(width), row % 16);
-    }
-  }
-  return true;
-}
-
 /// Column i of the rows; sums of up to 2^24 rows stay in int32.
 BANTAM_INLINE int32_t static_pool_column(const StaticPool& a, uint32_t i) {
   const int8_t* x = a.x + (a.kind == Pool::kLast ? a.row_end - 1 : a.row_begin) * a.x_stride + i;

@@ -26,6 +26,7 @@
 #include "kernels/generic/static_norm.h"
 #endif
 #include "kernels/generic/static_linear.h"
+#include "kernels/generic/static_split.h"
 
 namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE {
 

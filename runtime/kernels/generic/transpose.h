@@ -112,6 +112,61 @@ BANTAM_NOINLINE void rows_to_tokens(const int8_t* x, size_t x_stride, uint32_t r
   }
 }
 
+using SixteenBytes = int8_t __attribute__((vector_size(16)));
+
+/// The first eight bytes of x and y in turn, or the last eight.
+template <bool kLast>
+BANTAM_INLINE SixteenBytes zip_bytes(SixteenBytes x, SixteenBytes y) {
+  constexpr int k = kLast ? 8 : 0;
+  return __builtin_shufflevector(x, y, k, k + 16, k + 1, k + 17, k + 2, k + 18, k + 3, k + 19, k + 4, k + 20, k + 5,
+                                 k + 21, k + 6, k + 22, k + 7, k + 23);
+}
+template <bool kLast>
+BANTAM_INLINE SixteenBytes zip_byte_pairs(SixteenBytes x, SixteenBytes y) {
+  using Pairs = int16_t __attribute__((vector_size(16)));
+  constexpr int k = kLast ? 4 : 0;
+  return reinterpret_cast<SixteenBytes>(__builtin_shufflevector(reinterpret_cast<Pairs>(x), reinterpret_cast<Pairs>(y),
+                                                                k, k + 8, k + 1, k + 9, k + 2, k + 10, k + 3, k + 11));
+}
+
+/// Sixteen columns of four rows of bytes, x ^ kOffsetXor, as [16][4].
+BANTAM_INLINE void columns_of_four(const int8_t* x, size_t x_stride, uint8_t* to) {
+  SixteenBytes row[4];
+  BANTAM_UNROLL_ALWAYS
+  for (uint32_t i = 0; i < 4; ++i) memcpy(&row[i], x + i * x_stride, 16);
+  const auto flip = static_cast<int8_t>(kOffsetXor);
+  if constexpr (kRegister == 64) {
+    // Words first, as the rows of a square; then the bytes of four words.
+    using Four = int32_t __attribute__((vector_size(16)));
+    using Eight = int32_t __attribute__((vector_size(32)));
+    using Bytes = int8_t __attribute__((vector_size(64)));
+    const auto join = [](SixteenBytes a, SixteenBytes b) __attribute__((always_inline))->Eight {
+      return __builtin_shufflevector(reinterpret_cast<Four>(a), reinterpret_cast<Four>(b), 0, 1, 2, 3, 4, 5, 6, 7);
+    };
+    const auto words = reinterpret_cast<Bytes>(__builtin_shufflevector(join(row[0], row[1]), join(row[2], row[3]), 0, 4,
+                                                                       8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15));
+    const Bytes v =
+        __builtin_shufflevector(words, words, 0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15, 16, 20, 24, 28, 17,
+                                21, 25, 29, 18, 22, 26, 30, 19, 23, 27, 31, 32, 36, 40, 44, 33, 37, 41, 45, 34, 38, 42,
+                                46, 35, 39, 43, 47, 48, 52, 56, 60, 49, 53, 57, 61, 50, 54, 58, 62, 51, 55, 59, 63) ^
+        flip;
+    memcpy(to, &v, 64);
+  } else {
+    const auto put = [&](uint32_t i, SixteenBytes v) __attribute__((always_inline)) {
+      const SixteenBytes flipped = v ^ flip;
+      memcpy(to + i * 16, &flipped, 16);
+    };
+    const SixteenBytes ab = zip_bytes<false>(row[0], row[1]);
+    const SixteenBytes ab_last = zip_bytes<true>(row[0], row[1]);
+    const SixteenBytes cd = zip_bytes<false>(row[2], row[3]);
+    const SixteenBytes cd_last = zip_bytes<true>(row[2], row[3]);
+    put(0, zip_byte_pairs<false>(ab, cd));
+    put(1, zip_byte_pairs<true>(ab, cd));
+    put(2, zip_byte_pairs<false>(ab_last, cd_last));
+    put(3, zip_byte_pairs<true>(ab_last, cd_last));
+  }
+}
+
 }  // namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE
 
 #endif  // BANTAM_KERNELS_GENERIC_TRANSPOSE_H_
