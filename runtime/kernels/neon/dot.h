@@ -3,8 +3,8 @@
 #ifndef BANTAM_KERNELS_NEON_DOT_H_
 #define BANTAM_KERNELS_NEON_DOT_H_
 
+#include "kernels/neon/ints.h"
 #include "kernels/neon/row_sums.h"
-#include "kernels/neon/vector.h"
 // The vectors come first.
 #include "kernels/generic/blocks.h"
 

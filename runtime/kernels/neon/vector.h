@@ -20,7 +20,7 @@ struct Mask16 {
   uint32x4_t v[4];
 };
 
-/// f(i) for each of the four registers.
+/// f(i) for each of the four registers. The macro ends with neon/ints.h.
 template <class Vector, class F>
 BANTAM_INLINE Vector by_register(const F& f) {
   return {{f(0), f(1), f(2), f(3)}};
@@ -117,6 +117,7 @@ BANTAM_INLINE F32x16 min(F32x16 x, F32x16 y) { return select(less(x, y), x, y); 
 BANTAM_INLINE F32x16 max(F32x16 x, F32x16 y) { return select(less(y, x), x, y); }
 BANTAM_INLINE I32x16 max(I32x16 x, I32x16 y) { return BANTAM_REGISTERS(I32x16, vmaxq_s32(x.v[i], y.v[i])); }
 BANTAM_INLINE I32x16 operator+(I32x16 x, I32x16 y) { return BANTAM_REGISTERS(I32x16, vaddq_s32(x.v[i], y.v[i])); }
+BANTAM_INLINE I32x16 operator*(I32x16 x, I32x16 y) { return BANTAM_REGISTERS(I32x16, vmulq_s32(x.v[i], y.v[i])); }
 BANTAM_INLINE I32x16 join_bytes(I32x16 x, I32x16 y, I32x16 z, I32x16 w) {
   return BANTAM_REGISTERS(I32x16, vsliq_n_s32(vsliq_n_s32(vsliq_n_s32(x.v[i], y.v[i], 8), z.v[i], 16), w.v[i], 24));
 }
@@ -183,19 +184,28 @@ BANTAM_INLINE F32x16 largest_of_eight(const F32x16 (&x)[8]) {
       x, [](float32x4_t a, float32x4_t b) __attribute__((always_inline)) { return vmaxq_f32(a, b); },
       [](float32x4_t a, float32x4_t b) __attribute__((always_inline)) { return vpmaxq_f32(a, b); });
 }
-BANTAM_INLINE I32x16 largest_of_eight(const I32x16 (&x)[8]) {
+template <class Combine, class Neighbours>
+BANTAM_INLINE I32x16 fold_eight(const I32x16 (&x)[8], const Combine& combine, const Neighbours& neighbours) {
   F32x16 v[8];
   BANTAM_UNROLL
   for (int i = 0; i < 8; ++i) v[i] = from_bits(x[i]);
-  const auto as = [](float32x4_t a) __attribute__((always_inline)) { return vreinterpretq_s32_f32(a); };
-  return bits(fold_eight(
-      v,
-      [&](float32x4_t a, float32x4_t b)
-          __attribute__((always_inline)) { return vreinterpretq_f32_s32(vmaxq_s32(as(a), as(b))); },
-      [&](float32x4_t a, float32x4_t b)
-          __attribute__((always_inline)) { return vreinterpretq_f32_s32(vpmaxq_s32(as(a), as(b))); }));
+  const auto on_bits = [](const auto& of) __attribute__((always_inline)) {
+    return [&of](float32x4_t a, float32x4_t b) __attribute__((always_inline)) {
+      return vreinterpretq_f32_s32(of(vreinterpretq_s32_f32(a), vreinterpretq_s32_f32(b)));
+    };
+  };
+  return bits(fold_eight(v, on_bits(combine), on_bits(neighbours)));
 }
-#undef BANTAM_REGISTERS
+BANTAM_INLINE I32x16 sum_eight(const I32x16 (&x)[8]) {
+  return fold_eight(
+      x, [](int32x4_t a, int32x4_t b) __attribute__((always_inline)) { return vaddq_s32(a, b); },
+      [](int32x4_t a, int32x4_t b) __attribute__((always_inline)) { return vpaddq_s32(a, b); });
+}
+BANTAM_INLINE I32x16 largest_of_eight(const I32x16 (&x)[8]) {
+  return fold_eight(
+      x, [](int32x4_t a, int32x4_t b) __attribute__((always_inline)) { return vmaxq_s32(a, b); },
+      [](int32x4_t a, int32x4_t b) __attribute__((always_inline)) { return vpmaxq_s32(a, b); });
+}
 
 /// The sums of a register block, all 0.
 template <uint32_t kRows, uint32_t kPanels, uint32_t kEach>

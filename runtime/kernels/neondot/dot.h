@@ -2,6 +2,7 @@
 #ifndef BANTAM_KERNELS_NEONDOT_DOT_H_
 #define BANTAM_KERNELS_NEONDOT_DOT_H_
 
+#include "kernels/neon/ints.h"
 #include "kernels/neon/row_sums.h"
 #include "kernels/neondot/lane_block.h"
 

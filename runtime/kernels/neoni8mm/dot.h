@@ -5,6 +5,7 @@
 
 #include <type_traits>
 
+#include "kernels/neon/ints.h"
 #include "kernels/neon/row_sums.h"
 #include "kernels/neondot/lane_block.h"
 

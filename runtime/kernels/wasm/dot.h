@@ -3,7 +3,7 @@
 #ifndef BANTAM_KERNELS_WASM_DOT_H_
 #define BANTAM_KERNELS_WASM_DOT_H_
 
-#include "kernels/wasm/vector.h"
+#include "kernels/wasm/ints.h"
 // The vectors come first.
 #include "kernels/generic/blocks.h"
 

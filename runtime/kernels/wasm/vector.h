@@ -20,7 +20,7 @@ struct Mask16 {
   v128_t v[4];
 };
 
-/// f(i) for each of the four registers.
+/// f(i) for each of the four registers. The macro ends with wasm/ints.h.
 template <class Vector, class F>
 BANTAM_INLINE Vector by_register(const F& f) {
   return {{f(0), f(1), f(2), f(3)}};
@@ -205,6 +205,7 @@ BANTAM_INLINE F32x16 min(F32x16 x, F32x16 y) { return BANTAM_REGISTERS(F32x16, w
 BANTAM_INLINE F32x16 max(F32x16 x, F32x16 y) { return BANTAM_REGISTERS(F32x16, wasm_f32x4_pmax(y.v[i], x.v[i])); }
 BANTAM_INLINE I32x16 max(I32x16 x, I32x16 y) { return BANTAM_REGISTERS(I32x16, wasm_i32x4_max(x.v[i], y.v[i])); }
 BANTAM_INLINE I32x16 operator+(I32x16 x, I32x16 y) { return BANTAM_REGISTERS(I32x16, wasm_i32x4_add(x.v[i], y.v[i])); }
+BANTAM_INLINE I32x16 operator*(I32x16 x, I32x16 y) { return BANTAM_REGISTERS(I32x16, wasm_i32x4_mul(x.v[i], y.v[i])); }
 BANTAM_INLINE I32x16 join_bytes(I32x16 x, I32x16 y, I32x16 z, I32x16 w) {
   const v128_t byte = wasm_i32x4_splat(0xff);
   const auto at = [&](v128_t v, uint32_t shift) __attribute__((always_inline)) {
@@ -290,9 +291,9 @@ BANTAM_INLINE Vector fold_eight(const Vector (&x)[8], const Combine& combine) {
   return {{low, high, low, high}};
 }
 BANTAM_INLINE F32x16 sum_eight(const F32x16 (&x)[8]) { return fold_eight(x, AddFloats{}); }
+BANTAM_INLINE I32x16 sum_eight(const I32x16 (&x)[8]) { return fold_eight(x, AddIntegers{}); }
 BANTAM_INLINE F32x16 largest_of_eight(const F32x16 (&x)[8]) { return fold_eight(x, LargerFloats{}); }
 BANTAM_INLINE I32x16 largest_of_eight(const I32x16 (&x)[8]) { return fold_eight(x, LargerIntegers{}); }
-#undef BANTAM_REGISTERS
 
 }  // namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE
 

@@ -3,7 +3,7 @@
 #ifndef BANTAM_KERNELS_WASMRELAXED_DOT_H_
 #define BANTAM_KERNELS_WASMRELAXED_DOT_H_
 
-#include "kernels/wasm/vector.h"
+#include "kernels/wasm/ints.h"
 
 namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE {
 
