@@ -85,9 +85,9 @@ BANTAM_NOINLINE bool static_linear_block(const StaticLinear& a, uint32_t row, ui
     block.add(x, a.x_stride, a.w + panel * w_stride, w_stride, a.k / 4, ahead);
   }
   // Code for each size of block only where the most values are made.
-  if constexpr (kRows >= 4 && alignof(I32) == 64) {
+  if constexpr (kRows >= 4 && kPanels > 1 && alignof(I32) == 64) {
     if (a.y_f32 == nullptr) {
-      store_static_values<kPanels, kOffsetInDots>(
+      store_static_values<kRows, kPanels, kOffsetInDots>(
           a, row, kRows, panel, [&](uint32_t r, uint32_t p) __attribute__((always_inline)) { return block.get(r, p); });
       return true;
     }

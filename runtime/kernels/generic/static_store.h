@@ -90,33 +90,44 @@ struct StaticValues {
   }
 };
 
+/// f(r) for every kStep-th of `rows` rows; kRows: how many, where that is known, so that what they have in registers stays there.
+template <uint32_t kRows, uint32_t kStep, class F>
+BANTAM_INLINE void for_rows(uint32_t rows, const F& f) {
+  if constexpr (kRows != 0) {
+    BANTAM_UNROLL
+    for (uint32_t r = 0; r < kRows; r += kStep) f(r);
+  } else {
+    for (uint32_t r = 0; r < rows; r += kStep) f(r);
+  }
+}
+
 /// Rows [row, row + rows) by panels [panel, panel + kPanels) of y8, from value_of(r, p): four vectors at a time are bytes_of.
-template <uint32_t kPanels, class ValueOf, class BytesOf>
+template <uint32_t kRows, uint32_t kPanels, class ValueOf, class BytesOf>
 BANTAM_INLINE void store_static_bytes(const StaticLinear& a, uint32_t row, uint32_t rows, uint32_t panel,
                                       const ValueOf& value_of, const BytesOf& bytes_of) {
   constexpr uint32_t kTogether = kPanels < 4 ? 4 / kPanels : 1;  // rows
   int8_t* y = a.y8 + row * a.y_stride + panel * 16;
-  BANTAM_UNROLL
-  for (uint32_t r = 0; r < rows; r += kTogether) {
-    BANTAM_UNROLL
-    for (uint32_t first = 0; first < kPanels; first += 4) {
-      I32 v[4];
-      int8_t* to[4];
-      BANTAM_UNROLL
-      for (uint32_t i = 0; i < 4; ++i) {
-        const uint32_t wanted = r + i / kPanels;
-        const uint32_t from = wanted < rows ? wanted : rows - 1;  // a row again rather than none
-        const uint32_t p = kPanels < 4 ? i % kPanels : first + i;
-        v[i] = value_of(from, p);
-        to[i] = y + from * a.y_stride + p * 16;
-      }
-      store_four(to, bytes_of(saturate_bytes(v)) ^ static_cast<int8_t>(kOffsetXor));
-    }
-  }
+  for_rows<kRows, kTogether>(
+      rows, [&](uint32_t r) __attribute__((always_inline)) {
+        BANTAM_UNROLL
+        for (uint32_t first = 0; first < kPanels; first += 4) {
+          I32 v[4];
+          int8_t* to[4];
+          BANTAM_UNROLL
+          for (uint32_t i = 0; i < 4; ++i) {
+            const uint32_t wanted = r + i / kPanels;
+            const uint32_t from = wanted < rows ? wanted : rows - 1;  // a row again rather than none
+            const uint32_t p = kPanels < 4 ? i % kPanels : first + i;
+            v[i] = value_of(from, p);
+            to[i] = y + from * a.y_stride + p * 16;
+          }
+          store_four(to, bytes_of(saturate_bytes(v)) ^ static_cast<int8_t>(kOffsetXor));
+        }
+      });
 }
 
-/// Rows [row, row + rows) by panels [panel, panel + kPanels) of y8 or y16 from their sums, sum_of(r, p).
-template <uint32_t kPanels, bool kStarted, class SumOf>
+/// Rows [row, row + rows) by panels [panel, panel + kPanels) of y8 or y16 from their sums, sum_of(r, p). kRows as in for_rows.
+template <uint32_t kRows, uint32_t kPanels, bool kStarted, class SumOf>
 BANTAM_INLINE void store_static_values(const StaticLinear& a, uint32_t row, uint32_t rows, uint32_t panel,
                                        const SumOf& sum_of) {
   const StaticValues<kPanels, kStarted> values(a.requantise, panel * 16);
@@ -125,17 +136,17 @@ BANTAM_INLINE void store_static_values(const StaticLinear& a, uint32_t row, uint
   };
   if (a.y16 != nullptr) {
     int16_t* y = a.y16 + row * a.y_stride + panel * 16;
-    BANTAM_UNROLL
-    for (uint32_t r = 0; r < rows; ++r, y += a.y_stride) {
-      BANTAM_UNROLL
-      for (uint32_t p = 0; p < kPanels; ++p) store_words(y + p * 16, sat16(value_of(r, p)));
-    }
+    for_rows<kRows, 1>(
+        rows, [&](uint32_t r) __attribute__((always_inline)) {
+          BANTAM_UNROLL
+          for (uint32_t p = 0; p < kPanels; ++p) store_words(y + r * a.y_stride + p * 16, sat16(value_of(r, p)));
+        });
   } else if (a.table == nullptr) {
-    store_static_bytes<kPanels>(
+    store_static_bytes<kRows, kPanels>(
         a, row, rows, panel, value_of, [](FourBytes b) __attribute__((always_inline)) { return max(b, int8_t{-127}); });
   } else {
     const ByteTable table = load_byte_table(a.table);
-    store_static_bytes<kPanels>(
+    store_static_bytes<kRows, kPanels>(
         a, row, rows, panel, value_of, [&](FourBytes b) __attribute__((always_inline)) { return lookup(table, b); });
   }
 }
@@ -145,7 +156,7 @@ template <uint32_t kPanels, bool kStarted>
 BANTAM_NOINLINE void static_store_block(const StaticLinear& a, const int32_t (*sums)[16], uint32_t row, uint32_t rows,
                                         uint32_t panel) {
   if (a.y_f32 == nullptr) {
-    return store_static_values<kPanels, kStarted>(
+    return store_static_values<0, kPanels, kStarted>(
         a, row, rows,
         panel, [&](uint32_t r, uint32_t p) __attribute__((always_inline)) { return load(sums[r * kPanels + p]); });
   }
