@@ -87,6 +87,7 @@ struct Machine {
   bool avx2 = false;     // with FMA and F16C
   bool avxvnni = false;  // VEX encoded, 256 bit
   bool avx512 = false;   // F, BW, DQ, VL, VNNI
+  bool vbmi = false;     // beside these
   bool amx = false;      // TILE, INT8, with VBMI; whether Linux lets this process use them is another question
 
   Machine() {
@@ -108,7 +109,8 @@ struct Machine {
     const bool tiles = (state & 0x60000u) == 0x60000u && has_bit(d, 24) && has_bit(d, 25);
     avx2 = ymm && has_bit(b, 5);
     avx512 = avx2 && zmm && has_bit(b, 16) && has_bit(b, 17) && has_bit(b, 30) && has_bit(b, 31) && has_bit(c, 11);
-    amx = avx512 && has_bit(c, 1) && tiles;
+    vbmi = avx512 && has_bit(c, 1);
+    amx = vbmi && tiles;
     if (subleaves >= 1 && __get_cpuid_count(7, 1, &a, &b, &c, &d) != 0) avxvnni = avx2 && has_bit(a, 4);
   }
 
@@ -121,7 +123,7 @@ struct Machine {
   }
 };
 
-const Table* built_table(Isa isa) {
+const Table* built_table(const Machine& machine, Isa isa) {
   switch (isa) {
     case Isa::kAmx:
       return &amx::kTable;
@@ -134,7 +136,7 @@ const Table* built_table(Isa isa) {
     case Isa::kAvx512Vnni256:
       return &avx512vl::kTable;
     case Isa::kAvx512Vnni:
-      return &avx512::kTable;
+      return machine.vbmi ? &avx512vbmi::kTable : &avx512::kTable;
     default:
       break;
   }
@@ -155,7 +157,7 @@ struct Machine {
   }
 };
 
-const Table* built_table(Isa isa) {
+const Table* built_table(const Machine&, Isa isa) {
   switch (isa) {
     case Isa::kReference:
       return &reference::kTable;
@@ -179,7 +181,7 @@ struct Machine {
   bool runs(Isa isa) const { return isa != Isa::kArmv7Neon || neon; }
 };
 
-const Table* built_table(Isa isa) {
+const Table* built_table(const Machine&, Isa isa) {
   if (isa == Isa::kReference) return &reference::kTable;
   if (isa != Isa::kArmv7Neon) return nullptr;
   const bool vfpv4 = has_bit(getauxval(AT_HWCAP), 16);
@@ -188,8 +190,12 @@ const Table* built_table(Isa isa) {
 
 #elif defined(__wasm_simd128__) && !defined(BANTAM_ONLY_REFERENCE)
 
+struct Machine {
+  bool runs(Isa) const { return true; }
+};
+
 // A module has the kernels of one instruction set: an engine that lacks one of its instructions refuses all of it.
-const Table* built_table(Isa isa) {
+const Table* built_table(const Machine&, Isa isa) {
 #if defined(__wasm_relaxed_simd__)
   if (isa == Isa::kWasmRelaxed) return &wasmrelaxed::kTable;
 #else
@@ -201,17 +207,13 @@ const Table* built_table(Isa isa) {
   return nullptr;
 }
 
-struct Machine {
-  bool runs(Isa) const { return true; }
-};
-
 #else
 
-const Table* built_table(Isa isa) { return isa == Isa::kReference ? &reference::kTable : nullptr; }
-
 struct Machine {
   bool runs(Isa) const { return true; }
 };
+
+const Table* built_table(const Machine&, Isa isa) { return isa == Isa::kReference ? &reference::kTable : nullptr; }
 
 #endif
 
@@ -241,10 +243,11 @@ const Table* table(Isa isa) {
   if (isa == Isa::kReference)
     return linked::kReference ? &reference::kTable : nullptr;  // without asking: a virtual machine traps each cpuid
   const Machine machine;
-  if (isa != Isa::kAuto) return machine.runs(isa) ? built_table(isa) : nullptr;
+  if (isa != Isa::kAuto) return machine.runs(isa) ? built_table(machine, isa) : nullptr;
   const Table* best = nullptr;
   for (const auto& entry : kIsas) {
-    if (machine.runs(entry.isa) && built_table(entry.isa) != nullptr) best = built_table(entry.isa);
+    const Table* built = machine.runs(entry.isa) ? built_table(machine, entry.isa) : nullptr;
+    if (built != nullptr) best = built;
   }
   return best;
 }

@@ -1,7 +1,7 @@
 # Compiler flags of the instruction-set folders; BANTAM_ISA_FOLDERS lists those that this processor family has.
 set(BANTAM_ISA_FOLDERS)
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$")
-  set(BANTAM_ISA_FOLDERS avx2 avxvnni avx512vl avx512 amx)
+  set(BANTAM_ISA_FOLDERS avx2 avxvnni avx512vl avx512 avx512vbmi amx)
 elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "^(aarch64|arm64|ARM64)$")
   set(BANTAM_ISA_FOLDERS neon neondot neoni8mm)
 elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "^arm" AND CMAKE_SYSTEM_NAME MATCHES "Linux|Android")
@@ -20,6 +20,7 @@ set(avx2_flags -mavx2 -mfma -mf16c -mno-avx512f)
 set(avxvnni_flags ${avx2_flags} -mavxvnni)
 set(avx512_flags -mavx512f -mavx512bw -mavx512dq -mavx512vl -mavx512vnni -mfma -mf16c -mavx2)
 # Every processor with AMX has VBMI, whose byte shuffles look tables of activations up; dispatch.cpp asks for it.
+set(avx512vbmi_flags ${avx512_flags} -mavx512vbmi)
 set(amx_flags ${avx512_flags} -mavx512vbmi -mamx-tile -mamx-int8)
 set(avx512vl_flags ${avx512_flags} $<$<CONFIG:Release>:-Os>)
 # gcc's scheduling before register allocation moves loads up until sums no longer fit into registers; not so with sdot.

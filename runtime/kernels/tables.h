@@ -26,6 +26,9 @@ namespace shared {
 #include "kernels/declarations.inc"  // NOLINT(readability-duplicate-include): in another namespace
 }
 }  // namespace avx512
+namespace avx512vbmi {
+extern const Table kTable;
+}
 namespace amx {
 extern const Table kTable;
 }

@@ -1,0 +1,38 @@
+// AVX-512 VNNI with VBMI, which looks up 64 bytes of a table at once: static layers with an activation. All else is AVX-512's.
+#define BANTAM_KERNEL_NAMESPACE avx512vbmi
+#define BANTAM_KERNEL_ISA kAvx512Vnni
+
+#include "kernels/avx512/dot.h"
+// Static layers, over the vectors above.
+#include "kernels/generic/static_linear.h"
+#include "kernels/tables.h"
+
+namespace bantam::kernels::avx512vbmi {
+namespace {
+
+/// Those of AVX-512's table.
+constexpr uint8_t kLinearRows = 16;
+
+bool with_table(const StaticLinear& a) {
+  return a.table == nullptr ? avx512::shared::static_linear(a) : avx512vbmi::static_linear(a);
+}
+
+}  // namespace
+
+/// The name of a kernel that is not this instruction set's own.
+namespace others {
+using namespace avx512::shared;  // NOLINT(google-build-using-namespace): the rows of kernels.inc
+constexpr auto static_linear = with_table;
+}  // namespace others
+
+const Table kTable = {
+    Isa::BANTAM_KERNEL_ISA,
+    kOffsetXor,
+    kLinearRows,
+    16 * kSparseVectors,
+#define BANTAM_KERNEL(name, Args) others::name,
+#include "kernels/kernels.inc"
+#undef BANTAM_KERNEL
+};
+
+}  // namespace bantam::kernels::avx512vbmi
