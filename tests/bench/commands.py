@@ -36,7 +36,7 @@ def main():
     voice = models / "voice-commands-int8.bantam"
     minilm = models / "minilm-int8.bantam"
     results["processes"]["run voice-commands-int8, 12 words"] = milliseconds([command, "run", voice, SENTENCES[0]])
-    if "random" not in results["model"]:  # random weights come without a tokenizer
+    if "random" not in results["model"]:  # random weights come with words of their own
         results["processes"]["run minilm-int8, 12 words"] = milliseconds([command, "run", minilm, SENTENCES[0]])
     results["processes"]["verify minilm-int8"] = milliseconds([command, "verify", minilm])
     for model in sorted(models.glob("voice-commands-*.bantam")):

@@ -1,10 +1,11 @@
 """Makes the models that the benchmarks run: models.py COMMAND OUTPUT_DIRECTORY [SHARED_DIRECTORY] [--base]
 
 voice-commands is the model that ships with the project; minilm is SHARED/models/minilm-sst2 where that exists, else the
-same architecture (6 layers, 384 wide, 12 heads, 1536 in between, 30,522 pieces) with random weights: speed does not
-depend on their values. Each becomes an int8 and an f32 file, minilm an int4 file and one with 80 % of its blocks of weights 0 (sparse),
-too, and minilm.json says which it was. With --base only BERT-base's architecture is made (12 layers, 768 wide, random weights) as
-bert-base: int8, int4. Standard library only.
+same architecture (6 layers, 384 wide, 12 heads, 1536 in between, 30,522 pieces) with random weights and words: speed does
+not depend on their values. Each becomes an int8 and an f32 file, minilm an int4 file, one with 80 % of its blocks of weights 0
+(sparse), and one whose activations are int8 throughout, by scales that calibration fixed (static), too; minilm.json says which it
+was. With --base only BERT-base's architecture is made (12 layers, 768 wide, random weights) as bert-base: int8, int4, static.
+Standard library only.
 """
 
 import json
@@ -41,8 +42,11 @@ FORMS = {
     "int8": ["--weights", "int8"],
     "int4": ["--weights", "int4"],
     "sparse": ["--weights", "int8", "--prune", "0.8", "--sparse", "always"],
+    "static": ["--weights", "int8", "--activations", "static", "--plan", "fast"],
     "f32": ["--weights", "f32"],
 }
+SPECIAL_TOKENS = {0: "[PAD]", 100: "[UNK]", 101: "[CLS]", 102: "[SEP]", 103: "[MASK]"}
+TEXTS = "texts.txt"  # beside random weights
 
 
 def shapes(config):
@@ -86,6 +90,8 @@ def write_random_model(directory, config):
     """A Hugging Face directory with random weights; the same on every run."""
     directory.mkdir(parents=True, exist_ok=True)
     (directory / "config.json").write_text(json.dumps(config))
+    words = [SPECIAL_TOKENS.get(i, f"word{i}") for i in range(config["vocab_size"])]
+    (directory / "vocab.txt").write_text("\n".join(words) + "\n")
     generator = random.Random(1)
     header, blobs, end = {}, [], 0
     for name, shape in shapes(config).items():
@@ -101,26 +107,33 @@ def write_random_model(directory, config):
     with open(directory / "model.safetensors", "wb") as file:
         file.write(struct.pack("<Q", len(head)) + head)
         file.writelines(blobs)
+    # As long as what OpenVINO's file is calibrated on (peer_models.py).
+    texts = (" ".join(generator.choices(words[104:], k=6 + 5 * (i % 25))) for i in range(48))
+    (directory / TEXTS).write_text("\n".join(texts) + "\n")
 
 
 def minilm_source(shared, scratch):
-    """(directory, what it is)"""
+    """(directory, texts that calibrate, what it is)"""
     given = pathlib.Path(shared) / "models" / "minilm-sst2" if shared else None
-    if given and (given / "model.safetensors").exists():
-        return given, "MiniLM-L6 fine-tuned on SST-2"
-    return random_source(scratch / "minilm-random", MINILM), "the architecture of MiniLM-L6 with random weights"
+    texts = pathlib.Path(shared) / "data" / "sst2" / "train.jsonl" if shared else None
+    if given and (given / "model.safetensors").exists() and texts.exists():
+        return given, texts, "MiniLM-L6 fine-tuned on SST-2"
+    return *random_source(scratch / "minilm-random", MINILM), "the architecture of MiniLM-L6 with random weights"
 
 
 def random_source(directory, config):
-    if not (directory / "model.safetensors").exists():
+    """(directory, texts that calibrate)"""
+    if not (directory / TEXTS).exists():  # which is written last
         write_random_model(directory, config)
-    return directory
+    return directory, directory / TEXTS
 
 
-def make(command, output, name, source, forms):
+def make(command, output, name, source, forms, texts=None):
     for form in forms:
         target = output / f"{name}-{form}.bantam"
         options = [*FORMS[form], "--parity", "none", "--json"]
+        if "--activations" in options:
+            options += ["--calibrate", texts]
         subprocess.run([command, "convert", source, "-o", target, *options], check=True, stdout=subprocess.DEVNULL)
 
 
@@ -130,13 +143,13 @@ def main():
     output.mkdir(parents=True, exist_ok=True)
     if "--base" in sys.argv:
         name, words = "bert-base", "the architecture of BERT-base with random weights"
-        source = random_source(output.parent / "bert-base-random", BERT_BASE)
-        make(command, output, name, source, ("int8", "int4"))
+        source, texts = random_source(output.parent / "bert-base-random", BERT_BASE)
+        make(command, output, name, source, ("int8", "int4", "static"), texts)
     else:
         name = "minilm"
-        source, words = minilm_source(arguments[2] if len(arguments) > 2 else None, output.parent)
+        source, texts, words = minilm_source(arguments[2] if len(arguments) > 2 else None, output.parent)
         make(command, output, "voice-commands", SOURCE / "models" / "voice-commands", ("int8", "f32"))
-        make(command, output, name, source, FORMS)
+        make(command, output, name, source, FORMS, texts)
     described = {"directory": os.path.abspath(source), "what": words}
     (output / f"{name}.json").write_text(json.dumps(described))
 
