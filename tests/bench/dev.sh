@@ -45,7 +45,7 @@ bench_peers() {
     --given "$2/models/peers" --out "$1/peers.json"
   step "BERT-base's shape to measure" python3 tests/bench/models.py build/bantam "$1/models" --base
   in_group "$venv/bin/python3" tests/bench/peers.py --command build/bantam --models "$1/models" --peers "$1/peers" \
-    --name bert-base --types int8,int4 --threads 1 --seq 1,16,64,128 --batches "" --no-loading --rounds 3 \
+    --name bert-base --types int8,static,int4 --threads 1 --seq 1,16,64,128 --batches "" --no-loading --rounds 3 \
     --out "$1/peers-bert-base.json"
   in_group "$venv/bin/python3" tests/bench/peers_texts.py --command build/bantam --models "$1/models" --peers "$1/peers" \
     --given "$2/models/peers" --shared "$2" --out "$1/peers-texts.json"

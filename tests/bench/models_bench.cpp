@@ -1,5 +1,5 @@
 // Whole models: opening, sessions, forward passes by length, batch, threads and instruction set, as a fraction of the
-// dot-product limit; int4 files beside int8 ones; and what a second thread gains, beside what it gains a loop of nothing but dot products.
+// dot-product limit; int4 and static files beside int8 ones; and what a second thread gains, beside what it gains a loop of nothing but dot products.
 //
 //   models_bench --benchmark_filter='run/minilm-int8/.*'
 #include "probe/op_times.h"
@@ -90,28 +90,28 @@ void second_thread(benchmark::State& state, const ModelFile& file, uint32_t toke
   state.counters["of_probe"] = alone / both / (probe_both / probe_alone);
 }
 
-/// Passes of an int4 file and of the same model's int8 file in turn, on one thread.
-void int4_over_int8(benchmark::State& state, const ModelFile& int4, const ModelFile& int8, uint32_t tokens, Isa isa) {
-  Runner first(int4, {tokens}, 1, isa);
+/// Passes of an int4 or a static file and of the same model's int8 file in turn, on one thread.
+void over_int8(benchmark::State& state, const ModelFile& file, const ModelFile& int8, uint32_t tokens, Isa isa) {
+  Runner first(file, {tokens}, 1, isa);
   Runner second(int8, {tokens}, 1, isa);
-  double four = 1e9;
+  double own = 1e9;
   double eight = 1e9;
   for (auto _ : state) {
-    four = least(first, four);
+    own = least(first, own);
     eight = least(second, eight);
   }
-  state.counters["int4_ms"] = four;
+  state.counters["own_ms"] = own;
   state.counters["int8_ms"] = eight;
-  state.counters["ratio"] = four / eight;
+  state.counters["ratio"] = own / eight;
 }
 
-/// int8 files on every instruction set; f32 files, and two threads, on the best.
+/// Files of integers on every instruction set; f32 files, and two threads, on the best.
 void add_runs(const ModelFile& file, const std::vector<uint32_t>& lengths, const std::string& what) {
   const Isa best = fast_isas().empty() ? Isa::kReference : fast_isas().back();
-  const bool int8 = file.name.find("f32") == std::string::npos;
+  const bool integers = file.name.find("f32") == std::string::npos;
   for (const Isa isa : fast_isas()) {
     for (const uint32_t threads : {1u, 2u}) {
-      if (isa != best && (threads != 1 || !int8)) continue;
+      if (isa != best && (threads != 1 || !integers)) continue;
       const std::string name =
           "run/" + file.name + "/" + isa_name(isa) + "/threads:" + std::to_string(threads) + "/" + what;
       benchmark::RegisterBenchmark(name.c_str(), [&file, lengths, threads, isa](benchmark::State& state) {
@@ -121,23 +121,27 @@ void add_runs(const ModelFile& file, const std::vector<uint32_t>& lengths, const
   }
 }
 
-/// The file that `file` is with int8 weights for int4 ones; null where it is not such a file or there is none.
-const ModelFile* int8_of(const ModelFile& file) {
-  const size_t at = file.name.find("-int4");
-  if (at == std::string::npos) return nullptr;
+/// The same model's int8 file; null where there is none.
+const ModelFile* int8_of(const std::string& model) {
   for (const ModelFile& other : model_files()) {
-    if (other.name == file.name.substr(0, at) + "-int8") return &other;
+    if (other.name == model + "-int8") return &other;
   }
   return nullptr;
 }
 
-void add_int4(const ModelFile& int4, const ModelFile& int8) {
+/// `file` beside its model's int8 file, where it has another form ("int4" or "static") and there is one.
+void add_over_int8(const ModelFile& file) {
+  const size_t at = file.name.rfind('-');
+  if (at == std::string::npos) return;
+  const std::string form = file.name.substr(at + 1);
+  const ModelFile* int8 = int8_of(file.name.substr(0, at));
+  if (int8 == nullptr || (form != "int4" && form != "static")) return;
   for (const Isa isa : fast_isas()) {
     for (const uint32_t tokens : {1u, 2u, 4u, 8u, 16u, 32u, 64u, 128u}) {
       const std::string name =
-          "int4_over_int8/" + int4.name + "/" + isa_name(isa) + "/tokens:" + std::to_string(tokens);
-      benchmark::RegisterBenchmark(name.c_str(), [&int4, &int8, tokens, isa](benchmark::State& state) {
-        int4_over_int8(state, int4, int8, tokens, isa);
+          form + "_over_int8/" + file.name + "/" + isa_name(isa) + "/tokens:" + std::to_string(tokens);
+      benchmark::RegisterBenchmark(name.c_str(), [&file, int8, tokens, isa](benchmark::State& state) {
+        over_int8(state, file, *int8, tokens, isa);
       })->MinTime(0.3);
     }
   }
@@ -145,7 +149,7 @@ void add_int4(const ModelFile& int4, const ModelFile& int8) {
 
 void add_all() {
   for (const ModelFile& file : model_files()) {
-    if (const ModelFile* int8 = int8_of(file)) add_int4(file, *int8);
+    add_over_int8(file);
     const uint32_t longest = file.model.max_sequence() == 0 ? 512 : file.model.max_sequence();
     benchmark::RegisterBenchmark(("open/" + file.name).c_str(), [&file](benchmark::State& state) {
       open(state, file);

@@ -7,8 +7,9 @@ least over rounds of each round's median. Single requests are one sequence; batc
 it, never for bantam. Where a peer has several forms of the model (ONNX Runtime: plain and fused graphs) all are
 measured, and report.py takes the fastest. Memory and load times come from a fresh process each. Results already in the
 output file are kept where they are not measured again. int4 are weights of 4 bits: by the peers those of its tools that their
-authors recommend, with factors of groups of 32 weights. sparse is bantam's file with 80 % of its blocks of weights 0; peers
-have nothing faster than their int8 for it, but on other processors. A peer that is not installed, or whose model cannot be made, is
+authors recommend, with factors of groups of 32 weights. static is bantam's int8 file with scales that calibration fixed, as
+OpenVINO's int8 is; ONNX Runtime's and CTranslate2's are dynamic, as bantam's int8 file is. sparse is bantam's file with 80 % of
+its blocks of weights 0; peers have nothing faster than their int8 for it, but on other processors. A peer that is not installed, or whose model cannot be made, is
 left out and named.
 """
 
@@ -29,6 +30,7 @@ SINGLES = (8, 16, 32, 64, 128, 256)
 # A ragged batch such as a server collects: 16 texts, 731 tokens.
 MIX = (31, 9, 128, 22, 14, 61, 7, 90, 36, 18, 50, 12, 110, 26, 75, 42)
 BATCHES = {"8x32": (32,) * 8, "32x32": (32,) * 32, "mix": MIX}
+OWN_FORMS = ("static", "sparse")  # of bantam's int8 file; beside both stand the peers' int8
 SLICE_SECONDS = 0.15  # of one system in one round
 
 
@@ -186,7 +188,8 @@ class Systems:
             all_makers[f"openvino/{kind}"] = lambda k=kind: OpenVino(self.openvino(k), threads)
             if kind != "int4":
                 all_makers[f"ctranslate2/{kind}"] = lambda k=kind: CTranslate2(self.ctranslate2(k), threads)
-        all_makers["bantam/sparse"] = lambda: Ours(command, models / f"{name}-sparse.bantam", threads)
+        for form in OWN_FORMS:
+            all_makers[f"bantam/{form}"] = lambda f=form: Ours(command, models / f"{name}-{f}.bantam", threads)
         f32 = models / f"{name}-f32.bantam"
         all_makers["bantam-xnnpack/f32"] = lambda: Ours(command, f32, threads, "xnnpack")
         all_makers["onnxruntime/int8/given"] = lambda: OnnxRuntime(self.given("minilm_i8.onnx"), threads)
@@ -295,7 +298,7 @@ def read_options():
     parser = parser_of(__doc__, "build/bench/peers.json")
     parser.add_argument("--threads", default="1,2")
     parser.add_argument("--name", default="minilm", help="or bert-base, which models.py --base makes")
-    parser.add_argument("--types", default="int8,int4,sparse,f32")
+    parser.add_argument("--types", default="int8,static,int4,sparse,f32")
     parser.add_argument("--seq", default=",".join(map(str, SINGLES)), help="single requests; empty: none")
     parser.add_argument("--batches", default=",".join(BATCHES), help="of 8x32, 32x32, mix; empty: none")
     parser.add_argument("--no-loading", action="store_true", help="leave out memory and load times")

@@ -5,7 +5,7 @@
 MiniLM-L6 fine-tuned on SST-2 labels the SST-2 test set, and long texts (paragraphs of a novel, joined up to what the model
 takes). Peers get their ids from Hugging Face's tokenizers (Rust, one thread), texts sorted by length and padded to the longest of
 a batch, in batches of 1 to 64: their best size counts, and loading does not. bantam is the whole command `bantam run FILE --file
-TEXTS --json`, less that of one text, as it chooses batches itself. All take turns; a figure is the least over rounds. Without the
+TEXTS --json`, less that of one text, as it chooses batches itself, with its int8 file and its static one. All take turns; a figure is the least over rounds. Without the
 real model and its texts nothing is measured.
 """
 
@@ -22,6 +22,7 @@ import machine
 import numpy as np
 import peers
 
+FORMS = {"bantam": "int8", "bantam/static": "static"}
 SIZES = (1, 8, 32, 64)
 LONG_TEXTS, LONG_CHARACTERS, MOST_TOKENS = 64, 2600, 512
 
@@ -100,14 +101,15 @@ class Ours:
 
 
 def measure(ours, padded, texts, rounds):
-    """name -> texts a second"""
+    """name -> texts a second, of systems by name"""
     rates = {}
     for _ in range(rounds):
-        time.sleep(0.05)
-        spent, lines = ours.seconds(texts)
-        if len(lines) != len(texts):
-            sys.exit(f"bantam answered {len(lines)} of {len(texts)} texts")
-        rates["bantam"] = max(rates.get("bantam", 0), (len(texts) - 1) / spent)
+        for name, system in ours.items():
+            time.sleep(0.05)
+            spent, lines = system.seconds(texts)
+            if len(lines) != len(texts):
+                sys.exit(f"{name} answered {len(lines)} of {len(texts)} texts")
+            rates[name] = max(rates.get(name, 0), (len(texts) - 1) / spent)
         for name, system in padded.items():
             time.sleep(0.05)
             begin = time.perf_counter()
@@ -152,16 +154,17 @@ def main():
         print("left out: texts a second want ../shared/models/minilm-sst2 and ../shared/data")
         return
     tokenizer = tokenizer_of(systems.source)
-    file = str(pathlib.Path(options.models) / "minilm-int8.bantam")
+    files = {name: pathlib.Path(options.models) / f"minilm-{form}.bantam" for name, form in FORMS.items()}
+    ours = {name: Ours(options.command, file) for name, file in files.items()}
     made = {name: system for name, system in systems.make(1).items() if not isinstance(system, peers.Ours)}
     padded = {f"{name}@{size}": Padded(system, tokenizer, size) for name, system in made.items() for size in SIZES}
     results = {"texts": {}, "tokens": {}, "tokenizer_mb_s": {}, "left_out": systems.left_out}
     for what, texts in (("SST-2 test", short_texts(shared)), ("long texts", long_texts(shared))):
-        rates = measure(Ours(options.command, file), padded, texts, options.rounds)
+        rates = measure(ours, padded, texts, options.rounds)
         results["texts"][what] = rates
         ids = [len(found.ids) for found in tokenizer.encode_batch(texts)]
         results["tokens"][what] = {"texts": len(texts), "mean": sum(ids) / len(ids), "most": max(ids)}
-        results["tokenizer_mb_s"][what] = tokenizer_rates(options, file, tokenizer, texts, options.rounds)
+        results["tokenizer_mb_s"][what] = tokenizer_rates(options, files["bantam"], tokenizer, texts, options.rounds)
         print(f"{what}: " + "  ".join(f"{name} {rate:.0f}/s" for name, rate in rates.items()), flush=True)
         print(f"{what}, tokenizers: {results['tokenizer_mb_s'][what]}", flush=True)
     results["versions"] = {name: importlib.metadata.version(name) for name in ("tokenizers",)}

@@ -21,13 +21,14 @@ PEERS = {"onnxruntime": "ONNX Runtime", "openvino": "OpenVINO", "ctranslate2": "
 RESULTS = ("commands.json", "peers.json", "encoders.json", "images.json", "long.json")
 SINGLES = [str(length) for length in (8, 16, 32, 64, 128, 256)]
 BATCHES = ["8x32", "32x32", "mix"]
-INT4_TOKENS = [str(length) for length in (1, 2, 4, 8, 16, 32, 64, 128)]
+BESIDE_TOKENS = [str(length) for length in (1, 2, 4, 8, 16, 32, 64, 128)]
 ABOUT_PEERS = """\
 All take turns in one run (`./dev bench --peers`, which runs `tests/bench/peers.py`); a figure is the least over rounds of a
 round's median. Ratios below 1 mean that bantam is faster. int4: weights of 4 bits with a factor for 32 of them, by the peers' own tools;
 sparse: bantam's file with 80 % of its blocks of weights 0 beside the peers' int8, which knows no faster way for zeros here. int8 is dynamic, per channel, for ONNX Runtime (the fastest of a
-plain graph, one with fused operators and a given one), NNCF's static int8 for OpenVINO, and CTranslate2's own, which has no
-classification head.
+plain graph, one with fused operators and a given one), NNCF's static int8 for OpenVINO, and CTranslate2's own, dynamic as well, which has no
+classification head. bantam's int8 is dynamic, too: activations take their scales while running. Its static int8 (`--activations static
+--plan fast`) has scales that calibration fixed, as OpenVINO's file has, and ONNX Runtime's and CTranslate2's have not.
 """
 ABOUT_LOADING = """\
 In a fresh process: milliseconds from the file to a session; resident memory beyond that before loading, so that libraries
@@ -158,15 +159,16 @@ def models_part(models, operators):
     if lines:
         note = "Best milliseconds of a forward pass, batch 1 (in brackets: fraction of the dot-product limit, MACs / peak)."
         lines = ["### Whole models", "", note, ""] + lines
-    fours = []
-    for isa in ISAS:
-        found = {k["tokens"]: e["ratio"] for k, e in models.find("int4_over_int8", "minilm-int4", isa)}
-        if found:
-            fours.append([isa, *(f"{found[length]:.2f}" if length in found else "" for length in INT4_TOKENS)])
-    if fours:
-        lines += ["### minilm's int4 file over its int8 file", ""]
-        lines += ["Time of whole passes on one thread, in turn.", ""]
-        lines += table(["ISA", *(f"{length} tokens" for length in INT4_TOKENS)], fours)
+    for form in ("int4", "static"):
+        rows = []
+        for isa in ISAS:
+            found = {k["tokens"]: e["ratio"] for k, e in models.find(f"{form}_over_int8", f"minilm-{form}", isa)}
+            if found:
+                rows.append([isa, *(f"{found[length]:.2f}" if length in found else "" for length in BESIDE_TOKENS)])
+        if rows:
+            lines += [f"### minilm's {form} file over its int8 file", ""]
+            lines += ["Time of whole passes on one thread, in turn.", ""]
+            lines += table(["ISA", *(f"{length} tokens" for length in BESIDE_TOKENS)], rows)
     if second:
         lines += ["### A second thread", ""]
         lines += ["Gain of two threads over one; the probe is a loop of dot products alone.", ""]
@@ -176,7 +178,7 @@ def models_part(models, operators):
         lines += table(["model", "Model::open, us", "Session::create for 128 tokens, us"], starts)
     rows = []
     for parts, keys, entry in operators.entries:
-        if keys.get("tokens") == "64" and parts[0].endswith("int8"):
+        if keys.get("tokens") == "64" and parts[0].endswith(("int8", "static")):
             peak = f"{entry['of_peak']:.2f}" if "of_peak" in entry else ""
             rows.append([parts[0], parts[1], f"{entry['best_us']:.1f}", peak])
     if rows:
@@ -233,7 +235,8 @@ def fastest(times, system, kind):
 
 
 # The form of a peer's model that stands beside bantam's.
-BESIDE = {"int8": "int8", "int4": "int4", "sparse": "int8", "f32": "f32"}
+BESIDE = {"int8": "int8", "static": "int8", "int4": "int4", "sparse": "int8", "f32": "f32"}
+NAMES = {"static": "static int8"}  # of bantam's forms, where the key does not say it all
 
 
 def ratios(results, shapes, threads, ours, theirs, kind):
@@ -250,9 +253,9 @@ def ratio_table(results, shapes, threads, heads):
     rows = []
     for kind in BESIDE:
         times = [fastest(results["times"].get(f"{shape}/{threads}", {}), "bantam", kind) for shape in shapes]
-        rows.append([f"bantam {kind}, ms", *(f"{ms:.3f}" if ms else "" for ms in times)])
+        rows.append([f"bantam {NAMES.get(kind, kind)}, ms", *(f"{ms:.3f}" if ms else "" for ms in times)])
         for peer, words in PEERS.items():
-            beside = f"{words} int8" if kind == "sparse" else words
+            beside = words if kind == BESIDE[kind] else f"{words} {BESIDE[kind]}"
             rows.append([f"{kind}: bantam / {beside}", *ratios(results, shapes, threads, "bantam", peer, kind)])
     cells = ratios(results, shapes, threads, "bantam-xnnpack", "onnxruntime", "f32")
     rows.append(["f32: bantam with `--backend xnnpack` / ONNX Runtime", *cells])
@@ -263,6 +266,7 @@ def loading_table(loading):
     rows = []
     for name, entry in sorted(loading.items()):
         words = name.replace("/", " ").replace("bantam-xnnpack", "bantam with XNNPACK,")
+        words = words.replace("bantam static", f"bantam {NAMES['static']}")
         for peer, full in PEERS.items():
             words = words.replace(peer + " ", full + " ")
         memory = entry["memory_bytes"]
@@ -317,7 +321,8 @@ def texts_part(results):
     lines = ["## Texts a second beside peers", "", describe(found["machine"]), ""]
     lines += [
         "From text to label by MiniLM-L6 int8 on one thread (`tests/bench/peers_texts.py`): peers in their best batches, padded and sorted by",
-        f"length, behind Hugging Face's tokenizers {found['versions']['tokenizers']}; bantam is the command `run --file`, which packs texts itself.",
+        f"length, behind Hugging Face's tokenizers {found['versions']['tokenizers']}; bantam is the command `run --file`, which packs texts itself. Its int8",
+        "file is dynamic, as ONNX Runtime's and CTranslate2's are; its static one has fixed scales, as OpenVINO's has.",
         "",
     ]
     rows, speeds = [], []
@@ -330,14 +335,17 @@ def texts_part(results):
                 best[peer] = (rate, size)
         cells = [f"{best[peer][0]:.0f} ({best[peer][1]})" if peer in best else "" for peer in PEERS]
         fastest_peer = max(rate for rate, _ in best.values())
+        own = [rates.get(name) for name in ("bantam", "bantam/static")]
         tokens = found["tokens"][what]
         words = f"{what}: {tokens['texts']} of {tokens['mean']:.0f} tokens"
-        rows.append([words, f"{rates['bantam']:.0f}", *cells, f"{rates['bantam'] / fastest_peer:.2f}"])
+        own_cells = [f"{rate:.0f}" if rate else "" for rate in own]
+        rows.append([words, *own_cells, *cells, *(f"{rate / fastest_peer:.2f}" if rate else "" for rate in own)])
         speed = found["tokenizer_mb_s"][what]
         ratio = speed["bantam"] / speed["tokenizers"]
         speeds.append([what, f"{speed['bantam']:.0f}", f"{speed['tokenizers']:.1f}", f"{ratio:.1f}"])
     heads = [f"{words} (texts a batch)" for words in PEERS.values()]
-    lines += table(["texts a second", "bantam", *heads, "times the fastest peer"], rows)
+    times = ["bantam: times the fastest peer", "static: times the fastest peer"]
+    lines += table(["texts a second", "bantam", "bantam static", *heads, *times], rows)
     return lines + table(["text to ids, MB/s", "bantam", "tokenizers", "times"], speeds)
 
 
