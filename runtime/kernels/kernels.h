@@ -68,6 +68,10 @@ struct SparseBlocks {
   const uint8_t* order;  // [n]
   uint32_t begin;        // 0 unless outputs before these have been left out
 };
+/// Those of outputs `first` and further, which begins a span.
+BANTAM_KERNELS_CONSTEXPR SparseBlocks blocks_from(const SparseBlocks& all, uint32_t first) {
+  return {all.index, all.ends + first / 4, all.order + first, first == 0 ? all.begin : all.ends[first / 4 - 1]};
+}
 
 /// Bytes that may be read behind those that a bitmask tells of.
 constexpr uint32_t kBitmaskSlack = 8;

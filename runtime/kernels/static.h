@@ -17,8 +17,20 @@ struct Requantise {
   uint32_t pre_shift, post_shift;  // 0..31
 };
 
+/// Weights without their zero blocks, and memory for them, as in LinearQ8; no room where none are linked.
+template <bool kLinked>
+struct SparseOperands {
+  SparseBlocks sparse = {};
+  int8_t* scratch = nullptr;
+};
+template <>
+struct SparseOperands<false> {
+  static constexpr SparseBlocks sparse = {};
+  static constexpr int8_t* scratch = nullptr;
+};
+
 /// Weights, sums, k and k16 as in LinearQ8; n a multiple of 16. Exactly one of y8, y16 and y_f32 is not null.
-struct StaticLinear {
+struct StaticLinear : SparseOperands<linked::kSparse> {
   const int8_t* x;  // i8 rows
   size_t x_stride;  // bytes
   uint32_t rows;

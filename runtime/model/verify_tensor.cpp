@@ -156,7 +156,7 @@ Verdict check_constant(const fb::Tensor& t, size_t data_size) {
     return corrupt("a group of inputs is no multiple of 8");
   const uint32_t sums = integer_weights(t) ? padded_extent(t, 0, 16) : 0;
   if (integer_weights(t) && !int4_weights(t)) {
-    const bool fixed = is_fixed(t) && int8_weights(t);
+    const bool fixed = is_fixed(t) && (int8_weights(t) || sparse_weights(t));
     if (t.type() != fb::DType::i8 || (t.scale_kind() != fb::ScaleKind::per_output && !fixed)) {
       return corrupt("int8 weight tiles want type i8 and a scale for each output, or fixed ones");
     }

@@ -14,9 +14,7 @@ inline kernels::LinearQ8 part_of(kernels::LinearQ8 layer, uint32_t panel, uint32
     layer.w += first * (kernels::pad8(layer.k) / 2);
     layer.factors += first * ((layer.k + layer.group - 1) / layer.group);
   } else if (layer.sparse.ends != nullptr) {
-    if (panel != 0) layer.sparse.begin = layer.sparse.ends[first / 4 - 1];
-    layer.sparse.ends += first / 4;
-    layer.sparse.order += first;
+    layer.sparse = kernels::blocks_from(layer.sparse, panel * 16);
   } else {
     layer.w += first * layer.k;
   }

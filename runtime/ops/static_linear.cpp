@@ -1,6 +1,7 @@
 // Linear in integers: requantised, through a table or a norm; or the logits.
 #include "ops/globals.h"
 #include "ops/static.h"
+#include "ops/weights.h"
 
 namespace bantam::ops {
 namespace {
@@ -11,7 +12,7 @@ constexpr uint32_t kTableSize = 256;
 Verdict verify_static_linear(const Site& site) {
   const int32_t weights = operand(site.op.inputs(), 1);
   const fb::Tensor& w = tensor(site.model, weights);
-  if (!is_constant(w) || !int8_weights(w)) return corrupt("the weights are not int8 tiles", weights);
+  if (!is_constant(w) || !(int8_weights(w) || sparse_weights(w))) return corrupt("the weights are not int8", weights);
   const uint32_t n = extent(w, 0);
   const uint32_t k = extent(w, 1);
   if (k > kMaxLinearK) return unsupported("an int8 layer has more than 131,071 inputs", weights);
@@ -34,9 +35,31 @@ Verdict verify_static_linear(const Site& site) {
   return check_numbers(site, named_input(site.op, integer.table()), fb::DType::i8, kTableSize);
 }
 
+/// Rows before the norm; 64-byte aligned, what the kernel wants for sparse weights lies behind them.
+uint64_t rows_scratch(const fb::Op& op, const fb::Tensor& w, uint32_t rows) {
+  return round_up(norm_scratch(op, extent(w, 0), rows), 64);
+}
+
 uint64_t static_linear_scratch(const fb::Model& model, const fb::Op& op, const ScratchNeed& need) {
-  return norm_scratch(op, extent(tensor(model, operand(op.inputs(), 1)), 0),
-                      linked::kHost ? need.linear_rows : need.block_rows);
+  const fb::Tensor& w = tensor(model, operand(op.inputs(), 1));
+  const uint32_t rows = linked::kHost ? need.linear_rows : need.block_rows;
+  if (!sparse_weights(w)) return norm_scratch(op, extent(w, 0), rows);
+  return rows_scratch(op, w, rows) + SparseBlocks::scratch(extent(w, 1));
+}
+
+/// Rows before a norm, at a time: weights are read once for as many as the kernel wants.
+uint32_t rows_before_norm(const TileRun& run, const fb::Tensor& w) {
+  return linear_rows(run, sparse_weights(w) ? SparseBlocks::rows(run.kernels, extent(w, 1)) : run.kernels.linear_rows);
+}
+
+/// Tells the kernel where sparse weights are.
+template <class Layer>
+void bind_sparse(const TileRun& run, const fb::Op& op, const fb::Tensor& w, Layer* args) {
+  if constexpr (linked::kSparse) {
+    if (!sparse_weights(w)) return;
+    SparseBlocks::bind(w, args);
+    args->scratch = reinterpret_cast<int8_t*>(run.scratch + rows_scratch(op, w, rows_before_norm(run, w)));
+  }
 }
 
 Status run_static_linear(const TileRun& run, const fb::Op& op) {
@@ -53,6 +76,7 @@ Status run_static_linear(const TileRun& run, const fb::Op& op) {
   args.requantise = {constant<int32_t>(run, operand(op.inputs(), 2)), nullptr, integer.pre_shift(), 0};
   args.y_stride = args.n;
   args.k16 = w.layout() == fb::Layout::k16n1;
+  bind_sparse(run, op, w, &args);
   const bool norm = has_norm(op);
   if (stores_f32(run.model, op)) {
     args.y_f32 = tile_rows(run, operand(op.outputs(), 0)).f32();
@@ -67,7 +91,7 @@ Status run_static_linear(const TileRun& run, const fb::Op& op) {
       args.y8 = fixed_tile_rows(run, operand(op.outputs(), 0)).data;
     }
   }
-  const uint32_t most = norm ? linear_rows(run, run.kernels.linear_rows) : run.rows;
+  const uint32_t most = norm ? rows_before_norm(run, w) : run.rows;
   for (uint32_t first = 0; first < run.rows; first += args.rows) {
     args.rows = run.rows - first < most ? run.rows - first : most;
     args.x = x.from(first).data;

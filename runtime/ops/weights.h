@@ -52,7 +52,9 @@ struct SparseBlocks {
   static uint64_t scratch(uint32_t k) { return kernels::sparse_scratch(k); }
   static uint32_t rows(const kernels::Table& table, uint32_t k) { return kernels::sparse_pass(k, table.sparse_rows); }
   static Verdict check(const fb::Tensor& t, const uint8_t* data);
-  static void bind(const fb::Tensor& t, kernels::LinearQ8* args) {
+  /// Layer: LinearQ8 or StaticLinear.
+  template <class Layer>
+  static void bind(const fb::Tensor& t, Layer* args) {
     const size_t steps = sparse_steps(t, args->n);
     const uint8_t* behind = reinterpret_cast<const uint8_t*>(args->w) + steps * 16;
     args->sparse.index = reinterpret_cast<const uint16_t*>(behind);

@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "tests/kernels/naive.h"
+#include "tests/kernels/sparse_blocks.h"
 #include "tests/kernels/support.h"
 
 namespace bantam::kernels::test {
@@ -98,7 +99,7 @@ class Case<LinearQ8> {
       }
       w_sum_.as<int32_t>()[o] = sum;
     }
-    if (shape_.sparse) compress();
+    if (shape_.sparse) sparse_.take(w_.as<int8_t>(), n, k);
     if (shape_.bits) leave_out_zeros();
     // Activations beyond the true k may be anything.
     for (uint32_t r = 0; r < shape_.rows; ++r) {
@@ -115,29 +116,31 @@ class Case<LinearQ8> {
     row_maximum_ = Guarded(size_t{shape_.rows} * 64);
     std::memset(row_maximum_.data(), 0x7f, row_maximum_.size());
     const bool int4 = shape_.group != 0;
-    return {
-        stored_.as<int8_t>(),
-        x_stride_,
-        x_scale_.as<float>(),
-        shape_.rows,
-        int4                           ? halves_.as<int8_t>()
-        : shape_.sparse || shape_.bits ? blocks_.as<int8_t>()
-                                       : w_.as<int8_t>(),
-        w_scale_.as<float>(),
-        w_sum_.as<int32_t>(),
-        shape_.bias ? bias_.as<float>() : nullptr,
-        shape_.k,
-        shape_.n,
-        shape_.activation,
-        y_.as<float>(),
-        y_stride_,
-        shape_.measured ? row_maximum_.as<int32_t>() : nullptr,
-        shape_.k16,
-        int4 ? factors_.as<uint8_t>() : nullptr,
-        shape_.group,
-        shape_.sparse ? SparseBlocks{index_.as<uint16_t>(), ends_.as<uint32_t>(), order_.data(), 0} : SparseBlocks{},
-        shape_.bits ? index_.as<uint64_t>() : nullptr,
-        scratch_.size() != 0 ? scratch_.as<int8_t>() : nullptr};
+    return {stored_.as<int8_t>(),
+            x_stride_,
+            x_scale_.as<float>(),
+            shape_.rows,
+            int4            ? halves_.as<int8_t>()
+            : shape_.sparse ? sparse_.weights()
+            : shape_.bits   ? blocks_.as<int8_t>()
+                            : w_.as<int8_t>(),
+            w_scale_.as<float>(),
+            w_sum_.as<int32_t>(),
+            shape_.bias ? bias_.as<float>() : nullptr,
+            shape_.k,
+            shape_.n,
+            shape_.activation,
+            y_.as<float>(),
+            y_stride_,
+            shape_.measured ? row_maximum_.as<int32_t>() : nullptr,
+            shape_.k16,
+            int4 ? factors_.as<uint8_t>() : nullptr,
+            shape_.group,
+            shape_.sparse ? sparse_.places() : SparseBlocks{},
+            shape_.bits ? index_.as<uint64_t>() : nullptr,
+            shape_.sparse          ? sparse_.scratch()
+            : scratch_.size() != 0 ? scratch_.as<int8_t>()
+                                   : nullptr};
   }
 
   Result run(const Table& table) {
@@ -182,44 +185,6 @@ class Case<LinearQ8> {
     }
   }
 
-  /// Blocks that are not all 0, spans in random order (the last output first), with steps of zeros where an output has fewer.
-  void compress() {
-    std::vector<int8_t> blocks;
-    std::vector<uint16_t> index;
-    order_ = Guarded(shape_.n);
-    ends_ = Guarded(size_t{shape_.n});
-    for (uint32_t group = 0; group < shape_.n / 4; ++group) {
-      const uint32_t first = group * 4 / kSparseSpan * kSparseSpan;
-      const uint32_t span = std::min(kSparseSpan, shape_.n - first);
-      std::vector<uint16_t> found[4];
-      size_t most = 0;
-      for (uint32_t j = 0; j < 4; ++j) {
-        const uint32_t place = group * 4 + j - first;
-        order_.data()[first + place] = static_cast<uint8_t>(span - 1 - place);
-        for (uint32_t quad = 0; quad < shape_.k / 4; ++quad) {
-          const int8_t* four = w_.as<int8_t>() + weight_at(first + span - 1 - place, quad * 4);
-          if ((four[0] | four[1] | four[2] | four[3]) != 0) found[j].push_back(static_cast<uint16_t>(quad));
-        }
-        most = std::max(most, found[j].size());
-      }
-      for (size_t step = 0; step < most; ++step) {
-        for (uint32_t j = 0; j < 4; ++j) {
-          const uint32_t output = first + order_.data()[group * 4 + j];
-          const bool here = step < found[j].size();
-          const uint16_t quad = here ? found[j][step] : static_cast<uint16_t>(shape_.k / 4 - 1);
-          index.push_back(quad);
-          const int8_t* four = w_.as<int8_t>() + weight_at(output, quad * 4u);
-          for (uint32_t i = 0; i < 4; ++i) blocks.push_back(here ? four[i] : int8_t{0});
-        }
-      }
-      ends_.as<uint32_t>()[group] = static_cast<uint32_t>(index.size() / 4);
-    }
-    blocks_ = Guarded(blocks.size());
-    std::copy(blocks.begin(), blocks.end(), blocks_.as<int8_t>());
-    index_ = Guarded(index.size() * 2);
-    std::copy(index.begin(), index.end(), index_.as<uint16_t>());
-    scratch_ = Guarded(sparse_scratch(shape_.k));
-  }
   void leave_out_zeros() {
     const int8_t* w = w_.as<int8_t>();
     const auto count = std::count_if(w, w + w_.size(), [](int8_t v) { return v != 0; });
@@ -255,7 +220,8 @@ class Case<LinearQ8> {
   size_t x_stride_ = 0;
   size_t y_stride_ = 0;
   Guarded x_, stored_, w_, w_scale_, x_scale_, w_sum_, bias_, y_, row_maximum_, halves_, factors_, scratch_, blocks_,
-      index_, ends_, order_;
+      index_;
+  SparseWeights sparse_;
 };
 
 /// The half nearest to x, for |x| in the range of normal halves.

@@ -33,8 +33,10 @@ class Case<StaticLinear> {
     sums_ = Guarded(size_t{n} * 4);
     for (uint32_t o = 0; o < n; ++o) {
       int32_t sum = 0;
+      bool zero = false;
       for (uint32_t i = 0; i < stored_k; ++i) {
-        const int8_t v = i >= k           ? int8_t{0}
+        if (i % 4 == 0) zero = shape_.sparse && random.chance(shape_.zeros);
+        const int8_t v = i >= k || zero   ? int8_t{0}
                          : shape_.extreme ? (o % 2 == 0 ? int8_t{-127} : int8_t{127})
                                           : random.weight();
         w_.as<int8_t>()[at(o, i)] = v;
@@ -42,6 +44,7 @@ class Case<StaticLinear> {
       }
       sums_.as<int32_t>()[o] = sum;
     }
+    if (shape_.sparse) sparse_.take(w_.as<int8_t>(), n, k);
     bias_ = make_numbers<int32_t>(random, n, -3000000, 3000000);
     multiplier_ = make_numbers<int16_t>(random, n, -32768, 32767);
     table_ = make_numbers<int8_t>(random, 256, -127, 127);
@@ -70,6 +73,11 @@ class Case<StaticLinear> {
     a.scale = scale_.as<float>();
     a.y_stride = y_stride_;
     a.k16 = shape_.k16;
+    if (shape_.sparse) {
+      a.w = sparse_.weights();
+      a.sparse = sparse_.places();
+      a.scratch = sparse_.scratch();
+    }
     return a;
   }
 
@@ -130,6 +138,7 @@ class Case<StaticLinear> {
   uint32_t pre_shift_ = 0;
   uint32_t post_shift_ = 0;
   Guarded x_, stored_, w_, sums_, bias_, multiplier_, table_, scale_, y_;
+  SparseWeights sparse_;
 };
 
 }  // namespace bantam::kernels::test

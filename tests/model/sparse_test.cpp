@@ -84,7 +84,7 @@ const Damage kDamages[] = {
     {"no_scales", "absent", [](Sparse& s) { s.tensor->scales.reset(); }},
     {"no_sums", "absent", [](Sparse& s) { s.tensor->sums.reset(); }},
     {"unsigned", "type i8", [](Sparse& s) { s.tensor->type = fb::DType::u8; }},
-    {"fixed_scales", "type i8", [](Sparse& s) { s.tensor->scale_kind = fb::ScaleKind::fixed; }},
+    {"fixed_scales", "have no scales", [](Sparse& s) { s.tensor->scale_kind = fb::ScaleKind::fixed; }},
 };
 
 class SparseWeightsRefused : public ::testing::TestWithParam<Damage> {};

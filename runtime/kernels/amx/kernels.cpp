@@ -45,7 +45,7 @@ bool linear_q8(const LinearQ8& a) {
 
 bool static_linear(const StaticLinear& a) {
   if constexpr (!linked::kStatic) return false;
-  if (a.rows < kLeastRows || a.k16) return avx512::shared::static_linear(a);
+  if (a.rows < kLeastRows || a.k16 || a.sparse.ends != nullptr) return avx512::shared::static_linear(a);
   return TiledLinear(a).run();
 }
 

@@ -78,15 +78,15 @@ namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE {
 
 #define BANTAM_KERNEL_OWN_SPARSE
 /// Four rows at a time, whose activations are expanded once for all outputs, into a.scratch.
-BANTAM_NOINLINE inline void dot_sparse(const LinearQ8& a) {
+BANTAM_NOINLINE inline void dot_sparse(const DotSparse& a) {
   uint32_t* expanded = reinterpret_cast<uint32_t*>(a.scratch);
   for (uint32_t row = 0, rows = 0; row < a.rows; row += rows) {
     const uint32_t left = a.rows - row;
     rows = left >= 4 ? 4 : left >= 2 ? 2 : 1;
     expand_rows(a.x + row * a.x_stride, a.x_stride, rows, a.k / 4, expanded);
     const auto kernel = rows == 4 ? bantam_smlad_sparse_4 : rows == 2 ? bantam_smlad_sparse_2 : bantam_smlad_sparse_1;
-    Sum* sums = reinterpret_cast<Sum*>(a.y) + row * a.y_stride;
-    BantamSmladSparse block = {nullptr, static_cast<uint32_t>(a.y_stride * sizeof(Sum)), nullptr, nullptr, expanded,
+    Sum* sums = a.sums + row * a.sums_stride;
+    BantamSmladSparse block = {nullptr, static_cast<uint32_t>(a.sums_stride * sizeof(Sum)), nullptr, nullptr, expanded,
                                nullptr};
     for_sparse_outputs(a, [&block, sums, kernel](const SparseOutput& output) {
       block.sums = sums + output.output;

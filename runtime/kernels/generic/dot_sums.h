@@ -40,11 +40,24 @@ struct SparseOutput {
   uint32_t output;
 };
 
-/// f(SparseOutput) for each output of a layer.
+/// sums[r][o] = the sum over k of x[r][k] * w[o][k] of outputs of sparse weights, the first of which begins a span: dot_sparse(block).
+struct DotSparse {
+  const int8_t* x;
+  size_t x_stride;
+  uint32_t rows;
+  const int8_t* w;  // of the whole layer
+  SparseBlocks sparse;
+  uint32_t k, outputs;
+  Sum* sums;
+  size_t sums_stride;
+  int8_t* scratch;  // sparse_scratch(k) bytes
+};
+
+/// f(SparseOutput) for each of those outputs.
 template <class F>
-BANTAM_INLINE void for_sparse_outputs(const LinearQ8& a, const F& f) {
+BANTAM_INLINE void for_sparse_outputs(const DotSparse& a, const F& f) {
   uint32_t step = a.sparse.begin;
-  for (uint32_t group = 0; group < a.n / 4; ++group) {
+  for (uint32_t group = 0; group < a.outputs / 4; ++group) {
     const uint32_t end = a.sparse.ends[group];
     const uint32_t span = group * 4 / kSparseSpan * kSparseSpan;
     for (uint32_t j = 0; j < 4; ++j) {

@@ -78,6 +78,14 @@ BANTAM_INLINE LinearQ8 rows_from(LinearQ8 a, uint32_t first) {
   if (a.row_maximum != nullptr) a.row_maximum += first * 16;
   return a;
 }
+BANTAM_INLINE StaticLinear rows_from(StaticLinear a, uint32_t first) {
+  a.rows -= first;
+  a.x += first * a.x_stride;
+  if (a.y8 != nullptr) a.y8 += first * a.y_stride;
+  if (a.y16 != nullptr) a.y16 += first * a.y_stride;
+  if (a.y_f32 != nullptr) a.y_f32 += first * a.y_stride;
+  return a;
+}
 #endif
 
 /// Row r of y from the sums that lie in it.

@@ -1,5 +1,5 @@
-// linear_q8 of sparse weights (layout sparse_1x4) on 16 lanes, which are rows here: each nonzero block of four weights meets
-// the same four inputs of 16 rows, or of 32 or 64, for which its place is read only once.
+// Sparse weights (layout sparse_1x4) on 16 lanes, which are rows here: each nonzero block of four weights meets the same four
+// inputs of 16 rows, or of 32 or 64, for which its place is read only once. linear_q8 of them; static_linear's are static_sparse.h.
 #ifndef BANTAM_KERNELS_GENERIC_LINEAR_SPARSE_H_
 #define BANTAM_KERNELS_GENERIC_LINEAR_SPARSE_H_
 
@@ -86,22 +86,54 @@ BANTAM_INLINE void dot_sparse_group(const int8_t* tokens, const int8_t* w, const
   add_step(tokens, w, places, sums);
 }
 
-/// Sums of a span's outputs, found[o][r] of output o and row r; those of many rows are values already.
+/// What sums become beside the dot products: they stay.
+template <uint32_t kVectors>
+struct StaySums {
+  template <class Layer>
+  BANTAM_INLINE StaySums(const Layer&, uint32_t) {}
+  BANTAM_INLINE I32 start(uint32_t) const { return splat(int32_t{0}); }
+  BANTAM_INLINE void store_output(const RowSums (&sums)[kVectors], uint32_t, int32_t* to) const {
+    BANTAM_UNROLL
+    for (uint32_t i = 0; i < kVectors; ++i) store(to + i * 16, sums[i].get());
+  }
+};
+
+/// Values, as bits.
+template <uint32_t kVectors>
+class BecomeValues {
+ public:
+  BANTAM_INLINE BecomeValues(const LinearQ8& a, uint32_t first)
+      : w_sum_(a.w_sum + first), w_scale_(a.w_scale + first), bias_(a.bias == nullptr ? nullptr : a.bias + first) {
+    for (uint32_t r = 0; r < 16 * kVectors; ++r) scales_[r] = a.x_scale[r < a.rows ? r : a.rows - 1];
+  }
+  BANTAM_INLINE I32 start(uint32_t o) const {
+    return kOffsetInDots ? times_minus_128(splat(w_sum_[o])) : splat(int32_t{0});
+  }
+  BANTAM_INLINE void store_output(const RowSums (&sums)[kVectors], uint32_t o, int32_t* to) const {
+    const F32 scale = splat(w_scale_[o]);
+    const F32 offset = splat(bias_ != nullptr ? bias_[o] : 0.0f);
+    BANTAM_UNROLL
+    for (uint32_t i = 0; i < kVectors; ++i) {
+      store(to + i * 16, bits(dequantize(sums[i].get(), load(scales_ + i * 16), scale, offset)));
+    }
+  }
+
+ private:
+  const int32_t* const w_sum_;
+  const float* const w_scale_;
+  const float* const bias_;
+  alignas(64) float scales_[16 * kVectors];  // of rows that are not there the last one's, like their inputs
+};
+
+/// What is found of a span's outputs, found[o][r] of output o and row r.
 template <uint32_t kVectors>
 struct SpanSums {
-  static constexpr bool kValues = kVectors > 1;
-
   alignas(64) int32_t found[kSparseSpan][16 * kVectors];
 
-  /// Outputs [first, first + outputs) of all rows.
-  BANTAM_INLINE void add(const LinearQ8& a, uint32_t first, uint32_t outputs) {
-    alignas(64) float scales[16 * kVectors];  // of rows that are not there the last one's, like their inputs
-    if constexpr (kValues) {
-      for (uint32_t r = 0; r < 16 * kVectors; ++r) scales[r] = a.x_scale[r < a.rows ? r : a.rows - 1];
-    }
-    const int32_t* const w_sum = a.w_sum + first;
-    const float* const w_scale = a.w_scale + first;
-    const float* const bias = a.bias == nullptr ? nullptr : a.bias + first;
+  /// Outputs [first, first + outputs) of all rows; Become: StaySums or BecomeValues.
+  template <class Become, class Layer>
+  BANTAM_INLINE void add(const Layer& a, uint32_t first, uint32_t outputs) {
+    const Become become(a, first);
     const uint32_t* ends = a.sparse.ends + first / 4;
     uint32_t step = first == 0 ? a.sparse.begin : ends[-1];
     const uint8_t* order = a.sparse.order + first;
@@ -109,24 +141,28 @@ struct SpanSums {
       RowSums acc[4][kVectors];
       BANTAM_UNROLL
       for (uint32_t j = 0; j < 4; ++j) {
-        const bool offset = kValues && kOffsetInDots;
-        const I32 start = offset ? times_minus_128(splat(w_sum[order[j]])) : splat(int32_t{0});
+        const I32 start = become.start(order[j]);
         BANTAM_UNROLL
         for (uint32_t i = 0; i < kVectors; ++i) acc[j][i] = RowSums(start);
       }
       dot_sparse_group(a.scratch, a.w + size_t{step} * 16, a.sparse.index + size_t{step} * 4, ends[group] - step, acc);
       step = ends[group];
       BANTAM_UNROLL
-      for (uint32_t j = 0; j < 4; ++j) {
-        const uint32_t o = order[j];
-        const F32 scale = splat(w_scale[o]);
-        const F32 offset = splat(bias != nullptr ? bias[o] : 0.0f);
-        BANTAM_UNROLL
-        for (uint32_t i = 0; i < kVectors; ++i) {
-          const I32 sum = acc[j][i].get();
-          store(found[o] + i * 16, kValues ? bits(dequantize(sum, load(scales + i * 16), scale, offset)) : sum);
-        }
-      }
+      for (uint32_t j = 0; j < 4; ++j) become.store_output(acc[j], order[j], found[order[j]]);
+    }
+  }
+};
+
+/// The values of a LinearQ8; those of many rows are values as soon as they are found.
+template <uint32_t kVectors>
+struct SpanValues : SpanSums<kVectors> {
+  static constexpr bool kValues = kVectors > 1;
+
+  BANTAM_INLINE void add(const LinearQ8& a, uint32_t first, uint32_t outputs) {
+    if constexpr (kValues) {
+      SpanSums<kVectors>::template add<BecomeValues<kVectors>>(a, first, outputs);
+    } else {
+      SpanSums<kVectors>::template add<StaySums<kVectors>>(a, first, outputs);
     }
   }
 
@@ -142,7 +178,7 @@ struct SpanSums {
     const float* x_scale = a.x_scale + row;
     float* y = a.y + row * a.y_stride + column;
     for_rows_of(
-        found[panel * 16] + row, 16 * kVectors, rows, [&](uint32_t r, I32 sums) __attribute__((always_inline)) {
+        this->found[panel * 16] + row, 16 * kVectors, rows, [&](uint32_t r, I32 sums) __attribute__((always_inline)) {
           const F32 v = kValues ? from_bits(sums) : dequantize(sums + start, splat(x_scale[r]), w_scale, bias);
           if constexpr (kWorst) worst = max(worst, magnitude_bits(v));
           store(y + r * a.y_stride, v);
@@ -153,7 +189,7 @@ struct SpanSums {
 /// All rows, at most 16 * kVectors, of outputs [first, first + outputs), at most a span. False when some y is not finite.
 template <uint32_t kVectors, bool kPlain>
 BANTAM_NOINLINE bool linear_sparse_span(const LinearQ8& a, uint32_t first, uint32_t outputs) {
-  SpanSums<kVectors> sums;
+  SpanValues<kVectors> sums;
   sums.add(a, first, outputs);
   I32 worst = splat(int32_t{0});
   bool finite = true;
@@ -172,12 +208,20 @@ BANTAM_NOINLINE bool linear_sparse_span(const LinearQ8& a, uint32_t first, uint3
   return kPlain ? largest(worst) < kInfinityBits : finite;
 }
 
+/// How linear_q8 makes a span.
+struct SpansOfValues {
+  template <uint32_t kVectors>
+  static BANTAM_INLINE auto of(const LinearQ8& a) {
+    const bool plain = a.activation == Activation::kNone && a.row_maximum == nullptr;
+    return plain ? linear_sparse_span<kVectors, true> : linear_sparse_span<kVectors, false>;
+  }
+};
+
 /// One pass over the weights: all outputs of at most 16 * kVectors rows.
-template <uint32_t kVectors>
-BANTAM_INLINE bool linear_sparse_rows(const LinearQ8& a) {
+template <class Spans, uint32_t kVectors, class Layer>
+BANTAM_INLINE bool sparse_rows(const Layer& a) {
   rows_to_tokens<16 * kVectors>(a.x, a.x_stride, a.rows, a.k / 4, a.scratch);
-  const bool plain = a.activation == Activation::kNone && a.row_maximum == nullptr;
-  const auto span = plain ? linear_sparse_span<kVectors, true> : linear_sparse_span<kVectors, false>;
+  const auto span = Spans::template of<kVectors>(a);
   bool finite = true;
   for (uint32_t first = 0; first < a.n; first += kSparseSpan) {
     finite &= span(a, first, a.n - first < kSparseSpan ? a.n - first : kSparseSpan);
@@ -185,34 +229,35 @@ BANTAM_INLINE bool linear_sparse_rows(const LinearQ8& a) {
   return finite;
 }
 
-/// `a.row_maximum` are 0 where there are any.
-inline bool linear_sparse(const LinearQ8& a) {
+/// All passes. Spans: SpansOfValues for a LinearQ8, another for a StaticLinear.
+template <class Spans, class Layer>
+BANTAM_INLINE bool sparse_passes(const Layer& a) {
   bool finite = true;
-  LinearQ8 block = a;
-  for (uint32_t row = 0; row < a.rows; row += block.rows) {
-    uint32_t most = sparse_pass(a.k, a.rows - row);
+  for (uint32_t row = 0, rows = 0; row < a.rows; row += rows) {
+    Layer block = rows_from(a, row);
+    uint32_t most = sparse_pass(a.k, block.rows);
     if (most > kSparsePass) most = kSparsePass;
-    block.rows = a.rows - row < most ? a.rows - row : most;
-    block.x = a.x + row * a.x_stride;
-    block.x_scale = a.x_scale + row;
-    block.y = a.y + row * a.y_stride;
-    if (a.row_maximum != nullptr) block.row_maximum = a.row_maximum + row * 16;
+    rows = block.rows < most ? block.rows : most;
+    block.rows = rows;
     if constexpr (kSparsePass >= 64) {
       if (most == 64) {
-        finite &= linear_sparse_rows<4>(block);
+        finite &= sparse_rows<Spans, 4>(block);
         continue;
       }
     }
     if constexpr (kSparsePass >= 32) {
       if (most == 32) {
-        finite &= linear_sparse_rows<2>(block);
+        finite &= sparse_rows<Spans, 2>(block);
         continue;
       }
     }
-    finite &= linear_sparse_rows<1>(block);
+    finite &= sparse_rows<Spans, 1>(block);
   }
   return finite;
 }
+
+/// `a.row_maximum` are 0 where there are any.
+inline bool linear_sparse(const LinearQ8& a) { return sparse_passes<SpansOfValues>(a); }
 
 }  // namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE
 

@@ -24,10 +24,9 @@ BANTAM_NOINLINE inline void dot_unpacked(const LinearQ8& a) {
 }
 
 #if !defined(BANTAM_KERNEL_OWN_SPARSE)
-/// Sums of all rows and outputs of sparse weights.
-BANTAM_NOINLINE inline void dot_sparse(const LinearQ8& a) {
+BANTAM_NOINLINE inline void dot_sparse(const DotSparse& a) {
   for_sparse_outputs(a, [&a](const SparseOutput& output) {
-    Sum* sums = reinterpret_cast<Sum*>(a.y) + output.output;
+    Sum* sums = a.sums + output.output;
     for (uint32_t r = 0; r < a.rows; ++r) {
       const int8_t* x = a.x + r * a.x_stride;
       const uint16_t* index = output.index;
@@ -37,7 +36,7 @@ BANTAM_NOINLINE inline void dot_sparse(const LinearQ8& a) {
         BANTAM_UNROLL_ALWAYS
         for (uint32_t i = 0; i < 4; ++i) sum += four[i] * w[i];
       }
-      sums[r * a.y_stride] = sum;
+      sums[r * a.sums_stride] = sum;
     }
   });
 }
@@ -54,7 +53,8 @@ inline bool linear_q8(const LinearQ8& a) {
   }
   if constexpr (linked::kSparse) {
     if (a.sparse.ends != nullptr) {
-      dot_sparse(a);
+      dot_sparse(
+          {a.x, a.x_stride, a.rows, a.w, a.sparse, a.k, a.n, reinterpret_cast<Sum*>(a.y), a.y_stride, a.scratch});
       return dequantize_rows(a);
     }
   }

@@ -5,6 +5,9 @@
 
 #include "kernels/generic/linear.h"
 #include "kernels/generic/static_store.h"
+#if !defined(BANTAM_KERNEL_ONE_LANE)
+#include "kernels/generic/static_sparse.h"
+#endif
 
 namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE {
 
@@ -21,7 +24,7 @@ struct NothingOfRows {};
 /// A few rows and panels at a time, whose sums the stack holds: dot(row, rows, panel, panels, sums, stride, kept) writes them.
 template <uint32_t kRows, class Kept, class Dot>
 BANTAM_INLINE void static_linear_sums(const StaticLinear& a, const Dot& dot) {
-  constexpr uint32_t kPanels = 4;
+  constexpr uint32_t kPanels = kSparseSpan / 16;
   constexpr uint32_t kStride = kPanels * 16;
   Sum sums[kRows * kStride];
   for (uint32_t row = 0; row < a.rows; row += kRows) {
@@ -48,9 +51,23 @@ inline bool static_linear_k16(const StaticLinear& a) {
 
 #if defined(BANTAM_KERNEL_ONE_LANE)
 
+/// static_linear of sparse weights: the panels of a block are a span.
+inline bool static_sparse(const StaticLinear& a) {
+  const auto dot = [&](uint32_t row, uint32_t rows, uint32_t panel, uint32_t panels, Sum* sums, size_t stride,
+                       NothingOfRows&) {
+    dot_sparse({a.x + row * a.x_stride, a.x_stride, rows, a.w, blocks_from(a.sparse, panel * 16), a.k, panels * 16,
+                sums, stride, a.scratch});
+  };
+  static_linear_sums<4, NothingOfRows>(a, dot);
+  return true;
+}
+
 inline bool static_linear(const StaticLinear& a) {
   if constexpr (!linked::kStatic) return false;
   if (a.k16) return static_linear_k16(a);
+  if constexpr (linked::kSparse) {
+    if (a.sparse.ends != nullptr) return static_sparse(a);
+  }
   const size_t panel_bytes = size_t{a.k} * 16;
   const auto dot = [&](uint32_t row, uint32_t rows, uint32_t panel, uint32_t panels, Sum* sums, size_t stride,
                        RepeatedRows& kept) {
@@ -118,6 +135,7 @@ BANTAM_INLINE bool static_linear_with(const StaticLinear& a, Indices<kIndex...>)
 inline bool static_linear(const StaticLinear& a) {
   if constexpr (!linked::kStatic) return false;
   if (a.k16) return static_linear_k16(a);
+  if (linked::kSparse && a.sparse.ends != nullptr) return static_sparse(a);
   return static_linear_with(a, MakeIndices<kMaxRows>::type{});
 }
 

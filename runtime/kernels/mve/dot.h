@@ -112,15 +112,15 @@ BANTAM_NOINLINE void dot_sparse_output(const int8_t* x, size_t x_stride, const S
   for (uint32_t r = 0; r < kRows; ++r) sums[r * sums_stride] = found[r];
 }
 
-BANTAM_NOINLINE inline void dot_sparse(const LinearQ8& a) {
+BANTAM_NOINLINE inline void dot_sparse(const DotSparse& a) {
   for (uint32_t row = 0, rows = 0; row < a.rows; row += rows) {
     const uint32_t left = a.rows - row;
     rows = left >= 4 ? 4 : left >= 2 ? 2 : 1;
     const auto kernel = rows == 4 ? dot_sparse_output<4> : rows == 2 ? dot_sparse_output<2> : dot_sparse_output<1>;
     const int8_t* x = a.x + row * a.x_stride;
-    Sum* sums = reinterpret_cast<Sum*>(a.y) + row * a.y_stride;
+    Sum* sums = a.sums + row * a.sums_stride;
     for_sparse_outputs(a, [&a, x, sums, kernel](const SparseOutput& output) {
-      kernel(x, a.x_stride, output, sums + output.output, a.y_stride);
+      kernel(x, a.x_stride, output, sums + output.output, a.sums_stride);
     });
   }
 }
