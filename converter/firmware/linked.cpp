@@ -86,7 +86,10 @@ class Needs {
       need("ACTIVATIONS", 1u << static_cast<uint32_t>(fb::ActivationKind::exp));
     }
     // Integers only: tables stand for activations, and the norm is the integer one.
-    if (is_static(op)) return;
+    if (is_static(op)) {
+      if (ops::executed_kind(op) == fb::OpAttributes::Linear) layout(tensor(model_, operand(op.inputs(), 1)));
+      return;
+    }
     numbers(op);
     if (op.epilogue() != nullptr) epilogue(*op.epilogue());
   }
@@ -232,13 +235,18 @@ class Needs {
     }
   }
 
-  void weights(int32_t index, std::optional<linked::Numbers> if_integer, linked::Numbers if_float) {
-    const fb::Tensor& t = tensor(model_, index);
-    const bool integer = t.type() == fb::DType::i8 || t.type() == fb::DType::i4;
+  /// What the layout of integer weights needs beside their numbers.
+  void layout(const fb::Tensor& t) {
 #define BANTAM_WEIGHTS(own, kind, Format) \
   if (t.layout() == fb::Layout::own && linked::kNumber##kind != linked::kNumberDynamic) number(linked::kNumber##kind);
 #include "format/weights.inc"
 #undef BANTAM_WEIGHTS
+  }
+
+  void weights(int32_t index, std::optional<linked::Numbers> if_integer, linked::Numbers if_float) {
+    const fb::Tensor& t = tensor(model_, index);
+    const bool integer = t.type() == fb::DType::i8 || t.type() == fb::DType::i4;
+    layout(t);
     if (!integer) number(if_float);
     if (integer && if_integer) number(*if_integer);
     if (t.type() == fb::DType::f16) number(linked::kNumberHalf);

@@ -71,13 +71,14 @@ Graph split_for_small_plan(const Graph& graph) {
   return result;
 }
 
-Built build_static(const Graph& graph, const StaticRanges& ranges, bool small) {
+Built build_static(const Graph& graph, const StaticRanges& ranges, bool small, const TypeOptions& options) {
   return run_passes(graph, small, DataSection::In::kMemory, [&](Built& built) {
     Graph& g = built.graph;
     run_pass(built, "choose types", [&] { choose_types(g, {}); });
     // In a small plan, too: rows of attention are i8 and lie where the residual lay.
     run_pass(built, "pool early", [&] { pool_early(g); });
     run_pass(built, "integers only", [&] { make_static(g, ranges); });
+    run_pass(built, "choose sparse layers", [&] { choose_sparse(g, options); });
   });
 }
 

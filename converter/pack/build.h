@@ -37,8 +37,8 @@ Built build_model(const Graph& graph, const TypeOptions& options, const Measured
                   DataSection::In in = DataSection::In::kMemory);
 
 /// The same in static quantization, from the ranges of `graph` unfused (quantize/static_ranges.h). `small`: for the small plan,
-/// `graph` being what split_for_small_plan gives.
-Built build_static(const Graph& graph, const StaticRanges& ranges, bool small = false);
+/// `graph` being what split_for_small_plan gives. `options`: which layers are sparse; their weights are int8 anyway.
+Built build_static(const Graph& graph, const StaticRanges& ranges, bool small = false, const TypeOptions& options = {});
 
 /// The same function with queries apart from keys and values, so that each part is calibrated by its own name.
 Graph split_for_small_plan(const Graph& graph);

@@ -70,21 +70,21 @@ void round_row(const Matrix& matrix, const Constant& constant, size_t n, float* 
   int8_quantize(values.data(), matrix.columns, *scale, row);
 }
 
-/// Linear weights in tiles, or in a layout without their zeros.
-std::vector<uint8_t> linear_bytes(const std::vector<int8_t>& integers, const Matrix& matrix, const Constant& constant,
-                                  fb::Layout* layout) {
-  const auto encoded = [&](fb::Layout as) {
-    return weight_codec(as).encode(integers.data(), matrix.rows, matrix.columns);
-  };
+/// Linear weights [rows][columns] in tiles, or in a layout without their zeros. Static layers know no bitmasks.
+std::vector<uint8_t> linear_bytes(const std::vector<int8_t>& integers, size_t rows, size_t columns,
+                                  const Constant& constant, fb::TensorT& tensor) {
+  fb::Layout* const layout = &tensor.layout;
+  const auto encoded = [&](fb::Layout as) { return weight_codec(as).encode(integers.data(), rows, columns); };
   if (!constant.smallest) {
     const bool sparse =
-        constant.sparse_above < 1 && zero_blocks(integers.data(), matrix.rows, matrix.columns) > constant.sparse_above;
+        constant.sparse_above < 1 && zero_blocks(integers.data(), rows, columns) > constant.sparse_above;
     *layout = sparse ? fb::Layout::sparse_1x4 : fb::Layout::tile_k4n16;
     return encoded(*layout);
   }
   *layout = fb::Layout::tile_k4n16;
   std::vector<uint8_t> best = encoded(*layout);
   for (const fb::Layout other : compressed_layouts()) {
+    if (tensor.scale_kind == fb::ScaleKind::fixed && other == fb::Layout::bitmask_k4n16) continue;
     std::vector<uint8_t> bytes = encoded(other);
     if (bytes.size() >= best.size()) continue;
     best = std::move(bytes);
@@ -119,8 +119,7 @@ void store_int8(DataSection& data, const Matrix& matrix, bool tiled, const Const
     if (!tiled) {
       data.append(tensor.data.get(), integers.data(), count * matrix.columns);
     } else {
-      const Matrix part{count, matrix.columns, matrix.source};
-      const std::vector<uint8_t> bytes = linear_bytes(integers, part, constant, &tensor.layout);
+      const std::vector<uint8_t> bytes = linear_bytes(integers, count, matrix.columns, constant, tensor);
       data.append(tensor.data.get(), bytes.data(), bytes.size());
     }
   }
@@ -226,8 +225,9 @@ void store_numbers(DataSection& data, const std::vector<int32_t>& numbers, fb::T
   tensor.data = store(data, stored);
 }
 
-/// Integers of a linear weight as they are, in tiles, with their sums.
-void store_static_weights(DataSection& data, const std::vector<int32_t>& numbers, fb::TensorT& tensor) {
+/// Integers of a linear weight as they are, with their sums.
+void store_static_weights(DataSection& data, const Constant& constant, fb::TensorT& tensor) {
+  const std::vector<int32_t>& numbers = constant.numbers;
   const size_t n = in_memory(rows(tensor));
   const size_t k = in_memory(width(tensor));
   if (numbers.size() < uint64_t{n} * k)
@@ -238,14 +238,13 @@ void store_static_weights(DataSection& data, const std::vector<int32_t>& numbers
     integers[i] = static_cast<int8_t>(numbers[i]);
     sums[i / k] += numbers[i];
   }
-  tensor.layout = fb::Layout::tile_k4n16;
-  tensor.data = store(data, weight_codec(tensor.layout).encode(integers.data(), n, k));
+  tensor.data = store(data, linear_bytes(integers, n, k, constant, tensor));
   tensor.sums = store(data, sums);
 }
 
 void store_constant(DataSection& data, const Constant& constant, bool tiled, fb::TensorT& tensor) {
   if (!constant.numbers.empty()) {
-    if (tiled) return store_static_weights(data, constant.numbers, tensor);
+    if (tiled) return store_static_weights(data, constant, tensor);
     if (tensor.type == fb::DType::i8) return store_numbers<int8_t>(data, constant.numbers, tensor);
     if (tensor.type == fb::DType::i16) return store_numbers<int16_t>(data, constant.numbers, tensor);
     return store_numbers<int32_t>(data, constant.numbers, tensor);

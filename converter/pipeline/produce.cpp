@@ -113,7 +113,7 @@ Built build_file(const Graph& source, const ConvertOptions& options) {
     const Graph split = small ? split_for_small_plan(graph) : clone(graph);
     const StaticRanges ranges = calibrate_ranges(split, options);
     options.progress("packing", 0);
-    return build_static(split, ranges, small);
+    return build_static(split, ranges, small, options.types);
   }
   const bool quantized = is_integer(options.types.weights);
   Measured measured;
@@ -183,6 +183,11 @@ Produced produce(ConvertOptions options, ConvertSource& source) {
         fmt::format("{}; it may be slower than int8 with dynamic activations on this "
                     "machine: bantam bench FILE measures that",
                     fixed ? "--activations static is for cores without floats" : "int4 saves bytes"));
+  }
+  if (fixed && options.types.sparse == Sparse::kSmallest) {
+    result.report.notes.emplace_back(
+        "--activations static has no layout for single zeros: layers are stored sparse where blocks of four of them "
+        "make that smaller, else dense");
   }
   result.report.source = options.source.string();
   result.report.output = options.output.string();

@@ -58,6 +58,27 @@ class Prune(CommandTest):
         recipe = self.line("inspect", sparse, "--json")["properties"]["recipe"]
         self.assertEqual("weights=i8 prune=0.8 pattern=1x4 scope=global prune-by=magnitude sparse=always", recipe)
 
+    def test_static_files_are_sparse_too(self):
+        static = ("--activations", "static", "--calibrate", TEXTS, "--prune", "0.8", "--prune-scope", "uniform")
+        for plan in ("fast", "small"):
+            sparse, report = self.make("sparse.bantam", *static, "--plan", plan, "--sparse", "always")
+            dense, _ = self.make("dense.bantam", *static, "--plan", plan, "--sparse", "never")
+            self.assertIn("choose sparse layers", report["passes"])
+            self.assertIn("i8 sparse", " ".join(row["types"] for row in report["classes"]))
+            self.assertLess(sparse.stat().st_size, dense.stat().st_size)
+            expected = self.answers_alike(sparse, dense)
+            self.assertEqual(self.ok("run", sparse, *COMMANDS, "--raw", "--threads", "3"), expected)
+            self.assertTrue(self.line("verify", sparse, "--json")["ok"])
+            self.assertTrue(self.lines("bench", sparse, "--seq", "8", "--per-op", "--json"))
+        short, _ = self.make("short.bantam", *static, "--typical-tokens", "1")
+        long, _ = self.make("long.bantam", *static)
+        self.assertGreater(short.stat().st_size, long.stat().st_size)
+        scattered = ("--pattern", "unstructured")
+        bits, report = self.make("bits.bantam", *static, *scattered)
+        dense, _ = self.make("dense.bantam", *static, *scattered, "--sparse", "never")
+        self.assertIn("no layout for single zeros", " ".join(report["notes"]))
+        self.answers_alike(bits, dense)
+
     def test_scattered_zeros_are_stored_in_a_third(self):
         small, report = self.make("bits.bantam", "--prune", "0.8", "--pattern", "unstructured")
         dense, _ = self.make("dense.bantam", "--prune", "0.8", "--pattern", "unstructured", "--sparse", "never")

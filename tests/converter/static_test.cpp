@@ -24,6 +24,7 @@
 #include "pack/layout.h"
 #include "pack/lower.h"
 #include "pack/plan.h"
+#include "prune/prune.h"
 #include "quantize/numbers.h"
 #include "run/texts.h"
 #include "tests/session/edit_file.h"
@@ -367,6 +368,80 @@ TEST(Static, TheVerifierTrustsNoNumber) {
     const Status status = open_spoiled(built, spoils[i]);
     EXPECT_TRUE(status == Status::kCorrupt || status == Status::kUnsupported) << "spoil " << i;
   }
+}
+
+/// 85 % of the blocks of four weights are 0.
+Built build_pruned_static(Sparse sparse, PrunePattern pattern = PrunePattern::k1x4, bool small = false) {
+  const Graph whole = fixture::bert_graph({2, 40, 5, 520, 211, 3, false, 64, 70});
+  Graph graph = small ? split_for_small_plan(whole) : clone(whole);
+  PruneOptions prune_most;
+  prune_most.share = 0.85;
+  prune_most.scope = PruneScope::kUniform;
+  prune_most.pattern = pattern;
+  prune(graph, prune_most, {}, {});
+  TypeOptions options;
+  options.sparse = sparse;
+  return build_static(graph, ranges_of(graph), small, options);
+}
+
+size_t weights_in(const Built& built, fb::Layout layout) {
+  const auto& tensors = built.graph.model.tensors;
+  return static_cast<size_t>(
+      std::count_if(tensors.begin(), tensors.end(), [&](const auto& t) { return t->layout == layout; }));
+}
+
+TEST(Static, SparseLayersHaveTheBitsOfDenseOnes) {
+  const Ids ids = random_ids({1, 33, 17, 5, 40, 12, 9, 26}, 211, 1, 5);
+  for (const bool small : {false, true}) {
+    const Built dense = build_pruned_static(Sparse::kNever, PrunePattern::k1x4, small);
+    const Built sparse = build_pruned_static(Sparse::kAlways, PrunePattern::k1x4, small);
+    EXPECT_EQ(weights_in(dense, fb::Layout::sparse_1x4), 0u);
+    EXPECT_GE(weights_in(sparse, fb::Layout::sparse_1x4), 8u);
+    EXPECT_LT(sparse.bytes.size(), dense.bytes.size());
+    EXPECT_EQ(run_once(file_of(sparse), ids, {}), run_once(file_of(dense), ids, {}));
+    expect_same_bits(sparse);
+  }
+}
+
+TEST(Static, TheSmallestFileHasNoBitmasks) {
+  const Built blocks = build_pruned_static(Sparse::kSmallest);
+  EXPECT_GE(weights_in(blocks, fb::Layout::sparse_1x4), 8u);
+  const Built scattered = build_pruned_static(Sparse::kSmallest, PrunePattern::kUnstructured);
+  EXPECT_EQ(weights_in(scattered, fb::Layout::bitmask_k4n16), 0u);
+  // Half of the blocks are 0 even so.
+  EXPECT_LT(scattered.bytes.size(), build_pruned_static(Sparse::kNever, PrunePattern::kUnstructured).bytes.size());
+}
+
+TEST(Static, TheVerifierFollowsNoPlaceOfSparseWeights) {
+  const Built built = build_pruned_static(Sparse::kAlways);
+  using Spoil = void (*)(fb::TensorT&, uint8_t * data);
+  const auto opened = [&](Spoil spoil) {
+    const TestFile file(bantam::testing::edit_file({built.bytes.begin(), built.bytes.end()},
+                                                   [&](fb::ModelT& model, std::vector<uint8_t>& data) {
+                                                     for (const auto& t : model.tensors) {
+                                                       if (t->layout == fb::Layout::sparse_1x4)
+                                                         return spoil(*t, data.data() + t->data->offset());
+                                                     }
+                                                   }));
+    Model model;
+    return Model::open(file.data(), file.size(), &model);
+  };
+  EXPECT_EQ(opened([](fb::TensorT&, uint8_t*) {}), Status::kOk);
+  const Spoil spoils[] = {
+      [](fb::TensorT& t, uint8_t* data) {  // an output of another span
+        data[t.data->size() - 1] = 255;
+      },
+      [](fb::TensorT& t, uint8_t* data) {  // a block beyond the inputs
+        const uint64_t padded = (static_cast<uint64_t>(t.shape[0].b()) + 15) / 16 * 16;
+        const uint64_t steps = (t.data->size() - 2 * padded) / 24;
+        data[steps * 16 + 1] = 255;
+      },
+      [](fb::TensorT& t, uint8_t*) { *t.data = fb::Blob(t.data->offset(), t.data->size() - 24, 0, 0); },
+      [](fb::TensorT& t, uint8_t*) { t.sums.reset(); },
+      [](fb::TensorT& t, uint8_t*) { t.layout = fb::Layout::bitmask_k4n16; },
+      [](fb::TensorT& t, uint8_t*) { t.type = fb::DType::u8; },
+  };
+  for (size_t i = 0; i < std::size(spoils); ++i) EXPECT_EQ(opened(spoils[i]), Status::kCorrupt) << "spoil " << i;
 }
 
 TEST(Static, DamagedFilesNeverFault) {
