@@ -165,10 +165,22 @@ BANTAM_INLINE void store_ints_first(T* p, Ints v, uint32_t count) {
   memcpy(p, all, count * sizeof(T));
 }
 
+/// The rows of tables that row r is made of lie anywhere in megabytes: they are asked for some rows ahead.
+BANTAM_INLINE void fetch_embedding(const StaticEmbed& a, uint32_t r) {
+  for (uint32_t s = 0; s < a.source_count; ++s) {
+    const StaticSource& source = a.sources[s];
+    const size_t bytes = size_t{a.width} * (source.wide ? 2 : 1);
+    const int8_t* row = static_cast<const int8_t*>(source.data) + static_cast<size_t>(source.index[r]) * bytes;
+    for (size_t i = 0; i < bytes; i += 64) prefetch_near(row + i);
+  }
+}
+
 inline bool static_embed(const StaticEmbed& a) {
   if constexpr (!linked::kStatic) return false;
   constexpr uint32_t kColumns = 64;
+  constexpr uint32_t kAhead = 4;
   for (uint32_t r = 0; r < a.rows; ++r) {
+    if (kIntLanes == 16 && r + kAhead < a.rows) fetch_embedding(a, r + kAhead);
     for (uint32_t column = 0; column < a.width; column += kColumns) {
       const uint32_t count = a.width - column < kColumns ? a.width - column : kColumns;
       int32_t total[kColumns];
