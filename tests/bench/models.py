@@ -3,9 +3,9 @@
 voice-commands is the model that ships with the project; minilm is SHARED/models/minilm-sst2 where that exists, else the
 same architecture (6 layers, 384 wide, 12 heads, 1536 in between, 30,522 pieces) with random weights and words: speed does
 not depend on their values. Each becomes an int8 and an f32 file, minilm an int4 file, one with 80 % of its blocks of weights 0
-(sparse), and one whose activations are int8 throughout, by scales that calibration fixed (static), too; minilm.json says which it
-was. With --base only BERT-base's architecture is made (12 layers, 768 wide, random weights) as bert-base: int8, int4, static.
-Standard library only.
+(sparse), one whose activations are int8 throughout, by scales that calibration fixed (static), and one that is both, too;
+minilm.json says which it was. With --base only BERT-base's architecture is made (12 layers, 768 wide, random weights) as
+bert-base: int8, int4, static. Standard library only.
 """
 
 import json
@@ -37,12 +37,15 @@ BERT_BASE = MINILM | {
     "intermediate_size": 3072,
     "num_hidden_layers": 12,
 }
+SPARSE = ["--prune", "0.8", "--sparse", "always"]
+STATIC = ["--weights", "int8", "--activations", "static", "--plan", "fast"]
 # What `bantam convert` is told beyond the type.
 FORMS = {
     "int8": ["--weights", "int8"],
     "int4": ["--weights", "int4"],
-    "sparse": ["--weights", "int8", "--prune", "0.8", "--sparse", "always"],
-    "static": ["--weights", "int8", "--activations", "static", "--plan", "fast"],
+    "sparse": ["--weights", "int8", *SPARSE],
+    "static": STATIC,
+    "static-sparse": [*STATIC, *SPARSE],
     "f32": ["--weights", "f32"],
 }
 SPECIAL_TOKENS = {0: "[PAD]", 100: "[UNK]", 101: "[CLS]", 102: "[SEP]", 103: "[MASK]"}

@@ -30,7 +30,7 @@ SINGLES = (8, 16, 32, 64, 128, 256)
 # A ragged batch such as a server collects: 16 texts, 731 tokens.
 MIX = (31, 9, 128, 22, 14, 61, 7, 90, 36, 18, 50, 12, 110, 26, 75, 42)
 BATCHES = {"8x32": (32,) * 8, "32x32": (32,) * 32, "mix": MIX}
-OWN_FORMS = ("static", "sparse")  # of bantam's int8 file; beside both stand the peers' int8
+OWN_FORMS = ("static", "sparse", "static-sparse")  # of bantam's int8 file; beside both stand the peers' int8
 SLICE_SECONDS = 0.15  # of one system in one round
 
 
@@ -298,7 +298,7 @@ def read_options():
     parser = parser_of(__doc__, "build/bench/peers.json")
     parser.add_argument("--threads", default="1,2")
     parser.add_argument("--name", default="minilm", help="or bert-base, which models.py --base makes")
-    parser.add_argument("--types", default="int8,static,int4,sparse,f32")
+    parser.add_argument("--types", default="int8,static,int4,sparse,static-sparse,f32")
     parser.add_argument("--seq", default=",".join(map(str, SINGLES)), help="single requests; empty: none")
     parser.add_argument("--batches", default=",".join(BATCHES), help="of 8x32, 32x32, mix; empty: none")
     parser.add_argument("--no-loading", action="store_true", help="leave out memory and load times")

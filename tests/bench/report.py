@@ -235,8 +235,9 @@ def fastest(times, system, kind):
 
 
 # The form of a peer's model that stands beside bantam's.
-BESIDE = {"int8": "int8", "static": "int8", "int4": "int4", "sparse": "int8", "f32": "f32"}
-NAMES = {"static": "static int8"}  # of bantam's forms, where the key does not say it all
+BESIDE = {"int8": "int8", "static": "int8", "int4": "int4", "sparse": "int8", "static-sparse": "int8", "f32": "f32"}
+# What bantam's forms are called where the key does not say it all.
+NAMES = {"static": "static int8", "static-sparse": "static sparse"}
 
 
 def ratios(results, shapes, threads, ours, theirs, kind):
@@ -256,7 +257,8 @@ def ratio_table(results, shapes, threads, heads):
         rows.append([f"bantam {NAMES.get(kind, kind)}, ms", *(f"{ms:.3f}" if ms else "" for ms in times)])
         for peer, words in PEERS.items():
             beside = words if kind == BESIDE[kind] else f"{words} {BESIDE[kind]}"
-            rows.append([f"{kind}: bantam / {beside}", *ratios(results, shapes, threads, "bantam", peer, kind)])
+            words = f"{kind.replace('-', ' ')}: bantam / {beside}"
+            rows.append([words, *ratios(results, shapes, threads, "bantam", peer, kind)])
     cells = ratios(results, shapes, threads, "bantam-xnnpack", "onnxruntime", "f32")
     rows.append(["f32: bantam with `--backend xnnpack` / ONNX Runtime", *cells])
     return table([f"{threads} thread{'s' if threads != 1 else ''}", *heads], [row for row in rows if any(row[1:])])
@@ -266,7 +268,8 @@ def loading_table(loading):
     rows = []
     for name, entry in sorted(loading.items()):
         words = name.replace("/", " ").replace("bantam-xnnpack", "bantam with XNNPACK,")
-        words = words.replace("bantam static", f"bantam {NAMES['static']}")
+        system, _, kind = name.partition("/")
+        words = f"{system} {NAMES[kind]}" if kind in NAMES else words
         for peer, full in PEERS.items():
             words = words.replace(peer + " ", full + " ")
         memory = entry["memory_bytes"]
