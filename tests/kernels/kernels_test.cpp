@@ -62,6 +62,28 @@ TEST(Kernels, Int4OfAnyRows) {
   }
 }
 
+// Bytes of many rows are transposed in squares of 64, of which rows and outputs may fill any part.
+TEST(Kernels, SparseStaticBytesOfAnyRows) {
+  Random random(5);
+  for (uint32_t rows = 1; rows <= 130 && !::testing::Test::HasFatalFailure(); ++rows) {
+    LinearShape shape{rows,
+                      random.chance(20) ? random.between(500, 700) : random.between(1, 130),
+                      16 * random.between(1, 9),
+                      rows % 2 == 0 ? Activation::kNone : Activation::kGelu,
+                      random.chance(70),
+                      random.chance(10),
+                      false,
+                      false};
+    shape.sparse = true;
+    shape.zeros = random.chance(10) ? 100 : random.between(0, 99);
+    Case<StaticLinear> c(rows, &shape);
+    SCOPED_TRACE(std::to_string(rows) + " rows, " + std::to_string(shape.n) + " outputs");
+    const Result expected = c.run(*table(Isa::kReference));
+    c.check(expected);
+    for (const Table* t : tables()) ASSERT_TRUE(c.run(*t).bytes == expected.bytes) << isa_name(t->isa);
+  }
+}
+
 // Where a sequence lies among others, and so in which lanes of its pages, changes nothing.
 TEST(Kernels, AttentionDoesNotDependOnTheRow) {
   for (uint64_t seed = 0; seed < 20; ++seed) {

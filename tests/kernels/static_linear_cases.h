@@ -25,7 +25,8 @@ class Case<StaticLinear> {
     const uint32_t n = shape_.n;
     const uint32_t k = shape_.k;
     const uint32_t stored_k = shape_.k16 ? pad16(k) : k;
-    kind_ = wanted != nullptr ? Kind::kI8 : static_cast<Kind>(random.between(0, 3));
+    const auto kind = static_cast<Kind>(random.between(0, 3));
+    kind_ = wanted == nullptr ? kind : wanted->activation == Activation::kNone ? Kind::kI8 : Kind::kTable;
     x_stride_ = pad16(k) + (random.chance(30) ? 16 : 0);
     y_stride_ = pad16(n) + (random.chance(30) ? 16 : 0);
     x_ = make_i8_rows(random, shape_.rows, stored_k, x_stride_);

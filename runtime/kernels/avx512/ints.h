@@ -70,6 +70,19 @@ BANTAM_INLINE void store_four(int8_t* const (&to)[4], FourBytes x) {
 }
 BANTAM_INLINE void store_four(int8_t* to, FourBytes x) { _mm512_storeu_si512(to, x.v); }
 
+/// Fours of bytes of four vectors: lane 4 l + j of x[q] becomes the bytes 16 l + 4 q + j of x[0], x[1], x[2] and x[3].
+#define BANTAM_KERNEL_INTERLEAVES
+BANTAM_INLINE void interleave(FourBytes (&x)[4]) {
+  const __m512i ab = _mm512_unpacklo_epi8(x[0].v, x[1].v);
+  const __m512i ab_last = _mm512_unpackhi_epi8(x[0].v, x[1].v);
+  const __m512i cd = _mm512_unpacklo_epi8(x[2].v, x[3].v);
+  const __m512i cd_last = _mm512_unpackhi_epi8(x[2].v, x[3].v);
+  x[0].v = _mm512_unpacklo_epi16(ab, cd);
+  x[1].v = _mm512_unpackhi_epi16(ab, cd);
+  x[2].v = _mm512_unpacklo_epi16(ab_last, cd_last);
+  x[3].v = _mm512_unpackhi_epi16(ab_last, cd_last);
+}
+
 struct ByteTable {
   __m512i v[4];
 };

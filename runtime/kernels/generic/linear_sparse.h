@@ -86,15 +86,19 @@ BANTAM_INLINE void dot_sparse_group(const int8_t* tokens, const int8_t* w, const
   add_step(tokens, w, places, sums);
 }
 
+/// What is found of a span's outputs, found[o][r] of output o and row r.
+template <uint32_t kVectors>
+using Found = int32_t[kSparseSpan][16 * kVectors];
+
 /// What sums become beside the dot products: they stay.
 template <uint32_t kVectors>
 struct StaySums {
-  template <class Layer>
-  BANTAM_INLINE StaySums(const Layer&, uint32_t) {}
+  Found<kVectors>& found;
+
   BANTAM_INLINE I32 start(uint32_t) const { return splat(int32_t{0}); }
-  BANTAM_INLINE void store_output(const RowSums (&sums)[kVectors], uint32_t, int32_t* to) const {
+  BANTAM_INLINE void store_output(const RowSums (&sums)[kVectors], uint32_t o) const {
     BANTAM_UNROLL
-    for (uint32_t i = 0; i < kVectors; ++i) store(to + i * 16, sums[i].get());
+    for (uint32_t i = 0; i < kVectors; ++i) store(found[o] + i * 16, sums[i].get());
   }
 };
 
@@ -102,67 +106,66 @@ struct StaySums {
 template <uint32_t kVectors>
 class BecomeValues {
  public:
-  BANTAM_INLINE BecomeValues(const LinearQ8& a, uint32_t first)
-      : w_sum_(a.w_sum + first), w_scale_(a.w_scale + first), bias_(a.bias == nullptr ? nullptr : a.bias + first) {
+  BANTAM_INLINE BecomeValues(const LinearQ8& a, uint32_t first, Found<kVectors>& found)
+      : found_(found),
+        w_sum_(a.w_sum + first),
+        w_scale_(a.w_scale + first),
+        bias_(a.bias == nullptr ? nullptr : a.bias + first) {
     for (uint32_t r = 0; r < 16 * kVectors; ++r) scales_[r] = a.x_scale[r < a.rows ? r : a.rows - 1];
   }
   BANTAM_INLINE I32 start(uint32_t o) const {
     return kOffsetInDots ? times_minus_128(splat(w_sum_[o])) : splat(int32_t{0});
   }
-  BANTAM_INLINE void store_output(const RowSums (&sums)[kVectors], uint32_t o, int32_t* to) const {
+  BANTAM_INLINE void store_output(const RowSums (&sums)[kVectors], uint32_t o) const {
     const F32 scale = splat(w_scale_[o]);
     const F32 offset = splat(bias_ != nullptr ? bias_[o] : 0.0f);
     BANTAM_UNROLL
     for (uint32_t i = 0; i < kVectors; ++i) {
-      store(to + i * 16, bits(dequantize(sums[i].get(), load(scales_ + i * 16), scale, offset)));
+      store(found_[o] + i * 16, bits(dequantize(sums[i].get(), load(scales_ + i * 16), scale, offset)));
     }
   }
 
  private:
+  Found<kVectors>& found_;
   const int32_t* const w_sum_;
   const float* const w_scale_;
   const float* const bias_;
   alignas(64) float scales_[16 * kVectors];  // of rows that are not there the last one's, like their inputs
 };
 
-/// What is found of a span's outputs, found[o][r] of output o and row r.
-template <uint32_t kVectors>
-struct SpanSums {
-  alignas(64) int32_t found[kSparseSpan][16 * kVectors];
-
-  /// Outputs [first, first + outputs) of all rows; Become: StaySums or BecomeValues.
-  template <class Become, class Layer>
-  BANTAM_INLINE void add(const Layer& a, uint32_t first, uint32_t outputs) {
-    const Become become(a, first);
-    const uint32_t* ends = a.sparse.ends + first / 4;
-    uint32_t step = first == 0 ? a.sparse.begin : ends[-1];
-    const uint8_t* order = a.sparse.order + first;
-    for (uint32_t group = 0; group < outputs / 4; ++group, order += 4) {
-      RowSums acc[4][kVectors];
+/// Outputs [first, first + outputs) of all rows, at most 16 * kVectors, to become.store_output, a span's at most.
+template <uint32_t kVectors, class Become, class Layer>
+BANTAM_INLINE void dot_sparse_span(const Layer& a, uint32_t first, uint32_t outputs, const Become& become) {
+  const uint32_t* ends = a.sparse.ends + first / 4;
+  uint32_t step = first == 0 ? a.sparse.begin : ends[-1];
+  const uint8_t* order = a.sparse.order + first;
+  for (uint32_t group = 0; group < outputs / 4; ++group, order += 4) {
+    RowSums acc[4][kVectors];
+    BANTAM_UNROLL
+    for (uint32_t j = 0; j < 4; ++j) {
+      const I32 start = become.start(order[j]);
       BANTAM_UNROLL
-      for (uint32_t j = 0; j < 4; ++j) {
-        const I32 start = become.start(order[j]);
-        BANTAM_UNROLL
-        for (uint32_t i = 0; i < kVectors; ++i) acc[j][i] = RowSums(start);
-      }
-      dot_sparse_group(a.scratch, a.w + size_t{step} * 16, a.sparse.index + size_t{step} * 4, ends[group] - step, acc);
-      step = ends[group];
-      BANTAM_UNROLL
-      for (uint32_t j = 0; j < 4; ++j) become.store_output(acc[j], order[j], found[order[j]]);
+      for (uint32_t i = 0; i < kVectors; ++i) acc[j][i] = RowSums(start);
     }
+    dot_sparse_group(a.scratch, a.w + size_t{step} * 16, a.sparse.index + size_t{step} * 4, ends[group] - step, acc);
+    step = ends[group];
+    BANTAM_UNROLL
+    for (uint32_t j = 0; j < 4; ++j) become.store_output(acc[j], order[j]);
   }
-};
+}
 
-/// The values of a LinearQ8; those of many rows are values as soon as they are found.
+/// Of a LinearQ8; sums of many rows are values as soon as they are found.
 template <uint32_t kVectors>
-struct SpanValues : SpanSums<kVectors> {
+struct SpanValues {
   static constexpr bool kValues = kVectors > 1;
+
+  alignas(64) Found<kVectors> found;
 
   BANTAM_INLINE void add(const LinearQ8& a, uint32_t first, uint32_t outputs) {
     if constexpr (kValues) {
-      SpanSums<kVectors>::template add<BecomeValues<kVectors>>(a, first, outputs);
+      dot_sparse_span<kVectors>(a, first, outputs, BecomeValues<kVectors>(a, first, found));
     } else {
-      SpanSums<kVectors>::template add<StaySums<kVectors>>(a, first, outputs);
+      dot_sparse_span<kVectors>(a, first, outputs, StaySums<kVectors>{found});
     }
   }
 
@@ -178,7 +181,7 @@ struct SpanValues : SpanSums<kVectors> {
     const float* x_scale = a.x_scale + row;
     float* y = a.y + row * a.y_stride + column;
     for_rows_of(
-        this->found[panel * 16] + row, 16 * kVectors, rows, [&](uint32_t r, I32 sums) __attribute__((always_inline)) {
+        found[panel * 16] + row, 16 * kVectors, rows, [&](uint32_t r, I32 sums) __attribute__((always_inline)) {
           const F32 v = kValues ? from_bits(sums) : dequantize(sums + start, splat(x_scale[r]), w_scale, bias);
           if constexpr (kWorst) worst = max(worst, magnitude_bits(v));
           store(y + r * a.y_stride, v);

@@ -70,6 +70,11 @@ BANTAM_INLINE I32 static_start(const Requantise& a, uint32_t column) {
   return static_bias(a, column) + splat(RoundShift(a.pre_shift).half);
 }
 
+/// From a sum that bias and rounding are in.
+BANTAM_INLINE I32 static_value(I32 sum, Factors by, const RoundShift& before, const RoundShift& after) {
+  return after.down(multiply_add(sat16(before.down(sum)), by, after.half));
+}
+
 /// How the sums of kPanels panels become numbers of fewer bits. kStarted: they started with the bias and the rounding in them.
 template <uint32_t kPanels, bool kStarted>
 struct StaticValues {
@@ -86,7 +91,7 @@ struct StaticValues {
   }
   BANTAM_INLINE I32 of(I32 sum, uint32_t p) const {
     if constexpr (!kStarted) sum = sum + start[p];
-    return after.down(multiply_add(sat16(before.down(sum)), factors[p], after.half));
+    return static_value(sum, factors[p], before, after);
   }
 };
 
