@@ -35,6 +35,36 @@ inline kernels::LinearF32 part_of(kernels::LinearF32 layer, uint32_t panel, uint
   return layer;
 }
 
+/// Weights that are sparse begin at panel `panel`; false: they are not. A template, because where none are linked nothing can be set.
+template <class Layer>
+bool move_sparse(Layer* layer, uint32_t panel) {
+  if constexpr (linked::kSparse) {
+    if (layer->sparse.ends == nullptr) return false;
+    layer->sparse = kernels::blocks_from(layer->sparse, panel * 16);
+    return true;
+  }
+  return false;
+}
+inline kernels::StaticLinear part_of(kernels::StaticLinear layer, uint32_t panel, uint32_t panels) {
+  const size_t first = size_t{panel} * 16;
+  if (!move_sparse(&layer, panel)) layer.w += first * layer.k;
+  layer.w_sum += first;
+  if (layer.requantise.bias != nullptr) layer.requantise.bias += first;
+  if (layer.y_f32 != nullptr) {
+    layer.scale += first;
+    layer.y_f32 += first;
+  } else {
+    layer.requantise.multiplier += first;
+    if (layer.y16 != nullptr) {
+      layer.y16 += first;
+    } else {
+      layer.y8 += first;
+    }
+  }
+  layer.n = panels * 16;
+  return layer;
+}
+
 /// Weights that one thread reads in less time than another is told of them.
 constexpr uint64_t kLeastShared = 128 << 10;
 /// More of them gain little, and each has its own result.
@@ -81,6 +111,12 @@ inline void keep_apart(kernels::LinearQ8* layer, size_t stride, uint32_t part) {
   layer->scratch += part * stride;
 }
 inline void keep_apart(kernels::LinearF32*, size_t, uint32_t) {}
+template <class Layer>
+void keep_apart(Layer* layer, size_t stride, uint32_t part) {
+  if constexpr (linked::kSparse) {
+    if (layer->sparse.ends != nullptr) layer->scratch += part * stride;
+  }
+}
 
 /// The largest of all parts, in memory of the first. O(parts * rows).
 inline void gather(const kernels::LinearQ8& layer, size_t stride, uint32_t parts) {
@@ -92,6 +128,7 @@ inline void gather(const kernels::LinearQ8& layer, size_t stride, uint32_t parts
   }
 }
 inline void gather(const kernels::LinearF32&, size_t, uint32_t) {}
+inline void gather(const kernels::StaticLinear&, size_t, uint32_t) {}
 
 /// Panels of a layer of `panels` in front of those of part `part` of `parts`.
 inline uint32_t first_panel(uint32_t panels, uint32_t part, uint32_t parts) {

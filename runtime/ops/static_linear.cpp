@@ -1,5 +1,6 @@
 // Linear in integers: requantised, through a table or a norm; or the logits.
 #include "ops/globals.h"
+#include "ops/parts.h"
 #include "ops/static.h"
 #include "ops/weights.h"
 
@@ -92,13 +93,19 @@ Status run_static_linear(const TileRun& run, const fb::Op& op) {
     }
   }
   const uint32_t most = norm ? rows_before_norm(run, w) : run.rows;
+  const bool shared = run.helpers != nullptr && has_parts(w);
+  bool all_run = true;
   for (uint32_t first = 0; first < run.rows; first += args.rows) {
     args.rows = run.rows - first < most ? run.rows - first : most;
     args.x = x.from(first).data;
-    run.kernels.static_linear(args);
+    if (shared) {
+      multiply_parts(*run.helpers, run.kernels.static_linear, args, &all_run);
+    } else {
+      run.kernels.static_linear(args);
+    }
     if (norm) finish_norm(run, op, n, first, args.rows);
   }
-  return Status::kOk;
+  return all_run ? Status::kOk : Status::kInvalidArgument;
 }
 
 }  // namespace
