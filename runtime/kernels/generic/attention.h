@@ -25,7 +25,7 @@ BANTAM_INLINE Visible visible_keys(const Args& a, uint32_t query) {
 }
 
 /// cap * tanh(score / cap). Out of line: few models cap, and every block would have it once a vector of scores.
-BANTAM_NOINLINE F32 cap_score(F32 score, float cap) { return splat(cap) * tanh(score / splat(cap)); }
+BANTAM_NOINLINE inline F32 cap_score(F32 score, float cap) { return splat(cap) * tanh(score / splat(cap)); }
 
 /// A biased score, capped where the call asks for it.
 BANTAM_INLINE F32 capped(const Attention& a, F32 score) {

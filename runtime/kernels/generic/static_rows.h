@@ -215,11 +215,11 @@ inline bool static_embed(const StaticEmbed& a) {
 /// Column i of the rows; sums of up to 2^24 rows stay in int32.
 BANTAM_INLINE int32_t static_pool_column(const StaticPool& a, uint32_t i) {
   const int8_t* x = a.x + (a.kind == Pool::kLast ? a.row_end - 1 : a.row_begin) * a.x_stride + i;
-  int32_t v = stored_byte(*x);
+  int32_t v = stored_byte(*x);  // NOLINT(bugprone-signed-char-misuse): numbers, not characters
   if (a.kind == Pool::kFirst || a.kind == Pool::kLast) return v;
   for (uint32_t r = a.row_begin + 1; r < a.row_end; ++r) {
     x += a.x_stride;
-    const int32_t next = stored_byte(*x);
+    const int32_t next = stored_byte(*x);  // NOLINT(bugprone-signed-char-misuse): the same
     v = a.kind != Pool::kMax ? v + next : v > next ? v : next;
   }
   return v;

@@ -32,7 +32,7 @@ BANTAM_TINY void store_ints(int32_t* p, Ints v) { store(p, v); }
 BANTAM_INLINE Ints lookup_ints(const int8_t* table, Ints v) {
   int32_t lanes[16];
   store(lanes, v);
-  for (int32_t& lane : lanes) lane = table[lane + 128];
+  for (int32_t& lane : lanes) lane = table[lane + 128];  // NOLINT(bugprone-signed-char-misuse): numbers
   return load(lanes);
 }
 BANTAM_TINY Ints splat_ints(int32_t a) { return splat(a); }
