@@ -318,8 +318,8 @@ void add_convert(Program& program) {
   command
       .add_option("--activations", arguments->options.activations,
                   "dynamic (default): int8 layers scale each row while running, f32 between them;\n"
-                  "static: integers only, for cores without floats, with scales from --calibrate; on servers add\n"
-                  "--plan fast")
+                  "static: integers only, with scales from --calibrate: for cores without floats, and less time\n"
+                  "on servers with --plan fast")
       .takes(choices(convert::activation_words()))
       .value("KIND");
   command

@@ -178,11 +178,13 @@ Produced produce(ConvertOptions options, ConvertSource& source) {
   const std::vector<std::string> types = smaller_types(kept, options, result.built.bytes.size());
   smaller.insert(smaller.begin(), types.begin(), types.end());
   const bool fixed = options.activations == Activations::kStatic;
-  if (fixed || options.types.weights == fb::DType::i4) {
-    result.report.notes.push_back(
-        fmt::format("{}; it may be slower than int8 with dynamic activations on this "
-                    "machine: bantam bench FILE measures that",
-                    fixed ? "--activations static is for cores without floats" : "int4 saves bytes"));
+  if (options.types.weights == fb::DType::i4) {
+    result.report.notes.emplace_back(
+        "int4 saves bytes; it may be slower than int8 on this machine: bantam bench FILE measures that");
+  }
+  if (fixed && options.small_plan()) {
+    result.report.notes.emplace_back(
+        "--activations static plans memory for devices (--plan small); on a server add --plan fast");
   }
   if (fixed && options.types.sparse == Sparse::kSmallest) {
     result.report.notes.emplace_back(
