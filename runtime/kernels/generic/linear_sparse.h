@@ -21,10 +21,11 @@ BANTAM_INLINE void for_rows_of(const int32_t* found, size_t stride, uint32_t row
     transpose(v);
     BANTAM_UNROLL_ALWAYS
     for (uint32_t r = 0; r < 16; ++r) {
-      if (r >= rows) break;
-      I32 sums;
-      memcpy(&sums, &v[r], kRegister);
-      f(r, sums);
+      if (r < rows) {  // no way out of the loop: clang unrolls only what it can count
+        I32 sums;
+        memcpy(&sums, &v[r], kRegister);
+        f(r, sums);
+      }
     }
     return;
   }
