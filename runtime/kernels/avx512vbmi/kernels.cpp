@@ -14,7 +14,8 @@ namespace {
 constexpr uint8_t kLinearRows = 16;
 
 bool with_table(const StaticLinear& a) {
-  return a.table == nullptr ? avx512::shared::static_linear(a) : avx512vbmi::static_linear(a);
+  if (a.table == nullptr || a.k16 || a.sparse.ends != nullptr) return avx512::shared::static_linear(a);
+  return static_linear_with(a, MakeIndices<kMaxRows>::type{});
 }
 
 }  // namespace

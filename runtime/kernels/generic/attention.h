@@ -160,10 +160,11 @@ BANTAM_NOINLINE bool attention_block(const Args& a, uint32_t query) {
 constexpr uint32_t some_queries(uint32_t rows) { return rows < 4 ? rows : 4; }
 constexpr uint32_t many_queries(uint32_t rows) { return rows == 8 ? 8 : some_queries(rows); }
 
-/// Kernel<queries>(args, query).run() serves one block; those before `query` are done.
+/// Kernel<queries>(args, query).run() serves one block.
 template <template <uint32_t> class Kernel, uint32_t kMany, uint32_t kSome, class Args>
-BANTAM_INLINE bool attention_blocks(const Args& a, uint32_t query = 0) {
+BANTAM_INLINE bool attention_blocks(const Args& a) {
   bool finite = true;
+  uint32_t query = 0;
   for (; query + kMany <= a.queries; query += kMany) finite &= attention_block<Kernel, kMany>(a, query);
   // Two that are left, or more: a block that computes some of the queries before them again takes less time than single ones. Not
   // where scores have taken the place of their biases.

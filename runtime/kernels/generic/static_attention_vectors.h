@@ -42,9 +42,6 @@ struct StaticAttentionBlock : AttentionBlock<kRows, StaticAttention> {
     return bits(select(this->seen(r, page, 0, first_sees), from_bits(on), from_bits(splat(off))));
   }
 
-  /// Leaves scratch in front to a block of as many queries as `rows`.
-  BANTAM_INLINE void move_scratch(uint32_t rows) { this->scores += rows * (this->stride + query_bytes() / 4); }
-
   BANTAM_INLINE void copy_queries() const {
     constexpr uint64_t kFlip = kOffsetXor * 0x0101010101010101u;
     for (uint32_t r = 0; r < kRows; ++r) {
@@ -216,26 +213,9 @@ struct StaticAttentionBlock : AttentionBlock<kRows, StaticAttention> {
   }
 };
 
-/// Two blocks, phase by phase: where one waits for what a phase ends with, a reduction across lanes, the other is computed.
-template <uint32_t kRows>
-BANTAM_NOINLINE void static_attention_pair(const StaticAttention& a, uint32_t query) {
-  StaticAttentionBlock<kRows> one(a, query);
-  StaticAttentionBlock<kRows> other(a, query + kRows);
-  other.move_scratch(kRows);
-  one.take_scores();
-  other.take_scores();
-  one.weigh();
-  other.weigh();
-  one.store_means();
-  other.store_means();
-}
-
 inline bool static_attention(const StaticAttention& a) {
   if constexpr (!linked::kStatic) return false;
-  constexpr uint32_t kMany = many_queries(kMaxRows);
-  uint32_t query = 0;
-  for (; query + 2 * kMany <= a.queries; query += 2 * kMany) static_attention_pair<kMany>(a, query);
-  return attention_blocks<StaticAttentionBlock, kMany, some_queries(kMaxRows)>(a, query);
+  return attention_blocks<StaticAttentionBlock, many_queries(kMaxRows), some_queries(kMaxRows)>(a);
 }
 
 }  // namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE
