@@ -110,6 +110,7 @@ BANTAM_INLINE void for_rows(uint32_t rows, const F& f) {
 template <uint32_t kRows, uint32_t kPanels, class ValueOf, class BytesOf>
 BANTAM_INLINE void store_static_bytes(const StaticLinear& a, uint32_t row, uint32_t rows, uint32_t panel,
                                       const ValueOf& value_of, const BytesOf& bytes_of) {
+  static_assert(kPanels < 4 || kPanels % 4 == 0, "vectors of one row fill fours");
   constexpr uint32_t kTogether = kPanels < 4 ? 4 / kPanels : 1;  // rows
   int8_t* y = a.y8 + row * a.y_stride + panel * 16;
   for_rows<kRows, kTogether>(
