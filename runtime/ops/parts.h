@@ -7,15 +7,24 @@
 
 namespace bantam::ops {
 
+/// Weights that are sparse begin at panel `panel`; false: they are not. A template, because where none are linked nothing can be set.
+template <class Layer>
+bool move_sparse(Layer* layer, uint32_t panel) {
+  if constexpr (linked::kSparse) {
+    if (layer->sparse.ends == nullptr) return false;
+    layer->sparse = kernels::blocks_from(layer->sparse, panel * 16);
+    return true;
+  }
+  return false;
+}
+
 /// Columns [16 panel, 16 (panel + panels)) of a layer. Of sparse weights `panel` begins a span (kPanelsTogether).
 inline kernels::LinearQ8 part_of(kernels::LinearQ8 layer, uint32_t panel, uint32_t panels) {
   const size_t first = size_t{panel} * 16;
   if (layer.factors != nullptr) {
     layer.w += first * (kernels::pad8(layer.k) / 2);
     layer.factors += first * ((layer.k + layer.group - 1) / layer.group);
-  } else if (layer.sparse.ends != nullptr) {
-    layer.sparse = kernels::blocks_from(layer.sparse, panel * 16);
-  } else {
+  } else if (!move_sparse(&layer, panel)) {
     layer.w += first * layer.k;
   }
   layer.w_scale += first;
@@ -35,16 +44,6 @@ inline kernels::LinearF32 part_of(kernels::LinearF32 layer, uint32_t panel, uint
   return layer;
 }
 
-/// Weights that are sparse begin at panel `panel`; false: they are not. A template, because where none are linked nothing can be set.
-template <class Layer>
-bool move_sparse(Layer* layer, uint32_t panel) {
-  if constexpr (linked::kSparse) {
-    if (layer->sparse.ends == nullptr) return false;
-    layer->sparse = kernels::blocks_from(layer->sparse, panel * 16);
-    return true;
-  }
-  return false;
-}
 inline kernels::StaticLinear part_of(kernels::StaticLinear layer, uint32_t panel, uint32_t panels) {
   const size_t first = size_t{panel} * 16;
   if (!move_sparse(&layer, panel)) layer.w += first * layer.k;

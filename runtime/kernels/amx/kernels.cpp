@@ -58,14 +58,7 @@ using amx::linear_q8;
 using amx::static_linear;
 }  // namespace others
 
-const Table kTable = {
-    Isa::BANTAM_KERNEL_ISA,
-    kOffsetXor,
-    kLinearRows,
-    16 * kSparseVectors,
-#define BANTAM_KERNEL(name, Args) others::name,
-#include "kernels/kernels.inc"
-#undef BANTAM_KERNEL
-};
-
 }  // namespace bantam::kernels::amx
+
+// The table of these and of AVX-512's.
+#include "kernels/generic/table_of_others.h"

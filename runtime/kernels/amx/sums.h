@@ -51,35 +51,11 @@ BANTAM_INLINE bool store_sums(const LinearQ8& a, const int32_t (*sums)[16], uint
   return finite;
 }
 
-/// Outputs `column` and further of a layer, which have the biases `bias`.
-BANTAM_INLINE StaticLinear outputs_from(StaticLinear a, uint32_t column, const int32_t* bias) {
-  a.requantise.bias = bias;
-  if (a.y_f32 != nullptr) {
-    a.scale += column;
-    a.y_f32 += column;
-    return a;
-  }
-  a.requantise.multiplier += column;
-  if (a.y16 != nullptr) {
-    a.y16 += column;
-  } else {
-    a.y8 += column;
-  }
-  return a;
-}
-
-/// The same of a static layer, whose numbers are all finite. Sums wrap, so what they lack is part of the bias.
+/// The same of a static layer, whose numbers are all finite.
 template <uint32_t kMostRows, uint32_t kPanels>
 BANTAM_INLINE bool store_sums(const StaticLinear& a, const int32_t (*sums)[16], uint32_t row, uint32_t rows,
                               uint32_t panel) {
-  const uint32_t column = panel * 16;
-  alignas(64) int32_t bias[kPanels * 16];
-  BANTAM_UNROLL
-  for (uint32_t i = 0; i < kPanels * 16; i += 16) {
-    const I32 start = times_minus_128(load(a.w_sum + column + i));
-    store(bias + i, a.requantise.bias == nullptr ? start : start + load(a.requantise.bias + column + i));
-  }
-  static_store_block<kPanels, false>(outputs_from(a, column, bias), sums, row, rows, 0);
+  static_store_block<kPanels, false>(a, sums, row, rows, panel);
   return true;
 }
 

@@ -26,14 +26,7 @@ using namespace avx512::shared;  // NOLINT(google-build-using-namespace): the ro
 constexpr auto static_linear = with_table;
 }  // namespace others
 
-const Table kTable = {
-    Isa::BANTAM_KERNEL_ISA,
-    kOffsetXor,
-    kLinearRows,
-    16 * kSparseVectors,
-#define BANTAM_KERNEL(name, Args) others::name,
-#include "kernels/kernels.inc"
-#undef BANTAM_KERNEL
-};
-
 }  // namespace bantam::kernels::avx512vbmi
+
+// The table of these and of AVX-512's.
+#include "kernels/generic/table_of_others.h"

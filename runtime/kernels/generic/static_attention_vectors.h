@@ -5,6 +5,7 @@
 #include "kernels/generic/attention.h"
 #include "kernels/generic/dot_block.h"
 #include "kernels/generic/static_softmax.h"
+#include "kernels/generic/static_store.h"
 
 namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE {
 
@@ -192,18 +193,8 @@ struct StaticAttentionBlock : AttentionBlock<kRows, StaticAttention> {
       }
       return;
     }
-    BANTAM_UNROLL
-    for (uint32_t i = 0; i < kRows * kPanels; i += 4) {
-      I32 v[4];
-      int8_t* to[4];
-      BANTAM_UNROLL
-      for (uint32_t j = 0; j < 4; ++j) {
-        const uint32_t vector = i + j < kRows * kPanels ? i + j : kRows * kPanels - 1;
-        v[j] = value(vector / kPanels, vector % kPanels);
-        to[j] = y + vector / kPanels * a.y_stride + vector % kPanels * 16;
-      }
-      store_four(to, max(saturate_bytes(v), int8_t{-127}) ^ static_cast<int8_t>(kOffsetXor));
-    }
+    store_static_bytes<kRows, kPanels>(
+        y, a.y_stride, kRows, value, [](FourBytes bytes) __attribute__((always_inline)) { return limited(bytes); });
   }
 
   BANTAM_INLINE bool run() {

@@ -86,12 +86,7 @@ BANTAM_NOINLINE bool static_linear_block(const StaticLinear& a, uint32_t row, ui
   RegisterBlock<kRows, kPanels> block;
   if constexpr (kOffsetInDots) {
     BANTAM_UNROLL
-    for (uint32_t p = 0; p < kPanels; ++p) {
-      const uint32_t column = (panel + p) * 16;
-      const I32 start = times_minus_128(load(a.w_sum + column));
-      block.start(p, a.y_f32 != nullptr ? start + static_bias(a.requantise, column)
-                                        : start + static_start(a.requantise, column));
-    }
+    for (uint32_t p = 0; p < kPanels; ++p) block.start(p, static_start(a, (panel + p) * 16));
   } else {
     block.clear();
   }

@@ -1,8 +1,7 @@
-// Softmax in integers: what static attention shares on any number of lanes.
+// Softmax in integers, number by number: what lanes compute, too.
 #ifndef BANTAM_KERNELS_GENERIC_STATIC_SOFTMAX_H_
 #define BANTAM_KERNELS_GENERIC_STATIC_SOFTMAX_H_
 
-#include "kernels/generic/lanes.h"
 #include "kernels/generic/static_rows.h"
 
 namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE {
@@ -27,11 +26,7 @@ struct StaticMean {
   /// `total`: the sum of the weights; 0: nothing was weighted.
   BANTAM_INLINE explicit StaticMean(uint32_t total) : factor(0), total_bits(8) {
     if (total == 0) return;
-    if constexpr (kLanes == 1) {
-      while (total >> total_bits != 0) ++total_bits;
-    } else if (total >> 8 != 0) {
-      total_bits = 32 - static_cast<uint32_t>(__builtin_clz(total));
-    }
+    while (total >> total_bits != 0) ++total_bits;
     const uint32_t scaled = total_bits <= 16 ? total << (16 - total_bits) : total >> (total_bits - 16);
     factor = static_cast<int32_t>((uint32_t{1} << 30) / scaled);
   }

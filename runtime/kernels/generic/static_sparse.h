@@ -17,14 +17,11 @@ BANTAM_NOINLINE bool static_sparse_span(const StaticLinear& a, uint32_t first, u
   for (uint32_t row = 0; row < a.rows; row += 16) {
     const uint32_t rows = a.rows - row < 16 ? a.rows - row : 16;
     for (uint32_t o = 0; o < outputs; o += 16) {
-      const uint32_t column = first + o;
-      const I32 bias = a.y_f32 != nullptr ? static_bias(a.requantise, column) : static_start(a.requantise, column);
-      const I32 start = kOffsetInDots ? times_minus_128(load(a.w_sum + column)) + bias : bias;
-      alignas(64) int32_t started[16][16];
+      alignas(64) int32_t sums[16][16];
       for_rows_of(
           found[o] + row, 16 * kVectors,
-          rows, [&](uint32_t r, I32 sums) __attribute__((always_inline)) { store(started[r], sums + start); });
-      static_store_block<1, true>(a, started, row, rows, column / 16);
+          rows, [&](uint32_t r, I32 sum) __attribute__((always_inline)) { store(sums[r], sum); });
+      static_store_block<1, false>(a, sums, row, rows, (first + o) / 16);
     }
   }
   return true;
@@ -109,17 +106,10 @@ BANTAM_NOINLINE bool static_byte_span(const StaticLinear& a, uint32_t first, uin
   alignas(64) FoundBytes found;
   if (outputs < kSparseSpan) memset(found, 0, sizeof(found));
   dot_sparse_span<kVectors>(a, first, outputs, BecomeBytes<kVectors>(a, first, found));
-  int8_t* const y = a.y8 + first;
-  if (a.table == nullptr) {
-    store_found(
-        found, y, a.y_stride, a.rows, outputs,
-        [](FourBytes b) __attribute__((always_inline)) { return max(b, int8_t{-127}); });
-  } else {
-    const ByteTable table = load_byte_table(a.table);
-    store_found(
-        found, y, a.y_stride, a.rows,
-        outputs, [&](FourBytes b) __attribute__((always_inline)) { return lookup(table, b); });
-  }
+  with_bytes_of(
+      a, [&](const auto& bytes_of) __attribute__((always_inline)) {
+        store_found(found, a.y8 + first, a.y_stride, a.rows, outputs, bytes_of);
+      });
   return true;
 }
 #endif

@@ -62,12 +62,13 @@ BANTAM_NOINLINE inline void static_store(const StaticLinear& a, const Sum* sums,
 
 #if !defined(BANTAM_KERNEL_ONE_LANE)
 
-BANTAM_INLINE I32 static_bias(const Requantise& a, uint32_t column) {
-  return a.bias == nullptr ? splat(int32_t{0}) : load(a.bias + column);
-}
-/// What is added to the sums of 16 outputs before they are shifted.
-BANTAM_INLINE I32 static_start(const Requantise& a, uint32_t column) {
-  return static_bias(a, column) + splat(RoundShift(a.pre_shift).half);
+/// What sums of 16 outputs lack that started with nothing: the offset of the rows where dot products have one, the bias, and for
+/// numbers of fewer bits the rounding of the first shift.
+BANTAM_INLINE I32 static_start(const StaticLinear& a, uint32_t column) {
+  I32 start = splat(a.y_f32 != nullptr ? 0 : RoundShift(a.requantise.pre_shift).half);
+  if (a.requantise.bias != nullptr) start = start + load(a.requantise.bias + column);
+  if constexpr (kOffsetInDots) start = start + times_minus_128(load(a.w_sum + column));
+  return start;
 }
 
 /// From a sum that bias and rounding are in.
@@ -75,17 +76,18 @@ BANTAM_INLINE I32 static_value(I32 sum, Factors by, const RoundShift& before, co
   return after.down(multiply_add(sat16(before.down(sum)), by, after.half));
 }
 
-/// How the sums of kPanels panels become numbers of fewer bits. kStarted: they started with the bias and the rounding in them.
+/// How the sums of kPanels panels become numbers of fewer bits. kStarted: they started with static_start.
 template <uint32_t kPanels, bool kStarted>
 struct StaticValues {
   RoundShift before, after;
   Factors factors[kPanels];
   I32 start[kPanels];
 
-  BANTAM_INLINE StaticValues(const Requantise& a, uint32_t column) : before(a.pre_shift), after(a.post_shift) {
+  BANTAM_INLINE StaticValues(const StaticLinear& a, uint32_t column)
+      : before(a.requantise.pre_shift), after(a.requantise.post_shift) {
     BANTAM_UNROLL
     for (uint32_t p = 0; p < kPanels; ++p) {
-      factors[p] = load_factors(a.multiplier + column + p * 16);
+      factors[p] = load_factors(a.requantise.multiplier + column + p * 16);
       if constexpr (!kStarted) start[p] = static_start(a, column + p * 16);
     }
   }
@@ -94,6 +96,19 @@ struct StaticValues {
     return static_value(sum, factors[p], before, after);
   }
 };
+
+/// Bytes as they are stored but for the offset: none below -127.
+BANTAM_INLINE FourBytes limited(FourBytes b) { return max(b, int8_t{-127}); }
+/// f(bytes_of) with what a layer's y8 makes of saturated bytes.
+template <class F>
+BANTAM_INLINE void with_bytes_of(const StaticLinear& a, const F& f) {
+  if (a.table == nullptr) {
+    f([](FourBytes b) __attribute__((always_inline)) { return limited(b); });
+  } else {
+    const ByteTable table = load_byte_table(a.table);
+    f([&](FourBytes b) __attribute__((always_inline)) { return lookup(table, b); });
+  }
+}
 
 /// f(r) for every kStep-th of `rows` rows; kRows: how many, where that is known, so that what they have in registers stays there.
 template <uint32_t kRows, uint32_t kStep, class F>
@@ -106,13 +121,12 @@ BANTAM_INLINE void for_rows(uint32_t rows, const F& f) {
   }
 }
 
-/// Rows [row, row + rows) by panels [panel, panel + kPanels) of y8, from value_of(r, p): four vectors at a time are bytes_of.
+/// `rows` rows of kPanels panels of bytes from y on, from value_of(r, p): four vectors at a time are bytes_of. kRows as in for_rows.
 template <uint32_t kRows, uint32_t kPanels, class ValueOf, class BytesOf>
-BANTAM_INLINE void store_static_bytes(const StaticLinear& a, uint32_t row, uint32_t rows, uint32_t panel,
-                                      const ValueOf& value_of, const BytesOf& bytes_of) {
+BANTAM_INLINE void store_static_bytes(int8_t* y, size_t y_stride, uint32_t rows, const ValueOf& value_of,
+                                      const BytesOf& bytes_of) {
   static_assert(kPanels < 4 || kPanels % 4 == 0, "vectors of one row fill fours");
   constexpr uint32_t kTogether = kPanels < 4 ? 4 / kPanels : 1;  // rows
-  int8_t* y = a.y8 + row * a.y_stride + panel * 16;
   for_rows<kRows, kTogether>(
       rows, [&](uint32_t r) __attribute__((always_inline)) {
         BANTAM_UNROLL
@@ -125,7 +139,7 @@ BANTAM_INLINE void store_static_bytes(const StaticLinear& a, uint32_t row, uint3
             const uint32_t from = wanted < rows ? wanted : rows - 1;  // a row again rather than none
             const uint32_t p = kPanels < 4 ? i % kPanels : first + i;
             v[i] = value_of(from, p);
-            to[i] = y + from * a.y_stride + p * 16;
+            to[i] = y + from * y_stride + p * 16;
           }
           store_four(to, bytes_of(saturate_bytes(v)) ^ static_cast<int8_t>(kOffsetXor));
         }
@@ -136,7 +150,7 @@ BANTAM_INLINE void store_static_bytes(const StaticLinear& a, uint32_t row, uint3
 template <uint32_t kRows, uint32_t kPanels, bool kStarted, class SumOf>
 BANTAM_INLINE void store_static_values(const StaticLinear& a, uint32_t row, uint32_t rows, uint32_t panel,
                                        const SumOf& sum_of) {
-  const StaticValues<kPanels, kStarted> values(a.requantise, panel * 16);
+  const StaticValues<kPanels, kStarted> values(a, panel * 16);
   const auto value_of = [&](uint32_t r, uint32_t p) __attribute__((always_inline)) {
     return values.of(sum_of(r, p), p);
   };
@@ -147,14 +161,13 @@ BANTAM_INLINE void store_static_values(const StaticLinear& a, uint32_t row, uint
           BANTAM_UNROLL
           for (uint32_t p = 0; p < kPanels; ++p) store_words(y + r * a.y_stride + p * 16, sat16(value_of(r, p)));
         });
-  } else if (a.table == nullptr) {
-    store_static_bytes<kRows, kPanels>(
-        a, row, rows, panel, value_of, [](FourBytes b) __attribute__((always_inline)) { return max(b, int8_t{-127}); });
-  } else {
-    const ByteTable table = load_byte_table(a.table);
-    store_static_bytes<kRows, kPanels>(
-        a, row, rows, panel, value_of, [&](FourBytes b) __attribute__((always_inline)) { return lookup(table, b); });
+    return;
   }
+  int8_t* y = a.y8 + row * a.y_stride + panel * 16;
+  with_bytes_of(
+      a, [&](const auto& bytes_of) __attribute__((always_inline)) {
+        store_static_bytes<kRows, kPanels>(y, a.y_stride, rows, value_of, bytes_of);
+      });
 }
 
 /// The same, or of y_f32, from sums [rows][kPanels][16] in memory.
@@ -166,9 +179,14 @@ BANTAM_NOINLINE void static_store_block(const StaticLinear& a, const int32_t (*s
         a, row, rows,
         panel, [&](uint32_t r, uint32_t p) __attribute__((always_inline)) { return load(sums[r * kPanels + p]); });
   }
-  StaticLinear rest = a;
-  if (kStarted) rest.requantise.bias = nullptr;
-  for (uint32_t r = 0; r < rows; ++r) static_store(rest, sums[r * kPanels], row + r, panel * 16, kPanels * 16);
+  for (uint32_t p = 0; p < kPanels; ++p) {
+    const uint32_t column = (panel + p) * 16;
+    const I32 start = kStarted ? splat(int32_t{0}) : static_start(a, column);
+    const F32 scale = load(a.scale + column);
+    for (uint32_t r = 0; r < rows; ++r) {
+      store(a.y_f32 + (row + r) * a.y_stride + column, to_f32(load(sums[r * kPanels + p]) + start) * scale);
+    }
+  }
 }
 #endif
 

@@ -37,7 +37,6 @@ BANTAM_INLINE Ints lookup_ints(const int8_t* table, Ints v) {
 }
 BANTAM_TINY Ints splat_ints(int32_t a) { return splat(a); }
 BANTAM_TINY Ints plus(Ints a, Ints b) { return a + b; }
-BANTAM_TINY Ints minus(Ints a, int32_t b) { return a - splat(b); }
 BANTAM_TINY Ints multiply_add(Ints a, Ints b, int32_t c) { return a * b + splat(c); }
 BANTAM_TINY Ints multiply_add(Ints a, Factors b, int32_t c) { return multiply_add(a, b, splat(c)); }
 BANTAM_TINY Ints sat16(Ints v) { return min(max(v, splat(int32_t{-32768})), splat(int32_t{32767})); }
