@@ -7,6 +7,7 @@
 #include <string>
 
 #include "graph/builder.h"
+#include "prune/prune.h"
 
 namespace bantam::convert::fixture {
 
@@ -93,6 +94,15 @@ inline Graph bert_graph(const Shape& shape) {
   }
   graph.model.max_sequence = shape.positions;
   return graph;
+}
+
+/// 85 % of each matrix's weights become 0, whole parts of `pattern`.
+inline void prune_most(Graph& graph, PrunePattern pattern) {
+  PruneOptions options;
+  options.share = 0.85;
+  options.scope = PruneScope::kUniform;
+  options.pattern = pattern;
+  prune(graph, options, {}, {});
 }
 
 }  // namespace bantam::convert::fixture

@@ -112,11 +112,7 @@ TEST(HeliumRows, HoldWeightsOfTheIntegerOnlyForm) {
 /// A classifier of texts and words of which 85 % of the blocks of four are 0; only layers' last parts have many inputs.
 FileBytes sparse_file(Sparse sparse, PrunePattern pattern = PrunePattern::k1x4) {
   Graph graph = fixture::bert_graph({2, 40, 5, 520, 211, 3, false, 64, 70});
-  PruneOptions prune_most;
-  prune_most.share = 0.85;
-  prune_most.scope = PruneScope::kUniform;
-  prune_most.pattern = pattern;
-  prune(graph, prune_most, {}, {});
+  fixture::prune_most(graph, pattern);
   TypeOptions options;
   options.sparse = sparse;
   return build(graph, options);

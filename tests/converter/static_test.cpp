@@ -374,11 +374,7 @@ TEST(Static, TheVerifierTrustsNoNumber) {
 Built build_pruned_static(Sparse sparse, PrunePattern pattern = PrunePattern::k1x4, bool small = false) {
   const Graph whole = fixture::bert_graph({2, 40, 5, 520, 211, 3, false, 64, 70});
   Graph graph = small ? split_for_small_plan(whole) : clone(whole);
-  PruneOptions prune_most;
-  prune_most.share = 0.85;
-  prune_most.scope = PruneScope::kUniform;
-  prune_most.pattern = pattern;
-  prune(graph, prune_most, {}, {});
+  fixture::prune_most(graph, pattern);
   TypeOptions options;
   options.sparse = sparse;
   return build_static(graph, ranges_of(graph), small, options);
