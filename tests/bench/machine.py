@@ -42,6 +42,7 @@ def describe(command):
         "cores": os.cpu_count(),
         "caches": caches(),
         "amx": any(flag.startswith("amx") for flag in flags),
+        "avx2_alone": "avx2" in flags and "avx512f" not in flags,
         "virtual": "hypervisor" in flags,
         "isa": os.environ.get("BANTAM_ISA") or version["best_isa"],
         "compiler": version.get("compiler", ""),

@@ -46,10 +46,11 @@ def table(head, rows):
 
 def kind(machine):
     """What tells kinds of core apart, in words: maker and name, AMD's family (virtual machines call a Zen 4 and a Zen 5 core
-    the same), and whether there are matrix units, which peers use."""
+    the same), whether there are matrix units, which peers use, and whether vectors end at AVX2 (Zen 3 is of Zen 4's family)."""
     name = re.sub(r"\((R|TM)\)|CPU|Processor|@.*|[0-9]+-Core", "", machine["processor"])
     family = f" family {machine['family']}" if machine.get("family") else ""
-    return " ".join(name.split()) + family + (" with AMX" if machine["amx"] else "")
+    vectors = " with AVX2" if machine.get("avx2_alone") else " with AMX" if machine["amx"] else ""
+    return " ".join(name.split()) + family + vectors
 
 
 def slug(words):
