@@ -42,9 +42,10 @@ BANTAM_INLINE UnsignedQuad unsigned_quad(const void* p) {
   return {half, _mm256_sub_epi8(v, half)};
 }
 
-/// Few rows meet weights of 4 bits as they are stored, so many panels at a time: linear_int4.h.
+/// Weights of 4 bits are multiplied as they are stored, so many panels at a time: linear_int4.h. Any number of rows, because halves
+/// take two instructions where bytes take four: HalvesSums.
 #define BANTAM_KERNEL_HALVES
-constexpr uint32_t kHalvesPanels = 2, kHalvesRows = 8;
+constexpr uint32_t kHalvesPanels = 2, kHalvesBlock = 6, kHalvesRows = UINT32_MAX;
 /// Four bytes of a row, signed.
 struct PlainQuad {
   __m256i v;
@@ -57,6 +58,37 @@ BANTAM_INLINE Weights low_halves(Weights w) {
 BANTAM_INLINE Weights high_halves(Weights w) {
   return low_halves({_mm256_srli_epi16(w.a, 4), _mm256_srli_epi16(w.b, 4)});
 }
+
+/// A factor of 16 outputs, twice each, for the two words of a sum.
+struct HalvesFactors {
+  __m256i a, b;
+  BANTAM_INLINE explicit HalvesFactors(const int8_t* p) {
+    const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(p));
+    const __m256i words = _mm256_permute4x64_epi64(_mm256_cvtepu8_epi16(bytes), 0xd8);
+    a = _mm256_unpacklo_epi16(words, words);
+    b = _mm256_unpackhi_epi16(words, words);
+  }
+};
+/// Sums of (half - 8) * x for 16 outputs, in words: those of the first two and of the last two of each four inputs. A product is
+/// at most 8 * 127, so that those of 64 inputs, 32 in each word, are at most 32,512; on the way there words may overflow.
+constexpr uint32_t kHalvesInputs = 64;
+#define BANTAM_KERNEL_HALVES_IN_WORDS
+struct HalvesSums {
+  __v16hu a, b;
+
+  HalvesSums() = default;
+  /// `start`: of both words.
+  BANTAM_INLINE explicit HalvesSums(const int32_t* start) : a(reinterpret_cast<__v16hu>(broadcast_four(start))), b(a) {}
+  /// A pair of products is at most 15 * 127 * 2.
+  BANTAM_INLINE void add(PlainQuad q, Weights h) {
+    a += reinterpret_cast<__v16hu>(_mm256_maddubs_epi16(h.a, q.v));
+    b += reinterpret_cast<__v16hu>(_mm256_maddubs_epi16(h.b, q.v));
+  }
+  BANTAM_INLINE I32x16 times(const HalvesFactors& factors) const {
+    return {_mm256_madd_epi16(reinterpret_cast<__m256i>(a), factors.a),
+            _mm256_madd_epi16(reinterpret_cast<__m256i>(b), factors.b)};
+  }
+};
 
 /// |x| and the signs of a block's rows, some quads at a time: made once for all panels of the block, not with every dot
 /// product, whose four instructions fill the processor already. Rows are stored as x ^ offset.
@@ -127,11 +159,6 @@ struct Accumulator {
   BANTAM_INLINE void add_keys(SignedQuad q, Weights k) {
     const __m256i flip = _mm256_set1_epi8(static_cast<char>(kOffsetXor));
     add(q, {_mm256_xor_si256(k.a, flip), _mm256_xor_si256(k.b, flip)});
-  }
-  /// 15 * 128 * 2 fits s16.
-  BANTAM_INLINE void add_halves(PlainQuad q, Weights h) {
-    a += dot_u8_s8(h.a, q.v);
-    b += dot_u8_s8(h.b, q.v);
   }
   BANTAM_INLINE void add(UnsignedQuad q, Weights w) {
     a += dot_u8_s8(q.half, w.a) + dot_u8_s8(q.rest, w.a);

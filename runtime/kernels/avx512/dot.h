@@ -33,7 +33,7 @@ BANTAM_INLINE Quad unsigned_quad(const void* p) { return signed_quad(p); }
 
 /// Few rows meet weights of 4 bits as they are stored, so many panels at a time: linear_int4.h.
 #define BANTAM_KERNEL_HALVES
-constexpr uint32_t kHalvesPanels = 4, kHalvesRows = 4;
+constexpr uint32_t kHalvesPanels = 4, kHalvesBlock = 4, kHalvesRows = 4;
 /// Of more rows the first block unpacks: unpacking_block.h.
 #define BANTAM_KERNEL_UNPACKS_IN_BLOCKS
 /// Four bytes of a row, signed.

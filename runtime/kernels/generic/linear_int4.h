@@ -1,5 +1,6 @@
-// linear_q8 of few rows by weights of 4 bits (layout tile_i4_k8n16), which are multiplied as they are stored: a step of a decoder
-// waits for its weights, and unpacked ones would be written and read once more.
+// linear_q8 by weights of 4 bits (layout tile_i4_k8n16), which are multiplied as they are stored. That is faster for few rows, as
+// a step of a decoder waits for its weights, and unpacked ones would be written and read once more; and for any number where
+// an instruction set adds products of 4 bits with fewer instructions.
 #ifndef BANTAM_KERNELS_GENERIC_LINEAR_INT4_H_
 #define BANTAM_KERNELS_GENERIC_LINEAR_INT4_H_
 
@@ -10,49 +11,95 @@ namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE {
 
 // A group's sum of (half - 8) * factor * x is factor * (sum of half * x - 8 * sum of x): exact, in any order.
 
-/// Rows of a block. An instruction set's kHalvesRows are those for which halves are cheaper than unpacked weights.
-constexpr uint32_t kHalvesBlock = 4;
+#if !defined(BANTAM_KERNEL_HALVES_IN_WORDS)
+/// Inputs whose sums are one HalvesSums, at most; a multiple of 8, and no more than copy_part takes.
+constexpr uint32_t kHalvesInputs = 512;
+/// The factors of a group for 16 outputs, and its sums.
+struct HalvesFactors {
+  I32 v;
+  BANTAM_INLINE explicit HalvesFactors(const int8_t* p) : v(load_i8(p)) {}
+};
+struct HalvesSums {
+  Accumulator sums;
+
+  HalvesSums() = default;
+  BANTAM_INLINE explicit HalvesSums(const int32_t* start) : sums(splat(*start)) {}
+  BANTAM_INLINE void add(PlainQuad q, Weights h) { sums.add_halves(q, h); }
+  BANTAM_INLINE I32 times(const HalvesFactors& factors) const { return sums.get() * factors.v; }
+};
+#endif
+
+/// Rows that scratch is for.
+constexpr uint32_t kHalvesTogether = 16;
 
 /// What all panels have in common, in the layer's scratch: of each row its signed bytes, padded with 0 to a multiple of 8, and -8
-/// times the sum of each group of them. 1.5 bytes an input and row at most: 12 of 32 that there are.
+/// times the sum of each part of them that has one HalvesSums. 1.5 bytes an input and row at most: 24 of 32 that there are.
 struct HalvesRows {
-  int32_t* starts;  // [rows][groups]
+  int32_t* starts;  // [rows][parts]
   int8_t* x;        // [rows][stride]
-  uint32_t stride, groups;
+  uint32_t stride, groups, parts;
 
   BANTAM_INLINE explicit HalvesRows(const LinearQ8& a)
       : starts(static_cast<int32_t*>(static_cast<void*>(a.scratch))),
         stride(pad8(a.k)),
-        groups((a.k + a.group - 1) / a.group) {
-    x = a.scratch + size_t{a.rows} * groups * 4;
+        groups((a.k + a.group - 1) / a.group),
+        parts((groups - 1) * parts_of(a.group) + parts_of(a.k - (groups - 1) * a.group)) {
+    x = a.scratch + size_t{a.rows} * parts * 4;
     int32_t* start = starts;
     int8_t* to = x;
     for (uint32_t r = 0; r < a.rows; ++r) {
       const int8_t* from = a.x + r * a.x_stride;
       for (uint32_t g = 0; g < groups; ++g) {
         const uint32_t end = (g + 1) * a.group < a.k ? (g + 1) * a.group : a.k;
-        int32_t total = 0;
-        for (uint32_t i = g * a.group; i < end; i += 8, to += 8) total += copy_eight(from + i, end - i, to);
-        *start++ = -8 * total;
+        for (uint32_t i = g * a.group; i < end;) {
+          const uint32_t part_end = kHalvesInputs < end - i ? i + kHalvesInputs : end;
+          *start++ = copy_part(from + i, part_end - i, to);
+          to += pad8(part_end - i);
+          i = part_end;
+        }
       }
     }
   }
+  /// Of a group of so many inputs.
+  static BANTAM_INLINE uint32_t parts_of(uint32_t inputs) { return (inputs - 1) / kHalvesInputs + 1; }
 
  private:
-  /// Copies 8 bytes, or 4 and 4 of 0, without their offset; returns their sum.
-  static BANTAM_INLINE int32_t copy_eight(const int8_t* from, uint32_t left, int8_t* to) {
-    static_assert(kOffsetXor == 0x80, "bytes lie as x + 128");
-    constexpr uint64_t kOffsets = 0x8080808080808080u, kEven = 0x00FF00FF00FF00FFu;
-    uint64_t stored = kOffsets;
-    if (left < 8) {
-      memcpy(&stored, from, 4);
-    } else {
-      memcpy(&stored, from, 8);
+  static_assert(kOffsetXor == 0x80, "bytes lie as x + 128");
+  static constexpr uint64_t kOffsets = 0x8080808080808080u, kEven = 0x00FF00FF00FF00FFu;
+
+  /// Copies up to 512 inputs, a multiple of 4, without their offset, and 0 up to a multiple of 8. Returns what their sums begin with.
+  static BANTAM_INLINE int32_t copy_part(const int8_t* from, uint32_t count, int8_t* to) {
+    uint64_t pairs = 0;  // sums of neighbours: four of 16 bits
+    const auto add = [&pairs](uint64_t stored) __attribute__((always_inline)) {
+      pairs += (stored & kEven) + (stored >> 8 & kEven);
+    };
+    uint32_t i = 0;
+    for (; i + 8 <= count; i += 8) {
+      uint64_t stored;
+      memcpy(&stored, from + i, 8);
+      add(stored);
+      stored ^= kOffsets;
+      memcpy(to + i, &stored, 8);
     }
-    const uint64_t x = stored ^ kOffsets;
-    memcpy(to, &x, 8);
-    const uint64_t pairs = (stored & kEven) + (stored >> 8 & kEven);
-    return static_cast<int32_t>(pairs * 0x0001000100010001u >> 48) - 8 * 128;
+    if (i < count) {
+      uint64_t stored = kOffsets;
+      memcpy(&stored, from + i, 4);
+      add(stored);
+      stored ^= kOffsets;
+      memcpy(to + i, &stored, 8);
+    }
+    const uint64_t sums = pairs + (pairs >> 32);
+    const auto sum = [&](uint32_t shift) {
+      return static_cast<int32_t>(sums >> shift & 0xFFFF) - static_cast<int32_t>(pad8(count) / 2) * 128;
+    };
+    return start_of(sum(0), sum(16));
+  }
+  static BANTAM_INLINE int32_t start_of(int32_t low, int32_t high) {
+#if defined(BANTAM_KERNEL_HALVES_IN_WORDS)
+    return static_cast<int32_t>((static_cast<uint32_t>(-8 * low) & 0xFFFF) | static_cast<uint32_t>(-8 * high) << 16);
+#else
+    return -8 * (low + high);
+#endif
   }
 };
 
@@ -65,7 +112,7 @@ BANTAM_NOINLINE bool linear_int4_block(const LinearQ8& a, const HalvesRows& rows
   // The next panels, in their order: each is too short for the processor to guess.
   const int8_t* next = w + kPanels * w_stride;
   const int8_t* x = rows.x + size_t{row} * rows.stride;
-  const int32_t* starts = rows.starts + size_t{row} * rows.groups;
+  const int32_t* starts = rows.starts + size_t{row} * rows.parts;
   I32 totals[kRows][kPanels];
   BANTAM_UNROLL
   for (uint32_t r = 0; r < kRows; ++r) {
@@ -73,38 +120,44 @@ BANTAM_NOINLINE bool linear_int4_block(const LinearQ8& a, const HalvesRows& rows
     for (uint32_t p = 0; p < kPanels; ++p) totals[r][p] = splat(int32_t{0});
   }
   for (uint32_t g = 0; g < rows.groups; ++g, factors += 16) {
-    Accumulator acc[kRows][kPanels];
-    BANTAM_UNROLL
-    for (uint32_t r = 0; r < kRows; ++r) {
-      BANTAM_UNROLL
-      for (uint32_t p = 0; p < kPanels; ++p) acc[r][p] = Accumulator(splat(starts[r * rows.groups + g]));
-    }
-    const uint32_t left = rows.stride - g * a.group;
-    for (uint32_t i = 0, count = (left < a.group ? left : a.group) / 8; i < count; ++i, w += 64, x += 8) {
-      Weights low[kPanels], high[kPanels];
-      BANTAM_UNROLL
-      for (uint32_t p = 0; p < kPanels; ++p) {
-        const Weights bytes = load_weights(w + p * w_stride);
-        prefetch_near(next);
-        next += 64;
-        low[p] = low_halves(bytes);
-        high[p] = high_halves(bytes);
-      }
+    uint32_t left = rows.stride - g * a.group;
+    if (a.group < left) left = a.group;
+    while (left != 0) {
+      const uint32_t inputs = left < kHalvesInputs ? left : kHalvesInputs;
+      left -= inputs;
+      HalvesSums sums[kRows][kPanels];
       BANTAM_UNROLL
       for (uint32_t r = 0; r < kRows; ++r) {
-        const PlainQuad first = plain_quad(x + size_t{r} * rows.stride);
-        const PlainQuad second = plain_quad(x + size_t{r} * rows.stride + 4);
         BANTAM_UNROLL
-        for (uint32_t p = 0; p < kPanels; ++p) acc[r][p].add_halves(first, low[p]);
-        BANTAM_UNROLL
-        for (uint32_t p = 0; p < kPanels; ++p) acc[r][p].add_halves(second, high[p]);
+        for (uint32_t p = 0; p < kPanels; ++p) sums[r][p] = HalvesSums(starts + r * rows.parts);
       }
-    }
-    BANTAM_UNROLL
-    for (uint32_t p = 0; p < kPanels; ++p) {
-      const I32 factor = load_i8(factors + p * factor_stride);
+      ++starts;
+      for (uint32_t i = 0; i < inputs; i += 8, w += 64, x += 8) {
+        Weights low[kPanels], high[kPanels];
+        BANTAM_UNROLL
+        for (uint32_t p = 0; p < kPanels; ++p) {
+          const Weights bytes = load_weights(w + p * w_stride);
+          prefetch_near(next);
+          next += 64;
+          low[p] = low_halves(bytes);
+          high[p] = high_halves(bytes);
+        }
+        BANTAM_UNROLL
+        for (uint32_t r = 0; r < kRows; ++r) {
+          const PlainQuad first = plain_quad(x + size_t{r} * rows.stride);
+          const PlainQuad second = plain_quad(x + size_t{r} * rows.stride + 4);
+          BANTAM_UNROLL
+          for (uint32_t p = 0; p < kPanels; ++p) sums[r][p].add(first, low[p]);
+          BANTAM_UNROLL
+          for (uint32_t p = 0; p < kPanels; ++p) sums[r][p].add(second, high[p]);
+        }
+      }
       BANTAM_UNROLL
-      for (uint32_t r = 0; r < kRows; ++r) totals[r][p] = totals[r][p] + acc[r][p].get() * factor;
+      for (uint32_t p = 0; p < kPanels; ++p) {
+        const HalvesFactors factor(factors + p * factor_stride);
+        BANTAM_UNROLL
+        for (uint32_t r = 0; r < kRows; ++r) totals[r][p] = totals[r][p] + sums[r][p].times(factor);
+      }
     }
   }
   return store_block<kRows, kPanels>(
@@ -115,18 +168,15 @@ struct HalvesChoice {
   bool (*wide)(const LinearQ8& a, const HalvesRows& rows, uint32_t row, uint32_t panel);
   bool (*narrow)(const LinearQ8& a, const HalvesRows& rows, uint32_t row, uint32_t panel);
 };
-template <uint32_t kRows, uint32_t kPanels>
-constexpr HalvesChoice halves_choice() {
-  return {linear_int4_block<kRows, kPanels>, linear_int4_block<kRows, 1>};
-}
 
-/// 1 to kHalvesRows rows.
-inline bool linear_int4(const LinearQ8& a) {
-  static constexpr HalvesChoice kChoices[kHalvesBlock] = {
-      halves_choice<1, kHalvesPanels>(), halves_choice<2, kHalvesPanels / 2>(), halves_choice<3, kHalvesPanels / 2>(),
-      halves_choice<4, kHalvesPanels / 2>()};
+/// 1 to kHalvesTogether rows.
+template <uint32_t... kIndex>
+BANTAM_NOINLINE bool linear_int4_rows(const LinearQ8& a, Indices<kIndex...>) {
+  static constexpr HalvesChoice kChoices[] = {{linear_int4_block < kIndex + 1,
+                                               kIndex == 0 ? kHalvesPanels : kHalvesPanels / 2 >,
+                                               linear_int4_block<kIndex + 1, 1>}...};
   const HalvesRows rows(a);
-  const RowSplit split(a.rows, kHalvesBlock);
+  const RowSplit split(a.rows, sizeof...(kIndex));
   const uint32_t group = a.rows == 1 ? kHalvesPanels : kHalvesPanels / 2;
   bool finite = true;
   for (uint32_t panel = 0, end = 0; panel < a.n / 16; panel = end) {
@@ -136,6 +186,18 @@ inline bool linear_int4(const LinearQ8& a) {
       const HalvesChoice& choice = kChoices[split.rows_of(block) - 1];
       finite &= (wide ? choice.wide : choice.narrow)(a, rows, row, panel);
     }
+  }
+  return finite;
+}
+
+/// Up to kHalvesRows rows.
+inline bool linear_int4(const LinearQ8& a) {
+  const RowSplit split(a.rows, kHalvesTogether);
+  bool finite = true;
+  for (uint32_t part = 0, row = 0; part < split.blocks; row += split.rows_of(part++)) {
+    LinearQ8 some = rows_from(a, row);
+    some.rows = split.rows_of(part);
+    finite &= linear_int4_rows(some, MakeIndices<kHalvesBlock>::type{});
   }
   return finite;
 }

@@ -37,7 +37,7 @@ BANTAM_INLINE Quad unsigned_quad(const void* p) { return signed_quad(p); }
 
 /// Few rows meet weights of 4 bits as they are stored, so many panels at a time: linear_int4.h.
 #define BANTAM_KERNEL_HALVES
-constexpr uint32_t kHalvesPanels = 2;
+constexpr uint32_t kHalvesPanels = 2, kHalvesBlock = 4;
 #if defined(__AVX512VL__)
 constexpr uint32_t kHalvesRows = 4;
 /// Of more rows the first block unpacks: unpacking_block.h.
