@@ -356,7 +356,8 @@ void raise_mark(uint64_t value, size_t* mark) {
 /// What the lengths of the batch come to.
 struct Pass {
   fb::Phase phase;
-  uint32_t longest, source;  // tokens of a sequence with its context, of a source
+  PassSize size;
+  bool measures;  // what it takes of the arena
   size_t worker_high, heads_high;
 };
 
@@ -367,22 +368,22 @@ bool takes_contexts(const SessionState& s, fb::Phase phase) {
 
 Pass begin_pass(SessionState& s, fb::Phase phase) {
   s.has_run = false;
-  Pass pass = {phase, 0, 0, 0, 0};
+  PassSize size = {s.tokens, s.sequences, s.scored_count, 0, 0};
   for (uint32_t i = 0; i < s.sequences; ++i) {
     const uint32_t rows = s.offsets[i + 1] - s.offsets[i];
-    pass.longest = rows > pass.longest ? rows : pass.longest;
+    size.longest = rows > size.longest ? rows : size.longest;
   }
   if constexpr (linked::kSources) {
     for (uint32_t i = 0; i < s.sequences && s.limits.source != 0 && is_main(phase); ++i) {
       if (linked::kChunks && s.source_numbers[i] == kNoSource) continue;
       const uint32_t length = s.source_lengths[s.source_numbers[i]];
-      pass.source = length > pass.source ? length : pass.source;
+      size.source = length > size.source ? length : size.source;
     }
   }
   if constexpr (linked::kContexts) {
-    if (takes_contexts(s, phase)) pass.longest = take_contexts(s);
+    if (takes_contexts(s, phase)) size.longest = take_contexts(s);
   }
-  return pass;
+  return {phase, size, !s.has_measured(phase, size, s.limits.workers), 0, 0};
 }
 
 StepRun step_run(SessionState& s, fb::Phase phase) {
@@ -422,7 +423,9 @@ void enter_step(Pass* pass, StepRun* run) {
   run->tiles = of_sequences ? s.sequences : (run->rows + run->tile - 1) / run->tile;
   if constexpr (linked::kScoredRows) run->tiles = run->scores ? s.scored_tiles : run->tiles;
   round_symbols(model, s.limits, s.tokens, s.sequences, run->tile, run->values);
-  raise_mark(step_bytes(model, s.limits, *run->step, pass->longest, pass->source, run->values), &pass->worker_high);
+  if (!pass->measures) return;
+  raise_mark(step_bytes(model, s.limits, *run->step, pass->size.longest, pass->size.source, run->values),
+             &pass->worker_high);
   raise_mark(heads_bytes(model, s.limits, fb::Region::tile, run->values), &pass->heads_high);
 }
 
@@ -430,9 +433,12 @@ void enter_step(Pass* pass, StepRun* run) {
 Status end_pass(SessionState& s, const Pass& pass, const StepRun& run) {
   const fb::Model& model = root(s.model);
   for (uint32_t i = 0; i < kSymbols; ++i) s.values[i] = run.values[i];
-  const uint64_t heads = heads_bytes(model, s.limits, fb::Region::shared, run.values);
-  raise_mark(shared_bytes(model, s.limits, pass.phase, run.values) + heads, &s.shared_high);
-  raise_mark(s.limits.workers * (pass.worker_high + pass.heads_high), &s.worker_high);
+  if (pass.measures) {
+    const uint64_t heads = heads_bytes(model, s.limits, fb::Region::shared, run.values);
+    raise_mark(shared_bytes(model, s.limits, pass.phase, run.values) + heads, &s.shared_high);
+    raise_mark(s.limits.workers * (pass.worker_high + pass.heads_high), &s.worker_high);
+    s.keep_measured(pass.phase, pass.size, s.limits.workers);
+  }
   s.has_run = true;
   s.phase = pass.phase;
   if (linked::kShortlist && s.listed_only && is_main(pass.phase)) leave_out_unlisted(s);
@@ -465,8 +471,8 @@ Status execute(SessionState& s, fb::Phase phase) {
 
 uint32_t begin_steps(SessionState& s, SteppedRun::Place* at) {
   Pass pass = begin_pass(s, fb::Phase::main);
-  at->longest = pass.longest;
-  at->source = pass.source;
+  at->longest = pass.size.longest;
+  at->source = pass.size.source;
   StepRun run = step_run(s, fb::Phase::main);
   uint32_t units = 0;
   for (const fb::Step* step : *graph(root(s.model)).steps()) {
@@ -480,7 +486,8 @@ uint32_t begin_steps(SessionState& s, SteppedRun::Place* at) {
 
 Status execute_some(SessionState& s, uint32_t units, SteppedRun::Place* at, bool* done) {
   const auto& steps = *graph(root(s.model)).steps();
-  Pass pass = {fb::Phase::main, at->longest, at->source, at->worker_high, at->heads_high};
+  const PassSize size = {s.tokens, s.sequences, s.scored_count, at->longest, at->source};
+  Pass pass = {fb::Phase::main, size, true, at->worker_high, at->heads_high};
   StepRun run = step_run(s, fb::Phase::main);
   for (; at->step < steps.size(); ++at->step, at->task = 0) {
     const fb::Step* step = steps.Get(at->step);

@@ -103,12 +103,48 @@ struct SourceSegments<false> {
   void keep_segments(const int32_t*) {}
 };
 
+/// What a pass takes of the arena grows with: numbers of a batch.
+struct PassSize {
+  uint32_t tokens, sequences, scored;  // that choose tiles, too
+  uint32_t longest, source;            // of a sequence with its context, of a source
+
+  bool holds(const PassSize& other) const {
+    return other.tokens <= tokens && other.sequences <= sequences && other.scored <= scored &&
+           other.longest <= longest && other.source <= source;
+  }
+  bool has_tiles_of(const PassSize& other) const {
+    return other.tokens == tokens && other.sequences == sequences && other.scored == scored;
+  }
+};
+
+/// A pass of each phase whose memory the marks hold, so that smaller ones need not be measured: that would ask every operator. Where
+/// memory is short, so is this: nothing.
+template <bool kLinked>
+struct MeasuredPasses {
+  PassSize measured[2] = {};
+  bool has_measured(fb::Phase phase, const PassSize& size, uint32_t workers) const {
+    const PassSize& known = measured[static_cast<uint32_t>(phase)];
+    // Tiles of several workers may be larger where there are fewer rows.
+    return known.holds(size) && (workers == 1 || known.has_tiles_of(size));
+  }
+  void keep_measured(fb::Phase phase, const PassSize& size, uint32_t workers) {
+    PassSize& known = measured[static_cast<uint32_t>(phase)];
+    if (size.holds(known) || workers != 1) known = size;
+  }
+};
+template <>
+struct MeasuredPasses<false> {
+  bool has_measured(fb::Phase, const PassSize&, uint32_t) const { return false; }
+  void keep_measured(fb::Phase, const PassSize&, uint32_t) {}
+};
+
 struct SessionState final : Session,
                             BatchMarks<linked::kMarks>,
                             BatchFeatures<linked::kFeatures>,
                             SourceWords<linked::kShortlist>,
                             ScoredTokens<linked::kScoredRows>,
-                            SourceSegments<linked::kChunks> {
+                            SourceSegments<linked::kChunks>,
+                            MeasuredPasses<linked::kHost> {
   SessionState(const Model& m, const Limits& l, const kernels::Table& k) : model(m), limits(l), kernels(k) {}
 
   Model model;
