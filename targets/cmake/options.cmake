@@ -52,7 +52,7 @@ foreach(language C CXX)
 endforeach()
 
 # Sources whose speed nobody waits for, such as the command line, pages and tests, link bantam_quick_to_compile (PRIVATE):
-# releases compile them at -O1, in half of the time that -O3 takes, and ./dev demo at -Og, in a quarter less.
+# releases compile them at -O1, in half of the time that -O3 takes, and ./dev at -Og, in a quarter less.
 set(BANTAM_QUICK_OPTIMISATION "-O1" CACHE STRING "Optimisation of sources whose speed nobody waits for, in releases")
 mark_as_advanced(BANTAM_QUICK_OPTIMISATION)
 add_library(bantam_quick_to_compile INTERFACE)
