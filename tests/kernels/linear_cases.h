@@ -30,11 +30,6 @@ struct LinearShape {
   static LinearShape random(Random& random) {
     LinearShape shape = some(random);
     if (!shape.k16 && random.chance(30)) shape.group = 8 * random.between(1, 10);
-    // More inputs than the sums of a part of a group hold.
-    if (shape.group != 0 && random.chance(5)) {
-      shape.group = 8 * random.between(60, 90);
-      shape.k = random.between(500, 800);
-    }
     if (!shape.k16 && shape.group == 0 && random.chance(40)) {
       shape.bits = random.chance(50);
       shape.sparse = !shape.bits;

@@ -24,7 +24,15 @@ ON_PURPOSE = ("tests/session/contracted.cpp",)
 TRAINING = "bantam_train.dir"
 
 
-def wanted_of(build_type, source, command=""):
+def quick_optimisation(build):
+    """What the build folder says of sources whose speed nobody waits for."""
+    for line in (build / "CMakeCache.txt").read_text().splitlines():
+        if line.startswith("BANTAM_QUICK_OPTIMISATION:"):
+            return line.partition("=")[2]
+    return "-O1"
+
+
+def wanted_of(build_type, source, command="", quickly="-O1"):
     """Flags that a source's command must hold, and its optimisation level (None: any)."""
     if source in ON_PURPOSE:
         return set(), None
@@ -35,7 +43,7 @@ def wanted_of(build_type, source, command=""):
         checked = {"-D_GLIBCXX_ASSERTIONS"} if quick else set()
         if source.startswith("converter/") and sys.platform == "linux":
             checked |= {"-fstack-protector-strong", "-D_FORTIFY_SOURCE=2"}
-        return {"-DNDEBUG"} | checked, "-O1" if quick else None
+        return {"-DNDEBUG"} | checked, quickly if quick else None
     return set(), None
 
 
@@ -60,13 +68,14 @@ def main():
         print(f"{commands} is not there: configure with -DCMAKE_EXPORT_COMPILE_COMMANDS=ON, as the presets do")
         return 77
     wrong, seen = [], 0
+    quickly = quick_optimisation(build)
     for entry in compile_commands(build):
         try:
             source = str(pathlib.Path(entry["file"]).relative_to(root))
         except ValueError:
             continue
         flags = shlex.split(entry["command"])
-        needed, level = wanted_of(build_type, source, entry["command"])
+        needed, level = wanted_of(build_type, source, entry["command"], quickly)
         used = [flag for flag in flags if flag.startswith("-O")]
         seen += 1
         if not needed.issubset(flags):
