@@ -77,6 +77,10 @@ struct HalvesSums {
   __v16hu a, b;
 
   HalvesSums() = default;
+  /// What both words begin with, of inputs whose first two and last two of each four add up to these.
+  static BANTAM_INLINE int32_t start_of(int32_t low, int32_t high) {
+    return static_cast<int32_t>((static_cast<uint32_t>(-8 * low) & 0xFFFF) | static_cast<uint32_t>(-8 * high) << 16);
+  }
   /// `start`: of both words.
   BANTAM_INLINE explicit HalvesSums(const int32_t* start) : a(reinterpret_cast<__v16hu>(broadcast_four(start))), b(a) {}
   /// A pair of products is at most 15 * 127 * 2.

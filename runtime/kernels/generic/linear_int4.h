@@ -23,6 +23,8 @@ struct HalvesSums {
   Accumulator sums;
 
   HalvesSums() = default;
+  /// What sums begin with, of inputs whose first two and last two of each four add up to these.
+  static BANTAM_INLINE int32_t start_of(int32_t low, int32_t high) { return -8 * (low + high); }
   BANTAM_INLINE explicit HalvesSums(const int32_t* start) : sums(splat(*start)) {}
   BANTAM_INLINE void add(PlainQuad q, Weights h) { sums.add_halves(q, h); }
   BANTAM_INLINE I32 times(const HalvesFactors& factors) const { return sums.get() * factors.v; }
@@ -92,14 +94,7 @@ struct HalvesRows {
     const auto sum = [&](uint32_t shift) {
       return static_cast<int32_t>(sums >> shift & 0xFFFF) - static_cast<int32_t>(pad8(count) / 2) * 128;
     };
-    return start_of(sum(0), sum(16));
-  }
-  static BANTAM_INLINE int32_t start_of(int32_t low, int32_t high) {
-#if defined(BANTAM_KERNEL_HALVES_IN_WORDS)
-    return static_cast<int32_t>((static_cast<uint32_t>(-8 * low) & 0xFFFF) | static_cast<uint32_t>(-8 * high) << 16);
-#else
-    return -8 * (low + high);
-#endif
+    return HalvesSums::start_of(sum(0), sum(16));
   }
 };
 
