@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdlib>
 
 #include "format/bytes.h"
 #include "format/view.h"
@@ -94,6 +95,29 @@ void check_padding_and_sums(const CheckedTensor& constant, bool padding, const s
   }
 }
 
+/// `most`: the largest sum of four magnitudes that a word would hold the products of.
+void check_words(const CheckedTensor& constant, int32_t most, std::vector<std::string>* problems) {
+  if (!constant.tensor.fits_words() || most <= kernels::kMostInWords) return;
+  problems->push_back(fmt::format("tensor {}: four weights add up to {}, the file states that none do to more than {}",
+                                  constant.name(), most, kernels::kMostInWords));
+}
+
+/// That sum of 16 outputs of an int8 weight tile.
+int32_t largest_four(const uint8_t* bytes, uint64_t lines) {
+  int32_t most = 0;
+  const auto magnitude = [](uint8_t byte) { return std::abs(static_cast<int32_t>(static_cast<int8_t>(byte))); };
+  for (uint64_t line = 0; line < lines; line += 2, bytes += size_t{2} * kLine) {
+    const uint32_t further =
+        line + 1 < lines ? kLine : 0;  // the last line alone: its own bytes again, which do not count
+    for (uint32_t i = 0; i < kLine; i += 2) {
+      const int32_t two = magnitude(bytes[i]) + magnitude(bytes[i + 1]);
+      const int32_t next = magnitude(bytes[further + i]) + magnitude(bytes[further + i + 1]);
+      most = std::max(most, further == 0 ? two : two + next);
+    }
+  }
+  return most;
+}
+
 /// Ranges, padding and sums of an int8 weight tile [N/16][K/4][16][4], a line at a time: most weights of most files, and
 /// three times as quick as block by block. `used[n]`: row n holds something other than 0.
 void verify_tile(const CheckedTensor& constant, std::vector<uint8_t>* used, std::vector<std::string>* problems) {
@@ -105,10 +129,12 @@ void verify_tile(const CheckedTensor& constant, std::vector<uint8_t>* used, std:
   used->assign(padded_n, 0);
   bool below = false;
   bool padding = false;
+  int32_t most = 0;
   const uint8_t* bytes = constant.at(constant.tensor.data());
   for (uint32_t n = 0; n < padded_n; n += 16, bytes += lines * kLine) {
     Lines found;
     found.add(bytes, lines);
+    if (constant.tensor.fits_words()) most = std::max(most, largest_four(bytes, lines));
     const uint8_t* last = bytes + (lines - 1) * kLine;
     for (uint32_t i = 0; i < kLine; ++i) {
       const uint32_t row = n + i / 4;
@@ -122,6 +148,7 @@ void verify_tile(const CheckedTensor& constant, std::vector<uint8_t>* used, std:
   report_below(constant, below ? count_below(constant.at(constant.tensor.data()), constant.tensor.data()->size()) : 0,
                problems);
   check_padding_and_sums(constant, padding, sums, problems);
+  check_words(constant, most, problems);
 }
 
 /// The same of any layout, block by block.
@@ -132,11 +159,13 @@ class Blocks : public BlockSink {
         columns_(extent(constant.tensor, 1)),
         factors_(constant.tensor, present(constant.tensor.scales()) ? constant.at(constant.tensor.scales()) : nullptr),
         sums_(kernels::pad16(rows_), 0),
+        latest_(sums_.size(), Block{1, {}}),
         used_(*used) {
     used->assign(sums_.size(), 0);
   }
 
   void block(uint32_t n, uint32_t k, const int8_t* weights) override {
+    note_words(n, k, weights);
     int32_t sum = 0;
     for (uint32_t i = 0; i < 4; ++i) {
       if (weights[i] == 0) continue;
@@ -151,13 +180,30 @@ class Blocks : public BlockSink {
   void report(const CheckedTensor& constant, std::vector<std::string>* problems) const {
     report_below(constant, below_, problems);
     check_padding_and_sums(constant, padding_, sums_, problems);
+    check_words(constant, most_, problems);
   }
 
  private:
+  /// Sums of magnitudes of a row's latest block, whose first input is k.
+  struct Block {
+    uint32_t k;
+    std::array<int32_t, 2> sums;
+  };
+
+  void note_words(uint32_t n, uint32_t k, const int8_t* weights) {
+    Block block = {k, {std::abs(weights[0]) + std::abs(weights[1]), std::abs(weights[2]) + std::abs(weights[3])}};
+    const Block& before = latest_[n];
+    for (size_t i = 0; i < 2 && k % 8 == 4 && before.k == k - 4; ++i) block.sums[i] += before.sums[i];
+    most_ = std::max({most_, block.sums[0], block.sums[1]});
+    latest_[n] = block;
+  }
+
   uint32_t rows_, columns_;
   GroupFactors factors_;
   std::vector<int64_t> sums_;
+  std::vector<Block> latest_;
   std::vector<uint8_t>& used_;
+  int32_t most_ = 0;
   uint64_t below_ = 0;
   bool padding_ = false;
 };

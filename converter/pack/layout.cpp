@@ -57,8 +57,8 @@ void note_error(const Matrix& matrix, const Constant& constant, size_t n, const 
   }
 }
 
-/// The integers of row n, from the pass that rounded them or the nearest; sets its scale.
-void round_row(const Matrix& matrix, const Constant& constant, size_t n, float* scale, int8_t* row) {
+/// The integers of row n, from the pass that rounded them or the nearest; sets its scale. tiled: of a linear layer.
+void round_row(const Matrix& matrix, const Constant& constant, bool tiled, size_t n, float* scale, int8_t* row) {
   if (constant.rounded != nullptr) {
     *scale = constant.rounded->scales[n];
     std::copy_n(constant.rounded->integers.begin() + static_cast<ptrdiff_t>(n * matrix.columns), matrix.columns, row);
@@ -66,7 +66,7 @@ void round_row(const Matrix& matrix, const Constant& constant, size_t n, float* 
   }
   const std::vector<float> values = scaled_row(matrix, constant, n);
   *scale = integer_scale(values.data(), matrix.columns);
-  if (*scale == 0) *scale = int8_scale(values.data(), matrix.columns);
+  if (*scale == 0) *scale = (tiled ? linear_scale : int8_scale)(values.data(), matrix.columns);
   int8_quantize(values.data(), matrix.columns, *scale, row);
 }
 
@@ -104,16 +104,18 @@ void store_int8(DataSection& data, const Matrix& matrix, bool tiled, const Const
   std::vector<float> reads(matrix.columns);
   tensor.scale_kind = tiled ? fb::ScaleKind::per_output : fb::ScaleKind::per_row;
   tensor.layout = tiled ? fb::Layout::tile_k4n16 : fb::Layout::rows;
+  tensor.fits_words = tiled;
   tensor.data = data.begin();
   for (size_t first = 0; first < matrix.rows; first += block) {
     const size_t count = std::min(block, matrix.rows - first);
     for (size_t n = first; n < first + count; ++n) {
       int8_t* row = integers.data() + (n - first) * matrix.columns;
-      round_row(matrix, constant, n, &scales[n], row);
+      round_row(matrix, constant, tiled, n, &scales[n], row);
       for (size_t k = 0; k < matrix.columns; ++k) {
         reads[k] = static_cast<float>(row[k]) * scales[n];
         sums[n] += row[k];
       }
+      tensor.fits_words = tensor.fits_words && fits_words(row, matrix.columns);
       note_error(matrix, constant, n, reads, tensor);
     }
     if (!tiled) {
@@ -132,7 +134,7 @@ Int4Scales round_int4_row(const Matrix& matrix, const Constant& constant, size_t
   Int4Scales scales;
   if (constant.rounded != nullptr) {
     const size_t groups = (matrix.columns + group - 1) / group;
-    round_row(matrix, constant, n, &scales.scale, row);
+    round_row(matrix, constant, true, n, &scales.scale, row);
     const auto first = constant.rounded->factors.begin() + static_cast<ptrdiff_t>(n * groups);
     scales.factors.assign(first, first + static_cast<ptrdiff_t>(groups));
     return scales;
@@ -238,6 +240,9 @@ void store_static_weights(DataSection& data, const Constant& constant, fb::Tenso
     integers[i] = static_cast<int8_t>(numbers[i]);
     sums[i / k] += numbers[i];
   }
+  tensor.fits_words = true;
+  for (size_t row = 0; row < n && tensor.fits_words; ++row)
+    tensor.fits_words = fits_words(integers.data() + row * k, k);
   tensor.data = store(data, linear_bytes(integers, n, k, constant, tensor));
   tensor.sums = store(data, sums);
 }

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
+
+#include "kernels/kernels.h"
 
 namespace bantam::convert {
 namespace {
@@ -16,7 +19,38 @@ inline float stored_value(float x, float inverse) {
   return round_even(std::min(127.0f, std::max(-127.0f, x * inverse)));
 }
 
+/// The largest sum of four magnitudes that a word would hold the products of; f(value) is a value's.
+template <class T, class Magnitude>
+auto largest_four(const T* row, size_t count, const Magnitude& f) {
+  auto largest = f(T{0});
+  for (size_t first = 0; first < count; first += 8) {
+    decltype(largest) sums[2] = {};
+    for (size_t i = first; i < std::min(count, first + 8); ++i) sums[i / 2 % 2] += f(row[i]);
+    largest = std::max({largest, sums[0], sums[1]});
+  }
+  return largest;
+}
+
 }  // namespace
+
+bool fits_words(const int8_t* row, size_t count) {
+  return largest_four(row, count, [](int8_t weight) { return std::abs(int32_t{weight}); }) <= kernels::kMostInWords;
+}
+
+float linear_scale(const float* row, size_t count) {
+  float scale = int8_scale(row, count);
+  if (count < kFittedInputs) return scale;
+  scale = std::max(scale, largest_four(row, count, [](float value) { return std::fabs(value); }) /
+                              static_cast<float>(kernels::kMostInWords));
+  constexpr float kStep = 1.002F;  // half a weight of 251
+  for (;; scale *= kStep) {
+    const float inverse = 1.0f / scale;
+    const auto magnitude = [inverse](float value) {
+      return static_cast<int32_t>(std::fabs(stored_value(value, inverse)));
+    };
+    if (largest_four(row, count, magnitude) <= kernels::kMostInWords) return scale;
+  }
+}
 
 float int8_scale(const float* row, size_t count) {
   float largest = 0;

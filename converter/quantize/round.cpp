@@ -210,11 +210,16 @@ Rounded round_matrix(const std::vector<float>& values, size_t rows, fb::DType ty
       result.scales[r] = scales.scale;
       result.factors.insert(result.factors.end(), scales.factors.begin(), scales.factors.end());
     } else {
-      const double scale = int8_scale(row, n);
-      const auto step = [scale](size_t) { return scale; };
-      round_row(
-          row, spread, [scale](size_t, double v) { return int8_nearest(v, scale); }, step, out);
-      result.scales[r] = static_cast<float>(scale);
+      // Rounding one weight for the others' sake may make four of them too large.
+      constexpr float kStep = 1.01F;
+      for (float scale = linear_scale(row, n);; scale *= kStep) {
+        const double wide = scale;
+        const auto step = [wide](size_t) { return wide; };
+        round_row(
+            row, spread, [wide](size_t, double v) { return int8_nearest(v, wide); }, step, out);
+        result.scales[r] = scale;
+        if (n < kFittedInputs || fits_words(out, n)) break;
+      }
     }
   }
   return result;

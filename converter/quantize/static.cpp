@@ -217,7 +217,7 @@ class StaticForm {
     for (size_t r = 0; r < n; ++r) {
       const float* from = source.values.data() + r * k;
       for (size_t i = 0; i < k; ++i) row[i] = static_cast<float>(double{from[i]} * input.scale[i]);
-      float scale = int8_scale(row.data(), k);
+      float scale = linear_scale(row.data(), k);
       scale = std::max(scale, static_cast<float>(std::fabs(layer.bias[r]) / kMostBias));
       int8_quantize(row.data(), k, scale, stored.data());
       int64_t sum = 0;

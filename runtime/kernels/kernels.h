@@ -99,6 +99,11 @@ BANTAM_KERNELS_CONSTEXPR size_t sparse_scratch(uint32_t k) {
   return size_t{linked::kHost ? sparse_pass(k, UINT32_MAX) : 8} * pad4(k);
 }
 
+/// The most that magnitudes of the weights of inputs 8 i, 8 i + 1, 8 i + 4 and 8 i + 5 of an output may add up to for any i, and
+/// those of the four between and behind these, where LinearQ8::fits_words is set. Kernels that have no dot product of bytes multiply
+/// |x| by w or by ~w, of which none is more than |w| + 1: with |x| <= 128 four such products are at most 128 * (251 + 4) = 32,640.
+constexpr int32_t kMostInWords = 251;
+
 /// y[r][n] = act(fma(float(acc), x_scale[r] * w_scale[n], bias[n])), acc = sum over k of x[r][k] * w[n][k]
 /// in int32 (exact); float(acc) rounds to nearest even. Weights in [-127, 127] in tiles [n/16][k/4][16][4]; k a multiple of 4 up to 133,144
 /// (x beyond the true K may be anything: weights there are 0), n a multiple of 16.
@@ -131,6 +136,8 @@ struct LinearQ8 {
   const uint64_t* masks = nullptr;
   /// 64-byte aligned (firmware: 16): sparse_scratch(k) bytes, or unpacked_scratch(k) for factors and masks.
   int8_t* scratch = nullptr;
+  /// Magnitudes of w stay within kMostInWords, of int8 weights only.
+  bool fits_words = false;
 };
 
 /// y[r][n] = act(acc), acc starts at bias[n] (or 0) and takes fma(x[r][k], w[n][k], acc) in order of k.

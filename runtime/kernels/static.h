@@ -29,7 +29,7 @@ struct SparseOperands<false> {
   static constexpr int8_t* scratch = nullptr;
 };
 
-/// Weights, sums, k and k16 as in LinearQ8; n a multiple of 16. Exactly one of y8, y16 and y_f32 is not null.
+/// Weights, sums, k, k16 and fits_words as in LinearQ8; n a multiple of 16. Exactly one of y8, y16 and y_f32 is not null.
 struct StaticLinear : SparseOperands<linked::kSparse> {
   const int8_t* x;  // i8 rows
   size_t x_stride;  // bytes
@@ -45,6 +45,7 @@ struct StaticLinear : SparseOperands<linked::kSparse> {
   const float* scale;  // [n], with y_f32 only, which takes float(sum + bias) * scale
   size_t y_stride;     // elements
   bool k16 = false;
+  bool fits_words = false;  // as in LinearQ8
 };
 
 /// The residual, layer norm and what is stored of it, for rows h, which the residual changes in place.

@@ -195,6 +195,7 @@ constexpr Field kList[] = {
     field(&fb::Tensor::scales), field(&fb::Tensor::sums), field(&fb::Tensor::group), field(&fb::Tensor::offset),
     field(&fb::Tensor::source), field(&fb::Tensor::error), field(&fb::Tensor::source_type),
     field(&fb::Tensor::source_bytes), field(&fb::Tensor::alias), field(&fb::Tensor::tag),
+    field(&fb::Tensor::fits_words),
     // Parts of operators
     field(&fb::Epilogue::activation), field(&fb::Epilogue::residual), field(&fb::Epilogue::norm),
     field(&fb::Epilogue::gamma), field(&fb::Epilogue::beta), field(&fb::Epilogue::epsilon),

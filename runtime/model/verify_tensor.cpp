@@ -161,6 +161,9 @@ Verdict check_constant(const fb::Tensor& t, size_t data_size) {
       return corrupt("int8 weight tiles want type i8 and a scale for each output, or fixed ones");
     }
   }
+  if (t.fits_words() && (!integer_weights(t) || int4_weights(t))) {
+    return corrupt("weights that are not int8 are said to fit words");
+  }
   if (t.layout() == fb::Layout::tile_n16 && t.type() != fb::DType::f32 && t.type() != fb::DType::f16) {
     return corrupt("float weight tiles want type f32 or f16");
   }

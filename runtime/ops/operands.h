@@ -111,6 +111,7 @@ inline void bind_weights(const TileRun& run, const fb::Tensor& w, kernels::Linea
   args->w = blob<int8_t>(run, w.data());
   args->w_scale = blob<float>(run, w.scales());
   args->w_sum = blob<int32_t>(run, w.sums());
+  args->fits_words = w.fits_words();
   with_weights(w, [&](auto format) {
     decltype(format)::bind(w, args);
     return true;

@@ -77,6 +77,7 @@ Status run_static_linear(const TileRun& run, const fb::Op& op) {
   args.requantise = {constant<int32_t>(run, operand(op.inputs(), 2)), nullptr, integer.pre_shift(), 0};
   args.y_stride = args.n;
   args.k16 = w.layout() == fb::Layout::k16n1;
+  args.fits_words = w.fits_words();
   bind_sparse(run, op, w, &args);
   const bool norm = has_norm(op);
   if (stores_f32(run.model, op)) {

@@ -138,6 +138,19 @@ TEST(Gptq, LayersOutputsComeNearer) {
   }
 }
 
+TEST(Gptq, LongRowsFitWords) {
+  constexpr size_t kWidth = 136;
+  constexpr size_t kRows = 10;
+  const std::vector<float> x = correlated(300, kWidth);
+  const std::vector<float> w = normal_values(43, kRows * kWidth);
+  Moments moments{kWidth, 0, std::vector<double>(kWidth * kWidth), std::vector<double>(kWidth)};
+  for (size_t at = 0; at < x.size(); at += kWidth) moments.add(x.data() + at);
+  const Rounded rounded = round_matrix(w, kRows, fb::DType::i8, 0, moments);
+  for (size_t n = 0; n < kRows; ++n) {
+    EXPECT_TRUE(fits_words(rounded.integers.data() + n * kWidth, kWidth)) << n;
+  }
+}
+
 TEST(Gptq, InputsThatAreAlwaysZeroDoNoHarm) {
   constexpr size_t kWidth = 24;
   const std::vector<float> w = normal_values(41, kWidth);

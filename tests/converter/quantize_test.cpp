@@ -37,6 +37,43 @@ TEST(Int8, ErrorIsHalfAStepAtMost) {
   }
 }
 
+TEST(Int8, LinearRowsFitWordsAtTheLeastScale) {
+  std::mt19937 random(4);
+  std::normal_distribution<float> normal(0.0f, 0.05f);
+  for (size_t count : {1u, 127u, 128u, 129u, 131u, 133u, 384u, 1536u}) {
+    for (const float outlier : {0.0f, 0.2f, 2.0f}) {
+      std::vector<float> row(count);
+      for (float& value : row) value = normal(random);
+      row[count / 2] += outlier;
+      const float scale = linear_scale(row.data(), count);
+      EXPECT_GE(scale, int8_scale(row.data(), count));
+      if (count < kFittedInputs) {
+        EXPECT_EQ(scale, int8_scale(row.data(), count));
+        continue;
+      }
+      std::vector<int8_t> stored(count);
+      int8_quantize(row.data(), count, scale, stored.data());
+      EXPECT_TRUE(fits_words(stored.data(), count));
+      if (scale == int8_scale(row.data(), count)) continue;
+      int8_quantize(row.data(), count, scale * 0.99f, stored.data());
+      EXPECT_FALSE(fits_words(stored.data(), count)) << count << " values, scale " << scale;
+    }
+  }
+}
+
+// Inputs 0, 1, 4 and 5 meet in a word, and 2, 3, 6 and 7.
+TEST(Int8, FourWeightsFitAWord) {
+  const int8_t fits[] = {127, -124, 60, 60, 0, 0, -60, 71, 127, 124};
+  EXPECT_TRUE(fits_words(fits, 10));
+  for (size_t i = 0; i < 10; ++i) {
+    int8_t one_more[10];
+    std::copy_n(fits, 10, one_more);
+    one_more[i] = static_cast<int8_t>(one_more[i] < 0 ? one_more[i] - 1 : one_more[i] + (one_more[i] < 127 ? 1 : 0));
+    EXPECT_EQ(fits_words(one_more, 10), fits[i] == 127) << i;
+  }
+  EXPECT_TRUE(fits_words(fits, 0));
+}
+
 TEST(Int8, ZerosAndTinyRows) {
   const std::vector<float> zeros(20, 0.0f);
   std::vector<int8_t> stored(20, 1);

@@ -75,6 +75,14 @@ void add_with_zeros(testing::ModelBuilder& builder, const char* name, fb::Layout
   tensor.sums = std::make_unique<fb::Blob>(builder.store(sums.data(), sums.size() * sizeof(int32_t)));
 }
 
+/// Weights of which no four are too large for a word: the largest with three of 41 in the first inputs.
+void add_fitting(testing::ModelBuilder& builder) {
+  std::vector<float> values(size_t{kRows} * kColumns);
+  for (size_t i = 0; i < values.size(); ++i) values[i] = i % kColumns == 0 ? 127.0f : i % 2 == 0 ? 41.0f : -41.0f;
+  const int32_t index = builder.weights("fitting", kRows, kColumns, values, WeightType::kI8);
+  builder.model.tensors[static_cast<size_t>(index)]->fits_words = true;
+}
+
 /// Two blocks of each output, in one span.
 constexpr size_t kSparseSteps = 8;
 /// Before the weights of a bitmask, three tiles.
@@ -89,6 +97,7 @@ testing::ModelBuilder sound() {
     values[i] = row == 1 ? -1.0f : (row == 2 ? 0.0f : std::sin(static_cast<float>(i)));
   }
   builder.weights("tile", kRows, kColumns, values, WeightType::kI8);
+  add_fitting(builder);
   builder.table("rows", kRows, kColumns, values, WeightType::kI8);
   builder.weights("half", kRows, kColumns, values, WeightType::kF16);
   builder.weights("float", kRows, kColumns, values, WeightType::kF32);
@@ -96,6 +105,7 @@ testing::ModelBuilder sound() {
   add_with_zeros(builder, "sparse", fb::Layout::sparse_1x4, kSparseSteps * 24 + 32, compress_1x4);
   add_with_zeros(builder, "bits", fb::Layout::bitmask_k4n16, kMaskBytes + 15 * 8 + kernels::kBitmaskSlack,
                  compress_bitmask);
+  builder.model.tensors.back()->fits_words = true;
   return builder;
 }
 
@@ -165,6 +175,18 @@ const Spoilt kSpoilt[] = {
     {"tile_scale_negative", "tile", "scale 2 is -1", [](auto& b, auto& t) { put<float>(b, *t.scales, 2, -1); }},
     {"tile_scale_nan", "tile", "scale 0 is nan", [](auto& b, auto& t) { put<float>(b, *t.scales, 0, kNan); }},
     {"tile_scale_infinite", "tile", "scale 1 is inf", [](auto& b, auto& t) { put<float>(b, *t.scales, 1, kInfinity); }},
+    {"tile_words", "fitting", "four weights add up to 253",
+     [](auto& b, auto& t) {
+       put<int8_t>(b, *t.data, place(18, 4), -43);
+       put<int8_t>(b, *t.data, place(18, 5), 42);
+       put<int32_t>(b, *t.sums, 18, 127 - 41 - (43 + 41) + (42 + 41));
+     }},
+    {"bits_words", "bits", "four weights add up to 255",
+     [](auto& b, auto& t) {
+       put<int8_t>(b, *t.data, kMaskBytes, 127);
+       put<int8_t>(b, *t.data, kMaskBytes + 1, 117);
+       put<int32_t>(b, *t.sums, 0, 36 + 126 + 115);
+     }},
     {"int4_weight", "four", "sum of row 7",
      [](auto& b, auto& t) { b.data.data()[t.data->offset() + pair_place(7, 33)] ^= 0x10; }},
     {"int4_padding_row", "four", "padding",

@@ -2,6 +2,8 @@
 // against the reference, byte for byte. All buffers end at guard pages.
 #include <gtest/gtest.h>
 
+#include <type_traits>
+
 #include "tests/effort.h"
 #include "tests/kernels/align_cases.h"
 #include "tests/kernels/attention_cases.h"
@@ -65,6 +67,38 @@ TEST(Kernels, Int4OfAnyRows) {
     }
   }
 }
+
+// Weights whose products fit words, the largest of them too, meet any end of rows, inputs and outputs.
+template <class Args>
+void check_words(uint64_t seed) {
+  Random random(seed);
+  for (uint32_t rows = 1; rows <= 24 && !::testing::Test::HasFatalFailure(); ++rows) {
+    for (uint32_t tail = 0; tail < 4; ++tail) {
+      LinearShape shape{rows,
+                        4 * (tail + 1) + (random.chance(30) ? random.between(200, 600) : 8 * random.between(0, 20)),
+                        16 * random.between(1, 5),
+                        Activation::kNone,
+                        true,
+                        random.chance(30),
+                        false,
+                        random.chance(50)};
+      shape.words = true;
+      if (std::is_same<Args, LinearQ8>::value && random.chance(30)) {
+        shape.bits = true;
+        shape.zeros = random.between(0, 99);
+      }
+      Case<Args> c(rows * 8 + tail, &shape);
+      SCOPED_TRACE(std::to_string(rows) + " rows, " + std::to_string(shape.k) + " inputs, " + std::to_string(shape.n) +
+                   " outputs");
+      const Result expected = c.run(*table(Isa::kReference));
+      c.check(expected);
+      for (const Table* t : tables()) ASSERT_TRUE(c.run(*t).bytes == expected.bytes) << isa_name(t->isa);
+    }
+  }
+}
+
+TEST(Kernels, WeightsThatFitWords) { check_words<LinearQ8>(6); }
+TEST(Kernels, StaticWeightsThatFitWords) { check_words<StaticLinear>(7); }
 
 // Bytes of many rows are transposed in squares of 64, of which rows and outputs may fill any part.
 TEST(Kernels, SparseStaticBytesOfAnyRows) {

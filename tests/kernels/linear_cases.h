@@ -25,7 +25,8 @@ struct LinearShape {
   uint32_t group = 0;  // of int4 weights; 0: int8
   uint32_t zeros = 0;  // of 100 blocks of sparse weights, or weights of a bitmask
   bool sparse = false;
-  bool bits = false;  // weights of which zeros are not stored
+  bool bits = false;   // weights of which zeros are not stored
+  bool words = false;  // LinearQ8::fits_words
 
   static LinearShape random(Random& random) {
     LinearShape shape = some(random);
@@ -53,6 +54,25 @@ struct LinearShape {
   }
   static LinearShape typical(uint32_t rows) { return {rows, 384, 1536, Activation::kNone, true, false, false, false}; }
 };
+
+/// Makes weights of one output smaller where LinearQ8::fits_words asks for it, and no smaller. at(i): that of input i, int8_t&.
+template <class At>
+void fit_words(uint32_t k, const At& at) {
+  for (uint32_t i = 0; i < k; i += i % 4 == 0 ? 2 : 6) {
+    const uint32_t fours[] = {i, i + 1, i + 4, i + 5};
+    for (;;) {
+      int32_t sum = 0;
+      int8_t* most = &at(i);
+      for (const uint32_t input : fours) {
+        if (input >= k) continue;
+        sum += std::abs(at(input));
+        if (std::abs(at(input)) > std::abs(*most)) most = &at(input);
+      }
+      if (sum <= kMostInWords) break;
+      *most = static_cast<int8_t>(*most < 0 ? *most + 1 : *most - 1);
+    }
+  }
+}
 
 template <>
 class Case<LinearQ8> {
@@ -86,7 +106,6 @@ class Case<LinearQ8> {
     }
     for (size_t i = 0; i < x_.size(); ++i) x_.as<int8_t>()[i] = shape_.extreme ? -127 : random.weight();
     for (uint32_t o = 0; o < n; ++o) {
-      int32_t sum = 0;
       bool zero = false;
       for (uint32_t i = 0; i < stored_k; ++i) {
         if (i % 4 == 0 || shape_.bits) zero = (shape_.sparse || shape_.bits) && random.chance(shape_.zeros);
@@ -95,8 +114,11 @@ class Case<LinearQ8> {
                                        : random.weight();
         if (shape_.group != 0) v = pack(o, i, v);
         w_.as<int8_t>()[weight_at(o, i)] = v;
-        sum += v;
       }
+      const auto at = [&](uint32_t i) -> int8_t& { return w_.as<int8_t>()[weight_at(o, i)]; };
+      if (shape_.words) fit_words(k, at);
+      int32_t sum = 0;
+      for (uint32_t i = 0; i < stored_k; ++i) sum += at(i);
       w_sum_.as<int32_t>()[o] = sum;
     }
     if (shape_.sparse) sparse_.take(w_.as<int8_t>(), n, k);
@@ -140,7 +162,8 @@ class Case<LinearQ8> {
             shape_.bits ? index_.as<uint64_t>() : nullptr,
             shape_.sparse          ? sparse_.scratch()
             : scratch_.size() != 0 ? scratch_.as<int8_t>()
-                                   : nullptr};
+                                   : nullptr,
+            shape_.words};
   }
 
   Result run(const Table& table) {

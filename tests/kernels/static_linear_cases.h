@@ -33,7 +33,6 @@ class Case<StaticLinear> {
     w_ = Guarded(size_t{n} * stored_k);
     sums_ = Guarded(size_t{n} * 4);
     for (uint32_t o = 0; o < n; ++o) {
-      int32_t sum = 0;
       bool zero = false;
       for (uint32_t i = 0; i < stored_k; ++i) {
         if (i % 4 == 0) zero = shape_.sparse && random.chance(shape_.zeros);
@@ -41,8 +40,11 @@ class Case<StaticLinear> {
                          : shape_.extreme ? (o % 2 == 0 ? int8_t{-127} : int8_t{127})
                                           : random.weight();
         w_.as<int8_t>()[at(o, i)] = v;
-        sum += v;
       }
+      const auto weight = [&](uint32_t i) -> int8_t& { return w_.as<int8_t>()[at(o, i)]; };
+      if (shape_.words) fit_words(k, weight);
+      int32_t sum = 0;
+      for (uint32_t i = 0; i < stored_k; ++i) sum += weight(i);
       sums_.as<int32_t>()[o] = sum;
     }
     if (shape_.sparse) sparse_.take(w_.as<int8_t>(), n, k);
@@ -74,6 +76,7 @@ class Case<StaticLinear> {
     a.scale = scale_.as<float>();
     a.y_stride = y_stride_;
     a.k16 = shape_.k16;
+    a.fits_words = shape_.words;
     if (shape_.sparse) {
       a.w = sparse_.weights();
       a.sparse = sparse_.places();

@@ -254,6 +254,7 @@ std::vector<Edit> tensor_edits() {
       {"no scales", corrupt, [w](auto& m) { named(m, w).scales.reset(); }},
       {"int4 in tiles of int8", corrupt, [w](auto& m) { named(m, w).type = fb::DType::i4; }},
       {"int8 in tiles of int4", corrupt, [w](auto& m) { named(m, w).layout = fb::Layout::tile_i4_k8n16; }},
+      {"rows that fit words", corrupt, [](auto& m) { named(m, "words").fits_words = true; }},
       {"factors for int8", corrupt, [w](auto& m) { named(m, w).scale_kind = fb::ScaleKind::per_group; }},
       {"int4 without groups", corrupt, [w](auto& m) { make_int4(named(m, w), 0); }},
       {"int4 in groups of 12", corrupt, [w](auto& m) { make_int4(named(m, w), 12); }},

@@ -15,7 +15,7 @@ constexpr uint8_t kLinearRows = 16;
 
 bool with_table(const StaticLinear& a) {
   if (a.table == nullptr || a.k16 || a.sparse.ends != nullptr) return avx512::shared::static_linear(a);
-  return static_linear_with(a, MakeIndices<kMaxRows>::type{});
+  return static_linear_with(a);
 }
 
 }  // namespace

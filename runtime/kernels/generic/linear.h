@@ -237,6 +237,24 @@ constexpr BlockChoice<LinearF32> f32_choice() {
           block_panels_f32(kRows)};
 }
 
+/// Weights may be of a kind that has faster blocks: LinearQ8::fits_words.
+#if defined(BANTAM_KERNEL_BYTES_IN_WORDS)
+constexpr bool kWordsFaster = true;
+#else
+constexpr bool kWordsFaster = false;
+#endif
+
+/// RegisterBlock::add for a layer's rows; kWords: that of weights whose products fit words.
+template <bool kWords, class Block, class... MaybeAhead>
+BANTAM_INLINE void add_weights(Block& block, const int8_t* x, size_t x_stride, const int8_t* w, size_t w_stride,
+                               uint32_t quads, MaybeAhead... ahead) {
+  if constexpr (kWords) {
+    block.add_in_words(x, x_stride, w, w_stride, quads, ahead...);
+  } else {
+    block.add(x, x_stride, w, w_stride, quads, ahead...);
+  }
+}
+
 /// The weights of one panel: how many steps a block takes through them, and the bytes of a step.
 BANTAM_INLINE uint32_t panel_steps(const LinearQ8& a) { return a.k / 4; }
 BANTAM_INLINE uint32_t step_bytes(const LinearQ8&) { return 64; }

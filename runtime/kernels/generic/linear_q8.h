@@ -16,7 +16,7 @@
 namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE {
 
 /// Rows [row, row + kRows) by panels [panel, panel + kPanels). False when some y is not finite.
-template <uint32_t kRows, uint32_t kPanels>
+template <uint32_t kRows, uint32_t kPanels, bool kWords>
 BANTAM_NOINLINE bool linear_q8_block(const LinearQ8& a, uint32_t row, uint32_t panel, Ahead ahead) {
   const int8_t* x = a.x + row * a.x_stride;
   RegisterBlock<kRows, kPanels> block;
@@ -24,9 +24,9 @@ BANTAM_NOINLINE bool linear_q8_block(const LinearQ8& a, uint32_t row, uint32_t p
   const size_t w_stride = size_t{a.k} * 16;
   if constexpr (kRows <= 2) {
     // Bound by the weights' stream, which the processor fetches ahead itself.
-    block.add(x, a.x_stride, a.w + panel * w_stride, w_stride, a.k / 4);
+    add_weights<kWords>(block, x, a.x_stride, a.w + panel * w_stride, w_stride, a.k / 4);
   } else {
-    block.add(x, a.x_stride, a.w + panel * w_stride, w_stride, a.k / 4, ahead);
+    add_weights<kWords>(block, x, a.x_stride, a.w + panel * w_stride, w_stride, a.k / 4, ahead);
   }
   return store_block<kRows, kPanels>(
       a, row, panel, [&](uint32_t r, uint32_t p) __attribute__((always_inline)) { return block.get(r, p); });
@@ -34,15 +34,23 @@ BANTAM_NOINLINE bool linear_q8_block(const LinearQ8& a, uint32_t row, uint32_t p
 
 static_assert(even_blocks(block_panels, kMaxRows), "see linear_blocks");
 
-template <uint32_t kRows>
+template <uint32_t kRows, bool kWords>
 constexpr BlockChoice<LinearQ8> q8_choice() {
-  return {linear_q8_block<kRows, block_panels(kRows)>, linear_q8_block<kRows, 1>, block_panels(kRows)};
+  return {linear_q8_block<kRows, block_panels(kRows), kWords>, linear_q8_block<kRows, 1, false>, block_panels(kRows)};
 }
 
-template <uint32_t... kIndex>
-BANTAM_INLINE bool linear_q8_with(const LinearQ8& a, Indices<kIndex...>) {
-  static constexpr BlockChoice<LinearQ8> kChoices[] = {q8_choice<kIndex + 1>()...};
+template <bool kWords, uint32_t... kIndex>
+BANTAM_INLINE bool linear_q8_of(const LinearQ8& a, Indices<kIndex...>) {
+  static constexpr BlockChoice<LinearQ8> kChoices[] = {q8_choice<kIndex + 1, kWords>()...};
   return linear_blocks(a, kChoices, sizeof...(kIndex));
+}
+
+BANTAM_INLINE bool linear_q8_with(const LinearQ8& a) {
+  using Blocks = MakeIndices<kMaxRows>::type;
+  if constexpr (kWordsFaster) {
+    if (a.fits_words) return linear_q8_of<true>(a, Blocks{});
+  }
+  return linear_q8_of<false>(a, Blocks{});
 }
 
 /// Some panels after the others as int8, which the blocks of all rows read from the nearest cache.
@@ -66,7 +74,7 @@ inline bool linear_unpacked(const LinearQ8& a) {
     for (uint32_t p = 0; done == 0 && p < count; ++p) {
       unpacker.take(panel + p, 0, a.k, a.scratch + size_t{p} * a.k * 16);
     }
-    if (done != a.rows) finite &= linear_q8_with(rows_from(some, done), MakeIndices<kMaxRows>::type{});
+    if (done != a.rows) finite &= linear_q8_with(rows_from(some, done));
   }
   return finite;
 }
@@ -79,7 +87,7 @@ inline bool linear_q8(const LinearQ8& a) {
 #endif
   if (Unpacker::wanted(a)) return linear_unpacked(a);
   if (linked::kSparse && a.sparse.ends != nullptr) return linear_sparse(a);
-  return linear_q8_with(a, MakeIndices<kMaxRows>::type{});
+  return linear_q8_with(a);
 }
 
 }  // namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE

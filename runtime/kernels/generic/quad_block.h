@@ -41,6 +41,14 @@ struct RegisterBlock {
                          MaybeAhead... ahead) {
     add_rows<LayerWeights>(x, x_stride, w, w_stride, quads, ahead...);
   }
+#if defined(BANTAM_KERNEL_BYTES_IN_WORDS)
+  /// The same, of weights whose products fit words: LinearQ8::fits_words.
+  template <class... MaybeAhead>
+  BANTAM_INLINE void add_in_words(const int8_t* x, size_t x_stride, const int8_t* w, size_t w_stride, uint32_t quads,
+                                  MaybeAhead... ahead) {
+    add_rows<LayerWeights, 2>(x, x_stride, w, w_stride, quads, ahead...);
+  }
+#endif
   /// The same with keys for weights, which carry the offset of 128 themselves where there is one, so that queries do not.
   BANTAM_INLINE void add_keys(const int8_t* x, size_t x_stride, const int8_t* keys, size_t stride, uint32_t quads) {
     add_rows<Keys>(x, x_stride, keys, stride, quads);
@@ -85,7 +93,8 @@ struct RegisterBlock {
     }
   };
 
-  template <class Kind, class... MaybeAhead>
+  /// kTogether: quads whose products are added in words first.
+  template <class Kind, uint32_t kTogether = 1, class... MaybeAhead>
   BANTAM_INLINE void add_rows(const int8_t* x, size_t x_stride, const int8_t* w, size_t w_stride, uint32_t quads,
                               MaybeAhead... ahead) {
     const auto step = [&](const auto& quad_of) __attribute__((always_inline)) {
@@ -101,7 +110,15 @@ struct RegisterBlock {
       for (uint32_t begin = 0; begin < quads; begin += kPreparedQuads) {
         const uint32_t count = quads - begin < kPreparedQuads ? quads - begin : kPreparedQuads;
         const PreparedRows<kRows> rows(x + size_t{begin} * 4, x_stride, count * 4, Kind::kOffset);
-        for (uint32_t i = 0; i < count; ++i) {
+        uint32_t i = 0;
+        if constexpr (kTogether == 2) {
+          for (; i + 2 <= count; i += 2, w += 128) {
+            add_two_quads(rows, i, w, w_stride);
+            (fetch(ahead), ...);
+            (fetch(ahead), ...);
+          }
+        }
+        for (; i < count; ++i) {
           step([&](uint32_t r) __attribute__((always_inline)) { return rows.quad(r, i); });
         }
         BANTAM_UNROLL
@@ -109,6 +126,20 @@ struct RegisterBlock {
           BANTAM_UNROLL
           for (uint32_t p = 0; p < kPanels; ++p) acc[r][p] = Accumulator(acc[r][p].get() + splat(rows.below[r]));
         }
+      }
+    }
+  }
+
+  template <class Rows>
+  BANTAM_INLINE void add_two_quads(const Rows& rows, uint32_t i, const int8_t* w, size_t w_stride) {
+    BANTAM_UNROLL
+    for (uint32_t r = 0; r < kRows; ++r) {
+      const auto quad = rows.quad(r, i);
+      const auto further = rows.quad(r, i + 1);
+      BANTAM_UNROLL
+      for (uint32_t p = 0; p < kPanels; ++p) {
+        const int8_t* panel = w + p * w_stride;
+        acc[r][p].add(quad, load_weights(panel), further, load_weights(panel + 64));
       }
     }
   }

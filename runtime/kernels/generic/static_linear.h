@@ -80,7 +80,7 @@ inline bool static_linear(const StaticLinear& a) {
 
 #else
 
-template <uint32_t kRows, uint32_t kPanels>
+template <uint32_t kRows, uint32_t kPanels, bool kWords>
 BANTAM_NOINLINE bool static_linear_block(const StaticLinear& a, uint32_t row, uint32_t panel, Ahead ahead) {
   const int8_t* x = a.x + row * a.x_stride;
   RegisterBlock<kRows, kPanels> block;
@@ -92,9 +92,9 @@ BANTAM_NOINLINE bool static_linear_block(const StaticLinear& a, uint32_t row, ui
   }
   const size_t w_stride = size_t{a.k} * 16;
   if constexpr (kRows <= 2) {
-    block.add(x, a.x_stride, a.w + panel * w_stride, w_stride, a.k / 4);
+    add_weights<kWords>(block, x, a.x_stride, a.w + panel * w_stride, w_stride, a.k / 4);
   } else {
-    block.add(x, a.x_stride, a.w + panel * w_stride, w_stride, a.k / 4, ahead);
+    add_weights<kWords>(block, x, a.x_stride, a.w + panel * w_stride, w_stride, a.k / 4, ahead);
   }
   // Code for each size of block only where the most values are made.
   if constexpr (kRows >= 4 && kPanels > 1 && alignof(I32) == 64) {
@@ -116,22 +116,31 @@ BANTAM_NOINLINE bool static_linear_block(const StaticLinear& a, uint32_t row, ui
 
 static_assert(even_blocks(block_panels, kMaxRows), "see linear_blocks");
 
-template <uint32_t kRows>
+template <uint32_t kRows, bool kWords>
 constexpr BlockChoice<StaticLinear> static_choice() {
-  return {static_linear_block<kRows, block_panels(kRows)>, static_linear_block<kRows, 1>, block_panels(kRows)};
+  return {static_linear_block<kRows, block_panels(kRows), kWords>, static_linear_block<kRows, 1, false>,
+          block_panels(kRows)};
 }
 
-template <uint32_t... kIndex>
-BANTAM_INLINE bool static_linear_with(const StaticLinear& a, Indices<kIndex...>) {
-  static constexpr BlockChoice<StaticLinear> kChoices[] = {static_choice<kIndex + 1>()...};
+template <bool kWords, uint32_t... kIndex>
+BANTAM_INLINE bool static_linear_of(const StaticLinear& a, Indices<kIndex...>) {
+  static constexpr BlockChoice<StaticLinear> kChoices[] = {static_choice<kIndex + 1, kWords>()...};
   return linear_blocks(a, kChoices, sizeof...(kIndex));
+}
+
+BANTAM_INLINE bool static_linear_with(const StaticLinear& a) {
+  using Blocks = MakeIndices<kMaxRows>::type;
+  if constexpr (kWordsFaster) {
+    if (a.fits_words) return static_linear_of<true>(a, Blocks{});
+  }
+  return static_linear_of<false>(a, Blocks{});
 }
 
 inline bool static_linear(const StaticLinear& a) {
   if constexpr (!linked::kStatic) return false;
   if (a.k16) return static_linear_k16(a);
   if (linked::kSparse && a.sparse.ends != nullptr) return static_sparse(a);
-  return static_linear_with(a, MakeIndices<kMaxRows>::type{});
+  return static_linear_with(a);
 }
 
 #endif
