@@ -104,15 +104,14 @@ void check_words(const CheckedTensor& constant, int32_t most, std::vector<std::s
 
 /// That sum of 16 outputs of an int8 weight tile.
 int32_t largest_four(const uint8_t* bytes, uint64_t lines) {
-  int32_t most = 0;
+  static constexpr std::array<uint8_t, kLine> kNone = {};  // behind a last line alone
   const auto magnitude = [](uint8_t byte) { return std::abs(static_cast<int32_t>(static_cast<int8_t>(byte))); };
+  int32_t most = 0;
   for (uint64_t line = 0; line < lines; line += 2, bytes += size_t{2} * kLine) {
-    const uint32_t further =
-        line + 1 < lines ? kLine : 0;  // the last line alone: its own bytes again, which do not count
+    const uint8_t* next = line + 1 < lines ? bytes + kLine : kNone.data();
     for (uint32_t i = 0; i < kLine; i += 2) {
-      const int32_t two = magnitude(bytes[i]) + magnitude(bytes[i + 1]);
-      const int32_t next = magnitude(bytes[further + i]) + magnitude(bytes[further + i + 1]);
-      most = std::max(most, further == 0 ? two : two + next);
+      most =
+          std::max(most, magnitude(bytes[i]) + magnitude(bytes[i + 1]) + magnitude(next[i]) + magnitude(next[i + 1]));
     }
   }
   return most;

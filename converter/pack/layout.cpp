@@ -70,9 +70,13 @@ void round_row(const Matrix& matrix, const Constant& constant, bool tiled, size_
   int8_quantize(values.data(), matrix.columns, *scale, row);
 }
 
-/// Linear weights [rows][columns] in tiles, or in a layout without their zeros. Static layers know no bitmasks.
+/// Linear weights [rows][columns] in tiles, or in a layout without their zeros. Static layers know no bitmasks. Clears the tensor's
+/// fits_words where a row does not.
 std::vector<uint8_t> linear_bytes(const std::vector<int8_t>& integers, size_t rows, size_t columns,
                                   const Constant& constant, fb::TensorT& tensor) {
+  for (size_t row = 0; row < rows && tensor.fits_words; ++row) {
+    tensor.fits_words = fits_words(integers.data() + row * columns, columns);
+  }
   fb::Layout* const layout = &tensor.layout;
   const auto encoded = [&](fb::Layout as) { return weight_codec(as).encode(integers.data(), rows, columns); };
   if (!constant.smallest) {
@@ -115,7 +119,6 @@ void store_int8(DataSection& data, const Matrix& matrix, bool tiled, const Const
         reads[k] = static_cast<float>(row[k]) * scales[n];
         sums[n] += row[k];
       }
-      tensor.fits_words = tensor.fits_words && fits_words(row, matrix.columns);
       note_error(matrix, constant, n, reads, tensor);
     }
     if (!tiled) {
@@ -241,8 +244,6 @@ void store_static_weights(DataSection& data, const Constant& constant, fb::Tenso
     sums[i / k] += numbers[i];
   }
   tensor.fits_words = true;
-  for (size_t row = 0; row < n && tensor.fits_words; ++row)
-    tensor.fits_words = fits_words(integers.data() + row * k, k);
   tensor.data = store(data, linear_bytes(integers, n, k, constant, tensor));
   tensor.sums = store(data, sums);
 }

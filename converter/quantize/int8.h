@@ -11,9 +11,11 @@ namespace bantam::convert {
 /// so small that the scale would leave f32's normal range. Finite input. O(count).
 float int8_scale(const float* row, size_t count);
 
-/// The same for a row of linear weights; of kFittedInputs and more large enough that the integers, rounded to the nearest, fit words.
-/// Steps of rows of 384 grow by 4 to 8 % on average. Those of few inputs would grow more, and their layers take little time. O(count).
+/// Inputs of a row from which on it fits words: see linear_scale.
 constexpr size_t kFittedInputs = 128;
+
+/// int8_scale for a row of linear weights; of kFittedInputs and more large enough that the integers, rounded to the nearest, fit words.
+/// Steps of rows of 384 grow by 4 to 8 % on average. Those of few inputs would grow more, and their layers take little time. O(count).
 float linear_scale(const float* row, size_t count);
 
 /// Whether kernels may add up the products of four of these weights in 16 bits: LinearQ8::fits_words of kernels.h. O(count).

@@ -41,14 +41,12 @@ struct RegisterBlock {
                          MaybeAhead... ahead) {
     add_rows<LayerWeights>(x, x_stride, w, w_stride, quads, ahead...);
   }
-#if defined(BANTAM_KERNEL_BYTES_IN_WORDS)
   /// The same, of weights whose products fit words: LinearQ8::fits_words.
   template <class... MaybeAhead>
   BANTAM_INLINE void add_in_words(const int8_t* x, size_t x_stride, const int8_t* w, size_t w_stride, uint32_t quads,
                                   MaybeAhead... ahead) {
     add_rows<LayerWeights, 2>(x, x_stride, w, w_stride, quads, ahead...);
   }
-#endif
   /// The same with keys for weights, which carry the offset of 128 themselves where there is one, so that queries do not.
   BANTAM_INLINE void add_keys(const int8_t* x, size_t x_stride, const int8_t* keys, size_t stride, uint32_t quads) {
     add_rows<Keys>(x, x_stride, keys, stride, quads);
