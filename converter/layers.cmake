@@ -13,7 +13,8 @@ function(bantam_layer folder)
   add_library(${target} OBJECT ${sources})
   target_include_directories(${target} PUBLIC ${root} ${CMAKE_CURRENT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/runtime)
   list(TRANSFORM arg_BELOW PREPEND bantam_layer_)
-  target_link_libraries(${target} PUBLIC ${arg_BELOW} bantam_internal bantam_schema PRIVATE bantam_fuzzed bantam_options bantam_hardened)
+  target_link_libraries(${target} PUBLIC ${arg_BELOW} bantam_internal bantam_schema PRIVATE bantam_fuzzed bantam_quick_to_sanitize
+    bantam_options bantam_hardened)
   set_target_properties(${target} PROPERTIES BANTAM_HEADERS bantam_converter_headers)
   if(arg_QUICK_TO_COMPILE)
     target_link_libraries(${target} PRIVATE bantam_quick_to_compile)
@@ -26,7 +27,7 @@ set(bantam_converter_precompiled <fmt/format.h> <nlohmann/json.hpp> <bantam_gene
 foreach(headers bantam_converter_headers bantam_converter_quick_headers)
   add_library(${headers} OBJECT ${PROJECT_SOURCE_DIR}/runtime/empty.cpp)
   target_link_libraries(${headers} PRIVATE bantam_internal bantam_host bantam_schema fmt::fmt nlohmann_json::nlohmann_json
-    bantam_fuzzed bantam_options bantam_hardened)
+    bantam_fuzzed bantam_quick_to_sanitize bantam_options bantam_hardened)
 endforeach()
 target_link_libraries(bantam_converter_quick_headers PRIVATE bantam_quick_to_compile)
 bantam_precompile(bantam_converter_headers ${bantam_converter_precompiled})
