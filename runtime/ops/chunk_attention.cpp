@@ -105,15 +105,15 @@ uint64_t chunk_scratch(const fb::Model& model, const fb::Op& op, const ScratchNe
 }
 
 /// Numbers of rows are taken in so many lanes; rows have whole ones.
-constexpr uint32_t kLanes = 16;
+constexpr uint32_t kChunkLanes = 16;
 
 /// The sum of n numbers, in lanes by their places.
 float sum_of(const float* x, uint32_t n) {
-  float lanes[kLanes] = {};
-  for (uint32_t i = 0; i < n; i += kLanes) {
-    for (uint32_t l = 0; l < kLanes; ++l) lanes[l] += x[i + l];
+  float lanes[kChunkLanes] = {};
+  for (uint32_t i = 0; i < n; i += kChunkLanes) {
+    for (uint32_t l = 0; l < kChunkLanes; ++l) lanes[l] += x[i + l];
   }
-  for (uint32_t step = kLanes / 2; step != 0; step /= 2) {
+  for (uint32_t step = kChunkLanes / 2; step != 0; step /= 2) {
     for (uint32_t i = 0; i < step; ++i) lanes[i] += lanes[i + step];
   }
   return lanes[0];
@@ -121,10 +121,10 @@ float sum_of(const float* x, uint32_t n) {
 
 /// Makes n numbers less by the greatest of them, which is returned.
 float lower(float* x, uint32_t n) {
-  float lanes[kLanes];
+  float lanes[kChunkLanes];
   memcpy(lanes, x, sizeof(lanes));
-  for (uint32_t i = kLanes; i < n; i += kLanes) {
-    for (uint32_t l = 0; l < kLanes; ++l) lanes[l] = x[i + l] > lanes[l] ? x[i + l] : lanes[l];
+  for (uint32_t i = kChunkLanes; i < n; i += kChunkLanes) {
+    for (uint32_t l = 0; l < kChunkLanes; ++l) lanes[l] = x[i + l] > lanes[l] ? x[i + l] : lanes[l];
   }
   float most = lanes[0];
   for (const float lane : lanes) most = lane > most ? lane : most;

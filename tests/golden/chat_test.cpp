@@ -12,7 +12,7 @@
 #include "import/chat/jinja.h"
 #include "tasks/chat.h"
 
-namespace bantam::golden {
+namespace bantam::golden::chat_test {
 namespace {
 
 using convert::Json;
@@ -186,4 +186,4 @@ TEST(Jinja, RefusesWhatItDoesNotKnowAndEndsSoon) {
 }
 
 }  // namespace
-}  // namespace bantam::golden
+}  // namespace bantam::golden::chat_test

@@ -20,7 +20,7 @@
 #include "tests/every_isa.h"
 #include "tests/session/edit_file.h"
 
-namespace bantam::golden {
+namespace bantam::golden::chunks_test {
 namespace {
 
 constexpr uint32_t kLongest = 24, kVocabulary = 61, kChunk = 5, kNeighbours = 2, kNeighbour = 9;  // of retro-generate
@@ -378,4 +378,4 @@ TEST(HostileChunks, MasksOfSegmentsKeepNoContexts) {
 }
 
 }  // namespace
-}  // namespace bantam::golden
+}  // namespace bantam::golden::chunks_test

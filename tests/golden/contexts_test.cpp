@@ -13,7 +13,7 @@
 #include "golden/decoder.h"
 #include "tests/every_isa.h"
 
-namespace bantam::golden {
+namespace bantam::golden::contexts_test {
 namespace {
 
 constexpr uint32_t kLongest = 24, kVocabulary = 61;
@@ -292,4 +292,4 @@ TEST(NoContexts, ForModelsWhoseTokensSeeWhatIsBehindThem) {
 }
 
 }  // namespace
-}  // namespace bantam::golden
+}  // namespace bantam::golden::contexts_test

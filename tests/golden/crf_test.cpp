@@ -10,7 +10,7 @@
 #include "pack/build.h"
 #include "run/runner.h"
 
-namespace bantam::golden {
+namespace bantam::golden::crf_test {
 namespace {
 
 using convert::Builder;
@@ -60,7 +60,7 @@ TEST(Crf, RowsAreBestChainsByDefinition) {
   std::mt19937 random(7);
   for (const Chain& chain : {Chain{1, 0, 0, false}, Chain{2, 0, 0, false}, Chain{5, 1, 1, false}, Chain{9, 0, 0, true},
                              Chain{17, 1, 0, true}, Chain{40, 0, 2, false}}) {
-    SCOPED_TRACE(testing::Message() << chain.tags << " tags, " << chain.skip_first << " and " << chain.skip_last
+    SCOPED_TRACE(::testing::Message() << chain.tags << " tags, " << chain.skip_first << " and " << chain.skip_last
                                     << " skipped, " << chain.members);
     const convert::Graph graph = make(random, chain);
     convert::TypeOptions types;
@@ -112,4 +112,4 @@ TEST(Crf, ATieGoesToOneChain) {
 }
 
 }  // namespace
-}  // namespace bantam::golden
+}  // namespace bantam::golden::crf_test

@@ -19,7 +19,7 @@
 #include "import/source/knowledge_ernie.h"
 #include "run/runner.h"
 
-namespace bantam::golden {
+namespace bantam::golden::entities_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -343,4 +343,4 @@ TEST(Entities, AreNoMarksOfOtherModels) {
 }
 
 }  // namespace
-}  // namespace bantam::golden
+}  // namespace bantam::golden::entities_test

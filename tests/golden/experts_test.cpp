@@ -19,7 +19,7 @@
 #include "tests/session/model_builder.h"
 #include "tests/session/run_helpers.h"
 
-namespace bantam::golden {
+namespace bantam::golden::experts_test {
 namespace {
 
 using testing::ModelBuilder;
@@ -240,4 +240,4 @@ TEST(Experts, RoutersKeepTheirType) {
 }
 
 }  // namespace
-}  // namespace bantam::golden
+}  // namespace bantam::golden::experts_test

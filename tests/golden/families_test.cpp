@@ -17,10 +17,10 @@
 #include "student/draft.h"
 #include "student/structured.h"
 
-namespace bantam::golden {
+namespace bantam::golden::families_test {
 namespace {
 
-class Families : public testing::TestWithParam<const Family*> {
+class Families : public ::testing::TestWithParam<const Family*> {
  protected:
   template <typename Use>
   static void for_each_model(const Use& use) {
@@ -255,11 +255,11 @@ std::vector<const Family*> all_families() {
   return all;
 }
 
-INSTANTIATE_TEST_SUITE_P(Registry, Families, testing::ValuesIn(all_families()), [](const auto& family) {
+INSTANTIATE_TEST_SUITE_P(Registry, Families, ::testing::ValuesIn(all_families()), [](const auto& family) {
   std::string name = family.param->model_types.front();
   for (char& c : name) c = c == '-' ? '_' : c;
   return name;
 });
 
 }  // namespace
-}  // namespace bantam::golden
+}  // namespace bantam::golden::families_test

@@ -26,7 +26,7 @@
 #include "tests/session/exercise.h"
 #include "tests/session/run_helpers.h"
 
-namespace bantam::golden {
+namespace bantam::golden::find_test {
 namespace {
 
 using Json = nlohmann::json;
@@ -382,4 +382,4 @@ TEST(Find, InC) {
 }
 
 }  // namespace
-}  // namespace bantam::golden
+}  // namespace bantam::golden::find_test

@@ -19,7 +19,7 @@
 #include "run/images.h"
 #include "run/runner.h"
 
-namespace bantam::golden {
+namespace bantam::golden::images_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -36,7 +36,7 @@ std::vector<std::string> layouts() {
   return names;
 }
 
-class Images : public testing::TestWithParam<std::string> {
+class Images : public ::testing::TestWithParam<std::string> {
  protected:
   fs::path folder() const { return kFolder / GetParam(); }
   convert::FileBytes build(fb::DType weights) const {
@@ -131,7 +131,7 @@ TEST_P(Images, SessionsCheckWhatTheyAreGiven) {
   EXPECT_EQ(session->run(batch), Status::kIndexOutOfRange);
 }
 
-INSTANTIATE_TEST_SUITE_P(All, Images, testing::ValuesIn(layouts()), [](const auto& layout) {
+INSTANTIATE_TEST_SUITE_P(All, Images, ::testing::ValuesIn(layouts()), [](const auto& layout) {
   std::string name = layout.param;
   std::replace(name.begin(), name.end(), '-', '_');
   return name;
@@ -219,4 +219,4 @@ TEST(ImageResize, KeepsOneColour) {
 }
 
 }  // namespace
-}  // namespace bantam::golden
+}  // namespace bantam::golden::images_test

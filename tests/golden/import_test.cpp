@@ -6,14 +6,14 @@
 #include "golden/expected.h"
 #include "import/hugging_face.h"
 
-namespace bantam::golden {
+namespace bantam::golden::import_test {
 namespace {
 
 // Both sides compute in double; what differs are f32 constants (the attention scale, angles of rotary positions) and the
 // eight digits of the committed answers.
 constexpr double kTolerance = 5e-6;
 
-class ImportGolden : public testing::TestWithParam<std::string> {};
+class ImportGolden : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(ImportGolden, EqualsTransformers) {
   const auto directory = model_directory(GetParam());
@@ -39,7 +39,7 @@ TEST_P(ImportGolden, EqualsTransformers) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Models, ImportGolden, testing::ValuesIn(model_names()), test_name);
+INSTANTIATE_TEST_SUITE_P(Models, ImportGolden, ::testing::ValuesIn(model_names()), test_name);
 
 }  // namespace
-}  // namespace bantam::golden
+}  // namespace bantam::golden::import_test

@@ -13,7 +13,7 @@
 #include "golden/tiny.h"
 #include "import/long_attention.h"
 
-namespace bantam::golden {
+namespace bantam::golden::long_texts_test {
 namespace {
 
 constexpr uint32_t kLongest = 80;
@@ -111,4 +111,4 @@ TEST(LongTexts, OptionsOfOtherFamiliesAreRefused) {
 }
 
 }  // namespace
-}  // namespace bantam::golden
+}  // namespace bantam::golden::long_texts_test

@@ -12,7 +12,7 @@
 #include "import/hugging_face.h"
 #include "pipeline/convert.h"
 
-namespace bantam::golden {
+namespace bantam::golden::models_test {
 namespace {
 
 /// Of an int8 file: over all values of one output of one model. These models are a few dozen wide with random
@@ -71,4 +71,4 @@ TEST_P(Golden, ConvertComparesWithExpected) {
 INSTANTIATE_TEST_SUITE_P(Models, Golden, ::testing::ValuesIn(model_names()), test_name);
 
 }  // namespace
-}  // namespace bantam::golden
+}  // namespace bantam::golden::models_test

@@ -15,7 +15,7 @@
 #include "import/source/write_back.h"
 #include "quantize/static.h"
 
-namespace bantam::golden {
+namespace bantam::golden::narrowing_test {
 namespace {
 
 /// A classifier as its published files are, where the family has one.
@@ -114,4 +114,4 @@ TEST(Narrowing, WhatTheGraphHoldsInAnotherFormIsNotWrittenBack) {
 }
 
 }  // namespace
-}  // namespace bantam::golden
+}  // namespace bantam::golden::narrowing_test

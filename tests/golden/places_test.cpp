@@ -14,7 +14,7 @@
 #include "pack/build.h"
 #include "run/runner.h"
 
-namespace bantam::golden {
+namespace bantam::golden::places_test {
 namespace {
 
 using convert::AttentionSpec;
@@ -293,4 +293,4 @@ TEST(Places, SlopesArePowersOfTwo) {
 }
 
 }  // namespace
-}  // namespace bantam::golden
+}  // namespace bantam::golden::places_test

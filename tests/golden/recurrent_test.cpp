@@ -14,7 +14,7 @@
 #include "run/runner.h"
 #include "tests/session/run_helpers.h"
 
-namespace bantam::golden {
+namespace bantam::golden::recurrent_test {
 namespace {
 
 using convert::Builder;
@@ -192,4 +192,4 @@ TEST(Recurrent, SameBitsEverywhereAndInAnyCompany) {
 }
 
 }  // namespace
-}  // namespace bantam::golden
+}  // namespace bantam::golden::recurrent_test

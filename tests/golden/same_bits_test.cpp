@@ -11,7 +11,7 @@
 #include "golden/expected.h"
 #include "import/hugging_face.h"
 
-namespace bantam::golden {
+namespace bantam::golden::same_bits_test {
 namespace {
 
 convert::FileBytes file_of(const char* model, fb::DType type) {
@@ -107,4 +107,4 @@ TEST(Contexts, AreRefusedWhereTokensStandBesideThoseBehind) {
 }
 
 }  // namespace
-}  // namespace bantam::golden
+}  // namespace bantam::golden::same_bits_test

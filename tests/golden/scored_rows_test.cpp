@@ -16,7 +16,7 @@
 #include "pack/build.h"
 #include "tests/session/run_helpers.h"
 
-namespace bantam::golden {
+namespace bantam::golden::scored_rows_test {
 namespace {
 
 constexpr uint32_t kSequences = 7, kLongest = 24, kVocabulary = 37;
@@ -240,4 +240,4 @@ TEST(ScoredRows, FillMasksOfTexts) {
 }
 
 }  // namespace
-}  // namespace bantam::golden
+}  // namespace bantam::golden::scored_rows_test

@@ -10,7 +10,7 @@
 
 #include "golden/tiny.h"
 
-namespace bantam::golden {
+namespace bantam::golden::settings_test {
 namespace {
 
 convert::EncoderConfig read(const Json& json) {
@@ -239,4 +239,4 @@ TEST(PublishedSettings, ScalingsThatMakeNoSense) {
 }
 
 }  // namespace
-}  // namespace bantam::golden
+}  // namespace bantam::golden::settings_test

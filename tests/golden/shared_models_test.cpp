@@ -9,7 +9,7 @@
 #include "golden/expected.h"
 #include "tests/effort.h"
 
-namespace bantam::golden {
+namespace bantam::golden::shared_models_test {
 namespace {
 
 /// The larger models run every n-th case. Sanitizers see the same code do the same with the smallest of them.
@@ -34,4 +34,4 @@ TEST_P(SharedModel, F32EqualsTransformers) {
 INSTANTIATE_TEST_SUITE_P(Models, SharedModel, ::testing::ValuesIn(kSharedModels), test_name);
 
 }  // namespace
-}  // namespace bantam::golden
+}  // namespace bantam::golden::shared_models_test

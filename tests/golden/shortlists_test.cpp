@@ -19,7 +19,7 @@
 #include "tests/every_isa.h"
 #include "tests/session/edit_file.h"
 
-namespace bantam::golden {
+namespace bantam::golden::shortlists_test {
 namespace {
 
 struct Listed {
@@ -291,4 +291,4 @@ TEST(HostileShortlists, EndsAreListedAndDecodersHaveNone) {
 }
 
 }  // namespace
-}  // namespace bantam::golden
+}  // namespace bantam::golden::shortlists_test

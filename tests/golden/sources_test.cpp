@@ -19,7 +19,7 @@
 #include "tests/every_isa.h"
 #include "tests/session/edit_file.h"
 
-namespace bantam::golden {
+namespace bantam::golden::sources_test {
 namespace {
 
 constexpr uint32_t kLongest = 24, kVocabulary = 37;  // which all of them have
@@ -516,4 +516,4 @@ TEST(HostileSources, OtherModelsHaveNone) {
 }
 
 }  // namespace
-}  // namespace bantam::golden
+}  // namespace bantam::golden::sources_test

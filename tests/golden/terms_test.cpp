@@ -16,7 +16,7 @@
 #include "pack/build.h"
 #include "pipeline/convert.h"
 
-namespace bantam::golden {
+namespace bantam::golden::terms_test {
 namespace {
 
 constexpr const char* kModels[] = {"splade", "splade-sum"};
@@ -94,4 +94,4 @@ TEST(Terms, OfModelsThatFillInMasks) {
 }
 
 }  // namespace
-}  // namespace bantam::golden
+}  // namespace bantam::golden::terms_test

@@ -6,7 +6,7 @@
 #include "tests/session/bert.h"
 #include "tests/session/exercise.h"
 
-namespace bantam::testing {
+namespace bantam::testing::corruption_test {
 namespace {
 
 class Corruption : public ::testing::Test {
@@ -77,4 +77,4 @@ TEST_F(Corruption, DamagedWeightsOnlyChangeNumbers) {
 }
 
 }  // namespace
-}  // namespace bantam::testing
+}  // namespace bantam::testing::corruption_test

@@ -6,7 +6,7 @@
 #include <random>
 #include <vector>
 
-namespace bantam::testing {
+namespace bantam::testing::crc32c_test {
 namespace {
 
 /// RFC 3720's definition, one bit at a time.
@@ -72,4 +72,4 @@ INSTANTIATE_TEST_SUITE_P(Fastest, Crc32c, ::testing::Values(crc32c));
 INSTANTIATE_TEST_SUITE_P(Portable, Crc32c, ::testing::Values(crc32c_portable));
 
 }  // namespace
-}  // namespace bantam::testing
+}  // namespace bantam::testing::crc32c_test

@@ -9,7 +9,7 @@
 #include "format/header.h"
 #include "tests/session/bert.h"
 
-namespace bantam::testing {
+namespace bantam::testing::file_test {
 namespace {
 
 class FileTest : public ::testing::Test {
@@ -117,4 +117,4 @@ TEST_F(FileTest, BadCallsGetAStatus) {
 }
 
 }  // namespace
-}  // namespace bantam::testing
+}  // namespace bantam::testing::file_test

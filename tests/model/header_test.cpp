@@ -9,7 +9,7 @@
 #include "format/crc32c.h"
 #include "tests/session/bert.h"
 
-namespace bantam::testing {
+namespace bantam::testing::header_test {
 namespace {
 
 constexpr size_t kSize = 64 + 128 + 192;
@@ -176,4 +176,4 @@ TEST_F(OpenTest, ATruncatedFileThatClaimsToBeWholeIsRefused) {
 }
 
 }  // namespace
-}  // namespace bantam::testing
+}  // namespace bantam::testing::header_test

@@ -3,7 +3,7 @@
 
 #include "tests/model/hostile.h"
 
-namespace bantam::testing {
+namespace bantam::testing::hostile_adaptive_test {
 namespace {
 
 constexpr uint32_t kIds = 9, kFront = 4, kSecond = 5, kClusters = 1;
@@ -67,4 +67,4 @@ const OpEdit kEdits[] = {
 TEST(HostileAdaptive, IsRefusedWithAReason) { expect_refused(kEdits, adaptive_model); }
 
 }  // namespace
-}  // namespace bantam::testing
+}  // namespace bantam::testing::hostile_adaptive_test

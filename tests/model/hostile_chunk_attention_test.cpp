@@ -5,7 +5,7 @@
 
 #include "tests/model/hostile.h"
 
-namespace bantam::testing {
+namespace bantam::testing::hostile_chunk_attention_test {
 namespace {
 
 constexpr uint32_t kIds = 9, kHeads = 2, kWidth = 3, kColumns = kHeads * kWidth, kRounds = 3, kProducts = 16;
@@ -156,4 +156,4 @@ TEST(HostileChunkAttention, TakesWhatItSays) {
 }
 
 }  // namespace
-}  // namespace bantam::testing
+}  // namespace bantam::testing::hostile_chunk_attention_test

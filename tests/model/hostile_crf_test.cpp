@@ -3,7 +3,7 @@
 
 #include "tests/model/hostile.h"
 
-namespace bantam::testing {
+namespace bantam::testing::hostile_crf_test {
 namespace {
 
 constexpr uint32_t kIds = 70, kTags = 5;
@@ -72,4 +72,4 @@ TEST(HostileCrf, OpensWithoutMembersAndWithAnySkips) {
 }
 
 }  // namespace
-}  // namespace bantam::testing
+}  // namespace bantam::testing::hostile_crf_test

@@ -3,7 +3,7 @@
 
 #include "tests/model/hostile.h"
 
-namespace bantam::testing {
+namespace bantam::testing::hostile_depthwise_test {
 namespace {
 
 constexpr uint32_t kIds = 9, kWidth = 21, kPadded = 32, kBefore = 2, kAfter = 1, kTaps = kBefore + 1 + kAfter;
@@ -74,4 +74,4 @@ const OpEdit kEdits[] = {
 TEST(HostileDepthwise, IsRefusedWithAReason) { expect_refused(kEdits, depthwise_model); }
 
 }  // namespace
-}  // namespace bantam::testing
+}  // namespace bantam::testing::hostile_depthwise_test

@@ -3,7 +3,7 @@
 
 #include "tests/model/hostile.h"
 
-namespace bantam::testing {
+namespace bantam::testing::hostile_experts_test {
 namespace {
 
 constexpr uint32_t kIds = 9, kWidth = 5, kInner = 20, kOutputs = 7, kExperts = 3;
@@ -131,4 +131,4 @@ TEST(HostileExperts, OfOneStepNeedNoBarrierWithoutACapacity) {
 }
 
 }  // namespace
-}  // namespace bantam::testing
+}  // namespace bantam::testing::hostile_experts_test

@@ -3,7 +3,7 @@
 
 #include "tests/model/hostile.h"
 
-namespace bantam::testing {
+namespace bantam::testing::hostile_image_test {
 namespace {
 
 /// Images of 8 by 4 pixels of three channels in patches of two, as they come.
@@ -110,4 +110,4 @@ TEST(HostileImage, TakesWhatIsSound) {
 }
 
 }  // namespace
-}  // namespace bantam::testing
+}  // namespace bantam::testing::hostile_image_test

@@ -3,7 +3,7 @@
 
 #include "tests/model/hostile.h"
 
-namespace bantam::testing {
+namespace bantam::testing::hostile_join_test {
 namespace {
 
 constexpr uint32_t kIds = 9, kWidth = 5;
@@ -46,4 +46,4 @@ const OpEdit kEdits[] = {
 TEST(HostileJoin, IsRefusedWithAReason) { expect_refused(kEdits, join_model); }
 
 }  // namespace
-}  // namespace bantam::testing
+}  // namespace bantam::testing::hostile_join_test

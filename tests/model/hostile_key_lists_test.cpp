@@ -7,7 +7,7 @@
 #include "tests/model/hostile.h"
 #include "tests/session/bert.h"
 
-namespace bantam::testing {
+namespace bantam::testing::hostile_key_lists_test {
 namespace {
 
 BertShape shape_with_globals() {
@@ -105,4 +105,4 @@ TEST(HostileKeyLists, AreRefusedWithAReason) {
 }
 
 }  // namespace
-}  // namespace bantam::testing
+}  // namespace bantam::testing::hostile_key_lists_test

@@ -5,7 +5,7 @@
 
 #include "tests/model/hostile.h"
 
-namespace bantam::testing {
+namespace bantam::testing::hostile_linear_attention_test {
 namespace {
 
 constexpr uint32_t kIds = 9, kHeads = 2, kWidth = 3, kColumns = kHeads * kWidth, kFeatures = 5, kPlaces = 7;
@@ -164,4 +164,4 @@ TEST(HostileLinearAttention, TakesWhatItSays) {
 }
 
 }  // namespace
-}  // namespace bantam::testing
+}  // namespace bantam::testing::hostile_linear_attention_test

@@ -4,7 +4,7 @@
 #include "tests/model/hostile.h"
 #include "tests/session/bert.h"
 
-namespace bantam::testing {
+namespace bantam::testing::hostile_marks_test {
 namespace {
 
 /// A BERT whose attention looks at marks, beside an embedding of whether tokens have one.
@@ -68,4 +68,4 @@ TEST(HostileMarks, HaveNames) {
 }
 
 }  // namespace
-}  // namespace bantam::testing
+}  // namespace bantam::testing::hostile_marks_test

@@ -7,7 +7,7 @@
 #include "tests/model/hostile.h"
 #include "tests/session/bert.h"
 
-namespace bantam::testing {
+namespace bantam::testing::hostile_places_test {
 namespace {
 
 BertShape shape_with_places() {
@@ -168,4 +168,4 @@ TEST(HostilePlaces, AreRefusedWithAReason) {
 }
 
 }  // namespace
-}  // namespace bantam::testing
+}  // namespace bantam::testing::hostile_places_test

@@ -5,7 +5,7 @@
 
 #include "tests/model/hostile.h"
 
-namespace bantam::testing {
+namespace bantam::testing::hostile_recurrent_test {
 namespace {
 
 constexpr uint32_t kIds = 70, kCells = 20, kState = 6, kGates = 4 * 32;
@@ -136,4 +136,4 @@ TEST(HostileRecurrent, OpensWithoutWhatIsOptional) {
 }
 
 }  // namespace
-}  // namespace bantam::testing
+}  // namespace bantam::testing::hostile_recurrent_test

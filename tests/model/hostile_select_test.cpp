@@ -3,7 +3,7 @@
 
 #include "tests/model/hostile.h"
 
-namespace bantam::testing {
+namespace bantam::testing::hostile_select_test {
 namespace {
 
 constexpr uint32_t kIds = 9;
@@ -100,4 +100,4 @@ TEST(HostileSelect, TakesAsManyBeginningsAndEndsAsItSays) {
 }
 
 }  // namespace
-}  // namespace bantam::testing
+}  // namespace bantam::testing::hostile_select_test

@@ -3,7 +3,7 @@
 
 #include "tests/model/hostile.h"
 
-namespace bantam::testing {
+namespace bantam::testing::hostile_spans_test {
 namespace {
 
 constexpr uint32_t kIds = 9, kColumns = 6, kWidth = 2, kLabels = 3;
@@ -101,4 +101,4 @@ TEST(HostileSpans, ModelsSayWhatMarksTheyTake) {
 }
 
 }  // namespace
-}  // namespace bantam::testing
+}  // namespace bantam::testing::hostile_spans_test

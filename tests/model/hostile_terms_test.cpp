@@ -8,7 +8,7 @@
 #include "tests/model/hostile.h"
 #include "tests/session/bert.h"
 
-namespace bantam::testing {
+namespace bantam::testing::hostile_terms_test {
 namespace {
 
 fb::OpT& op(fb::ModelT& m, const std::string& name) {
@@ -54,4 +54,4 @@ const OpEdit kEdits[] = {
 TEST(HostileTerms, AreRefusedWithAReason) { expect_refused(kEdits, with_terms); }
 
 }  // namespace
-}  // namespace bantam::testing
+}  // namespace bantam::testing::hostile_terms_test

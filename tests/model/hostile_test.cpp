@@ -10,7 +10,7 @@
 #include "bantam/model.h"
 #include "tests/session/bert.h"
 
-namespace bantam::testing {
+namespace bantam::testing::hostile_test {
 namespace {
 
 struct Edit {
@@ -646,4 +646,4 @@ TEST(Plan, ThousandsOfOpsAreWithinTheBudget) {
 }
 
 }  // namespace
-}  // namespace bantam::testing
+}  // namespace bantam::testing::hostile_test

@@ -3,7 +3,7 @@
 
 #include "tests/model/hostile.h"
 
-namespace bantam::testing {
+namespace bantam::testing::hostile_tree_test {
 namespace {
 
 constexpr uint32_t kIds = 9, kInner = 3;
@@ -49,4 +49,4 @@ const OpEdit kEdits[] = {
 TEST(HostileTree, IsRefusedWithAReason) { expect_refused(kEdits, tree_model); }
 
 }  // namespace
-}  // namespace bantam::testing
+}  // namespace bantam::testing::hostile_tree_test

@@ -4,7 +4,7 @@
 #include "tests/model/hostile.h"
 #include "tests/session/bert.h"
 
-namespace bantam::testing {
+namespace bantam::testing::hostile_unfold_test {
 namespace {
 
 BertShape shape_with_neighbours() {
@@ -54,4 +54,4 @@ TEST(HostileUnfold, IsRefusedWithAReason) {
 }
 
 }  // namespace
-}  // namespace bantam::testing
+}  // namespace bantam::testing::hostile_unfold_test

@@ -7,7 +7,7 @@
 #include "kernels/kernels.h"
 #include "tests/session/bert.h"
 
-namespace bantam::testing {
+namespace bantam::testing::sparse_test {
 namespace {
 
 constexpr uint32_t kOutputs = 128;  // padded: two spans
@@ -181,4 +181,4 @@ TEST(SparseWeights, ManyTensorsOfTheSameBytesAreRefused) {
 }
 
 }  // namespace
-}  // namespace bantam::testing
+}  // namespace bantam::testing::sparse_test

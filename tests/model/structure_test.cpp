@@ -13,7 +13,7 @@
 #include "tests/effort.h"
 #include "tests/session/bert.h"
 
-namespace bantam::testing {
+namespace bantam::testing::structure_test {
 namespace {
 
 // ------------------------------------------------------------------------------------------- schema
@@ -331,4 +331,4 @@ TEST(Structure, ManyTablesInFewBytes) {
 }
 
 }  // namespace
-}  // namespace bantam::testing
+}  // namespace bantam::testing::structure_test

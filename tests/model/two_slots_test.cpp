@@ -9,7 +9,7 @@
 #include "bantam/model.h"
 #include "tests/session/bert.h"
 
-namespace bantam::testing {
+namespace bantam::testing::two_slots_test {
 namespace {
 
 constexpr size_t kSector = 4096;
@@ -162,4 +162,4 @@ TEST_F(TwoSlotsTest, WhatIsNotTheFileIsNotTaken) {
 }
 
 }  // namespace
-}  // namespace bantam::testing
+}  // namespace bantam::testing::two_slots_test
