@@ -61,7 +61,7 @@ TEST(Crf, RowsAreBestChainsByDefinition) {
   for (const Chain& chain : {Chain{1, 0, 0, false}, Chain{2, 0, 0, false}, Chain{5, 1, 1, false}, Chain{9, 0, 0, true},
                              Chain{17, 1, 0, true}, Chain{40, 0, 2, false}}) {
     SCOPED_TRACE(::testing::Message() << chain.tags << " tags, " << chain.skip_first << " and " << chain.skip_last
-                                    << " skipped, " << chain.members);
+                                      << " skipped, " << chain.members);
     const convert::Graph graph = make(random, chain);
     convert::TypeOptions types;
     types.weights = fb::DType::f32;
