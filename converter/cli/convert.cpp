@@ -47,7 +47,8 @@ constexpr const char* kConvertExamples =
     "shards), and tokenizer.json, vocab.txt, or vocab.json with merges.txt. Or it is an ONNX file, or a directory "
     "with\n"
     "one (model.onnx) and no other weights; config.json and the tokenizer lie beside it or in the directory above.\n"
-    "A TensorFlow Lite file (.tflite) brings its words and labels, or they lie beside it: docs/tflite.md.\n"
+    "A TensorFlow Lite file (.tflite) brings its words and labels, or they lie beside it: docs/tflite.md. A model of\n"
+    "fastText or a file of word vectors needs nothing else: docs/wordvectors.md.\n"
     "The produced file is compared with an f32\n"
     "build of the same model; when more than a share P of the labels differ for certain, nothing is written, what\n"
     "passes is searched and named, and the exit code is 6.";
@@ -171,7 +172,9 @@ void add_convert(Program& program) {
   arguments->command = &command;
   command.group(kMakeGroup);
   command.footer(kConvertExamples);
-  command.add_option("SRC", arguments->source, "Directory of the model, or an ONNX, TensorFlow Lite or GGUF file")
+  command
+      .add_option("SRC", arguments->source,
+                  "Directory of the model, or an ONNX, TensorFlow Lite, GGUF or fastText file")
       .required()
       .value("DIR|FILE");
   command.heading("Files");

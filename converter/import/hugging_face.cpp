@@ -311,12 +311,17 @@ void refuse_option(const char* option, const fs::path& given, const fs::path& di
   throw Error(ExitCode::kUsage, fmt::format("{}: {} {}; leave it out", option, directory.string(), why));
 }
 
-/// A directory that is not as transformers writes it; nothing where it may be.
+/// A directory, or a file, that is not as transformers writes it; nothing where it may be.
 std::optional<ModelSource> open_own_kind(const fs::path& directory, const SourceOptions& options) {
   if (is_gguf(directory)) {
     refuse_option("--shortlist", options.shortlist, directory, "is no directory of Marian's own");
     refuse_option("--entities", options.entities, directory, "has no table of entities");
     return open_gguf(directory);
+  }
+  if (is_vectors_file(directory)) {
+    refuse_option("--shortlist", options.shortlist, directory, "is a file of word vectors");
+    refuse_option("--entities", options.entities, directory, "is a file of word vectors");
+    return open_word_vectors(directory);
   }
   const bool marian = is_marian(directory);
   if (!marian) {

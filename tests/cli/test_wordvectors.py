@@ -126,6 +126,34 @@ class WordVectors(CommandTest):
         self.ok("convert", source, "-o", path, "--parity", "none", "--task", "embed")
         self.assertEqual(len(self.line("embed", path, "the train", "--json")["embedding"]), 3)
 
+    def test_a_file_stands_for_its_directory(self):
+        for kind, file in (
+            ("glove", "vectors.txt"),
+            ("text", "vectors.vec"),
+            ("binary", "vectors.bin"),
+        ):
+            with self.subTest(kind=kind):
+                path = self.convert(self.write(f"{kind}-alone", kind) / file)
+                self.near(
+                    self.line("embed", path, "the train", "--json")["embedding"],
+                    mean(["the", "train"]),
+                )
+        # Settings beside it are not passed over.
+        source = self.write("with settings", "binary", normalize=True)
+        said = self.fails(3, "convert", source / "vectors.bin", "-o", self.directory / "no.bantam")
+        self.assertIn("name their directory", said)
+        # Weights of another kind are what they were.
+        (self.directory / "pytorch_model.bin").write_bytes(b"PK\x03\x04" + bytes(60))
+        said = self.fails(
+            3,
+            "convert",
+            self.directory / "pytorch_model.bin",
+            "-o",
+            self.directory / "no.bantam",
+        )
+        self.assertIn("name their directory", said)
+        self.assertFalse((self.directory / "no.bantam").exists())
+
     def test_what_is_wrong_is_told_by_line(self):
         out = self.directory / "x.bantam"
         good = "a 1 2 3\nb 4 5 6\n"

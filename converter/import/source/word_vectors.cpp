@@ -71,6 +71,7 @@ std::vector<fs::path> candidates(const fs::path& directory) {
 }
 
 fs::path vectors_of(const fs::path& directory, const Fields& config, Problems& problems) {
+  if (fs::is_regular_file(directory)) return directory;
   const std::string named = config.text("vectors", "");
   if (!named.empty()) {
     if (fs::path(named).has_parent_path() || !is_there(directory / named)) {
@@ -233,6 +234,11 @@ class DirectoryReader {
 };
 
 }  // namespace
+
+bool is_vectors_file(const fs::path& named) {
+  std::error_code error;
+  return fs::is_regular_file(named, error) && !is_there(named.parent_path() / "config.json") && may_hold_vectors(named);
+}
 
 bool is_word_vectors(const fs::path& directory) {
   if (!is_there(directory / "config.json")) {

@@ -1,4 +1,4 @@
-// Directories of word vectors: a file of word2vec, GloVe or fastText, perhaps with a classifier of their averages.
+// Word vectors: a file of word2vec, GloVe or fastText, or a directory of one, perhaps with a classifier of their averages.
 #ifndef BANTAM_CONVERTER_IMPORT_SOURCE_WORD_VECTORS_H_
 #define BANTAM_CONVERTER_IMPORT_SOURCE_WORD_VECTORS_H_
 
@@ -20,7 +20,10 @@ constexpr const char* kLabelNodes = "classifier.tree.nodes";
 /// be in. Throws Error for JSON that cannot be read.
 bool is_word_vectors(const std::filesystem::path& directory);
 
-/// Such a directory as a model whose config.json says kWordVectors: its tensor "embeddings" has a row a word (fastText: and a row
+/// True of a file that such vectors, or a fastText model, may be in, by itself: no config.json lies beside it that would say more.
+bool is_vectors_file(const std::filesystem::path& named);
+
+/// Such a directory, or such a file by itself, as a model whose config.json says kWordVectors: its tensor "embeddings" has a row a word (fastText: and a row
 /// an n-gram), "classifier.weight" and "classifier.bias" are those of classifier.safetensors or of fastText's output layer
 /// (or kLabelTree and kLabelNodes), and the tokenizer is a list of words. docs/wordvectors.md has the files and settings. Throws
 /// Error. Memory: the table as f32.
