@@ -1,0 +1,113 @@
+// model_damage STEP FOLDER...: what model_fuzz does with an input, done with every file of the folders with one word of its graph
+// changed: to numbers that are a size's, a count's or a float's limits, and by a little. A search by chance seldom changes one field
+// of a file and leaves the rest sound. Every STEP-th change is tried; all of them where BANTAM_EXHAUSTIVE is set.
+#include <algorithm>
+#include <array>
+#include <csignal>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <vector>
+
+#include "format/header.h"
+#include "tests/exhaustive.h"
+#if defined(BANTAM_SANITIZED)
+#include <sanitizer/common_interface_defs.h>
+#endif
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size);
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// The change that is being tried, which a crash tells.
+std::string current;
+
+void tell() { std::fprintf(stderr, "%s\n", current.c_str()); }
+
+void tell_signal(int signal) {
+  tell();
+  std::signal(signal, SIG_DFL);
+  std::raise(signal);
+}
+
+/// What a word may become.
+std::vector<uint32_t> changes_of(uint32_t word) {
+  std::vector<uint32_t> values = {0,          1,      2,       3,          15,         16,         64,
+                                  255,        0x7FFF, 0x10000, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF, 0xFFFFFFF0,
+                                  0x7FC00000,   // NaN
+                                  0x7F800000,   // infinity
+                                  0x7149F2CA};  // 1e30
+  for (const uint32_t near : {word + 1, word - 1, word + 4, word - 4, word << 8, word ^ 0x100}) values.push_back(near);
+  values.erase(std::remove(values.begin(), values.end(), word), values.end());
+  return values;
+}
+
+std::vector<uint8_t> bytes_of(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
+
+/// The end of the graph, 0 where the file has none.
+size_t graph_end(const std::vector<uint8_t>& bytes) {
+  constexpr size_t kSizeAt = 32;
+  if (bytes.size() < bantam::kHeaderBytes) return 0;
+  uint64_t size = 0;
+  std::memcpy(&size, bytes.data() + kSizeAt, sizeof(size));
+  return size <= bytes.size() - bantam::kHeaderBytes ? bantam::kHeaderBytes + static_cast<size_t>(size) : 0;
+}
+
+/// Tries every step-th change. Returns how many were tried.
+size_t damage(const fs::path& path, size_t step, size_t* number) {
+  std::vector<uint8_t> bytes = bytes_of(path);
+  const size_t end = graph_end(bytes);
+  size_t tried = 0;
+  for (size_t at = bantam::kHeaderBytes; at + 4 <= end; at += 4) {
+    uint32_t word;
+    std::memcpy(&word, bytes.data() + at, sizeof(word));
+    for (const uint32_t value : changes_of(word)) {
+      if ((*number)++ % step != 0) continue;
+      current = path.string() + ": word at " + std::to_string(at) + ": " + std::to_string(word) + " -> " +
+                std::to_string(value);
+      std::memcpy(bytes.data() + at, &value, sizeof(value));
+      LLVMFuzzerTestOneInput(bytes.data(), bytes.size());
+      ++tried;
+    }
+    std::memcpy(bytes.data() + at, &word, sizeof(word));
+  }
+  return tried;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc < 3) {
+    std::fprintf(stderr, "usage: model_damage STEP FOLDER...\n");
+    return 2;
+  }
+  const size_t step = bantam::testing::exhaustive() ? 1 : std::max(std::strtoul(argv[1], nullptr, 10), 1UL);
+#if defined(BANTAM_SANITIZED)
+  __sanitizer_set_death_callback(tell);
+#endif
+  for (const int signal : {SIGABRT, SIGSEGV, SIGFPE}) std::signal(signal, tell_signal);
+  size_t number = 0, tried = 0, files = 0;
+  for (int i = 2; i < argc; ++i) {
+    std::vector<fs::path> paths;
+    for (const auto& entry : fs::directory_iterator(argv[i])) {
+      if (entry.is_regular_file()) paths.push_back(entry.path());
+    }
+    std::sort(paths.begin(), paths.end());
+    for (const fs::path& path : paths) {
+      tried += damage(path, step, &number);
+      ++files;
+    }
+  }
+  std::printf("%zu changes of %zu files tried\n", tried, files);
+  return tried > 0 ? 0 : 1;
+}
