@@ -103,6 +103,7 @@ Status find(const Session& session, uint32_t sequence, const FindOptions& option
   if (count == nullptr || (capacity > 0 && out == nullptr)) return Status::kInvalidArgument;
   if (!(options.threshold >= 0.0f && options.threshold <= 1.0f)) return Status::kInvalidArgument;
   *count = 0;
+  if (!has_part(session.model().task(), kFoundPart)) return Status::kNoSuchTask;
   OutputView scores;
   const Status status = tasks::head_output(session, kFoundHead, sequence, &scores);
   if (status != Status::kOk) return status;

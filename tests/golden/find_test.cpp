@@ -264,6 +264,28 @@ TEST(Find, TextsOfSourcesAreNotSearched) {
   EXPECT_NE(refusal(graph).find("not found in the texts of sources"), std::string::npos) << refusal(graph);
 }
 
+TEST(Find, ScoresOfSpansAreNoTask) {
+  for (const bool other : {false, true}) {
+    convert::Graph graph = convert::import_hugging_face(model_directory("gliner-bert"));
+    graph.model.task.reset();
+    if (other) {
+      graph.model.task = std::make_unique<fb::TaskT>();
+      graph.model.task->kind = fb::TaskKind::none;
+    }
+    const convert::FileBytes bytes = convert::build(graph);
+    Model model;
+    ASSERT_EQ(Model::open(bytes.data(), bytes.size(), &model), Status::kOk);
+    testing::Arena arena(arena_bytes(model, {}));
+    Session* session = nullptr;
+    ASSERT_EQ(Session::create(model, {}, arena.data(), arena.size(), &session), Status::kOk);
+    ASSERT_EQ(session->add({"who wrote it", 12}), Status::kOk);
+    ASSERT_EQ(session->run(), Status::kOk);
+    Entity span;
+    uint32_t count = 0;
+    EXPECT_EQ(find(*session, 0, {}, &span, 1, &count), Status::kNoSuchTask);
+  }
+}
+
 TEST(Find, DamagedTablesOfWordsAreRefusedOrCutTextsSomehow) {
   convert::Graph graph = convert::import_hugging_face(model_directory("gliner-bert"));
   std::vector<uint8_t>& table = word_table(graph).bytes;
