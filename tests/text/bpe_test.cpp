@@ -51,6 +51,15 @@ std::string problem_of(const nlohmann::json& json) {
   return got.problems.empty() ? "" : got.problems.front();
 }
 
+TEST(Bpe, MergesOfNoTokenMakeNothing) {
+  constexpr uint32_t kNone = text::kNoToken;
+  // "b" is no token, and what merges with it looks as if it made "ab" of "a" and of what is not there.
+  for (const convert::Merge merge : {convert::Merge{0, kNone, 1}, {kNone, 0, 1}, {0, 0, kNone}}) {
+    const convert::BpeTables tables = convert::build_bpe_tables({"a", "ab", "ba", "aa"}, {merge}, 0);
+    for (uint32_t id = 1; id < 4; ++id) EXPECT_EQ(tables.entries[id].left, kNone) << id;
+  }
+}
+
 TEST(Bpe, IsWhatMergingMakes) {
   std::mt19937 dice(11);
   for (const char* alphabet : {"a", "ab", "abc", "abcdef", "a \n"}) {

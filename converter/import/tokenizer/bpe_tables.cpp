@@ -65,7 +65,9 @@ std::vector<uint32_t> place_pairs(const std::vector<text::MergeEntry>& entries, 
 
 Merging::Merging(const std::vector<Merge>& merges) {
   for (size_t i = 0; i < merges.size(); ++i) {
-    pairs_[key_of(merges[i].left, merges[i].right)] = {merges[i].whole, static_cast<uint32_t>(i + 1)};
+    const Merge& merge = merges[i];
+    if (merge.left == text::kNoToken || merge.right == text::kNoToken || merge.whole == text::kNoToken) continue;
+    pairs_[key_of(merge.left, merge.right)] = {merge.whole, static_cast<uint32_t>(i + 1)};
   }
 }
 

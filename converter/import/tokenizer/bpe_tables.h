@@ -27,7 +27,7 @@ class Merging {
     uint32_t rank;
   };
 
-  /// A pair that stands twice among `merges` has its last place.
+  /// A pair that stands twice among `merges` has its last place; one of which something is no token (kNoToken) merges nothing.
   explicit Merging(const std::vector<Merge>& merges);
 
   /// Merges `ids` in place. *last: the merge done last, if there was one; *pair: what it merged.
