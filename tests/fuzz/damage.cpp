@@ -1,8 +1,8 @@
-// model_damage STEP FOLDER...: what model_fuzz does with an input, done with every file of the folders with one word of its graph
-// changed: to numbers that are a size's, a count's or a float's limits, and by a little. A search by chance seldom changes one field
-// of a file and leaves the rest sound. Every STEP-th change is tried; all of them where BANTAM_EXHAUSTIVE is set.
+// BANTAM_DAMAGE=STEP NAME_fuzz FOLDER...: the target, given every file of the folders with one word changed: to numbers that are a
+// size's, a count's or a float's limits, and by a little. A search by chance seldom changes one field of a file and leaves the rest
+// sound. Of model files the graph is changed, whose rest is numbers. Every STEP-th change is tried; fifty times as many where
+// BANTAM_EXHAUSTIVE is set.
 #include <algorithm>
-#include <array>
 #include <csignal>
 #include <cstdint>
 #include <cstdio>
@@ -49,26 +49,33 @@ std::vector<uint32_t> changes_of(uint32_t word) {
   return values;
 }
 
+/// Where words are changed.
+struct Range {
+  size_t begin, end, stride;
+};
+
 std::vector<uint8_t> bytes_of(const fs::path& path) {
   std::ifstream file(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }
 
-/// The end of the graph, 0 where the file has none.
-size_t graph_end(const std::vector<uint8_t>& bytes) {
-  constexpr size_t kSizeAt = 32;
-  if (bytes.size() < bantam::kHeaderBytes) return 0;
-  uint64_t size = 0;
-  std::memcpy(&size, bytes.data() + kSizeAt, sizeof(size));
-  return size <= bytes.size() - bantam::kHeaderBytes ? bantam::kHeaderBytes + static_cast<size_t>(size) : 0;
+/// A model file's graph, else the beginning, where fields may stand at any byte.
+Range range_of(const std::vector<uint8_t>& bytes) {
+  constexpr size_t kMost = size_t{64} << 10;
+  bantam::FileHeader header;
+  if (bantam::read_header(bytes.data(), bytes.size(), &header, nullptr) == bantam::Status::kOk) {
+    const auto begin = static_cast<size_t>(header.graph_offset);
+    return {begin, begin + static_cast<size_t>(header.graph_size), 4};
+  }
+  return {0, std::min(bytes.size(), kMost), 1};
 }
 
 /// Tries every step-th change. Returns how many were tried.
 size_t damage(const fs::path& path, size_t step, size_t* number) {
   std::vector<uint8_t> bytes = bytes_of(path);
-  const size_t end = graph_end(bytes);
+  const Range range = range_of(bytes);
   size_t tried = 0;
-  for (size_t at = bantam::kHeaderBytes; at + 4 <= end; at += 4) {
+  for (size_t at = range.begin; at + 4 <= range.end; at += range.stride) {
     uint32_t word;
     std::memcpy(&word, bytes.data() + at, sizeof(word));
     for (const uint32_t value : changes_of(word)) {
@@ -86,20 +93,20 @@ size_t damage(const fs::path& path, size_t step, size_t* number) {
 
 }  // namespace
 
-int main(int argc, char** argv) {
-  if (argc < 3) {
-    std::fprintf(stderr, "usage: model_damage STEP FOLDER...\n");
-    return 2;
-  }
-  const size_t step = bantam::testing::exhaustive() ? 1 : std::max(std::strtoul(argv[1], nullptr, 10), 1UL);
+/// Called before anything else, by libFuzzer and by replay.cpp.
+extern "C" int LLVMFuzzerInitialize(int* argc, char*** argv) {
+  const char* wanted = std::getenv("BANTAM_DAMAGE");
+  if (wanted == nullptr) return 0;
+  const size_t stated = std::max(std::strtoul(wanted, nullptr, 10), 1UL);
+  const size_t step = bantam::testing::exhaustive() ? stated / 50 | 1 : stated;
 #if defined(BANTAM_SANITIZED)
   __sanitizer_set_death_callback(tell);
 #endif
   for (const int signal : {SIGABRT, SIGSEGV, SIGFPE}) std::signal(signal, tell_signal);
   size_t number = 0, tried = 0, files = 0;
-  for (int i = 2; i < argc; ++i) {
+  for (int i = 1; i < *argc; ++i) {
     std::vector<fs::path> paths;
-    for (const auto& entry : fs::directory_iterator(argv[i])) {
+    for (const auto& entry : fs::directory_iterator((*argv)[i])) {
       if (entry.is_regular_file()) paths.push_back(entry.path());
     }
     std::sort(paths.begin(), paths.end());
@@ -109,5 +116,5 @@ int main(int argc, char** argv) {
     }
   }
   std::printf("%zu changes of %zu files tried\n", tried, files);
-  return tried > 0 ? 0 : 1;
+  std::exit(tried > 0 ? 0 : 1);
 }

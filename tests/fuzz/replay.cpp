@@ -7,6 +7,7 @@
 #include <string>
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size);
+extern "C" int LLVMFuzzerInitialize(int* argc, char*** argv);
 
 namespace {
 
@@ -26,6 +27,7 @@ int replay(const std::filesystem::path& path) {
 int main(int argc, char** argv) {
   int failures = 0;
   int files = 0;
+  LLVMFuzzerInitialize(&argc, &argv);
   LLVMFuzzerTestOneInput(nullptr, 0);
   for (int i = 1; i < argc; i++) {
     if (!std::filesystem::is_directory(argv[i])) {
