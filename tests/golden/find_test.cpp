@@ -278,7 +278,7 @@ TEST(Find, ScoresOfSpansAreNoTask) {
     testing::Arena arena(arena_bytes(model, {}));
     Session* session = nullptr;
     ASSERT_EQ(Session::create(model, {}, arena.data(), arena.size(), &session), Status::kOk);
-    ASSERT_EQ(session->add({"who wrote it", 12}), Status::kOk);
+    ASSERT_EQ(session->add({"who wrote it", 12}, {}, {}), Status::kOk);
     ASSERT_EQ(session->run(), Status::kOk);
     Entity span;
     uint32_t count = 0;
