@@ -132,6 +132,9 @@ TEST(WordMarks, AreRefusedWhereTheyAreAmbiguous) {
   }
   text["model"]["merges"] = {"< /", "</ w", "</w >"};
   EXPECT_NE(problem(text).find("looks like a token with end_of_word_suffix"), std::string::npos) << problem(text);
+  Json no_token = suffix_json({{"a", "b"}});
+  no_token["model"]["merges"] = {"a b", "a zz", "zz a"};
+  EXPECT_NE(problem(no_token).find("names token \"zz\""), std::string::npos) << problem(no_token);
   Json number = suffix_json({});
   number["model"]["end_of_word_suffix"] = 3;
   EXPECT_NE(problem(number).find("model.end_of_word_suffix"), std::string::npos);

@@ -525,6 +525,7 @@ class Assembler {
     }
   }
 
+  /// Those of tokens that there are; the others are problems.
   std::vector<Merge> resolve_merges(const std::vector<bool>& in_model) {
     std::vector<Merge> merges;
     size_t bad = 0;
@@ -538,9 +539,11 @@ class Assembler {
       // As in Hugging Face's library, which takes as many bytes from whatever stands there.
       const std::string whole = left + (right.size() < prefix ? "" : right.substr(prefix));
       const Merge merge = {find(left), find(right), find(whole)};
-      merges.push_back(merge);
       const bool has_left = merge.left != text::kNoToken;
-      if (has_left && merge.right != text::kNoToken && merge.whole != text::kNoToken) continue;
+      if (has_left && merge.right != text::kNoToken && merge.whole != text::kNoToken) {
+        merges.push_back(merge);
+        continue;
+      }
       if (++bad > kShownProblems) continue;
       const std::string missing = !has_left ? left : merge.right == text::kNoToken ? right : whole;
       problem(fmt::format("model.merges[{}]", i),
