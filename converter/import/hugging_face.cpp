@@ -318,14 +318,9 @@ std::optional<ModelSource> open_own_kind(const fs::path& directory, const Source
     refuse_option("--entities", options.entities, directory, "has no table of entities");
     return open_gguf(directory);
   }
-  if (is_vectors_file(directory)) {
-    refuse_option("--shortlist", options.shortlist, directory, "is a file of word vectors");
-    refuse_option("--entities", options.entities, directory, "is a file of word vectors");
-    return open_word_vectors(directory);
-  }
   const bool marian = is_marian(directory);
   if (!marian) {
-    check_directory(directory);
+    if (!is_word_vectors_file(directory)) check_directory(directory);
     refuse_option("--shortlist", options.shortlist, directory, "is no directory of Marian's own");
   }
   if (is_knowledge_ernie(directory)) return open_knowledge_ernie(directory, options.entities);

@@ -71,7 +71,7 @@ std::vector<fs::path> candidates(const fs::path& directory) {
 }
 
 fs::path vectors_of(const fs::path& directory, const Fields& config, Problems& problems) {
-  if (fs::is_regular_file(directory)) return directory;
+  if (fs::is_regular_file(directory)) return directory;  // named by itself
   const std::string named = config.text("vectors", "");
   if (!named.empty()) {
     if (fs::path(named).has_parent_path() || !is_there(directory / named)) {
@@ -235,20 +235,20 @@ class DirectoryReader {
 
 }  // namespace
 
-bool is_vectors_file(const fs::path& named) {
+bool is_word_vectors_file(const fs::path& named) {
   std::error_code error;
   return fs::is_regular_file(named, error) && !is_there(named.parent_path() / "config.json") && may_hold_vectors(named);
 }
 
-bool is_word_vectors(const fs::path& directory) {
-  if (!is_there(directory / "config.json")) {
-    return !is_there(directory / "modules.json") && !is_there(directory / "ernie_config.json") &&
-           !candidates(directory).empty();
+bool is_word_vectors(const fs::path& named) {
+  if (is_word_vectors_file(named)) return true;
+  if (!is_there(named / "config.json")) {
+    return !is_there(named / "modules.json") && !is_there(named / "ernie_config.json") && !candidates(named).empty();
   }
-  const Json config = read_json_object(directory / "config.json");
+  const Json config = read_json_object(named / "config.json");
   return config.contains("model_type") && config["model_type"] == kWordVectors;
 }
 
-ModelSource open_word_vectors(const fs::path& directory) { return DirectoryReader(directory).read(); }
+ModelSource open_word_vectors(const fs::path& named) { return DirectoryReader(named).read(); }
 
 }  // namespace bantam::convert

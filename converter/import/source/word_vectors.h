@@ -16,18 +16,18 @@ constexpr const char* kWordVectors = "word-vectors";
 constexpr const char* kLabelTree = "classifier.tree.weight";
 constexpr const char* kLabelNodes = "classifier.tree.nodes";
 
-/// True where config.json says kWordVectors, or where there is none and a file is there that such vectors, or a fastText model, may
-/// be in. Throws Error for JSON that cannot be read.
-bool is_word_vectors(const std::filesystem::path& directory);
-
 /// True of a file that such vectors, or a fastText model, may be in, by itself: no config.json lies beside it that would say more.
-bool is_vectors_file(const std::filesystem::path& named);
+bool is_word_vectors_file(const std::filesystem::path& named);
 
-/// Such a directory, or such a file by itself, as a model whose config.json says kWordVectors: its tensor "embeddings" has a row a word (fastText: and a row
-/// an n-gram), "classifier.weight" and "classifier.bias" are those of classifier.safetensors or of fastText's output layer
+/// True of such a file, and of a directory where config.json says kWordVectors, or where there is none and a file is there that such
+/// vectors may be in. Throws Error for JSON that cannot be read.
+bool is_word_vectors(const std::filesystem::path& named);
+
+/// Such a directory or file as a model whose config.json says kWordVectors: its tensor "embeddings" has a row a word (fastText: and
+/// a row an n-gram), "classifier.weight" and "classifier.bias" are those of classifier.safetensors or of fastText's output layer
 /// (or kLabelTree and kLabelNodes), and the tokenizer is a list of words. docs/wordvectors.md has the files and settings. Throws
 /// Error. Memory: the table as f32.
-ModelSource open_word_vectors(const std::filesystem::path& directory);
+ModelSource open_word_vectors(const std::filesystem::path& named);
 
 }  // namespace bantam::convert
 
