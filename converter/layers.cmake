@@ -1,13 +1,16 @@
 # bantam_layer(FOLDER [QUICK_TO_COMPILE] BELOW folders...): an object library of a folder's sources, bantam_layer_FOLDER.
+# (A folder inside a folder, cli/frame, is bantam_layer_cli_frame.)
 # It sees its own headers, the public ones (include/), those of the runtime and those of the folders BELOW, by an include
 # directory each that holds nothing but a link to the folder: an include that runs up does not compile.
 # tests/style/layers.py compares the list with the folder's README and with the order.
 # QUICK_TO_COMPILE: nobody waits for what it computes (bantam_quick_to_compile).
 function(bantam_layer folder)
   cmake_parse_arguments(arg "QUICK_TO_COMPILE" "" "BELOW" ${ARGN})
-  set(target bantam_layer_${folder})
+  string(REPLACE "/" "_" name ${folder})
+  set(target bantam_layer_${name})
   set(root ${CMAKE_CURRENT_BINARY_DIR}/layers/${folder})
-  file(MAKE_DIRECTORY ${root})
+  get_filename_component(parent ${root}/${folder} DIRECTORY)
+  file(MAKE_DIRECTORY ${parent})
   file(CREATE_LINK ${CMAKE_CURRENT_SOURCE_DIR}/${folder} ${root}/${folder} SYMBOLIC)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${folder}/*.cpp)
   add_library(${target} OBJECT ${sources})

@@ -10,7 +10,7 @@
 #include "format/rewrite.h"
 #include "model/task_traits.h"
 #include "run/runner.h"
-#include "run/scores.h"
+#include "score/scores.h"
 
 namespace bantam::convert {
 namespace {

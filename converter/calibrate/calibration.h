@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "data/texts.h"
 #include "format/file.h"
 #include "graph/graph.h"
-#include "run/texts.h"
 
 namespace bantam::convert {
 

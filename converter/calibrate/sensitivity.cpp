@@ -12,8 +12,8 @@
 #include "graph/tensor_classes.h"
 #include "pack/build.h"
 #include "pack/lower.h"
-#include "run/compare.h"
-#include "run/scores.h"
+#include "score/compare.h"
+#include "score/scores.h"
 
 namespace bantam::convert {
 namespace {

@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
+#include "data/texts.h"
 #include "graph/graph.h"
 #include "quantize/budget.h"
 #include "quantize/types.h"
-#include "run/texts.h"
 
 namespace bantam::convert {
 

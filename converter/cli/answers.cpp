@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <string_view>
 
-#include "cli/errors.h"
+#include "cli/frame/errors.h"
 #include "run/spelled_token.h"
 
 namespace bantam::cli {

@@ -2,7 +2,7 @@
 #ifndef BANTAM_CONVERTER_CLI_ANSWERS_H_
 #define BANTAM_CONVERTER_CLI_ANSWERS_H_
 
-#include "cli/output.h"
+#include "cli/frame/output.h"
 #include "cli/run.h"
 #include "run/answer_json.h"
 #include "run/predict.h"

@@ -1,7 +1,7 @@
 #include "cli/app.h"
 
 #include "cli/commands.h"
-#include "cli/program.h"
+#include "cli/frame/program.h"
 #include "cli/run.h"
 #include "graph/task_parts.h"
 

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "bantam/model.h"
-#include "cli/command.h"
+#include "cli/frame/command.h"
 
 namespace bantam::cli {
 

@@ -6,8 +6,8 @@
 #include "bantam/host.h"
 #include "base/own_program.h"
 #include "cli/app.h"
-#include "cli/errors.h"
-#include "cli/program.h"
+#include "cli/frame/errors.h"
+#include "cli/frame/program.h"
 #include "format/bundle.h"
 #include "format/elf_program.h"
 

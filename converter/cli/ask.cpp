@@ -5,15 +5,15 @@
 
 #include "base/text_positions.h"
 #include "cli/answers.h"
-#include "cli/appearance.h"
-#include "cli/command.h"
 #include "cli/commands.h"
-#include "cli/errors.h"
-#include "cli/output.h"
+#include "cli/frame/appearance.h"
+#include "cli/frame/command.h"
+#include "cli/frame/errors.h"
+#include "cli/frame/output.h"
 #include "cli/search.h"
 #include "cli/stream.h"
 #include "cli/text_options.h"
-#include "run/text_source.h"
+#include "data/text_source.h"
 
 namespace bantam::cli {
 

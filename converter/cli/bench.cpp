@@ -11,11 +11,11 @@
 #endif
 
 #include "bantam/beams.h"
-#include "cli/command.h"
 #include "cli/commands.h"
-#include "cli/errors.h"
-#include "cli/output.h"
-#include "cli/progress.h"
+#include "cli/frame/command.h"
+#include "cli/frame/errors.h"
+#include "cli/frame/output.h"
+#include "cli/frame/progress.h"
 #include "cli/text_options.h"
 #include "model/task_traits.h"
 #include "run/passes.h"

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "cli/engine.h"
-#include "cli/output.h"
+#include "cli/frame/output.h"
 #include "probe/cost.h"
 #include "probe/op_times.h"
 

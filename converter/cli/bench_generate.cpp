@@ -6,10 +6,10 @@
 #include "bantam/generation.h"
 #include "bantam/sampling.h"
 #include "cli/bench.h"
-#include "cli/build_info.h"
 #include "cli/decoder.h"
-#include "cli/errors.h"
-#include "cli/output.h"
+#include "cli/frame/build_info.h"
+#include "cli/frame/errors.h"
+#include "cli/frame/output.h"
 #include "probe/limits.h"
 #include "probe/step_bytes.h"
 

@@ -2,8 +2,8 @@
 #include <cmath>
 
 #include "cli/bench.h"
-#include "cli/build_info.h"
-#include "cli/output.h"
+#include "cli/frame/build_info.h"
+#include "cli/frame/output.h"
 #include "probe/step_bytes.h"
 
 namespace bantam::cli {

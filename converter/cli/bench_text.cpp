@@ -4,13 +4,13 @@
 
 #include "bantam/tasks.h"
 #include "cli/bench.h"
-#include "cli/build_info.h"
-#include "cli/errors.h"
-#include "cli/output.h"
+#include "cli/frame/build_info.h"
+#include "cli/frame/errors.h"
+#include "cli/frame/output.h"
+#include "data/text_source.h"
 #include "format/view.h"
 #include "probe/step_bytes.h"
 #include "run/runner.h"
-#include "run/text_source.h"
 
 namespace bantam::cli {
 

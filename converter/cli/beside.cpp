@@ -6,7 +6,7 @@
 #include <cstring>
 
 #include "base/own_program.h"
-#include "cli/errors.h"
+#include "cli/frame/errors.h"
 
 namespace bantam::cli {
 

@@ -1,5 +1,5 @@
 // The commands of `bantam`: each function adds one command, or a family of them. Where options' values go lives as long as
-// the program (a shared_ptr that the action holds); an action does the work and reports failure by throwing (cli/errors.h
+// the program (a shared_ptr that the action holds); an action does the work and reports failure by throwing (cli/frame/errors.h
 // says which exit code each exception becomes).
 #ifndef BANTAM_CONVERTER_CLI_COMMANDS_H_
 #define BANTAM_CONVERTER_CLI_COMMANDS_H_

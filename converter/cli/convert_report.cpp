@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/output.h"
+#include "cli/frame/output.h"
 
 namespace bantam::cli {
 namespace {

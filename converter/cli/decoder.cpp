@@ -2,12 +2,12 @@
 
 #include <map>
 
-#include "cli/command.h"
-#include "cli/errors.h"
+#include "cli/frame/command.h"
+#include "cli/frame/errors.h"
 #include "cli/text_options.h"
+#include "data/text_source.h"
 #include "graph/task_parts.h"
 #include "run/text_constraint.h"
-#include "run/text_source.h"
 
 namespace bantam::cli {
 

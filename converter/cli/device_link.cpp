@@ -13,8 +13,8 @@
 #include <cstring>
 #include <utility>
 
-#include "cli/errors.h"
-#include "cli/output.h"
+#include "cli/frame/errors.h"
+#include "cli/frame/output.h"
 
 namespace bantam::cli {
 namespace {

@@ -7,11 +7,11 @@
 #include <set>
 
 #include "cli/answers.h"
-#include "cli/errors.h"
-#include "cli/output.h"
+#include "cli/frame/errors.h"
+#include "cli/frame/output.h"
+#include "data/text_source.h"
 #include "pack/build.h"
 #include "run/images.h"
-#include "run/text_source.h"
 #include "tasks/words.h"
 #include "train/augment.h"
 

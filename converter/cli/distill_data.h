@@ -10,7 +10,7 @@
 #include "cli/engine.h"
 #include "format/file.h"
 #include "graph/graph.h"
-#include "run/eval_run.h"
+#include "score/eval_run.h"
 #include "train/examples.h"
 #include "train/trainer.h"
 

@@ -6,12 +6,12 @@
 #include <memory>
 
 #include "cli/distill_data.h"
-#include "cli/errors.h"
-#include "cli/output.h"
+#include "cli/frame/errors.h"
+#include "cli/frame/output.h"
+#include "data/text_source.h"
 #include "format/view.h"
 #include "run/generate.h"
 #include "run/prompts.h"
-#include "run/text_source.h"
 
 namespace bantam::cli {
 namespace {

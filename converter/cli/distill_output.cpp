@@ -2,8 +2,8 @@
 
 #include <system_error>
 
-#include "cli/errors.h"
-#include "cli/output.h"
+#include "cli/frame/errors.h"
+#include "cli/frame/output.h"
 #include "train/trainer.h"
 
 namespace bantam::cli {

@@ -3,15 +3,15 @@
 #include <memory>
 
 #include "base/output_file.h"
-#include "cli/appearance.h"
-#include "cli/build_info.h"
-#include "cli/command.h"
 #include "cli/commands.h"
-#include "cli/completion.h"
-#include "cli/errors.h"
-#include "cli/man_page.h"
-#include "cli/output.h"
-#include "cli/program.h"
+#include "cli/frame/appearance.h"
+#include "cli/frame/build_info.h"
+#include "cli/frame/command.h"
+#include "cli/frame/completion.h"
+#include "cli/frame/errors.h"
+#include "cli/frame/man_page.h"
+#include "cli/frame/output.h"
+#include "cli/frame/program.h"
 
 namespace bantam::cli {
 namespace {

@@ -1,8 +1,8 @@
 #include "cli/engine.h"
 
-#include "cli/build_info.h"
-#include "cli/command.h"
-#include "cli/errors.h"
+#include "cli/frame/build_info.h"
+#include "cli/frame/command.h"
+#include "cli/frame/errors.h"
 
 namespace bantam::cli {
 

@@ -3,18 +3,18 @@
 #include <optional>
 
 #include "base/output_file.h"
-#include "cli/command.h"
 #include "cli/commands.h"
 #include "cli/decoder.h"
 #include "cli/engine.h"
-#include "cli/errors.h"
 #include "cli/eval_details.h"
-#include "cli/output.h"
-#include "cli/progress.h"
-#include "run/eval_data.h"
-#include "run/eval_details.h"
-#include "run/eval_run.h"
-#include "run/records.h"
+#include "cli/frame/command.h"
+#include "cli/frame/errors.h"
+#include "cli/frame/output.h"
+#include "cli/frame/progress.h"
+#include "data/records.h"
+#include "score/eval_data.h"
+#include "score/eval_details.h"
+#include "score/eval_run.h"
 
 namespace bantam::cli {
 

@@ -4,8 +4,8 @@
 
 #include <string>
 
-#include "cli/output.h"
-#include "run/eval_details.h"
+#include "cli/frame/output.h"
+#include "score/eval_details.h"
 
 namespace bantam::cli {
 

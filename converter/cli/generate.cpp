@@ -5,17 +5,17 @@
 #include <algorithm>
 #include <memory>
 
-#include "cli/appearance.h"
-#include "cli/command.h"
 #include "cli/commands.h"
 #include "cli/decoder.h"
-#include "cli/errors.h"
+#include "cli/frame/appearance.h"
+#include "cli/frame/command.h"
+#include "cli/frame/errors.h"
+#include "cli/frame/output.h"
 #include "cli/neighbours.h"
-#include "cli/output.h"
 #include "cli/stream.h"
 #include "cli/text_options.h"
+#include "data/text_source.h"
 #include "run/chat.h"
-#include "run/text_source.h"
 
 namespace bantam::cli {
 

@@ -1,6 +1,6 @@
 #include "cli/host_terminal.h"
 
-#include "cli/errors.h"
+#include "cli/frame/errors.h"
 #include "firmware/memory.h"
 
 namespace bantam::cli {

@@ -2,14 +2,14 @@
 #include <map>
 #include <memory>
 
-#include "cli/command.h"
 #include "cli/commands.h"
 #include "cli/engine.h"
-#include "cli/errors.h"
+#include "cli/frame/command.h"
+#include "cli/frame/errors.h"
+#include "cli/frame/output.h"
 #include "cli/inspect_arena.h"
 #include "cli/inspect_generation.h"
 #include "cli/inspect_tables.h"
-#include "cli/output.h"
 #include "format/view.h"
 
 namespace bantam::cli {

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "cli/engine.h"
-#include "cli/errors.h"
+#include "cli/frame/errors.h"
 #include "session/layout.h"
 
 namespace bantam::cli {

@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 
 #include "bantam/generation.h"
+#include "base/status_error.h"
 #include "cli/engine.h"
 #include "format/view.h"
 #include "model/shortlist.h"
 #include "run/chunks.h"
-#include "run/status_error.h"
 
 namespace bantam::cli {
 namespace {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "bantam/model.h"
-#include "cli/output.h"
+#include "cli/frame/output.h"
 
 namespace bantam::cli {
 

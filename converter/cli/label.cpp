@@ -4,15 +4,15 @@
 #include <string_view>
 
 #include "base/output_file.h"
-#include "cli/appearance.h"
-#include "cli/choices.h"
-#include "cli/command.h"
 #include "cli/commands.h"
 #include "cli/engine.h"
-#include "cli/errors.h"
-#include "cli/output.h"
-#include "cli/progress.h"
-#include "run/label.h"
+#include "cli/frame/appearance.h"
+#include "cli/frame/choices.h"
+#include "cli/frame/command.h"
+#include "cli/frame/errors.h"
+#include "cli/frame/output.h"
+#include "cli/frame/progress.h"
+#include "score/label.h"
 
 namespace bantam::cli {
 

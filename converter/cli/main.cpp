@@ -1,8 +1,8 @@
 // The `bantam` command.
-#include "cli/command.h"
 #include "cli/commands.h"
 #include "cli/distill.h"
-#include "cli/program.h"
+#include "cli/frame/command.h"
+#include "cli/frame/program.h"
 #include "cli/serve.h"
 
 namespace bantam::cli {

@@ -5,14 +5,14 @@
 #include <memory>
 #include <optional>
 
-#include "cli/appearance.h"
-#include "cli/command.h"
 #include "cli/commands.h"
 #include "cli/device_link.h"
-#include "cli/errors.h"
+#include "cli/frame/appearance.h"
+#include "cli/frame/command.h"
+#include "cli/frame/errors.h"
+#include "cli/frame/output.h"
 #include "cli/host_terminal.h"
-#include "cli/output.h"
-#include "run/text_source.h"
+#include "data/text_source.h"
 
 namespace bantam::cli {
 namespace {

@@ -2,11 +2,11 @@
 
 #include <algorithm>
 
-#include "cli/command.h"
-#include "cli/errors.h"
+#include "base/status_error.h"
+#include "cli/frame/command.h"
+#include "cli/frame/errors.h"
 #include "cli/search.h"
 #include "run/prompts.h"
-#include "run/status_error.h"
 #include "run/text_stream.h"
 
 namespace bantam::cli {

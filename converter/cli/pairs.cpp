@@ -4,15 +4,15 @@
 #include <algorithm>
 #include <memory>
 
-#include "cli/appearance.h"
-#include "cli/command.h"
 #include "cli/commands.h"
-#include "cli/errors.h"
-#include "cli/output.h"
+#include "cli/frame/appearance.h"
+#include "cli/frame/command.h"
+#include "cli/frame/errors.h"
+#include "cli/frame/output.h"
 #include "cli/stream.h"
 #include "cli/text_options.h"
-#include "run/pair_scores.h"
-#include "run/text_source.h"
+#include "data/text_source.h"
+#include "score/pair_scores.h"
 
 namespace bantam::cli {
 

@@ -4,15 +4,15 @@
 #include <memory>
 #include <numeric>
 
-#include "cli/appearance.h"
-#include "cli/command.h"
 #include "cli/commands.h"
-#include "cli/errors.h"
-#include "cli/output.h"
-#include "cli/progress.h"
+#include "cli/frame/appearance.h"
+#include "cli/frame/command.h"
+#include "cli/frame/errors.h"
+#include "cli/frame/output.h"
+#include "cli/frame/progress.h"
 #include "cli/stream.h"
 #include "cli/text_options.h"
-#include "run/text_source.h"
+#include "data/text_source.h"
 #include "search/phrases.h"
 #include "search/topics.h"
 

@@ -1,15 +1,15 @@
 // report: files side by side as one HTML page.
 #include "cli/report.h"
-#include "cli/appearance.h"
+#include "cli/frame/appearance.h"
 
 #include <filesystem>
 #include <fstream>
 #include <memory>
 
 #include "base/output_file.h"
-#include "cli/command.h"
 #include "cli/commands.h"
-#include "cli/errors.h"
+#include "cli/frame/command.h"
+#include "cli/frame/errors.h"
 #include "describe/report_html.h"
 #include "pages/html.h"
 

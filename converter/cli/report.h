@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "cli/engine.h"
-#include "cli/output.h"
+#include "cli/frame/output.h"
 #include "describe/file_report.h"
 
 namespace bantam::cli {

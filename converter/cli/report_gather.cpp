@@ -5,13 +5,13 @@
 #include <set>
 
 #include "cli/bench.h"
-#include "cli/build_info.h"
-#include "cli/errors.h"
+#include "cli/frame/build_info.h"
+#include "cli/frame/errors.h"
+#include "cli/frame/progress.h"
 #include "cli/inspect_tables.h"
-#include "cli/progress.h"
 #include "cli/report.h"
 #include "format/view.h"
-#include "run/eval_run.h"
+#include "score/eval_run.h"
 
 namespace bantam::cli {
 

@@ -4,12 +4,12 @@
 #include <memory>
 #include <string_view>
 
-#include "cli/command.h"
 #include "cli/commands.h"
-#include "cli/errors.h"
+#include "cli/frame/command.h"
+#include "cli/frame/errors.h"
 #include "cli/pairs.h"
 #include "cli/text_options.h"
-#include "run/text_source.h"
+#include "data/text_source.h"
 
 namespace bantam::cli {
 namespace {

@@ -1,7 +1,7 @@
 // run --ids: token ids in, every output of the graph out, as JSON.
 #include "cli/answers.h"
-#include "cli/errors.h"
-#include "cli/numbers.h"
+#include "cli/frame/errors.h"
+#include "cli/frame/numbers.h"
 #include "cli/run.h"
 #include "run/passes.h"
 

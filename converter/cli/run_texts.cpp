@@ -4,14 +4,14 @@
 #include "base/npy.h"
 #include "base/output_file.h"
 #include "cli/answers.h"
-#include "cli/appearance.h"
-#include "cli/errors.h"
+#include "cli/frame/appearance.h"
+#include "cli/frame/errors.h"
 #include "cli/run.h"
 #include "cli/stream.h"
-#include "run/eval_metrics.h"
-#include "run/records.h"
+#include "data/records.h"
+#include "data/text_source.h"
 #include "run/runner.h"
-#include "run/text_source.h"
+#include "score/eval_metrics.h"
 
 namespace bantam::cli {
 

@@ -6,13 +6,13 @@
 #include <vector>
 
 #include "bantam/sound.h"
-#include "cli/appearance.h"
-#include "cli/errors.h"
+#include "cli/frame/appearance.h"
+#include "cli/frame/errors.h"
+#include "cli/frame/output.h"
 #include "cli/host_terminal.h"
-#include "cli/output.h"
 #include "cli/run.h"
+#include "data/text_source.h"
 #include "run/images.h"
-#include "run/text_source.h"
 
 namespace bantam::cli {
 

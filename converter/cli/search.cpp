@@ -9,16 +9,16 @@
 #include "base/is_there.h"
 #include "base/output_file.h"
 #include "base/sha256.h"
-#include "cli/appearance.h"
-#include "cli/command.h"
 #include "cli/commands.h"
-#include "cli/errors.h"
-#include "cli/output.h"
-#include "cli/progress.h"
+#include "cli/frame/appearance.h"
+#include "cli/frame/command.h"
+#include "cli/frame/errors.h"
+#include "cli/frame/output.h"
+#include "cli/frame/progress.h"
 #include "cli/stream.h"
 #include "cli/text_options.h"
+#include "data/text_source.h"
 #include "run/term_weights.h"
-#include "run/text_source.h"
 
 namespace bantam::cli {
 

@@ -3,9 +3,9 @@
 #include <memory>
 
 #include "cli/beside.h"
-#include "cli/command.h"
 #include "cli/commands.h"
-#include "cli/errors.h"
+#include "cli/frame/command.h"
+#include "cli/frame/errors.h"
 
 namespace bantam::cli {
 

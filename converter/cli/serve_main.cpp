@@ -1,7 +1,7 @@
 // bantam-serve: the one command that needs an HTTP library, in a program of its own. `bantam serve` starts it.
-#include "cli/appearance.h"
-#include "cli/output.h"
-#include "cli/program.h"
+#include "cli/frame/appearance.h"
+#include "cli/frame/output.h"
+#include "cli/frame/program.h"
 #include "cli/serve.h"
 #include "serve/server.h"
 

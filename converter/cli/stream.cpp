@@ -6,8 +6,8 @@
 #include <cstdio>
 #include <optional>
 
-#include "cli/errors.h"
-#include "cli/output.h"
+#include "cli/frame/errors.h"
+#include "cli/frame/output.h"
 
 namespace bantam::cli {
 namespace {

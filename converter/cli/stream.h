@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "cli/run.h"
-#include "run/text_source.h"
+#include "data/text_source.h"
 
 namespace bantam::cli {
 

@@ -1,14 +1,14 @@
 // bantam student: a smaller layout of a model, as a directory that transformers loads.
 #include <memory>
 
-#include "cli/appearance.h"
-#include "cli/command.h"
 #include "cli/commands.h"
 #include "cli/convert_report.h"
-#include "cli/errors.h"
-#include "cli/output.h"
-#include "cli/progress.h"
-#include "cli/signals.h"
+#include "cli/frame/appearance.h"
+#include "cli/frame/command.h"
+#include "cli/frame/errors.h"
+#include "cli/frame/output.h"
+#include "cli/frame/progress.h"
+#include "cli/frame/signals.h"
 #include "cli/student_options.h"
 #include "student/student.h"
 

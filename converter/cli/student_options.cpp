@@ -2,8 +2,8 @@
 
 #include <filesystem>
 
-#include "cli/command.h"
-#include "cli/errors.h"
+#include "cli/frame/command.h"
+#include "cli/frame/errors.h"
 
 namespace bantam::cli {
 namespace {

@@ -1,7 +1,7 @@
 #include "cli/text_options.h"
 
-#include "cli/errors.h"
-#include "run/text_source.h"
+#include "cli/frame/errors.h"
+#include "data/text_source.h"
 
 namespace bantam::cli {
 

@@ -5,18 +5,18 @@
 
 #include "bantam/decode.h"
 #include "base/text_positions.h"
-#include "cli/appearance.h"
-#include "cli/command.h"
 #include "cli/commands.h"
 #include "cli/engine.h"
-#include "cli/errors.h"
-#include "cli/numbers.h"
-#include "cli/output.h"
+#include "cli/frame/appearance.h"
+#include "cli/frame/command.h"
+#include "cli/frame/errors.h"
+#include "cli/frame/numbers.h"
+#include "cli/frame/output.h"
 #include "cli/run.h"
 #include "cli/stream.h"
 #include "cli/text_options.h"
+#include "data/text_source.h"
 #include "run/spelled_token.h"
-#include "run/text_source.h"
 
 namespace bantam::cli {
 

@@ -1,6 +1,6 @@
 // bantam-train: the one command that needs libtorch, in a program of its own. `bantam distill` starts it.
 #include "cli/distill.h"
-#include "cli/program.h"
+#include "cli/frame/program.h"
 
 int main(int argc, char** argv) {
   return bantam::cli::run_program(

@@ -4,17 +4,17 @@
 #include <optional>
 #include <utility>
 
-#include "cli/appearance.h"
-#include "cli/command.h"
-#include "cli/errors.h"
-#include "cli/output.h"
+#include "cli/frame/appearance.h"
+#include "cli/frame/command.h"
+#include "cli/frame/errors.h"
+#include "cli/frame/output.h"
 #include "cli/pairs.h"
 #include "cli/stream.h"
 #include "cli/text_options.h"
+#include "data/text_source.h"
 #include "graph/task_parts.h"
-#include "run/eval_metrics.h"
-#include "run/pair_scores.h"
-#include "run/text_source.h"
+#include "score/eval_metrics.h"
+#include "score/pair_scores.h"
 
 namespace bantam::cli {
 

@@ -3,12 +3,12 @@
 #include <vector>
 
 #include "base/size.h"
-#include "cli/appearance.h"
-#include "cli/command.h"
 #include "cli/commands.h"
 #include "cli/engine.h"
-#include "cli/errors.h"
-#include "cli/output.h"
+#include "cli/frame/appearance.h"
+#include "cli/frame/command.h"
+#include "cli/frame/errors.h"
+#include "cli/frame/output.h"
 #include "format/header.h"
 #include "format/verify_data.h"
 #include "format/view.h"

@@ -2,13 +2,13 @@
 #include <memory>
 
 #include "bantam/session.h"
-#include "cli/build_info.h"
-#include "cli/command.h"
 #include "cli/commands.h"
-#include "cli/output.h"
+#include "cli/frame/build_info.h"
+#include "cli/frame/command.h"
+#include "cli/frame/output.h"
 #include "format/header.h"
 #include "graph/task_parts.h"
-#include "import/families/family.h"
+#include "network/families/family.h"
 
 namespace bantam::cli {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "bantam/model.h"
 #include "describe/components.h"
-#include "import/source/model_source.h"
+#include "source/model_source.h"
 
 namespace bantam::convert {
 

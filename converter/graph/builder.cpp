@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "graph/rows.h"
-#include "ops/linear_attention.h"
+#include "ops/more/linear_attention.h"
 
 namespace bantam::convert {
 namespace {

@@ -51,7 +51,7 @@ struct ConvertOptions {
   bool automatic = false;                  // take the cheapest remedy that passes the gate (remedies.h)
   std::filesystem::path calibrate_scores;  // labelled texts on which temperature and limit are fitted; "": none
   double max_rejected = 0.01;              // share of right answers that may be out of scope
-  std::filesystem::path expect;            // "": none; else stored outputs (run/expect.h)
+  std::filesystem::path expect;            // "": none; else stored outputs (score/expect.h)
   double max_label_flips = 0.02;           // fraction of decisions; of labelled data: of right answers that are lost
   std::string tool = "bantam";             // name and version that the file states
   /// Called with what is being done and how much of it is done, in [0, 1].

@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "pipeline/produce.h"
-#include "run/expect.h"
-#include "run/judge.h"
-#include "run/scores.h"
+#include "score/expect.h"
+#include "score/judge.h"
+#include "score/scores.h"
 
 namespace bantam::convert {
 namespace {

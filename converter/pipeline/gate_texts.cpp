@@ -9,10 +9,10 @@
 #include "base/error.h"
 #include "base/sha256.h"
 #include "calibrate/sensitivity.h"
+#include "data/choose_texts.h"
 #include "pipeline/produce.h"
-#include "run/choose_texts.h"
 #include "run/images.h"
-#include "run/scores.h"
+#include "score/scores.h"
 
 namespace bantam::convert {
 namespace {

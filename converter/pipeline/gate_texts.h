@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "data/texts.h"
 #include "pipeline/convert.h"
-#include "run/texts.h"
 
 namespace bantam::convert {
 

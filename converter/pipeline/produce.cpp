@@ -13,12 +13,12 @@
 #include "calibrate/ranges.h"
 #include "calibrate/sensitivity.h"
 #include "calibrate/static_ranges.h"
+#include "data/texts.h"
 #include "graph/access.h"
 #include "pipeline/provenance.h"
 #include "quantize/budget.h"
 #include "quantize/static.h"
 #include "run/images.h"
-#include "run/texts.h"
 
 namespace bantam::convert {
 namespace {

@@ -10,8 +10,8 @@
 
 #include "calibrate/calibration.h"
 #include "pack/build.h"
-#include "run/compare.h"
-#include "run/judge.h"
+#include "score/compare.h"
+#include "score/judge.h"
 #include "student/structured.h"
 #include "student/student.h"
 

@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include "base/printable.h"
+#include "base/status_error.h"
 #include "run/spelled_token.h"
-#include "run/status_error.h"
 
 namespace bantam::convert {
 namespace {
@@ -118,16 +118,6 @@ void put_span(const Input& input, const Prediction& prediction, PositionUnit uni
 }
 
 }  // namespace
-
-OrderedJson json_object(std::string_view command) {
-  OrderedJson object;
-  object["schema"] = fmt::format("bantam.{}/1", command);
-  return object;
-}
-
-std::string one_line(const OrderedJson& object) {
-  return object.dump(-1, ' ', false, OrderedJson::error_handler_t::replace);
-}
 
 std::string slice(const std::string& text, Offset span) {
   return span.end <= text.size() && span.begin <= span.end ? text.substr(span.begin, span.end - span.begin) : "";

@@ -2,27 +2,14 @@
 #ifndef BANTAM_CONVERTER_RUN_ANSWER_JSON_H_
 #define BANTAM_CONVERTER_RUN_ANSWER_JSON_H_
 
-#include <map>
-#include <nlohmann/json.hpp>
 #include <string>
-#include <string_view>
 #include <vector>
 
+#include "base/ordered_json.h"
 #include "base/text_positions.h"
 #include "run/predict.h"
 
 namespace bantam::convert {
-
-/// Keys in the order in which they were put. Numbers are kept as f32: printed with the fewest digits that
-/// read back as the same f32.
-using OrderedJson =
-    nlohmann::basic_json<nlohmann::ordered_map, std::vector, std::string, bool, std::int64_t, std::uint64_t, float>;
-
-/// Starts an object with the "schema" that every JSON object of `command` carries.
-OrderedJson json_object(std::string_view command);
-
-/// The object without line breaks. Invalid UTF-8 in strings becomes U+FFFD.
-std::string one_line(const OrderedJson& object);
 
 /// The part of a text; "" where the span does not lie in it.
 std::string slice(const std::string& text, Offset span);

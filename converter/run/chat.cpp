@@ -4,8 +4,8 @@
 
 #include "base/error.h"
 #include "base/json_file.h"
+#include "base/status_error.h"
 #include "format/view.h"
-#include "run/status_error.h"
 
 namespace bantam::convert {
 namespace {

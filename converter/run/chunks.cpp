@@ -4,9 +4,9 @@
 #include <string_view>
 #include <utility>
 
+#include "base/status_error.h"
 #include "format/view.h"
 #include "graph/task_parts.h"
-#include "run/status_error.h"
 
 namespace bantam::convert {
 namespace {

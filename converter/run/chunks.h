@@ -9,11 +9,10 @@
 #include <vector>
 
 #include "bantam/session.h"
+#include "data/sample.h"
 
 namespace bantam::convert {
 
-/// Texts for a chunk, nearest first, each as tokens.
-using Neighbours = std::vector<std::vector<int32_t>>;
 /// Those of the chunk number `chunk` of a text, whose tokens are given; empty: there are none.
 using Retrieve = std::function<Neighbours(uint32_t chunk, const std::vector<int32_t>& ids)>;
 

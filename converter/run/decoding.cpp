@@ -7,9 +7,9 @@
 
 #include "base/error.h"
 #include "base/known_keys.h"
+#include "base/status_error.h"
 #include "format/view.h"
 #include "run/engine.h"
-#include "run/status_error.h"
 
 namespace bantam::convert {
 namespace {

@@ -8,10 +8,10 @@
 #include "bantam/host.h"
 #include "bantam/tasks.h"
 #include "base/own_program.h"
+#include "base/status_error.h"
 #include "base/suggest.h"
 #include "format/bundle.h"
 #include "format/verify_data.h"
-#include "run/status_error.h"
 
 namespace bantam::convert {
 namespace {

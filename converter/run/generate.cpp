@@ -6,9 +6,9 @@
 #include <optional>
 
 #include "base/error.h"
+#include "base/status_error.h"
 #include "format/view.h"
 #include "run/prompts.h"
-#include "run/status_error.h"
 #include "run/text_constraint.h"
 
 namespace bantam::convert {

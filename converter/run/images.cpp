@@ -8,10 +8,10 @@
 #include "bantam/sound.h"
 #include "base/error.h"
 #include "base/printable.h"
+#include "data/image_file.h"
+#include "data/image_resize.h"
+#include "data/sound_file.h"
 #include "run/engine.h"
-#include "run/image_file.h"
-#include "run/image_resize.h"
-#include "run/sound_file.h"
 
 namespace bantam::convert {
 namespace {

@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "bantam/tasks.h"
+#include "data/mentions.h"
 #include "graph/task_parts.h"
 #include "run/engine.h"
 #include "run/images.h"
-#include "run/mentions.h"
 #include "run/token_vectors.h"
 
 namespace bantam::convert {

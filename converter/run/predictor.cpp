@@ -4,9 +4,9 @@
 
 #include "bantam/predict.h"
 #include "base/guard.h"
+#include "base/status_error.h"
 #include "run/predict.h"
 #include "run/spelled_token.h"
-#include "run/status_error.h"
 
 namespace bantam {
 namespace {

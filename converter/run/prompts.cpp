@@ -3,9 +3,9 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "base/status_error.h"
 #include "format/view.h"
 #include "run/engine.h"
-#include "run/status_error.h"
 
 namespace bantam::convert {
 namespace {

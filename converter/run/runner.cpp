@@ -8,10 +8,10 @@
 #include "bantam/sampling.h"
 #include "bantam/steps.h"
 #include "bantam/tasks.h"
+#include "base/status_error.h"
 #include "format/view.h"
 #include "model/task_traits.h"
 #include "run/passes.h"
-#include "run/status_error.h"
 
 namespace bantam::convert {
 namespace {

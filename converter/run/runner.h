@@ -9,6 +9,7 @@
 
 #include "bantam/host.h"
 #include "bantam/session.h"
+#include "data/sample.h"
 #include "pack/build.h"
 #include "run/chunks.h"
 
@@ -22,20 +23,6 @@ struct OutputRows {
   bool per_token = false;
   std::vector<float> values;
   const float* row(size_t r) const { return values.data() + r * width; }
-};
-
-/// Ids of one sequence and which of its rows hold text (not special tokens).
-struct Sample {
-  std::string text;  // what to show for it
-  std::vector<int32_t> ids;
-  std::vector<int32_t> segments;    // empty: all 0
-  std::vector<bool> content;        // empty: every row
-  std::vector<int32_t> marks = {};  // empty: all 0
-  bool odd = false;                 // like no text that the model is for: its labels judge nothing (run/compare.h)
-  /// Of encoder-decoders: what the decoder reads, while `ids` are the source; empty: as Runner::complete says.
-  std::vector<int32_t> decoder_ids = {};
-  std::vector<float> features = {};         // of models that take them, rows one after the other
-  std::vector<Neighbours> neighbours = {};  // of each chunk, of models that take them; empty: nothing is retrieved
 };
 
 /// Labels where nobody has named any: for what a file is compared with, and timed.

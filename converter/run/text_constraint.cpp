@@ -8,8 +8,8 @@
 #include "base/error.h"
 #include "base/known_keys.h"
 #include "base/printable.h"
+#include "base/status_error.h"
 #include "run/prompts.h"
-#include "run/status_error.h"
 #include "run/text_stream.h"
 
 namespace bantam::convert {

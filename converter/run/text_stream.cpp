@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "run/status_error.h"
+#include "base/status_error.h"
 
 namespace bantam::convert {
 

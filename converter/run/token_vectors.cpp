@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "bantam/tasks.h"
+#include "base/status_error.h"
 #include "format/view.h"
-#include "run/status_error.h"
 
 namespace bantam::convert {
 

@@ -12,7 +12,7 @@
 #include <utility>
 
 #include "base/printable.h"
-#include "run/status_error.h"
+#include "base/status_error.h"
 
 namespace bantam::serve {
 

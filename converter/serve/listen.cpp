@@ -10,7 +10,7 @@
 #include <cstring>
 #include <memory>
 
-#include "run/status_error.h"
+#include "base/status_error.h"
 
 namespace bantam::serve {
 namespace {

@@ -5,9 +5,9 @@
 #include <utility>
 
 #include "base/known_keys.h"
+#include "base/status_error.h"
 #include "base/text_positions.h"
-#include "run/pair_scores.h"
-#include "run/status_error.h"
+#include "score/pair_scores.h"
 
 namespace bantam::serve {
 

@@ -7,7 +7,7 @@
 #include <memory>
 #include <optional>
 
-#include "run/status_error.h"
+#include "base/status_error.h"
 #include "serve/http.h"
 
 namespace bantam::serve {

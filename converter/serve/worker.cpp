@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <utility>
 
-#include "run/status_error.h"
+#include "base/status_error.h"
 
 namespace bantam::serve {
 namespace {

@@ -6,8 +6,8 @@
 #include <system_error>
 
 #include "base/error.h"
-#include "import/source/gliner.h"
-#include "import/source/sentence_transformers.h"
+#include "source/gliner.h"
+#include "source/sentence_transformers.h"
 
 namespace bantam::convert {
 namespace {

@@ -9,14 +9,14 @@
 #include "base/error.h"
 #include "base/is_there.h"
 #include "base/output_file.h"
-#include "import/source/generation.h"
-#include "import/source/gliner.h"
-#include "import/source/model_card.h"
-#include "import/source/safetensors_writer.h"
-#include "import/source/sentence_transformers.h"
-#include "import/source/token_vectors.h"
-#include "import/tokenizer/tokenizer.h"
+#include "source/generation.h"
+#include "source/gliner.h"
+#include "source/model_card.h"
+#include "source/safetensors_writer.h"
+#include "source/sentence_transformers.h"
+#include "source/token_vectors.h"
 #include "student/student.h"
+#include "tokenizer/tokenizer.h"
 
 namespace bantam::convert {
 namespace fs = std::filesystem;

@@ -9,9 +9,9 @@
 #include <string_view>
 #include <utility>
 
-#include "import/source/gliner.h"
-#include "import/source/label_sets.h"
-#include "import/source/weights.h"
+#include "source/gliner.h"
+#include "source/label_sets.h"
+#include "source/weights.h"
 
 namespace bantam::convert {
 namespace {

@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "import/families/config.h"
-#include "import/source/model_source.h"
+#include "network/families/config.h"
+#include "source/model_source.h"
 
 namespace bantam::convert {
 

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "import/source/checkpoint.h"
+#include "source/checkpoint.h"
 
 namespace bantam::convert {
 

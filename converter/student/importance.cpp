@@ -7,11 +7,11 @@
 #include <numeric>
 
 #include "calibrate/ranges.h"
+#include "data/texts.h"
 #include "import/hugging_face.h"
 #include "pack/build.h"
 #include "quantize/static.h"
-#include "run/compare.h"
-#include "run/texts.h"
+#include "score/compare.h"
 
 namespace bantam::convert {
 namespace {

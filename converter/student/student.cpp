@@ -10,7 +10,7 @@
 
 #include "base/error.h"
 #include "import/hugging_face.h"
-#include "import/source/sentence_transformers.h"
+#include "source/sentence_transformers.h"
 #include "student/check.h"
 #include "student/factorise.h"
 #include "student/importance.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <map>
 
-#include "import/source/gliner.h"
+#include "source/gliner.h"
 
 namespace bantam::convert {
 namespace {

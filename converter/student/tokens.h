@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "import/tokenizer/tokenizer.h"
 #include "student/draft.h"
+#include "tokenizer/tokenizer.h"
 
 namespace bantam::convert {
 

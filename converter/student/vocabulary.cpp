@@ -8,10 +8,10 @@
 #include <set>
 
 #include "base/error.h"
+#include "data/texts.h"
 #include "import/hugging_face.h"
 #include "pack/build.h"
 #include "run/runner.h"
-#include "run/texts.h"
 #include "student/scripts.h"
 #include "student/tokens.h"
 #include "text/utf8.h"

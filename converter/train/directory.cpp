@@ -7,8 +7,8 @@
 #include "base/error.h"
 #include "base/json_file.h"
 #include "base/output_file.h"
-#include "import/source/generation.h"
-#include "import/tokenizer/tokenizer.h"
+#include "source/generation.h"
+#include "tokenizer/tokenizer.h"
 
 namespace bantam::train {
 namespace fs = std::filesystem;

@@ -4,8 +4,8 @@
 #include <cstring>
 
 #include "graph/access.h"
-#include "import/source/checkpoint.h"
-#include "import/source/weights.h"
+#include "source/checkpoint.h"
+#include "source/weights.h"
 
 namespace bantam::train {
 namespace {

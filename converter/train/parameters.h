@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "graph/graph.h"
-#include "import/source/safetensors_writer.h"
-#include "import/source/write_back.h"
+#include "source/safetensors_writer.h"
+#include "source/write_back.h"
 #include "train/settings.h"
 
 namespace bantam::train {

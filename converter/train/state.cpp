@@ -7,8 +7,8 @@
 
 #include "base/error.h"
 #include "base/output_file.h"
-#include "import/source/safetensors.h"
-#include "import/source/safetensors_writer.h"
+#include "source/safetensors.h"
+#include "source/safetensors_writer.h"
 
 namespace bantam::train {
 namespace {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "graph/graph.h"
-#include "import/source/write_back.h"
+#include "source/write_back.h"
 #include "train/curve.h"
 #include "train/examples.h"
 #include "train/settings.h"

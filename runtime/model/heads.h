@@ -6,7 +6,7 @@
 #include "format/verdict.h"
 #include "format/view.h"
 #include "model/task_traits.h"
-#include "ops/select.h"
+#include "ops/more/select.h"
 
 namespace bantam {
 

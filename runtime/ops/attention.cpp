@@ -3,10 +3,10 @@
 
 #include "ops/epilogue.h"
 #include "ops/heads.h"
-#include "ops/key_lists.h"
+#include "ops/more/key_lists.h"
+#include "ops/more/segments.h"
 #include "ops/parts.h"
 #include "ops/score_bias.h"
-#include "ops/segments.h"
 
 namespace bantam::ops {
 namespace {

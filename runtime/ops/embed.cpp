@@ -1,6 +1,6 @@
 // Embed: the sum of rows of tables that ids, segments and positions select.
 #include "ops/epilogue.h"
-#include "ops/static.h"
+#include "ops/static/static.h"
 
 namespace bantam::ops {
 namespace {

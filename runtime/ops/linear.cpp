@@ -2,10 +2,10 @@
 #include <string.h>
 
 #include "ops/epilogue.h"
-#include "ops/globals.h"
-#include "ops/listed.h"
+#include "ops/more/globals.h"
+#include "ops/more/listed.h"
+#include "ops/more/terms.h"
 #include "ops/parts.h"
-#include "ops/terms.h"
 #include "ops/weights.h"
 
 namespace bantam::ops {

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "ops/segments.h"
+#include "ops/more/segments.h"
 
 namespace bantam::ops {
 namespace {

@@ -4,7 +4,7 @@
 #define BANTAM_OPS_SCORE_BIAS_H_
 
 #include "ops/heads.h"
-#include "ops/place_scores.h"
+#include "ops/more/place_scores.h"
 
 namespace bantam::ops {
 

@@ -5,7 +5,7 @@
 #include "model/heads.h"
 #include "ops/heads.h"
 #include "ops/score_bias.h"
-#include "session/shortlist.h"
+#include "session/parts/shortlist.h"
 #include "session/state.h"
 
 namespace bantam {

@@ -5,10 +5,10 @@
 
 #include "bantam/session.h"
 #include "format/view.h"
-#include "ops/neighbours.h"
+#include "ops/more/neighbours.h"
+#include "ops/more/previous.h"
+#include "ops/more/recurrent.h"
 #include "ops/ops.h"
-#include "ops/previous.h"
-#include "ops/recurrent.h"
 
 namespace bantam {
 
@@ -117,7 +117,7 @@ struct Layout {
   uint64_t text_sequences;
   uint64_t contexts;  // what they keep of tokens; this and the next three are empty without contexts
   uint64_t context_begins;
-  uint64_t context_numbers;  // session/contexts.h says what is in these two
+  uint64_t context_numbers;  // session/parts/contexts.h says what is in these two
   uint64_t context_ids;
   uint64_t sources;  // states; this and the next two are empty without sources
   uint64_t source_begins;

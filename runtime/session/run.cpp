@@ -4,7 +4,7 @@
 #include "model/heads.h"
 #include "ops/ops.h"
 #include "session/float_environment.h"
-#include "session/shortlist.h"
+#include "session/parts/shortlist.h"
 #include "session/state.h"
 
 namespace bantam {

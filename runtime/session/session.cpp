@@ -4,7 +4,7 @@
 #include "language.h"
 #include "linked.h"
 #include "session/as_written.h"
-#include "session/shortlist.h"
+#include "session/parts/shortlist.h"
 #include "session/state.h"
 
 namespace bantam {

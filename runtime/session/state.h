@@ -5,8 +5,8 @@
 #include "bantam/steps.h"
 #include "kernels/kernels.h"
 #include "ops/ops.h"
-#include "session/contexts.h"
 #include "session/layout.h"
+#include "session/parts/contexts.h"
 
 namespace bantam {
 

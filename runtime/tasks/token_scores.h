@@ -5,7 +5,7 @@
 #include <stdint.h>
 
 #include "bantam/constraint.h"
-#include "session/shortlist.h"
+#include "session/parts/shortlist.h"
 
 namespace bantam::tasks {
 

@@ -1,5 +1,5 @@
 // Which built-in texts judge models of several vocabularies.
-#include "run/choose_texts.h"
+#include "data/choose_texts.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Confidence bounds against their definitions.
-#include "run/confidence.h"
+#include "score/confidence.h"
 
 #include <gtest/gtest.h>
 

@@ -10,10 +10,10 @@
 
 #include "bantam/model.h"
 #include "converter/import_fixture.h"
+#include "data/texts.h"
 #include "pipeline/report_json.h"
-#include "run/expect.h"
-#include "run/judge.h"
-#include "run/texts.h"
+#include "score/expect.h"
+#include "score/judge.h"
 
 namespace bantam::convert {
 namespace {

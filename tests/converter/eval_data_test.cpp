@@ -1,5 +1,5 @@
 // Labelled data of strangers.
-#include "run/eval_data.h"
+#include "score/eval_data.h"
 
 #include <gtest/gtest.h>
 

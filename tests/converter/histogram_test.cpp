@@ -12,8 +12,8 @@
 #include "base/error.h"
 #include "calibrate/static_ranges.h"
 #include "converter/pack_graphs.h"
+#include "data/texts.h"
 #include "quantize/static.h"
-#include "run/texts.h"
 
 namespace bantam::convert {
 namespace {

@@ -7,11 +7,11 @@
 #include <vector>
 
 #include "converter/import_fixture.h"
-#include "import/gguf/gguf_file.h"
-#include "import/gguf/gguf_models.h"
-#include "import/gguf/gguf_tokenizer.h"
-#include "import/gguf/gguf_types.h"
-#include "import/gguf/gguf_weights.h"
+#include "source/gguf/gguf_file.h"
+#include "source/gguf/gguf_models.h"
+#include "source/gguf/gguf_tokenizer.h"
+#include "source/gguf/gguf_types.h"
+#include "source/gguf/gguf_weights.h"
 
 namespace bantam::convert::fixture {
 namespace {

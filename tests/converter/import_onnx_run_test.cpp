@@ -5,8 +5,8 @@
 #include <exception>
 #include <vector>
 
-#include "import/onnx/host_tensor.h"
-#include "import/onnx/row_functions.h"
+#include "onnx/host_tensor.h"
+#include "onnx/row_functions.h"
 
 namespace bantam::convert::onnx {
 namespace {

@@ -7,12 +7,12 @@
 #include <limits>
 
 #include "base/error.h"
-#include "import/onnx/axes.h"
-#include "import/onnx/cones.h"
-#include "import/onnx/host_tensor.h"
-#include "import/onnx/model.h"
-#include "import/onnx/turned.h"
-#include "import/onnx_import.h"
+#include "onnx/axes.h"
+#include "onnx/cones.h"
+#include "onnx/host_tensor.h"
+#include "onnx/model.h"
+#include "onnx/onnx_import.h"
+#include "onnx/turned.h"
 #include "tests/converter/onnx_bytes.h"
 
 namespace bantam::convert::onnx {

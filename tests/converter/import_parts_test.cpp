@@ -6,8 +6,8 @@
 #include "base/sha256.h"
 #include "converter/import_fixture.h"
 #include "import/hugging_face.h"
-#include "import/source/labels.h"
-#include "import/source/model_card.h"
+#include "source/labels.h"
+#include "source/model_card.h"
 
 namespace bantam::convert::fixture {
 namespace {

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <vector>
 
-#include "import/hash_rotations.h"
+#include "network/blocks/hash_rotations.h"
 
 namespace bantam::convert {
 namespace {

@@ -1,4 +1,4 @@
-#include "import/source/safetensors.h"
+#include "source/safetensors.h"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 
 #include "base/float_bits.h"
 #include "converter/import_fixture.h"
-#include "import/source/checkpoint.h"
+#include "source/checkpoint.h"
 
 namespace bantam::convert::fixture {
 namespace {

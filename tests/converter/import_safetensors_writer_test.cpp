@@ -1,9 +1,9 @@
-#include "import/source/safetensors_writer.h"
+#include "source/safetensors_writer.h"
 
 #include <gtest/gtest.h>
 
 #include "converter/import_fixture.h"
-#include "import/source/safetensors.h"
+#include "source/safetensors.h"
 
 namespace bantam::convert::fixture {
 namespace {

@@ -6,8 +6,8 @@
 #include <nlohmann/json.hpp>
 
 #include "converter/import_fixture.h"
-#include "import/families/family.h"
 #include "import/hugging_face.h"
+#include "network/families/family.h"
 
 namespace bantam::convert::fixture {
 namespace {

@@ -5,8 +5,8 @@
 #include <functional>
 
 #include "base/error.h"
-#include "import/litert/tflite.h"
-#include "import/onnx_import.h"
+#include "onnx/onnx_import.h"
+#include "onnx/tflite/tflite.h"
 #include "tests/converter/tflite_bytes.h"
 #include "tests/converter/tflite_said.h"
 

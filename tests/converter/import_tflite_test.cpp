@@ -6,10 +6,10 @@
 #include <limits>
 
 #include "base/error.h"
-#include "import/litert/archive.h"
-#include "import/litert/file.h"
-#include "import/litert/tflite.h"
-#include "import/onnx_import.h"
+#include "onnx/onnx_import.h"
+#include "onnx/tflite/archive.h"
+#include "onnx/tflite/file.h"
+#include "onnx/tflite/tflite.h"
 #include "tests/converter/tflite_bytes.h"
 #include "tests/converter/tflite_said.h"
 

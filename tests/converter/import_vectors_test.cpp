@@ -6,8 +6,8 @@
 #include <sstream>
 
 #include "base/error.h"
-#include "import/source/fasttext.h"
-#include "import/source/vector_file.h"
+#include "source/fasttext.h"
+#include "source/vector_file.h"
 
 namespace bantam::convert {
 namespace {

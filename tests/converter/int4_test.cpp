@@ -7,10 +7,11 @@
 #include <random>
 
 #include "converter/pack_graphs.h"
+#include "data/texts.h"
 #include "pack/build.h"
 #include "quantize/int8.h"
 #include "quantize/round.h"
-#include "run/texts.h"
+#include "run/runner.h"
 
 namespace bantam::convert {
 namespace {

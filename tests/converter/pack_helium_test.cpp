@@ -11,12 +11,12 @@
 #include "bantam/session.h"
 #include "calibrate/static_ranges.h"
 #include "converter/pack_graphs.h"
+#include "data/texts.h"
 #include "format/view.h"
 #include "pack/build.h"
 #include "prune/prune.h"
 #include "quantize/static.h"
 #include "run/runner.h"
-#include "run/texts.h"
 
 namespace bantam::convert {
 namespace {

@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "converter/pack_graphs.h"
+#include "data/texts.h"
 #include "format/bitmask.h"
 #include "format/sparse_1x4.h"
 #include "graph/access.h"
@@ -16,7 +17,6 @@
 #include "pack/build.h"
 #include "prune/costs.h"
 #include "run/runner.h"
-#include "run/texts.h"
 
 namespace bantam::convert {
 namespace {

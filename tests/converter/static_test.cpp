@@ -18,6 +18,7 @@
 #include "calibrate/static_ranges.h"
 #include "converter/import_fixture.h"
 #include "converter/pack_graphs.h"
+#include "data/texts.h"
 #include "format/header.h"
 #include "graph/access.h"
 #include "graph/builder.h"
@@ -26,7 +27,6 @@
 #include "pack/plan.h"
 #include "prune/prune.h"
 #include "quantize/numbers.h"
-#include "run/texts.h"
 #include "tests/session/edit_file.h"
 #include "tests/session/run_helpers.h"
 

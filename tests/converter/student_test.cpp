@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "converter/import_fixture.h"
+#include "data/texts.h"
 #include "import/hugging_face.h"
 #include "pack/build.h"
-#include "run/compare.h"
-#include "run/texts.h"
+#include "score/compare.h"
 #include "student/factorise.h"
 #include "student/importance.h"
 #include "student/narrow.h"

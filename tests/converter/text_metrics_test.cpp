@@ -1,5 +1,5 @@
 // Scores of generated texts are those of sacreBLEU and rouge_score.
-#include "run/text_metrics.h"
+#include "score/text_metrics.h"
 
 #include <gtest/gtest.h>
 

@@ -5,8 +5,8 @@
 #include <memory>
 #include <string>
 
-#include "import/litert/tflite.h"
-#include "import/onnx_import.h"
+#include "onnx/onnx_import.h"
+#include "onnx/tflite/tflite.h"
 
 namespace bantam::convert {
 

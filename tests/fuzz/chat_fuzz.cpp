@@ -3,8 +3,8 @@
 #include <cstdint>
 #include <string>
 
-#include "import/chat/chat.h"
-#include "import/chat/jinja.h"
+#include "tokenizer/chat/chat.h"
+#include "tokenizer/chat/jinja.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const bantam::convert::Json variables = {{"bos_token", "<s>"}, {"eos_token", "</s>"}};

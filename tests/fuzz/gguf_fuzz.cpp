@@ -7,10 +7,10 @@
 
 #include "base/error.h"
 #include "graph/graph.h"
-#include "import/gguf/gguf_file.h"
-#include "import/gguf/gguf_models.h"
-#include "import/gguf/gguf_tokenizer.h"
-#include "import/gguf/gguf_weights.h"
+#include "source/gguf/gguf_file.h"
+#include "source/gguf/gguf_models.h"
+#include "source/gguf/gguf_tokenizer.h"
+#include "source/gguf/gguf_weights.h"
 #include "tests/fuzz/limits.h"
 #include "tests/fuzz/refusals.h"
 

@@ -4,8 +4,8 @@
 #include <string_view>
 
 #include "base/error.h"
-#include "run/image_file.h"
-#include "run/image_resize.h"
+#include "data/image_file.h"
+#include "data/image_resize.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace bantam;  // NOLINT(google-build-using-namespace)

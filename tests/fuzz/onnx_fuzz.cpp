@@ -4,8 +4,8 @@
 #include <string_view>
 
 #include "base/error.h"
-#include "import/onnx/model.h"
-#include "import/onnx_import.h"
+#include "onnx/model.h"
+#include "onnx/onnx_import.h"
 #include "tests/fuzz/limits.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {

@@ -4,9 +4,9 @@
 #include <string>
 
 #include "base/error.h"
-#include "import/litert/archive.h"
-#include "import/litert/tflite.h"
-#include "import/onnx_import.h"
+#include "onnx/onnx_import.h"
+#include "onnx/tflite/archive.h"
+#include "onnx/tflite/tflite.h"
 #include "tests/converter/tflite_import.h"
 #include "tests/fuzz/limits.h"
 

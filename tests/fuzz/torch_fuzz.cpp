@@ -3,8 +3,8 @@
 #include <cstdint>
 #include <string_view>
 
-#include "import/source/pickle.h"
-#include "import/source/torch_file.h"
+#include "source/pickle.h"
+#include "source/torch_file.h"
 #include "tests/fuzz/limits.h"
 #include "tests/fuzz/refusals.h"
 

@@ -3,8 +3,8 @@
 #include <sstream>
 #include <string>
 
-#include "import/source/fasttext.h"
-#include "import/source/vector_file.h"
+#include "source/fasttext.h"
+#include "source/vector_file.h"
 #include "tests/fuzz/limits.h"
 #include "tests/fuzz/refusals.h"
 

@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "import/chat/chat.h"
-#include "import/chat/jinja.h"
 #include "tasks/chat.h"
+#include "tokenizer/chat/chat.h"
+#include "tokenizer/chat/jinja.h"
 
 namespace bantam::golden::chat_test {
 namespace {

@@ -16,8 +16,8 @@
 #include "golden/expected.h"
 #include "golden/same_bits.h"
 #include "import/hugging_face.h"
-#include "import/source/knowledge_ernie.h"
 #include "run/runner.h"
+#include "source/knowledge_ernie.h"
 
 namespace bantam::golden::entities_test {
 namespace {

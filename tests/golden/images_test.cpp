@@ -12,10 +12,10 @@
 
 #include "base/error.h"
 #include "base/json_file.h"
+#include "data/image_file.h"
+#include "data/image_resize.h"
 #include "import/hugging_face.h"
 #include "pack/build.h"
-#include "run/image_file.h"
-#include "run/image_resize.h"
 #include "run/images.h"
 #include "run/runner.h"
 

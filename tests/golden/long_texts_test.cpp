@@ -11,7 +11,7 @@
 #include "golden/expected.h"
 #include "golden/same_bits.h"
 #include "golden/tiny.h"
-#include "import/long_attention.h"
+#include "network/blocks/long_attention.h"
 
 namespace bantam::golden::long_texts_test {
 namespace {

@@ -12,8 +12,8 @@
 
 #include "golden/tiny.h"
 #include "graph/training.h"
-#include "import/source/write_back.h"
 #include "quantize/static.h"
+#include "source/write_back.h"
 
 namespace bantam::golden::narrowing_test {
 namespace {

@@ -16,11 +16,11 @@
 #include "golden/compare.h"
 #include "golden/evaluate.h"
 #include "graph/task_parts.h"
-#include "import/families/config.h"
 #include "import/hugging_face.h"
-#include "import/source/gliner.h"
+#include "network/families/config.h"
 #include "pack/build.h"
 #include "run/runner.h"
+#include "source/gliner.h"
 
 namespace bantam::golden {
 

@@ -146,14 +146,14 @@ def add_operator(root):
       x = builder_.scratch_reverse("and_back", x);
     }
 """
-    add.edit("converter/import/stack.cpp", r"\n(    out\.hidden = x;\n)", rf"\n{call}\1", call)
+    add.edit("converter/network/stack.cpp", r"\n(    out\.hidden = x;\n)", rf"\n{call}\1", call)
     return add
 
 
 def add_family(root):
     add = Addition(root, "Add a family")
     source = """// BERT by another name; tests/recipes/scratch.py adds it to a copy of the tree.
-#include "import/families/blocks.h"
+#include "network/families/blocks.h"
 
 namespace bantam::convert {
 
@@ -167,8 +167,8 @@ Family scratch() {
 
 }  // namespace bantam::convert
 """
-    add.create("converter/import/families/scratch.cpp", source)
-    add.row("converter/import/families/families.inc", "BANTAM_FAMILY(scratch)")
+    add.create("converter/network/families/scratch.cpp", source)
+    add.row("converter/network/families/families.inc", "BANTAM_FAMILY(scratch)")
     return add
 
 

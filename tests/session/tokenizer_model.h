@@ -4,8 +4,8 @@
 
 #include <stdexcept>
 
-#include "import/tokenizer/tokenizer.h"
 #include "tests/session/bert.h"
+#include "tokenizer/tokenizer.h"
 
 namespace bantam::testing {
 

@@ -13,7 +13,10 @@ import sys
 from compile_commands import compile_commands
 
 # Folders of sources by the optimisation that their build type Release gives them: the last -O of a command counts.
-QUICK_TO_COMPILE = ("converter/cli/", "converter/import/", "converter/pages/", "tests/session/")
+QUICK_TO_COMPILE = (
+    *(f"converter/{layer}/" for layer in "cli data import network onnx pages source tokenizer".split()),
+    "tests/session/",
+)
 
 
 # Compiled as it must not be, for the test that notices.

@@ -75,12 +75,18 @@ class Part:
                     )
 
     def rank(self, unit):
-        """Higher folders have higher ranks; a folder inside another stands right below that."""
+        """Higher folders have higher ranks. A folder inside another stands right below it, or right above it where its README
+        allows the outer folder."""
         top = unit.split("/")[0]
         place = len(self.order) - self.order.index(top) if top in self.order else 0
         # Beside each other inside one folder: by name, so that arrows between them cannot run in a circle.
-        inside = (0, tuple(-ord(c) for c in unit)) if "/" in unit else (1,)
+        above = top in self.allowed.get(unit, set())
+        inside = (2 if above else 0, tuple(-ord(c) for c in unit)) if "/" in unit else (1,)
         return (place, *inside)
+
+    def holds_below(self, unit, other):
+        """Whether `other` is a folder inside `unit` that stands below it."""
+        return other.startswith(unit + "/") and unit not in self.allowed[other]
 
     def unit_of(self, path):
         """The folder that a path (relative to this part) belongs to; "" beside the folders."""
@@ -112,13 +118,14 @@ def check_includes(part, parts, problems):
                     problems.append(f"{where}: the runtime may not depend on the converter")
                 elif not part.runtime.get(unit, True):
                     problems.append(f"{where}, but {unit}/README.md does not allow the runtime")
-            elif other and other != unit and not other.startswith(unit + "/") and not may(part, unit, other):
+            elif other and other != unit and not part.holds_below(unit, other) and not may(part, unit, other):
                 problems.append(f"{where}, but {part.name}/{unit}/README.md does not allow `{other}`")
 
 
 def may(part, unit, other):
     allowed = part.allowed.get(unit, set())
-    return other in allowed or other.split("/")[0] in allowed
+    top = other.split("/")[0]
+    return other in allowed or (top in allowed and top != unit.split("/")[0])
 
 
 def check_cmake(part, problems):

@@ -67,6 +67,17 @@ class Layers(unittest.TestCase):
     def test_a_folder_inside_a_folder_is_a_layer(self):
         self.finds("does not allow `import`", converter__import__source__file_dot_h='#include "import/import.cpp"\n')
 
+    def test_a_folder_that_stands_above_the_one_around_it(self):
+        above = {
+            "converter__import__source__README_dot_md": "Files. May depend on: `graph`, `import`.\n",
+            "converter__import__source__file_dot_h": '#include "import/import.h"\n',
+            "converter__import__import_dot_h": "",
+            "converter__pack__README_dot_md": "Packs. May depend on: `graph`, `import`, `import/source` and the runtime.\n",
+            "converter__CMakeLists_dot_txt": "",
+        }
+        self.finds("does not allow `import/source`", **above)
+        self.assertEqual(self.problems(**above, converter__import__import_dot_cpp=""), [])
+
     def test_the_runtime_includes_nothing_of_the_converter(self):
         self.finds("may not depend on the converter", runtime__session__run_dot_cpp='#include "graph/graph.h"\n')
 

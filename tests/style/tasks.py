@@ -10,11 +10,11 @@ NAMED = re.compile(r"\bTaskKind::(?!kNone\b|MAX\b)\w+")
 MAY = {
     "runtime/model/task_traits.h",  # asserts that the schema has the same tasks
     "runtime/c/bantam.cpp",  # asserts that both headers have the same tasks
-    "converter/import/heads.cpp",
-    "converter/import/head_kind.cpp",
+    "converter/network/heads.cpp",
+    "converter/network/head_kind.cpp",
     "converter/import/hugging_face.cpp",  # sentence-transformers directories embed
-    "converter/import/onnx_task.cpp",  # what an ONNX file's outputs are for
-    "converter/import/onnx_task.h",
+    "converter/onnx/onnx_task.cpp",  # what an ONNX file's outputs are for
+    "converter/onnx/onnx_task.h",
 }
 
 
@@ -44,7 +44,7 @@ def main():
             name = str(path.relative_to(root))
             if path.suffix not in {".h", ".cpp", ".c", ".inc"} or name in MAY:
                 continue
-            if name.startswith("converter/import/families/"):
+            if name.startswith("converter/network/families/"):
                 continue
             for number, line in enumerate(path.read_text(errors="replace").splitlines(), 1):
                 if NAMED.search(line):

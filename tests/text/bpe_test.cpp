@@ -3,10 +3,10 @@
 
 #include <random>
 
-#include "import/tokenizer/bpe_tables.h"
-#include "import/tokenizer/split_pattern.h"
 #include "tests/text/bpe_vocabulary.h"
 #include "text/bpe.h"
+#include "tokenizer/bpe_tables.h"
+#include "tokenizer/split_pattern.h"
 
 namespace bantam::tests {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <cstdio>
 
-#include "import/tokenizer/byte_alphabet.h"
 #include "text/utf8.h"
+#include "tokenizer/byte_alphabet.h"
 
 namespace bantam::tests {
 

@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "bantam/tokenizer.h"
-#include "import/tokenizer/tokenizer.h"
 #include "tests/effort.h"
 #include "text/tables.h"
 #include "text/verify.h"
+#include "tokenizer/tokenizer.h"
 
 namespace bantam::tests {
 

@@ -5,9 +5,9 @@
 #include <functional>
 #include <set>
 
-#include "import/tokenizer/tokenizer.h"
 #include "tests/text/fixture.h"
 #include "text/hashed.h"
+#include "tokenizer/tokenizer.h"
 
 namespace bantam::tests {
 namespace {

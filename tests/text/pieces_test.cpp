@@ -3,9 +3,9 @@
 
 #include <random>
 
-#include "import/tokenizer/bpe_tables.h"
 #include "tests/text/vocabulary.h"
 #include "text/bpe.h"
+#include "tokenizer/bpe_tables.h"
 
 namespace bantam::tests {
 namespace {

@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <random>
 
-#include "import/tokenizer/split_pattern.h"
 #include "tests/text/vocabulary.h"
 #include "text/split_table.h"
+#include "tokenizer/split_pattern.h"
 
 namespace bantam::tests {
 namespace {

@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "import/tokenizer/tokenizer_tables.h"
 #include "text/ascii_block.h"
 #include "text/word_table.h"
+#include "tokenizer/tokenizer_tables.h"
 
 namespace bantam::tests {
 namespace {

@@ -3,12 +3,12 @@
 
 #include <random>
 
-#include "import/tokenizer/bpe_tables.h"
-#include "import/tokenizer/split_pattern.h"
 #include "run/spelled_token.h"
 #include "tests/text/bpe_vocabulary.h"
 #include "text/split_table.h"
 #include "text/tables.h"
+#include "tokenizer/bpe_tables.h"
+#include "tokenizer/split_pattern.h"
 
 namespace bantam::tests {
 namespace {

@@ -9,13 +9,13 @@
 #include <set>
 
 #include "converter/import_fixture.h"
+#include "data/texts.h"
 #include "graph/training.h"
 #include "import/hugging_face.h"
-#include "import/source/safetensors.h"
-#include "import/source/sentence_transformers.h"
 #include "pack/build.h"
 #include "run/images.h"
-#include "run/texts.h"
+#include "source/safetensors.h"
+#include "source/sentence_transformers.h"
 #include "train/directory.h"
 
 namespace bantam::train {

@@ -6,7 +6,7 @@
 #include <filesystem>
 
 #include "import/hugging_face.h"
-#include "import/source/sentence_transformers.h"
+#include "source/sentence_transformers.h"
 
 namespace bantam::train {
 namespace {

@@ -4,7 +4,7 @@
 #define BANTAM_KERNELS_AMX_SUMS_H_
 
 #include "kernels/generic/linear.h"
-#include "kernels/generic/static_store.h"
+#include "kernels/generic/static/static_store.h"
 
 namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE {
 

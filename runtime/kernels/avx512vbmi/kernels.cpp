@@ -4,7 +4,7 @@
 
 #include "kernels/avx512/dot.h"
 // Static layers, over the vectors above.
-#include "kernels/generic/static_linear.h"
+#include "kernels/generic/static/static_linear.h"
 #include "kernels/tables.h"
 
 namespace bantam::kernels::avx512vbmi {

@@ -17,16 +17,16 @@
 #if defined(BANTAM_KERNEL_ONE_LANE)
 #include "kernels/generic/attention_sums.h"
 #include "kernels/generic/linear_sums.h"
-#include "kernels/generic/static_attention.h"
+#include "kernels/generic/static/static_attention.h"
 #else
 #include "kernels/generic/attention_q8.h"
 #include "kernels/generic/linear_q8.h"
 #include "kernels/generic/split_eight.h"
-#include "kernels/generic/static_attention_vectors.h"
-#include "kernels/generic/static_norm.h"
+#include "kernels/generic/static/static_attention_vectors.h"
+#include "kernels/generic/static/static_norm.h"
 #endif
-#include "kernels/generic/static_linear.h"
-#include "kernels/generic/static_split.h"
+#include "kernels/generic/static/static_linear.h"
+#include "kernels/generic/static/static_split.h"
 
 namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE {
 

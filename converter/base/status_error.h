@@ -1,0 +1,24 @@
+// Words and an exit code for a Status of the runtime.
+#ifndef BANTAM_CONVERTER_BASE_STATUS_ERROR_H_
+#define BANTAM_CONVERTER_BASE_STATUS_ERROR_H_
+
+#include <string>
+#include <string_view>
+
+#include "bantam/status.h"
+#include "base/fail.h"
+
+namespace bantam::convert {
+
+/// The exit code that a runtime status becomes.
+ExitCode exit_code(Status status);
+
+/// Throws for a status other than kOk: "`where`: message (next step)".
+void check(Status status, std::string_view where);
+
+/// "`path`: what, at `name`" for a file that Model::open or Session::create refused.
+std::string describe(Status status, const Fault& fault);
+
+}  // namespace bantam::convert
+
+#endif  // BANTAM_CONVERTER_BASE_STATUS_ERROR_H_

@@ -1,0 +1,33 @@
+// What this build is: for `version` and `bench`.
+#ifndef BANTAM_CONVERTER_CLI_FRAME_BUILD_INFO_H_
+#define BANTAM_CONVERTER_CLI_FRAME_BUILD_INFO_H_
+
+#include "bantam/session.h"
+
+namespace bantam::cli {
+
+constexpr const char* kVersion = BANTAM_VERSION;
+constexpr const char* kBuildType = BANTAM_BUILD_TYPE;
+#if defined(__clang__)
+constexpr const char* kCompiler = "clang " __clang_version__;
+#else
+constexpr const char* kCompiler = "gcc " __VERSION__;
+#endif
+
+/// Every instruction set of machines with an operating system; among those that one machine runs, slowest first.
+constexpr Isa kInstructionSets[] = {Isa::kReference,  Isa::kAvx2,    Isa::kAvxVnni,   Isa::kAvx512Vnni256,
+                                    Isa::kAvx512Vnni, Isa::kAmx,     Isa::kArmv7Neon, Isa::kNeon,
+                                    Isa::kNeonDot,    Isa::kNeonI8mm};
+
+/// What Isa::kAuto chooses here.
+inline Isa best_isa() {
+  Isa best = Isa::kReference;
+  for (const Isa isa : kInstructionSets) {
+    if (isa_available(isa)) best = isa;
+  }
+  return best;
+}
+
+}  // namespace bantam::cli
+
+#endif  // BANTAM_CONVERTER_CLI_FRAME_BUILD_INFO_H_

@@ -1,0 +1,43 @@
+// What an option takes: one of a few words, or a number in a range. Errors and completion know the words.
+#ifndef BANTAM_CONVERTER_CLI_FRAME_CHOICES_H_
+#define BANTAM_CONVERTER_CLI_FRAME_CHOICES_H_
+
+#include <functional>
+#include <map>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace bantam::cli {
+
+struct Check {
+  /// What is wrong with a word, or nothing; may put another in its place.
+  std::function<std::string(std::string&)> correct;
+  /// All words that pass, or the usual ones, where there are few.
+  std::vector<std::string> words;
+};
+
+/// One of `words`; another is an error that names them.
+Check one_of(std::vector<std::string> words);
+/// Each word and what is put in its place.
+Check replaced(const std::map<std::string, std::string>& values);
+/// Other words too: completion offers these.
+Check usual_words(std::vector<std::string> words);
+/// bytes, chars and utf16: for --offsets.
+Check position_units();
+/// A number from `least` to `most`. For int, unsigned, size_t, float and double.
+template <typename T>
+Check between(T least, T most);
+
+/// Words and what they stand for: values of an enumeration, or of a switch.
+template <typename T>
+Check choices(const std::map<std::string, T>& values) {
+  std::map<std::string, std::string> numbers;
+  for (const auto& [word, value] : values) numbers[word] = std::to_string(static_cast<long long>(value));
+  return replaced(numbers);
+}
+
+}  // namespace bantam::cli
+
+#endif  // BANTAM_CONVERTER_CLI_FRAME_CHOICES_H_

@@ -1,0 +1,164 @@
+// Commands and their options, as they are declared. The command line is parsed by these declarations (cli/frame/parse.h), and
+// help, completion and manual pages are made from them (cli/frame/manual.h).
+#ifndef BANTAM_CONVERTER_CLI_FRAME_COMMAND_H_
+#define BANTAM_CONVERTER_CLI_FRAME_COMMAND_H_
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "cli/frame/choices.h"
+#include "cli/frame/manual.h"
+
+namespace bantam::cli {
+
+using Words = std::vector<std::string>;
+
+/// Where an option's value goes. A function gets words: the last one of them after its checks, or all as they are. Nowhere:
+/// what asks for help or the version, which the parser knows itself.
+using Target = std::variant<std::monostate, bool*, std::string*, int*, unsigned*, unsigned long*, unsigned long long*,
+                            float*, double*, std::optional<std::string>*, std::optional<unsigned>*,
+                            std::optional<float>*, std::optional<double>*, Words*, std::vector<unsigned>*,
+                            std::function<void(const std::string&)>, std::function<void(const Words&)>>;
+
+class Option {
+ public:
+  Option(OptionText text, Target target) : text_(std::move(text)), target_(std::move(target)) {}
+
+  Option& required() {
+    text_.required = true;
+    return *this;
+  }
+  /// What its value is called in the help. FILE, DATA, RECIPE and PATH are files, FILE.bantam is a model, DIR a directory,
+  /// COMMAND a command.
+  Option& value(std::string name);
+  /// The heading in the help under which it stands.
+  Option& group(std::string heading) {
+    text_.group = std::move(heading);
+    return *this;
+  }
+  Option& takes(Check check);
+  /// A list is one argument: a,b,c.
+  Option& separated_by(char separator) {
+    separator_ = separator;
+    return *this;
+  }
+  /// Of a list: one value each time that the option is given.
+  Option& one_at_a_time() {
+    one_at_a_time_ = true;
+    return *this;
+  }
+  Option& not_with(std::vector<std::string> names) {
+    excluded_ = std::move(names);
+    return *this;
+  }
+
+  const OptionText& text() const { return text_; }
+  const Target& target() const { return target_; }
+  const Check& check() const { return check_; }
+  char separator() const { return separator_; }
+  bool is_one_at_a_time() const { return one_at_a_time_; }
+  const std::vector<std::string>& excluded() const { return excluded_; }
+
+ private:
+  OptionText text_;
+  Target target_;
+  Check check_;
+  char separator_ = '\0';
+  bool one_at_a_time_ = false;
+  std::vector<std::string> excluded_;
+};
+
+class Command {
+ public:
+  Command(std::string name, std::string summary);
+
+  /// `target` is a number, a string, a list, or what the words of choices() stand for; it lives until the command ends.
+  /// `names`: "-o,--output", or the one name of a positional.
+  template <typename T>  // what depends on T is not seen to move. NOLINTNEXTLINE(performance-unnecessary-value-param)
+  Option& add_option(const std::string& names, T& target, std::string what) {
+    return add(names, target_of(target), std::move(what));
+  }
+  Option& add_flag(const std::string& names, bool& target, std::string what);
+  Option& add_help_flag() { return add("-h,--help", std::monostate(), "Print help"); }
+  Option& add_version_flag() { return add("-V,--version", std::monostate(), "Print the version"); }
+  /// Any text as it is, once or several times: as a list "[a, b]" and "{}" would be taken apart, and "" dropped.
+  Option& add_text(const std::string& name, std::optional<std::string>* text, std::string what);
+  Option& add_texts(const std::string& name, Words* texts, std::string what);
+  /// The heading of the options that follow.
+  void heading(std::string name) { heading_ = std::move(name); }
+  /// The heading of the list of commands under which it stands.
+  void group(std::string name) { text_.group = std::move(name); }
+  /// Paragraphs below the options. One that begins with a line "Examples:" is command lines.
+  void footer(const std::string& text);
+  /// Instead of those of the footer.
+  void set_examples(Words lines) { text_.examples = std::move(lines); }
+  /// Gives a positional its value: it is no longer an argument.
+  void bind(const std::string& positional, const std::string& value);
+  /// What it does. Failures are thrown (cli/frame/errors.h).
+  void action(std::function<void()> run) { run_ = std::move(run); }
+
+  /// Was the option given? After parsing.
+  bool given(const std::string& name) const;
+
+  CommandText text() const;
+  const std::string& name() const { return text_.name; }
+  const std::deque<Option>& options() const { return options_; }
+  void set_given(Words names) { given_ = std::move(names); }
+  void run() const { run_(); }
+
+ private:
+  template <typename T>
+  static Target target_of(T& target) {
+    if constexpr (is_choice<T>::value) {
+      return std::function<void(const std::string&)>([&target](const std::string& number) {
+        target = static_cast<typename is_choice<T>::type>(std::stoll(number));
+      });
+    } else {
+      return &target;
+    }
+  }
+  /// Of choices().
+  template <typename T>
+  struct is_choice : std::bool_constant<std::is_enum_v<T> || std::is_same_v<T, bool>> {
+    using type = T;
+  };
+  template <typename T>
+  struct is_choice<std::optional<T>> : is_choice<T> {};
+
+  Option& add(const std::string& names, Target target, std::string what);
+
+  CommandText text_;
+  std::string heading_ = "Options";
+  std::deque<Option> options_;
+  std::function<void()> run_;
+  Words given_;
+};
+
+struct Program {
+  Program(std::string name, std::string summary) : overall(std::move(name), std::move(summary)) {}
+
+  Command& add_command(std::string name, std::string summary) {
+    return commands.emplace_back(std::move(name), std::move(summary));
+  }
+  const std::string& name() const { return overall.name(); }
+  /// Leaves `command` alone, whose name is not written then: what is typed are its arguments. Throws std::out_of_range where there is
+  /// none of that name.
+  Command& make_single(const std::string& command);
+
+  Command overall;  // the program itself: its options and notes
+  std::deque<Command> commands;
+  bool single = false;
+};
+
+Manual manual_of(const Program& program);
+
+}  // namespace bantam::cli
+
+#endif  // BANTAM_CONVERTER_CLI_FRAME_COMMAND_H_

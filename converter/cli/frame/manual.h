@@ -1,0 +1,54 @@
+// What the command line offers, as its options declare it (cli/frame/command.h): the one description from which help, shell completion
+// and manual pages are made.
+#ifndef BANTAM_CONVERTER_CLI_FRAME_MANUAL_H_
+#define BANTAM_CONVERTER_CLI_FRAME_MANUAL_H_
+
+#include <string>
+#include <vector>
+
+namespace bantam::cli {
+
+/// What a shell offers where a value is written.
+enum class Offer { kNothing, kWords, kFiles, kModels, kDirectories, kCommands };
+
+/// One option or positional argument.
+struct OptionText {
+  std::vector<std::string> names;  // "-o", "--output"; of a positional its one name
+  std::string value;               // what its value is called, such as "FILE"; empty for a flag
+  std::string what;                // one paragraph
+  std::string group;               // heading in the help
+  std::vector<std::string> words;  // all values that it takes, where they are few
+  Offer offer = Offer::kNothing;
+  bool positional = false;
+  bool required = false;
+  bool repeats = false;
+
+  bool flag() const { return value.empty() && !positional; }
+  const std::string& longest_name() const { return names.back(); }
+};
+
+struct CommandText {
+  std::string name;     // empty: the program itself
+  std::string summary;  // one line
+  std::string group;    // heading in the list of commands
+  std::vector<OptionText> options;
+  std::vector<std::string> notes;     // paragraphs; lines that begin with a space are kept as they are
+  std::vector<std::string> examples;  // command lines, in order; those that begin with # are comments
+};
+
+struct Manual {
+  std::string program;  // "bantam"
+  CommandText overall;  // options and notes of the program itself
+  std::vector<CommandText> commands;
+  bool single = false;  // the program is its one command, whose name nobody writes
+
+  /// nullptr: there is none.
+  const CommandText* find(const std::string& command) const;
+  std::vector<std::string> command_names() const;
+  /// How a command is called: "bantam run".
+  std::string called(const CommandText& command) const { return single ? program : program + " " + command.name; }
+};
+
+}  // namespace bantam::cli
+
+#endif  // BANTAM_CONVERTER_CLI_FRAME_MANUAL_H_

@@ -1,0 +1,112 @@
+#include "cli/frame/output.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+
+#include "cli/frame/appearance.h"
+#include "cli/frame/errors.h"
+
+namespace bantam::cli {
+namespace {
+
+constexpr size_t kFlushAt = size_t{1} << 16;
+
+bool looks_like_number(std::string_view cell) {
+  return !cell.empty() && (std::isdigit(static_cast<unsigned char>(cell[0])) != 0 || cell[0] == '-' || cell[0] == '+');
+}
+
+/// Columns that a terminal needs for UTF-8 text: code points, which is right for labels and numbers.
+size_t display_width(std::string_view text) {
+  size_t width = 0;
+  for (const char c : text) width += (static_cast<unsigned char>(c) & 0xC0u) != 0x80u;
+  return width;
+}
+
+}  // namespace
+
+void Output::write(std::string_view text) {
+  pending_ += text;
+  if (pending_.size() >= kFlushAt) flush();
+}
+
+void Output::line(const Json& object) {
+  pending_ += convert::one_line(object);
+  write("\n");
+}
+
+void Output::flush() {
+  size_t done = 0;
+  while (done < pending_.size()) {
+    const ssize_t n = ::write(STDOUT_FILENO, pending_.data() + done, pending_.size() - done);
+    if (n >= 0) {
+      done += static_cast<size_t>(n);
+      continue;
+    }
+    if (errno == EINTR) continue;
+    const int cause = errno;
+    pending_.clear();
+    if (cause == EPIPE) throw ClosedPipe();
+    const bool full = cause == ENOSPC || cause == EDQUOT || cause == EFBIG;
+    fail(full ? ExitCode::kOutOfSpace : ExitCode::kIo, "standard output: {}; nothing after this point was written",
+         std::strerror(cause));
+  }
+  pending_.clear();
+}
+
+Output& out() {
+  static Output output;
+  return output;
+}
+
+std::string bold(std::string_view text) {
+  return colored() ? fmt::format("\x1b[1m{}\x1b[0m", text) : std::string(text);
+}
+std::string dim(std::string_view text) { return colored() ? fmt::format("\x1b[2m{}\x1b[0m", text) : std::string(text); }
+
+std::string bar_cells(double share, size_t width, bool rest) {
+  const double cells = std::isfinite(share) ? std::clamp(share, 0.0, 1.0) * static_cast<double>(width) : 0.0;
+  const auto filled = static_cast<size_t>(std::lround(cells));
+  const bool utf8 = utf8_terminal();
+  std::string text;
+  for (size_t i = 0; i < width; ++i) text += i < filled ? (utf8 ? "█" : "#") : !rest ? " " : utf8 ? "░" : ".";
+  return text;
+}
+
+std::string bar(float score) {
+  constexpr size_t kWidest = 24;
+  if (!colored()) return "";
+  const size_t width = std::min(terminal_width(STDOUT_FILENO) / 4, kWidest);
+  return "  \x1b[36m" + bar_cells(static_cast<double>(score), width, false) + "\x1b[0m";
+}
+
+void print_table(const std::vector<std::vector<std::string>>& rows) {
+  if (rows.empty()) return;
+  const size_t columns = rows[0].size();
+  std::vector<size_t> width(columns, 0);
+  std::vector<bool> right(columns, rows.size() > 1);
+  for (size_t r = 0; r < rows.size(); ++r) {
+    for (size_t c = 0; c < columns; ++c) {
+      width[c] = std::max(width[c], display_width(rows[r][c]));
+      if (r > 0 && !rows[r][c].empty() && !looks_like_number(rows[r][c])) right[c] = false;
+    }
+  }
+  for (size_t r = 0; r < rows.size(); ++r) {
+    std::string line;
+    for (size_t c = 0; c < columns; ++c) {
+      const std::string pad(width[c] - display_width(rows[r][c]), ' ');
+      if (c > 0) line += "  ";
+      line += right[c] ? pad + rows[r][c] : rows[r][c] + pad;
+    }
+    line.erase(line.find_last_not_of(' ') + 1);
+    out().write((r == 0 ? bold(line) : line) + "\n");
+  }
+}
+
+void warn(const std::string& message) { std::fprintf(stderr, "bantam: %s\n", printable(message).c_str()); }
+
+}  // namespace bantam::cli

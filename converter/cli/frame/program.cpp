@@ -1,0 +1,128 @@
+#include "cli/frame/program.h"
+
+#include <signal.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <new>
+
+#include "cli/frame/appearance.h"
+#include "cli/frame/build_info.h"
+#include "cli/frame/errors.h"
+#include "cli/frame/help.h"
+#include "cli/frame/output.h"
+#include "cli/frame/parse.h"
+#include "cli/frame/signals.h"
+#include "cli/frame/usage_error.h"
+
+namespace bantam::cli {
+
+const char* const kExitCodes =
+    "Exit codes: 0 success, 2 usage, 3 I/O, 4 invalid input or model, 5 unsupported, 6 quality gate failed, 7 out of "
+    "memory or disk, 70 internal error, 130 interrupted.\n\n";
+
+namespace {
+
+constexpr const char* kExamples =
+    "Examples:\n"
+    "  bantam convert models/voice-commands -o voice.bantam\n"
+    "  bantam run voice.bantam \"play some jazz by miles davis\"\n"
+    "  bantam help convert";
+
+/// One line, whatever names of strangers the message quotes.
+int report(const std::string& name, ExitCode code, const std::string& message) {
+  std::fprintf(stderr, "%s: %s\n", printable(name).c_str(), printable(message).c_str());
+  return static_cast<int>(code);
+}
+
+size_t help_width(int descriptor) {
+  constexpr size_t kWidest = 100;
+  const size_t width = terminal_width(descriptor);
+  return std::getenv("COLUMNS") != nullptr ? width : std::min(width, kWidest);
+}
+
+/// Help and version go to standard output (0), a wrong use to standard error (2).
+int answer(const Program& program, const Parsed& parsed) {
+  if (parsed.outcome == Parsed::kMisuse)
+    return report(program.name(), ExitCode::kUsage, usage_error(manual_of(program), parsed));
+  if (parsed.outcome == Parsed::kShowVersion) {
+    out().print("{} {}\n", program.name(), kVersion);
+  } else {
+    show_help(program, parsed.command == nullptr ? "" : parsed.command->name());
+  }
+  out().flush();
+  return 0;
+}
+
+/// The program without a command: what it can do, as an error.
+int explain(const Program& program) {
+  std::fputs(overview(manual_of(program), help_width(STDERR_FILENO)).c_str(), stderr);
+  return static_cast<int>(ExitCode::kUsage);
+}
+
+/// What the parser sees of a program that is its one command: the command's name before the arguments.
+std::vector<char*> with_command(const Program& program, int argc, char** argv) {
+  std::vector<char*> words(argv, argv + argc);
+  if (program.single) words.insert(words.begin() + 1, const_cast<char*>(program.commands.front().name().c_str()));
+  return words;
+}
+
+int run(int argc, char** argv, const std::function<void(Program&)>& add, const std::string& name) {
+  Program program(name, "bantam turns a trained transformer into one small file and runs it: text in, label out.");
+  program.overall.footer(std::string(kExitCodes) + kExamples);
+  program.overall.add_help_flag();
+  program.overall.add_version_flag();
+  add_appearance_options(program.overall);
+  add(program);
+  for (Command& command : program.commands) {
+    command.heading("Common options");
+    command.add_help_flag();
+    add_appearance_options(command);
+  }
+  std::vector<char*> words = with_command(program, argc, argv);
+  const Parsed parsed = parse(program, static_cast<int>(words.size()), words.data());
+  if (parsed.outcome != Parsed::kGood) return answer(program, parsed);
+  if (parsed.command == nullptr) return explain(program);
+  parsed.command->run();
+  out().flush();
+  return 0;
+}
+
+/// As tools end that are stopped by the signal itself: a shell sees 141 and prints nothing.
+int die_of_closed_pipe() {
+  signal(SIGPIPE, SIG_DFL);
+  raise(SIGPIPE);
+  return static_cast<int>(ExitCode::kIo);  // the signal is blocked
+}
+
+}  // namespace
+
+void show_help(const Program& program, const std::string& command) {
+  const Manual manual = manual_of(program);
+  const size_t width = help_width(STDOUT_FILENO);
+  const CommandText* text = manual.find(command);
+  if (text == nullptr && !command.empty()) fail(ExitCode::kUsage, "{}", unknown_command(manual, command));
+  out().write(text == nullptr ? overview(manual, width) : command_help(manual, *text, width));
+}
+
+int run_program(int argc, char** argv, const std::function<void(Program&)>& add, const std::string& name) {
+  install_signal_handlers();
+  try {
+    return run(argc, argv, add, name);
+  } catch (const Error& error) {
+    for (const std::string& problem : error.problems()) report(name, error.code(), problem);
+    return error.exit_code();
+  } catch (const ClosedPipe&) {
+    return die_of_closed_pipe();
+  } catch (const std::bad_alloc&) {
+    return report(name, ExitCode::kOutOfSpace, "out of memory; a smaller --batch or --max-tokens needs less");
+  } catch (const std::exception& error) {
+    return report(name, ExitCode::kInternal,
+                  fmt::format("internal error: {}; please report it with the command", error.what()));
+  } catch (...) {
+    return report(name, ExitCode::kInternal, "internal error; please report it with the command");
+  }
+}
+
+}  // namespace bantam::cli

@@ -1,0 +1,25 @@
+// What every program of the command line shares: it parses, calls one command, and turns every failure into a message and
+// an exit code.
+#ifndef BANTAM_CONVERTER_CLI_FRAME_PROGRAM_H_
+#define BANTAM_CONVERTER_CLI_FRAME_PROGRAM_H_
+
+#include <functional>
+#include <string>
+
+#include "cli/frame/command.h"
+
+namespace bantam::cli {
+
+/// A paragraph of the help.
+extern const char* const kExitCodes;
+
+/// The exit status. `add` adds the commands, and may make of the program one that is its only command (Program::single). `name`: what
+/// it is called in messages.
+int run_program(int argc, char** argv, const std::function<void(Program&)>& add, const std::string& name = "bantam");
+
+/// Prints the help of `command`; empty: the list of commands. Throws for a command that there is not.
+void show_help(const Program& program, const std::string& command);
+
+}  // namespace bantam::cli
+
+#endif  // BANTAM_CONVERTER_CLI_FRAME_PROGRAM_H_

@@ -1,0 +1,31 @@
+// Files of images, as pixels: PNG and JPEG where this build has their libraries, PPM and PGM always.
+#ifndef BANTAM_CONVERTER_DATA_IMAGE_FILE_H_
+#define BANTAM_CONVERTER_DATA_IMAGE_FILE_H_
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace bantam::convert {
+
+/// `height` rows of `width` pixels of three bytes: red, green, blue.
+struct Pixels {
+  uint32_t width = 0, height = 0;
+  std::vector<uint8_t> rgb;
+};
+
+/// Most pixels of a file, and of a side: what is larger is refused by its header, before memory is taken for it.
+constexpr uint64_t kMostImagePixels = 100'000'000;
+constexpr uint32_t kMostImageSide = 32'768;
+
+/// Reads the file, as transformers' load_image and Pillow do: upright as EXIF says, the high bytes of 16-bit channels, grey images with three
+/// equal channels, and what is transparent as it would be without that. Throws Error with the
+/// file's name: kIo, kInvalid (cut short, not an image, too large), kUnsupported (another format, or one that this build leaves out).
+Pixels read_image_file(const std::string& path);
+/// The same of a file's bytes; `path` is what errors call it.
+Pixels decode_image(const std::string& path, std::string_view bytes);
+
+}  // namespace bantam::convert
+
+#endif  // BANTAM_CONVERTER_DATA_IMAGE_FILE_H_

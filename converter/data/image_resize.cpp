@@ -1,0 +1,153 @@
+#include "data/image_resize.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+namespace bantam::convert {
+namespace {
+
+constexpr int kDigits = 22;  // of a weight; sums of 8-bit values keep within 32
+constexpr double kPi = 3.14159265358979323846;
+
+double sinc(double x) { return x == 0 ? 1 : std::sin(x * kPi) / (x * kPi); }
+
+/// A filter's weight at a distance in steps.
+double weight(ImageFilter filter, double x) {
+  constexpr double kSharp = -0.5;  // of cubic convolution (Keys 1981)
+  x = std::fabs(x);
+  switch (filter) {
+    case ImageFilter::kBilinear:
+      return x < 1 ? 1 - x : 0;
+    case ImageFilter::kBicubic:
+      if (x < 1) return ((kSharp + 2) * x - (kSharp + 3)) * x * x + 1;
+      return x < 2 ? (((x - 5) * x + 8) * x - 4) * kSharp : 0;
+    case ImageFilter::kLanczos:
+      return x < 3 ? sinc(x) * sinc(x / 3) : 0;
+    case ImageFilter::kHamming:
+      return x < 1 ? sinc(x) * (0.54 + 0.46 * std::cos(kPi * x)) : 0;
+    case ImageFilter::kBox:
+    case ImageFilter::kNearest:
+      break;
+  }
+  return x <= 0.5 ? 1 : 0;
+}
+
+double reach(ImageFilter filter) {
+  switch (filter) {
+    case ImageFilter::kBicubic:
+      return 2;
+    case ImageFilter::kLanczos:
+      return 3;
+    case ImageFilter::kBox:
+    case ImageFilter::kNearest:
+      return 0.5;
+    default:
+      return 1;
+  }
+}
+
+/// The inputs of one output, and their weights.
+struct Taps {
+  uint32_t first = 0;
+  std::vector<int32_t> weights;
+};
+
+std::vector<Taps> make_taps(uint32_t from, uint32_t to, ImageFilter filter) {
+  const double step = static_cast<double>(from) / to, wide = std::max(step, 1.0);
+  const double support = reach(filter) * wide;
+  std::vector<Taps> out(to);
+  for (uint32_t i = 0; i < to; ++i) {
+    const double middle = (i + 0.5) * step;
+    const auto first = static_cast<uint32_t>(std::max(middle - support + 0.5, 0.0));
+    const auto last = static_cast<uint32_t>(std::min<double>(middle + support + 0.5, from));
+    std::vector<double> weights;
+    double sum = 0;
+    for (uint32_t x = first; x < last; ++x) {
+      // A box's edge belongs to the one behind it.
+      const double at = (x - middle + 0.5) / wide;
+      weights.push_back(filter == ImageFilter::kBox && at == -0.5 ? 0 : weight(filter, at));
+      sum += weights.back();
+    }
+    out[i].first = first;
+    for (const double w : weights) {
+      const double scaled = (sum == 0 ? w : w / sum) * (1 << kDigits);
+      out[i].weights.push_back(static_cast<int32_t>(scaled < 0 ? scaled - 0.5 : scaled + 0.5));
+    }
+  }
+  return out;
+}
+
+uint8_t weighted(const uint8_t* from, size_t step, const Taps& taps) {
+  int64_t sum = 1 << (kDigits - 1);
+  for (const int32_t w : taps.weights) {
+    sum += int64_t{w} * *from;
+    from += step;
+  }
+  return static_cast<uint8_t>(std::clamp<int64_t>(sum >> kDigits, 0, 255));
+}
+
+Pixels nearest(const Pixels& image, uint32_t width, uint32_t height) {
+  Pixels out{width, height, std::vector<uint8_t>(size_t{width} * height * 3)};
+  const auto place = [](uint32_t i, uint32_t from, uint32_t to) {
+    return std::min(static_cast<uint32_t>((i + 0.5) * (static_cast<double>(from) / to)), from - 1);
+  };
+  uint8_t* to = out.rgb.data();
+  for (uint32_t y = 0; y < height; ++y) {
+    const size_t row = size_t{place(y, image.height, height)} * image.width;
+    for (uint32_t x = 0; x < width; ++x, to += 3) {
+      std::memcpy(to, image.rgb.data() + (row + place(x, image.width, width)) * 3, 3);
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+Pixels resized(const Pixels& image, uint32_t width, uint32_t height, ImageFilter filter) {
+  if (image.width == width && image.height == height) return image;
+  if (filter == ImageFilter::kNearest) return nearest(image, width, height);
+  Pixels wide = image;
+  if (image.width != width) {
+    const std::vector<Taps> taps = make_taps(image.width, width, filter);
+    wide = {width, image.height, std::vector<uint8_t>(size_t{width} * image.height * 3)};
+    uint8_t* to = wide.rgb.data();
+    for (uint32_t y = 0; y < image.height; ++y) {
+      const uint8_t* row = image.rgb.data() + size_t{y} * image.width * 3;
+      for (uint32_t x = 0; x < width; ++x) {
+        for (size_t c = 0; c < 3; ++c) *to++ = weighted(row + taps[x].first * size_t{3} + c, 3, taps[x]);
+      }
+    }
+  }
+  if (image.height == height) return wide;
+  const std::vector<Taps> taps = make_taps(image.height, height, filter);
+  const size_t row = size_t{width} * 3;
+  Pixels out{width, height, std::vector<uint8_t>(row * height)};
+  uint8_t* to = out.rgb.data();
+  for (uint32_t y = 0; y < height; ++y) {
+    for (size_t i = 0; i < row; ++i) *to++ = weighted(wide.rgb.data() + taps[y].first * row + i, row, taps[y]);
+  }
+  return out;
+}
+
+Pixels cropped(const Pixels& image, uint32_t width, uint32_t height) {
+  if (image.width == width && image.height == height) return image;
+  Pixels out{width, height, std::vector<uint8_t>(size_t{width} * height * 3)};
+  // Of an odd rest the greater half lies below and on the right of what is cut out, and above and on the left of what is put in.
+  const auto offset = [](uint32_t have, uint32_t want) {
+    return have >= want ? int64_t{(have - want) / 2} : -int64_t{(want - have + 1) / 2};
+  };
+  const int64_t left = offset(image.width, width), top = offset(image.height, height);
+  for (uint32_t y = 0; y < height; ++y) {
+    const int64_t from_y = y + top;
+    if (from_y < 0 || from_y >= image.height) continue;
+    const int64_t begin = std::max<int64_t>(left, 0), end = std::min<int64_t>(left + width, image.width);
+    if (begin >= end) continue;
+    std::memcpy(out.rgb.data() + (size_t{y} * width + static_cast<size_t>(begin - left)) * 3,
+                image.rgb.data() + static_cast<size_t>(from_y * image.width + begin) * 3,
+                static_cast<size_t>(end - begin) * 3);
+  }
+  return out;
+}
+
+}  // namespace bantam::convert

@@ -1,0 +1,99 @@
+// Where texts come from: arguments, a file, or standard input, a line each, as a stream.
+#ifndef BANTAM_CONVERTER_DATA_TEXT_SOURCE_H_
+#define BANTAM_CONVERTER_DATA_TEXT_SOURCE_H_
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/json_file.h"
+
+namespace bantam::convert {
+
+/// Takes what a user should know and is no error.
+using Warn = std::function<void(const std::string&)>;
+
+/// Shows `text` to a person who is to type the next line ("> "), or has ended the input ("\n").
+using Prompt = void (*)(const char* text);
+
+/// Reads lines of any length and any bytes; '\n' alone ends a line, the last one may lack it. A person at a terminal is
+/// prompted.
+class LineReader {
+ public:
+  /// "-": standard input. Throws when the file cannot be opened.
+  explicit LineReader(const std::string& path, Warn warn = nullptr, Prompt prompt = nullptr);
+  ~LineReader();
+  LineReader(const LineReader&) = delete;
+  LineReader& operator=(const LineReader&) = delete;
+
+  /// The next line, without its carriage return, nor a byte order mark. Warns, once, where it is not UTF-8. False at the
+  /// end. Throws on a read error, and where the file is in UTF-16 or UTF-32.
+  bool next(std::string* line);
+  /// Does next() not have to wait for a program or a person that writes the line?
+  bool ready();
+  /// Number of the line that next() gave last, from 1.
+  size_t line_number() const { return line_number_; }
+  /// Where that line begins in the file.
+  uint64_t offset() const { return offset_; }
+  const std::string& name() const { return name_; }
+
+ private:
+  bool fill();
+  bool next_raw(std::string* line);
+
+  Warn warn_;
+  Prompt prompt_;
+  std::string name_;
+  int file_;
+  std::string buffer_;
+  size_t begin_ = 0;
+  uint64_t before_ = 0;  // bytes of the file in front of buffer_
+  uint64_t offset_ = 0;
+  size_t searched_ = 0;  // buffer_[begin_, searched_) holds no newline
+  size_t line_number_ = 0;
+  bool ended_ = false;
+};
+
+/// Does standard input hold texts without being told so: a pipe, a file, or a person at a terminal?
+bool input_is_given();
+
+/// Is standard input a person at a terminal?
+bool input_is_typed();
+
+class RecordReader;
+
+/// The texts of one command: `arguments` in order, where "-" stands for standard input; then `file`'s lines, or of a .jsonl, .csv
+/// or .tsv file the text of each record (data/records.h).
+class TextSource {
+ public:
+  TextSource(const std::vector<std::string>& arguments, const std::string& file, Warn warn = nullptr,
+             Prompt prompt = nullptr);
+  ~TextSource();
+  /// False at the end. Throws on a read error, and for a record that holds no text (kInvalid): the next call goes on
+  /// behind it.
+  bool next(std::string* text);
+  /// Does next() not have to wait for who writes the text?
+  bool ready();
+  /// "FILE, line N" of the text that next() gave last or refused; empty for an argument.
+  std::string place() const;
+  /// What the record of that text has under "entities"; null where it has nothing.
+  const Json& entities() const { return entities_; }
+
+ private:
+  struct Part;
+  bool next_record(std::string* text);
+
+  Warn warn_;
+  Prompt prompt_;
+  std::vector<Part> parts_;
+  size_t position_ = 0;
+  std::unique_ptr<LineReader> lines_;
+  std::unique_ptr<RecordReader> records_;
+  Json entities_;
+};
+
+}  // namespace bantam::convert
+
+#endif  // BANTAM_CONVERTER_DATA_TEXT_SOURCE_H_

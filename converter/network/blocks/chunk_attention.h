@@ -1,0 +1,45 @@
+// Attention by chunks (Reformer): its operators, the rotations of its hashes, and places by two axes.
+#ifndef BANTAM_CONVERTER_NETWORK_BLOCKS_CHUNK_ATTENTION_H_
+#define BANTAM_CONVERTER_NETWORK_BLOCKS_CHUNK_ATTENTION_H_
+
+#include <string>
+#include <vector>
+
+#include "graph/builder.h"
+#include "network/families/config.h"
+#include "source/weights.h"
+
+namespace bantam::convert {
+
+class ChunkAttention {
+ public:
+  /// All outlive the object. `positions`: tokens of the longest text.
+  ChunkAttention(Builder& builder, const EncoderConfig& config, uint32_t positions)
+      : builder_(builder), config_(config), positions_(positions) {}
+
+  /// What layer `layer` makes of queries, keys and values side by side, or of queries and values where it goes by hashes.
+  int32_t attend(uint32_t layer, int32_t x);
+
+ private:
+  int32_t rotations(const std::vector<uint32_t>& buckets);
+
+  Builder& builder_;
+  const EncoderConfig& config_;
+  const uint32_t positions_;
+  int32_t rotations_ = kAbsent;  // of all layers
+};
+
+/// The rows of the first `positions` places that stand where the axes cross: place p has row p / n of the first one and, behind it,
+/// row p % n of the second, of n rows.
+Values places_by_axes(Weights& weights, const EncoderConfig& config, uint32_t positions);
+
+/// Tokens of the longest text where --max-tokens is silent: as many as are left of the model's when places by axes are to have no more
+/// numbers than a large table of words.
+uint32_t usual_positions(const EncoderConfig& config);
+
+/// What the report says of hashes; nothing where the model has none.
+void describe_hashes(const EncoderConfig& config, uint32_t positions, std::vector<std::string>& notes);
+
+}  // namespace bantam::convert
+
+#endif  // BANTAM_CONVERTER_NETWORK_BLOCKS_CHUNK_ATTENTION_H_

@@ -1,0 +1,56 @@
+// Rows of entities beside those of tokens (ERNIE, arXiv 1905.07129, as its authors' code computes it): looked up by marks, they attend
+// to each other, are added to what feed-forward layers of tokens make, and are made anew of that. Only rows of tokens with a mark,
+// and of a text's first token, count; the others are 0 wherever something reads them.
+#ifndef BANTAM_CONVERTER_NETWORK_BLOCKS_ENTITIES_H_
+#define BANTAM_CONVERTER_NETWORK_BLOCKS_ENTITIES_H_
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "graph/builder.h"
+#include "network/families/config.h"
+#include "source/weights.h"
+
+namespace bantam::convert {
+
+class EntityRows {
+ public:
+  /// All outlive the object. Nothing is built where the family has no entities.
+  EntityRows(Builder& builder, Weights& weights, const EncoderConfig& config)
+      : builder_(builder), weights_(weights), config_(config), family_(*config.family) {}
+
+  /// Has this layer entities?
+  bool in(uint32_t layer) const {
+    return !config_.entity_layers.empty() && config_.entity_layers[layer] != EncoderConfig::Entities::kNone;
+  }
+  /// The input of marks and the rows of the table.
+  void embed();
+  /// Attention among entities in layers that have it.
+  void attend(uint32_t layer);
+  /// Their part of what the layer's feed-forward layer activates, `columns` wide.
+  int32_t up(uint32_t layer, uint32_t columns);
+  /// The rows that the next layer with entities reads, of the activated `wide`; nothing where there is none.
+  void down(uint32_t layer, int32_t wide);
+
+ private:
+  EpilogueSpec norm(uint32_t layer, Slot slot);
+  /// A linear layer of modules above each other, each with as many outputs as entities have columns, or `rows`.
+  int32_t dense(uint32_t layer, Slot slot, int32_t x, const std::vector<Slot>& modules, uint32_t rows,
+                const EpilogueSpec& epilogue);
+  /// `rows_` with zeros where nothing counts.
+  void mask(uint32_t layer);
+
+  Builder& builder_;
+  Weights& weights_;
+  const EncoderConfig& config_;
+  const Family& family_;
+  int32_t rows_ = kAbsent;    // [tokens, entity width]
+  bool masked_ = false;       // rows that do not count are 0
+  int32_t counts_ = kAbsent;  // 1 where a row counts, else 0
+};
+
+}  // namespace bantam::convert
+
+#endif  // BANTAM_CONVERTER_NETWORK_BLOCKS_ENTITIES_H_

@@ -1,0 +1,20 @@
+// A layer of experts: feed-forward layers of which each token goes through some, as a router's scores say (Switch, arXiv 2101.03961;
+// Mixtral, arXiv 2401.04088).
+#ifndef BANTAM_CONVERTER_NETWORK_BLOCKS_EXPERTS_H_
+#define BANTAM_CONVERTER_NETWORK_BLOCKS_EXPERTS_H_
+
+#include <cstdint>
+
+#include "graph/builder.h"
+#include "network/families/config.h"
+#include "source/weights.h"
+
+namespace bantam::convert {
+
+/// What layer `layer`, one of experts, makes of x [tokens, hidden]: [tokens, hidden].
+int32_t import_experts(Builder& builder, Weights& weights, const EncoderConfig& config, uint32_t layer, int32_t x,
+                       const EpilogueSpec& epilogue);
+
+}  // namespace bantam::convert
+
+#endif  // BANTAM_CONVERTER_NETWORK_BLOCKS_EXPERTS_H_

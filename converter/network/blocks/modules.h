@@ -1,0 +1,52 @@
+// Modules of a stack: linear layers and norms by the names that their tensors have in files.
+#ifndef BANTAM_CONVERTER_NETWORK_BLOCKS_MODULES_H_
+#define BANTAM_CONVERTER_NETWORK_BLOCKS_MODULES_H_
+
+#include <cstdint>
+#include <map>
+#include <string>
+
+#include "graph/builder.h"
+#include "network/families/config.h"
+#include "source/weights.h"
+
+namespace bantam::convert {
+
+/// Names are relative to the base model; those in the graph begin with it. Layers that name the same tensors have the same constants.
+class Modules {
+ public:
+  /// All outlive the object.
+  Modules(Builder& builder, Weights& weights, const EncoderConfig& config);
+
+  /// The tensor `name` of `width` numbers.
+  int32_t vector(const std::string& name, uint32_t width);
+  /// NAME.weight and, unless the model has none, NAME.bias of a norm over `width` columns.
+  EpilogueSpec norm(const std::string& name, uint32_t width);
+  /// The factors of a norm, whatever files have.
+  Values gammas(const std::string& name, uint32_t width);
+  /// A module that this model has without a bias; NAME.bias, or kAbsent.
+  bool lacks_bias(const std::string& name) const;
+  int32_t bias_of(const std::string& name, uint32_t width);
+
+  int32_t matrix(const std::string& name, uint32_t rows, uint32_t columns, Values values);
+  /// The linear layer `name` of `out` outputs.
+  int32_t dense(const std::string& name, int32_t x, uint32_t out, const EpilogueSpec& epilogue);
+
+  /// The constant that was made of the tensor `name`; kAbsent: none was. And one that is from now on.
+  int32_t made_of(const std::string& name) const;
+  void remember(const std::string& name, int32_t constant) { made_.emplace(name, constant); }
+
+ private:
+  int32_t keep(const std::string& name, Values values);
+
+  Builder& builder_;
+  Weights& weights_;
+  const EncoderConfig& config_;
+  const Family& family_;
+  std::string base_;
+  std::map<std::string, int32_t> made_;  // constants by the names of their tensors
+};
+
+}  // namespace bantam::convert
+
+#endif  // BANTAM_CONVERTER_NETWORK_BLOCKS_MODULES_H_

@@ -1,0 +1,70 @@
+// Recurrent layers above embeddings, from tensors as torch.nn.LSTM and torch.nn.GRU name them.
+#ifndef BANTAM_CONVERTER_NETWORK_BLOCKS_RECURRENT_H_
+#define BANTAM_CONVERTER_NETWORK_BLOCKS_RECURRENT_H_
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "graph/builder.h"
+#include "network/stack.h"
+#include "source/fields.h"
+#include "source/weights.h"
+
+namespace bantam::convert {
+
+/// What config.json says of a module of recurrent layers.
+struct RecurrentSettings {
+  fb::Cell cell = fb::Cell::lstm;
+  uint32_t cells = 0, state = 0;  // of one direction; state: what a projection leaves
+  uint32_t layers = 1;
+  bool both = false;     // directions
+  bool reverse = false;  // the one direction is from the last row to the first one
+  uint32_t number = 0;   // of the first of the layers in its network
+  bool of_head = false;  // tensors are not the encoder's
+  uint32_t mark = 0;     // of the tokens that layers go through; 0: all
+
+  uint32_t gates() const { return cell == fb::Cell::lstm ? 4 : 3; }
+  uint32_t directions() const { return both ? 2 : 1; }
+};
+
+/// "cell_type" ("lstm" or "gru"), "hidden_size", "num_layers" (1), "bidirectional" (false), "proj_size" (0: none). What is out of range
+/// is added to the problems.
+RecurrentSettings read_recurrent(const Fields& fields);
+
+/// Columns that the first layer reads behind those of its rows.
+struct RecurrentBeside {
+  std::string name;
+  uint32_t columns = 0;
+  /// What they give the gates, rows of tokens: `sum` (kAbsent: nothing) plus the product with `matrix` [gates, columns].
+  std::function<int32_t(const std::string& name, int32_t matrix, int32_t sum)> add;
+};
+
+/// What layers begin with, read beside their rows and leave.
+struct RecurrentEnds {
+  std::vector<RecurrentState> first;            // of each layer; shorter: zeros
+  std::vector<RecurrentState>* last = nullptr;  // becomes the last layer's, or (`of_all`) each layer's
+  bool of_all = false;
+  std::vector<RecurrentBeside> beside;
+  /// Makes the states of layer `layer` of what its rows give the gates, in place of one operator for all rows.
+  std::function<int32_t(uint32_t layer, const std::string& name, int32_t given, const RecurrentWeights& weights)> cell =
+      nullptr;
+};
+
+/// The layers of module `module` above `x` [tokens, width]: its states. Tensors that are missing or of another shape are added to the
+/// problems of `weights`.
+int32_t import_recurrent(Builder& builder, Weights& weights, const RecurrentSettings& settings,
+                         const std::string& module, const std::string& base, int32_t x, const RecurrentEnds& ends = {});
+
+/// SSRU cells above `x` [tokens, width], as many as it has columns: their states. `forget` and `candidate` are modules of linear
+/// layers, `name` the cells' in the graph.
+int32_t import_ssru(Builder& builder, Weights& weights, const std::string& forget, const std::string& candidate,
+                    const std::string& gates, const std::string& name, int32_t x);
+
+/// Puts the layers of a family with Block::recurrent on its embeddings. `keep_state`: Encoder::state, too.
+void add_recurrent_layers(Builder& builder, Weights& weights, const Fields& fields, bool keep_state, Encoder* encoder);
+
+}  // namespace bantam::convert
+
+#endif  // BANTAM_CONVERTER_NETWORK_BLOCKS_RECURRENT_H_

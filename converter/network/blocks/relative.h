@@ -1,0 +1,70 @@
+// Constants of scores by relative places, made of a family's tensors when a model is imported: nothing is left of how a family
+// computes them but rows that distances select (Attention in the schema).
+#ifndef BANTAM_CONVERTER_NETWORK_BLOCKS_RELATIVE_H_
+#define BANTAM_CONVERTER_NETWORK_BLOCKS_RELATIVE_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "graph/builder.h"
+#include "network/families/config.h"
+#include "source/weights.h"
+
+namespace bantam::convert {
+
+/// Transformer-XL's scores (arXiv 1901.02860), (q + w) k + (q + r) p for a key k and its place p, whose distance is up to `farthest`.
+struct ShiftedShape {
+  uint32_t heads, head_width;
+  uint32_t hidden;  // columns of the sinusoids that keys of places are made of
+  uint32_t farthest;
+  bool causal;  // tokens that see none behind them have places in front alone
+
+  uint32_t distances() const { return 2 * farthest + 1; }
+  uint32_t places() const { return causal ? farthest + 1 : distances(); }
+  /// The row of each distance: AttentionSpec::place_rows, the same in all layers of a shape.
+  std::vector<float> rows() const;
+};
+
+/// Their constants, called NAME.keys and NAME.biases. Queries of the graph are q + w, so that a place adds (q + w) p + (r - w) p: a product and
+/// a bias by distance. `words`, `of_places`: w and r, [heads, head_width]; `matrix`: [hidden, heads * head_width]. O(distances * hidden^2).
+void add_shifted(Builder& builder, const std::string& name, const ShiftedShape& shape, const Values& words,
+                 const Values& of_places, Values matrix, int32_t rows, AttentionSpec* scores);
+
+/// A tensor of a layer that is stored by head; where layers have none of their own, the model's ("untie_r" of Transformer-XL).
+Values take_by_head(Weights& weights, const EncoderConfig& config, uint32_t layer, Slot slot);
+
+class RelativeConstants {
+ public:
+  /// All outlive the object. `positions`: tokens of the longest text.
+  RelativeConstants(Builder& builder, Weights& weights, const EncoderConfig& config, uint32_t positions);
+
+  /// Gives attention of a layer its constants and its scale; nothing where the model has no scores of relative places.
+  /// O(distances * hidden^2).
+  void add(uint32_t layer, AttentionSpec& scores);
+
+ private:
+  void disentangled(uint32_t layer, AttentionSpec& scores);
+  const std::vector<double>& place_embeddings();
+  Values project_places(uint32_t layer, Slot slot, uint32_t columns, double scale);
+  void shifted(uint32_t layer, AttentionSpec& scores);
+  Values place_matrix(uint32_t layer);
+  void of_segments(uint32_t layer, const Values& words, AttentionSpec& scores);
+  void by_distance(uint32_t layer, AttentionSpec& scores);
+
+  std::string name(uint32_t layer, const char* what) const;
+  /// Rows that distances select, the same in all layers.
+  int32_t rows(std::vector<float> of_distances);
+
+  Builder& builder_;
+  Weights& weights_;
+  const EncoderConfig& config_;
+  const Family& family_;
+  const uint32_t positions_;
+  int32_t rows_ = kAbsent;
+  std::vector<double> places_;  // embeddings of relative places
+};
+
+}  // namespace bantam::convert
+
+#endif  // BANTAM_CONVERTER_NETWORK_BLOCKS_RELATIVE_H_

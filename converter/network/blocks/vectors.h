@@ -1,0 +1,43 @@
+// Vectors: what makes one of a text or an image, or one of each token, of the rows that the layers leave.
+#ifndef BANTAM_CONVERTER_NETWORK_BLOCKS_VECTORS_H_
+#define BANTAM_CONVERTER_NETWORK_BLOCKS_VECTORS_H_
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "graph/builder.h"
+#include "network/families/config.h"
+#include "network/stack.h"
+#include "source/fields.h"
+#include "source/sentence_transformers.h"
+#include "source/weights.h"
+
+namespace bantam::convert {
+
+/// How the vectors of `head` are made: by the modules of sentence-transformers, where the directory `root` has some; else as the head
+/// itself says (the row that it reads and its layer, where files have that: CLIP, SigLIP); else the mean of rows, of static tables as their settings say.
+SentencePooling read_vectors(const std::filesystem::path& root, const Head& head, const EncoderConfig& config,
+                             const Fields& fields, Weights& weights, Problems& problems,
+                             std::vector<std::string>& notes);
+
+/// The same of vectors of tokens, which have length 1.
+SentencePooling read_token_vectors(const std::filesystem::path& root, const Head& head, const EncoderConfig& config,
+                                   Weights& weights, Problems& problems);
+
+/// Rows [sequences, columns] of texts, or of images.
+int32_t add_vector(Builder& builder, Weights& weights, const EncoderConfig& config, const Encoder& encoder,
+                   const SentencePooling& pooling);
+
+/// The same of `rows` [tokens, columns], where nothing attends.
+int32_t add_pooled_vector(Builder& builder, int32_t rows, const SentencePooling& pooling);
+
+/// x, each row divided by its length.
+int32_t add_unit_rows(Builder& builder, int32_t x);
+
+/// Rows [tokens, columns].
+int32_t add_token_vectors(Builder& builder, const Encoder& encoder, const SentencePooling& pooling);
+
+}  // namespace bantam::convert
+
+#endif  // BANTAM_CONVERTER_NETWORK_BLOCKS_VECTORS_H_

@@ -1,0 +1,15 @@
+// The output layer over the vocabulary: scores of words.
+#ifndef BANTAM_CONVERTER_NETWORK_BLOCKS_VOCABULARY_LAYER_H_
+#define BANTAM_CONVERTER_NETWORK_BLOCKS_VOCABULARY_LAYER_H_
+
+#include "network/heads.h"
+
+namespace bantam::convert {
+
+/// What `layer`, whose output is HeadLayer::Out::kVocabulary, makes of rows `x`: [rows, vocabulary]. Its matrix is that of the word
+/// embeddings, unless the file has another one.
+int32_t add_vocabulary_layer(const HeadContext& context, const HeadLayer& layer, int32_t x);
+
+}  // namespace bantam::convert
+
+#endif  // BANTAM_CONVERTER_NETWORK_BLOCKS_VOCABULARY_LAYER_H_

@@ -1,0 +1,175 @@
+// BART (arXiv 1910.13461) and the translators and summarisers whose layers are called as its are: mBART (arXiv 2001.08210),
+// Marian (arXiv 1804.00344; its students with SSRU cells), M2M-100 and NLLB (arXiv 2010.11125, 2207.04672), Pegasus (arXiv
+// 1912.08777), Blenderbot (arXiv 2004.13637).
+#include "network/families/blocks.h"
+
+namespace bantam::convert {
+namespace {
+
+constexpr uint32_t kBartInFront = 2;
+
+/// Settings of a stack; their keys begin with `side`.
+Family bart_stack(bool decoder) {
+  Family family;
+  family.base = "model";
+  family.other_bases = {"transformer"};
+  Settings& settings = family.settings;
+  settings.vocabulary.otherwise = 50265;
+  settings.positions.otherwise = 1024;
+  settings.positions_in_front = kBartInFront;
+  settings.segments = {nullptr, 0};
+  settings.hidden = {"d_model", 1024};
+  settings.layers = {decoder ? "decoder_layers" : "encoder_layers", 12};
+  settings.heads = {decoder ? "decoder_attention_heads" : "encoder_attention_heads", 16};
+  settings.intermediate = {decoder ? "decoder_ffn_dim" : "encoder_ffn_dim", 4096};
+  settings.activation = "activation_function";
+  settings.epsilon = nullptr;
+  settings.epsilon_otherwise = 1e-5;
+  settings.scaled_if = "scale_embedding";
+  family.layer = decoder ? "decoder.layers.{}" : "encoder.layers.{}";
+  family.own_words = decoder ? "decoder.embed_tokens.weight" : "encoder.embed_tokens.weight";
+  family.anchor = "decoder.layers.0.fc1.weight";
+  family.block.causal = decoder;
+  family.roles = {{Slot::kWords, "shared.weight"},
+                  {Slot::kPositions, decoder ? "decoder.embed_positions.weight" : "encoder.embed_positions.weight"},
+                  {Slot::kEmbeddingNorm, decoder ? "decoder.layernorm_embedding" : "encoder.layernorm_embedding"},
+                  {Slot::kQuery, "self_attn.q_proj"},
+                  {Slot::kKey, "self_attn.k_proj"},
+                  {Slot::kValue, "self_attn.v_proj"},
+                  {Slot::kAttentionOut, "self_attn.out_proj"},
+                  {Slot::kAttentionNorm, "self_attn_layer_norm"},
+                  {Slot::kUp, "fc1"},
+                  {Slot::kDown, "fc2"},
+                  {Slot::kDownNorm, "final_layer_norm"},
+                  {Slot::kQkv, "self_attn.qkv"},
+                  {Slot::kHeads, "self_attn.heads"},
+                  {Slot::kAttention, "self_attn"}};
+  if (!decoder) return family;
+  family.roles.insert({{Slot::kCrossQuery, "encoder_attn.q_proj"},
+                       {Slot::kCrossKey, "encoder_attn.k_proj"},
+                       {Slot::kCrossValue, "encoder_attn.v_proj"},
+                       {Slot::kCrossOut, "encoder_attn.out_proj"},
+                       {Slot::kCrossNorm, "encoder_attn_layer_norm"},
+                       {Slot::kCrossKeysValues, "encoder_attn.kv"},
+                       {Slot::kCrossAttention, "encoder_attn"}});
+  return family;
+}
+
+/// What the two stacks of a family have in common beyond that.
+struct StackKind {
+  bool norm_first = false;  // with a norm behind the last layer
+  bool embedding_norm = true;
+  Settings::Sinusoids sinusoids = Settings::Sinusoids::kNone;
+  uint32_t in_front = kBartInFront;
+};
+
+Family of_kind(const StackKind& kind, bool decoder) {
+  Family family = bart_stack(decoder);
+  family.block.norm_first = family.block.norm_before_all = kind.norm_first;
+  if (!kind.embedding_norm) family.roles.erase(Slot::kEmbeddingNorm);
+  if (kind.norm_first) family.roles[Slot::kFinalNorm] = decoder ? "decoder.layer_norm" : "encoder.layer_norm";
+  family.settings.positions_in_front = kind.in_front;
+  family.settings.sinusoids = kind.sinusoids;
+  return family;
+}
+
+Family bart_like(const StackKind& kind, const char* model_type, const char* architecture, const char* words_class) {
+  Family family = of_kind(kind, true);
+  family.source = std::make_shared<const Family>(of_kind(kind, false));
+  family.model_types = {model_type};
+  family.architectures = {architecture};
+  family.unused = {{"embed_tokens.weight", "the same as the shared embeddings"},
+                   {"shared.weight", "encoder and decoder have their own"}};
+  if (kind.sinusoids != Settings::Sinusoids::kNone) {
+    family.unused.emplace_back("embed_positions.weights", "the settings say the sinusoids");
+    family.unused.emplace_back("embed_positions._float_tensor", "a buffer, not a weight");
+  }
+  HeadLayer words{"lm_head", Out::kVocabulary};
+  words.bias = "final_logits_bias";
+  words.row_bias = true;
+  family.heads = {{fb::TaskKind::none, "Model"},
+                  {fb::TaskKind::generate, words_class, Rows::kTokens, {words}},
+                  source_classify_head(),
+                  answer_head()};
+  return family;
+}
+
+}  // namespace
+
+Family bart() { return bart_like({}, "bart", "Bart", "ForConditionalGeneration"); }
+
+Family mbart() {
+  StackKind kind;
+  kind.norm_first = true;
+  return bart_like(kind, "mbart", "MBart", "ForConditionalGeneration");
+}
+
+Family marian() {
+  StackKind kind;
+  kind.embedding_norm = false;
+  kind.sinusoids = Settings::Sinusoids::kHalves;
+  kind.in_front = 0;
+  Family family = bart_like(kind, "marian", "Marian", "MTModel");
+  // The words of texts that come out, where they are others than of those that go in.
+  family.settings.vocabulary = {"decoder_vocab_size", 58101};
+  family.settings.synonyms = {{"vocab_size", "decoder_vocab_size"}};
+  return family;
+}
+
+Family marian_ssru() {
+  StackKind kind;
+  kind.embedding_norm = false;
+  kind.sinusoids = Settings::Sinusoids::kSteps;
+  kind.in_front = 0;
+  Family family = bart_like(kind, "marian_ssru", "MarianSsru", "MTModel");
+  family.settings.vocabulary = {"decoder_vocab_size", 0};
+  family.settings.epsilon_otherwise = 1e-9;
+  auto source = *family.source;
+  source.settings.epsilon_otherwise = 1e-9;
+  family.source = std::make_shared<const Family>(std::move(source));
+  for (const Slot slot :
+       {Slot::kQuery, Slot::kKey, Slot::kValue, Slot::kAttentionOut, Slot::kQkv, Slot::kHeads, Slot::kAttention}) {
+    family.roles.erase(slot);
+  }
+  family.roles.insert({{Slot::kForget, "ssru.forget"},
+                       {Slot::kCandidate, "ssru.candidate"},
+                       {Slot::kGates, "ssru.gates"},
+                       {Slot::kCells, "ssru"}});
+  family.roles[Slot::kAttentionNorm] = "ssru_layer_norm";
+  return family;
+}
+
+Family m2m_100() {
+  StackKind kind;
+  kind.norm_first = true;
+  kind.embedding_norm = false;
+  kind.sinusoids = Settings::Sinusoids::kSteps;
+  return bart_like(kind, "m2m_100", "M2M100", "ForConditionalGeneration");
+}
+
+Family pegasus() {
+  StackKind kind;
+  kind.norm_first = true;
+  kind.embedding_norm = false;
+  kind.sinusoids = Settings::Sinusoids::kHalves;
+  kind.in_front = 0;
+  return bart_like(kind, "pegasus", "Pegasus", "ForConditionalGeneration");
+}
+
+Family blenderbot() {
+  StackKind kind;
+  kind.norm_first = true;
+  kind.embedding_norm = false;
+  kind.in_front = 0;
+  return bart_like(kind, "blenderbot", "Blenderbot", "ForConditionalGeneration");
+}
+
+Family blenderbot_small() {
+  StackKind kind;
+  kind.in_front = 0;
+  Family family = bart_like(kind, "blenderbot-small", "BlenderbotSmall", "ForConditionalGeneration");
+  family.block.words_normed = true;
+  return family;
+}
+
+}  // namespace bantam::convert

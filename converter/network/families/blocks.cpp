@@ -1,0 +1,132 @@
+#include "network/families/blocks.h"
+
+#include <iterator>
+#include <utility>
+
+namespace bantam::convert {
+
+Roles bert_roles() {
+  return {{Slot::kWords, "embeddings.word_embeddings.weight"},
+          {Slot::kPositions, "embeddings.position_embeddings.weight"},
+          {Slot::kSegments, "embeddings.token_type_embeddings.weight"},
+          {Slot::kEmbeddingNorm, "embeddings.LayerNorm"},
+          {Slot::kFactorProjection, "embeddings.word_projection"},
+          {Slot::kPooler, "pooler.dense"},
+          {Slot::kQuery, "attention.self.query"},
+          {Slot::kKey, "attention.self.key"},
+          {Slot::kValue, "attention.self.value"},
+          {Slot::kAttentionOut, "attention.output.dense"},
+          {Slot::kAttentionNorm, "attention.output.LayerNorm"},
+          {Slot::kUp, "intermediate.dense"},
+          {Slot::kDown, "output.dense"},
+          {Slot::kDownNorm, "output.LayerNorm"},
+          {Slot::kQkv, "attention.self.qkv"},
+          {Slot::kHeads, "attention.self.heads"},
+          {Slot::kAttention, "attention.self"}};
+}
+
+Head tag_head() { return {fb::TaskKind::tag, "ForTokenClassification", Rows::kTokens, {{"classifier", Out::kLabels}}}; }
+
+Head score_tag_head() {
+  return {fb::TaskKind::tag, "ForTokenClassification", Rows::kTokens, {{"score", Out::kLabels}}};
+}
+
+Head answer_head() {
+  return {fb::TaskKind::answer, "ForQuestionAnswering", Rows::kTokens, {{"qa_outputs", Out::kTwo}}};
+}
+
+Head pooled_classify_head() {
+  return {fb::TaskKind::classify, "ForSequenceClassification", Rows::kPooler, {{"classifier", Out::kLabels}}};
+}
+
+Head pooled_choose_head() {
+  return {fb::TaskKind::choose, "ForMultipleChoice", Rows::kPooler, {{"classifier", Out::kOne}}};
+}
+
+Head first_classify_head(Activation activation) {
+  return {fb::TaskKind::classify,
+          "ForSequenceClassification",
+          Rows::kFirst,
+          {{"classifier.dense", Out::kHidden, activation}, {"classifier.out_proj", Out::kLabels}}};
+}
+
+Head lm_head(const char* norm) {
+  return {fb::TaskKind::fill,
+          "ForMaskedLM",
+          Rows::kTokens,
+          {{"lm_head.dense", Out::kHidden, Activation::kGelu, norm},
+           {"lm_head.decoder", Out::kVocabulary, Activation::kNone, nullptr, "lm_head.bias"}}};
+}
+
+std::vector<Head> cls_heads() {
+  return {
+      {fb::TaskKind::fill,
+       "ForMaskedLM",
+       Rows::kTokens,
+       // Most files hold one bias under one or both names; where they differ the decoder's own is the one added.
+       {{"cls.predictions.transform.dense", Out::kHidden, Activation::kOfModel, "cls.predictions.transform.LayerNorm"},
+        {"cls.predictions.decoder", Out::kVocabulary, Activation::kNone, nullptr, "cls.predictions.bias"}}},
+      {fb::TaskKind::next_sentence,
+       "ForNextSentencePrediction",
+       Rows::kPooler,
+       {{"cls.seq_relationship", Out::kTwo}},
+       {"is_next", "not_next"},
+       "seq_relationship_logits"},
+      {fb::TaskKind::pretraining, "ForPreTraining"}};
+}
+
+std::vector<Head> common_heads() {
+  return {{fb::TaskKind::none, "Model"},
+          {fb::TaskKind::embed, nullptr},  // sentence-transformers says it by modules.json
+          {fb::TaskKind::joint, nullptr},
+          // colbert-ir's layout; others have their modules apart
+          {fb::TaskKind::token_vectors, nullptr, Rows::kTokens, {{"linear", Out::kVector}}},
+          {fb::TaskKind::find, nullptr}};  // gliner_config.json says it
+}
+
+std::vector<Head> decoder_heads(const char* generates, bool biased) {
+  HeadLayer words{"lm_head", Out::kVocabulary}, scores{"score", Out::kLabels};
+  words.bare = !biased;
+  scores.bare = true;
+  return {{fb::TaskKind::none, "Model"},
+          {fb::TaskKind::embed, nullptr},
+          {fb::TaskKind::generate, generates, Rows::kTokens, {words}},
+          {fb::TaskKind::classify, "ForSequenceClassification", Rows::kLast, {scores}}};
+}
+
+Head source_classify_head() {
+  return {
+      fb::TaskKind::classify,
+      "ForSequenceClassification",
+      Rows::kLast,
+      {{"classification_head.dense", Out::kHidden, Activation::kTanh}, {"classification_head.out_proj", Out::kLabels}}};
+}
+
+Family above_words(const char* model_type, const char* architecture) {
+  Family family;
+  family.model_types = {model_type};
+  family.base = model_type;
+  family.architectures = {architecture};
+  Settings& settings = family.settings;
+  settings.positions = {"max_length", 512};
+  settings.segments = {nullptr, 0};
+  settings.hidden.key = "embedding_size";
+  settings.layers = {nullptr, 0};
+  settings.heads = {nullptr, 1};
+  settings.intermediate = {nullptr, 1};
+  settings.epsilon = nullptr;
+  family.block.optional_biases = true;
+  family.roles = {{Slot::kWords, "embedding.weight"}};
+  family.heads = {{fb::TaskKind::classify, "ForSequenceClassification", Rows::kState, {{"classifier", Out::kLabels}}},
+                  tag_head(),
+                  {fb::TaskKind::none, "Model"},
+                  {fb::TaskKind::joint, nullptr}};
+  return family;
+}
+
+std::vector<Head> joined(std::vector<Head> a, std::vector<Head> b) {
+  std::move(b.begin(), b.end(), std::back_inserter(a));
+  return a;
+}
+
+}  // namespace bantam::convert

@@ -1,0 +1,53 @@
+// Parts that several families have in common.
+#ifndef BANTAM_CONVERTER_NETWORK_FAMILIES_BLOCKS_H_
+#define BANTAM_CONVERTER_NETWORK_FAMILIES_BLOCKS_H_
+
+#include <vector>
+
+#include "network/families/family.h"
+
+namespace bantam::convert {
+
+using Activation = HeadLayer::Activation;
+using Out = HeadLayer::Out;
+
+/// BERT's tensors, which many models kept.
+Roles bert_roles();
+/// Of a layer, in models that were told to have vectors of distances ("position_embedding_type": "relative_key").
+inline constexpr const char* kDistanceEmbedding = "attention.self.distance_embedding";
+
+/// Heads that are one linear layer: a label a token, the ends of a span.
+Head tag_head();
+Head answer_head();
+/// The first of these where the layer is called "score".
+Head score_tag_head();
+/// One linear layer "classifier" on the pooler's row.
+Head pooled_classify_head();
+Head pooled_choose_head();
+/// "classifier.dense" on the first token, the activation, and "classifier.out_proj".
+Head first_classify_head(Activation activation);
+/// RoBERTa's masked-language head "lm_head", whose norm is called so.
+Head lm_head(const char* norm = "lm_head.layer_norm");
+/// BERT's masked-language and next-sentence heads, and both.
+std::vector<Head> cls_heads();
+/// What needs no tensors of its own, or bantam's own: the bare encoder, its embeddings, intents with slots.
+std::vector<Head> common_heads();
+
+/// A decoder's: the next token by the class called so behind the family's name, and a label of the text by its last token; the bare
+/// model, and its embeddings. `biased`: scores of the next token have biases.
+std::vector<Head> decoder_heads(const char* generates, bool biased = false);
+/// Of encoder-decoders: a label of the text by its last token, behind a layer of its own.
+Head source_classify_head();
+/// Of Llama and those like it: rotary positions, norms without means, gated feed-forward layers, keys and values that heads share.
+Family llama_like(const char* model_type, const char* architecture);
+
+/// Vectors of words, layers above them, and a label of the text (Rows::kState), of each word, or both: what torch's modules make, by a
+/// documented naming. Its model_type and base, and what classes begin with.
+Family above_words(const char* model_type, const char* architecture);
+
+/// `a` and then `b`.
+std::vector<Head> joined(std::vector<Head> a, std::vector<Head> b);
+
+}  // namespace bantam::convert
+
+#endif  // BANTAM_CONVERTER_NETWORK_FAMILIES_BLOCKS_H_

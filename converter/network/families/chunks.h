@@ -1,0 +1,17 @@
+// Settings of layers whose tokens see those of chunks near their own (Reformer, arXiv 2001.04451).
+#ifndef BANTAM_CONVERTER_NETWORK_FAMILIES_CHUNKS_H_
+#define BANTAM_CONVERTER_NETWORK_FAMILIES_CHUNKS_H_
+
+#include "network/families/config.h"
+
+namespace bantam::convert {
+
+/// Which layers there are ("attn_layers"), their chunks, hashes and places, and whether tokens see those behind them.
+void read_chunks(const Fields& config, EncoderConfig& out);
+
+/// Counts of buckets for texts of up to `tokens` tokens: those of the settings, or as transformers chooses them for the first text.
+std::vector<uint32_t> bucket_counts(const ChunkedLayers& chunked, uint32_t tokens);
+
+}  // namespace bantam::convert
+
+#endif  // BANTAM_CONVERTER_NETWORK_FAMILIES_CHUNKS_H_

@@ -1,0 +1,14 @@
+// Clusters of words: adaptive inputs and the adaptive softmax (arXiv 1809.10853, 1609.04309), as Transformer-XL's settings say them.
+#ifndef BANTAM_CONVERTER_NETWORK_FAMILIES_CLUSTERS_H_
+#define BANTAM_CONVERTER_NETWORK_FAMILIES_CLUSTERS_H_
+
+#include "network/families/config.h"
+
+namespace bantam::convert {
+
+/// "d_embed", "cutoffs" and "div_val", of families that have clusters (Block::clustered). Needs the vocabulary and the hidden columns.
+void read_clusters(const Fields& config, EncoderConfig& out);
+
+}  // namespace bantam::convert
+
+#endif  // BANTAM_CONVERTER_NETWORK_FAMILIES_CLUSTERS_H_

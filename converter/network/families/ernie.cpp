@@ -1,0 +1,23 @@
+// ERNIE (arXiv 1904.09223, 1907.12412): BERT with a table of tasks, of which texts are of task 0.
+#include <utility>
+
+#include "network/families/blocks.h"
+
+namespace bantam::convert {
+
+Family ernie() {
+  Family family;
+  family.model_types = {"ernie"};
+  family.base = "ernie";
+  family.architectures = {"Ernie"};
+  family.settings.task_types = {"task_type_vocab_size", 3};
+  family.settings.task_types_if = "use_task_id";
+  family.roles = bert_roles();
+  family.roles[Slot::kDistanceKeys] = kDistanceEmbedding;
+  family.roles[Slot::kTaskTypes] = "embeddings.task_type_embeddings.weight";
+  family.heads = joined(common_heads(), {pooled_classify_head(), tag_head(), answer_head(), pooled_choose_head()});
+  family.heads = joined(std::move(family.heads), cls_heads());
+  return family;
+}
+
+}  // namespace bantam::convert

@@ -1,0 +1,14 @@
+// What settings say of layers of experts.
+#ifndef BANTAM_CONVERTER_NETWORK_FAMILIES_EXPERTS_H_
+#define BANTAM_CONVERTER_NETWORK_FAMILIES_EXPERTS_H_
+
+#include "network/families/config.h"
+
+namespace bantam::convert {
+
+/// Fills in what `out`, whose layers are read, has of experts; settings that do not fit become problems.
+void read_experts(const Fields& config, EncoderConfig& out);
+
+}  // namespace bantam::convert
+
+#endif  // BANTAM_CONVERTER_NETWORK_FAMILIES_EXPERTS_H_

@@ -1,0 +1,42 @@
+// GPT-2 (Radford et al. 2019): a decoder with norms in front, learned positions, and matrices stored with inputs as rows. GPT-3
+// (arXiv 2005.14165, section 2.1): the same, where settings say so, with dense and locally banded attention (arXiv 1904.10509) in turn.
+#include "network/families/blocks.h"
+
+namespace bantam::convert {
+
+Family gpt2() {
+  Family family;
+  family.model_types = {"gpt2"};
+  family.base = "transformer";
+  family.architectures = {"GPT2"};
+  Settings& settings = family.settings;
+  settings.vocabulary.otherwise = 50257;
+  settings.positions = {"n_positions", 1024};
+  settings.segments = {nullptr, 0};
+  settings.hidden = {"n_embd", 768};
+  settings.layers = {"n_layer", 12};
+  settings.heads = {"n_head", 12};
+  settings.intermediate = {"n_inner", 0};
+  settings.widening = 4;
+  settings.activation = "activation_function";
+  settings.activation_otherwise = "gelu_new";
+  settings.epsilon = "layer_norm_epsilon";
+  settings.epsilon_otherwise = 1e-5;
+  settings.window = {"window_size", 256};
+  settings.windows = Settings::Windows::kKinds;
+  settings.required = {{"scale_attn_weights", "true"}, {"scale_attn_by_inverse_layer_idx", "false"}};
+  family.layer = "h.{}";
+  family.block.norm_first = family.block.norm_before_all = family.block.causal = true;
+  family.roles = {
+      {Slot::kWords, "wte.weight"},          {Slot::kPositions, "wpe.weight"},  {Slot::kAttentionNorm, "ln_1"},
+      {Slot::kQuery, "attn.c_attn^[0/3]"},   {Slot::kKey, "attn.c_attn^[1/3]"}, {Slot::kValue, "attn.c_attn^[2/3]"},
+      {Slot::kQkv, "attn.c_attn"},           {Slot::kHeads, "attn.heads"},      {Slot::kAttention, "attn"},
+      {Slot::kAttentionOut, "attn.c_proj^"}, {Slot::kDownNorm, "ln_2"},         {Slot::kUp, "mlp.c_fc^"},
+      {Slot::kDown, "mlp.c_proj^"},          {Slot::kFinalNorm, "ln_f"}};
+  family.unused = {{"attn.bias", "the causal mask"}, {"attn.masked_bias", "what the causal mask hides"}};
+  family.heads = joined(decoder_heads("LMHeadModel"), {tag_head(), answer_head()});
+  family.refused = {{"DoubleHeadsModel", "has two heads at once; --task generate converts the first"}};
+  return family;
+}
+
+}  // namespace bantam::convert

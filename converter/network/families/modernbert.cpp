@@ -1,0 +1,53 @@
+// ModernBERT (arXiv 2412.13663): norms in front, gated feed-forward layers, rotary positions, and attention in windows in all but
+// every third layer.
+#include "network/families/blocks.h"
+
+namespace bantam::convert {
+Family modernbert() {
+  Family family;
+  family.model_types = {"modernbert"};
+  family.base = "model";
+  family.architectures = {"ModernBert"};
+  family.settings.vocabulary.otherwise = 50368;
+  family.settings.positions.otherwise = 8192;
+  family.settings.segments = {nullptr, 0};
+  family.settings.layers.otherwise = 22;
+  family.settings.intermediate.otherwise = 1152;
+  family.settings.activation = "hidden_activation";
+  family.settings.epsilon = "norm_eps";
+  family.settings.epsilon_otherwise = 1e-5;
+  family.layer = "layers.{}";
+  family.block.norm_first = true;
+  family.block.optional_biases = true;
+  family.settings.rotary = {160000, "global_rope_theta"};
+  family.settings.local_rotary = {10000, "local_rope_theta"};
+  family.settings.window = {"local_attention", 128};
+  family.settings.full_every = {"global_attn_every_n_layers", 3};
+  family.roles = {{Slot::kWords, "embeddings.tok_embeddings.weight"},
+                  {Slot::kEmbeddingNorm, "embeddings.norm"},
+                  {Slot::kQuery, "attn.Wqkv[0/3]"},
+                  {Slot::kKey, "attn.Wqkv[1/3]"},
+                  {Slot::kValue, "attn.Wqkv[2/3]"},
+                  {Slot::kQkv, "attn.Wqkv"},
+                  {Slot::kHeads, "attn.heads"},
+                  {Slot::kAttention, "attn"},
+                  {Slot::kAttentionOut, "attn.Wo"},
+                  {Slot::kAttentionNorm, "attn_norm"},
+                  {Slot::kUp, "mlp.Wi[0/2]"},
+                  {Slot::kGate, "mlp.Wi[1/2]"},
+                  {Slot::kDown, "mlp.Wo"},
+                  {Slot::kDownNorm, "mlp_norm"},
+                  {Slot::kFinalNorm, "final_norm"}};
+  const HeadLayer dense = {
+      "head.dense", Out::kHidden, Activation::kOfSetting, "head.norm", nullptr, "classifier_activation", "gelu"};
+  family.heads = joined(
+      common_heads(),
+      {{fb::TaskKind::classify, "ForSequenceClassification", Rows::kOfSetting, {dense, {"classifier", Out::kLabels}}},
+       {fb::TaskKind::tag, "ForTokenClassification", Rows::kTokens, {dense, {"classifier", Out::kLabels}}},
+       {fb::TaskKind::answer, "ForQuestionAnswering", Rows::kTokens, {dense, {"classifier", Out::kTwo}}},
+       {fb::TaskKind::choose, "ForMultipleChoice", Rows::kOfSetting, {dense, {"classifier", Out::kOne}}},
+       {fb::TaskKind::fill, "ForMaskedLM", Rows::kTokens, {dense, {"decoder", Out::kVocabulary}}}});
+  return family;
+}
+
+}  // namespace bantam::convert

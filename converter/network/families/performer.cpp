@@ -1,0 +1,26 @@
+// Performer (arXiv 2009.14794): BERT whose attention goes by random features of queries and keys, and costs the same a token in texts
+// of any length. No library has the class; docs/linear-attention.md says how its files are laid out.
+#include <utility>
+
+#include "network/families/blocks.h"
+
+namespace bantam::convert {
+
+Family performer() {
+  Family family;
+  family.model_types = {"performer"};
+  family.base = "performer";
+  family.architectures = {"Performer"};
+  family.settings.positions.otherwise = 4096;
+  family.settings.features = {"nb_features", 256};
+  family.roles = bert_roles();
+  family.roles.insert({{Slot::kFeatureMatrix, "attention.self.features"},
+                       {Slot::kKeysValues, "attention.self.key_value"},
+                       {Slot::kKeySums, "attention.self.sums"}});
+  family.block.features = true;
+  family.heads = joined(common_heads(), {pooled_classify_head(), tag_head(), answer_head(), pooled_choose_head()});
+  family.heads = joined(std::move(family.heads), cls_heads());
+  return family;
+}
+
+}  // namespace bantam::convert

@@ -1,0 +1,59 @@
+// What config.json says of a recurrent encoder-decoder: docs/recurrent.md has the keys.
+#ifndef BANTAM_CONVERTER_NETWORK_FAMILIES_SEQ2SEQ_SETTINGS_H_
+#define BANTAM_CONVERTER_NETWORK_FAMILIES_SEQ2SEQ_SETTINGS_H_
+
+#include <cstdint>
+
+#include "base/error.h"
+#include "network/blocks/recurrent.h"
+#include "source/fields.h"
+
+namespace bantam::convert {
+
+/// How the last states of an encoder's two directions become one row.
+enum class Join { kConcat, kSum, kMean, kForward, kReverse };
+/// What a decoder's layers begin with: the state of the encoder's layer of their number, that of its last one, or zeros.
+enum class First { kLayers, kLast, kZeros };
+/// What stands between the two.
+enum class Bridge { kNone, kLinear, kTanh };
+/// How a decoder's state scores the rows of a source (Luong et al., arXiv 1508.04025; Bahdanau et al., arXiv 1409.0473).
+enum class Score { kNone, kDot, kScaledDot, kGeneral, kAdditive };
+/// What the output layer reads: the state; a layer over context and state; the greater of each two of a layer over state, word and context.
+enum class Readout { kState, kCombine, kMaxout };
+
+struct PairAttention {
+  Score score = Score::kNone;
+  bool previous = false;  // the state of the token before scores, and its context is an input of the cells
+  bool feeding = false;   // what is read out is an input of the cells at the next token
+  fb::AlignPlace place = fb::AlignPlace::all;
+  uint32_t window = 0;
+  Readout readout = Readout::kCombine;
+  bool reads_previous = false;  // the state of the token before is read out
+  bool tanh = true;             // Readout::kCombine ends with its tanh
+  uint32_t size = 0;            // rows of the readout's matrix
+  uint32_t score_size = 0;      // of additive scores
+  uint32_t position_size = 0;   // of the layer that tells the place
+
+  /// What a token makes is read by the next one.
+  bool goes_back() const { return previous || feeding; }
+};
+
+struct PairSettings {
+  RecurrentSettings encoder, decoder;
+  Join join = Join::kConcat;
+  First first = First::kLayers;
+  Bridge bridge = Bridge::kNone;
+  bool every_step = false;  // the source's state is also read beside each token
+  PairAttention attention;
+
+  bool attends() const { return attention.score != Score::kNone; }
+  bool begins() const { return first != First::kZeros; }
+  uint32_t joined() const { return encoder.both && join == Join::kConcat ? 2 * encoder.state : encoder.state; }
+};
+
+/// Throws all that is wrong with them: it would make every tensor's shape wrong.
+PairSettings read_pair(const Json& config);
+
+}  // namespace bantam::convert
+
+#endif  // BANTAM_CONVERTER_NETWORK_FAMILIES_SEQ2SEQ_SETTINGS_H_

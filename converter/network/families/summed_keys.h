@@ -1,0 +1,14 @@
+// What settings say of attention by sums over keys (Performer, Linformer).
+#ifndef BANTAM_CONVERTER_NETWORK_FAMILIES_SUMMED_KEYS_H_
+#define BANTAM_CONVERTER_NETWORK_FAMILIES_SUMMED_KEYS_H_
+
+#include "network/families/config.h"
+
+namespace bantam::convert {
+
+/// Fills in `summed` of `out`, whose heads are read; nothing where the family has none. Settings that do not fit become problems.
+void read_summed_keys(const Fields& config, EncoderConfig& out);
+
+}  // namespace bantam::convert
+
+#endif  // BANTAM_CONVERTER_NETWORK_FAMILIES_SUMMED_KEYS_H_

@@ -1,0 +1,57 @@
+// Heads: what stands on the encoder, one function for each kind of answer; layers and their names are the family's.
+#ifndef BANTAM_CONVERTER_NETWORK_HEADS_H_
+#define BANTAM_CONVERTER_NETWORK_HEADS_H_
+
+#include <cstdint>
+#include <string>
+
+#include "graph/builder.h"
+#include "network/families/config.h"
+#include "network/import_options.h"
+#include "network/stack.h"
+#include "source/fields.h"
+#include "source/sentence_transformers.h"
+#include "source/setfit.h"
+#include "source/weights.h"
+
+namespace bantam::convert {
+
+/// The task that --task names; throws Error (usage) for another word.
+fb::TaskKind parse_head(const std::string& task);
+
+/// A head of the family, and the task that it serves here.
+struct ChosenHead {
+  fb::TaskKind task{};
+  const Head* head = nullptr;
+};
+
+/// The family's head for `task`, of several the one whose tensors are there; a problem where the family has none.
+ChosenHead head_of_task(const Family& family, fb::TaskKind task, const Weights& weights, Problems& problems);
+
+/// The head that the directory's architecture ("BertForTokenClassification"), settings and, where those
+/// are silent, tensor names say. Unknown architectures are added to the problems.
+ChosenHead detect_head(const Family& family, const Fields& config, const Weights& weights, Problems& problems);
+
+/// Bit i: import_head builds the head of the task of number i for some family.
+uint32_t imported_heads();
+
+/// Everything a head needs; references outlive it.
+struct HeadContext {
+  Graph& graph;
+  Builder& builder;
+  Weights& weights;
+  const EncoderConfig& config;
+  const Fields& fields;
+  const Encoder& encoder;
+  const SentencePooling& pooling;  // embed, and over a vector
+  const SetFitHead& setfit;        // no rows: there is none
+  const ImportOptions& options;
+  Problems& problems;
+};
+
+/// Appends the head, the model's outputs (named as in transformers) and the task table.
+void import_head(const ChosenHead& chosen, const HeadContext& context);
+
+}  // namespace bantam::convert
+
+#endif  // BANTAM_CONVERTER_NETWORK_HEADS_H_

@@ -1,0 +1,86 @@
+#include "network/record_source.h"
+
+#include <fmt/format.h>
+
+#include <memory>
+#include <system_error>
+
+#include "base/sha256.h"
+#include "graph/task_parts.h"
+#include "model/task_traits.h"
+#include "source/gliner.h"
+#include "source/knowledge_ernie.h"
+#include "source/model_card.h"
+#include "source/sentence_transformers.h"
+#include "source/token_vectors.h"
+
+namespace bantam::convert {
+namespace fs = std::filesystem;
+
+void record_property(Graph& graph, const std::string& key, const std::string& value) {
+  auto added = std::make_unique<fb::PropertyT>();
+  added->key = key;
+  added->value = value;
+  graph.model.properties.push_back(std::move(added));
+}
+
+namespace {
+
+bool datasets_have(const ModelCard& card, const std::string& name) {
+  const auto datasets = card.fields.find("datasets");
+  return datasets != card.fields.end() && datasets->second.find(name) != std::string::npos;
+}
+
+/// What sentence-transformers' CrossEncoder makes of a pair's number, where config.json says it.
+void record_score_function(Graph& graph, const Fields& config) {
+  std::string function = config.text("sbert_ce_default_activation_function", "");
+  if (config.has("sentence_transformers") && config.raw("sentence_transformers").is_object()) {
+    function = config.inside("sentence_transformers").text("activation_fn", function);
+  }
+  if (function.empty() || (traits(graph.model.task->kind).parts & kLabelsPart) == 0) return;
+  const std::string name = function.substr(function.rfind('.') + 1);
+  record_property(graph, kScoreFunction, name);
+  if (name != "Identity" && name != "Sigmoid") {
+    graph.notes.push_back(fmt::format("bantam rank shows the sigmoid of scores, not {} as config.json says", function));
+  }
+}
+
+}  // namespace
+
+void record_provenance(Graph& graph, const ModelSource& source, const Fields& config) {
+  const ModelCard card = source.card ? *source.card : read_model_card(source.root);
+  graph.model.name = card.name;
+  graph.model.licence = card.licence;
+  graph.model.description = card.description;
+  if (config.has("architectures") && config.raw("architectures").is_array() && !config.raw("architectures").empty() &&
+      config.raw("architectures").front().is_string()) {
+    graph.model.architecture = config.raw("architectures").front().get<std::string>();
+  }
+  const std::string type = config.text("model_type", "");
+  if (!type.empty()) record_property(graph, "model_type", type);
+  record_score_function(graph, config);
+  if ((traits(graph.model.task->kind).parts & kSpanPart) != 0 && datasets_have(card, "squad_v2")) {
+    graph.model.task->no_answer = true;
+    graph.notes.emplace_back("the model card names squad_v2: questions may stay without an answer");
+  }
+  for (const auto& [key, value] : card.fields) record_property(graph, "card." + key, value);
+  const auto record = [&](const char* name) {
+    std::error_code error;
+    if (fs::is_regular_file(source.directory / name, error)) {
+      record_property(graph, fmt::format("source.{}.sha256", name), sha256_of_file(source.directory / name));
+    }
+  };
+  record("config.json");
+  record(kErnieSettings);
+  record(kColbertSettings);
+  record(kGlinerSettings);
+  for (const char* name : kTokenizerFiles) record(name);
+  for (const std::string& name : sentence_transformers_files(source.root)) {
+    record_property(graph, fmt::format("source.{}.sha256", name), sha256_of_file(source.root / name));
+  }
+  for (const fs::path& file : source.weight_files) {
+    record_property(graph, fmt::format("source.{}.sha256", file.filename().string()), sha256_of_file(file));
+  }
+}
+
+}  // namespace bantam::convert

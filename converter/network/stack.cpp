@@ -1,0 +1,538 @@
+#include "network/stack.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <utility>
+
+#include "graph/places.h"
+#include "network/blocks/chunk_attention.h"
+#include "network/blocks/entities.h"
+#include "network/blocks/experts.h"
+#include "network/blocks/linear_attention.h"
+#include "network/blocks/modules.h"
+#include "network/blocks/recurrent.h"
+#include "network/blocks/relative.h"
+#include "network/embeddings.h"
+
+namespace bantam::convert {
+namespace {
+
+class Stack {
+ public:
+  Stack(Builder& builder, Weights& weights, const EncoderConfig& config, const Beside& beside, uint32_t positions)
+      : builder_(builder),
+        weights_(weights),
+        config_(config),
+        beside_(beside),
+        modules_(builder, weights, config),
+        entities_(builder, weights, config),
+        long_(builder, weights, config, beside.long_texts, positions),
+        by_sums_(builder, weights, config, positions),
+        by_chunks_(builder, config, positions),
+        positions_(positions),
+        family_(*config.family),
+        base_(std::string(config.family->base) + "."),
+        side_(base_ + (beside.phase == fb::Phase::source ? "encoder."
+                       : beside.source != nullptr        ? "decoder."
+                                                         : "")) {}
+
+  Encoder run() {
+    Encoder out;
+    out.base = base_;
+    builder_.enter(beside_.phase);
+    int32_t x = import_embeddings(builder_, weights_, config_, beside_, modules_, side_, positions_, &out);
+    entities_.embed();
+    long_.begin();
+    if (family_.has(Slot::kDistances)) scores_.distance_bias = distance_bias();
+    if (family_.settings.slopes) scores_.slopes = slopes();
+    scores_.mask = config_.mask;
+    scores_.scale = config_.score_scale;
+    scores_.soft_cap = config_.soft_cap;
+    RelativeConstants relative(builder_, weights_, config_, positions_);
+    const bool own_layers = family_.block.evolved ||
+                            family_.block.retro;  // network/families/evolved_transformer.h, network/families/retro.h
+    const uint32_t layers = own_layers ? 0 : config_.layers;
+    int32_t other = x;  // of reversible layers: the stream that attention adds to
+    for (uint32_t i = 0; i < layers; ++i) {
+      know_places(i, positions_);
+      relative.add(i, scores_);
+      const int32_t in = x;
+      const int32_t attended = attention(i, in, other);
+      entities_.attend(i);
+      x = feed_forward(i, beside_.source == nullptr ? attended : cross_attention(i, attended), in);
+      other = attended;
+      if (i == 0 && config_.convolution != 0) x = convolution(in, x);
+    }
+    if (family_.has(Slot::kFinalNorm)) {
+      const std::string name = family_.name(Slot::kFinalNorm);
+      const uint32_t columns = extent_of(config_, axes_of(family_, Slot::kFinalNorm).rows);
+      const EpilogueSpec last = last_norm(name, columns);
+      x = family_.block.reversible ? builder_.join(base_ + name, other, x, last) : builder_.row(base_ + name, x, last);
+      out.gamma = last.gamma;
+      out.beta = last.beta;
+    }
+    builder_.enter(fb::Phase::main);
+    out.hidden = x;
+    return out;
+  }
+
+ private:
+  EpilogueSpec last_norm(const std::string& name, uint32_t columns) {
+    EpilogueSpec epilogue = modules_.norm(name, columns);
+    if (beside_.last_scale == 1) return epilogue;
+    Values gamma = modules_.gammas(name + ".weight", columns);
+    for (float& value : gamma.values) value *= beside_.last_scale;
+    epilogue.gamma = builder_.vector(base_ + name + ".scaled", std::move(gamma));
+    return epilogue;
+  }
+
+  /// What a convolution over the tokens of `x` adds to `sum`.
+  int32_t convolution(int32_t x, int32_t sum) {
+    const std::string name = family_.name(Slot::kConvolution);
+    const uint32_t hidden = config_.hidden, count = config_.convolution;
+    Values weight = weights_.encoder(name + ".weight", {hidden, hidden, count});
+    std::vector<float> by_token(weight.values.size());  // [out][in][token] as [out][token][in]
+    for (size_t at = 0; at < by_token.size(); ++at) {
+      const size_t token = at % count, in = at / count % hidden, out = at / count / hidden;
+      by_token[(out * count + token) * hidden + in] = weight.values[at];
+    }
+    weight.values = std::move(by_token);
+    const int32_t matrix = builder_.linear_weight(base_ + name + ".weight", hidden, count * hidden, std::move(weight));
+    EpilogueSpec added = modules_.norm(family_.name(Slot::kConvolutionNorm), hidden);
+    added.activation = config_.convolution_activation;
+    added.residual = sum;
+    const int32_t tokens = builder_.unfold(base_ + name + ".tokens", x, count / 2, count / 2);
+    return builder_.linear(base_ + name, tokens, matrix, modules_.bias_of(name, hidden), added);
+  }
+
+  /// Each distance with its bucket's bias.
+  int32_t distance_bias() {
+    const std::string name = family_.name(Slot::kDistances);
+    const uint32_t most = config_.most_distance;
+    Values values = weights_.encoder(name, {config_.buckets, config_.heads});
+    if (!values.values.empty()) {
+      values.values = bucket_biases(values.values, config_.heads, config_.buckets, most,
+                                    config_.causal ? Sides::kBefore : Sides::kBoth);
+    }
+    builder_.enter(fb::Part::attention);
+    return builder_.table(base_ + name, config_.heads, 2 * most + 1, std::move(values));
+  }
+
+  int32_t slopes() {
+    Values values;
+    values.values = alibi_slopes(config_.heads);
+    builder_.enter(fb::Part::attention);
+    return builder_.vector(base_ + "slopes", std::move(values));
+  }
+
+  /// Rows of a module's weight or bias as the graph has them: those of queries and keys in the order in which they are turned, those of
+  /// what is added to the residual times the settings' factor.
+  Values fitted(uint32_t layer, Slot source, Values values, uint32_t columns) {
+    const bool adds = source == Slot::kAttentionOut || source == Slot::kDown;
+    for (float& value : values.values) {
+      if (adds) value *= config_.added_factor;
+      if (source == Slot::kQuery) value *= config_.summed.query_factor;
+      if (source == Slot::kKey) value *= config_.summed.key_factor;
+    }
+    const Slot factors = source == Slot::kAttentionOut ? Slot::kAttentionFactors : Slot::kDownFactors;
+    if (adds && family_.has(factors) && !values.values.empty()) {
+      const std::string name = layer_prefix(config_, layer) + family_.name(factors);
+      const auto rows = static_cast<uint32_t>(values.values.size() / columns);
+      const Values by = weights_.encoder(name, {rows});
+      for (size_t i = 0; i < values.values.size() && !by.values.empty(); ++i)
+        values.values[i] *= by.values[i / columns];
+    }
+    const bool turns = family_.block.neighbours && (source == Slot::kQuery || source == Slot::kKey);
+    if (!turns || values.values.empty() || config_.places[layer].turned == 0) return values;
+    const uint32_t heads = source == Slot::kQuery ? config_.widths.heads[layer] : kv_heads_of(config_, layer);
+    halves_of_neighbours(values.values, heads, columns, config_.places[layer].turned);
+    return values;
+  }
+
+  /// A linear layer of an encoder layer, of one or several modules above each other, of `rows` outputs each. Where another layer's matrix is shared
+  /// (`owner` < `layer`), and has the same values, there is one constant of it; where training has pulled the two apart, each
+  /// has its own. Layers that name the same tensors have the same constants.
+  int32_t dense(uint32_t layer, Slot slot, int32_t x, const std::vector<std::pair<Slot, uint32_t>>& sources,
+                const EpilogueSpec& epilogue) {
+    const uint32_t in = builder_.width(x);
+    uint32_t out = 0;
+    for (const auto& [source, rows] : sources) out += rows;
+    const std::string part = plain_name(family_, slot), prefix = layer_prefix(config_, layer), name = prefix + part;
+    const std::string op = graph_name(config_, layer, slot);
+    const int32_t same = modules_.made_of(name + ".weight");
+    if (same != kAbsent) return builder_.linear(op, x, same, modules_.made_of(name + ".bias"), epilogue);
+    std::vector<Values> weights, biases;
+    bool biased = false;
+    for (const auto& [source, rows] : sources) {
+      const std::string stored = prefix + family_.name(source);
+      weights.push_back(fitted(layer, source, weights_.encoder(stored + ".weight", {rows, in}), in));
+      Values bias;
+      if (modules_.lacks_bias(stored)) {
+        bias.values.assign(rows, 0.0F);
+      } else {
+        bias = fitted(layer, source, weights_.encoder(stored + ".bias", {rows}), 1);
+        biased = true;
+      }
+      if (source == Slot::kQuery && family_.has(Slot::kQueryBias)) {  // what they are for keys
+        const Values more = take_by_head(weights_, config_, layer, Slot::kQueryBias);
+        for (size_t row = 0; row < more.values.size() && row < bias.values.size(); ++row)
+          bias.values[row] += more.values[row];
+        biased = true;
+      }
+      biases.push_back(std::move(bias));
+    }
+    Values values = concatenate(std::move(weights));
+    const int32_t owner = modules_.made_of(layer_prefix(config_, config_.widths.shared[layer]) + part + ".weight");
+    const int32_t weight = owner != kAbsent && builder_.holds(owner, values)
+                               ? owner
+                               : modules_.matrix(name + ".weight", out, in, std::move(values));
+    modules_.remember(name + ".weight", weight);
+    if (!biased) return builder_.linear(op, x, weight, kAbsent, epilogue);
+    const int32_t bias = builder_.vector(base_ + name + ".bias", concatenate(std::move(biases)));
+    modules_.remember(name + ".bias", bias);
+    return builder_.linear(op, x, weight, bias, epilogue);
+  }
+
+  /// What attention of this layer knows of places.
+  void know_places(uint32_t layer, uint32_t positions) {
+    if (config_.places.empty()) return;
+    const LayerPlaces& places = config_.places[layer];
+    scores_.mask = config_.causal    ? places.sees_all ? fb::MaskKind::causal : fb::MaskKind::causal_window
+                   : places.sees_all ? fb::MaskKind::none
+                                     : fb::MaskKind::window;
+    scores_.window = places.window;
+    rotary_ = kAbsent;
+    if (places.rotary.base == 0) return;
+    for (const auto& [rotary, table] : angles_) {
+      if (rotary == places.rotary) rotary_ = table;
+    }
+    if (rotary_ != kAbsent) return;
+    Values values;
+    values.values = rotary_angles(positions, places.turned, places.rotary);
+    builder_.enter(fb::Part::attention);
+    const std::string others = angles_.empty() ? "" : fmt::format(".{}", angles_.size());
+    rotary_ = builder_.table(fmt::format("{}rotary.{}{}", base_, places.rotary.base, others), positions, places.turned,
+                             std::move(values));
+    angles_.emplace_back(places.rotary, rotary_);
+  }
+
+  /// Queries, keys and values by matrices that are stored from inputs to heads. Queries have the bias that they have for keys.
+  int32_t by_head(uint32_t layer, int32_t x) {
+    const uint32_t columns = config_.heads * config_.head_width, in = config_.hidden;
+    const std::string op = graph_name(config_, layer, Slot::kQkv);
+    std::vector<Values> matrices;
+    for (const Slot slot : {Slot::kQuery, Slot::kKey, Slot::kValue}) {
+      Values stored = take_by_head(weights_, config_, layer, slot);
+      stored.values = turned(stored.values, in);
+      matrices.push_back(std::move(stored));
+    }
+    Values bias = take_by_head(weights_, config_, layer, Slot::kQueryBias);
+    if (!bias.values.empty()) bias.values.resize(size_t{3} * columns);
+    const int32_t matrix = builder_.linear_weight(op + ".weight", 3 * columns, in, concatenate(std::move(matrices)));
+    return builder_.linear(op, x, matrix, builder_.vector(op + ".bias", std::move(bias)), {});
+  }
+
+  /// What a layer makes of its heads' contexts, where that matrix is stored by head, too.
+  int32_t of_heads(uint32_t layer, int32_t x, const EpilogueSpec& epilogue) {
+    const std::string op = graph_name(config_, layer, Slot::kAttentionOut);
+    const uint32_t columns = config_.heads * config_.head_width;
+    const int32_t matrix = builder_.linear_weight(op + ".weight", config_.hidden, columns,
+                                                  take_by_head(weights_, config_, layer, Slot::kAttentionOut));
+    return builder_.linear(op, x, matrix, kAbsent, epilogue);
+  }
+
+  /// Queries, keys and values that a file has in one matrix, in groups of queries and the keys and values that they share.
+  int32_t unmixed(uint32_t layer, int32_t x, uint32_t heads, uint32_t kv_heads) {
+    const uint32_t groups = family_.block.together ? 1 : kv_heads, in = config_.hidden;
+    const uint32_t queries = heads / groups * config_.head_width, keys = kv_heads / groups * config_.head_width;
+    const uint32_t columns = heads * config_.head_width, all = groups * (queries + 2 * keys);
+    const std::string name = layer_prefix(config_, layer) + family_.name(Slot::kQueriesKeysValues),
+                      op = graph_name(config_, layer, Slot::kQkv);
+    const auto apart = [&](Values values, uint32_t width) {
+      std::vector<float> rows;
+      rows.reserve(values.values.size());
+      for (uint32_t part = 0; part < 3 && !values.values.empty(); ++part) {
+        const size_t first = part == 0 ? 0 : part == 1 ? queries : queries + keys;
+        const size_t count = (part == 0 ? size_t{queries} : size_t{keys}) * width;
+        for (size_t group = 0; group < groups; ++group) {
+          const auto begin = values.values.begin() +
+                             static_cast<std::ptrdiff_t>((group * (queries + 2 * size_t{keys}) + first) * width);
+          rows.insert(rows.end(), begin, begin + static_cast<std::ptrdiff_t>(count));
+        }
+      }
+      values.values = std::move(rows);
+      return values;
+    };
+    Values weight = apart(weights_.encoder(name + ".weight", {all, in}), in);
+    int32_t bias = kAbsent;
+    if (family_.has(Slot::kQueryBias)) {
+      const std::string prefix = layer_prefix(config_, layer);
+      Values zeros;
+      zeros.values.assign(columns, 0.0F);
+      std::vector<Values> biases;
+      biases.push_back(weights_.encoder(prefix + family_.name(Slot::kQueryBias), {columns}));
+      biases.push_back(std::move(zeros));
+      biases.push_back(weights_.encoder(prefix + family_.name(Slot::kValueBias), {columns}));
+      bias = builder_.vector(op + ".bias", concatenate(std::move(biases)));
+    } else if (!modules_.lacks_bias(name)) {
+      bias = builder_.vector(op + ".bias", apart(weights_.encoder(name + ".bias", {all}), 1));
+    }
+    return builder_.linear(op, x, builder_.linear_weight(op + ".weight", all, in, std::move(weight)), bias, {});
+  }
+
+  EpilogueSpec layer_norm(uint32_t layer, Slot slot) {
+    return modules_.norm(layer_prefix(config_, layer) + family_.name(slot),
+                         extent_of(config_, axes_of(family_, slot).rows));
+  }
+
+  /// What the part of a layer that `slot` norms reads, where norms stand in front.
+  int32_t normed(uint32_t layer, Slot slot, int32_t x) {
+    const bool first = layer == 0 && slot == Slot::kAttentionNorm && !family_.block.norm_before_all;
+    if (!family_.block.norm_first || first || !family_.has(slot)) return x;
+    return builder_.row(graph_name(config_, layer, slot), x, layer_norm(layer, slot));
+  }
+
+  /// The sum of `x` and what a part of a layer makes of it, normed where norms stand behind.
+  EpilogueSpec added(uint32_t layer, Slot slot, int32_t x) {
+    EpilogueSpec epilogue = family_.block.norm_first ? EpilogueSpec{} : layer_norm(layer, slot);
+    epilogue.residual = x;
+    return epilogue;
+  }
+
+  /// What SSRU cells make of the layer's tokens, in the place of attention.
+  int32_t simple_recurrence(uint32_t i, int32_t x) {
+    builder_.enter(fb::Part::recurrent, static_cast<int32_t>(i));
+    const int32_t in = normed(i, Slot::kAttentionNorm, x);
+    const std::string prefix = layer_prefix(config_, i);
+    const int32_t states =
+        import_ssru(builder_, weights_, prefix + family_.name(Slot::kForget), prefix + family_.name(Slot::kCandidate),
+                    graph_name(config_, i, Slot::kGates), graph_name(config_, i, Slot::kCells), in);
+    EpilogueSpec after = added(i, Slot::kAttentionNorm, x);
+    after.activation = fb::ActivationKind::relu;
+    return builder_.row(graph_name(config_, i, Slot::kAttentionNorm), states, after);
+  }
+
+  /// `other`: what reversible layers add it to.
+  int32_t attention(uint32_t i, int32_t x, int32_t other) {
+    if (family_.has(Slot::kForget)) return simple_recurrence(i, x);
+    const uint32_t heads = config_.widths.heads[i], kv_heads = kv_heads_of(config_, i);
+    const uint32_t columns = heads * config_.head_width, kv_columns = kv_heads * config_.head_width;
+    builder_.enter(fb::Part::attention, static_cast<int32_t>(i));
+    const int32_t in = normed(i, Slot::kAttentionNorm, narrowed(i, x));
+    attended_ = in;
+    if (config_.summed.features != 0) {
+      const int32_t both = dense(i, Slot::kKeysValues, in, {{Slot::kKey, columns}, {Slot::kValue, columns}}, {});
+      const int32_t queries = dense(i, Slot::kQuery, in, {{Slot::kQuery, columns}}, {});
+      const int32_t summed = by_sums_.attend(i, queries, both);
+      return dense(i, Slot::kAttentionOut, summed, {{Slot::kAttentionOut, config_.inner}},
+                   added(i, Slot::kAttentionNorm, x));
+    }
+    if (!config_.chunked.hashed.empty()) {
+      std::vector<std::pair<Slot, uint32_t>> parts = {{Slot::kQueryKey, columns}, {Slot::kValue, columns}};
+      if (!config_.chunked.hashed[i]) parts = {{Slot::kQuery, columns}, {Slot::kKey, columns}, {Slot::kValue, columns}};
+      const int32_t context = by_chunks_.attend(i, dense(i, Slot::kQkv, in, parts, {}));
+      return dense(i, Slot::kAttentionOut, context, {{Slot::kAttentionOut, config_.inner}},
+                   added(i, Slot::kAttentionNorm, other));
+    }
+    // Queries, keys and values by one multiplication: their weights one above the other.
+    const int32_t qkv =
+        config_.narrow_scores                   ? through_bottleneck(i, x, columns)
+        : family_.has(Slot::kQueriesKeysValues) ? unmixed(i, in, heads, kv_heads)
+        : family_.block.by_head
+            ? by_head(i, in)
+            : dense(i, Slot::kQkv, in, {{Slot::kQuery, columns}, {Slot::kKey, kv_columns}, {Slot::kValue, kv_columns}},
+                    {});
+    TurnSpec turn{rotary_, kAbsent, config_.epsilon};
+    if (family_.has(Slot::kQueryNorm)) turn.norms = query_norms(i, columns, kv_columns);
+    turn.each_head = family_.block.head_norms;
+    turn.norm = family_.block.rms_norms ? fb::NormKind::rms : fb::NormKind::layer;
+    const Heads split = builder_.split_heads(graph_name(config_, i, Slot::kHeads), qkv, heads, kv_heads, turn);
+    const int32_t context = long_.attend(i, in, split, scores_);
+    const EpilogueSpec after = added(i, Slot::kAttentionNorm, config_.bottlenecks ? in : x);
+    if (family_.block.by_head) return of_heads(i, context, after);
+    const int32_t out = add(i, Slot::kAttentionOut, Slot::kAttentionOutNorm, context, after);
+    if (!family_.has(Slot::kSumNorm)) return out;
+    return builder_.row(graph_name(config_, i, Slot::kSumNorm), out, added(i, Slot::kSumNorm, x));
+  }
+
+  /// What layer i takes of the source: keys and values are made of it once, by the pass over it.
+  int32_t cross_attention(uint32_t i, int32_t x) {
+    const uint32_t heads = config_.heads, columns = heads * config_.head_width;
+    const auto layer = static_cast<int32_t>(i);
+    const std::string name = graph_name(config_, i, Slot::kCrossAttention);
+    builder_.enter(fb::Part::attention, layer);
+    const int32_t in = family_.block.norm_first
+                           ? builder_.row(graph_name(config_, i, Slot::kCrossNorm), x, layer_norm(i, Slot::kCrossNorm))
+                           : x;
+    const int32_t queries = builder_.split_queries(
+        name + ".heads", dense(i, Slot::kCrossQuery, in, {{Slot::kCrossQuery, columns}}, {}), heads);
+    builder_.enter(fb::Phase::source);
+    builder_.enter(fb::Part::attention, layer);
+    const int32_t both = dense(i, Slot::kCrossKeysValues, beside_.source->hidden,
+                               {{Slot::kCrossKey, columns}, {Slot::kCrossValue, columns}}, {});
+    const Heads states = builder_.split_states(name + ".states", both, heads);
+    builder_.enter(fb::Phase::main);
+    builder_.enter(fb::Part::attention, layer);
+    AttentionSpec all;
+    all.scale = config_.score_scale;
+    const int32_t context = builder_.attention(name, {queries, states.k, states.v}, all);
+    return dense(i, Slot::kCrossOut, context, {{Slot::kCrossOut, config_.hidden}}, added(i, Slot::kCrossNorm, x));
+  }
+
+  /// What `slot` makes of x, with its sum with the residual of `after`: behind a norm of its own, where there is one.
+  int32_t add(uint32_t i, Slot slot, Slot norm_slot, int32_t x, const EpilogueSpec& after) {
+    const std::vector<std::pair<Slot, uint32_t>> sources = {{slot, config_.inner}};
+    if (!family_.has(norm_slot)) return dense(i, slot, x, sources, after);
+    return builder_.row(graph_name(config_, i, norm_slot), dense(i, slot, x, sources, layer_norm(i, norm_slot)), after);
+  }
+
+  /// Norms of the queries and keys of layer i, which have so many columns.
+  int32_t query_norms(uint32_t i, uint32_t columns, uint32_t key_columns) {
+    const bool each = family_.block.head_norms;
+    const uint32_t widest = each ? config_.head_width : std::max(columns, key_columns);
+    const uint32_t padded = (widest + 15) / 16 * 16;
+    std::vector<Values> rows;
+    for (const Slot slot : {Slot::kQueryNorm, Slot::kKeyNorm}) {
+      const uint32_t count = each ? config_.head_width : slot == Slot::kQueryNorm ? columns : key_columns;
+      const std::string name = layer_prefix(config_, i) + family_.name(slot);
+      rows.push_back(modules_.gammas(name + ".weight", count));
+      Values none;
+      none.values.assign(count, 0.0F);
+      const bool bare = family_.block.rms_norms || modules_.lacks_bias(name);
+      rows.push_back(bare ? none : weights_.encoder(name + ".bias", {count}));
+    }
+    for (Values& row : rows) {
+      if (!row.values.empty()) row.values.resize(padded);
+    }
+    return builder_.table(graph_name(config_, i, Slot::kQueryNorm) + ".norms", 4, padded, concatenate(std::move(rows)));
+  }
+
+  /// `x` behind the bottleneck in front of layer i.
+  int32_t narrowed(uint32_t i, int32_t x) {
+    if (!config_.bottlenecks) return x;
+    return modules_.dense(layer_prefix(config_, i) + family_.name(Slot::kNarrow), x, config_.inner,
+                          layer_norm(i, Slot::kNarrowNorm));
+  }
+
+  /// Queries, keys and values of layer i where queries and keys have a bottleneck of their own. It is linear, norm included: its
+  /// matrix is multiplied with theirs, so that one multiplication makes all three.
+  int32_t through_bottleneck(uint32_t i, int32_t x, uint32_t columns) {
+    const uint32_t hidden = config_.hidden, inner = config_.inner;
+    const std::string prefix = layer_prefix(config_, i);
+    const auto take = [&](Slot slot, const char* kind, const std::vector<uint32_t>& shape) {
+      return weights_.encoder(prefix + family_.name(slot) + kind, shape);
+    };
+    const Values narrow = take(Slot::kNarrowScores, ".weight", {inner, hidden});
+    const Values shift = take(Slot::kNarrowScores, ".bias", {inner});
+    const Values gamma = take(Slot::kNarrowScoresNorm, ".weight", {inner});
+    const Values beta = take(Slot::kNarrowScoresNorm, ".bias", {inner});
+    std::vector<Values> weights, biases;
+    for (const Slot slot : {Slot::kQuery, Slot::kKey}) {
+      Values weight = take(slot, ".weight", {columns, inner}), bias = take(slot, ".bias", {columns});
+      const bool all = !narrow.values.empty() && !shift.values.empty() && !gamma.values.empty() &&
+                       !beta.values.empty() && !weight.values.empty() && !bias.values.empty();
+      if (all) {
+        std::vector<float> product;
+        product.reserve(size_t{columns} * hidden);
+        for (size_t row = 0; row < columns; ++row) {
+          std::vector<double> sums(hidden);
+          double constant = double{bias.values[row]};
+          for (size_t k = 0; k < inner; ++k) {
+            const double w = double{weight.values[row * inner + k]}, scaled = w * double{gamma.values[k]};
+            constant += scaled * double{shift.values[k]} + w * double{beta.values[k]};
+            for (size_t c = 0; c < hidden; ++c) sums[c] += scaled * double{narrow.values[k * hidden + c]};
+          }
+          for (const double sum : sums) product.push_back(static_cast<float>(sum));
+          bias.values[row] = static_cast<float>(constant);
+        }
+        weight.values = std::move(product);
+        weight.source.insert(weight.source.end(), narrow.source.begin(), narrow.source.end());
+      }
+      weights.push_back(std::move(weight));
+      biases.push_back(std::move(bias));
+    }
+    weights.push_back(take(Slot::kValue, ".weight", {columns, hidden}));
+    biases.push_back(take(Slot::kValue, ".bias", {columns}));
+    const std::string op = graph_name(config_, i, Slot::kQkv);
+    const int32_t weight = builder_.linear_weight(op + ".weight", 3 * columns, hidden, concatenate(std::move(weights)));
+    return builder_.linear(op, x, weight, builder_.vector(op + ".bias", concatenate(std::move(biases))), {});
+  }
+
+  /// The feed-forward layers in front of layer i's last one.
+  int32_t stacked(uint32_t i, int32_t x, uint32_t width) {
+    const auto name = [&](Slot slot, uint32_t number) {
+      return layer_prefix(config_, i) + fmt::format(fmt::runtime(family_.name(slot)), number);
+    };
+    for (uint32_t k = 0; k + 1 < config_.feed_forwards; ++k) {
+      EpilogueSpec activated;
+      activated.activation = config_.activation;
+      const int32_t wide = modules_.dense(name(Slot::kStackUp, k), x, width, activated);
+      EpilogueSpec added = modules_.norm(name(Slot::kStackDownNorm, k), config_.inner);
+      added.residual = x;
+      x = modules_.dense(name(Slot::kStackDown, k), wide, config_.inner, added);
+    }
+    return x;
+  }
+
+  /// What tokens and entities make together.
+  int32_t with_entities(uint32_t i, int32_t x, uint32_t width, const EpilogueSpec& activated) {
+    EpilogueSpec sum;
+    sum.residual = entities_.up(i, width);
+    const int32_t both = dense(i, Slot::kUp, x, {{Slot::kUp, width}}, sum);
+    return builder_.row(graph_name(config_, i, Slot::kUp) + ".activation", both, activated);
+  }
+
+  /// `outer`: what the layer reads.
+  int32_t feed_forward(uint32_t i, int32_t x, int32_t outer) {
+    const uint32_t width = config_.widths.intermediate[i];
+    builder_.enter(fb::Part::feed_forward, static_cast<int32_t>(i));
+    x = stacked(i, x, width);
+    const int32_t in = !config_.parallel                    ? normed(i, Slot::kDownNorm, x)
+                       : has_role(config_, Slot::kDownNorm) ? normed(i, Slot::kDownNorm, outer)
+                                                            : attended_;
+    if (has_role(config_, Slot::kRouter, i)) {
+      return import_experts(builder_, weights_, config_, i, in, added(i, Slot::kDownNorm, x));
+    }
+    EpilogueSpec activated;
+    if (family_.has(Slot::kGate)) activated.gate = dense(i, Slot::kGate, in, {{Slot::kGate, width}}, {});
+    activated.activation = config_.activation;
+    const int32_t wide = entities_.in(i) ? with_entities(i, in, width, activated)
+                                         : dense(i, Slot::kUp, in, {{Slot::kUp, width}}, activated);
+    if (entities_.in(i)) entities_.down(i, wide);
+    x = add(i, Slot::kDown, Slot::kDownOutNorm, wide, added(i, Slot::kDownNorm, family_.block.reversible ? outer : x));
+    if (!config_.bottlenecks) return x;
+    EpilogueSpec widens = layer_norm(i, Slot::kWidenNorm);
+    widens.residual = outer;
+    return modules_.dense(layer_prefix(config_, i) + family_.name(Slot::kWiden), x, config_.hidden, widens);
+  }
+
+  Builder& builder_;
+  Weights& weights_;
+  const EncoderConfig& config_;
+  const Beside& beside_;
+  Modules modules_;
+  EntityRows entities_;
+  LongAttention long_;
+  LinearAttention by_sums_;
+  ChunkAttention by_chunks_;
+  const uint32_t positions_;  // tokens of the longest text
+  const Family& family_;
+  std::string base_;
+  std::string side_;            // before names that both stacks of a pair have
+  AttentionSpec scores_;        // what attention of a layer knows of places
+  int32_t rotary_ = kAbsent;    // angles of the layer's queries and keys
+  int32_t attended_ = kAbsent;  // what the layer's attention reads
+  std::vector<std::pair<Rotary, int32_t>> angles_;
+};
+
+}  // namespace
+
+Encoder import_encoder(Builder& builder, Weights& weights, const EncoderConfig& config, uint32_t positions,
+                       const Beside& beside) {
+  return Stack(builder, weights, config, beside, positions).run();
+}
+
+}  // namespace bantam::convert

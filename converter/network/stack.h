@@ -1,0 +1,45 @@
+// The stack of an encoder: embeddings and layers, built from its family's roles and recipe.
+#ifndef BANTAM_CONVERTER_NETWORK_STACK_H_
+#define BANTAM_CONVERTER_NETWORK_STACK_H_
+
+#include <string>
+#include <vector>
+
+#include "graph/builder.h"
+#include "network/blocks/long_attention.h"
+#include "network/families/config.h"
+#include "source/weights.h"
+
+namespace bantam::convert {
+
+/// What an imported encoder offers to heads.
+struct Encoder {
+  int32_t hidden = kAbsent;  // last_hidden_state [tokens, hidden]
+  int32_t gamma = kAbsent;   // of the norm that it comes from, where that is a decoder's last one
+  int32_t beta = kAbsent;
+  int32_t word_embeddings = kAbsent;  // for tied output layers
+  std::string words;                  // their tensor, relative to the base model
+  std::vector<int32_t> clusters;      // tables of words in clusters, in the place of word_embeddings
+  int32_t sinusoids = kAbsent;        // rows of places
+  int32_t state = kAbsent;            // [sequences, hidden], where recurrent layers keep what they end with
+  int32_t more_scores = kAbsent;      // of the vocabulary, which those of its output layer are added to
+  std::string base;                   // prefix of names in the graph: "bert."
+};
+
+/// What a stack stands beside.
+struct Beside {
+  fb::Phase phase = fb::Phase::main;
+  /// The encoder whose rows a decoder's layers attend to; null: they do not.
+  const Encoder* source = nullptr;
+  /// What the last norm leaves is multiplied by.
+  float last_scale = 1;
+  LongTexts long_texts;
+};
+
+/// Appends the encoder (or decoder) with its inputs; positions beyond `positions` (1 or more) are left out.
+Encoder import_encoder(Builder& builder, Weights& weights, const EncoderConfig& config, uint32_t positions,
+                       const Beside& beside = {});
+
+}  // namespace bantam::convert
+
+#endif  // BANTAM_CONVERTER_NETWORK_STACK_H_

@@ -1,0 +1,32 @@
+// The tokenizer of a model of texts, with the limits that the rest of its source puts on it.
+#ifndef BANTAM_CONVERTER_NETWORK_TEXT_LIMITS_H_
+#define BANTAM_CONVERTER_NETWORK_TEXT_LIMITS_H_
+
+#include <cstdint>
+#include <string>
+
+#include "base/error.h"
+#include "graph/graph.h"
+#include "source/sentence_transformers.h"
+#include "tokenizer/tokenizer.h"
+
+namespace bantam::convert {
+
+struct TextLimits {
+  uint32_t positions = 0;        // most tokens of a text in the file
+  uint32_t model_positions = 0;  // and in the source
+  uint32_t vocabulary = 0;
+  std::string model_type;
+  std::string
+      table_of;  // the file that has the table of words, where a tokenizer with more pieces is a mistake; else ""
+  bool averaged = false;  // vectors of words: no special tokens
+  bool filled = false;    // texts are filled up, and all of that counts
+};
+
+/// Adds the tokenizer, where the source has one. What is wrong goes to `problems`, what the user should know to the graph's notes.
+void add_tokenizer(Graph& graph, const TokenizerFiles& files, const TextLimits& limits, const SentencePooling& pooling,
+                   Problems& problems);
+
+}  // namespace bantam::convert
+
+#endif  // BANTAM_CONVERTER_NETWORK_TEXT_LIMITS_H_

@@ -1,0 +1,17 @@
+// Models of a vector a token, once the tokenizer is there: prefixes and fillers as its tokens.
+#ifndef BANTAM_CONVERTER_NETWORK_TOKEN_VECTORS_H_
+#define BANTAM_CONVERTER_NETWORK_TOKEN_VECTORS_H_
+
+#include "base/error.h"
+#include "graph/graph.h"
+#include "source/token_vectors.h"
+
+namespace bantam::convert {
+
+/// Stores the settings with the tokenizer's ids as a property (graph/late_interaction.h), and lets attention not see what fills
+/// queries up. Problems name tokens that the tokenizer lacks. O(tokens of the vocabulary).
+void resolve_token_vectors(Graph& graph, const TokenVectorSettings& settings, Problems& problems);
+
+}  // namespace bantam::convert
+
+#endif  // BANTAM_CONVERTER_NETWORK_TOKEN_VECTORS_H_

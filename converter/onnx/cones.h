@@ -1,0 +1,77 @@
+// Cones: what nodes compute of shapes, masks and ids alone, run for a few texts and compared with closed forms.
+#ifndef BANTAM_CONVERTER_ONNX_CONES_H_
+#define BANTAM_CONVERTER_ONNX_CONES_H_
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "bantam_generated.h"
+#include "onnx/axes.h"
+#include "onnx/host_tensor.h"
+#include "onnx/model.h"
+
+namespace bantam::convert::onnx {
+
+/// What is added to scores of what is not seen is below this.
+constexpr double kHidden = -1000;
+
+enum class InputRole : uint8_t { kIds, kMask, kSegments, kPositions };
+
+struct Probe {
+  Extents extents;
+  std::vector<int64_t> ids, mask,
+      segments;  // [batch, tokens]; ids of tokens that the mask leaves out are like the others
+  HostTensor input(InputRole role) const;
+};
+
+/// Of two lengths, with masks with holes and with masks that fill up, and one of `long_text` tokens where that is more. Extents that the
+/// file fixes are as it says.
+std::vector<Probe> make_probes(int64_t batch, int64_t tokens, int64_t long_text = 0);
+
+/// How long a text must be to show all that something does which constants take part in: a window of 64 tokens shows in longer ones alone.
+struct Reach {
+  int64_t farthest = 0;                                // the largest number among the constants
+  int64_t most = std::numeric_limits<int64_t>::max();  // tokens that its tables have rows for
+  void add(const Reach& other) {
+    farthest = std::max(farthest, other.farthest);
+    most = std::min(most, other.most);
+  }
+};
+/// Of a constant that `op` reads as its input number `place`.
+Reach reach_of(const HostTensor& constant, const std::string& op, size_t place);
+
+/// What the graph's input is, by its name; nothing where that is not known.
+std::optional<InputRole> input_role(const std::string& name);
+
+struct Mask {
+  fb::MaskKind kind = fb::MaskKind::none;
+  uint32_t window = 0;
+  // What is added to scores that are seen, by key - query: [heads, 2 farthest + 1], or a slope a head that -|key - query| is multiplied
+  // with; or nothing. Distances beyond have the value of the farthest.
+  std::vector<float> biases, slopes;
+  int64_t farthest = 0;
+};
+/// What of scores [batch, heads, tokens, tokens] is seen, from what is added to them (or a factor of softmax's inputs) for each probe.
+/// Nothing where it is none of: all, padding, causal, a window, both; with biases by distance or without.
+std::optional<Mask> recognise_mask(const std::vector<Probe>& probes, const std::vector<HostTensor>& added,
+                                   int64_t heads);
+
+/// Rows of a table that tokens look up: index[batch, tokens] (or [1, tokens]) for each probe.
+struct Index {
+  fb::IndexSource source = fb::IndexSource::ids;
+  int64_t first = 0;
+};
+std::optional<Index> recognise_index(const std::vector<Probe>& probes, const std::vector<HostTensor>& index);
+
+/// Is it, at the tokens of texts, `value`, and 0 elsewhere? Broadcast to [batch, tokens].
+bool is_mask(const std::vector<Probe>& probes, const std::vector<HostTensor>& mask);
+/// Is it the number of tokens of each text?
+bool is_count(const std::vector<Probe>& probes, const std::vector<HostTensor>& counts);
+
+}  // namespace bantam::convert::onnx
+
+#endif  // BANTAM_CONVERTER_ONNX_CONES_H_

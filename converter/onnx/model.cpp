@@ -1,0 +1,91 @@
+#include "onnx/model.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+
+#include "base/scratch_memory.h"
+
+namespace bantam::convert::onnx {
+
+uint32_t bytes_of(Type type) {
+  switch (type) {
+    case Type::u8:
+    case Type::i8:
+    case Type::boolean:
+      return 1;
+    case Type::u16:
+    case Type::i16:
+    case Type::f16:
+    case Type::bf16:
+      return 2;
+    case Type::f32:
+    case Type::i32:
+    case Type::u32:
+      return 4;
+    case Type::i64:
+    case Type::u64:
+    case Type::f64:
+      return 8;
+    default:
+      return 0;
+  }
+}
+
+bool is_float(Type type) { return type == Type::f32 || type == Type::f16 || type == Type::bf16 || type == Type::f64; }
+
+std::string name_of(Type type) {
+  static const std::map<Type, const char*> kNames = {
+      {Type::f32, "f32"}, {Type::u8, "u8"},   {Type::i8, "i8"},       {Type::u16, "u16"},      {Type::i16, "i16"},
+      {Type::i32, "i32"}, {Type::i64, "i64"}, {Type::text, "string"}, {Type::boolean, "bool"}, {Type::f16, "f16"},
+      {Type::f64, "f64"}, {Type::u32, "u32"}, {Type::u64, "u64"},     {Type::bf16, "bf16"}};
+  const auto found = kNames.find(type);
+  return found == kNames.end() ? fmt::format("type {}", static_cast<int32_t>(type)) : found->second;
+}
+
+int64_t Node::integer(const std::string& attribute, int64_t otherwise) const {
+  const auto found = attributes.find(attribute);
+  return found == attributes.end() ? otherwise : found->second.i;
+}
+float Node::number(const std::string& attribute, float otherwise) const {
+  const auto found = attributes.find(attribute);
+  return found == attributes.end() ? otherwise : found->second.f;
+}
+std::string Node::text(const std::string& attribute, const std::string& otherwise) const {
+  const auto found = attributes.find(attribute);
+  return found == attributes.end() ? otherwise : found->second.s;
+}
+std::vector<int64_t> Node::integers(const std::string& attribute) const {
+  const auto found = attributes.find(attribute);
+  return found == attributes.end() ? std::vector<int64_t>{} : found->second.ints;
+}
+void Model::let_go(std::string_view bytes) const {
+  // Where the system holds files in large pages, reading a byte brings the whole page that it is in: what was let go before may be back.
+  constexpr size_t kLargePage = size_t{2} << 20;
+  const std::less_equal<> at_most;  // of pointers into different objects
+  for (const auto& mapping : mappings) {
+    const auto* begin = reinterpret_cast<const char*>(mapping->data());
+    const bool inside = at_most(begin, bytes.data()) && at_most(bytes.data() + bytes.size(), begin + mapping->size());
+    if (!inside) continue;
+    const auto first = static_cast<size_t>(bytes.data() - begin);
+    const size_t from = first - std::min(first, kLargePage);
+    const size_t behind = first + bytes.size() + std::min(mapping->size() - first - bytes.size(), kLargePage);
+    convert::let_go(begin + from, behind - from);
+  }
+}
+
+const std::string& Node::input(size_t i) const {
+  static const std::string kNone;
+  return i < inputs.size() ? inputs[i] : kNone;
+}
+const std::string& Node::output(size_t i) const {
+  static const std::string kNone;
+  return i < outputs.size() ? outputs[i] : kNone;
+}
+std::string Node::shown() const {
+  const std::string kind = !called.empty() ? called : domain.empty() ? op : domain + ":" + op;
+  return fmt::format("{} \"{}\"", kind, !name.empty() ? name : output(0));
+}
+
+}  // namespace bantam::convert::onnx

@@ -1,0 +1,145 @@
+#include "onnx/onnx_import.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "base/error.h"
+#include "base/is_there.h"
+#include "graph/builder.h"
+#include "graph/task_parts.h"
+#include "network/families/config.h"
+#include "network/heads.h"
+#include "network/languages.h"
+#include "network/record_source.h"
+#include "network/text_limits.h"
+#include "onnx/emit.h"
+#include "onnx/lowering.h"
+#include "onnx/onnx_task.h"
+#include "source/export_file.h"
+
+namespace bantam::convert {
+namespace fs = std::filesystem;
+namespace {
+
+/// The directory of the file, or the one above, that holds `name`; "": neither does.
+fs::path beside(const fs::path& directory, const char* name) {
+  if (is_there(directory / name)) return directory;
+  // Only where files of a model are kept apart by their kinds: onnx/model.onnx.
+  const fs::path above = directory / "..";
+  return is_there(above / name) ? above : fs::path{};
+}
+
+constexpr uint32_t kUsualTokens = 512;  // of the longest text, where nothing says it
+/// Tokens of the longest text that masks and places are run for.
+constexpr int64_t kLongestRun = 1024;
+
+/// The file's nodes, read with texts that are long enough for what its masks and places do.
+std::unique_ptr<onnx::Lowering> lowered(const onnx::Model& model, uint32_t max_tokens, uint32_t usual) {
+  int64_t tokens = 0;
+  while (true) {
+    auto lowering = std::make_unique<onnx::Lowering>(model, tokens);
+    lowering->run();
+    // What is farther away than any text is long does not matter.
+    const auto most = static_cast<int64_t>(onnx::positions_of(lowering->blocks(), max_tokens, usual));
+    const int64_t wanted = std::min(lowering->wanted_text(), most);
+    if (wanted <= tokens) return lowering;
+    if (wanted > kLongestRun) {
+      throw Error(
+          ExitCode::kUnsupported,
+          fmt::format("{}: what its masks or places do shows in texts of {} tokens, and texts of {} at most are "
+                      "tried; give --max-tokens {} or fewer",
+                      model.path.string(), wanted, kLongestRun, kLongestRun));
+    }
+    tokens = wanted;
+  }
+}
+
+}  // namespace
+
+std::optional<ModelSource> open_onnx(const fs::path& named) {
+  std::error_code error;
+  const fs::file_status status = fs::status(named, error);
+  fs::path file;
+  if (fs::is_regular_file(status) && named.extension() == ".onnx") file = named;
+  if (fs::is_directory(status)) {
+    file = export_file(named, ".onnx",
+                       {"model.onnx", "onnx/model.onnx", "model_quantized.onnx", "onnx/model_quantized.onnx"});
+  }
+  if (file.empty()) return std::nullopt;
+  ModelSource source;
+  source.onnx = std::make_shared<const onnx::Model>(onnx::read_model(file));
+  const fs::path directory = file.has_parent_path() ? file.parent_path() : fs::path(".");
+  source.root = beside(directory, "modules.json");
+  if (source.root.empty()) source.root = directory;
+  const fs::path config = beside(directory, "config.json");
+  source.config = config.empty() ? Json::object() : read_json_object(config / "config.json");
+  source.directory = directory;
+  for (const char* name : kTokenizerFiles) {
+    if (is_there(directory / name)) break;
+    if (!is_there(directory / ".." / name)) continue;
+    source.directory = directory / "..";
+    break;
+  }
+  source.tokenizer = read_tokenizer_files(source.directory);
+  source.weight_files = {file};
+  for (const fs::path& data : source.onnx->data_files) source.weight_files.push_back(data);
+  return source;
+}
+
+Graph import_onnx(const ModelSource& source, const ImportOptions& options) {
+  const std::string file = source.onnx->path.string();
+  Graph graph;
+  Problems problems;
+  const Fields fields(source.config, "config.json", problems);
+  const uint32_t usual = fields.count("max_position_embeddings", kMaxPositions, kUsualTokens);
+  uint32_t max_tokens = options.max_tokens;
+  if (source.onnx->tokens != 0) {  // more than that, and the graph is another
+    const auto made_for = static_cast<uint32_t>(source.onnx->tokens);
+    max_tokens = max_tokens == 0 ? made_for : std::min(max_tokens, made_for);
+  }
+  const std::unique_ptr<onnx::Lowering> read = lowered(*source.onnx, max_tokens, usual);
+  onnx::Lowering& lowering = *read;
+  const uint32_t positions = onnx::positions_of(lowering.blocks(), max_tokens, usual);
+  const onnx::Outputs outputs = onnx::read_outputs(*source.onnx, lowering);
+  const onnx::Choice choice = onnx::choose(outputs, options, fields, lowering.blocks(), file);
+  Builder builder(graph);
+  std::vector<int32_t> needed;
+  for (const onnx::Output& output : choice.outputs) needed.push_back(output.block);
+  const onnx::Emitted emitted = onnx::emit(lowering.blocks(), needed, positions, source.onnx, graph, builder);
+  SentencePooling pooling;
+  onnx::add_task(choice, emitted, source.root, options, fields, problems, graph, builder, &pooling);
+  problems.raise();
+  graph.model.max_sequence = positions;
+  if (!options.ids_only) {
+    TextLimits limits;
+    limits.positions = limits.model_positions = positions;
+    limits.vocabulary = emitted.vocabulary;
+    limits.model_type = source.onnx->format;
+    limits.filled = source.onnx->filled;
+    if (limits.filled) limits.model_positions = static_cast<uint32_t>(source.onnx->tokens);
+    limits.table_of = file;
+    add_tokenizer(graph, source.tokenizer, limits, pooling, problems);
+    add_languages(graph, emitted.vocabulary);
+  }
+  for (const auto* notes : {&source.notes, &source.onnx->notes}) {
+    graph.notes.insert(graph.notes.end(), notes->begin(), notes->end());
+  }
+  graph.notes.insert(graph.notes.end(), lowering.notes().begin(), lowering.notes().end());
+  if (emitted.kept + emitted.requantised != 0) {
+    graph.notes.push_back(
+        fmt::format("of the file's matrices of integers {} stay as they are, with their scales; {} are rounded anew, "
+                    "which have another "
+                    "zero than 0, or one scale for rows that have one each here",
+                    emitted.kept, emitted.requantised));
+  }
+  record_provenance(graph, source, fields);
+  const std::string opset = source.onnx->opset == 0 ? "" : fmt::format("opset {}, ", source.onnx->opset);
+  record_property(graph, source.onnx->format, opset + source.onnx->producer);
+  problems.raise();
+  return graph;
+}
+
+}  // namespace bantam::convert

@@ -1,0 +1,44 @@
+// What a file's outputs are to a task: scores of labels, of tags, of words, the two ends of an answer, vectors.
+#ifndef BANTAM_CONVERTER_ONNX_ONNX_TASK_H_
+#define BANTAM_CONVERTER_ONNX_ONNX_TASK_H_
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "network/import_options.h"
+#include "onnx/emit.h"
+#include "onnx/lowering.h"
+#include "source/fields.h"
+#include "source/sentence_transformers.h"
+
+namespace bantam::convert::onnx {
+
+struct Output {
+  std::string name;
+  int32_t block = -1;
+  bool squeezed = false;
+};
+using Outputs = std::vector<Output>;
+
+/// Those that are rows of tokens or of texts. Throws Error where none is.
+Outputs read_outputs(const Model& model, Lowering& lowering);
+
+struct Choice {
+  fb::TaskKind task = fb::TaskKind::none;
+  bool pools = false;  // the first output's rows make a text's vector
+  Outputs outputs;
+};
+
+/// The task that --task, the outputs, their names and config.json say, in this order. Throws Error where they contradict each other.
+Choice choose(const Outputs& outputs, const ImportOptions& options, const Fields& config,
+              const std::vector<Block>& blocks, const std::string& file);
+
+/// Adds the model's outputs and the task table. Pooling of raw rows is as modules.json in `root` says, else the mean.
+void add_task(const Choice& choice, const Emitted& emitted, const std::filesystem::path& root,
+              const ImportOptions& options, const Fields& config, Problems& problems, Graph& graph, Builder& builder,
+              SentencePooling* pooling);
+
+}  // namespace bantam::convert::onnx
+
+#endif  // BANTAM_CONVERTER_ONNX_ONNX_TASK_H_

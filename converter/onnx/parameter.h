@@ -1,0 +1,56 @@
+// Parameter: a constant of the file that stays there until it is stored in the graph, in its orientation and with the scales that its
+// integers have.
+#ifndef BANTAM_CONVERTER_ONNX_PARAMETER_H_
+#define BANTAM_CONVERTER_ONNX_PARAMETER_H_
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "graph/builder.h"
+#include "onnx/host_tensor.h"
+#include "onnx/model.h"
+
+namespace bantam::convert::onnx {
+
+struct Parameter {
+  std::string name;
+  const Tensor* tensor = nullptr;            // in the file; or
+  std::shared_ptr<const HostTensor> folded;  // made of constants
+  bool turned = false;                       // a matrix whose columns are rows
+  std::shared_ptr<const HostTensor> scale;   // of integers: one, or one a row of `axis`
+  std::shared_ptr<const HostTensor> zero;    // null: 0
+  int64_t axis = 0;                          // of the tensor as it is stored
+
+  bool there() const { return tensor != nullptr || folded != nullptr; }
+  std::vector<int64_t> dims() const;
+  bool is_integer() const;
+  double stored(uint64_t i) const;  // element of the tensor as it is stored, without its scale
+};
+
+/// A matrix of these numbers.
+Parameter matrix_parameter(std::string name, int64_t rows, int64_t columns, std::vector<double> values);
+
+/// Small enough to be run; the scale is applied. Null: too large, or of a type that is not read.
+std::shared_ptr<const HostTensor> host_of(const Parameter& parameter);
+
+/// A matrix on its way into the graph: `rounded` where the file's integers stay what they are.
+struct MatrixValues {
+  Values values;
+  std::shared_ptr<const Rounded> rounded;
+};
+
+/// A matrix [rows, columns] as it is turned, times its scales. Integers of at most 127 around 0 with a scale for all or for a row stay.
+/// Throws Error naming the tensor where a value is not finite. Only rows from `skip` on, `keep` of them. Floats stay in the file.
+MatrixValues matrix_of(const Parameter& parameter, uint32_t skip, uint32_t keep,
+                       const std::shared_ptr<const Model>& model);
+/// Matrices of as many columns above each other.
+Values above_each_other(std::vector<Values> parts);
+/// Numbers of a vector.
+Values vector_of(const Parameter& parameter, const std::string& file);
+
+}  // namespace bantam::convert::onnx
+
+#endif  // BANTAM_CONVERTER_ONNX_PARAMETER_H_

@@ -1,0 +1,107 @@
+#include "onnx/tflite/tflite.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <memory>
+#include <utility>
+
+#include "base/error.h"
+#include "base/is_there.h"
+#include "onnx/tflite/archive.h"
+#include "onnx/tflite/metadata.h"
+#include "onnx/tflite/translator.h"
+#include "source/export_file.h"
+#include "source/weight_file.h"
+
+namespace bantam::convert {
+namespace fs = std::filesystem;
+namespace {
+
+/// What an input of this name is called in graphs of ONNX; "": that is not known.
+std::string role_of(std::string name) {
+  for (char& c : name) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  const auto has = [&](const char* part) { return name.find(part) != std::string::npos; };
+  if (has("mask")) return "attention_mask";
+  if (has("segment") || has("type")) return "token_type_ids";
+  if (has("position")) return "position_ids";
+  if (has("id") || has("token") || has("word") || has("text")) return "input_ids";
+  return "";
+}
+
+/// By the signature's names, the metadata's, the tensors'; each is there once.
+std::vector<std::string> roles_of(const tflite::File& file, const tflite::Metadata& metadata) {
+  std::vector<std::string> roles;
+  for (size_t i = 0; i < file.inputs.size(); ++i) {
+    std::string name = file.tensors[static_cast<size_t>(file.inputs[i])].name;
+    // "serving_default_" is the signature, not a name.
+    const std::string prefix = "serving_default_";
+    if (name.rfind(prefix, 0) == 0) name.erase(0, prefix.size());
+    std::string role = role_of(file.input_names[i]);
+    if (role.empty() && metadata.inputs.size() == file.inputs.size()) role = role_of(metadata.inputs[i]);
+    if (role.empty()) role = role_of(name);
+    if (std::find(roles.begin(), roles.end(), role) != roles.end()) role.clear();
+    roles.push_back(std::move(role));
+  }
+  if (roles.size() == 1) roles[0] = "input_ids";
+  return roles;
+}
+
+onnx::Model model_of(const tflite::File& file, const tflite::Metadata& metadata) {
+  onnx::Model model;
+  model.path = file.path;
+  model.format = "tflite";
+  model.documented = "docs/tflite.md";
+  model.producer = file.description;
+  tflite::Translator(file, roles_of(file, metadata), model).run();
+  onnx::settle(model);
+  return model;
+}
+
+}  // namespace
+
+onnx::Model read_tflite(std::string_view bytes, const std::string& path) {
+  const tflite::File file = tflite::read_file(bytes, path);
+  return model_of(file, tflite::read_metadata(file.metadata, path));
+}
+
+std::optional<ModelSource> open_tflite(const fs::path& named) {
+  std::error_code error;
+  const fs::file_status status = fs::status(named, error);
+  fs::path path;
+  if (fs::is_regular_file(status) && named.extension() == ".tflite") path = named;
+  if (fs::is_directory(status)) path = export_file(named, ".tflite", {"model.tflite"});
+  if (path.empty()) return std::nullopt;
+  if (size_of_file(path) == 0)
+    throw Error(ExitCode::kInvalid, fmt::format("{}: is empty; copy it again", path.string()));
+  auto mapped = std::make_shared<host::MappedFile>();
+  if (mapped->open(path.c_str()) != Status::kOk) {
+    throw Error(ExitCode::kIo, fmt::format("{}: cannot be read", path.string()));
+  }
+  const std::string_view bytes(reinterpret_cast<const char*>(mapped->data()), mapped->size());
+  const tflite::File file = tflite::read_file(bytes, path.string());
+  const tflite::Metadata metadata = tflite::read_metadata(file.metadata, path.string());
+  onnx::Model model = model_of(file, metadata);
+  model.mappings.push_back(mapped);
+  ModelSource source;
+  source.root = source.directory = path.has_parent_path() ? path.parent_path() : fs::path(".");
+  source.config =
+      is_there(source.root / "config.json") ? read_json_object(source.root / "config.json") : Json::object();
+  if (model.tokens != 0) source.config.emplace("max_position_embeddings", static_cast<uint64_t>(model.tokens));
+  if (model.sigmoid) source.config.emplace("problem_type", "multi_label_classification");
+  source.tokenizer = read_tokenizer_files(source.directory);
+  tflite::add_files(path, bytes, metadata, source);
+  source.weight_files = {path};
+  source.onnx = std::make_shared<const onnx::Model>(std::move(model));
+  if (!is_there(source.root / "README.md")) {
+    ModelCard card;
+    card.name = metadata.name;
+    card.licence = metadata.licence;
+    card.description = metadata.description.substr(0, kMaxDescription);
+    source.card = std::move(card);
+  }
+  return source;
+}
+
+}  // namespace bantam::convert

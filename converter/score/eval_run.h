@@ -1,0 +1,48 @@
+// Runs a file over labelled data and scores what it says.
+#ifndef BANTAM_CONVERTER_SCORE_EVAL_RUN_H_
+#define BANTAM_CONVERTER_SCORE_EVAL_RUN_H_
+
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "run/decoding.h"
+#include "score/eval_data.h"
+
+namespace bantam::convert {
+
+/// What a file says about each example; only the members of the layout are filled.
+struct Outcome {
+  std::vector<std::string> labels;                    // label, intent, number of the choice
+  std::vector<std::vector<std::string>> label_lists;  // multi-label: all that hold, sorted
+  std::vector<float> scores;                          // cosine or regression value
+  std::vector<std::vector<std::string>> tags;         // one for each token of the data
+  std::vector<std::string> answers;
+  std::vector<std::string> texts;              // that were generated
+  std::vector<std::vector<float>> embeddings;  // two an example
+  std::vector<std::vector<SetLabels>> sets;    // of label sets beyond the task's own
+  size_t truncated = 0;
+  double seconds = 0;  // in tokenizer, forward passes and task heads
+};
+
+/// Throws where a file of this task cannot be scored on the data.
+void refuse_misfit(const ModelFile& file, const Dataset& data);
+
+/// Told of `done` of `total` examples before each; may be empty.
+using EvalProgress = std::function<void(size_t done, size_t total)>;
+
+/// Throws as refuse_misfit does. `generate`: how texts are generated, where the data are texts.
+Outcome evaluate(const ModelFile& file, const EngineOptions& engine, const Dataset& data,
+                 const EvalProgress& progress = {}, const GenerateOptions& generate = {});
+
+/// Name and value, in the order in which they are shown.
+using Metrics = std::vector<std::pair<std::string, double>>;
+Metrics score(const Dataset& data, const Outcome& outcome);
+
+/// How two files differ: label flips, tag flips, cosines of embeddings, largest difference of scores.
+Metrics compare(const Dataset& data, const Outcome& outcome, const Outcome& against);
+
+}  // namespace bantam::convert
+
+#endif  // BANTAM_CONVERTER_SCORE_EVAL_RUN_H_

@@ -1,0 +1,36 @@
+// The quality gate: what a comparison shows about a file, with confidence.
+#ifndef BANTAM_CONVERTER_SCORE_JUDGE_H_
+#define BANTAM_CONVERTER_SCORE_JUDGE_H_
+
+#include <string>
+#include <vector>
+
+#include "score/compare.h"
+
+namespace bantam::convert {
+
+/// One output against the limit.
+struct Verdict {
+  std::string output;
+  std::string
+      measure;  // "label flips", "labels lost" (right before, wrong after; less what was gained), "perplexity", "distance"
+  double amount = 0;  // so many ...
+  double count = 0;   // ... of so many
+  double rate = 0;
+  double lower_bound = 0;  // with 95 % confidence the true rate is above
+  double upper_bound = 1;  // and below; 1 where it is not known
+  bool passed = true;
+  std::string problem;  // "" where it passed: a sentence with the worst place
+};
+
+/// An output passes unless its rate is above `limit` for certain (score/confidence.h). The rate: of labels that the data names,
+/// those that are lost; of other labels those that flip; of scores of what follows a token the rise of perplexity; of outputs that decide nothing (embeddings, hidden states) the mean
+/// distance, 1 - cosine. A number that is not finite fails.
+std::vector<Verdict> judge(const Comparison& comparison, double limit);
+
+/// Whether all passed.
+bool passed(const std::vector<Verdict>& verdicts);
+
+}  // namespace bantam::convert
+
+#endif  // BANTAM_CONVERTER_SCORE_JUDGE_H_

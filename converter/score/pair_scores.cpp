@@ -1,0 +1,181 @@
+#include "score/pair_scores.h"
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+
+#include "base/printable.h"
+#include "base/status_error.h"
+#include "format/view.h"
+#include "run/term_weights.h"
+#include "run/token_vectors.h"
+
+namespace bantam::convert {
+namespace {
+
+PredictOptions with_logits() {
+  PredictOptions options;
+  options.logits = true;
+  return options;
+}
+
+std::string small_letters(std::string text) {
+  for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return text;
+}
+
+/// Texts by the largest products of the query's tokens with theirs.
+std::vector<ScoredText> match_tokens(Engine& engine, const std::string& query,
+                                     const std::vector<std::string>& candidates, bool* truncated) {
+  TokenEmbedder embedder(engine);
+  const TokenVectors asked = embedder.embed({query}, TextRole::kQuery).front();
+  *truncated = asked.truncated;
+  std::vector<ScoredText> scored;
+  for (const TokenVectors& text : embedder.embed(candidates, TextRole::kDocument)) {
+    *truncated = *truncated || text.truncated;
+    scored.push_back({scored.size(), max_similarity(asked, text)});
+  }
+  sort_best_first(&scored);
+  return scored;
+}
+
+/// Texts by the weights of the terms that they share with the query.
+std::vector<ScoredText> match_terms(Engine& engine, const std::string& query,
+                                    const std::vector<std::string>& candidates, bool* truncated) {
+  Predictor predictor(engine, kTermsPart, {});
+  std::vector<Input> texts = {{query, std::nullopt}};
+  for (const std::string& text : candidates) texts.push_back({text, std::nullopt});
+  const std::vector<Prediction> found = predictor.predict(texts);
+  const std::vector<bantam::Candidate> asked = by_id(found.front().terms);
+  *truncated = found.front().truncated;
+  std::vector<ScoredText> scored;
+  for (size_t i = 1; i < found.size(); ++i) {
+    *truncated = *truncated || found[i].truncated;
+    scored.push_back({i - 1, product_of_terms(asked, by_id(found[i].terms))});
+  }
+  sort_best_first(&scored);
+  return scored;
+}
+
+/// The scores that a cross-encoder gives.
+std::vector<ScoredText> judge_pairs(Engine& engine, const char* option, const std::string& wanted,
+                                    const std::string& query, const std::vector<std::string>& candidates,
+                                    bool* truncated) {
+  PairJudge judge(engine);
+  if (judge.count() > 1 && wanted.empty()) {
+    fail(ExitCode::kUsage, "{}: the file has several labels, {}; say whose probability ranks", option, judge.names());
+  }
+  const uint32_t label = wanted.empty() ? 0 : judge.require(option, wanted);
+  std::vector<Input> pairs;
+  pairs.reserve(candidates.size());
+  for (const std::string& text : candidates) pairs.push_back({query, text});
+  const bool sigmoid = judge.count() == 1 && !judge.scores_are_numbers();
+  std::vector<ScoredText> scored;
+  for (const std::vector<float>& logits : judge.logits(pairs, truncated)) {
+    scored.push_back({scored.size(), judge.count() == 1 ? logits[0] : softmax_at(logits, label)});
+  }
+  sort_best_first(&scored);  // of sigmoids close to 1 several are equal
+  for (ScoredText& one : scored) {
+    if (sigmoid) one.score = static_cast<float>(1 / (1 + std::exp(-double{one.score})));
+  }
+  return scored;
+}
+
+bool ranks_by_tokens(const ModelFile& file) { return has_part(file.model().task(), kTokenVectorsPart); }
+bool ranks_by_terms(const ModelFile& file) { return has_part(file.model().task(), kTermsPart); }
+
+}  // namespace
+
+void sort_best_first(std::vector<ScoredText>* scored) {
+  std::stable_sort(scored->begin(), scored->end(),
+                   [](const ScoredText& a, const ScoredText& b) { return a.score > b.score; });
+}
+
+float softmax_at(const std::vector<float>& scores, uint32_t label) {
+  double sum = 0;
+  for (const float v : scores) sum += std::exp(double{v} - double{scores[label]});
+  return static_cast<float>(1 / sum);
+}
+
+void require_labels(const ModelFile& file) {
+  const uint32_t parts = traits(file.model().task()).parts;
+  if (parts == kLabelsPart) return;
+  fail(ExitCode::kUnsupported, "{}: the file is for the task \"{}\"; this needs a classifier of pairs{}", file.path(),
+       task_name(file.model().task()),
+       (parts & kVectorPart) != 0 ? "; bantam search compares vectors, and classify --label-model scores labels by them"
+                                  : "");
+}
+
+PairJudge::PairJudge(Engine& engine)
+    : engine_(engine),
+      predictor_(engine, (require_labels(engine.file()), kLabelsPart), with_logits()),
+      count_(engine.model().label_count(0)) {}
+
+std::string PairJudge::name(uint32_t label) const { return label_name(engine_.model(), label); }
+
+uint32_t PairJudge::require(const char* option, const std::string& wanted) const {
+  for (uint32_t i = 0; i < count_; ++i) {
+    if (small_letters(name(i)) == small_letters(wanted)) return i;
+  }
+  fail(ExitCode::kUsage, "{} {}: the file has no such label, it has {}", option, printable(wanted), names());
+}
+
+uint32_t PairJudge::find_beginning(const std::string& beginning) const {
+  uint32_t i = 0;
+  while (i < count_ && small_letters(name(i)).compare(0, beginning.size(), beginning) != 0) ++i;
+  return i;
+}
+
+std::string PairJudge::names() const {
+  std::string all;
+  for (uint32_t i = 0; i < count_; ++i) all += (i == 0 ? "" : ", ") + printable(name(i));
+  return all;
+}
+
+bool PairJudge::scores_are_numbers() const { return property_of(engine_.model(), kScoreFunction) == "Identity"; }
+
+std::vector<std::vector<float>> PairJudge::logits(const std::vector<Input>& pairs, bool* truncated) {
+  std::vector<std::vector<float>> all;
+  for (Prediction& prediction : predictor_.predict(pairs)) {
+    *truncated = *truncated || prediction.truncated;
+    all.push_back(std::move(prediction.logits));
+    all.back().resize(count_);
+  }
+  return all;
+}
+
+OrderedJson ranked_json(const std::string& query, const std::vector<std::string>& candidates,
+                        const std::vector<ScoredText>& ranked, bool truncated) {
+  OrderedJson object = json_object("rank");
+  object["text"] = query;
+  object["found"] = OrderedJson::array();
+  for (const ScoredText& one : ranked) {
+    OrderedJson found;
+    found["line"] = one.number + 1;
+    found["score"] = one.score;
+    found["text"] = candidates[one.number];
+    object["found"].push_back(std::move(found));
+  }
+  object["truncated"] = truncated;
+  return object;
+}
+
+void require_ranking(const ModelFile& file, const char* option, const std::string& label) {
+  const bool tokens = ranks_by_tokens(file);
+  if (!tokens && !ranks_by_terms(file)) return require_labels(file);
+  if (!label.empty()) {
+    fail(ExitCode::kUsage, "{}: the file has no labels, {} rank; leave it out", option,
+         tokens ? "its tokens' vectors" : "the weights of its terms");
+  }
+}
+
+std::vector<ScoredText> rank_texts(Engine& engine, const char* option, const std::string& label,
+                                   const std::string& query, const std::vector<std::string>& candidates,
+                                   bool* truncated) {
+  require_ranking(engine.file(), option, label);
+  if (ranks_by_tokens(engine.file())) return match_tokens(engine, query, candidates, truncated);
+  if (ranks_by_terms(engine.file())) return match_terms(engine, query, candidates, truncated);
+  return judge_pairs(engine, option, label, query, candidates, truncated);
+}
+
+}  // namespace bantam::convert

@@ -1,0 +1,21 @@
+// Vectors of words that a network makes of their characters (character CNN: Kim et al., arXiv 1508.06615; ELMo, arXiv 1802.05365). The words of
+// a vocabulary are known when a model is converted: the network runs once on each, and its rows are the table of words.
+#ifndef BANTAM_CONVERTER_SOURCE_CHARACTER_CNN_H_
+#define BANTAM_CONVERTER_SOURCE_CHARACTER_CNN_H_
+
+#include "base/json_file.h"
+#include "source/model_source.h"
+
+namespace bantam::convert {
+
+/// Whether config.json has a network of characters.
+bool has_characters(const Json& config);
+
+/// Puts the tensor "embedding.weight" [vocab_size, embedding_size] in the place of those of "characters.", and takes the setting
+/// "characters" away. Words are those of the tokenizer's vocabulary; docs/elmo.md has settings, tensors and the formula. Throws Error with
+/// all that is wrong. O(words * characters of a word * parameters); memory: the table as f32.
+void fold_characters(ModelSource* source);
+
+}  // namespace bantam::convert
+
+#endif  // BANTAM_CONVERTER_SOURCE_CHARACTER_CNN_H_

@@ -1,0 +1,126 @@
+#include "source/checkpoint.h"
+
+#include <fmt/format.h>
+
+#include <set>
+#include <system_error>
+#include <utility>
+
+#include "base/error.h"
+#include "base/is_there.h"
+#include "base/json_file.h"
+#include "source/explain.h"
+#include "source/safetensors.h"
+#include "source/torch_file.h"
+
+namespace bantam::convert {
+namespace fs = std::filesystem;
+
+namespace {
+
+std::unique_ptr<WeightFile> open_file(const fs::path& path) {
+  refuse_pointer(path);
+  if (path.extension() == ".safetensors") return std::make_unique<Safetensors>(path);
+  return std::make_unique<TorchFile>(path);
+}
+
+}  // namespace
+
+Checkpoint::Checkpoint(const fs::path& directory) {
+  for (const char* name : {"model.safetensors", "pytorch_model.bin"}) {
+    const fs::path single = directory / name;
+    const fs::path index = directory / (std::string(name) + ".index.json");
+    if (is_there(single)) {
+      files_.push_back(open_file(single));
+    } else if (is_there(index)) {
+      open_shards(index);
+    }
+    if (!files_.empty()) break;
+  }
+  if (files_.empty()) {
+    throw Error(
+        ExitCode::kInvalid,
+        fmt::format("{}: holds neither model.safetensors nor pytorch_model.bin, nor an index of their shards; {}",
+                    directory.string(), other_weights(directory)));
+  }
+  index_files();
+}
+
+Checkpoint::Checkpoint(std::unique_ptr<WeightFile> file) {
+  files_.push_back(std::move(file));
+  index_files();
+}
+
+void Checkpoint::index_files() {
+  for (size_t i = 0; i < files_.size(); ++i) {
+    for (const auto& [name, stored] : files_[i]->tensors()) {
+      const auto [place, added] = tensors_.emplace(name, Entry{i, &stored});
+      if (!added) {
+        throw Error(ExitCode::kInvalid,
+                    fmt::format("tensor \"{}\" is in two files: {} and {}", name,
+                                files_[place->second.file]->path().string(), files_[i]->path().string()));
+      }
+    }
+  }
+}
+
+void Checkpoint::open_shards(const fs::path& index) {
+  const Json json = read_json_object(index);
+  if (!json.contains("weight_map") || !json["weight_map"].is_object() || json["weight_map"].empty()) {
+    throw Error(ExitCode::kInvalid, fmt::format("{}: has no weight_map", index.string()));
+  }
+  Problems problems;
+  std::set<std::string> names;
+  for (const auto& [tensor, file] : json["weight_map"].items()) {
+    // A shard lies beside its index; anything else would read files that the user did not name.
+    const std::string name = file.is_string() ? file.get<std::string>() : "";
+    if (name.empty() || fs::path(name).filename() != fs::path(name) || name == "." || name == "..") {
+      problems.add(ExitCode::kInvalid, fmt::format("{}: tensor \"{}\": \"{}\" is not the name of a file beside it",
+                                                   index.string(), tensor, name));
+    } else {
+      names.insert(name);
+    }
+  }
+  problems.raise();
+  files_.reserve(names.size());
+  for (const std::string& name : names) {
+    const fs::path path = index.parent_path() / name;
+    if (is_there(path)) {
+      files_.push_back(open_file(path));
+    } else {
+      problems.add(ExitCode::kIo, fmt::format("{}: shard {} does not exist; download it too", index.string(), name));
+    }
+  }
+  problems.raise();
+  for (const auto& [tensor, file] : json["weight_map"].items()) {
+    for (const auto& shard : files_) {
+      if (shard->path().filename() == file.get<std::string>() && shard->tensors().count(tensor) == 0) {
+        problems.add(ExitCode::kInvalid,
+                     fmt::format("{}: tensor \"{}\" is not in {}, though {} says so", shard->path().string(), tensor,
+                                 file.get<std::string>(), index.filename().string()));
+      }
+    }
+  }
+  problems.raise();
+}
+
+Checkpoint::Checkpoint(std::map<std::string, MemoryTensor> tensors) {
+  for (auto& [name, tensor] : tensors) put(name, std::move(tensor));
+}
+
+void Checkpoint::put(const std::string& name, MemoryTensor tensor) {
+  StoredTensor& stored = described_[name];
+  stored.dtype = "F32";
+  stored.shape = tensor.shape;
+  stored.elements = tensor.values.size();
+  stored.size = stored.elements * sizeof(float);
+  tensors_[name] = Entry{0, &stored};
+  memory_[name] = std::move(tensor);
+}
+
+std::vector<float> Checkpoint::read(const std::string& name) const {
+  const auto held = memory_.find(name);
+  return held != memory_.end() ? held->second.values : files_[tensors_.at(name).file]->read(name);
+}
+
+}  // namespace bantam::convert

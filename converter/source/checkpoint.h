@@ -1,0 +1,60 @@
+// Checkpoint: all tensors of a Hugging Face directory, from one file or from shards, of safetensors or torch.
+#ifndef BANTAM_CONVERTER_SOURCE_CHECKPOINT_H_
+#define BANTAM_CONVERTER_SOURCE_CHECKPOINT_H_
+
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "source/weight_file.h"
+
+namespace bantam::convert {
+
+/// An f32 tensor, row-major.
+struct MemoryTensor {
+  std::vector<uint64_t> shape;
+  std::vector<float> values;
+};
+
+class Checkpoint {
+ public:
+  /// Opens model.safetensors, else the shards that model.safetensors.index.json lists, else pytorch_model.bin, else the
+  /// shards of pytorch_model.bin.index.json. Throws Error.
+  explicit Checkpoint(const std::filesystem::path& directory);
+  /// Tensors in memory; there are no files then.
+  explicit Checkpoint(std::map<std::string, MemoryTensor> tensors);
+  /// All tensors of one file.
+  explicit Checkpoint(std::unique_ptr<WeightFile> file);
+  Checkpoint(const Checkpoint&) = delete;
+  Checkpoint& operator=(const Checkpoint&) = delete;
+
+  /// Adds a tensor in memory, or puts it in the place of one of that name.
+  void put(const std::string& name, MemoryTensor tensor);
+  /// As if it were not in the files.
+  void leave_out(const std::string& name) { tensors_.erase(name); }
+
+  struct Entry {
+    size_t file = 0;
+    const StoredTensor* stored = nullptr;
+  };
+
+  const std::map<std::string, Entry>& tensors() const { return tensors_; }
+  const std::vector<std::unique_ptr<WeightFile>>& files() const { return files_; }
+  /// See WeightFile::read. `name` is one of tensors().
+  std::vector<float> read(const std::string& name) const;
+
+ private:
+  void index_files();
+  void open_shards(const std::filesystem::path& index);
+
+  std::vector<std::unique_ptr<WeightFile>> files_;
+  std::map<std::string, Entry> tensors_;
+  std::map<std::string, MemoryTensor> memory_;
+  std::map<std::string, StoredTensor> described_;  // of memory_
+};
+
+}  // namespace bantam::convert
+
+#endif  // BANTAM_CONVERTER_SOURCE_CHECKPOINT_H_

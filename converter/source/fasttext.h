@@ -1,0 +1,43 @@
+// fastText's supervised models (.bin, .ftz): words, hashed n-grams, a table of vectors and an output layer over labels (Joulin et
+// al., arXiv 1607.01759, 1612.03651).
+#ifndef BANTAM_CONVERTER_SOURCE_FASTTEXT_H_
+#define BANTAM_CONVERTER_SOURCE_FASTTEXT_H_
+
+#include <cstdint>
+#include <istream>
+#include <string>
+#include <vector>
+
+#include "source/checkpoint.h"
+
+namespace bantam::convert {
+
+/// What every such file begins with, as 4 bytes, the lowest first.
+constexpr uint32_t kFastTextMagic = 793712314;
+
+enum class FastTextLoss { kHierarchical = 1, kNegative = 2, kSoftmax = 3, kOneVsAll = 4 };
+
+struct FastTextModel {
+  uint32_t width = 0;
+  FastTextLoss loss = FastTextLoss::kSoftmax;
+  uint32_t word_grams = 1, min_gram = 0, max_gram = 0, buckets = 0;
+  std::vector<std::string> words;
+  std::vector<std::string> labels;     // without "__label__" where all have it
+  std::vector<uint64_t> label_counts;  // in the training data
+  bool all_grams = true;               // or, of a pruned model, those of these numbers, which ascend
+  std::vector<uint32_t> grams;         //
+  MemoryTensor table;                  // [words, then n-grams in the order of their numbers; width]
+  MemoryTensor output;  // [labels, width]; kHierarchical: row i is inner node number i, the last row of no use
+};
+
+/// Reads a file of `size` bytes; `name` is what messages call it. Product quantization becomes plain numbers. Throws Error: kInvalid for
+/// what is broken or ends early, kUnsupported for models of words alone and for newer versions. Memory: the table as f32.
+FastTextModel read_fasttext(std::istream& in, uint64_t size, const std::string& name);
+
+/// The two nodes below each inner node of the tree of labels, [inner, 2]: below `labels` a label, else inner node number n - labels.
+/// The last inner node is the root. Huffman's, as fastText builds it of labels whose counts do not ascend.
+std::vector<int32_t> fasttext_tree(const std::vector<uint64_t>& counts);
+
+}  // namespace bantam::convert
+
+#endif  // BANTAM_CONVERTER_SOURCE_FASTTEXT_H_

@@ -1,0 +1,365 @@
+#include "source/gguf/gguf_tokenizer.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <string_view>
+#include <utility>
+
+#include "base/error.h"
+#include "base/printable.h"
+#include "tokenizer/sentencepiece_model.h"
+
+namespace bantam::convert {
+namespace {
+
+constexpr std::string_view kMark = "\u2581";
+constexpr const char* kPrefix = "tokenizer.ggml.";
+
+/// How texts are cut into words in front of BPE, by "tokenizer.ggml.pre": the expressions of the tokenizers that the names stand for.
+struct Splits {
+  std::array<std::string_view, 4> names;
+  bool digits;          // first, each alone
+  const char* pattern;  // null: GPT-2's, which is ByteLevel's own
+  bool whole_words,
+      begin;  // words that are tokens are not merged; texts begin with the first token unless told otherwise
+};
+constexpr const char* kLlama3Words =
+    R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)";
+constexpr const char* kQwen2Words =
+    R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)";
+constexpr std::array<Splits, 8> kSplits = {
+    {{{"gpt-2", "phi-2", "exaone4", "modern-bert"}, false, nullptr, false, false},
+     {{"mpt", "olmo", "jais", "granite-docling"}, false, nullptr, false, false},
+     {{"roberta-bpe", "jina-v2-code", "jina-v1-en"}, false, nullptr, false, false},
+     {{"llama-bpe", "llama3", "llama-v3", "falcon3"}, false, kLlama3Words, true, true},
+     {{"smaug-bpe", "dbrx"}, false, kLlama3Words, false, false},
+     {{"qwen2", "deepseek-r1-qwen", "stablelm2", "megrez"}, false, kQwen2Words, false, false},
+     {{"starcoder", "refact", "smollm", "command-r"}, true, nullptr, false, false},
+     {{"codeshell", "exaone", "minerva-7b"}, true, nullptr, false, false}}};
+
+/// Numbers of "tokenizer.ggml.token_type", as SentencePiece's.
+using GgufTokenKind = SentencePiece::Kind;
+
+class TokenizerMaker {
+ public:
+  explicit TokenizerMaker(const GgufFile& file) : file_(file) {}
+
+  TokenizerFiles make() {
+    const Json& tokens = value("tokens");
+    const std::string model = file_.text(key("model"));
+    if (tokens.is_null() && model.empty()) return std::move(files_);
+    if (!tokens.is_array() || tokens.empty() || !is_all(tokens, &Json::is_string)) {
+      problem("tokens", "should be a list of texts");
+      return std::move(files_);
+    }
+    for (const Json& token : tokens) tokens_.push_back(token.get<std::string>());
+    if (!read_kinds()) return std::move(files_);
+    files_.json_name = name();
+    if (model == "bert") {
+      read_word_pieces();
+    } else if (model == "gpt2") {
+      read_bpe();
+    } else if (model == "llama") {
+      read_sentence_pieces();
+    } else if (model == "t5") {
+      read_unigram();
+    } else {
+      unsupported("model", fmt::format("\"{}\" is not supported; bert, gpt2, llama and t5 are; {}", printable(model),
+                                       kWithoutTokenizer));
+    }
+    name_specials();
+    files_.chat = file_.text("tokenizer.chat_template");
+    return std::move(files_);
+  }
+
+ private:
+  static std::string key(const std::string& name) { return kPrefix + name; }
+  std::string name() const { return file_.path().filename().string(); }
+  const Json& value(const std::string& name) const { return file_.value(key(name)); }
+  void problem(const std::string& name, const std::string& what) {
+    files_.unreadable.push_back(fmt::format("{}: {}: {}", file_.path().filename().string(), key(name), what));
+  }
+  /// Well formed, and of a kind that is not executed.
+  void unsupported(const std::string& name, const std::string& what) {
+    problem(name, what);
+    ++files_.unsupported;
+  }
+  static bool is_all(const Json& list, bool (Json::*is)() const noexcept) {
+    return std::all_of(list.begin(), list.end(), [is](const Json& item) { return (item.*is)(); });
+  }
+
+  /// What each token is; where the file does not say, a usual one.
+  bool read_kinds() {
+    kinds_.assign(tokens_.size(), GgufTokenKind::kNormal);
+    const Json& kinds = value("token_type");
+    if (kinds.is_null()) return true;
+    if (!kinds.is_array() || kinds.size() != tokens_.size() || !is_all(kinds, &Json::is_number_integer)) {
+      problem("token_type", fmt::format("should be a list of {} whole numbers, one a token", tokens_.size()));
+      return false;
+    }
+    for (size_t i = 0; i < kinds_.size(); ++i) {
+      const auto kind = kinds[i].get<int64_t>();
+      if (kind >= GgufTokenKind::kNormal && kind <= GgufTokenKind::kByte) kinds_[i] = static_cast<GgufTokenKind>(kind);
+    }
+    return true;
+  }
+
+  std::vector<float> scores() {
+    std::vector<float> out;
+    const Json& list = value("scores");
+    if (!list.is_array() || list.size() != tokens_.size() || !is_all(list, &Json::is_number)) {
+      problem("scores", fmt::format("should be a list of {} numbers, one a token", tokens_.size()));
+      return std::vector<float>(tokens_.size(), 0.0F);
+    }
+    for (const Json& score : list) out.push_back(score.get<float>());
+    return out;
+  }
+
+  /// -1: there is none. An older spelling of the separator's key has a letter less.
+  int64_t id(const char* which) {
+    const int64_t found = file_.count(key(which), -1);
+    if (found < static_cast<int64_t>(tokens_.size())) return found;
+    problem(which, fmt::format("{} is none of the {} tokens", found, tokens_.size()));
+    return -1;
+  }
+  std::string token(int64_t number) const { return number < 0 ? "" : tokens_[static_cast<size_t>(number)]; }
+  int64_t separator() {
+    const int64_t other = id("seperator_token_id");
+    return other >= 0 ? other : id("separator_token_id");
+  }
+
+  Json special(int64_t number) const {
+    return {{"id", number},    {"content", token(number)}, {"special", true},    {"single_word", false},
+            {"lstrip", false}, {"rstrip", false},          {"normalized", false}};
+  }
+
+  /// Tokens that texts are searched for: those of control, and those that somebody added.
+  Json added() const {
+    Json list = Json::array();
+    for (size_t i = 0; i < tokens_.size(); ++i) {
+      if (kinds_[i] != GgufTokenKind::kControl && kinds_[i] != GgufTokenKind::kUserDefined &&
+          kinds_[i] != GgufTokenKind::kUnknown)
+        continue;
+      list.push_back(special(static_cast<int64_t>(i)));
+      list.back()["special"] = kinds_[i] != GgufTokenKind::kUserDefined;
+    }
+    return list;
+  }
+
+  /// What stands in front of a text and behind it; of a pair as `between` says.
+  Json templates(int64_t first, int64_t last, const std::vector<int64_t>& between, int segment) const {
+    Json tokens = Json::object();
+    const auto put = [&](Json* list, int64_t number, int type) {
+      if (number < 0) return;
+      const std::string text = token(number);
+      tokens[text] = {{"id", text}, {"ids", {number}}, {"tokens", {text}}};
+      list->push_back({{"SpecialToken", {{"id", text}, {"type_id", type}}}});
+    };
+    const auto text = [](const char* which, int type) {
+      return Json{{"Sequence", {{"id", which}, {"type_id", type}}}};
+    };
+    Json single = Json::array();
+    put(&single, first, 0);
+    single.push_back(text("A", 0));
+    Json pair = single;
+    put(&single, last, 0);
+    for (const int64_t number : between) put(&pair, number, 0);
+    pair.push_back(text("B", segment));
+    put(&pair, last, segment);
+    return {{"type", "TemplateProcessing"}, {"single", single}, {"pair", pair}, {"special_tokens", tokens}};
+  }
+
+  /// Tokens without a mark go on with a word; "[CLS]" and its like stand as they are.
+  void read_word_pieces() {
+    Json vocabulary = Json::object();
+    for (size_t i = 0; i < tokens_.size(); ++i) {
+      std::string& text = tokens_[i];
+      const bool marked = text.compare(0, kMark.size(), kMark) == 0;
+      const bool bracket = text.size() > 2 && text.front() == '[' && text.back() == ']';
+      if (marked) {
+        text.erase(0, kMark.size());
+      } else if (kinds_[i] != GgufTokenKind::kControl && kinds_[i] != GgufTokenKind::kUnknown && !bracket) {
+        text.insert(0, "##");
+      }
+      vocabulary[text] = i;
+    }
+    const int64_t unknown = id("unknown_token_id"), begin = begin_of_text(), end = separator();
+    for (const int64_t number : {unknown, begin, end, id("padding_token_id"), id("mask_token_id")}) {
+      if (number >= 0 && kinds_[static_cast<size_t>(number)] == GgufTokenKind::kNormal) {
+        kinds_[static_cast<size_t>(number)] = GgufTokenKind::kControl;
+      }
+    }
+    if (unknown < 0) problem("unknown_token_id", "is missing; it names the token of words that have no others");
+    const bool lowercase = file_.flag(key("normalizer.lowercase"), true);
+    files_.json = {{"model",
+                    {{"type", "WordPiece"},
+                     {"unk_token", token(unknown)},
+                     {"continuing_subword_prefix", "##"},
+                     {"max_input_chars_per_word", 100},
+                     {"vocab", vocabulary}}},
+                   {"normalizer",
+                    {{"type", "BertNormalizer"},
+                     {"clean_text", true},
+                     {"handle_chinese_chars", true},
+                     {"lowercase", lowercase},
+                     {"strip_accents", file_.flag(key("normalizer.strip_accents"), lowercase)}}},
+                   {"pre_tokenizer", {{"type", "BertPreTokenizer"}}},
+                   {"post_processor", templates(begin, end, {end}, 1)},
+                   {"added_tokens", added()}};
+  }
+
+  int64_t begin_of_text() {
+    const int64_t cls = id("cls_token_id");
+    return cls >= 0 ? cls : id("bos_token_id");
+  }
+
+  void read_bpe() {
+    const std::string pre = file_.text(key("pre"), "");
+    const auto kind = std::find_if(kSplits.begin(), kSplits.end(), [&](const Splits& known) {
+      return !pre.empty() && std::find(known.names.begin(), known.names.end(), pre) != known.names.end();
+    });
+    const Json& merges = value("merges");
+    if (!merges.is_array()) problem("merges", "should be a list of merges");
+    if (kind == kSplits.end()) {
+      std::vector<std::string_view> known;
+      for (const Splits& splits : kSplits) {
+        for (const std::string_view other : splits.names) {
+          if (!other.empty()) known.push_back(other);
+        }
+      }
+      unsupported("pre", fmt::format("{} is not supported; {} are; {}",
+                                     pre.empty() ? "it is missing, and to guess how texts are cut"
+                                                 : fmt::format("\"{}\"", printable(pre)),
+                                     fmt::join(known, ", "), kWithoutTokenizer));
+      return;
+    }
+    Json steps = Json::array();
+    if (kind->digits) steps.push_back({{"type", "Digits"}, {"individual_digits", true}});
+    if (kind->pattern != nullptr) {
+      steps.push_back(
+          {{"type", "Split"}, {"pattern", {{"Regex", kind->pattern}}}, {"behavior", "Isolated"}, {"invert", false}});
+    }
+    steps.push_back({{"type", "ByteLevel"},
+                     {"add_prefix_space", false},
+                     {"trim_offsets", true},
+                     {"use_regex", kind->pattern == nullptr}});
+    const bool between = pre == "roberta-bpe" || pre.compare(0, 5, "jina-") == 0;
+    const bool begins = file_.flag(key("add_bos_token"), kind->begin || between);
+    const bool ends = file_.flag(key("add_eos_token"), between);
+    const int64_t first = begins ? begin_of_text() : -1, last = ends ? id("eos_token_id") : -1;
+    const std::vector<int64_t> middle =
+        between ? std::vector<int64_t>{last, last} : std::vector<int64_t>{last, begins ? first : -1};
+    Json vocabulary = Json::object();
+    for (size_t i = 0; i < tokens_.size(); ++i) vocabulary[tokens_[i]] = i;
+    files_.json = {{"model",
+                    {{"type", "BPE"},
+                     {"vocab", vocabulary},
+                     {"merges", merges},
+                     {"unk_token", nullptr},
+                     {"ignore_merges", kind->whole_words}}},
+                   {"pre_tokenizer", {{"type", "Sequence"}, {"pretokenizers", steps}}},
+                   {"post_processor", templates(first, last, middle, between ? 0 : 1)},
+                   {"decoder", {{"type", "ByteLevel"}}},
+                   {"added_tokens", added()}};
+  }
+
+  void read_sentence_pieces() {
+    const std::vector<float> scores = this->scores();
+    auto model = std::make_shared<SentencePieceModel>();
+    model->type = SentencePieceModel::kBpe;
+    model->add_dummy_prefix = file_.flag(key("add_space_prefix"), true);
+    model->remove_extra_blanks = false;
+    for (size_t i = 0; i < tokens_.size(); ++i) {
+      model->pieces.push_back({tokens_[i], scores[i], kinds_[i]});
+      model->byte_fallback = model->byte_fallback || kinds_[i] == GgufTokenKind::kByte;
+    }
+    files_.pieces = SentencePieceFile{name(), "", "llama", {}, std::move(model)};
+    // A blank begins every text, and what follows a special token: as SentencePiece has it, and transformers' "legacy".
+    files_.config = {{"tokenizer_class", "LlamaTokenizer"},
+                     {"legacy", true},
+                     {"add_bos_token", file_.flag(key("add_bos_token"), true)},
+                     {"add_eos_token", file_.flag(key("add_eos_token"), false)}};
+  }
+
+  void read_unigram() {
+    const std::vector<float> scores = this->scores();
+    Json vocabulary = Json::array();
+    for (size_t i = 0; i < tokens_.size(); ++i) vocabulary.push_back({tokens_[i], scores[i]});
+    const auto unknown = std::find(kinds_.begin(), kinds_.end(), GgufTokenKind::kUnknown);
+    const int64_t named = id("unknown_token_id");
+    const int64_t number = named >= 0 ? named : unknown - kinds_.begin();
+    if (number >= static_cast<int64_t>(tokens_.size())) {
+      problem("unknown_token_id", "is missing; it names the token of what has no others");
+    }
+    const Json mark = {{"type", "Metaspace"},
+                       {"replacement", kMark},
+                       {"prepend_scheme", file_.flag(key("add_space_prefix"), true) ? "always" : "never"}};
+    Json before = Json::array();
+    if (file_.flag(key("remove_extra_whitespaces"), true)) before.push_back({{"type", "WhitespaceSplit"}});
+    before.push_back(mark);
+    const bool begins = file_.flag(key("add_bos_token"), false), ends = file_.flag(key("add_eos_token"), true);
+    const int64_t last = ends ? id("eos_token_id") : -1;
+    files_.json = {{"model", {{"type", "Unigram"}, {"unk_id", number}, {"vocab", vocabulary}}},
+                   {"pre_tokenizer", {{"type", "Sequence"}, {"pretokenizers", before}}},
+                   {"post_processor", templates(begins ? begin_of_text() : -1, last, {last, begins ? last : -1}, 0)},
+                   {"decoder", mark},
+                   {"added_tokens", added()}};
+    if (const std::string map = character_map(); !map.empty()) {
+      files_.json["normalizer"] = {{"type", "Precompiled"}, {"precompiled_charsmap", map}};
+    }
+  }
+
+  /// SentencePiece's table as base64.
+  std::string character_map() {
+    const Json& list = value("precompiled_charsmap");
+    std::string out;
+    if (!list.is_array()) return out;
+    uint32_t held = 0, bits = 0;
+    const auto put = [&](uint32_t six) {
+      out += "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"[six & 63U];
+    };
+    for (const Json& byte : list) {
+      if (!byte.is_number_integer()) {
+        problem("precompiled_charsmap", "should be a list of bytes");
+        return "";
+      }
+      bits = bits << 8 | (static_cast<uint32_t>(byte.get<int64_t>()) & 0xFFU);
+      for (held += 8; held >= 6; held -= 6) put(bits >> (held - 6));
+    }
+    if (held != 0) put(bits << (6 - held));
+    return out;
+  }
+
+  void name_specials() {
+    Json names = Json::object();
+    const auto put = [&](const char* which, int64_t number) {
+      if (number >= 0) names[which] = token(number);
+    };
+    const int64_t end = separator();
+    put("pad_token", id("padding_token_id"));
+    put("mask_token", id("mask_token_id"));
+    put("cls_token", begin_of_text());
+    put("sep_token", end >= 0 && !files_.pieces ? end : id("eos_token_id"));
+    put("unk_token", id("unknown_token_id"));
+    if (files_.pieces) {
+      files_.config["bos_token"] = token(id("bos_token_id"));
+      files_.config["eos_token"] = token(id("eos_token_id"));
+    }
+    files_.special = names;
+  }
+
+  const GgufFile& file_;
+  std::vector<std::string> tokens_;
+  std::vector<GgufTokenKind> kinds_;
+  TokenizerFiles files_;
+};
+
+}  // namespace
+
+TokenizerFiles read_gguf_tokenizer(const GgufFile& file) { return TokenizerMaker(file).make(); }
+
+}  // namespace bantam::convert

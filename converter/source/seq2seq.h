@@ -1,0 +1,19 @@
+// Directories of recurrent encoder-decoders (docs/recurrent.md): two vocabularies in config.json become two tokenizers, and names of
+// tokens the settings that all encoder-decoders have.
+#ifndef BANTAM_CONVERTER_SOURCE_SEQ2SEQ_H_
+#define BANTAM_CONVERTER_SOURCE_SEQ2SEQ_H_
+
+#include "base/json_file.h"
+#include "source/model_source.h"
+
+namespace bantam::convert {
+
+/// Whether config.json is of such a directory.
+bool is_seq2seq(const Json& config);
+
+/// Changes the source's settings and tokenizer. Throws Error with all that is wrong with the vocabularies.
+void settle_seq2seq(ModelSource* source);
+
+}  // namespace bantam::convert
+
+#endif  // BANTAM_CONVERTER_SOURCE_SEQ2SEQ_H_

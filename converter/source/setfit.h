@@ -1,0 +1,33 @@
+// SetFit's heads (arXiv 2209.11055): a linear classifier of a sentence-transformers vector, beside the modules.
+#ifndef BANTAM_CONVERTER_SOURCE_SETFIT_H_
+#define BANTAM_CONVERTER_SOURCE_SETFIT_H_
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "graph/builder.h"
+
+namespace bantam::convert {
+
+/// Scores of labels: weight [labels, width] times the vector, and bias. Of two labels and one row, the second's, the first has the
+/// score 0.
+struct SetFitHead {
+  Values weight, bias;
+  uint32_t rows = 0;  // of the weight
+  std::vector<std::string> labels;
+  bool normalize = false;  // the vector is divided by its length first
+};
+
+/// True when `directory` has a head: model_head.pkl, or its weights as model_head.safetensors.
+bool is_setfit(const std::filesystem::path& directory);
+
+/// Reads "coef" [rows, width] and "intercept" [rows] of model_head.safetensors, and config_setfit.json. Executes nothing: where there is
+/// only model_head.pkl, a pickle, the problem says how to save its weights.
+SetFitHead read_setfit(const std::filesystem::path& directory, uint32_t width, Problems& problems);
+
+}  // namespace bantam::convert
+
+#endif  // BANTAM_CONVERTER_SOURCE_SETFIT_H_

@@ -1,0 +1,90 @@
+#include "source/weight_file.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <fstream>
+#include <limits>
+#include <system_error>
+#include <utility>
+
+#include "base/error.h"
+#include "base/float_bits.h"
+#include "base/size.h"
+
+namespace bantam::convert {
+namespace fs = std::filesystem;
+
+const char* const kSaveAgain =
+    "save it again with transformers: AutoModel.from_pretrained(DIR).save_pretrained(NEW_DIR, safe_serialization=True)";
+
+bool multiply(uint64_t a, uint64_t b, uint64_t* out) {
+  if (b != 0 && a > std::numeric_limits<uint64_t>::max() / b) return false;
+  *out = a * b;
+  return true;
+}
+
+uint64_t size_of_file(const fs::path& path) {
+  const std::string file = path.string();
+  std::error_code error;
+  const fs::file_status status = fs::status(path, error);
+  if (!fs::exists(status)) throw Error(ExitCode::kIo, fmt::format("{}: no such file", file));
+  if (!fs::is_regular_file(status)) throw Error(ExitCode::kIo, fmt::format("{}: is not a regular file", file));
+  const uint64_t size = fs::file_size(path, error);
+  const std::ifstream stream(path, std::ios::binary);
+  if (error || !stream) throw Error(ExitCode::kIo, fmt::format("{}: cannot be opened; check its permissions", file));
+  if (size == 0) throw Error(ExitCode::kInvalid, fmt::format("{}: is empty; copy it again", file));
+  return size;
+}
+
+WeightFile::WeightFile(fs::path path) : path_(std::move(path)) {}
+
+std::vector<float> read_floats(const WeightFile& file, const std::string& name) {
+  const StoredTensor& tensor = file.tensors().at(name);
+  if (tensor.dtype != "F64") return file.read(name);
+  const std::string bytes = file.read_bytes(name);
+  std::vector<float> values;
+  for (size_t i = 0; i < bytes.size() / sizeof(double); ++i) {
+    double value = 0;
+    std::memcpy(&value, bytes.data() + i * sizeof value, sizeof value);
+    values.push_back(static_cast<float>(value));
+    if (!std::isfinite(values.back())) {
+      throw Error(ExitCode::kInvalid, fmt::format("{}: tensor \"{}\": element {} is {}, which is no finite f32",
+                                                  file.path().string(), name, i, value));
+    }
+  }
+  return values;
+}
+
+std::vector<float> WeightFile::read(const std::string& name) const {
+  const StoredTensor& tensor = tensors_.at(name);
+  const bool single = tensor.dtype == "F32";
+  const bool half = tensor.dtype == "F16";
+  if (!single && !half && tensor.dtype != "BF16") {
+    throw Error(ExitCode::kUnsupported,
+                fmt::format("{}: tensor \"{}\": type {} is not supported; save the model in F32, F16 or BF16",
+                            path_.string(), name, tensor.dtype));
+  }
+  const std::string bytes = read_bytes(name);
+  std::vector<float> values(in_memory(tensor.elements, sizeof(float)));
+  if (single && !bytes.empty()) {
+    std::memcpy(values.data(), bytes.data(), bytes.size());
+  } else {
+    for (size_t i = 0; i < values.size(); ++i) {
+      uint16_t bits = 0;
+      std::memcpy(&bits, bytes.data() + i * sizeof bits, sizeof bits);
+      values[i] = half ? float_from_f16(bits) : float_from_bf16(bits);
+    }
+  }
+  const auto bad = std::find_if(values.begin(), values.end(), [](float value) { return !std::isfinite(value); });
+  if (bad != values.end()) {
+    throw Error(ExitCode::kInvalid,
+                fmt::format("{}: tensor \"{}\": element {} is {}; the training diverged or the file is damaged",
+                            path_.string(), name, bad - values.begin(), std::isnan(*bad) ? "NaN" : "infinite"));
+  }
+  return values;
+}
+
+}  // namespace bantam::convert

@@ -1,0 +1,106 @@
+// Weights: takes tensors out of a checkpoint by the names that transformers gives them, whatever prefix
+// or legacy spelling the file uses, and remembers what was left.
+#ifndef BANTAM_CONVERTER_SOURCE_WEIGHTS_H_
+#define BANTAM_CONVERTER_SOURCE_WEIGHTS_H_
+
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/error.h"
+#include "graph/builder.h"
+#include "source/checkpoint.h"
+
+namespace bantam::convert {
+
+/// Tensors that a model may hold without a use: whose name contains `part`, and why.
+struct UnusedTensors {
+  std::string part, why;
+};
+
+/// What is known of a model's names before any tensor is taken.
+struct ModelNames {
+  std::string base;    // the base model's name: "bert"
+  std::string anchor;  // a tensor of the base model that every file has
+  std::vector<UnusedTensors> unused;
+  std::vector<const char*> other_bases = {};  // what stands in its place in some files
+  /// What heads' names begin with in older files, and in newer ones.
+  std::vector<std::pair<const char*, const char*>> renamed = {};
+};
+
+/// One of the equal parts of a tensor's rows: "attn.Wqkv[1/3].weight" is the second third of "attn.Wqkv.weight". With "^" behind the
+/// module's name ("attn.c_attn^[1/3].weight") matrices are stored with inputs as rows.
+struct TensorPart {
+  std::string name;
+  uint32_t part = 0, parts = 1;
+  bool turned = false;
+};
+TensorPart tensor_part(const std::string& name);
+
+/// Columns [begin, begin + count) of a matrix of `columns`; of one that is missing, nothing.
+Values some_columns(const Values& from, uint32_t columns, uint32_t begin, uint32_t count);
+/// A matrix of `rows` rows, columns as rows.
+std::vector<float> turned(const std::vector<float>& values, size_t rows);
+
+/// Names come in two kinds. Encoder names are relative to the base model ("encoder.layer.0...."); in the
+/// file they carry a base prefix ("bert.", "distilbert.", or nothing for a bare model), found by the
+/// word embeddings. Head names ("classifier.weight") stand beside that prefix. LayerNorm's weight and
+/// bias are also found as gamma and beta.
+class Weights {
+ public:
+  /// All three outlive the object.
+  Weights(const Checkpoint& checkpoint, const ModelNames& names, Problems& problems);
+
+  bool has_encoder(const std::string& name) const { return find(tensor_part(base_ + name).name).has_value(); }
+  bool has_head(const std::string& name) const { return find(outer_ + name).has_value(); }
+  /// Extent 0 of a tensor, nothing when it is absent or a scalar.
+  std::optional<uint64_t> encoder_rows(const std::string& name) const { return rows(base_ + name); }
+  std::optional<uint64_t> head_rows(const std::string& name) const { return rows(outer_ + name); }
+  /// How many extents a tensor has; 0: it is absent, or a scalar.
+  size_t encoder_extents(const std::string& name) const;
+  /// Layers present: 1 + the largest N of "<stack>N." among encoder names.
+  uint32_t layers(const std::string& stack) const;
+
+  /// Values of a tensor that must have `shape` (or its first `keep` rows, when given). A missing tensor,
+  /// another shape, NaN etc. are added to the problems and give no values.
+  Values encoder(const std::string& name, const std::vector<uint32_t>& shape, uint32_t keep = 0);
+  Values head(const std::string& name, const std::vector<uint32_t>& shape);
+  /// Marks a head tensor as used without reading it.
+  void use_head(const std::string& name);
+
+  /// True when both tensors exist with the same type and bytes of equal value.
+  bool same(const std::string& head_name, const std::string& encoder_name) const;
+
+  /// Sorts what nobody took, by the names and by rules for all: harmless tensors become a note each, the
+  /// rest a problem each.
+  void finish(std::vector<std::string>& notes);
+
+ private:
+  std::optional<std::string> find(const std::string& full) const;
+  std::optional<uint64_t> rows(const std::string& full) const;
+  Values take(const std::string& full, const std::vector<uint32_t>& shape, uint32_t keep);
+
+  const Checkpoint& checkpoint_;
+  const ModelNames& names_;
+  Problems& problems_;
+  std::string base_;   // before encoder names
+  std::string outer_;  // before head names
+  std::set<std::string> used_;
+};
+
+/// What comes before the base model's names in this file: "bert.", or nothing for a bare model. A file may hold several
+/// models (a teacher's copy): the one under its own base name wins, then the shortest.
+std::string base_prefix(const Checkpoint& checkpoint, const ModelNames& names);
+
+/// What comes before the names of heads, where this comes before those of the base model.
+std::string outer_prefix(const std::string& base, const ModelNames& names);
+
+/// `parts` one after the other, as one matrix or vector; no values when a part has none.
+Values concatenate(std::vector<Values> parts);
+
+}  // namespace bantam::convert
+
+#endif  // BANTAM_CONVERTER_SOURCE_WEIGHTS_H_

@@ -1,0 +1,201 @@
+// The normaliser of a tokenizer.json, where it is not BERT's: a row of stages.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "text/normal_sequence.h"
+#include "text/utf8.h"
+#include "tokenizer/normal_tables.h"
+#include "tokenizer/tokenizer.h"
+#include "tokenizer/tokenizer_source.h"
+
+namespace bantam::convert {
+namespace {
+
+using RuleKind = fb::NormalizerKind;
+
+struct Named {
+  const char* type;
+  RuleKind kind;
+  CodeMap map;
+  bool compose;
+};
+constexpr std::array<Named, 7> kTables = {{{"NFC", RuleKind::form, CodeMap::kCanonical, true},
+                                           {"NFD", RuleKind::form, CodeMap::kCanonical, false},
+                                           {"NFKC", RuleKind::form, CodeMap::kCompatible, true},
+                                           {"NFKD", RuleKind::form, CodeMap::kCompatible, false},
+                                           {"Lowercase", RuleKind::map, CodeMap::kLowercase, false},
+                                           {"StripAccents", RuleKind::map, CodeMap::kStripAccents, false},
+                                           {"Nmt", RuleKind::map, CodeMap::kNmt, false}}};
+
+const Json& member(const Json& json, const char* key) {
+  static const Json kNull;
+  const auto found = json.find(key);
+  return found == json.end() ? kNull : *found;
+}
+
+std::string text_of(const Json& json) { return json.is_string() ? json.get<std::string>() : std::string(); }
+
+size_t code_points(const std::string& text) {
+  const auto starts = [](char c) { return !text::goes_on_code(static_cast<uint8_t>(c)); };
+  return static_cast<size_t>(std::count_if(text.begin(), text.end(), starts));
+}
+
+/// Decodes base64; false if it is none.
+bool decode_base64(const std::string& text, std::string* bytes) {
+  uint32_t bits = 0;
+  uint32_t held = 0;
+  for (const char c : text) {
+    const std::string_view digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    if (c == '=') continue;
+    const size_t digit = digits.find(c);
+    if (digit == std::string_view::npos) return false;
+    bits = bits << 6 | static_cast<uint32_t>(digit);
+    held += 6;
+    if (held < 8) continue;
+    held -= 8;
+    bytes->push_back(static_cast<char>(bits >> held & 0xFF));
+  }
+  return true;
+}
+
+/// A regular expression that is a text, or runs of one code point or of white space: "ab", " {2,}", "\s+".
+bool read_simple_pattern(const std::string& regex, fb::NormalizerT* rule) {
+  std::string text;
+  size_t at = 0;
+  bool white = false;
+  while (at < regex.size()) {
+    const char c = regex[at];
+    if (c == '\\' && at + 1 < regex.size()) {
+      const char next = regex[at + 1];
+      if (next == 's' && text.empty()) {
+        white = true;
+      } else if (std::string_view("\\.^$|?*+()[]{}/-").find(next) != std::string_view::npos) {
+        text += next;
+      } else {
+        return false;
+      }
+      at += 2;
+      if (white) break;
+    } else if (std::string_view(".^$|?*+()[]{}").find(c) != std::string_view::npos) {
+      break;
+    } else {
+      text += c;
+      ++at;
+    }
+  }
+  rule->text = text;
+  const std::string tail = regex.substr(at);
+  if (tail.empty()) {
+    rule->least = 0;
+    return !white && !text.empty();
+  }
+  if (!white && code_points(text) != 1) return false;
+  if (tail == "+") {
+    rule->least = 1;
+  } else if (tail.size() == 4 && tail[0] == '{' && tail[1] >= '1' && tail[1] <= '4' && tail.substr(2) == ",}") {
+    rule->least = static_cast<uint32_t>(tail[1] - '0');
+  } else {
+    return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+void read_bert_normalizer(const Json& normalizer, TokenizerSource& source) {
+  const auto flag = [&normalizer](const char* key, bool otherwise) {
+    const Json& value = member(normalizer, key);
+    return value.is_boolean() ? value.get<bool>() : otherwise;
+  };
+  const auto add = [&source](RuleKind kind, CodeMap map) {
+    NormalStage stage;
+    stage.rule.kind = kind;
+    stage.map = map;
+    source.stages.push_back(std::move(stage));
+  };
+  const bool lowercase = flag("lowercase", true);
+  if (flag("clean_text", true)) add(RuleKind::map, CodeMap::kBertText);
+  if (flag("handle_chinese_chars", true)) add(RuleKind::ideographs, CodeMap::kNone);
+  if (flag("strip_accents", lowercase)) {
+    add(RuleKind::form, CodeMap::kCanonical);
+    add(RuleKind::map, CodeMap::kBertAccents);
+  }
+  if (lowercase) add(RuleKind::map, CodeMap::kLowercase);
+}
+
+void read_normalizers(const std::vector<const Json*>& parts, TokenizerSource& source, ProblemList& problems) {
+  const auto problem = [&](const std::string& field, const std::string& what) {
+    problems.push_back(fmt::format("{}: normalizer.{}: {}", source.file, field, what));
+  };
+  const auto unsupported = [&](const std::string& field, const std::string& what) {
+    ++source.unsupported;
+    problem(field, fmt::format("{}; {}", what, kWithoutTokenizer));
+  };
+  for (const Json* json : parts) {
+    const std::string type = text_of(member(*json, "type"));
+    NormalStage stage;
+    fb::NormalizerT& rule = stage.rule;
+    const auto* named = std::find_if(kTables.begin(), kTables.end(), [&](const Named& n) { return type == n.type; });
+    if (type == "BertNormalizer" && source.is_bpe()) {
+      read_bert_normalizer(*json, source);
+      continue;
+    }
+    if (named != kTables.end()) {
+      rule.kind = named->kind;
+      rule.compose = named->compose;
+      stage.map = named->map;
+    } else if (type == "Precompiled") {
+      const Json& map = member(*json, "precompiled_charsmap");
+      if (map.is_null() || (map.is_string() && text_of(map).empty())) continue;
+      rule.kind = RuleKind::charsmap;
+      if (!source.charsmap.empty()) unsupported("type", "two steps Precompiled are not supported");
+      if (!map.is_string() || !decode_base64(text_of(map), &source.charsmap) || !is_charsmap(source.charsmap)) {
+        problem("precompiled_charsmap",
+                "should be base64 of SentencePiece's table, whose size its first four bytes say");
+      }
+    } else if (type == "Strip") {
+      rule.kind = RuleKind::strip;
+      const Json& left = member(*json, "strip_left");
+      const Json& right = member(*json, "strip_right");
+      rule.left = !left.is_boolean() || left.get<bool>();
+      rule.right = !right.is_boolean() || right.get<bool>();
+    } else if (type == "Prepend") {
+      rule.kind = RuleKind::prepend;
+      rule.content = text_of(member(*json, "prepend"));
+    } else if (type == "Replace") {
+      rule.kind = RuleKind::replace;
+      rule.content = text_of(member(*json, "content"));
+      const Json& pattern = member(*json, "pattern");
+      const std::string text = pattern.is_object() ? text_of(member(pattern, "String")) : "";
+      const std::string regex = pattern.is_object() ? text_of(member(pattern, "Regex")) : "";
+      rule.text = text;
+      if (text.empty() && !read_simple_pattern(regex, &rule)) {
+        unsupported("pattern", fmt::format("{} is not supported; this version takes a text, or one code point or \\s "
+                                           "with + or {{n,}}",
+                                           pattern.dump(-1, ' ', true, Json::error_handler_t::replace)));
+      }
+      if (code_points(rule.text) > text::kMaxReplaced) {
+        unsupported("pattern",
+                    fmt::format("is longer than the {} code points that this version takes", text::kMaxReplaced));
+      }
+    } else {
+      unsupported("type",
+                  fmt::format("\"{}\" is not supported; this version takes BertNormalizer alone, or NFC, NFD, NFKC, "
+                              "NFKD, Lowercase, StripAccents, Nmt, Precompiled, Replace, Strip and Prepend",
+                              type));
+      continue;
+    }
+    if (code_points(rule.content) > text::kMaxContent) {
+      unsupported("content",
+                  fmt::format("is longer than the {} code points that this version takes", text::kMaxContent));
+    }
+    source.stages.push_back(std::move(stage));
+  }
+  if (source.stages.size() > text::kMaxNormalizers) {
+    unsupported("normalizers", fmt::format("are more than the {} that this version takes", text::kMaxNormalizers));
+  }
+}
+
+}  // namespace bantam::convert

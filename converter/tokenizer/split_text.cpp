@@ -1,0 +1,172 @@
+// Splits at matches that are all of as many characters, as texts are: where a stretch between them ends is known only when
+// the match behind it is read, so that many characters later.
+#include <map>
+#include <stdexcept>
+#include <utility>
+
+#include "text/split_table.h"
+#include "tokenizer/code_classes.h"
+#include "tokenizer/split_pattern.h"
+
+namespace bantam::convert {
+namespace {
+
+constexpr size_t kMostCharacters = text::kSplitLeftOut - 1;
+
+/// Adds the characters of the node; false where it has matches of several lengths or looks ahead.
+bool add_characters(const PatternNode& node, std::vector<CodeSet>& sets) {
+  switch (node.kind) {
+    case PatternNode::Kind::kSet:
+      if (sets.size() == kMostCharacters) throw std::invalid_argument("the pattern has more than 127 characters");
+      sets.push_back(node.set);
+      return true;
+    case PatternNode::Kind::kAll:
+      for (const auto& part : node.parts) {
+        if (!add_characters(*part, sets)) return false;
+      }
+      return true;
+    case PatternNode::Kind::kAny:
+      return node.parts.size() == 1 && add_characters(*node.parts[0], sets);
+    case PatternNode::Kind::kRepeat:
+      if (node.least != node.most) return false;
+      for (uint32_t i = 0; i < node.least; ++i) {
+        if (!add_characters(*node.parts[0], sets)) return false;
+      }
+      return true;
+    case PatternNode::Kind::kNotNext:
+      break;
+  }
+  return false;
+}
+
+/// The states of a search for one word. Each knows which matches may have begun: bit k, the last k characters are the first
+/// k of a match.
+class TextStates {
+ public:
+  TextStates(const std::vector<CodeSet>& sets, SplitBehaviour behaviour, bool invert)
+      : sets_(static_cast<uint32_t>(sets.size())), behaviour_(behaviour), classes_(sets) {
+    merges_previous_ = behaviour == (invert ? SplitBehaviour::kMergedWithNext : SplitBehaviour::kMergedWithPrevious);
+    merges_next_ = behaviour == (invert ? SplitBehaviour::kMergedWithPrevious : SplitBehaviour::kMergedWithNext);
+    if (behaviour == SplitBehaviour::kRemoved) (invert ? drops_gaps_ : drops_matches_) = true;
+  }
+
+  SplitStates compile() {
+    SplitStates out;
+    out.stride = classes_.count() + 1;
+    out.first_of_last = out.stride;
+    out.class_of = classes_.all();
+    places_ = {{Phase::kSearchEnd, {}}};
+    number_of({Phase::kBegin, Begun(sets_ + 1)});
+    out.next.resize(out.stride, 0);
+    out.ends = {0};
+    for (size_t i = 1; i < places_.size(); ++i) {
+      const Place place = places_[i];
+      out.ends.push_back(end_of(place));
+      for (uint32_t c = 0; c < out.stride; ++c) {
+        const Entry entry = follow(place, c);
+        const uint32_t next = entry.goes_on ? number_of(entry.next) * out.stride : 0;
+        out.next.push_back(static_cast<uint16_t>(next | (entry.ends ? text::kSplitMatch : 0)));
+      }
+      if (places_.size() > text::kMaxSplitStates || places_.size() * out.stride > text::kMaxSplitEntries) {
+        throw std::invalid_argument("the pattern needs too many states");
+      }
+    }
+    out.count = static_cast<uint32_t>(places_.size());
+    if (out.ends == std::vector<uint8_t>(out.count)) out.ends.clear();
+    return out;
+  }
+
+ private:
+  using Begun = std::vector<bool>;
+  enum class Phase {
+    kSearchEnd,  // of the search
+    kBegin,      // the word may be a match: all its characters are the beginning of one
+    kGap,        // it lies between matches
+    kMatch,      // it is a match, or several
+    kMore,       // a further match may follow it
+    kBehind,     // it ended in front of the match that was read
+    kMerged,     // it ends with the match that was read
+  };
+  using Place = std::pair<Phase, Begun>;
+  struct Entry {
+    bool ends = false;  // the word
+    bool goes_on = false;
+    Place next = {Phase::kSearchEnd, {}};
+  };
+
+  uint32_t number_of(const Place& place) {
+    const auto [found, is_new] = numbers_.emplace(place, static_cast<uint32_t>(places_.size()));
+    if (is_new) places_.push_back(place);
+    return found->second;
+  }
+
+  static Entry go_on(Phase phase, Begun begun) { return {false, true, {phase, std::move(begun)}}; }
+
+  Entry follow(const Place& place, uint32_t c) const {
+    const auto& [phase, begun] = place;
+    const bool contiguous = behaviour_ == SplitBehaviour::kContiguous;
+    Begun after(sets_ + 1);
+    switch (phase) {
+      case Phase::kSearchEnd:
+        break;
+      case Phase::kMatch:
+        if (!contiguous || !classes_.has(c, 0)) return {true};
+        after[1] = true;
+        return {true, true, {Phase::kMore, after}};
+      case Phase::kBehind:
+      case Phase::kMerged:
+        return {true};
+      case Phase::kMore:
+        for (uint32_t k = 1; k < sets_; ++k) after[k + 1] = begun[k] && classes_.has(c, k);
+        if (after[sets_]) return go_on(Phase::kMatch, Begun(sets_ + 1));
+        return after == Begun(sets_ + 1) ? Entry() : go_on(Phase::kMore, after);
+      case Phase::kBegin:
+      case Phase::kGap: {
+        if (c == 0) return {true};
+        uint32_t size = 0;  // kBegin: of the word so far
+        for (uint32_t k = 0; k < sets_; ++k) {
+          if (begun[k]) size = k;
+          after[k + 1] = (k == 0 || begun[k]) && classes_.has(c, k);
+        }
+        const bool matches = after[sets_];
+        if (matches) after.assign(sets_ + 1, false);
+        if (phase == Phase::kGap) {
+          return go_on(!matches ? Phase::kGap : merges_previous_ ? Phase::kMerged : Phase::kBehind, after);
+        }
+        if (matches) return go_on(merges_next_ ? Phase::kGap : Phase::kMatch, after);
+        return go_on(after[size + 1] ? Phase::kBegin : Phase::kGap, after);
+      }
+    }
+    return {};
+  }
+
+  /// What a match tells that this place sees.
+  uint8_t end_of(const Place& place) const {
+    const uint32_t back = place.first == Phase::kBehind ? sets_ : 0;
+    const bool drops = place.first == Phase::kMatch ? drops_matches_ : drops_gaps_;
+    return static_cast<uint8_t>(back | (drops ? text::kSplitLeftOut : 0));
+  }
+
+  const uint32_t sets_;
+  const SplitBehaviour behaviour_;
+  const CodeClasses classes_;
+  bool merges_previous_ = false;
+  bool merges_next_ = false;
+  bool drops_matches_ = false;
+  bool drops_gaps_ = false;
+  std::vector<Place> places_;
+  std::map<Place, uint32_t> numbers_;
+};
+
+}  // namespace
+
+std::vector<CodeSet> characters_of(const PatternNode& pattern) {
+  std::vector<CodeSet> sets;
+  return add_characters(pattern, sets) && sets.size() > 1 ? sets : std::vector<CodeSet>();
+}
+
+SplitStates compile_text(const std::vector<CodeSet>& characters, SplitBehaviour behaviour, bool invert) {
+  return TextStates(characters, behaviour, invert).compile();
+}
+
+}  // namespace bantam::convert

@@ -1,0 +1,478 @@
+// tokenizer.json: the format of Hugging Face's `tokenizers`.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "tokenizer/split_pattern.h"
+#include "tokenizer/tokenizer.h"
+#include "tokenizer/tokenizer_source.h"
+
+namespace bantam::convert {
+namespace {
+
+constexpr int64_t kMaxId = int64_t{1} << 32;
+constexpr uint64_t kNoLength = 1u << 30;
+constexpr size_t kMaxParts = 64;  // of a Sequence
+constexpr size_t kMaxAffix = 16;
+
+/// Reads the parts one by one; each problem names the part by its path in the file.
+class Reader {
+ public:
+  Reader(const std::string& file, TokenizerSource& source, ProblemList& problems)
+      : file_(file), source_(source), problems_(problems) {}
+
+  void read(const Json& json) {
+    read_model(part(json, "model"));
+    read_normalizer(part(json, "normalizer"));
+    read_added_tokens(part(json, "added_tokens"));
+    read_pre_tokenizer(part(json, "pre_tokenizer"));
+    read_post_processor(part(json, "post_processor"));
+    read_truncation(part(json, "truncation"));
+    if (json.contains("decoder")) read_decoder(part(json, "decoder"), source_);
+  }
+
+ private:
+  static const Json& part(const Json& json, const char* key) {
+    static const Json kNull;
+    if (!json.is_object()) return kNull;
+    const auto found = json.find(key);
+    return found == json.end() ? kNull : *found;
+  }
+
+  void problem(const std::string& field, const std::string& what) {
+    problems_.push_back(fmt::format("{}: {}: {}", file_, field, what));
+  }
+
+  /// Well formed, but of a type that is not executed.
+  void unsupported(const std::string& field, const std::string& type, const char* taken) {
+    ++source_.unsupported;
+    problem(field, fmt::format("\"{}\" is not supported; this version takes {}; {}", type, taken, kWithoutTokenizer));
+  }
+
+  bool flag(const Json& json, const char* key, bool otherwise, const std::string& where) {
+    const Json& value = part(json, key);
+    if (value.is_null()) return otherwise;
+    if (value.is_boolean()) return value.get<bool>();
+    problem(where + "." + key, "should be true or false");
+    return otherwise;
+  }
+
+  std::string text(const Json& json, const char* key, const std::string& where) {
+    const Json& value = part(json, key);
+    if (value.is_string()) return value.get<std::string>();
+    problem(where + "." + key, "should be a string");
+    return {};
+  }
+
+  /// A whole number in [0, max]; -1 after a problem.
+  int64_t number(const Json& value, int64_t max, const std::string& where) {
+    if (value.is_number_integer() && value.get<int64_t>() >= 0 && value.get<int64_t>() <= max) {
+      return value.get<int64_t>();
+    }
+    problem(where, fmt::format("should be a whole number from 0 to {}", max));
+    return -1;
+  }
+
+  /// The "type" of a part; `otherwise` where old files leave it out.
+  std::string type_of(const Json& json, const std::string& where, const std::string& otherwise = "") {
+    if (!json.is_object()) {
+      problem(where, "should be an object");
+      return "?";
+    }
+    const Json& type = part(json, "type");
+    if (type.is_string()) return type.get<std::string>();
+    if (!otherwise.empty()) return otherwise;
+    problem(where + ".type", "is missing");
+    return "?";
+  }
+
+  /// The parts of a Sequence, sequences within it too; of anything else, itself. None for null.
+  std::vector<const Json*> parts(const Json& json, const char* list, const std::string& where) {
+    std::vector<const Json*> found;
+    std::vector<const Json*> open = {&json};
+    while (!open.empty()) {
+      const Json& next = *open.back();
+      open.pop_back();
+      const Json& items = part(next, list);
+      if (part(next, "type") == "Sequence" && items.is_array()) {
+        for (size_t i = items.size(); i-- > 0;) open.push_back(&items[i]);
+      } else if (!next.is_null()) {
+        found.push_back(&next);
+      }
+    }
+    if (found.size() > kMaxParts) problem(where, fmt::format("has more than {} parts", kMaxParts));
+    return found;
+  }
+
+  void read_model(const Json& model) {
+    const std::string type = type_of(model, "model", model_type(model));
+    if (type == "?") return;
+    if (type == "WordPiece") {
+      source_.unknown = text(model, "unk_token", "model");
+      source_.model.continuing_prefix = text(model, "continuing_subword_prefix", "model");
+      const int64_t chars = number(part(model, "max_input_chars_per_word"), kMaxId, "model.max_input_chars_per_word");
+      if (chars >= 0) source_.max_word_chars = static_cast<uint64_t>(chars);
+    } else if (type == "BPE") {
+      read_bpe(model);
+    } else if (type == "WordLevel") {
+      source_.unknown = text(model, "unk_token", "model");
+      source_.model.kind = fb::TokenModelKind::bpe;
+      source_.model.traits = text::kWordLevel;
+    } else if (type == "Unigram") {
+      read_unigram(model);
+      return;
+    } else {
+      unsupported("model.type", type, "WordPiece, BPE, Unigram and WordLevel");
+      return;
+    }
+    read_vocabulary_object(part(model, "vocab"), "model.vocab", source_, problems_);
+  }
+
+  /// Of a model that does not say: old files leave it out.
+  static std::string model_type(const Json& model) {
+    if (part(model, "merges").is_array()) return "BPE";
+    return part(model, "vocab").is_array() ? "Unigram" : "WordPiece";
+  }
+
+  void read_unigram(const Json& model) {
+    source_.model.kind = fb::TokenModelKind::unigram;
+    source_.unknown.clear();
+    source_.byte_fallback = flag(model, "byte_fallback", false, "model");
+    const Json& vocabulary = part(model, "vocab");
+    if (!vocabulary.is_array() || vocabulary.empty()) {
+      problem("model.vocab", "should be a list of tokens and their scores");
+      return;
+    }
+    for (size_t i = 0; i < vocabulary.size(); ++i) {
+      const Json& entry = vocabulary[i];
+      if (!entry.is_array() || entry.size() != 2 || !entry[0].is_string() || !entry[1].is_number()) {
+        problem(fmt::format("model.vocab[{}]", i), "should be a token and its score");
+        return;
+      }
+      source_.vocabulary.emplace_back(entry[0].get<std::string>(), static_cast<int64_t>(i));
+      source_.scores.push_back(entry[1].get<double>());
+    }
+    const Json& unknown = part(model, "unk_id");
+    const auto most = static_cast<int64_t>(vocabulary.size()) - 1;
+    const int64_t id = number(unknown, most, "model.unk_id");
+    if (id >= 0) source_.unknown = source_.vocabulary[static_cast<size_t>(id)].first;
+  }
+
+  /// What tokens at places of words begin or end with: null or a text of two characters or more, which none alone is.
+  void read_affix(const Json& model, const char* key, uint32_t trait, std::string& affix) {
+    const Json& value = part(model, key);
+    if (value.is_null() || (value.is_string() && value.get<std::string>().empty())) return;
+    if (!value.is_string() || value.get<std::string>().size() < 2 || value.get<std::string>().size() > kMaxAffix ||
+        !is_ascii(value.get<std::string>())) {
+      unsupported(std::string("model.") + key, value.dump(-1, ' ', true, Json::error_handler_t::replace),
+                  "null or 2 to 16 characters of ASCII");
+      return;
+    }
+    affix = value.get<std::string>();
+    source_.model.traits |= trait;
+  }
+
+  static bool is_ascii(const std::string& text) {
+    return std::all_of(text.begin(), text.end(), [](char c) { return c > ' ' && c < 0x7F; });
+  }
+
+  void read_bpe(const Json& model) {
+    source_.model.kind = fb::TokenModelKind::bpe;
+    source_.model.whole_words = flag(model, "ignore_merges", false, "model");
+    source_.unknown = part(model, "unk_token").is_null() ? "" : text(model, "unk_token", "model");
+    read_affix(model, "continuing_subword_prefix", text::kBeginMarks, source_.inner_prefix);
+    read_affix(model, "end_of_word_suffix", text::kEndMarks, source_.end_suffix);
+    const Json& dropout = part(model, "dropout");
+    if (!dropout.is_null() && dropout != 0.0) unsupported("model.dropout", dropout.dump(), "null");
+    source_.byte_fallback = flag(model, "byte_fallback", false, "model");
+    source_.fuse_unknown = flag(model, "fuse_unk", false, "model");
+    if (source_.model.traits != 0) {
+      if (source_.model.whole_words) unsupported("model.ignore_merges", "true", "false with a prefix or suffix");
+      if (source_.byte_fallback) unsupported("model.byte_fallback", "true", "false with a prefix or suffix");
+    }
+    const Json& merges = part(model, "merges");
+    if (!merges.is_array()) problem("model.merges", "should be a list of merges");
+    for (size_t i = 0; merges.is_array() && i < merges.size(); ++i) {
+      const Json& merge = merges[i];
+      std::pair<std::string, std::string> two;
+      if (merge.is_array() && merge.size() == 2 && merge[0].is_string() && merge[1].is_string()) {
+        two = {merge[0].get<std::string>(), merge[1].get<std::string>()};
+      } else if (const std::string line = merge.is_string() ? merge.get<std::string>() : ""; !line.empty()) {
+        const size_t blank = line.find(' ');
+        if (blank != std::string::npos) two = {line.substr(0, blank), line.substr(blank + 1)};
+      }
+      if (two.first.empty() || two.second.empty() || (merge.is_string() && two.second.find(' ') != std::string::npos)) {
+        problem(fmt::format("model.merges[{}]", i), "should be two tokens with a blank between them, or a list of two");
+        return;
+      }
+      source_.merges.push_back(std::move(two));
+    }
+  }
+
+  void read_normalizer(const Json& json) {
+    const std::vector<const Json*> found = parts(json, "normalizers", "normalizer");
+    if (found.empty()) return;
+    std::vector<std::string> types;
+    types.reserve(found.size());
+    for (const Json* step : found) types.push_back(type_of(*step, "normalizer"));
+    if (std::find(types.begin(), types.end(), "?") != types.end()) return;
+    if (source_.is_unigram() && types.size() == 1 && types[0] == "BertNormalizer") {
+      unsupported("normalizer.type", types[0], "it with WordPiece only");
+      return;
+    }
+    const bool is_bert = types.size() == 1 && types[0] == "BertNormalizer";
+    if (source_.model.kind == fb::TokenModelKind::wordpiece && !is_bert) {
+      unsupported("normalizer.type", fmt::format("{}", fmt::join(types, ", ")),
+                  "BertNormalizer or none with WordPiece");
+      return;
+    }
+    if (!is_bert) {
+      read_normalizers(found, source_, problems_);
+      return;
+    }
+    if (source_.is_bpe()) {
+      read_normalizers(found, source_, problems_);
+      return;
+    }
+    const Json& normalizer = *found[0];
+    source_.bert.clean_text = flag(normalizer, "clean_text", true, "normalizer");
+    source_.bert.split_chinese = flag(normalizer, "handle_chinese_chars", true, "normalizer");
+    source_.bert.lowercase = flag(normalizer, "lowercase", true, "normalizer");
+    source_.bert.strip_accents = flag(normalizer, "strip_accents", source_.bert.lowercase, "normalizer");
+  }
+
+  void read_pre_tokenizer(const Json& json) {
+    const std::vector<const Json*> found = parts(json, "pretokenizers", "pre_tokenizer");
+    std::vector<std::string> types;
+    types.reserve(found.size());
+    for (const Json* step : found) types.push_back(type_of(*step, "pre_tokenizer"));
+    if (std::find(types.begin(), types.end(), "?") != types.end()) return;
+    const std::string all = types.empty() ? "none" : fmt::format("{}", fmt::join(types, ", "));
+    if (source_.is_unigram()) {
+      read_metaspace(found, all);
+      return;
+    }
+    if (!source_.is_bpe()) {
+      if (all != "BertPreTokenizer") unsupported("pre_tokenizer.type", all, "BertPreTokenizer");
+      return;
+    }
+    if (all.find("Metaspace") != std::string::npos) {
+      set_code_points();
+      if (source_.is_word_level() || !source_.end_suffix.empty() || !source_.inner_prefix.empty()) {
+        unsupported("pre_tokenizer.type", all, "Metaspace with BPE without affixes, and with Unigram");
+      }
+      read_metaspace(found, all);
+      return;
+    }
+    // Behind a normaliser that makes marks of all blanks, a split at blanks finds none.
+    const bool at_blanks = all == "Split" && part(part(*found[0], "pattern"), "String") == " ";
+    const bool plain = source_.end_suffix.empty() && source_.inner_prefix.empty() && !source_.is_word_level();
+    if ((found.empty() || at_blanks) && plain && take_marking()) {
+      set_code_points();
+      source_.splitter.kind = fb::SplitterKind::metaspace;
+      source_.splitter.whole = true;
+      return;
+    }
+    bool bytes = false;
+    read_splitters(found, source_, problems_, &bytes);
+    if (!bytes) set_code_points();
+    if (bytes && source_.byte_fallback) unsupported("model.byte_fallback", "true", "false with ByteLevel");
+  }
+
+  /// BPE that is not byte-level: SentencePiece's with marks for blanks, or words by a pattern.
+  void set_code_points() {
+    source_.model.traits |= text::kCodePoints | (source_.fuse_unknown ? text::kFuseUnknown : 0);
+  }
+
+  /// Whether the last normaliser replaces blanks by marks; then that is left to the splitter, unless marks are looked for.
+  bool take_marking() {
+    if (source_.stages.empty()) return false;
+    const fb::NormalizerT& last = source_.stages.back().rule;
+    const bool marks = last.kind == fb::NormalizerKind::replace && last.text == " " && last.least == 0;
+    if (!marks || last.content != "\u2581") return false;
+    const auto is_normalized = [](const AddedSource& added) { return added.normalized; };
+    if (std::none_of(source_.added.begin(), source_.added.end(), is_normalized)) source_.stages.pop_back();
+    return true;
+  }
+
+  void read_metaspace(const std::vector<const Json*>& found, const std::string& all) {
+    source_.splitter.kind = fb::SplitterKind::metaspace;
+    if (all != "Metaspace" && all != "WhitespaceSplit, Metaspace") {
+      unsupported("pre_tokenizer.type", all, "Metaspace alone or behind WhitespaceSplit");
+      return;
+    }
+    const Json& mark = *found.back();
+    if (part(mark, "replacement") != "\u2581") {
+      unsupported("pre_tokenizer.replacement", part(mark, "replacement").dump(), "U+2581");
+    }
+    const Json& scheme = part(mark, "prepend_scheme");
+    const bool old = scheme.is_null();
+    if (!old && scheme != "always" && scheme != "first" && scheme != "never") {
+      problem("pre_tokenizer.prepend_scheme", "should be always, first or never");
+    }
+    source_.splitter.prefix_blank = old ? flag(mark, "add_prefix_space", true, "pre_tokenizer") : scheme != "never";
+    source_.splitter.first_only = scheme == "first";
+    source_.splitter.white_words = found.size() > 1;
+    source_.splitter.whole = !flag(mark, "split", true, "pre_tokenizer");
+  }
+
+  void read_added_tokens(const Json& tokens) {
+    if (tokens.is_null()) return;
+    if (!tokens.is_array()) {
+      problem("added_tokens", "should be a list");
+      return;
+    }
+    for (size_t i = 0; i < tokens.size(); ++i) {
+      const std::string where = fmt::format("added_tokens[{}]", i);
+      if (!tokens[i].is_object()) {
+        problem(where, "should be an object");
+        continue;
+      }
+      AddedSource added;
+      added.text = text(tokens[i], "content", where);
+      added.id = number(part(tokens[i], "id"), kMaxId, where + ".id");
+      added.special = flag(tokens[i], "special", false, where);
+      added.single_word = flag(tokens[i], "single_word", false, where);
+      added.lstrip = flag(tokens[i], "lstrip", false, where);
+      added.rstrip = flag(tokens[i], "rstrip", false, where);
+      added.normalized = flag(tokens[i], "normalized", true, where);
+      source_.added.push_back(added);
+    }
+  }
+
+  void read_post_processor(const Json& json) {
+    bool has_template = false;
+    for (const Json* step : parts(json, "processors", "post_processor")) {
+      const std::string type = type_of(*step, "post_processor");
+      if (type == "?") return;
+      const bool is_template = type != "ByteLevel";
+      if (is_template && has_template) unsupported("post_processor.type", "Sequence of several templates", "one");
+      has_template = has_template || is_template;
+      read_processor(*step, type);
+    }
+  }
+
+  void read_processor(const Json& processor, const std::string& type) {
+    using Piece = fb::TemplatePiece;
+    if (type == "TemplateProcessing") {
+      source_.single = read_template(processor, "single");
+      source_.pair = read_template(processor, "pair");
+    } else if (type == "BertProcessing" || type == "RobertaProcessing") {
+      const int32_t cls = read_bert_token(processor, "cls", source_.cls);
+      const int32_t sep = read_bert_token(processor, "sep", source_.sep);
+      source_.single = {Piece(cls, -1, 0), Piece(-1, 0, 0), Piece(sep, -1, 0)};
+      if (type == "RobertaProcessing") {
+        source_.pair = {Piece(cls, -1, 0), Piece(-1, 0, 0), Piece(sep, -1, 0),
+                        Piece(sep, -1, 0), Piece(-1, 1, 0), Piece(sep, -1, 0)};
+        read_trimming(processor);
+      } else {
+        source_.pair = {Piece(cls, -1, 0), Piece(-1, 0, 0), Piece(sep, -1, 0), Piece(-1, 1, 1), Piece(sep, -1, 1)};
+      }
+    } else if (type == "ByteLevel") {
+      read_trimming(processor);
+    } else {
+      unsupported("post_processor.type", type,
+                  "TemplateProcessing, BertProcessing, RobertaProcessing, ByteLevel or none");
+    }
+  }
+
+  void read_trimming(const Json& processor) {
+    if (!flag(processor, "trim_offsets", true, "post_processor")) return;
+    if (source_.trim_blanks) unsupported("post_processor.trim_offsets", "true twice", "one step that trims");
+    if (!source_.is_bpe() || source_.is_of_code_points()) {
+      unsupported("post_processor.trim_offsets", "true", "it with byte-level BPE only");
+      return;
+    }
+    source_.trim_blanks = true;
+    source_.trim_prefix = flag(processor, "add_prefix_space", true, "post_processor");
+  }
+
+  int32_t read_bert_token(const Json& processor, const char* key, std::string& name) {
+    const Json& token = part(processor, key);
+    const std::string where = fmt::format("post_processor.{}", key);
+    if (!token.is_array() || token.size() != 2) {
+      problem(where, "should be a token and its id");
+      return 0;
+    }
+    if (token[0].is_string()) name = token[0].get<std::string>();
+    return static_cast<int32_t>(number(token[1], INT32_MAX, where));
+  }
+
+  std::vector<fb::TemplatePiece> read_template(const Json& processor, const char* key) {
+    std::vector<fb::TemplatePiece> pieces;
+    const Json& list = part(processor, key);
+    if (!list.is_array()) problem(fmt::format("post_processor.{}", key), "should be a list");
+    for (size_t i = 0; list.is_array() && i < list.size(); ++i) {
+      const std::string where = fmt::format("post_processor.{}[{}]", key, i);
+      const Json& special = part(list[i], "SpecialToken");
+      const Json& sequence = part(list[i], "Sequence");
+      const Json& piece = special.is_object() ? special : sequence;
+      if (!piece.is_object()) {
+        problem(where, "should be a SpecialToken or a Sequence");
+        continue;
+      }
+      const auto segment = static_cast<uint32_t>(number(part(piece, "type_id"), INT32_MAX, where + ".type_id"));
+      const std::string id = text(piece, "id", where);
+      if (special.is_object()) {
+        const Json& ids = part(part(part(processor, "special_tokens"), id.c_str()), "ids");
+        if (!ids.is_array() || ids.empty()) problem(where + ".id", fmt::format("\"{}\" is not in special_tokens", id));
+        for (size_t k = 0; ids.is_array() && k < ids.size(); ++k) {
+          const int64_t token = number(ids[k], INT32_MAX, fmt::format("post_processor.special_tokens[{}].ids", id));
+          pieces.emplace_back(static_cast<int32_t>(token), -1, segment);
+        }
+      } else if (id == "A" || id == "B") {
+        pieces.emplace_back(-1, id == "B" ? 1 : 0, segment);
+      } else {
+        problem(where + ".id", "should be A or B");
+      }
+    }
+    return pieces;
+  }
+
+  void read_truncation(const Json& truncation) {
+    if (!truncation.is_object()) return;
+    const Json& strategy = part(truncation, "strategy");
+    if (strategy == "OnlyFirst") {
+      source_.truncation = fb::Truncation::only_first;
+    } else if (strategy == "OnlySecond") {
+      source_.truncation = fb::Truncation::only_second;
+    } else if (!strategy.is_null() && strategy != "LongestFirst") {
+      problem("truncation.strategy", "should be LongestFirst, OnlyFirst or OnlySecond");
+    }
+    source_.truncate_left = part(truncation, "direction") == "Left";
+    const Json& length = part(truncation, "max_length");
+    if (length.is_number_unsigned() && length.get<uint64_t>() < kNoLength) {
+      source_.max_length = length.get<uint32_t>();
+    }
+  }
+
+  const std::string& file_;
+  TokenizerSource& source_;
+  ProblemList& problems_;
+};
+
+}  // namespace
+
+void read_vocabulary_object(const Json& vocabulary, const std::string& where, TokenizerSource& source,
+                            ProblemList& problems) {
+  if (!vocabulary.is_object()) {
+    problems.push_back(fmt::format("{}: {}: should be an object of tokens and their ids", source.file, where));
+    return;
+  }
+  for (const auto& [token, id] : vocabulary.items()) {
+    if (!id.is_number_integer() || id.get<int64_t>() < 0 || id.get<int64_t>() > kMaxId) {
+      problems.push_back(fmt::format("{}: {}[{}]: should be a whole number from 0 to {}", source.file, where,
+                                     Json(token).dump(), kMaxId));
+      return;  // one bad id is enough to name
+    }
+    source.vocabulary.emplace_back(token, id.get<int64_t>());
+  }
+}
+
+void read_tokenizer_json(const Json& json, const std::string& file, TokenizerSource& source, ProblemList& problems) {
+  source.file = file;
+  Reader(file, source, problems).read(json);
+}
+
+}  // namespace bantam::convert

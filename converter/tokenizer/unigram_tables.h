@@ -1,0 +1,26 @@
+// A unigram model's tables, in the form of runtime/text/unigram_scores.h.
+#ifndef BANTAM_CONVERTER_TOKENIZER_UNIGRAM_TABLES_H_
+#define BANTAM_CONVERTER_TOKENIZER_UNIGRAM_TABLES_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "tokenizer/tokenizer_tables.h"
+
+namespace bantam::convert {
+
+/// The blob `scores`: f32 where every score is one, else f64.
+std::vector<uint8_t> build_scores(const std::vector<double>& scores);
+
+/// The score of what is no token: the least of all that are not `silent` less 10.
+double unknown_score(const std::vector<double>& scores, const std::vector<bool>& silent = {});
+
+/// Of the tokens of `vocabulary` that begin with a blank and lie in `trie`, what follows the blank, where the model leaves the
+/// token as it is. `texts` by id.
+TrieKeys unigram_words(const TrieKeys& vocabulary, const Trie& trie, const std::vector<std::string>& texts,
+                       const std::vector<uint8_t>& scores, double unknown, uint32_t unknown_id);
+
+}  // namespace bantam::convert
+
+#endif  // BANTAM_CONVERTER_TOKENIZER_UNIGRAM_TABLES_H_

@@ -1,0 +1,33 @@
+// Global tokens (Longformer, arXiv 2004.05150): they see all others of their sequence, and are seen by all.
+#ifndef BANTAM_OPS_MORE_GLOBALS_H_
+#define BANTAM_OPS_MORE_GLOBALS_H_
+
+#include "ops/operands.h"
+
+namespace bantam::ops {
+
+/// Of one sequence: rows [begin, end) of the run, and those with a mark where `marked`.
+struct GlobalRows {
+  uint32_t begin, end;
+  bool marked;
+};
+
+inline bool only_globals(const fb::Linear& layer) { return linked::kGlobals && layer.only_globals(); }
+inline bool only_globals(const fb::Attention& a) { return linked::kGlobals && a.mask() == fb::MaskKind::of_globals; }
+
+/// The model says which tokens are global, and the pass has them.
+Verdict check_globals(const Site& site);
+
+/// Looks at the sequence's ids up to the first separator, where the model asks for one.
+GlobalRows global_rows(const TileRun& run, uint32_t sequence);
+
+bool is_global(const TileRun& run, const GlobalRows& globals, uint32_t row);
+
+/// No token of the tile is global.
+bool lacks_globals(const TileRun& run);
+/// Sets those of the tile's f32 rows to 0 whose tokens are not global.
+void keep_global_rows(const TileRun& run, const Rows& rows);
+
+}  // namespace bantam::ops
+
+#endif  // BANTAM_OPS_MORE_GLOBALS_H_

@@ -1,0 +1,103 @@
+// Operators that read rows of tokens beside their own: where those lie, and what contexts keep of them.
+#ifndef BANTAM_OPS_MORE_NEIGHBOURS_H_
+#define BANTAM_OPS_MORE_NEIGHBOURS_H_
+
+#include <string.h>
+
+#include "ops/heads.h"
+
+namespace bantam::ops {
+
+/// Rows in front of a token's own and behind it that an op reads.
+struct Reach {
+  uint32_t before = 0, after = 0;
+  /// Of all, the token's own included.
+  uint64_t rows() const { return uint64_t{before} + 1 + after; }
+};
+
+/// None of an op that reads no neighbours.
+inline Reach reach_of(const fb::Op& op) {
+  if (const fb::Unfold* unfold = op.attributes_as_Unfold()) return {unfold->before(), unfold->after()};
+  if (const fb::Depthwise* depthwise = op.attributes_as_Depthwise()) return {depthwise->before(), depthwise->after()};
+  return {};
+}
+
+inline bool reads_neighbours(fb::OpAttributes kind) {
+  return (linked::op(linked::kOpUnfold) && kind == fb::OpAttributes::Unfold) ||
+         (linked::op(linked::kOpDepthwise) && kind == fb::OpAttributes::Depthwise);
+}
+
+/// The tensor by whose number contexts keep the rows: what the op writes.
+inline int32_t kept_number(const fb::Op& op) {
+  const int32_t rows = operand(op.outputs(), 0);
+  return rows >= 0 ? rows : operand(op.outputs(), 1);
+}
+
+/// Bytes that contexts keep of each token for the op: the f32 row that it reads.
+inline uint64_t kept_neighbour_bytes(const fb::Model& model, const fb::Op& op) {
+  return uint64_t{kernels::pad16(width(tensor(model, operand(op.inputs(), 0))))} * sizeof(float);
+}
+
+/// The op runs over tokens, and inputs[0] are shared f32 rows of tokens.
+inline Verdict check_neighbours(const Site& site) {
+  if (site.rows_symbol != kTokens) return corrupt("neighbours are those of tokens");
+  const int32_t x = operand(site.op.inputs(), 0);
+  const fb::Tensor& t = tensor(site.model, x);
+  const bool fits = !is_constant(t) && t.region() == fb::Region::shared && rows_symbol(t) == kTokens &&
+                    t.type() == fb::DType::f32 && t.layout() == fb::Layout::rows;
+  return fits ? Verdict{} : corrupt("rows beside their neighbours are read from shared f32 rows of tokens", x);
+}
+
+/// What an op's run over a tile knows of rows of inputs[0] in a sequence.
+class Neighbours {
+ public:
+  Neighbours(const TileRun& run, const fb::Op& op)
+      : run_(run),
+        op_(op),
+        x_(all_rows(run, operand(op.inputs(), 0))),
+        columns_(width(tensor(run.model, operand(op.inputs(), 0)))) {}
+
+  uint32_t columns() const { return columns_; }
+
+  /// The row at `at`, counted as the run's rows are; null: the sequence has none. Those in front of the run are what its context has kept.
+  const float* at(uint32_t sequence, int64_t at) const {
+    const int64_t begin = run_.offsets[sequence], end = run_.offsets[sequence + 1];
+    if (at >= begin && at < end) return x_.from(static_cast<uint32_t>(at)).f32();
+    if constexpr (linked::kContexts) {
+      const int64_t past = place_of(run_, sequence, run_.offsets[sequence]);
+      if (at < begin && begin - at <= past) {
+        return kept_row(run_, kept_number(op_), columns_, sequence, static_cast<uint32_t>(past - (begin - at)));
+      }
+    }
+    return nullptr;
+  }
+
+  /// Of `most` rows from `at` on, how many surely lie one behind the other; at least 1.
+  uint32_t together(uint32_t sequence, int64_t at, uint32_t most) const {
+    const int64_t begin = run_.offsets[sequence], end = run_.offsets[sequence + 1];
+    if (at < begin || at >= end) return 1;
+    return end - at < int64_t{most} ? static_cast<uint32_t>(end - at) : most;
+  }
+
+  /// Puts what the run has of the sequence of row `row` in its context. Who computes the last row does it: the step may run on that one alone.
+  void keep(uint32_t sequence, uint32_t row) const {
+    if constexpr (linked::kContexts) {
+      const bool last = row + 1 == run_.offsets[sequence + 1];
+      if (run_.contexts == nullptr || !last || reach_of(op_).before == 0) return;
+      for (uint32_t i = run_.offsets[sequence]; i <= row; ++i) {
+        float* kept = kept_row(run_, kept_number(op_), columns_, sequence, place_of(run_, sequence, i));
+        memcpy(kept, x_.from(i).f32(), columns_ * sizeof(float));
+      }
+    }
+  }
+
+ private:
+  const TileRun& run_;
+  const fb::Op& op_;
+  Rows x_;
+  uint32_t columns_;
+};
+
+}  // namespace bantam::ops
+
+#endif  // BANTAM_OPS_MORE_NEIGHBOURS_H_

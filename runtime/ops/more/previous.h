@@ -1,0 +1,30 @@
+// What sessions know of ops that read the token before: which steps go token after token, and what contexts keep for them.
+#ifndef BANTAM_OPS_MORE_PREVIOUS_H_
+#define BANTAM_OPS_MORE_PREVIOUS_H_
+
+#include "ops/ops.h"
+
+namespace bantam::ops {
+
+inline bool is_previous(const fb::Op& op) {
+  return linked::op(linked::kOpPrevious) && executed_kind(op) == fb::OpAttributes::Previous;
+}
+
+/// Each sequence goes through the step one token after the other.
+inline bool goes_by_tokens(const fb::Model& model, const fb::Step& step) {
+  if constexpr (!linked::op(linked::kOpPrevious)) return false;
+  for (uint32_t i = 0; i < step.op_count(); ++i) {
+    if (is_previous(*graph(model).ops()->Get(step.first_op() + i))) return true;
+  }
+  return false;
+}
+
+/// Bytes that contexts keep of each token for the op: the f32 row that it reads.
+uint64_t kept_row_bytes(const fb::Model& model, const fb::Op& op);
+
+/// Puts the tile's rows of what the op reads, which the step has written, in their contexts.
+void keep_rows(const TileRun& run, const fb::Op& op);
+
+}  // namespace bantam::ops
+
+#endif  // BANTAM_OPS_MORE_PREVIOUS_H_

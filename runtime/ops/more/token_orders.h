@@ -1,0 +1,62 @@
+// Orders of a sequence's tokens by hashes of their queries (locality-sensitive hashing of Reformer, arXiv 2001.04451): those near each
+// other lie near each other.
+#ifndef BANTAM_OPS_MORE_TOKEN_ORDERS_H_
+#define BANTAM_OPS_MORE_TOKEN_ORDERS_H_
+
+#include "ops/operands.h"
+
+namespace bantam::ops {
+
+/// Most rounds, most counts of buckets, and most buckets of a round.
+constexpr uint32_t kMaxRounds = 64, kMaxBucketCounts = 8, kMaxBuckets = 1u << 16;
+
+/// What ChunkAttention says of its hashes.
+struct HashShape {
+  uint32_t heads, head_width, rounds;
+  const flatbuffers::Vector<uint32_t>* counts;
+
+  /// Products of a query in one round, in whole vectors.
+  uint32_t products() const {
+    uint32_t sum = 0;
+    for (uint32_t i = 0; i < count(counts); ++i) sum += counts->Get(i) / 2;
+    return kernels::pad16(sum);
+  }
+  uint32_t buckets() const {
+    uint32_t product = 1;
+    for (uint32_t i = 0; i < count(counts); ++i) product *= counts->Get(i);
+    return product;
+  }
+};
+
+/// The counts are what the schema says, and rotations (by their number) fit them.
+Verdict check_hashes(const Site& site, const HashShape& shape, int32_t rotations);
+
+/// The orders of one head of one sequence at a time.
+class TokenOrders {
+ public:
+  /// Of sequences of up to `tokens` tokens, whose queries are multiplied block_rows at a time.
+  static uint64_t scratch(const HashShape& shape, uint64_t tokens, uint32_t block_rows);
+
+  /// `scratch`: of so many tokens. `rotations`: the constant's floats.
+  TokenOrders(const TileRun& run, const HashShape& shape, const float* rotations, uint8_t* scratch, uint64_t tokens);
+
+  /// Sorts the tokens of a head in every round. `queries`: of the sequence's first token. O(tokens + buckets) beside the products.
+  bool sort(const Rows& queries, uint32_t head, uint32_t tokens);
+
+  /// The token at `place` of a round's order.
+  uint32_t token(uint32_t round, uint32_t place) const { return orders_[size_t{round} * tokens_ + place]; }
+
+ private:
+  uint32_t bucket_of(const float* products) const;
+
+  const TileRun& run_;
+  const HashShape shape_;
+  const float* const rotations_;
+  float* products_;
+  uint32_t *orders_, *buckets_, *begins_;
+  uint32_t tokens_ = 0;
+};
+
+}  // namespace bantam::ops
+
+#endif  // BANTAM_OPS_MORE_TOKEN_ORDERS_H_
