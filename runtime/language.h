@@ -49,6 +49,13 @@ struct ChooseType<false, First, Second> {
 template <bool kFirst, typename First, typename Second>
 using Choose = typename ChooseType<kFirst, First, Second>::Type;
 
+/// An object of type T, made where a template is used and not where it stands: until then T may be incomplete. `Argument`: any of
+/// the template's arguments.
+template <typename T, typename Argument>
+constexpr T later() {
+  return T();
+}
+
 }  // namespace bantam
 
 #endif  // BANTAM_LANGUAGE_H_

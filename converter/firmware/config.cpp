@@ -7,6 +7,7 @@
 #include "firmware/linked.h"
 #include "firmware/memory.h"
 #include "firmware/reader.h"
+#include "firmware/sources.h"
 
 namespace bantam::firmware {
 namespace {
@@ -24,7 +25,7 @@ constexpr const char* kSession =
 )";
 
 constexpr const char* kConfig =
-    R"(// Written by bantam firmware for {core}: how the runtime is built, what the model needs of it (runtime/linked.h), the session's options.
+    R"(// Written by bantam firmware for {core}: how the runtime is built, what the model needs of it (runtime/links.inc), the session's options.
 // Every source of bantam has `#define BANTAM_SOURCE 1` and an include of this in front, in place of options of the compiler.
 #ifndef {guard}
 #define {guard}
@@ -36,7 +37,8 @@ constexpr const char* kConfig =
 #define BANTAM_LINKED_HEADER "{name}"
 
 // What the model needs; all else is left out, and a model that asks for it is refused by Model::open.
-{linked}
+{linked}#define BANTAM_LINK_ROWS {rows}
+
 // Of the session: bantam::SessionOptions.
 {session}// Bytes of the arena, at most: a session on a core of 32 bits takes some less.
 #define BANTAM_ARENA_BYTES {arena}
@@ -85,14 +87,13 @@ std::string session_macros(const Project& project) {
 }  // namespace
 
 std::string config_header(const Project& project, const std::string& name, Rounding rounding) {
-  Linked linked = linked_by(project.model);
-  linked.macros.emplace_back("ROWS", project.options.block_rows);
   const std::string& isa = project.target.isa;
   const Parts arena = arena_parts(project.model, project.options);
   const char* feature = isa == "mve" ? "__ARM_FEATURE_MVE" : isa == "dsp" ? "__ARM_FEATURE_DSP" : nullptr;
   return fmt::format(kConfig, fmt::arg("core", project.target.core), fmt::arg("guard", guard_of(name)),
                      fmt::arg("name", name), fmt::arg("isa", isa_enumerator(isa)),
-                     fmt::arg("linked", linked_macros(linked)), fmt::arg("session", session_macros(project)),
+                     fmt::arg("linked", linked_macro(linked_by(project.model))),
+                     fmt::arg("rows", project.options.block_rows), fmt::arg("session", session_macros(project)),
                      fmt::arg("arena", sum(arena)), fmt::arg("activations", arena.at(1).second),
                      fmt::arg("tile_bytes", arena.at(2).second), fmt::arg("ids", arena.at(3).second),
                      fmt::arg("contexts", arena.at(4).second), fmt::arg("rest", sum(arena) - arena.at(0).second),
@@ -102,10 +103,10 @@ std::string config_header(const Project& project, const std::string& name, Round
                                                                         fmt::arg("core", project.target.core))));
 }
 
-std::string runtime_file(const Resource& resource) {
-  if (resource.path == kGenerated) return reader_of(resource.text);
-  if (!convert::ends_with(resource.path, ".cpp")) return std::string(resource.text);
-  return fmt::format("#define BANTAM_SOURCE 1\n#include \"{}\"\n{}", kConfigName, resource.text);
+std::string runtime_file(std::string_view path, const std::string& text) {
+  if (path == kGenerated) return reader_of(text);
+  if (!convert::ends_with(path, ".cpp")) return text;
+  return fmt::format("#define BANTAM_SOURCE 1\n#include \"{}\"\n{}", kConfigName, text);
 }
 
 }  // namespace bantam::firmware

@@ -4,9 +4,9 @@
 #define BANTAM_CONVERTER_FIRMWARE_CONFIG_H_
 
 #include <string>
+#include <string_view>
 
 #include "firmware/project.h"
-#include "firmware/resources.h"
 
 namespace bantam::firmware {
 
@@ -19,8 +19,9 @@ enum class Rounding { kByOption, kByPragma };
 /// The header, for a project's core and model. `name`: of its file, which it includes where the runtime asks what is linked.
 std::string config_header(const Project& project, const std::string& name, Rounding rounding);
 
-/// A file of the runtime as projects have it: sources with bantam_config.h in front of all else, of flatc's header what reads files.
-std::string runtime_file(const Resource& resource);
+/// A file of the runtime as projects have it, from its path among resources and what is left of it (sources.h): sources with
+/// bantam_config.h in front of all else, of flatc's header what reads files.
+std::string runtime_file(std::string_view path, const std::string& text);
 
 }  // namespace bantam::firmware
 

@@ -14,8 +14,8 @@
 #include "firmware/config.h"
 #include "firmware/linked.h"
 #include "firmware/memory.h"
-#include "firmware/reader.h"
 #include "firmware/resources.h"
+#include "firmware/sources.h"
 
 namespace bantam::firmware {
 namespace {
@@ -53,19 +53,16 @@ std::string library_place(std::string_view path) {
 
 Tree library_sources(const Project& project) {
   Tree tree;
-  std::vector<std::string> roots = runtime_roots(project.target);
-  roots.push_back("targets/firmware/example/terminal.cpp");
-  roots.push_back("targets/firmware/configured_session.h");
-  for (const Resource* resource : with_includes(roots)) {
-    if (resource->path == "LICENSE") continue;
-    const std::string place = library_place(resource->path);
-    tree[place] = runtime_file(*resource);
+  const std::vector<std::string> roots = {"targets/firmware/example/terminal.cpp",
+                                          "targets/firmware/configured_session.h"};
+  for (const auto& [path, text] : project_sources(project.target, linked_by(project.model), roots)) {
+    if (path != "LICENSE") tree[library_place(path)] = runtime_file(path, text);
   }
   for (const Resource& resource : resources()) {
     if (!starts_with(resource.path, kCommon)) continue;
     const std::string place(resource.path.substr(kCommon.size()));
     if (!starts_with(place, "src/")) continue;
-    tree[place] = runtime_file(resource);
+    tree[place] = runtime_file(resource.path, std::string(resource.text));
   }
   tree["src/bantam_config.h"] = config_header(project, kConfigName, Rounding::kByPragma);
   tree["src/bantam_model.h"] =

@@ -16,7 +16,7 @@
 #include "format/view.h"
 #include "graph/task_parts.h"
 #include "model/shortlist.h"
-#include "ops/ops.h"
+#include "ops/matrices.h"
 #include "session/layout.h"
 #include "session/state.h"
 #include "text/tables.h"
@@ -51,13 +51,7 @@ Parts model_parts(const Model& model) {
         embeddings += take(ops::named_input(*op, table->tensor()));
       }
     }
-    if (ops::executed_kind(*op) == fb::OpAttributes::Linear) weights += take(operand(op->inputs(), 1));
-    if (ops::executed_kind(*op) == fb::OpAttributes::Recurrent) {
-      for (const uint32_t at : ops::kRecurrentMatrices) weights += take(operand(op->inputs(), at));
-    }
-    if (ops::executed_kind(*op) == fb::OpAttributes::Experts) {
-      for (const uint32_t at : ops::kExpertMatrices) weights += take(operand(op->inputs(), at));
-    }
+    ops::for_each_matrix(*op, [&](int32_t matrix) { weights += take(matrix); });
   }
   uint64_t tokenizers = 0;
   for (uint32_t i = 0; i < count(m.tokenizers()); ++i) {

@@ -2,16 +2,14 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "base/printable.h"
 #include "base/strings.h"
 #include "firmware/c_names.h"
 #include "firmware/config.h"
 #include "firmware/linked.h"
 #include "firmware/memory.h"
-#include "firmware/reader.h"
 #include "firmware/resources.h"
+#include "firmware/sources.h"
 
 namespace bantam::firmware {
 namespace {
@@ -63,7 +61,7 @@ cmake -S . -B build && cmake --build build   # {tools}-gcc; prints flash and RAM
 | `model.bantam` | the model for this target: {model_bytes} bytes, in flash by `.incbin` |
 | `bantam_config.h` | all that configures it, in place of options of the compiler: session, arena, what the model needs of the runtime |
 | `bantam/targets/{target}/target.json` | the board: core, memories, clock, UART; what changes for your board |
-| `bantam/runtime/`, `bantam/generated/` | bantam's sources and the file format's reader: C++17, without a C++ library |
+| `bantam/runtime/`, `bantam/generated/` | bantam's sources for this model, and the file format's reader: C++17, without a C++ library |
 | `bantam/runtime/include/bantam/bantam.h` | the same API for C |
 
 It links: {words}. Sources of yours that include bantam's headers include `bantam_config.h` first.
@@ -72,23 +70,11 @@ Your board: copy `bantam/targets/{target}/` elsewhere, change `target.json`, and
 `-DBANTAM_BOARD_DIR=path/to/it`, or give the folder to `bantam firmware --board`. A `board.c` there takes the place of
 `bantam/targets/firmware/uart_board.c`; `bantam/targets/firmware/board.h` says what it provides.
 
-`bantam firmware --force` writes a new model or version over this project; files that you changed stay.
+`bantam firmware --force` writes a new model or version over this project, with the sources that it needs; files that you changed
+stay.
 
 bantam is under the Apache License 2.0: `bantam/LICENSE`. The model's licence: {licence}.
 )";
-
-/// Resources that lie in these folders: of the runtime what is compiled, of targets/ all.
-void add_sources(const std::vector<std::string>& folders, std::vector<std::string>* paths) {
-  for (const Resource& resource : resources()) {
-    const size_t slash = resource.path.rfind('/');
-    if (slash == std::string_view::npos) continue;
-    const std::string folder(resource.path.substr(0, slash + 1));
-    const bool source = resource.path.find(".cpp") != std::string_view::npos || folder.find("targets/") == 0;
-    if (source && std::find(folders.begin(), folders.end(), folder) != folders.end()) {
-      paths->emplace_back(resource.path);
-    }
-  }
-}
 
 std::string readme(const Project& project, const Linked& linked) {
   const std::string name = to_string(project.model.name());
@@ -119,41 +105,23 @@ std::string readme(const Project& project, const Linked& linked) {
 
 }  // namespace
 
-// As bantam_firmware_library in firmware.cmake chooses it.
-std::vector<std::string> runtime_roots(const Target& target) {
-  const std::string own = fmt::format("runtime/kernels/{}/", target.isa);
-  const std::vector<Resource>& all = resources();
-  const bool has_kernels =
-      std::any_of(all.begin(), all.end(), [&](const Resource& resource) { return resource.path.find(own) == 0; });
-  std::vector<std::string> paths = {"LICENSE"};
-  add_sources({"runtime/format/", "runtime/model/", "runtime/session/", "runtime/ops/", "runtime/text/",
-               "runtime/tasks/", "runtime/sound/", "runtime/c/", "runtime/kernels/",
-               has_kernels ? own : std::string("runtime/kernels/reference/")},
-              &paths);
-  return paths;
-}
-
 Tree project_tree(const Project& project) {
   Tree tree;
-  std::vector<std::string> roots = runtime_roots(project.target);
-  add_sources({"targets/firmware/", "targets/firmware/uart/"}, &roots);
-  for (const Resource* resource : with_includes(roots)) {
-    tree[fmt::format("bantam/{}", resource->path)] = runtime_file(*resource);
+  const Linked linked = linked_by(project.model);
+  std::vector<std::string> roots;
+  for (const Resource& resource : resources()) {
+    const std::string_view folder = folder_of(resource.path);
+    if (folder == "targets/firmware/" || folder == "targets/firmware/uart/" || folder == kExample) {
+      roots.emplace_back(resource.path);
+    }
+  }
+  for (const auto& [path, text] : project_sources(project.target, linked, roots)) {
+    const bool example = convert::starts_with(path, kExample);
+    tree[example ? path.substr(kExample.size()) : fmt::format("bantam/{}", path)] = runtime_file(path, text);
   }
   for (const auto& [name, text] : project.target.files) {
     tree[fmt::format("bantam/targets/{}/{}", project.target.name, name)] = text;
   }
-  for (const Resource& resource : resources()) {
-    if (resource.path.substr(0, kExample.size()) != kExample) continue;
-    tree[std::string(resource.path.substr(kExample.size()))] = runtime_file(resource);
-  }
-  // What the example includes is the runtime's public API and little else.
-  for (const Resource* resource :
-       with_includes({fmt::format("{}main.cpp", kExample), fmt::format("{}terminal.cpp", kExample)})) {
-    if (resource->path.substr(0, kExample.size()) != kExample && resource->path != kGenerated)
-      tree[fmt::format("bantam/{}", resource->path)] = resource->text;
-  }
-  const Linked linked = linked_by(project.model);
   tree["CMakeLists.txt"] =
       fmt::format(kLists, fmt::arg("target", project.target.name), fmt::arg("stack", stack_bytes(project.model)));
   tree["README.md"] = readme(project, linked);

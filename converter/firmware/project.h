@@ -22,12 +22,6 @@ struct Project {
   std::string source;  // the file's name as the user gave it, for the README
 };
 
-/// Where flatc's header lies among resources.
-constexpr std::string_view kGenerated = "generated/bantam_generated.h";
-
-/// LICENSE and the runtime's sources for a core, of which with_includes() finds the rest.
-std::vector<std::string> runtime_roots(const Target& target);
-
 /// All files of the project, by path. The same input gives the same bytes.
 Tree project_tree(const Project& project);
 

@@ -25,6 +25,8 @@ function(bantam_firmware_resources target)
   endforeach()
   list(APPEND names generated/bantam_generated.h)
   list(APPEND files ${generated}/bantam_generated.h)
+  list(APPEND names generated/bantam_structure.inc)
+  list(APPEND files ${BANTAM_GENERATED}/bantam_structure.inc)
   # In place of FlatBuffers' own headers, which want a C++ library.
   list(APPEND names generated/flatbuffers/flatbuffers.h)
   list(APPEND files ${PROJECT_SOURCE_DIR}/targets/firmware/reader/flatbuffers/flatbuffers.h)

@@ -1,15 +1,9 @@
 #include "firmware/resources.h"
 
 #include <algorithm>
-#include <set>
 
 namespace bantam::firmware {
 namespace {
-
-std::string_view folder_of(std::string_view path) {
-  const size_t slash = path.rfind('/');
-  return slash == std::string_view::npos ? std::string_view{} : path.substr(0, slash + 1);
-}
 
 /// The names that a file includes: lines `#include "name"` and `#include <name>`.
 std::vector<std::string> included_names(std::string_view text) {
@@ -39,6 +33,8 @@ const Resource* find_included(const std::string& name, std::string_view from) {
 
 }  // namespace
 
+std::string_view folder_of(std::string_view path) { return path.substr(0, path.rfind('/') + 1); }
+
 const Resource* find_resource(std::string_view path) {
   const std::vector<Resource>& all = resources();
   const auto at = std::lower_bound(all.begin(), all.end(), path,
@@ -46,20 +42,12 @@ const Resource* find_resource(std::string_view path) {
   return at != all.end() && at->path == path ? &*at : nullptr;
 }
 
-std::vector<const Resource*> with_includes(const std::vector<std::string>& roots) {
-  const auto by_path = [](const Resource* a, const Resource* b) { return a->path < b->path; };
-  std::set<const Resource*, decltype(by_path)> found(by_path);
-  std::vector<const Resource*> waiting;
-  const auto add = [&](const Resource* resource) {
-    if (resource != nullptr && found.insert(resource).second) waiting.push_back(resource);
-  };
-  for (const std::string& root : roots) add(find_resource(root));
-  while (!waiting.empty()) {
-    const Resource* next = waiting.back();
-    waiting.pop_back();
-    for (const std::string& name : included_names(next->text)) add(find_included(name, next->path));
+std::vector<const Resource*> included(std::string_view text, std::string_view path) {
+  std::vector<const Resource*> found;
+  for (const std::string& name : included_names(text)) {
+    if (const Resource* resource = find_included(name, path)) found.push_back(resource);
   }
-  return {found.begin(), found.end()};
+  return found;
 }
 
 }  // namespace bantam::firmware

@@ -17,13 +17,16 @@ struct Resource {
 /// All of them, in ascending order of path. resources.cmake says which files they are.
 const std::vector<Resource>& resources();
 
+/// "runtime/model/" of "runtime/model/model.cpp"; empty without a folder.
+std::string_view folder_of(std::string_view path);
+
 /// The resource at `path`, or null.
 const Resource* find_resource(std::string_view path);
 
-/// `roots` and all that they include, transitively, in ascending order of path. A name in quotes or angle brackets is
-/// looked for beside the including file, then in runtime/, runtime/include/ and generated/; what is not there belongs to
-/// the compiler or is written by the command.
-std::vector<const Resource*> with_includes(const std::vector<std::string>& roots);
+/// The resources that `text`, of the file at `path`, includes. A name in quotes or angle brackets is looked for beside the including
+/// file, then in runtime/, runtime/include/, generated/ and targets/firmware/; what is not there belongs to the compiler or is written
+/// by the command.
+std::vector<const Resource*> included(std::string_view text, std::string_view path);
 
 }  // namespace bantam::firmware
 

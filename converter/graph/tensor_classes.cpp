@@ -1,7 +1,7 @@
 #include "graph/tensor_classes.h"
 
 #include "graph/access.h"
-#include "ops/ops.h"
+#include "ops/matrices.h"
 
 namespace bantam::convert {
 
@@ -29,19 +29,13 @@ fb::Tag tag_of(const fb::OpT& op) { return op.tag == nullptr ? fb::Tag(-1, fb::P
 
 std::vector<int32_t> multiplied_by(const fb::OpT& op) {
   std::vector<int32_t> matrices;
-  if (op.attributes.type == fb::OpAttributes::Linear) matrices.push_back(op.inputs[1]);
-  if (op.attributes.type == fb::OpAttributes::Recurrent) {
-    for (const uint32_t at : ops::kRecurrentMatrices) {
-      if (at < op.inputs.size() && op.inputs[at] >= 0) matrices.push_back(op.inputs[at]);
-    }
-  }
-  if (op.attributes.type == fb::OpAttributes::Experts) {
-    for (const uint32_t at : ops::kExpertMatrices) matrices.push_back(op.inputs[at]);
-  }
+  const uint32_t row = ops::find_row(op.attributes.type, op.numerics);
   const fb::KeySumsT* sums = op.attributes.AsKeySums();
-  if (sums != nullptr && sums->kind != fb::FeatureKind::places) matrices.push_back(op.inputs[1]);
-  if (op.attributes.type == fb::OpAttributes::LinearAttention && op.inputs[2] >= 0) matrices.push_back(op.inputs[2]);
-  if (op.attributes.type == fb::OpAttributes::ChunkAttention && op.inputs[1] >= 0) matrices.push_back(op.inputs[1]);
+  const bool by_places =
+      sums != nullptr && sums->kind == fb::FeatureKind::places;  // rows of a matrix, not products with it
+  for (uint32_t i = 0; row != linked::kOps && !by_places && i < op.inputs.size() && i < ops::kFacts[row].inputs; ++i) {
+    if ((ops::kMatrices[row] >> i & 1u) != 0 && op.inputs[i] >= 0) matrices.push_back(op.inputs[i]);
+  }
   if (const fb::AttentionT* attention = op.attributes.AsAttention()) {
     for (const int8_t position : {attention->place_keys, attention->place_queries}) {
       if (position >= 0) matrices.push_back(named_input(op, position));

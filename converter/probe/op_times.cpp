@@ -4,7 +4,7 @@
 #include <chrono>
 
 #include "format/view.h"
-#include "ops/ops.h"
+#include "ops/matrices.h"
 
 namespace bantam::probe {
 namespace {
@@ -74,7 +74,7 @@ enum class Macs : uint8_t { kNone, kWeights, kScores, kState, kExperts, kSums, k
 
 /// By row of ops/ops.inc.
 constexpr Macs kMacs[] = {
-#define BANTAM_OP(name, kind, numerics, inputs, required, outputs, whole, macs) Macs::macs,
+#define BANTAM_OP(name, kind, numerics, inputs, required, outputs, whole, macs, ...) Macs::macs,
 #include "ops/ops.inc"
 #undef BANTAM_OP
 };
@@ -101,13 +101,11 @@ void count_macs(const fb::Model& model, const fb::Op& op, uint32_t rows, const B
     out->macs = 2 * batch.tokens * features * columns;
   }
   if (macs == Macs::kState) {
-    for (const uint32_t at : ops::kRecurrentMatrices) {
-      const int32_t index = operand(op.inputs(), at);
-      if (index < 0) continue;
+    ops::for_each_matrix(op, [&](int32_t index) {
       const fb::Tensor& weight = tensor(model, index);
       out->macs += uint64_t{batch.tokens} * extent(weight, 0) * extent(weight, 1);
       out->int8 = weight.type() == fb::DType::i8 || weight.type() == fb::DType::i4;
-    }
+    });
   }
   if (macs == Macs::kChunks) {
     const fb::ChunkAttention& a = *op.attributes_as_ChunkAttention();
@@ -122,11 +120,11 @@ void count_macs(const fb::Model& model, const fb::Op& op, uint32_t rows, const B
   }
   if (macs == Macs::kExperts) {
     const fb::Experts& layer = *op.attributes_as_Experts();
-    for (const uint32_t at : ops::kExpertMatrices) {
-      const fb::Tensor& weight = tensor(model, operand(op.inputs(), at));
+    ops::for_each_matrix(op, [&](int32_t index) {
+      const fb::Tensor& weight = tensor(model, index);
       out->macs += uint64_t{rows} * layer.top() * (extent(weight, 0) / layer.experts()) * extent(weight, 1);
       out->int8 = weight.type() == fb::DType::i8 || weight.type() == fb::DType::i4;
-    }
+    });
   }
 }
 

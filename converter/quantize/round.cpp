@@ -6,7 +6,7 @@
 
 #include "graph/access.h"
 #include "graph/rows.h"
-#include "ops/ops.h"
+#include "graph/tensor_classes.h"
 #include "quantize/int4.h"
 #include "quantize/int8.h"
 
@@ -163,7 +163,7 @@ struct Met {
 Met met_by(const Graph& graph, const fb::OpT& op) {
   const bool experts = op.attributes.type == fb::OpAttributes::Experts;
   if (!experts && op.attributes.type != fb::OpAttributes::Linear) return {};
-  const int32_t matrix = op.inputs[experts ? ops::kExpertMatrices[0] : 1];
+  const int32_t matrix = multiplied_by(op).front();
   return is_integer(tensor(graph, matrix).type) ? Met{op.inputs[0], matrix} : Met{};
 }
 

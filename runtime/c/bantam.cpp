@@ -1,12 +1,17 @@
 // The C API: each function turns its arguments into the C++ ones and back. No logic of its own.
 #include "bantam/bantam.h"
 
-#include "bantam/decode.h"
-#include "bantam/image.h"
 #include "bantam/session.h"
 #include "bantam/tasks.h"
 #include "c/same.h"
 #include "language.h"
+#include "linked.h"
+#if BANTAM_IF_LINKED(Decode)
+#include "bantam/decode.h"
+#endif
+#if BANTAM_IF_LINKED(op_Features)
+#include "bantam/image.h"
+#endif
 
 namespace {
 
@@ -60,10 +65,12 @@ bantam_encode_options encode_defaults() {
   return {sizeof(bantam_encode_options), defaults.max_tokens, defaults.skip, 1, 0};
 }
 
+#if BANTAM_IF_LINKED(part_Found)
 bantam_find_options find_defaults() {
   const bantam::FindOptions defaults;
   return {sizeof(bantam_find_options), defaults.threshold, 0, 0};
 }
+#endif
 
 void store(const bantam::Fault& from, bantam_fault* to) {
   if (to != nullptr) *to = {from.what, from.name, from.name_size, from.index};
@@ -89,6 +96,7 @@ bool to_cpp(const bantam_encode_options* given, bantam::EncodeOptions* result) {
   return true;
 }
 
+#if BANTAM_IF_LINKED(part_Found)
 bool to_cpp(const bantam_find_options* given, bantam::FindOptions* result) {
   bantam_find_options options = find_defaults();
   if (given != nullptr && !read_options(given, &options)) return false;
@@ -97,6 +105,7 @@ bool to_cpp(const bantam_find_options* given, bantam::FindOptions* result) {
   result->several = options.several != 0;
   return true;
 }
+#endif
 
 bool to_cpp(const bantam_session_options* given, bantam::SessionOptions* result) {
   bantam_session_options options = session_defaults();
@@ -267,6 +276,7 @@ bantam_status bantam_session_run_features(bantam_session* session, const float* 
   return with(session, [&](Session& s) { return s.run(batch); });
 }
 
+#if BANTAM_IF_LINKED(op_Features)
 bantam_status bantam_model_image_form(const bantam_model* model, bantam_image_form* out) {
   const Model* m = opened(model);
   if (m == nullptr || out == nullptr) return BANTAM_INVALID_ARGUMENT;
@@ -280,6 +290,7 @@ bantam_status bantam_image_features(const bantam_model* model, const uint8_t* pi
   const Model* m = opened(model);
   return m == nullptr ? BANTAM_INVALID_ARGUMENT : to_c(bantam::image_features(*m, pixels, stride, features));
 }
+#endif
 
 void bantam_encode_options_init_sized(bantam_encode_options* options, size_t size) {
   write_options(encode_defaults(), options, size);
@@ -409,6 +420,7 @@ bantam_text bantam_token(const bantam_model* model, uint32_t id) {
   return open ? to_c(tokenizer.token(id)) : bantam_text{nullptr, 0};
 }
 
+#if BANTAM_IF_LINKED(Decode)
 bantam_status bantam_decode(const bantam_model* model, const int32_t* ids, size_t count, int skip_special, char* out,
                             size_t capacity, size_t* size) {
   bantam::Tokenizer tokenizer;
@@ -416,6 +428,7 @@ bantam_status bantam_decode(const bantam_model* model, const int32_t* ids, size_
   if (status != Status::kOk) return to_c(status);
   return to_c(bantam::decode(tokenizer, ids, count, skip_special != 0, out, capacity, size));
 }
+#endif
 
 bantam_text bantam_token_piece(const bantam_model* model, uint32_t id) {
   bantam::Tokenizer tokenizer;
@@ -437,16 +450,18 @@ int32_t bantam_token_id(const bantam_model* model, bantam_text token) {
 
 // ---------------------------------------------------------------------------------------------- tasks
 
+uint32_t bantam_task_label_sets(const bantam_model* model) {
+  const Model* m = opened(model);
+  return m == nullptr ? 0 : bantam::task_label_sets(*m);
+}
+
+#if BANTAM_IF_LINKED(part_Labels) || BANTAM_IF_LINKED(part_Choice) || BANTAM_IF_LINKED(part_Follows) || \
+    BANTAM_IF_LINKED(FurtherSets) || BANTAM_IF_LINKED(Parents)
 bantam_status bantam_classify(const bantam_session* session, uint32_t sequence, bantam_label_score* out,
                               uint32_t capacity, uint32_t* count, uint32_t* above) {
   return with(session, [&](const Session& s) {
     return bantam::classify(s, sequence, same<bantam::LabelScore>(out), capacity, count, above);
   });
-}
-
-uint32_t bantam_task_label_sets(const bantam_model* model) {
-  const Model* m = opened(model);
-  return m == nullptr ? 0 : bantam::task_label_sets(*m);
 }
 
 bantam_status bantam_classify_set(const bantam_session* session, uint32_t sequence, uint32_t set,
@@ -467,7 +482,9 @@ bantam_status bantam_choose(const bantam_session* session, uint32_t first, uint3
     return bantam::choose(s, first, choices, same<bantam::LabelScore>(out), capacity, count);
   });
 }
+#endif
 
+#if BANTAM_IF_LINKED(part_Words) || BANTAM_IF_LINKED(FurtherSets) || BANTAM_IF_LINKED(Parents)
 bantam_status bantam_tag(const bantam_session* session, uint32_t sequence, bantam_text text, bantam_entity* out,
                          uint32_t capacity, uint32_t* count) {
   return with(session, [&](const Session& s) {
@@ -481,7 +498,9 @@ bantam_status bantam_tag_set(const bantam_session* session, uint32_t sequence, u
     return bantam::tag(s, sequence, to_cpp(text), same<bantam::Entity>(out), capacity, count, set);
   });
 }
+#endif
 
+#if BANTAM_IF_LINKED(part_Found)
 void bantam_find_options_init_sized(bantam_find_options* options, size_t size) {
   write_options(find_defaults(), options, size);
 }
@@ -494,7 +513,9 @@ bantam_status bantam_find(const bantam_session* session, uint32_t sequence, cons
     return bantam::find(s, sequence, read, same<bantam::Entity>(out), capacity, count);
   });
 }
+#endif
 
+#if BANTAM_IF_LINKED(part_Span)
 bantam_status bantam_find_answer(const bantam_session* session, uint32_t sequence, bantam_answer* out) {
   if (out == nullptr) return BANTAM_INVALID_ARGUMENT;
   return with(session, [&](const Session& s) {
@@ -506,6 +527,7 @@ bantam_status bantam_find_answer(const bantam_session* session, uint32_t sequenc
     return status;
   });
 }
+#endif
 
 bantam_status bantam_embed(const bantam_session* session, uint32_t sequence, const float** out, uint32_t* width) {
   return with(session, [&](const Session& s) { return bantam::embed(s, sequence, out, width); });
@@ -528,6 +550,7 @@ bantam_status bantam_terms(const bantam_session* session, uint32_t sequence, ban
   });
 }
 
+#if BANTAM_IF_LINKED(part_Masks) || BANTAM_IF_LINKED(part_NextWords)
 bantam_status bantam_fill(const bantam_session* session, uint32_t sequence, uint32_t mask, bantam_candidate* out,
                           uint32_t capacity, uint32_t* count) {
   return with(session, [&](const Session& s) {
@@ -541,9 +564,13 @@ bantam_status bantam_next_words(const bantam_session* session, uint32_t sequence
     return bantam::next_words(s, sequence, same<bantam::Candidate>(out), capacity, count);
   });
 }
+#endif
 
+#if BANTAM_IF_LINKED(part_Labels) || BANTAM_IF_LINKED(part_Choice) || BANTAM_IF_LINKED(part_Follows) || \
+    BANTAM_IF_LINKED(FurtherSets) || BANTAM_IF_LINKED(Parents)
 bantam_status bantam_next_sentence(const bantam_session* session, uint32_t sequence, float* probability) {
   return with(session, [&](const Session& s) { return bantam::next_sentence(s, sequence, probability); });
 }
+#endif
 
 }  // extern "C"

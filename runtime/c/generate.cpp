@@ -7,6 +7,9 @@
 #include "bantam/sampling.h"
 #include "c/same.h"
 #include "language.h"
+#include "linked.h"
+
+#if BANTAM_IF_LINKED(Contexts)
 
 namespace {
 
@@ -328,3 +331,5 @@ bantam_status bantam_render_chat(const bantam_model* model, const bantam_chat_me
 }
 
 }  // extern "C"
+
+#endif  // BANTAM_IF_LINKED(Contexts)

@@ -19,19 +19,28 @@ namespace bantam {
   return status;
 }
 
+/// The rule that does not hold; nothing where sentences are left out.
+template <bool kLinked>
+struct BrokenRule {
+  constexpr BrokenRule() = default;
+  constexpr explicit BrokenRule(const char* what) : sentence(what) {}
+  constexpr const char* what() const { return sentence; }
+  const char* sentence = "";
+};
+template <>
+struct BrokenRule<false> {
+  constexpr BrokenRule() = default;
+  constexpr explicit BrokenRule(const char*) {}
+  constexpr const char* what() const { return ""; }
+};
+
 /// One machine word without sentences: verifiers return it in a register.
-class Verdict {
+class Verdict : BrokenRule<linked::kFaultText> {
  public:
   constexpr Verdict() = default;
   /// `what`: the rule that does not hold, static storage; `tensor`: the one concerned, or -1.
   [[gnu::always_inline]] constexpr Verdict(Status status, [[maybe_unused]] const char* what, int32_t tensor)
-      : packed_(static_cast<uint32_t>(status) | (static_cast<uint32_t>(tensor) + 1) << kStatusBits)
-#if BANTAM_LINK_FAULT_TEXT
-        ,
-        what_(what)
-#endif
-  {
-  }
+      : BrokenRule(what), packed_(static_cast<uint32_t>(status) | (static_cast<uint32_t>(tensor) + 1) << kStatusBits) {}
 
   /// The same, of tensor `index`.
   constexpr Verdict of(int32_t index) const { return {status(), what(), index}; }
@@ -39,19 +48,12 @@ class Verdict {
   constexpr bool ok() const { return packed_ == 0; }
   constexpr Status status() const { return static_cast<Status>(packed_ & ((1u << kStatusBits) - 1)); }
   constexpr int32_t tensor() const { return static_cast<int32_t>(packed_ >> kStatusBits) - 1; }
-#if BANTAM_LINK_FAULT_TEXT
-  constexpr const char* what() const { return what_; }
-#else
-  constexpr const char* what() const { return ""; }
-#endif
+  using BrokenRule::what;
 
  private:
   static constexpr uint32_t kStatusBits = 8;
 
   uint32_t packed_ = 0;  // status, then tensor + 1
-#if BANTAM_LINK_FAULT_TEXT
-  const char* what_ = "";
-#endif
 };
 
 [[gnu::always_inline]] constexpr Verdict corrupt(const char* what, int32_t tensor = -1) {

@@ -74,7 +74,7 @@ inline bool integer_weights(const fb::Tensor& t) {
   switch (t.layout()) {
 #define BANTAM_WEIGHTS(layout, number, Format) \
   case fb::Layout::layout:                     \
-    return linked::weights(linked::kNumber##number);
+    return linked::weights(linked::links::number);
 #include "format/weights.inc"
 #undef BANTAM_WEIGHTS
     default:

@@ -217,6 +217,9 @@ BANTAM_KERNELS_CONSTEXPR size_t key_page_bytes(uint32_t head_width, bool q8) {
 BANTAM_KERNELS_CONSTEXPR size_t value_page_bytes(uint32_t head_width, bool q8) {
   return q8 ? size_t{pad16(head_width)} * 16 + 64 : size_t{pad16(head_width)} * 64;
 }
+/// The same of static quantization: kernels/static.h.
+BANTAM_KERNELS_CONSTEXPR size_t static_key_page_bytes(uint32_t head_width) { return size_t{pad4(head_width)} * 16; }
+BANTAM_KERNELS_CONSTEXPR size_t static_value_page_bytes(uint32_t head_width) { return size_t{pad16(head_width)} * 16; }
 
 /// Splits f32 rows [q | k | v] of (heads + 2 * kv_heads) * head_width columns. q8: each (row, head) is
 /// quantised with its own scale as in EpilogueRows; where offset_xor is not 0 keys are stored as u8 (k + 128) and queries as
@@ -477,9 +480,15 @@ struct OuterSums {
 
 }  // namespace bantam::kernels
 
+#if BANTAM_IF_LINKED(Static)
 #include "kernels/static.h"
+#endif
 
 namespace bantam::kernels {
+
+#define BANTAM_KERNEL(name, Args) struct Args;
+#include "kernels/kernels.inc"
+#undef BANTAM_KERNEL
 
 /// The table: one function pointer a row of kernels.inc. Chosen when a session is created.
 struct Table {

@@ -82,10 +82,6 @@ struct StaticEmbed {
   size_t y_stride;
 };
 
-/// Bytes of one page of 16 rows for one head.
-BANTAM_KERNELS_CONSTEXPR size_t static_key_page_bytes(uint32_t head_width) { return size_t{pad4(head_width)} * 16; }
-BANTAM_KERNELS_CONSTEXPR size_t static_value_page_bytes(uint32_t head_width) { return size_t{pad16(head_width)} * 16; }
-
 /// Splits i8 rows [q | k | v], as SplitHeads does; heads or kv_heads may be 0. Pages hold tiles only: keys
 /// as [W/4][16][4] with offset_xor applied, W = pad4(head_width), values as [V/16][4][16][4] without, V =
 /// pad16(head_width); padding is 0.

@@ -22,7 +22,7 @@ Verdict check_each(const fb::Model& model, uint32_t task) {
     if ((head.tasks & task) != 0) verdict = check_head(model, head);
     return verdict.ok();
   };
-  (void)(((kHeads.tasks & (BANTAM_LINK_TASKS)) == 0 || holds(kHeads)) && ...);
+  (void)(((kHeads.tasks & linked::kTasks) == 0 || holds(kHeads)) && ...);
   return verdict;
 }
 

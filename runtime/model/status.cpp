@@ -33,14 +33,14 @@ namespace {
   X(kInternal, "internal error", "internal")                                                       \
   X(kNoTokenAllowed, "no token may follow: settings leave out what the text may only be", "no token allowed")
 
-#if BANTAM_LINK_FAULT_TEXT
-#define BANTAM_MESSAGE(name, sentence, term) sentence "\0"
-#else
-#define BANTAM_MESSAGE(name, sentence, term) term "\0"
-#endif
 // One behind the other: a table of pointers would take as much flash as some of them.
-constexpr char kMessages[] = BANTAM_STATUSES(BANTAM_MESSAGE) "unknown status";
-#undef BANTAM_MESSAGE
+#define BANTAM_SENTENCE(name, sentence, term) sentence "\0"
+#define BANTAM_TERM(name, sentence, term) term "\0"
+constexpr char kSentences[] = BANTAM_STATUSES(BANTAM_SENTENCE) "unknown status";
+constexpr char kTerms[] = BANTAM_STATUSES(BANTAM_TERM) "unknown status";
+constexpr const char* kMessages = linked::kFaultText ? kSentences : kTerms;
+#undef BANTAM_SENTENCE
+#undef BANTAM_TERM
 
 #define BANTAM_NAME(name, sentence, term) Status::name,
 constexpr Status kStatuses[] = {BANTAM_STATUSES(BANTAM_NAME)};

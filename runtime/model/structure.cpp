@@ -8,31 +8,34 @@
 namespace bantam::structure {
 namespace {
 
-/// The schema's tables. The members of the union stand together, in its order.
-template <typename... Types>
-struct List {
-  template <typename T>
-  static constexpr uint32_t number() {
-    const bool same[] = {kSame<T, Types>...};
-    for (uint32_t i = 0; i < sizeof...(Types); ++i) {
-      if (same[i]) return i;
-    }
-    return sizeof...(Types);
-  }
-  static constexpr uint32_t kCount = sizeof...(Types);
+/// Numbers of the schema's tables: schemas/structure.cmake writes the rows of bantam_structure.inc.
+enum class Table : uint32_t {
+#define BANTAM_TABLE(name) k##name,
+#include "bantam_structure.inc"
+#undef BANTAM_TABLE
+  kCount
 };
+constexpr auto kTableCount = static_cast<uint32_t>(Table::kCount);
+/// The number of the table `T`; kTableCount of anything else, such as a struct.
+template <typename T>
+constexpr uint32_t kNumber = kTableCount;
+#define BANTAM_TABLE(name) \
+  template <>              \
+  constexpr uint32_t kNumber<fb::name> = static_cast<uint32_t>(Table::k##name);
+#include "bantam_structure.inc"
+#undef BANTAM_TABLE
 
-using Tables =
-    List<fb::Model, fb::Embed, fb::Linear, fb::Row, fb::SplitHeads, fb::Attention, fb::Pool, fb::Slice, fb::Crf,
-         fb::Unfold, fb::Recurrent, fb::Spans, fb::Select, fb::Tree, fb::Features, fb::Previous, fb::RecurrentCell,
-         fb::Align, fb::Join, fb::Experts, fb::AdaptiveSoftmax, fb::KeySums, fb::LinearAttention, fb::Depthwise,
-         fb::ChunkAttention, fb::Symbol, fb::Tensor, fb::Epilogue, fb::EmbedTable, fb::Integer, fb::Op, fb::Step,
-         fb::Subgraph, fb::Input, fb::Output, fb::Normalizer, fb::Splitter, fb::TokenModel, fb::AddedToken,
-         fb::TokenizerBlob, fb::Tokenizer, fb::LabelSet, fb::Generation, fb::Language, fb::Task, fb::Chat, fb::Finding,
-         fb::Property, fb::Image, fb::Shortlist, fb::Globals>;
-constexpr uint32_t kUnionMembers = static_cast<uint32_t>(fb::OpAttributes::MAX);
-constexpr uint32_t kUnionBase = Tables::number<fb::Embed>() - static_cast<uint32_t>(fb::OpAttributes::Embed);
-static_assert(Tables::number<fb::ChunkAttention>() == kUnionBase + kUnionMembers);
+/// Member m of the union, from 1, is the table kUnionBase + m.
+constexpr uint32_t kUnionBase = kNumber<fb::Embed> - static_cast<uint32_t>(fb::OpAttributes::Embed);
+constexpr auto kUnionMembers = static_cast<uint32_t>(fb::OpAttributes::MAX);
+template <typename T>
+constexpr bool in_place() {
+  constexpr auto kMember = static_cast<uint32_t>(fb::OpAttributesTraits<T>::enum_value);
+  return kMember == 0 || kNumber<T> == kUnionBase + kMember;
+}
+#define BANTAM_TABLE(name) static_assert(in_place<fb::name>());
+#include "bantam_structure.inc"
+#undef BANTAM_TABLE
 
 /// Whether something of this build reads tables of this type. What leads to others is checked, but not followed: a file has them
 /// from a converter that knows more than the image, and an image holds no description of what it never reads.
@@ -40,27 +43,22 @@ template <typename T>
 constexpr bool is_read() {
   if constexpr (fb::OpAttributesTraits<T>::enum_value != fb::OpAttributes::NONE) {
     constexpr auto kKind = fb::OpAttributesTraits<T>::enum_value;
-    uint32_t rows = 0;
-#define BANTAM_OP(name, kind, ...) rows |= fb::OpAttributes::kind == kKind ? 1u << linked::kOp##name : 0u;
+    bool any = false;
+#define BANTAM_OP(name, kind, ...) any = any || (fb::OpAttributes::kind == kKind && linked::op(linked::kOp##name));
 #include "ops/ops.inc"
 #undef BANTAM_OP
-    return (rows & (BANTAM_LINK_OPS)) != 0;
+    return any;
   }
-  constexpr bool kOfTokenizer = kSame<T, fb::Tokenizer> || kSame<T, fb::TokenizerBlob> || kSame<T, fb::Normalizer> ||
-                                kSame<T, fb::Splitter> || kSame<T, fb::TokenModel> || kSame<T, fb::AddedToken>;
-  if (kOfTokenizer) return linked::kTokenizer;
-  if (kSame<T, fb::Integer>) return linked::kStatic;
-  if (kSame<T, fb::Chat>) return linked::kContexts;
-  if (kSame<T, fb::Finding>) return linked::kFind;
-  if (kSame<T, fb::Image>) return linked::kFeatures;
-  if (kSame<T, fb::Shortlist>) return linked::kSources;
+#define BANTAM_LINK_TABLE(Table, answer) \
+  if (kSame<T, fb::Table>) return linked::answer;
+#include "links.inc"
   return true;
 }
 
 template <typename T>
 struct Code {  // of a table by offset
-  static_assert(Tables::number<T>() < Tables::kCount && Tables::kCount < 0x40);
-  static constexpr uint8_t kVectorElement = is_read<T>() ? kTables | Tables::number<T>() : uint8_t{kVector4};
+  static_assert(kNumber<T> < kTableCount && kTableCount < 0x40);
+  static constexpr uint8_t kVectorElement = is_read<T>() ? kTables | kNumber<T> : uint8_t{kVector4};
 };
 template <uint32_t kBytes>
 constexpr uint8_t vector_of() {
@@ -92,8 +90,8 @@ struct FieldCode {
 template <typename T>
 struct FieldCode<const T*> {
   static constexpr uint8_t code() {
-    if constexpr (Tables::number<T>() < Tables::kCount) {
-      return is_read<T>() ? kTable | Tables::number<T>() : uint8_t{kBytes4};
+    if constexpr (kNumber<T> < kTableCount) {
+      return is_read<T>() ? kTable | kNumber<T> : uint8_t{kBytes4};
     } else {
       return struct_of<T>();
     }
@@ -131,143 +129,21 @@ struct Field {
   bool read;  // is_read
 };
 
-template <typename Table, typename Result>
-constexpr Field field(Result (Table::*)() const) {
-  return {Tables::number<Table>(), FieldCode<Result>::kCode, is_read<Table>()};
-}
-template <typename Table, typename Result>
-constexpr Field required(Result (Table::*)() const) {
-  constexpr uint8_t code = FieldCode<Result>::kCode;
-  static_assert((code & kFormMask) == kLeaf || (code & kFormMask) == kTables);
-  return {Tables::number<Table>(),
-          static_cast<uint8_t>(code | ((code & kFormMask) == kLeaf ? kRequiredLeaf : kRequiredTables)),
-          is_read<Table>()};
+template <bool kRequired, typename T, typename Result>
+constexpr Field field(Result (T::*)() const) {
+  constexpr uint8_t kCode = FieldCode<Result>::kCode;
+  constexpr uint8_t kForm = kCode & kFormMask;
+  static_assert(!kRequired || kForm == kLeaf || kForm == kTables);
+  constexpr Form kWhereRequired = kForm == kLeaf ? kRequiredLeaf : kRequiredTables;
+  return {kNumber<T>, kRequired ? static_cast<uint8_t>(kCode | kWhereRequired) : kCode, is_read<T>()};
 }
 
-// Every table's fields in the schema's order; tests/model/structure_test.cpp compares with flatc's own description.
+// Every table's fields in the order of their ids.
 constexpr Field kList[] = {
-    // Model
-    field(&fb::Model::tool), field(&fb::Model::name), field(&fb::Model::architecture), field(&fb::Model::licence),
-    field(&fb::Model::description), required(&fb::Model::symbols), required(&fb::Model::tensors),
-    required(&fb::Model::subgraphs), field(&fb::Model::inputs), field(&fb::Model::outputs),
-    field(&fb::Model::tokenizers), field(&fb::Model::task), field(&fb::Model::max_sequence),
-    field(&fb::Model::shared_bytes), field(&fb::Model::tile_bytes), field(&fb::Model::properties),
-    field(&fb::Model::max_source), field(&fb::Model::source_shared_bytes), field(&fb::Model::source_tile_bytes),
-    field(&fb::Model::source_tokenizer), field(&fb::Model::image), field(&fb::Model::globals), field(&fb::Model::chunk),
-    // Operators
-    field(&fb::Embed::tables),                                                                         //
-    field(&fb::Linear::only_globals), field(&fb::Linear::saturations), field(&fb::Linear::sum_terms),  //
-    field(&fb::SplitHeads::heads), field(&fb::SplitHeads::kv_heads), field(&fb::SplitHeads::head_width),
-    field(&fb::SplitHeads::rotary), field(&fb::SplitHeads::norms), field(&fb::SplitHeads::epsilon),
-    field(&fb::SplitHeads::each_head), field(&fb::SplitHeads::norm),  //
-    field(&fb::Attention::heads), field(&fb::Attention::kv_heads), field(&fb::Attention::head_width),
-    field(&fb::Attention::scale), field(&fb::Attention::mask), field(&fb::Attention::window),
-    field(&fb::Attention::distance_bias), field(&fb::Attention::slopes), field(&fb::Attention::place_rows),
-    field(&fb::Attention::place_keys), field(&fb::Attention::place_queries), field(&fb::Attention::shared_places),
-    field(&fb::Attention::segment_keys), field(&fb::Attention::filler), field(&fb::Attention::soft_cap),
-    field(&fb::Attention::cross), field(&fb::Attention::dilation), field(&fb::Attention::block),
-    field(&fb::Attention::full_until), field(&fb::Attention::random),
-    field(&fb::Attention::random_blocks),                                       //
-    field(&fb::Pool::kind), field(&fb::Pool::l2), field(&fb::Pool::skip_last),  //
-    field(&fb::Slice::begin), field(&fb::Slice::width),                         //
-    field(&fb::Crf::skip_first), field(&fb::Crf::skip_last),                    //
-    field(&fb::Unfold::before), field(&fb::Unfold::after),                      //
-    field(&fb::Recurrent::cell), field(&fb::Recurrent::direction), field(&fb::Recurrent::after),
-    field(&fb::Recurrent::mark),                                                    //
-    field(&fb::Spans::width), field(&fb::Spans::labels),                            //
-    field(&fb::Select::rank), field(&fb::Select::mean),                             //
-    field(&fb::RecurrentCell::cell),                                                //
-    field(&fb::Align::scale), field(&fb::Align::place), field(&fb::Align::window),  //
-    field(&fb::Experts::experts), field(&fb::Experts::top), field(&fb::Experts::outputs),
-    field(&fb::Experts::activation), field(&fb::Experts::gated), field(&fb::Experts::normalized),
-    field(&fb::Experts::capacity), field(&fb::KeySums::kind), field(&fb::KeySums::heads), field(&fb::KeySums::features),
-    field(&fb::KeySums::epsilon), field(&fb::LinearAttention::kind), field(&fb::LinearAttention::heads),
-    field(&fb::LinearAttention::features), field(&fb::LinearAttention::epsilon),  //
-    field(&fb::Depthwise::before), field(&fb::Depthwise::after),                  //
-    field(&fb::ChunkAttention::heads), field(&fb::ChunkAttention::chunk), field(&fb::ChunkAttention::before),
-    field(&fb::ChunkAttention::after), field(&fb::ChunkAttention::full_until), field(&fb::ChunkAttention::multiple),
-    field(&fb::ChunkAttention::causal), field(&fb::ChunkAttention::scale), field(&fb::ChunkAttention::rounds),
-    field(&fb::ChunkAttention::buckets), field(&fb::ChunkAttention::epsilon),
-    // Symbol, Tensor
-    required(&fb::Symbol::name), field(&fb::Symbol::role), field(&fb::Symbol::multiple), required(&fb::Tensor::name),
-    field(&fb::Tensor::type), field(&fb::Tensor::layout), field(&fb::Tensor::role), field(&fb::Tensor::region),
-    required(&fb::Tensor::shape), field(&fb::Tensor::heads), field(&fb::Tensor::data), field(&fb::Tensor::scale_kind),
-    field(&fb::Tensor::scales), field(&fb::Tensor::sums), field(&fb::Tensor::group), field(&fb::Tensor::offset),
-    field(&fb::Tensor::source), field(&fb::Tensor::error), field(&fb::Tensor::source_type),
-    field(&fb::Tensor::source_bytes), field(&fb::Tensor::alias), field(&fb::Tensor::tag),
-    field(&fb::Tensor::fits_words),
-    // Parts of operators
-    field(&fb::Epilogue::activation), field(&fb::Epilogue::residual), field(&fb::Epilogue::norm),
-    field(&fb::Epilogue::gamma), field(&fb::Epilogue::beta), field(&fb::Epilogue::epsilon),
-    field(&fb::Epilogue::smooth), field(&fb::Epilogue::gate), field(&fb::Epilogue::store_sum),  //
-    field(&fb::EmbedTable::tensor), field(&fb::EmbedTable::source), field(&fb::EmbedTable::offset),
-    field(&fb::EmbedTable::scale), field(&fb::EmbedTable::multiplier), field(&fb::EmbedTable::shift),  //
-    field(&fb::Integer::multiplier), field(&fb::Integer::pre_shift), field(&fb::Integer::post_shift),
-    field(&fb::Integer::table), field(&fb::Integer::residual_multiplier), field(&fb::Integer::residual_shift),
-    field(&fb::Integer::norm_shift), field(&fb::Integer::epsilon),
-    // Graph
-    field(&fb::Op::name), field(&fb::Op::version), field(&fb::Op::numerics), field(&fb::Op::features),
-    field(&fb::Op::fallback), field(&fb::Op::inputs), field(&fb::Op::outputs), field(&fb::Op::attributes_type),
-    required(&fb::Op::attributes), field(&fb::Op::epilogue), field(&fb::Op::integer), field(&fb::Op::scratch),
-    field(&fb::Op::tag),                                                                                      //
-    field(&fb::Step::first_op), field(&fb::Step::op_count), field(&fb::Step::rows), field(&fb::Step::phase),  //
-    field(&fb::Subgraph::name), required(&fb::Subgraph::ops), required(&fb::Subgraph::steps),
-    // Inputs, outputs
-    required(&fb::Input::name), field(&fb::Input::kind), field(&fb::Input::limit),
-    field(&fb::Input::names),  //
-    required(&fb::Output::name), field(&fb::Output::role), field(&fb::Output::tensor), field(&fb::Output::squeeze),
-    field(&fb::Output::debug), field(&fb::Output::phase),
-    // Tokenizer
-    field(&fb::Normalizer::kind), field(&fb::Normalizer::clean_text), field(&fb::Normalizer::split_chinese),
-    field(&fb::Normalizer::lowercase), field(&fb::Normalizer::strip_accents), field(&fb::Normalizer::table),
-    field(&fb::Normalizer::compose), field(&fb::Normalizer::text), field(&fb::Normalizer::content),
-    field(&fb::Normalizer::least), field(&fb::Normalizer::left), field(&fb::Normalizer::right),  //
-    field(&fb::Splitter::kind), field(&fb::Splitter::prefix_blank), field(&fb::Splitter::first_only),
-    field(&fb::Splitter::white_words), field(&fb::Splitter::whole),  //
-    field(&fb::TokenModel::kind), field(&fb::TokenModel::unknown_id), field(&fb::TokenModel::max_word_chars),
-    field(&fb::TokenModel::continuing_prefix), field(&fb::TokenModel::whole_words),
-    field(&fb::TokenModel::unknown_score), field(&fb::TokenModel::traits), field(&fb::TokenModel::buckets),
-    field(&fb::TokenModel::min_gram), field(&fb::TokenModel::max_gram), field(&fb::TokenModel::word_grams),
-    field(&fb::TokenModel::end_word), field(&fb::TokenModel::skip_prefix), field(&fb::TokenModel::hidden_from),
-    required(&fb::AddedToken::text), field(&fb::AddedToken::id), field(&fb::AddedToken::special),
-    field(&fb::AddedToken::single_word), field(&fb::AddedToken::lstrip), field(&fb::AddedToken::rstrip),
-    field(&fb::AddedToken::normalized),                                //
-    field(&fb::TokenizerBlob::name), field(&fb::TokenizerBlob::data),  //
-    field(&fb::Tokenizer::name), field(&fb::Tokenizer::normalizers), field(&fb::Tokenizer::splitters),
-    field(&fb::Tokenizer::model), field(&fb::Tokenizer::vocab_size), field(&fb::Tokenizer::blobs),
-    field(&fb::Tokenizer::added_tokens), field(&fb::Tokenizer::single), field(&fb::Tokenizer::pair),
-    field(&fb::Tokenizer::truncation), field(&fb::Tokenizer::truncate_left), field(&fb::Tokenizer::max_length),
-    field(&fb::Tokenizer::pad_id), field(&fb::Tokenizer::cls_id), field(&fb::Tokenizer::sep_id),
-    field(&fb::Tokenizer::mask_id), field(&fb::Tokenizer::trim_blanks), field(&fb::Tokenizer::trim_prefix),
-    // Task, provenance
-    field(&fb::LabelSet::output), field(&fb::LabelSet::labels), field(&fb::LabelSet::scheme),
-    field(&fb::LabelSet::threshold), field(&fb::LabelSet::temperature), field(&fb::LabelSet::reject_below),
-    field(&fb::LabelSet::name), field(&fb::LabelSet::parents),  //
-    field(&fb::Generation::name), field(&fb::Generation::prefix), field(&fb::Generation::start_id),
-    field(&fb::Generation::first_id), field(&fb::Generation::last_id), field(&fb::Generation::banned),
-    field(&fb::Generation::max_new), field(&fb::Generation::min_new), field(&fb::Generation::beams),
-    field(&fb::Generation::length_penalty), field(&fb::Generation::early_stopping),
-    field(&fb::Generation::no_repeat_ngram), field(&fb::Generation::repetition_penalty),  //
-    required(&fb::Language::code), field(&fb::Language::token),                           //
-    field(&fb::Task::kind), field(&fb::Task::label_sets), field(&fb::Task::max_answer_tokens),
-    field(&fb::Task::no_answer), field(&fb::Task::no_answer_threshold), field(&fb::Task::prompt),
-    field(&fb::Task::blank_words), field(&fb::Task::end_ids), field(&fb::Task::generations),
-    field(&fb::Task::languages), field(&fb::Task::language_place), field(&fb::Task::shift_id), field(&fb::Task::chat),
-    field(&fb::Task::finding), field(&fb::Task::beam_ends), field(&fb::Task::shortlist),  //
-    field(&fb::Chat::begin), field(&fb::Chat::system_before), field(&fb::Chat::system_after),
-    field(&fb::Chat::user_before), field(&fb::Chat::user_after), field(&fb::Chat::assistant_before),
-    field(&fb::Chat::assistant_after), field(&fb::Chat::answer), field(&fb::Chat::default_system),
-    field(&fb::Chat::system_place), field(&fb::Chat::strips), field(&fb::Chat::always_system),  //
-    field(&fb::Finding::label_id), field(&fb::Finding::text_id), field(&fb::Finding::behind),
-    field(&fb::Finding::max_words), field(&fb::Finding::max_labels), field(&fb::Finding::threshold),  //
-    required(&fb::Property::key), field(&fb::Property::value),                                        //
-    field(&fb::Image::width), field(&fb::Image::height), field(&fb::Image::channels), field(&fb::Image::patch),
-    field(&fb::Image::in_front), field(&fb::Image::behind), field(&fb::Image::factor), field(&fb::Image::shift),
-    field(&fb::Image::filter), field(&fb::Image::shortest), field(&fb::Image::resize_width),
-    field(&fb::Image::resize_height),  //
-    field(&fb::Shortlist::words), field(&fb::Shortlist::first), field(&fb::Shortlist::multiple),
-    field(&fb::Shortlist::shared), field(&fb::Shortlist::source_words), field(&fb::Shortlist::lists),  //
-    field(&fb::Globals::kind), field(&fb::Globals::separator)};
+#define BANTAM_FIELD(table, name, required) field<required>(&fb::table::name),
+#include "bantam_structure.inc"
+#undef BANTAM_FIELD
+};
 constexpr uint32_t count_fields() {
   uint32_t count = 0;
   for (const Field& field : kList) count += field.read ? 1 : 0;
@@ -279,7 +155,7 @@ using FieldNumber = Choose<!linked::kHost && kFieldCount <= UINT8_MAX, uint8_t, 
 
 struct Tabulated {
   uint8_t fields[kFieldCount] = {};
-  FieldNumber begin[Tables::kCount + 1] = {};
+  FieldNumber begin[kTableCount + 1] = {};
   bool in_order = true;
 
   constexpr Tabulated() {
@@ -289,7 +165,7 @@ struct Tabulated {
       while (table < field.table) begin[++table] = static_cast<FieldNumber>(number);
       if (field.read) fields[number++] = field.code;
     }
-    while (table < Tables::kCount) begin[++table] = static_cast<FieldNumber>(number);
+    while (table < kTableCount) begin[++table] = static_cast<FieldNumber>(number);
   }
 };
 static_assert(Tabulated().in_order);
@@ -466,7 +342,7 @@ class Walk {
 }  // namespace
 
 #if BANTAM_LINK_HOST
-Schema schema() { return {kSchema.fields, kSchema.begin, Tables::kCount, kUnionBase, kUnionMembers}; }
+Schema schema() { return {kSchema.fields, kSchema.begin, kTableCount, kUnionBase, kUnionMembers}; }
 #endif
 
 bool is_well_formed(const uint8_t* bytes, uint64_t size) {

@@ -82,8 +82,8 @@ constexpr uint32_t tasks_scored(Scores scores) {
 /// Is `kind` one of `tasks` (bits)? Of tasks that this build does not link: no, and nothing is in an image for them, as long as
 /// compilers see it where it is asked.
 [[gnu::always_inline]] constexpr bool one_of(uint32_t tasks, TaskKind kind) {
-  const uint32_t linked = tasks & (BANTAM_LINK_TASKS);
-  return linked != 0 && (linked >> static_cast<uint32_t>(kind) & 1u) != 0;
+  const uint32_t known = tasks & linked::kTasks;
+  return known != 0 && (known >> static_cast<uint32_t>(kind) & 1u) != 0;
 }
 
 /// Does an answer of this task hold one of `parts`?

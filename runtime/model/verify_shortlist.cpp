@@ -1,5 +1,8 @@
+#include "linked.h"
 #include "model/heads.h"
 #include "model/shortlist.h"
+
+#if BANTAM_IF_LINKED(Sources)
 
 namespace bantam {
 namespace {
@@ -60,3 +63,5 @@ Verdict check_shortlist(const fb::Model& model, const uint8_t* data, size_t data
 }
 
 }  // namespace bantam
+
+#endif  // BANTAM_IF_LINKED(Sources)

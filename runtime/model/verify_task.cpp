@@ -128,7 +128,7 @@ Verdict check_further(const fb::Model& model, uint32_t parts) {
 
 /// Of these tasks, those that this build answers for without what their scores are computed with.
 constexpr uint32_t lacking(uint32_t tasks, fb::ActivationKind score) {
-  return linked::activation(static_cast<uint32_t>(score)) ? 0 : tasks & (BANTAM_LINK_TASKS);
+  return linked::activation(static_cast<uint32_t>(score)) ? 0 : tasks & linked::kTasks;
 }
 
 /// 0 where everything is linked: then nothing of this is in an image.

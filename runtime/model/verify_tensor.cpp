@@ -13,8 +13,7 @@ constexpr uint32_t bit(fb::Layout layout) { return 1u << static_cast<uint32_t>(l
 
 /// What format/view.h takes for something else in this build; a bit each. 0 where everything is linked.
 constexpr uint32_t kLayoutsLeftOut = 0
-#define BANTAM_WEIGHTS(layout, number, Format) \
-  | (linked::weights(linked::kNumber##number) ? 0 : bit(fb::Layout::layout))
+#define BANTAM_WEIGHTS(layout, number, Format) | (linked::weights(linked::links::number) ? 0 : bit(fb::Layout::layout))
 #include "format/weights.inc"
 #undef BANTAM_WEIGHTS
     ;

@@ -32,7 +32,12 @@ Verdict verify_linear(const Site& site) {
   const fb::Linear& layer = *site.op.attributes_as_Linear();
   if (!linked::kTerms && layer.saturations() != 0) return not_linked("this build leaves out weights of terms");
   if (layer.sum_terms() && layer.saturations() == 0) return corrupt("sums are of terms alone");
-  BANTAM_CHECK(makes_terms(layer) ? check_terms(site, k, q8) : check_row_input(site, 0, k, q8));
+  bool terms = false;
+  if constexpr (linked::kTerms) {
+    terms = makes_terms(layer);
+    if (terms) BANTAM_CHECK(check_terms(site, k, q8));
+  }
+  if (!terms) BANTAM_CHECK(check_row_input(site, 0, k, q8));
   const int32_t x = operand(site.op.inputs(), 0);
   if (q8 != (tensor(site.model, x).type() == fb::DType::i8)) return corrupt("int8 weights want int8 inputs", x);
   BANTAM_CHECK(
@@ -60,7 +65,9 @@ uint64_t row_maximum_bytes(const fb::Tensor& weights, const fb::Op& op, uint32_t
 uint64_t linear_scratch(const fb::Model& model, const fb::Op& op, const ScratchNeed& need) {
   const fb::Tensor& w = tensor(model, operand(op.inputs(), 1));
   const uint32_t rows = linked::kHost ? need.linear_rows : need.block_rows;
-  if (makes_terms(*op.attributes_as_Linear())) return terms_scratch(w, rows);
+  if constexpr (linked::kTerms) {
+    if (makes_terms(*op.attributes_as_Linear())) return terms_scratch(w, rows);
+  }
   const uint64_t own =
       with_weights(w, [&w](auto format) { return static_cast<uint64_t>(decltype(format)::scratch(extent(w, 1))); });
   return sink_scratch(op, extent(w, 0), rows) + row_maximum_bytes(w, op, rows) + own;
@@ -138,16 +145,21 @@ Status multiply_rows(const TileRun& run, const fb::Op& op) {
 
 /// Weights of terms, or rows of a tile, which are made together; where only those of global tokens are wanted, unless none is one.
 Status run_linear(const TileRun& run, const fb::Op& op) {
-  if (makes_terms(*op.attributes_as_Linear())) return run_terms(run, op);
-  if (!only_globals(*op.attributes_as_Linear())) return multiply_rows(run, op);
-  const Rows y = tile_rows(run, operand(op.outputs(), 0));
-  if (lacks_globals(run)) {
-    memset(y.data, 0, size_t{run.rows} * y.stride * sizeof(float));
-    return Status::kOk;
+  if constexpr (linked::kTerms) {
+    if (makes_terms(*op.attributes_as_Linear())) return run_terms(run, op);
   }
-  const Status status = multiply_rows(run, op);
-  keep_global_rows(run, y);
-  return status;
+  if (!only_globals(*op.attributes_as_Linear())) return multiply_rows(run, op);
+  if constexpr (linked::kGlobals) {
+    const Rows y = tile_rows(run, operand(op.outputs(), 0));
+    if (lacks_globals(run)) {
+      memset(y.data, 0, size_t{run.rows} * y.stride * sizeof(float));
+      return Status::kOk;
+    }
+    const Status status = multiply_rows(run, op);
+    keep_global_rows(run, y);
+    return status;
+  }
+  return Status::kOk;
 }
 
 }  // namespace

@@ -39,4 +39,12 @@ Verdict check_vector(const Site& site, int32_t index, uint32_t length, const cha
   return fits ? Verdict{} : corrupt(what, index);
 }
 
+Verdict check_numbers(const Site& site, int32_t index, fb::DType type, uint32_t length) {
+  if (index < 0) return corrupt("constants of static quantization are absent");
+  const fb::Tensor& t = tensor(site.model, index);
+  const bool fits = is_constant(t) && t.type() == type && t.layout() == fb::Layout::rows && t.shape()->size() == 1 &&
+                    extent(t, 0) == length;
+  return fits ? Verdict{} : corrupt("constants of static quantization have the wrong type or number", index);
+}
+
 }  // namespace bantam::ops

@@ -132,6 +132,9 @@ Verdict check_step_rows(const Site& site, int32_t index);
 /// `index` is -1 or an f32 constant vector of `length` elements.
 Verdict check_vector(const Site& site, int32_t index, uint32_t length, const char* what);
 
+/// `index` is a constant vector of `length` numbers of this type.
+Verdict check_numbers(const Site& site, int32_t index, fb::DType type, uint32_t length);
+
 }  // namespace bantam::ops
 
 #endif  // BANTAM_OPS_OPERANDS_H_

@@ -220,7 +220,7 @@ struct Facts {
 };
 constexpr Facts linked_facts() {
   constexpr OpFacts all[] = {
-#define BANTAM_OP(name, kind, numerics, inputs, required, outputs, whole, macs) \
+#define BANTAM_OP(name, kind, numerics, inputs, required, outputs, whole, ...) \
   {fb::OpAttributes::kind, fb::Numerics::numerics, inputs, required, outputs, whole},
 #include "ops/ops.inc"
 #undef BANTAM_OP
@@ -270,11 +270,6 @@ inline fb::OpAttributes executed_kind(const fb::Op& op) {
 inline int32_t named_input(const fb::Op& op, int8_t position) {
   return position < 0 ? -1 : op.inputs()->Get(static_cast<flatbuffers::uoffset_t>(position));
 }
-
-/// Inputs of a Recurrent that are matrices, by position: weights and projection of each direction.
-inline constexpr uint32_t kRecurrentMatrices[] = {1, 3, 4, 6};
-/// And of Experts: one above the other.
-inline constexpr uint32_t kExpertMatrices[] = {2, 3};
 
 /// Calls visit(position) for each field of the op that names an input by position, those that are -1 among them.
 /// Where nothing static is linked, its fields are left out: what only they name is then named by none.

@@ -44,6 +44,7 @@ inline kernels::LinearF32 part_of(kernels::LinearF32 layer, uint32_t panel, uint
   return layer;
 }
 
+#if BANTAM_IF_LINKED(Static)
 inline kernels::StaticLinear part_of(kernels::StaticLinear layer, uint32_t panel, uint32_t panels) {
   const size_t first = size_t{panel} * 16;
   if (!move_sparse(&layer, panel)) layer.w += first * layer.k;
@@ -63,6 +64,7 @@ inline kernels::StaticLinear part_of(kernels::StaticLinear layer, uint32_t panel
   layer.n = panels * 16;
   return layer;
 }
+#endif
 
 /// Weights that one thread reads in less time than another is told of them.
 constexpr uint64_t kLeastShared = 128 << 10;

@@ -2,7 +2,12 @@
 
 #include <string.h>
 
+#include "linked.h"
 #include "ops/more/segments.h"
+
+#if BANTAM_IF_LINKED(DistanceBias) || BANTAM_IF_LINKED(Slopes) || BANTAM_IF_LINKED(PlaceScores) || \
+    BANTAM_IF_LINKED(SegmentKeys) || BANTAM_IF_LINKED(SoftCap) || BANTAM_IF_LINKED(mask_marked) || \
+    BANTAM_IF_LINKED(mask_globals) || BANTAM_IF_LINKED(mask_of_globals) || BANTAM_IF_LINKED(mask_blocks)
 
 namespace bantam::ops {
 namespace {
@@ -121,7 +126,9 @@ Verdict check_bias(const Site& site, uint32_t heads) {
     if (!fits) return corrupt("keys of segments are not an f32 matrix of a row a head, one wider than it", segments);
   }
   if (!(a.soft_cap() >= 0.0f && a.soft_cap() <= 1e6f)) return corrupt("attention's cap is not a number of at least 0");
-  return check_place_scores(site);
+  if constexpr (linked::kPlaceScores) return check_place_scores(site);
+  const bool places = a.place_rows() >= 0 || a.place_keys() >= 0 || a.place_queries() >= 0;
+  return places ? not_linked("this build leaves out scores of places") : Verdict();
 }
 
 void fill_bias(const TileRun& run, const fb::Op& op, const kernels::Attention& call, uint32_t head, void* scratch) {
@@ -149,9 +156,11 @@ void fill_bias(const TileRun& run, const fb::Op& op, const kernels::Attention& c
     if (!has_bias(a)) memset(row.y, 0, static_cast<size_t>(row.count) * sizeof(float));
   }
   bool filled = table >= 0 || slopes != nullptr;
-  if (has_place_scores(a)) {
-    add_place_scores(run, op, call, head, scratch, filled);
-    filled = true;
+  if constexpr (linked::kPlaceScores) {
+    if (has_place_scores(a)) {
+      add_place_scores(run, op, call, head, scratch, filled);
+      filled = true;
+    }
   }
   if constexpr (linked::kMarked) {
     if (looks_at_marks(a)) {
@@ -168,3 +177,5 @@ void fill_bias(const TileRun& run, const fb::Op& op, const kernels::Attention& c
 }
 
 }  // namespace bantam::ops
+
+#endif  // BANTAM_IF_LINKED(DistanceBias) || BANTAM_IF_LINKED(Slopes) || BANTAM_IF_LINKED(PlaceScores) || BANTAM_IF_LINKED(SegmentKeys) || BANTAM_IF_LINKED(SoftCap) || BANTAM_IF_LINKED(mask_marked) || BANTAM_IF_LINKED(mask_globals) || BANTAM_IF_LINKED(mask_of_globals) || BANTAM_IF_LINKED(mask_blocks)

@@ -80,9 +80,9 @@ struct Bitmasks {
 template <class F>
 auto with_weights(const fb::Tensor& t, const F& f) -> decltype(f(Tiles{})) {
   switch (t.layout()) {
-#define BANTAM_WEIGHTS(layout, number, Format)                                  \
-  case fb::Layout::layout:                                                      \
-    if constexpr (linked::weights(linked::kNumber##number)) return f(Format{}); \
+#define BANTAM_WEIGHTS(layout, number, Format)                                \
+  case fb::Layout::layout:                                                    \
+    if constexpr (linked::weights(linked::links::number)) return f(Format{}); \
     break;
 #include "format/weights.inc"
 #undef BANTAM_WEIGHTS

@@ -90,6 +90,16 @@ uint32_t most_keys(const Limits& limits, fb::Phase phase) {
   return false;
 }
 
+/// A dynamic operator of this kind keeps them whatever its attributes are.
+[[maybe_unused]] bool keeps_contexts(fb::OpAttributes kind) {
+  enum Keeping { kKeeps, kAsks, kNever };
+#define BANTAM_OP(name, own, numerics, inputs, required, outputs, whole, macs, matrices, kernels, contexts, ...) \
+  if (contexts == kKeeps && linked::op(linked::kOp##name) && kind == fb::OpAttributes::own) return true;
+#include "ops/ops.inc"
+#undef BANTAM_OP
+  return false;
+}
+
 /// Why tokens of this model mind what comes behind them, or what an operator does not keep; null: contexts can be kept.
 [[maybe_unused]] const char* why_no_contexts(const fb::Model& model) {
   uint32_t number = 0;
@@ -124,8 +134,10 @@ uint32_t most_keys(const Limits& limits, fb::Phase phase) {
         }
         break;
       case fb::OpAttributes::Recurrent:
-        if (linked::op(linked::kOpRecurrent) && !ops::goes_on(*op)) {
-          return "a recurrent layer that begins behind a text or leaves tokens out keeps no contexts";
+        if constexpr (linked::op(linked::kOpRecurrent)) {
+          if (!ops::goes_on(*op)) {
+            return "a recurrent layer that begins behind a text or leaves tokens out keeps no contexts";
+          }
         }
         break;
       case fb::OpAttributes::Unfold:
@@ -136,18 +148,8 @@ uint32_t most_keys(const Limits& limits, fb::Phase phase) {
       case fb::OpAttributes::Previous:
         before = true;
         break;
-      case fb::OpAttributes::Linear:
-      case fb::OpAttributes::Row:
-      case fb::OpAttributes::SplitHeads:
-      case fb::OpAttributes::Slice:
-      case fb::OpAttributes::Join:
-      case fb::OpAttributes::Experts:
-      case fb::OpAttributes::RecurrentCell:
-      case fb::OpAttributes::Align:
-      case fb::OpAttributes::AdaptiveSoftmax:
-        break;
       default:
-        return "an operator of this model keeps no contexts";
+        if (!keeps_contexts(op->attributes_type())) return "an operator of this model keeps no contexts";
     }
   }
   // Both may be kept by the number of one tensor.

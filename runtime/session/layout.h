@@ -152,10 +152,14 @@ void for_each_kept(const fb::Model& model, const Limits& limits, const F& f) {
     for (uint32_t i = 0; i < step->op_count(); ++i) {
       const fb::Op& op = *graph(model).ops()->Get(step->first_op() + i);
       const fb::OpAttributes kind = ops::executed_kind(op);
-      if (linked::op(linked::kOpRecurrent) && kind == fb::OpAttributes::Recurrent) {
-        f(static_cast<uint32_t>(operand(op.outputs(), 0)), ops::kept_state_bytes(model, op));
+      if constexpr (linked::op(linked::kOpRecurrent)) {
+        if (kind == fb::OpAttributes::Recurrent) {
+          f(static_cast<uint32_t>(operand(op.outputs(), 0)), ops::kept_state_bytes(model, op));
+        }
       }
-      if (ops::is_previous(op)) f(static_cast<uint32_t>(operand(op.inputs(), 0)), ops::kept_row_bytes(model, op));
+      if constexpr (linked::op(linked::kOpPrevious)) {
+        if (ops::is_previous(op)) f(static_cast<uint32_t>(operand(op.inputs(), 0)), ops::kept_row_bytes(model, op));
+      }
       if (ops::reads_neighbours(kind) && ops::reach_of(op).before != 0) {
         f(static_cast<uint32_t>(ops::kept_number(op)), ops::kept_neighbour_bytes(model, op));
       }

@@ -81,11 +81,13 @@ void take_helpers(const StepRun& run, Tile* tile) {
 }
 
 /// What a step that goes by tokens has written, for the token behind.
-[[maybe_unused]] void keep_step(const StepRun& run, const ops::TileRun& tile) {
+[[maybe_unused]] void keep_step([[maybe_unused]] const StepRun& run, const ops::TileRun& tile) {
   if (tile.contexts == nullptr) return;
-  for (uint32_t i = 0; i < run.step->op_count(); ++i) {
-    const fb::Op& op = *graph(tile.model).ops()->Get(run.step->first_op() + i);
-    if (ops::is_previous(op)) ops::keep_rows(tile, op);
+  if constexpr (linked::op(linked::kOpPrevious)) {
+    for (uint32_t i = 0; i < run.step->op_count(); ++i) {
+      const fb::Op& op = *graph(tile.model).ops()->Get(run.step->first_op() + i);
+      if (ops::is_previous(op)) ops::keep_rows(tile, op);
+    }
   }
 }
 
@@ -328,22 +330,26 @@ void want_listed(const SessionState& s, Run* run) {
 }
 
 /// Room for the batch's tokens in its contexts; the most tokens that one of them then has.
-[[maybe_unused]] uint32_t take_contexts(SessionState& s) {
+uint32_t take_contexts([[maybe_unused]] SessionState& s) {
   uint32_t longest = 0;
-  for (uint32_t i = 0; i < s.sequences; ++i) {
-    const uint32_t context = s.store->numbers[i], tokens = s.offsets[i + 1] - s.offsets[i];
-    s.store->prepare(context, tokens);
-    s.store->past[i] = s.store->lengths[context];
-    const uint32_t length = s.store->past[i] + tokens;
-    longest = length > longest ? length : longest;
+  if constexpr (linked::kContexts) {
+    for (uint32_t i = 0; i < s.sequences; ++i) {
+      const uint32_t context = s.store->numbers[i], tokens = s.offsets[i + 1] - s.offsets[i];
+      s.store->prepare(context, tokens);
+      s.store->past[i] = s.store->lengths[context];
+      const uint32_t length = s.store->past[i] + tokens;
+      longest = length > longest ? length : longest;
+    }
   }
   return longest;
 }
 
 /// The batch's tokens belong to its contexts from now on.
-[[maybe_unused]] void keep_contexts(SessionState& s) {
-  for (uint32_t i = 0; i < s.sequences; ++i) {
-    s.store->append(s.store->numbers[i], s.ids + s.offsets[i], s.offsets[i + 1] - s.offsets[i]);
+void keep_contexts([[maybe_unused]] SessionState& s) {
+  if constexpr (linked::kContexts) {
+    for (uint32_t i = 0; i < s.sequences; ++i) {
+      s.store->append(s.store->numbers[i], s.ids + s.offsets[i], s.offsets[i + 1] - s.offsets[i]);
+    }
   }
 }
 
@@ -380,9 +386,7 @@ Pass begin_pass(SessionState& s, fb::Phase phase) {
       size.source = length > size.source ? length : size.source;
     }
   }
-  if constexpr (linked::kContexts) {
-    if (takes_contexts(s, phase)) size.longest = take_contexts(s);
-  }
+  if (takes_contexts(s, phase)) size.longest = take_contexts(s);
   return {phase, size, !s.has_measured(phase, size, s.limits.workers), 0, 0};
 }
 

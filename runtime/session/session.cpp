@@ -172,23 +172,26 @@ void view_output(const SessionState& s, uint32_t index, OutputView* out) {
   }
 }
 
-[[maybe_unused]] void begin_contexts(const Layout& layout, uint8_t* arena, SessionState* s) {
-  const fb::Model& model = root(s->model);
-  auto& store = *new (arena + round_up(sizeof(SessionState), 16)) ContextStore();
-  s->store = &store;
-  store.count = s->limits.max_sequences;
-  store.room = s->limits.context;
-  store.list_pages = context_pages(s->limits);
-  store.tensors = model.tensors()->size();
-  store.pages = arena + layout.contexts;
-  store.begins = part<uint64_t>(arena, layout.context_begins);
-  const uint64_t rows = uint64_t{store.count} * store.list_pages * 16;
-  for (uint32_t i = 0; i <= store.tensors; ++i) store.begins[i] = 0;
-  for_each_kept(model, s->limits, [&](uint32_t t, uint64_t row_bytes) { store.begins[t + 1] = rows * row_bytes; });
-  for (uint32_t i = 0; i < store.tensors; ++i) store.begins[i + 1] += store.begins[i];
-  place_contexts(part<uint32_t>(arena, layout.context_numbers), part<int32_t>(arena, layout.context_ids), &store);
-  store.clear();
-  store.view = {store.pages, store.begins, store.lists, store.list_pages, store.numbers, store.past};
+void begin_contexts([[maybe_unused]] const Layout& layout, [[maybe_unused]] uint8_t* arena,
+                    [[maybe_unused]] SessionState* s) {
+  if constexpr (linked::kContexts) {
+    const fb::Model& model = root(s->model);
+    auto& store = *new (arena + round_up(sizeof(SessionState), 16)) ContextStore();
+    s->store = &store;
+    store.count = s->limits.max_sequences;
+    store.room = s->limits.context;
+    store.list_pages = context_pages(s->limits);
+    store.tensors = model.tensors()->size();
+    store.pages = arena + layout.contexts;
+    store.begins = part<uint64_t>(arena, layout.context_begins);
+    const uint64_t rows = uint64_t{store.count} * store.list_pages * 16;
+    for (uint32_t i = 0; i <= store.tensors; ++i) store.begins[i] = 0;
+    for_each_kept(model, s->limits, [&](uint32_t t, uint64_t row_bytes) { store.begins[t + 1] = rows * row_bytes; });
+    for (uint32_t i = 0; i < store.tensors; ++i) store.begins[i + 1] += store.begins[i];
+    place_contexts(part<uint32_t>(arena, layout.context_numbers), part<int32_t>(arena, layout.context_ids), &store);
+    store.clear();
+    store.view = {store.pages, store.begins, store.lists, store.list_pages, store.numbers, store.past};
+  }
 }
 
 [[maybe_unused]] void begin_sources(const Layout& layout, uint8_t* arena, SessionState* s) {
@@ -272,9 +275,7 @@ Status Session::create(const Model& model, const SessionOptions& options, void* 
       }
     }
   }
-  if constexpr (linked::kContexts) {
-    if (limits.context != 0) begin_contexts(layout, bytes, s);
-  }
+  if (linked::kContexts && limits.context != 0) begin_contexts(layout, bytes, s);
   if constexpr (linked::kSources) {
     if (limits.source != 0) begin_sources(layout, bytes, s);
   }

@@ -1,8 +1,11 @@
 #include <string.h>
 
 #include "bantam/sound.h"
+#include "linked.h"
 #include "sound/fourier.h"
 #include "sound/tables.h"
+
+#if BANTAM_IF_LINKED(Sound)
 
 namespace bantam {
 namespace sound {
@@ -119,3 +122,5 @@ void SoundRows::finish() {
 }
 
 }  // namespace bantam
+
+#endif  // BANTAM_IF_LINKED(Sound)

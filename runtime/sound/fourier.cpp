@@ -1,6 +1,9 @@
 #include "sound/fourier.h"
 
+#include "linked.h"
 #include "sound/tables.h"
+
+#if BANTAM_IF_LINKED(Sound)
 
 namespace bantam::sound {
 namespace {
@@ -51,3 +54,5 @@ void transform(int32_t* z) {
 }
 
 }  // namespace bantam::sound
+
+#endif  // BANTAM_IF_LINKED(Sound)

@@ -1,8 +1,11 @@
 // Extractive question answering: the best valid span, of all or of those that a search finds, and merging over windows.
 #include "bantam/tasks.h"
+#include "linked.h"
 #include "tasks/labels.h"
 #include "tasks/probability.h"
 #include "tasks/select.h"
+
+#if BANTAM_IF_LINKED(part_Span)
 
 namespace bantam {
 namespace {
@@ -232,3 +235,5 @@ Status merge_answer(const Model& model, const Answer& window, Answer* best) {
 }
 
 }  // namespace bantam
+
+#endif  // BANTAM_IF_LINKED(part_Span)

@@ -1,5 +1,8 @@
 #include "bantam/constraint.h"
+#include "linked.h"
 #include "tasks/labels.h"
+
+#if BANTAM_IF_LINKED(Contexts)
 
 namespace bantam {
 
@@ -138,3 +141,5 @@ bool Answers::allows(void* state, int32_t id) {
 Constraint Answers::constraint() { return {follow, allows, this}; }
 
 }  // namespace bantam
+
+#endif  // BANTAM_IF_LINKED(Contexts)

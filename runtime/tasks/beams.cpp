@@ -3,10 +3,13 @@
 #include <string.h>
 
 #include "bantam/sampling.h"
+#include "linked.h"
 #include "session/state.h"
 #include "tasks/labels.h"
 #include "tasks/probability.h"
 #include "tasks/token_scores.h"
+
+#if BANTAM_IF_LINKED(Contexts)
 
 namespace bantam {
 namespace {
@@ -247,3 +250,5 @@ BeamText BeamSearch::text(uint32_t rank) const {
 }
 
 }  // namespace bantam
+
+#endif  // BANTAM_IF_LINKED(Contexts)

@@ -1,5 +1,9 @@
 #include "tasks/chat.h"
 
+#include "linked.h"
+
+#if BANTAM_IF_LINKED(Contexts)
+
 namespace bantam {
 namespace {
 
@@ -84,3 +88,5 @@ Status render_chat(const Model& model, const ChatMessage* messages, uint32_t cou
 }
 
 }  // namespace bantam
+
+#endif  // BANTAM_IF_LINKED(Contexts)

@@ -1,9 +1,13 @@
 // Whole-text labels: softmax, sigmoid, regression; multiple choice; next sentence.
 #include "bantam/tasks.h"
+#include "linked.h"
 #include "tasks/label_tree.h"
 #include "tasks/labels.h"
 #include "tasks/probability.h"
 #include "tasks/select.h"
+
+#if BANTAM_IF_LINKED(part_Labels) || BANTAM_IF_LINKED(part_Choice) || BANTAM_IF_LINKED(part_Follows) || \
+    BANTAM_IF_LINKED(FurtherSets) || BANTAM_IF_LINKED(Parents)
 
 namespace bantam {
 namespace {
@@ -152,3 +156,5 @@ Status next_sentence(const Session& session, uint32_t sequence, float* probabili
 }
 
 }  // namespace bantam
+
+#endif  // BANTAM_IF_LINKED(part_Labels) || BANTAM_IF_LINKED(part_Choice) || BANTAM_IF_LINKED(part_Follows) || BANTAM_IF_LINKED(FurtherSets) || BANTAM_IF_LINKED(Parents)

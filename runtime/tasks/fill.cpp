@@ -1,8 +1,11 @@
 // The best tokens for one [MASK], or behind a text.
 #include "bantam/tasks.h"
+#include "linked.h"
 #include "tasks/labels.h"
 #include "tasks/probability.h"
 #include "tasks/select.h"
+
+#if BANTAM_IF_LINKED(part_Masks) || BANTAM_IF_LINKED(part_NextWords)
 
 namespace bantam {
 namespace {
@@ -61,3 +64,5 @@ Status next_words(const Session& session, uint32_t sequence, Candidate* out, uin
 }
 
 }  // namespace bantam
+
+#endif  // BANTAM_IF_LINKED(part_Masks) || BANTAM_IF_LINKED(part_NextWords)

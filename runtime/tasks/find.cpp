@@ -1,6 +1,9 @@
 // Spans for labels of the caller's: those with the greatest scores that do not overlap.
+#include "linked.h"
 #include "tasks/labels.h"
 #include "tasks/probability.h"
+
+#if BANTAM_IF_LINKED(part_Found)
 
 namespace bantam {
 namespace {
@@ -142,3 +145,5 @@ Status find(const Session& session, uint32_t sequence, const FindOptions& option
 }
 
 }  // namespace bantam
+
+#endif  // BANTAM_IF_LINKED(part_Found)

@@ -2,7 +2,10 @@
 
 #include <string.h>
 
+#include "linked.h"
 #include "tasks/labels.h"
+
+#if BANTAM_IF_LINKED(Contexts)
 
 namespace bantam {
 namespace {
@@ -71,3 +74,5 @@ Status find_language(const Model& model, Text code, Language* out) {
 }
 
 }  // namespace bantam
+
+#endif  // BANTAM_IF_LINKED(Contexts)

@@ -1,6 +1,9 @@
 #include "bantam/image.h"
 
 #include "format/view.h"
+#include "linked.h"
+
+#if BANTAM_IF_LINKED(op_Features)
 
 namespace bantam {
 namespace {
@@ -63,3 +66,5 @@ ImageFit image_fit(const Model& model) {
 }
 
 }  // namespace bantam
+
+#endif  // BANTAM_IF_LINKED(op_Features)

@@ -1,5 +1,9 @@
 #include "tasks/json_automaton.h"
 
+#include "linked.h"
+
+#if BANTAM_IF_LINKED(Contexts)
+
 namespace bantam::tasks {
 namespace {
 
@@ -270,3 +274,5 @@ uint32_t JsonAutomaton::least() const {
 }
 
 }  // namespace bantam::tasks
+
+#endif  // BANTAM_IF_LINKED(Contexts)

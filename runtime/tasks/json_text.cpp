@@ -1,7 +1,10 @@
 #include <string.h>
 
 #include "bantam/constraint.h"
+#include "linked.h"
 #include "tasks/json_automaton.h"
+
+#if BANTAM_IF_LINKED(Contexts)
 
 namespace bantam {
 namespace tasks {
@@ -253,3 +256,5 @@ Status JsonText::open(const Tokenizer& tokenizer, const JsonOptions& options, En
 Constraint JsonText::constraint() { return {JsonTextAccess::follow, JsonTextAccess::allows, this}; }
 
 }  // namespace bantam
+
+#endif  // BANTAM_IF_LINKED(Contexts)

@@ -4,10 +4,13 @@
 
 #include "bantam/tasks.h"
 #include "format/split_mix.h"
+#include "linked.h"
 #include "session/state.h"
 #include "tasks/labels.h"
 #include "tasks/probability.h"
 #include "tasks/token_scores.h"
+
+#if BANTAM_IF_LINKED(Contexts)
 
 namespace bantam {
 namespace {
@@ -222,3 +225,5 @@ Status next_token(Session& session, uint32_t sequence, const Sampling& sampling,
 }
 
 }  // namespace bantam
+
+#endif  // BANTAM_IF_LINKED(Contexts)

@@ -4,6 +4,9 @@
 
 #include "bantam/image.h"
 #include "bantam/tasks.h"
+#include "linked.h"
+
+#if BANTAM_IF_LINKED(Sound)
 
 namespace bantam {
 
@@ -15,3 +18,5 @@ bool takes_sound(const Model& model) {
 }
 
 }  // namespace bantam
+
+#endif  // BANTAM_IF_LINKED(Sound)

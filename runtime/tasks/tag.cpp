@@ -1,10 +1,13 @@
 // Labels of words and entities of text, whole or window by window.
 #include "bantam/tasks.h"
 #include "format/view.h"
+#include "linked.h"
 #include "tasks/entities.h"
 #include "tasks/labels.h"
 #include "tasks/probability.h"
 #include "tasks/words.h"
+
+#if BANTAM_IF_LINKED(part_Words) || BANTAM_IF_LINKED(FurtherSets) || BANTAM_IF_LINKED(Parents)
 
 namespace bantam {
 namespace {
@@ -115,3 +118,5 @@ Status tag(const Session& session, uint32_t sequence, Text text, Entity* out, ui
 }
 
 }  // namespace bantam
+
+#endif  // BANTAM_IF_LINKED(part_Words) || BANTAM_IF_LINKED(FurtherSets) || BANTAM_IF_LINKED(Parents)

@@ -2,6 +2,10 @@
 
 #include <string.h>
 
+#include "linked.h"
+
+#if BANTAM_IF_LINKED(Contexts)
+
 namespace bantam::tasks {
 namespace {
 
@@ -122,3 +126,5 @@ double power(double x, double y) {
 }
 
 }  // namespace bantam::tasks
+
+#endif  // BANTAM_IF_LINKED(Contexts)

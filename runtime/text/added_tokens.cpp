@@ -42,9 +42,13 @@ CodePoint code_before(const uint8_t* text, uint32_t at) {
   return {kReplacement, 1};
 }
 
-bool touches_word(const uint8_t* text, uint32_t size, uint32_t begin, uint32_t end) {
-  return (begin > 0 && is_word_character(code_before(text, begin).code)) ||
-         (end < size && is_word_character(decode_utf8(text + end, size - end).code));
+bool touches_word([[maybe_unused]] const uint8_t* text, [[maybe_unused]] uint32_t size, [[maybe_unused]] uint32_t begin,
+                  [[maybe_unused]] uint32_t end) {
+  if constexpr (linked::kTokenEdges) {
+    return (begin > 0 && is_word_character(code_before(text, begin).code)) ||
+           (end < size && is_word_character(decode_utf8(text + end, size - end).code));
+  }
+  return false;
 }
 
 }  // namespace

@@ -5,9 +5,10 @@
 #include "linked.h"
 #include "text/added_ids.h"
 #include "text/decode_rules.h"
-#include "text/metaspace_splitter.h"
 #include "text/tables.h"
 #include "text/utf8.h"
+
+#if BANTAM_IF_LINKED(Decode)
 
 namespace bantam {
 namespace text {
@@ -375,3 +376,5 @@ Status decode(const Tokenizer& tokenizer, const int32_t* ids, size_t count, bool
 }
 
 }  // namespace bantam
+
+#endif  // BANTAM_IF_LINKED(Decode)

@@ -1,9 +1,12 @@
 #include "text/label_encoder.h"
 
 #include "bantam/model.h"
+#include "linked.h"
 #include "text/encoder.h"
 #include "text/split_search.h"
 #include "text/utf8.h"
+
+#if BANTAM_IF_LINKED(part_Found)
 
 namespace bantam::text {
 namespace {
@@ -176,3 +179,5 @@ Status encode_labelled(const Tables& tables, const fb::Finding& finding, const L
 }
 
 }  // namespace bantam::text
+
+#endif  // BANTAM_IF_LINKED(part_Found)

@@ -19,6 +19,9 @@
 
 namespace bantam::text {
 
+/// Where the id of a token is wanted and there is none.
+constexpr uint32_t kNoToken = 0xFFFFFFFF;
+
 constexpr uint32_t kUnitAccept = 1u << 8;
 constexpr uint32_t kUnitLeaf = 1u << 9;
 constexpr uint32_t kUnitBaseShift = 10;

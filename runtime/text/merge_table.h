@@ -13,7 +13,6 @@
 
 namespace bantam::text {
 
-constexpr uint32_t kNoToken = 0xFFFFFFFF;
 /// What stands before a token that follows what is unknown: nothing that it could be merged with, but it begins no word.
 constexpr uint32_t kUnknownBefore = 0xFFFFFFFE;
 constexpr uint32_t kNeverMade = 0xFFFFFFFF;

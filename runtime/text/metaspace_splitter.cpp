@@ -2,18 +2,23 @@
 
 #include <string.h>
 
+#include "linked.h"
+#include "text/normal_added.h"
+#include "text/utf8.h"
+#if BANTAM_IF_LINKED(token_model_bpe)
 #include "text/bpe.h"
 #include "text/bpe_gather.h"
-#include "text/normal_added.h"
+#endif
+#if BANTAM_IF_LINKED(token_model_unigram)
 #include "text/unigram.h"
 #include "text/unigram_long.h"
-#include "text/utf8.h"
+#endif
 
 namespace bantam::text {
 namespace {
 
 /// Which of the models that go with this splitter it is; known beforehand where only one is linked.
-bool is_bpe(const Tables& tables) {
+[[maybe_unused]] bool is_bpe(const Tables& tables) {
   if constexpr (!linked::kBpeWithUnknown) return false;
   if constexpr (!linked::token_model(static_cast<uint32_t>(fb::TokenModelKind::unigram))) return true;
   return tables.model == fb::TokenModelKind::bpe;
@@ -135,8 +140,14 @@ class PlainWords {
       const uint32_t to = word + at + length - 1;
       return Offset{from, to > from ? to : from + 1};
     };
+#if BANTAM_IF_LINKED(token_model_bpe)
     if (is_bpe(tables_)) return Bpe::encode_word(tables_, bytes, size + 1, locate, sink_);
+#endif
+#if BANTAM_IF_LINKED(token_model_unigram)
     return Unigram::encode_word(tables_, bytes, size + 1, locate, sink_);
+#else
+    return false;
+#endif
   }
 
   bool look_up(uint32_t begin, uint32_t word, uint32_t stop) const {
@@ -162,6 +173,7 @@ class PlainWords {
   TokenSink* sink_;
 };
 
+#if BANTAM_IF_LINKED(token_model_bpe)
 /// Pieces for byte pair encoding: as encode_gathered.
 uint32_t encode_gathered_bpe(const Tables& tables, const uint8_t* text, Words words, uint32_t at, uint32_t end,
                              TokenSink* sink) {
@@ -173,7 +185,9 @@ uint32_t encode_gathered_bpe(const Tables& tables, const uint8_t* text, Words wo
   }
   return end;
 }
+#endif
 
+#if BANTAM_IF_LINKED(token_model_unigram)
 /// A word's bytes and what each came from.
 struct GatheredWord {
   uint32_t size = 0;
@@ -191,10 +205,9 @@ struct GatheredWord {
   }
 };
 
-/// Words that begin at text[at), until they may be read in place again. Returns where that is.
-uint32_t encode_gathered(const Tables& tables, const uint8_t* text, Words words, uint32_t at, uint32_t end,
-                         TokenSink* sink) {
-  if (is_bpe(tables)) return encode_gathered_bpe(tables, text, words, at, end, sink);
+/// For unigram models: as encode_gathered.
+uint32_t encode_gathered_unigram(const Tables& tables, const uint8_t* text, Words words, uint32_t at, uint32_t end,
+                                 TokenSink* sink) {
   while (!sink->is_full() && words.begin()) {
     const Words start = words;
     GatheredWord word;
@@ -216,6 +229,20 @@ uint32_t encode_gathered(const Tables& tables, const uint8_t* text, Words words,
     if (words.is_before_blank(text, &position) && position > at) return position;
   }
   return end;
+}
+#endif
+
+/// Words that begin at text[at), until they may be read in place again. Returns where that is.
+uint32_t encode_gathered(const Tables& tables, const uint8_t* text, Words words, uint32_t at, uint32_t end,
+                         TokenSink* sink) {
+#if BANTAM_IF_LINKED(token_model_bpe)
+  if (is_bpe(tables)) return encode_gathered_bpe(tables, text, words, at, end, sink);
+#endif
+#if BANTAM_IF_LINKED(token_model_unigram)
+  return encode_gathered_unigram(tables, text, words, at, end, sink);
+#else
+  return end;
+#endif
 }
 
 /// A piece without added tokens.

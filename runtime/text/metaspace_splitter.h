@@ -10,9 +10,6 @@
 
 namespace bantam::text {
 
-/// The mark that stands for a blank in files, and in texts is one.
-constexpr uint32_t kMetaspace = 0x2581;
-
 struct MetaspaceSplitter {
   /// What this splitter does not go with.
   static Status verify(Check& check);

@@ -2,13 +2,24 @@
 #ifndef BANTAM_TEXT_MODELS_H_
 #define BANTAM_TEXT_MODELS_H_
 
+#include "language.h"
 #include "linked.h"
-#include "text/bpe.h"
-#include "text/hashed.h"
-#include "text/unigram.h"
 #include "text/wordpiece.h"
+#if BANTAM_IF_LINKED(token_model_bpe)
+#include "text/bpe.h"
+#endif
+#if BANTAM_IF_LINKED(token_model_unigram)
+#include "text/unigram.h"
+#endif
+#if BANTAM_IF_LINKED(token_model_hashed)
+#include "text/hashed.h"
+#endif
 
 namespace bantam::text {
+
+#define BANTAM_TOKEN_MODEL(KIND, MODEL) struct MODEL;
+#include "text/models.inc"
+#undef BANTAM_TOKEN_MODEL
 
 /// visit(model) for the row of `kind`, which is one that the verifier accepted.
 template <typename Visit>
@@ -17,7 +28,7 @@ auto with_model(fb::TokenModelKind kind, [[maybe_unused]] Visit&& visit) -> decl
 #define BANTAM_TOKEN_MODEL(KIND, MODEL)                                                   \
   case fb::TokenModelKind::KIND:                                                          \
     if constexpr (linked::token_model(static_cast<uint32_t>(fb::TokenModelKind::KIND))) { \
-      return visit(MODEL());                                                              \
+      return visit(later<MODEL, Visit>());                                                \
     }                                                                                     \
     break;
 #include "text/models.inc"

@@ -191,6 +191,7 @@ class CountedStream {
   uint64_t left_;
 };
 
+#if BANTAM_IF_LINKED(normalizer_any) || BANTAM_IF_LINKED(splitter_pattern) || BANTAM_IF_LINKED(splitter_metaspace)
 /// `words` of encode_with_added for a splitter that is given a stream and how many of its code points to take:
 /// stretch(stream, count), or whole() for a piece without added tokens.
 template <typename Stretch, typename Whole>
@@ -230,6 +231,7 @@ void encode_stretches(const Tables& tables, const uint8_t* text, uint32_t begin,
   Stretches<Stretch, Whole> words(stream, stretch, whole);
   encode_with_added(tables, text, stream, &words, sink);
 }
+#endif
 
 /// Whether the tokenizer has added tokens that are matched in the normalised text.
 inline bool has_normal_added(const Tables& tables) {

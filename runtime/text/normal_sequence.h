@@ -25,8 +25,10 @@ constexpr uint32_t kMaxReplaced = 4;
 constexpr uint32_t kMaxContent = 8;
 /// Whether this build has normalisers that put code points in place of others (map, form, charsmap, replace, ideographs): each may
 /// become several. Others strip a text, or put a content in front of it.
-constexpr bool kReplaces = linked::normalizer(1) || linked::normalizer(2) || linked::normalizer(3) ||
-                           linked::normalizer(4) || linked::normalizer(7);
+constexpr bool kReplaces = linked::is(linked::links::normalizer_map) || linked::is(linked::links::normalizer_form) ||
+                           linked::is(linked::links::normalizer_charsmap) ||
+                           linked::is(linked::links::normalizer_replace) ||
+                           linked::is(linked::links::normalizer_ideographs);
 /// Code points that a chunk may become; what would be more is left out.
 constexpr uint32_t kChunkRoom = kReplaces                 ? kChunkChars * kMaxParts
                                 : linked::kNormalSequence ? kChunkChars + kMaxNormalizers * kMaxContent

@@ -31,13 +31,15 @@ bool NormalStream::read(uint32_t* at, Clean* out) const {
 }
 
 void NormalStream::enqueue(uint32_t code) {
-  if (rules_.lowercase && (character_class(code) & kUpper) != 0) {
-    uint32_t lower[kMaxExpansion];
-    const uint32_t size = lower_case(code, lower);
-    for (uint32_t i = 0; i < size; ++i) queue_[queue_size_++] = lower[i];
-  } else {
-    queue_[queue_size_++] = code;
+  if constexpr (!kSmall) {
+    if (rules_.lowercase && (character_class(code) & kUpper) != 0) {
+      uint32_t lower[kMaxExpansion];
+      const uint32_t size = lower_case(code, lower);
+      for (uint32_t i = 0; i < size; ++i) queue_[queue_size_++] = lower[i];
+      return;
+    }
   }
+  queue_[queue_size_++] = code;
 }
 
 /// expand() by the file's map, which holds lower case and the stripping of accents at once.

@@ -2,13 +2,24 @@
 #ifndef BANTAM_TEXT_SPLITTERS_H_
 #define BANTAM_TEXT_SPLITTERS_H_
 
+#include "language.h"
 #include "linked.h"
-#include "text/metaspace_splitter.h"
-#include "text/pattern_splitter.h"
-#include "text/white_splitter.h"
 #include "text/word_encoder.h"
+#if BANTAM_IF_LINKED(splitter_pattern)
+#include "text/pattern_splitter.h"
+#endif
+#if BANTAM_IF_LINKED(splitter_metaspace)
+#include "text/metaspace_splitter.h"
+#endif
+#if BANTAM_IF_LINKED(splitter_white)
+#include "text/white_splitter.h"
+#endif
 
 namespace bantam::text {
+
+#define BANTAM_SPLITTER(KIND, SPLITTER) struct SPLITTER;
+#include "text/splitters.inc"
+#undef BANTAM_SPLITTER
 
 /// visit(splitter) for the row of `kind`, which is one that the verifier accepted.
 template <typename Visit>
@@ -17,7 +28,7 @@ auto with_splitter(fb::SplitterKind kind, [[maybe_unused]] Visit&& visit) -> dec
 #define BANTAM_SPLITTER(KIND, SPLITTER)                                              \
   case fb::SplitterKind::KIND:                                                       \
     if constexpr (linked::splitter(static_cast<uint32_t>(fb::SplitterKind::KIND))) { \
-      return visit(SPLITTER());                                                      \
+      return visit(later<SPLITTER, Visit>());                                        \
     }                                                                                \
     break;
 #include "text/splitters.inc"

@@ -52,7 +52,9 @@ Tables::Tables(const fb::Tokenizer& tokenizer, const uint8_t* data)
       lexicon(lexicon_of(tokenizer, data)),
       rules(rules_of(tokenizer)),
       added(tokenizer.added_tokens()) {
+#if BANTAM_IF_LINKED(normalizer_any)
   if constexpr (linked::kNormalSequence) sequence = NormalSequence::of(tokenizer, data);
+#endif
   const fb::TokenModel& settings = *tokenizer.model();
   model = settings.kind();
   max_word_chars = settings.max_word_chars();
@@ -63,6 +65,7 @@ Tables::Tables(const fb::Tokenizer& tokenizer, const uint8_t* data)
     rules.map.end = data + map.offset() + map.size();
   }
   splitter = tokenizer.splitters()->Get(0)->kind();
+#if BANTAM_IF_LINKED(splitter_pattern)
   if (linked::splitter(static_cast<uint32_t>(fb::SplitterKind::pattern)) && splitter == fb::SplitterKind::pattern) {
     const uint8_t* table = data + find_blob(tokenizer, fb::BlobName::split)->offset();
     split = SplitTable(table);
@@ -74,12 +77,14 @@ Tables::Tables(const fb::Tokenizer& tokenizer, const uint8_t* data)
     trim_blanks = tokenizer.trim_blanks();
     trim_prefix = tokenizer.trim_prefix();
   }
+#endif
   constexpr bool kUnigram = linked::token_model(static_cast<uint32_t>(fb::TokenModelKind::unigram));
   if constexpr (linked::kBpeWithUnknown || kUnigram) {
     const fb::Blob* bytes = find_blob(tokenizer, fb::BlobName::byte_tokens);
     of_byte = bytes == nullptr ? nullptr : reinterpret_cast<const uint32_t*>(data + bytes->offset());
   }
   if constexpr (linked::kBpeTraits) traits = settings.traits();
+#if BANTAM_IF_LINKED(token_model_bpe)
   if (linked::token_model(static_cast<uint32_t>(fb::TokenModelKind::bpe)) && model == fb::TokenModelKind::bpe) {
     const uint8_t* pairs = data + find_blob(tokenizer, fb::BlobName::pairs)->offset();
     merges.entries = reinterpret_cast<const MergeEntry*>(data + find_blob(tokenizer, fb::BlobName::merges)->offset());
@@ -89,13 +94,17 @@ Tables::Tables(const fb::Tokenizer& tokenizer, const uint8_t* data)
     whole_words = settings.whole_words();
     max_word_chars = kMaxTableWord;  // of words to look up; there is no limit to others
   }
+#endif
   if constexpr (linked::splitter(static_cast<uint32_t>(fb::SplitterKind::metaspace))) metaspace = {};
+#if BANTAM_IF_LINKED(token_model_unigram)
   if constexpr (kUnigram) scores = {nullptr, false, 0};
+#endif
   if (linked::splitter(static_cast<uint32_t>(fb::SplitterKind::metaspace)) && splitter == fb::SplitterKind::metaspace) {
     const fb::Splitter& rules_of_words = *tokenizer.splitters()->Get(0);
     metaspace = {rules_of_words.prefix_blank(), rules_of_words.first_only(), rules_of_words.white_words(),
                  rules_of_words.whole()};
   }
+#if BANTAM_IF_LINKED(token_model_unigram)
   if (kUnigram && model == fb::TokenModelKind::unigram) {
     const fb::Blob& blob = *find_blob(tokenizer, fb::BlobName::scores);
     const bool wide = blob.size() != uint64_t{4} * tokenizer.vocab_size();
@@ -103,6 +112,7 @@ Tables::Tables(const fb::Tokenizer& tokenizer, const uint8_t* data)
     scores.unknown_id = static_cast<uint32_t>(unknown_id);
     max_word_chars = kMaxTableWord;
   }
+#endif
   if constexpr (linked::token_model(static_cast<uint32_t>(fb::TokenModelKind::hashed))) {
     const fb::Blob* there = find_blob(tokenizer, fb::BlobName::buckets);
     buckets = there == nullptr ? nullptr : reinterpret_cast<const uint32_t*>(data + there->offset());

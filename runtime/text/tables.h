@@ -8,12 +8,20 @@
 #include "bantam/tokenizer.h"
 #include "bantam_generated.h"
 #include "text/lexicon.h"
-#include "text/merge_table.h"
-#include "text/normal_sequence.h"
 #include "text/normalizer.h"
-#include "text/split_table.h"
-#include "text/unigram_scores.h"
 #include "text/word_table.h"
+#if BANTAM_IF_LINKED(normalizer_any) || BANTAM_IF_LINKED(splitter_pattern) || BANTAM_IF_LINKED(splitter_metaspace)
+#include "text/normal_sequence.h"
+#endif
+#if BANTAM_IF_LINKED(splitter_pattern)
+#include "text/split_table.h"
+#endif
+#if BANTAM_IF_LINKED(token_model_bpe)
+#include "text/merge_table.h"
+#endif
+#if BANTAM_IF_LINKED(token_model_unigram)
+#include "text/unigram_scores.h"
+#endif
 
 namespace bantam::text {
 
@@ -42,6 +50,12 @@ Normalization rules_of(const fb::Tokenizer& tokenizer);
 /// Bounds the one buffer: 12 bytes of stack a code point, 4 in firmware. BERT asks for 100.
 constexpr uint32_t kMaxWordChars = kSmall ? 100 : 200;
 
+/// The mark that stands for a blank in files, and in texts is one.
+constexpr uint32_t kMetaspace = 0x2581;
+
+/// Bytes of a word that unigram models cut in one go.
+constexpr uint32_t kUnigramWord = 256;
+
 /// fb::Splitter's fields for metaspace.
 struct MetaspaceRules {
   bool prefix_blank;
@@ -61,18 +75,24 @@ struct Tables {
   uint32_t table_chars = 0;  // longest word to look up there
   uint64_t ascii_fold = 0;   // what lowercase sets in eight letters or digits
   Normalization rules;
+#if BANTAM_IF_LINKED(normalizer_any) || BANTAM_IF_LINKED(splitter_pattern) || BANTAM_IF_LINKED(splitter_metaspace)
   NormalSequence sequence;
+#endif
   uint32_t max_word_chars = 0;
   int32_t unknown_id = -1;
   const AddedTokens* added = nullptr;
 
   // pattern
+#if BANTAM_IF_LINKED(splitter_pattern)
   SplitTable split;
+#endif
   bool prefix_blank = false;
   bool trim_blanks = false;
   bool trim_prefix = false;
   // bpe
+#if BANTAM_IF_LINKED(token_model_bpe)
   MergeTable merges;
+#endif
   bool whole_words = false;
   // Those from here on and `sequence` are without a value where nothing that reads them is linked.
   uint32_t traits;              // bpe
@@ -80,7 +100,9 @@ struct Tables {
   const uint32_t* of_byte;      // bpe, unigram: the tokens of bytes; null: there are none
   // metaspace, unigram
   MetaspaceRules metaspace;
+#if BANTAM_IF_LINKED(token_model_unigram)
   UnigramScores scores;
+#endif
   // hashed
   const uint32_t* buckets;  // the blob `buckets`; null: there are all n-grams
   uint32_t bucket_count;    // numbers in it

@@ -1,7 +1,11 @@
 #include "text/unicode.h"
 
+#include "linked.h"
+
 namespace bantam::text {
 namespace {
+
+#if !defined(BANTAM_FIRMWARE) || BANTAM_IF_LINKED(TokenEdges) || BANTAM_IF_LINKED(NormalizedTokens)
 
 /// Number of elements of the ascending `values` that are <= code.
 template <typename T>
@@ -19,6 +23,8 @@ uint32_t upper_bound(const T* values, uint32_t count, uint32_t code) {
   return low;
 }
 
+#endif
+#if !defined(BANTAM_FIRMWARE)
 constexpr uint32_t kCjkFirst = 0xF900;
 constexpr uint32_t kCjkCount = 0x200;
 constexpr uint32_t kCjkSupplement = 0x2F800;
@@ -28,6 +34,7 @@ uint32_t cjk_target(uint32_t index) {
   const bool plane2 = (kStripCjkPlane2[index / 8] >> (index % 8) & 1) != 0;
   return kStripCjk[index] | (plane2 ? 0x20000u : 0u);
 }
+#endif
 
 }  // namespace
 
@@ -47,6 +54,7 @@ uint32_t decompose_hangul(uint32_t code, uint32_t out[kMaxExpansion]) {
   return 3;
 }
 
+#if !defined(BANTAM_FIRMWARE)
 uint32_t decompose_stripped(uint32_t code, uint32_t out[kMaxExpansion]) {
   if (is_hangul_syllable(code)) return decompose_hangul(code, out);
   uint32_t target = 0;
@@ -105,10 +113,14 @@ uint32_t lower_case(uint32_t code, uint32_t out[kMaxExpansion]) {
   return 1;
 }
 
+#endif
+
+#if BANTAM_IF_LINKED(TokenEdges) || BANTAM_IF_LINKED(NormalizedTokens)
 bool is_word_character(uint32_t code) {
   const uint32_t at =
       code < 0x10000 ? upper_bound(kWordLow, kWordLowCount, code) : upper_bound(kWordHigh, kWordHighCount, code);
   return at % 2 == 1;
 }
+#endif
 
 }  // namespace bantam::text

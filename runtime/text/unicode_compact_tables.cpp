@@ -5,6 +5,9 @@
 // clang-format off
 namespace bantam::text {
 
+const uint8_t kSurvivorRanks[6] = {2, 4, 6, 8, 10, 12};
+const uint32_t kSurvivorRankCount = 6;
+
 const uint8_t kCompactValues[21] = {
     8, 4, 200, 120, 72, 1, 88, 40, 24, 64, 2, 192, 216, 184, 3, 32, 96, 104, 56, 128, 160,
 };

@@ -16,7 +16,6 @@
 
 namespace bantam::text {
 
-constexpr uint32_t kUnigramWord = 256;
 /// Most bytes of a token; longer ones are never found.
 constexpr uint32_t kMaxUnigramToken = 255;
 

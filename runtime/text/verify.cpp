@@ -2,10 +2,15 @@
 
 #include "linked.h"
 #include "text/char_map.h"
-#include "text/decode_rules.h"
 #include "text/encoder.h"
 #include "text/models.h"
 #include "text/splitters.h"
+#if BANTAM_IF_LINKED(Decode)
+#include "text/decode_rules.h"
+#endif
+#if BANTAM_IF_LINKED(part_Found)
+#include "text/split_table.h"
+#endif
 
 namespace bantam::text {
 
@@ -41,21 +46,27 @@ class Verifier {
     if (const Status status = check_kinds(); status != Status::kOk) return status;
     if (const Status status = check_hidden(); status != Status::kOk) return status;
     if (const Status status = check_blobs(); status != Status::kOk) return status;
+#if BANTAM_IF_LINKED(normalizer_any)
     if constexpr (linked::kNormalSequence) {
       if (const Status status = has_sequence_ ? verify_sequence(check_) : Status::kOk; status != Status::kOk) {
         return status;
       }
     }
+#endif
+#if BANTAM_IF_LINKED(part_Found)
     if (linked::kFind && blob(fb::BlobName::word_split) != nullptr) {
       const Status status = verify_split(check_, fb::BlobName::word_split, 1);
       if (status != Status::kOk) return status;
     }
+#endif
     if (const Status status = check_tokens(); status != Status::kOk) return status;
     if (const Status status = check_units(); status != Status::kOk) return status;
     if (const Status status = check_roots(); status != Status::kOk) return status;
+#if BANTAM_IF_LINKED(Decode)
     if constexpr (linked::kDecode) {
       if (const Status status = check_decoder(check_); status != Status::kOk) return status;
     }
+#endif
     if (const Status status = check_added(); status != Status::kOk) return status;
     if (const Status status = check_template(t_.single(), false); status != Status::kOk) return status;
     if (const Status status = check_template(t_.pair(), true); status != Status::kOk) return status;

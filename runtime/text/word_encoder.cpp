@@ -3,19 +3,25 @@
 #include <string.h>
 
 #include "linked.h"
-#include "text/ascii_block.h"
 #include "text/models.h"
-#include "text/normal_added.h"
 #include "text/utf8.h"
+#if !defined(BANTAM_FIRMWARE)
+#include "text/ascii_block.h"
+#endif
+#if BANTAM_IF_LINKED(NormalizedTokens)
+#include "text/normal_added.h"
+#endif
 
 namespace bantam::text {
 namespace {
 
+#if !defined(BANTAM_FIRMWARE)
 /// Whether the fast path is worth taking up at text[at): eight ASCII bytes, or the end.
 bool is_ascii_ahead(const uint8_t* text, uint32_t at, uint32_t end) {
   if (end - at >= 8) return (load_u64(text + at) & 0x8080808080808080u) == 0;
   return at == end || text[at] < 0x80;
 }
+#endif
 
 /// From a byte that the fast path cannot judge: whole words, until the stream stands between words and ASCII is ahead.
 /// Returns where that is.
@@ -28,12 +34,16 @@ uint32_t encode_slowly(const Tables& tables, const uint8_t* text, uint32_t begin
     word.feed(c, properties);
     if ((properties & (kSpace | kPunctuation)) == 0 || !stream.is_settled()) continue;
     const uint32_t at = stream.position();
-    if (sink->is_full() || (!kSmall && is_ascii_ahead(text, at, end))) return at;
+    if (sink->is_full()) return at;
+#if !defined(BANTAM_FIRMWARE)
+    if (is_ascii_ahead(text, at, end)) return at;
+#endif
   }
   word.flush();
   return end;
 }
 
+#if !defined(BANTAM_FIRMWARE)
 /// The words of some blocks of text. First all are looked up in the table, without a branch that waits for memory; then
 /// they become tokens, and those that the table does not hold are looked up in the trie.
 class Batch {
@@ -141,6 +151,9 @@ uint32_t encode_batch(const Tables& tables, const uint8_t* text, uint32_t begin,
   return stop.at;
 }
 
+#endif
+
+#if BANTAM_IF_LINKED(NormalizedTokens)
 /// Words between added tokens.
 struct AddedWords {
   WordBuffer word;
@@ -150,6 +163,7 @@ struct AddedWords {
   void flush(uint64_t /*begin*/, uint64_t /*end*/, bool /*last*/) { word.flush(); }
   void restart(const NormalStream& /*stream*/, uint64_t /*index*/) {}
 };
+#endif
 
 }  // namespace
 
@@ -192,22 +206,24 @@ Status BertSplitter::verify(Check& check) {
 
 void BertSplitter::encode_piece(const Tables& tables, const uint8_t* text, uint32_t begin, uint32_t end,
                                 TokenSink* sink) {
+#if BANTAM_IF_LINKED(NormalizedTokens)
   if (has_normal_added(tables)) {
     const NormalStream stream(tables.rules, text, begin, end);
     AddedWords words = {WordBuffer(tables, stream, sink)};
     encode_with_added(tables, text, stream, &words, sink);
     return;
   }
-  if constexpr (kSmall) {
-    encode_slowly(tables, text, begin, end, sink);
-    return;
-  }
+#endif
+#if defined(BANTAM_FIRMWARE)
+  encode_slowly(tables, text, begin, end, sink);
+#else
   uint32_t at = begin;
   while (at < end && !sink->is_full()) {
     bool slow = false;
     at = encode_batch(tables, text, at, end, sink, &slow);
     if (slow) at = encode_slowly(tables, text, at, end, sink);
   }
+#endif
 }
 
 }  // namespace bantam::text

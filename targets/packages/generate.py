@@ -9,6 +9,7 @@ import re
 import shutil
 import struct
 import subprocess
+import tempfile
 import zipfile
 
 import facts
@@ -94,8 +95,8 @@ def flatbuffers_headers(include):
 
 
 def swift(given):
-    """A package whose target compiles everywhere with the flags that a manifest may set: reference kernels, generated header and
-    FlatBuffers' headers within."""
+    """A package whose target compiles everywhere with the flags that a manifest may set: reference kernels, what is generated of the
+    schema and FlatBuffers' headers within."""
     folder = fresh(given.out / "swift")
     target = folder / "Sources" / "bantam"
     for name in facts.portable_runtime():
@@ -108,6 +109,10 @@ def swift(given):
     third.mkdir(parents=True)
     schema = facts.ROOT / "schemas" / "bantam.fbs"
     subprocess.run([given.flatc, "--cpp", "--scoped-enums", "-o", third, schema], check=True)
+    with tempfile.TemporaryDirectory() as described:
+        subprocess.run([given.flatc, "--binary", "--schema", "-o", described, schema], check=True)
+        options = [f"-DSCHEMA={described}/bantam.bfbs", f"-DOUTPUT={third.absolute()}/bantam_structure.inc"]
+        subprocess.run(["cmake", *options, "-P", schema.parent / "structure.cmake"], check=True)
     for name in flatbuffers_headers(given.flatbuffers):
         (third / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(given.flatbuffers / name, third / name)

@@ -1,23 +1,14 @@
-// What the module for browsers has of the library (runtime/linked.h): encoders of texts with every task and tokenizer.
+// What the module for browsers has of the library (runtime/links.inc): encoders of texts with every task and tokenizer.
 // Left out are operators in integers alone (Static...), pruned weights, images, what goes on with texts (contexts, encoder-decoders, beams) and
 // operators of few models: LSTM and GRU, experts, adaptive softmax, Performer and Linformer, Reformer, RETRO, Longformer's and Big Bird's masks.
 // A file that needs one is refused with kOpNotLinked, a damaged one without the sentence that says where: `bantam verify` does. -DBANTAM_LINKED= makes a module that has everything.
-#define BANTAM_LINK_OPS 0x0006E07Fu  // rows 0-6, 13-15, 17 and 18 of ops/ops.inc
-#define BANTAM_LINK_NUMBERS 0x3Fu    // all but sparse weights and bitmasks
-#define BANTAM_LINK_ACTIVATIONS ~0u
-#define BANTAM_LINK_NORMS ~0u
-#define BANTAM_LINK_MASKS 0xFFu
-#define BANTAM_LINK_PLACES ~0u
-#define BANTAM_LINK_EPILOGUE ~0u
-#define BANTAM_LINK_POOLS ~0u
-#define BANTAM_LINK_TASKS 0xDFFFu  // all but generate
-#define BANTAM_LINK_LABELS ~0u
-#define BANTAM_LINK_TOKENIZER 1
-#define BANTAM_LINK_NORMALIZERS ~0u
-#define BANTAM_LINK_SPLITTERS ~0u
-#define BANTAM_LINK_TOKEN_MODELS 0x7u  // all but hashed
-#define BANTAM_LINK_BPE ~0u
-#define BANTAM_LINK_OFFSETS 1
-#define BANTAM_LINK_NORMALIZED_TOKENS 1
-#define BANTAM_LINK_TOKEN_EDGES 1
-#define BANTAM_LINK_MARKS 1
+#define BANTAM_LINKS                                                                                                   \
+  op_Embed, op_Linear, op_Row, op_SplitHeads, op_Attention, op_Pool, op_Slice, op_Copy, op_Crf, op_Unfold, op_Spans,   \
+      op_Select, Float, Half, FloatTables, FloatAttention, Dynamic, Int4, activation_all, norm_all, Gate, StoreSum,    \
+      mask_causal, mask_window, mask_causal_window, mask_fillers, mask_window_fillers, mask_prefix, mask_marked,       \
+      DistanceBias, Slopes, Rotary, Neighbours, PlaceScores, HeadNorms, SegmentKeys, SoftCap, pool_all, PoolParts,     \
+      UnitLength, task_none, task_classify, task_multi_label, task_regress, task_choose, task_tag, task_joint,         \
+      task_answer, task_embed, task_fill, task_next_sentence, task_pretraining, task_token_vectors, task_find,         \
+      task_sparse_embed, FurtherSets, Parents, Offsets, Find, Terms, ScoredRows, Marks, Tokenizer, normalizer_all,     \
+      splitter_all, token_model_wordpiece, token_model_bpe, token_model_unigram, BpeWithUnknown, WordMarks, WordLevel, \
+      MergesInAnyOrder, SplitPasses, SplitEnds, NormalizedTokens, TokenEdges

@@ -154,14 +154,19 @@ class Firmware(CommandTest):
             image.read_bytes(),
         )
 
+    def links(self, header):
+        """The names in BANTAM_LINKS of a configuration."""
+        listed = re.search(r"#define BANTAM_LINKS((?:.*\\\n)*.*)\n", header).group(1)
+        return set(re.findall(r"\w+", listed))
+
     def test_linked(self):
         project, answer = self.make()
         header = (project / "bantam_config.h").read_text()
-        for name in ("OPS", "NUMBERS"):
-            self.assertIn(f"#define BANTAM_LINK_{name} 0x", header)
+        links = self.links(header)
+        self.assertLessEqual({"op_Embed", "op_Linear", "op_Attention", "Dynamic", "Tokenizer", "task_joint"}, links)
+        self.assertFalse(links & {"op_Slice", "task_classify", "Contexts", "mask_none"})
         for word in ("embed", "linear", "attention", "dynamic", "tokenizer"):
             self.assertIn(word, answer["linked"])
-        self.assertIn(f"#define BANTAM_LINK_TASKS 0x{1 << 6:x}u\n", header)
         self.assertIn("gelu", answer["linked"])
         self.assertIn("exp", answer["linked"])  # of the labels' softmax
         self.assertNotIn("slice", answer["linked"])
@@ -192,9 +197,9 @@ class Firmware(CommandTest):
         self.assertIn("BANTAM_MAX_CONTEXT 48\n", config)
         self.assertIn("BANTAM_MAX_TOKENS 16\n", config)
         self.assertGreater(answer["ram"]["arena_parts"]["contexts"], 0)
-        self.assertIn("BANTAM_LINK_CONTEXTS 1\n", config)
+        self.assertLessEqual({"Contexts", "Decode", "mask_causal"}, self.links(config))
         other, answer = self.make(output="other")
-        self.assertNotIn("CONTEXTS", (other / "bantam_config.h").read_text())
+        self.assertNotIn("Contexts", self.links((other / "bantam_config.h").read_text()))
         self.assertEqual((answer["ram"]["arena_parts"]["contexts"], answer["ram"]["stack"]), (0, 4096))
         self.assertIn("BANTAM_MAX_CONTEXT 0\n", (other / "bantam_config.h").read_text())
 
@@ -208,9 +213,10 @@ class Firmware(CommandTest):
         project, answer = self.make(name="voice-static")
         header = (project / "bantam_config.h").read_text()
         self.assertIn("static linear", answer["linked"])
-        for name in ("NUMBERS", "NORMS"):
-            self.assertNotIn(f"BANTAM_LINK_{name} ", header)
-        self.assertIn(f"#define BANTAM_LINK_ACTIVATIONS 0x{1 << 8:x}u\n", header)  # exp, of the scores
+        links = self.links(header)
+        self.assertFalse(links & {"Float", "Dynamic", "FloatTables", "norm_layer"})
+        activations = {name for name in links if name.startswith("activation_")}
+        self.assertEqual(activations, {"activation_exp"})  # of the scores
         self.assertLess(answer["ram"]["arena_at_most"], self.make(output="dynamic")[1]["ram"]["arena_at_most"])
 
     def arena(self, file, *options):

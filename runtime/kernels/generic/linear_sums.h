@@ -4,10 +4,13 @@
 #define BANTAM_KERNELS_GENERIC_LINEAR_SUMS_H_
 
 #include "kernels/generic/linear.h"
+#if BANTAM_IF_LINKED(Int4) || BANTAM_IF_LINKED(Bitmask)
 #include "kernels/generic/unpack.h"
+#endif
 
 namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE {
 
+#if BANTAM_IF_LINKED(Int4) || BANTAM_IF_LINKED(Bitmask)
 /// A chunk of a panel at a time as int8.
 BANTAM_NOINLINE inline void dot_unpacked(const LinearQ8& a) {
   Unpacker unpacker(a);
@@ -23,7 +26,9 @@ BANTAM_NOINLINE inline void dot_unpacked(const LinearQ8& a) {
   }
 }
 
-#if !defined(BANTAM_KERNEL_OWN_SPARSE)
+#endif
+
+#if BANTAM_IF_LINKED(Sparse) && !defined(BANTAM_KERNEL_OWN_SPARSE)
 BANTAM_NOINLINE inline void dot_sparse(const DotSparse& a) {
   for_sparse_outputs(a, [&a](const SparseOutput& output) {
     Sum* sums = a.sums + output.output;
@@ -45,12 +50,15 @@ BANTAM_NOINLINE inline void dot_sparse(const DotSparse& a) {
 inline bool linear_q8(const LinearQ8& a) {
   if constexpr (!linked::kDynamic) return false;
   if (a.k16) return linear_k16(a);
+#if BANTAM_IF_LINKED(Int4) || BANTAM_IF_LINKED(Bitmask)
   if constexpr (linked::kInt4 || linked::kBitmask) {
     if (Unpacker::wanted(a)) {
       dot_unpacked(a);
       return dequantize_rows(a);
     }
   }
+#endif
+#if BANTAM_IF_LINKED(Sparse)
   if constexpr (linked::kSparse) {
     if (a.sparse.ends != nullptr) {
       dot_sparse(
@@ -58,6 +66,7 @@ inline bool linear_q8(const LinearQ8& a) {
       return dequantize_rows(a);
     }
   }
+#endif
   dot_block(reinterpret_cast<const int8_t*>(a.x), {a.x_stride, a.rows, a.w, size_t{a.k} * 16, a.n / 16, a.k / 4,
                                                    reinterpret_cast<Sum*>(a.y), a.y_stride, false});
   return dequantize_rows(a);

@@ -4,29 +4,44 @@
 #ifndef BANTAM_KERNELS_GENERIC_TABLE_H_
 #define BANTAM_KERNELS_GENERIC_TABLE_H_
 
-#include "kernels/generic/align.h"
-#include "kernels/generic/attention_f32.h"
 #include "kernels/generic/embed.h"
 #include "kernels/generic/epilogue.h"
-#include "kernels/generic/features.h"
-#include "kernels/generic/recurrent.h"
 #include "kernels/generic/softmax.h"
-#include "kernels/generic/span_scores.h"
 #include "kernels/generic/split_heads.h"
 #include "kernels/tables.h"
-#if defined(BANTAM_KERNEL_ONE_LANE)
+#if defined(BANTAM_FIRMWARE) || defined(BANTAM_KERNEL_ONE_LANE)  // tables of microcontrollers have one lane
 #include "kernels/generic/attention_sums.h"
 #include "kernels/generic/linear_sums.h"
-#include "kernels/generic/static/static_attention.h"
 #else
 #include "kernels/generic/attention_q8.h"
 #include "kernels/generic/linear_q8.h"
 #include "kernels/generic/split_eight.h"
+#endif
+#if BANTAM_IF_LINKED(FloatAttention)
+#include "kernels/generic/attention_f32.h"
+#endif
+#if BANTAM_IF_LINKED(kernel_align_row)
+#include "kernels/generic/align.h"
+#endif
+#if BANTAM_IF_LINKED(kernel_feature_rows)
+#include "kernels/generic/features.h"
+#endif
+#if BANTAM_IF_LINKED(kernel_recurrent_row)
+#include "kernels/generic/recurrent.h"
+#endif
+#if BANTAM_IF_LINKED(kernel_span_scores)
+#include "kernels/generic/span_scores.h"
+#endif
+#if BANTAM_IF_LINKED(Static)
+#if defined(BANTAM_FIRMWARE) || defined(BANTAM_KERNEL_ONE_LANE)
+#include "kernels/generic/static/static_attention.h"
+#else
 #include "kernels/generic/static/static_attention_vectors.h"
 #include "kernels/generic/static/static_norm.h"
 #endif
 #include "kernels/generic/static/static_linear.h"
 #include "kernels/generic/static/static_split.h"
+#endif
 
 namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE {
 
@@ -37,37 +52,45 @@ inline bool attention(const Attention& a) {
 #if defined(BANTAM_KERNEL_BASE)
   return BANTAM_KERNEL_BASE::shared::attention(a);
 #else
+#if BANTAM_IF_LINKED(FloatAttention)
   if constexpr (linked::kFloatAttention) return attention_f32(a);
+#endif
   return false;
 #endif
 }
 
-/// Whether an operator that is linked calls a kernel; the others are null, and nothing of them is in an image.
-struct Links {
-  static constexpr bool linear_q8 = linked::op(linked::kOpLinear) && linked::kDynamic;
-  static constexpr bool sums = linked::op(linked::kOpKeySums) || linked::op(linked::kOpLinearAttention);
-  static constexpr bool linear_f32 =
-      (linked::op(linked::kOpLinear) || sums || linked::op(linked::kOpChunkAttention)) && linked::kFloat;
-  static constexpr bool epilogue_rows =
-      ((BANTAM_LINK_OPS)&linked::ops_of(linked::dynamic)) != 0 || ((BANTAM_LINK_TASKS) >> 1) != 0;  // scores' exp, too
-  static constexpr bool embed_rows = linked::op(linked::kOpEmbed);
-  static constexpr bool split_heads = linked::op(linked::kOpSplitHeads);
-  static constexpr bool attention = linked::op(linked::kOpAttention);
-  static constexpr bool pool_rows = linked::op(linked::kOpPool);
-  static constexpr bool softmax_rows = linked::op(linked::kOpAdaptiveSoftmax) ||
-                                       linked::op(linked::kOpLinearAttention) || linked::op(linked::kOpChunkAttention);
-  static constexpr bool static_linear = linked::op(linked::kOpStaticLinear);
-  static constexpr bool static_norm = linked::op(linked::kOpStaticLinear) || linked::op(linked::kOpStaticEmbed);
-  static constexpr bool static_embed = linked::op(linked::kOpStaticEmbed);
-  static constexpr bool static_split = linked::op(linked::kOpStaticSplitHeads);
-  static constexpr bool static_attention = linked::op(linked::kOpStaticAttention);
-  static constexpr bool static_pool = linked::op(linked::kOpStaticPool) || linked::op(linked::kOpStaticRow);
-  static constexpr bool recurrent_row = linked::op(linked::kOpRecurrent) || linked::op(linked::kOpRecurrentCell);
-  static constexpr bool span_scores = linked::op(linked::kOpSpans);
-  static constexpr bool align_row = linked::op(linked::kOpAlign);
-  static constexpr bool feature_rows = sums;
-  static constexpr bool outer_sums = linked::op(linked::kOpKeySums);
-};
+// Kernels whose headers are left out above.
+[[maybe_unused]] constexpr decltype(nullptr) kLeftOut = nullptr;
+#if !BANTAM_IF_LINKED(kernel_align_row)
+constexpr auto align_row = kLeftOut;
+#endif
+#if !BANTAM_IF_LINKED(kernel_feature_rows)
+constexpr auto feature_rows = kLeftOut, outer_sums = kLeftOut;
+#endif
+#if !BANTAM_IF_LINKED(kernel_recurrent_row)
+constexpr auto recurrent_row = kLeftOut;
+#endif
+#if !BANTAM_IF_LINKED(kernel_span_scores)
+constexpr auto span_scores = kLeftOut;
+#endif
+#if !BANTAM_IF_LINKED(Static)
+constexpr auto static_linear = kLeftOut, static_norm = kLeftOut, static_embed = kLeftOut, static_split = kLeftOut,
+               static_attention = kLeftOut, static_pool = kLeftOut;
+#endif
+
+/// The kernels that something linked calls; the others are null, and nothing of them is in an image.
+constexpr uint64_t called_kernels() {
+  using linked::Kernels;
+  uint64_t called = 0;
+  for (uint32_t row = 0; row < linked::kOps; ++row) called |= linked::op(row) ? Kernels::of(row) : 0;
+  // Epilogues, and the exp or the sigmoid of a task's scores.
+  if (linked::any_op(linked::dynamic) || linked::kTasks >> 1 != 0) called |= Kernels::epilogue_rows;
+  if (linked::kTerms) called |= Kernels::pool_rows;
+  if (!linked::kDynamic) called &= ~Kernels::linear_q8;
+  if (!linked::kFloat) called &= ~Kernels::linear_f32;
+  return called;
+}
+constexpr bool is_called(uint64_t kernel) { return (called_kernels() & kernel) != 0; }
 
 /// Rows whose sums stay in the first-level cache until they are stored.
 constexpr uint8_t kLinearRows = 16;
@@ -97,7 +120,7 @@ const Table kTable = {
 #elif defined(BANTAM_KERNEL_IS_BASE)
 #define BANTAM_KERNEL(name, Args) shared::name,
 #else
-#define BANTAM_KERNEL(name, Args) Links::name ? name : nullptr,
+#define BANTAM_KERNEL(name, Args) is_called(linked::Kernels::name) ? name : nullptr,
 #endif
 #include "kernels/kernels.inc"
 #undef BANTAM_KERNEL

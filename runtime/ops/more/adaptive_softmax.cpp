@@ -3,7 +3,6 @@
 
 #include "ops/more/logarithm.h"
 #include "ops/operands.h"
-#include "ops/static/static.h"
 
 namespace bantam::ops {
 namespace {

@@ -2,7 +2,6 @@
 #include <string.h>
 
 #include "ops/operands.h"
-#include "ops/static/static.h"
 
 namespace bantam::ops {
 namespace {

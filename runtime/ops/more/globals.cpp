@@ -2,6 +2,10 @@
 
 #include <string.h>
 
+#include "linked.h"
+
+#if BANTAM_IF_LINKED(mask_globals) || BANTAM_IF_LINKED(mask_of_globals) || BANTAM_IF_LINKED(mask_blocks)
+
 namespace bantam::ops {
 namespace {
 
@@ -77,3 +81,5 @@ void keep_global_rows(const TileRun& run, const Rows& rows) {
 }
 
 }  // namespace bantam::ops
+
+#endif  // BANTAM_IF_LINKED(mask_globals) || BANTAM_IF_LINKED(mask_of_globals) || BANTAM_IF_LINKED(mask_blocks)

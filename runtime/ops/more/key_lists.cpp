@@ -2,7 +2,9 @@
 
 #include <string.h>
 
-#include "ops/static/static.h"
+#include "linked.h"
+
+#if BANTAM_IF_LINKED(mask_globals) || BANTAM_IF_LINKED(mask_of_globals) || BANTAM_IF_LINKED(mask_blocks)
 
 namespace bantam::ops {
 namespace {
@@ -230,3 +232,5 @@ void KeyList::fill_bias(const kernels::Attention& call) const {
 }
 
 }  // namespace bantam::ops
+
+#endif  // BANTAM_IF_LINKED(mask_globals) || BANTAM_IF_LINKED(mask_of_globals) || BANTAM_IF_LINKED(mask_blocks)

@@ -2,6 +2,10 @@
 
 #include <string.h>
 
+#include "linked.h"
+
+#if BANTAM_IF_LINKED(PlaceScores)
+
 namespace bantam::ops {
 namespace {
 
@@ -277,7 +281,6 @@ Verdict check_place_scores(const Site& site) {
   const int32_t keys = named_input(site.op, a.place_keys());
   const int32_t queries = named_input(site.op, a.place_queries());
   if (rows < 0 && keys < 0 && queries < 0) return {};
-  if (!linked::kPlaceScores) return not_linked("this build leaves out scores of places");
   if (rows < 0 || (keys < 0 && queries < 0)) return corrupt("scores of places lack their rows, or what these select");
   const fb::Tensor& distances = tensor(site.model, rows);
   if (!is_constant(distances) || distances.type() != fb::DType::f32 || distances.layout() != fb::Layout::rows ||
@@ -329,3 +332,5 @@ void add_place_scores(const TileRun& run, const fb::Op& op, const kernels::Atten
 }
 
 }  // namespace bantam::ops
+
+#endif  // BANTAM_IF_LINKED(PlaceScores)

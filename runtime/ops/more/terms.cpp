@@ -1,9 +1,12 @@
 #include "ops/more/terms.h"
 
+#include "linked.h"
 #include "ops/epilogue.h"
 #include "ops/more/logarithm.h"
 #include "ops/parts.h"
 #include "ops/weights.h"
+
+#if BANTAM_IF_LINKED(Terms)
 
 namespace bantam::ops {
 namespace {
@@ -172,3 +175,5 @@ Status run_terms(const TileRun& run, const fb::Op& op) {
 }
 
 }  // namespace bantam::ops
+
+#endif  // BANTAM_IF_LINKED(Terms)

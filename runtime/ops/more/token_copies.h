@@ -2,7 +2,7 @@
 #ifndef BANTAM_OPS_MORE_TOKEN_COPIES_H_
 #define BANTAM_OPS_MORE_TOKEN_COPIES_H_
 
-#include "ops/static/static.h"
+#include "ops/operands.h"
 
 namespace bantam::ops {
 

@@ -1,7 +1,6 @@
 // Tree: logarithms of products down a binary tree whose leaves are columns.
 #include "ops/more/logarithm.h"
 #include "ops/operands.h"
-#include "ops/static/static.h"
 
 namespace bantam::ops {
 namespace {

@@ -1,5 +1,9 @@
 #include "ops/static/static.h"
 
+#include "linked.h"
+
+#if BANTAM_IF_LINKED(Static)
+
 namespace bantam::ops {
 namespace {
 
@@ -29,14 +33,6 @@ Verdict check_fixed_rows(const Site& site, int32_t index, uint32_t columns) {
     return corrupt("the operand is not rows of i8", index);
   if (columns != 0 && width(t) != columns) return corrupt("the operand has the wrong width", index);
   return {};
-}
-
-Verdict check_numbers(const Site& site, int32_t index, fb::DType type, uint32_t length) {
-  if (index < 0) return corrupt("constants of static quantization are absent");
-  const fb::Tensor& t = tensor(site.model, index);
-  const bool fits = is_constant(t) && t.type() == type && t.layout() == fb::Layout::rows && t.shape()->size() == 1 &&
-                    extent(t, 0) == length;
-  return fits ? Verdict{} : corrupt("constants of static quantization have the wrong type or number", index);
 }
 
 Verdict check_integer(const Site& site, uint32_t columns, bool norm) {
@@ -100,3 +96,5 @@ void finish_norm(const TileRun& run, const fb::Op& op, uint32_t columns, uint32_
 }
 
 }  // namespace bantam::ops
+
+#endif  // BANTAM_IF_LINKED(Static)

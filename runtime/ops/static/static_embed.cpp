@@ -1,4 +1,5 @@
 // Embed in integers: a sum of table rows, each with a multiplier of its own, then the norm.
+#include "ops/indices.h"
 #include "ops/static/static.h"
 
 namespace bantam::ops {

@@ -2,6 +2,10 @@
 
 #include <string.h>
 
+#include "linked.h"
+
+#if BANTAM_IF_LINKED(Contexts)
+
 namespace bantam {
 namespace {
 
@@ -111,3 +115,5 @@ void ContextStore::reorder(const uint32_t* from, uint32_t n) {
 }
 
 }  // namespace bantam
+
+#endif  // BANTAM_IF_LINKED(Contexts)

@@ -1,5 +1,9 @@
 #include "session/parts/shortlist.h"
 
+#include "linked.h"
+
+#if BANTAM_IF_LINKED(Shortlist)
+
 namespace bantam {
 namespace {
 
@@ -32,3 +36,5 @@ void list_words(const fb::Shortlist& lists, const uint8_t* data, const int32_t* 
 }
 
 }  // namespace bantam
+
+#endif  // BANTAM_IF_LINKED(Shortlist)

@@ -2,10 +2,12 @@
 
 #include <string.h>
 
-#include "bantam/generation.h"
-#include "bantam/sampling.h"
 #include "format/view.h"
 #include "text/utf8.h"
+#if BANTAM_IF_LINKED(Contexts)
+#include "bantam/generation.h"
+#include "bantam/sampling.h"
+#endif
 
 namespace bantam::firmware {
 namespace {
@@ -13,7 +15,7 @@ namespace {
 /// One label of several holds; else any number of labels or values is the answer.
 constexpr uint32_t kOneLabel = tasks_with(kLabelsPart) & tasks_scored(kSoftmax);
 constexpr uint32_t kSeveralLabels = tasks_with(kLabelsPart) & ~kOneLabel;
-constexpr uint32_t kMostLabels = linked::kParents || (kSeveralLabels & (BANTAM_LINK_TASKS)) != 0 ? kMaxLabels : 1;
+constexpr uint32_t kMostLabels = linked::kParents || (kSeveralLabels & linked::kTasks) != 0 ? kMaxLabels : 1;
 
 /// What decode_utf8 made of bytes that begin with `first` is what they say: U+FFFD, which ill-formed bytes give, is three bytes
 /// that begin with 0xEF.
@@ -180,6 +182,7 @@ class Answerer {
     }
   }
 
+#if BANTAM_IF_LINKED(Contexts)
   /// Goes on with a line, or makes another of it, by the likeliest token each time, as the file says; the text is written as it comes. `ids` has room for
   /// kLineTokens.
   void go_on(Text line, int32_t* ids) {
@@ -201,6 +204,7 @@ class Answerer {
       end_with(hash);
     }
   }
+#endif
 
   void error(const char* what) {
     out_.word("error\t");
@@ -209,6 +213,7 @@ class Answerer {
   }
 
  private:
+#if BANTAM_IF_LINKED(Contexts)
   /// The line's tokens, those at its beginning included, in pieces that one run takes.
   Status run_prompt(Text line, int32_t* ids, TextDecoder* decoder) {
     const auto ignore = [](void*, const char*, size_t) {};
@@ -305,15 +310,23 @@ class Answerer {
       begin = i + 1;
     }
   }
+#endif
 
   Status answer() {
     const TaskKind task = session_.model().task();
     if (has_part(task, kLabelsPart | kWordsPart)) return labels_and_entities(task);
+#if BANTAM_IF_LINKED(part_Span)
     if (has_part(task, kSpanPart)) return span();
-    const bool follows = has_part(task, kFollowsPart);
-    if (has_part(task, kMasksPart) && !(pair_ && follows)) return candidates();
-    if (follows) return next();
+#endif
+#if BANTAM_IF_LINKED(part_Masks)
+    if (has_part(task, kMasksPart) && !(pair_ && has_part(task, kFollowsPart))) return candidates();
+#endif
+#if BANTAM_IF_LINKED(part_Follows)
+    if (has_part(task, kFollowsPart)) return next();
+#endif
+#if BANTAM_IF_LINKED(part_NextWords)
     if (has_part(task, kNextWordsPart)) return next_words();
+#endif
     raw_outputs();
     return Status::kOk;
   }
@@ -356,10 +369,14 @@ class Answerer {
     const bool labelled = has_part(task, kLabelsPart);
     const bool one = one_of(kOneLabel, task);
     Status status = Status::kOk;
+#if BANTAM_IF_LINKED(part_Labels)
     if (labelled) status = classify(session_, 0, best, one && !linked::kParents ? 1 : kMostLabels, &labels, &above);
+#endif
+#if BANTAM_IF_LINKED(part_Words)
     if (status == Status::kOk && has_part(task, kWordsPart)) {
       status = tag(session_, 0, first_, entities_, kMaxEntities, &entities);
     }
+#endif
     if (status != Status::kOk) return status;
     begin();
     if (labelled) write_labels(best, labels, above, one);
@@ -390,6 +407,7 @@ class Answerer {
     if (span.begin <= span.end && span.end <= text.size) out_.text({text.data + span.begin, span.end - span.begin});
   }
 
+#if BANTAM_IF_LINKED(part_Span)
   Status span() {
     Answer best;
     const Status status = bantam::answer(session_, 0, &best);
@@ -404,6 +422,9 @@ class Answerer {
     return Status::kOk;
   }
 
+#endif
+
+#if BANTAM_IF_LINKED(part_Masks)
   Status candidates() {
     bool begun = false;
     for (uint32_t mask = 0;; ++mask) {
@@ -418,6 +439,9 @@ class Answerer {
     }
   }
 
+#endif
+
+#if BANTAM_IF_LINKED(part_NextWords)
   Status next_words() {
     Candidate best[kMaxCandidates];
     uint32_t count = 0;
@@ -428,6 +452,9 @@ class Answerer {
     return Status::kOk;
   }
 
+#endif
+
+#if BANTAM_IF_LINKED(part_Masks) || BANTAM_IF_LINKED(part_NextWords)
   void words(const Candidate* best, uint32_t count) {
     for (uint32_t i = 0; i < count; ++i) {
       scored(best[i].score);
@@ -435,6 +462,9 @@ class Answerer {
     }
   }
 
+#endif
+
+#if BANTAM_IF_LINKED(part_Follows)
   Status next() {
     float probability = 0;
     const Status status = next_sentence(session_, 0, &probability);
@@ -444,6 +474,8 @@ class Answerer {
     out_.word("is_next");
     return Status::kOk;
   }
+
+#endif
 
   /// Name, size and the first numbers of every output: embeddings, bare encoders, multiple choice, ids.
   void raw_outputs() {
@@ -509,10 +541,12 @@ Status Terminal::start(Session* session, Sink sink, const Frame& frame) {
   const fb::Task* task = root(session->model()).task();
   const bool embeds = has_part(session->model().task(), kVectorPart);
   Text prompt = embeds ? as_text(task->prompt()) : Text{};
+#if BANTAM_IF_LINKED(Contexts)
   if constexpr (kGoesOn) {
     Generation said;
     if (session->max_context() != 0 && generation(session->model(), 0, &said) == Status::kOk) prompt = said.prefix;
   }
+#endif
   if (prompt.size >= kLineBytes) return Status::kTextTooLong;
   prompt_ = static_cast<uint32_t>(prompt.size);
   if (prompt_ != 0) memcpy(line_, prompt.data, prompt_);
@@ -574,8 +608,10 @@ const char* Terminal::wrong() const {
 }
 
 void Terminal::begin_sound() {
-  ImageForm form;
-  if (image_form(session_->model(), &form) == Status::kOk) sound_.begin(frame_.pixels, form.width);
+  if constexpr (kTakesSamples) {
+    ImageForm form;
+    if (image_form(session_->model(), &form) == Status::kOk) sound_.begin(frame_.pixels, form.width);
+  }
 }
 
 void Terminal::end_pixels() {
@@ -598,7 +634,9 @@ void Terminal::end_line() {
   if (is_blank({line_ + prompt_, line.size - prompt_})) return answerer.error("empty line");
   if (!is_utf8(line)) return answerer.error("not UTF-8");
   if (kTakesIds && session_->tokenizer() == nullptr) return answerer.numbers(line, ids_, sizeof(ids_) / sizeof(*ids_));
+#if BANTAM_IF_LINKED(Contexts)
   if (kGoesOn && session_->max_context() != 0) return answerer.go_on(line, ids_);
+#endif
   answerer.text(line);
 }
 

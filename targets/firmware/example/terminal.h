@@ -42,12 +42,8 @@ constexpr uint32_t kLineTokens = kLineBytes + 8;
 /// An image whose model reads features takes pixels: hexadecimal digits, two a byte, rows from above, channels side by side.
 constexpr bool kTakesPixels = linked::kFeatures;
 
-/// One whose model reads sounds takes samples: hexadecimal digits, four a sample, the low byte first. `bantam firmware` says so in
-/// bantam_config.h.
-#if !defined(BANTAM_LINK_SOUND)
-#define BANTAM_LINK_SOUND BANTAM_LINK_DEFAULT
-#endif
-constexpr bool kTakesSamples = kTakesPixels && BANTAM_LINK_SOUND != 0;
+/// One whose model reads sounds takes samples: hexadecimal digits, four a sample, the low byte first.
+constexpr bool kTakesSamples = kTakesPixels && linked::kSound;
 
 /// In the place of SoundRows where no sounds are read.
 struct NoSound {
@@ -101,7 +97,7 @@ class Terminal {
   uint16_t sample_ = 0;
   Choose<kTakesSamples, SoundRows, NoSound> sound_;
   char line_[kLineBytes] = {};
-  Entity entities_[(tasks_with(kWordsPart) & (BANTAM_LINK_TASKS)) != 0 ? kMaxEntities : 1] = {};
+  Entity entities_[(tasks_with(kWordsPart) & linked::kTasks) != 0 ? kMaxEntities : 1] = {};
   int32_t ids_[kGoesOn ? kLineTokens : kTakesIds ? kLineBytes / 2 : 1] = {};
 };
 

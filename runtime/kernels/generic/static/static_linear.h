@@ -51,6 +51,7 @@ inline bool static_linear_k16(const StaticLinear& a) {
 
 #if defined(BANTAM_KERNEL_ONE_LANE)
 
+#if BANTAM_IF_LINKED(Sparse)
 /// static_linear of sparse weights: the panels of a block are a span.
 inline bool static_sparse(const StaticLinear& a) {
   const auto dot = [&](uint32_t row, uint32_t rows, uint32_t panel, uint32_t panels, Sum* sums, size_t stride,
@@ -61,13 +62,16 @@ inline bool static_sparse(const StaticLinear& a) {
   static_linear_sums<4, NothingOfRows>(a, dot);
   return true;
 }
+#endif
 
 inline bool static_linear(const StaticLinear& a) {
   if constexpr (!linked::kStatic) return false;
   if (a.k16) return static_linear_k16(a);
+#if BANTAM_IF_LINKED(Sparse)
   if constexpr (linked::kSparse) {
     if (a.sparse.ends != nullptr) return static_sparse(a);
   }
+#endif
   const size_t panel_bytes = size_t{a.k} * 16;
   const auto dot = [&](uint32_t row, uint32_t rows, uint32_t panel, uint32_t panels, Sum* sums, size_t stride,
                        RepeatedRows& kept) {

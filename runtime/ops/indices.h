@@ -1,0 +1,22 @@
+// Rows of tables that ids, segments and positions select: what both forms of an embedding share.
+#ifndef BANTAM_OPS_INDICES_H_
+#define BANTAM_OPS_INDICES_H_
+
+#include "ops/operands.h"
+
+namespace bantam::ops {
+
+/// Bytes of the row numbers of one table's block: 4 each, rounded up to 16.
+inline size_t index_bytes(uint32_t block_rows) { return size_t{(block_rows + 3) / 4} * 16; }
+/// Writes the row numbers that `table` is asked for by rows [first, first + n) of the run.
+void fill_indices(const TileRun& run, const fb::EmbedTable& table, uint32_t first, uint32_t n, int32_t* out);
+/// Columns of an embedding: those of its first table.
+uint32_t embed_width(const fb::Model& model, const fb::Op& op);
+/// What both forms of an embedding ask but for each table: 1 to kMaxEmbedTables of them, the first a matrix.
+Verdict check_embed(const Site& site);
+/// No index that `table.source` can give reaches beyond the table's rows.
+Verdict check_indices(const Site& site, const fb::EmbedTable& table);
+
+}  // namespace bantam::ops
+
+#endif  // BANTAM_OPS_INDICES_H_
