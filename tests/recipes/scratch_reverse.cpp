@@ -1,4 +1,5 @@
-// ScratchReverse: the columns of x in reverse order. tests/recipes/scratch.py adds this operator to a copy of the tree.
+// ScratchReverse: the columns of x in reverse order, times a factor each. tests/recipes/scratch.py adds this operator
+// to a copy of the tree.
 #include "ops/epilogue.h"
 
 namespace bantam::ops {
@@ -6,7 +7,9 @@ namespace {
 
 Verdict verify_reverse(const Site& site) {
   BANTAM_CHECK(check_row_input(site, 0, 0, false));
-  return check_epilogue(site, input_width(site.model, site.op));
+  const uint32_t columns = input_width(site.model, site.op);
+  BANTAM_CHECK(check_vector(site, operand(site.op.inputs(), 1), columns, "factors are not one for each column"));
+  return check_epilogue(site, columns);
 }
 
 uint64_t reverse_scratch(const fb::Model& model, const fb::Op& op, const ScratchNeed& need) {
@@ -15,6 +18,7 @@ uint64_t reverse_scratch(const fb::Model& model, const fb::Op& op, const Scratch
 
 Status run_reverse(const TileRun& run, const fb::Op& op) {
   const Rows x = tile_rows(run, operand(op.inputs(), 0));
+  const auto* factors = constant<float>(run, operand(op.inputs(), 1));
   const uint32_t columns = input_width(run.model, op);
   const RowSink sink(run, op, columns, false);
   bool finite = true;
@@ -23,7 +27,9 @@ Status run_reverse(const TileRun& run, const fb::Op& op) {
     for (uint32_t i = 0; i < n; ++i) {
       const float* from = x.from(first + i).f32();
       float* to = sink.rows(first) + size_t{i} * sink.stride();
-      for (uint32_t column = 0; column < columns; ++column) to[column] = from[columns - 1 - column];
+      for (uint32_t column = 0; column < columns; ++column) {
+        to[column] = from[columns - 1 - column] * factors[column];
+      }
     }
     finite &= sink.finish(first, n);
   }

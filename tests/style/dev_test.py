@@ -65,13 +65,17 @@ class Dev(unittest.TestCase):
         text, calls = self.dev("--help")
         self.assertEqual(calls, "")
         listed = set(re.findall(r"^  ([a-z]+)\b", text.split("Options")[0], re.M))
-        parts = ("dev", "targets/dev/tests.sh", "targets/dev/packages.sh", "targets/dev/wasm.sh", "tests/bench/dev.sh")
+        parts = [
+            "dev",
+            "tests/bench/dev.sh",
+            *(f"targets/dev/{name}.sh" for name in "tests packages wasm older".split()),
+        ]
         sources = "".join((ROOT / part).read_text() for part in parts)
         self.assertEqual(listed, set(re.findall(r"^command_(\w+)\(\)", sources, re.M)))
 
     def test_wrong_use(self):
-        for arguments in ([], ["fly"], ["test", "some"], ["test", "all", "-R"], ["size", "x"], ["format", "x"]):
-            self.dev(*arguments, status=2)
+        for arguments in ("", "fly", "test some", "test all -R", "size x", "format x", "older"):
+            self.dev(*arguments.split(), status=2)
 
     def test_presets_are_there(self):
         presets = json.loads((ROOT / "CMakePresets.json").read_text())
@@ -113,6 +117,41 @@ class Dev(unittest.TestCase):
         self.dev("test", "quick")
         _, calls = self.dev("test", "quick")
         self.assertEqual(calls.count("cmake --preset release"), 1)
+
+    def repository(self):
+        """A repository of the copy, with one commit; its name."""
+
+        def git(*arguments):
+            own = ["-c", "user.name=t", "-c", "user.email=t@t"]
+            return subprocess.check_output(["git", "-C", self.folder, *own, *arguments], text=True).strip()
+
+        git("init", "-q")
+        (self.folder / ".gitignore").write_text("/build/\n/stubs/\n/calls\n")
+        git("add", ".")
+        git("commit", "-q", "-m", "first")
+        return git, git("rev-parse", "--short=8", "HEAD")
+
+    def test_an_older_command_is_built_beside_todays(self):
+        git, commit = self.repository()
+        tree = self.folder / "build" / "older" / commit
+        printed, calls = self.dev("older", "HEAD")
+        self.assertEqual(printed, f"{tree}/build/bantam\n")  # steps are shown elsewhere
+        self.assertTrue((tree / "dev").is_file())
+        self.assertIn(f"cmake -S {tree} --preset release", calls)
+        self.assertIn(f"cmake --build {tree}/build", calls)
+        self.dev("older", commit)  # the same worktree
+        self.assertEqual(git("worktree", "list").count("older"), 1)
+        self.dev("older", "nothing", status=2)
+        self.dev("older", "HEAD", "HEAD", status=2)
+
+        _, calls = self.dev("digests", "HEAD", "--only", "x")
+        self.assertIn(f"--against {tree}/build/bantam --only x\n", calls)
+        _, calls = self.dev("digests", "--tests")
+        self.assertTrue(calls.endswith("digests.py --command build/bantam --tests\n"), calls)
+
+        self.dev("clean")
+        self.assertEqual(git("worktree", "list").count("older"), 0)
+        self.assertFalse(tree.exists())
 
 
 if __name__ == "__main__":

@@ -29,9 +29,27 @@ class Recipes(unittest.TestCase):
 
     def test_one_more_than_was_promised(self):
         (problem,) = self.found(
-            "5. `converter/graph/builder.h`", "5. `converter/graph/graph.h`, `converter/graph/builder.h`"
+            "## Add an activation\n1. `schemas/bantam.fbs`",
+            "## Add an activation\n1. docs/format.md, `targets/wasm/linked.h`, `schemas/bantam.fbs`",
         )
-        self.assertIn("9 files, at most 8", problem)
+        self.assertIn("4 files, at most 3", problem)
+
+    def test_tests_and_what_is_needed_sometimes_are_not_counted(self):
+        changed = (
+            "## Add an activation\n1. Only if odd: `targets/wasm/linked.h`; `tests/effort.h`, `schemas/bantam.fbs`"
+        )
+        self.assertEqual(self.found("## Add an activation\n1. `schemas/bantam.fbs`", changed), [])
+
+    def test_what_a_recipe_names(self):
+        body = "1. `runtime/ops/NAME.cpp`\n2. `converter/network/` and docs/format.md"
+        for path, named in (
+            ("runtime/ops/scratch.cpp", True),
+            ("runtime/ops/more/scratch.cpp", False),
+            ("converter/network/blocks/places.h", True),
+            ("docs/format.md", True),
+            ("docs/size.md", False),
+        ):
+            self.assertEqual(recipes.names(ROOT, body, path), named, path)
 
     def test_a_recipe_that_is_gone(self):
         (problem,) = self.found("## Add a task\n", "## Tasks\n")
