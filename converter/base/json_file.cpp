@@ -2,39 +2,25 @@
 
 #include <fmt/format.h>
 
-#include <cerrno>
-#include <cstring>
-#include <fstream>
-#include <system_error>
 #include <utility>
 #include <vector>
 
 #include "base/error.h"
+#include "base/regular_file.h"
 #include "base/size.h"
 
 namespace bantam::convert {
 namespace fs = std::filesystem;
 
 std::string read_text_file(const fs::path& path, uint64_t max_bytes) {
-  std::error_code error;
-  const fs::file_status status = fs::status(path, error);
-  if (!fs::exists(status)) throw Error(ExitCode::kIo, fmt::format("{}: no such file", path.string()));
-  if (!fs::is_regular_file(status)) {
-    throw Error(ExitCode::kIo, fmt::format("{}: is not a regular file", path.string()));
-  }
-  std::ifstream stream(path, std::ios::binary);
-  if (!stream) {
-    throw Error(ExitCode::kIo, fmt::format("{}: cannot be opened: {}", path.string(), std::strerror(errno)));
-  }
-  const uint64_t size = fs::file_size(path, error);
-  if (error) throw Error(ExitCode::kIo, fmt::format("{}: {}", path.string(), error.message()));
+  RegularFile file(path);
+  const uint64_t size = file.size();
   if (size > max_bytes) {
     throw Error(ExitCode::kInvalid, fmt::format("{}: {} bytes is more than the {} that such a file may have",
                                                 path.string(), size, max_bytes));
   }
   std::string text(in_memory(size), '\0');
-  stream.read(text.data(), static_cast<std::streamsize>(size));
-  if (static_cast<uint64_t>(stream.gcount()) != size) {
+  if (file.read(text.data(), text.size()) != text.size()) {
     throw Error(ExitCode::kIo, fmt::format("{}: ended while it was read", path.string()));
   }
   return text;
@@ -121,10 +107,13 @@ Json parse_json(std::string_view text, const std::string& where) {
 
 Json read_json_object(const fs::path& path) {
   Json json = parse_json(read_text_file(path), path.string());
-  if (!json.is_object()) {
-    throw Error(ExitCode::kInvalid, fmt::format("{}: is not a JSON object ({{...}})", path.string()));
-  }
+  require_object(json, path.string());
   return json;
+}
+
+void require_object(const Json& json, const std::string& where) {
+  if (json.is_object()) return;
+  throw Error(ExitCode::kInvalid, fmt::format("{}: is not a JSON object ({{...}})", where));
 }
 
 }  // namespace bantam::convert

@@ -26,6 +26,9 @@ Json parse_json(std::string_view text, const std::string& where);
 /// Reads and parses an object (`{...}`).
 Json read_json_object(const std::filesystem::path& path);
 
+/// Throws Error (kInvalid) for a document that is no object; `where` is what the error calls it.
+void require_object(const Json& json, const std::string& where);
+
 }  // namespace bantam::convert
 
 #endif  // BANTAM_CONVERTER_BASE_JSON_FILE_H_

@@ -160,19 +160,23 @@ void OutputFile::commit(const std::vector<std::string_view>& pieces) {
 }
 
 void refuse_input_as_output(const fs::path& output, const std::vector<fs::path>& inputs) {
-  std::error_code ignored;
-  const auto refuse = [&](const fs::path& input) {
+  struct stat replaced = {}, other = {};
+  const bool replaces =
+      stat(output.c_str(), &replaced) == 0 && (S_ISREG(replaced.st_mode) || S_ISDIR(replaced.st_mode));
+  if (!replaces) return;
+  const auto check = [&](const fs::path& input) {
+    if (stat(input.c_str(), &other) != 0 || other.st_dev != replaced.st_dev || other.st_ino != replaced.st_ino) return;
     throw Error(ExitCode::kUsage,
                 fmt::format("-o {}: that is an input ({}); choose another name", output.string(), input.string()));
   };
   for (const fs::path& input : inputs) {
     if (input.empty()) continue;
-    if (fs::equivalent(output, input, ignored)) refuse(input);
-    if (!fs::is_directory(input, ignored)) continue;
-    for (const auto& entry :
-         fs::recursive_directory_iterator(input, fs::directory_options::skip_permission_denied, ignored)) {
-      if (entry.path().extension() == ".bantam") continue;  // never read: replacing an earlier result is fine
-      if (fs::equivalent(output, entry.path(), ignored)) refuse(entry.path());
+    check(input);
+    std::error_code error;  // a file has no entries
+    fs::recursive_directory_iterator it(input, fs::directory_options::skip_permission_denied, error);
+    for (const fs::recursive_directory_iterator end; !error && it != end; it.increment(error)) {
+      // Files of this name are never read: replacing an earlier result is fine.
+      if (it->path().extension() != ".bantam") check(it->path());
     }
   }
 }

@@ -153,6 +153,9 @@ void run_convert(ConvertArguments& arguments) {
   options.progress = [&progress](const char* what, double done) { progress.show(what, done); };
   const convert::Report report = convert::convert(options);
   progress.clear();
+  if (!quiet()) {
+    for (const convert::SourceKey& key : report.source_keys) warn(to_line(key));
+  }
   if (arguments.json) {
     out().write(convert::to_json(report) + "\n");
   } else if (!quiet()) {
@@ -360,6 +363,10 @@ void add_convert(Program& program) {
       .takes(share_between(0, 0.5))
       .value("P");
   command.heading("Quality check");
+  command.add_flag(
+      "--strict-source", arguments->options.strict_source,
+      "Refuse a source whose JSON files have keys that may change answers and that nothing reads; without\n"
+      "it convert lists them and the file keeps the list (docs/converter.md)");
   command
       .add_option("--gate-data", arguments->gate_data,
                   "Texts that judge the file, one a line or lines of JSON as for eval: by the labels that are lost\n"

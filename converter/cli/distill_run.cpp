@@ -23,7 +23,7 @@
 #include "import/hugging_face.h"
 #include "model/heads.h"
 #include "source/generation.h"
-#include "source/sentence_transformers.h"
+#include "source/model_source.h"
 #include "source/write_back.h"
 #include "student/student.h"
 #include "tokenizer/tokenizer.h"
@@ -256,7 +256,7 @@ void note_slow_precision([[maybe_unused]] train::Precision precision) {
 
 /// Before anything is trained: could the student's directory hold it?
 convert::WaysBack require_ways_back(const convert::Graph& student, const std::string& directory) {
-  convert::WaysBack ways = convert::ways_back(student, convert::Checkpoint(convert::transformer_directory(directory)));
+  convert::WaysBack ways = convert::ways_back(student, convert::open_checkpoint(directory));
   const std::vector<std::string> held = convert::held(student, ways);
   if (!held.empty()) {
     warn(fmt::format("{}: these stay as they are, because the graph holds them in another form than the directory: {}",

@@ -130,8 +130,9 @@ void run_zero_shot(const RunOptions& options, const ZeroShot& asked) {
     for (const std::vector<float>& of_label : logits) entailed.push_back(of_label[holds]);
     std::vector<float> scores;
     for (size_t i = 0; i < logits.size(); ++i) {
-      scores.push_back(asked.several ? softmax_at({logits[i][holds], logits[i][denied]}, 0)
-                                     : softmax_at(entailed, static_cast<uint32_t>(i)));
+      // As in transformers, a label by itself is judged against its contradiction: nothing else shares the probability.
+      scores.push_back(asked.several || asked.labels.size() == 1 ? softmax_at({logits[i][holds], logits[i][denied]}, 0)
+                                                                 : softmax_at(entailed, static_cast<uint32_t>(i)));
     }
     show_scored_labels(options, texts[0].first, asked.labels, scores, truncated, several_texts);
   };

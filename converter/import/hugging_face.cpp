@@ -4,14 +4,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <system_error>
 #include <utility>
 
 #include "bantam/sound.h"
 #include "base/error.h"
-#include "base/json_file.h"
 #include "graph/builder.h"
 #include "graph/task_parts.h"
+#include "import/with_files.h"
 #include "model/task_traits.h"
 #include "network/blocks/chain.h"
 #include "network/blocks/chunk_attention.h"
@@ -33,28 +32,23 @@
 #include "network/text_limits.h"
 #include "network/token_vectors.h"
 #include "onnx/onnx_import.h"
-#include "onnx/tflite/tflite.h"
 #include "source/character_cnn.h"
 #include "source/checkpoint.h"
 #include "source/explain.h"
 #include "source/generation.h"
-#include "source/gguf/gguf.h"
 #include "source/gliner.h"
 #include "source/knowledge_ernie.h"
-#include "source/marian.h"
 #include "source/sentence_transformers.h"
 #include "source/seq2seq.h"
 #include "source/setfit.h"
-#include "source/static_embeddings.h"
+#include "source/source_path.h"
 #include "source/towers.h"
 #include "source/weights.h"
-#include "source/word_vectors.h"
 #include "text/encoder.h"
 #include "tokenizer/chat/chat.h"
 #include "tokenizer/tokenizer.h"
 
 namespace bantam::convert {
-namespace fs = std::filesystem;
 namespace {
 
 /// What scores labels by the vectors of two towers: a factor, stored as its logarithm (CLIP), and what is added (SigLIP).
@@ -162,23 +156,24 @@ void name_entities(Graph& graph, const Fields& config) {
 Graph import_checked(const ModelSource& source, const ImportOptions& options) {
   Graph graph;
   Problems problems;
-  const Fields fields(source.config, source.config_name, problems);
+  KeyReads asked;
+  const Fields fields(source.config, source.config_name, problems, &asked);
   const EncoderConfig whole_config = read_encoder_config(fields);
   problems.raise();  // wrong settings would make every tensor's shape wrong
   const Family& family = *whole_config.family;
   ModelNames names = model_names(family);
-  const bool finds = is_gliner(source.config);
+  const bool finds = has_gliner(source.config);
   name_gliner_encoder(source.config, &names);
-  const bool gives_tokens = gives_token_vectors(source.root) || is_colbert(source.config);
-  const bool embeds = is_sentence_transformers(source.root) || source.config.contains(kTextPooling) ||
+  const bool gives_tokens = source.modules.give_token_vectors() || is_colbert(source.config);
+  const bool embeds = !source.modules.empty() || source.config.contains(kTextPooling) ||
                       (family.block.averaged && family.head(fb::TaskKind::classify) == nullptr);
-  const bool classifies = embeds && is_setfit(source.root) && (options.task.empty() || options.task == "classify");
+  const bool classifies = embeds && is_setfit(source) && (options.task.empty() || options.task == "classify");
   Weights weights(*source.checkpoint, names, problems);
   const ChosenHead head = classifies              ? ChosenHead{fb::TaskKind::classify, family.head(fb::TaskKind::embed)}
                           : !options.task.empty() ? head_of_task(family, parse_head(options.task), weights, problems)
                           : finds                 ? head_of_task(family, fb::TaskKind::find, weights, problems)
                           : gives_tokens          ? head_of_task(family, fb::TaskKind::token_vectors, weights, problems)
-                          : gives_terms(source.root)
+                          : source.modules.give_terms()
                               ? head_of_task(family, fb::TaskKind::sparse_embed, weights, problems)
                           : embeds ? head_of_task(family, fb::TaskKind::embed, weights, problems)
                                    : detect_head(family, fields, weights, problems);
@@ -243,16 +238,16 @@ Graph import_checked(const ModelSource& source, const ImportOptions& options) {
   const bool terms = (traits(head.task).parts & kTermsPart) != 0;
   const bool pools = classifies || (!terms && (traits(head.task).parts & kVectorPart) != 0);
   const bool per_token = (traits(head.task).parts & kTokenVectorsPart) != 0;
-  if (pools) pooling = read_vectors(source.root, *head.head, config, fields, weights, problems, graph.notes);
-  if (terms) pooling = read_term_pooling(source.root, problems, graph.notes);
-  if (per_token) pooling = read_token_vectors(source.root, *head.head, config, weights, problems);
+  if (pools) pooling = read_vectors(source, *head.head, config, fields, weights, problems, graph.notes);
+  if (terms) pooling = read_term_pooling(source, problems, graph.notes);
+  if (per_token) pooling = read_token_vectors(source, *head.head, config, weights, problems);
   if (per_token && is_colbert(source.config) && options.task.empty() && !weights.has_head("linear.weight")) {
     problems.add(ExitCode::kInvalid,
                  "tensor \"linear.weight\" is missing, which makes vectors of tokens; is the directory complete?");
   }
   SetFitHead setfit;
   if (classifies) {
-    setfit = read_setfit(source.root, pooling.dense.empty() ? config.hidden : pooling.dense.back().out, problems);
+    setfit = read_setfit(source, pooling.dense.empty() ? config.hidden : pooling.dense.back().out, problems);
     problems.raise();
     if (!pooling.prompt.empty()) {
       graph.notes.push_back(
@@ -267,7 +262,7 @@ Graph import_checked(const ModelSource& source, const ImportOptions& options) {
   graph.model.max_sequence = positions;
   if (family.block.patches) {
     std::string sound;
-    graph.model.image = read_image(source.root, config, problems, graph.notes, &sound);
+    graph.model.image = read_image(source, config, problems, graph.notes, &sound);
     if (!sound.empty()) record_property(graph, kSoundKey, sound);
   } else if (!options.ids_only) {
     const EncoderConfig& reads = of_pair ? source_config : config;
@@ -282,7 +277,7 @@ Graph import_checked(const ModelSource& source, const ImportOptions& options) {
     add_languages(graph, of_pair ? std::min(config.vocabulary, source_config.vocabulary) : config.vocabulary);
   }
   if (per_token) {
-    resolve_token_vectors(graph, read_token_vector_settings(source.root, source.config, problems), problems);
+    resolve_token_vectors(graph, read_token_vector_settings(source, problems), problems);
   }
   if (graph.model.task->kind == fb::TaskKind::generate) add_chat(graph, source.tokenizer);
   choose_members(graph, fields, problems);
@@ -290,90 +285,42 @@ Graph import_checked(const ModelSource& source, const ImportOptions& options) {
   if (family.has(Slot::kEntities)) name_entities(graph, fields);
   record_provenance(graph, source, fields);
   problems.raise();
+  KeyUse use;
+  use.reads = &asked;
+  record_source_keys(graph, source, options, use, problems);
+  problems.raise();
   return graph;
-}
-
-/// Runs `work`; what the file system refuses becomes an Error.
-template <typename Work>
-auto with_files(const Work& work) {
-  try {
-    return work();
-  } catch (const fs::filesystem_error& error) {
-    throw Error(ExitCode::kIo, fmt::format("{}: {}", error.path1().string(), error.code().message()));
-  }
-}
-
-constexpr const char* kOneModel = "holds one model";
-
-/// Fails (usage) where an option was given that is not for such a directory.
-void refuse_option(const char* option, const fs::path& given, const fs::path& directory, const char* why) {
-  if (given.empty()) return;
-  throw Error(ExitCode::kUsage, fmt::format("{}: {} {}; leave it out", option, directory.string(), why));
-}
-
-/// A directory, or a file, that is not as transformers writes it; nothing where it may be.
-std::optional<ModelSource> open_own_kind(const fs::path& directory, const SourceOptions& options) {
-  if (is_gguf(directory)) {
-    refuse_option("--shortlist", options.shortlist, directory, "is no directory of Marian's own");
-    refuse_option("--entities", options.entities, directory, "has no table of entities");
-    return open_gguf(directory);
-  }
-  const bool marian = is_marian(directory);
-  if (!marian) {
-    if (!is_word_vectors_file(directory)) check_directory(directory);
-    refuse_option("--shortlist", options.shortlist, directory, "is no directory of Marian's own");
-  }
-  if (is_knowledge_ernie(directory)) return open_knowledge_ernie(directory, options.entities);
-  refuse_option("--entities", options.entities, directory, "has no table of entities");
-  if (marian) return open_marian(directory, options.shortlist);
-  if (is_word_vectors(directory)) return open_word_vectors(directory);
-  if (is_static_embeddings(directory)) return open_static_embeddings(directory);
-  if (is_gliner(directory)) return open_gliner(directory);
-  return std::nullopt;
 }
 
 }  // namespace
 
-ModelSource open_model_source(const fs::path& directory, const SourceOptions& options) {
-  return with_files([&] {
-    if (std::optional<ModelSource> onnx = open_onnx(directory)) {
-      refuse_option("--shortlist", options.shortlist, directory, "is an ONNX file");
-      refuse_option("--entities", options.entities, directory, "is an ONNX file");
-      refuse_option("--tower", options.tower, directory, kOneModel);
-      return *std::move(onnx);
-    }
-    if (std::optional<ModelSource> tflite = open_tflite(directory)) {
-      refuse_option("--shortlist", options.shortlist, directory, "is a TensorFlow Lite file");
-      refuse_option("--entities", options.entities, directory, "is a TensorFlow Lite file");
-      refuse_option("--tower", options.tower, directory, kOneModel);
-      return *std::move(tflite);
-    }
-    if (std::optional<ModelSource> own = open_own_kind(directory, options)) {
-      refuse_option("--tower", options.tower, directory, kOneModel);
-      return *std::move(own);
-    }
-    ModelSource source;
-    source.root = directory;
-    source.directory = transformer_directory(directory);
-    source.config = read_json_object(source.directory / "config.json");
-    add_generation_settings(source.directory / kGenerationFile, &source.config);
-    source.checkpoint = std::make_shared<const Checkpoint>(source.directory);
-    source.tokenizer = read_tokenizer_files(source.directory);
-    for (const auto& file : source.checkpoint->files()) source.weight_files.push_back(file->path());
-    if (has_towers(source.config)) {
-      source.config = tower_settings(source.config, options.tower);
-    } else {
-      refuse_option("--tower", options.tower, directory, kOneModel);
-    }
-    std::vector<std::string> tensors;
-    for (const auto& tensor : source.checkpoint->tensors()) tensors.push_back(tensor.first);
-    if (const Family* family = find_published(source.config, tensors)) {
-      source.config["model_type"] = family->model_types.front();
-    }
-    if (is_seq2seq(source.config)) settle_seq2seq(&source);
-    if (has_characters(source.config)) fold_characters(&source);
-    return source;
-  });
+bool is_hugging_face(const SourcePath& /*named*/) { return true; }
+
+// A directory that transformers or sentence-transformers wrote; other paths are refused with what to name instead.
+ModelSource open_hugging_face(const SourcePath& named, const SourceOptions& options) {
+  const Directory& files = *named.files;
+  if (!named.is_folder()) refuse_file(named.path);
+  if (files.error() && !files.has("config.json") && !files.has(kModulesFile)) refuse_missing(named.path, files.error());
+  ModelSource source;
+  source.files = named.files;
+  source.modules = read_sentence_modules(files);
+  source.inside = transformer_folder(files, source.modules);
+  source.config = files.object(source.name_inside("config.json"));
+  add_generation_settings(files, source.inside, &source.config);
+  read_checkpoint(&source);
+  if (has_towers(source.config)) {
+    source.config = tower_settings(source.config, options.tower);
+  } else if (!options.tower.empty()) {
+    throw Error(ExitCode::kUsage, fmt::format("--tower: {} holds one model; leave it out", named.path.string()));
+  }
+  std::vector<std::string> tensors;
+  for (const auto& tensor : source.checkpoint->tensors()) tensors.push_back(tensor.first);
+  if (const Family* family = find_published(source.config, tensors)) {
+    source.config["model_type"] = family->model_types.front();
+  }
+  if (is_seq2seq(source.config)) settle_seq2seq(&source);
+  if (has_characters(source.config)) fold_characters(&source);
+  return source;
 }
 
 Graph import_source(const ModelSource& source, const ImportOptions& options) {
@@ -381,7 +328,7 @@ Graph import_source(const ModelSource& source, const ImportOptions& options) {
       [&] { return source.onnx != nullptr ? import_onnx(source, options) : import_checked(source, options); });
 }
 
-Graph import_hugging_face(const fs::path& directory, const ImportOptions& options) {
+Graph import_hugging_face(const std::filesystem::path& directory, const ImportOptions& options) {
   return import_source(open_model_source(directory), options);
 }
 

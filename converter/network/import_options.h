@@ -22,6 +22,8 @@ struct ImportOptions {
   std::string globals;
   /// Big Bird: the seed of random blocks. Without one, blocks are as transformers has them in evaluation (block 0).
   std::optional<unsigned> random_blocks;
+  /// Refuses a source with keys that may change answers and that nothing reads (source/keys.h).
+  bool strict_source = false;
 };
 
 }  // namespace bantam::convert

@@ -3,14 +3,12 @@
 #include <fmt/format.h>
 
 #include <memory>
-#include <system_error>
 
 #include "base/sha256.h"
 #include "graph/task_parts.h"
 #include "model/task_traits.h"
 #include "source/gliner.h"
 #include "source/knowledge_ernie.h"
-#include "source/model_card.h"
 #include "source/sentence_transformers.h"
 #include "source/token_vectors.h"
 
@@ -48,7 +46,7 @@ void record_score_function(Graph& graph, const Fields& config) {
 }  // namespace
 
 void record_provenance(Graph& graph, const ModelSource& source, const Fields& config) {
-  const ModelCard card = source.card ? *source.card : read_model_card(source.root);
+  const ModelCard& card = source.card;
   graph.model.name = card.name;
   graph.model.licence = card.licence;
   graph.model.description = card.description;
@@ -65,9 +63,9 @@ void record_provenance(Graph& graph, const ModelSource& source, const Fields& co
   }
   for (const auto& [key, value] : card.fields) record_property(graph, "card." + key, value);
   const auto record = [&](const char* name) {
-    std::error_code error;
-    if (fs::is_regular_file(source.directory / name, error)) {
-      record_property(graph, fmt::format("source.{}.sha256", name), sha256_of_file(source.directory / name));
+    const std::string file = source.name_inside(name);
+    if (source.files->has_file(file)) {
+      record_property(graph, fmt::format("source.{}.sha256", name), source.files->sha256(file));
     }
   };
   record("config.json");
@@ -75,12 +73,26 @@ void record_provenance(Graph& graph, const ModelSource& source, const Fields& co
   record(kColbertSettings);
   record(kGlinerSettings);
   for (const char* name : kTokenizerFiles) record(name);
-  for (const std::string& name : sentence_transformers_files(source.root)) {
-    record_property(graph, fmt::format("source.{}.sha256", name), sha256_of_file(source.root / name));
+  for (const std::string& name : sentence_transformers_files(source)) {
+    record_property(graph, fmt::format("source.{}.sha256", name), source.files->sha256(source.name_around(name)));
   }
   for (const fs::path& file : source.weight_files) {
     record_property(graph, fmt::format("source.{}.sha256", file.filename().string()), sha256_of_file(file));
   }
+}
+
+void record_source_keys(Graph& graph, const ModelSource& source, const ImportOptions& options, KeyUse use,
+                        Problems& problems) {
+  use.generates = (traits(graph.model.task->kind).parts & kNextWordsPart) != 0;
+  use.reads_images = graph.model.image != nullptr;
+  use.reads_texts = !use.reads_images && !options.ids_only;
+  const std::vector<SourceKey> keys = unread_keys(source, use);
+  if (keys.empty()) return;
+  if (!options.strict_source) return record_property(graph, kSourceKeys, source_keys_json(keys));
+  for (const SourceKey& key : keys) problems.add(ExitCode::kUnsupported, to_line(key));
+  problems.add(ExitCode::kUnsupported,
+               "--strict-source: nothing reads these keys; set each to the value without effect or remove it, or leave "
+               "--strict-source out and compare the answers with the original's");
 }
 
 }  // namespace bantam::convert

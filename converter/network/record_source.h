@@ -4,8 +4,11 @@
 
 #include <string>
 
+#include "base/error.h"
 #include "graph/graph.h"
+#include "network/import_options.h"
 #include "source/fields.h"
+#include "source/keys.h"
 #include "source/model_source.h"
 
 namespace bantam::convert {
@@ -14,6 +17,12 @@ void record_property(Graph& graph, const std::string& key, const std::string& va
 
 /// Names, licence and the digests of all files that the graph was made of. Its task is there.
 void record_provenance(Graph& graph, const ModelSource& source, const Fields& config);
+
+/// Lists keys of the source that may change answers and that nothing reads, where there are some, as a property of the file; with
+/// `options.strict_source` each is a problem (unsupported) instead. The graph has its task and reads what it reads. `use` says
+/// the rest.
+void record_source_keys(Graph& graph, const ModelSource& source, const ImportOptions& options, KeyUse use,
+                        Problems& problems);
 
 }  // namespace bantam::convert
 

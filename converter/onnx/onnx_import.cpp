@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "base/error.h"
-#include "base/is_there.h"
 #include "graph/builder.h"
 #include "graph/task_parts.h"
 #include "network/families/config.h"
@@ -19,17 +18,16 @@
 #include "onnx/lowering.h"
 #include "onnx/onnx_task.h"
 #include "source/export_file.h"
+#include "source/source_path.h"
 
 namespace bantam::convert {
 namespace fs = std::filesystem;
 namespace {
 
-/// The directory of the file, or the one above, that holds `name`; "": neither does.
-fs::path beside(const fs::path& directory, const char* name) {
-  if (is_there(directory / name)) return directory;
-  // Only where files of a model are kept apart by their kinds: onnx/model.onnx.
-  const fs::path above = directory / "..";
-  return is_there(above / name) ? above : fs::path{};
+/// The file that was named, or that lies in the directory.
+std::string onnx_file(const SourcePath& named) {
+  return export_file(named, ".onnx",
+                     {"model.onnx", "onnx/model.onnx", "model_quantized.onnx", "onnx/model_quantized.onnx"});
 }
 
 constexpr uint32_t kUsualTokens = 512;  // of the longest text, where nothing says it
@@ -59,31 +57,33 @@ std::unique_ptr<onnx::Lowering> lowered(const onnx::Model& model, uint32_t max_t
 
 }  // namespace
 
-std::optional<ModelSource> open_onnx(const fs::path& named) {
-  std::error_code error;
-  const fs::file_status status = fs::status(named, error);
-  fs::path file;
-  if (fs::is_regular_file(status) && named.extension() == ".onnx") file = named;
-  if (fs::is_directory(status)) {
-    file = export_file(named, ".onnx",
-                       {"model.onnx", "onnx/model.onnx", "model_quantized.onnx", "onnx/model_quantized.onnx"});
-  }
-  if (file.empty()) return std::nullopt;
+// An .onnx file, or a directory that holds one (or onnx/model.onnx) and no weights of another kind.
+bool is_onnx(const SourcePath& named) { return !onnx_file(named).empty(); }
+
+// config.json, the tokenizer and modules.json may lie beside the file or in the directory above.
+ModelSource open_onnx(const SourcePath& named, const SourceOptions& /*options*/) {
+  const std::string name = onnx_file(named);
+  const fs::path file = export_path(named, name);
   ModelSource source;
+  source.files = named.files;
   source.onnx = std::make_shared<const onnx::Model>(onnx::read_model(file));
-  const fs::path directory = file.has_parent_path() ? file.parent_path() : fs::path(".");
-  source.root = beside(directory, "modules.json");
-  if (source.root.empty()) source.root = directory;
-  const fs::path config = beside(directory, "config.json");
-  source.config = config.empty() ? Json::object() : read_json_object(config / "config.json");
-  source.directory = directory;
-  for (const char* name : kTokenizerFiles) {
-    if (is_there(directory / name)) break;
-    if (!is_there(directory / ".." / name)) continue;
-    source.directory = directory / "..";
+  const Directory& files = *named.files;
+  const std::string beside = fs::path(name).parent_path().generic_string();
+  const std::string above = beside.empty() ? ".." : fs::path(beside).parent_path().generic_string();
+  // Only where files of a model are kept apart by their kinds (onnx/model.onnx) does something lie above.
+  const auto folder_of = [&](const char* wanted) {
+    return files.has(name_in(beside, wanted)) || !files.has(name_in(above, wanted)) ? beside : above;
+  };
+  source.around = folder_of(kModulesFile);
+  source.config = files.object_or_empty(name_in(folder_of("config.json"), "config.json"));
+  source.inside = beside;
+  for (const char* wanted : kTokenizerFiles) {
+    if (files.has(name_in(beside, wanted))) break;
+    if (!files.has(name_in(above, wanted))) continue;
+    source.inside = above;
     break;
   }
-  source.tokenizer = read_tokenizer_files(source.directory);
+  source.tokenizer = read_tokenizer_files(files, source.inside);
   source.weight_files = {file};
   for (const fs::path& data : source.onnx->data_files) source.weight_files.push_back(data);
   return source;
@@ -93,7 +93,8 @@ Graph import_onnx(const ModelSource& source, const ImportOptions& options) {
   const std::string file = source.onnx->path.string();
   Graph graph;
   Problems problems;
-  const Fields fields(source.config, "config.json", problems);
+  KeyReads asked;
+  const Fields fields(source.config, "config.json", problems, &asked);
   const uint32_t usual = fields.count("max_position_embeddings", kMaxPositions, kUsualTokens);
   uint32_t max_tokens = options.max_tokens;
   if (source.onnx->tokens != 0) {  // more than that, and the graph is another
@@ -110,7 +111,7 @@ Graph import_onnx(const ModelSource& source, const ImportOptions& options) {
   for (const onnx::Output& output : choice.outputs) needed.push_back(output.block);
   const onnx::Emitted emitted = onnx::emit(lowering.blocks(), needed, positions, source.onnx, graph, builder);
   SentencePooling pooling;
-  onnx::add_task(choice, emitted, source.root, options, fields, problems, graph, builder, &pooling);
+  onnx::add_task(choice, emitted, source, options, fields, problems, graph, builder, &pooling);
   problems.raise();
   graph.model.max_sequence = positions;
   if (!options.ids_only) {
@@ -138,6 +139,11 @@ Graph import_onnx(const ModelSource& source, const ImportOptions& options) {
   record_provenance(graph, source, fields);
   const std::string opset = source.onnx->opset == 0 ? "" : fmt::format("opset {}, ", source.onnx->opset);
   record_property(graph, source.onnx->format, opset + source.onnx->producer);
+  problems.raise();
+  KeyUse use;
+  use.reads = &asked;
+  use.graph_states_layers = true;
+  record_source_keys(graph, source, options, use, problems);
   problems.raise();
   return graph;
 }

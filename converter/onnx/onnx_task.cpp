@@ -141,9 +141,8 @@ Choice choose(const Outputs& outputs, const ImportOptions& options, const Fields
   return choice;
 }
 
-void add_task(const Choice& choice, const Emitted& emitted, const std::filesystem::path& root,
-              const ImportOptions& options, const Fields& config, Problems& problems, Graph& graph, Builder& builder,
-              SentencePooling* pooling) {
+void add_task(const Choice& choice, const Emitted& emitted, const ModelSource& source, const ImportOptions& options,
+              const Fields& config, Problems& problems, Graph& graph, Builder& builder, SentencePooling* pooling) {
   auto task = std::make_unique<fb::TaskT>();
   task->kind = choice.task;
   builder.enter(fb::Part::head);
@@ -181,7 +180,7 @@ void add_task(const Choice& choice, const Emitted& emitted, const std::filesyste
     case fb::TaskKind::embed: {
       int32_t x = tensor(first);
       if (choice.pools) {
-        *pooling = read_sentence_pooling(root, builder.width(x), problems, graph.notes);
+        *pooling = read_sentence_pooling(source, builder.width(x), problems, graph.notes);
         problems.raise();
         x = add_pooled_vector(builder, x, *pooling);
       }

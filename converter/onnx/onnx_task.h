@@ -2,7 +2,6 @@
 #ifndef BANTAM_CONVERTER_ONNX_ONNX_TASK_H_
 #define BANTAM_CONVERTER_ONNX_ONNX_TASK_H_
 
-#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -34,10 +33,9 @@ struct Choice {
 Choice choose(const Outputs& outputs, const ImportOptions& options, const Fields& config,
               const std::vector<Block>& blocks, const std::string& file);
 
-/// Adds the model's outputs and the task table. Pooling of raw rows is as modules.json in `root` says, else the mean.
-void add_task(const Choice& choice, const Emitted& emitted, const std::filesystem::path& root,
-              const ImportOptions& options, const Fields& config, Problems& problems, Graph& graph, Builder& builder,
-              SentencePooling* pooling);
+/// Adds the model's outputs and the task table. Pooling of raw rows is as modules.json of `source` says, else the mean.
+void add_task(const Choice& choice, const Emitted& emitted, const ModelSource& source, const ImportOptions& options,
+              const Fields& config, Problems& problems, Graph& graph, Builder& builder, SentencePooling* pooling);
 
 }  // namespace bantam::convert::onnx
 

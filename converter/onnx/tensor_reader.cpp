@@ -212,21 +212,22 @@ uint64_t TensorReader::count(const std::string& key, const std::string& text) co
 /// Bytes of another file of the directory.
 std::string_view TensorReader::outside(const std::string& called, const std::string& location, uint64_t offset,
                                        uint64_t length) {
-  const fs::path relative(location);
-  bool inside = !location.empty() && relative.is_relative() && !directory_.empty();
-  for (const fs::path& part : relative) inside = inside && part != "..";
-  std::error_code error;
-  const fs::path root = fs::weakly_canonical(directory_, error);
-  const fs::path file = fs::weakly_canonical(directory_ / relative, error);
-  // A link may lead out, too.
-  const auto [end, rest] = std::mismatch(root.begin(), root.end(), file.begin(), file.end());
-  inside = inside && !error && end == root.end();
-  if (!inside) {
-    fail(fmt::format("{}: its data lies in \"{}\", which is not inside the directory of the file; put it there", called,
-                     location));
-  }
   auto found = files_.find(location);
   if (found == files_.end()) {
+    const fs::path relative(location);
+    bool inside = !location.empty() && relative.is_relative() && !directory_.empty();
+    for (const fs::path& part : relative) inside = inside && part != "..";
+    // A link may lead out, too. What is not there leads nowhere.
+    std::error_code error, missing;
+    const fs::path root = fs::canonical(directory_, error);
+    const fs::path real = fs::canonical(directory_ / relative, missing);
+    const fs::path file = missing ? root / relative : real;
+    const auto [end, rest] = std::mismatch(root.begin(), root.end(), file.begin(), file.end());
+    inside = inside && !error && end == root.end();
+    if (!inside) {
+      fail(fmt::format("{}: its data lies in \"{}\", which is not inside the directory of the file; put it there",
+                       called, location));
+    }
     auto mapped = std::make_shared<host::MappedFile>();
     if (mapped->open(file.c_str()) != Status::kOk) {
       throw Error(ExitCode::kIo, fmt::format("{}: {}: its data is in {}, which cannot be read; copy it beside the file",

@@ -44,6 +44,7 @@ struct ConvertOptions {
   std::string tag_scheme;           // "": guessed from the labels
   std::string globals;              // ImportOptions::globals
   std::optional<unsigned> random_blocks;
+  bool strict_source = false;  // refuses keys of the source's JSON that may change answers and that nothing reads
   /// What the file is compared with its f32 build on: "": texts of another option, or those of the built-in ones that fit
   /// (gate_texts.h); "all": every built-in text; "none": nothing is compared; else a file of texts.
   std::string parity;

@@ -108,6 +108,9 @@ Report describe(const Built& built, const TypeOptions& options) {
   for (const TensorClass& row : report.classes) report.graph_bytes -= row.bytes_after;
   report.arena = arena_sizes(built.bytes);
   report.passes = built.passes;
+  for (const auto& property : graph.model.properties) {
+    if (property->key == kSourceKeys) report.source_keys = parse_source_keys(property->value);
+  }
   report.notes = graph.notes;
   report.smaller = suggest(built, report.arena);
   return report;

@@ -12,6 +12,7 @@
 #include "pack/build.h"
 #include "score/compare.h"
 #include "score/judge.h"
+#include "source/keys.h"
 #include "student/structured.h"
 #include "student/student.h"
 
@@ -78,10 +79,11 @@ struct Report {
   std::vector<TensorClass> classes;
   std::vector<ArenaSize> arena;  // one sequence, one worker, at 16, 64, 128 and the most tokens
   std::vector<std::string> passes;
-  std::vector<std::string> notes;    // what was dropped or assumed
-  std::vector<std::string> smaller;  // options that would make the file or the arena smaller
-  Comparison parity;                 // against the f32 build; not done(): left out
-  Comparison expected;               // against --expect
+  std::vector<SourceKey> source_keys;  // that may change answers and that nothing read
+  std::vector<std::string> notes;      // what was dropped or assumed
+  std::vector<std::string> smaller;    // options that would make the file or the arena smaller
+  Comparison parity;                   // against the f32 build; not done(): left out
+  Comparison expected;                 // against --expect
   GateReport gate;
   std::vector<std::string> gate_failures;  // empty: passed, or nothing was compared
 };

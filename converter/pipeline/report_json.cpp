@@ -154,6 +154,11 @@ std::string to_json(const Report& report) {
   for (const ArenaSize& size : report.arena)
     object["arena"].push_back({{"tokens", size.tokens}, {"bytes", size.bytes}});
   object["passes"] = report.passes;
+  object["source_keys"] = OrderedJson::array();
+  for (const SourceKey& key : report.source_keys) {
+    object["source_keys"].push_back(
+        {{"file", key.file}, {"key", key.key}, {"value", key.value}, {"effect", key.effect}});
+  }
   object["notes"] = report.notes;
   object["smaller"] = report.smaller;
   object["parity"] = to_object(report.parity);

@@ -30,6 +30,7 @@ ConvertSource read_source(const ConvertOptions& options) {
   import.tag_scheme = options.tag_scheme;
   import.globals = options.globals;
   import.random_blocks = options.random_blocks;
+  import.strict_source = options.strict_source;
   ConvertSource result;
   ModelSource source;
   if (options.student) {

@@ -314,7 +314,7 @@ void fold_characters(ModelSource* source) {
   problems.raise();
 
   const std::vector<std::string> words = words_of(source->tokenizer.json, fields, count);
-  auto checkpoint = std::make_shared<Checkpoint>(source->directory);
+  auto checkpoint = std::make_shared<Checkpoint>(*source->files, source->inside);
   const ModelNames names{"elmo", std::string(kCharacters) + ".embedding.weight", {}};
   Weights weights(*checkpoint, names, problems);
   if (weights.has_encoder(kRowsOfWords)) {

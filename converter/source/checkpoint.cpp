@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "base/error.h"
-#include "base/is_there.h"
 #include "base/json_file.h"
 #include "source/explain.h"
 #include "source/safetensors.h"
@@ -26,14 +25,13 @@ std::unique_ptr<WeightFile> open_file(const fs::path& path) {
 
 }  // namespace
 
-Checkpoint::Checkpoint(const fs::path& directory) {
+Checkpoint::Checkpoint(const Directory& files, const std::string& folder) {
   for (const char* name : {"model.safetensors", "pytorch_model.bin"}) {
-    const fs::path single = directory / name;
-    const fs::path index = directory / (std::string(name) + ".index.json");
-    if (is_there(single)) {
-      files_.push_back(open_file(single));
-    } else if (is_there(index)) {
-      open_shards(index);
+    const std::string single = name_in(folder, name), index = single + ".index.json";
+    if (files.has(single)) {
+      files_.push_back(open_file(files.path(single)));
+    } else if (files.has(index)) {
+      open_shards(files, folder, index);
     }
     if (!files_.empty()) break;
   }
@@ -41,7 +39,7 @@ Checkpoint::Checkpoint(const fs::path& directory) {
     throw Error(
         ExitCode::kInvalid,
         fmt::format("{}: holds neither model.safetensors nor pytorch_model.bin, nor an index of their shards; {}",
-                    directory.string(), other_weights(directory)));
+                    files.path(folder).string(), other_weights(files, folder)));
   }
   index_files();
 }
@@ -64,8 +62,9 @@ void Checkpoint::index_files() {
   }
 }
 
-void Checkpoint::open_shards(const fs::path& index) {
-  const Json json = read_json_object(index);
+void Checkpoint::open_shards(const Directory& files, const std::string& folder, const std::string& index_name) {
+  const Json& json = files.object(index_name);
+  const fs::path index = files.path(index_name);
   if (!json.contains("weight_map") || !json["weight_map"].is_object() || json["weight_map"].empty()) {
     throw Error(ExitCode::kInvalid, fmt::format("{}: has no weight_map", index.string()));
   }
@@ -84,9 +83,9 @@ void Checkpoint::open_shards(const fs::path& index) {
   problems.raise();
   files_.reserve(names.size());
   for (const std::string& name : names) {
-    const fs::path path = index.parent_path() / name;
-    if (is_there(path)) {
-      files_.push_back(open_file(path));
+    const std::string shard = name_in(folder, name);
+    if (files.has(shard)) {
+      files_.push_back(open_file(files.path(shard)));
     } else {
       problems.add(ExitCode::kIo, fmt::format("{}: shard {} does not exist; download it too", index.string(), name));
     }

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/directory.h"
 #include "source/weight_file.h"
 
 namespace bantam::convert {
@@ -20,9 +21,9 @@ struct MemoryTensor {
 
 class Checkpoint {
  public:
-  /// Opens model.safetensors, else the shards that model.safetensors.index.json lists, else pytorch_model.bin, else the
-  /// shards of pytorch_model.bin.index.json. Throws Error.
-  explicit Checkpoint(const std::filesystem::path& directory);
+  /// Opens in a folder of `files`: model.safetensors, else the shards that model.safetensors.index.json lists, else
+  /// pytorch_model.bin, else the shards of pytorch_model.bin.index.json. Throws Error.
+  explicit Checkpoint(const Directory& files, const std::string& folder = "");
   /// Tensors in memory; there are no files then.
   explicit Checkpoint(std::map<std::string, MemoryTensor> tensors);
   /// All tensors of one file.
@@ -47,7 +48,7 @@ class Checkpoint {
 
  private:
   void index_files();
-  void open_shards(const std::filesystem::path& index);
+  void open_shards(const Directory& files, const std::string& folder, const std::string& index);
 
   std::vector<std::unique_ptr<WeightFile>> files_;
   std::map<std::string, Entry> tensors_;

@@ -6,11 +6,12 @@
 #include <array>
 #include <fstream>
 #include <string_view>
-#include <system_error>
+#include <vector>
 
 #include "base/error.h"
-#include "base/is_there.h"
-#include "base/json_file.h"
+#include "source/knowledge_ernie.h"
+#include "source/model_source.h"
+#include "source/source_path.h"
 
 namespace bantam::convert {
 namespace fs = std::filesystem;
@@ -26,18 +27,15 @@ bool is_hub_name(const std::string& text) {
          std::count(text.begin(), text.end(), '/') <= 1 && std::all_of(text.begin(), text.end(), legal);
 }
 
-/// The one name below `directory`, or "HASH" where there are none or several.
-std::string one_entry(const fs::path& directory) {
-  std::error_code error;
-  std::string name;
-  for (fs::directory_iterator it(directory, error), end; !error && it != end; it.increment(error)) {
-    if (!name.empty()) return "HASH";
-    name = it->path().filename().string();
-  }
-  return name.empty() ? "HASH" : name;
+constexpr const char* kAdapterSettings = "adapter_config.json";
+
+bool is_without_settings(const SourcePath& named) {
+  return !named.files->has("config.json") && !named.files->has(kErnieSettings);
 }
 
-[[noreturn]] void refuse_missing(const fs::path& named, const std::error_code& error) {
+}  // namespace
+
+void refuse_missing(const fs::path& named, const std::error_code& error) {
   const std::string name = named.string();
   if (error == std::errc::permission_denied) {
     throw Error(ExitCode::kIo, fmt::format("{}: permission denied; check who may read it", name));
@@ -49,7 +47,7 @@ std::string one_entry(const fs::path& directory) {
                                          name, name, local == name ? name + "-model" : local));
 }
 
-[[noreturn]] void refuse_file(const fs::path& named) {
+void refuse_file(const fs::path& named) {
   struct Format {
     std::string_view extension;
     const char* what;
@@ -70,10 +68,26 @@ std::string one_entry(const fs::path& directory) {
                                          named.string()));
 }
 
-[[noreturn]] void refuse_adapter(const fs::path& directory) {
+// A folder of the hub's cache, which holds folders of models.
+bool is_hub_cache(const SourcePath& named) {
+  return named.is_folder() && is_without_settings(named) && named.files->has("snapshots");
+}
+
+ModelSource open_hub_cache(const SourcePath& named, const SourceOptions& /*options*/) {
+  const std::vector<std::string> models = named.files->names("snapshots");
+  const fs::path one = named.path / "snapshots" / (models.size() == 1 ? models.front() : "HASH");
+  throw Error(ExitCode::kInvalid, fmt::format("{}: is a folder of the hub's cache; name the model in it: {}",
+                                              named.path.string(), one.string()));
+}
+
+bool is_adapter(const SourcePath& named) {
+  return named.is_folder() && is_without_settings(named) && named.files->has(kAdapterSettings);
+}
+
+ModelSource open_adapter(const SourcePath& named, const SourceOptions& /*options*/) {
   std::string base;
   try {
-    const Json config = read_json_object(directory / "adapter_config.json");
+    const Json& config = named.files->object(kAdapterSettings);
     if (config.contains("base_model_name_or_path") && config["base_model_name_or_path"].is_string()) {
       base = fmt::format(" of {}", config["base_model_name_or_path"].get<std::string>().substr(0, 80));
     }
@@ -83,25 +97,7 @@ std::string one_entry(const fs::path& directory) {
   throw Error(ExitCode::kUnsupported,
               fmt::format("{}: holds a PEFT adapter{}, not a model; merge it into its model with peft: "
                           "PeftModel.from_pretrained(MODEL, DIR).merge_and_unload().save_pretrained(NEW_DIR)",
-                          directory.string(), base));
-}
-
-}  // namespace
-
-void check_directory(const fs::path& named) {
-  std::error_code error;
-  const fs::file_status status = fs::status(named, error);
-  if (!fs::exists(status)) refuse_missing(named, error);
-  if (!fs::is_directory(status)) refuse_file(named);
-  if (is_there(named / "config.json") || is_there(named / "ernie_config.json")) return;
-  const fs::directory_iterator readable(named, error);
-  if (error == std::errc::permission_denied) refuse_missing(named, error);
-  if (is_there(named / "snapshots")) {
-    throw Error(ExitCode::kInvalid,
-                fmt::format("{}: is a folder of the hub's cache; name the model in it: {}", named.string(),
-                            (named / "snapshots" / one_entry(named / "snapshots")).string()));
-  }
-  if (is_there(named / "adapter_config.json")) refuse_adapter(named);
+                          named.path.string(), base));
 }
 
 void refuse_pointer(const fs::path& file) {
@@ -115,16 +111,17 @@ void refuse_pointer(const fs::path& file) {
                           file.has_parent_path() ? file.parent_path().string() : "."));
 }
 
-std::string other_weights(const fs::path& directory) {
+std::string other_weights(const Directory& files, const std::string& folder) {
+  const auto has = [&](const char* name) { return files.has(name_in(folder, name)); };
   const auto convert = [](const char* what, const char* option) {
     return fmt::format(
         "it holds {} weights; save them with transformers: AutoModel.from_pretrained(DIR, {}=True)"
         ".save_pretrained(NEW_DIR)",
         what, option);
   };
-  if (is_there(directory / "tf_model.h5")) return convert("TensorFlow", "from_tf");
-  if (is_there(directory / "flax_model.msgpack")) return convert("Flax", "from_flax");
-  if (is_there(directory / "model.onnx") || is_there(directory / "onnx")) {
+  if (has("tf_model.h5")) return convert("TensorFlow", "from_tf");
+  if (has("flax_model.msgpack")) return convert("Flax", "from_flax");
+  if (has("model.onnx") || has("onnx")) {
     return "it holds ONNX exports; name one of them: bantam convert DIR/onnx/model.onnx";
   }
   return "name the directory that holds the model's weights, or download them: hf download NAME --local-dir DIR";

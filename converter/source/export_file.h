@@ -1,15 +1,20 @@
-// The file of an exported graph in a directory.
+// The file of an exported graph: named by itself, or in a directory.
 #ifndef BANTAM_CONVERTER_SOURCE_EXPORT_FILE_H_
 #define BANTAM_CONVERTER_SOURCE_EXPORT_FILE_H_
 
-#include <filesystem>
 #include <initializer_list>
+#include <string>
+
+#include "source/source_path.h"
 
 namespace bantam::convert {
 
-/// The first of `names` that a directory without other weights has, else its one file with the extension; "": there is none.
-std::filesystem::path export_file(const std::filesystem::path& directory, const char* extension,
-                                  std::initializer_list<const char*> names);
+/// The named file if it has the extension; else the first of `names` that a directory without other weights has, else
+/// its one file with the extension. A name in `named.files`; "": there is none.
+std::string export_file(const SourcePath& named, const char* extension, std::initializer_list<const char*> names);
+
+/// The path of that file as messages call it.
+std::filesystem::path export_path(const SourcePath& named, const std::string& file);
 
 }  // namespace bantam::convert
 

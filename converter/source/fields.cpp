@@ -5,7 +5,7 @@
 namespace bantam::convert {
 
 bool Fields::has(const std::string& key) const {
-  const auto place = json_.find(key);
+  const auto place = asked(key).find(key);
   return place != json_.end() && !place->is_null();
 }
 

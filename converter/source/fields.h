@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -12,18 +13,22 @@
 
 namespace bantam::convert {
 
+/// Paths of the keys that somebody asked for: "vocab_size", "rope_parameters.rope_theta", "layers[].width".
+using KeyReads = std::set<std::string>;
+
 /// A view of one JSON object; `json` and `problems` outlive it. A key that is absent or null is not set.
 class Fields {
  public:
-  /// `file` is what problems call the object ("config.json").
-  Fields(const Json& json, std::string file, Problems& problems)
-      : json_(json), file_(std::move(file)), problems_(problems) {}
+  /// `file` is what problems call the object ("config.json"). Every key that is asked for goes into `reads`, if given, which
+  /// outlives the view and the views made of it.
+  Fields(const Json& json, std::string file, Problems& problems, KeyReads* reads = nullptr)
+      : Fields(json, std::move(file), problems, reads, "") {}
 
   /// Is it there, and not null?
   bool has(const std::string& key) const;
   /// Is it there, if only as null?
-  bool stands(const std::string& key) const { return json_.is_object() && json_.contains(key); }
-  const Json& raw(const std::string& key) const { return json_.at(key); }
+  bool stands(const std::string& key) const { return asked(key).is_object() && json_.contains(key); }
+  const Json& raw(const std::string& key) const { return asked(key).at(key); }
   const Json& whole() const { return json_; }
 
   /// A count in [1, max]; a missing one without `otherwise` is a problem. 1 after a problem.
@@ -33,18 +38,26 @@ class Fields {
   std::string text(const std::string& key, const std::string& otherwise) const;
 
   /// A view of the object under `key`, called "FILE: KEY".
-  Fields inside(const std::string& key) const { return {json_.at(key), file_ + ": " + key, problems_}; }
+  Fields inside(const std::string& key) const {
+    return {asked(key).at(key), file_ + ": " + key, problems_, reads_, path_ + key + "."};
+  }
 
   /// The same of an object in the list under `key`, called "FILE: KEY[i]".
   Fields inside(const std::string& key, size_t i) const {
-    return {json_.at(key).at(i), file_ + ": " + key + "[" + std::to_string(i) + "]", problems_};
+    const std::string name = file_ + ": " + key + "[" + std::to_string(i) + "]";
+    return {asked(key).at(key).at(i), name, problems_, reads_, path_ + key + "[]."};
   }
 
   /// A view of another object, called "FILE: NAME"; its problems go where this one's do. `other` outlives it.
-  Fields of(const Json& other, const std::string& name) const { return {other, file_ + ": " + name, problems_}; }
+  Fields of(const Json& other, const std::string& name) const {
+    return {other, file_ + ": " + name, problems_, reads_, path_};
+  }
 
   /// A view of another object by the same name, which outlives it.
-  Fields with(const Json& other) const { return {other, file_, problems_}; }
+  Fields with(const Json& other) const { return {other, file_, problems_, reads_, path_}; }
+
+  /// Who keeps what is asked for; null: nobody.
+  KeyReads* reads() const { return reads_; }
 
   /// Adds "FILE: KEY: why".
   void problem(ExitCode code, const std::string& key, const std::string& why) const;
@@ -52,9 +65,20 @@ class Fields {
   void raise() const { problems_.raise(); }
 
  private:
+  Fields(const Json& json, std::string file, Problems& problems, KeyReads* reads, std::string path)
+      : json_(json), file_(std::move(file)), problems_(problems), reads_(reads), path_(std::move(path)) {}
+
+  /// The object, which is asked for `key`.
+  const Json& asked(const std::string& key) const {
+    if (reads_ != nullptr) reads_->insert(path_ + key);
+    return json_;
+  }
+
   const Json& json_;
   std::string file_;
   Problems& problems_;
+  KeyReads* reads_;
+  std::string path_;  // of the object, before its keys
 };
 
 }  // namespace bantam::convert

@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <system_error>
-
 namespace bantam::convert {
 namespace {
 
@@ -104,10 +102,10 @@ std::unique_ptr<fb::GenerationT> read_generation(const Fields& config, uint32_t 
 
 }  // namespace
 
-void add_generation_settings(const std::filesystem::path& path, Json* config) {
-  std::error_code error;
-  if (!std::filesystem::is_regular_file(path, error)) return;
-  const Json settings = read_json_object(path);
+void add_generation_settings(const Directory& files, const std::string& folder, Json* config) {
+  const std::string file = name_in(folder, kGenerationFile);
+  if (!files.has_file(file)) return;
+  const Json& settings = files.object(file);
   for (const char* key : kGenerationSettings) {
     if (settings.contains(key) && !settings.at(key).is_null()) (*config)[key] = settings.at(key);
   }

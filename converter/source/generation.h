@@ -3,12 +3,12 @@
 #define BANTAM_CONVERTER_SOURCE_GENERATION_H_
 
 #include <cstdint>
-#include <filesystem>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "bantam_generated.h"
+#include "base/directory.h"
 #include "source/fields.h"
 
 namespace bantam::convert {
@@ -18,8 +18,9 @@ inline constexpr const char* kGenerationFile = "generation_config.json";
 inline constexpr const char* kStartIsMissing =
     "is missing: it names the token with which the decoder begins; the model's documentation does";
 
-/// Puts the settings of generation_config.json, where there is one, over those of config.json that mean the same.
-void add_generation_settings(const std::filesystem::path& path, Json* config);
+/// Puts the settings of generation_config.json in a folder of `files`, where there is one, over those of config.json
+/// that mean the same.
+void add_generation_settings(const Directory& files, const std::string& folder, Json* config);
 
 /// The token under `key`; -1 where it is absent or null. One that is none of the vocabulary is a problem.
 int32_t read_token(const Fields& config, const std::string& key, uint32_t vocabulary);

@@ -7,10 +7,9 @@
 #include <string_view>
 #include <utility>
 
-#include "base/is_there.h"
+#include "source/source_path.h"
 
 namespace bantam::convert {
-namespace fs = std::filesystem;
 namespace {
 
 constexpr uint32_t kMostColumns = 1U << 14, kMostWords = 1U << 12, kMostWordLayers = 64;
@@ -144,14 +143,16 @@ void require_head(const Fields& config) {
 
 }  // namespace
 
-bool is_gliner(const fs::path& directory) { return is_there(directory / kGlinerSettings); }
+// The directory as a source of its encoder's family. Fails where the file does not say what the encoder is or what
+// tokenizer it has.
+bool is_gliner(const SourcePath& named) { return named.is_folder() && named.files->has(kGlinerSettings); }
 
-bool is_gliner(const Json& config) { return config.contains(kGliner) && config[kGliner].is_object(); }
+bool has_gliner(const Json& config) { return config.contains(kGliner) && config[kGliner].is_object(); }
 
-ModelSource open_gliner(const fs::path& directory) {
+ModelSource open_gliner(const SourcePath& named, const SourceOptions& /*options*/) {
   ModelSource source;
-  source.root = source.directory = directory;
-  const Json settings = read_json_object(directory / kGlinerSettings);
+  source.files = named.files;
+  const Json& settings = named.files->object(kGlinerSettings);
   const std::string name = text_of(settings, "model_name", "microsoft/deberta-v3-small");
   const auto encoder = settings.find("encoder_config");
   source.config = encoder != settings.end() && encoder->is_object() ? *encoder : named_encoder(name);
@@ -159,11 +160,9 @@ ModelSource open_gliner(const fs::path& directory) {
     throw Error(ExitCode::kInvalid,
                 fmt::format("{}: encoder_config: is missing, and the encoder {} is not known by its name; copy its "
                             "config.json into it as \"encoder_config\"",
-                            (directory / kGlinerSettings).string(), name));
+                            named.files->path(kGlinerSettings).string(), name));
   }
-  source.checkpoint = std::make_shared<const Checkpoint>(directory);
-  for (const auto& file : source.checkpoint->files()) source.weight_files.push_back(file->path());
-  source.tokenizer = read_tokenizer_files(directory);
+  read_checkpoint(&source);
   const uint64_t rows = vocabulary(*source.checkpoint);
   if (rows != 0) source.config["vocab_size"] = rows;
   add_tokens(settings, rows, source.tokenizer);
@@ -172,7 +171,7 @@ ModelSource open_gliner(const fs::path& directory) {
   if (none) {
     throw Error(ExitCode::kInvalid, fmt::format("{}: holds no tokenizer; copy that of its encoder, {}, into it "
                                                 "(tokenizer.json, or spm.model with tokenizer_config.json)",
-                                                directory.string(), name));
+                                                named.path.string(), name));
   }
   source.config.erase("architectures");
   source.config[kGliner] = settings;
@@ -195,7 +194,7 @@ GlinerSettings read_gliner(const Fields& config) {
 }
 
 void name_gliner_encoder(const Json& config, ModelNames* names) {
-  if (is_gliner(config)) names->other_bases.push_back(kGlinerEncoder);
+  if (has_gliner(config)) names->other_bases.push_back(kGlinerEncoder);
 }
 
 GlinerPart gliner_part(const std::string& module) {

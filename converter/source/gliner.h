@@ -4,7 +4,6 @@
 #define BANTAM_CONVERTER_SOURCE_GLINER_H_
 
 #include <cstdint>
-#include <filesystem>
 #include <string>
 
 #include "base/error.h"
@@ -32,13 +31,8 @@ struct GlinerSettings {
   std::string label_token, text_token;
 };
 
-/// Is this a directory of the library, is this the config of such a source?
-bool is_gliner(const std::filesystem::path& directory);
-bool is_gliner(const Json& config);
-
-/// The directory as a source of its encoder's family. Throws Error as open_model_source does, and where the file does not say what
-/// the encoder is or what tokenizer it has.
-ModelSource open_gliner(const std::filesystem::path& directory);
+/// Is this the config of such a source?
+bool has_gliner(const Json& config);
 
 /// Settings of other heads and of what the library has beside are added to the problems as unsupported.
 GlinerSettings read_gliner(const Fields& config);

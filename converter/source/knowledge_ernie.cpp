@@ -15,7 +15,9 @@
 #include <vector>
 
 #include "base/error.h"
-#include "base/is_there.h"
+#include "base/regular_file.h"
+#include "source/model_source.h"
+#include "source/source_path.h"
 
 namespace bantam::convert {
 namespace fs = std::filesystem;
@@ -32,10 +34,7 @@ template <typename... Args>
   throw Error(ExitCode::kInvalid, fmt::format("{}: {}", file.string(), fmt::format(form, std::forward<Args>(args)...)));
 }
 
-fs::path settings_file(const fs::path& directory) {
-  const fs::path usual = directory / "config.json";
-  return is_there(usual) ? usual : directory / kErnieSettings;
-}
+const char* settings_file(const Directory& files) { return files.has("config.json") ? "config.json" : kErnieSettings; }
 
 /// Lines of a file, without what ends them.
 class Lines {
@@ -74,7 +73,7 @@ std::vector<std::string> read_numbers(const fs::path& path) {
   const std::optional<size_t> count = lines.next(&line) ? parse_count(line) : std::nullopt;
   if (!count || *count == 0) refuse(path, "line 1: is not the number of entities");
   // A line has a name, a tab, a digit and its end: more entities than that are not in the file, nor in memory.
-  if (*count > fs::file_size(path) / 4) refuse(path, "line 1: says {} entities; is the file complete?", *count);
+  if (*count > RegularFile(path).size() / 4) refuse(path, "line 1: says {} entities; is the file complete?", *count);
   std::vector<std::string> names(*count);
   std::vector<bool> known(*count);
   size_t found = 0;
@@ -143,7 +142,7 @@ bool parse_row(const std::string& line, size_t width, std::vector<double>* row) 
 /// The rows of entity2vec.vec that have a place, each there.
 MemoryTensor read_vectors(const fs::path& path, size_t width, const std::vector<int64_t>& places, size_t kept) {
   // A number has a digit and what ends it: before memory is taken for more than the file can hold.
-  if (fs::file_size(path) / 2 / width < kept) {
+  if (RegularFile(path).size() / 2 / width < kept) {
     refuse(path, "is too short for {} vectors of {} numbers (entity_size); is the file complete?", kept, width);
   }
   MemoryTensor table{{kept, width}, std::vector<float>(kept * width)};
@@ -187,11 +186,12 @@ std::vector<std::string> stated_names(const fs::path& file, const Json& config, 
 
 class Opening {
  public:
-  Opening(const fs::path& directory, const fs::path& entities) : directory_(directory), list_(entities) {
-    source_.root = source_.directory = directory;
-    source_.config = read_json_object(settings_file(directory));
-    checkpoint_ = std::make_shared<Checkpoint>(directory);
-    source_.tokenizer = read_tokenizer_files(directory);
+  Opening(const SourcePath& named, const fs::path& entities)
+      : directory_(named.path), files_(*named.files), settings_(settings_file(files_)), list_(entities) {
+    source_.files = named.files;
+    source_.config = files_.object(settings_);
+    checkpoint_ = std::make_shared<Checkpoint>(files_);
+    source_.tokenizer = read_tokenizer_files(files_);
     for (const auto& file : checkpoint_->files()) source_.weight_files.push_back(file->path());
   }
 
@@ -233,7 +233,7 @@ class Opening {
     if (extents.size() != 2 || extents[0] == 0 || extents[0] >= kMostEntityRows) {
       refuse(directory_, "tensor \"{}\": is not a matrix of a row an entity", name);
     }
-    const fs::path file = settings_file(directory_);
+    const fs::path file = files_.path(settings_);
     std::vector<std::string> names = stated_names(file, source_.config, static_cast<size_t>(extents[0]));
     if (!list_.empty()) {
       if (names.empty()) refuse(file, "{}: missing; without names no entities can be chosen", kEntityNames);
@@ -253,30 +253,33 @@ class Opening {
   }
 
   void from_files() {
-    fs::path folder = directory_;
-    if (!is_there(folder / kVectors) && !is_there(folder / kNumbers)) folder = directory_ / "kg_embed";
+    const bool beside = files_.has(kVectors) || files_.has(kNumbers);
+    const std::string folder = beside ? "" : "kg_embed";
+    const auto path = [&](const char* name) { return files_.path(name_in(folder, name)); };
     for (const char* name : {kNumbers, kVectors}) {
-      if (is_there(folder / name)) continue;
+      if (files_.has(name_in(folder, name))) continue;
       refuse(directory_,
              "holds no {}, nor a tensor \"{}\": put the published folder kg_embed, with {} and {}, into the directory",
              name, kEntityTable, kVectors, kNumbers);
     }
-    std::vector<std::string> names = read_numbers(folder / kNumbers);
+    std::vector<std::string> names = read_numbers(path(kNumbers));
     const std::vector<int64_t> places = choose(list_, &names);
     constexpr uint64_t kUsual = 100, kMost = uint64_t{1} << 16;
     const Json size = source_.config.value("entity_size", Json(kUsual));
     if (!size.is_number_unsigned() || size == 0 || size.get<uint64_t>() > kMost) {
-      refuse(settings_file(directory_), "entity_size: {} is not a whole number from 1 to {}", size.dump(), kMost);
+      refuse(files_.path(settings_), "entity_size: {} is not a whole number from 1 to {}", size.dump(), kMost);
     }
     const std::string* words = find(kWordTable);
     const std::string prefix = words == nullptr ? "bert." : words->substr(0, words->size() - kWordTable.size());
-    checkpoint_->put(prefix + kEntityTable, read_vectors(folder / kVectors, size.get<size_t>(), places, names.size()));
-    for (const char* name : {kNumbers, kVectors}) source_.weight_files.push_back(folder / name);
+    checkpoint_->put(prefix + kEntityTable, read_vectors(path(kVectors), size.get<size_t>(), places, names.size()));
+    for (const char* name : {kNumbers, kVectors}) source_.weight_files.push_back(path(name));
     source_.config["entity_count"] = names.size();
     source_.config[kEntityNames] = std::move(names);
   }
 
   const fs::path& directory_;
+  const Directory& files_;
+  const char* settings_;
   const fs::path& list_;
   ModelSource source_;
   std::shared_ptr<Checkpoint> checkpoint_;
@@ -284,19 +287,21 @@ class Opening {
 
 }  // namespace
 
-bool is_knowledge_ernie(const fs::path& directory) {
-  const fs::path file = settings_file(directory);
-  if (!is_there(file)) return false;
-  if (file.filename() == kErnieSettings) return true;
-  const Json config = read_json_object(file);
+bool is_knowledge_ernie(const SourcePath& named) {
+  if (!named.is_folder()) return false;
+  const std::string file = settings_file(*named.files);
+  if (file == kErnieSettings) return named.files->has(file);
+  const Json& config = named.files->object(file);
   if (config.value("model_type", Json()) == "knowledge_ernie") return true;
   const Json types = config.value("layer_types", Json());
   const auto of_entities = [](const Json& type) { return type == "mix" || type == "norm"; };
   return types.is_array() && std::any_of(types.begin(), types.end(), of_entities);
 }
 
-ModelSource open_knowledge_ernie(const fs::path& directory, const fs::path& entities) {
-  return Opening(directory, entities).run();
+// A source whose weights have the table of entities as a tensor. `options.entities`: a file of names, one a line: those
+// alone are kept, in its order. Fails where tables and names do not fit.
+ModelSource open_knowledge_ernie(const SourcePath& named, const SourceOptions& options) {
+  return Opening(named, options.entities).run();
 }
 
 }  // namespace bantam::convert

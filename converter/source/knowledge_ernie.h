@@ -3,22 +3,11 @@
 #ifndef BANTAM_CONVERTER_SOURCE_KNOWLEDGE_ERNIE_H_
 #define BANTAM_CONVERTER_SOURCE_KNOWLEDGE_ERNIE_H_
 
-#include <filesystem>
-
-#include "source/model_source.h"
-
 namespace bantam::convert {
 
 constexpr const char* kErnieSettings = "ernie_config.json";
 /// Under this key the config of a source has the names of entities, in the order of the table's rows.
 constexpr const char* kEntityNames = "entity_names";
-
-/// Is this a directory of such a model, by its settings?
-bool is_knowledge_ernie(const std::filesystem::path& directory);
-
-/// The directory as a source whose weights have the table of entities as a tensor. `entities`: a file of names, one a line: those
-/// alone are kept, in its order; "": all are. Throws Error as open_model_source does, and where tables and names do not fit.
-ModelSource open_knowledge_ernie(const std::filesystem::path& directory, const std::filesystem::path& entities);
 
 }  // namespace bantam::convert
 

@@ -1,27 +1,25 @@
-#include "source/marian.h"
-
+// Directories of Marian's own (Junczys-Dowmunt et al., arXiv 1804.00344), of the students that Bergamot publishes:
+// weights and settings in one binary file, and SentencePiece vocabularies.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <fstream>
 #include <map>
 #include <memory>
 #include <stdexcept>
 #include <string>
 #include <string_view>
-#include <system_error>
 #include <utility>
 #include <vector>
 
 #include "base/error.h"
-#include "base/is_there.h"
-#include "source/explain.h"
 #include "source/marian_file.h"
 #include "source/marian_settings.h"
 #include "source/marian_shortlist.h"
+#include "source/model_source.h"
+#include "source/source_path.h"
 #include "tokenizer/sentencepiece_model.h"
 
 namespace bantam::convert {
@@ -82,39 +80,32 @@ bool has_suffix(std::string_view text, std::string_view with) {
 }
 
 /// The names of the directory's files that end so, in their order.
-std::vector<std::string> files_with(const fs::path& directory, std::string_view end) {
-  std::vector<std::string> names;
-  std::error_code error;
-  for (fs::directory_iterator it(directory, error), last; !error && it != last; it.increment(error)) {
-    std::string name = it->path().filename().string();
-    if (has_suffix(name, end)) names.push_back(std::move(name));
-  }
-  std::sort(names.begin(), names.end());
+std::vector<std::string> files_with(const Directory& files, std::string_view end) {
+  std::vector<std::string> names = files.names();
+  const auto is_other = [&](const std::string& name) { return !has_suffix(name, end); };
+  names.erase(std::remove_if(names.begin(), names.end(), is_other), names.end());
   return names;
 }
 
-/// Whether what a file begins with is what `is` tells.
-bool begins_as(const fs::path& file, bool (*is)(std::string_view bytes)) {
-  std::array<char, 16> head{};
-  std::error_code error;
-  if (!fs::is_regular_file(file, error)) return false;
-  std::ifstream stream(file, std::ios::binary);
-  stream.read(head.data(), head.size());
-  return stream.gcount() == std::streamsize{head.size()} && is({head.data(), head.size()});
+/// Is what a file begins with what `is` tells?
+bool begins_as(const Directory& files, const std::string& name, bool (*is)(std::string_view bytes)) {
+  constexpr size_t kHead = 16;
+  const std::string_view head = files.begin(name).substr(0, kHead);
+  return head.size() == kHead && is(head);
 }
 
 /// The names of the directory's binary files that begin so.
-std::vector<std::string> binaries_of(const fs::path& directory, bool (*is)(std::string_view bytes)) {
-  std::vector<std::string> names = files_with(directory, ".bin");
-  const auto is_none = [&](const std::string& name) { return !begins_as(directory / name, is); };
+std::vector<std::string> binaries_of(const Directory& files, bool (*is)(std::string_view bytes)) {
+  std::vector<std::string> names = files_with(files, ".bin");
+  const auto is_none = [&](const std::string& name) { return !begins_as(files, name, is); };
   names.erase(std::remove_if(names.begin(), names.end(), is_none), names.end());
   return names;
 }
-std::vector<std::string> models_of(const fs::path& directory) { return binaries_of(directory, MarianFile::begins); }
+std::vector<std::string> models_of(const Directory& files) { return binaries_of(files, MarianFile::begins); }
 
 /// Files as they are downloaded.
-std::vector<std::string> packed_of(const fs::path& directory) {
-  std::vector<std::string> names = files_with(directory, ".bin.gz");
+std::vector<std::string> packed_of(const Directory& files) {
+  std::vector<std::string> names = files_with(files, ".bin.gz");
   const auto is_other = [](const std::string& name) { return !has_prefix(name, "model."); };
   names.erase(std::remove_if(names.begin(), names.end(), is_other), names.end());
   return names;
@@ -122,17 +113,16 @@ std::vector<std::string> packed_of(const fs::path& directory) {
 
 class MarianOpening {
  public:
-  MarianOpening(const fs::path& named, fs::path shortlist)
-      : directory_(fs::is_directory(named)   ? named
-                   : named.has_parent_path() ? named.parent_path()
-                                             : fs::path(".")),
+  MarianOpening(const SourcePath& named, fs::path shortlist)
+      : files_(*named.files),
+        directory_(files_.path("")),
         run_(settings_of_runs()),
-        model_(fs::is_directory(named) ? one_model() : named),
+        model_(named.is_folder() ? one_model() : named.path),
         shortlist_(std::move(shortlist)),
         file_(read_text_file(model_, kMostMarianBytes), model_.string()),
         settings_(file_.settings(), model_.string() + ": special:model.yml") {}
 
-  ModelSource open() {
+  ModelSource open(std::shared_ptr<const Directory> files) {
     if (!settings_.has("type")) {
       throw Error(ExitCode::kInvalid,
                   fmt::format("{}: item \"special:model.yml\", which says what the model is, is missing or has no "
@@ -141,7 +131,7 @@ class MarianOpening {
     }
     check_marian(settings_, &problems_);
     problems_.raise();
-    source_.root = source_.directory = directory_;
+    source_.files = std::move(files);
     source_.weight_files = {model_};
     const bool shared = file_.has(kSharedTable);
     const uint64_t source_rows = rows_of(shared ? kSharedTable : "encoder_Wemb"),
@@ -158,8 +148,8 @@ class MarianOpening {
  private:
   /// The one of the directory's settings of runs that names vocabularies; they name the model, too.
   MarianSettings settings_of_runs() const {
-    for (const std::string& name : files_with(directory_, ".yml")) {
-      MarianSettings settings(read_text_file(directory_ / name), (directory_ / name).string());
+    for (const std::string& name : files_with(files_, ".yml")) {
+      MarianSettings settings(files_.text(name), files_.path(name).string());
       if (settings.has("vocabs")) return settings;
     }
     return {"", ""};
@@ -167,22 +157,21 @@ class MarianOpening {
 
   /// A file that settings name, beside them.
   fs::path beside(const std::string& key, const std::string& stated) const {
-    fs::path path = directory_ / fs::path(stated).filename();
-    if (!fs::path(stated).filename().empty() && is_there(path)) return path;
+    const std::string name = fs::path(stated).filename().string();
+    if (!name.empty() && files_.has(name)) return files_.path(name);
     throw Error(ExitCode::kIo,
                 fmt::format("{}: {}: there is no file {} beside it; download it too, or correct the name", run_.where(),
-                            key, fs::path(stated).filename().string()));
+                            key, name));
   }
 
   fs::path one_model() const {
     if (const std::vector<std::string> stated = run_.list("models"); !stated.empty()) {
       return beside("models", stated.front());
     }
-    const std::vector<std::string> models = models_of(directory_);
+    const std::vector<std::string> models = models_of(files_);
     if (models.empty()) {
-      throw Error(ExitCode::kInvalid,
-                  fmt::format("{}: holds {}, which is compressed; unpack it first: gunzip {}/*.gz", directory_.string(),
-                              packed_of(directory_).front(), directory_.string()));
+      throw Error(ExitCode::kInvalid, fmt::format("{}: holds {}, which is compressed; unpack it first: gunzip {}/*.gz",
+                                                  directory_.string(), packed_of(files_).front(), directory_.string()));
     }
     if (models.size() > 1) {
       throw Error(ExitCode::kInvalid, fmt::format("{}: holds several models of Marian ({}); name the file of one",
@@ -231,7 +220,7 @@ class MarianOpening {
     if (const std::vector<std::string> stated = run_.list("vocabs"); !stated.empty()) {
       return {beside("vocabs", stated.front()), beside("vocabs", stated.back())};
     }
-    const std::vector<std::string> names = files_with(directory_, ".spm");
+    const std::vector<std::string> names = files_with(files_, ".spm");
     if (names.size() == 1) return {directory_ / names.front(), directory_ / names.front()};
     const auto of_side = [&](std::string_view side) {
       const auto is = [&](const std::string& name) { return has_prefix(name, side); };
@@ -316,14 +305,14 @@ class MarianOpening {
     if (shortlist_ == "none") return {};
     if (!shortlist_.empty()) return shortlist_;
     if (const std::vector<std::string> stated = run_.list("shortlist"); !stated.empty()) {
-      fs::path path = directory_ / fs::path(stated.front()).filename();
-      if (begins_as(path, is_marian_shortlist)) return path;
+      const std::string name = fs::path(stated.front()).filename().string();
+      if (begins_as(files_, name, is_marian_shortlist)) return files_.path(name);
       source_.notes.push_back(
-          fmt::format("{}: shortlist: {} is {}: texts may have every word", run_.where(), path.filename().string(),
-                      is_there(path) ? "no binary shortlist (\"marian-conv --shortlist\" makes one)" : "not there"));
+          fmt::format("{}: shortlist: {} is {}: texts may have every word", run_.where(), name,
+                      files_.has(name) ? "no binary shortlist (\"marian-conv --shortlist\" makes one)" : "not there"));
       return {};
     }
-    const std::vector<std::string> names = binaries_of(directory_, is_marian_shortlist);
+    const std::vector<std::string> names = binaries_of(files_, is_marian_shortlist);
     if (names.size() > 1) {
       problems_.add(ExitCode::kInvalid, fmt::format("{}: holds several shortlists ({}); name one by --shortlist",
                                                     directory_.string(), fmt::join(names, ", ")));
@@ -406,6 +395,7 @@ class MarianOpening {
     }
   }
 
+  const Directory& files_;
   fs::path directory_;
   MarianSettings run_;
   fs::path model_;
@@ -419,15 +409,19 @@ class MarianOpening {
 
 }  // namespace
 
-bool is_marian(const fs::path& named) {
-  std::error_code error;
-  if (!fs::is_directory(named, error)) return named.extension() == ".bin" && begins_as(named, MarianFile::begins);
-  if (is_there(named / "config.json")) return false;
-  return !models_of(named).empty() || !packed_of(named).empty();
+// Such a file, or a directory with one and no config.json.
+bool is_marian(const SourcePath& named) {
+  const Directory& files = *named.files;
+  if (!named.is_folder()) {
+    return named.is_file() && named.path.extension() == ".bin" && begins_as(files, named.file, MarianFile::begins);
+  }
+  return !files.has("config.json") && (!models_of(files).empty() || !packed_of(files).empty());
 }
 
-ModelSource open_marian(const fs::path& named, const fs::path& shortlist) {
-  return MarianOpening(named, shortlist).open();
+// A source of the family `marian_ssru`: tensors by its names, f32, and with one more token that has a row of zeros, for
+// that is what Marian's decoders begin with. Names every setting that is not supported.
+ModelSource open_marian(const SourcePath& named, const SourceOptions& options) {
+  return MarianOpening(named, options.shortlist).open(named.files);
 }
 
 }  // namespace bantam::convert

@@ -1,13 +1,10 @@
 #include "source/model_card.h"
 
-#include <system_error>
 #include <vector>
 
 #include "base/error.h"
-#include "base/json_file.h"
 
 namespace bantam::convert {
-namespace fs = std::filesystem;
 namespace {
 
 constexpr size_t kMaxField = 400;
@@ -119,12 +116,11 @@ ModelCard parse_model_card(std::string_view text) {
   return card;
 }
 
-ModelCard read_model_card(const fs::path& directory) {
-  const fs::path path = directory / "README.md";
-  std::error_code error;
-  if (!fs::is_regular_file(path, error)) return {};
+ModelCard read_model_card(const Directory& files, const std::string& folder) {
+  const std::string name = name_in(folder, kCardFile);
+  if (!files.has_file(name)) return {};
   try {
-    return parse_model_card(read_text_file(path, kMaxCardBytes));
+    return parse_model_card(files.text(name, kMaxCardBytes));
   } catch (const Error&) {
     return {};  // the card is a courtesy: a model converts without it
   }

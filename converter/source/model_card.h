@@ -3,10 +3,11 @@
 #define BANTAM_CONVERTER_SOURCE_MODEL_CARD_H_
 
 #include <cstddef>
-#include <filesystem>
 #include <map>
 #include <string>
 #include <string_view>
+
+#include "base/directory.h"
 
 namespace bantam::convert {
 
@@ -25,8 +26,10 @@ struct ModelCard {
 /// Never fails: what it does not understand it leaves out.
 ModelCard parse_model_card(std::string_view text);
 
-/// Card of `directory`/README.md; all empty when there is none.
-ModelCard read_model_card(const std::filesystem::path& directory);
+inline constexpr const char* kCardFile = "README.md";
+
+/// Card of README.md in a folder of `files`; all empty where there is none, or it cannot be read.
+ModelCard read_model_card(const Directory& files, const std::string& folder);
 
 }  // namespace bantam::convert
 

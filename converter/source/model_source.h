@@ -1,17 +1,18 @@
-// ModelSource: what a Hugging Face directory says, read but not yet a graph. Importers make graphs of it; student
+// ModelSource: what a model's directory or file says, read but not yet a graph. Importers make graphs of it; student
 // layouts (../student) change it in memory first.
 #ifndef BANTAM_CONVERTER_SOURCE_MODEL_SOURCE_H_
 #define BANTAM_CONVERTER_SOURCE_MODEL_SOURCE_H_
 
 #include <filesystem>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
+#include "base/directory.h"
 #include "base/json_file.h"
 #include "source/checkpoint.h"
 #include "source/model_card.h"
+#include "source/sentence_modules.h"
 #include "source/shortlist.h"
 #include "tokenizer/tokenizer.h"
 
@@ -21,18 +22,30 @@ namespace onnx {
 struct Model;
 }
 
+/// How images, or sounds, become numbers; around the transformer.
+inline constexpr const char* kImageSettings = "preprocessor_config.json";
+
 struct ModelSource {
-  std::filesystem::path root;               // what the user named: model card, modules.json
-  std::filesystem::path directory;          // where the transformer itself lies; `root` but for sentence-transformers
-  Json config;                              // config.json
+  /// What lies beside the weights. Who wants a file takes it from here; nobody else asks the file system for it.
+  std::shared_ptr<const Directory> files = Directory::nothing();
+  std::string around;       // the folder in `files` of modules.json and what else stands around the transformer
+  std::string inside;       // the folder in `files` of the transformer itself; `around` but for sentence-transformers
+  SentenceModules modules;  // of modules.json; empty: there is none
+  Json config;              // config.json
   std::string config_name = "config.json";  // what problems call it
   std::shared_ptr<const Checkpoint> checkpoint;
   TokenizerFiles tokenizer;
+  ModelCard card;                                    // of README.md, or of the file that holds all
   std::vector<std::filesystem::path> weight_files;   // where the weights come from
   std::shared_ptr<const SourceShortlist> shortlist;  // null: texts may have every word
   std::vector<std::string> notes;                    // report lines for the user
   std::shared_ptr<const onnx::Model> onnx;           // instead of the checkpoint and what config.json says of layers
-  std::optional<ModelCard> card;                     // else root/README.md is read
+
+  /// Names in `files`: of what stands around the transformer, and of what lies with it.
+  std::string name_around(const std::string& name) const { return name_in(around, name); }
+  std::string name_inside(const std::string& name) const { return name_in(inside, name); }
+  /// The folder of the transformer, or the file that holds all, as messages call it.
+  std::filesystem::path directory() const { return files->path(inside); }
 };
 
 /// What of a directory is taken.
@@ -42,10 +55,22 @@ struct SourceOptions {
   std::string tower = {};                // of a directory of two models, "text" or "vision"
 };
 
-/// `directory` may be a file that holds all of it (GGUF). Reads config.json, the tokenizer's files and the headers of the weights. Throws Error for a directory that is not there,
-/// for JSON and weights that cannot be read; what is wrong with the tokenizer is told by import_tokenizer. Options that are not for
-/// such a directory are an Error.
-ModelSource open_model_source(const std::filesystem::path& directory, const SourceOptions& options = {});
+/// The weights of a directory as they are stored, in the folder where its modules.json has them. Throws Error.
+Checkpoint open_checkpoint(const std::filesystem::path& directory);
+
+/// Takes the weights, the files that they come from and the tokenizer from `source->inside`. Throws Error for weights
+/// that cannot be read; what is wrong with the tokenizer is told by import_tokenizer.
+void read_checkpoint(ModelSource* source);
+
+/// The end of opening: reads what stands around the transformer (modules.json, the card, settings of modules, heads and
+/// images), where the format has not read it. Documents that cannot be read are an Error where somebody needs them; a
+/// modules.json is, here.
+void read_around(ModelSource* source);
+
+/// Reads `named`: a directory, or a file that holds all of a model; ../import/formats.inc lists the formats. Throws
+/// Error for what is not there, for JSON and weights that cannot be read, and for options that the format does not
+/// take.
+ModelSource open_model_source(const std::filesystem::path& named, const SourceOptions& options = {});
 
 }  // namespace bantam::convert
 

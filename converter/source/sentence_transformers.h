@@ -3,12 +3,12 @@
 #define BANTAM_CONVERTER_SOURCE_SENTENCE_TRANSFORMERS_H_
 
 #include <cstdint>
-#include <filesystem>
 #include <string>
 #include <vector>
 
 #include "base/error.h"
 #include "graph/builder.h"
+#include "source/model_source.h"
 
 namespace bantam::convert {
 
@@ -42,39 +42,21 @@ struct SentencePooling {
   TermPooling terms;        // of sparse embeddings, which have none of the others
 };
 
-/// True when `directory` has a modules.json.
-bool is_sentence_transformers(const std::filesystem::path& directory);
-
-/// True when the first of its modules is a table of static embeddings.
-bool has_static_module(const std::filesystem::path& directory);
-
-/// True when its modules give a vector a token: none pools, and some project tokens or say which of them count.
-bool gives_token_vectors(const std::filesystem::path& directory);
-
-/// The folders of its modules of this type, in their order.
-std::vector<std::filesystem::path> module_directories(const std::filesystem::path& directory, const std::string& type);
-
-/// Where the transformer, or the table, itself lies: `directory` or the subfolder that modules.json names.
-std::filesystem::path transformer_directory(const std::filesystem::path& directory);
-
-/// Files that say what stands after the transformer, relative to `directory`; only those that exist.
-std::vector<std::string> sentence_transformers_files(const std::filesystem::path& directory);
+/// Files that say what stands after the transformer, relative to the folder of modules.json; only those that are there.
+std::vector<std::string> sentence_transformers_files(const ModelSource& source);
 
 /// Reads the modules after the transformer. Unsupported modules and settings go to `problems`; other
 /// prompts than the default one to `notes`. `hidden`: width of the encoder.
-SentencePooling read_sentence_pooling(const std::filesystem::path& directory, uint32_t hidden, Problems& problems,
+SentencePooling read_sentence_pooling(const ModelSource& source, uint32_t hidden, Problems& problems,
                                       std::vector<std::string>& notes);
 
-/// True when its modules give weights of terms (SPLADE).
-bool gives_terms(const std::filesystem::path& directory);
+/// How the modules give weights of terms; the largest of a text's tokens, as most models do, where there are no
+/// modules.
+SentencePooling read_term_pooling(const ModelSource& source, Problems& problems, std::vector<std::string>& notes);
 
-/// How they do; as most models do (the largest of tokens) where the directory is a plain one.
-SentencePooling read_term_pooling(const std::filesystem::path& directory, Problems& problems,
-                                  std::vector<std::string>& notes);
-
-/// The same of a directory that gives token vectors, where nothing pools. PyLate's modules leave out the last one, which divides
-/// vectors by their length.
-SentencePooling read_token_modules(const std::filesystem::path& directory, uint32_t hidden, Problems& problems);
+/// The modules of token vectors, where nothing pools. PyLate's leave out the last one, which divides vectors by their
+/// length.
+SentencePooling read_token_modules(const ModelSource& source, uint32_t hidden, Problems& problems);
 
 }  // namespace bantam::convert
 

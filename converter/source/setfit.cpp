@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "base/is_there.h"
-#include "base/json_file.h"
+#include <utility>
+
 #include "source/fields.h"
 #include "source/labels.h"
 #include "source/safetensors.h"
@@ -14,7 +14,6 @@ namespace {
 
 constexpr const char* kPickledHead = "model_head.pkl";
 constexpr const char* kWeights = "model_head.safetensors";
-constexpr const char* kSettings = "config_setfit.json";
 constexpr const char* kSaveWeights =
     "if you trust the file, save the weights of its logistic regression beside it: python -c \"import joblib, "
     "safetensors.numpy as s; h = joblib.load('model_head.pkl'); s.save_file({'coef': h.coef_, 'intercept': "
@@ -23,8 +22,7 @@ constexpr const char* kSaveWeights =
 
 class HeadReader {
  public:
-  HeadReader(const fs::path& directory, Problems& problems)
-      : file_(directory / kWeights), weights_(file_), problems_(problems) {}
+  HeadReader(fs::path file, Problems& problems) : file_(std::move(file)), weights_(file_), problems_(problems) {}
 
   SetFitHead read(uint32_t width) {
     SetFitHead head;
@@ -67,38 +65,38 @@ class HeadReader {
 };
 
 /// The labels that config_setfit.json lists, or their numbers.
-void read_settings(const fs::path& file, SetFitHead& head, Problems& problems) {
+void read_settings(const ModelSource& source, SetFitHead& head, Problems& problems) {
   const size_t count = head.rows == 1 ? 2 : head.rows;
-  if (is_there(file)) {
-    const Json json = read_json_object(file);
-    const Fields fields(json, file.string(), problems);
-    head.normalize = fields.flag("normalize_embeddings", false);
-    if (fields.has("labels")) {
-      head.labels = read_label_list(fields, "labels");
-      if (head.labels.size() != count) {
-        fields.problem(ExitCode::kInvalid, "labels",
-                       fmt::format("names {} labels, but the head has scores of {}", head.labels.size(), count));
-      }
-      return;
+  const std::string file = source.name_around(kSetFitSettings);
+  const Fields fields(source.files->object_or_empty(file), source.files->path(file).string(), problems);
+  head.normalize = fields.flag("normalize_embeddings", false);
+  if (fields.has("labels")) {
+    head.labels = read_label_list(fields, "labels");
+    if (head.labels.size() != count) {
+      fields.problem(ExitCode::kInvalid, "labels",
+                     fmt::format("names {} labels, but the head has scores of {}", head.labels.size(), count));
     }
+    return;
   }
   for (size_t i = 0; i < count; ++i) head.labels.push_back(fmt::format("LABEL_{}", i));
 }
 
 }  // namespace
 
-bool is_setfit(const fs::path& directory) {
-  return is_there(directory / kPickledHead) || is_there(directory / kWeights);
+bool is_setfit(const ModelSource& source) {
+  const auto has = [&source](const char* name) { return source.files->has(source.name_around(name)); };
+  return has(kPickledHead) || has(kWeights);
 }
 
-SetFitHead read_setfit(const fs::path& directory, uint32_t width, Problems& problems) {
-  if (!is_there(directory / kWeights)) {
-    problems.add(ExitCode::kUnsupported, fmt::format("{}: a pickle, which is never executed; {}",
-                                                     (directory / kPickledHead).string(), kSaveWeights));
+SetFitHead read_setfit(const ModelSource& source, uint32_t width, Problems& problems) {
+  const auto path = [&source](const char* name) { return source.files->path(source.name_around(name)); };
+  if (!source.files->has(source.name_around(kWeights))) {
+    problems.add(ExitCode::kUnsupported,
+                 fmt::format("{}: a pickle, which is never executed; {}", path(kPickledHead).string(), kSaveWeights));
     return {};
   }
-  SetFitHead head = HeadReader(directory, problems).read(width);
-  if (head.rows != 0) read_settings(directory / kSettings, head, problems);
+  SetFitHead head = HeadReader(path(kWeights), problems).read(width);
+  if (head.rows != 0) read_settings(source, head, problems);
   return head;
 }
 

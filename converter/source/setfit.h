@@ -3,12 +3,12 @@
 #define BANTAM_CONVERTER_SOURCE_SETFIT_H_
 
 #include <cstdint>
-#include <filesystem>
 #include <string>
 #include <vector>
 
 #include "base/error.h"
 #include "graph/builder.h"
+#include "source/model_source.h"
 
 namespace bantam::convert {
 
@@ -21,12 +21,14 @@ struct SetFitHead {
   bool normalize = false;  // the vector is divided by its length first
 };
 
-/// True when `directory` has a head: model_head.pkl, or its weights as model_head.safetensors.
-bool is_setfit(const std::filesystem::path& directory);
+inline constexpr const char* kSetFitSettings = "config_setfit.json";
+
+/// Is there a head: model_head.pkl, or its weights as model_head.safetensors?
+bool is_setfit(const ModelSource& source);
 
 /// Reads "coef" [rows, width] and "intercept" [rows] of model_head.safetensors, and config_setfit.json. Executes nothing: where there is
 /// only model_head.pkl, a pickle, the problem says how to save its weights.
-SetFitHead read_setfit(const std::filesystem::path& directory, uint32_t width, Problems& problems);
+SetFitHead read_setfit(const ModelSource& source, uint32_t width, Problems& problems);
 
 }  // namespace bantam::convert
 

@@ -1,5 +1,5 @@
-#include "source/static_embeddings.h"
-
+// Directories of static embeddings: a table with a row a token, as model2vec and sentence-transformers
+// (StaticEmbedding) save it.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -10,10 +10,9 @@
 #include <vector>
 
 #include "base/error.h"
-#include "base/is_there.h"
-#include "source/explain.h"
+#include "source/model_source.h"
 #include "source/safetensors.h"
-#include "source/sentence_transformers.h"
+#include "source/source_path.h"
 
 namespace bantam::convert {
 namespace fs = std::filesystem;
@@ -39,7 +38,8 @@ std::vector<double> numbers_as(const std::string& bytes) {
 
 class StoredTable {
  public:
-  explicit StoredTable(const fs::path& directory) : checkpoint_(directory), where_(directory.string()) {
+  StoredTable(const Directory& files, const std::string& folder)
+      : checkpoint_(files, folder), where_(files.path(folder).string()) {
     const auto& tensors = checkpoint_.tensors();
     name_ = tensors.count(kModuleTable) != 0 ? kModuleTable : kTable;
     if (tensors.count(name_) == 0) {
@@ -152,23 +152,31 @@ bool says(const Json& config, const char* key, const char* value) {
 
 }  // namespace
 
-bool is_static_embeddings(const fs::path& directory) {
-  if (is_sentence_transformers(directory)) return has_static_module(directory);
-  if (!is_there(directory / "config.json")) return false;
-  const Json config = read_json_object(directory / "config.json");
+// Where modules.json begins with a StaticEmbedding module; without modules.json, where config.json is of model2vec's
+// kind, or names no model_type while model.safetensors holds "embeddings".
+bool is_static_embeddings(const SourcePath& named) {
+  const Directory& files = *named.files;
+  if (!named.is_folder()) return false;
+  if (files.has(kModulesFile)) return read_sentence_modules(files).begin_static();
+  if (!files.has("config.json")) return false;
+  const Json& config = files.object("config.json");
   if (says(config, "model_type", "model2vec")) return true;
-  const fs::path weights = directory / "model.safetensors";
-  return !config.contains("model_type") && is_there(weights) && Safetensors(weights).tensors().count(kTable) != 0;
+  constexpr const char* kTableFile = "model.safetensors";
+  return !config.contains("model_type") && files.has(kTableFile) &&
+         Safetensors(files.path(kTableFile)).tensors().count(kTable) != 0;
 }
 
-ModelSource open_static_embeddings(const fs::path& directory) {
+// A model whose config.json says "model2vec", and whose one tensor "embeddings" has a row for each token id: row
+// `mapping`[id] of the stored table times `weights`[id], where those are there. What model2vec saved has a row of zeros
+// for the unknown token, which that library leaves out. Memory: the table as f32.
+ModelSource open_static_embeddings(const SourcePath& named, const SourceOptions& /*options*/) {
   ModelSource source;
-  source.root = directory;
-  source.directory = transformer_directory(directory);
-  const StoredTable table(source.directory);
-  const fs::path config = source.directory / "config.json";
-  const Json stated = is_there(config) ? read_json_object(config) : Json::object();
-  source.tokenizer = read_tokenizer_files(source.directory);
+  source.files = named.files;
+  source.modules = read_sentence_modules(*named.files);
+  source.inside = transformer_folder(*named.files, source.modules);
+  const StoredTable table(*named.files, source.inside);
+  const Json& stated = named.files->object_or_empty(source.name_inside("config.json"));
+  source.tokenizer = read_tokenizer_files(*named.files, source.inside);
   source.config = {{"model_type", "model2vec"}, {"architectures", {"StaticModel"}}};
   source.config["vocab_size"] = table.tokens();
   source.config["hidden_dim"] = table.width();

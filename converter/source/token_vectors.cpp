@@ -4,12 +4,10 @@
 
 #include <algorithm>
 
-#include "base/is_there.h"
 #include "source/fields.h"
-#include "source/sentence_transformers.h"
+#include "source/sentence_modules.h"
 
 namespace bantam::convert {
-namespace fs = std::filesystem;
 namespace {
 
 constexpr uint32_t kMostTokens = 1U << 20;
@@ -36,10 +34,14 @@ std::vector<std::string> words(const Fields& fields, const char* key, std::vecto
   return {};
 }
 
-TokenVectorSettings read_colbert(const fs::path& directory, Problems& problems) {
-  const fs::path file = directory / kColbertSettings;
-  const Json json = is_there(file) ? read_json_object(file) : Json::object();
-  const Fields fields(json, file.string(), problems);
+/// The fields of a file around the transformer; none where it is not there.
+Fields fields_around(const ModelSource& source, const std::string& name, Problems& problems) {
+  const std::string file = source.name_around(name);
+  return {source.files->object_or_empty(file), source.files->path(file).string(), problems};
+}
+
+TokenVectorSettings read_colbert(const ModelSource& source, Problems& problems) {
+  const Fields fields = fields_around(source, kColbertSettings, problems);
   TokenVectorSettings out;
   out.inserts = true;
   out.query = {fields.text("query_token_id", "[unused0]"), 0};
@@ -83,22 +85,20 @@ std::string prompt_of(const Fields& fields, const char* name) {
   return object ? fields.inside("prompts").text(name, "") : "";
 }
 
-void read_modules(const fs::path& directory, Problems& problems, TokenVectorSettings* out) {
-  for (const fs::path& module : module_directories(directory, "Transformer")) {
-    const fs::path file = module / "sentence_bert_config.json";
-    if (!is_there(file)) continue;
-    const Json json = read_json_object(file);
-    const Fields fields(json, file.string(), problems);
+void read_token_settings(const ModelSource& source, Problems& problems, TokenVectorSettings* out) {
+  for (const SentenceModule& module : source.modules.list) {
+    if (module.type != "Transformer") continue;
+    const Fields fields = fields_around(source, name_in(module.folder, kTransformerFile), problems);
     out->query.max_tokens = count_or(fields, "query_length", out->query.max_tokens);
     out->document.max_tokens = count_or(fields, "document_length", out->document.max_tokens);
     if (fields.has("query_expansion") && fields.raw("query_expansion").is_object()) {
       read_expansion(fields.inside("query_expansion"), out);
     }
   }
-  for (const fs::path& module : module_directories(directory, "MultiVectorMask")) {
-    const fs::path file = module / "config.json";
-    const Json json = read_json_object(file);
-    const Fields fields(json, file.string(), problems);
+  for (const SentenceModule& module : source.modules.list) {
+    if (module.type != "MultiVectorMask") continue;
+    const std::string file = source.name_around(name_in(module.folder, "config.json"));
+    const Fields fields(source.files->object(file), source.files->path(file).string(), problems);
     out->skipped = words(fields, "skiplist_words", {});
     if (words(fields, "skiplist_tasks", {"document"}) != std::vector<std::string>{"document"}) {
       fields.problem(ExitCode::kUnsupported, "skiplist_tasks", "only [\"document\"] is supported");
@@ -116,21 +116,19 @@ bool is_colbert(const Json& config) {
   return names != config.end() && names->is_array() && !names->empty() && names->front() == "HF_ColBERT";
 }
 
-TokenVectorSettings read_token_vector_settings(const fs::path& directory, const Json& config, Problems& problems) {
-  if (!is_sentence_transformers(directory)) {
-    return is_colbert(config) ? read_colbert(directory, problems) : TokenVectorSettings();
+TokenVectorSettings read_token_vector_settings(const ModelSource& source, Problems& problems) {
+  if (source.modules.empty()) {
+    return is_colbert(source.config) ? read_colbert(source, problems) : TokenVectorSettings();
   }
   TokenVectorSettings out;
-  const fs::path file = directory / "config_sentence_transformers.json";
-  const Json json = is_there(file) ? read_json_object(file) : Json::object();
-  const Fields fields(json, file.string(), problems);
+  const Fields fields = fields_around(source, kPromptsFile, problems);
   if (fields.has("query_prefix") || fields.text("model_type", "") == "ColBERT") {
     read_pylate(fields, &out);
   } else {
     out.query.prefix = prompt_of(fields, "query");
     out.document.prefix = prompt_of(fields, "document");
   }
-  read_modules(directory, problems, &out);
+  read_token_settings(source, problems, &out);
   return out;
 }
 

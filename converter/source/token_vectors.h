@@ -3,12 +3,12 @@
 #define BANTAM_CONVERTER_SOURCE_TOKEN_VECTORS_H_
 
 #include <cstdint>
-#include <filesystem>
 #include <string>
 #include <vector>
 
 #include "base/error.h"
 #include "base/json_file.h"
+#include "source/model_source.h"
 
 namespace bantam::convert {
 
@@ -36,8 +36,7 @@ bool is_colbert(const Json& config);
 /// Reads artifact.metadata of colbert-ir's layout; else config_sentence_transformers.json and the settings of the modules of
 /// PyLate's or sentence-transformers' own; what none of them says is as colbert-ir's code has it. A directory with neither says nothing:
 /// its texts have no prefixes. Problems name file and field.
-TokenVectorSettings read_token_vector_settings(const std::filesystem::path& directory, const Json& config,
-                                               Problems& problems);
+TokenVectorSettings read_token_vector_settings(const ModelSource& source, Problems& problems);
 
 }  // namespace bantam::convert
 

@@ -243,9 +243,9 @@ class VectorReader {
 
 }  // namespace
 
-VectorFormat vector_format(const std::string& start, bool text) {
+VectorFormat vector_format(std::string_view start, bool text) {
   const size_t end = start.find('\n');
-  const std::string_view first = std::string_view(start).substr(0, std::min(end, start.size()));
+  const std::string_view first = start.substr(0, std::min(end, start.size()));
   uint64_t rows = 0, columns = 0;
   const bool headed = end != std::string::npos && is_header(first, &rows, &columns);
   if (headed && !text) return VectorFormat::kBinary;

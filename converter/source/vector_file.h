@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <istream>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace bantam::convert {
@@ -22,7 +23,7 @@ enum class VectorFormat {
 };
 
 /// What a file that begins with these bytes, at least a few hundred where it has them, may be. `text`: its name says it is text.
-VectorFormat vector_format(const std::string& start, bool text);
+VectorFormat vector_format(std::string_view start, bool text);
 
 /// Reads the first `most` words (0: all) of a file of `size` bytes; `name` is what messages call it. Throws Error (kInvalid) that
 /// names lines, or rows, with another number of columns, without a finite number, with a word that stands there twice, and files that

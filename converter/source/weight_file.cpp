@@ -5,13 +5,12 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <fstream>
 #include <limits>
-#include <system_error>
 #include <utility>
 
 #include "base/error.h"
 #include "base/float_bits.h"
+#include "base/regular_file.h"
 #include "base/size.h"
 
 namespace bantam::convert {
@@ -27,15 +26,8 @@ bool multiply(uint64_t a, uint64_t b, uint64_t* out) {
 }
 
 uint64_t size_of_file(const fs::path& path) {
-  const std::string file = path.string();
-  std::error_code error;
-  const fs::file_status status = fs::status(path, error);
-  if (!fs::exists(status)) throw Error(ExitCode::kIo, fmt::format("{}: no such file", file));
-  if (!fs::is_regular_file(status)) throw Error(ExitCode::kIo, fmt::format("{}: is not a regular file", file));
-  const uint64_t size = fs::file_size(path, error);
-  const std::ifstream stream(path, std::ios::binary);
-  if (error || !stream) throw Error(ExitCode::kIo, fmt::format("{}: cannot be opened; check its permissions", file));
-  if (size == 0) throw Error(ExitCode::kInvalid, fmt::format("{}: is empty; copy it again", file));
+  const uint64_t size = RegularFile(path).size();
+  if (size == 0) throw Error(ExitCode::kInvalid, fmt::format("{}: is empty; copy it again", path.string()));
   return size;
 }
 

@@ -7,17 +7,21 @@
 #include <cstring>
 #include <fstream>
 #include <map>
+#include <memory>
 #include <string>
-#include <system_error>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "base/fail.h"
-#include "base/is_there.h"
+#include "base/regular_file.h"
 #include "source/explain.h"
 #include "source/fasttext.h"
 #include "source/fields.h"
+#include "source/knowledge_ernie.h"
+#include "source/model_source.h"
 #include "source/safetensors.h"
+#include "source/source_path.h"
 #include "source/vector_file.h"
 #include "text/lexicon.h"
 
@@ -26,89 +30,78 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr const char* kClassifier = "classifier.safetensors";
-constexpr size_t kStart = 4096;  // bytes that tell what a file is
 constexpr uint32_t kMostWordsOfText = 8192;
 /// Rows of a text of fastText's: a word of ten letters has some thirty n-grams.
 constexpr uint32_t kMostGramTokens = 65536;
 
-std::string start_of(const fs::path& file) {
-  std::string start(kStart, '\0');
-  std::ifstream stream(file, std::ios::binary);
-  stream.read(start.data(), static_cast<std::streamsize>(start.size()));
-  start.resize(static_cast<size_t>(std::max<std::streamsize>(stream.gcount(), 0)));
-  return start;
-}
-
-bool is_fasttext(const std::string& start) {
+bool is_fasttext(std::string_view start) {
   uint32_t magic = 0;
   if (start.size() < sizeof(magic)) return false;
   std::memcpy(&magic, start.data(), sizeof(magic));
   return magic == kFastTextMagic;
 }
 
-VectorFormat format_of(const fs::path& file, const std::string& start) {
+VectorFormat format_of(const fs::path& file, std::string_view start) {
   const std::string extension = file.extension().string();
   return vector_format(start, extension == ".vec" || extension == ".txt");
 }
 
-/// Whether vectors or a model of fastText may be in the file.
-bool may_hold_vectors(const fs::path& file) {
-  const std::string extension = file.extension().string();
+/// May vectors or a model of fastText be in the file?
+bool may_hold_vectors(const Directory& files, const std::string& name) {
+  const std::string extension = fs::path(name).extension().string();
   if (extension == ".vec" || extension == ".ftz") return true;
   if (extension != ".txt" && extension != ".bin") return false;
-  const std::string start = start_of(file);
-  return is_fasttext(start) || format_of(file, start) != VectorFormat::kNone;
+  const std::string_view start = files.begin(name);
+  return is_fasttext(start) || format_of(name, start) != VectorFormat::kNone;
 }
 
-std::vector<fs::path> candidates(const fs::path& directory) {
-  std::vector<fs::path> found;
-  std::error_code error;
-  for (fs::directory_iterator it(directory, error), end; !error && it != end; it.increment(error)) {
-    if (fs::is_regular_file(it->path(), error) && may_hold_vectors(it->path())) found.push_back(it->path());
+std::vector<std::string> candidates(const Directory& files) {
+  std::vector<std::string> found;
+  for (const std::string& name : files.names()) {
+    if (files.has_file(name) && may_hold_vectors(files, name)) found.push_back(name);
   }
-  std::sort(found.begin(), found.end());
   return found;
 }
 
-fs::path vectors_of(const fs::path& directory, const Fields& config, Problems& problems) {
-  if (fs::is_regular_file(directory)) return directory;  // named by itself
+/// The name in a directory of the file of its vectors.
+std::string vectors_of(const Directory& files, const Fields& config, Problems& problems) {
   const std::string named = config.text("vectors", "");
   if (!named.empty()) {
-    if (fs::path(named).has_parent_path() || !is_there(directory / named)) {
+    if (fs::path(named).has_parent_path() || !files.has_file(named)) {
       config.problem(ExitCode::kInvalid, "vectors", fmt::format("\"{}\" is no file of the directory", named));
     }
     problems.raise();
-    return directory / named;
+    return named;
   }
-  const std::vector<fs::path> found = candidates(directory);
+  std::vector<std::string> found = candidates(files);
   if (found.size() == 1) return found.front();
   if (found.empty()) {
     fail(ExitCode::kInvalid,
          "{}: holds no word vectors: no .vec, .txt or .bin file of word2vec, GloVe or fastText, and no "
          "model of fastText (.bin, .ftz)",
-         directory.string());
+         files.path("").string());
   }
-  std::vector<std::string> names;
-  names.reserve(found.size());
-  for (const fs::path& file : found) names.push_back(file.filename().string());
   fail(ExitCode::kInvalid, "{}: holds several files of vectors ({}); name one by \"vectors\" in config.json",
-       directory.string(), fmt::join(names, ", "));
+       files.path("").string(), fmt::join(found, ", "));
 }
 
 class DirectoryReader {
  public:
-  explicit DirectoryReader(const fs::path& directory)
-      : directory_(directory),
-        json_(is_there(directory / "config.json") ? read_json_object(directory / "config.json") : Json::object()),
-        config_(json_, (directory / "config.json").string(), problems_) {}
+  explicit DirectoryReader(const SourcePath& named)
+      : named_(named),
+        // A file that was named by itself is all there is.
+        files_(named.is_folder() ? named.files : Directory::nothing(named.path)),
+        json_(files_->object_or_empty("config.json")),
+        config_(json_, files_->path("config.json").string(), problems_) {}
 
   ModelSource read() {
-    file_ = vectors_of(directory_, config_, problems_);
+    const std::string name = named_.is_folder() ? vectors_of(*files_, config_, problems_) : named_.file;
+    file_ = named_.is_folder() ? files_->path(name) : named_.path;
     refuse_pointer(file_);
-    const std::string start = start_of(file_);
+    const std::string_view start = named_.files->begin(name);
     std::ifstream stream(file_, std::ios::binary);
     if (!stream) fail(ExitCode::kIo, "{}: cannot be read; check who may read it", file_.string());
-    const uint64_t size = fs::file_size(file_);
+    const uint64_t size = RegularFile(file_).size();
     source_.config = json_;
     source_.config["model_type"] = kWordVectors;
     is_fasttext(start) || file_.extension() == ".ftz" ? read_model(stream, size)
@@ -120,7 +113,7 @@ class DirectoryReader {
     source_.config["classifier_pooling"] = "mean";
     const bool classifies = tensors_.count("classifier.weight") != 0 || tensors_.count(kLabelTree) != 0;
     source_.config["architectures"] = {classifies ? "WordVectorsForSequenceClassification" : "WordVectorsModel"};
-    source_.root = source_.directory = directory_;
+    source_.files = files_;
     source_.checkpoint = std::make_shared<const Checkpoint>(std::move(tensors_));
     source_.weight_files.push_back(file_);
     return std::move(source_);
@@ -136,7 +129,7 @@ class DirectoryReader {
     source_.tokenizer.words = std::make_shared<const WordList>(std::move(list));
   }
 
-  void read_vectors_file(const std::string& start, std::istream& stream, uint64_t size) {
+  void read_vectors_file(std::string_view start, std::istream& stream, uint64_t size) {
     const VectorFormat format = format_of(file_, start);
     if (format == VectorFormat::kNone) {
       fail(ExitCode::kInvalid,
@@ -161,13 +154,13 @@ class DirectoryReader {
     list.lowercase = config_.flag("lowercase", !capitals);
     list.words = std::move(vectors.words);
     tensors_["embeddings"] = {{list.words.size(), vectors.width}, std::move(vectors.values)};
-    if (is_there(directory_ / kClassifier)) read_classifier(vectors.width);
+    if (files_->has(kClassifier)) read_classifier(vectors.width);
     limit(kMostWordsOfText);
     set_words(std::move(list));
   }
 
   void read_classifier(uint32_t width) {
-    const Safetensors file(directory_ / kClassifier);
+    const Safetensors file(files_->path(kClassifier));
     for (const auto& [name, tensor] : file.tensors()) {
       if (name == "weight" || name == "bias") continue;
       problems_.add(ExitCode::kInvalid,
@@ -225,9 +218,11 @@ class DirectoryReader {
     set_words(std::move(list));
   }
 
-  fs::path directory_, file_;
+  const SourcePath& named_;
+  std::shared_ptr<const Directory> files_;
+  fs::path file_;
   Problems problems_;
-  Json json_;
+  const Json& json_;
   Fields config_;
   ModelSource source_;
   std::map<std::string, MemoryTensor> tensors_;
@@ -235,20 +230,24 @@ class DirectoryReader {
 
 }  // namespace
 
-bool is_word_vectors_file(const fs::path& named) {
-  std::error_code error;
-  return fs::is_regular_file(named, error) && !is_there(named.parent_path() / "config.json") && may_hold_vectors(named);
-}
-
-bool is_word_vectors(const fs::path& named) {
-  if (is_word_vectors_file(named)) return true;
-  if (!is_there(named / "config.json")) {
-    return !is_there(named / "modules.json") && !is_there(named / "ernie_config.json") && !candidates(named).empty();
-  }
-  const Json config = read_json_object(named / "config.json");
+// A file that such vectors, or a fastText model, may be in, by itself: no config.json lies beside it that would say
+// more. Or a directory where config.json says kWordVectors, or where there is none and a file is there that such
+// vectors may be in.
+bool is_word_vectors(const SourcePath& named) {
+  const Directory& files = *named.files;
+  const bool stated = files.has("config.json");
+  if (!named.is_folder()) return named.is_file() && !stated && may_hold_vectors(files, named.file);
+  if (!stated) return !files.has(kModulesFile) && !files.has(kErnieSettings) && !candidates(files).empty();
+  const Json& config = files.object("config.json");
   return config.contains("model_type") && config["model_type"] == kWordVectors;
 }
 
-ModelSource open_word_vectors(const fs::path& named) { return DirectoryReader(named).read(); }
+// A model whose config.json says kWordVectors: its tensor "embeddings" has a row a word (fastText: and a row an
+// n-gram), "classifier.weight" and "classifier.bias" are those of classifier.safetensors or of fastText's output layer
+// (or kLabelTree and kLabelNodes), and the tokenizer is a list of words. docs/wordvectors.md has the files and
+// settings. Memory: the table as f32.
+ModelSource open_word_vectors(const SourcePath& named, const SourceOptions& /*options*/) {
+  return DirectoryReader(named).read();
+}
 
 }  // namespace bantam::convert

@@ -7,7 +7,6 @@
 
 #include "base/error.h"
 #include "source/gliner.h"
-#include "source/sentence_transformers.h"
 
 namespace bantam::convert {
 namespace {
@@ -39,7 +38,7 @@ class Checker {
       problem("share",
               "layers of different widths (\"across\": \"model\") cannot share matrices; use \"across\": \"layer\"");
     }
-    if (widths.hidden < config_.hidden && is_sentence_transformers(teacher_.origin().root)) {
+    if (widths.hidden < config_.hidden && !teacher_.origin().modules.empty()) {
       problems_.add(ExitCode::kUnsupported,
                     "recipe: \"hidden\": a sentence-transformers model's other modules state its width; leave it out");
     }
@@ -87,7 +86,7 @@ class Checker {
                                                         name));
     }
     const Json& settings = teacher_.origin().config;
-    if (is_gliner(settings) && recipe_.hidden.given() &&
+    if (has_gliner(settings) && recipe_.hidden.given() &&
         settings[kGliner].value("hidden_size", 512U) == config_.hidden) {
       problem("hidden",
               "hidden columns stay, because words and labels have as many and nothing projects them; leave "
@@ -187,7 +186,7 @@ class Checker {
     if (!has_tokenizer && (recipe_.measures() || recipe_.vocabulary)) {
       problems_.add(ExitCode::kInvalid, fmt::format("{}: has no tokenizer, so that no texts can be run to see what is "
                                                     "important; add tokenizer.json or vocab.txt",
-                                                    teacher_.origin().directory.string()));
+                                                    teacher_.origin().directory().string()));
     }
     if (!recipe_.data.empty()) check_file("data", recipe_.data);
     if (!recipe_.vocabulary) return;

@@ -7,11 +7,9 @@
 #include <system_error>
 
 #include "base/error.h"
-#include "base/is_there.h"
 #include "base/output_file.h"
 #include "source/generation.h"
 #include "source/gliner.h"
-#include "source/model_card.h"
 #include "source/safetensors_writer.h"
 #include "source/sentence_transformers.h"
 #include "source/token_vectors.h"
@@ -83,11 +81,11 @@ std::string card(const StudentReport& report, const ModelCard& teacher) {
 
 /// What stands around the transformer of a sentence-transformers model, and ColBERT's settings.
 void copy_modules(const ModelSource& source, const fs::path& to) {
-  std::vector<std::string> names = sentence_transformers_files(source.root);
-  if (is_there(source.root / kColbertSettings)) names.emplace_back(kColbertSettings);
+  std::vector<std::string> names = sentence_transformers_files(source);
+  if (source.files->has(source.name_around(kColbertSettings))) names.emplace_back(kColbertSettings);
   for (const std::string& name : names) {
     fs::create_directories((to / name).parent_path());
-    fs::copy_file(source.root / name, to / name, fs::copy_options::overwrite_existing);
+    fs::copy_file(source.files->path(source.name_around(name)), to / name, fs::copy_options::overwrite_existing);
   }
 }
 
@@ -96,9 +94,10 @@ Json config_of(const ModelSource& source) {
   Json config = source.config;
   config.erase("torch_dtype");
   config["dtype"] = "float32";
-  const fs::path generation = source.directory / kGenerationFile;
-  if (!is_there(generation)) return config;
-  const Json teacher = read_json_object(source.directory / "config.json"), settings = read_json_object(generation);
+  const std::string generation = source.name_inside(kGenerationFile);
+  if (!source.files->has(generation)) return config;
+  const Json& teacher = source.files->object(source.name_inside("config.json"));
+  const Json& settings = source.files->object(generation);
   for (const auto& [key, value] : settings.items()) {
     if (teacher.contains(key)) {
       config[key] = teacher[key];
@@ -132,23 +131,24 @@ void put_tokenizer(const Writer& writer, const TokenizerFiles& tokenizer, const 
 void write_files(const Student& student, Draft& draft, const fs::path& root, const std::function<bool()>& stopped) {
   const Writer writer(stopped);
   const ModelSource source = draft.source();
-  const fs::path inside = root / fs::relative(source.directory, source.root);
+  const fs::path inside = root / source.inside;
   fs::create_directories(inside);
   copy_modules(source, root);
   const Json config = config_of(source);
-  if (is_gliner(config)) {
+  if (has_gliner(config)) {
     writer.put(inside / kGlinerSettings, gliner_settings_of(config));
   } else {
     writer.put(inside / "config.json", config);
   }
   if (draft.source_config() == nullptr) put_tokenizer(writer, source.tokenizer, inside);
   for (const std::string& name : copied_files(draft)) {
-    if (is_there(source.directory / name)) writer.put(inside / name, read_text_file(source.directory / name));
+    const std::string file = source.name_inside(name);
+    if (source.files->has(file)) writer.put(inside / name, source.files->text(file));
   }
   std::map<std::string, TensorBytes> tensors;
   for (const auto& [name, tensor] : draft.tensors()) tensors[name] = tensor_bytes(tensor.shape, tensor.values);
   writer.put(inside / "model.safetensors", safetensors_file(tensors));
-  writer.put(root / "README.md", card(student.report, read_model_card(source.root)));
+  writer.put(root / "README.md", card(student.report, source.card));
   writer.put(root / "bantam_student.json", student_json(student.report));
 }
 

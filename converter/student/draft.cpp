@@ -226,7 +226,7 @@ Draft::Role Draft::role_of(const std::string& name) const {
   if (family().block.nplm && name == outer_ + "direct.weight") return role(Axis::kVocabulary, Axis::kNone);
   if (bilm || nplm || (family().block.convolutions && within("convs.")))
     return Role{Axis::kNone, Axis::kNone, -1, true};
-  if (is_gliner(source_.config) && module.compare(0, outer_.size(), outer_) == 0) {
+  if (has_gliner(source_.config) && module.compare(0, outer_.size(), outer_) == 0) {
     const GlinerPart part = gliner_part(module.substr(outer_.size()));
     if (part != GlinerPart::kNone) {
       return role(Axis::kNone, part == GlinerPart::kReadsEncoder ? Axis::kHidden : Axis::kNone);

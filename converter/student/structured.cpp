@@ -136,7 +136,7 @@ StructureReport prune_structures(Draft& draft, const PruneOptions& options, cons
     throw Error(ExitCode::kInvalid,
                 fmt::format("--pattern {}: {} has no tokenizer, so that no texts can be run to see what is "
                             "important; add tokenizer.json or vocab.txt, or --prune-by magnitude",
-                            pattern_name(options.pattern), draft.origin().directory.string()));
+                            pattern_name(options.pattern), draft.origin().directory().string()));
   }
   Importance importance = options.measured() ? measure_importance(draft, probe) : weight_importance(draft);
   join_shared(draft.config(), pruner.part(), &importance);

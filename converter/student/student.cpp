@@ -10,7 +10,7 @@
 
 #include "base/error.h"
 #include "import/hugging_face.h"
-#include "source/sentence_transformers.h"
+#include "source/source_path.h"
 #include "student/check.h"
 #include "student/factorise.h"
 #include "student/importance.h"
@@ -58,7 +58,7 @@ class Maker {
 
   /// What cannot be imported cannot be changed either: the importer's problems name tensors and settings.
   ModelSource checked(const std::filesystem::path& teacher) const {
-    if (options_.directory && std::filesystem::is_regular_file(teacher)) {
+    if (options_.directory && SourcePath(teacher).is_file()) {
       throw Error(
           ExitCode::kUsage,
           fmt::format("{}: is a file; students are made of directories: name the transformers checkpoint that it "

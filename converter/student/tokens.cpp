@@ -101,7 +101,7 @@ void renumber_tokens(const Indices& kept, TokenizerFiles& files, Json& settings)
     files.vocab = text;
   }
   renumber_decoder(files.config, numbers);
-  if (is_gliner(settings) && settings[kGliner].contains("class_token_index")) {
+  if (has_gliner(settings) && settings[kGliner].contains("class_token_index")) {
     renumber(settings[kGliner]["class_token_index"], numbers);
   }
   for (const char* key : {"pad_token_id", "bos_token_id", "eos_token_id", "cls_token_id", "sep_token_id",

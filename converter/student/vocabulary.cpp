@@ -33,7 +33,7 @@ class Splitter {
       throw Error(ExitCode::kInvalid,
                   fmt::format("{}: has no tokenizer, so that no texts can be run; add tokenizer.json "
                               "or vocab.txt",
-                              draft.origin().directory.string()));
+                              draft.origin().directory().string()));
     }
     TypeOptions exact;
     exact.weights = fb::DType::f32;
@@ -175,7 +175,7 @@ VocabularyReport trim_vocabulary(Draft& draft, const Recipe::Vocabulary& recipe,
         ExitCode::kUnsupported,
         fmt::format("{}: the vocabulary of a WordPiece tokenizer only can be made smaller by this version; leave "
                     "vocabulary out of the recipe",
-                    draft.origin().directory.string()));
+                    draft.origin().directory().string()));
   }
   const std::vector<std::string> tokens = tokens_of(draft.tokenizer());
   const uint32_t rows = draft.config().vocabulary;

@@ -60,7 +60,27 @@ bool decode_base64(const std::string& text, std::string* bytes) {
   return true;
 }
 
-/// A regular expression that is a text, or runs of one code point or of white space: "ab", " {2,}", "\s+".
+/// The control character that a backslash and `letter` stand for; 0: none.
+char escaped_white(char letter) {
+  constexpr std::string_view kLetters = "nrtfv";
+  constexpr std::string_view kWhite = "\n\r\t\f\v";
+  const size_t at = kLetters.find(letter);
+  return at == std::string_view::npos ? '\0' : kWhite[at];
+}
+
+/// The characters of a class of escaped white space, "[\n\r\t]"; "" for any other text.
+std::string white_class(const std::string& regex) {
+  std::string white;
+  if (regex.size() < 4 || regex.front() != '[' || regex.back() != ']' || regex.size() % 2 != 0) return "";
+  for (size_t at = 1; at + 1 < regex.size(); at += 2) {
+    const char escaped = escaped_white(regex[at + 1]);
+    if (regex[at] != '\\' || escaped == 0) return "";
+    white += escaped;
+  }
+  return white;
+}
+
+/// A regular expression that is a text, or runs of one code point or of white space: "ab", " {2,}", "\s+", "\n".
 bool read_simple_pattern(const std::string& regex, fb::NormalizerT* rule) {
   std::string text;
   size_t at = 0;
@@ -71,6 +91,8 @@ bool read_simple_pattern(const std::string& regex, fb::NormalizerT* rule) {
       const char next = regex[at + 1];
       if (next == 's' && text.empty()) {
         white = true;
+      } else if (const char control = escaped_white(next); control != 0) {
+        text += control;
       } else if (std::string_view("\\.^$|?*+()[]{}/-").find(next) != std::string_view::npos) {
         text += next;
       } else {
@@ -99,6 +121,32 @@ bool read_simple_pattern(const std::string& regex, fb::NormalizerT* rule) {
   } else {
     return false;
   }
+  return true;
+}
+
+/// A regular expression as stages, each with the rule's content: one for each of its alternatives. Runs of white space are replaced
+/// first, so that single characters are left for the stages behind, unless the content brings some back. False: not supported.
+bool read_pattern(const std::string& regex, const fb::NormalizerT& rule, std::vector<NormalStage>* stages) {
+  const auto add = [&](std::string text, uint32_t least) {
+    NormalStage stage;
+    stage.rule = rule;
+    stage.rule.text = std::move(text);
+    stage.rule.least = least;
+    stages->push_back(std::move(stage));
+  };
+  fb::NormalizerT simple = rule;
+  if (read_simple_pattern(regex, &simple)) {
+    add(simple.text, simple.least);
+    return true;
+  }
+  const size_t bar = regex.find('|');
+  const std::string white = white_class(bar == std::string::npos ? regex : regex.substr(bar + 1));
+  if (white.empty() || rule.content.find_first_of(white) != std::string::npos) return false;
+  if (bar != std::string::npos) {
+    if (!read_simple_pattern(regex.substr(0, bar), &simple) || !simple.text.empty() || simple.least == 0) return false;
+    add(simple.text, simple.least);
+  }
+  for (const char c : white) add(std::string(1, c), 0);
   return true;
 }
 
@@ -171,10 +219,18 @@ void read_normalizers(const std::vector<const Json*>& parts, TokenizerSource& so
       const std::string text = pattern.is_object() ? text_of(member(pattern, "String")) : "";
       const std::string regex = pattern.is_object() ? text_of(member(pattern, "Regex")) : "";
       rule.text = text;
-      if (text.empty() && !read_simple_pattern(regex, &rule)) {
-        unsupported("pattern", fmt::format("{} is not supported; this version takes a text, or one code point or \\s "
-                                           "with + or {{n,}}",
-                                           pattern.dump(-1, ' ', true, Json::error_handler_t::replace)));
+      if (text.empty()) {
+        std::vector<NormalStage> stages;
+        if (read_pattern(regex, rule, &stages)) {
+          stage = std::move(stages.back());
+          stages.pop_back();
+          for (NormalStage& before : stages) source.stages.push_back(std::move(before));
+        } else {
+          unsupported("pattern",
+                      fmt::format("{} is not supported; this version takes a text, one code point or \\s with + or "
+                                  "{{n,}}, and behind these a class of white space such as [\\n\\t]",
+                                  pattern.dump(-1, ' ', true, Json::error_handler_t::replace)));
+        }
       }
       if (code_points(rule.text) > text::kMaxReplaced) {
         unsupported("pattern",

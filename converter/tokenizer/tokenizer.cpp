@@ -7,7 +7,6 @@
 #include <memory>
 
 #include "base/error.h"
-#include "base/is_there.h"
 #include "tokenizer/assembler.h"
 #include "tokenizer/tokenizer_source.h"
 
@@ -16,39 +15,54 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// The model_type of config.json, or nothing.
-std::string read_model_type(const fs::path& dir) {
-  if (!is_there(dir / "config.json")) return "";
-  const Json config = read_json_object(dir / "config.json");
-  const auto type = config.find("model_type");
-  return type != config.end() && type->is_string() ? type->get<std::string>() : "";
-}
+/// The folder of a tokenizer's files.
+class TokenizerFolder {
+ public:
+  TokenizerFolder(const Directory& files, const std::string& folder) : files_(files), folder_(folder) {}
 
-void read_pieces(const fs::path& dir, TokenizerFiles& files) {
+  bool has(const char* name) const { return files_.has(name_in(folder_, name)); }
+  const Json& object(const char* name) const { return files_.object(name_in(folder_, name)); }
+  const std::string& text(const char* name) const { return files_.text(name_in(folder_, name)); }
+
+  /// The model_type of config.json, or nothing.
+  std::string model_type() const {
+    if (!has("config.json")) return "";
+    const Json& config = object("config.json");
+    const auto type = config.find("model_type");
+    return type != config.end() && type->is_string() ? type->get<std::string>() : "";
+  }
+
+ private:
+  const Directory& files_;
+  const std::string& folder_;
+};
+
+void read_pieces(const TokenizerFolder& folder, TokenizerFiles& files) {
   for (const char* name : {"spiece.model", "sentencepiece.bpe.model", "spm.model", "tokenizer.model"}) {
-    if (!is_there(dir / name)) continue;
-    files.pieces = SentencePieceFile{name, read_text_file(dir / name), "", {}};
-    files.pieces->model_type = read_model_type(dir);
+    if (!folder.has(name)) continue;
+    files.pieces = SentencePieceFile{name, folder.text(name), "", {}};
+    files.pieces->model_type = folder.model_type();
     const auto named = files.config.find("tokenizer_class");
     const bool says = named != files.config.end() && named->is_string();
     const bool numbered = says ? named->get<std::string>() == "M2M100Tokenizer" : files.pieces->model_type == "m2m_100";
-    if (numbered && is_there(dir / "vocab.json")) files.pieces->numbers = read_json_object(dir / "vocab.json");
+    if (numbered && folder.has("vocab.json")) files.pieces->numbers = folder.object("vocab.json");
     return;
   }
 }
 
 /// Two models, whose pieces a vocabulary numbers; or each has one.
-void read_marian(const fs::path& dir, TokenizerFiles& files) {
-  const Json vocabulary = read_json_object(dir / "vocab.json");
-  const bool apart = is_there(dir / "target_vocab.json");
-  files.source = SentencePieceFile{"source.spm", read_text_file(dir / "source.spm"), "marian", vocabulary};
-  files.pieces = SentencePieceFile{"target.spm", read_text_file(dir / "target.spm"), "marian",
-                                   apart ? read_json_object(dir / "target_vocab.json") : vocabulary};
+void read_marian(const TokenizerFolder& folder, TokenizerFiles& files) {
+  const Json& vocabulary = folder.object("vocab.json");
+  const bool apart = folder.has("target_vocab.json");
+  files.source = SentencePieceFile{"source.spm", folder.text("source.spm"), "marian", vocabulary};
+  files.pieces = SentencePieceFile{"target.spm", folder.text("target.spm"), "marian",
+                                   apart ? folder.object("target_vocab.json") : vocabulary};
 }
 
 }  // namespace
 
-TokenizerFiles read_tokenizer_files(const fs::path& dir) {
+TokenizerFiles read_tokenizer_files(const Directory& directory, const std::string& folder_name) {
+  const TokenizerFolder folder(directory, folder_name);
   TokenizerFiles files;
   const auto attempt = [&files](const auto& read) {
     try {
@@ -58,35 +72,34 @@ TokenizerFiles read_tokenizer_files(const fs::path& dir) {
     }
   };
   const auto object = [&](const char* name, Json& json) {
-    if (is_there(dir / name)) attempt([&] { json = read_json_object(dir / name); });
+    if (folder.has(name)) attempt([&] { json = folder.object(name); });
   };
   object("tokenizer_config.json", files.config);
   object("tokenizer.json", files.json);
-  if (!is_there(dir / "tokenizer.json") && is_there(dir / "vocab.txt")) {
-    attempt([&] { files.vocab = read_text_file(dir / "vocab.txt"); });
-  }
-  if (!is_there(dir / "tokenizer.json") && !is_there(dir / "vocab.txt") && is_there(dir / "merges.txt")) {
+  const bool whole = folder.has("tokenizer.json"), words = folder.has("vocab.txt");
+  if (!whole && words) attempt([&] { files.vocab = folder.text("vocab.txt"); });
+  if (!whole && !words && folder.has("merges.txt")) {
     object("vocab.json", files.letters);
-    if (files.letters.is_object()) attempt([&] { files.merges = read_text_file(dir / "merges.txt"); });
-    if (files.letters.is_object()) attempt([&] { files.model_type = read_model_type(dir); });
+    if (files.letters.is_object()) attempt([&] { files.merges = folder.text("merges.txt"); });
+    if (files.letters.is_object()) attempt([&] { files.model_type = folder.model_type(); });
   }
-  const bool marian = is_there(dir / "vocab.json") && is_there(dir / "source.spm") && is_there(dir / "target.spm");
-  if (!is_there(dir / "tokenizer.json") && !files.vocab && !files.merges) {
-    attempt([&] { marian ? read_marian(dir, files) : read_pieces(dir, files); });
+  const bool marian = folder.has("vocab.json") && folder.has("source.spm") && folder.has("target.spm");
+  if (!whole && !files.vocab && !files.merges) {
+    attempt([&] { marian ? read_marian(folder, files) : read_pieces(folder, files); });
   }
   object("special_tokens_map.json", files.special);
-  if (is_there(dir / "chat_template.jinja")) attempt([&] { files.chat = read_text_file(dir / "chat_template.jinja"); });
+  if (folder.has("chat_template.jinja")) attempt([&] { files.chat = folder.text("chat_template.jinja"); });
   // BPE; SentencePiece; tiktoken.
   for (const char* name : {"vocab.json", "merges.txt", "vocab.bpe", "bpe.codes", "encoder.json", "spiece.model",
                            "sentencepiece.bpe.model", "tokenizer.model", "spm.model", "source.spm", "target.spm",
                            "tokenizer.tiktoken", "qwen.tiktoken", "dict.txt"}) {
-    if (is_there(dir / name)) files.others.emplace_back(name);
+    if (folder.has(name)) files.others.emplace_back(name);
   }
   return files;
 }
 
 bool import_tokenizer(const fs::path& dir, Graph& graph, std::vector<std::string>& problems, bool* unsupported) {
-  return import_tokenizer(read_tokenizer_files(dir), graph, problems, unsupported);
+  return import_tokenizer(read_tokenizer_files(Directory(dir)), graph, problems, unsupported);
 }
 
 const char* const kWithoutTokenizer =

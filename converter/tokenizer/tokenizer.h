@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/directory.h"
 #include "base/json_file.h"
 #include "graph/graph.h"
 #include "tokenizer/tokenizer_source.h"
@@ -34,7 +35,7 @@ struct TokenizerFiles {
   std::vector<std::string> unreadable;      // what was wrong with the files, a line each
   size_t unsupported = 0;                   // of these, those about what is well formed and not executed
 };
-/// What of a directory is read for its tokenizer, where it is there.
+/// What of a folder of `files` is read for its tokenizer, where it is there.
 constexpr const char* kTokenizerFiles[] = {"tokenizer.json",
                                            "tokenizer_config.json",
                                            "special_tokens_map.json",
@@ -48,7 +49,7 @@ constexpr const char* kTokenizerFiles[] = {"tokenizer.json",
                                            "source.spm",
                                            "target.spm",
                                            "target_vocab.json"};
-TokenizerFiles read_tokenizer_files(const std::filesystem::path& dir);
+TokenizerFiles read_tokenizer_files(const Directory& files, const std::string& folder = "");
 
 /// What to do about a tokenizer that is not executed, as the end of a message.
 extern const char* const kWithoutTokenizer;

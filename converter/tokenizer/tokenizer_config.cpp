@@ -126,14 +126,24 @@ void read_vocabulary_text(const std::string& text, const std::string& file, cons
   source.bert.strip_accents = flag(config, "strip_accents", source.bert.lowercase, config_file, problems);
   source.model.continuing_prefix = "##";
 
-  int64_t id = 0;
+  std::vector<std::string> words;
+  std::map<std::string, size_t>
+      last;  // a word that is listed twice has the number of its last line, as in transformers
   size_t at = 0;
   while (at < text.size()) {
     const size_t end = std::min(text.find('\n', at), text.size());
     size_t length = end - at;
     if (length > 0 && text[at + length - 1] == '\r') --length;
-    source.vocabulary.emplace_back(text.substr(at, length), id++);
+    words.push_back(text.substr(at, length));
+    last[words.back()] = words.size() - 1;
     at = end + 1;
+  }
+  for (size_t i = 0; i < words.size(); ++i) {
+    if (last[words[i]] == i) source.vocabulary.emplace_back(words[i], static_cast<int64_t>(i));
+  }
+  if (last.size() < words.size()) {
+    source.notes.push_back(fmt::format("{}: {} of {} lines repeat a word; as in transformers, its last line counts",
+                                       file, words.size() - last.size(), words.size()));
   }
   using Piece = fb::TemplatePiece;
   const Piece cls(kTemplateCls, -1, 0);

@@ -379,6 +379,7 @@ class Reader {
 
   void read_trimming(const Json& processor) {
     if (!flag(processor, "trim_offsets", true, "post_processor")) return;
+    if (source_.is_wordpiece()) return;  // its tokens have no blanks at their ends
     if (source_.trim_blanks) unsupported("post_processor.trim_offsets", "true twice", "one step that trims");
     if (!source_.is_bpe() || source_.is_of_code_points()) {
       unsupported("post_processor.trim_offsets", "true", "it with byte-level BPE only");

@@ -1,9 +1,11 @@
 """What the command-line tests share: running the command and finding the models that convert_models.py made."""
 
+import hashlib
 import json
 import math
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import tempfile
@@ -17,6 +19,7 @@ MODELS = pathlib.Path(os.environ.get("BANTAM_TEST_MODELS", "build/tests/cli/mode
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
 GOLDEN = SOURCE / "tests" / "golden" / "models"
 SHARED = pathlib.Path(os.environ.get("BANTAM_SHARED", SOURCE.parent / "shared"))
+DIGESTS = os.environ.get("BANTAM_TEST_DIGESTS")  # a file for `note_digest`, or None
 
 
 def model(name):
@@ -29,7 +32,7 @@ def bantam(*arguments, stdin=None, environment=None, stdout=subprocess.PIPE):
     variables = {**os.environ, **(environment or {})}
     if "BANTAM_ISA" not in (environment or {}):
         variables.pop("BANTAM_ISA", None)
-    return subprocess.run(
+    done = subprocess.run(
         [COMMAND, *map(str, arguments)],
         input=stdin,
         stdin=subprocess.DEVNULL if stdin is None else None,
@@ -39,6 +42,24 @@ def bantam(*arguments, stdin=None, environment=None, stdout=subprocess.PIPE):
         timeout=300,
         check=False,
     )
+    if DIGESTS and arguments and arguments[0] == "convert":
+        note_digest([str(argument) for argument in arguments], done)
+    return done
+
+
+def note_digest(arguments, done):
+    """For tests/golden/digests.py: a line of JSON: the sha256 of the file that a conversion wrote, or its exit code,
+    with its arguments and messages, without names of temporary folders."""
+    digest = f"exit {done.returncode}"
+    if done.returncode == 0:
+        at = next((i for i, argument in enumerate(arguments[:-1]) if argument in ("-o", "--output")), None)
+        if at is None or not os.path.isfile(arguments[at + 1]):
+            return  # help, or a device
+        digest = hashlib.sha256(pathlib.Path(arguments[at + 1]).read_bytes()).hexdigest()
+    temporary = re.compile(re.escape(tempfile.gettempdir()) + r"/tmp\w+")
+    said = [temporary.sub("TMP", text) for text in (" ".join(arguments), done.stderr.decode(errors="replace"))]
+    with open(DIGESTS, "a") as notes:
+        notes.write(json.dumps([digest, *said]) + "\n")
 
 
 def softmax(logits):

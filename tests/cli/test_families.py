@@ -6,6 +6,7 @@ import shutil
 import unittest
 
 from support import GOLDEN, CommandTest, model, softmax
+from torch_file import read_safetensors, write_safetensors
 
 TOKENIZER = GOLDEN / "minilm-multilingual"
 QUERY = "the cat sat"
@@ -79,6 +80,27 @@ class Families(CommandTest):
             self.assertEqual(len(answer), 3)
             for one in answer:
                 self.assertAlmostEqual(one["score"], expected[one["label"]], places=5, msg=name)
+
+    def test_embeddings_of_t5_under_the_decoder_s_name(self):
+        """MADLAD-400 and its like have no shared.weight: both sides read decoder.embed_tokens.weight."""
+        outputs = []
+        for name in ("shared.weight", "decoder.embed_tokens.weight"):
+            source, target = self.directory / name, self.directory / f"{name}.bantam"
+            shutil.copytree(GOLDEN / "t5-untied", source)
+            config = json.loads((source / "config.json").read_text())
+            (source / "config.json").write_text(json.dumps({**config, "tie_word_embeddings": False}))
+            tensors = read_safetensors(source / "model.safetensors")
+            words = tensors.pop("shared.weight")
+            tensors[name] = words
+            row = len(words[2]) // words[1][0]
+            tensors["lm_head.weight"] = (
+                *words[:2],
+                words[2][row:] + words[2][:row],
+            )  # another matrix than the embeddings
+            write_safetensors(source / "model.safetensors", tensors)
+            self.ok("convert", source, "-o", target, "--weights", "f32", "--parity", "none", "--quiet")
+            outputs.append(self.line("run", target, "--ids", "5,9,12,1", "--decoder-ids", "0,7")["outputs"])
+        self.assertEqual(outputs[0], outputs[1])
 
     def test_answers_that_xlnet_searches(self):
         """As transformers' script for SQuAD: the sum of both probabilities of a span counts, among the likeliest of each."""

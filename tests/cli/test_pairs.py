@@ -73,6 +73,9 @@ class Pairs(CommandTest):
         for one in several["labels"]:
             x = found[labels.index(one["label"])]
             self.assertAlmostEqual(one["score"], 1 / (1 + math.exp(x[0] - x[2])), places=5)
+        x = found[0]  # a label by itself is judged against its contradiction
+        alone = self.line("classify", model("bert-classify"), "ba di", *options[2:], "--labels", labels[0])["labels"]
+        self.assertAlmostEqual(alone[0]["score"], 1 / (1 + math.exp(x[0] - x[2])), places=5)
         streamed = self.lines("classify", model("bert-classify"), *options, "--top", "1", stdin=b"ba di\nko\n")
         self.assertEqual([one["text"] for one in streamed], ["ba di", "ko"])
         self.assertEqual(streamed[0]["labels"], answer["labels"][:1])

@@ -10,7 +10,7 @@ VOICE = SOURCE / "models" / "voice-commands"
 STATIC = ("--activations", "static", "--calibrate", VOICE / "commands.txt")
 # Of convert: what a file's bytes do not depend on, and what has a property of its own.
 ELSEWHERE = {"--help", "--output", "--parity", "--gate-data", "--auto", "--expect", "--max-label-flips", "--json"}
-ELSEWHERE |= {"--color", "--quiet"}
+ELSEWHERE |= {"--color", "--quiet", "--strict-source"}
 OWN = {"--budget", "--sensitivity", "--student"}
 # Options, and how the recipe says them.
 DECIDING = (

@@ -2,6 +2,7 @@
 
 import json
 import pathlib
+import re
 import shutil
 import unittest
 
@@ -75,7 +76,7 @@ class Siglip(CommandTest):
             out = self.directory / f"{name}-m7"
             project = self.line("firmware", model(name), "--target", "cortex-m7", "-o", out, "--json")
             self.assertEqual("fill" in project["linked"], holds)
-            self.assertEqual("BANTAM_LINK_FILL 1" in (out / "bantam_config.h").read_text(), holds)
+            self.assertEqual(re.search(r"\bFill\b", (out / "bantam_config.h").read_text()) is not None, holds)
 
     def test_labels_have_the_scores_of_transformers(self):
         labels = EXPECTED["labels"]

@@ -88,15 +88,12 @@ def pickled(state, protocol=2):
 
 
 def archive(pickle_bytes, storages, compression=zipfile.ZIP_STORED, extra=()):
-    """The archive of a pickle and {key: content}."""
+    """The archive of a pickle and {key: content}; the same bytes at any time: converted files hold their sha256."""
+    entries = [("data.pkl", pickle_bytes), *((f"data/{key}", content) for key, content in storages.items())]
     out = io.BytesIO()
-    with zipfile.ZipFile(out, "w", compression) as file:
-        file.writestr("archive/data.pkl", pickle_bytes)
-        for key, content in storages.items():
-            file.writestr(f"archive/data/{key}", content)
-        file.writestr("archive/version", "3\n")
-        for name, content in extra:
-            file.writestr(f"archive/{name}", content)
+    with zipfile.ZipFile(out, "w") as file:
+        for name, content in [*entries, ("version", "3\n"), *extra]:
+            file.writestr(zipfile.ZipInfo(f"archive/{name}"), content, compression)
     return out.getvalue()
 
 

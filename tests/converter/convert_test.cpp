@@ -19,7 +19,6 @@ namespace bantam::convert {
 namespace {
 
 namespace fs = std::filesystem;
-using fixture::Directory;
 using fixture::problems_of;
 
 std::string content(const fs::path& path) {
@@ -29,8 +28,8 @@ std::string content(const fs::path& path) {
 
 /// A tiny classifier without a tokenizer, and somewhere to put the result.
 struct Source {
-  Directory model;
-  Directory results;
+  fixture::Directory model;
+  fixture::Directory results;
   Source() { model.write_model(fixture::tiny_config(), fixture::tiny_bert()); }
   ConvertOptions options(const std::string& name = "out.bantam") const {
     ConvertOptions options;
@@ -133,7 +132,7 @@ TEST(Convert, ProblemsComeBeforeAnythingIsWritten) {
 }
 
 TEST(Expect, LinesInEveryShape) {
-  const Directory directory;
+  const fixture::Directory directory;
   directory.write("e.jsonl",
                   "{\"ids\": [1, 2, 3], \"segments\": [0, 0, 1], \"first_piece\": [1], \"logits\": [[[1, 2]]]}\n\n"
                   "{\"ids\": [4], \"logits\": [0.5, -1], \"other\": {\"x\": 1}}\n");
@@ -146,7 +145,7 @@ TEST(Expect, LinesInEveryShape) {
 }
 
 TEST(Expect, BadLinesAreNamed) {
-  const Directory directory;
+  const fixture::Directory directory;
   const auto refused = [&](const std::string& text, ExitCode code) {
     directory.write("e.jsonl", text);
     return problems_of(code, [&] { read_expected(directory.path() / "e.jsonl", {"logits"}); });
@@ -163,7 +162,7 @@ TEST(Expect, BadLinesAreNamed) {
 }
 
 TEST(Texts, LinesAndJsonLines) {
-  const Directory directory;
+  const fixture::Directory directory;
   directory.write("t", "one\r\n\n{\"text\": \"two\", \"label\": 1}\n{\"text_a\": \"three\"}\n");
   EXPECT_EQ(read_texts("--parity", directory.path() / "t"), (std::vector<std::string>{"one", "two", "three"}));
   directory.write("t", "one\n{\"label\": 1}\n");

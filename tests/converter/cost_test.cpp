@@ -14,7 +14,7 @@ namespace {
 /// A folder as /sys/class/powercap; removed in the end.
 class Powercap {
  public:
-  explicit Powercap(const std::string& name) : path_(std::filesystem::path(testing::TempDir()) / name) {
+  explicit Powercap(const std::string& name) : path_(std::filesystem::path(::testing::TempDir()) / name) {
     std::filesystem::remove_all(path_);
     std::filesystem::create_directories(path_);
   }

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "base/error.h"
+#include "import/hugging_face.h"
 #include "onnx/axes.h"
 #include "onnx/cones.h"
 #include "onnx/host_tensor.h"
@@ -399,7 +400,7 @@ TEST(OnnxPlaces, KnowsScoresOfPlacesByDistance) {
     ImportOptions options;
     options.ids_only = true;
     options.max_tokens = 16;
-    return import_onnx(*open_onnx(root / "m.onnx"), options);
+    return import_hugging_face(root / "m.onnx", options);
   };
   const Graph graph = imported("near_place");
   int32_t rows = -1, keys = -1;
@@ -446,7 +447,7 @@ TEST(OnnxCones, SeesWindowsOfAnyWidth) {
     std::ofstream(root / "m.onnx", std::ios::binary) << attention_in_window(window);
     ImportOptions options;
     options.ids_only = true;
-    const Graph graph = import_onnx(*open_onnx(root / "m.onnx"), options);
+    const Graph graph = import_hugging_face(root / "m.onnx", options);
     for (const auto& op : graph.model.subgraphs.front()->ops) {
       const fb::AttentionT* attention = op->attributes.AsAttention();
       if (attention != nullptr) return std::pair{attention->mask, attention->window};

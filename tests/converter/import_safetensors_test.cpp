@@ -165,7 +165,7 @@ class Shards : public ::testing::Test {
     directory_.write("model.safetensors.index.json", nlohmann::json{{"weight_map", map}}.dump());
   }
   std::string refused(ExitCode code) const {
-    return problems_of(code, [&] { const Checkpoint checkpoint(directory_.path()); });
+    return problems_of(code, [&] { const Checkpoint checkpoint{convert::Directory(directory_.path())}; });
   }
   Directory directory_;
 };
@@ -174,7 +174,7 @@ TEST_F(Shards, AreReadAsOne) {
   directory_.write("one.safetensors", safetensors_bytes({{"a", tensor({2})}}));
   directory_.write("two.safetensors", safetensors_bytes({{"b", tensor({3, 2})}}));
   write_index({{"a", "one.safetensors"}, {"b", "two.safetensors"}});
-  const Checkpoint checkpoint(directory_.path());
+  const Checkpoint checkpoint{convert::Directory(directory_.path())};
   EXPECT_EQ(checkpoint.tensors().size(), 2U);
   EXPECT_EQ(checkpoint.read("b").size(), 6U);
 }
@@ -215,7 +215,8 @@ TEST_F(Shards, LieBesideTheIndex) {
 TEST(Checkpoint, SaysHowToSaveAPickleAgain) {
   const Directory directory;
   directory.write("pytorch_model.bin", "\x80\x02\x8a\x0al\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19.");  // before torch 1.6
-  const std::string text = problems_of(ExitCode::kUnsupported, [&] { const Checkpoint checkpoint(directory.path()); });
+  const std::string text =
+      problems_of(ExitCode::kUnsupported, [&] { const Checkpoint checkpoint{convert::Directory(directory.path())}; });
   EXPECT_NE(text.find("safe_serialization"), std::string::npos) << text;
 }
 

@@ -16,7 +16,6 @@ namespace bantam::convert {
 namespace {
 
 namespace fs = std::filesystem;
-using fixture::Directory;
 using fixture::problems_of;
 
 std::string content_of(const fs::path& path) {
@@ -29,7 +28,7 @@ size_t files_in(const fs::path& directory) {
 }
 
 TEST(OutputFile, AppearsOnCommitOnly) {
-  const Directory directory;
+  const fixture::Directory directory;
   const fs::path path = directory.path() / "out.bantam";
   {
     OutputFile file(path);
@@ -42,7 +41,7 @@ TEST(OutputFile, AppearsOnCommitOnly) {
 }
 
 TEST(OutputFile, WithoutCommitTheOldFileStays) {
-  const Directory directory;
+  const fixture::Directory directory;
   directory.write("out.bantam", "old");
   { const OutputFile file(directory.path() / "out.bantam"); }
   EXPECT_EQ(content_of(directory.path() / "out.bantam"), "old");
@@ -50,7 +49,7 @@ TEST(OutputFile, WithoutCommitTheOldFileStays) {
 }
 
 TEST(OutputFile, ReplacesWhatASymbolicLinkPointsTo) {
-  const Directory directory;
+  const fixture::Directory directory;
   directory.write("real", "old");
   fs::create_symlink("real", directory.path() / "link");
   OutputFile(directory.path() / "link").commit("new", 3);
@@ -59,7 +58,7 @@ TEST(OutputFile, ReplacesWhatASymbolicLinkPointsTo) {
 }
 
 TEST(OutputFile, MakesWhatADanglingSymbolicLinkPointsTo) {
-  const Directory directory;
+  const fixture::Directory directory;
   fs::create_directory(directory.path() / "there");
   fs::create_symlink("there/real", directory.path() / "link");
   OutputFile(directory.path() / "link").commit("new", 3);
@@ -68,7 +67,7 @@ TEST(OutputFile, MakesWhatADanglingSymbolicLinkPointsTo) {
 }
 
 TEST(OutputFile, LeftOversOfKilledProcessesAreRemoved) {
-  const Directory directory;
+  const fixture::Directory directory;
   const auto leave = [&](const char* name) {
     directory.write(name, "half");
     fs::last_write_time(directory.path() / name, fs::file_time_type::clock::now() - std::chrono::hours(1));
@@ -87,7 +86,7 @@ TEST(OutputFile, LeftOversOfKilledProcessesAreRemoved) {
 }
 
 TEST(OutputFile, AProcessThatEndsTakesItsTemporaryFilesAlong) {
-  const Directory directory;
+  const fixture::Directory directory;
   const OutputFile one(directory.path() / "one");
   { const OutputFile gone(directory.path() / "gone"); }
   const OutputFile two(directory.path() / "two");
@@ -97,7 +96,7 @@ TEST(OutputFile, AProcessThatEndsTakesItsTemporaryFilesAlong) {
 }
 
 TEST(OutputFile, PlacesThatCannotBeWrittenAreIoErrors) {
-  const Directory directory;
+  const fixture::Directory directory;
   directory.write("file", "x");
   EXPECT_NE(problems_of(ExitCode::kIo, [&] { OutputFile(directory.path() / "missing" / "o"); }).find("missing"),
             std::string::npos);
@@ -109,7 +108,7 @@ TEST(OutputFile, PlacesThatCannotBeWrittenAreIoErrors) {
 
 TEST(OutputFile, ReadOnlyDirectory) {
   if (geteuid() == 0) GTEST_SKIP() << "root may write everywhere";
-  const Directory directory;
+  const fixture::Directory directory;
   fs::permissions(directory.path(), fs::perms::owner_read | fs::perms::owner_exec);
   problems_of(ExitCode::kIo, [&] { OutputFile(directory.path() / "o"); });
   fs::permissions(directory.path(), fs::perms::owner_all);
@@ -123,7 +122,7 @@ TEST(OutputFile, AFullDeviceIsOutOfSpace) {
 
 TEST(OutputFile, AFullDiskLeavesNothingBehind) {
   // A limit on file sizes fails in the middle of a write, as a full disk does.
-  const Directory directory;
+  const fixture::Directory directory;
   rlimit before;
   ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);
   const auto old_handler = std::signal(SIGXFSZ, SIG_IGN);
@@ -140,7 +139,7 @@ TEST(OutputFile, AFullDiskLeavesNothingBehind) {
 }
 
 TEST(OutputFile, InputsAreRefused) {
-  const Directory directory;
+  const fixture::Directory directory;
   directory.write("config.json", "{}");
   directory.write("texts.txt", "a");
   directory.write("earlier.bantam", "a");

@@ -22,7 +22,6 @@ namespace bantam::convert {
 namespace {
 
 namespace fs = std::filesystem;
-using fixture::Directory;
 using fixture::problems_of;
 
 const std::string kModels = std::string(BANTAM_SOURCE_DIR) + "/tests/golden/models/";
@@ -167,7 +166,7 @@ TEST(Student, LayersMayDifferInWidth) {
   const Student student = student_of("distilbert-tag", R"({"ffn": {"keep": 0.5, "across": "model"}, "heads": 1})");
   const Graph graph = import_source(student.draft.source());
   EXPECT_FALSE(exact(graph).empty());
-  Directory directory;
+  fixture::Directory directory;
   EXPECT_NE(problems_of(ExitCode::kUnsupported, [&] { write_student(student, directory.path() / "out"); })
                 .find("convert TEACHER --student"),
             std::string::npos);
@@ -210,7 +209,7 @@ TEST(Student, FactorsOfFullRankChangeNothing) {
 TEST(Student, FactorsAreMultipliedForDirectories) {
   const Student student = student_of("bert-classify", R"({"embedding_rank": 8})");
   const Graph factors = import_source(student.draft.source());
-  Directory directory;
+  fixture::Directory directory;
   write_student(student, directory.path() / "out");
   EXPECT_LT(largest_difference(compare(factors, import_hugging_face(directory.path() / "out"))), 1e-4F);
   EXPECT_NE(problems_of(ExitCode::kUnsupported, [] { student_of("bert-fill", R"({"embedding_rank": 8})"); })
@@ -219,7 +218,7 @@ TEST(Student, FactorsAreMultipliedForDirectories) {
 }
 
 TEST(Student, TrimsAVocabulary) {
-  Directory directory;
+  fixture::Directory directory;
   std::string corpus;
   for (int i = 0; i < 40; ++i) corpus += "play a song by the band\nthe weather is good\n";
   directory.write("corpus.txt", corpus);
@@ -246,7 +245,7 @@ TEST(Student, TrimsAVocabulary) {
 }
 
 TEST(Student, VocabularyHasASmallestSize) {
-  Directory directory;
+  fixture::Directory directory;
   directory.write("corpus.txt", "play a song\n");
   const std::string path = (directory.path() / "corpus.txt").string();
   const std::string tight = R"({"vocabulary": {"corpus": ")" + path + R"(", "size": 4}})";
@@ -271,7 +270,7 @@ TEST(Student, DirectoriesOfUnevenLayersAreRefusedBeforeAnythingIsMeasured) {
 
 TEST(Student, InterruptedWritingLeavesNothing) {
   const Student student = student_of("bert-joint", R"({"layers": 1})");
-  Directory directory;
+  fixture::Directory directory;
   int files = 0;
   write_student(student, directory.path() / "whole", [&] { return ++files < 0; });
   ASSERT_GT(files, 4);
@@ -289,7 +288,7 @@ TEST(Student, InterruptedWritingLeavesNothing) {
 
 TEST(Student, DirectoryIsWrittenWholeOrNotAtAll) {
   const Student student = student_of("bert-joint", R"({"layers": 1})");
-  Directory directory;
+  fixture::Directory directory;
   const fs::path target = directory.path() / "out";
   write_student(student, target);
   EXPECT_EQ(largest_difference(compare(import_source(student.draft.source()), import_hugging_face(target))), 0.0F);

@@ -13,7 +13,6 @@ namespace bantam::convert {
 /// Ids for texts. Throws what the importer throws, in the name of `name`.
 inline Graph import_alone(const std::string& bytes, const std::string& name) {
   ModelSource source;
-  source.root = source.directory = "/nowhere";
   source.config = Json::object();
   source.onnx = std::make_shared<const onnx::Model>(read_tflite(bytes, name));
   ImportOptions options;

@@ -12,7 +12,6 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace bantam::convert;
   try {
     ModelSource source;
-    source.root = source.directory = "/nowhere";
     source.config = Json::object();
     source.onnx = std::make_shared<const onnx::Model>(
         onnx::read_model(std::string_view(reinterpret_cast<const char*>(data), size), "fuzz.onnx"));

@@ -136,14 +136,17 @@ TEST(Entities, AreThoseOfTheList) {
 /// Settings may stand in config.json, under another family's name.
 TEST(Entities, AreToldByTheirLayers) {
   const Copy copy;
+  const auto type_of = [](const fs::path& directory) {
+    return convert::open_model_source(directory).config["model_type"].get<std::string>();
+  };
   std::string settings = read(copy.path() / "ernie_config.json");
   fs::remove(copy.path() / "ernie_config.json");
-  EXPECT_FALSE(convert::is_knowledge_ernie(copy.path()));
+  expect_error(ExitCode::kIo, {"config.json"}, [&] { type_of(copy.path()); });
   write(copy.path() / "config.json", settings.insert(1, "\"model_type\": \"bert\","));
-  EXPECT_TRUE(convert::is_knowledge_ernie(copy.path()));
+  EXPECT_EQ(type_of(copy.path()), "knowledge_ernie");
   EXPECT_EQ(convert::import_hugging_face(copy.path()).model.inputs.back()->names.size(), 9U);
-  EXPECT_FALSE(convert::is_knowledge_ernie(model_directory("ernie-classify")));
-  EXPECT_FALSE(convert::is_knowledge_ernie(model_directory("modernbert-tag")));
+  EXPECT_EQ(type_of(model_directory("ernie-classify")), "ernie");
+  EXPECT_EQ(type_of(model_directory("modernbert-tag")), "modernbert");
 }
 
 TEST(Entities, TablesThatDoNotFitAreRefused) {

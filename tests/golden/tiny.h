@@ -134,7 +134,6 @@ class Tiny {
   /// With `texts` it has a tokenizer, of letters.
   convert::ModelSource source(bool texts = false) const {
     convert::ModelSource source;
-    source.root = source.directory = ::testing::TempDir();
     source.config = config_;
     if (texts) source.tokenizer.vocab = vocabulary();
     source.checkpoint = std::make_shared<const convert::Checkpoint>(tensors_);

@@ -59,6 +59,8 @@ SETTINGS = {
     "strip right": Strip(left=False, right=True),
     "prepend": Sequence([Prepend("\u2581"), Replace(" ", "\u2581")]),
     "clip": Sequence([NFC(), Replace(Regex(r"\s+"), " "), Lowercase()]),
+    "deberta of transformers 5": Sequence([Replace(Regex(r"\s{2,}|[\n\r\t]"), " "), NFC(), Strip(left=False)]),
+    "pegasus of transformers 5": Sequence([Replace(Regex(r"\n"), " "), Replace(Regex(" {2,}"), " ")]),
     "albert": Sequence(
         [
             Replace("``", '"'),

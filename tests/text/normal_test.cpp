@@ -69,6 +69,16 @@ TEST(NormalSequence, ReplacesStripsAndPrepends) {
   EXPECT_EQ(got.offsets[2].end, 4u);
 }
 
+/// DeBERTa's, Barthez's and Pegasus' first steps as transformers 5 saves them.
+TEST(NormalSequence, ReplacesWhiteSpaceByAlternatives) {
+  const Json runs = {{"type", "Replace"}, {"pattern", {{"Regex", R"(\s{2,}|[\n\r\t])"}}}, {"content", " "}};
+  SmallTokenizer small(with_normalizers(Json::array({runs})));
+  EXPECT_EQ(normalize(small, "a\nb\t c\r\n\u00a0d e\n\n").text, "a b c d e ");
+  EXPECT_EQ(normalize(small, "\x0b|\f").text, "\x0b|\f") << "one of other white space stays";
+  SmallTokenizer lines(with_normalizers({{{"type", "Replace"}, {"pattern", {{"Regex", "\\n"}}}, {"content", " "}}}));
+  EXPECT_EQ(normalize(lines, "a\nb\n\nc\td").text, "a b  c\td");
+}
+
 TEST(NormalSequence, NamesWhatIsNotSupported) {
   const auto problems_of = [](const Json& stages) {
     Folder folder;
@@ -80,6 +90,9 @@ TEST(NormalSequence, NamesWhatIsNotSupported) {
   const std::pair<Json, const char*> cases[] = {
       {{{{"type", "Klingon"}}}, "\"Klingon\" is not supported"},
       {{{{"type", "Replace"}, {"pattern", {{"Regex", "a|b"}}}, {"content", ""}}}, "normalizer.pattern"},
+      {{{{"type", "Replace"}, {"pattern", {{"Regex", R"(\s{2,}|[\n])"}}}, {"content", "\n"}}}, "normalizer.pattern"},
+      {{{{"type", "Replace"}, {"pattern", {{"Regex", R"(\s{2,}|[\na])"}}}, {"content", " "}}}, "normalizer.pattern"},
+      {{{{"type", "Replace"}, {"pattern", {{"Regex", R"(ab|[\n])"}}}, {"content", " "}}}, "normalizer.pattern"},
       {{{{"type", "Replace"}, {"pattern", {{"String", "abcde"}}}, {"content", ""}}}, "longer than the 4 code points"},
       {{{{"type", "Prepend"}, {"prepend", "123456789"}}}, "longer than the 8 code points"},
       {{{{"type", "Precompiled"}, {"precompiled_charsmap", "####"}}}, "normalizer.precompiled_charsmap"},

@@ -14,8 +14,8 @@
 #include "import/hugging_face.h"
 #include "pack/build.h"
 #include "run/images.h"
+#include "source/model_source.h"
 #include "source/safetensors.h"
-#include "source/sentence_transformers.h"
 #include "train/directory.h"
 
 namespace bantam::train {
@@ -30,7 +30,7 @@ const fs::path kImages = fs::path(BANTAM_SOURCE_DIR) / "tests/golden/images";
 convert::Graph golden(const std::string& name) { return convert::import_hugging_face(kGolden / name); }
 
 convert::WaysBack ways(const convert::Graph& graph, const std::string& name) {
-  return convert::ways_back(graph, convert::Checkpoint(convert::transformer_directory(kGolden / name)));
+  return convert::ways_back(graph, convert::open_checkpoint(kGolden / name));
 }
 
 bool is_known(const convert::Graph& graph) {
@@ -119,7 +119,7 @@ TEST(Network, ComputesWhatTheRuntimeComputesOfImages) {
 TEST(Directory, PlacesFindTheirWayBack) {
   const fs::path from = kImages / "vit-classify";
   const convert::Graph graph = convert::import_hugging_face(from);
-  const convert::WaysBack back = convert::ways_back(graph, convert::Checkpoint(from));
+  const convert::WaysBack back = convert::ways_back(graph, convert::open_checkpoint(from));
   const Parameters parameters(graph, back);
   std::vector<at::Tensor> values;
   bool found = false;
@@ -129,7 +129,7 @@ TEST(Directory, PlacesFindTheirWayBack) {
     found = found || places;
   }
   EXPECT_TRUE(found);
-  const convert::Checkpoint before(from);
+  const convert::Checkpoint before = convert::open_checkpoint(from);
   const auto written = source_tensors(from, parameters, values, "");
   ASSERT_EQ(written.size(), before.tensors().size());
   for (const auto& [name, entry] : before.tensors()) {

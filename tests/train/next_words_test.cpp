@@ -6,7 +6,7 @@
 #include <filesystem>
 
 #include "import/hugging_face.h"
-#include "source/sentence_transformers.h"
+#include "source/model_source.h"
 
 namespace bantam::train {
 namespace {
@@ -57,7 +57,7 @@ struct Tiny {
   explicit Tiny(const std::string& name)
       : directory(fs::path(BANTAM_SOURCE_DIR) / "tests/golden/models" / name),
         graph(convert::import_hugging_face(directory)),
-        parameters(graph, convert::ways_back(graph, convert::Checkpoint(convert::transformer_directory(directory)))),
+        parameters(graph, convert::ways_back(graph, convert::open_checkpoint(directory))),
         network(graph, parameters),
         examples(two(graph.model.max_source != 0)) {
     heads.next_output = 0;

@@ -11,7 +11,6 @@
 namespace bantam::convert {
 namespace {
 
-constexpr const char* kProcessor = "preprocessor_config.json";
 constexpr uint32_t kMostImagePixels = 1U << 14;
 
 /// Rows of a tensor, [rows, hidden], before which transformers writes extents of 1 in some families.
@@ -182,8 +181,8 @@ int32_t embed_patches(Builder& builder, Weights& weights, const EncoderConfig& c
   return builder.linear(base + name, pixels, weight, kAbsent, sum);
 }
 
-std::unique_ptr<fb::ImageT> read_image(const std::filesystem::path& directory, const EncoderConfig& config,
-                                       Problems& problems, std::vector<std::string>& notes, std::string* sound) {
+std::unique_ptr<fb::ImageT> read_image(const ModelSource& source, const EncoderConfig& config, Problems& problems,
+                                       std::vector<std::string>& notes, std::string* sound) {
   auto image = std::make_unique<fb::ImageT>();
   image->width = config.image.width;
   image->height = config.image.height;
@@ -191,14 +190,12 @@ std::unique_ptr<fb::ImageT> read_image(const std::filesystem::path& directory, c
   image->patch = config.image.patch;
   image->in_front = config.image.in_front;
   image->behind = config.image.behind;
-  const std::filesystem::path file = directory / kProcessor;
-  const bool stated = std::filesystem::exists(file);
-  const Json settings = stated ? read_json_object(file) : Json::object();
-  const Fields fields(settings, kProcessor, problems);
-  if (!stated) {
+  const std::string file = source.name_around(kImageSettings);
+  const Fields fields(source.files->object_or_empty(file), kImageSettings, problems);
+  if (!source.files->has(file)) {
     notes.push_back(
         fmt::format("the directory holds no {}: images are resized to {}x{} pixels and become numbers from -1 to 1",
-                    kProcessor, image->width, image->height));
+                    kImageSettings, image->width, image->height));
   }
   read_numbers(fields, *image);
   read_fit(fields, *image);

@@ -2,12 +2,12 @@
 #ifndef BANTAM_CONVERTER_NETWORK_BLOCKS_PATCHES_H_
 #define BANTAM_CONVERTER_NETWORK_BLOCKS_PATCHES_H_
 
-#include <filesystem>
 #include <memory>
 
 #include "graph/builder.h"
 #include "network/families/config.h"
 #include "network/stack.h"
+#include "source/model_source.h"
 #include "source/weights.h"
 
 namespace bantam::convert {
@@ -17,10 +17,10 @@ namespace bantam::convert {
 int32_t embed_patches(Builder& builder, Weights& weights, const EncoderConfig& config, const std::string& base,
                       const EpilogueSpec& after);
 
-/// How images become rows, by preprocessor_config.json in `directory`, where there is one: otherwise numbers from -1 to 1 (a note says
+/// How images become rows, by preprocessor_config.json, where there is one: otherwise numbers from -1 to 1 (a note says
 /// so). `sound`: the property of models of sounds (bantam/sound.h), empty of others. Wrong settings become problems.
-std::unique_ptr<fb::ImageT> read_image(const std::filesystem::path& directory, const EncoderConfig& config,
-                                       Problems& problems, std::vector<std::string>& notes, std::string* sound);
+std::unique_ptr<fb::ImageT> read_image(const ModelSource& source, const EncoderConfig& config, Problems& problems,
+                                       std::vector<std::string>& notes, std::string* sound);
 
 /// Scores [sequences, labels] of a head that reads two rows: the mean of two layers' scores, of the first and of the last row (DeiT,
 /// arXiv 2012.12877); or one layer's of the first row beside the mean of the patches (DINOv2, arXiv 2304.07193).

@@ -70,15 +70,15 @@ SentencePooling read_own_pooling(const Fields& config) {
 
 }  // namespace
 
-SentencePooling read_vectors(const std::filesystem::path& root, const Head& head, const EncoderConfig& config,
+SentencePooling read_vectors(const ModelSource& source, const Head& head, const EncoderConfig& config,
                              const Fields& fields, Weights& weights, Problems& problems,
                              std::vector<std::string>& notes) {
   if (fields.has(kTextPooling)) return read_stated_pooling(fields);
-  const bool modules = is_sentence_transformers(root);
+  const bool modules = !source.modules.empty();
   const bool own = config.family->block.averaged || head.rows == Rows::kState;
   if (own && !modules) return read_own_pooling(fields);
   if (modules || (head.layers.empty() && head.rows != Rows::kProbe)) {
-    return read_sentence_pooling(root, config.hidden, problems, notes);
+    return read_sentence_pooling(source, config.hidden, problems, notes);
   }
   SentencePooling pooling;
   pooling.attends = head.rows == Rows::kProbe;
@@ -88,9 +88,9 @@ SentencePooling read_vectors(const std::filesystem::path& root, const Head& head
   return pooling;
 }
 
-SentencePooling read_token_vectors(const std::filesystem::path& root, const Head& head, const EncoderConfig& config,
+SentencePooling read_token_vectors(const ModelSource& source, const Head& head, const EncoderConfig& config,
                                    Weights& weights, Problems& problems) {
-  SentencePooling pooling = read_token_modules(root, config.hidden, problems);
+  SentencePooling pooling = read_token_modules(source, config.hidden, problems);
   pooling.normalize = true;
   add_own_layer(head.layers.front(), config.hidden, weights, &pooling);
   return pooling;

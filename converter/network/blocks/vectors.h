@@ -2,7 +2,6 @@
 #ifndef BANTAM_CONVERTER_NETWORK_BLOCKS_VECTORS_H_
 #define BANTAM_CONVERTER_NETWORK_BLOCKS_VECTORS_H_
 
-#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -15,14 +14,14 @@
 
 namespace bantam::convert {
 
-/// How the vectors of `head` are made: by the modules of sentence-transformers, where the directory `root` has some; else as the head
+/// How the vectors of `head` are made: by the modules of sentence-transformers, where there are some; else as the head
 /// itself says (the row that it reads and its layer, where files have that: CLIP, SigLIP); else the mean of rows, of static tables as their settings say.
-SentencePooling read_vectors(const std::filesystem::path& root, const Head& head, const EncoderConfig& config,
+SentencePooling read_vectors(const ModelSource& source, const Head& head, const EncoderConfig& config,
                              const Fields& fields, Weights& weights, Problems& problems,
                              std::vector<std::string>& notes);
 
 /// The same of vectors of tokens, which have length 1.
-SentencePooling read_token_vectors(const std::filesystem::path& root, const Head& head, const EncoderConfig& config,
+SentencePooling read_token_vectors(const ModelSource& source, const Head& head, const EncoderConfig& config,
                                    Weights& weights, Problems& problems);
 
 /// Rows [sequences, columns] of texts, or of images.

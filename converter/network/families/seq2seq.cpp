@@ -353,7 +353,7 @@ class PairBuilder {
 }  // namespace
 
 void add_recurrent_pair(Builder& builder, Weights& weights, const Fields& fields, Encoder* source, Encoder* decoder) {
-  const PairSettings settings = read_pair(fields.whole());
+  const PairSettings settings = read_pair(fields);
   PairBuilder(builder, weights, settings, decoder->base).run(source, decoder);
 }
 

@@ -130,9 +130,9 @@ void read_attention(const Fields& fields, Problems& problems, PairSettings* out)
 
 }  // namespace
 
-PairSettings read_pair(const Json& config) {
+PairSettings read_pair(const Fields& config) {
   Problems problems;
-  const Fields fields(config, "config.json", problems);
+  const Fields fields(config.whole(), "config.json", problems, config.reads());
   PairSettings out;
   out.encoder = read_stack(fields, false);
   out.decoder = read_stack(fields, true);

@@ -52,7 +52,7 @@ struct PairSettings {
 };
 
 /// Throws all that is wrong with them: it would make every tensor's shape wrong.
-PairSettings read_pair(const Json& config);
+PairSettings read_pair(const Fields& config);
 
 }  // namespace bantam::convert
 

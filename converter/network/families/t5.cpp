@@ -76,6 +76,8 @@ Family t5_like(bool gated) {
                        {Slot::kDown, "layer.2.DenseReluDense.wo"},
                        {Slot::kFinalNorm, "decoder.final_layer_norm"}});
   if (gated) family.roles[Slot::kGate] = "layer.2.DenseReluDense.wi_1";
+  // MADLAD-400 and its like hold the embeddings of both sides under the decoder's name.
+  family.renamed = {{"decoder.embed_tokens.weight", "shared.weight"}};
   family.unused = {{"embed_tokens.weight", "the same as the shared embeddings"},
                    {"EncDecAttention.relative_attention_bias", "sources have no places"}};
   HeadLayer words{"lm_head", Out::kVocabulary};

@@ -8,7 +8,6 @@
 #include <set>
 
 #include "base/error.h"
-#include "base/is_there.h"
 #include "base/json_file.h"
 #include "base/text_encoding.h"
 #include "source/zip.h"
@@ -49,19 +48,18 @@ std::vector<std::string> lines_of(const std::string& text, const std::string& na
 /// Files of the directory in front of those of the archive.
 class Files {
  public:
-  Files(const fs::path& path, std::string_view bytes) : path_(path) {
+  Files(const Directory& beside, const fs::path& path, std::string_view bytes) : beside_(beside), path_(path) {
     if (has_archive(bytes)) zip_.emplace(path);
   }
 
   /// The first of `names` that is there.
   std::optional<std::string> read(const std::vector<std::string>& names, std::string* found) const {
-    const fs::path directory = path_.has_parent_path() ? path_.parent_path() : fs::path(".");
     for (const std::string& name : names) {
       // Names come from strangers: they say no places.
       const bool plain = !name.empty() && fs::path(name).filename() == name;
-      if (!plain || !is_there(directory / name)) continue;
-      *found = (directory / name).string();
-      return read_text_file(directory / name, kMaxEntryBytes);
+      if (!plain || !beside_.has(name)) continue;
+      *found = beside_.path(name).string();
+      return beside_.text(name, kMaxEntryBytes);
     }
     for (const std::string& name : names) {
       if (!zip_ || name.empty() || zip_->entries().count(name) == 0) continue;
@@ -75,6 +73,7 @@ class Files {
   }
 
  private:
+  const Directory& beside_;
   fs::path path_;
   std::optional<ZipFile> zip_;
 };
@@ -142,7 +141,7 @@ Json word_tokenizer(const std::string& list, const std::string& pattern, const s
 }
 
 void add_files(const fs::path& path, std::string_view bytes, const Metadata& metadata, ModelSource& source) {
-  const Files files(path, bytes);
+  const Files files(*source.files, path, bytes);
   std::string name;
   if (!source.config.contains("id2label")) {
     if (const auto labels = files.read({metadata.labels, "labels.txt", "labelmap.txt"}, &name)) {

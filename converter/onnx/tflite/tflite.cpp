@@ -8,11 +8,12 @@
 #include <utility>
 
 #include "base/error.h"
-#include "base/is_there.h"
 #include "onnx/tflite/archive.h"
 #include "onnx/tflite/metadata.h"
 #include "onnx/tflite/translator.h"
 #include "source/export_file.h"
+#include "source/model_source.h"
+#include "source/source_path.h"
 #include "source/weight_file.h"
 
 namespace bantam::convert {
@@ -48,6 +49,9 @@ std::vector<std::string> roles_of(const tflite::File& file, const tflite::Metada
   return roles;
 }
 
+/// The file that was named, or that lies in the directory.
+std::string tflite_file(const SourcePath& named) { return export_file(named, ".tflite", {"model.tflite"}); }
+
 onnx::Model model_of(const tflite::File& file, const tflite::Metadata& metadata) {
   onnx::Model model;
   model.path = file.path;
@@ -66,13 +70,11 @@ onnx::Model read_tflite(std::string_view bytes, const std::string& path) {
   return model_of(file, tflite::read_metadata(file.metadata, path));
 }
 
-std::optional<ModelSource> open_tflite(const fs::path& named) {
-  std::error_code error;
-  const fs::file_status status = fs::status(named, error);
-  fs::path path;
-  if (fs::is_regular_file(status) && named.extension() == ".tflite") path = named;
-  if (fs::is_directory(status)) path = export_file(named, ".tflite", {"model.tflite"});
-  if (path.empty()) return std::nullopt;
+// A .tflite file, or a directory with one and no other weights.
+bool is_tflite(const SourcePath& named) { return !tflite_file(named).empty(); }
+
+ModelSource open_tflite(const SourcePath& named, const SourceOptions& /*options*/) {
+  const fs::path path = export_path(named, tflite_file(named));
   if (size_of_file(path) == 0)
     throw Error(ExitCode::kInvalid, fmt::format("{}: is empty; copy it again", path.string()));
   auto mapped = std::make_shared<host::MappedFile>();
@@ -85,22 +87,18 @@ std::optional<ModelSource> open_tflite(const fs::path& named) {
   onnx::Model model = model_of(file, metadata);
   model.mappings.push_back(mapped);
   ModelSource source;
-  source.root = source.directory = path.has_parent_path() ? path.parent_path() : fs::path(".");
-  source.config =
-      is_there(source.root / "config.json") ? read_json_object(source.root / "config.json") : Json::object();
+  source.files = named.files;
+  source.config = named.files->object_or_empty("config.json");
   if (model.tokens != 0) source.config.emplace("max_position_embeddings", static_cast<uint64_t>(model.tokens));
   if (model.sigmoid) source.config.emplace("problem_type", "multi_label_classification");
-  source.tokenizer = read_tokenizer_files(source.directory);
+  source.tokenizer = read_tokenizer_files(*named.files);
   tflite::add_files(path, bytes, metadata, source);
   source.weight_files = {path};
   source.onnx = std::make_shared<const onnx::Model>(std::move(model));
-  if (!is_there(source.root / "README.md")) {
-    ModelCard card;
-    card.name = metadata.name;
-    card.licence = metadata.licence;
-    card.description = metadata.description.substr(0, kMaxDescription);
-    source.card = std::move(card);
-  }
+  // A README.md beside the file says it instead.
+  source.card.name = metadata.name;
+  source.card.licence = metadata.licence;
+  source.card.description = metadata.description.substr(0, kMaxDescription);
   return source;
 }
 

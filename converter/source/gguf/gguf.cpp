@@ -1,5 +1,4 @@
-#include "source/gguf/gguf.h"
-
+// A GGUF file as a source of the family that its architecture stands for.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -13,6 +12,8 @@
 #include "source/gguf/gguf_models.h"
 #include "source/gguf/gguf_tokenizer.h"
 #include "source/gguf/gguf_weights.h"
+#include "source/model_source.h"
+#include "source/source_path.h"
 
 namespace bantam::convert {
 namespace fs = std::filesystem;
@@ -59,19 +60,20 @@ void take_divisors(const GgufFile& file, GgufWeights& weights, Json* config) {
 
 }  // namespace
 
-bool is_gguf(const fs::path& path) {
-  std::error_code error;
-  if (!fs::is_regular_file(path, error)) return false;
-  return path.extension() == ".gguf" || begins_as_gguf(path);
+bool is_gguf(const SourcePath& named) {
+  return named.is_file() && (named.path.extension() == ".gguf" || begins_as_gguf(named.files->begin(named.file)));
 }
 
-ModelSource open_gguf(const fs::path& path) {
+// Everything that a directory would say: settings, tensors by transformers' names, the tokenizer, the card. Integers in
+// blocks become the values that they stand for, with a note.
+ModelSource open_gguf(const SourcePath& named, const SourceOptions& /*options*/) {
+  const fs::path& path = named.path;
   refuse_pointer(path);
   const auto file = std::make_shared<const GgufFile>(path);
   const GgufModel& model = gguf_model(*file);
   ModelSource source;
   Problems problems;
-  source.root = source.directory = path;
+  source.files = Directory::nothing(path);  // the file has it all
   source.config_name = path.filename().string();
   source.config = gguf_config(model, *file, problems, source.notes);
   auto weights = std::make_unique<GgufWeights>(file, model);

@@ -302,12 +302,6 @@ std::string GgufFile::read(const GgufTensor& tensor) const {
   return bytes;
 }
 
-bool begins_as_gguf(const fs::path& path) {
-  std::error_code error;
-  if (!fs::is_regular_file(path, error)) return false;
-  std::array<char, kGgufMagic.size()> bytes{};
-  std::ifstream(path, std::ios::binary).read(bytes.data(), bytes.size());
-  return std::string_view(bytes.data(), bytes.size()) == kGgufMagic;
-}
+bool begins_as_gguf(std::string_view bytes) { return bytes.substr(0, kGgufMagic.size()) == kGgufMagic; }
 
 }  // namespace bantam::convert

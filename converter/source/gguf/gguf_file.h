@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/json_file.h"
@@ -50,8 +51,8 @@ class GgufFile {
   std::map<std::string, GgufTensor> tensors_;
 };
 
-/// Whether a file that can be read begins as one does.
-bool begins_as_gguf(const std::filesystem::path& path);
+/// Does a file that begins with these bytes begin as one does?
+bool begins_as_gguf(std::string_view bytes);
 
 }  // namespace bantam::convert
 

@@ -1,0 +1,25 @@
+// with_files: failures of the file system in the converter's own words.
+#ifndef BANTAM_CONVERTER_IMPORT_WITH_FILES_H_
+#define BANTAM_CONVERTER_IMPORT_WITH_FILES_H_
+
+#include <fmt/format.h>
+
+#include <filesystem>
+
+#include "base/error.h"
+
+namespace bantam::convert {
+
+/// Runs `work`; what the file system refuses becomes an Error.
+template <typename Work>
+auto with_files(const Work& work) {
+  try {
+    return work();
+  } catch (const std::filesystem::filesystem_error& error) {
+    throw Error(ExitCode::kIo, fmt::format("{}: {}", error.path1().string(), error.code().message()));
+  }
+}
+
+}  // namespace bantam::convert
+
+#endif  // BANTAM_CONVERTER_IMPORT_WITH_FILES_H_

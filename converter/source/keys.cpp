@@ -1,0 +1,232 @@
+#include "source/keys.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string_view>
+#include <utility>
+
+#include "base/known_keys.h"
+#include "source/generation.h"
+
+namespace bantam::convert {
+namespace {
+
+constexpr size_t kMostValueLetters = 60, kMostKeyLetters = 80;
+
+std::string short_value(const Json& value) {
+  std::string text = value.dump(-1, ' ', true, Json::error_handler_t::replace);
+  if (text.size() > kMostValueLetters) text = text.substr(0, kMostValueLetters - 3) + "...";
+  return text;
+}
+
+bool same_value(const Json& a, const Json& b) {
+  return a == b || (a.is_number() && b.is_number() && a.get<double>() == b.get<double>());
+}
+
+/// Is `value` one of those for which the row's key has no effect?
+bool is_neutral(const KeyRow& row, const Json& value) {
+  constexpr std::string_view kBetween = " | ";
+  std::string_view rest = row.neutral;
+  while (!rest.empty()) {
+    const size_t end = std::min(rest.find(kBetween), rest.size());
+    if (same_value(value, Json::parse(rest.substr(0, end)))) return true;
+    rest.remove_prefix(std::min(end + kBetween.size(), rest.size()));
+  }
+  return false;
+}
+
+/// "a.b" of "a.b.c"; "" of "a".
+std::string_view object_of(std::string_view path) {
+  const size_t point = path.rfind('.');
+  return point == std::string_view::npos ? std::string_view() : path.substr(0, point);
+}
+
+std::string_view name_of(std::string_view path) { return path.substr(path.rfind('.') + 1); }
+
+std::string shortened(const std::string& key) {
+  return key.size() <= kMostKeyLetters ? key : key.substr(0, kMostKeyLetters - 3) + "...";
+}
+
+/// Walks a document and its rows side by side; the depth of documents is limited where they are read. O(keys log rows), whatever
+/// strangers write: beyond kMostSourceKeys keys are only counted.
+class KeyWalk {
+ public:
+  KeyWalk(const KeyDocument& document, const KeyUse& use) : document_(document), use_(use) {
+    const bool settings = document.kind == KeyFile::kConfig || document.kind == KeyFile::kGeneration;
+    if (settings) reads_ = use.reads;
+    add_rows(document.kind);
+    if (document.kind == KeyFile::kConfig) add_rows(KeyFile::kGeneration);
+    if (document.kind == KeyFile::kTokenizerConfig) add_rows(KeyFile::kMadeTexts);
+  }
+
+  std::vector<SourceKey> run(size_t* left) {
+    visit(*document_.json, "");
+    *left += left_;
+    return std::move(found_);
+  }
+
+ private:
+  void add_rows(KeyFile kind) {
+    for (const KeyRow& row : key_rows()) {
+      if (row.kind != kind) continue;
+      const std::string path = row.path;
+      rows_.emplace(path, &row);
+      for (size_t end = path.find_first_of(".["); end != std::string::npos; end = path.find_first_of(".[", end + 1)) {
+        objects_.insert(path.substr(0, end));
+      }
+    }
+  }
+
+  void visit(const Json& json, const std::string& place) {
+    if (json.is_array()) {
+      for (const Json& item : json) visit(item, place + "[]");
+    }
+    if (!json.is_object()) return;
+    for (const auto& [name, value] : json.items()) {
+      const std::string path = place.empty() ? name : place + "." + name;
+      judge(path, value);
+      if (objects_.count(path) != 0) visit(value, path);
+    }
+  }
+
+  void judge(const std::string& path, const Json& value) {
+    if (reads_ != nullptr && reads_->count(path) != 0) return;
+    const KeyRow* row = row_of(path);
+    if (row == nullptr) {
+      if (objects_.count(path) != 0 || (use_.graph_states_layers && document_.kind == KeyFile::kConfig)) return;
+    } else {
+      if (row->state != KeyState::kUnsupported || is_neutral(*row, value)) return;
+      const bool of_made_texts = row->kind == KeyFile::kGeneration || row->kind == KeyFile::kMadeTexts;
+      if (of_made_texts && !use_.generates) return;
+    }
+    const std::string key = shortened(path);
+    const auto same = [&key](const SourceKey& other) { return other.key == key; };
+    if (std::any_of(found_.begin(), found_.end(), same)) return;  // of a list's items the first is enough
+    if (found_.size() == kMostSourceKeys) {
+      ++left_;
+      return;
+    }
+    const std::string effect = row != nullptr ? row->effect : "is unknown: it may change answers" + nearest_to(path);
+    found_.push_back({document_.file, key, short_value(value), effect});
+  }
+
+  const KeyRow* row_of(const std::string& path) const {
+    const std::string_view object = object_of(path);
+    for (const std::string& name : {path, object.empty() ? std::string("*") : std::string(object) + ".*"}) {
+      const auto row = rows_.find(name);
+      if (row != rows_.end()) return row->second;
+    }
+    return nullptr;
+  }
+
+  std::string nearest_to(const std::string& path) const {
+    if (path.size() > kMostKeyLetters) return "";
+    std::vector<std::string> known;
+    const auto add = [&](const std::string& other) {
+      if (object_of(other) == object_of(path) && name_of(other) != "*") known.push_back(other);
+    };
+    for (const auto& [other, row] : rows_) add(other);
+    if (reads_ != nullptr) std::for_each(reads_->begin(), reads_->end(), add);
+    return guess(path, known);
+  }
+
+  const KeyDocument& document_;
+  const KeyUse& use_;
+  const KeyReads* reads_ = nullptr;
+  std::map<std::string, const KeyRow*> rows_;  // of a key with two the first
+  std::set<std::string> objects_;              // what rows are inside of
+  std::vector<SourceKey> found_;
+  size_t left_ = 0;
+};
+
+/// Settings of generation in config.json that bantam takes though generation_config.json leaves them out, which alone decides.
+std::vector<SourceKey> overruled_keys(const KeyDocument& config, const Json& generation, const KeyUse& use) {
+  std::vector<SourceKey> found;
+  if (generation.value("_from_model_config", Json()) == true) return found;
+  for (const KeyRow& row : key_rows()) {
+    const bool counts = row.kind == KeyFile::kGeneration && *row.neutral != 0 && use.reads->count(row.path) != 0;
+    const auto stated = config.json->find(row.path);
+    if (!counts || stated == config.json->end() || is_neutral(row, *stated)) continue;
+    if (!generation.value(row.path, Json()).is_null()) continue;
+    found.push_back(
+        {config.file, row.path, short_value(*stated),
+         "generation_config.json leaves it out and alone decides in the original; bantam takes it from here"});
+  }
+  return found;
+}
+
+}  // namespace
+
+const std::vector<KeyRow>& key_rows() {
+  static const std::vector<KeyRow> kRows = {
+#define BANTAM_KEY(kind, path, state, neutral, effect) {KeyFile::kind, path, KeyState::state, neutral, effect},
+#include "source/keys/config.inc"
+#include "source/keys/generation.inc"
+#include "source/keys/modules.inc"
+#include "source/keys/others.inc"
+#include "source/keys/tokenizer.inc"
+#undef BANTAM_KEY
+  };
+  return kRows;
+}
+
+std::vector<SourceKey> unread_keys(const ModelSource& source, const KeyUse& use) {
+  std::vector<SourceKey> all;
+  const auto append = [&all](const std::vector<SourceKey>& some) { all.insert(all.end(), some.begin(), some.end()); };
+  size_t left = 0;
+  const KeyDocument* config = nullptr;
+  const std::vector<KeyDocument> documents = key_documents(source, use);
+  for (const KeyDocument& document : documents) {
+    append(KeyWalk(document, use).run(&left));
+    if (document.kind == KeyFile::kConfig) config = &document;
+    const bool both = document.kind == KeyFile::kGeneration && config != nullptr && document.json->is_object();
+    if (both && use.reads != nullptr) append(overruled_keys(*config, *document.json, use));
+  }
+  // Settings of generation are put over those of config.json when a directory is opened, and would be told twice.
+  const auto told_again = [&](const SourceKey& key) {
+    const auto same = [&key](const SourceKey& other) {
+      return other.file == kGenerationFile && other.key == key.key && other.value == key.value;
+    };
+    return config != nullptr && key.file == config->file && std::any_of(all.begin(), all.end(), same);
+  };
+  all.erase(std::remove_if(all.begin(), all.end(), told_again), all.end());
+  if (use.reads_texts) append(contradicting_keys(source));
+  if (all.size() > kMostSourceKeys || left > 0) {
+    const size_t stay = std::min(all.size(), kMostSourceKeys - 1);
+    left += all.size() - stay;
+    all.resize(stay);
+    all.push_back({"...", "...", "...", fmt::format("{} further keys are left out of this list", left)});
+  }
+  return all;
+}
+
+std::string to_line(const SourceKey& key) {
+  return fmt::format("{}: {}: {}: {}", key.file, key.key, key.value, key.effect);
+}
+
+std::string source_keys_json(const std::vector<SourceKey>& keys) {
+  Json list = Json::array();
+  for (const SourceKey& key : keys) {
+    list.push_back({{"file", key.file}, {"key", key.key}, {"value", key.value}, {"effect", key.effect}});
+  }
+  return list.dump(-1, ' ', true, Json::error_handler_t::replace);
+}
+
+std::vector<SourceKey> parse_source_keys(const std::string& json) {
+  std::vector<SourceKey> keys;
+  const Json list = Json::parse(json, nullptr, false);
+  if (!list.is_array()) return keys;
+  for (const Json& item : list) {
+    const auto text = [&item](const char* name) {
+      const bool stated = item.is_object() && item.contains(name) && item.at(name).is_string();
+      return stated ? item.at(name).get<std::string>() : std::string();
+    };
+    keys.push_back({text("file"), text("key"), text("value"), text("effect")});
+  }
+  return keys;
+}
+
+}  // namespace bantam::convert

@@ -1,0 +1,44 @@
+#include "source/model_source.h"
+
+#include "source/generation.h"
+#include "source/sentence_transformers.h"
+#include "source/setfit.h"
+#include "source/token_vectors.h"
+
+namespace bantam::convert {
+
+Checkpoint open_checkpoint(const std::filesystem::path& directory) {
+  const Directory files(directory);
+  return Checkpoint(files, transformer_folder(files, read_sentence_modules(files)));
+}
+
+void read_checkpoint(ModelSource* source) {
+  auto checkpoint = std::make_shared<const Checkpoint>(*source->files, source->inside);
+  for (const auto& file : checkpoint->files()) source->weight_files.push_back(file->path());
+  source->checkpoint = std::move(checkpoint);
+  source->tokenizer = read_tokenizer_files(*source->files, source->inside);
+}
+
+void read_around(ModelSource* source) {
+  const Directory& files = *source->files;
+  if (source->modules.empty()) source->modules = read_sentence_modules(files, source->around);
+  if (files.has_file(source->name_around(kCardFile))) source->card = read_model_card(files, source->around);
+  const auto read = [&files](const std::string& name) {
+    if (!files.has_file(name)) return;
+    try {
+      files.json(name);
+    } catch (const Error&) {
+      // Whoever needs it hears the same.
+    }
+  };
+  for (const char* name : {kPromptsFile, kColbertSettings, kSetFitSettings, kImageSettings}) {
+    read(source->name_around(name));
+  }
+  for (const SentenceModule& module : source->modules.list) {
+    const char* name = module.is_transformer() ? kTransformerFile : "config.json";
+    read(source->name_around(name_in(module.folder, name)));
+  }
+  read(source->name_inside(kGenerationFile));
+}
+
+}  // namespace bantam::convert
