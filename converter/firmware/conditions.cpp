@@ -20,17 +20,6 @@ using convert::starts_with;
 
 namespace links = linked::links;
 
-/// Names of links.inc, in its order.
-constexpr std::string_view kNames[] = {
-    "nothing",
-#define BANTAM_LINK(name, ...) #name,
-#define BANTAM_LINK_CODE(name) #name,
-#define BANTAM_LINK_SET(set, ...) #set "_all",
-#define BANTAM_LINK_MEMBER(set, name) #set "_" #name,
-#include "links.inc"
-};
-static_assert(std::size(kNames) == links::kCount);
-
 constexpr struct {
   std::string_view name;
   uint32_t part;
@@ -198,17 +187,14 @@ struct OpenGroup {
 
 }  // namespace
 
-bool Conditions::any_op(bool (*is_asked)(uint32_t row, uint64_t kernels), uint64_t kernels) const {
-  for (uint32_t row = 0; row < linked::kOps; ++row) {
-    if (linked_.needs_op(row) && is_asked(row, kernels)) return true;
-  }
-  return false;
-}
-
 bool Conditions::links(std::string_view name) const {
-  if (name == "Static") {
-    return any_op([](uint32_t row, uint64_t) { return is_static_row(row); }, 0);
-  }
+  const auto any_op = [this](const auto& is_asked) {
+    for (uint32_t row = 0; row < linked::kOps; ++row) {
+      if (linked_.needs_op(row) && is_asked(row)) return true;
+    }
+    return false;
+  };
+  if (name == "Static") return any_op(is_static_row);
   if (name == "normalizer_any") {
     for (uint32_t i = 1; i < links::size_of(links::normalizer_all); ++i) {
       if (linked_.needs(links::of(links::normalizer_all, i))) return true;
@@ -218,7 +204,7 @@ bool Conditions::links(std::string_view name) const {
   if (starts_with(name, "kernel_")) {
     const uint64_t kernel = kernel_of(name.substr(std::string_view("kernel_").size()));
     if (kernel == 0) fail_unknown(name);
-    return any_op([](uint32_t row, uint64_t asked) { return (linked::Kernels::of(row) & asked) != 0; }, kernel);
+    return any_op([kernel](uint32_t row) { return (linked::Kernels::of(row) & kernel) != 0; });
   }
   if (starts_with(name, "part_")) {
     const auto* part = std::find_if(std::begin(kPartNames), std::end(kPartNames), [&](const auto& p) {
@@ -234,9 +220,9 @@ bool Conditions::links(std::string_view name) const {
 #define BANTAM_LINK_MASK(mask, Code) \
   if (name == #Code && linked_.needs(links::mask_##mask)) return true;
 #include "links.inc"
-  const auto* found = std::find(std::begin(kNames), std::end(kNames), name);
-  if (found == std::end(kNames)) fail_unknown(name);
-  return linked_.needs(static_cast<links::Link>(found - std::begin(kNames)));
+  const std::optional<linked::Link> link = link_named(name);
+  if (!link) fail_unknown(name);
+  return linked_.needs(*link);
 }
 
 std::optional<bool> Conditions::defines(std::string_view macro) const {

@@ -2,7 +2,6 @@
 #ifndef BANTAM_CONVERTER_FIRMWARE_CONDITIONS_H_
 #define BANTAM_CONVERTER_FIRMWARE_CONDITIONS_H_
 
-#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -32,9 +31,6 @@ class Conditions {
   std::string resolve(std::string_view text) const;
 
  private:
-  /// Some operator that is linked is asked for.
-  bool any_op(bool (*is_asked)(uint32_t row, uint64_t kernels), uint64_t kernels) const;
-
   Linked linked_;
   bool one_lane_;
 };

@@ -167,7 +167,7 @@ struct Row {
 
 /// By number.
 std::vector<Row> list_rows() {
-  std::vector<Row> rows(1);  // nothing
+  std::vector<Row> rows = {{"nothing", ""}};
   std::string set_words;
   const auto member = [&](const char* name, const char* own) {
     rows.push_back({name, set_words.empty() ? "" : fmt::format(fmt::runtime(set_words), in_words(own))});
@@ -180,6 +180,11 @@ std::vector<Row> list_rows() {
 #define BANTAM_LINK_MEMBER(set, own) member(#set "_" #own, #own);
 #include "links.inc"
   return rows;
+}
+
+const std::vector<Row>& all_rows() {
+  static const std::vector<Row> kRows = list_rows();
+  return kRows;
 }
 
 }  // namespace
@@ -197,16 +202,24 @@ Linked linked_by(const Model& model) {
 #define BANTAM_LINK_SET(set, Kind, always, words) \
   if (always) linked.needed.reset(links::of(links::set##_all, 0));
 #include "links.inc"
-  const std::vector<Row> rows = list_rows();
+  const std::vector<Row>& rows = all_rows();
   for (size_t i = 0; i < rows.size(); ++i) {
     if (linked.needed[i] && !rows[i].words.empty()) linked.words.push_back(rows[i].words);
   }
   return linked;
 }
 
+std::optional<linked::Link> link_named(std::string_view name) {
+  const std::vector<Row>& rows = all_rows();
+  for (size_t i = 0; i < rows.size(); ++i) {
+    if (rows[i].name == name) return static_cast<linked::Link>(i);
+  }
+  return std::nullopt;
+}
+
 std::string linked_macro(const Linked& linked) {
   constexpr size_t kColumns = 100;
-  const std::vector<Row> rows = list_rows();
+  const std::vector<Row>& rows = all_rows();
   std::string text = "#define BANTAM_LINKS";
   size_t line = kColumns;
   const char* separator = "";

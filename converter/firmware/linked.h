@@ -3,7 +3,9 @@
 #define BANTAM_CONVERTER_FIRMWARE_LINKED_H_
 
 #include <bitset>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "bantam/model.h"
@@ -27,6 +29,9 @@ bool answers_with_places(TaskKind task);
 
 /// What the operators, their epilogues, tensors and the task of an open model need, and nothing else.
 Linked linked_by(const Model& model);
+
+/// A row of links.inc by its name there ("Rotary", "mask_window"); nothing: none is called that. O(rows).
+std::optional<linked::Link> link_named(std::string_view name);
 
 /// #define BANTAM_LINKS, of bantam_config.h: the names of all that is needed.
 std::string linked_macro(const Linked& linked);

@@ -70,5 +70,15 @@ TEST(FirmwareLinked, MacroNamesWhatIsNeeded) {
   EXPECT_EQ(firmware::linked_macro({}), "#define BANTAM_LINKS\n");
 }
 
+/// Rows that people name and the enumeration have one order.
+TEST(FirmwareLinked, NamesAreThoseOfTheRows) {
+#define BANTAM_LINK(name, ...) EXPECT_EQ(firmware::link_named(#name), links::name);
+#define BANTAM_LINK_CODE(name) EXPECT_EQ(firmware::link_named(#name), links::name);
+#define BANTAM_LINK_SET(set, ...) EXPECT_EQ(firmware::link_named(#set "_all"), links::set##_all);
+#define BANTAM_LINK_MEMBER(set, name) EXPECT_EQ(firmware::link_named(#set "_" #name), links::set##_##name);
+#include "links.inc"
+  EXPECT_EQ(firmware::link_named("Rotaries"), std::nullopt);
+}
+
 }  // namespace
 }  // namespace bantam::testing
