@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 
+#include "bantam/image.h"
 #include "base/known_keys.h"
 #include "base/output_file.h"
 #include "base/size.h"

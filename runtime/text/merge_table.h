@@ -11,6 +11,8 @@
 
 #include <stdint.h>
 
+#include "text/lexicon.h"
+
 namespace bantam::text {
 
 /// What stands before a token that follows what is unknown: nothing that it could be merged with, but it begins no word.
