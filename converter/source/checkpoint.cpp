@@ -119,7 +119,11 @@ void Checkpoint::put(const std::string& name, MemoryTensor tensor) {
 
 std::vector<float> Checkpoint::read(const std::string& name) const {
   const auto held = memory_.find(name);
-  return held != memory_.end() ? held->second.values : files_[tensors_.at(name).file]->read(name);
+  std::vector<float> values = held != memory_.end() ? held->second.values : files_[tensors_.at(name).file]->read(name);
+  const auto changes = changes_.find(name);
+  if (changes == changes_.end()) return values;
+  for (const auto& change : changes->second) change(&values);
+  return values;
 }
 
 }  // namespace bantam::convert

@@ -3,9 +3,11 @@
 #define BANTAM_CONVERTER_SOURCE_CHECKPOINT_H_
 
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/directory.h"
@@ -35,6 +37,11 @@ class Checkpoint {
   void put(const std::string& name, MemoryTensor tensor);
   /// As if it were not in the files.
   void leave_out(const std::string& name) { tensors_.erase(name); }
+  /// read() passes the values of `name`, one of tensors(), through `change`, which keeps their number. Later changes follow
+  /// earlier ones.
+  void change(const std::string& name, std::function<void(std::vector<float>*)> change) {
+    changes_[name].push_back(std::move(change));
+  }
 
   struct Entry {
     size_t file = 0;
@@ -54,6 +61,7 @@ class Checkpoint {
   std::map<std::string, Entry> tensors_;
   std::map<std::string, MemoryTensor> memory_;
   std::map<std::string, StoredTensor> described_;  // of memory_
+  std::map<std::string, std::vector<std::function<void(std::vector<float>*)>>> changes_;
 };
 
 }  // namespace bantam::convert

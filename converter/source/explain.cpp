@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "source/adapter.h"
 #include "source/knowledge_ernie.h"
 #include "source/model_source.h"
 #include "source/source_path.h"
@@ -26,8 +27,6 @@ bool is_hub_name(const std::string& text) {
   return !text.empty() && text.front() != '/' && text.front() != '.' && text.back() != '/' &&
          std::count(text.begin(), text.end(), '/') <= 1 && std::all_of(text.begin(), text.end(), legal);
 }
-
-constexpr const char* kAdapterSettings = "adapter_config.json";
 
 bool is_without_settings(const SourcePath& named) {
   return !named.files->has("config.json") && !named.files->has(kErnieSettings);
@@ -85,19 +84,7 @@ bool is_adapter(const SourcePath& named) {
 }
 
 ModelSource open_adapter(const SourcePath& named, const SourceOptions& /*options*/) {
-  std::string base;
-  try {
-    const Json& config = named.files->object(kAdapterSettings);
-    if (config.contains("base_model_name_or_path") && config["base_model_name_or_path"].is_string()) {
-      base = fmt::format(" of {}", config["base_model_name_or_path"].get<std::string>().substr(0, 80));
-    }
-  } catch (const Error&) {
-    // The name of its model is all that is wanted.
-  }
-  throw Error(ExitCode::kUnsupported,
-              fmt::format("{}: holds a PEFT adapter{}, not a model; merge it into its model with peft: "
-                          "PeftModel.from_pretrained(MODEL, DIR).merge_and_unload().save_pretrained(NEW_DIR)",
-                          named.path.string(), base));
+  throw Error(ExitCode::kUnsupported, fmt::format("{}: {}", named.path.string(), lonely_adapter(*named.files, "")));
 }
 
 void refuse_pointer(const fs::path& file) {
@@ -113,14 +100,19 @@ void refuse_pointer(const fs::path& file) {
 
 std::string other_weights(const Directory& files, const std::string& folder) {
   const auto has = [&](const char* name) { return files.has(name_in(folder, name)); };
-  const auto convert = [](const char* what, const char* option) {
+  // transformers 5 reads neither. The class that config.json names keeps the head.
+  const auto convert = [](const char* what, const char* option, const char* packages) {
     return fmt::format(
-        "it holds {} weights; save them with transformers: AutoModel.from_pretrained(DIR, {}=True)"
-        ".save_pretrained(NEW_DIR)",
-        what, option);
+        "it holds {0} weights; save them with transformers 4 (pip install \"transformers<5\" torch {2}): python -c "
+        "\"import "
+        "transformers as t; c = t.AutoConfig.from_pretrained('DIR'); getattr(t, "
+        "c.architectures[0]).from_pretrained('DIR', "
+        "{1}=True).save_pretrained('NEW_DIR')\", and copy the tokenizer's files",
+        what, option, packages);
   };
-  if (has("tf_model.h5")) return convert("TensorFlow", "from_tf");
-  if (has("flax_model.msgpack")) return convert("Flax", "from_flax");
+  if (has(kAdapterSettings)) return lonely_adapter(files, folder);
+  if (has("tf_model.h5")) return convert("TensorFlow", "from_tf", "tf-keras");
+  if (has("flax_model.msgpack")) return convert("Flax", "from_flax", "flax");
   if (has("model.onnx") || has("onnx")) {
     return "it holds ONNX exports; name one of them: bantam convert DIR/onnx/model.onnx";
   }

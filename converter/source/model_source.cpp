@@ -1,5 +1,9 @@
 #include "source/model_source.h"
 
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "source/adapter.h"
 #include "source/generation.h"
 #include "source/sentence_transformers.h"
 #include "source/setfit.h"
@@ -9,12 +13,24 @@ namespace bantam::convert {
 
 Checkpoint open_checkpoint(const std::filesystem::path& directory) {
   const Directory files(directory);
-  return Checkpoint(files, transformer_folder(files, read_sentence_modules(files)));
+  const std::string folder = transformer_folder(files, read_sentence_modules(files));
+  if (files.has(name_in(folder, kAdapterSettings))) {
+    throw Error(
+        ExitCode::kUnsupported,
+        fmt::format("{}: weights with an adapter beside them are not trained; merge it into the model with peft "
+                    "first, or remove the file to train the model without it",
+                    files.path(name_in(folder, kAdapterSettings)).string()));
+  }
+  return Checkpoint(files, folder);
 }
 
 void read_checkpoint(ModelSource* source) {
-  auto checkpoint = std::make_shared<const Checkpoint>(*source->files, source->inside);
+  auto checkpoint = std::make_shared<Checkpoint>(*source->files, source->inside);
   for (const auto& file : checkpoint->files()) source->weight_files.push_back(file->path());
+  if (source->files->has(source->name_inside(kAdapterSettings))) {
+    source->weight_files.push_back(merge_adapter(*source->files, source->inside, source->config, checkpoint.get()));
+    source->notes.push_back(fmt::format("the adapter of {} is merged into the weights", kAdapterSettings));
+  }
   source->checkpoint = std::move(checkpoint);
   source->tokenizer = read_tokenizer_files(*source->files, source->inside);
 }

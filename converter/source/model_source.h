@@ -55,7 +55,8 @@ struct SourceOptions {
   std::string tower = {};                // of a directory of two models, "text" or "vision"
 };
 
-/// The weights of a directory as they are stored, in the folder where its modules.json has them. Throws Error.
+/// The weights of a directory as they are stored, in the folder where its modules.json has them. Throws Error; kUnsupported for
+/// weights with an adapter beside them.
 Checkpoint open_checkpoint(const std::filesystem::path& directory);
 
 /// Takes the weights, the files that they come from and the tokenizer from `source->inside`. Throws Error for weights

@@ -22,7 +22,7 @@ fs::path checked(const fs::path& path) {
   std::ifstream stream(path, std::ios::binary);
   if (stream.get() == 0x80) {
     throw Error(ExitCode::kUnsupported,
-                fmt::format("{}: is in the format of torch before 1.6; {}", path.string(), kSaveAgain));
+                fmt::format("{}: is in the format of torch before 1.6; {}", path.string(), save_again(path)));
   }
   return path;
 }
@@ -68,7 +68,8 @@ TorchFile::TorchFile(fs::path path) : WeightFile(std::move(path)), zip_(checked(
   }
   const std::string order = folder_ + "byteorder";
   if (zip_.entries().count(order) != 0 && zip_.read(order) != "little") {
-    throw Error(ExitCode::kUnsupported, fmt::format("{}: was written on a big-endian machine; {}", file, kSaveAgain));
+    throw Error(ExitCode::kUnsupported,
+                fmt::format("{}: was written on a big-endian machine; {}", file, save_again(file)));
   }
   const std::string pickle = zip_.read(folder_ + kPickle);
   for (auto& [name, tensor] : read_state_dict(pickle, file)) add(name, std::move(tensor));

@@ -16,8 +16,12 @@
 namespace bantam::convert {
 namespace fs = std::filesystem;
 
-const char* const kSaveAgain =
-    "save it again with transformers: AutoModel.from_pretrained(DIR).save_pretrained(NEW_DIR, safe_serialization=True)";
+std::string save_again(const fs::path& file) {
+  return fmt::format(
+      "save it again in its folder: python -c \"import torch; torch.save(torch.load('{0}', "
+      "map_location='cpu', weights_only=True), '{0}')\"",
+      file.filename().string());
+}
 
 bool multiply(uint64_t a, uint64_t b, uint64_t* out) {
   if (b != 0 && a > std::numeric_limits<uint64_t>::max() / b) return false;

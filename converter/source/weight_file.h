@@ -54,8 +54,8 @@ uint64_t size_of_file(const std::filesystem::path& path);
 /// *out = a * b, where that is below 2^64: extents come from strangers.
 bool multiply(uint64_t a, uint64_t b, uint64_t* out);
 
-/// The line with which transformers saves a model as safetensors.
-extern const char* const kSaveAgain;
+/// How torch saves a file again in the format of its release.
+std::string save_again(const std::filesystem::path& file);
 
 }  // namespace bantam::convert
 

@@ -239,7 +239,7 @@ class Downloads(Sources):
             path.unlink()
         self.put(b'{"base_model_name_or_path": "org/base"}', "adapter_config.json")
         self.put(b"", "adapter_model.safetensors")
-        self.refused(5, ["PEFT adapter of org/base", "merge_and_unload"])
+        self.refused(5, ["PEFT adapter of org/base", "put config.json, the weights and the tokenizer"])
 
     def test_folder_of_the_cache(self):
         cache = self.directory / "models--org--name"
