@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "source/fields.h"
@@ -14,11 +15,13 @@ namespace {
 
 constexpr const char* kPickledHead = "model_head.pkl";
 constexpr const char* kWeights = "model_head.safetensors";
+// safetensors 0.8 writes an array's memory as it lies, and scikit-learn's matrices may lie by columns.
 constexpr const char* kSaveWeights =
-    "if you trust the file, save the weights of its logistic regression beside it: python -c \"import joblib, "
-    "safetensors.numpy as s; h = joblib.load('model_head.pkl'); s.save_file({'coef': h.coef_, 'intercept': "
-    "h.intercept_}, "
-    "'model_head.safetensors')\"; or convert with --task embed for the vectors alone";
+    "if you trust the pickle, save the weights and classes of its logistic regression: python -c \"import joblib, "
+    "json, "
+    "numpy as n, safetensors.numpy as s; h = joblib.load('model_head.pkl'); s.save_file({'coef': "
+    "n.ascontiguousarray(h.coef_), 'intercept': n.ascontiguousarray(h.intercept_)}, 'model_head.safetensors', "
+    "metadata={'classes': json.dumps(h.classes_.tolist())})\"; or convert with --task embed for the vectors alone";
 
 class HeadReader {
  public:
@@ -36,6 +39,24 @@ class HeadReader {
     head.weight = take("coef", uint64_t{head.rows} * width);
     head.bias = take("intercept", head.rows);
     return head;
+  }
+
+  /// scikit-learn's `classes_`, one for each of `count` scores: texts, or numbers of labels. Empty after a problem.
+  std::vector<Json> classes(size_t count) {
+    const auto found = weights_.metadata().find("classes");
+    if (found == weights_.metadata().end()) {
+      problem(fmt::format("its metadata has no \"classes\", so that nothing says which row scores which label; {}",
+                          kSaveWeights));
+      return {};
+    }
+    const Json json = parse_json(found->second, file_.string() + ": metadata \"classes\"");
+    const auto names_label = [](const Json& value) { return value.is_string() || value.is_number_unsigned(); };
+    if (json.is_array() && json.size() == count && std::all_of(json.begin(), json.end(), names_label)) {
+      return {json.begin(), json.end()};
+    }
+    problem(fmt::format("\"classes\" of its metadata does not list {} texts or numbers of labels, one for each score",
+                        count));
+    return {};
   }
 
  private:
@@ -64,21 +85,35 @@ class HeadReader {
   Problems& problems_;
 };
 
-/// The labels that config_setfit.json lists, or their numbers.
-void read_settings(const ModelSource& source, SetFitHead& head, Problems& problems) {
-  const size_t count = head.rows == 1 ? 2 : head.rows;
+/// Names scores by their classes as SetFit does: a text is the label's name, a number its place in `names`, which are
+/// config_setfit.json's. `report` hears of a number without a name.
+template <typename Report>
+std::vector<std::string> names_of_classes(const std::vector<Json>& classes, const std::vector<std::string>& names,
+                                          const Report& report) {
+  std::vector<std::string> labels;
+  for (const Json& value : classes) {
+    if (value.is_string()) {
+      labels.push_back(value.get<std::string>());
+      continue;
+    }
+    const auto place = value.get<uint64_t>();
+    if (place >= names.size() && !names.empty()) report(place);
+    labels.push_back(place < names.size() ? names[place] : fmt::format("LABEL_{}", place));
+  }
+  return labels;
+}
+
+/// config_setfit.json: the length of vectors and the labels in the order of training, which is not the order of scores.
+void read_settings(const ModelSource& source, const std::vector<Json>& classes, SetFitHead& head, Problems& problems) {
   const std::string file = source.name_around(kSetFitSettings);
   const Fields fields(source.files->object_or_empty(file), source.files->path(file).string(), problems);
   head.normalize = fields.flag("normalize_embeddings", false);
-  if (fields.has("labels")) {
-    head.labels = read_label_list(fields, "labels");
-    if (head.labels.size() != count) {
-      fields.problem(ExitCode::kInvalid, "labels",
-                     fmt::format("names {} labels, but the head has scores of {}", head.labels.size(), count));
-    }
-    return;
-  }
-  for (size_t i = 0; i < count; ++i) head.labels.push_back(fmt::format("LABEL_{}", i));
+  std::vector<std::string> names;
+  if (fields.has("labels")) names = read_label_list(fields, "labels");
+  head.labels = names_of_classes(classes, names, [&](uint64_t place) {
+    fields.problem(ExitCode::kInvalid, "labels",
+                   fmt::format("names {} labels, but the head has a class {}", names.size(), place));
+  });
 }
 
 }  // namespace
@@ -95,8 +130,12 @@ SetFitHead read_setfit(const ModelSource& source, uint32_t width, Problems& prob
                  fmt::format("{}: a pickle, which is never executed; {}", path(kPickledHead).string(), kSaveWeights));
     return {};
   }
-  SetFitHead head = HeadReader(path(kWeights), problems).read(width);
-  if (head.rows != 0) read_settings(source, head, problems);
+  HeadReader reader(path(kWeights), problems);
+  SetFitHead head = reader.read(width);
+  if (head.rows == 0) return head;
+  const size_t scores = head.rows == 1 ? 2 : head.rows;
+  read_settings(source, reader.classes(scores), head, problems);
+  head.labels.resize(scores);  // after a problem with the classes
   return head;
 }
 

@@ -26,8 +26,9 @@ inline constexpr const char* kSetFitSettings = "config_setfit.json";
 /// Is there a head: model_head.pkl, or its weights as model_head.safetensors?
 bool is_setfit(const ModelSource& source);
 
-/// Reads "coef" [rows, width] and "intercept" [rows] of model_head.safetensors, and config_setfit.json. Executes nothing: where there is
-/// only model_head.pkl, a pickle, the problem says how to save its weights.
+/// Reads "coef" [rows, width], "intercept" [rows] and the metadata "classes" of model_head.safetensors, and config_setfit.json.
+/// "classes" is a JSON list of scikit-learn's `classes_`: which label each score belongs to. Executes nothing: where there is only
+/// model_head.pkl, a pickle, the problem says how to save these.
 SetFitHead read_setfit(const ModelSource& source, uint32_t width, Problems& problems);
 
 }  // namespace bantam::convert

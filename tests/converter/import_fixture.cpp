@@ -26,8 +26,9 @@ std::string with_header(const std::string& header, const std::string& data) {
   return bytes + header + data;
 }
 
-std::string safetensors_bytes(const TensorMap& tensors) {
+std::string safetensors_bytes(const TensorMap& tensors, const std::map<std::string, std::string>& metadata) {
   json header = {{"__metadata__", {{"format", "pt"}}}};
+  for (const auto& [name, text] : metadata) header["__metadata__"][name] = text;
   std::string data;
   for (const auto& [name, tensor] : tensors) {
     const size_t begin = data.size();

@@ -27,7 +27,7 @@ using TensorMap = std::map<std::string, TensorData>;
 TensorData tensor(std::vector<uint64_t> shape);
 
 /// The bytes of a safetensors file.
-std::string safetensors_bytes(const TensorMap& tensors);
+std::string safetensors_bytes(const TensorMap& tensors, const std::map<std::string, std::string>& metadata = {});
 /// The same with a header of one's own.
 std::string with_header(const std::string& header, const std::string& data);
 

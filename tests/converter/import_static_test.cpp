@@ -134,11 +134,16 @@ class BesideModules : public ::testing::Test {
     std::filesystem::create_directories(directory_.path() / "1_Pooling");
     directory_.write("1_Pooling/config.json", R"({"pooling_mode_mean_tokens": true})");
   }
-  void write_head(const std::vector<double>& coef, uint64_t rows) {
+  void write_head(const std::vector<double>& coef, uint64_t rows, const json& classes) {
     TensorMap head;
     head["coef"] = numbers<double>("F64", {rows, coef.size() / rows}, coef);
     head["intercept"] = numbers<double>("F64", {rows}, std::vector<double>(static_cast<size_t>(rows), 0.5));
-    directory_.write("model_head.safetensors", safetensors_bytes(head));
+    std::map<std::string, std::string> metadata;
+    if (!classes.is_null()) metadata["classes"] = classes.dump();
+    directory_.write("model_head.safetensors", safetensors_bytes(head, metadata));
+  }
+  std::vector<std::string> labels() {
+    return import_hugging_face(directory_.path()).model.task->label_sets.front()->labels;
   }
   std::string refused(ExitCode code, const ImportOptions& options = {}) {
     return problems_of(code, [&] { import_hugging_face(directory_.path(), options); });
@@ -158,7 +163,7 @@ TEST_F(BesideModules, APickledHeadIsRefusedWithTheNextStep) {
 }
 
 TEST_F(BesideModules, HeadsOfOneRowHaveTwoLabels) {
-  write_head({1, 2, 3, 4, 5, 6, 7, 8}, 1);
+  write_head({1, 2, 3, 4, 5, 6, 7, 8}, 1, {0, 1});
   directory_.write("config_setfit.json", R"({"labels": ["no", "yes"], "normalize_embeddings": true})");
   const Graph graph = import_hugging_face(directory_.path());
   EXPECT_EQ(graph.model.task->kind, fb::TaskKind::classify);
@@ -169,12 +174,32 @@ TEST_F(BesideModules, HeadsOfOneRowHaveTwoLabels) {
   EXPECT_EQ(graph.constants[weight]->values, (std::vector<float>{0, 0, 0, 0, 0, 0, 0, 0, 1, 2, 3, 4, 5, 6, 7, 8}));
 }
 
-TEST_F(BesideModules, HeadsOfAnotherShapeAreNamed) {
-  write_head({1, 2, 3, 4}, 1);
+TEST_F(BesideModules, ClassesNameTheScores) {
+  const std::vector<double> row = {1, 2, 3, 4, 5, 6, 7, 8};
+  directory_.write("config_setfit.json", R"({"labels": ["yes", "no"]})");  // in the order of training
+  write_head(row, 1, {"no", "yes"});
+  EXPECT_EQ(labels(), (std::vector<std::string>{"no", "yes"}));
+  write_head(row, 1, {0, 1});
+  EXPECT_EQ(labels(), (std::vector<std::string>{"yes", "no"}));
+  directory_.write("config_setfit.json", "{}");
+  EXPECT_EQ(labels(), (std::vector<std::string>{"LABEL_0", "LABEL_1"}));
+}
+
+TEST_F(BesideModules, HeadsThatDoNotSayTheirLabelsAreRefused) {
+  const std::vector<double> row = {1, 2, 3, 4, 5, 6, 7, 8};
+  write_head({1, 2, 3, 4}, 1, {0, 1});
   EXPECT_NE(refused(ExitCode::kInvalid).find("\"coef\""), std::string::npos);
-  write_head({1, 2, 3, 4, 5, 6, 7, 8}, 1);
+  write_head(row, 1, nullptr);
+  const std::string without = refused(ExitCode::kInvalid);
+  EXPECT_NE(without.find("has no \"classes\""), std::string::npos) << without;
+  EXPECT_NE(without.find("ascontiguousarray"), std::string::npos) << without;
+  for (const json& classes : {json{0}, json{0, 1, 2}, json{0, -1}, json{0, 0.5}, json::object()}) {
+    write_head(row, 1, classes);
+    EXPECT_NE(refused(ExitCode::kInvalid).find("does not list 2 texts or numbers"), std::string::npos) << classes;
+  }
+  write_head(row, 1, {0, 1});
   directory_.write("config_setfit.json", R"({"labels": ["one"]})");
-  EXPECT_NE(refused(ExitCode::kInvalid).find("names 1 labels, but the head has scores of 2"), std::string::npos);
+  EXPECT_NE(refused(ExitCode::kInvalid).find("names 1 labels, but the head has a class 1"), std::string::npos);
 }
 
 TEST_F(BesideModules, VectorsATokenNeedTheirLayer) {

@@ -601,7 +601,8 @@ def make_setfit(root, name, seed):
         "coef": torch.randn(rows, 18, generator=generator, dtype=torch.float64),
         "intercept": torch.randn(rows, generator=generator, dtype=torch.float64),
     }
-    safetensors.torch.save_file(head, directory / "model_head.safetensors")
+    classes = json.dumps(list(range(len(labels))))  # scikit-learn's, of models that were trained with numbers
+    safetensors.torch.save_file(head, directory / "model_head.safetensors", metadata={"classes": classes})
     settings = {"normalize_embeddings": False, "labels": labels}
     (directory / "config_setfit.json").write_text(json.dumps(settings, indent=1) + "\n")
     write_expected(directory, 24, seed, first=5, vocabulary=SMALL["vocab_size"])
