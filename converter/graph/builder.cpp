@@ -301,12 +301,16 @@ int32_t Builder::chunk_attention(const std::string& name, int32_t x, int32_t rot
 }
 
 int32_t Builder::pool(const std::string& name, int32_t x, fb::PoolKind kind, bool l2, std::vector<uint32_t> skip_last) {
-  const int32_t y = activation(name, kSequences, width(x));
-  fb::OpT& added = op(name, {x}, {y, kAbsent});
-  auto& attributes = set_attributes<fb::PoolT>(added);
+  fb::PoolT attributes;
   attributes.kind = kind;
   attributes.l2 = l2;
   attributes.skip_last = std::move(skip_last);
+  return pool(name, x, attributes);
+}
+
+int32_t Builder::pool(const std::string& name, int32_t x, const fb::PoolT& attributes) {
+  const int32_t y = activation(name, kSequences, width(x));
+  set_attributes<fb::PoolT>(op(name, {x}, {y, kAbsent})) = attributes;
   return y;
 }
 

@@ -148,6 +148,7 @@ class Builder {
   /// Of queries, keys and values side by side, or of queries and values with `rotations`, a table; see ChunkAttention in the schema.
   int32_t chunk_attention(const std::string& name, int32_t x, int32_t rotations, const fb::ChunkAttentionT& attributes);
   int32_t pool(const std::string& name, int32_t x, fb::PoolKind kind, bool l2, std::vector<uint32_t> skip_last = {});
+  int32_t pool(const std::string& name, int32_t x, const fb::PoolT& attributes);
   /// `x` may be a state of rows of sources, of which the main pass takes each sequence's.
   int32_t slice(const std::string& name, int32_t x, uint32_t begin, uint32_t width,
                 const EpilogueSpec* epilogue = nullptr);

@@ -286,6 +286,17 @@ class HeadImporter {
   int32_t first_token() { return pooled("first_token", fb::PoolKind::first); }
   int32_t last_token() { return pooled("last_token", fb::PoolKind::last); }
 
+  /// Classifiers of decoders read the last token that is not pad_token_id: texts may end with it, where it ends texts, too.
+  int32_t last_written_token() {
+    fb::PoolT pool;
+    pool.kind = fb::PoolKind::last;
+    // Some files say -1 where there is none.
+    const bool stated = c_.fields.has("pad_token_id") && c_.fields.raw("pad_token_id").is_number_integer();
+    const int64_t pad = stated ? c_.fields.raw("pad_token_id").get<int64_t>() : -1;
+    if (pad >= 0 && pad < int64_t{c_.config.vocabulary}) pool.skip_id = static_cast<int32_t>(pad);
+    return c_.builder.pool(c_.encoder.base + "last_token", c_.encoder.hidden, pool);
+  }
+
   /// As transformers' SequenceSummary takes a text's row.
   int32_t summary() {
     const std::string type = c_.fields.text("summary_type", "last");
@@ -342,7 +353,7 @@ class HeadImporter {
     }
     if (head.rows == Rows::kSummary) return summary();
     if (head.rows == Rows::kState) return state();
-    if (head.rows == Rows::kLast) return last_token();
+    if (head.rows == Rows::kLast) return of_pair(head) ? last_token() : last_written_token();
     return head.rows == Rows::kTokens ? c_.encoder.hidden : head.rows == Rows::kFirst ? first_token() : pooler();
   }
 

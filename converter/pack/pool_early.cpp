@@ -48,6 +48,12 @@ class Pools {
     return one && !pool.l2 && pool.skip_last.empty() && is_plain(epilogue_of(op));
   }
 
+  /// Do two that take one row take the same one?
+  static bool take_the_same(const fb::OpT& a, const fb::OpT& b) {
+    const fb::PoolT &x = *a.attributes.AsPool(), &y = *b.attributes.AsPool();
+    return x.kind == y.kind && x.skip_first == y.skip_first && x.skip_id == y.skip_id;
+  }
+
   /// A row of it is made of the same row of what it reads.
   static bool is_row_by_row(const fb::OpT& op) {
     return op.attributes.type == fb::OpAttributes::Linear || op.attributes.type == fb::OpAttributes::Row;
@@ -125,7 +131,7 @@ class Pools {
       const int32_t from = index < 0 ? -1 : producer[static_cast<size_t>(index)];
       if (from < 0 || !takes_one_row(*ops_[static_cast<size_t>(from)])) return nullptr;
       const fb::OpT* pool = ops_[static_cast<size_t>(from)].get();
-      if (found != nullptr && pool->attributes.AsPool()->kind != found->attributes.AsPool()->kind) return nullptr;
+      if (found != nullptr && !take_the_same(*pool, *found)) return nullptr;
       found = pool;
     }
     return found;
@@ -161,7 +167,7 @@ class Pools {
   int32_t pooled_of(int32_t index, const fb::OpT& like) {
     const fb::PoolKind kind = like.attributes.AsPool()->kind;
     for (const Op& op : ops_) {
-      if (takes_one_row(*op) && op->inputs[0] == index && op->attributes.AsPool()->kind == kind) return op->outputs[0];
+      if (takes_one_row(*op) && op->inputs[0] == index && take_the_same(*op, like)) return op->outputs[0];
     }
     fb::TensorT rows(tensor(graph_, index));
     rows.name += kind == fb::PoolKind::first ? ".first" : ".last";

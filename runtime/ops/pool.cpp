@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "ops/epilogue.h"
+#include "ops/pooled_rows.h"
 
 namespace bantam::ops {
 namespace {
@@ -20,7 +21,7 @@ Verdict verify_pool(const Site& site) {
   const fb::Pool& pool = *site.op.attributes_as_Pool();
   if (pool.kind() > fb::PoolKind::MAX) return corrupt("unknown pooling");
   if (!linked::pool(static_cast<uint32_t>(pool.kind())) || (!linked::kUnitLength && pool.l2()) ||
-      (!linked::kPoolParts && count(pool.skip_last()) != 0)) {
+      (!linked::kPoolParts && count(pool.skip_last()) != 0) || skips_unlinked(pool)) {
     return not_linked("this build leaves the pooling out");
   }
   if (site.rows_symbol != kSequences) return corrupt("pooling runs over sequences");
@@ -56,7 +57,7 @@ bool pool_into(const TileRun& run, const fb::Pool& pool, const Rows& x, uint32_t
 /// The row of a sequence. `row`: scratch for one.
 bool pool_sequence(const TileRun& run, const fb::Pool& pool, const Rows& x, uint32_t columns, uint32_t sequence,
                    float* row, float* y) {
-  const uint32_t begin = run.offsets[sequence], end = run.offsets[sequence + 1];
+  const auto [begin, end] = pooled_rows(run, pool, sequence);
   if (!linked::kPoolParts || count(pool.skip_last()) == 0) return pool_into(run, pool, x, columns, begin, end, y);
   const uint32_t parts = parts_of(pool), width = columns / parts;
   bool finite = true;

@@ -120,12 +120,14 @@ uint32_t most_keys(const Limits& limits, fb::Phase phase) {
         if (linked::kSegmentKeys && a.segment_keys() >= 0) return "keys of segments keep no contexts";
         break;
       }
-      case fb::OpAttributes::Pool:
-        if (op->attributes_as_Pool()->kind() != fb::PoolKind::last ||
-            (linked::kPoolParts && count(op->attributes_as_Pool()->skip_last()) != 0)) {
-          return "a model that takes more than the last token of a text keeps no contexts";
+      case fb::OpAttributes::Pool: {
+        const fb::Pool& pool = *op->attributes_as_Pool();
+        if (pool.kind() != fb::PoolKind::last || (linked::kPoolParts && count(pool.skip_last()) != 0) ||
+            (linked::kPoolSkips && pool.skip_id() >= 0)) {
+          return "a model that takes another row than a text's last one keeps no contexts";
         }
         break;
+      }
       case fb::OpAttributes::Embed:
         for (const fb::EmbedTable* table : *op->attributes_as_Embed()->tables()) {
           if (table->source() >= fb::IndexSource::next && table->source() != fb::IndexSource::part) {

@@ -141,7 +141,7 @@ class Evaluator {
         y = attention(op, *op.attributes.AsAttention());
         break;
       case fb::OpAttributes::Pool:
-        y = pool_parts(tensors_.at(op.inputs.at(0)), *op.attributes.AsPool());
+        y = pool_parts(tensors_.at(op.inputs.at(0)), ids_, *op.attributes.AsPool());
         break;
       case fb::OpAttributes::Slice: {
         const fb::SliceT& slice = *op.attributes.AsSlice();

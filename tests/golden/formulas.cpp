@@ -173,8 +173,13 @@ Matrix chains(const Matrix& x, const std::vector<float>& transitions, const std:
 }
 
 /// Each part of the columns from the rows that are its.
-Matrix pool_parts(const Matrix& x, const fb::PoolT& attributes) {
+Matrix pool_parts(const Matrix& all, const std::vector<int32_t>& ids, const fb::PoolT& attributes) {
   const std::vector<uint32_t>& skipped = attributes.skip_last;
+  size_t end = all.rows;
+  while (attributes.skip_id >= 0 && end > 1 && ids.at(end - 1) == attributes.skip_id) --end;
+  const size_t begin = std::min<size_t>(attributes.skip_first, end - 1);
+  const auto at = [&](size_t row) { return all.values.begin() + static_cast<std::ptrdiff_t>(row * all.width); };
+  const Matrix x{end - begin, all.width, std::vector<double>(at(begin), at(end))};
   if (skipped.empty()) return pool(x, attributes);
   Matrix y{1, x.width, {}};
   for (size_t part = 0; part < skipped.size(); ++part) {

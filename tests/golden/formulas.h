@@ -27,7 +27,8 @@ Matrix adaptive_softmax(const Matrix& front, const Matrix& clusters, const std::
 Matrix chains(const Matrix& x, const std::vector<float>& transitions, const std::vector<size_t>& rows);
 
 /// Each part of the columns from the rows that are its.
-Matrix pool_parts(const Matrix& x, const fb::PoolT& attributes);
+/// `ids`: those of the rows of `all`.
+Matrix pool_parts(const Matrix& all, const std::vector<int32_t>& ids, const fb::PoolT& attributes);
 
 /// Weights of terms from the scores of one sequence's tokens; Linear in the schema.
 Matrix terms_of(const Matrix& scores, const fb::LinearT& layer);

@@ -1,4 +1,5 @@
 // Pool and Row in integers: a row for each sequence, or each row as f32 for an output.
+#include "ops/pooled_rows.h"
 #include "ops/static/static.h"
 
 namespace bantam::ops {
@@ -16,6 +17,7 @@ Verdict verify_static_pool(const Site& site) {
   const fb::Pool& pool = *site.op.attributes_as_Pool();
   if (pool.kind() > fb::PoolKind::MAX) return corrupt("unknown pooling");
   if (count(pool.skip_last()) != 0) return unsupported("integer pooling takes all columns from the same rows");
+  if (skips_unlinked(pool)) return not_linked("this build leaves the pooling out");
   if (site.rows_symbol != kSequences) return corrupt("pooling runs over sequences");
   const int32_t x = operand(site.op.inputs(), 0);
   const fb::Tensor& t = tensor(site.model, x);
@@ -59,8 +61,8 @@ Status run_static_pool(const TileRun& run, const fb::Op& op) {
   const fb::Pool& pool = *op.attributes_as_Pool();
   const FixedRows x = fixed_rows(run, operand(op.inputs(), 0));
   for (uint32_t i = 0; i < run.rows; ++i) {
-    const uint32_t sequence = run.row_begin + i;
-    pool_row(run, op, x, run.offsets[sequence], run.offsets[sequence + 1], pool.kind(), pool.l2(), i);
+    const PooledRows rows = pooled_rows(run, pool, run.row_begin + i);
+    pool_row(run, op, x, rows.begin, rows.end, pool.kind(), pool.l2(), i);
   }
   return Status::kOk;
 }
