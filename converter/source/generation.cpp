@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <string_view>
+
 namespace bantam::convert {
 namespace {
 
@@ -106,6 +108,12 @@ void add_generation_settings(const Directory& files, const std::string& folder, 
   const std::string file = name_in(folder, kGenerationFile);
   if (!files.has_file(file)) return;
   const Json& settings = files.object(file);
+  // Where the file is there, transformers takes no setting from config.json. Without a beginning and an end no text could be made.
+  const bool copied = settings.value("_from_model_config", Json()) == true;  // then config.json still counts
+  for (const char* key : kGenerationSettings) {
+    const std::string_view name = key;
+    if (!copied && name != "eos_token_id" && name != "decoder_start_token_id") config->erase(key);
+  }
   for (const char* key : kGenerationSettings) {
     if (settings.contains(key) && !settings.at(key).is_null()) (*config)[key] = settings.at(key);
   }

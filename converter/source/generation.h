@@ -18,8 +18,8 @@ inline constexpr const char* kGenerationFile = "generation_config.json";
 inline constexpr const char* kStartIsMissing =
     "is missing: it names the token with which the decoder begins; the model's documentation does";
 
-/// Puts the settings of generation_config.json in a folder of `files`, where there is one, over those of config.json
-/// that mean the same.
+/// Puts the settings of generation_config.json in a folder of `files`, where there is one, in the place of those of config.json,
+/// which count without it only; of those, the tokens that begin and end a text stay where the file names none.
 void add_generation_settings(const Directory& files, const std::string& folder, Json* config);
 
 /// The token under `key`; -1 where it is absent or null. One that is none of the vocabulary is a problem.

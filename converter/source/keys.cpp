@@ -142,20 +142,10 @@ class KeyWalk {
   size_t left_ = 0;
 };
 
-/// Settings of generation in config.json that bantam takes though generation_config.json leaves them out, which alone decides.
-std::vector<SourceKey> overruled_keys(const KeyDocument& config, const Json& generation, const KeyUse& use) {
-  std::vector<SourceKey> found;
-  if (generation.value("_from_model_config", Json()) == true) return found;
-  for (const KeyRow& row : key_rows()) {
-    const bool counts = row.kind == KeyFile::kGeneration && *row.neutral != 0 && use.reads->count(row.path) != 0;
-    const auto stated = config.json->find(row.path);
-    if (!counts || stated == config.json->end() || is_neutral(row, *stated)) continue;
-    if (!generation.value(row.path, Json()).is_null()) continue;
-    found.push_back(
-        {config.file, row.path, short_value(*stated),
-         "generation_config.json leaves it out and alone decides in the original; bantam takes it from here"});
-  }
-  return found;
+bool is_of_generation(const std::string& path) {
+  const auto& rows = key_rows();
+  return std::any_of(rows.begin(), rows.end(),
+                     [&path](const KeyRow& row) { return row.kind == KeyFile::kGeneration && row.path == path; });
 }
 
 }  // namespace
@@ -177,22 +167,18 @@ std::vector<SourceKey> unread_keys(const ModelSource& source, const KeyUse& use)
   std::vector<SourceKey> all;
   const auto append = [&all](const std::vector<SourceKey>& some) { all.insert(all.end(), some.begin(), some.end()); };
   size_t left = 0;
-  const KeyDocument* config = nullptr;
   const std::vector<KeyDocument> documents = key_documents(source, use);
+  const auto is_generation = [](const KeyDocument& document) { return document.kind == KeyFile::kGeneration; };
+  const bool decided = std::any_of(documents.begin(), documents.end(), is_generation);
   for (const KeyDocument& document : documents) {
-    append(KeyWalk(document, use).run(&left));
-    if (document.kind == KeyFile::kConfig) config = &document;
-    const bool both = document.kind == KeyFile::kGeneration && config != nullptr && document.json->is_object();
-    if (both && use.reads != nullptr) append(overruled_keys(*config, *document.json, use));
+    std::vector<SourceKey> found = KeyWalk(document, use).run(&left);
+    if (decided && document.kind == KeyFile::kConfig) {
+      // generation_config.json decides, and lists its own (add_generation_settings).
+      const auto overruled = [](const SourceKey& key) { return is_of_generation(key.key); };
+      found.erase(std::remove_if(found.begin(), found.end(), overruled), found.end());
+    }
+    append(found);
   }
-  // Settings of generation are put over those of config.json when a directory is opened, and would be told twice.
-  const auto told_again = [&](const SourceKey& key) {
-    const auto same = [&key](const SourceKey& other) {
-      return other.file == kGenerationFile && other.key == key.key && other.value == key.value;
-    };
-    return config != nullptr && key.file == config->file && std::any_of(all.begin(), all.end(), same);
-  };
-  all.erase(std::remove_if(all.begin(), all.end(), told_again), all.end());
   if (use.reads_texts) append(contradicting_keys(source));
   if (all.size() > kMostSourceKeys || left > 0) {
     const size_t stay = std::min(all.size(), kMostSourceKeys - 1);
