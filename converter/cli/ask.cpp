@@ -104,7 +104,7 @@ void run_ask(AskArguments& arguments) {
          arguments.reader, task_name(reading.model().task()));
   }
   Engine engine(file, run.engine), reader_engine(reading, run.engine);
-  Predictor predictor(engine, searched_parts(file), {});
+  Predictor predictor(engine, searched_parts(file), for_queries(index));
   convert::PredictOptions options;
   options.stride = run.stride;
   Predictor reader(reader_engine, kSpanPart, options);
@@ -116,7 +116,7 @@ void run_ask(AskArguments& arguments) {
     bool truncated = query.truncated;
     std::vector<Finding> findings;
     for (const convert::Found& found :
-         find_texts(index, arguments.index, query, arguments.passages, engine.session().isa())) {
+         find_texts(index, arguments.index, query, arguments.passages, engine.session().isa(), searched_length(file))) {
       std::string text(index.text(found.entry));
       const Prediction read = reader.predict({{question, text}}).at(0);
       truncated = truncated || read.truncated;

@@ -27,7 +27,7 @@ class Library {
         model_(file.model()),
         count_(count),
         engine_(embedder_, own(options)),
-        predictor_(engine_, searched_parts(embedder_), {}) {
+        predictor_(engine_, searched_parts(embedder_), for_queries(index_)) {
     convert::check(Tokenizer::open(model_, 0, &tokenizer_), file.path());
   }
 
@@ -36,7 +36,8 @@ class Library {
     Neighbours texts;
     if (text.find_first_not_of(" \t\r\n") == std::string::npos) return texts;
     const convert::Prediction query = predictor_.predict({{text, std::nullopt}}).at(0);
-    for (const convert::Found& found : find_texts(index_, path_, query, count_, engine_.session().isa())) {
+    for (const convert::Found& found :
+         find_texts(index_, path_, query, count_, engine_.session().isa(), searched_length(embedder_))) {
       std::vector<int32_t> tokens = tokens_from(found.entry);
       if (!tokens.empty()) texts.push_back(std::move(tokens));
     }

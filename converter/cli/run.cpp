@@ -197,8 +197,13 @@ void add_output_options(Command& command, const Variant& variant, RunOptions* op
         .add_option("-o,--output", options->output,
                     "Write the vectors to this file, a row a text, as f32 for numpy.load")
         .value("FILE.npy");
-    command.add_flag("--query", options->query,
-                     "Of a file that gives a vector a token (ColBERT): texts are queries, not documents");
+    command.add_flag("--query", options->query, "Texts are queries: they get the file's prompt for these");
+    command.add_flag("--document", options->document, "Texts are documents: they get the file's prompt for these");
+    command
+        .add_option("--truncate-dim", options->truncate_dim,
+                    "Keep only the first N numbers of each vector (Matryoshka models)")
+        .takes(between(1, 1 << 16))
+        .value("N");
   }
   if (variant.takes & kRaw) command.add_flag("--raw", options->raw, "Print every output of the graph as JSON");
 }

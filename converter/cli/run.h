@@ -35,8 +35,10 @@ struct RunOptions {
   std::optional<uint32_t> top;
   std::optional<uint32_t> stride;
   PositionUnit offsets = PositionUnit::kBytes;
-  std::string output;               // of vectors: a .npy file
-  bool query = false;               // of vectors of tokens: texts are queries
+  std::string output;  // of vectors: a .npy file
+  bool query = false;  // of vectors: texts are queries, or documents
+  bool document = false;
+  uint32_t truncate_dim = 0;        // numbers of a vector that are kept; 0: all
   std::vector<std::string> labels;  // of files that find spans for them
   FindOptions find;
   bool strict = false;

@@ -12,10 +12,10 @@
 #include "data/text_source.h"
 #include "run/runner.h"
 #include "score/eval_metrics.h"
+#include "score/similarity.h"
 
 namespace bantam::cli {
 
-using convert::cosine;
 using convert::PredictOptions;
 using convert::TextSource;
 
@@ -33,8 +33,18 @@ uint32_t resolve_parts(const ModelFile& file, uint32_t wanted) {
 void check_fit(const RunOptions& options, const ModelFile& file, uint32_t parts) {
   const char* task = task_name(file.model().task());
   const bool per_token = (parts & kTokenVectorsPart) != 0;
-  if (options.query && (!per_token || options.raw)) {
-    fail(ExitCode::kUsage, "--query: {} knows no queries; leave it out", options.raw ? "--raw" : task);
+  const bool vectors = (parts & (kVectorPart | kTermsPart)) != 0;
+  const char* const role = options.query ? "--query" : options.document ? "--document" : nullptr;
+  if (options.query && options.document) fail(ExitCode::kUsage, "--query, --document: a text is one of the two");
+  if (role != nullptr && (!(per_token || vectors) || options.raw)) {
+    fail(ExitCode::kUsage, "{}: {} knows no queries and documents; leave it out", role, options.raw ? "--raw" : task);
+  }
+  if (options.truncate_dim != 0 && (options.raw || (parts & kVectorPart) == 0 || (parts & kTermsPart) != 0)) {
+    fail(ExitCode::kUsage, "--truncate-dim: {} gives no vector of a text; leave it out", options.raw ? "--raw" : task);
+  }
+  if (options.truncate_dim > (options.truncate_dim != 0 ? convert::embedding_width(file.model()) : 0)) {
+    fail(ExitCode::kUsage, "--truncate-dim {}: vectors of {} have {} numbers", options.truncate_dim, options.model,
+         convert::embedding_width(file.model()));
   }
   if (!options.output.empty() && per_token) {
     fail(ExitCode::kUsage, "--output: holds a row a text, the task \"{}\" gives several; use --json", task);
@@ -218,7 +228,8 @@ PredictOptions predict_options(const RunOptions& options) {
   PredictOptions predict;
   predict.top = options.top.value_or(5);
   predict.strict = options.strict;
-  predict.role = options.query ? convert::TextRole::kQuery : convert::TextRole::kDocument;
+  predict.role = options.query ? TextRole::kQuery : options.document ? TextRole::kDocument : TextRole::kPlain;
+  predict.width = options.truncate_dim;
   predict.stride = options.stride;
   predict.labels = options.labels;
   predict.find = options.find;
@@ -333,6 +344,7 @@ void run_similar(const RunOptions& options) {
   }
   Engine engine(file, options.engine);
   Predictor predictor(engine, parts, predict_options(options));
+  const convert::Similarity by = convert::similarity_of(file.model());
   const bool terms = has_part(file.model().task(), kTermsPart);  // what terms of both texts have in common
   const std::vector<float> wanted = predictor.predict({{query, std::nullopt}}).at(0).embedding;
   bool any = false;
@@ -343,7 +355,7 @@ void run_similar(const RunOptions& options) {
   };
   const auto answer = [&](const std::vector<Input>& texts) {
     const Prediction other = predictor.predict(texts).at(0);
-    const float score = terms ? convert::dot(wanted, other.embedding) : cosine(wanted, other.embedding);
+    const float score = terms ? convert::dot(wanted, other.embedding) : convert::compare(by, wanted, other.embedding);
     if (options.json) {
       Json object = json_object(options.command);
       object["text"] = query;

@@ -34,6 +34,7 @@ struct IndexArguments {
   EngineOptions engine;
   bool add = false;
   bool compact = false;
+  uint32_t truncate_dim = 0;
   bool json = false;
 };
 
@@ -62,7 +63,8 @@ std::set<uint32_t> parse_lines(const std::vector<std::string>& words, uint32_t c
 
 /// The text as the index keeps it.
 convert::IndexedText indexed(std::string text, Prediction* found, const IndexContents& contents) {
-  if (!contents.terms) return convert::round_vector(std::move(text), found->embedding, contents.compact);
+  if (!contents.terms)
+    return convert::round_vector(std::move(text), found->embedding, contents.compact, contents.length);
   convert::IndexedText entry;
   entry.text = std::move(text);
   entry.terms = convert::by_id(std::move(found->terms));
@@ -72,7 +74,10 @@ convert::IndexedText indexed(std::string text, Prediction* found, const IndexCon
 /// Appends what TEXTS holds, a batch at a time. Returns how many were cut.
 size_t embed_all(const IndexArguments& arguments, const ModelFile& file, IndexContents* contents) {
   Engine engine(file, arguments.engine);
-  Predictor predictor(engine, searched_parts(file), {});
+  convert::PredictOptions options;
+  options.role = TextRole::kDocument;
+  options.width = contents->width != 0 ? contents->width : arguments.truncate_dim;
+  Predictor predictor(engine, searched_parts(file), options);
   TextSource source({}, arguments.texts, warn, show_prompt);
   Progress progress;
   size_t cut = 0;
@@ -80,7 +85,7 @@ size_t embed_all(const IndexArguments& arguments, const ModelFile& file, IndexCo
   const auto finish = [&] {
     std::vector<Prediction> vectors = predictor.predict(batch);
     for (size_t i = 0; i < batch.size(); ++i) {
-      contents->width = convert::embedding_width(file.model());
+      contents->width = contents->terms ? convert::embedding_width(file.model()) : predictor.width();
       contents->entries.push_back(indexed(std::move(batch[i].first), &vectors[i], *contents));
       cut += vectors[i].truncated ? 1U : 0U;
     }
@@ -118,6 +123,8 @@ void run_index(const IndexArguments& arguments) {
                                ? "TEXTS: missing; name a file of texts, one a line, or - for standard input"
                                : "TEXTS: --remove alone takes none; with --add texts are appended");
   }
+  if (changes && arguments.truncate_dim != 0)
+    fail(ExitCode::kUsage, "--truncate-dim: a new index only; the old one says how many numbers its vectors have");
   if (changes && arguments.compact) fail(ExitCode::kUsage, "--compact: a new index only; the old one says what it is");
   convert::refuse_input_as_output(arguments.output, {arguments.model, arguments.texts});
   convert::OutputFile output(arguments.output);
@@ -130,10 +137,16 @@ void run_index(const IndexArguments& arguments) {
     contents.model = convert::sha256_of_file(arguments.model);
     contents.model_name = std::filesystem::path(arguments.model).filename().string();
     contents.compact = arguments.compact;
+    if (arguments.truncate_dim > convert::embedding_width(file.model()))
+      fail(ExitCode::kUsage, "--truncate-dim {}: vectors of {} have {} numbers", arguments.truncate_dim,
+           arguments.model, convert::embedding_width(file.model()));
     contents.terms = has_part(file.model().task(), kTermsPart);
     if (contents.terms && contents.compact)
       fail(ExitCode::kUsage, "--compact: {} gives weights of terms, which are not rounded", arguments.model);
+    if (contents.terms && arguments.truncate_dim != 0)
+      fail(ExitCode::kUsage, "--truncate-dim: {} gives weights of terms, of which all count", arguments.model);
   }
+  if (!contents.terms) contents.length = searched_length(file);
   const size_t old = contents.entries.size();
   const size_t cut = arguments.texts.empty() ? 0 : embed_all(arguments, file, &contents);
   if (contents.width == 0)
@@ -189,16 +202,16 @@ void run_search(SearchArguments& arguments) {
   const SearchIndex index(arguments.index);
   require_same_model(index, arguments.index, run.model);
   Engine engine(file, run.engine);
-  Predictor predictor(engine, parts, {});
+  Predictor predictor(engine, parts, for_queries(index));
   TextSource source(run.texts, run.file, warn, show_prompt);
   const bool several = has_headings(run);
   answer_stream(run, {one_by_one(source), [&](const std::vector<Input>& texts) {
                         const std::vector<Prediction> queries = predictor.predict(texts);
                         for (size_t i = 0; i < texts.size(); ++i) {
-                          show_found(
-                              arguments, index, texts[i].first,
-                              find_texts(index, arguments.index, queries[i], arguments.top, engine.session().isa()),
-                              several);
+                          show_found(arguments, index, texts[i].first,
+                                     find_texts(index, arguments.index, queries[i], arguments.top,
+                                                engine.session().isa(), searched_length(file)),
+                                     several);
                         }
                       }});
 }
@@ -226,6 +239,11 @@ void add_index(Program& program) {
       .value("LINES");
   command.add_flag("--compact", arguments->compact,
                    "One byte a number instead of two: half of the file; a near tie may come out in another order");
+  command
+      .add_option("--truncate-dim", arguments->truncate_dim,
+                  "Keep only the first N numbers of each vector (Matryoshka models); a new index only")
+      .takes(between(1, 1 << 16))
+      .value("N");
   command.add_flag("--json", arguments->json, "Print one JSON object");
   command.heading("Running");
   command
@@ -265,7 +283,10 @@ void add_find(Program& program) {
       .value("N");
   add_engine_options(command, &arguments->run.engine);
   command.footer(
-      "Scores are cosines: 1 is the same direction; of terms (SPLADE) sums of products of weights. The search is "
+      "Scores are cosines: 1 is the same direction; products of vectors, where the model says so "
+      "(similarity_fn_name);\n"
+      "of terms (SPLADE) sums of products of weights. The file's prompt for queries stands before each query. The "
+      "search is "
       "exact:\n"
       "it looks at every vector, or at every text that has one of the query's terms.\n\n"
       "Examples:\n"
@@ -275,6 +296,20 @@ void add_find(Program& program) {
 }
 
 }  // namespace
+
+convert::Length searched_length(const ModelFile& file) {
+  switch (convert::similarity_of(file.model())) {
+    case convert::Similarity::kCosine:
+      return convert::Length::kDivided;
+    case convert::Similarity::kDot:
+      return convert::Length::kKept;
+    default:
+      fail(ExitCode::kUnsupported,
+           "{}: its vectors are compared by distances (similarity_fn_name), and an index ranks by cosines or products; "
+           "bantam similar compares two texts",
+           file.path());
+  }
+}
 
 uint32_t searched_parts(const ModelFile& file) {
   return has_part(file.model().task(), kTermsPart) ? kTermsPart : require_vectors(file);
@@ -296,14 +331,21 @@ std::string model_beside(const SearchIndex& index, const std::string& path, cons
        path, printable(index.model_name()));
 }
 
+convert::PredictOptions for_queries(const SearchIndex& index) {
+  convert::PredictOptions options;
+  options.role = TextRole::kQuery;
+  if (!index.of_terms()) options.width = index.width();
+  return options;
+}
+
 std::vector<convert::Found> find_texts(const SearchIndex& index, const std::string& path, const Prediction& query,
-                                       uint32_t top, Isa isa) {
+                                       uint32_t top, Isa isa, convert::Length length) {
   if (index.of_terms()) return find_by_terms(index, convert::by_id(query.terms), top);
   const std::vector<float>& vector = query.embedding;
   if (vector.size() != index.width())
     fail(ExitCode::kInvalid, "{}: vectors of {} numbers, the model's have {}; make it again", path, index.width(),
          vector.size());
-  return find_nearest(index, vector, top, isa);
+  return find_nearest(index, vector, top, isa, length);
 }
 
 void add_search(Program& program) {

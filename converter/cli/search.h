@@ -21,9 +21,15 @@ void require_same_model(const convert::SearchIndex& index, const std::string& pa
 /// The index's own model, where it lies beside it or in the working directory; else fails (kIo) in the name of the option that names it.
 std::string model_beside(const convert::SearchIndex& index, const std::string& path, const char* option);
 
+/// How vectors of a file count in an index. Fails (kUnsupported) for distances.
+convert::Length searched_length(const ModelFile& file);
+
+/// A query as the index wants it: with the file's prompt for queries, and of the index's width.
+convert::PredictOptions for_queries(const convert::SearchIndex& index);
+
 /// find_nearest for the vector in `query`, or find_by_terms for its terms. Fails (kInvalid) where those of the index, in `path`, are not as wide.
 std::vector<convert::Found> find_texts(const convert::SearchIndex& index, const std::string& path,
-                                       const convert::Prediction& query, uint32_t top, Isa isa);
+                                       const convert::Prediction& query, uint32_t top, Isa isa, convert::Length length);
 
 }  // namespace bantam::cli
 

@@ -50,6 +50,16 @@ constexpr uint32_t parts_of_answer(uint32_t parts, bool pair) {
 /// The property that names what makes a score of a pair's number: "Identity"; else the sigmoid does.
 constexpr const char* kScoreFunction = "score_function";
 
+/// The property that names how vectors are compared: "dot", "euclidean" or "manhattan"; else by their cosine.
+constexpr const char* kSimilarity = "similarity";
+
+/// Pool.skip_first of a graph whose prompt's tokens are left out and not counted yet (pipeline/prompt_rows.h).
+constexpr uint32_t kPromptRows = UINT32_MAX;
+
+/// The properties of the prompts before queries and documents (bantam/tasks.h).
+constexpr const char* kQueryPrompt = "prompt.query";
+constexpr const char* kDocumentPrompt = "prompt.document";
+
 /// The property of what products of two towers' vectors are multiplied by before their softmax: a number.
 constexpr const char* kScoreFactor = "score_factor";
 

@@ -165,7 +165,8 @@ Graph import_checked(const ModelSource& source, const ImportOptions& options) {
   const bool finds = has_gliner(source.config);
   name_gliner_encoder(source.config, &names);
   const bool gives_tokens = source.modules.give_token_vectors() || is_colbert(source.config);
-  const bool embeds = !source.modules.empty() || source.config.contains(kTextPooling) ||
+  const bool judges = is_cross_encoder(source);
+  const bool embeds = (!source.modules.empty() && !judges) || source.config.contains(kTextPooling) ||
                       (family.block.averaged && family.head(fb::TaskKind::classify) == nullptr);
   const bool classifies = embeds && is_setfit(source) && (options.task.empty() || options.task == "classify");
   Weights weights(*source.checkpoint, names, problems);
@@ -245,9 +246,13 @@ Graph import_checked(const ModelSource& source, const ImportOptions& options) {
     problems.add(ExitCode::kInvalid,
                  "tensor \"linear.weight\" is missing, which makes vectors of tokens; is the directory complete?");
   }
+  if (judges && (traits(head.task).parts & kLabelsPart) != 0) {
+    pooling = read_cross_encoder(source, problems, graph.notes);
+  }
   SetFitHead setfit;
   if (classifies) {
-    setfit = read_setfit(source, pooling.dense.empty() ? config.hidden : pooling.dense.back().out, problems);
+    pooling.include_prompt = true;  // there is none before these texts
+    setfit = read_setfit(source, pooling.width(config.hidden), problems);
     problems.raise();
     if (!pooling.prompt.empty()) {
       graph.notes.push_back(
@@ -257,6 +262,8 @@ Graph import_checked(const ModelSource& source, const ImportOptions& options) {
   if ((traits(head.task).parts & kVectorPart) != 0) record_tower_scores(graph, source, weights);
   import_head(head, {graph, builder, weights, config, fields, encoder, pooling, setfit, options, problems});
   if (chunk_rows != kAbsent) builder.output(kChunkRows, fb::OutputRole::none, chunk_rows);
+  if ((pools || terms) && !classifies) record_pooling(graph, pooling);
+  if (judges) graph.model.task->prompt = pooling.prompt;
   import_shortlist(source, config, &graph);
   weights.finish(graph.notes);
   graph.model.max_sequence = positions;
@@ -283,7 +290,7 @@ Graph import_checked(const ModelSource& source, const ImportOptions& options) {
   choose_members(graph, fields, problems);
   if (finds_spans) resolve_finding(graph, read_gliner(fields.inside(kGliner)), problems);
   if (family.has(Slot::kEntities)) name_entities(graph, fields);
-  record_provenance(graph, source, fields);
+  record_provenance(graph, source, fields, problems);
   problems.raise();
   KeyUse use;
   use.reads = &asked;

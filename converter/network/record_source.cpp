@@ -22,6 +22,15 @@ void record_property(Graph& graph, const std::string& key, const std::string& va
   graph.model.properties.push_back(std::move(added));
 }
 
+void record_pooling(Graph& graph, const SentencePooling& pooling) {
+  const auto record = [&](const char* key, const std::optional<std::string>& prompt) {
+    if (prompt && *prompt != pooling.prompt) record_property(graph, key, *prompt);
+  };
+  record(kQueryPrompt, pooling.query_prompt);
+  record(kDocumentPrompt, pooling.document_prompt);
+  if (!pooling.similarity.empty()) record_property(graph, kSimilarity, pooling.similarity);
+}
+
 namespace {
 
 bool datasets_have(const ModelCard& card, const std::string& name) {
@@ -29,23 +38,24 @@ bool datasets_have(const ModelCard& card, const std::string& name) {
   return datasets != card.fields.end() && datasets->second.find(name) != std::string::npos;
 }
 
-/// What sentence-transformers' CrossEncoder makes of a pair's number, where config.json says it.
-void record_score_function(Graph& graph, const Fields& config) {
-  std::string function = config.text("sbert_ce_default_activation_function", "");
-  if (config.has("sentence_transformers") && config.raw("sentence_transformers").is_object()) {
-    function = config.inside("sentence_transformers").text("activation_fn", function);
+/// What sentence-transformers' CrossEncoder makes of a pair's number.
+void record_score_function(Graph& graph, const ModelSource& source, const Fields& config, Problems& problems) {
+  if ((traits(graph.model.task->kind).parts & kLabelsPart) == 0) return;
+  const std::string name = score_function(source, config, problems);
+  if (name.empty()) return;
+  if (name != "Identity" && name != "Sigmoid" && name != "Tanh") {
+    problems.add(
+        ExitCode::kUnsupported,
+        fmt::format("activation_fn: scores of pairs by {} are not supported, only Identity, Sigmoid and Tanh; name "
+                    "Identity for the numbers themselves",
+                    name));
   }
-  if (function.empty() || (traits(graph.model.task->kind).parts & kLabelsPart) == 0) return;
-  const std::string name = function.substr(function.rfind('.') + 1);
   record_property(graph, kScoreFunction, name);
-  if (name != "Identity" && name != "Sigmoid") {
-    graph.notes.push_back(fmt::format("bantam rank shows the sigmoid of scores, not {} as config.json says", function));
-  }
 }
 
 }  // namespace
 
-void record_provenance(Graph& graph, const ModelSource& source, const Fields& config) {
+void record_provenance(Graph& graph, const ModelSource& source, const Fields& config, Problems& problems) {
   const ModelCard& card = source.card;
   graph.model.name = card.name;
   graph.model.licence = card.licence;
@@ -56,7 +66,7 @@ void record_provenance(Graph& graph, const ModelSource& source, const Fields& co
   }
   const std::string type = config.text("model_type", "");
   if (!type.empty()) record_property(graph, "model_type", type);
-  record_score_function(graph, config);
+  record_score_function(graph, source, config, problems);
   if ((traits(graph.model.task->kind).parts & kSpanPart) != 0 && datasets_have(card, "squad_v2")) {
     graph.model.task->no_answer = true;
     graph.notes.emplace_back("the model card names squad_v2: questions may stay without an answer");

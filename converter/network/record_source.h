@@ -10,13 +10,17 @@
 #include "source/fields.h"
 #include "source/keys.h"
 #include "source/model_source.h"
+#include "source/sentence_transformers.h"
 
 namespace bantam::convert {
 
 void record_property(Graph& graph, const std::string& key, const std::string& value);
 
-/// Names, licence and the digests of all files that the graph was made of. Its task is there.
-void record_provenance(Graph& graph, const ModelSource& source, const Fields& config);
+/// Properties of vectors: prompts of queries and documents where they differ from the usual one, and how vectors are compared.
+void record_pooling(Graph& graph, const SentencePooling& pooling);
+
+/// Names, licence, the digests of all files that the graph was made of and what makes scores of pairs. Its task is there.
+void record_provenance(Graph& graph, const ModelSource& source, const Fields& config, Problems& problems);
 
 /// Lists keys of the source that may change answers and that nothing reads, where there are some, as a property of the file; with
 /// `options.strict_source` each is a problem (unsupported) instead. The graph has its task and reads what it reads. `use` says

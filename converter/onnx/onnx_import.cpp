@@ -113,6 +113,7 @@ Graph import_onnx(const ModelSource& source, const ImportOptions& options) {
   SentencePooling pooling;
   onnx::add_task(choice, emitted, source, options, fields, problems, graph, builder, &pooling);
   problems.raise();
+  record_pooling(graph, pooling);
   graph.model.max_sequence = positions;
   if (!options.ids_only) {
     TextLimits limits;
@@ -136,7 +137,7 @@ Graph import_onnx(const ModelSource& source, const ImportOptions& options) {
                     "zero than 0, or one scale for rows that have one each here",
                     emitted.kept, emitted.requantised));
   }
-  record_provenance(graph, source, fields);
+  record_provenance(graph, source, fields, problems);
   const std::string opset = source.onnx->opset == 0 ? "" : fmt::format("opset {}, ", source.onnx->opset);
   record_property(graph, source.onnx->format, opset + source.onnx->producer);
   problems.raise();

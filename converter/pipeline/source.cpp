@@ -8,6 +8,7 @@
 
 #include "graph/access.h"
 #include "import/hugging_face.h"
+#include "pipeline/prompt_rows.h"
 #include "pipeline/provenance.h"
 
 namespace bantam::convert {
@@ -44,6 +45,7 @@ ConvertSource read_source(const ConvertOptions& options) {
     source = open_model_source(options.source, {options.entities, options.shortlist, options.tower});
   }
   result.graph = import_source(source, import);
+  count_prompt_rows(options.source.string(), &result.graph);
   if (options.prune.structures()) {
     Draft draft(std::move(source));
     Probe probe;
@@ -51,6 +53,7 @@ ConvertSource read_source(const ConvertOptions& options) {
     probe.progress = options.progress;
     result.structures = prune_structures(draft, options.prune, probe);
     result.narrowed = import_source(draft.source(), import);
+    count_prompt_rows(options.source.string(), &*result.narrowed);
     result.narrowed->notes = result.graph.notes;
     record(*result.narrowed, "pruned", describe(*result.structures));
   }

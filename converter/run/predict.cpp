@@ -65,7 +65,8 @@ Predictor::Predictor(Engine& engine, uint32_t parts, const PredictOptions& optio
     fail(ExitCode::kUsage, "--labels: {} are more than the {} that {} takes at a time; ask for them in several runs",
          options.labels.size(), most, engine.file().path());
   }
-  if ((parts & (kVectorPart | kTermsPart)) != 0) prompt_ = to_string(text_prompt(engine.model()));
+  if ((parts & (kVectorPart | kTermsPart | kLabelsPart)) != 0)
+    prompt_ = to_string(text_prompt(engine.model(), options.role));
   if ((parts & kMasksPart) != 0 && engine.scored_rows() == 0) engine.score_only(kUsualMasks);
 }
 
@@ -90,7 +91,12 @@ Predictor::Added Predictor::add(const Input& input, const EncodeOptions& options
   return Added::kYes;
 }
 
-std::vector<float> Predictor::zeros() const { return std::vector<float>(embedding_width(engine_.model())); }
+uint32_t Predictor::width() const {
+  const uint32_t all = embedding_width(engine_.model());
+  return options_.width == 0 || options_.width > all ? all : options_.width;
+}
+
+std::vector<float> Predictor::zeros() const { return std::vector<float>(width()); }
 
 std::vector<Prediction> Predictor::predict_tokens(const std::vector<Input>& inputs) {
   std::vector<std::string> texts;
@@ -224,7 +230,7 @@ void Predictor::decode(uint32_t sequence, const Input& input, Prediction* out) {
     const float* values = nullptr;
     uint32_t width = 0;
     check(embed(engine_.session(), sequence, &values, &width), where(input));
-    out->embedding.assign(values, values + width);
+    out->embedding.assign(values, values + std::min(width, this->width()));
   }
   if ((parts & kTermsPart) != 0) decode_terms(sequence, input, out);
 }

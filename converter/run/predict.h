@@ -23,11 +23,12 @@ struct Input {
 };
 
 struct PredictOptions {
-  uint32_t top = 5;                     // labels or candidates kept
-  bool strict = false;                  // truncation is an error
-  std::optional<uint32_t> stride;       // tokens that neighbouring windows share; none: truncate
-  TextRole role = TextRole::kDocument;  // of texts whose tokens have vectors
-  std::vector<std::string> labels;      // of files that find spans for them
+  uint32_t top = 5;                  // labels or candidates kept
+  bool strict = false;               // truncation is an error
+  std::optional<uint32_t> stride;    // tokens that neighbouring windows share; none: truncate
+  TextRole role = TextRole::kPlain;  // of texts that have vectors
+  uint32_t width = 0;                // numbers of a vector that are kept; 0: all
+  std::vector<std::string> labels;   // of files that find spans for them
   FindOptions find;
   bool logits = false;  // what the labels' scores are made of is kept, too
 };
@@ -81,6 +82,8 @@ class Predictor {
   /// Multiple choice: probabilities of `choices` (at most engine.batch()) following the first text of `prompt`, best first.
   Prediction choose(const Input& prompt, const std::vector<std::string>& choices);
 
+  /// Numbers of a vector.
+  uint32_t width() const;
   /// Bits of Part, and how the file's scores are made.
   uint32_t parts() const { return parts_; }
   Scores scores() const { return traits(engine_.model().task()).scores; }

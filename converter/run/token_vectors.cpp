@@ -86,7 +86,7 @@ void TokenEmbedder::run_ids(const std::vector<int32_t>& ids, const std::vector<u
     out[i].width = view.width;
     for (uint32_t row = 0; row < view.rows; ++row) {
       const int32_t id = ids[offsets[i] + row];
-      const bool skips = role == TextRole::kDocument;
+      const bool skips = role != TextRole::kQuery;
       if (skips && std::binary_search(settings_.skipped.begin(), settings_.skipped.end(), id)) continue;
       const float* vector = view.data + row * view.stride;
       out[i].ids.push_back(id);

@@ -6,12 +6,11 @@
 #include <string>
 #include <vector>
 
+#include "bantam/tasks.h"
 #include "graph/late_interaction.h"
 #include "run/engine.h"
 
 namespace bantam::convert {
-
-enum class TextRole : uint8_t { kDocument, kQuery };
 
 /// A text's tokens that have a vector: a query's all, with its marker and what fills it up; a document's but for those that the file
 /// skips.

@@ -42,16 +42,20 @@ std::vector<ScoredText> match_tokens(Engine& engine, const std::string& query,
 /// Texts by the weights of the terms that they share with the query.
 std::vector<ScoredText> match_terms(Engine& engine, const std::string& query,
                                     const std::vector<std::string>& candidates, bool* truncated) {
-  Predictor predictor(engine, kTermsPart, {});
-  std::vector<Input> texts = {{query, std::nullopt}};
+  const auto predict = [&engine](TextRole role, const std::vector<Input>& texts) {
+    PredictOptions options;
+    options.role = role;
+    return Predictor(engine, kTermsPart, options).predict(texts);
+  };
+  std::vector<Input> texts;
   for (const std::string& text : candidates) texts.push_back({text, std::nullopt});
-  const std::vector<Prediction> found = predictor.predict(texts);
-  const std::vector<bantam::Candidate> asked = by_id(found.front().terms);
-  *truncated = found.front().truncated;
+  const Prediction wanted = predict(TextRole::kQuery, {{query, std::nullopt}}).front();
+  const std::vector<bantam::Candidate> asked = by_id(wanted.terms);
+  *truncated = wanted.truncated;
   std::vector<ScoredText> scored;
-  for (size_t i = 1; i < found.size(); ++i) {
-    *truncated = *truncated || found[i].truncated;
-    scored.push_back({i - 1, product_of_terms(asked, by_id(found[i].terms))});
+  for (const Prediction& found : predict(TextRole::kDocument, texts)) {
+    *truncated = *truncated || found.truncated;
+    scored.push_back({scored.size(), product_of_terms(asked, by_id(found.terms))});
   }
   sort_best_first(&scored);
   return scored;
@@ -69,14 +73,14 @@ std::vector<ScoredText> judge_pairs(Engine& engine, const char* option, const st
   std::vector<Input> pairs;
   pairs.reserve(candidates.size());
   for (const std::string& text : candidates) pairs.push_back({query, text});
-  const bool sigmoid = judge.count() == 1 && !judge.scores_are_numbers();
+  const bool number = judge.count() == 1;
   std::vector<ScoredText> scored;
   for (const std::vector<float>& logits : judge.logits(pairs, truncated)) {
     scored.push_back({scored.size(), judge.count() == 1 ? logits[0] : softmax_at(logits, label)});
   }
   sort_best_first(&scored);  // of sigmoids close to 1 several are equal
   for (ScoredText& one : scored) {
-    if (sigmoid) one.score = static_cast<float>(1 / (1 + std::exp(-double{one.score})));
+    if (number) one.score = judge.score_of(one.score);
   }
   return scored;
 }
@@ -132,7 +136,12 @@ std::string PairJudge::names() const {
   return all;
 }
 
-bool PairJudge::scores_are_numbers() const { return property_of(engine_.model(), kScoreFunction) == "Identity"; }
+float PairJudge::score_of(float logit) const {
+  const std::string function = property_of(engine_.model(), kScoreFunction);
+  if (function == "Identity") return logit;
+  if (function == "Tanh") return std::tanh(logit);
+  return static_cast<float>(1 / (1 + std::exp(-double{logit})));
+}
 
 std::vector<std::vector<float>> PairJudge::logits(const std::vector<Input>& pairs, bool* truncated) {
   std::vector<std::vector<float>> all;

@@ -39,8 +39,9 @@ class PairJudge {
   uint32_t find_beginning(const std::string& beginning) const;
   std::string names() const;
 
-  /// Of a file of one number a pair: is its score the number itself, or, as in sentence-transformers' CrossEncoder, its sigmoid?
-  bool scores_are_numbers() const;
+  /// The score of a pair's number, in a file of one number a pair: the number itself, its hyperbolic tangent, or its sigmoid,
+  /// which is what sentence-transformers' CrossEncoder takes where nothing else is said.
+  float score_of(float logit) const;
 
   /// Logits of each pair, count() of them; whether an end was cut is or-ed to `truncated`.
   std::vector<std::vector<float>> logits(const std::vector<Input>& pairs, bool* truncated);

@@ -56,11 +56,11 @@ TermVectors put_terms(flatbuffers::FlatBufferBuilder& builder, const IndexConten
 
 }  // namespace
 
-IndexedText round_vector(std::string text, const std::vector<float>& vector, bool compact) {
+IndexedText round_vector(std::string text, const std::vector<float>& vector, bool compact, Length how) {
   double squares = 0;
   for (const float v : vector) squares += double{v} * double{v};
   if (!std::isfinite(squares)) fail(ExitCode::kInvalid, "text \"{}\": its vector is not finite", text);
-  const double length = squares > 0 ? std::sqrt(squares) : 1;
+  const double length = squares > 0 && how == Length::kDivided ? std::sqrt(squares) : 1;
   double most = 0;
   for (const float v : vector) most = std::max(most, std::fabs(double{v}) / length);
   IndexedText entry;

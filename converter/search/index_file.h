@@ -26,6 +26,9 @@ struct IndexedText {
   std::vector<bantam::Candidate> terms;  // of an index of terms, smaller ids first
 };
 
+/// Are vectors divided by their length, so that products are cosines?
+enum class Length : uint8_t { kDivided, kKept };
+
 /// What a file of texts is made of.
 struct IndexContents {
   std::string model;       // SHA-256 of the model's file
@@ -34,10 +37,12 @@ struct IndexContents {
   bool compact = false;
   std::vector<IndexedText> entries;
   bool terms = false;  // weights of terms instead of vectors; width is the vocabulary's size
+  Length length = Length::kDivided;
 };
 
-/// `vector`, divided by its length first. Throws Error where a number is not finite. A vector of zeros stays one.
-IndexedText round_vector(std::string text, const std::vector<float>& vector, bool compact);
+/// Throws Error where a number is not finite. A vector of zeros stays one.
+IndexedText round_vector(std::string text, const std::vector<float>& vector, bool compact,
+                         Length length = Length::kDivided);
 
 /// The file's bytes; the same for the same contents. Throws Error (kUnsupported) where they would pass 2 GB.
 std::vector<uint8_t> index_bytes(const IndexContents& contents);

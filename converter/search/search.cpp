@@ -90,10 +90,11 @@ std::vector<Found> rough(const SearchIndex& index, const std::vector<float>& uni
 
 }  // namespace
 
-std::vector<Found> find_nearest(const SearchIndex& index, const std::vector<float>& query, uint32_t top, Isa isa) {
+std::vector<Found> find_nearest(const SearchIndex& index, const std::vector<float>& query, uint32_t top, Isa isa,
+                                Length how) {
   double squares = 0;
   for (const float v : query) squares += double{v} * double{v};
-  const double length = squares > 0 ? std::sqrt(squares) : 1;
+  const double length = squares > 0 && how == Length::kDivided ? std::sqrt(squares) : 1;
   std::vector<float> unit;
   unit.reserve(query.size());
   for (const float v : query) unit.push_back(static_cast<float>(v / length));

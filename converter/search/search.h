@@ -12,16 +12,16 @@ namespace bantam::convert {
 
 struct Found {
   uint32_t entry = 0;
-  float score = 0;  // cosine; of terms the sum of products of weights
+  float score = 0;  // cosine or product; of terms the sum of products of weights
 };
 
-/// The `top` vectors with the largest cosines to `query` (width() numbers), best first, earlier entries first among equals;
+/// The `top` vectors with the largest cosines to `query` (width() numbers), or products of an index of Length::kKept, best first, earlier entries first among equals;
 /// fewer where the index holds fewer. A query of zeros finds nothing near: every score is 0.
 ///
 /// One pass over the first bytes by int8 products (linear_q8 of `isa`), whose rounding moves a score by less than 1e-2 with
 /// 384 numbers; the 4 * top + 40 best of them are scored again in f32 with both bytes. O(count * width).
 std::vector<Found> find_nearest(const SearchIndex& index, const std::vector<float>& query, uint32_t top,
-                                Isa isa = Isa::kAuto);
+                                Isa isa = Isa::kAuto, Length length = Length::kDivided);
 
 /// The `top` texts with the largest sums of products of the weights of terms that they share with `query` (smaller ids first), best
 /// first, earlier entries first among equals; texts that share none are not among them. Of an index of terms. A term beyond

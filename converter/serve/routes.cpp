@@ -46,7 +46,8 @@ constexpr Endpoint kEndpoints[] = {
     {"/rank", "POST", Kind::kRank, kLabelsPart | kTokenVectorsPart | kTermsPart,
      "{\"query\": T, \"texts\": [T]}, and \"label\", \"top\""},
     {"/v1/embeddings", "POST", Kind::kEmbeddings, kVectorPart,
-     "{\"input\": T or [T], \"model\": NAME}, as OpenAI's API has it"},
+     "{\"input\": T or [T], \"model\": NAME}, as OpenAI's API has it, with \"dimensions\"; and \"prompt_name\": "
+     "\"query\" or \"document\""},
 };
 
 constexpr const char* kModelsPath = "/models/";
@@ -176,17 +177,21 @@ void read_rank(const Target& target, const Json& request, Worker& model, Job* jo
   };
 }
 
-Reply answer_embeddings(const std::string& model, bool as_base64, const std::vector<Prediction>& predictions) {
+/// `dimensions`: numbers of a vector that are kept, 0: all.
+Reply answer_embeddings(const std::string& model, bool as_base64, size_t dimensions,
+                        const std::vector<Prediction>& predictions) {
   OrderedJson data = OrderedJson::array();
   size_t tokens = 0;
   for (size_t i = 0; i < predictions.size(); ++i) {
     OrderedJson one;
     one["object"] = "embedding";
     one["index"] = i;
+    std::vector<float> vector = predictions[i].embedding;
+    if (dimensions != 0 && dimensions < vector.size()) vector.resize(dimensions);
     if (as_base64) {
-      one["embedding"] = base64(predictions[i].embedding);
+      one["embedding"] = base64(vector);
     } else {
-      one["embedding"] = predictions[i].embedding;
+      one["embedding"] = std::move(vector);
     }
     data.push_back(std::move(one));
     tokens += predictions[i].rows;
@@ -200,7 +205,7 @@ Reply answer_embeddings(const std::string& model, bool as_base64, const std::vec
 }
 
 void read_embeddings(const Target& target, const Json& request, Worker& model, Job* job) {
-  refuse_unknown(request, target, {"input", "model", "encoding_format", "user"});
+  refuse_unknown(request, target, {"input", "model", "encoding_format", "user", "dimensions", "prompt_name"});
   if (request.contains("input") && request.at("input").is_string()) {
     job->inputs.push_back({string_of(request, "input"), std::nullopt});
   } else {
@@ -209,10 +214,24 @@ void read_embeddings(const Target& target, const Json& request, Worker& model, J
   const std::string format = request.contains("encoding_format") ? string_of(request, "encoding_format") : "float";
   if (format != "float" && format != "base64")
     fail(ExitCode::kInvalid, "\"encoding_format\": \"{}\": wanted float or base64", format);
+  const uint32_t width = convert::embedding_width(model.file().model());
+  uint64_t dimensions = 0;
+  if (request.contains("dimensions")) {
+    const Json& wanted = request.at("dimensions");
+    if (wanted.is_number_unsigned()) dimensions = wanted.get<uint64_t>();
+    if (dimensions == 0 || dimensions > width)
+      fail(ExitCode::kInvalid, "\"dimensions\": wanted a whole number from 1 to {}", width);
+  }
+  if (request.contains("prompt_name")) {
+    const std::string name = string_of(request, "prompt_name");
+    if (name != "query" && name != "document")
+      fail(ExitCode::kInvalid, "\"prompt_name\": \"{}\": wanted query or document", name);
+    job->role = name == "query" ? TextRole::kQuery : TextRole::kDocument;
+  }
   job->parts = model.parts(kVectorPart);
-  job->answer = [name = model.name(), as_base64 = format == "base64"](const Predictor&,
-                                                                      const std::vector<Prediction>& predictions) {
-    return answer_embeddings(name, as_base64, predictions);
+  job->answer = [name = model.name(), as_base64 = format == "base64", dimensions](
+                    const Predictor&, const std::vector<Prediction>& predictions) {
+    return answer_embeddings(name, as_base64, dimensions, predictions);
   };
 }
 

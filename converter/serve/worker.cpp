@@ -67,12 +67,13 @@ Worker::~Worker() {
   thread_.join();
 }
 
-Predictor& Worker::predictor(uint32_t parts) {
-  std::unique_ptr<Predictor>& made = predictors_[parts];
+Predictor& Worker::predictor(const Job& job) {
+  std::unique_ptr<Predictor>& made = predictors_[{job.parts, job.role}];
   if (made == nullptr) {
     convert::PredictOptions options;
     options.top = options_.top;
-    made = std::make_unique<Predictor>(engine_, parts, options);
+    options.role = job.role;
+    made = std::make_unique<Predictor>(engine_, job.parts, options);
   }
   return *made;
 }
@@ -99,7 +100,8 @@ std::vector<Job> Worker::take(std::unique_lock<std::mutex>& lock) {
   while (!jobs_.empty()) {
     Job& next = jobs_.front();
     const bool alone = next.work != nullptr || (!taken.empty() && taken.front().work != nullptr);
-    if (!taken.empty() && (alone || next.parts != taken.front().parts || engine_.is_full(texts, rows))) break;
+    const bool other = !taken.empty() && (next.parts != taken.front().parts || next.role != taken.front().role);
+    if (!taken.empty() && (alone || other || engine_.is_full(texts, rows))) break;
     rows += likely_rows(next);
     texts += static_cast<uint32_t>(next.texts());
     waiting_ -= next.texts();
@@ -138,7 +140,7 @@ void Worker::answer(std::vector<Job>* jobs) {
   std::vector<Input> inputs;
   for (const Job& job : *jobs) inputs.insert(inputs.end(), job.inputs.begin(), job.inputs.end());
   std::vector<Prediction> all;
-  Predictor& predictor = this->predictor(jobs->front().parts);
+  Predictor& predictor = this->predictor(jobs->front());
   try {
     all = predictor.predict(inputs);
   } catch (const Error&) {
@@ -167,7 +169,7 @@ Reply Worker::answer_one(Job& job) {
       metrics_->texts += job.texts();
       return job.work(engine_);
     }
-    Predictor& predictor = this->predictor(job.parts);
+    Predictor& predictor = this->predictor(job);
     const std::vector<Prediction> own = predictor.predict(job.inputs);
     for (const Prediction& one : own) metrics_->tokens += one.rows;
     metrics_->texts += own.size();

@@ -11,6 +11,7 @@
 #include <mutex>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "run/predict.h"
@@ -25,6 +26,7 @@ using Clock = std::chrono::steady_clock;
 struct Job {
   std::vector<convert::Input> inputs;
   uint32_t parts = 0;  // that are asked for
+  TextRole role = TextRole::kPlain;
   /// The reply of the inputs' answers. Called on the worker's thread, once at most.
   std::function<Reply(const convert::Predictor&, const std::vector<convert::Prediction>&)> answer;
   /// Instead of `answer`, for what is no list of texts: all of the work.
@@ -70,14 +72,14 @@ class Worker {
   /// Answers of texts that are right apart, not all together.
   void answer_each(std::vector<Job>* jobs);
   Reply answer_one(Job& job);
-  convert::Predictor& predictor(uint32_t parts);
+  convert::Predictor& predictor(const Job& job);
 
   WorkerOptions options_;
   Metrics* metrics_;
   convert::ModelFile file_;
   convert::Engine engine_;
   std::string name_;
-  std::map<uint32_t, std::unique_ptr<convert::Predictor>> predictors_;  // by their parts
+  std::map<std::pair<uint32_t, TextRole>, std::unique_ptr<convert::Predictor>> predictors_;  // by parts and role
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<Job> jobs_;

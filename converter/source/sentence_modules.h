@@ -33,6 +33,8 @@ struct SentenceModules {
   bool give_token_vectors() const;
   /// Do they give weights of terms (SPLADE)?
   bool give_terms() const;
+  /// Is there a transformer alone, as sentence-transformers 6 saves a CrossEncoder? Nothing pools then.
+  bool alone() const { return list.size() == 1 && list.front().is_transformer(); }
 };
 
 /// Reads modules.json in a folder of `files`; no modules where there is none. Throws Error for one that is no list of

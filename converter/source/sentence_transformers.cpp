@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <map>
+#include <optional>
 
 #include "base/json_file.h"
 #include "source/checkpoint.h"
@@ -32,9 +33,10 @@ std::string modules_path(const ModelSource& source) {
   return source.files->path(source.name_around(kModulesFile)).string();
 }
 
-fb::PoolKind read_pooling(const Placed& module, Problems& problems) {
+fb::PoolKind read_pooling(const Placed& module, bool* include_prompt, Problems& problems) {
   const Json& json = module.config();
   const Fields fields(json, module.path("config.json"), problems);
+  *include_prompt = fields.flag("include_prompt", true);
   // Modes as older releases write them (a flag each) and as newer ones do (a name).
   static const std::map<std::string, fb::PoolKind> kModes = {{"pooling_mode_cls_token", fb::PoolKind::first},
                                                              {"pooling_mode_mean_tokens", fb::PoolKind::mean},
@@ -131,16 +133,42 @@ void read_prompts(const ModelSource& source, SentencePooling& out, Problems& pro
   const Fields fields(source.files->object_or_empty(file), source.files->path(file).string(), problems);
   if (!fields.has("prompts") || !fields.raw("prompts").is_object()) return;
   const std::string chosen = fields.text("default_prompt_name", "");
-  for (const auto& [name, text] : fields.raw("prompts").items()) {
+  const Json& prompts = fields.raw("prompts");
+  const auto named = [&prompts](const std::string& name) -> std::optional<std::string> {
+    const auto found = prompts.find(name);
+    if (found == prompts.end() || !found->is_string()) return std::nullopt;
+    return found->get<std::string>();
+  };
+  out.prompt = named(chosen).value_or("");
+  out.query_prompt = named("query");
+  std::string document;
+  for (const char* name : {"document", "passage", "corpus"}) {  // in encode_document's order
+    if (out.document_prompt) break;
+    out.document_prompt = named(name);
+    document = name;
+  }
+  for (const auto& [name, text] : prompts.items()) {
     if (!text.is_string() || text.get<std::string>().empty()) continue;
-    if (name == chosen) {
-      out.prompt = text.get<std::string>();
-    } else {
-      notes.push_back(
-          fmt::format("prompt \"{}\" (\"{}\") is not the default one and was left out: write it before the text "
-                      "where it belongs",
-                      name, text.get<std::string>()));
-    }
+    if (name == chosen || name == "query" || name == document) continue;
+    notes.push_back(fmt::format("prompt \"{}\" (\"{}\") is not stored: write it before the text where it belongs", name,
+                                text.get<std::string>()));
+  }
+}
+
+/// config_sentence_transformers.json beside the prompts.
+void read_vector_settings(const ModelSource& source, SentencePooling& out, Problems& problems) {
+  const std::string file = source.name_around(kPromptsFile);
+  const Fields fields(source.files->object_or_empty(file), source.files->path(file).string(), problems);
+  if (fields.has("truncate_dim")) out.truncate_dim = fields.count("truncate_dim", 1U << 16);
+  const std::string similarity = fields.text("similarity_fn_name", "cosine");
+  static const std::map<std::string, std::string> kNames = {
+      {"cosine", ""}, {"dot", "dot"}, {"dot_score", "dot"}, {"euclidean", "euclidean"}, {"manhattan", "manhattan"}};
+  const auto known = kNames.find(similarity);
+  if (known != kNames.end()) {
+    out.similarity = known->second;
+  } else {
+    fields.problem(ExitCode::kUnsupported, "similarity_fn_name",
+                   fmt::format("\"{}\" is not supported; cosine, dot, euclidean and manhattan are", similarity));
   }
 }
 
@@ -183,7 +211,7 @@ SentencePooling read_sentence_pooling(const ModelSource& source, uint32_t hidden
     } else if (stated.is_static() && !pooled) {
       pooled = true;  // the mean
     } else if (stated.type == "Pooling" && !pooled) {
-      out.pool = read_pooling(module, problems);
+      out.pool = read_pooling(module, &out.include_prompt, problems);
       pooled = true;
     } else if (stated.type == "Dense" && pooled && !out.normalize) {
       out.dense.push_back(read_dense(module, width, problems));
@@ -204,7 +232,37 @@ SentencePooling read_sentence_pooling(const ModelSource& source, uint32_t hidden
                              modules_path(source)));
   }
   read_prompts(source, out, problems, notes);
+  read_vector_settings(source, out, problems);
   return out;
+}
+
+bool is_cross_encoder(const ModelSource& source) {
+  if (!source.modules.alone()) return false;
+  const auto says = [&source](const std::string& file, const char* key, const char* value) {
+    const Json& json = source.files->object_or_empty(file);
+    const auto found = json.find(key);
+    return found != json.end() && found->is_string() && found->get<std::string>() == value;
+  };
+  return says(source.name_around(kPromptsFile), "model_type", "CrossEncoder") ||
+         says(source.name_inside(kTransformerFile), "transformer_task", "sequence-classification");
+}
+
+SentencePooling read_cross_encoder(const ModelSource& source, Problems& problems, std::vector<std::string>& notes) {
+  SentencePooling out;
+  read_transformer_settings(Placed(source, source.modules.list.front()), out, problems);
+  read_prompts(source, out, problems, notes);
+  return out;
+}
+
+std::string score_function(const ModelSource& source, const Fields& config, Problems& problems) {
+  std::string function = config.text("sbert_ce_default_activation_function", "");
+  if (config.has("sentence_transformers") && config.raw("sentence_transformers").is_object()) {
+    function = config.inside("sentence_transformers").text("activation_fn", function);
+  }
+  const std::string file = source.name_around(kPromptsFile);
+  const Fields beside(source.files->object_or_empty(file), source.files->path(file).string(), problems);
+  function = beside.text("activation_fn", function);
+  return function.substr(function.rfind('.') + 1);
 }
 
 SentencePooling read_term_pooling(const ModelSource& source, Problems& problems, std::vector<std::string>& notes) {

@@ -3,11 +3,13 @@
 #define BANTAM_CONVERTER_SOURCE_SENTENCE_TRANSFORMERS_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/error.h"
 #include "graph/builder.h"
+#include "source/fields.h"
 #include "source/model_source.h"
 
 namespace bantam::convert {
@@ -36,19 +38,39 @@ struct SentencePooling {
   bool attends = false;  // instead: pooling by attention (network/blocks/attention_pooling.h)
   std::vector<DenseModule> dense;
   bool normalize = true;
-  std::string prompt;       // put before every text
+  bool include_prompt = true;                                // the prompt's tokens are pooled, too
+  uint32_t truncate_dim = 0;                                 // columns that are kept of the vector; 0: all
+  std::string prompt;                                        // put before every text
+  std::optional<std::string> query_prompt, document_prompt;  // instead, before queries and documents
+  std::string similarity;                                    // "dot", "euclidean", "manhattan"; "": the cosine
   uint32_t max_tokens = 0;  // sentence_bert_config.json's max_seq_length; 0: not stated
   bool lowercase = false;   // its do_lower_case
   TermPooling terms;        // of sparse embeddings, which have none of the others
+
+  /// Columns of the vector of rows of `hidden`.
+  uint32_t width(uint32_t hidden) const {
+    const uint32_t all = dense.empty() ? hidden : dense.back().out;
+    return truncate_dim == 0 || truncate_dim > all ? all : truncate_dim;
+  }
 };
 
 /// Files that say what stands after the transformer, relative to the folder of modules.json; only those that are there.
 std::vector<std::string> sentence_transformers_files(const ModelSource& source);
 
-/// Reads the modules after the transformer. Unsupported modules and settings go to `problems`; other
-/// prompts than the default one to `notes`. `hidden`: width of the encoder.
+/// Reads the modules after the transformer. Unsupported modules and settings go to `problems`; prompts that are not stored to
+/// `notes`: those that are neither the default one nor the query's or the document's. `hidden`: width of the encoder.
 SentencePooling read_sentence_pooling(const ModelSource& source, uint32_t hidden, Problems& problems,
                                       std::vector<std::string>& notes);
+
+/// Is it a CrossEncoder as sentence-transformers 6 saves it: a transformer alone, which scores pairs?
+bool is_cross_encoder(const ModelSource& source);
+
+/// A CrossEncoder's limit of tokens, letter case and default prompt, which stands before the first text of each pair.
+SentencePooling read_cross_encoder(const ModelSource& source, Problems& problems, std::vector<std::string>& notes);
+
+/// The name of the function that makes a score of a pair's number ("Identity"), by config_sentence_transformers.json or
+/// `config`, which is config.json; "": none is named.
+std::string score_function(const ModelSource& source, const Fields& config, Problems& problems);
 
 /// How the modules give weights of terms; the largest of a text's tokens, as most models do, where there are no
 /// modules.

@@ -163,6 +163,12 @@ bantam_text bantam_model_prompt(const bantam_model* model) {
   const Model* m = opened(model);
   return m == nullptr ? bantam_text{nullptr, 0} : to_c(bantam::text_prompt(*m));
 }
+bantam_text bantam_model_role_prompt(const bantam_model* model, bantam_text_role role) {
+  const Model* m = opened(model);
+  const bool known = role >= BANTAM_TEXT_PLAIN && role <= BANTAM_TEXT_DOCUMENT;
+  return m == nullptr || !known ? bantam_text{nullptr, 0}
+                                : to_c(bantam::text_prompt(*m, static_cast<bantam::TextRole>(role)));
+}
 bantam_text bantam_model_property(const bantam_model* model, bantam_text key) {
   const Model* m = opened(model);
   return m == nullptr || key.data == nullptr ? bantam_text{nullptr, 0} : to_c(bantam::property(*m, to_cpp(key)));

@@ -9,11 +9,6 @@
 
 namespace bantam {
 
-Text text_prompt(const Model& model) {
-  const fb::Task* task = root(model).task();
-  return task != nullptr && has_part(model.task(), kVectorPart) ? as_text(task->prompt()) : Text{};
-}
-
 Text property(const Model& model, Text key) {
   const auto* properties = root(model).properties();
   for (uint32_t i = 0; properties != nullptr && i < properties->size(); ++i) {
@@ -22,6 +17,15 @@ Text property(const Model& model, Text key) {
       return as_text(properties->Get(i)->value());
   }
   return {};
+}
+
+Text text_prompt(const Model& model, TextRole role) {
+  const fb::Task* task = root(model).task();
+  if (task == nullptr) return {};
+  Text own = {};
+  if (role == TextRole::kQuery) own = property(model, {"prompt.query", 12});
+  if (role == TextRole::kDocument) own = property(model, {"prompt.document", 15});
+  return own.data != nullptr ? own : as_text(task->prompt());
 }
 
 Status embed(const Session& session, uint32_t sequence, const float** out, uint32_t* width) {

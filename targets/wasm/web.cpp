@@ -130,11 +130,14 @@ int32_t BANTAM_WEB(has_levels)(uint32_t set) { return web.model.has_levels(set) 
 void BANTAM_WEB(label_set_name)(uint32_t set, uint32_t* out) { put_text(web.model.label_set_name(set), out); }
 void BANTAM_WEB(output_name)(uint32_t index, uint32_t* out) { put_text(web.model.output_name(index), out); }
 void BANTAM_WEB(model_name)(uint32_t* out) { put_text(web.model.name(), out); }
-/// What embeddings' texts begin with.
-void BANTAM_WEB(prompt)(uint32_t* out) {
-  const bantam::fb::Task* task = bantam::root(web.model).task();
-  put_text(task == nullptr ? Text{} : bantam::as_text(task->prompt()), out);
+/// What texts of a bantam::TextRole begin with.
+void BANTAM_WEB(prompt)(uint32_t role, uint32_t* out) {
+  const bool known = role <= static_cast<uint32_t>(bantam::TextRole::kDocument);
+  put_text(known ? bantam::text_prompt(web.model, static_cast<bantam::TextRole>(role)) : Text{}, out);
 }
+
+/// How vectors are compared: "dot", "euclidean" or "manhattan"; empty: by their cosine.
+void BANTAM_WEB(similarity)(uint32_t* out) { put_text(bantam::property(web.model, {"similarity", 10}), out); }
 
 /// 0: refused; see create().
 uint32_t BANTAM_WEB(arena_bytes)(uint32_t max_tokens, uint32_t max_sequences) {

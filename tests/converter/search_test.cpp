@@ -117,6 +117,32 @@ TEST(Search, EveryInstructionSetFindsTheSame) {
   EXPECT_GE(others, 2);
 }
 
+TEST(Search, ProductsKeepLengths) {
+  std::mt19937 random(11);
+  IndexContents contents = {"0123", "a.bantam", 24, false, {}};
+  std::vector<std::vector<float>> vectors;
+  for (uint32_t i = 0; i < 200; ++i) {
+    vectors.push_back(random_vector(random, 24));
+    for (float& v : vectors.back()) v *= 0.1F * static_cast<float>(1 + i % 17);
+    contents.entries.push_back(round_vector("text", vectors.back(), false, Length::kKept));
+  }
+  const OpenedIndex index(index_bytes(contents));
+  const std::vector<float> query = random_vector(random, 24);
+  std::vector<std::pair<double, uint32_t>> products;
+  for (uint32_t i = 0; i < 200; ++i) {
+    double sum = 0;
+    for (size_t c = 0; c < 24; ++c) sum += double{vectors[i][c]} * double{query[c]};
+    products.emplace_back(-sum, i);
+  }
+  std::sort(products.begin(), products.end());
+  const std::vector<Found> found = find_nearest(*index, query, 10, Isa::kAuto, Length::kKept);
+  ASSERT_EQ(found.size(), 10u);
+  for (size_t i = 0; i < found.size(); ++i) {
+    EXPECT_EQ(found[i].entry, products[i].second);
+    EXPECT_NEAR(found[i].score, -products[i].first, 1e-2);
+  }
+}
+
 TEST(Search, TakesEmptyIndexesAndVectorsOfZeros) {
   const OpenedIndex none(index_bytes({"0", "a", 4, false, {}}));
   EXPECT_TRUE(find_nearest(*none, {1, 0, 0, 0}, 5).empty());

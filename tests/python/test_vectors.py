@@ -5,6 +5,7 @@ import math
 import struct
 import unittest
 
+from bantam.vectors import similarity
 from support import TEXTS, PackageTest, command, load, of_task, path
 
 try:
@@ -33,6 +34,26 @@ class Vectors(PackageTest):
         self.assertIsInstance(model.encode(TEXTS[0], convert_to_numpy=False), array.array)
         prefixed = model.encode("play", prompt="query: ")
         self.assertEqual(values(prefixed), values(model.encode("query: play", prompt="")))
+
+    def test_truncated(self):
+        model = load(EMBED)
+        rows = [values(row) for row in model.encode(TEXTS)]
+        for options in ({}, {"copy": False}, {"convert_to_numpy": False}):
+            kept = model.encode(TEXTS, truncate_dim=3, **options)
+            self.assertEqual([values(row) for row in kept], [row[:3] for row in rows])
+        for row in model.encode(TEXTS, truncate_dim=3, normalize_embeddings=True):
+            self.assertAlmostEqual(sum(value * value for value in values(row)), 1, places=5)
+        self.raises(ValueError, lambda: model.encode(TEXTS, truncate_dim=0), "truncate_dim")
+
+    def test_prompts_of_queries_and_documents(self):
+        model = load(EMBED)  # which has none: both are plain texts
+        self.assertEqual(values(model.encode("play", prompt_name="query")), values(model.encode("play")))
+        self.raises(ValueError, lambda: model.encode("play", prompt_name="other"), "other")
+
+    def test_similarity_functions(self):
+        for first, second in (([3.0, 4.0], [6.0, 8.0]),):
+            for by, wanted in (("", 1), ("dot", 50), ("euclidean", -5), ("manhattan", -7)):
+                self.assertAlmostEqual(float(similarity([first], [second], by)[0][0]), wanted, places=5, msg=by)
 
     def test_normalized(self):
         model = load("sentence-cls-dense")

@@ -1,5 +1,7 @@
 #include "network/blocks/vectors.h"
 
+#include "graph/task_parts.h"
+
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -105,8 +107,16 @@ int32_t add_vector(Builder& builder, Weights& weights, const EncoderConfig& conf
 }
 
 int32_t add_pooled_vector(Builder& builder, int32_t rows, const SentencePooling& pooling) {
-  const bool last = pooling.normalize && pooling.dense.empty();
-  return dense_modules(builder, builder.pool("pooling", rows, pooling.pool, last), pooling);
+  fb::PoolT pool;
+  pool.kind = pooling.pool;
+  pool.l2 = pooling.normalize && pooling.dense.empty();
+  // cls and lasttoken take their row whatever the prompt is.
+  const bool skips = pool.kind != fb::PoolKind::first && pool.kind != fb::PoolKind::last;
+  if (!pooling.include_prompt && skips) pool.skip_first = kPromptRows;
+  const int32_t vector = dense_modules(builder, builder.pool("pooling", rows, pool), pooling);
+  const uint32_t columns = builder.width(vector);
+  const uint32_t kept = pooling.width(columns);
+  return kept == columns ? vector : builder.slice("truncate", vector, 0, kept);
 }
 
 int32_t add_unit_rows(Builder& builder, int32_t x) {

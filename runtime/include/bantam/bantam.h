@@ -97,6 +97,12 @@ typedef enum bantam_task {
   BANTAM_TASK_SPARSE_EMBED = 15
 } bantam_task;
 
+typedef enum bantam_text_role {
+  BANTAM_TEXT_PLAIN = 0,
+  BANTAM_TEXT_QUERY = 1,
+  BANTAM_TEXT_DOCUMENT = 2
+} bantam_text_role;
+
 /* Verifies `bytes` (16-byte aligned; 64 for full speed) and fills `out`. `fault` may be null. */
 bantam_status bantam_model_open(const void* bytes, size_t size, bantam_model* out, bantam_fault* fault);
 bantam_task bantam_model_task(const bantam_model* model);
@@ -105,6 +111,8 @@ bantam_text bantam_model_tool(const bantam_model* model);
 bantam_text bantam_model_licence(const bantam_model* model);
 /* What the file puts before every text that it embeds, which bantam_session_add does not; empty of most files. */
 bantam_text bantam_model_prompt(const bantam_model* model);
+/* The same before queries and before documents, where vectors are compared. Of most files it is bantam_model_prompt. */
+bantam_text bantam_model_role_prompt(const bantam_model* model, bantam_text_role role);
 /* What the file's property of that name says; empty where it has none. */
 bantam_text bantam_model_property(const bantam_model* model, bantam_text key);
 /* Most tokens, specials included, of one sequence; 0: no limit. */

@@ -102,8 +102,13 @@ Status answer(const Session& session, uint32_t sequence, Answer* out);
 /// smallest no-answer logit, probabilities over all windows' spans.
 Status merge_answer(const Model& model, const Answer& window, Answer* best);
 
-/// What the file puts before every text that it embeds, which add() does not: empty of most files.
-Text text_prompt(const Model& model);
+/// What a text is for where vectors are compared: the file may put other prompts before queries and before documents.
+enum class TextRole : uint8_t { kPlain = 0, kQuery = 1, kDocument = 2 };
+
+/// What the file puts before every text of that role that it embeds, which add() does not: empty of most files. The prompts of
+/// queries and documents are the properties "prompt.query" and "prompt.document"; without them, or for plain texts, it is the
+/// task's prompt. O(properties).
+Text text_prompt(const Model& model, TextRole role = TextRole::kPlain);
 /// What the file's property of that name says, such as the command reads ("score_function"); empty where it has none. O(properties).
 Text property(const Model& model, Text key);
 /// The sentence embedding: points into the session's output.

@@ -58,6 +58,8 @@ export type Input =
 export interface RunOptions {
   /** Most labels or candidates; 0: all labels. Default 5. */
   top?: number;
+  /** embed: what the text is for, which decides about the model's prompt before it; default: plain. */
+  role?: "plain" | "query" | "document";
   /** find: what to look for, in words of your own. */
   labels?: string[];
   threshold?: number;
@@ -94,6 +96,8 @@ export class Model {
   readonly task: string;
   readonly name: string;
   readonly labels: string[];
+  /** embed: how vectors are compared: "cosine", "dot", "euclidean" or "manhattan". */
+  readonly similarity: string;
   readonly maxTokens: number;
   /** The file and the arena. */
   readonly memoryBytes: number;

@@ -21,6 +21,7 @@ const TASKS = [
   "find",
 ];
 const LABELS = ["classify", "multi_label", "regress", "joint"];
+const ROLES = ["plain", "query", "document"]; // bantam::TextRole
 const SUPPORTED = [...LABELS, "choose", "tag", "answer", "embed", "fill", "pretraining", "next_sentence", "find"];
 // Of bantam::Status.
 const INVALID_ARGUMENT = 1,
@@ -44,7 +45,7 @@ export class Model {
   #m;
   #scratch;
   #batch;
-  #prompt;
+  #prompts;
   #answers;
   #width;
 
@@ -63,10 +64,11 @@ export class Model {
     const [task, longest, sets, ownSets, outputs, tokenizer] = m.words(self.#scratch, 6);
     const text = (f, ...args) => (f(...args, self.#scratch), m.text(self.#scratch));
     self.#batch = batch;
-    self.#prompt = text(m.x.prompt);
+    self.#prompts = ROLES.map((_, role) => text(m.x.prompt, role));
     self.module = name;
     self.task = TASKS[task] ?? "none";
     self.name = text(m.x.model_name);
+    self.similarity = text(m.x.similarity) || "cosine";
     self.maxTokens = maxTokens ?? (longest || 512);
     self.hasTokenizer = tokenizer !== 0;
     self.outputNames = Array.from({ length: outputs }, (_, i) => text(m.x.output_name, i));
@@ -148,14 +150,14 @@ export class Model {
 
   #each(input, options, answer) {
     this.#alive();
-    const list = (Array.isArray(input) ? input : [input]).map((one) => this.#parts(one));
+    const list = (Array.isArray(input) ? input : [input]).map((one) => this.#parts(one, options.role));
     const answers = [];
     while (answers.length < list.length) answers.push(...this.#pass(list, answers.length, options, answer));
     return Array.isArray(input) ? answers : answers[0];
   }
 
   /** A text, { text, pair }, { question, context } or { text, choices } as texts of UTF-8. */
-  #parts(input) {
+  #parts(input, role = "plain") {
     const given = typeof input === "string" ? { text: input } : input;
     const first = given?.text ?? given?.question;
     const seconds = given?.choices ?? [given?.pair ?? given?.context];
@@ -169,7 +171,8 @@ export class Model {
       throw new BantamError("a file of the task choose wants { text, choices }", INVALID_ARGUMENT);
     if (this.task === "answer" && seconds[0] === undefined)
       throw new BantamError("a file of the task answer wants { question, context }", INVALID_ARGUMENT);
-    const text = this.task === "embed" ? this.#prompt + first : first;
+    if (!ROLES.includes(role)) throw new BantamError(`role: ${role} is none of ${ROLES.join(", ")}`, INVALID_ARGUMENT);
+    const text = this.#prompts[ROLES.indexOf(role)] + first;
     return {
       text: first,
       second: seconds[0],

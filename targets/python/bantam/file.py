@@ -11,6 +11,8 @@ from .errors import check
 
 _lib = native.library
 
+_ROLES = ((1, "query"), (2, "document"))  # bantam_text_role
+
 
 class File:
     """An open file. Nothing is written to it, also by processes that fork: the mapping is private."""
@@ -37,11 +39,18 @@ class File:
         self.task = native.TASKS[_lib.model_task(self.handle)]
         self.max_tokens = _lib.model_max_tokens(self.handle)
         self.prompt = _lib.model_prompt(self.handle).text()
+        self.prompts = {name: _lib.model_role_prompt(self.handle, role).text() for role, name in _ROLES}
         self.task_sets = _lib.task_label_sets(self.handle)
         self.sets = _lib.model_label_set_count(self.handle)
         self.names = [self._names(label_set) for label_set in range(self.sets)]
         self.label_sets = max(self.sets, self.task_sets)
         self._levels: dict = {}
+
+    def property(self, name: str) -> str:
+        """What the file's property of that name says; "" where it has none."""
+        key = name.encode()
+        text = native.Text(ctypes.cast(ctypes.c_char_p(key), ctypes.c_void_p), len(key))
+        return _lib.model_property(self.handle, text).text()
 
     def _names(self, label_set: int) -> list:
         count = _lib.model_label_count(self.handle, label_set)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import math
 import os
 
 from . import native, quick
@@ -199,7 +200,7 @@ class Model:
         """Of pairs all or none."""
         file = self._open()
         items = []
-        prompt = file.prompt.encode() if file.task in ("embed", "sparse_embed") else b""
+        prompt = file.prompt.encode()
         for index, value in enumerate(inputs):
             first, second = input_of(value, None if single else index)
             what = "text" if single else f"text {index}"
@@ -350,13 +351,15 @@ class Model:
         convert_to_numpy: bool = True,
         convert_to_tensor: bool = False,
         normalize_embeddings: bool = False,
+        truncate_dim: int | None = None,
         threads: int = 1,
         copy: bool = True,
     ) -> Any:
         """Embeddings, as sentence-transformers' encode gives them: float32 rows, or one of a str. Of a file of weights of terms
         SparseRows, or a dict {term: weight} of a str.
 
-        prompt: put before every text, in place of the file's own. copy=False: where the texts fit one run, a view of what the run
+        prompt: put before every text, in place of the file's own; prompt_name: "query" or "document", the file's for these. truncate_dim:
+        the first numbers of each vector (Matryoshka models), before they are normalized. copy=False: where the texts fit one run, a view of what the run
         wrote, which stays as it is while it is referred to. Without NumPy, or with convert_to_numpy=False: array('f') each."""
         file = self._open()
         sparse = file.task == "sparse_embed"
@@ -367,7 +370,13 @@ class Model:
         if convert_to_tensor:
             raise ValueError("convert_to_tensor: torch.from_numpy(model.encode(...)) has the same memory")
         if prompt_name is not None and prompt is None:
-            raise ValueError(f"prompt_name: the file has no prompt by the name {prompt_name!r}; pass prompt=")
+            if prompt_name not in file.prompts:
+                raise ValueError(f"prompt_name: the file has no prompt by the name {prompt_name!r}; pass prompt=")
+            prompt = file.prompts[prompt_name]
+        if truncate_dim is not None:
+            _positive(truncate_dim, "truncate_dim")
+            if sparse:
+                raise ValueError("truncate_dim: of weights of terms all count")
         single = isinstance(sentences, str)
         texts = [sentences] if single else list(sentences)
         size, threads = self._batch(batch_size), _positive(threads, "threads")
@@ -379,8 +388,11 @@ class Model:
         if not copy and not normalize_embeddings and items and numpy() is not None:
             view = self._view(items)
             if view is not None:
+                view = view[:, :truncate_dim]
                 return view[0] if single else view
         rows = self._rows(items, size, threads)
+        if truncate_dim is not None:
+            rows.truncate(truncate_dim)
         if normalize_embeddings and items:
             rows.normalize()
         out = rows.take() if convert_to_numpy else _lists(rows)
@@ -413,19 +425,21 @@ class Model:
         return None
 
     def encode_query(self, sentences, **options) -> Any:
-        """encode() of queries: files have one prompt, which is for both sides."""
-        return self.encode(sentences, **options)
+        """encode() of queries, with the file's prompt for these."""
+        return self.encode(sentences, **{"prompt_name": "query", **options})
 
     def encode_document(self, sentences, **options) -> Any:
-        return self.encode(sentences, **options)
+        """encode() of documents, with the file's prompt for these."""
+        return self.encode(sentences, **{"prompt_name": "document", **options})
 
     def similarity(self, first, second) -> Any:
-        """Cosines of each of the first vectors with each of the second; of weights of terms sums of products."""
+        """Cosines of each of the first vectors with each of the second, or what the model was saved with: products, minus distances; of
+        weights of terms sums of products."""
         if self.task == "sparse_embed":
             from . import sparse
 
             return sparse.similarity(first, second)
-        return similarity(first, second)
+        return similarity(first, second, self._open().property("similarity"))
 
     def search(self, query_vectors, corpus, top_k: int = 10) -> list:
         """For each query the nearest rows of `corpus`, best first: [{"corpus_id", "score"}, ...]."""
@@ -482,8 +496,8 @@ class Model:
         apply_softmax: bool = False,
         threads: int = 1,
     ) -> Any:
-        """Scores of pairs, as sentence-transformers' CrossEncoder gives them: of a file of one label its sigmoid (the number itself where
-        the model was saved with Identity), else the logits, or with apply_softmax probabilities."""
+        """Scores of pairs, as sentence-transformers' CrossEncoder gives them: of a file of one label its sigmoid (or what the model was
+        saved with: Identity, Tanh), else the logits, or with apply_softmax probabilities."""
         single = isinstance(sentences, (tuple, str)) or (
             isinstance(sentences, list) and len(sentences) == 2 and all(isinstance(one, str) for one in sentences)
         )
@@ -496,10 +510,9 @@ class Model:
             scores = activation_fn(np.asarray(values, np.float32) if np is not None else values)
             return scores[0] if single else scores
         if values and len(values[0]) == 1:
-            key = b"score_function"
-            name = native.Text(ctypes.cast(ctypes.c_char_p(key), ctypes.c_void_p), len(key))
-            plain = _lib.model_property(self._open().handle, name).text() == "Identity"
-            scores = [row[0] if plain else _sigmoid(row[0]) for row in values]
+            functions = {"Identity": float, "Tanh": math.tanh}
+            function = functions.get(self._open().property("score_function"), _sigmoid)
+            scores = [function(row[0]) for row in values]
         elif apply_softmax:
             scores = [_softmax(row) for row in values]
         else:

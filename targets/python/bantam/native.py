@@ -159,6 +159,7 @@ _PROTOTYPES = {
     "model_tool": (Text, c_void_p),
     "model_licence": (Text, c_void_p),
     "model_prompt": (Text, c_void_p),
+    "model_role_prompt": (Text, c_void_p, c_int),
     "model_property": (Text, c_void_p, Text),
     "model_max_sequence": (c_uint32, c_void_p),
     "model_max_tokens": (c_uint32, c_void_p),

@@ -59,6 +59,16 @@ class Rows:
             for i, value in enumerate(row):
                 row[i] = value / length
 
+    def truncate(self, width: int) -> None:
+        """The first `width` numbers of each row."""
+        if width >= self.width:
+            return
+        old, stride = self._memory, 4 * self.width
+        self.width = 0
+        self.shape(width)
+        for row in range(self.count):
+            self._memory[4 * width * row : 4 * width * (row + 1)] = old[stride * row : stride * row + 4 * width]
+
     def take(self):
         """The rows, as the caller gets them."""
         np = numpy()
@@ -84,20 +94,33 @@ def _unit(np, rows):
     return (rows / np.where(lengths > 0, lengths, 1)).astype(np.float32)
 
 
-def similarity(first, second):
-    """Cosines of each row of `first` with each of `second`."""
+def _compare(by: str, a, b) -> float:
+    if by == "euclidean":
+        return -math.dist(a, b)
+    if by == "manhattan":
+        return -math.fsum(abs(x - y) for x, y in zip(a, b))
+    lengths = 1.0
+    if by != "dot":
+        lengths = (math.sqrt(sum(x * x for x in a)) or 1.0) * (math.sqrt(sum(y * y for y in b)) or 1.0)
+    return sum(x * y for x, y in zip(a, b)) / lengths
+
+
+def similarity(first, second, by: str = ""):
+    """Of each row of `first` with each of `second`: cosines, or by "dot" products, by "euclidean" or "manhattan" minus distances."""
     np = numpy()
     if np is not None:
         a, b = _matrix(np, first, "similarity"), _matrix(np, second, "similarity")
         if a.shape[1] != b.shape[1]:
             raise ValueError(f"similarity: vectors of {a.shape[1]} and of {b.shape[1]} numbers")
+        if by == "dot":
+            return a @ b.T
+        if by == "euclidean":
+            return np.stack([-np.sqrt(((row - b).astype(np.float64) ** 2).sum(axis=1)) for row in a]).astype(np.float32)
+        if by == "manhattan":
+            return np.stack([-np.abs(row - b).sum(axis=1) for row in a])
         return _unit(np, a) @ _unit(np, b).T
     first, second = ([one] if one and isinstance(one[0], float) else one for one in (first, second))
-    lengths = [[math.sqrt(sum(x * x for x in row)) or 1.0 for row in rows] for rows in (first, second)]
-    return [
-        [sum(x * y for x, y in zip(a, b)) / (lengths[0][i] * lengths[1][j]) for j, b in enumerate(second)]
-        for i, a in enumerate(first)
-    ]
+    return [[_compare(by, a, b) for b in second] for a in first]
 
 
 def nearest(similarities, top_k: int) -> list:

@@ -26,15 +26,18 @@ class Encoder:
 
     def encode(self, sentences, prompt_name=None, prompt=None, batch_size=32, show_progress_bar=None, **options):
         """As SentenceTransformer.encode; of options that say where and how torch computes, none matters here."""
-        for name in ("output_value", "precision", "device", "convert_to_tensor", "pool", "chunk_size", "truncate_dim"):
+        for name in ("output_value", "precision", "device", "convert_to_tensor", "pool", "chunk_size"):
             value = options.pop(name, None)
             if value not in (None, False, "sentence_embedding", "float32", "cpu"):
                 raise ValueError(f"{name}={value!r}: a bantam file gives float32 vectors of whole texts")
         options.setdefault("threads", self.threads)
         return self.model.encode(sentences, prompt_name, prompt, batch_size, show_progress_bar, **options)
 
-    encode_query = encode
-    encode_document = encode
+    def encode_query(self, sentences, prompt_name="query", *args, **options):
+        return self.encode(sentences, prompt_name, *args, **options)
+
+    def encode_document(self, sentences, prompt_name="document", *args, **options):
+        return self.encode(sentences, prompt_name, *args, **options)
 
     def similarity(self, first, second):
         return self.model.similarity(first, second)

@@ -1,0 +1,21 @@
+// How two vectors of a file are compared: sentence-transformers' similarity functions.
+#ifndef BANTAM_CONVERTER_SCORE_SIMILARITY_H_
+#define BANTAM_CONVERTER_SCORE_SIMILARITY_H_
+
+#include <vector>
+
+#include "bantam/model.h"
+
+namespace bantam::convert {
+
+enum class Similarity { kCosine, kDot, kEuclidean, kManhattan };
+
+/// What the file's property "similarity" names; the cosine where it names none.
+Similarity similarity_of(const Model& model);
+
+/// Of two vectors of the same length: the cosine, the product, or minus the distance. Sums are f64. O(width).
+float compare(Similarity by, const std::vector<float>& a, const std::vector<float>& b);
+
+}  // namespace bantam::convert
+
+#endif  // BANTAM_CONVERTER_SCORE_SIMILARITY_H_
