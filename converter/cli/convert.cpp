@@ -301,6 +301,16 @@ void add_convert(Program& program) {
       .takes(one_of({"text", "vision"}))
       .value("TOWER");
   command
+      .add_option("--inputs", arguments->options.inputs,
+                  "Of an ONNX or TensorFlow Lite file, which input is what, where names and types do not say it:\n"
+                  "ids=NAME,mask=NAME,segments=NAME,positions=NAME, those that there are")
+      .value("NAMES");
+  command
+      .add_option("--graph-output", arguments->options.graph_output,
+                  "Of an ONNX or TensorFlow Lite file with several outputs, the one that the file gives (default:\n"
+                  "the usual one of the task)")
+      .value("NAME");
+  command
       .add_option("--shortlist", arguments->shortlist,
                   "Of Marian's students: the binary lexical shortlist (lex.*.bin), which says the words that a\n"
                   "translation may have; none: all (default: the one that lies beside the model)")

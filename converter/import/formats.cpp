@@ -18,7 +18,14 @@ namespace bantam::convert {
 
 namespace {
 
-enum TakenOptions : unsigned { kNoOptions = 0, kShortlist = 1, kEntities = 2, kTower = 4, kAllOptions = 7 };
+enum TakenOptions : unsigned {
+  kNoOptions = 0,
+  kShortlist = 1,
+  kEntities = 2,
+  kTower = 4,
+  kGraph = 8,
+  kAllOptions = 15
+};
 
 struct Format {
   const char* what;
@@ -41,7 +48,9 @@ void refuse_options(const Format& format, const SourcePath& named, const SourceO
   };
   const Option all[] = {{kShortlist, "--shortlist", !options.shortlist.empty(), "Marian's own models"},
                         {kEntities, "--entities", !options.entities.empty(), "models with a table of entities"},
-                        {kTower, "--tower", !options.tower.empty(), "directories of two towers"}};
+                        {kTower, "--tower", !options.tower.empty(), "directories of two towers"},
+                        {kGraph, "--inputs", !options.inputs.empty(), "ONNX and TensorFlow Lite files"},
+                        {kGraph, "--graph-output", !options.output.empty(), "ONNX and TensorFlow Lite files"}};
   for (const Option& option : all) {
     if (!option.given || (format.takes & option.bit) != 0) continue;
     throw Error(ExitCode::kUsage, fmt::format("{}: is for {}, and {} is {}; leave it out", option.name, option.whose,

@@ -133,6 +133,11 @@ std::optional<Axes> reshape(const Axes& axes, const std::vector<Extents>& at,
   // Batches and tokens of 1 may remain.
   if (!left.empty()) return std::nullopt;
   if (place != rank) out[place] = {kBatchAtom};
+  // A batch of 1 stands in any place; columns stay by themselves.
+  if (one && rank > 1 && out.back().size() > 1 && out.back().front() == kBatchAtom) {
+    out.back().erase(out.back().begin());
+    out[rank - 2].push_back(kBatchAtom);
+  }
   return out;
 }
 

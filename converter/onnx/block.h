@@ -37,6 +37,9 @@ struct Places {
   std::optional<PlaceTerm> keys, queries;
 };
 
+/// Of a table of places that is computed for texts of any length.
+constexpr uint32_t kAllPlaces = UINT32_MAX;
+
 struct Block {
   enum class Kind : uint8_t {
     kEmbed,      // rows of `weight` by `index`
@@ -59,6 +62,8 @@ struct Block {
   Stage stage;
   fb::IndexSource index = fb::IndexSource::ids;
   uint32_t first = 0;  // row of the table of the smallest index
+  uint32_t most_places =
+      0;  // tokens that a table of places would have rows for, which was run for fewer; 0: those it has
   uint32_t heads = 0, head_width = 0;
   double scale = 1;
   fb::MaskKind mask = fb::MaskKind::none;

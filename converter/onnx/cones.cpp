@@ -85,24 +85,6 @@ Reach reach_of(const HostTensor& constant, const std::string& op, size_t place) 
   return reach;
 }
 
-std::optional<InputRole> input_role(const std::string& name) {
-  static const std::map<std::string, InputRole> kRoles = {{"input_ids", InputRole::kIds},
-                                                          {"ids", InputRole::kIds},
-                                                          {"tokens", InputRole::kIds},
-                                                          {"input_ids:0", InputRole::kIds},
-                                                          {"attention_mask", InputRole::kMask},
-                                                          {"input_mask", InputRole::kMask},
-                                                          {"mask", InputRole::kMask},
-                                                          {"token_type_ids", InputRole::kSegments},
-                                                          {"segment_ids", InputRole::kSegments},
-                                                          {"position_ids", InputRole::kPositions},
-                                                          {"attention_mask:0", InputRole::kMask},
-                                                          {"token_type_ids:0", InputRole::kSegments}};
-  const auto found = kRoles.find(name);
-  if (found == kRoles.end()) return std::nullopt;
-  return found->second;
-}
-
 namespace {
 
 int64_t longest_of(const std::vector<Probe>& probes) {

@@ -19,8 +19,6 @@ namespace bantam::convert::onnx {
 /// What is added to scores of what is not seen is below this.
 constexpr double kHidden = -1000;
 
-enum class InputRole : uint8_t { kIds, kMask, kSegments, kPositions };
-
 struct Probe {
   Extents extents;
   std::vector<int64_t> ids, mask,
@@ -43,9 +41,6 @@ struct Reach {
 };
 /// Of a constant that `op` reads as its input number `place`.
 Reach reach_of(const HostTensor& constant, const std::string& op, size_t place);
-
-/// What the graph's input is, by its name; nothing where that is not known.
-std::optional<InputRole> input_role(const std::string& name);
 
 struct Mask {
   fb::MaskKind kind = fb::MaskKind::none;

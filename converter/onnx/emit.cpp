@@ -501,7 +501,9 @@ uint32_t positions_of(const std::vector<Block>& blocks, uint32_t max_tokens, uin
   uint32_t positions = 0;
   for (const Block& block : blocks) {
     if (block.kind != Block::Kind::kEmbed || block.index != fb::IndexSource::positions) continue;
-    const auto places = static_cast<uint32_t>(block.weight.dims()[0]) - block.first;
+    const auto rows = static_cast<uint32_t>(block.weight.dims()[0]) - block.first;
+    const uint32_t places = block.most_places == 0 ? rows : block.most_places;
+    if (places == kAllPlaces) continue;
     positions = positions == 0 ? places : std::min(positions, places);
   }
   if (positions == 0) positions = std::max(max_tokens, otherwise);

@@ -8,6 +8,8 @@
 #include <limits>
 #include <utility>
 
+#include "onnx/inputs.h"
+
 namespace bantam::convert::onnx {
 namespace {
 
@@ -20,27 +22,13 @@ constexpr uint64_t kMostRun = 1U << 27;
 }  // namespace
 
 Lowering::Lowering(const Model& model, int64_t long_text) : model_(model) {
-  int64_t batch = -1, tokens = -1;
   Problems problems;
+  roles_ = input_roles(model, problems);
+  int64_t batch = -1, tokens = -1;
   for (const Port& port : model.graph.inputs) {
-    if (model.graph.initializers.count(port.name) != 0) continue;
-    const std::optional<InputRole> role = input_role(port.name);
-    if (!role || is_float(port.type)) {
-      problems.add(
-          ExitCode::kUnsupported,
-          fmt::format("{}: input \"{}\" is none of input_ids, attention_mask, token_type_ids and position_ids; "
-                      "models of texts are read that have no others",
-                      model.path.string(), port.name));
-      continue;
-    }
-    roles_[port.name] = *role;
-    if (port.dims.size() == 2) {
-      batch = std::max(batch, port.dims[0]);
-      tokens = std::max(tokens, port.dims[1]);
-    }
-  }
-  if (!has_input(InputRole::kIds)) {
-    problems.add(ExitCode::kUnsupported, fmt::format("{}: has no input \"input_ids\"", model.path.string()));
+    if (roles_.count(port.name) == 0 || port.dims.size() != 2) continue;
+    batch = std::max(batch, port.dims[0]);
+    tokens = std::max(tokens, port.dims[1]);
   }
   constexpr int64_t kMostFixed = 512;
   if (batch > 64 || tokens > kMostFixed) {
@@ -69,15 +57,24 @@ bool Lowering::has_input(InputRole role) const {
   return std::any_of(roles_.begin(), roles_.end(), [&](const auto& input) { return input.second == role; });
 }
 
+bool Lowering::has_fixed_tokens() const {
+  return std::all_of(probes_.begin(), probes_.end(),
+                     [&](const Probe& probe) { return probe.extents.tokens == extents(0).tokens; });
+}
+
 void Lowering::run() {
   for (const Node& node : model_.graph.nodes) {
     for (const std::string& name : node.inputs) ++uses_[name];
   }
-  for (const Port& port : model_.graph.outputs) ++uses_[port.name];
+  for (const Port& port : model_.graph.outputs) {
+    ++uses_[port.name];
+    outputs_.insert(port.name);
+  }
   for (const Node& node : model_.graph.nodes) {
     for (const std::string& name : node.outputs) reads_[name] = node.inputs;
     bool known = true;
-    for (size_t i = 0; i < node.inputs.size(); ++i) {
+    const bool branches = node.op == kBranches;  // of which one is enough
+    for (size_t i = 0; i < node.inputs.size() && !branches; ++i) {
       known = known && (node.inputs[i].empty() || in(node, i).kind != Value::Kind::kNone);
     }
     std::string why = known ? "is not understood here" : "";
@@ -166,14 +163,40 @@ void Lowering::want(const Reach& reach) {
 
 void Lowering::read(const Node& node) {
   if (!node.unread.empty()) refuse(node.unread);
+  for (size_t i = 0; i < node.inputs.size(); ++i) {
+    static const std::set<std::string> kMoves = {"Identity", "Cast",      "Reshape",  "Flatten",
+                                                 "Squeeze",  "Unsqueeze", "Transpose"};
+    const std::string& ending = in(node, i).ending;
+    if (!ending.empty() && kMoves.count(node.op) == 0)
+      refuse(fmt::format("reads what {} gives; that is left out where it stands last alone", ending));
+  }
+  if (node.op == kBranches) return read_branches(node);
   if (read_repeated(node) || read_host(node)) return;
   if (read_fused(node)) return;
   if (read_turned(node)) return;
   if (read_attention(node)) return;
   if (read_products(node)) return;
+  if (read_pools(node)) return;
   if (read_shape(node)) return;
   if (read_rows(node)) return;
   refuse(fmt::format("{} is not read here", node.called.empty() ? node.op : node.called));
+}
+
+/// The branch that a condition on shapes takes for every text.
+void Lowering::read_branches(const Node& node) {
+  if (kind(node, 0) == Value::Kind::kNone) {
+    values_[node.output(0)] = Value{};  // it says itself why
+    return;
+  }
+  const std::optional<double> condition = number_of(in(node, 0));
+  if (!condition) refuse("its condition depends on more than shapes; export the model without branches");
+  const size_t taken = *condition != 0 ? 1 : 2;
+  reads_[node.output(0)] = {node.input(0), node.input(taken)};
+  if (kind(node, taken) != Value::Kind::kNone) {
+    set(node, 0, in(node, taken));
+  } else {
+    values_[node.output(0)] = Value{};  // what it reads says why
+  }
 }
 
 void Lowering::refuse(const std::string& why) const { throw NotRead{why}; }
@@ -257,7 +280,8 @@ bool Lowering::read_host(const Node& node) {
   if (node.op == "Shape" && node.domain.empty()) {
     const Value& x = in(node, 0);
     const bool axes = x.kind == Value::Kind::kRows || x.kind == Value::Kind::kTurned ||
-                      x.kind == Value::Kind::kScores || x.kind == Value::Kind::kPlaceScores;
+                      x.kind == Value::Kind::kScores || x.kind == Value::Kind::kPlaceScores ||
+                      x.kind == Value::Kind::kWeights || x.kind == Value::Kind::kMaximum;
     if (!axes && !x.repeated) {
       any = true;
     } else {
@@ -311,7 +335,7 @@ bool Lowering::read_host(const Node& node) {
     pairs = shape.size() >= 2 && shape[shape.size() - 1] == tokens && shape[shape.size() - 2] == tokens;
   }
   const bool places = node.op == "Slice" && !all_constant && kind(node, 0) == Value::Kind::kConstant &&
-                      in(node, 0).constant.dims().size() == 2 &&
+                      (in(node, 0).constant.dims().size() == 2 || is_added_alone(node.output(0))) &&
                       (!in(node, 0).constant.is_integer() || in(node, 0).constant.scale != nullptr);
   if (matrix || places || (lookup && !whole_table && !pairs)) return false;
   Reach reaches;
@@ -434,10 +458,11 @@ int32_t Lowering::block_of(const Value& value) {
   return collapse(value.term);
 }
 
-int32_t Lowering::output(const std::string& name, bool* squeezed) {
+int32_t Lowering::output(const std::string& name, bool* squeezed, std::string* ending) {
   const auto found = values_.find(name);
   if (found == values_.end() || found->second.kind != Value::Kind::kRows) return -1;
   const Value& value = found->second;
+  *ending = value.ending;
   int32_t block = -1;
   try {
     block = collapse(value.term);

@@ -54,7 +54,9 @@ struct Value {
     kZero,         // and their zero
     kProduct,      // integer products of quantised rows and a constant, without scales
     kSum,          // rows that the mask has gone over, summed over tokens
-    kMaximum
+    kMaximum,
+    kWeights,  // of tokens: the softmax of one score of each
+    kWeighted  // rows of tokens times those weights
   } kind = Kind::kNone;
   Parameter constant;
   std::vector<HostTensor> host;
@@ -71,6 +73,8 @@ struct Value {
   std::shared_ptr<const Turned> turned;
   std::shared_ptr<const HostTensor> factor;
   const Node* convolution = nullptr;  // of a product of filters
+  int32_t score_block = -1;           // of weights
+  std::string ending;                 // operator that stands last in the graph, and is left out: Softmax, LogSoftmax
 };
 
 /// A node that could not be read, and why.
@@ -89,8 +93,11 @@ class Lowering {
 
   std::vector<Block>& blocks() { return blocks_; }
   /// An output's rows as a block; -1: it is none. `squeezed`: it has one column, and no axis for that.
-  int32_t output(const std::string& name, bool* squeezed);
+  /// `ending`: what stands behind it in the graph and is left out; "": nothing.
+  int32_t output(const std::string& name, bool* squeezed, std::string* ending);
   bool has_input(InputRole role) const;
+  /// Is the graph made for texts of one length?
+  bool has_fixed_tokens() const;
   /// How long a text must be to show what masks and places do farther away; 0: those that were run have.
   int64_t wanted_text() const { return wanted_; }
   const std::set<std::string>& notes() const { return notes_; }
@@ -99,6 +106,7 @@ class Lowering {
   // lowering.cpp
   void read(const Node& node);
   bool read_host(const Node& node);
+  void read_branches(const Node& node);
   void set(const Node& node, size_t output, Value value);
   [[noreturn]] void refuse(const std::string& why) const;
   const Value& in(const Node& node, size_t i) const;
@@ -127,18 +135,35 @@ class Lowering {
   void read_slice(const Node& node);
   bool read_neighbours(const Node& node);
   void read_gather(const Node& node);
+  void read_last(const Node& node, size_t axis);
   void read_split(const Node& node);
   void read_lookup(const Node& node);
   Value cut(const Node& node, const Value& x, size_t axis, int64_t begin, int64_t end, bool drop);
   size_t axis_of(const Value& value, int64_t axis) const;
+
+  // lowering_tables.cpp
+  bool is_added_alone(const std::string& name) const;
+  void cut_table(const Node& node);
+  std::optional<Value> rows_of_places(const Node& node, size_t input, const Value& beside);
+
+  // lowering_pools.cpp
+  bool read_pools(const Node& node);
+  void read_token_pool(const Node& node, fb::PoolKind kind, const std::vector<size_t>& gone, bool keep);
+  void read_ending(const Node& node);
+  void read_weights(const Node& node);
+  bool read_weighted(const Node& node);
+  int32_t weighted_sum(const Node& node, int32_t scores, int32_t rows);
 
   // lowering_rows.cpp
   bool read_rows(const Node& node);
   void read_pair(const Node& node);
   void read_reduction(const Node& node);
   void read_norm(const Node& node);
+  void read_batch_norm(const Node& node);
+  std::optional<std::vector<HostTensor>> of_each_token(const Axes& axes, const std::vector<HostTensor>& given) const;
   int32_t term_of(const Value& constant, const Value& rows);
   void set_term(const Node& node, const Value& like, int32_t term, Axes axes);
+  int32_t sum_of(const Node& node, int32_t a, int32_t b);
   Axes united(const Axes& a, const Axes& b) const;
   bool read_masked(const Node& node);
   Stage norm_stage(const Node& node, size_t gamma, size_t beta, float epsilon) const;
@@ -167,6 +192,12 @@ class Lowering {
   int32_t biased(const Node& node, int32_t block, const Value& bias);
 
   // lowering_convolution.cpp
+  struct Filters {
+    int64_t columns = 0, window = 0, gap = 1, reach = 0;  // `reach`: tokens from the first to the last of a window
+    int64_t before = 0, after = 0;                        // tokens of padding
+    size_t tokens = 0;                                    // the axis
+  };
+  Filters filters_of(const Node& node, const Value& x, const Parameter& weight);
   void read_convolution(const Node& node);
   Value convolved(const Node& node, const Value& x, Parameter weight);
 
@@ -221,6 +252,7 @@ class Lowering {
   std::map<std::string, std::vector<std::string>> reads_;
   std::set<std::string> notes_;
   std::map<std::string, size_t> uses_;  // nodes that still read a value
+  std::set<std::string> outputs_;       // of the graph
   uint64_t run_ = 0;                    // elements that have been run
   int64_t wanted_ = 0;
 };

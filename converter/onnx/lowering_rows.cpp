@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 #include <utility>
 
@@ -9,6 +10,23 @@
 
 namespace bantam::convert::onnx {
 namespace {
+
+/// The number that activations are made of which `value` is in f16 or bf16, else itself. Files of such floats compute what rounded constants
+/// give; the function that was meant differs by less than their own rounding of values.
+double unrounded(double value) {
+  struct Rounded {
+    double f16, bf16, meant;
+  };
+  static constexpr Rounded kRounded[] = {{1.4140625, 1.4140625, 1.4142135623730951},    // the root of 2
+                                         {0.70703125, 0.70703125, 0.7071067811865476},  // of a half
+                                         {0.7978515625, 0.796875, 0.7978845608028654},  // of 2 / pi
+                                         {0.044708251953125, 0.044677734375, 0.044715},
+                                         {1.7021484375, 1.703125, 1.702}};
+  for (const Rounded& one : kRounded) {
+    if (value == one.f16 || value == one.bf16) return one.meant;
+  }
+  return value;
+}
 
 const std::set<std::string> kPairs = {"Add", "Sub", "Mul", "Div", "Pow", "Min", "Max"};
 const std::set<std::string> kSingles = {"Neg",  "Abs",     "Sqrt", "Exp",        "Log",     "Erf",
@@ -39,7 +57,7 @@ Axes Lowering::united(const Axes& a, const Axes& b) const {
 
 /// A constant as a term beside rows: a number, or one a column.
 int32_t Lowering::term_of(const Value& constant, const Value& rows) {
-  if (const std::optional<double> number = number_of(constant)) return functions_.scalar(*number);
+  if (const std::optional<double> number = number_of(constant)) return functions_.scalar(unrounded(*number));
   const std::shared_ptr<const HostTensor> values = constant_of(constant);
   if (values == nullptr) refuse("an input depends on masks or shapes in a way that is not known");
   const auto columns = static_cast<int64_t>(values->size());
@@ -78,6 +96,7 @@ bool Lowering::read_rows(const Node& node) {
     const double least = low ? *low : double{node.number("min", 0)};
     return set_term(node, x, functions_.apply("Max", x.term, functions_.scalar(least)), x.axes), true;
   }
+  if (op == "BatchNormalization") return read_batch_norm(node), true;
   if (op == "Gelu") {
     const bool tanh = node.text("approximate", "none") == "tanh";
     const int32_t y = activated(node, block_of(x), tanh ? fb::ActivationKind::gelu_tanh : fb::ActivationKind::gelu);
@@ -89,6 +108,17 @@ bool Lowering::read_rows(const Node& node) {
   return false;
 }
 
+int32_t Lowering::sum_of(const Node& node, int32_t a, int32_t b) {
+  Block block;
+  block.kind = Block::Kind::kAdd;
+  block.name = node.name;
+  block.inputs = {a, b};
+  block.columns = at(a).columns;
+  block.of_tokens = at(a).of_tokens;
+  if (at(b).columns != block.columns || at(b).of_tokens != block.of_tokens) refuse("its inputs have different shapes");
+  return add(std::move(block));
+}
+
 void Lowering::read_pair(const Node& node) {
   const Value &a = in(node, 0), &b = in(node, 1);
   const bool rows_a = a.kind == Value::Kind::kRows, rows_b = b.kind == Value::Kind::kRows;
@@ -96,6 +126,12 @@ void Lowering::read_pair(const Node& node) {
   if (!rows_a && !rows_b) refuse("its inputs are of kinds that do not go together");
   if (!rows_a || !rows_b) {
     const Value& rows = rows_a ? a : b;
+    if (op == "Add") {
+      if (const std::optional<Value> places = rows_of_places(node, rows_a ? 1 : 0, rows)) {
+        const Axes axes = rows.axes;
+        return set(node, 0, rows_of(sum_of(node, collapse(rows.term), collapse(places->term)), axes));
+      }
+    }
     const int32_t constant = term_of(rows_a ? b : a, rows);
     const int32_t term = rows_a ? functions_.apply(op, rows.term, constant) : functions_.apply(op, constant, rows.term);
     return set_term(node, rows, term, rows.axes);
@@ -160,6 +196,36 @@ void Lowering::read_reduction(const Node& node) {
   set(node, 0, std::move(out));
 }
 
+/// What has been run as a number of each token, [texts, tokens], beside rows of these axes; nothing where it is none.
+std::optional<std::vector<HostTensor>> Lowering::of_each_token(const Axes& axes,
+                                                               const std::vector<HostTensor>& given) const {
+  std::vector<HostTensor> out;
+  for (size_t p = 0; p < probes_.size(); ++p) {
+    const Extents now = extents(p);
+    const std::vector<int64_t> whole = dims(axes, now);
+    if (broadcast_dims(given[p].dims, whole) != whole) return std::nullopt;
+    const HostTensor wide = broadcast(given[p], whole);
+    size_t after_texts = 0, after_tokens = 0, inner = 1;
+    for (size_t i = axes.size(); i-- > 0;) {
+      if (axes[i] == Axis{kBatchAtom}) after_texts = inner;
+      if (axes[i] == Axis{kTokensAtom}) after_tokens = inner;
+      inner *= static_cast<size_t>(whole[i]);
+    }
+    if (after_texts == 0 || after_tokens == 0) return std::nullopt;
+    const auto texts = static_cast<size_t>(now.batch), tokens = static_cast<size_t>(now.tokens);
+    HostTensor one = host_floats({now.batch, now.tokens}, std::vector<double>(texts * tokens));
+    std::vector<bool> known(texts * tokens);
+    for (size_t i = 0; i < wide.size(); ++i) {
+      const size_t at_token = i / after_texts % texts * tokens + i / after_tokens % tokens;
+      if (known[at_token] && one.floats[at_token] != wide.at(i)) return std::nullopt;
+      known[at_token] = true;
+      one.floats[at_token] = wide.at(i);
+    }
+    out.push_back(std::move(one));
+  }
+  return out;
+}
+
 /// Rows times the mask, and what becomes of their sums and maxima.
 bool Lowering::read_masked(const Node& node) {
   const std::string& op = node.op;
@@ -170,20 +236,12 @@ bool Lowering::read_masked(const Node& node) {
     const std::optional<std::vector<HostTensor>> condition = host(in(node, 0));
     const std::optional<double> filler = number_of(other);
     if (rows.kind != Value::Kind::kRows || !condition || !filler) return false;
-    std::vector<HostTensor> seen;
-    for (size_t p = 0; p < probes_.size(); ++p) {
-      const Extents now = extents(p);
-      const HostTensor wide = broadcast((*condition)[p], dims(rows.axes, now));
-      // One column of each token.
-      HostTensor one = host_integers({});
-      const auto tokens = static_cast<size_t>(now.batch * now.tokens);
-      if (wide.size() % tokens != 0) return false;
-      for (size_t i = 0; i < tokens; ++i)
-        one.ints.push_back((wide.at(i * (wide.size() / tokens)) != 0) != rows_last ? 1 : 0);
-      one.dims = {now.batch, now.tokens};
-      seen.push_back(std::move(one));
+    std::optional<std::vector<HostTensor>> seen = of_each_token(rows.axes, *condition);
+    if (!seen) return false;
+    for (HostTensor& one : *seen) {
+      for (double& value : one.floats) value = (value != 0) != rows_last ? 1 : 0;
     }
-    if (!is_mask(probes_, seen)) return false;
+    if (!is_mask(probes_, *seen)) return false;
     Value out = rows;
     if (*filler == 0) {
       out.masked = true;
@@ -191,6 +249,28 @@ bool Lowering::read_masked(const Node& node) {
       if (*filler > -1000) return false;
       out.kind = Value::Kind::kMaximum;
     }
+    return set(node, 0, std::move(out)), true;
+  }
+  if (op == "Add" && (kind(node, 0) == Value::Kind::kHost || kind(node, 1) == Value::Kind::kHost)) {
+    // 0, or a number far below where the mask is 0.
+    const size_t i = kind(node, 0) == Value::Kind::kHost ? 1 : 0;
+    const Value& rows = in(node, i);
+    if (rows.kind != Value::Kind::kRows || rows.axes.size() < 2) return false;
+    const std::optional<std::vector<HostTensor>> seen = of_each_token(rows.axes, in(node, 1 - i).host);
+    if (!seen) return false;
+    std::vector<HostTensor> truths;
+    for (const HostTensor& added : *seen) {
+      HostTensor one = host_integers({});
+      for (size_t k = 0; k < added.size(); ++k) {
+        if (added.at(k) != 0 && added.at(k) > kHidden) return false;
+        one.ints.push_back(added.at(k) == 0 ? 1 : 0);
+      }
+      one.dims = added.dims;
+      truths.push_back(std::move(one));
+    }
+    if (!is_mask(probes_, truths)) return false;
+    Value out = rows;
+    out.kind = Value::Kind::kMaximum;
     return set(node, 0, std::move(out)), true;
   }
   if (op == "ReduceMax" && kind(node, 0) == Value::Kind::kMaximum) {
@@ -221,27 +301,33 @@ bool Lowering::read_masked(const Node& node) {
   for (const size_t i : {size_t{0}, size_t{1}}) {
     const Value &rows = in(node, i), &other = in(node, 1 - i);
     if (rows.kind != Value::Kind::kRows || other.kind != Value::Kind::kHost) continue;
-    std::vector<HostTensor> seen;
-    bool fits = rows.axes.size() >= 2;
-    for (size_t p = 0; p < probes_.size() && fits; ++p) {
-      const Extents now = extents(p);
-      const HostTensor wide = broadcast(other.host[p], dims(rows.axes, now));
-      const auto tokens = static_cast<size_t>(now.batch * now.tokens);
-      fits = tokens != 0 && wide.size() % tokens == 0;
-      HostTensor one = host_floats({now.batch, now.tokens}, {});
-      const size_t columns = fits ? wide.size() / tokens : 1;
-      for (size_t k = 0; k < wide.size() && fits; ++k) {
-        if (k % columns == 0) one.floats.push_back(wide.at(k));
-        fits = wide.at(k) == one.floats.back();
-      }
-      seen.push_back(std::move(one));
-    }
-    if (!fits || !is_mask(probes_, seen)) continue;
+    const std::optional<std::vector<HostTensor>> seen = of_each_token(rows.axes, other.host);
+    if (!seen || !is_mask(probes_, *seen)) continue;
     Value out = rows;
     out.masked = true;
     return set(node, 0, std::move(out)), true;
   }
   return false;
+}
+
+/// In inference: a factor and a number of each column.
+void Lowering::read_batch_norm(const Node& node) {
+  const Value& x = in(node, 0);
+  if (node.integer("training_mode", 0) != 0 || x.axes.size() < 2) refuse("is that of training");
+  const auto columns = static_cast<int64_t>(at(functions_.base(x.term)).columns);
+  std::vector<std::shared_ptr<const HostTensor>> of;
+  for (size_t i = 1; i < 5; ++i) {
+    of.push_back(constant_of(in(node, i)));
+    if (of.back() == nullptr || static_cast<int64_t>(of.back()->size()) != columns) refuse("its numbers do not fit");
+  }
+  if (!(x.axes[1] == Axis{columns_atom(columns)})) refuse("norms something else than columns");
+  std::vector<double> factors, numbers;
+  for (size_t i = 0; i < of[0]->size(); ++i) {
+    factors.push_back(of[0]->at(i) / std::sqrt(of[3]->at(i) + double{node.number("epsilon", 1e-5F)}));
+    numbers.push_back(of[1]->at(i) - of[2]->at(i) * factors.back());
+  }
+  const int32_t scaled = functions_.apply("Mul", x.term, functions_.vector(std::move(factors), ""));
+  set_term(node, x, functions_.apply("Add", scaled, functions_.vector(std::move(numbers), "")), x.axes);
 }
 
 Stage Lowering::norm_stage(const Node& node, size_t gamma, size_t beta, float epsilon) const {

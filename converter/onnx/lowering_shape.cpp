@@ -37,28 +37,10 @@ bool Lowering::read_shape(const Node& node) {
   }
   const bool same = op == "Identity" || op == "Dropout" || op == "Cast" || op == "CastLike";
   if (same && x.kind != Value::Kind::kHost) return set(node, 0, x), true;
-  if (x.kind == Value::Kind::kConstant && op == "Slice") {
-    // The first rows of a table of places, one a token.
-    const std::vector<int64_t> axes = list(node, 3, "axes"), steps = list(node, 4, "steps"),
-                               starts = list(node, 1, "starts");
-    const std::vector<std::vector<int64_t>> ends = lists(node, 2, "ends");
-    const std::vector<int64_t> shape = x.constant.dims();
-    bool tokens =
-        shape.size() == 2 && starts.size() == 1 && (axes.empty() || axes[0] == 0) && (steps.empty() || steps[0] == 1);
-    for (size_t p = 0; p < probes_.size() && tokens; ++p) tokens = ends[p][0] - starts[0] == extents(p).tokens;
-    if (!tokens || starts[0] < 0) refuse("a constant is cut otherwise than for tokens in their order");
-    Block block;
-    block.kind = Block::Kind::kEmbed;
-    block.name = node.name;
-    block.columns = static_cast<uint32_t>(shape[1]);
-    block.weight = x.constant;
-    block.index = fb::IndexSource::positions;
-    block.first = static_cast<uint32_t>(starts[0]);
-    return set(node, 0, rows_of(add(std::move(block)), {{kTokensAtom}, {columns_atom(shape[1])}})), true;
-  }
+  if (x.kind == Value::Kind::kConstant && op == "Slice") return cut_table(node), true;
   if (op == "Pad" && x.kind == Value::Kind::kNeighbours) return read_neighbours(node);
   if (x.kind != Value::Kind::kRows && x.kind != Value::Kind::kTurned && x.kind != Value::Kind::kScores &&
-      x.kind != Value::Kind::kPlaceScores) {
+      x.kind != Value::Kind::kPlaceScores && x.kind != Value::Kind::kWeights && x.kind != Value::Kind::kMaximum) {
     return false;
   }
   if (op == "Reshape") return read_reshape(node, lists(node, 1, "shape")), true;
@@ -114,7 +96,10 @@ bool Lowering::read_shape(const Node& node) {
       if (wide.size() != now.size()) refuse("repeats rows");
       for (size_t i = 0; i < now.size(); ++i) {
         if (wide[i] != now[i] && (wide[i] < 1 || wide[i] > kMostRepeats)) refuse("repeats rows too often");
-        if (p == 0 && wide[i] != now[i] && x.axes[i].empty()) out.axes[i] = {columns_atom(wide[i], 0)};
+        // A number of each row, such as its length, is beside each of its columns.
+        const bool of_row = x.kind == Value::Kind::kRows && i + 1 == now.size() && functions_.reduced(x.term) &&
+                            wide[i] == static_cast<int64_t>(at(functions_.base(x.term)).columns);
+        if (p == 0 && wide[i] != now[i] && x.axes[i].empty()) out.axes[i] = {columns_atom(wide[i], of_row ? 1 : 0)};
         if (wide[i] != extent(out.axes[i], extents(p))) refuse("repeats rows");
       }
     }
@@ -141,7 +126,21 @@ void Lowering::read_reshape(const Node& node, const std::vector<std::vector<int6
 void Lowering::read_lookup(const Node& node) {
   const Value& table = in(node, 0);
   const std::vector<int64_t> shape = table.constant.dims();
-  const std::optional<std::vector<HostTensor>> indices = host(in(node, 1));
+  std::optional<std::vector<HostTensor>> indices = host(in(node, 1));
+  // Ids of [tokens, texts] are those of [texts, tokens], turned.
+  bool turned = indices.has_value() && indices->front().dims.size() == 2, same = turned;
+  for (size_t p = 0; p < probes_.size() && turned; ++p) {
+    const std::vector<int64_t>& dims = (*indices)[p].dims;
+    turned = dims == std::vector<int64_t>{extents(p).tokens, extents(p).batch};
+    same = same && extents(p).tokens == extents(p).batch;
+  }
+  if (turned && !same) {
+    Node turn;
+    turn.op = "Transpose";
+    for (HostTensor& index : *indices) index = run_node(turn, {&index}, model_.opset).front();
+  } else {
+    turned = false;
+  }
   if (shape.size() != 2 || node.integer("axis", 0) != 0 || !indices) {
     refuse("looks up a constant otherwise than rows of a table by tokens");
   }
@@ -172,6 +171,7 @@ void Lowering::read_lookup(const Node& node) {
   }
   Axes axes = {texts ? Axis{kBatchAtom} : Axis{}, tokens ? Axis{kTokensAtom} : Axis{}, {columns_atom(shape[1])}};
   if (rank == 1) axes.erase(axes.begin());
+  if (turned) std::swap(axes[0], axes[1]);
   set(node, 0, rows_of(add(std::move(block)), std::move(axes)));
 }
 
@@ -290,6 +290,9 @@ void Lowering::read_slice(const Node& node) {
     if (i < steps.size() && steps[i] != 1) refuse("takes every so many");
     const size_t axis = axis_of(x, i < axes.size() ? axes[i] : static_cast<int64_t>(i));
     const int64_t count = extent(x.axes[axis], extents(0));
+    const bool last = starts.size() == 1 && starts[0] == -1 && is_tokens(x.axes[axis]) && x.axes[axis][0].less == 0 &&
+                      all_ends[0].at(0) > (1 << 30) && !has_input(InputRole::kMask);
+    if (last) return read_last(node, axis);
     // Ends that depend on the text are those of whole axes.
     bool whole = starts[i] == 0;
     for (size_t p = 0; p < probes_.size(); ++p) {
@@ -312,10 +315,23 @@ void Lowering::read_gather(const Node& node) {
   if (!index) refuse("takes rows by what depends on the text");
   const size_t axis = axis_of(x, node.integer("axis", 0));
   auto place = static_cast<int64_t>(*index);
+  if (place == -1 && x.axes[axis] == Axis{kTokensAtom} && !has_input(InputRole::kMask)) {
+    return read_last(node, axis);
+  }
   if (place < 0 && x.axes[axis] == Axis{kTokensAtom}) refuse("takes the last token, which may fill up");
   if (place < 0) place += extent(x.axes[axis], extents(0));
   const std::optional<std::vector<HostTensor>> given = host(in(node, 1));
   set(node, 0, cut(node, x, axis, place, place + 1, given->front().dims.empty()));
+}
+
+/// The last token; where there is no mask, texts are not filled up.
+void Lowering::read_last(const Node& node, size_t axis) {
+  const Value& x = in(node, 0);
+  Axes axes = x.axes;
+  axes[axis].clear();
+  const bool drops = node.op == "Gather" && host(in(node, 1))->front().dims.empty();
+  if (drops) axes.erase(axes.begin() + static_cast<std::ptrdiff_t>(axis));
+  set(node, 0, rows_of(pooled(node, block_of(x), fb::PoolKind::last), std::move(axes)));
 }
 
 void Lowering::read_split(const Node& node) {

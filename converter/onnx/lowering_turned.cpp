@@ -94,7 +94,11 @@ bool Lowering::read_turned(const Node& node) {
       if (!turned) return false;
       return scale(rows, op == "Mul" ? *number : 1 / *number), true;
     }
-    if (op == "Div" || other.kind != Value::Kind::kHost) continue;
+    // A constant is one of places where the graph has as many tokens.
+    const std::shared_ptr<const HostTensor> constant = constant_of(other);
+    const bool fixed = constant != nullptr && constant->dims.size() >= 2 &&
+                       constant->dims[constant->dims.size() - 2] == extents(0).tokens && has_fixed_tokens();
+    if (op == "Div" || (other.kind != Value::Kind::kHost && !fixed)) continue;
     const std::optional<std::vector<std::vector<double>>> factors = factors_of(rows.axes, other);
     if (!factors) continue;
     const std::shared_ptr<const Turned> plain = turned_of(rows);

@@ -48,6 +48,9 @@ struct Tensor {
   std::shared_ptr<const std::string> owned;
 };
 
+/// What an input of a model of texts is.
+enum class InputRole : uint8_t { kIds, kMask, kSegments, kPositions };
+
 struct NodeGraph;
 
 struct Attribute {
@@ -109,6 +112,8 @@ struct Model {
   NodeGraph graph;
   std::vector<Function> functions;
   std::vector<std::shared_ptr<const host::MappedFile>> mappings;  // hold what tensors point to
+  std::map<std::string, InputRole> given;                         // inputs that --inputs names
+  std::string chosen_output;                                      // that --graph-output names; "": none
   int64_t tokens = 0;              // that texts have at most, because the graph was made for as many; 0: it was not
   bool filled = false;             // there is no mask: texts have so many, filled up
   bool sigmoid = false;            // scores are those of labels one by one
@@ -120,13 +125,16 @@ struct Model {
 };
 
 /// Reads and checks a file: sizes against the bytes, external data inside the file's directory. Functions are put in the place of the nodes
-/// that call them, the branch of an If with a constant condition in the If's, and Constant nodes among the initializers; nodes stand in
+/// that call them, the branch of an If with a constant condition in the If's (both where it is none, see kBranches), and Constant nodes among the initializers; nodes stand in
 /// the order of their inputs. Throws Error (kIo, kInvalid, kUnsupported) naming file and node. Memory: names and attributes; data stays
 /// in the file.
 Model read_model(const std::filesystem::path& path);
 
 /// The same of bytes in memory; external data is refused. `bytes` outlive the model.
 Model read_model(std::string_view bytes, const std::string& name);
+
+/// Stands where an If's condition is no constant: its inputs are the condition, what the one branch gives and what the other one gives.
+constexpr const char* kBranches = "If#";
 
 /// Puts functions, branches and constants in their places, see read_model.
 void settle(Model& model);

@@ -15,6 +15,7 @@
 #include "network/record_source.h"
 #include "network/text_limits.h"
 #include "onnx/emit.h"
+#include "onnx/inputs.h"
 #include "onnx/lowering.h"
 #include "onnx/onnx_task.h"
 #include "source/export_file.h"
@@ -61,12 +62,16 @@ std::unique_ptr<onnx::Lowering> lowered(const onnx::Model& model, uint32_t max_t
 bool is_onnx(const SourcePath& named) { return !onnx_file(named).empty(); }
 
 // config.json, the tokenizer and modules.json may lie beside the file or in the directory above.
-ModelSource open_onnx(const SourcePath& named, const SourceOptions& /*options*/) {
+ModelSource open_onnx(const SourcePath& named, const SourceOptions& options) {
   const std::string name = onnx_file(named);
   const fs::path file = export_path(named, name);
   ModelSource source;
   source.files = named.files;
-  source.onnx = std::make_shared<const onnx::Model>(onnx::read_model(file));
+  onnx::Model model = onnx::read_model(file);
+  model.given = onnx::parse_inputs(options.inputs);
+  model.chosen_output = options.output;
+  onnx::find_fixed_length(model);
+  source.onnx = std::make_shared<const onnx::Model>(std::move(model));
   const Directory& files = *named.files;
   const std::string beside = fs::path(name).parent_path().generic_string();
   const std::string above = beside.empty() ? ".." : fs::path(beside).parent_path().generic_string();
@@ -120,13 +125,14 @@ Graph import_onnx(const ModelSource& source, const ImportOptions& options) {
     limits.positions = limits.model_positions = positions;
     limits.vocabulary = emitted.vocabulary;
     limits.model_type = source.onnx->format;
-    limits.filled = source.onnx->filled;
+    // What follows a token does not see what fills up.
+    limits.filled = source.onnx->filled && choice.task != fb::TaskKind::generate;
     if (limits.filled) limits.model_positions = static_cast<uint32_t>(source.onnx->tokens);
     limits.table_of = file;
     add_tokenizer(graph, source.tokenizer, limits, pooling, problems);
     add_languages(graph, emitted.vocabulary);
   }
-  for (const auto* notes : {&source.notes, &source.onnx->notes}) {
+  for (const auto* notes : {&source.notes, &source.onnx->notes, &choice.notes}) {
     graph.notes.insert(graph.notes.end(), notes->begin(), notes->end());
   }
   graph.notes.insert(graph.notes.end(), lowering.notes().begin(), lowering.notes().end());

@@ -48,6 +48,12 @@ bool has_head(const std::vector<Block>& blocks, int32_t id) {
   }
 }
 
+bool ends_in_sigmoid(const std::vector<Block>& blocks, int32_t id) {
+  const Block& block = blocks[static_cast<size_t>(id)];
+  return block.kind == Block::Kind::kStage && block.stage.kind == Stage::Kind::kActivation &&
+         block.stage.activation == fb::ActivationKind::sigmoid;
+}
+
 fb::TaskKind sequence_task(const Fields& config, uint32_t columns) {
   const std::string type = config.text("problem_type", "");
   if (type == "regression") return fb::TaskKind::regress;
@@ -63,12 +69,34 @@ Outputs read_outputs(const Model& model, Lowering& lowering) {
   for (const Port& port : model.graph.outputs) {
     Output output;
     output.name = port.name;
-    output.block = lowering.output(port.name, &output.squeezed);
-    if (output.block >= 0 && seen.insert(port.name).second) outputs.push_back(std::move(output));
+    output.block = lowering.output(port.name, &output.squeezed, &output.ending);
+    if (output.block < 0 || !seen.insert(port.name).second) continue;
+    if (model.chosen_output.empty() || port.name == model.chosen_output) outputs.push_back(std::move(output));
+  }
+  if (outputs.empty() && !seen.empty()) {
+    std::string all;
+    for (const std::string& name : seen) all += fmt::format("{}\"{}\"", all.empty() ? "" : ", ", name);
+    throw Error(ExitCode::kUsage,
+                fmt::format("{}: has no output \"{}\", which --graph-output names; those that are read: {}",
+                            model.path.string(), model.chosen_output, all));
   }
   if (!outputs.empty()) return outputs;
   throw Error(ExitCode::kUnsupported,
               fmt::format("{}: none of its outputs are rows of tokens or texts", model.path.string()));
+}
+
+/// Numbers as they are, of every output.
+Choice all_of(const Outputs& outputs, const std::string& file) {
+  for (const Output& output : outputs) {
+    if (output.ending.empty()) continue;
+    throw Error(ExitCode::kUnsupported,
+                fmt::format("{}: output \"{}\" is what {} gives, which tasks make of what is in front of it; --task "
+                            "classify or tag reads it",
+                            file, output.name, output.ending));
+  }
+  Choice choice;
+  choice.outputs = outputs;
+  return choice;
 }
 
 Choice choose(const Outputs& outputs, const ImportOptions& options, const Fields& config,
@@ -78,6 +106,7 @@ Choice choose(const Outputs& outputs, const ImportOptions& options, const Fields
   const Output *begin = named(outputs, {"start_logits"}), *end = named(outputs, {"end_logits"});
   const bool asked = !options.task.empty();
   const fb::TaskKind task = asked ? parse_head(options.task) : fb::TaskKind::none;
+  if (asked && task == fb::TaskKind::none) return all_of(outputs, file);
   if (begin != nullptr && end != nullptr && (!asked || task == fb::TaskKind::answer)) {
     choice.task = fb::TaskKind::answer;
     choice.outputs = {*begin, *end};
@@ -85,9 +114,26 @@ Choice choose(const Outputs& outputs, const ImportOptions& options, const Fields
   }
   const Output* first =
       named(outputs, {"sentence_embedding", "logits", "prediction_logits", "last_hidden_state", "token_embeddings"});
+  const bool usual = first != nullptr;
   if (first == nullptr) first = &outputs.front();
   const Block& block = at(*first);
   choice.outputs = {*first};
+  if (!usual && (!asked || task != fb::TaskKind::none) && outputs.size() > 1) {
+    std::string heads;
+    size_t count = 0;
+    for (const Output& output : outputs) {
+      if (!has_head(blocks, output.block)) continue;
+      heads += fmt::format("{}\"{}\"", heads.empty() ? "" : ", ", output.name);
+      ++count;
+    }
+    if (count > 1) {
+      throw Error(
+          ExitCode::kUnsupported,
+          fmt::format("{}: its outputs {} are answers of several tasks; choose one with --graph-output NAME, or "
+                      "keep all numbers with --task encoder",
+                      file, heads));
+    }
+  }
   const bool head = has_head(blocks, first->block);
   bool causal = false;
   uint32_t vocabulary = 0;
@@ -110,7 +156,34 @@ Choice choose(const Outputs& outputs, const ImportOptions& options, const Fields
     const bool vector = contains(first->name, "embedding") || (!head && !labels);
     choice.task = vector ? fb::TaskKind::embed : sequence_task(config, block.columns);
   }
+  const bool softmax = !first->ending.empty(), sigmoid = ends_in_sigmoid(blocks, first->block);
+  if (softmax && !block.of_tokens) choice.task = fb::TaskKind::classify;
+  if (sigmoid && choice.task == fb::TaskKind::classify && config.text("problem_type", "").empty()) {
+    choice.task = fb::TaskKind::multi_label;
+  }
   if (asked) choice.task = task;
+  // Tasks make probabilities of what is in front of them.
+  if (sigmoid && choice.task == fb::TaskKind::multi_label) {
+    choice.outputs.front().block = blocks[static_cast<size_t>(first->block)].inputs[0];
+  }
+  const bool probabilities = choice.task == fb::TaskKind::classify || choice.task == fb::TaskKind::tag ||
+                             choice.task == fb::TaskKind::fill || choice.task == fb::TaskKind::generate;
+  if (softmax && !probabilities) {
+    throw Error(ExitCode::kUnsupported,
+                fmt::format("{}: output \"{}\" is what {} gives, probabilities of which one is right: --task classify "
+                            "reads it",
+                            file, first->name, first->ending));
+  }
+  if (softmax)
+    choice.notes.push_back(fmt::format("{} at the end is left out: raw outputs are in front of it", first->ending));
+  if (outputs.size() > 1 && choice.task != fb::TaskKind::none) {
+    std::string others;
+    for (const Output& output : outputs) {
+      if (output.name != first->name) others += fmt::format("{}\"{}\"", others.empty() ? "" : ", ", output.name);
+    }
+    choice.notes.push_back(
+        fmt::format("the file gives output \"{}\"; --graph-output takes another: {}", first->name, others));
+  }
   const auto fits = [&] {
     switch (choice.task) {
       case fb::TaskKind::none:
@@ -137,7 +210,6 @@ Choice choose(const Outputs& outputs, const ImportOptions& options, const Fields
                     fb::EnumNameTaskKind(choice.task)));
   }
   choice.pools = choice.task == fb::TaskKind::embed && block.of_tokens;
-  if (choice.task == fb::TaskKind::none) choice.outputs = outputs;
   return choice;
 }
 

@@ -17,6 +17,7 @@ struct Output {
   std::string name;
   int32_t block = -1;
   bool squeezed = false;
+  std::string ending;  // operator behind it that is left out; "": none
 };
 using Outputs = std::vector<Output>;
 
@@ -27,6 +28,7 @@ struct Choice {
   fb::TaskKind task = fb::TaskKind::none;
   bool pools = false;  // the first output's rows make a text's vector
   Outputs outputs;
+  std::vector<std::string> notes;  // report lines
 };
 
 /// The task that --task, the outputs, their names and config.json say, in this order. Throws Error where they contradict each other.

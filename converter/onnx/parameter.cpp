@@ -142,6 +142,7 @@ std::vector<int64_t> Parameter::dims() const {
   std::vector<int64_t> out = tensor != nullptr   ? tensor->dims
                              : folded != nullptr ? folded->dims
                                                  : std::vector<int64_t>{};
+  if (!shape.empty()) out = shape;
   if (turned && out.size() == 2) std::swap(out[0], out[1]);
   return out;
 }
@@ -162,7 +163,8 @@ Parameter matrix_parameter(std::string name, int64_t rows, int64_t columns, std:
 }
 
 std::shared_ptr<const HostTensor> host_of(const Parameter& parameter) {
-  if (parameter.folded != nullptr && !parameter.turned && parameter.scale == nullptr) return parameter.folded;
+  const bool plain = !parameter.turned && parameter.scale == nullptr && parameter.shape.empty();
+  if (parameter.folded != nullptr && plain) return parameter.folded;
   std::optional<HostTensor> loaded;
   if (parameter.tensor != nullptr) {
     loaded = load(*parameter.tensor);
@@ -170,6 +172,7 @@ std::shared_ptr<const HostTensor> host_of(const Parameter& parameter) {
     loaded = *parameter.folded;
   }
   if (!loaded) return nullptr;
+  if (!parameter.shape.empty()) loaded->dims = parameter.shape;
   if (parameter.scale != nullptr) {
     size_t inner = 1;
     const auto axis = static_cast<size_t>(parameter.axis);

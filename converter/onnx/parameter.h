@@ -19,6 +19,7 @@ struct Parameter {
   std::string name;
   const Tensor* tensor = nullptr;            // in the file; or
   std::shared_ptr<const HostTensor> folded;  // made of constants
+  std::vector<int64_t> shape;                // as many elements otherwise; empty: as the tensor lies
   bool turned = false;                       // a matrix whose columns are rows
   std::shared_ptr<const HostTensor> scale;   // of integers: one, or one a row of `axis`
   std::shared_ptr<const HostTensor> zero;    // null: 0

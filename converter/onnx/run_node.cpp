@@ -1,6 +1,7 @@
 // What operators make of small tensors: constants are folded by it, shapes, masks and indices of lookups are run by it. Meanings:
 // https://onnx.ai/onnx/operators
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <functional>
 #include <map>
@@ -263,6 +264,78 @@ HostTensor multiply_matrices(const Run& run) {
   return out;
 }
 
+/// Products of elements of two tensors, or elements of one, summed over the letters that the result has not.
+HostTensor einsum(const Run& run) {
+  std::string text = run.node.text("equation", "");
+  text.erase(std::remove(text.begin(), text.end(), ' '), text.end());
+  const size_t arrow = text.find("->"), comma = text.find(',');
+  const size_t operands = comma == std::string::npos ? 1 : 2;
+  if (arrow == std::string::npos || run.in.size() != operands || (operands == 2 && comma > arrow)) {
+    throw std::invalid_argument("its equation is not read");
+  }
+  std::vector<std::string> of = {text.substr(0, std::min(comma, arrow))};
+  if (operands == 2) of.push_back(text.substr(comma + 1, arrow - comma - 1));
+  std::string letters = text.substr(arrow + 2);
+  const size_t kept = letters.size();
+  for (const std::string& one : of) {
+    for (const char c : one) letters += letters.find(c) == std::string::npos ? std::string(1, c) : std::string();
+  }
+  std::vector<int64_t> extents(letters.size(), 0);
+  std::vector<std::vector<size_t>> steps(operands, std::vector<size_t>(letters.size(), 0));
+  for (size_t i = 0; i < operands; ++i) {
+    const HostTensor& x = run.at(i);
+    if (of[i].size() != x.dims.size()) throw std::invalid_argument("its equation does not fit");
+    size_t step = 1;
+    for (size_t d = x.dims.size(); d-- > 0;) {
+      const size_t letter = letters.find(of[i][d]);
+      if (extents[letter] != 0 && extents[letter] != x.dims[d])
+        throw std::invalid_argument("shapes do not go together");
+      extents[letter] = x.dims[d];
+      steps[i][letter] += step;
+      step *= static_cast<size_t>(x.dims[d]);
+    }
+  }
+  for (const char c : letters) {
+    if (std::isalpha(static_cast<unsigned char>(c)) == 0) throw std::invalid_argument("its equation is not read");
+  }
+  const std::vector<int64_t> out_dims(extents.begin(), extents.begin() + static_cast<std::ptrdiff_t>(kept));
+  const size_t all = count_of(extents);
+  HostTensor out = host_floats(out_dims, std::vector<double>(count_of(out_dims), 0));
+  const size_t summed = out.size() == 0 ? 0 : all / out.size();
+  std::vector<int64_t> index(letters.size(), 0);
+  size_t from[2] = {0, 0};
+  for (size_t i = 0; i < all; ++i) {
+    out.floats[i / summed] += run.at(0).at(from[0]) * (operands == 2 ? run.at(1).at(from[1]) : 1);
+    for (size_t d = index.size(); d-- > 0;) {
+      const bool carries = ++index[d] == extents[d];
+      for (size_t k = 0; k < operands; ++k) from[k] += steps[k][d];
+      if (!carries) break;
+      for (size_t k = 0; k < operands; ++k) from[k] -= steps[k][d] * static_cast<size_t>(extents[d]);
+      index[d] = 0;
+    }
+  }
+  return out;
+}
+
+HostTensor softmax(const Run& run) {
+  HostTensor x = run.at(0);
+  const size_t axis = axis_of_rank(run.node.integer("axis", run.opset < 13 ? 1 : -1), x.dims.size());
+  if (x.whole || (run.opset < 13 && axis + 1 != x.dims.size()))
+    throw std::invalid_argument("a softmax of several axes");
+  size_t inner = 1;
+  for (size_t i = axis + 1; i < x.dims.size(); ++i) inner *= static_cast<size_t>(x.dims[i]);
+  const auto count = static_cast<size_t>(x.dims[axis]);
+  for (size_t begin = 0; begin < x.size() && count != 0;
+       begin += (begin + 1) % inner == 0 ? inner * (count - 1) + 1 : 1) {
+    double most = -INFINITY, sum = 0;
+    for (size_t k = 0; k < count; ++k) most = std::max(most, x.floats[begin + k * inner]);
+    for (size_t k = 0; k < count; ++k)
+      sum += x.floats[begin + k * inner] = std::exp(x.floats[begin + k * inner] - most);
+    for (size_t k = 0; k < count; ++k) x.floats[begin + k * inner] /= sum;
+  }
+  return x;
+}
+
 HostTensor multiply_integers(const Run& run) {
   const auto less = [&](size_t i, size_t zero) {
     const HostTensor& x = run.at(i);
@@ -323,6 +396,8 @@ const std::map<std::string, Operator>& operators() {
       {"MatMul", multiply_matrices},
       {"MatMulInteger", multiply_integers},
       {"LayerNormalization", norm},
+      {"Einsum", einsum},
+      {"Softmax", softmax},
       {"Identity", [](const Run& run) { return run.at(0); }},
       {"Dropout", [](const Run& run) { return run.at(0); }},
       {"CastLike", [](const Run& run) { return map_each(run.at(0), run.at(1).whole, [](double v) { return v; }); }},

@@ -100,11 +100,32 @@ class Settler {
   void branch(const Node& node, int depth) {
     const auto condition = model_.graph.initializers.find(resolve(node.input(0)));
     const bool known = condition != model_.graph.initializers.end() && condition->second.bytes.size() == 1;
-    if (!known) {
-      fail(ExitCode::kUnsupported,
-           fmt::format("{}: its condition is not a constant; export the model without branches", node.shown()));
+    if (known) return place_branch(node, condition->second.bytes[0] != 0 ? "then_branch" : "else_branch", depth);
+    // Both stand there; the lowering takes one where shapes alone decide.
+    std::vector<std::vector<std::string>> outputs;
+    for (const char* name : {"then_branch", "else_branch"}) {
+      Node one = node;
+      outputs.emplace_back();
+      for (std::string& output : one.outputs) {
+        output = fmt::format("{}#{}.{}", output, ++calls_, name);
+        outputs.back().push_back(output);
+      }
+      place_branch(one, name, depth);
     }
-    const auto chosen = node.attributes.find(condition->second.bytes[0] != 0 ? "then_branch" : "else_branch");
+    for (size_t i = 0; i < node.outputs.size(); ++i) {
+      if (node.outputs[i].empty()) continue;
+      Node choice;
+      choice.name = node.name;
+      choice.op = kBranches;
+      choice.called = "If";
+      choice.inputs = {node.input(0), outputs[0][i], outputs[1][i]};
+      choice.outputs = {node.outputs[i]};
+      placed_.push_back(std::move(choice));
+    }
+  }
+
+  void place_branch(const Node& node, const char* which, int depth) {
+    const auto chosen = node.attributes.find(which);
     if (chosen == node.attributes.end() || chosen->second.g == nullptr ||
         chosen->second.g->outputs.size() != node.outputs.size()) {
       fail(ExitCode::kInvalid, fmt::format("{}: its branch is missing", node.shown()));

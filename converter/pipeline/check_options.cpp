@@ -34,6 +34,10 @@ void check_options(const ConvertOptions& options) {
   if (options.student && !options.tower.empty()) {
     problems.add(ExitCode::kUsage, "--tower goes without --student: there are no students of such models yet");
   }
+  if (options.student && (!options.inputs.empty() || !options.graph_output.empty())) {
+    problems.add(ExitCode::kUsage,
+                 "--inputs and --graph-output go without --student: students are made of directories");
+  }
   if (options.student && !options.shortlist.empty()) {
     problems.add(ExitCode::kUsage, "--shortlist goes without --student, which takes the one that lies there");
   }

@@ -38,6 +38,8 @@ struct ConvertOptions {
   uint32_t max_tokens = 0;          // 0: all positions of the model
   bool ids_only = false;            // leaves the tokenizer out
   std::string tower;                // of a directory of two models: "text" or "vision"
+  std::string inputs;               // SourceOptions::inputs
+  std::string graph_output;         // SourceOptions::output
   std::filesystem::path entities;   // names of those of the source's that the file keeps, one a line; "": all
   std::filesystem::path shortlist;  // of Marian's own directories; "": what lies there, "none": none
   std::string task;                 // "": what the source says

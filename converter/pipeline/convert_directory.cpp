@@ -61,6 +61,8 @@ convert::ConvertOptions as_internal(const ConversionOptions& options) {
   result.max_label_flips = options.max_label_flips;
   result.max_tokens = options.max_tokens;
   result.ids_only = options.ids_only;
+  result.inputs = options.inputs;
+  result.graph_output = options.graph_output;
   result.task = options.task;
   result.tag_scheme = options.tag_scheme;
   result.globals = options.globals;

@@ -77,6 +77,8 @@ std::string recipe_of(const ConvertOptions& options) {
   if (options.max_tokens != 0) recipe += fmt::format(" max_tokens={}", options.max_tokens);
   if (!options.entities.empty()) recipe += " entities=sha256:" + sha256_of_file(options.entities);
   if (!options.tower.empty()) recipe += fmt::format(" tower={}", options.tower);
+  if (!options.inputs.empty()) recipe += fmt::format(" inputs={}", options.inputs);
+  if (!options.graph_output.empty()) recipe += fmt::format(" graph-output={}", options.graph_output);
   if (options.shortlist == "none") recipe += " shortlist=none";
   if (!options.task.empty()) recipe += fmt::format(" task={}", options.task);
   if (!options.tag_scheme.empty()) recipe += fmt::format(" tag-scheme={}", options.tag_scheme);

@@ -42,7 +42,8 @@ ConvertSource read_source(const ConvertOptions& options) {
     source = made.draft.source();
     result.student = std::move(made.report);
   } else {
-    source = open_model_source(options.source, {options.entities, options.shortlist, options.tower});
+    source = open_model_source(
+        options.source, {options.entities, options.shortlist, options.tower, options.inputs, options.graph_output});
   }
   result.graph = import_source(source, import);
   count_prompt_rows(options.source.string(), &result.graph);

@@ -53,6 +53,8 @@ struct SourceOptions {
   std::filesystem::path entities = {};   // of a model with a table of them, names of those to keep; "": all
   std::filesystem::path shortlist = {};  // of Marian's own directories; "": what lies there, "none": none
   std::string tower = {};                // of a directory of two models, "text" or "vision"
+  std::string inputs = {};               // of a graph, which input is what: "ids=x,mask=m"; "": as names and types say
+  std::string output = {};               // of a graph, the name of the output that the file gives; "": the usual one
 };
 
 /// The weights of a directory as they are stored, in the folder where its modules.json has them. Throws Error; kUnsupported for

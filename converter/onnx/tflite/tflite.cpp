@@ -3,11 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "base/error.h"
+#include "onnx/inputs.h"
 #include "onnx/tflite/archive.h"
 #include "onnx/tflite/metadata.h"
 #include "onnx/tflite/translator.h"
@@ -21,27 +22,28 @@ namespace fs = std::filesystem;
 namespace {
 
 /// What an input of this name is called in graphs of ONNX; "": that is not known.
-std::string role_of(std::string name) {
-  for (char& c : name) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  const auto has = [&](const char* part) { return name.find(part) != std::string::npos; };
-  if (has("mask")) return "attention_mask";
-  if (has("segment") || has("type")) return "token_type_ids";
-  if (has("position")) return "position_ids";
-  if (has("id") || has("token") || has("word") || has("text")) return "input_ids";
-  return "";
+std::string called(const std::string& name) {
+  const std::optional<onnx::InputRole> role = onnx::role_of_words(name);
+  return role ? onnx::name_of(*role) : "";
 }
 
 /// By the signature's names, the metadata's, the tensors'; each is there once.
-std::vector<std::string> roles_of(const tflite::File& file, const tflite::Metadata& metadata) {
+std::vector<std::string> roles_of(const tflite::File& file, const tflite::Metadata& metadata,
+                                  const onnx::Model& model) {
   std::vector<std::string> roles;
   for (size_t i = 0; i < file.inputs.size(); ++i) {
     std::string name = file.tensors[static_cast<size_t>(file.inputs[i])].name;
     // "serving_default_" is the signature, not a name.
     const std::string prefix = "serving_default_";
     if (name.rfind(prefix, 0) == 0) name.erase(0, prefix.size());
-    std::string role = role_of(file.input_names[i]);
-    if (role.empty() && metadata.inputs.size() == file.inputs.size()) role = role_of(metadata.inputs[i]);
-    if (role.empty()) role = role_of(name);
+    std::string role;
+    for (const std::string& one : {file.input_names[i], name}) {
+      const auto given = model.given.find(one);
+      if (given != model.given.end()) role = onnx::name_of(given->second);
+    }
+    if (role.empty()) role = called(file.input_names[i]);
+    if (role.empty() && metadata.inputs.size() == file.inputs.size()) role = called(metadata.inputs[i]);
+    if (role.empty()) role = called(name);
     if (std::find(roles.begin(), roles.end(), role) != roles.end()) role.clear();
     roles.push_back(std::move(role));
   }
@@ -52,13 +54,16 @@ std::vector<std::string> roles_of(const tflite::File& file, const tflite::Metada
 /// The file that was named, or that lies in the directory.
 std::string tflite_file(const SourcePath& named) { return export_file(named, ".tflite", {"model.tflite"}); }
 
-onnx::Model model_of(const tflite::File& file, const tflite::Metadata& metadata) {
+onnx::Model model_of(const tflite::File& file, const tflite::Metadata& metadata, const SourceOptions& options) {
   onnx::Model model;
+  model.chosen_output = options.output;
+  model.given = onnx::parse_inputs(options.inputs);
   model.path = file.path;
   model.format = "tflite";
   model.documented = "docs/tflite.md";
   model.producer = file.description;
-  tflite::Translator(file, roles_of(file, metadata), model).run();
+  tflite::Translator(file, roles_of(file, metadata, model), model).run();
+  model.given.clear();  // inputs are called by their roles now
   onnx::settle(model);
   return model;
 }
@@ -67,13 +72,13 @@ onnx::Model model_of(const tflite::File& file, const tflite::Metadata& metadata)
 
 onnx::Model read_tflite(std::string_view bytes, const std::string& path) {
   const tflite::File file = tflite::read_file(bytes, path);
-  return model_of(file, tflite::read_metadata(file.metadata, path));
+  return model_of(file, tflite::read_metadata(file.metadata, path), {});
 }
 
 // A .tflite file, or a directory with one and no other weights.
 bool is_tflite(const SourcePath& named) { return !tflite_file(named).empty(); }
 
-ModelSource open_tflite(const SourcePath& named, const SourceOptions& /*options*/) {
+ModelSource open_tflite(const SourcePath& named, const SourceOptions& options) {
   const fs::path path = export_path(named, tflite_file(named));
   if (size_of_file(path) == 0)
     throw Error(ExitCode::kInvalid, fmt::format("{}: is empty; copy it again", path.string()));
@@ -84,7 +89,7 @@ ModelSource open_tflite(const SourcePath& named, const SourceOptions& /*options*
   const std::string_view bytes(reinterpret_cast<const char*>(mapped->data()), mapped->size());
   const tflite::File file = tflite::read_file(bytes, path.string());
   const tflite::Metadata metadata = tflite::read_metadata(file.metadata, path.string());
-  onnx::Model model = model_of(file, metadata);
+  onnx::Model model = model_of(file, metadata, options);
   model.mappings.push_back(mapped);
   ModelSource source;
   source.files = named.files;
