@@ -132,8 +132,8 @@ class Gguf(CommandTest):
         self.refused(4, self.write("q6.gguf", k_quant), "token_embd.weight", "whole blocks of Q6_K")
         wide = bytearray((FILES / "llama-blocks-q8_0.gguf").read_bytes())
         at = wide.index(b"token_embd.weight") + len(b"token_embd.weight") + 4 + 16
-        wide[at : at + 4] = struct.pack("<I", 6)
-        self.refused(5, self.write("q5.gguf", bytes(wide)), "Q5_0 (1)", "llama-quantize")
+        wide[at : at + 4] = struct.pack("<I", 41)
+        self.refused(4, self.write("q1.gguf", bytes(wide)), "token_embd.weight", "whole blocks of Q1_0")
         self.refused(
             5, self.spoilt("gpt2-text", b"\x05\0\0\0\0\0\0\0gpt-2", b"\x05\0\0\0\0\0\0\0gpt-9"), '"gpt-9" is not'
         )

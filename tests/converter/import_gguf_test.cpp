@@ -2,10 +2,14 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <filesystem>
+#include <fstream>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
+#include "base/float_bits.h"
 #include "converter/import_fixture.h"
 #include "source/gguf/gguf_file.h"
 #include "source/gguf/gguf_models.h"
@@ -67,6 +71,8 @@ class Gguf : public ::testing::Test {
     directory_.write("model.gguf", bytes);
     return std::make_shared<const GgufFile>(directory_.path() / "model.gguf");
   }
+  std::filesystem::path path() const { return directory_.path(); }
+  void write(const std::string& name, const std::string& bytes) const { directory_.write(name, bytes); }
   std::string refusal(const std::string& bytes, ExitCode code = ExitCode::kInvalid) const {
     return problems_of(code, [&] { open(bytes); });
   }
@@ -158,6 +164,63 @@ TEST(GgufTypes, BlocksStandForFactorsTimesIntegers) {
     EXPECT_EQ(q8[static_cast<size_t>(i)], 0.5F * static_cast<float>(i - 16));
     EXPECT_EQ(q4[static_cast<size_t>(i)], -2.0F * static_cast<float>((i < 16 ? i : 31 - i) - 8));
   }
+}
+
+/// Against the values that the package `gguf` takes blocks for (tests/golden/gguf_files.py).
+TEST(GgufTypes, BlocksOfEveryTypeStandForTheirValues) {
+  std::ifstream stream(std::string(BANTAM_SOURCE_DIR) + "/tests/golden/gguf/block-values.jsonl");
+  std::set<std::string> seen;
+  for (std::string line; std::getline(stream, line);) {
+    const Json given = Json::parse(line);
+    const GgufType* type = gguf_type(given["type"].get<uint32_t>());
+    ASSERT_NE(type, nullptr) << given["name"];
+    EXPECT_EQ(given["name"], type->name);
+    EXPECT_TRUE(is_blocks(*type)) << type->name;
+    const auto digits = given["bytes"].get<std::string>();
+    std::string bytes;
+    for (size_t i = 0; i < digits.size(); i += 2)
+      bytes += static_cast<char>(std::stoi(digits.substr(i, 2), nullptr, 16));
+    std::vector<float> expected;
+    for (const Json& bits : given["bits"]) expected.push_back(float_from_bits(bits.get<uint32_t>()));
+    const std::vector<float> values = gguf_values(*type, bytes);
+    ASSERT_EQ(values.size(), expected.size()) << type->name;
+    for (size_t i = 0; i < values.size(); ++i) EXPECT_EQ(values[i], expected[i]) << type->name << " " << i;
+    seen.insert(type->name);
+  }
+  EXPECT_EQ(seen.size(), 13U);
+  EXPECT_FALSE(is_blocks(*gguf_type(19)));
+}
+
+/// Three parts, which each have a tensor.
+TEST_F(Gguf, PartsAreReadAsOneFile) {
+  const auto part = [](uint16_t number, uint16_t count) {
+    Made made;
+    made.entries = {entry("split.no", 2, packed<uint16_t>({number})),
+                    entry("split.count", 2, packed<uint16_t>({count})),
+                    entry("split.tensors.count", 5, packed<int32_t>({3}))};
+    if (number == 0) made.entries.push_back(text_entry("general.name", "it"));
+    made.tensors = {tensor_entry(std::string(1, static_cast<char>('a' + number)), {2}, 0, 0)};
+    made.data = packed<float>({1.0F * number, -2});
+    return made.bytes();
+  };
+  const auto name = [](int number) { return "m-0000" + std::to_string(number) + "-of-00003.gguf"; };
+  const auto read = [&](const std::string& file) { return GgufFile(path() / file); };
+  const auto refusal_of = [&](const std::string& file, ExitCode code) {
+    return problems_of(code, [&] { read(file); });
+  };
+  for (uint16_t i = 0; i < 3; ++i) write(name(i + 1), part(i, 3));
+  const GgufFile whole = read(name(1));
+  EXPECT_EQ(whole.parts().size(), 3U);
+  EXPECT_EQ(whole.text("general.name"), "it");
+  ASSERT_EQ(whole.tensors().size(), 3U);
+  EXPECT_EQ(whole.read(whole.tensors().at("c")), packed<float>({2, -2}));
+  EXPECT_NE(refusal_of(name(2), ExitCode::kUnsupported).find("name the first one"), std::string::npos);
+  write(name(3), part(1, 3));
+  EXPECT_NE(refusal_of(name(1), ExitCode::kInvalid).find("is there twice"), std::string::npos);
+  write(name(3), part(2, 4));
+  EXPECT_NE(refusal_of(name(1), ExitCode::kInvalid).find("is not part 3 of 3"), std::string::npos);
+  std::filesystem::remove(path() / name(3));
+  EXPECT_NE(refusal_of(name(1), ExitCode::kIo).find("download it, too"), std::string::npos);
 }
 
 /// Two heads of four rows; one column.

@@ -29,6 +29,22 @@ TEXTS = [
     "<s> the dog",
     "likes 42 cats.",
 ]
+# Types of blocks, and where their factors of 16 bits lie.
+HALVES = {
+    "Q4_0": (0,),
+    "Q4_1": (0, 2),
+    "Q5_0": (0,),
+    "Q5_1": (0, 2),
+    "Q8_0": (0,),
+    "Q2_K": (80, 82),
+    "Q3_K": (108,),
+    "Q4_K": (0, 2),
+    "Q5_K": (0, 2),
+    "Q6_K": (208,),
+    "IQ4_NL": (0,),
+    "IQ4_XS": (0,),
+    "MXFP4": (),
+}
 # name: architecture of the file
 MODELS = {
     "sentence-mean": "bert",
@@ -284,12 +300,36 @@ def write_blocks(target):
     (target / "llama-blocks.jsonl").write_text("\n".join(lines) + "\n")
 
 
+def write_values(target):
+    """Two blocks of random bytes in each type, with factors in bounds, and the values that the package takes them for."""
+    generator = numpy.random.default_rng(11)
+    lines = []
+    for name, halves in HALVES.items():
+        kind = gguf.GGMLQuantizationType[name]
+        blocks = generator.integers(0, 256, (2, gguf.GGML_QUANT_SIZES[kind][1]), dtype=numpy.uint8)
+        for block in blocks:
+            for at in halves:
+                block[at : at + 2] = numpy.array([generator.uniform(-1, 1)], numpy.float16).view(numpy.uint8)
+        if name == "MXFP4":
+            blocks[:, 0] = 0, 130  # the smallest exponent, and a usual one
+        values = gguf.dequantize(blocks, kind).astype(numpy.float32)
+        line = {
+            "type": int(kind),
+            "name": name,
+            "bytes": blocks.tobytes().hex(),
+            "bits": values.view(numpy.uint32).ravel().tolist(),
+        }
+        lines.append(json.dumps(line))
+    (target / "block-values.jsonl").write_text("\n".join(lines) + "\n")
+
+
 def main():
     target = pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else HERE / "gguf"
     target.mkdir(parents=True, exist_ok=True)
     for name, kind in MODELS.items():
         write_model(name, kind, target)
     write_blocks(target)
+    write_values(target)
 
 
 if __name__ == "__main__":

@@ -81,7 +81,7 @@ ModelSource open_gguf(const SourcePath& named, const SourceOptions& /*options*/)
   take_divisors(*file, *weights, &source.config);
   source.checkpoint = std::make_shared<const Checkpoint>(std::move(weights));
   source.tokenizer = read_gguf_tokenizer(*file);
-  source.weight_files = {path};
+  source.weight_files = file->parts();
   source.card = card_of(*file);
   note_blocks(*file, &source.notes);
   return source;

@@ -234,41 +234,88 @@ void check_version(const GgufCursor& in, uint32_t version) {
 
 }  // namespace
 
-GgufFile::GgufFile(fs::path path) : path_(std::move(path)) {
-  const uint64_t size = size_of_file(path_);
-  GgufCursor in(path_, size);
+namespace {
+
+/// The whole number of a key, not below 0; `otherwise` where there is none, or another value.
+int64_t count_of(const std::map<std::string, Json>& values, const std::string& key, int64_t otherwise) {
+  const auto found = values.find(key);
+  if (found == values.end()) return otherwise;
+  const Json& value = found->second;
+  if (value.is_number_unsigned()) return static_cast<int64_t>(std::min<uint64_t>(value.get<uint64_t>(), INT64_MAX));
+  return value.is_number_integer() && value.get<int64_t>() >= 0 ? value.get<int64_t>() : otherwise;
+}
+
+}  // namespace
+
+std::map<std::string, Json> GgufFile::read_part(const fs::path& path) {
+  const uint64_t size = size_of_file(path);
+  GgufCursor in(path, size);
   std::array<char, kGgufMagic.size()> magic{};
   in.take(magic.data(), magic.size(), "its first bytes");
   if (std::string_view(magic.data(), magic.size()) != kGgufMagic) in.damaged("does not begin with \"GGUF\"");
   check_version(in, in.number<uint32_t>("its version"));
-  const auto tensors = in.number<uint64_t>("its counts"), values = in.number<uint64_t>("its counts");
-  if (tensors > kMostTensors || values > kMostGgufValues) {
-    in.damaged(fmt::format("says that it holds {} tensors and {} values; {} each are the most", tensors, values,
-                           kMostTensors));
+  const auto count = in.number<uint64_t>("its counts"), entries = in.number<uint64_t>("its counts");
+  if (count > kMostTensors || entries > kMostGgufValues) {
+    in.damaged(
+        fmt::format("says that it holds {} tensors and {} values; {} each are the most", count, entries, kMostTensors));
   }
-  for (uint64_t i = 0; i < values; ++i) {
+  std::map<std::string, Json> values;
+  std::map<std::string, GgufTensor> tensors;
+  for (uint64_t i = 0; i < entries; ++i) {
     auto entry = read_entry(in, i);
     const std::string key = entry.first;
-    if (!values_.insert(std::move(entry)).second) in.damaged(fmt::format("value {}: is there twice", printable(key)));
+    if (!values.insert(std::move(entry)).second) in.damaged(fmt::format("value {}: is there twice", printable(key)));
   }
-  for (uint64_t i = 0; i < tensors; ++i) {
+  for (uint64_t i = 0; i < count; ++i) {
     auto entry = read_tensor(in, i);
     const std::string name = entry.first;
-    if (!tensors_.insert(std::move(entry)).second) {
+    entry.second.part = parts_.size();
+    if (tensors_.count(name) != 0 || !tensors.insert(std::move(entry)).second) {
       in.damaged(fmt::format("tensor \"{}\": is there twice", printable(name)));
     }
   }
-  const int64_t parts = count("split.count", 1);
-  if (parts > 1) {
-    fail(ExitCode::kUnsupported, "{}: is one of {} parts; put them together: llama-gguf-split --merge FIRST_PART OUT",
-         path_.string(), parts);
-  }
-  const int64_t alignment = count("general.alignment", kUsualAlignment);
+  const int64_t alignment = count_of(values, "general.alignment", kUsualAlignment);
   if (alignment < 8 || alignment > kMostAlignment || (alignment & (alignment - 1)) != 0) {
     in.damaged("value general.alignment: is no power of two from 8 to 65536");
   }
   const auto step = static_cast<uint64_t>(alignment);
-  place(&tensors_, (in.at() + step - 1) / step * step, step, in, size);
+  place(&tensors, (in.at() + step - 1) / step * step, step, in, size);
+  tensors_.insert(tensors.begin(), tensors.end());
+  parts_.push_back(path);
+  return values;
+}
+
+GgufFile::GgufFile(fs::path path) : path_(std::move(path)) {
+  values_ = read_part(path_);
+  const int64_t parts = count("split.count", 1);
+  if (parts <= 1) return;
+  constexpr int64_t kMostParts = 999;
+  const std::string name = path_.filename().string();
+  const auto ending = [parts](int64_t part) { return fmt::format("-{:05}-of-{:05}.gguf", part, parts); };
+  const std::string first = ending(1);
+  const bool named = parts <= kMostParts && name.size() > first.size() &&
+                     name.compare(name.size() - first.size(), first.size(), first) == 0;
+  if (!named || count("split.no", 0) != 0) {
+    fail(ExitCode::kUnsupported,
+         "{}: is one of {} parts; name the first one, NAME{}, and let the others lie beside it under their names",
+         path_.string(), parts, first);
+  }
+  for (int64_t part = 1; part < parts; ++part) {
+    const fs::path other = path_.parent_path() / (name.substr(0, name.size() - first.size()) + ending(part + 1));
+    std::error_code none;
+    if (!fs::is_regular_file(other, none)) {
+      fail(ExitCode::kIo, "{}: is not there, one of {} parts of {}; download it, too", other.string(), parts, name);
+    }
+    const std::map<std::string, Json> values = read_part(other);
+    if (count_of(values, "split.no", -1) != part || count_of(values, "split.count", -1) != parts) {
+      fail(ExitCode::kInvalid, "{}: is not part {} of {}; download it again", other.string(), part + 1, parts);
+    }
+  }
+  const int64_t tensors = count("split.tensors.count", static_cast<int64_t>(tensors_.size()));
+  if (tensors != static_cast<int64_t>(tensors_.size())) {
+    fail(ExitCode::kInvalid, "{}: its parts hold {} tensors of {}; download them again", path_.string(),
+         tensors_.size(), tensors);
+  }
 }
 
 const Json& GgufFile::value(const std::string& key) const {
@@ -282,11 +329,7 @@ std::string GgufFile::text(const std::string& key, const std::string& otherwise)
   return found.is_string() ? found.get<std::string>() : otherwise;
 }
 
-int64_t GgufFile::count(const std::string& key, int64_t otherwise) const {
-  const Json& found = value(key);
-  if (found.is_number_unsigned()) return static_cast<int64_t>(std::min<uint64_t>(found.get<uint64_t>(), INT64_MAX));
-  return found.is_number_integer() && found.get<int64_t>() >= 0 ? found.get<int64_t>() : otherwise;
-}
+int64_t GgufFile::count(const std::string& key, int64_t otherwise) const { return count_of(values_, key, otherwise); }
 
 bool GgufFile::flag(const std::string& key, bool otherwise) const {
   const Json& found = value(key);
@@ -294,11 +337,11 @@ bool GgufFile::flag(const std::string& key, bool otherwise) const {
 }
 
 std::string GgufFile::read(const GgufTensor& tensor) const {
-  std::ifstream stream(path_, std::ios::binary);
+  std::ifstream stream(parts_.at(tensor.part), std::ios::binary);
   std::string bytes(in_memory(tensor.size), '\0');
   stream.seekg(static_cast<std::streamoff>(tensor.begin));
   stream.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-  if (!stream) fail(ExitCode::kIo, "{}: cannot be read, or ended while it was", path_.string());
+  if (!stream) fail(ExitCode::kIo, "{}: cannot be read, or ended while it was", parts_.at(tensor.part).string());
   return bytes;
 }
 

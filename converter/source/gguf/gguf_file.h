@@ -21,15 +21,19 @@ struct GgufTensor {
   std::vector<uint64_t> shape;  // the slowest first, as transformers has it; rows of whole blocks
   uint64_t elements = 0;
   uint64_t begin = 0, size = 0;  // in bytes, from the start of the file
+  size_t part = 0;               // of the file's parts
 };
 
 class GgufFile {
  public:
   /// Reads everything but the tensors' bytes. Throws Error: kIo for what cannot be read, kInvalid for a damaged file, kUnsupported for
-  /// other versions, files of several parts and for types that ggml does not have.
+  /// other versions and for types that ggml does not have. Of a file in parts (NAME-00001-of-00003.gguf) `path` is the first, and the others
+  /// lie beside it.
   explicit GgufFile(std::filesystem::path path);
 
   const std::filesystem::path& path() const { return path_; }
+  /// One, or all parts in their order.
+  const std::vector<std::filesystem::path>& parts() const { return parts_; }
   /// Numbers, flags, texts (UTF-8 throughout) and lists of these.
   const std::map<std::string, Json>& values() const { return values_; }
   const std::map<std::string, GgufTensor>& tensors() const { return tensors_; }
@@ -46,7 +50,11 @@ class GgufFile {
   std::string read(const GgufTensor& tensor) const;
 
  private:
+  /// The values of a part; its tensors go to `tensors_`.
+  std::map<std::string, Json> read_part(const std::filesystem::path& path);
+
   std::filesystem::path path_;
+  std::vector<std::filesystem::path> parts_;
   std::map<std::string, Json> values_;
   std::map<std::string, GgufTensor> tensors_;
 };

@@ -22,11 +22,11 @@ const GgufType* gguf_type(uint32_t number);
 
 /// Elements that safetensors names alike: F32, F16, BF16.
 bool is_plain(const GgufType& type);
-/// Blocks whose values are known here: Q8_0, Q4_0.
+/// Blocks whose values are known here: Q4_0 to Q8_0, Q2_K to Q6_K, IQ4_NL, IQ4_XS, MXFP4.
 bool is_blocks(const GgufType& type);
 
-/// The f32 values that elements stand for, all exact. Q8_0: a factor (f16), then 32 integers of 8 bits. Q4_0: a factor, then 16 bytes,
-/// whose lower halves are elements 0 to 15 and whose upper ones 16 to 31, each less 8. `type` is plain or blocks; `bytes` whole blocks.
+/// The f32 values that elements stand for: exact, but for types with minima (Q4_1, Q5_1, Q2_K, Q4_K, Q5_K), which are rounded once, when the
+/// minimum is taken off. `type` is plain or blocks; `bytes` whole blocks.
 std::vector<float> gguf_values(const GgufType& type, std::string_view bytes);
 
 }  // namespace bantam::convert

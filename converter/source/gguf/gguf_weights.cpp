@@ -58,7 +58,8 @@ void check_types(const GgufFile& file) {
   std::vector<std::string> names;
   for (const auto& [name, count] : refused) names.push_back(fmt::format("{} ({})", name, count));
   fail(ExitCode::kUnsupported,
-       "{}: holds tensors of types {}; F32, F16, BF16, Q8_0 and Q4_0 are supported: take the file of one of these, or "
+       "{}: holds tensors of types {}; F32, F16, BF16, Q4_0 to Q8_0, Q2_K to Q6_K, IQ4_NL, IQ4_XS and MXFP4 are "
+       "supported: take the file of one of these, or "
        "write it: llama-quantize --allow-requantize IN OUT Q8_0",
        file.path().string(), fmt::join(names, ", "));
 }
