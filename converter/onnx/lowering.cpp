@@ -21,7 +21,7 @@ constexpr uint64_t kMostRun = 1U << 27;
 
 }  // namespace
 
-Lowering::Lowering(const Model& model, int64_t long_text) : model_(model) {
+Lowering::Lowering(const Model& model, const Trial& trial) : model_(model) {
   Problems problems;
   roles_ = input_roles(model, problems);
   int64_t batch = -1, tokens = -1;
@@ -37,11 +37,15 @@ Lowering::Lowering(const Model& model, int64_t long_text) : model_(model) {
                              model.path.string(), batch, tokens));
   }
   problems.raise();
-  probes_ = make_probes(batch, tokens, long_text);
+  probes_ = make_probes(trial.one_text ? 1 : batch, tokens, trial.long_text);
   for (const auto& [name, role] : roles_) {
     Value value;
     value.kind = Value::Kind::kHost;
-    for (const Probe& probe : probes_) value.host.push_back(probe.input(role));
+    for (const Probe& probe : probes_) {
+      value.host.push_back(probe.input(role));
+      if (role != InputRole::kMask || !trial.mask_hides) continue;
+      for (int64_t& there : value.host.back().ints) there = 1 - there;
+    }
     values_[name] = std::move(value);
   }
   for (const auto& [name, tensor] : model.graph.initializers) {
@@ -175,8 +179,8 @@ void Lowering::read(const Node& node) {
   if (read_fused(node)) return;
   if (read_turned(node)) return;
   if (read_attention(node)) return;
-  if (read_products(node)) return;
   if (read_pools(node)) return;
+  if (read_products(node)) return;
   if (read_shape(node)) return;
   if (read_rows(node)) return;
   refuse(fmt::format("{} is not read here", node.called.empty() ? node.op : node.called));
@@ -320,6 +324,11 @@ bool Lowering::read_host(const Node& node) {
     }
   }
   if (large && !all_constant) return false;
+  // Integers of a byte that become numbers keep their scales.
+  const bool scales = node.op == "Cast" || node.op == "Mul" || node.op == "Sub";
+  for (size_t i = 0; i < node.inputs.size() && scales; ++i) {
+    if (is_large_integers(in(node, i))) return false;
+  }
   // Quantised constants keep their integers; tables are looked up by tokens.
   if (node.op == "DequantizeLinear" || node.op == "QuantizeLinear" || (!any && !node.inputs.empty())) return false;
   const bool matrix = node.op == "Transpose" && kind(node, 0) == Value::Kind::kConstant;

@@ -55,8 +55,9 @@ struct Value {
     kProduct,      // integer products of quantised rows and a constant, without scales
     kSum,          // rows that the mask has gone over, summed over tokens
     kMaximum,
-    kWeights,  // of tokens: the softmax of one score of each
-    kWeighted  // rows of tokens times those weights
+    kWeights,   // of tokens: the softmax of one score of each
+    kWeighted,  // rows of tokens times those weights
+    kStack      // several rows one behind the other along an axis of their own
   } kind = Kind::kNone;
   Parameter constant;
   std::vector<HostTensor> host;
@@ -74,7 +75,9 @@ struct Value {
   std::shared_ptr<const HostTensor> factor;
   const Node* convolution = nullptr;  // of a product of filters
   int32_t score_block = -1;           // of weights
-  std::string ending;                 // operator that stands last in the graph, and is left out: Softmax, LogSoftmax
+  std::vector<int32_t> stacked;       // of a stack: blocks
+  size_t stack_axis = 0;
+  std::string ending;  // operator that stands last in the graph, and is left out: Softmax, LogSoftmax
 };
 
 /// A node that could not be read, and why.
@@ -82,11 +85,17 @@ struct Unread {
   std::string node, why;
 };
 
+/// Which texts are run.
+struct Trial {
+  int64_t long_text = 0;    // tokens of the longest; 0: a few
+  bool one_text = false;    // one at a time, where the file would take several
+  bool mask_hides = false;  // truth values of a mask are true where texts are filled up
+};
+
 class Lowering {
  public:
-  /// `model` outlives it. Texts that are run have up to `long_text` tokens (0: a few). Throws Error where the inputs are not those of a
-  /// model of texts.
-  explicit Lowering(const Model& model, int64_t long_text = 0);
+  /// `model` outlives it. Throws Error where the inputs are not those of a model of texts.
+  explicit Lowering(const Model& model, const Trial& trial = {});
 
   /// Throws Error with every node that could not be read and that outputs need.
   void run();
@@ -152,6 +161,8 @@ class Lowering {
   void read_ending(const Node& node);
   void read_weights(const Node& node);
   bool read_weighted(const Node& node);
+  int32_t larger(const Node& node, int32_t a, int32_t b);
+  bool read_stack(const Node& node);
   int32_t weighted_sum(const Node& node, int32_t scores, int32_t rows);
 
   // lowering_rows.cpp
@@ -174,6 +185,8 @@ class Lowering {
   void read_matrix(const Node& node, const Value& x, Parameter weight, const Value* bias);
   void read_gemm(const Node& node);
   void read_dequantize(const Node& node);
+  bool is_large_integers(const Value& value) const;
+  bool read_scaled_constant(const Node& node);
   const Parameter* table_of(const Value& rows) const;
   void read_scaled_product(const Node& node, const Value& product, std::shared_ptr<const HostTensor> scale);
   void read_scaled_lookup(const Node& node, const Value& product, const Value& scale);

@@ -11,6 +11,7 @@ namespace bantam::convert::onnx {
 bool Lowering::read_pools(const Node& node) {
   if (!node.domain.empty()) return false;
   const std::string& op = node.op;
+  if (read_stack(node)) return true;
   const Value::Kind x = kind(node, 0);
   if ((op == "Softmax" || op == "LogSoftmax") && (x == Value::Kind::kRows || x == Value::Kind::kMaximum)) {
     const Value& rows = in(node, 0);
@@ -44,6 +45,57 @@ bool Lowering::read_pools(const Node& node) {
     return read_token_pool(node, largest ? fb::PoolKind::max : fb::PoolKind::mean, gone, true), true;
   }
   return read_weighted(node);
+}
+
+/// The larger of two rows' numbers: a + relu(b - a).
+int32_t Lowering::larger(const Node& node, int32_t a, int32_t b) {
+  Block minus;
+  minus.inputs = {a};
+  minus.columns = at(a).columns;
+  minus.of_tokens = at(a).of_tokens;
+  minus.stage.gamma.assign(minus.columns, -1.0F);
+  const int32_t difference = sum_of(node, b, add(std::move(minus)));
+  return sum_of(node, a, activated(node, difference, fb::ActivationKind::relu));
+}
+
+/// Rows that are joined along a new axis, and what is taken of them there: the largest, the sum, the mean.
+bool Lowering::read_stack(const Node& node) {
+  const std::string& op = node.op;
+  const Value& x = in(node, 0);
+  if (op == "Concat" && x.kind == Value::Kind::kRows) {
+    const size_t axis = axis_of(x, node.integer("axis", 0));
+    if (!x.axes[axis].empty() || at(functions_.base(x.term)).columns == 1) return false;
+    Value out = x;
+    out.kind = Value::Kind::kStack;
+    out.stack_axis = axis;
+    for (size_t i = 0; i < node.inputs.size(); ++i) {
+      if (kind(node, i) != Value::Kind::kRows || !(in(node, i).axes == x.axes)) return false;
+      out.stacked.push_back(block_of(in(node, i)));
+    }
+    return set(node, 0, std::move(out)), true;
+  }
+  if (op == "Max" && node.inputs.size() == 2 && x.kind == Value::Kind::kRows && kind(node, 1) == Value::Kind::kRows) {
+    const Value& y = in(node, 1);
+    if (!(x.axes == y.axes) || functions_.base(x.term) == functions_.base(y.term)) return false;
+    const Axes axes = x.axes;
+    return set(node, 0, rows_of(larger(node, block_of(x), block_of(y)), axes)), true;
+  }
+  if (x.kind != Value::Kind::kStack) return false;
+  const bool largest = op == "ReduceMax", mean = op == "ReduceMean";
+  const std::vector<int64_t> axes = list(node, 1, "axes");
+  if ((!largest && !mean && op != "ReduceSum") || axes.size() != 1 || axis_of(x, axes[0]) != x.stack_axis) {
+    refuse("does something to a stack of rows that is no maximum, sum or mean of them");
+  }
+  const std::vector<int32_t> blocks = x.stacked;
+  Axes left = x.axes;
+  if (node.integer("keepdims", 1) == 0) left.erase(left.begin() + static_cast<std::ptrdiff_t>(x.stack_axis));
+  int32_t all = blocks[0];
+  for (size_t i = 1; i < blocks.size(); ++i)
+    all = largest ? larger(node, all, blocks[i]) : sum_of(node, all, blocks[i]);
+  Value out = rows_of(all, left);
+  if (!mean) return set(node, 0, std::move(out)), true;
+  const int32_t parts = functions_.scalar(static_cast<double>(blocks.size()));
+  return set_term(node, out, functions_.apply("Div", out.term, parts), left), true;
 }
 
 /// One row of all tokens. Where there is a mask, those that fill up would count.

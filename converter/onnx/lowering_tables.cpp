@@ -106,7 +106,8 @@ std::optional<Value> Lowering::rows_of_places(const Node& node, size_t input, co
   if (given.kind == Value::Kind::kConstant) {
     const std::vector<int64_t> dims = given.constant.dims();
     bool fits = dims.size() >= 2 && dims.size() <= rank && sides->tokens < sides->columns && !given.constant.turned &&
-                (!given.constant.is_integer() || given.constant.scale == nullptr);
+                (!given.constant.is_integer() || given.constant.scale != nullptr) &&
+                (given.constant.scale == nullptr || given.constant.scale->size() == 1 || dims.size() == 2);
     for (size_t i = 0; i < rank && fits; ++i) {
       const int64_t wanted = i == sides->tokens ? extents(0).tokens : i == sides->columns ? columns : 1;
       fits = extent_of(dims, i) == wanted;

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <utility>
+#include <vector>
 
 #include "base/error.h"
 #include "graph/builder.h"
@@ -36,10 +38,11 @@ constexpr uint32_t kUsualTokens = 512;  // of the longest text, where nothing sa
 constexpr int64_t kLongestRun = 1024;
 
 /// The file's nodes, read with texts that are long enough for what its masks and places do.
-std::unique_ptr<onnx::Lowering> lowered(const onnx::Model& model, uint32_t max_tokens, uint32_t usual) {
-  int64_t tokens = 0;
+std::unique_ptr<onnx::Lowering> lowered_by(const onnx::Model& model, onnx::Trial trial, uint32_t max_tokens,
+                                           uint32_t usual) {
+  int64_t& tokens = trial.long_text;
   while (true) {
-    auto lowering = std::make_unique<onnx::Lowering>(model, tokens);
+    auto lowering = std::make_unique<onnx::Lowering>(model, trial);
     lowering->run();
     // What is farther away than any text is long does not matter.
     const auto most = static_cast<int64_t>(onnx::positions_of(lowering->blocks(), max_tokens, usual));
@@ -54,6 +57,29 @@ std::unique_ptr<onnx::Lowering> lowered(const onnx::Model& model, uint32_t max_t
     }
     tokens = wanted;
   }
+}
+
+/// The same of a file that may have been made for one text at a time, whatever its inputs say, and whose mask may be true where texts are filled
+/// up, as PyTorch's key_padding_mask is. What is wrong is told of the usual form.
+std::unique_ptr<onnx::Lowering> lowered(const onnx::Model& model, uint32_t max_tokens, uint32_t usual) {
+  std::vector<onnx::Trial> trials(2);
+  trials[1].one_text = true;
+  const bool truths = std::any_of(model.graph.inputs.begin(), model.graph.inputs.end(),
+                                  [](const onnx::Port& port) { return port.type == onnx::Type::boolean; });
+  for (size_t i = 0; truths && i < 2; ++i) {
+    trials.push_back(trials[i]);
+    trials.back().mask_hides = true;
+  }
+  std::optional<Error> first;
+  for (const onnx::Trial& trial : trials) {
+    try {
+      return lowered_by(model, trial, max_tokens, usual);
+    } catch (const Error& error) {
+      if (error.code() != ExitCode::kUnsupported) throw;
+      if (!first) first = error;
+    }
+  }
+  throw *first;
 }
 
 }  // namespace
