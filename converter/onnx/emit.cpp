@@ -196,8 +196,9 @@ class Emitter {
 
   using Key = std::vector<std::tuple<const void*, bool, const void*>>;
   static void add_key(const Parameter& p, Key* key) {
-    key->emplace_back(p.tensor != nullptr ? static_cast<const void*>(p.tensor) : p.folded.get(), p.turned,
-                      p.scale.get());
+    const void* of = p.tensor;
+    if (p.tensor == nullptr) of = p.blocked != nullptr ? static_cast<const void*>(p.blocked.get()) : p.folded.get();
+    key->emplace_back(of, p.turned, p.scale.get());
   }
 
   /// The matrices of one or several layers above each other.

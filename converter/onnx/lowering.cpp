@@ -143,6 +143,7 @@ void Lowering::let_go(const Node& node) {
     if (value == values_.end()) continue;
     value->second.host = {};
     value->second.constant.folded.reset();
+    value->second.constant.blocked.reset();
     value->second.places = {};
     value->second.scores.reset();
     value->second.turned.reset();
@@ -175,6 +176,7 @@ void Lowering::read(const Node& node) {
       refuse(fmt::format("reads what {} gives; that is left out where it stands last alone", ending));
   }
   if (node.op == kBranches) return read_branches(node);
+  if (read_blocked(node)) return;
   if (read_repeated(node) || read_host(node)) return;
   if (read_fused(node)) return;
   if (read_turned(node)) return;
@@ -316,7 +318,10 @@ bool Lowering::read_host(const Node& node) {
     any = true;
     if (is == Value::Kind::kConstant) {
       const Parameter& constant = in(node, i).constant;
-      const uint64_t elements = constant.tensor != nullptr ? constant.tensor->elements : 0;
+      const bool blocked = constant.blocked != nullptr;
+      const uint64_t elements = constant.tensor != nullptr ? constant.tensor->elements
+                                : blocked ? static_cast<uint64_t>(constant.blocked->rows * constant.blocked->columns)
+                                          : 0;
       // What is large stays in the file, but where a table of places is projected.
       if (elements > kLargeConstant && (elements > kMostHostElements || kFolded.count(node.op) == 0)) return false;
       large = large || elements > kLargeConstant;

@@ -147,6 +147,7 @@ class Lowering {
   void read_last(const Node& node, size_t axis);
   void read_split(const Node& node);
   void read_lookup(const Node& node);
+  void read_lookup(const Node& node, const Value& table, const Value& index);
   Value cut(const Node& node, const Value& x, size_t axis, int64_t begin, int64_t end, bool drop);
   size_t axis_of(const Value& value, int64_t axis) const;
 
@@ -214,6 +215,15 @@ class Lowering {
   void read_convolution(const Node& node);
   Value convolved(const Node& node, const Value& x, Parameter weight);
 
+  // lowering_blocked.cpp
+  bool read_blocked(const Node& node);
+  void read_blocked_product(const Node& node);
+  void read_blocked_lookup(const Node& node);
+  void read_blocked_constant(const Node& node);
+  BlockedIntegers packed_matrix(const Value& value) const;
+  void set_scales(const Node& node, size_t scale, size_t zero, size_t axis, int64_t block, double usual,
+                  BlockedIntegers& to) const;
+
   // lowering_attention.cpp
   bool read_attention(const Node& node);
   void read_scores(const Node& node);
@@ -252,6 +262,7 @@ class Lowering {
   // lowering_fused.cpp
   bool read_fused(const Node& node);
   void read_embed_norm(const Node& node);
+  Value table_of_embed_norm(const Node& node, size_t i) const;
   void read_skip_norm(const Node& node);
 
   const Model& model_;

@@ -42,7 +42,8 @@ bool Lowering::read_attention(const Node& node) {
   const std::string& op = node.op;
   if (op == "Attention" && node.domain.empty()) return read_attention_operator(node), true;
   if (op == "MultiHeadAttention" && node.domain == "com.microsoft") return read_attention_operator(node), true;
-  if ((op == "Attention") && node.domain == "com.microsoft") return read_merged_attention(node), true;
+  const bool merged = op == "Attention" || op == "QAttention";
+  if (merged && node.domain == "com.microsoft") return read_merged_attention(node), true;
   const auto is = [&](size_t i, Value::Kind k) { return kind(node, i) == k; };
   const bool product =
       (op == "MatMul" && node.domain.empty()) || (op == "FusedMatMul" && node.domain == "com.microsoft");
@@ -346,14 +347,25 @@ void Lowering::read_attention_operator(const Node& node) {
   set(node, 0, rows_of(attention(node, scores, values), q.axes));
 }
 
-/// Attention of ONNX Runtime: queries, keys and values by one matrix.
+/// Attention of ONNX Runtime: queries, keys and values by one matrix, which QAttention has as integers.
 void Lowering::read_merged_attention(const Node& node) {
   const Value& x = in(node, 0);
   const int64_t heads = node.integer("num_heads", 0);
   if (x.kind != Value::Kind::kRows || kind(node, 1) != Value::Kind::kConstant) refuse("its matrix is no constant");
-  if (there(node, 4) || there(node, 5)) refuse("has states of tokens before, or biases of scores");
+  const bool integers = node.op == "QAttention";
+  if (integers ? there(node, 8) : there(node, 4) || there(node, 5)) {
+    refuse("has states of tokens before, or biases of scores");
+  }
+  Parameter matrix = in(node, 1).constant;
+  if (integers) {
+    if (!x.quantised || !matrix.is_integer()) refuse("its rows or its matrix are no integers");
+    matrix.scale = constant_of(in(node, 4));
+    matrix.zero = there(node, 7) ? constant_of(in(node, 7)) : nullptr;
+    if (matrix.scale == nullptr) refuse("its scale is no constant");
+    matrix.axis = matrix.scale->size() == 1 || matrix.turned ? 0 : 1;
+  }
   const int32_t rows = block_of(x);
-  int32_t all = linear(node, rows, in(node, 1).constant);
+  int32_t all = linear(node, rows, std::move(matrix));
   if (there(node, 2)) all = biased(node, all, in(node, 2));
   const uint32_t columns = at(all).columns / 3;
   if (heads < 1 || at(all).columns % 3 != 0 || columns % heads != 0) refuse("its heads do not divide its columns");
@@ -374,19 +386,21 @@ void Lowering::read_merged_attention(const Node& node) {
   scores.scale = node.has("scale") && node.number("scale", 0) != 0 ? double{node.number("scale", 0)}
                                                                    : 1 / std::sqrt(static_cast<double>(scores.width));
   const Axes axes = {kTexts, heads == 1 ? Axis{} : Axis{columns_atom(heads, scores.width)}, kPlaces, kPlaces};
-  if (there(node, 3)) {
-    std::optional<std::vector<HostTensor>> mask = host(in(node, 3));
+  const size_t hides = integers ? 5 : 3;
+  if (there(node, hides)) {
+    std::optional<std::vector<HostTensor>> mask = host(in(node, hides));
     if (!mask) refuse("its mask depends on what the model computes");
     // Lengths of texts, or a mask of keys.
     if (!is_count(probes_, *mask)) {
       for (size_t p = 0; p < probes_.size(); ++p) {
         if ((*mask)[p].dims.size() == 2) (*mask)[p].dims = {extents(p).batch, 1, 1, extents(p).tokens};
       }
-      add_to_scores(scores, axes, mask_of_truths(*mask, false), 1, reach(node, 3));
+      add_to_scores(scores, axes, mask_of_truths(*mask, false), 1, reach(node, hides));
     }
   }
   if (node.integer("unidirectional", 0) != 0) refuse("is causal");
-  set(node, 0, rows_of(attention(node, scores, parts[2]), x.axes));
+  const Axes as_rows = x.axes;
+  set(node, 0, rows_of(attention(node, scores, parts[2]), as_rows));
 }
 
 }  // namespace bantam::convert::onnx

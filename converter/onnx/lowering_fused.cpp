@@ -10,7 +10,7 @@ namespace bantam::convert::onnx {
 bool Lowering::read_fused(const Node& node) {
   const std::string& op = node.op;
   if (node.domain != "com.microsoft") return false;
-  if (op == "EmbedLayerNormalization") return read_embed_norm(node), true;
+  if (op == "EmbedLayerNormalization" || op == "QEmbedLayerNormalization") return read_embed_norm(node), true;
   if (op == "SkipLayerNormalization" || op == "SkipSimplifiedLayerNormalization") return read_skip_norm(node), true;
   const Value& x = in(node, 0);
   if (x.kind != Value::Kind::kRows) return false;
@@ -29,11 +29,25 @@ bool Lowering::read_fused(const Node& node) {
   return true;
 }
 
+/// A constant, which QEmbedLayerNormalization has as integers: their scale is six inputs behind, their zero eleven.
+Value Lowering::table_of_embed_norm(const Node& node, size_t i) const {
+  Value out = in(node, i);
+  if (node.op != "QEmbedLayerNormalization" || out.kind != Value::Kind::kConstant) return out;
+  out.constant.scale = constant_of(in(node, i + 6));
+  out.constant.zero = there(node, i + 11) ? constant_of(in(node, i + 11)) : nullptr;
+  const bool one = out.constant.scale != nullptr && out.constant.scale->size() == 1 && out.constant.is_integer() &&
+                   (out.constant.zero == nullptr || out.constant.zero->size() == 1);
+  if (!one) refuse("its tables have no scale, or several");
+  return out;
+}
+
 void Lowering::read_embed_norm(const Node& node) {
+  const bool integers = node.op == "QEmbedLayerNormalization";
+  const size_t given_places = integers ? node.inputs.size() : 8;
   int32_t sum = -1;
   const auto look_up = [&](size_t table, const std::optional<std::vector<HostTensor>>& index, const Reach& shown) {
     want(shown);
-    const Value& rows = in(node, table);
+    const Value rows = table_of_embed_norm(node, table);
     if (rows.kind != Value::Kind::kConstant || rows.constant.dims().size() != 2 || !index)
       refuse("its tables are no constants");
     const std::optional<Index> found = recognise_index(probes_, *index);
@@ -62,12 +76,24 @@ void Lowering::read_embed_norm(const Node& node) {
   if (there(node, 1) && there(node, 4)) look_up(4, host(in(node, 1)), reach(node, 1));
   std::vector<HostTensor> places;
   for (const Probe& probe : probes_) places.push_back(probe.input(InputRole::kPositions));
-  look_up(3, there(node, 8) ? host(in(node, 8)) : std::optional(places), there(node, 8) ? reach(node, 8) : Reach{});
+  const bool placed = there(node, given_places);
+  look_up(3, placed ? host(in(node, given_places)) : std::optional(places),
+          placed ? reach(node, given_places) : Reach{});
   Block norm;
   norm.name = node.name;
   norm.inputs = {sum};
   norm.columns = at(sum).columns;
-  norm.stage = norm_stage(node, 5, 6, node.number("epsilon", 1e-12F));
+  if (!integers) {
+    norm.stage = norm_stage(node, 5, 6, node.number("epsilon", 1e-12F));
+  } else {
+    norm.stage = norm_stage(node, node.inputs.size(), node.inputs.size(), node.number("epsilon", 1e-12F));
+    for (const size_t i : {size_t{5}, size_t{6}}) {
+      const std::shared_ptr<const HostTensor> values = constant_of(table_of_embed_norm(node, i));
+      if (values == nullptr) refuse("its factors are no constants");
+      std::vector<float>& to = i == 5 ? norm.stage.gamma : norm.stage.beta;
+      for (size_t k = 0; k < values->size(); ++k) to.push_back(static_cast<float>(values->at(k)));
+    }
+  }
   Axes axes = plain_axes(norm);
   set(node, 2, rows_of(sum, axes));
   set(node, 0, rows_of(add(std::move(norm)), axes));

@@ -124,9 +124,14 @@ void Lowering::read_reshape(const Node& node, const std::vector<std::vector<int6
 
 /// Rows of a table.
 void Lowering::read_lookup(const Node& node) {
-  const Value& table = in(node, 0);
+  if (node.integer("axis", 0) != 0) refuse("looks up a constant otherwise than rows of a table by tokens");
+  const Value table = in(node, 0);
+  read_lookup(node, table, in(node, 1));
+}
+
+void Lowering::read_lookup(const Node& node, const Value& table, const Value& index_value) {
   const std::vector<int64_t> shape = table.constant.dims();
-  std::optional<std::vector<HostTensor>> indices = host(in(node, 1));
+  std::optional<std::vector<HostTensor>> indices = host(index_value);
   // Ids of [tokens, texts] are those of [texts, tokens], turned.
   bool turned = indices.has_value() && indices->front().dims.size() == 2, same = turned;
   for (size_t p = 0; p < probes_.size() && turned; ++p) {
@@ -141,7 +146,7 @@ void Lowering::read_lookup(const Node& node) {
   } else {
     turned = false;
   }
-  if (shape.size() != 2 || node.integer("axis", 0) != 0 || !indices) {
+  if (shape.size() != 2 || !indices) {
     refuse("looks up a constant otherwise than rows of a table by tokens");
   }
   const size_t rank = indices->front().dims.size();

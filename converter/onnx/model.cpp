@@ -37,9 +37,10 @@ bool is_float(Type type) { return type == Type::f32 || type == Type::f16 || type
 
 std::string name_of(Type type) {
   static const std::map<Type, const char*> kNames = {
-      {Type::f32, "f32"}, {Type::u8, "u8"},   {Type::i8, "i8"},       {Type::u16, "u16"},      {Type::i16, "i16"},
-      {Type::i32, "i32"}, {Type::i64, "i64"}, {Type::text, "string"}, {Type::boolean, "bool"}, {Type::f16, "f16"},
-      {Type::f64, "f64"}, {Type::u32, "u32"}, {Type::u64, "u64"},     {Type::bf16, "bf16"}};
+      {Type::f32, "f32"},      {Type::u8, "u8"},     {Type::i8, "i8"},   {Type::u16, "u16"},
+      {Type::i16, "i16"},      {Type::i32, "i32"},   {Type::i64, "i64"}, {Type::text, "string"},
+      {Type::boolean, "bool"}, {Type::f16, "f16"},   {Type::f64, "f64"}, {Type::u32, "u32"},
+      {Type::u64, "u64"},      {Type::bf16, "bf16"}, {Type::u4, "u4"},   {Type::i4, "i4"}};
   const auto found = kNames.find(type);
   return found == kNames.end() ? fmt::format("type {}", static_cast<int32_t>(type)) : found->second;
 }

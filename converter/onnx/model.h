@@ -31,10 +31,13 @@ enum class Type : int32_t {
   f64 = 11,
   u32 = 12,
   u64 = 13,
-  bf16 = 16
+  bf16 = 16,
+  u4 = 21,  // two in a byte, the first in its lower half
+  i4 = 22
 };
-/// Bytes of an element; 0: the type is not read.
+/// Bytes of an element; 0: the type is not read, or two elements are in a byte.
 uint32_t bytes_of(Type type);
+inline bool is_half_byte(Type type) { return type == Type::u4 || type == Type::i4; }
 bool is_float(Type type);
 std::string name_of(Type type);
 

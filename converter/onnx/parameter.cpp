@@ -28,6 +28,7 @@ struct Scales {
 };
 
 fb::DType type_of(const Parameter& parameter) {
+  if (parameter.blocked != nullptr) return parameter.blocked->bits == 8 ? fb::DType::i8 : fb::DType::i4;
   if (parameter.tensor == nullptr) return fb::DType::f32;
   switch (parameter.tensor->type) {
     case Type::f16:
@@ -45,6 +46,7 @@ Values described(const Parameter& parameter) {
   if (!parameter.name.empty()) out.source.push_back(parameter.name);
   out.source_type = type_of(parameter);
   if (parameter.tensor != nullptr) out.source_bytes = parameter.tensor->bytes.size();
+  if (parameter.blocked != nullptr) out.source_bytes = parameter.blocked->bytes.size();
   return out;
 }
 
@@ -138,10 +140,20 @@ constexpr size_t kFewElements = size_t{1} << 12;
 
 }  // namespace
 
+double BlockedIntegers::value(int64_t row, int64_t column) const {
+  const auto at = static_cast<uint64_t>(row * stride + column) * bits;
+  const auto byte = static_cast<unsigned char>(bytes[static_cast<size_t>(at / 8)]);
+  int value = byte >> (at % 8) & ((1 << bits) - 1);
+  if (is_signed && value >> (bits - 1) != 0) value -= 1 << bits;
+  const auto of = static_cast<size_t>(row / row_block * scale_columns + column / column_block);
+  return (value - (zeros.size() == 1 ? zeros[0] : zeros.at(of))) * scales->at(of);
+}
+
 std::vector<int64_t> Parameter::dims() const {
   std::vector<int64_t> out = tensor != nullptr   ? tensor->dims
                              : folded != nullptr ? folded->dims
                                                  : std::vector<int64_t>{};
+  if (blocked != nullptr) out = {blocked->rows, blocked->columns};
   if (!shape.empty()) out = shape;
   if (turned && out.size() == 2) std::swap(out[0], out[1]);
   return out;
@@ -152,6 +164,10 @@ bool Parameter::is_integer() const {
 }
 
 double Parameter::stored(uint64_t i) const {
+  if (blocked != nullptr) {
+    const auto columns = static_cast<uint64_t>(blocked->columns);
+    return blocked->value(static_cast<int64_t>(i / columns), static_cast<int64_t>(i % columns));
+  }
   return tensor != nullptr ? element(*tensor, i) : folded->at(static_cast<size_t>(i));
 }
 
@@ -170,6 +186,13 @@ std::shared_ptr<const HostTensor> host_of(const Parameter& parameter) {
     loaded = load(*parameter.tensor);
   } else if (parameter.folded != nullptr) {
     loaded = *parameter.folded;
+  }
+  if (parameter.blocked != nullptr) {
+    const uint64_t elements =
+        static_cast<uint64_t>(parameter.blocked->rows) * static_cast<uint64_t>(parameter.blocked->columns);
+    if (elements > kMostHostElements) return nullptr;
+    loaded = host_floats({parameter.blocked->rows, parameter.blocked->columns}, {});
+    for (uint64_t i = 0; i < elements; ++i) loaded->floats.push_back(parameter.stored(i));
   }
   if (!loaded) return nullptr;
   if (!parameter.shape.empty()) loaded->dims = parameter.shape;

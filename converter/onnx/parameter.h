@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "graph/builder.h"
@@ -15,17 +16,34 @@
 
 namespace bantam::convert::onnx {
 
+/// Packed integers of a matrix with a scale of each so many of them.
+struct BlockedIntegers {
+  std::string_view bytes;
+  uint32_t bits = 4;  // 2, 4 or 8; the first is in the lowest bits
+  bool is_signed = false;
+  int64_t rows = 0, columns = 0;
+  int64_t stride = 0;  // elements from row to row
+  // Scales and zeros lie as [rows / row_block, scale_columns], both rounded up.
+  int64_t row_block = 1, column_block = 1, scale_columns = 1;
+  std::shared_ptr<const HostTensor> scales;
+  std::vector<double> zeros;                 // as many, or one
+  std::shared_ptr<const std::string> owned;  // holds `bytes`, where no file does
+
+  double value(int64_t row, int64_t column) const;
+};
+
 struct Parameter {
   std::string name;
   const Tensor* tensor = nullptr;            // in the file; or
-  std::shared_ptr<const HostTensor> folded;  // made of constants
-  std::vector<int64_t> shape;                // as many elements otherwise; empty: as the tensor lies
-  bool turned = false;                       // a matrix whose columns are rows
-  std::shared_ptr<const HostTensor> scale;   // of integers: one, or one a row of `axis`
-  std::shared_ptr<const HostTensor> zero;    // null: 0
-  int64_t axis = 0;                          // of the tensor as it is stored
+  std::shared_ptr<const HostTensor> folded;  // made of constants; or
+  std::shared_ptr<const BlockedIntegers> blocked;
+  std::vector<int64_t> shape;               // as many elements otherwise; empty: as the tensor lies
+  bool turned = false;                      // a matrix whose columns are rows
+  std::shared_ptr<const HostTensor> scale;  // of integers: one, or one a row of `axis`
+  std::shared_ptr<const HostTensor> zero;   // null: 0
+  int64_t axis = 0;                         // of the tensor as it is stored
 
-  bool there() const { return tensor != nullptr || folded != nullptr; }
+  bool there() const { return tensor != nullptr || folded != nullptr || blocked != nullptr; }
   std::vector<int64_t> dims() const;
   bool is_integer() const;
   double stored(uint64_t i) const;  // element of the tensor as it is stored, without its scale

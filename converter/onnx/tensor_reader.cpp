@@ -52,7 +52,7 @@ void TensorReader::decode(const Values& values, Type type, Loose* out) const {
 }
 
 void TensorReader::store(int64_t value, Type type, std::string& bytes) {
-  switch (bytes_of(type)) {
+  switch (is_half_byte(type) ? 1 : bytes_of(type)) {
     case 1:
       return append(bytes, static_cast<uint8_t>(value));
     case 2:
@@ -171,9 +171,10 @@ Tensor TensorReader::read(protozero::data_view bytes, bool named) {
     }
   }
   const uint32_t width = bytes_of(out.type);
-  if (width == 0) return out;  // nothing reads it: who does is told
-  uint64_t size = 0;
-  if (!multiply(out.elements, width, &size)) fail(called + ": its shape overflows");
+  const bool halves = is_half_byte(out.type);
+  if (width == 0 && !halves) return out;  // nothing reads it: who does is told
+  uint64_t size = out.elements / 2 + out.elements % 2;
+  if (!halves && !multiply(out.elements, width, &size)) fail(called + ": its shape overflows");
   if (external) {
     out.bytes = outside(called, location, offset, has_length ? length : size);
   } else if (!has_raw) {
