@@ -7,6 +7,7 @@ import unittest
 from support import SOURCE, CommandTest
 
 ONNX = SOURCE / "tests" / "golden" / "onnx"
+FORMS = SOURCE / "tests" / "golden" / "onnx_forms"
 # Floats are the file's own; of integers, whose activations ONNX Runtime rounds, too, only that much is the same.
 FLOATS, INTEGERS = 2e-5, 0.1
 
@@ -27,16 +28,9 @@ class Onnx(CommandTest):
             *more,
         )
 
-    def difference(self, name):
-        expected = (
-            "--weights",
-            "f32",
-            "--expect",
-            ONNX / f"{name}.jsonl",
-            "--max-label-flips",
-            "1",
-        )
-        outputs = self.converted(ONNX / f"{name}.onnx", *expected)["expected"]["outputs"]
+    def difference(self, name, folder=ONNX, options=()):
+        expected = ("--weights", "f32", "--expect", folder / f"{name}.jsonl", "--max-label-flips", "1")
+        outputs = self.converted(folder / f"{name}.onnx", *expected, *options)["expected"]["outputs"]
         return max(output["largest_difference"] for output in outputs)
 
     def test_answers_are_those_of_onnx_runtime(self):
@@ -46,6 +40,60 @@ class Onnx(CommandTest):
             with self.subTest(name):
                 integers = name.endswith(("-dynamic", "-qdq"))
                 self.assertLess(self.difference(name), INTEGERS if integers else FLOATS)
+
+    def test_forms_of_own_exports(self):
+        """tests/golden/onnx_forms.py: what people export themselves; halves cost what f16 constants are rounded by."""
+        options = json.loads((FORMS / "options.json").read_text())
+        names = sorted(path.stem for path in FORMS.glob("*.onnx"))
+        self.assertGreater(len(names), 29)
+        self.assertLessEqual(set(options), set(names))
+        for name in names:
+            with self.subTest(name):
+                difference = self.difference(name, FORMS, options.get(name, ()))
+                self.assertLess(difference, 1e-3 if name == "gelu-of-halves" else FLOATS)
+
+    def test_inputs_that_are_not_clear(self):
+        out = self.directory / "none.bantam"
+        command = ("convert", FORMS / "unclear-names.onnx", "-o", out, "--ids-only")
+        self.fails(5, *command, says=['input "a" may be ids or something else', "--inputs ids=NAME,mask=NAME"])
+        self.fails(2, *command, "--inputs", "ids=a,mask=c", says=['has no input "c"', '"a", "b"'])
+        self.fails(2, *command, "--inputs", "words=a", says=['"words=a" is not understood', "positions=NAME"])
+        self.fails(2, *command, "--inputs", "ids=a,ids=b", says=["each once"])
+        # What --inputs leaves over is ids, if it can be; here the mask is no mask to the graph.
+        self.fails(5, *command, "--inputs", "mask=a", says=["depends on masks or shapes"])
+        # Of other sources there is nothing to say.
+        tiny = SOURCE / "tests" / "golden" / "models" / "bert-classify"
+        self.fails(
+            2, "convert", tiny, "-o", out, "--inputs", "ids=a", says=["--inputs", "ONNX and TensorFlow Lite files"]
+        )
+        self.assertFalse(out.exists())
+
+    def test_answers_of_several_tasks(self):
+        out = self.directory / "none.bantam"
+        command = ("convert", FORMS / "two-answers.onnx", "-o", out, "--ids-only", "--parity", "none")
+        self.fails(5, *command, says=['"tags", "topics"', "--graph-output NAME"])
+        self.fails(2, *command, "--graph-output", "words", says=['has no output "words"', '"tags", "topics"'])
+        self.assertFalse(out.exists())
+        self.ok(*command, "--task", "encoder")
+        outputs = self.line("run", out, "--ids", "7,8,9")["outputs"]
+        self.assertEqual(sorted(outputs), ["tags", "topics"])
+
+    def test_what_is_left_out_is_said(self):
+        report = self.converted(FORMS / "softmax-last.onnx")
+        self.assertEqual(report["task"], "classify")
+        self.assertTrue(any("Softmax at the end is left out" in note for note in report["notes"]), report["notes"])
+        command = ("convert", FORMS / "softmax-last.onnx", "-o", self.directory / "none.bantam", "--ids-only")
+        self.fails(
+            5, *command, "--task", "embed", says=['output "probabilities" is what Softmax gives', "--task classify"]
+        )
+        report = self.converted(FORMS / "sigmoid-last.onnx")
+        self.assertEqual(report["task"], "multi_label")
+
+    def test_texts_of_one_length(self):
+        self.converted(FORMS / "fixed-length.onnx")
+        out = self.directory / "out.bantam"
+        self.ok("run", out, "--ids", "7,8,9,10,11,12")
+        self.fails(4, "run", out, "--ids", "7,8,9,10,11,12,13")
 
     def test_a_relu_that_quantisation_stands_for(self):
         """ONNX Runtime's quantiser leaves it out in front of a QuantizeLinear whose smallest integer is 0; without it, 0.05."""

@@ -74,6 +74,16 @@ SCORES = (
 # Of one family each: source, options, recipe.
 OF_FAMILIES = (
     ("../clip", ("--tower", "text"), "weights=i8 tower=text"),
+    (
+        "../onnx_forms/unclear-names.onnx",
+        ("--inputs", "ids=a,mask=b", "--ids-only"),
+        "weights=i8 ids-only inputs=ids=a,mask=b",
+    ),
+    (
+        "../onnx_forms/two-answers.onnx",
+        ("--graph-output", "topics", "--ids-only"),
+        "weights=i8 ids-only graph-output=topics",
+    ),
     ("longformer-tag", (), "weights=i8"),
     ("longformer-tag", ("--globals", "first"), "weights=i8 plan=small globals=first"),
     ("big-bird-tag", ("--random-blocks", "7", "--plan", "fast"), "weights=i8 random-blocks=7"),
