@@ -43,7 +43,8 @@ void Lowering::set_scales(const Node& node, size_t scale, size_t zero, size_t ax
   to.scales = constant_of(in(node, scale));
   if (to.scales == nullptr) refuse("its scales are no constants, or more than are read here");
   const auto count = static_cast<int64_t>(to.scales->size());
-  if (block < 0 || (block > 0 && to.scales->dims.size() != 2)) refuse("its scales do not fit");
+  constexpr int64_t kMostBlock = int64_t{1} << 31;
+  if (block < 0 || block > kMostBlock || (block > 0 && to.scales->dims.size() != 2)) refuse("its scales do not fit");
   const int64_t along = axis == 0 ? to.rows : to.columns, blocks = block > 0 ? (along + block - 1) / block : along;
   if (block == 0 && count == 1) {
     to.row_block = std::max<int64_t>(to.rows, 1);

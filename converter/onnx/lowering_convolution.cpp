@@ -113,6 +113,9 @@ Value Lowering::convolved(const Node& node, const Value& x, Parameter weight) {
   if (!last) {
     const std::shared_ptr<const HostTensor> given = host_of(weight);
     if (given == nullptr) refuse("its filters are no constants, or larger than is read here");
+    constexpr int64_t kMostMade = int64_t{1} << 24;
+    if (filters > kMostMade / (of.reach * of.columns))
+      refuse("its filters with their gaps are larger than is read here");
     // [filters, reach, columns]; tokens in gaps have zeros.
     const std::vector<int64_t> shape = weight.dims();
     const bool turned = shape[1] == 1 && of.columns != 1;  // columns are an axis of their own

@@ -38,7 +38,11 @@ bool Lowering::read_pools(const Node& node) {
       for (size_t p = 0; p < probes_.size() && whole && !all; ++p) {
         whole = windows[i - 2] == extent(rows.axes[i], extents(p));
       }
-      if (!whole) refuse("is a pool of windows, and pools over all tokens are read");
+      if (!whole) {
+        refuse(
+            "is a pool of windows, and pools over all tokens are read (torch writes the example's length into those of "
+            "max_pool1d(x, x.size(2)): write x.amax(2))");
+      }
       gone.push_back(i);
     }
     if (gone.size() != 1) refuse("is no pool over tokens");

@@ -116,7 +116,20 @@ bool Lowering::read_shape(const Node& node) {
 void Lowering::read_reshape(const Node& node, const std::vector<std::vector<int64_t>>& shapes) {
   const Value& x = in(node, 0);
   std::optional<Axes> axes = onnx::reshape(x.axes, all_extents(), shapes);
-  if (!axes) refuse("regroups a tensor otherwise than by texts, tokens, heads and columns");
+  if (!axes) {
+    for (size_t i = 0; i < x.axes.size() && i < shapes[0].size(); ++i) {
+      const int64_t length = shapes[0][i];
+      const bool baked = x.axes[i] == Axis{kTokensAtom} && length > 0 && !has_fixed_tokens() &&
+                         std::all_of(shapes.begin(), shapes.end(),
+                                     [&](const auto& shape) { return shape.size() > i && shape[i] == length; });
+      if (!baked) continue;
+      refuse(
+          fmt::format("is for texts of {} tokens alone, those of the export's example; export with torch.onnx.export's "
+                      "default (dynamo=True, dynamic_shapes), which keeps the length open",
+                      length));
+    }
+    refuse("regroups a tensor otherwise than by texts, tokens, heads and columns");
+  }
   Value out = x;
   out.axes = *std::move(axes);
   set(node, 0, std::move(out));
