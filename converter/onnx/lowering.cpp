@@ -167,6 +167,11 @@ void Lowering::want(const Reach& reach) {
 }
 
 void Lowering::read(const Node& node) {
+  if (node.called.rfind("Flex", 0) == 0) {
+    refuse(
+        "is TensorFlow's own operator, which Keras' export(format=\"litert\") leaves there; write the file with "
+        "tf.lite.TFLiteConverter.from_keras_model(model)");
+  }
   if (!node.unread.empty()) refuse(node.unread);
   for (size_t i = 0; i < node.inputs.size(); ++i) {
     static const std::set<std::string> kMoves = {"Identity", "Cast",      "Reshape",  "Flatten",

@@ -173,6 +173,7 @@ class Lowering {
   void read_norm(const Node& node);
   void read_batch_norm(const Node& node);
   std::optional<std::vector<HostTensor>> of_each_token(const Axes& axes, const std::vector<HostTensor>& given) const;
+  std::optional<std::vector<double>> of_each_column(const Axes& axes, const HostTensor& values, int64_t columns) const;
   int32_t term_of(const Value& constant, const Value& rows);
   void set_term(const Node& node, const Value& like, int32_t term, Axes axes);
   int32_t sum_of(const Node& node, int32_t a, int32_t b);
@@ -201,6 +202,8 @@ class Lowering {
   int32_t pooled(const Node& node, int32_t x, fb::PoolKind kind);
   int32_t sliced(const Node& node, int32_t x, uint32_t begin, uint32_t columns);
   int32_t joined(const Node& node, int32_t a, int32_t b);
+  bool has_usual_activations(const Node& node) const;
+  bool is_whole_length(const Value& lengths) const;
   void require_zeros(const Node& node, size_t input) const;
   int32_t linear(const Node& node, int32_t x, Parameter weight);
   int32_t biased(const Node& node, int32_t block, const Value& bias);

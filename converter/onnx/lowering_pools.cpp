@@ -27,6 +27,13 @@ bool Lowering::read_pools(const Node& node) {
     const Value& rows = in(node, 0);
     const bool all = op.rfind("Global", 0) == 0;
     const std::vector<int64_t> windows = node.integers("kernel_shape"), pads = node.integers("pads");
+    const Axis columns = {columns_atom(static_cast<int64_t>(at(functions_.base(rows.term)).columns))};
+    if (op == "GlobalAveragePool" && rows.axes.size() == 3 &&
+        rows.axes[2] == columns) {  // of each row, as tf2onnx writes it
+      Axes left = rows.axes;
+      left[2].clear();
+      return set_term(node, rows, functions_.apply("ReduceMean", rows.term), left), true;
+    }
     std::vector<size_t> gone;
     const bool padded = std::any_of(pads.begin(), pads.end(), [](int64_t v) { return v != 0; });
     if (padded || rows.axes.size() < 3 || (!all && windows.size() + 2 != rows.axes.size())) {

@@ -470,6 +470,33 @@ void Lowering::read_join_of_neighbours(const Node& node) {
   set(node, 0, rows_of(all, std::move(axes)));
 }
 
+/// The usual activations, which files may name.
+bool Lowering::has_usual_activations(const Node& node) const {
+  const auto given = node.attributes.find("activations");
+  if (given == node.attributes.end()) return true;
+  const std::vector<std::string> usual = node.op == "GRU" ? std::vector<std::string>{"Sigmoid", "Tanh"}
+                                                          : std::vector<std::string>{"Sigmoid", "Tanh", "Tanh"};
+  const std::vector<std::string>& names = given->second.strings;
+  for (size_t i = 0; i < names.size(); ++i) {
+    if (names[i] != usual[i % usual.size()]) return false;
+  }
+  return !names.empty() && names.size() % usual.size() == 0 && !node.has("activation_alpha") &&
+         !node.has("activation_beta");
+}
+
+/// Lengths of texts that are those of the mask, or all tokens where there is none.
+bool Lowering::is_whole_length(const Value& lengths) const {
+  const std::optional<std::vector<HostTensor>> given = host(lengths);
+  if (!given) return false;
+  if (has_input(InputRole::kMask)) return is_count(probes_, *given);
+  for (size_t p = 0; p < probes_.size(); ++p) {
+    for (size_t i = 0; i < (*given)[p].size(); ++i) {
+      if ((*given)[p].integer(i) != extents(p).tokens) return false;
+    }
+  }
+  return true;
+}
+
 void Lowering::require_zeros(const Node& node, size_t input) const {
   if (!there(node, input)) return;
   const std::optional<std::vector<HostTensor>> given = host(in(node, input));
@@ -513,8 +540,9 @@ bool Lowering::read_recurrent(const Node& node) {
   const bool plain = x.axes.size() == 3 && x.axes[0] == expected[0] && x.axes[1] == expected[1] &&
                      x.axes[2] == Axis{columns_atom(columns)};
   if (!plain) refuse("goes through something else than the tokens of texts");
-  if (there(node, 4) || there(node, 7) || node.has("activations") || node.has("clip") ||
-      node.integer("input_forget", 0) != 0 || (!lstm && node.integer("linear_before_reset", 0) == 0)) {
+  if ((there(node, 4) && !is_whole_length(in(node, 4))) || there(node, 7) || !has_usual_activations(node) ||
+      node.has("clip") || node.integer("input_forget", 0) != 0 ||
+      (!lstm && node.integer("linear_before_reset", 0) == 0)) {
     refuse("has lengths, peepholes, other activations or its reset gate in front of the product");
   }
   for (const size_t state : {size_t{5}, size_t{6}}) require_zeros(node, state);

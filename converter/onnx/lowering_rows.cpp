@@ -29,8 +29,8 @@ double unrounded(double value) {
 }
 
 const std::set<std::string> kPairs = {"Add", "Sub", "Mul", "Div", "Pow", "Min", "Max"};
-const std::set<std::string> kSingles = {"Neg",  "Abs",     "Sqrt", "Exp",        "Log",     "Erf",
-                                        "Tanh", "Sigmoid", "Relu", "Reciprocal", "Softplus"};
+const std::set<std::string> kSingles = {"Neg",  "Abs",  "Sqrt",    "Exp",  "Log",        "Erf",
+                                        "Erfc", "Tanh", "Sigmoid", "Relu", "Reciprocal", "Softplus"};
 
 }  // namespace
 
@@ -55,6 +55,44 @@ Axes Lowering::united(const Axes& a, const Axes& b) const {
   return out;
 }
 
+/// Numbers of all `columns`, of a constant beside rows whose columns lie along several axes, such as [heads, width]; nothing where it has others.
+std::optional<std::vector<double>> Lowering::of_each_column(const Axes& axes, const HostTensor& values,
+                                                            int64_t columns) const {
+  if (values.dims.size() > axes.size() || columns > static_cast<int64_t>(kMostHostElements)) return std::nullopt;
+  std::vector<double> out(static_cast<size_t>(columns), 0);
+  std::vector<int64_t> extents, steps;
+  std::vector<size_t> strides;
+  size_t stride = 1;
+  int64_t count = 1;
+  for (size_t i = axes.size(); i-- > 0;) {
+    const size_t behind = axes.size() - i;
+    const int64_t given = behind <= values.dims.size() ? values.dims[values.dims.size() - behind] : 1;
+    const bool of_columns = axes[i].size() == 1 && axes[i][0].kind == Atom::Kind::kColumns && axes[i][0].step > 0;
+    if (given != 1 && (!of_columns || given != axes[i][0].extent)) return std::nullopt;
+    if (of_columns) {
+      extents.push_back(axes[i][0].extent);
+      steps.push_back(axes[i][0].step);
+      strides.push_back(given == 1 ? 0 : stride);
+      count *= axes[i][0].extent;
+    }
+    stride *= static_cast<size_t>(given);
+  }
+  if (count != columns) return std::nullopt;
+  for (int64_t i = 0; i < count; ++i) {
+    int64_t rest = i, column = 0;
+    size_t from = 0;
+    for (size_t k = 0; k < extents.size(); ++k) {
+      const int64_t place = rest % extents[k];
+      rest /= extents[k];
+      column += place * steps[k];
+      from += static_cast<size_t>(place) * strides[k];
+    }
+    if (column >= columns) return std::nullopt;
+    out[static_cast<size_t>(column)] = values.at(from);
+  }
+  return out;
+}
+
 /// A constant as a term beside rows: a number, or one a column.
 int32_t Lowering::term_of(const Value& constant, const Value& rows) {
   if (const std::optional<double> number = number_of(constant)) return functions_.scalar(unrounded(*number));
@@ -66,7 +104,12 @@ int32_t Lowering::term_of(const Value& constant, const Value& rows) {
     const bool here = rows.axes[rows.axes.size() - 1 - i] == Axis{columns_atom(columns)};
     along = along || (here && values->dims[values->dims.size() - 1 - i] == columns);
   }
-  if (!along) refuse("a constant is no number and no vector of columns");
+  const auto whole = static_cast<int64_t>(at(functions_.base(rows.term)).columns);
+  if (!along) {
+    std::optional<std::vector<double>> row = of_each_column(rows.axes, *values, whole);
+    if (!row) refuse("a constant is no number and no vector of columns");
+    return functions_.vector(*std::move(row), constant.constant.name);
+  }
   std::vector<double> row;
   for (size_t i = 0; i < values->size(); ++i) row.push_back(values->at(i));
   const auto all = static_cast<int64_t>(at(functions_.base(rows.term)).columns);
@@ -132,9 +175,16 @@ void Lowering::read_pair(const Node& node) {
         return set(node, 0, rows_of(sum_of(node, collapse(rows.term), collapse(places->term)), axes));
       }
     }
-    const int32_t constant = term_of(rows_a ? b : a, rows);
+    // A number of each row beside a constant of each column gives columns again.
+    Value wide = rows;
+    const Value& other = rows_a ? b : a;
+    const auto columns = static_cast<int64_t>(at(functions_.base(rows.term)).columns);
+    if (functions_.reduced(rows.term) && !rows.axes.empty() && rows.axes.back().empty() && !number_of(other)) {
+      wide.axes.back() = {columns_atom(columns)};
+    }
+    const int32_t constant = term_of(other, wide);
     const int32_t term = rows_a ? functions_.apply(op, rows.term, constant) : functions_.apply(op, constant, rows.term);
-    return set_term(node, rows, term, rows.axes);
+    return set_term(node, rows, term, wide.axes);
   }
   const Axes axes = united(a.axes, b.axes);
   if (functions_.base(a.term) == functions_.base(b.term)) {

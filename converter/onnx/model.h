@@ -64,6 +64,7 @@ struct Attribute {
   std::shared_ptr<NodeGraph> g;
   std::vector<float> floats;
   std::vector<int64_t> ints;
+  std::vector<std::string> strings;
   std::string ref;  // in a function: the attribute of its node that stands here
 };
 

@@ -210,6 +210,9 @@ class MessageReader {
             out.floats.push_back(in.get_float());
           }
           break;
+        case 9:
+          out.strings.push_back(in.get_string());
+          break;
         case 8:
           if (packed()) {
             for (const int64_t value : in.get_packed_int64()) out.ints.push_back(value);

@@ -28,6 +28,7 @@ double single(const std::string& op, double v) {
   if (op == "Exp") return std::exp(v);
   if (op == "Log") return std::log(v);
   if (op == "Erf") return std::erf(v);
+  if (op == "Erfc") return std::erfc(v);  // tf2onnx writes it, though ONNX has none
   if (op == "Tanh") return std::tanh(v);
   if (op == "Sigmoid") return 1 / (1 + std::exp(-v));
   if (op == "Relu") return v > 0 ? v : 0;

@@ -369,6 +369,44 @@ def gelu_of_halves():
 
 
 @form
+def bias_of_heads():
+    """As Keras writes queries: biases behind the regrouping."""
+    graph = Graph(31)
+    heads = graph.add(
+        "Reshape", graph.add("MatMul", graph.words(), graph.some(WIDTH, WIDTH)), graph.constant([0, 0, 2, 4])
+    )
+    rows = graph.add("Reshape", graph.add("Add", heads, graph.some(2, 4)), graph.constant([0, 0, WIDTH]))
+    return graph, {"logits": graph.labels(graph.mean(graph.add("Tanh", rows)))}
+
+
+@form
+def norm_of_keras():
+    """x * (gamma / deviation) + (beta - mean * gamma / deviation), the mean by a pool over columns."""
+    graph = Graph(32)
+    x = graph.words()
+    mean = graph.add("GlobalAveragePool", x)
+    centred = graph.add("Sub", x, mean)
+    variance = graph.add("GlobalAveragePool", graph.add("Mul", centred, centred))
+    deviation = graph.add("Sqrt", graph.add("Add", variance, graph.constant(np.float32(1e-5))))
+    factor = graph.add("Mul", graph.add("Reciprocal", deviation), graph.some(1, 1, WIDTH))
+    shift = graph.add("Add", graph.add("Mul", graph.add("Neg", mean), factor), graph.some(1, 1, WIDTH))
+    normed = graph.add("Add", graph.add("Mul", x, factor), shift)
+    return graph, {"logits": graph.labels(graph.mean(graph.add("Tanh", normed)))}
+
+
+@form
+def lengths_of_all_tokens():
+    graph = Graph(33)
+    rows = graph.add("Transpose", graph.words(), perm=[1, 0, 2])
+    texts = graph.add("Shape", graph.ids, start=0, end=1)
+    lengths = graph.add("Cast", graph.add("Expand", graph.tokens(), texts), to=TensorProto.INT32)
+    weights = graph.some(1, 16, WIDTH, scale=0.5), graph.some(1, 16, 4, scale=0.5), graph.some(1, 32)
+    names = ["Sigmoid", "Tanh", "Tanh"]
+    states = graph.add("LSTM", rows, *weights, lengths, outputs=2, hidden_size=4, activations=names)[1]
+    return graph, {"logits": graph.labels(graph.add("Squeeze", states, graph.constant([0])), 4)}
+
+
+@form
 def two_answers():
     graph = Graph(30)
     rows = graph.words()
