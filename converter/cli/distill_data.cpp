@@ -30,13 +30,13 @@ constexpr double kSlotRate = 0.6, kWordRate = 0.15;
 
 Text as_text(const std::string& text) { return {text.data(), text.size()}; }
 
-/// Runs of non-blanks.
-std::vector<Offset> blank_words(const std::string& text) {
+/// Words of a text: runs of non-blanks, or (not `blank_words`) as `tag` has them.
+std::vector<Offset> words_of(const std::string& text, bool blank_words) {
   std::vector<Offset> words;
-  Offset word = tasks::next_blank_word(as_text(text), 0);
+  Offset word = tasks::next_word(as_text(text), 0, blank_words);
   while (word.begin != word.end) {
     words.push_back(word);
-    word = tasks::next_blank_word(as_text(text), word.end);
+    word = tasks::next_word(as_text(text), word.end, blank_words);
   }
   return words;
 }
@@ -114,7 +114,7 @@ train::Encoded PackedModel::encode(const Example& example) const {
   out.ids.assign(ids.begin(), ids.begin() + result.count);
   out.segments.assign(segments.begin(), segments.begin() + result.count);
   uint32_t row = 0;
-  for (const Offset& word : example.tokens.empty() ? blank_words(example.input.first) : example.tokens) {
+  for (const Offset& word : example.tokens.empty() ? words_of(example.input.first, false) : example.tokens) {
     // As `eval` looks for it: the first piece that begins in the word.
     while (row < result.count && (sequences[row] != 0 || offsets[row].begin < word.begin)) ++row;
     const bool inside = row < result.count && offsets[row].begin < word.end;
@@ -211,7 +211,7 @@ void DistillData::exchange_slots(Dataset* data) const {
 void DistillData::vary_texts(Dataset* data) const {
   std::vector<train::Words> texts;
   for (const Example& example : data->examples) {
-    texts.push_back(pieces(example.input.first, blank_words(example.input.first)));
+    texts.push_back(pieces(example.input.first, words_of(example.input.first, true)));
   }
   const double rate = options_.augment_rate.value_or(kWordRate);
   for (const train::Words& words : train::vary_texts(texts, options_.augment, rate, options_.settings.seed)) {
@@ -225,7 +225,7 @@ void DistillData::add_texts(Dataset* data) const {
   LineReader reader(options_.texts);
   std::string text;
   while (reader.next(&text)) {
-    if (blank_words(text).empty()) continue;
+    if (words_of(text, true).empty()) continue;
     Example example;
     example.line = reader.line_number();
     example.input.first = text;

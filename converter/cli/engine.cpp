@@ -1,8 +1,10 @@
 #include "cli/engine.h"
 
 #include "cli/frame/build_info.h"
+#include "cli/frame/choices.h"
 #include "cli/frame/command.h"
 #include "cli/frame/errors.h"
+#include "graph/aggregation.h"
 
 namespace bantam::cli {
 
@@ -22,6 +24,15 @@ void add_engine_options(Command& command, EngineOptions* options) {
       .value("NAME");
   command.add_flag("--f32-attention", options->f32_attention,
                    "Attention of int8 files in f32, for comparison: slower, more memory");
+}
+
+void add_aggregation_option(Command& command, Aggregation* aggregation) {
+  command
+      .add_option("--aggregation", *aggregation,
+                  "How labels of tokens become entities: none, simple, first, average or max, as transformers' pipeline\n"
+                  "aggregates them, or words (default: the file's)")
+      .takes(choices(convert::aggregation_words()))
+      .value("STRATEGY");
 }
 
 uint32_t require_vectors(const ModelFile& file) {

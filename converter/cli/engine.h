@@ -2,6 +2,7 @@
 #ifndef BANTAM_CONVERTER_CLI_ENGINE_H_
 #define BANTAM_CONVERTER_CLI_ENGINE_H_
 
+#include "bantam/tasks.h"
 #include "run/engine.h"
 
 namespace bantam::cli {
@@ -18,6 +19,9 @@ using convert::to_string;
 
 /// Adds --threads, --isa, --backend and --f32-attention.
 void add_engine_options(Command& command, EngineOptions* options);
+
+/// Adds --aggregation.
+void add_aggregation_option(Command& command, Aggregation* aggregation);
 
 /// kVectorPart, of a file that gives vectors; throws (unsupported) for another.
 uint32_t require_vectors(const ModelFile& file);

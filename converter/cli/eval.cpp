@@ -33,6 +33,7 @@ struct EvalOptions {
   std::string against;
   EngineOptions engine;
   convert::GenerateOptions generate;
+  Aggregation aggregation = Aggregation::kFile;
   size_t limit = 0;
   bool skip_bad = false;
   bool per_label = false;
@@ -60,7 +61,7 @@ Scored score_file(const std::string& path, const EvalOptions& options, const Dat
   Progress progress;
   scored.outcome = evaluate(
       file, options.engine, data, [&progress](size_t done, size_t total) { progress.count("examples", done, total); },
-      options.generate);
+      options.generate, options.aggregation);
   progress.clear();
   scored.metrics = score(data, scored.outcome);
   return scored;
@@ -204,6 +205,7 @@ void add_eval(Program& program) {
       .value("FILE.jsonl");
   command.add_option("--limit", options->limit, "Use the first N examples only").value("N");
   command.add_flag("--skip-bad", options->skip_bad, "Leave malformed lines out and report how many there were");
+  add_aggregation_option(command, &options->aggregation);
   options->engine.batch = convert::kPacked;
   command
       .add_option("--batch", options->engine.batch,

@@ -53,6 +53,9 @@ Json labels_json(const Model& model) {
                     {"threshold", stored.threshold()},
                     {"temperature", stored.temperature()},
                     {"reject_below", stored.reject_below()}});
+    if (root(model).outputs()->Get(stored.output())->role() == fb::OutputRole::tags) {
+      sets.back()["aggregation"] = fb::EnumNameAggregation(stored.aggregation());
+    }
     if (stored.name() != nullptr) sets.back()["name"] = to_string(model.label_set_name(set));
     if (!model.has_levels(set)) continue;
     for (uint32_t i = 0; i < model.label_count(set); ++i) {

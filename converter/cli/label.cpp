@@ -113,6 +113,7 @@ void add_label(Program& program) {
   command.add_option("--as", options.as, "Field that the answer gets (default \"bantam\"); of tables columns begin so")
       .value("NAME");
   command.add_option("--top", options.predict.top, "Most labels or candidates (default 1; 0: all)").value("N");
+  add_aggregation_option(command, &options.predict.aggregation);
   command.add_option("--stride", options.predict.stride, "Slide a window over texts that do not fit").value("N");
   command.add_flag("--strict", options.predict.strict, "A text that does not fit has no answer; else its end is cut");
   command

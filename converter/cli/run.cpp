@@ -217,7 +217,10 @@ void add_variant(Program& program, const Variant& variant) {
   add_input_options(command, variant, options.get());
   auto zero_shot = std::make_shared<ZeroShot>();
   if (variant.takes & kZeroShot) add_zero_shot_options(command, zero_shot.get());
-  if (variant.takes & kLabels) add_find_options(command, options.get());
+  if (variant.takes & kLabels) {
+    add_aggregation_option(command, &options->aggregation);
+    add_find_options(command, options.get());
+  }
   command.heading("Output");
   add_output_options(command, variant, options.get());
   command.heading("Running");
@@ -244,6 +247,8 @@ void add_variant(Program& program, const Variant& variant) {
       fail(ExitCode::kUsage, "--labels: missing; --threshold, --nested and --several go with it");
     if (!options->labels.empty() && (ids || options->uart || options->stride))
       fail(ExitCode::kUsage, "--labels: goes without --ids, --uart and --stride");
+    if (options->aggregation != Aggregation::kFile && (ids || options->uart))
+      fail(ExitCode::kUsage, "--aggregation: goes without --ids and --uart");
     bool texts = !options->texts.empty() || !options->file.empty();
     if (options->uart && (ids || texts))
       fail(ExitCode::kUsage, "--uart: reads standard input only; leave out the rest");

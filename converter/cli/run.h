@@ -41,6 +41,7 @@ struct RunOptions {
   uint32_t truncate_dim = 0;        // numbers of a vector that are kept; 0: all
   std::vector<std::string> labels;  // of files that find spans for them
   FindOptions find;
+  Aggregation aggregation = Aggregation::kFile;
   bool strict = false;
   bool raw = false;
   bool json = false;

@@ -233,6 +233,7 @@ PredictOptions predict_options(const RunOptions& options) {
   predict.stride = options.stride;
   predict.labels = options.labels;
   predict.find = options.find;
+  predict.aggregation = options.aggregation;
   return predict;
 }
 

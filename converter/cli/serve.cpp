@@ -44,6 +44,7 @@ void add_serve(Program& program, const std::function<void(const ServeArguments&)
       .value("N");
   command.heading("Output");
   command.add_option("--top", arguments->top, "Most labels or candidates (default 5; 0: all)").value("N");
+  add_aggregation_option(command, &arguments->aggregation);
   command.add_flag("--log", arguments->log, "A line on standard error for each reply: method, path, code, time");
   command.heading("Running");
   add_engine_options(command, &arguments->engine);

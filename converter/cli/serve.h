@@ -22,6 +22,7 @@ struct ServeArguments {
   uint32_t queue = 4096;
   uint32_t connections = 4096;
   uint32_t top = 5;
+  Aggregation aggregation = Aggregation::kFile;
   bool log = false;
   EngineOptions engine;
 };

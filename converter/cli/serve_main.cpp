@@ -20,6 +20,7 @@ void run_serve(const ServeArguments& arguments) {
   options.log = arguments.log;
   options.worker.engine = arguments.engine;
   options.worker.top = arguments.top;
+  options.worker.aggregation = arguments.aggregation;
   options.worker.queue = arguments.queue;
   serve::serve(options, [](const std::string& address) {
     if (!quiet()) out().print("Listening on {}\n", printable(address));

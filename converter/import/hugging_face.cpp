@@ -12,6 +12,7 @@
 #include "graph/task_parts.h"
 #include "import/with_files.h"
 #include "model/task_traits.h"
+#include "network/aggregation.h"
 #include "network/blocks/chain.h"
 #include "network/blocks/chunk_attention.h"
 #include "network/blocks/patches.h"
@@ -288,6 +289,7 @@ Graph import_checked(const ModelSource& source, const ImportOptions& options) {
   }
   if (graph.model.task->kind == fb::TaskKind::generate) add_chat(graph, source.tokenizer);
   choose_members(graph, fields, problems);
+  choose_aggregation(options, graph, problems);
   if (finds_spans) resolve_finding(graph, read_gliner(fields.inside(kGliner)), problems);
   if (family.has(Slot::kEntities)) name_entities(graph, fields);
   record_provenance(graph, source, fields, problems);

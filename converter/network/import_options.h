@@ -18,6 +18,8 @@ struct ImportOptions {
   bool ids_only = false;
   /// "": guessed from the labels. Else plain, iob1, iob2, bioes.
   std::string tag_scheme;
+  /// "": what suits labels and tokenizer (network/aggregation.h). Else a word of aggregation_words().
+  std::string aggregation;
   /// Longformer: "" chooses as transformers does for the task. Else a word of global_words (long_attention.h).
   std::string globals;
   /// Big Bird: the seed of random blocks. Without one, blocks are as transformers has them in evaluation (block 0).

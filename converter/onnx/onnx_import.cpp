@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "graph/builder.h"
 #include "graph/task_parts.h"
+#include "network/aggregation.h"
 #include "network/families/config.h"
 #include "network/heads.h"
 #include "network/languages.h"
@@ -169,6 +170,7 @@ Graph import_onnx(const ModelSource& source, const ImportOptions& options) {
                     "zero than 0, or one scale for rows that have one each here",
                     emitted.kept, emitted.requantised));
   }
+  choose_aggregation(options, graph, problems);
   record_provenance(graph, source, fields, problems);
   const std::string opset = source.onnx->opset == 0 ? "" : fmt::format("opset {}, ", source.onnx->opset);
   record_property(graph, source.onnx->format, opset + source.onnx->producer);

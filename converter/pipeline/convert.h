@@ -44,6 +44,7 @@ struct ConvertOptions {
   std::filesystem::path shortlist;  // of Marian's own directories; "": what lies there, "none": none
   std::string task;                 // "": what the source says
   std::string tag_scheme;           // "": guessed from the labels
+  std::string aggregation;          // ImportOptions::aggregation
   std::string globals;              // ImportOptions::globals
   std::optional<unsigned> random_blocks;
   bool strict_source = false;  // refuses keys of the source's JSON that may change answers and that nothing reads

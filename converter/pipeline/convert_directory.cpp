@@ -65,6 +65,7 @@ convert::ConvertOptions as_internal(const ConversionOptions& options) {
   result.graph_output = options.graph_output;
   result.task = options.task;
   result.tag_scheme = options.tag_scheme;
+  result.aggregation = options.aggregation;
   result.globals = options.globals;
   result.tool = "bantam " BANTAM_VERSION;
   result.progress = options.progress;

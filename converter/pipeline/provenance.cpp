@@ -82,6 +82,7 @@ std::string recipe_of(const ConvertOptions& options) {
   if (options.shortlist == "none") recipe += " shortlist=none";
   if (!options.task.empty()) recipe += fmt::format(" task={}", options.task);
   if (!options.tag_scheme.empty()) recipe += fmt::format(" tag-scheme={}", options.tag_scheme);
+  if (!options.aggregation.empty()) recipe += fmt::format(" aggregation={}", options.aggregation);
   if (!options.globals.empty()) recipe += fmt::format(" globals={}", options.globals);
   if (options.random_blocks) recipe += fmt::format(" random-blocks={}", *options.random_blocks);
   return recipe;

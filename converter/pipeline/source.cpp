@@ -29,6 +29,7 @@ ConvertSource read_source(const ConvertOptions& options) {
   import.max_tokens = options.max_tokens;
   import.ids_only = options.ids_only;
   import.tag_scheme = options.tag_scheme;
+  import.aggregation = options.aggregation;
   import.globals = options.globals;
   import.random_blocks = options.random_blocks;
   import.strict_source = options.strict_source;

@@ -23,11 +23,6 @@ std::string excerpt(const std::string& text) {
   return printable(text.size() <= kMost ? text : text.substr(0, kMost) + "...");
 }
 
-/// The text has at most this many words: with a blank between them, or, where the tokenizer splits, of a byte each.
-size_t most_words(const Model& model, const std::string& text) {
-  return root(model).task()->blank_words() ? text.size() / 2 + 1 : text.size();
-}
-
 }  // namespace
 
 std::string label_name(const Model& model, uint32_t label, uint32_t set) {
@@ -59,6 +54,9 @@ Predictor::Predictor(Engine& engine, uint32_t parts, const PredictOptions& optio
          finds ? "--labels: missing; {} finds spans for labels of yours, such as person,place"
                : "--labels: {} has labels of its own; leave it out",
          engine.file().path());
+  }
+  if (options.aggregation != Aggregation::kFile && !has_part(engine.model().task(), kWordsPart)) {
+    fail(ExitCode::kUsage, "--aggregation: {} gives no labels of words; leave it out", engine.file().path());
   }
   const uint32_t most = finds ? root(engine.model()).task()->finding()->max_labels() : 0;
   if (options.labels.size() > most) {
@@ -296,12 +294,12 @@ void Predictor::put(std::vector<SetAnswer> sets, const Model& model, Prediction*
 
 void Predictor::decode_set(uint32_t sequence, const Input& input, SetAnswer* out) {
   if (of_words(out->set)) {
-    const auto capacity = static_cast<uint32_t>(most_words(engine_.model(), input.first));
+    const uint32_t capacity = engine_.session().sequence(sequence).row_count;
     out->words.resize(capacity);
     out->word_labels.resize(capacity);
     uint32_t count = 0;
     check(tag_words(engine_.session(), sequence, view_of(input.first), out->words.data(), out->word_labels.data(),
-                    capacity, &count, out->set),
+                    capacity, &count, out->set, options_.aggregation),
           where(input));
     return join_words(count, out);
   }
@@ -327,7 +325,7 @@ void Predictor::join_words(uint32_t count, SetAnswer* out) const {
   out->word_labels.resize(count);
   out->entities.resize(count);
   check(entities(engine_.model(), out->set, out->words.data(), out->word_labels.data(), count, out->entities.data(),
-                 count, &count),
+                 count, &count, options_.aggregation),
         engine_.file().path());
   out->entities.resize(count);
 }
@@ -390,7 +388,7 @@ void Predictor::slide(const Input& input, Prediction* out) {
     sums.emplace_back();
     sums.back().answer = std::move(set);
     if (!of_words(sums.back().answer.set)) continue;
-    sums.back().answer.words.resize(most_words(engine_.model(), input.first));
+    sums.back().answer.words.resize(plan.total);
     sums.back().answer.word_labels.resize(sums.back().answer.words.size());
   }
   for (uint32_t i = 0; i < out->windows; ++i) {
@@ -421,7 +419,7 @@ void Predictor::merge_set(const Input& input, const Window& window, WindowSums* 
     uint32_t count = 0;
     check(tag_window(session, 0, view_of(input.first), window, &sums->resume, answer.words.data() + sums->words,
                      answer.word_labels.data() + sums->words, static_cast<uint32_t>(answer.words.size()) - sums->words,
-                     &count, answer.set),
+                     &count, answer.set, options_.aggregation),
           where(input));
     sums->words += count;
     return;

@@ -30,6 +30,7 @@ struct PredictOptions {
   uint32_t width = 0;                // numbers of a vector that are kept; 0: all
   std::vector<std::string> labels;   // of files that find spans for them
   FindOptions find;
+  Aggregation aggregation = Aggregation::kFile;  // of labels of words
   bool logits = false;  // what the labels' scores are made of is kept, too
 };
 

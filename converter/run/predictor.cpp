@@ -7,6 +7,7 @@
 #include "base/status_error.h"
 #include "run/predict.h"
 #include "run/spelled_token.h"
+#include "graph/aggregation.h"
 
 namespace bantam {
 namespace {
@@ -83,6 +84,7 @@ convert::PredictOptions predict_options(const PredictorOptions& options) {
   result.strict = options.strict;
   if (options.stride >= 0) result.stride = static_cast<uint32_t>(options.stride);
   result.labels = options.labels;
+  result.aggregation = convert::parse_aggregation("aggregation", options.aggregation);
   result.find = {options.threshold, options.nested, options.several};
   return result;
 }

@@ -14,8 +14,9 @@
 namespace bantam::convert {
 namespace {
 
-PredictOptions predict_options(const Model& model, const Dataset& data) {
+PredictOptions predict_options(const Model& model, const Dataset& data, Aggregation aggregation) {
   PredictOptions options;
+  options.aggregation = aggregation;
   options.top = traits(model.task()).scores == kSigmoids ? 0 : 1;  // of several labels every one may hold
   if (!has_part(model.task(), kFoundPart)) return options;
   options.labels = entity_names(data);
@@ -43,8 +44,9 @@ std::vector<std::string> tags_of(const Example& example, const std::vector<Entit
 
 class Evaluation {
  public:
-  Evaluation(Engine& engine, const Dataset& data)
-      : data_(data), predictor_(engine, traits(engine.model().task()).parts, predict_options(engine.model(), data)) {}
+  Evaluation(Engine& engine, const Dataset& data, Aggregation aggregation)
+      : data_(data),
+        predictor_(engine, traits(engine.model().task()).parts, predict_options(engine.model(), data, aggregation)) {}
 
   Outcome run(const EvalProgress& progress) {
     std::vector<Input> inputs;
@@ -293,7 +295,7 @@ void refuse_misfit(const ModelFile& file, const Dataset& data) {
 }
 
 Outcome evaluate(const ModelFile& file, const EngineOptions& engine_options, const Dataset& data,
-                 const EvalProgress& progress, const GenerateOptions& generate) {
+                 const EvalProgress& progress, const GenerateOptions& generate, Aggregation aggregation) {
   refuse_misfit(file, data);
   if (data.layout == Layout::kTexts) return generate_texts(file, engine_options, data, progress, generate);
   EngineOptions options = engine_options;
@@ -303,7 +305,7 @@ Outcome evaluate(const ModelFile& file, const EngineOptions& engine_options, con
     }
   }
   Engine engine(file, options);
-  return Evaluation(engine, data).run(progress);
+  return Evaluation(engine, data, aggregation).run(progress);
 }
 
 Metrics score(const Dataset& data, const Outcome& outcome) {

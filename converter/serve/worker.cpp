@@ -73,6 +73,7 @@ Predictor& Worker::predictor(const Job& job) {
     convert::PredictOptions options;
     options.top = options_.top;
     options.role = job.role;
+    if (has_part(file_.model().task(), kWordsPart)) options.aggregation = options_.aggregation;
     made = std::make_unique<Predictor>(engine_, job.parts, options);
   }
   return *made;

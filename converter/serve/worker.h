@@ -42,6 +42,7 @@ struct Job {
 struct WorkerOptions {
   convert::EngineOptions engine;  // packed
   uint32_t top = 5;
+  Aggregation aggregation = Aggregation::kFile;  // of files that give labels of words
   size_t queue = 4096;  // texts that may wait
 };
 

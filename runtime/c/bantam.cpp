@@ -28,6 +28,8 @@ static_assert(sizeof(bantam_status) == sizeof(Status));
 static_assert(int{BANTAM_NO_TOKEN_ALLOWED} == static_cast<int>(Status::kNoTokenAllowed));
 static_assert(int{BANTAM_UNAVAILABLE} == static_cast<int>(Status::kUnavailable));
 static_assert(int{BANTAM_TASK_SPARSE_EMBED} == static_cast<int>(bantam::TaskKind::kSparseEmbed));
+static_assert(int{BANTAM_AGGREGATION_MAX} == static_cast<int>(bantam::Aggregation::kMax));
+static_assert(int{BANTAM_AGGREGATION_FILE} == static_cast<int>(bantam::Aggregation::kFile));
 static_assert(sizeof(bantam_parallel) == sizeof(bantam::Parallel));
 static_assert(offsetof(bantam_parallel, run) == offsetof(bantam::Parallel, run));
 static_assert(sizeof(bantam_offset) == sizeof(bantam::Offset));
@@ -502,6 +504,17 @@ bantam_status bantam_tag_set(const bantam_session* session, uint32_t sequence, u
                              bantam_entity* out, uint32_t capacity, uint32_t* count) {
   return with(session, [&](const Session& s) {
     return bantam::tag(s, sequence, to_cpp(text), same<bantam::Entity>(out), capacity, count, set);
+  });
+}
+
+bantam_status bantam_tag_as(const bantam_session* session, uint32_t sequence, uint32_t set,
+                            bantam_aggregation aggregation, bantam_text text, bantam_entity* out, uint32_t capacity,
+                            uint32_t* count) {
+  const auto number = static_cast<uint32_t>(aggregation);
+  if (number > UINT8_MAX) return BANTAM_INVALID_ARGUMENT;
+  return with(session, [&](const Session& s) {
+    return bantam::tag(s, sequence, to_cpp(text), same<bantam::Entity>(out), capacity, count, set,
+                       static_cast<bantam::Aggregation>(number));
   });
 }
 #endif

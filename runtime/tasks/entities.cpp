@@ -3,11 +3,16 @@
 namespace bantam::tasks {
 
 bool EntityDecoder::push(Offset word, Tag tag, LabelScore label, Entity* done) {
-  const bool same = open_ && !closed_ && same_text(tag.name, entity_.name);
+  const bool same = open_ && !closed_ && same_text(tag.name, name_);
   const bool continues = same && (tag.prefix == 'I' || tag.prefix == 'E' || tag.prefix == 0);
   if (continues) {
     entity_.span.end = word.end;
-    if (label.score < entity_.score) entity_.score = label.score;
+    if (mean_) {
+      entity_.score += label.score;
+    } else if (label.score < entity_.score) {
+      entity_.score = label.score;
+    }
+    ++words_;
     closed_ = tag.prefix == 'E';
     return false;
   }
@@ -15,10 +20,9 @@ bool EntityDecoder::push(Offset word, Tag tag, LabelScore label, Entity* done) {
   if (tag.prefix != 'O') {
     open_ = true;
     closed_ = tag.prefix == 'E' || tag.prefix == 'S';
-    entity_.label = label.label;
-    entity_.name = tag.name;
-    entity_.span = word;
-    entity_.score = label.score;
+    words_ = 1;
+    name_ = tag.name;
+    entity_ = {label.label, tag.entity, word, label.score};
   }
   return ended;
 }
@@ -26,6 +30,7 @@ bool EntityDecoder::push(Offset word, Tag tag, LabelScore label, Entity* done) {
 bool EntityDecoder::finish(Entity* done) {
   if (!open_) return false;
   *done = entity_;
+  if (mean_) done->score /= static_cast<float>(words_);
   open_ = false;
   return true;
 }
@@ -35,15 +40,17 @@ bool EntityDecoder::finish(Entity* done) {
 namespace bantam {
 
 Status entities(const Model& model, uint32_t set, const Offset* words, const LabelScore* labels, uint32_t word_count,
-                Entity* out, uint32_t capacity, uint32_t* count) {
+                Entity* out, uint32_t capacity, uint32_t* count, Aggregation aggregation) {
   if (tasks::label_set(model, set) == nullptr) return Status::kNoSuchTask;
   if (count == nullptr || (word_count > 0 && (words == nullptr || labels == nullptr))) return Status::kInvalidArgument;
   if (capacity > 0 && out == nullptr) return Status::kInvalidArgument;
   for (uint32_t i = 0; i < word_count; ++i) {
     if (labels[i].label >= model.label_count(set)) return Status::kIndexOutOfRange;
   }
-  const tasks::TagSet tags(model, set);
-  tasks::EntityDecoder decoder;
+  if (aggregation == Aggregation::kFile) aggregation = file_aggregation(model, set);
+  if (aggregation > Aggregation::kMax) return Status::kInvalidArgument;
+  const tasks::TagSet tags(model, set, aggregation);
+  tasks::EntityDecoder decoder = tags.decoder();
   tasks::EntitySink sink{out, capacity};
   Entity done;
   for (uint32_t i = 0; i < word_count; ++i) {

@@ -9,32 +9,43 @@ namespace bantam::tasks {
 
 /// IOB1, IOB2: B-X starts an entity; I-X continues one of the same X, else starts one. BIOES: also E-X ends it
 /// and S-X is one by itself (E-X after anything but B-X or I-X: too). Plain: neighbours with the same label
-/// are one entity. An entity's score is its words' smallest.
+/// are one entity. An entity's score is its words' smallest, or their mean.
 class EntityDecoder {
  public:
+  explicit EntityDecoder(bool mean = false) : mean_(mean) {}
   /// The next word in text order, its tag taken apart. True: `done` holds an entity that ended before this word.
   bool push(Offset word, Tag tag, LabelScore label, Entity* done);
   /// After the last word. True: `done` holds the last entity.
   bool finish(Entity* done);
 
  private:
+  bool mean_;
   bool open_ = false;
   bool closed_ = false;  // the open entity takes no further word (E-X, S-X)
-  Entity entity_;
+  uint32_t words_ = 0;   // of the open entity
+  Text name_;            // Tag::name of the open entity's words
+  Entity entity_;        // its score: the sum, if they are averaged
 };
 
-/// Tags of one label set of a model.
+/// Tags of one label set of a model, as `aggregation` reads them.
 class TagSet {
  public:
-  TagSet(const Model& model, uint32_t set) : model_(model), set_(set) {
+  TagSet(const Model& model, uint32_t set, Aggregation aggregation)
+      : model_(model), set_(set), aggregation_(aggregation) {
     const fb::LabelSet* labels = label_set(model, set);
     if (labels != nullptr) scheme_ = labels->scheme();
   }
-  Tag tag(uint32_t label) const { return parse_tag(model_.label(set_, label), scheme_); }
+  Tag tag(uint32_t label) const {
+    const Text name = model_.label(set_, label);
+    return aggregation_ == Aggregation::kWords ? parse_tag(name, scheme_) : parse_tag(name, aggregation_);
+  }
+  /// Entities of these tags.
+  EntityDecoder decoder() const { return EntityDecoder(aggregation_ != Aggregation::kWords); }
 
  private:
   const Model& model_;
   uint32_t set_;
+  Aggregation aggregation_;
   fb::TagScheme scheme_ = fb::TagScheme::plain;
 };
 

@@ -22,6 +22,8 @@ char prefix_of(char first, fb::TagScheme scheme) {
   return 0;
 }
 
+bool is_outside(Text label) { return label.size == 1 && label.data[0] == 'O'; }
+
 }  // namespace
 
 const fb::Task* task_of(const Model& model) { return model.is_open() ? root(model).task() : nullptr; }
@@ -54,18 +56,37 @@ bool same_text(Text a, Text b) {
 }
 
 Tag parse_tag(Text label, fb::TagScheme scheme) {
-  if (label.size == 1 && label.data[0] == 'O') return {'O', label};
-  if (scheme == fb::TagScheme::plain) return {0, label};
+  const Tag outside = {'O', label, label};
+  if (is_outside(label)) return outside;
+  if (scheme == fb::TagScheme::plain) return {0, label, label};
   const char prefix = label.size > 0 ? prefix_of(label.data[0], scheme) : '\0';
-  if (prefix == 0) return {'O', label};
-  if (label.size == 1) return {prefix, {label.data + 1, 0}};  // bare "B", "I": one kind of entity without a name
-  if (label.data[1] != '-') return {'O', label};
-  return {prefix, {label.data + 2, label.size - 2}};
+  if (prefix == 0 || (label.size > 1 && label.data[1] != '-')) return outside;
+  // Bare "B", "I": one kind of entity without a name.
+  const Text name = label.size == 1 ? Text{label.data + 1, 0} : Text{label.data + 2, label.size - 2};
+  return {prefix, name, name};
+}
+
+Tag parse_tag(Text label, Aggregation aggregation) {
+  if (is_outside(label)) return {'O', label, label};
+  if (aggregation == Aggregation::kNone) return {'S', label, label};
+  const bool marked = label.size > 1 && (label.data[0] == 'B' || label.data[0] == 'I') && label.data[1] == '-';
+  uint32_t begin = 0;
+  while (begin < label.size && label.data[begin] != '-') ++begin;
+  const Text entity = begin == label.size ? label : Text{label.data + begin + 1, label.size - begin - 1};
+  if (is_outside(entity)) return {'O', label, label};
+  return {marked ? label.data[0] : '\0', marked ? entity : label, entity};
 }
 
 }  // namespace bantam::tasks
 
 namespace bantam {
+
+uint32_t word_label_set(const Model& model) { return has_part(model.task(), kLabelsPart) ? 1 : 0; }
+
+Aggregation file_aggregation(const Model& model, uint32_t set) {
+  const fb::LabelSet* labels = tasks::label_set(model, set == kTaskSet ? word_label_set(model) : set);
+  return labels == nullptr ? Aggregation::kWords : static_cast<Aggregation>(labels->aggregation());
+}
 
 uint32_t task_label_sets(const Model& model) { return own_label_sets(traits(model.task()).parts); }
 

@@ -29,9 +29,13 @@ Status head_output(const Session& session, const Head& head, uint32_t sequence, 
 /// the outside, 0 for a plain label.
 struct Tag {
   char prefix = 'O';
-  Text name;
+  Text name;    // neighbours of the same name may be one entity
+  Text entity;  // what that is called
 };
 Tag parse_tag(Text label, fb::TagScheme scheme);
+/// The same by transformers' strategies, all but kWords: B- and I- are prefixes in every label, and an entity's name is what stands
+/// behind the first "-". kNone: every label is an entity ('S') of its whole name.
+Tag parse_tag(Text label, Aggregation aggregation);
 
 bool same_text(Text a, Text b);
 

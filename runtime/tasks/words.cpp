@@ -6,27 +6,81 @@
 namespace bantam::tasks {
 namespace {
 
-/// Length of the blank at `at`, 0 when there is something else; `*size` is the code point's length either way.
-bool is_blank(Text text, uint32_t at, uint32_t* size) {
+text::CodePoint code_at(Text text, uint32_t at) {
   const auto* bytes = reinterpret_cast<const uint8_t*>(text.data) + at;
-  const text::CodePoint point = text::decode_utf8(bytes, static_cast<uint32_t>(text.size) - at);
-  *size = point.size;
-  return (text::character_class(point.code) & text::kSpace) != 0;
+  return text::decode_utf8(bytes, static_cast<uint32_t>(text.size) - at);
+}
+
+bool is_blank(uint32_t code) { return (text::character_class(code) & text::kSpace) != 0; }
+
+bool is_word_by_itself(uint32_t code) {
+  return (text::character_class(code) & text::kPunctuation) != 0 || text::is_chinese(code);
+}
+
+/// Brackets, quotes and what ends sentences, not ASCII's symbols, which values may begin or end with.
+bool is_mark(uint32_t code) {
+  if (code < 0x80) {
+    for (const char* symbol = "#$%&*+/<=>@\\^_`|~"; *symbol != 0; ++symbol) {
+      if (static_cast<uint32_t>(*symbol) == code) return false;
+    }
+  }
+  return (text::character_class(code) & text::kPunctuation) != 0;
+}
+
+/// Marks alone, with a word beside them.
+bool are_marks(Text text, Offset span) {
+  for (uint32_t at = span.begin; at < span.end;) {
+    const text::CodePoint point = code_at(text, at);
+    if (!is_mark(point.code)) return false;
+    at += point.size;
+  }
+  if (span.end < text.size && !is_blank(code_at(text, span.end).code)) return true;
+  uint32_t before = span.begin;
+  while (before > 0 && (text.data[--before] & 0xC0) == 0x80) {
+  }
+  return span.begin > 0 && !is_blank(code_at(text, before).code);
+}
+
+uint32_t code_points(Text text) {
+  uint32_t count = 0;
+  for (uint32_t at = 0; at < text.size; at += code_at(text, at).size) ++count;
+  return count;
 }
 
 }  // namespace
 
-Offset next_blank_word(Text text, uint32_t from) {
+Offset next_word(Text text, uint32_t from, bool blank_words) {
   const auto end = static_cast<uint32_t>(text.size);
   Offset word{from, from};
-  uint32_t size = 0;
-  while (word.begin < end && is_blank(text, word.begin, &size)) word.begin += size;
-  word.end = word.begin;
-  while (word.end < end && !is_blank(text, word.end, &size)) word.end += size;
+  while (word.begin < end) {
+    const text::CodePoint point = code_at(text, word.begin);
+    word.end = word.begin + point.size;
+    if (!is_blank(point.code)) {
+      if (!blank_words && is_word_by_itself(point.code)) return word;
+      break;
+    }
+    word.begin = word.end;
+  }
+  while (word.end < end) {
+    const text::CodePoint point = code_at(text, word.end);
+    if (is_blank(point.code) || (!blank_words && is_word_by_itself(point.code))) break;
+    word.end += point.size;
+  }
   return word;
 }
 
-bool WordWalk::next(LabelledWord* out) { return blank_words_ ? next_by_blanks(out) : next_by_pieces(out); }
+WordWalk::WordWalk(const EncodedSequence& encoded, const Tokenizer& tokenizer, Text text, Aggregation aggregation,
+                   bool blank_words)
+    : encoded_(encoded),
+      tokenizer_(tokenizer),
+      text_(text),
+      prefix_(tokenizer.continuing_prefix()),
+      aggregation_(aggregation),
+      blank_words_(blank_words) {}
+
+bool WordWalk::next(LabelledWord* out) {
+  return aggregation_ == Aggregation::kWords ? next_of_text(out) : next_of_tokens(out);
+}
 
 /// The first row from `row` on that holds text of sequence 0; row_count at the end.
 uint32_t WordWalk::next_content(uint32_t row) const {
@@ -34,7 +88,7 @@ uint32_t WordWalk::next_content(uint32_t row) const {
   return row;
 }
 
-bool WordWalk::next_by_blanks(LabelledWord* out) {
+bool WordWalk::next_of_text(LabelledWord* out) {
   for (;;) {
     const uint32_t row = next_content(row_);
     if (row >= encoded_.row_count || content_ >= last_) return false;
@@ -43,34 +97,53 @@ bool WordWalk::next_by_blanks(LabelledWord* out) {
     const uint32_t begin = encoded_.offsets[row].begin;
     if (content < first_ || begin < word_.end) continue;  // another window's, or a later piece of the last word
     Offset word = word_;
-    while (word.end <= begin && word.end < text_.size) word = next_blank_word(text_, word.end);
+    while (word.end <= begin && word.end < text_.size) word = next_word(text_, word.end, blank_words_);
     word_ = word;
     if (word.end <= begin) return false;  // beyond the text: not a token of it
-    *out = {word, row};
+    // A token may reach over several words (")?", or CJK words of several characters): they are one.
+    if (!blank_words_) {
+      for (uint32_t piece = row; piece < encoded_.row_count && encoded_.offsets[piece].begin < word_.end;
+           piece = next_content(piece + 1)) {
+        if (encoded_.offsets[piece].end > word_.end) word_.end = encoded_.offsets[piece].end;
+      }
+    }
+    *out = {word_, row, row + 1, !blank_words_ && are_marks(text_, word_)};
     return true;
   }
 }
 
-/// Does the token go on with the word before it ("##ing")?
+/// Does the token continue the word of the token before it? As transformers decides: by the length of its name where names
+/// mark such tokens, else by a blank at its beginning or before it.
 bool WordWalk::continues(uint32_t row) const {
-  bool continues = false;
-  tokenizer_.piece(static_cast<uint32_t>(encoded_.ids[row]), &continues);
-  return continues;
+  const auto id = static_cast<uint32_t>(encoded_.ids[row]);
+  if (encoded_.ids[row] == tokenizer_.unknown_id()) return false;
+  const Offset bytes = encoded_.offsets[row];
+  if (prefix_.size > 0) {
+    return code_points(tokenizer_.token(id)) != code_points({text_.data + bytes.begin, bytes.end - bytes.begin});
+  }
+  if (bytes.begin == 0 || text_.data[bytes.begin - 1] == ' ') return false;
+  return bytes.begin >= text_.size || text_.data[bytes.begin] != ' ';
 }
 
-bool WordWalk::next_by_pieces(LabelledWord* out) {
+bool WordWalk::next_of_tokens(LabelledWord* out) {
+  const bool alone = aggregation_ == Aggregation::kNone || aggregation_ == Aggregation::kSimple;
   for (;;) {
     const uint32_t row = next_content(row_);
     if (row >= encoded_.row_count || content_ >= last_) return false;
     const uint32_t content = content_++;
     row_ = row + 1;
-    if (content < first_ || continues(row) || encoded_.offsets[row].begin < word_.end) continue;
+    const bool text_begins = content == 0 && text_begins_;
+    if (content < first_ || (!alone && !text_begins && continues(row))) continue;
     word_ = encoded_.offsets[row];
-    for (uint32_t more = next_content(row_); more < encoded_.row_count && continues(more);
-         more = next_content(more + 1)) {
+    if (word_.end > text_.size) return false;  // not a token of this text
+    while (!alone) {
+      const uint32_t more = next_content(row_);
+      if (more >= encoded_.row_count || encoded_.offsets[more].end > text_.size || !continues(more)) break;
       word_.end = encoded_.offsets[more].end;
+      row_ = more + 1;
+      ++content_;
     }
-    *out = {word_, row};
+    *out = {word_, row, row_, false};
     return true;
   }
 }

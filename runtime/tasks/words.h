@@ -1,49 +1,61 @@
-// Words of a text and the token row that each is labelled by.
+// Words of a text, and the token rows that each is labelled by.
 #ifndef BANTAM_TASKS_WORDS_H_
 #define BANTAM_TASKS_WORDS_H_
 
 #include "bantam/session.h"
+#include "bantam/tasks.h"
 
 namespace bantam::tasks {
 
-/// First maximal run of non-blanks that begins at byte `from` or later; empty at the end of the text. Blanks are what
-/// the tokenizer splits at: Unicode White_Space. O(bytes passed).
-Offset next_blank_word(Text text, uint32_t from);
+/// First word that begins at byte `from` or later; empty at the end of the text. A word is a maximal run of non-blanks;
+/// unless `blank_words`, punctuation and CJK characters (as BERT has both) are words of their own. Blanks are Unicode
+/// White_Space. O(bytes passed).
+Offset next_word(Text text, uint32_t from, bool blank_words);
 
 struct LabelledWord {
   Offset span;
-  uint32_t row = 0;  // token row of its first piece, in the sequence
+  uint32_t row = 0;  // its first token's, in the sequence
+  uint32_t end = 0;  // behind its last token's; rows between that are not of the first text do not count
+  /// kWords: punctuation without blanks around it, such as a bracket or the end of a sentence; not symbols ("$", "%").
+  bool mark = false;
 };
 
-/// Walks one encoded sequence: each call of next() gives the next word whose first piece is in [first, last) of the
+/// Walks one encoded sequence: each call of next() gives the next word whose first token is in [first, last) of the
 /// content tokens (0: the first of the sequence's rows) and begins at byte `from` or later.
 class WordWalk {
  public:
-  WordWalk(const EncodedSequence& encoded, const Tokenizer& tokenizer, Text text, bool blank_words)
-      : encoded_(encoded), tokenizer_(tokenizer), text_(text), blank_words_(blank_words) {}
+  /// What a word is: kWords: next_word()'s, and what its tokens reach beyond it; kNone, kSimple: a token; kFirst, kAverage,
+  /// kMax: tokens that transformers' pipeline joins. Other values are none.
+  WordWalk(const EncodedSequence& encoded, const Tokenizer& tokenizer, Text text, Aggregation aggregation,
+           bool blank_words);
 
-  void limit(uint32_t first, uint32_t last, uint32_t from) {
+  /// `text_begins`: the sequence's first content token is the text's first.
+  void limit(uint32_t first, uint32_t last, uint32_t from, bool text_begins) {
     first_ = first;
     last_ = last;
     word_ = {from, from};
+    text_begins_ = text_begins;
   }
   bool next(LabelledWord* out);
 
  private:
-  bool next_by_blanks(LabelledWord* out);
-  bool next_by_pieces(LabelledWord* out);
+  bool next_of_text(LabelledWord* out);
+  bool next_of_tokens(LabelledWord* out);
   bool continues(uint32_t row) const;
   uint32_t next_content(uint32_t row) const;
 
   const EncodedSequence& encoded_;
   const Tokenizer& tokenizer_;
   Text text_;
+  Text prefix_;  // of tokens that continue a word; empty: the text tells
+  Aggregation aggregation_;
   bool blank_words_;
+  bool text_begins_ = true;
   uint32_t first_ = 0;
   uint32_t last_ = UINT32_MAX;
   uint32_t row_ = 0;      // next row to look at
   uint32_t content_ = 0;  // content tokens before it
-  Offset word_;           // the word found last; nothing that begins before its end is labelled
+  Offset word_;           // the word found last; words of the text begin at its end or later
 };
 
 }  // namespace bantam::tasks

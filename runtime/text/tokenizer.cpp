@@ -46,6 +46,11 @@ Text Tokenizer::piece(uint32_t id, bool* continues) const {
   return piece.text;
 }
 
+Text Tokenizer::continuing_prefix() const {
+  const flatbuffers::String* prefix = table_ == nullptr ? nullptr : table_of(table_).model()->continuing_prefix();
+  return prefix == nullptr ? Text{} : Text{prefix->c_str(), prefix->size()};
+}
+
 int32_t Tokenizer::id(Text token) const {
   if (table_ == nullptr || token.size > 0xFFFFFFFE) return -1;
   const int32_t found = text::lexicon_of(table_of(table_), data_)

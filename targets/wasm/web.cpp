@@ -191,11 +191,12 @@ int32_t BANTAM_WEB(choose)(uint32_t choices, uint32_t* out, uint32_t capacity, u
   if (status == Status::kOk) put_scores(scores, *count, out);
   return number(status);
 }
-/// set: 0xFFFFFFFF: the task's own.
-int32_t BANTAM_WEB(tag)(uint32_t sequence, uint32_t set, const char* text, uint32_t size, uint32_t* out,
-                        uint32_t capacity, uint32_t* count) {
+/// set: 0xFFFFFFFF: the task's own. aggregation: a value of bantam::Aggregation.
+int32_t BANTAM_WEB(tag)(uint32_t sequence, uint32_t set, uint32_t aggregation, const char* text, uint32_t size,
+                        uint32_t* out, uint32_t capacity, uint32_t* count) {
   auto* found = reinterpret_cast<bantam::Entity*>(out);
-  const Status status = bantam::tag(*web.session, sequence, {text, size}, found, capacity, count, set);
+  const auto how = static_cast<bantam::Aggregation>(aggregation);
+  const Status status = bantam::tag(*web.session, sequence, {text, size}, found, capacity, count, set, how);
   if (status == Status::kOk) put_entities(found, *count, out);
   return number(status);
 }

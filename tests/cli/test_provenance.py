@@ -64,6 +64,7 @@ DECIDING = (
     ),
     (("--task", "encoder"), "weights=i8 task=encoder"),
     (("--tag-scheme", "bioes"), "weights=i8 tag-scheme=bioes"),
+    (("--aggregation", "simple"), "weights=i8 aggregation=simple"),
 )
 SCORES = (
     ((), "weights=i8 calibrate_scores=sha256:..."),

@@ -78,6 +78,7 @@ OPTIONS = {
     "student-layers": ("--student", "layers.json"),
     "student-narrow": ("--student", "narrow.json", "--weights", "f32"),
     "tag-scheme": ("--tag-scheme", "bioes"),
+    "aggregation": ("--aggregation", "simple"),
     "random-blocks": ("--random-blocks", "5"),
     "shortlist-none": ("--shortlist", "none"),
     "entities": ("--entities", "entities.txt"),

@@ -16,6 +16,7 @@ import tokenizers
 import torch
 import transformers
 
+import aggregation
 import colbert
 import elmo
 import encoder_decoders
@@ -525,6 +526,13 @@ def make_linear_attention(root, name, seed):
     write_expected(root / name, 17 if outputs_a_token else 24, seed, first=5, vocabulary=SMALL["vocab_size"])
 
 
+def make_aggregation(root, name, seed):
+    aggregation.make(root / name, name, seed)
+    aggregation.write_expected(root / name)
+    vocabulary = json.loads((root / name / "config.json").read_text())["vocab_size"]
+    write_expected(root / name, 24, seed, first=5, vocabulary=vocabulary)
+
+
 def make_knowledge_ernie(root, name, seed):
     knowledge_ernie.make(root / name, seed)
 
@@ -759,6 +767,7 @@ def main():
     makers += [(name, make_evolved, seed) for seed, name in enumerate(evolved.LAYOUTS, start=610)]
     makers += [(name, make_retro, seed) for seed, name in enumerate(retro.LAYOUTS, start=620)]
     makers += [(name, make_long, seed) for seed, name in enumerate(long_texts.MODELS, start=550)]
+    makers += [(name, make_aggregation, seed) for seed, name in enumerate(aggregation.MODELS, start=700)]
     makers += [(name, make_reformer, seed) for seed, name in enumerate(reformer.MODELS, start=630)]
     # With these texts neither end at once nor go on for ever.
     makers += [(name, make_student, seed) for name, seed in zip(marian.LAYOUTS, (506, 516), strict=True)]

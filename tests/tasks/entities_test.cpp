@@ -24,8 +24,9 @@ std::ostream& operator<<(std::ostream& stream, const Found& found) {
   return stream << found.name << "[" << found.begin << "," << found.end << ")";
 }
 
-/// Word i is bytes [i, i + 1).
-std::vector<Found> decode(const Tags& tags, fb::TagScheme scheme) {
+/// Word i is bytes [i, i + 1); `parse` takes a tag apart.
+template <typename Parse>
+std::vector<Found> decode_with(const Tags& tags, const Parse& parse) {
   std::vector<Found> list;
   tasks::EntityDecoder decoder;
   Entity done;
@@ -33,11 +34,18 @@ std::vector<Found> decode(const Tags& tags, fb::TagScheme scheme) {
     list.push_back({std::string(done.name.data, done.name.size), done.span.begin, done.span.end});
   };
   for (uint32_t i = 0; i < tags.size(); ++i) {
-    const tasks::Tag tag = tasks::parse_tag({tags[i].data(), tags[i].size()}, scheme);
-    if (decoder.push({i, i + 1}, tag, {}, &done)) put();
+    if (decoder.push({i, i + 1}, parse(Text{tags[i].data(), tags[i].size()}), {}, &done)) put();
   }
   if (decoder.finish(&done)) put();
   return list;
+}
+
+std::vector<Found> decode(const Tags& tags, fb::TagScheme scheme) {
+  return decode_with(tags, [scheme](Text tag) { return tasks::parse_tag(tag, scheme); });
+}
+
+std::vector<Found> decode(const Tags& tags, Aggregation aggregation) {
+  return decode_with(tags, [aggregation](Text tag) { return tasks::parse_tag(tag, aggregation); });
 }
 
 using List = std::vector<Found>;
@@ -86,6 +94,23 @@ TEST(Entities, OddLabels) {
   EXPECT_EQ(decode({"B-a-b", "I-a-b"}, iob2), (List{{"a-b", 0, 2}}));
 }
 
+TEST(Entities, OfStrategiesGroupAsTransformersDoes) {
+  const auto simple = Aggregation::kSimple;
+  EXPECT_EQ(decode({"B-a", "I-a", "O", "I-b", "B-b"}, simple), (List{{"a", 0, 2}, {"b", 3, 4}, {"b", 4, 5}}));
+  EXPECT_EQ(decode({"B-a", "I-b", "I-a"}, simple), (List{{"a", 0, 1}, {"b", 1, 2}, {"a", 2, 3}}));
+  // Without prefix a label continues, and is called by what stands behind its first "-".
+  EXPECT_EQ(decode({"PER", "PER", "B-PER", "PER", "I-PER"}, simple), (List{{"PER", 0, 2}, {"PER", 2, 5}}));
+  EXPECT_EQ(decode({"S-a", "S-a", "E-a", "small-town-x"}, simple), (List{{"a", 0, 2}, {"a", 2, 3}, {"town-x", 3, 4}}));
+  // What is called "O" is no entity, but parts others.
+  EXPECT_EQ(decode({"B-a", "B-O", "I-a", "x-O", "I-a"}, simple), (List{{"a", 0, 1}, {"a", 2, 3}, {"a", 4, 5}}));
+  EXPECT_EQ(decode({"B", "I", ""}, simple), (List{{"B", 0, 1}, {"I", 1, 2}, {"", 2, 3}}));
+}
+
+TEST(Entities, WithoutStrategyAreSingleTokensOfTheirLabels) {
+  EXPECT_EQ(decode({"B-a", "I-a", "O", "PER", "B-O"}, Aggregation::kNone),
+            (List{{"B-a", 0, 1}, {"I-a", 1, 2}, {"PER", 3, 4}, {"B-O", 4, 5}}));
+}
+
 /// The definition, word by word: word i continues the entity of word i - 1 exactly when ...
 bool continues(const std::string& before, const std::string& tag) {
   if (before == "O" || tag == "O" || before.substr(2) != tag.substr(2)) return false;
@@ -122,6 +147,8 @@ TEST(Entities, ScoreIsTheSmallestAndBuffersMayBeTooSmall) {
   EXPECT_EQ(found[0].span.end, 5u);
   EXPECT_EQ(found[0].score, 0.4f);
   EXPECT_EQ(found[0].label, 1u);
+  ASSERT_EQ(entities(model, 0, words, labels, 4, found, 2, &count, Aggregation::kFirst), Status::kOk);
+  EXPECT_FLOAT_EQ(found[0].score, 0.65f);  // their mean
   EXPECT_EQ(entities(model, 0, words, labels, 4, found, 1, &count), Status::kBufferTooSmall);
   EXPECT_EQ(count, 2u);
   EXPECT_EQ(entities(model, 1, words, labels, 4, found, 2, &count), Status::kNoSuchTask);

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include <cmath>
 #include <string>
 #include <vector>
 
@@ -13,10 +14,10 @@ namespace {
 
 Text view(const std::string& text) { return {text.data(), text.size()}; }
 
-std::vector<std::string> words_of(const std::string& text) {
+std::vector<std::string> words_of(const std::string& text, bool blank_words = true) {
   std::vector<std::string> words;
-  for (Offset word = tasks::next_blank_word(view(text), 0); word.begin < word.end;
-       word = tasks::next_blank_word(view(text), word.end)) {
+  for (Offset word = tasks::next_word(view(text), 0, blank_words); word.begin < word.end;
+       word = tasks::next_word(view(text), word.end, blank_words)) {
     words.push_back(text.substr(word.begin, word.end - word.begin));
   }
   return words;
@@ -30,6 +31,17 @@ TEST(Words, AreMaximalRunsOfNonBlanks) {
   EXPECT_EQ(words_of("a\u00A0b\u3000c\u2003d"), (List{"a", "b", "c", "d"}));  // no-break, ideographic, em space
   EXPECT_EQ(words_of("a\u200Bb"), (List{"a\u200Bb"}));                        // zero width: no White_Space
   EXPECT_EQ(words_of("\xFF\xFE x"), (List{"\xFF\xFE", "x"}));
+}
+
+TEST(Words, PunctuationAndChineseCharactersAreWordsOfTheirOwn) {
+  using List = std::vector<std::string>;
+  EXPECT_EQ(words_of("", false), List{});
+  EXPECT_EQ(words_of(" \t\n", false), List{});
+  EXPECT_EQ(words_of("rain in (Paris)?", false), (List{"rain", "in", "(", "Paris", ")", "?"}));
+  EXPECT_EQ(words_of("  don't ", false), (List{"don", "'", "t"}));
+  EXPECT_EQ(words_of("\u6211\u4EEC\u53BB Rom\u3002", false),
+            (List{"\u6211", "\u4EEC", "\u53BB", "Rom", "\u3002"}));
+  EXPECT_EQ(words_of("\xFF\xFE x", false), (List{"\xFF\xFE", "x"}));
 }
 
 /// Tag model over {"O", "B-x", "I-x"}; `best` gives the label of each token row.
@@ -102,6 +114,143 @@ TEST(Tag, RefusesOtherTasksAndNoRun) {
   EXPECT_EQ(tag_words(run.session(), 0, view("a"), nullptr, nullptr, 0, &count), Status::kNoSuchTask);
 }
 
+/// What is tagged of "rain in (Par|is)? 北京|go", tokens at these marks and blanks: its names and bytes.
+std::vector<std::string> tagged(Aggregation aggregation, fb::Aggregation stored = fb::Aggregation::words) {
+  FakeRun run;
+  const std::string text = "rain in (Paris)? \u5317\u4EAC go";
+  //            rain in ( Par is ) ? 北京 go
+  prepare(&run, {0, 0, 0, 0, 1, 0, 2, 0, 1, 0, 0});
+  run.task().blank_words = false;
+  run.task().label_sets.front()->aggregation = stored;
+  run.add_sequence({{{0, 0}, 255},
+                    {{0, 4}},
+                    {{5, 7}},
+                    {{8, 9}},
+                    {{9, 12}},
+                    {{12, 14}},
+                    {{14, 15}},
+                    {{15, 16}},
+                    {{17, 23}},
+                    {{24, 26}},
+                    {{0, 0}, 255}});
+  Entity found[8];
+  uint32_t count = 0;
+  EXPECT_EQ(tag(run.session(), 0, view(text), found, 8, &count, kTaskSet, aggregation), Status::kOk);
+  std::vector<std::string> list;
+  for (uint32_t i = 0; i < count; ++i) {
+    list.push_back(std::string(found[i].name.data, found[i].name.size) + ":" +
+                   text.substr(found[i].span.begin, found[i].span.end - found[i].span.begin));
+  }
+  return list;
+}
+
+TEST(Aggregation, EachStrategyHasItsWords) {
+  using List = std::vector<std::string>;
+  // A token that reaches over two words makes them one. The bracket, which has a label, is of no entity.
+  EXPECT_EQ(tagged(Aggregation::kWords), (List{"x:Paris", "x:\u5317\u4EAC"}));
+  EXPECT_EQ(tagged(Aggregation::kNone), (List{"B-x:Par", "I-x:)", "B-x:\u5317\u4EAC"}));
+  EXPECT_EQ(tagged(Aggregation::kSimple), (List{"x:Par", "x:)", "x:\u5317\u4EAC"}));
+  // Tokens do not say that they continue a word: blanks do.
+  EXPECT_EQ(tagged(Aggregation::kFirst), (List{"x:\u5317\u4EAC"}));
+  EXPECT_EQ(tagged(Aggregation::kMax), (List{"x:\u5317\u4EAC"}));
+  EXPECT_EQ(tagged(Aggregation::kAverage), (List{"x:\u5317\u4EAC"}));
+  EXPECT_EQ(tagged(Aggregation::kFile), tagged(Aggregation::kWords));
+  EXPECT_EQ(tagged(Aggregation::kFile, fb::Aggregation::none), tagged(Aggregation::kNone));
+}
+
+TEST(Tag, MarksThatTouchWordsPartEntitiesButBelongToNone) {
+  const auto found_in = [](const std::string& text, const std::vector<uint32_t>& labels) {
+    FakeRun run;
+    prepare(&run, labels);
+    run.task().blank_words = false;
+    std::vector<FakeToken> tokens;
+    for (Offset word = tasks::next_word(view(text), 0, false); word.begin < word.end;
+         word = tasks::next_word(view(text), word.end, false)) {
+      tokens.push_back({word});
+    }
+    EXPECT_EQ(tokens.size(), labels.size()) << text;
+    run.add_sequence(tokens);
+    Entity found[8];
+    uint32_t count = 0;
+    EXPECT_EQ(tag(run.session(), 0, view(text), found, 8, &count), Status::kOk);
+    std::string list;
+    for (uint32_t i = 0; i < count; ++i) {
+      list += "[" + text.substr(found[i].span.begin, found[i].span.end - found[i].span.begin) + "]";
+    }
+    return list;
+  };
+  EXPECT_EQ(found_in("in (Paris)?", {0, 1, 2, 2, 1}), "[Paris]");
+  EXPECT_EQ(found_in("\u201CRom\u201D\u3002", {1, 2, 2, 1}), "[Rom]");
+  EXPECT_EQ(found_in("Ann-Lee", {1, 2, 2}), "[Ann-Lee]");
+  EXPECT_EQ(found_in("Ann-Lee", {1, 0, 2}), "[Ann][Lee]");
+  EXPECT_EQ(found_in("Ann - Lee !", {1, 2, 2, 2}), "[Ann - Lee !]");  // words by themselves
+  EXPECT_EQ(found_in("$5 or 6%", {1, 2, 0, 1, 2}), "[$5][6%]");
+}
+
+/// One word of tokens with these logits; `scored` gets its entity's score.
+uint32_t label_of_word(const std::vector<float>& logits, uint32_t labels, Aggregation aggregation, float* score) {
+  FakeRun run;
+  run.task().kind = fb::TaskKind::tag;
+  const auto tokens = static_cast<uint32_t>(logits.size()) / labels;
+  run.add_labels(0, label_names(labels));
+  run.add_output({fb::OutputRole::tags, labels, true, logits});
+  std::vector<FakeToken> sequence;
+  for (uint32_t i = 0; i < tokens; ++i) sequence.push_back({{i, i + 1}});
+  run.add_sequence(sequence);
+  const std::string text(tokens, 'a');
+  Offset span;
+  LabelScore label;
+  uint32_t count = 0;
+  EXPECT_EQ(tag_words(run.session(), 0, view(text), &span, &label, 1, &count, kTaskSet, aggregation), Status::kOk);
+  EXPECT_EQ(count, 1u);
+  EXPECT_EQ(span.end, tokens);
+  *score = label.score;
+  return label.label;
+}
+
+TEST(Aggregation, FirstMaxAndAverageChooseTheLabelOfAWord) {
+  // Probabilities .5 .3 .2, .1 .8 .1, .3 .1 .6.
+  const std::vector<float> p = {0.5f, 0.3f, 0.2f, 0.1f, 0.8f, 0.1f, 0.3f, 0.1f, 0.6f};
+  std::vector<float> logits;
+  for (const float x : p) logits.push_back(std::log(x));
+  float score = 0;
+  EXPECT_EQ(label_of_word(logits, 3, Aggregation::kFirst, &score), 0u);
+  EXPECT_NEAR(score, 0.5f, 1e-6);
+  EXPECT_EQ(label_of_word(logits, 3, Aggregation::kMax, &score), 1u);
+  EXPECT_NEAR(score, 0.8f, 1e-6);
+  EXPECT_EQ(label_of_word(logits, 3, Aggregation::kAverage, &score), 1u);
+  EXPECT_NEAR(score, 0.4f, 1e-6);
+  // Ties: the first token, and the first label.
+  const std::vector<float> same = {1.0f, 0.0f, 0.0f, 1.0f};
+  EXPECT_EQ(label_of_word(same, 2, Aggregation::kMax, &score), 0u);
+  EXPECT_EQ(label_of_word(same, 2, Aggregation::kAverage, &score), 0u);
+}
+
+TEST(Aggregation, AveragesMoreLabelsThanABlockHolds) {
+  constexpr uint32_t kLabels = 700;
+  std::vector<float> logits(2 * kLabels, 0.0f);
+  logits[3] = 6;
+  logits[650] = 5.9f;
+  logits[kLabels + 650] = 5.9f;
+  float score = 0;
+  EXPECT_EQ(label_of_word(logits, kLabels, Aggregation::kAverage, &score), 650u);
+  const double first = std::exp(5.9) / (698 + std::exp(6.0) + std::exp(5.9));
+  const double second = std::exp(5.9) / (699 + std::exp(5.9));
+  EXPECT_NEAR(score, (first + second) / 2, 1e-5);
+}
+
+TEST(Aggregation, RefusesValuesThatAreNone) {
+  FakeRun run;
+  prepare(&run, {0, 0, 0});
+  run.add_words("a");
+  uint32_t count = 0;
+  Entity entity;
+  EXPECT_EQ(tag(run.session(), 0, view("a"), &entity, 1, &count, kTaskSet, static_cast<Aggregation>(6)),
+            Status::kInvalidArgument);
+  EXPECT_EQ(entities(run.model(), 0, nullptr, nullptr, 0, &entity, 1, &count, static_cast<Aggregation>(6)),
+            Status::kInvalidArgument);
+}
+
 TEST(Windows, FollowEachOtherAndMeetInTheOverlap) {
   const WindowPlan plan{10, 4, 2};
   ASSERT_EQ(window_count(plan), 4u);
@@ -152,6 +301,7 @@ RC_GTEST_PROP(Windows, WordsAreLabelledAsInOnePass, ()) {
   plan.total = static_cast<uint32_t>(pieces.size());
   plan.size = *rc::gen::inRange<uint32_t>(1, 20);
   plan.overlap = *rc::gen::inRange<uint32_t>(0, plan.size);
+  const auto how = *rc::gen::element(Aggregation::kWords, Aggregation::kFirst, Aggregation::kSimple);
   std::vector<Offset> spans(text.size() + 1);
   std::vector<LabelScore> labels(text.size() + 1);
   uint32_t words = 0;
@@ -169,14 +319,23 @@ RC_GTEST_PROP(Windows, WordsAreLabelledAsInOnePass, ()) {
     run.add_sequence(tokens);
     uint32_t count = 0;
     RC_ASSERT(tag_window(run.session(), 0, view(text), window, &resume, spans.data() + words, labels.data() + words,
-                         static_cast<uint32_t>(spans.size()) - words, &count) == Status::kOk);
+                         static_cast<uint32_t>(spans.size()) - words, &count, kTaskSet, how) == Status::kOk);
     words += count;
+  }
+  if (how == Aggregation::kSimple) {
+    RC_ASSERT(words == pieces.size());
+    for (uint32_t w = 0; w < words; ++w) {
+      RC_ASSERT(spans[w].begin == pieces[w].begin);
+      RC_ASSERT(labels[w].label == label_of_piece(w));
+    }
+    return;
   }
   RC_ASSERT(words == lengths.size());
   uint32_t piece = 0;
   for (uint32_t w = 0; w < words; ++w) {
     RC_ASSERT(spans[w].begin == pieces[piece].begin);
-    RC_ASSERT(spans[w].end == pieces[piece].begin + lengths[w]);
+    // Where a window ends inside a word, what kFirst sees of it does.
+    if (how == Aggregation::kWords) RC_ASSERT(spans[w].end == pieces[piece].begin + lengths[w]);
     RC_ASSERT(labels[w].label == label_of_piece(piece));
     piece += lengths[w];
   }

@@ -345,6 +345,22 @@ bantam_status bantam_tag(const bantam_session* session, uint32_t sequence, banta
 bantam_status bantam_tag_set(const bantam_session* session, uint32_t sequence, uint32_t set, bantam_text text,
                              bantam_entity* out, uint32_t capacity, uint32_t* count);
 
+/* How labels of tokens become entities; bantam/tasks.h says what each means. */
+typedef enum bantam_aggregation {
+  BANTAM_AGGREGATION_WORDS = 0,
+  BANTAM_AGGREGATION_NONE = 1,
+  BANTAM_AGGREGATION_SIMPLE = 2,
+  BANTAM_AGGREGATION_FIRST = 3,
+  BANTAM_AGGREGATION_AVERAGE = 4,
+  BANTAM_AGGREGATION_MAX = 5,
+  BANTAM_AGGREGATION_FILE = 255 /* the file's */
+} bantam_aggregation;
+
+/* bantam_tag_set by another aggregation than the file's. `set`: 0xFFFFFFFF: the one that the task reads. */
+bantam_status bantam_tag_as(const bantam_session* session, uint32_t sequence, uint32_t set,
+                            bantam_aggregation aggregation, bantam_text text, bantam_entity* out, uint32_t capacity,
+                            uint32_t* count);
+
 typedef struct bantam_find_options {
   size_t size;     /* sizeof(bantam_find_options): bantam_find_options_init writes it */
   float threshold; /* probability over which a span is found; 0: the file's */

@@ -41,23 +41,45 @@ Status choose(const Session& session, uint32_t first, uint32_t choices, LabelSco
               uint32_t* count);
 
 struct Entity {
-  uint32_t label = 0;  // index into label set `set`; the tag without its prefix is entity_name()
-  Text name;           // label without B-/I-/E-/S- prefix, points into the file
+  uint32_t label = 0;  // index into label set `set`: its first word's
+  Text name;           // label without B-/I-/E-/S- prefix (kNone: with it), points into the file
   Offset span;         // bytes of the original text
-  float score = 0;     // smallest of its words' label probabilities
+  float score = 0;     // smallest of its words' label probabilities (kWords), or their mean
+};
+
+/// How labels of tokens become entities. kWords: each word has the label of its first token; words are what blanks, punctuation and
+/// CJK characters separate (files of older versions: blanks alone), and the file's tag scheme says which words are one entity.
+/// Punctuation that touches a word may part entities, but is at the edge of none.
+/// The others are the aggregation strategies of transformers' token-classification pipeline, with the same answers: kNone: each
+/// token is an entity; kSimple: neighbouring tokens of the same kind are one; kFirst, kAverage, kMax: the tokens of a word have one label
+/// first: the first token's, that of the greatest mean of probabilities, or that of the greatest probability.
+enum class Aggregation : uint8_t {
+  kWords = 0,
+  kNone = 1,
+  kSimple = 2,
+  kFirst = 3,
+  kAverage = 4,
+  kMax = 5,
+  kFile = 255  // the file's
 };
 
 /// The label set of words that the task reads: word_label_set().
 constexpr uint32_t kTaskSet = UINT32_MAX;
 
-/// Entities (tag) or slots (joint) of one sequence, or those of a further label set of words. `text` is the original first
-/// text. Writes *count, kBufferTooSmall if there are more than `capacity`.
-Status tag(const Session& session, uint32_t sequence, Text text, Entity* out, uint32_t capacity, uint32_t* count,
-           uint32_t set = kTaskSet);
+/// What the file says of a label set of words.
+Aggregation file_aggregation(const Model& model, uint32_t set = kTaskSet);
 
-/// Label of every word (a maximal run of non-blanks): for evaluation. `spans` and `labels` of capacity.
+/// Entities (tag) or slots (joint) of one sequence, or those of a further label set of words. `text` is the original first
+/// text. Writes *count, kBufferTooSmall if there are more than `capacity`. O(tokens * labels); kAverage: tokens * labels more often,
+/// once a block of 256 labels.
+Status tag(const Session& session, uint32_t sequence, Text text, Entity* out, uint32_t capacity, uint32_t* count,
+           uint32_t set = kTaskSet, Aggregation aggregation = Aggregation::kFile);
+
+/// Label of every word, as `aggregation` understands words (kNone, kSimple: tokens): for evaluation. There are at most as many as the
+/// sequence has tokens. `spans` and `labels` of capacity.
 Status tag_words(const Session& session, uint32_t sequence, Text text, Offset* spans, LabelScore* labels,
-                 uint32_t capacity, uint32_t* count, uint32_t set = kTaskSet);
+                 uint32_t capacity, uint32_t* count, uint32_t set = kTaskSet,
+                 Aggregation aggregation = Aggregation::kFile);
 
 /// What find() takes.
 struct FindOptions {
@@ -76,7 +98,7 @@ Status find(const Session& session, uint32_t sequence, const FindOptions& option
 /// Labelled words in text order to the entities of label set `set` (0: tag, 1: joint, or a further one). What tag() does with what
 /// tag_words() gives. Writes *count, kBufferTooSmall if there are more than `capacity`.
 Status entities(const Model& model, uint32_t set, const Offset* words, const LabelScore* labels, uint32_t word_count,
-                Entity* out, uint32_t capacity, uint32_t* count);
+                Entity* out, uint32_t capacity, uint32_t* count, Aggregation aggregation = Aggregation::kFile);
 
 /// The label set of words: 0 in a tag file, 1 in a joint one.
 uint32_t word_label_set(const Model& model);
@@ -154,10 +176,11 @@ struct Window {
 uint32_t window_count(const WindowPlan& plan);             // at least 1
 Window window_at(const WindowPlan& plan, uint32_t index);  // index < window_count
 
-/// tag_words() of one window: only words whose first piece the window decides. `*resume` is 0 before the first
+/// tag_words() of one window: only words whose first token the window decides. `*resume` is 0 before the first
 /// window and carries the end of the last labelled word from window to window, in order.
 Status tag_window(const Session& session, uint32_t sequence, Text text, const Window& window, uint32_t* resume,
-                  Offset* spans, LabelScore* labels, uint32_t capacity, uint32_t* count, uint32_t set = kTaskSet);
+                  Offset* spans, LabelScore* labels, uint32_t capacity, uint32_t* count, uint32_t set = kTaskSet,
+                  Aggregation aggregation = Aggregation::kFile);
 
 }  // namespace bantam
 BANTAM_EXPORT_END

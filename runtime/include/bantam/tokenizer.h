@@ -61,6 +61,8 @@ class Tokenizer {
   /// What the token is in a text: without the mark of a continuation. `*continues` (may be null): whether it goes on with
   /// the word of the token before it ("##ing").
   Text piece(uint32_t id, bool* continues = nullptr) const;
+  /// What begins the tokens that continue a word ("##"); empty where tokens do not say it.
+  Text continuing_prefix() const;
   /// Id of exactly this vocabulary entry or added token, -1 if there is none. O(log n) or better.
   int32_t id(Text token) const;
   bool is_special(uint32_t id) const;

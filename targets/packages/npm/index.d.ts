@@ -60,6 +60,8 @@ export interface RunOptions {
   top?: number;
   /** embed: what the text is for, which decides about the model's prompt before it; default: plain. */
   role?: "plain" | "query" | "document";
+  /** tag, joint: how labels of tokens become entities; default: the file's way. */
+  aggregation?: "none" | "simple" | "first" | "average" | "max" | "words";
   /** find: what to look for, in words of your own. */
   labels?: string[];
   threshold?: number;

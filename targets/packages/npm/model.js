@@ -30,6 +30,8 @@ const INVALID_ARGUMENT = 1,
   INDEX_OUT_OF_RANGE = 12,
   BUFFER_TOO_SMALL = 17;
 const OWN_SET = 0xffffffff;
+// How labels of tokens become entities: the numbers of bantam/tasks.h.
+const AGGREGATIONS = { words: 0, none: 1, simple: 2, first: 3, average: 4, max: 5, file: 255 };
 const RECORD = 32; // bytes of one answer, at most
 
 const encoder = new TextEncoder();
@@ -293,8 +295,16 @@ export class Model {
     ];
   }
 
-  #tagged(sequence, one, set) {
-    return this.#entities(one, (at, n, count) => this.#m.x.tag(sequence, set, one.at, one.first.length, at, n, count));
+  #tagged(sequence, one, set, { aggregation = "file" }) {
+    const how = AGGREGATIONS[aggregation];
+    if (!Object.hasOwn(AGGREGATIONS, aggregation))
+      throw new BantamError(
+        `aggregation: "${aggregation}" is not one of none, simple, first, average, max and words`,
+        INVALID_ARGUMENT,
+      );
+    return this.#entities(one, (at, n, count) =>
+      this.#m.x.tag(sequence, set, how, one.at, one.first.length, at, n, count),
+    );
   }
 
   #answer(sequence, one, options) {
@@ -316,9 +326,9 @@ export class Model {
     if (task === undefined) Object.assign(answer, { label: answer.labels[0]?.label, score: answer.labels[0]?.score });
     if (task === "joint") {
       const { label, score } = answer.labels[0];
-      Object.assign(answer, { intent: { label, score }, slots: this.#tagged(sequence, one, OWN_SET) });
+      Object.assign(answer, { intent: { label, score }, slots: this.#tagged(sequence, one, OWN_SET, options) });
     }
-    if (task === "tag") answer.entities = this.#tagged(sequence, one, OWN_SET);
+    if (task === "tag") answer.entities = this.#tagged(sequence, one, OWN_SET, options);
     if (task === "find") {
       const { threshold = 0, nested = false, several = false, labels } = options;
       answer.entities = this.#entities(
@@ -346,7 +356,7 @@ export class Model {
       if (!further) continue;
       const found =
         this.task === "tag"
-          ? { entities: this.#tagged(sequence, one, set) }
+          ? { entities: this.#tagged(sequence, one, set, options) }
           : this.#labelled(sequence, set, options.top ?? 5);
       (answer.sets ??= {})[name] = found;
     }

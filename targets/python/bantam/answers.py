@@ -17,10 +17,11 @@ _MOST_LEVELS = 16  # bantam::kMostLevels
 class Item:
     """One input on its way: its texts, their UTF-8, and what the caller wants of it."""
 
-    __slots__ = ("first", "second", "data", "context")
+    __slots__ = ("first", "second", "data", "context", "aggregation")
 
-    def __init__(self, first, second, data, context=b""):
+    def __init__(self, first, second, data, context=b"", aggregation=native.AGGREGATIONS[None]):
         self.first, self.second, self.data, self.context = first, second, data, context
+        self.aggregation = aggregation
 
 
 def _labels(session, sequence: int, top, label_set: int):
@@ -59,7 +60,7 @@ def _words(session, sequence: int, item: Item, label_set: int) -> list:
     text = native.Text(ctypes.cast(buffer, ctypes.c_void_p), len(item.data))
 
     def ask(found, capacity, count):
-        return _lib.tag_set(session.handle, sequence, label_set, text, found, capacity, count)
+        return _lib.tag_as(session.handle, sequence, label_set, item.aggregation, text, found, capacity, count)
 
     return _spans(Positions(item.first, item.data), session.entities(ask))
 

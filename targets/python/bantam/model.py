@@ -145,12 +145,14 @@ class Model:
         threshold: float = 0.0,
         nested: bool = False,
         several: bool = False,
+        aggregation: str | None = None,
     ) -> Any:
         """The task's answer to a text, a list of them to a list, an iterator to an iterator (which is read batch by batch).
 
         An input is a str, a pair of them (tuple), or a dict of text and text_pair, or question and context. top_k: so many labels or
         candidates as a list, 0: all. threads: of a list or iterator, so many runs at once. choices, labels (with threshold, nested,
-        several): of files that choose, and that find spans for labels of yours."""
+        several): of files that choose, and that find spans for labels of yours. aggregation: of files that tag words, how labels of
+        tokens become entities: none, simple, first, average or max, as transformers' aggregation_strategy, or words; None: the file's."""
         if (
             type(inputs) is str
             and text_pair is None
@@ -158,6 +160,7 @@ class Model:
             and choices is None
             and labels is None
             and context is None
+            and aggregation is None
         ):
             one = self._one
             if one is not None:
@@ -171,6 +174,12 @@ class Model:
             return self._choose(inputs, choices)
         if labels is not None or file.task == "find":
             return self._find(inputs, labels, threshold, nested, several)
+        if aggregation is not None:
+            if aggregation not in native.AGGREGATIONS:
+                raise ValueError(f"aggregation: {aggregation!r} is not one of none, simple, first, average, max and words")
+            if file.task not in ("tag", "joint"):
+                raise BantamError(native.NO_SUCH_TASK, file.path, f"it is for {file.task}: leave aggregation out")
+        how = native.AGGREGATIONS[aggregation]
         top = None if top_k is None else _positive(top_k, "top_k", zero=True)
         size = self._batch(batch_size)
         threads = _positive(threads, "threads")
@@ -178,25 +187,25 @@ class Model:
             raise BantamError(native.NO_SUCH_TASK, file.path, f"of files for {file.task} there are outputs() only")
         if isinstance(inputs, (str, dict, tuple)) or text_pair is not None:
             one = (inputs, text_pair) if text_pair is not None else inputs
-            return self._answers([one], top, 1, 1, single=True)[0]
+            return self._answers([one], top, 1, 1, how, single=True)[0]
         if isinstance(inputs, list):
-            return self._answers(inputs, top, size, threads)
+            return self._answers(inputs, top, size, threads, how)
         if isinstance(inputs, (bytes, bytearray)) or not hasattr(inputs, "__iter__"):
             raise TypeError(f"a str, a pair, a list or an iterator of them is wanted, not {type(inputs).__name__}")
         if not hasattr(inputs, "__next__"):
-            return self._answers(list(inputs), top, size, threads)  # an array or a column
-        return self._stream(inputs, top, size, threads)
+            return self._answers(list(inputs), top, size, threads, how)  # an array or a column
+        return self._stream(inputs, top, size, threads, how)
 
     def _batch(self, batch_size: int | None) -> int:
         return self._sessions.sequences if batch_size is None else _positive(batch_size, "batch_size")
 
-    def _stream(self, inputs: Iterator, top, size: int, threads: int):
+    def _stream(self, inputs: Iterator, top, size: int, threads: int, aggregation: int):
         from itertools import islice
 
         while part := list(islice(inputs, _AHEAD * size * threads)):
-            yield from self._answers(part, top, size, threads)
+            yield from self._answers(part, top, size, threads, aggregation)
 
-    def _items(self, inputs: list, single: bool = False) -> list:
+    def _items(self, inputs: list, single: bool = False, aggregation: int = native.AGGREGATIONS[None]) -> list:
         """Of pairs all or none."""
         file = self._open()
         items = []
@@ -205,7 +214,7 @@ class Model:
             first, second = input_of(value, None if single else index)
             what = "text" if single else f"text {index}"
             data = prompt + utf8(first, what)
-            items.append(Item(first, second, data, b"" if second is None else utf8(second, what)))
+            items.append(Item(first, second, data, b"" if second is None else utf8(second, what), aggregation))
             if second is not None and file.task not in TAKES_SECOND:
                 raise TypeError(f"{what}: the file's task, {file.task}, answers one text, not a pair")
             if second is None and file.task in NEEDS_SECOND:
@@ -214,8 +223,8 @@ class Model:
                 )
         return items
 
-    def _answers(self, inputs: list, top, size: int, threads: int, single: bool = False) -> list:
-        items, answers = self._items(inputs, single), [None] * len(inputs)
+    def _answers(self, inputs: list, top, size: int, threads: int, aggregation: int, single: bool = False) -> list:
+        items, answers = self._items(inputs, single, aggregation), [None] * len(inputs)
         if self._open().task == "embed":
             return list(self._rows(items, size, threads).take())
         decoder = DECODERS[self._open().task]

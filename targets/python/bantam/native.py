@@ -38,6 +38,9 @@ TASKS = (
     " generate find sparse_embed"
 ).split()
 
+# bantam_aggregation, by name; None: the file's.
+AGGREGATIONS = {"words": 0, "none": 1, "simple": 2, "first": 3, "average": 4, "max": 5, None: 255}
+
 
 class Model(Structure):
     _fields_ = [("opaque", c_uint64 * 16)]
@@ -194,7 +197,7 @@ _PROTOTYPES = {
     "label_logits": (c_int, c_void_p, c_uint32, c_uint32, c_void_p, c_void_p),
     "choose": (c_int, c_void_p, c_uint32, c_uint32, c_void_p, c_uint32, c_void_p),
     "tag": (c_int, c_void_p, c_uint32, Text, c_void_p, c_uint32, c_void_p),
-    "tag_set": (c_int, c_void_p, c_uint32, c_uint32, Text, c_void_p, c_uint32, c_void_p),
+    "tag_as": (c_int, c_void_p, c_uint32, c_uint32, c_int, Text, c_void_p, c_uint32, c_void_p),
     "find_options_init_sized": (None, c_void_p, c_size_t),
     "find": (c_int, c_void_p, c_uint32, c_void_p, c_void_p, c_uint32, c_void_p),
     "find_answer": (c_int, c_void_p, c_uint32, c_void_p),
