@@ -199,11 +199,12 @@ void add_convert(Program& program) {
           "evaluates)")
       .value("SEED");
   command
-      .add_option("--aggregation", arguments->options.aggregation,
-                  "How labels of tokens become entities: none, simple, first, average or max, as transformers' pipeline\n"
-                  "aggregates them, or words: the label of each word's first token, joined by --tag-scheme\n"
-                  "(default: first where tokens say which of them continue a word, else simple; words of BIOES labels,\n"
-                  "of CRFs and of models that have intents, too)")
+      .add_option(
+          "--aggregation", arguments->options.aggregation,
+          "How labels of tokens become entities: none, simple, first, average or max, as transformers' pipeline\n"
+          "aggregates them, or words: the label of each word's first token, joined by --tag-scheme\n"
+          "(default: first where tokens say which of them continue a word, else simple; words of BIOES labels,\n"
+          "of CRFs and of models that have intents, too)")
       .takes(one_of({"none", "simple", "first", "average", "max", "words"}))
       .value("STRATEGY");
   command.heading("Types of weights");

@@ -28,9 +28,10 @@ void add_engine_options(Command& command, EngineOptions* options) {
 
 void add_aggregation_option(Command& command, Aggregation* aggregation) {
   command
-      .add_option("--aggregation", *aggregation,
-                  "How labels of tokens become entities: none, simple, first, average or max, as transformers' pipeline\n"
-                  "aggregates them, or words (default: the file's)")
+      .add_option(
+          "--aggregation", *aggregation,
+          "How labels of tokens become entities: none, simple, first, average or max, as transformers' pipeline\n"
+          "aggregates them, or words (default: the file's)")
       .takes(choices(convert::aggregation_words()))
       .value("STRATEGY");
 }

@@ -45,7 +45,7 @@ void choose_aggregation(const ImportOptions& options, Graph& graph, Problems& pr
   const bool own = (parts & kLabelsPart) != 0 || has_chain(graph);
   for (const auto& set : task->label_sets) {
     if (graph.model.outputs.at(set->output)->role != fb::OutputRole::tags) continue;
-    const Aggregation usual = own || !reads_alike(*set)     ? Aggregation::kWords
+    const Aggregation usual = own || !reads_alike(*set)    ? Aggregation::kWords
                               : marks_continuations(graph) ? Aggregation::kFirst
                                                            : Aggregation::kSimple;
     set->aggregation = static_cast<fb::Aggregation>(asked == Aggregation::kFile ? usual : asked);

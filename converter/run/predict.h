@@ -31,7 +31,7 @@ struct PredictOptions {
   std::vector<std::string> labels;   // of files that find spans for them
   FindOptions find;
   Aggregation aggregation = Aggregation::kFile;  // of labels of words
-  bool logits = false;  // what the labels' scores are made of is kept, too
+  bool logits = false;                           // what the labels' scores are made of is kept, too
 };
 
 /// What a label set beyond the task's own says: labels of the text, or of its words.

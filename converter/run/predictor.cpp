@@ -5,9 +5,9 @@
 #include "bantam/predict.h"
 #include "base/guard.h"
 #include "base/status_error.h"
+#include "graph/aggregation.h"
 #include "run/predict.h"
 #include "run/spelled_token.h"
-#include "graph/aggregation.h"
 
 namespace bantam {
 namespace {

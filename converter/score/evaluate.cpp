@@ -1,9 +1,9 @@
 #include "bantam/evaluate.h"
 
 #include "base/guard.h"
+#include "graph/aggregation.h"
 #include "score/eval_data.h"
 #include "score/eval_run.h"
-#include "graph/aggregation.h"
 
 namespace bantam {
 

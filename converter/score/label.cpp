@@ -109,11 +109,12 @@ class Labeller {
   std::string key(const ModelFile& file) const {
     struct stat status = {};
     const bool known = options_.input != "-" && stat(options_.input.c_str(), &status) == 0;
-    std::string all = fmt::format(
-        "{} {} {}/{} {} {} {} {} {} {} {} {} {}", known ? status.st_size : 0,
-        known ? status.st_mtim.tv_sec * 1000000000 + status.st_mtim.tv_nsec : 0, options_.shard, options_.shards,
-        options_.text, options_.pair, options_.as, static_cast<int>(options_.on_error), options_.predict.top,
-        options_.predict.strict, options_.predict.stride.value_or(UINT32_MAX), static_cast<int>(options_.predict.aggregation), fmt::join(options_.predict.labels, ","));
+    std::string all =
+        fmt::format("{} {} {}/{} {} {} {} {} {} {} {} {} {}", known ? status.st_size : 0,
+                    known ? status.st_mtim.tv_sec * 1000000000 + status.st_mtim.tv_nsec : 0, options_.shard,
+                    options_.shards, options_.text, options_.pair, options_.as, static_cast<int>(options_.on_error),
+                    options_.predict.top, options_.predict.strict, options_.predict.stride.value_or(UINT32_MAX),
+                    static_cast<int>(options_.predict.aggregation), fmt::join(options_.predict.labels, ","));
     all += sha256_of_file(file.path());
     Sha256 digest;
     digest.update(all.data(), all.size());

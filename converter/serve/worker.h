@@ -43,7 +43,7 @@ struct WorkerOptions {
   convert::EngineOptions engine;  // packed
   uint32_t top = 5;
   Aggregation aggregation = Aggregation::kFile;  // of files that give labels of words
-  size_t queue = 4096;  // texts that may wait
+  size_t queue = 4096;                           // texts that may wait
 };
 
 class Worker {

@@ -27,9 +27,7 @@ struct TokenRows {
     tasks::select_best<uint32_t>(logits(row), &best, 1);
     return best;
   }
-  LabelScore scored(LabelScore best, uint32_t row) const {
-    return {best.label, math.of(softmax(row), best.score)};
-  }
+  LabelScore scored(LabelScore best, uint32_t row) const { return {best.label, math.of(softmax(row), best.score)}; }
 
   /// The greatest probability of all tokens of a word (ties: the first token's).
   LabelScore greatest(const tasks::LabelledWord& word) const {
@@ -153,15 +151,15 @@ Status tag_window(const Session& session, uint32_t sequence, Text text, const Wi
   uint32_t last = *resume;
   const uint32_t words = words_of(session.model(), set);
   if (aggregation == Aggregation::kFile) aggregation = file_aggregation(session.model(), words);
-  const Status status = for_words(session, sequence, text, window, *resume, words, aggregation,
-                                  [&](Offset span, const WordLabel& label) {
-                                    if (found < capacity) {
-                                      spans[found] = span;
-                                      labels[found] = label.scored();
-                                    }
-                                    ++found;
-                                    last = span.end;
-                                  });
+  const Status status =
+      for_words(session, sequence, text, window, *resume, words, aggregation, [&](Offset span, const WordLabel& label) {
+        if (found < capacity) {
+          spans[found] = span;
+          labels[found] = label.scored();
+        }
+        ++found;
+        last = span.end;
+      });
   if (status != Status::kOk) return status;
   *count = found;
   *resume = last;
@@ -183,13 +181,13 @@ Status tag(const Session& session, uint32_t sequence, Text text, Entity* out, ui
   tasks::EntityDecoder decoder = tags.decoder();
   tasks::EntitySink sink{out, capacity};
   Entity done;
-  const Status status = for_words(session, sequence, text, kWhole, 0, words, aggregation,
-                                  [&](Offset span, const WordLabel& label) {
-                                    const tasks::Tag tag = tags.tag(label.label());
-                                    // A word outside of entities needs no score.
-                                    const LabelScore found = tag.prefix == 'O' ? label.unscored() : label.scored();
-                                    if (decoder.push(span, tag, found, &done)) sink.put(done);
-                                  });
+  const Status status =
+      for_words(session, sequence, text, kWhole, 0, words, aggregation, [&](Offset span, const WordLabel& label) {
+        const tasks::Tag tag = tags.tag(label.label());
+        // A word outside of entities needs no score.
+        const LabelScore found = tag.prefix == 'O' ? label.unscored() : label.scored();
+        if (decoder.push(span, tag, found, &done)) sink.put(done);
+      });
   if (status != Status::kOk) return status;
   if (decoder.finish(&done)) sink.put(done);
   *count = sink.count;

@@ -18,8 +18,44 @@ SHAPE = dict(
 DISTIL = dict(dim=24, hidden_dim=32, n_layers=1, n_heads=2, max_position_embeddings=130)
 
 NAMES = ["Paris", "New York", "Zoë", "Ann-Lee", "O'Hare", "Jürgen", "北京", "上海", "東京", "İzmir", "São Paulo", "ﬁlm"]
-WORDS = ["rain", "in", "is", "it's", "don't", "we", "going", "to", "unbelievable", "我们去", "ありがとう", "xyzzy", "3.14", "x:y"]
-MARKS = [".", ",", "?", "!", "...", ";", " - ", "/", "—", "。", "、", "'s", ")", "”", '"', "»", "🙂", "\u00ad", "\u200b", "☃"]
+WORDS = [
+    "rain",
+    "in",
+    "is",
+    "it's",
+    "don't",
+    "we",
+    "going",
+    "to",
+    "unbelievable",
+    "我们去",
+    "ありがとう",
+    "xyzzy",
+    "3.14",
+    "x:y",
+]
+MARKS = [
+    ".",
+    ",",
+    "?",
+    "!",
+    "...",
+    ";",
+    " - ",
+    "/",
+    "—",
+    "。",
+    "、",
+    "'s",
+    ")",
+    "”",
+    '"',
+    "»",
+    "🙂",
+    "\u00ad",
+    "\u200b",
+    "☃",
+]
 OPENING = ["(", "[", '"', "“", "«", "'", "¿", "", "", "", "", ""]
 BLANKS = [" ", " ", " ", " ", "  ", "\t", "\n", "\u00a0", "\u3000", ""]
 

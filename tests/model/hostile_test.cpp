@@ -164,6 +164,7 @@ std::vector<Edit> model_edits() {
          m.task->kind = fb::TaskKind::regress;
          put_parents(m, {-1, 0});
        }},
+      {"unknown aggregation", corrupt, [](auto& m) { m.task->label_sets[0]->aggregation = value<fb::Aggregation>(6); }},
       {"unknown scheme", corrupt, [](auto& m) { m.task->label_sets[0]->scheme = value<fb::TagScheme>(9); }},
       {"temperature 0", corrupt, [](auto& m) { m.task->label_sets[0]->temperature = 0; }},
       {"threshold NaN", corrupt,

@@ -3,6 +3,7 @@
 import struct
 import unittest
 
+import bantam
 from support import TEXTS, PackageTest, command, load, of_task, path
 
 SAID = [text for text in TEXTS if "\0" not in text]  # what an argument of a program can be
@@ -72,6 +73,20 @@ class Answers(PackageTest):
                         self.assertEqual(text.encode()[one["start_byte"] : one["end_byte"]].decode(), one["word"])
                     found += len(said)
         self.assertGreater(found, 20)
+
+    def test_aggregation(self):
+        text = "rain in (Paris)? Ann-Lee is unbelievable"
+        for name in ("aggregation-bert", "aggregation-roberta", "voice"):
+            model = load(name)
+            for how in ("none", "simple", "first", "average", "max", "words"):
+                with self.subTest(model=name, aggregation=how):
+                    (expected,) = command("tag", path(name), "--json", "--offsets", "chars", "--aggregation", how, text)
+                    said = model(text, aggregation=how)
+                    said = said["slots"] if model.task == "joint" else said
+                    self.assertEqual(without_bytes(said), [entity(one) for one in expected["entities"]])
+            self.assertEqual(model([text], aggregation="max"), [model(text, aggregation="max")])
+            self.raises(ValueError, lambda model=model: model(text, aggregation="last"), "last")
+        self.raises(bantam.BantamError, lambda: load("bert-classify")(text, aggregation="max"), "aggregation")
 
     def test_questions(self):
         context = "The café in Zürich opened in 1987 and closes at 11 in the evening."

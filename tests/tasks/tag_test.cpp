@@ -39,8 +39,7 @@ TEST(Words, PunctuationAndChineseCharactersAreWordsOfTheirOwn) {
   EXPECT_EQ(words_of(" \t\n", false), List{});
   EXPECT_EQ(words_of("rain in (Paris)?", false), (List{"rain", "in", "(", "Paris", ")", "?"}));
   EXPECT_EQ(words_of("  don't ", false), (List{"don", "'", "t"}));
-  EXPECT_EQ(words_of("\u6211\u4EEC\u53BB Rom\u3002", false),
-            (List{"\u6211", "\u4EEC", "\u53BB", "Rom", "\u3002"}));
+  EXPECT_EQ(words_of("\u6211\u4EEC\u53BB Rom\u3002", false), (List{"\u6211", "\u4EEC", "\u53BB", "Rom", "\u3002"}));
   EXPECT_EQ(words_of("\xFF\xFE x", false), (List{"\xFF\xFE", "x"}));
 }
 

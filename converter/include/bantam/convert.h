@@ -45,7 +45,7 @@ struct ConversionOptions {
   std::string tag_scheme;         // "": what the labels say; plain, iob1, iob2, bioes
   std::string inputs;             // of a graph: "": as names and types say; else such as "ids=x,mask=m"
   std::string graph_output;       // of a graph with several outputs, the one that the file gives; "": the usual one
-  std::string aggregation;  // of labels of words: "": what suits labels and tokenizer; none, simple, first, average, max, words
+  std::string aggregation;        // of labels of words: "": what suits them; none, simple, first, average, max, words
   std::string globals;            // Longformer: "": as transformers has them; none, first, question, second, marked
   /// Called with what is being done and how much of it, in [0, 1]. Must not throw.
   std::function<void(const char* what, double done)> progress;

@@ -15,8 +15,8 @@ namespace bantam {
 struct EvaluationOptions {
   uint32_t threads = 1;
   uint32_t batch = 1;
-  size_t limit = 0;       // examples at most; 0: all
-  bool skip_bad = false;  // leave malformed lines out instead of refusing them
+  size_t limit = 0;         // examples at most; 0: all
+  bool skip_bad = false;    // leave malformed lines out instead of refusing them
   std::string aggregation;  // of labels of words, as PredictorOptions::aggregation
 };
 

@@ -22,7 +22,7 @@ struct PredictorOptions {
   float threshold = 0;              // of such a file: probability over which a span is found; 0: the file's
   bool nested = false;              // found spans may lie inside others
   bool several = false;             // and have several labels
-  std::string aggregation;  // of labels of words: "": the file's; none, simple, first, average, max, words
+  std::string aggregation;          // of labels of words: "": the file's; none, simple, first, average, max, words
 };
 
 /// Only the members of the file's task are filled. Offsets are bytes.

@@ -176,7 +176,9 @@ class Model:
             return self._find(inputs, labels, threshold, nested, several)
         if aggregation is not None:
             if aggregation not in native.AGGREGATIONS:
-                raise ValueError(f"aggregation: {aggregation!r} is not one of none, simple, first, average, max and words")
+                raise ValueError(
+                    f"aggregation: {aggregation!r} is not one of none, simple, first, average, max and words"
+                )
             if file.task not in ("tag", "joint"):
                 raise BantamError(native.NO_SUCH_TASK, file.path, f"it is for {file.task}: leave aggregation out")
         how = native.AGGREGATIONS[aggregation]
