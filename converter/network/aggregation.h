@@ -9,10 +9,10 @@
 namespace bantam::convert {
 
 /// Sets the aggregation of all label sets of words. Call it once tokenizer and label sets are there. Without
-/// options.aggregation: `words` for BIOES labels, CRFs, models that have intents, too, and a --tag-scheme that reads the labels
-/// otherwise than transformers does; else `first` where the tokenizer marks tokens that continue a word (WordPiece), and
-/// `simple` where it does not: there transformers' `first` joins all that stands between blanks. A strategy for a model
-/// without labels of words is a problem.
+/// options.aggregation: `words` for BIOES labels, CRFs, models that have intents, too, and a --tag-scheme that reads
+/// the labels otherwise than transformers does; else `first` where the tokenizer marks tokens that continue a word
+/// (WordPiece), and `simple` where it does not: there transformers' `first` joins all that stands between blanks. A
+/// strategy for a model without labels of words is a problem.
 void choose_aggregation(const ImportOptions& options, Graph& graph, Problems& problems);
 
 }  // namespace bantam::convert

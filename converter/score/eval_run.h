@@ -32,8 +32,8 @@ void refuse_misfit(const ModelFile& file, const Dataset& data);
 /// Told of `done` of `total` examples before each; may be empty.
 using EvalProgress = std::function<void(size_t done, size_t total)>;
 
-/// Throws as refuse_misfit does. `generate`: how texts are generated, where the data are texts. `aggregation`: of labels of words,
-/// which a token of the data has by the first word that begins in it.
+/// Throws as refuse_misfit does. `generate`: how texts are generated, where the data are texts. `aggregation`: of
+/// labels of words, which a token of the data has by the first word that begins in it.
 Outcome evaluate(const ModelFile& file, const EngineOptions& engine, const Dataset& data,
                  const EvalProgress& progress = {}, const GenerateOptions& generate = {},
                  Aggregation aggregation = Aggregation::kFile);

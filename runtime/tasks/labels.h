@@ -33,8 +33,8 @@ struct Tag {
   Text entity;  // what that is called
 };
 Tag parse_tag(Text label, fb::TagScheme scheme);
-/// The same by transformers' strategies, all but kWords: B- and I- are prefixes in every label, and an entity's name is what stands
-/// behind the first "-". kNone: every label is an entity ('S') of its whole name.
+/// The same by transformers' strategies, all but kWords: B- and I- are prefixes in every label, and an entity's name is
+/// what stands behind the first "-". kNone: every label is an entity ('S') of its whole name.
 Tag parse_tag(Text label, Aggregation aggregation);
 
 bool same_text(Text a, Text b);

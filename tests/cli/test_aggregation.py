@@ -1,5 +1,5 @@
-"""Entities as transformers' token-classification pipeline gives them (entities.jsonl of the golden models, by tests/golden/aggregation.py),
-strategies chosen at conversion and when running, and bantam's own decoding over words."""
+"""Entities as transformers' token-classification pipeline gives them (entities.jsonl of the golden models, by
+tests/golden/aggregation.py), strategies chosen at conversion and when running, and bantam's own decoding over words."""
 
 import json
 import shutil

@@ -3,8 +3,8 @@
 
 Usage: aggregation.py BANTAM GOLDEN_DIRECTORY   (the command, tests/golden)
 
-Makes a tiny tagger of each class (tests/golden/aggregation.py), converts it with f32 weights, and compares names, places and scores (within
-1e-4) of all entities. Prints how many texts are equal; exits 1 where one is not.
+Makes a tiny tagger of each class (tests/golden/aggregation.py), converts it with f32 weights, and compares names, places
+and scores (within 1e-4) of all entities. Prints how many texts are equal; exits 1 where one is not.
 """
 
 import json

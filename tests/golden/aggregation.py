@@ -1,5 +1,6 @@
-"""Tiny taggers whose entities transformers' token-classification pipeline gives under each of its aggregation strategies, and texts
-in which words touch punctuation, quotes, CJK characters and odd blanks. Used by make_golden.py and tests/conformance/aggregation.py."""
+"""Tiny taggers whose entities transformers' token-classification pipeline gives under each of its aggregation
+strategies, and texts in which words touch punctuation, quotes, CJK characters and odd blanks. make_golden.py and
+tests/conformance/aggregation.py use them."""
 
 import json
 import random

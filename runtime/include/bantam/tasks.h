@@ -47,12 +47,13 @@ struct Entity {
   float score = 0;     // smallest of its words' label probabilities (kWords), or their mean
 };
 
-/// How labels of tokens become entities. kWords: each word has the label of its first token; words are what blanks, punctuation and
-/// CJK characters separate (files of older versions: blanks alone), and the file's tag scheme says which words are one entity.
-/// Punctuation that touches a word may part entities, but is at the edge of none.
-/// The others are the aggregation strategies of transformers' token-classification pipeline, with the same answers: kNone: each
-/// token is an entity; kSimple: neighbouring tokens of the same kind are one; kFirst, kAverage, kMax: the tokens of a word have one label
-/// first: the first token's, that of the greatest mean of probabilities, or that of the greatest probability.
+/// How labels of tokens become entities. kWords: each word has the label of its first token; words are what blanks,
+/// punctuation and CJK characters separate (files of older versions: blanks alone), and the file's tag scheme says
+/// which words are one entity. Punctuation that touches a word may part entities, but is at the edge of none. The
+/// others are the aggregation strategies of transformers' token-classification pipeline, with the same answers: kNone:
+/// each token is an entity; kSimple: neighbouring tokens of the same kind are one; kFirst, kAverage, kMax: the tokens
+/// of a word have one label first: the first token's, that of the greatest mean of probabilities, or that of the
+/// greatest probability.
 enum class Aggregation : uint8_t {
   kWords = 0,
   kNone = 1,
@@ -69,14 +70,14 @@ constexpr uint32_t kTaskSet = UINT32_MAX;
 /// What the file says of a label set of words.
 Aggregation file_aggregation(const Model& model, uint32_t set = kTaskSet);
 
-/// Entities (tag) or slots (joint) of one sequence, or those of a further label set of words. `text` is the original first
-/// text. Writes *count, kBufferTooSmall if there are more than `capacity`. O(tokens * labels); kAverage: tokens * labels more often,
-/// once a block of 256 labels.
+/// Entities (tag) or slots (joint) of one sequence, or those of a further label set of words. `text` is the original
+/// first text. Writes *count, kBufferTooSmall if there are more than `capacity`. O(tokens * labels); kAverage: tokens *
+/// labels more often, once a block of 256 labels.
 Status tag(const Session& session, uint32_t sequence, Text text, Entity* out, uint32_t capacity, uint32_t* count,
            uint32_t set = kTaskSet, Aggregation aggregation = Aggregation::kFile);
 
-/// Label of every word, as `aggregation` understands words (kNone, kSimple: tokens): for evaluation. There are at most as many as the
-/// sequence has tokens. `spans` and `labels` of capacity.
+/// Label of every word, as `aggregation` understands words (kNone, kSimple: tokens): for evaluation. There are at most
+/// as many as the sequence has tokens. `spans` and `labels` of capacity.
 Status tag_words(const Session& session, uint32_t sequence, Text text, Offset* spans, LabelScore* labels,
                  uint32_t capacity, uint32_t* count, uint32_t set = kTaskSet,
                  Aggregation aggregation = Aggregation::kFile);

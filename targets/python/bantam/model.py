@@ -151,8 +151,9 @@ class Model:
 
         An input is a str, a pair of them (tuple), or a dict of text and text_pair, or question and context. top_k: so many labels or
         candidates as a list, 0: all. threads: of a list or iterator, so many runs at once. choices, labels (with threshold, nested,
-        several): of files that choose, and that find spans for labels of yours. aggregation: of files that tag words, how labels of
-        tokens become entities: none, simple, first, average or max, as transformers' aggregation_strategy, or words; None: the file's."""
+        several): of files that choose, and that find spans for labels of yours. aggregation: of files that tag words,
+        how labels of tokens become entities: none, simple, first, average or max, as transformers'
+        aggregation_strategy, or words; None: the file's."""
         if (
             type(inputs) is str
             and text_pair is None
