@@ -23,6 +23,7 @@ enum class KeyFile {
   kTokenizerConfig,
   kMadeTexts,
   kSpecialTokens,
+  kAddedTokens,
   kSentenceTransformers,
   kSentenceBert,
   kModules,
@@ -84,8 +85,7 @@ struct KeyDocument {
 /// whoever needs them refuses them.
 std::vector<KeyDocument> key_documents(const ModelSource& source, const KeyUse& use);
 
-/// Keys of the tokenizer's files that contradict each other, where bantam follows another file than transformers, and tokens
-/// that tokenizer.json and the vocabulary lack.
+/// Keys of the tokenizer's files that contradict each other, where releases of transformers follow different files.
 std::vector<SourceKey> contradicting_keys(const ModelSource& source);
 
 /// Keys of the source's documents that are unknown, or that are unsupported and have a value with an effect: kMostSourceKeys at

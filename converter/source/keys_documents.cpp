@@ -78,6 +78,7 @@ class KeyDocuments {
     };
     add_object(KeyFile::kTokenizerConfig, "tokenizer_config.json", files.config);
     add_object(KeyFile::kSpecialTokens, "special_tokens_map.json", files.special);
+    add_object(KeyFile::kAddedTokens, "added_tokens.json", files.added);
     if (!files.json.is_object() || !is_inside(files.json_name)) return;
     add_part(KeyFile::kTokenizer, files.json_name, files.json);
     using Part = std::pair<const char*, const char*>;

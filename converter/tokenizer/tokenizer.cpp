@@ -88,6 +88,15 @@ TokenizerFiles read_tokenizer_files(const Directory& directory, const std::strin
     attempt([&] { marian ? read_marian(folder, files) : read_pieces(folder, files); });
   }
   object("special_tokens_map.json", files.special);
+  object("added_tokens.json", files.added);
+  files.names_tokens = true;
+  if (files.config.is_object() && whole) {
+    const Json stated = files.config.value("tokenizer_class", Json());
+    attempt([&] {
+      files.tokenizer_class =
+          tokenizer_class_of(stated.is_string() ? stated.get<std::string>() : "", folder.model_type());
+    });
+  }
   if (folder.has("chat_template.jinja")) attempt([&] { files.chat = folder.text("chat_template.jinja"); });
   // BPE; SentencePiece; tiktoken.
   for (const char* name : {"vocab.json", "merges.txt", "vocab.bpe", "bpe.codes", "encoder.json", "spiece.model",
@@ -123,19 +132,21 @@ bool import_tokenizer(const TokenizerFiles& files, Graph& graph, std::vector<std
   ProblemList found = files.unreadable;
   TokenizerSource source;
   source.unsupported = files.unsupported;
+  const Json config = complete_config(files);
   if (files.words) {
     read_word_list(*files.words, source, found);
   } else if (has_json) {
-    read_tokenizer_json(files.json, files.json_name, source, found);
+    read_tokenizer_json(files.json, files.json_name, files.tokenizer_class, config, source, found);
   } else if (files.vocab) {
-    read_vocabulary_text(*files.vocab, "vocab.txt", files.config, "tokenizer_config.json", source, found);
+    read_vocabulary_text(*files.vocab, "vocab.txt", config, "tokenizer_config.json", source, found);
   } else if (files.merges) {
-    read_bpe_files(files.letters, *files.merges, files.config, files.model_type, source, found);
+    read_bpe_files(files.letters, *files.merges, config, files.model_type, source, found);
   } else if (files.pieces) {
-    read_sentencepiece(*files.pieces, files.config, source, found);
+    read_sentencepiece(*files.pieces, config, source, found);
   }
   read_tokenizer_config(files.special, "special_tokens_map.json", source, found);
-  read_tokenizer_config(files.config, "tokenizer_config.json", source, found);
+  read_tokenizer_config(config, "tokenizer_config.json", source, found);
+  if (files.names_tokens) read_added_names(config, source, found);
   source.bert.lowercase = source.bert.lowercase || lowercase;
   if (lowercase && !source.is_wordpiece()) {
     ++source.unsupported;
@@ -147,12 +158,12 @@ bool import_tokenizer(const TokenizerFiles& files, Graph& graph, std::vector<std
   if (found.empty() && (files.source || files.source_json.is_object())) {
     TokenizerSource reads;
     if (files.source) {
-      read_sentencepiece(*files.source, files.config, reads, found);
+      read_sentencepiece(*files.source, config, reads, found);
     } else {
-      read_tokenizer_json(files.source_json, files.source_json_name, reads, found);
+      read_tokenizer_json(files.source_json, files.source_json_name, "", config, reads, found);
     }
     read_tokenizer_config(files.special, "special_tokens_map.json", reads, found);
-    read_tokenizer_config(files.config, "tokenizer_config.json", reads, found);
+    read_tokenizer_config(config, "tokenizer_config.json", reads, found);
     if (found.empty()) of_sources = assemble_tokenizer(reads, found, blobs);
     source.notes.insert(source.notes.end(), reads.notes.begin(), reads.notes.end());
   }

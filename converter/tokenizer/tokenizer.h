@@ -30,6 +30,9 @@ struct TokenizerFiles {
   std::shared_ptr<const WordList> words;    // of word vectors; nothing else is read then
   Json config;                              // tokenizer_config.json
   Json special;                             // special_tokens_map.json
+  Json added;                               // added_tokens.json
+  std::string tokenizer_class;              // whose settings count where tokenizer_config.json is there
+  bool names_tokens = false;                // these files name tokens to add, as transformers reads them
   std::string chat;                         // chat_template.jinja
   std::vector<std::string> others;          // names of files that belong to tokenizers of other kinds
   std::vector<std::string> unreadable;      // what was wrong with the files, a line each
@@ -39,6 +42,7 @@ struct TokenizerFiles {
 constexpr const char* kTokenizerFiles[] = {"tokenizer.json",
                                            "tokenizer_config.json",
                                            "special_tokens_map.json",
+                                           "added_tokens.json",
                                            "vocab.txt",
                                            "vocab.json",
                                            "merges.txt",
@@ -50,6 +54,10 @@ constexpr const char* kTokenizerFiles[] = {"tokenizer.json",
                                            "target.spm",
                                            "target_vocab.json"};
 TokenizerFiles read_tokenizer_files(const Directory& files, const std::string& folder = "");
+
+/// tokenizer_config.json with what transformers reads into it where it has no added_tokens_decoder: special_tokens_map.json's
+/// names, and added_tokens.json as that decoder.
+Json complete_config(const TokenizerFiles& files);
 
 /// What to do about a tokenizer that is not executed, as the end of a message.
 extern const char* const kWithoutTokenizer;

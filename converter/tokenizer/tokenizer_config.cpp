@@ -169,21 +169,6 @@ void read_tokenizer_config(const Json& config, const std::string& file, Tokenize
       *target = text;  // tokenizer.json names its own unknown token
     }
   }
-  if (source.file != "tokenizer.json") {
-    const Json& more = part(config, "additional_special_tokens");
-    for (size_t i = 0; more.is_array() && i < more.size(); ++i) {
-      AddedSource token;
-      token.text = token_text(more[i]);
-      token.special = true;
-      token.lstrip = optional_flag(more[i], "lstrip", false);
-      token.rstrip = optional_flag(more[i], "rstrip", false);
-      token.single_word = optional_flag(more[i], "single_word", false);
-      add(source, token);
-    }
-  } else if (part(config, "do_lower_case").is_boolean() && source.is_wordpiece() &&
-             part(config, "do_lower_case") != source.bert.lowercase) {
-    source.notes.push_back(fmt::format("{}: do_lower_case contradicts tokenizer.json, which is followed", file));
-  }
   read_greatest_length(part(config, "model_max_length"), file, source);
   const Json& side = part(config, "truncation_side");
   if (side == "left") source.truncate_left = true;

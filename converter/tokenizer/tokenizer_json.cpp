@@ -22,12 +22,15 @@ class Reader {
   Reader(const std::string& file, TokenizerSource& source, ProblemList& problems)
       : file_(file), source_(source), problems_(problems) {}
 
-  void read(const Json& json) {
+  void read(const Json& json, const std::string& tokenizer_class, const Json& config) {
+    Json normalizer = part(json, "normalizer"), splitter = part(json, "pre_tokenizer");
+    Json processor = part(json, "post_processor");
+    follow_class(tokenizer_class, config, normalizer, splitter, processor, source_);
     read_model(part(json, "model"));
-    read_normalizer(part(json, "normalizer"));
+    read_normalizer(normalizer);
     read_added_tokens(part(json, "added_tokens"));
-    read_pre_tokenizer(part(json, "pre_tokenizer"));
-    read_post_processor(part(json, "post_processor"));
+    read_pre_tokenizer(splitter);
+    read_post_processor(processor);
     read_truncation(part(json, "truncation"));
     if (json.contains("decoder")) read_decoder(part(json, "decoder"), source_);
   }
@@ -471,9 +474,10 @@ void read_vocabulary_object(const Json& vocabulary, const std::string& where, To
   }
 }
 
-void read_tokenizer_json(const Json& json, const std::string& file, TokenizerSource& source, ProblemList& problems) {
+void read_tokenizer_json(const Json& json, const std::string& file, const std::string& tokenizer_class,
+                         const Json& config, TokenizerSource& source, ProblemList& problems) {
   source.file = file;
-  Reader(file, source, problems).read(json);
+  Reader(file, source, problems).read(json, tokenizer_class, config);
 }
 
 }  // namespace bantam::convert

@@ -108,8 +108,17 @@ constexpr int32_t kTemplateSep = -3;
 /// Lines for the user, each "FILE: FIELD: cause; next step".
 using ProblemList = std::vector<std::string>;
 
-/// Fills `source` from a parsed tokenizer.json.
-void read_tokenizer_json(const Json& json, const std::string& file, TokenizerSource& source, ProblemList& problems);
+/// Fills `source` from a parsed tokenizer.json. `config` is tokenizer_config.json, whose settings count before the file's for
+/// `tokenizer_class` as follow_class() says.
+void read_tokenizer_json(const Json& json, const std::string& file, const std::string& tokenizer_class,
+                         const Json& config, TokenizerSource& source, ProblemList& problems);
+
+/// The class that transformers reads a tokenizer by: the one that tokenizer_config.json names, else that of config.json's
+/// model_type. "": none that takes settings from tokenizer_config.json.
+std::string tokenizer_class_of(const std::string& stated, const std::string& model_type);
+/// Changes the parts of a tokenizer.json as the class does by `config`, each change with a note.
+void follow_class(const std::string& tokenizer_class, const Json& config, Json& normalizer, Json& splitter,
+                  Json& processor, TokenizerSource& source);
 
 /// Fills source.decoder from a tokenizer.json's decoder, what is not executed with a note.
 void read_decoder(const Json& decoder, TokenizerSource& source);
@@ -173,6 +182,10 @@ void read_sentencepiece(const SentencePieceFile& file, const Json& config, Token
 
 /// Fills source.added from added_tokens_decoder of a tokenizer_config.json.
 void read_added_tokens(const Json& config, const std::string& file, TokenizerSource& source, ProblemList& problems);
+
+/// Adds the tokens that `config` (complete_config()) names and the tokenizer's own file does not list as added, in transformers'
+/// order; of tokens that both list, those of added_tokens_decoder count before tokenizer.json's.
+void read_added_names(const Json& config, TokenizerSource& source, ProblemList& problems);
 
 /// What tokenizer_config.json and special_tokens_map.json say beside either: special tokens' names, the
 /// greatest length, contradictions worth a note.
