@@ -52,9 +52,10 @@ bool is_special(const std::string& text, const Json& config) {
   return special;
 }
 
-bool is_in_file(const std::string& text, const Json& json) {
+/// Whether tokenizer.json adds the token, or another with its id.
+bool is_in_file(const std::string& text, const Json& id, const Json& json) {
   const Json& list = value_of(json, "added_tokens");
-  const auto same = [&text](const Json& token) { return named_text(token) == text; };
+  const auto same = [&](const Json& token) { return named_text(token) == text || value_of(token, "id") == id; };
   return list.is_array() && std::any_of(list.begin(), list.end(), same);
 }
 
@@ -80,7 +81,7 @@ Json complete_config(const TokenizerFiles& files) {
   if (!files.added.is_object() || files.added.empty()) return config;
   Json decoder = Json::object();
   for (const auto& [text, id] : files.added.items()) {
-    if (!id.is_number_unsigned() || is_in_file(text, files.json)) continue;
+    if (!id.is_number_unsigned() || is_in_file(text, id, files.json)) continue;
     const bool special = is_special(text, config);
     decoder[id.dump()] = {{"content", text}, {"special", special}, {"normalized", !special}};
   }
@@ -89,22 +90,20 @@ Json complete_config(const TokenizerFiles& files) {
 }
 
 void read_added_names(const Json& config, TokenizerSource& source, ProblemList& problems) {
+  if (!problems.empty()) return;
   const bool whole = source.file == "tokenizer.json";
   const auto find = [&source](const std::string& text) {
     return std::find_if(source.added.begin(), source.added.end(), [&](const auto& token) { return token.text == text; });
   };
-  if (whole) {
-    TokenizerSource stated;
-    read_added_tokens(config, "tokenizer_config.json", stated, problems);
-    for (AddedSource& token : stated.added) {
-      const auto same = find(token.text);
-      const bool is_new = same == source.added.end();
-      token.id = is_new ? token.id : same->id;
-      if (is_new) {
-        source.added.push_back(std::move(token));
-      } else {
-        *same = std::move(token);
-      }
+  TokenizerSource stated;
+  read_added_tokens(config, "tokenizer_config.json", stated, problems);
+  for (AddedSource& token : stated.added) {
+    const auto same = find(token.text);
+    if (same == source.added.end()) {
+      source.added.push_back(std::move(token));
+    } else if (whole) {
+      token.id = same->id;
+      *same = std::move(token);
     }
   }
   const auto add = [&](const Json& json) {

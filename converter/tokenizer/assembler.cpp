@@ -47,6 +47,7 @@ class Assembler {
     if (!problems_.empty()) return nullptr;
     collect_added();
     collect_hidden();
+    check_fallback();
     find_specials();
     if (source_.max_word_chars > text::kMaxWordChars) {
       ++source_.unsupported;
@@ -417,15 +418,38 @@ class Assembler {
     }
   }
 
+  static std::string byte_token(uint32_t byte) { return fmt::format("<0x{:02X}>", byte); }
+
+  /// Without any token of a byte, what is unknown stays so.
+  void check_fallback() {
+    for (uint32_t byte = 0; source_.byte_fallback && byte < 256; ++byte) {
+      if (ids_.count(byte_token(byte)) > 0) return;
+    }
+    source_.byte_fallback = false;
+  }
+
+  /// Whether text that the model does not know may have the byte.
+  bool may_be_unknown(uint32_t byte) const {
+    if (byte == 0xC0 || byte == 0xC1 || byte > 0xF4) return false;  // not of UTF-8
+    if (byte > 0x7F) return true;
+    const bool blank = byte == ' ' && source_.has_marks();
+    return ids_.count(blank ? "\u2581" : std::string(1, static_cast<char>(byte))) == 0;
+  }
+
+  /// In place of a missing one there is the unknown token: characters with such a byte are unknown as a whole.
   void take_byte_tokens() {
+    const int32_t unknown = out_->model->unknown_id;
+    std::string missing;
     for (uint32_t byte = 0; byte < 256; ++byte) {
-      const auto found = ids_.find(fmt::format("<0x{:02X}>", byte));
-      if (found != ids_.end()) byte_tokens_.push_back(found->second);
+      const auto found = ids_.find(byte_token(byte));
+      byte_tokens_.push_back(found != ids_.end() ? found->second : static_cast<uint32_t>(std::max(unknown, 0)));
+      if (found == ids_.end() && missing.empty() && may_be_unknown(byte)) missing = byte_token(byte);
     }
-    if (byte_tokens_.size() != 256) {
-      ++source_.unsupported;
-      problem("model.byte_fallback", "needs all of the tokens <0x00> to <0xFF>, and some are not in the vocabulary");
-    }
+    if (missing.empty() || (source_.is_bpe() && unknown >= 0 && !source_.fuse_unknown)) return;
+    ++source_.unsupported;
+    problem("model.byte_fallback",
+            fmt::format("needs a token for each byte of unknown text, and {} is not in the vocabulary; {}", missing,
+                        kWithoutTokenizer));
   }
 
   std::vector<uint8_t> split_tables() {

@@ -7,6 +7,7 @@
 #include <set>
 #include <stdexcept>
 #include <string_view>
+#include <tuple>
 #include <unordered_map>
 
 #include "text/bpe.h"
@@ -297,30 +298,63 @@ class SpmReader {
   /// Of its own program, not of transformers: it leaves everything to SentencePiece.
   bool is_of_marian_itself() const { return file_.model_type == "marian_ssru"; }
 
-  /// Every two pieces that are a third merge into it, in the order of the numbers of those; where no directory says how transformers
-  /// would number them, in that of their scores, as SentencePiece has it.
+  /// Code points of a piece that is one of them again and again; 0: it is none.
+  static size_t length_of_run(const std::string& piece) {
+    const size_t unit = piece.empty() ? 0 : text::code_size(static_cast<uint8_t>(piece[0]));
+    if (unit == 0 || piece.size() % unit != 0 || piece.size() == unit) return 0;
+    for (size_t at = unit; at < piece.size(); ++at) {
+      if (piece[at] != piece[at - unit]) return 0;
+    }
+    return piece.size() / unit;
+  }
+
+  /// The least power of two that a length is a sum of.
+  static size_t least_power(size_t length) { return length & (~length + 1); }
+  static bool is_power(size_t length) { return least_power(length) == length; }
+
+  /// The pieces that merges make, in SentencePiece's order: by score. Of equal scores SentencePiece merges what begins first. Runs
+  /// of blanks have one score and so grow from the left. Ranks of their own give the same where powers of two come first and the
+  /// rests behind them, the greater ones first: 14 = 12 + 2, 12 = 8 + 4.
+  std::vector<const SentencePiece*> merge_order() const {
+    std::vector<const SentencePiece*> order;
+    for (const SentencePiece& piece : model_.pieces) {
+      const bool text = piece.kind != SentencePiece::kControl && piece.kind != SentencePiece::kUnknown &&
+                        piece.kind != SentencePiece::kByte;
+      if (text && piece.text.size() <= text::kMaxBpeToken) order.push_back(&piece);  // longer ones are refused later on
+    }
+    const auto place = [](const SentencePiece& piece) {
+      const size_t length = length_of_run(piece.text);
+      return std::tuple(!is_power(length), is_power(length) ? 0 : ~least_power(length), length);
+    };
+    std::stable_sort(order.begin(), order.end(), [&](const SentencePiece* a, const SentencePiece* b) {
+      if (a->score != b->score) return a->score > b->score;
+      const bool runs = length_of_run(a->text) > 0 && length_of_run(b->text) > 0;
+      return runs && place(*a) < place(*b);
+    });
+    return order;
+  }
+
+  /// Every two pieces that are a third merge into it.
   void read_merges_of_pieces() {
     std::unordered_map<std::string_view, size_t> ids;
     for (size_t i = 0; i < model_.pieces.size(); ++i) ids.emplace(model_.pieces[i].text, i);
     struct Pair {
       size_t left, right, size;  // size: bytes of the left one
     };
-    std::vector<const SentencePiece*> order;
-    order.reserve(model_.pieces.size());
-    for (const SentencePiece& piece : model_.pieces) order.push_back(&piece);
-    if (file_.read) {
-      std::stable_sort(order.begin(), order.end(), [](const auto* a, const auto* b) { return a->score > b->score; });
-    }
-    for (const SentencePiece* piece : order) {
+    for (const SentencePiece* piece : merge_order()) {
       const std::string_view text = piece->text;
-      if (text.size() > text::kMaxBpeToken) continue;  // refused later on
+      const size_t run = length_of_run(piece->text);
+      const size_t rest = is_power(run) ? run / 2 : least_power(run);
+      const size_t first = run == 0 ? 0 : (run - rest) * (text.size() / run);
       std::vector<Pair> pairs;
       for (size_t at = 1; at < text.size(); ++at) {
         const auto left = ids.find(text.substr(0, at));
         const auto right = left == ids.end() ? ids.end() : ids.find(text.substr(at));
         if (right != ids.end()) pairs.push_back({left->second, right->second, at});
       }
-      std::sort(pairs.begin(), pairs.end(), [](const Pair& a, const Pair& b) { return a.size < b.size; });
+      std::sort(pairs.begin(), pairs.end(), [first](const Pair& a, const Pair& b) {
+        return std::pair(a.size != first, a.size) < std::pair(b.size != first, b.size);
+      });
       for (const Pair& pair : pairs) {
         source_.merges.emplace_back(model_.pieces[pair.left].text, model_.pieces[pair.right].text);
       }
@@ -333,7 +367,7 @@ class SpmReader {
     source_.splitter.kind = fb::SplitterKind::metaspace;
     source_.splitter.whole = true;
     if (!model_.add_dummy_prefix || !truth(config_, "add_prefix_space", true)) return;
-    if (truth(config_, "legacy", false)) {
+    if (truth(config_, "legacy", true)) {
       stage(fb::NormalizerKind::prepend);
       source_.stages.back().rule.content = "\u2581";
     } else {

@@ -149,7 +149,6 @@ void read_vocabulary_text(const std::string& text, const std::string& file, cons
   const Piece cls(kTemplateCls, -1, 0);
   source.single = {cls, Piece(-1, 0, 0), Piece(kTemplateSep, -1, 0)};
   source.pair = {cls, Piece(-1, 0, 0), Piece(kTemplateSep, -1, 0), Piece(-1, 1, 1), Piece(kTemplateSep, -1, 1)};
-  read_added_tokens(config, config_file, source, problems);
 }
 
 void read_tokenizer_config(const Json& config, const std::string& file, TokenizerSource& source,

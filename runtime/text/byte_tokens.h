@@ -13,11 +13,14 @@ namespace bantam::text {
 /// The blob `byte_tokens` of check.tokenizer, where there is one: 256 tokens.
 Status check_byte_tokens(Check& check);
 
-/// Emits the unknown bytes[0, size), which lie at `where`.
+/// Emits the unknown bytes[0, size), which lie at `where`. Where the token of a byte is the unknown token, all of them are unknown.
 inline void emit_unknown(const Tables& tables, const uint8_t* bytes, uint32_t size, Offset where, TokenSink* sink) {
   const uint32_t* of_byte = tables.of_byte;
-  if (of_byte == nullptr) sink->emit(static_cast<uint32_t>(tables.unknown_id), where.begin, where.end);
-  for (uint32_t i = 0; i < size && of_byte != nullptr; ++i) sink->emit(of_byte[bytes[i]], where.begin, where.end);
+  const auto unknown = static_cast<uint32_t>(tables.unknown_id);
+  bool has_tokens = of_byte != nullptr;
+  for (uint32_t i = 0; i < size && has_tokens; ++i) has_tokens = of_byte[bytes[i]] != unknown;
+  if (!has_tokens) return sink->emit(unknown, where.begin, where.end);
+  for (uint32_t i = 0; i < size; ++i) sink->emit(of_byte[bytes[i]], where.begin, where.end);
 }
 
 }  // namespace bantam::text

@@ -65,6 +65,81 @@ TEST(ImportTokenizer, TrimsNothingOfWordPiece) {
   EXPECT_EQ(encode(small.open(), "a b").ids, (Ids{2, 5, 6, 3}));
 }
 
+/// What transformers before 4.34 saved of words that were added.
+TEST(ImportTokenizer, ReadsAddedTokens) {
+  const auto ids_with = [](const std::string& added, const std::string& config, const std::string& special) {
+    Folder folder;
+    folder.write("vocab.txt", vocabulary_text(kFour));
+    folder.write("tokenizer_config.json", config);
+    folder.write("special_tokens_map.json", special);
+    folder.write("added_tokens.json", added);
+    Imported got = import_folder(folder);
+    EXPECT_TRUE(got.found) << (got.problems.empty() ? "" : got.problems.front());
+    TokenizerImage image(got.graph);
+    EXPECT_EQ(image.verify(), Status::kOk);
+    return encode(image.open(), "a[E2]b [E1]").ids;
+  };
+  EXPECT_EQ(ids_with(R"({"[E1]": 10, "[E2]": 9})", "{}", "{}"), (Ids{2, 5, 9, 6, 10, 3}));
+  EXPECT_EQ(ids_with(R"({"[E1]": 10, "[E2]": 9})", "{}", R"({"additional_special_tokens": ["[E1]", "[E2]"]})"),
+            (Ids{2, 5, 9, 6, 10, 3}));
+  // A decoder in tokenizer_config.json is later than the file.
+  EXPECT_EQ(ids_with(R"({"[E1]": 10, "[E2]": 9})", R"({"added_tokens_decoder": {"9": {"content": "[E1]"}}})", "{}"),
+            (Ids{2, 5, 1, 1, 1, 6, 9, 3}));
+}
+
+TEST(ImportTokenizer, AddsTokensThatOnlyTheirNamesSay) {
+  for (const bool whole : {false, true}) {
+    Folder folder;
+    folder.write(whole ? "tokenizer.json" : "vocab.txt", whole ? tokenizer_json(kFour).dump() : vocabulary_text(kFour));
+    folder.write("tokenizer_config.json", R"({"pad_token": "<p>", "extra_special_tokens": ["<e>"]})");
+    Imported got = import_folder(folder);
+    ASSERT_TRUE(got.found) << (got.problems.empty() ? "" : got.problems.front());
+    TokenizerImage image(got.graph);
+    EXPECT_EQ(encode(image.open(), "a<e>b<p>").ids, (Ids{2, 5, 10, 6, 9, 3}));
+    EXPECT_EQ(image.table().pad_id(), 9);
+  }
+}
+
+TEST(ImportTokenizer, TheDecoderOfAddedTokensCountsBeforeTokenizerJson) {
+  json file = tokenizer_json(kFour);
+  file["added_tokens"].push_back({{"id", 9}, {"content", "<x>"}, {"lstrip", false}, {"special", false}});
+  Folder folder;
+  folder.write("tokenizer.json", file.dump());
+  folder.write("tokenizer_config.json",
+               R"({"added_tokens_decoder": {"9": {"content": "<x>", "lstrip": true, "special": true},
+                                            "10": {"content": "<y>"}}})");
+  Imported got = import_folder(folder);
+  ASSERT_TRUE(got.found) << (got.problems.empty() ? "" : got.problems.front());
+  TokenizerImage image(got.graph);
+  const Encoded text = encode(image.open(), "a  <x><y>");
+  EXPECT_EQ(text.ids, (Ids{2, 5, 9, 10, 3}));
+  EXPECT_TRUE(image.open().is_special(9));
+}
+
+/// transformers 4.57 and 5.24 make BERT's normaliser of tokenizer_config.json.
+TEST(ImportTokenizer, SettingsOfAClassCountBeforeTokenizerJson) {
+  const auto lowercase = [](bool file_says, const std::string& config, const std::string& model) {
+    json file = tokenizer_json(kFour);
+    file["normalizer"]["lowercase"] = file_says;
+    Folder folder;
+    folder.write("tokenizer.json", file.dump());
+    if (!config.empty()) folder.write("tokenizer_config.json", config);
+    folder.write("config.json", R"({"model_type": ")" + model + R"("})");
+    Imported got = import_folder(folder);
+    EXPECT_TRUE(got.found);
+    const bool is = got.graph.model.tokenizers.at(0)->normalizers.at(0)->lowercase;
+    EXPECT_EQ(mentions(got.graph.notes, "do_lower_case"), is != file_says);
+    return is;
+  };
+  EXPECT_TRUE(lowercase(false, R"({"tokenizer_class": "BertTokenizer"})", "bert"));
+  EXPECT_TRUE(lowercase(false, R"({"tokenizer_class": "MPNetTokenizerFast", "do_lower_case": true})", "mpnet"));
+  EXPECT_FALSE(lowercase(true, R"({"tokenizer_class": "DistilBertTokenizer", "do_lower_case": false})", "distilbert"));
+  EXPECT_TRUE(lowercase(false, "{}", "electra"));
+  EXPECT_FALSE(lowercase(false, "", "bert"));  // tokenizer.json alone
+  EXPECT_FALSE(lowercase(false, R"({"tokenizer_class": "PreTrainedTokenizerFast"})", "bert"));
+  EXPECT_FALSE(lowercase(false, R"({"tokenizer_class": "TokenizersBackend", "do_lower_case": true})", "bert"));
+}
+
 TEST(ImportTokenizer, ReadsCarriageReturnsAndIgnoresAnAbsurdLength) {
   Folder folder;
   folder.write("vocab.txt", "[PAD]\r\n[UNK]\r\n[CLS]\r\n[SEP]\r\na\r\n");
@@ -133,7 +208,6 @@ TEST(ImportTokenizer, TokenizerJsonWinsOverVocabularyText) {
   folder.write("tokenizer_config.json", R"({"do_lower_case": false, "pad_token": "[PAD]"})");
   Imported got = import_folder(folder);
   ASSERT_TRUE(got.found);
-  EXPECT_TRUE(mentions(got.graph.notes, "do_lower_case"));
   TokenizerImage image(got.graph);
   EXPECT_EQ(encode(image.open(), "A\u00c9").ids, (Ids{2, 1, 3}));
 }

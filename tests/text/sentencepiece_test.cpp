@@ -129,6 +129,30 @@ TEST(SentencePieceFile, ReformersPiecesAreMerged) {
   expect_problem(import_model(ModelBytes({{"<unk>", 0, 2}}, 1).bytes, "ReformerTokenizer"), "is Unigram");
 }
 
+/// Llama 2's and Mistral's pieces of blanks have one score, the least of all: SentencePiece lets them grow from the left.
+TEST(SentencePieceFile, BlanksGrowFromTheLeft) {
+  ModelBytes model({{"<unk>", 0, 2}, {"<s>", 0, 3}, {"</s>", 0, 3}}, 2);  // then \u2581 \u2581a b 9, 9 ,
+  std::vector<int32_t> id_of(17, 3);
+  int32_t id = 9;
+  model.add({"a", -3, 1});
+  for (const size_t length : {2u, 4u, 8u, 5u, 16u, 6u, 12u, 13u, 10u, 14u, 3u, 9u, 7u, 11u}) {  // no 15, as Mistral
+    std::string run;
+    for (size_t i = 0; i < length; ++i) run += "\u2581";
+    model.add({run, -1e9F, 1});
+    id_of[length] = ++id;
+  }
+  Imported got = import_model(model.bytes, "LlamaTokenizer", R"(, "add_bos_token": false)");
+  for (uint32_t count = 1; count < 40; ++count) {
+    const uint32_t blanks = count;  // "a" takes the last one, and one stands in front of the text
+    Ids expected(blanks / 16, id_of[16]);
+    const uint32_t rest = blanks % 16;
+    if (rest == 15) expected.push_back(id_of[14]);
+    if (rest != 0) expected.push_back(rest == 15 ? id_of[1] : id_of[rest]);
+    expected.push_back(4);
+    EXPECT_EQ(ids_of(got, std::string(count, ' ') + "a"), expected) << count;
+  }
+}
+
 TEST(SentencePieceFile, SettingsAreThoseOfTheConfiguration) {
   const std::vector<Piece> albert = {{"<pad>"}, {"<unk>", 0, 2}, {"[CLS]", 0, 3}, {"[SEP]", 0, 3}, {"[MASK]", 0, 3}};
   Imported cased = import_model(ModelBytes(albert).bytes, "AlbertTokenizer", R"(, "do_lower_case": false)");

@@ -128,7 +128,11 @@ TEST(Unigram, NamesWhatIsWrong) {
       {[](Json& j) { j["model"]["unk_id"] = -1; }, "model.unk_id"},
       {[](Json& j) { j["model"]["unk_id"] = 99; }, "model.unk_id"},
       {[](Json& j) { j["model"]["unk_id"] = nullptr; }, "model.unk_id"},
-      {[](Json& j) { j["model"]["byte_fallback"] = true; }, "model.byte_fallback"},
+      {[](Json& j) {
+         j["model"]["byte_fallback"] = true;
+         j["model"]["vocab"].push_back({"<0x41>", -3.0});
+       },
+       "model.byte_fallback: needs a token for each byte of unknown text, and <0x00>"},
       {[](Json& j) { j["model"]["vocab"][3][0] = std::string(300, 'a'); }, "255 bytes"},
       {[](Json& j) {
          j["pre_tokenizer"] = {{"type", "ByteLevel"}};
