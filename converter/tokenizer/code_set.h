@@ -3,6 +3,7 @@
 #define BANTAM_CONVERTER_TOKENIZER_CODE_SET_H_
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 namespace bantam::convert {
@@ -25,6 +26,8 @@ const std::vector<CodeRange>& matched_by_S();
 const std::vector<CodeRange>& matched_by_blank();
 const std::vector<CodeRange>& matched_by_w();
 const std::vector<CodeRange>& matched_by_d();
+/// What \p{name} of another general category or of a script matches; `name` in lower case. Null: it is not known.
+const std::vector<CodeRange>* matched_by_property(const std::string& name);
 /// What its splitters Whitespace and Digits, which have other tables, count as letters of words and as digits.
 const std::vector<CodeRange>& matched_by_word();
 const std::vector<CodeRange>& numerals();

@@ -1,7 +1,11 @@
 // The syntax of split patterns.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cctype>
 #include <stdexcept>
+#include <string>
+#include <utility>
 
 #include "text/utf8.h"
 #include "tokenizer/split_pattern.h"
@@ -20,6 +24,84 @@ Branch make(Syntax kind) {
   auto node = std::make_unique<PatternNode>();
   node->kind = kind;
   return node;
+}
+
+/// Whether a part matches nothing: never, where something holds of what follows, or whatever follows.
+enum class Empty { kNever, kSometimes, kSurely };
+
+/// How the rest of a pattern begins.
+struct Beginning {
+  CodeSet first;
+  Empty empty = Empty::kNever;
+};
+
+bool overlap(const CodeSet& a, const CodeSet& b) {
+  const auto meets = [&a](const CodeRange& range) {
+    return std::any_of(a.ranges().begin(), a.ranges().end(),
+                       [&range](const CodeRange& other) { return other.begin < range.end && range.begin < other.end; });
+  };
+  return std::any_of(b.ranges().begin(), b.ranges().end(), meets);
+}
+
+/// The beginning of `part` and, where that may be nothing, of what follows it.
+Beginning before(const Beginning& part, const Beginning& follow) {
+  if (part.empty == Empty::kNever) return part;
+  Beginning both = part;
+  both.first.add(follow.first);
+  both.empty = std::min(part.empty, follow.empty);
+  if (part.empty == Empty::kSometimes && follow.empty != Empty::kNever) both.empty = Empty::kSometimes;
+  return both;
+}
+
+/// As many of `repeat`'s set as there are, and none fewer: none follows.
+Branch as_possessive(Branch repeat) {
+  Branch stop = make(Syntax::kNotNext);
+  stop->set = repeat->parts[0]->set;
+  const bool once = repeat->most != PatternNode::kEndless;
+  Branch node = make(once ? Syntax::kAny : Syntax::kAll);
+  node->parts.push_back(once ? std::move(repeat->parts[0]) : std::move(repeat));
+  node->parts.push_back(std::move(stop));
+  return node;
+}
+
+/// Replaces possessive repetitions: by greedy ones, where giving characters back would never help what follows, or by such that no
+/// character of theirs follows. Returns how the node, and what follows it, begins.
+Beginning resolve_possessive(Branch& node, const Beginning& follow) {
+  switch (node->kind) {
+    case Syntax::kSet:
+      return {node->set, Empty::kNever};
+    case Syntax::kNext:
+    case Syntax::kNotNext:
+      return before({{}, Empty::kSometimes}, follow);
+    case Syntax::kAll: {
+      Beginning rest = follow;
+      for (size_t i = node->parts.size(); i-- > 0;) rest = resolve_possessive(node->parts[i], rest);
+      return rest;
+    }
+    case Syntax::kAny: {
+      Beginning any;
+      for (Branch& part : node->parts) {
+        const Beginning one = resolve_possessive(part, follow);
+        any.first.add(one.first);
+        any.empty = std::max(any.empty, one.empty);
+      }
+      return any;
+    }
+    case Syntax::kRepeat:
+      break;
+  }
+  const bool may_lack = node->least == 0;
+  if (node->possessive) {
+    const CodeSet set = node->parts[0]->set;
+    const bool greedy = follow.empty == Empty::kSurely || (follow.empty == Empty::kNever && !overlap(follow.first, set));
+    if (!greedy) node = as_possessive(std::move(node));
+    return before({set, may_lack ? Empty::kSurely : Empty::kNever}, follow);
+  }
+  CodeSet any;
+  any.add(0, kCodePoints);
+  Beginning inside = resolve_possessive(node->parts[0], {any, Empty::kSometimes});  // once more, or what follows
+  if (may_lack) inside.empty = Empty::kSurely;
+  return before(inside, follow);
 }
 
 class Parser {
@@ -75,13 +157,21 @@ class Parser {
     } else {
       return node;
     }
-    if (more() && (pattern_[at_] == '?' || pattern_[at_] == '+')) fail("a lazy or possessive repetition");
-    if (node->kind == Syntax::kNotNext) fail("a repeated (?!");
+    if (more() && pattern_[at_] == '?') fail("a lazy repetition");
+    if (node->kind == Syntax::kNotNext || node->kind == Syntax::kNext) fail("a repeated (?= or (?!");
+    const bool counted = pattern_[at_ - 1] == '}';
+    const bool more_of_it = skip("+");
+    if (more_of_it && !counted && node->kind != Syntax::kSet) fail("a possessive repetition of more than one character");
     Branch repeat = make(Syntax::kRepeat);
     repeat->parts.push_back(std::move(node));
     repeat->least = least;
     repeat->most = most;
-    return repeat;
+    repeat->possessive = more_of_it && !counted;
+    if (!more_of_it || !counted) return repeat;
+    Branch again = make(Syntax::kRepeat);  // {a,b}+ is a repetition of repetitions
+    again->parts.push_back(std::move(repeat));
+    again->least = 1;
+    return again;
   }
 
   uint32_t number() {
@@ -95,15 +185,16 @@ class Parser {
   }
 
   Branch one(uint32_t depth) {
-    if (skip("(?!")) {
-      Branch inside = closed(depth);
+    for (const auto& [sign, kind] : {std::pair("(?!", Syntax::kNotNext), std::pair("(?=", Syntax::kNext)}) {
+      if (!skip(sign)) continue;
+      Branch node = make(kind);
+      if (!add_single(*closed(depth), &node->set)) fail(fmt::format("{}...) of more than one character", sign));
+      return node;
+    }
+    if (skip("$")) {  // the end of a line
       Branch node = make(Syntax::kNotNext);
-      const PatternNode* only = inside.get();
-      while ((only->kind == Syntax::kAny || only->kind == Syntax::kAll) && only->parts.size() == 1) {
-        only = only->parts[0].get();
-      }
-      if (only->kind != Syntax::kSet) fail("(?!...) of more than one character");
-      node->set = only->set;
+      node->set.add('\n', '\n' + 1);
+      node->set.complement();
       return node;
     }
     if (skip("(?i:")) {
@@ -120,8 +211,11 @@ class Parser {
     }
     Branch node = make(Syntax::kSet);
     if (skip("[")) {
-      node->set = bracket();
-    } else if (std::string_view("^$.*+?{}()|]").find(pattern_[at_]) != std::string_view::npos) {
+      node->set = bracket(depth);
+    } else if (skip(".")) {
+      node->set.add('\n', '\n' + 1);
+      node->set.complement();
+    } else if (std::string_view("^*+?{}()|]").find(pattern_[at_]) != std::string_view::npos) {
       fail(fmt::format("\"{}\", which is not known here,", pattern_.substr(at_, 3)));
     } else {
       node->set = item();
@@ -135,13 +229,31 @@ class Parser {
     return node;
   }
 
-  CodeSet bracket() {
+  /// Adds what the node matches, where that is one code point.
+  static bool add_single(const PatternNode& node, CodeSet* set) {
+    if (node.kind == Syntax::kSet) {
+      set->add(node.set);
+      return true;
+    }
+    const bool one = node.kind == Syntax::kAny || (node.kind == Syntax::kAll && node.parts.size() == 1);
+    return one && !node.parts.empty() && std::all_of(node.parts.begin(), node.parts.end(), [set](const Branch& part) {
+      return add_single(*part, set);
+    });
+  }
+
+  CodeSet bracket(uint32_t depth) {
+    if (depth > kMaxDepth) fail("classes too deep");
     CodeSet set;
     const bool others = skip("^");
     bool any = false;
     for (; !any || !skip("]"); any = true) {
       if (!more()) fail("\"[\" without its \"]\"");
-      if (pattern_[at_] == '[' || pattern_.compare(at_, 2, "&&") == 0) fail("a class within a class");
+      if (pattern_.compare(at_, 2, "&&") == 0) fail("an intersection of classes");
+      if (pattern_.compare(at_, 2, "[:") == 0) fail("a class by its POSIX name");
+      if (skip("[")) {
+        set.add(bracket(depth + 1));
+        continue;
+      }
       const CodeSet first = item();
       const bool range = at_ + 1 < pattern_.size() && pattern_[at_] == '-' && pattern_[at_ + 1] != ']';
       if (!range) {
@@ -209,6 +321,13 @@ class Parser {
         return literal('\n');
       case 't':
         return literal('\t');
+      case 'f':
+        return literal('\f');
+      case 'v':
+        return literal('\v');
+      case 'x':
+      case 'u':
+        return literal(hexadecimal(c));
       case 'p':
       case 'P':
         return property(c == 'P');
@@ -219,6 +338,19 @@ class Parser {
         }
         return literal(static_cast<uint8_t>(c));
     }
+  }
+
+  /// Behind \x: two digits, or as many as there are in braces; behind \u: four.
+  uint32_t hexadecimal(char kind) {
+    const bool braces = kind == 'x' && skip("{");
+    const size_t most = braces ? 6 : kind == 'x' ? 2 : 4;
+    uint32_t code = 0;
+    size_t digits = 0;
+    for (; digits < most && more() && std::isxdigit(static_cast<unsigned char>(pattern_[at_])) != 0; ++at_, ++digits) {
+      code = code * 16 + static_cast<uint32_t>(std::stoul(pattern_.substr(at_, 1), nullptr, 16));
+    }
+    if (digits == 0 || (braces ? !skip("}") : digits < most) || code >= kCodePoints) fail("a code point that is none");
+    return code;
   }
 
   static CodeSet either(const std::vector<CodeRange>& ranges, bool others) {
@@ -235,17 +367,16 @@ class Parser {
       others = !others;
       name.erase(0, 1);
     }
+    for (char& c : name) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c + 'a' - 'A') : c;
+    const std::vector<CodeRange>* known = name == "l"   ? &matched_by_L()
+                                          : name == "m" ? &matched_by_M()
+                                          : name == "n" ? &matched_by_N()
+                                          : name == "p" ? &matched_by_P()
+                                          : name == "s" ? &matched_by_S()
+                                                        : matched_by_property(name);
     CodeSet set;
-    if (name == "L") {
-      set = CodeSet(matched_by_L());
-    } else if (name == "M") {
-      set = CodeSet(matched_by_M());
-    } else if (name == "N") {
-      set = CodeSet(matched_by_N());
-    } else if (name == "P") {
-      set = CodeSet(matched_by_P());
-    } else if (name == "S") {
-      set = CodeSet(matched_by_S());
+    if (known != nullptr) {
+      set = CodeSet(*known);
     } else {
       fail(fmt::format("\\p{{{}}}, which is not known,", name.substr(0, 20)));
     }
@@ -261,6 +392,10 @@ class Parser {
 
 }  // namespace
 
-std::unique_ptr<PatternNode> parse_pattern(const std::string& pattern) { return Parser(pattern).parse(); }
+std::unique_ptr<PatternNode> parse_pattern(const std::string& pattern) {
+  Branch node = Parser(pattern).parse();
+  resolve_possessive(node, {{}, Empty::kSurely});
+  return node;
+}
 
 }  // namespace bantam::convert

@@ -44,7 +44,8 @@ struct SplitRule {
 struct PatternNode {
   enum class Kind {
     kSet,      // one code point of `set`
-    kNotNext,  // nothing, where no code point of `set` follows
+    kNext,     // nothing, where a code point of `set` follows
+    kNotNext,  // nothing, where none of `set` follows, which may be the end
     kAll,      // `parts` one after the other
     kAny,      // the first of `parts` that leads to a match
     kRepeat,   // parts[0], `least` to `most` times, as often as can be
@@ -56,6 +57,7 @@ struct PatternNode {
   std::vector<std::unique_ptr<PatternNode>> parts;
   uint32_t least = 0;
   uint32_t most = kEndless;
+  bool possessive = false;  // kRepeat of a kSet: none fewer than there are
 };
 
 /// A pattern as the states of runtime/text/split_table.h.
@@ -71,8 +73,9 @@ struct SplitStates {
 /// Code points of the set `last` have the last classes. Throws std::invalid_argument where the tables have no room for it.
 SplitStates compile_states(const PatternNode& pattern, const CodeSet& last);
 
-/// Parses literals, classes, \p{L} \p{M} \p{N} \p{P} \p{S} \s \r \n \t, groups, (?i: ), repetitions and (?!x) of one code
-/// point. Throws std::invalid_argument with what is wrong, and where, for anything else.
+/// Parses literals, classes and classes within them, general categories and the larger scripts (\p{Lu}, \p{Han}), \s \w \d, groups,
+/// (?i: ), repetitions, possessive ones of one code point, and (?=x) and (?!x) of one code point. Throws std::invalid_argument with
+/// what is wrong, and where, for anything else.
 std::unique_ptr<PatternNode> parse_pattern(const std::string& pattern);
 
 /// The characters of a pattern whose matches all have as many, at least two; none: it is no such pattern.
@@ -80,9 +83,13 @@ std::vector<CodeSet> characters_of(const PatternNode& pattern);
 /// The words where such characters are matches. Throws std::invalid_argument where the tables have no room for it.
 SplitStates compile_text(const std::vector<CodeSet>& characters, SplitBehaviour behaviour, bool invert);
 
+/// The words where such a pattern is found, where more than one character tells that it does not match. Throws
+/// std::invalid_argument where the tables have no room for it, or its matches may be empty.
+SplitStates compile_found(const PatternNode& pattern, bool drops_matches, bool drops_gaps);
+
 /// The bytes of runtime/text/split_table.h for rules that are applied one after the other. Throws std::invalid_argument with
-/// the reason for a pattern that does not parse, needs more states or classes than the tables have, or whose matches have several
-/// lengths and of which it takes more than one code point to know that there is no match. Deterministic.
+/// the reason for a pattern that does not parse, needs more states or classes than the tables have, or that joins its matches with what
+/// lies between them though it takes more than one code point to know that there is none. Deterministic.
 std::vector<uint8_t> compile_split(const std::vector<SplitRule>& rules);
 /// For a pattern that shares texts out among its matches.
 std::vector<uint8_t> compile_pattern(const std::string& pattern);

@@ -3,6 +3,7 @@
 #include <array>
 #include <cstring>
 #include <map>
+#include <optional>
 #include <set>
 #include <stdexcept>
 
@@ -23,6 +24,7 @@ Branch copy(const PatternNode& node) {
   out->set = node.set;
   out->least = node.least;
   out->most = node.most;
+  out->possessive = node.possessive;
   for (const Branch& part : node.parts) out->parts.push_back(copy(*part));
   return out;
 }
@@ -58,9 +60,9 @@ Branch matches_of(const SplitRule& rule) {
   return any;
 }
 
-/// The code points that begin matches. Each has to be one by itself, unless a longer one begins there: then it is known at
-/// once where what lies between matches ends.
-CodeSet beginnings(const SplitStates& states) {
+/// The code points that begin matches, where each is one by itself, unless a longer one begins there: then it is known at once
+/// where what lies between matches ends.
+std::optional<CodeSet> beginnings(const SplitStates& states) {
   std::vector<bool> begins(states.stride, false);
   for (uint32_t c = 0; c < states.stride; ++c) {
     const uint16_t entry = states.next[states.stride + c];
@@ -68,9 +70,7 @@ CodeSet beginnings(const SplitStates& states) {
     if (c == kStop || entry == 0) continue;
     begins[c] = true;
     for (uint32_t d = 0; d < states.stride; ++d) {
-      if ((states.next[entry + d] & text::kSplitMatch) == 0) {
-        throw std::invalid_argument("it takes more than one character to know that the pattern does not match");
-      }
+      if ((states.next[entry + d] & text::kSplitMatch) == 0) return std::nullopt;
     }
   }
   CodeSet set;
@@ -80,6 +80,11 @@ CodeSet beginnings(const SplitStates& states) {
     if (begins[states.class_of[first]]) set.add(first, code);
   }
   return set;
+}
+
+CodeSet known(const std::optional<CodeSet>& set) {
+  if (!set) throw std::invalid_argument("it takes more than one character to know that the pattern does not match");
+  return *set;
 }
 
 /// Runs of each set, together with what joins them.
@@ -93,16 +98,54 @@ SplitStates joined_runs(const SplitRule& rule) {
   return compile_states(*any, rule.joins);
 }
 
-/// The words of a rule, and what begins those that are left out.
-SplitStates words_of(const SplitRule& rule) {
+/// The set of "x+$" for a set x; null: the pattern is another.
+const CodeSet* run_at_end(const PatternNode& node) {
+  if (node.kind == Syntax::kAny && node.parts.size() == 1) return run_at_end(*node.parts[0]);
+  if (node.kind != Syntax::kAll || node.parts.size() != 2) return nullptr;
+  const PatternNode& run = *node.parts[0];
+  const bool repeats = run.kind == Syntax::kRepeat && run.least == 1 && run.most == PatternNode::kEndless;
+  const bool ends = node.parts[1]->kind == Syntax::kNotNext && node.parts[1]->set.ranges().size() == 2 &&
+                    node.parts[1]->set.has('\n' - 1) && !node.parts[1]->set.has('\n');
+  return repeats && ends && run.parts[0]->kind == Syntax::kSet ? &run.parts[0]->set : nullptr;
+}
+
+/// Whether the rule sets line feeds apart.
+bool splits_lines(const SplitRule& rule) {
+  if (rule.pattern.empty() || rule.invert ||
+      (rule.behaviour != SplitBehaviour::kIsolated && rule.behaviour != SplitBehaviour::kRemoved)) {
+    return false;
+  }
+  const Branch match = parse_pattern(rule.pattern);
+  const PatternNode* node = match.get();
+  while (node->kind != Syntax::kSet && node->parts.size() == 1 && node->kind != Syntax::kRepeat) node = node->parts[0].get();
+  return node->kind == Syntax::kSet && node->set.has('\n');
+}
+
+/// A word is all up to the last character that is not of `set`; or those of it that are left.
+SplitStates words_and_run_at_end(const CodeSet& set) {
+  CodeSet any, others = set;
+  any.add(0, kCodePoints);
+  others.complement();
+  Branch word = join(Syntax::kAll, repeat(any_of(any), 0, PatternNode::kEndless), any_of(others));
+  return compile_states(*join(Syntax::kAny, std::move(word), run_of(set)), {});
+}
+
+/// The words of a rule, and what begins those that are left out. `lines`: there is no line feed among other characters.
+SplitStates words_of(const SplitRule& rule, bool lines) {
   if (!rule.joins.ranges().empty()) return joined_runs(rule);
   const Branch match = matches_of(rule);
+  const CodeSet* at_end = lines && rule.behaviour == SplitBehaviour::kIsolated ? run_at_end(*match) : nullptr;
+  if (at_end != nullptr) return words_and_run_at_end(*at_end);
   const std::vector<CodeSet> characters = characters_of(*match);
   if (!characters.empty()) return compile_text(characters, rule.behaviour, rule.invert);
-  const CodeSet first = beginnings(compile_states(*match, {}));
+  const bool removes = rule.behaviour == SplitBehaviour::kRemoved;
+  const std::optional<CodeSet> begin = beginnings(compile_states(*match, {}));
+  if (!begin && (removes || rule.behaviour == SplitBehaviour::kIsolated)) {
+    return compile_found(*match, removes && !rule.invert, removes && rule.invert);
+  }
+  const CodeSet first = known(begin);
   CodeSet others = first;
   others.complement();
-  const bool removes = rule.behaviour == SplitBehaviour::kRemoved;
   const CodeSet dropped = !removes ? CodeSet() : rule.invert ? others : first;
   if (others.ranges().empty() && rule.behaviour != SplitBehaviour::kContiguous) return compile_states(*match, dropped);
   Branch gap = run_of(others);
@@ -201,11 +244,13 @@ void append_table(const SplitStates& states, const text::SplitPass* pass, std::v
 
 std::vector<uint8_t> compile_split(const std::vector<SplitRule>& rules) {
   std::vector<SplitStates> tables;
+  bool lines = false;
   for (const SplitRule& rule : rules) {
-    SplitStates states = words_of(rule);
+    SplitStates states = words_of(rule, lines);
+    lines = lines || splits_lines(rule);
     if (tables.empty() || !splits_nothing(tables.back(), states)) tables.push_back(std::move(states));
   }
-  if (tables.size() > text::kMaxSplitPasses) throw std::invalid_argument("the splitters in a row are more than 4");
+  if (tables.size() > text::kMaxSplitPasses) throw std::invalid_argument("the splitters in a row are more than 8");
   std::vector<uint8_t> bytes;
   const SplitStates& only = tables.front();
   const bool passes = tables.size() > 1 || only.first_of_last < only.stride || !only.ends.empty();
@@ -218,7 +263,7 @@ std::vector<uint8_t> compile_split(const std::vector<SplitRule>& rules) {
 
 std::vector<uint8_t> compile_words(const std::string& pattern, const std::string& dropped) {
   const SplitStates states =
-      compile_states(*parse_pattern(pattern), beginnings(compile_states(*parse_pattern(dropped), {})));
+      compile_states(*parse_pattern(pattern), known(beginnings(compile_states(*parse_pattern(dropped), {}))));
   const text::SplitPass pass = {states.first_of_last, 0};
   std::vector<uint8_t> bytes;
   append_table(states, &pass, bytes);
@@ -227,7 +272,7 @@ std::vector<uint8_t> compile_words(const std::string& pattern, const std::string
 
 std::vector<uint8_t> compile_pattern(const std::string& pattern) {
   const Branch match = parse_pattern(pattern);
-  CodeSet others = beginnings(compile_states(*match, {}));
+  CodeSet others = known(beginnings(compile_states(*match, {})));
   others.complement();
   if (!others.ranges().empty()) throw std::invalid_argument("the pattern leaves characters out");
   return compile_split({{pattern, {}, SplitBehaviour::kIsolated, false}});

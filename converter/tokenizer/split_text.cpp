@@ -33,6 +33,7 @@ bool add_characters(const PatternNode& node, std::vector<CodeSet>& sets) {
         if (!add_characters(*node.parts[0], sets)) return false;
       }
       return true;
+    case PatternNode::Kind::kNext:
     case PatternNode::Kind::kNotNext:
       break;
   }

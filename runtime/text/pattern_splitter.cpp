@@ -291,7 +291,9 @@ void encode_plain(const Tables& tables, const uint8_t* text, uint32_t begin, uin
                   TokenSink* sink) {
   InPlace words(tables, text, end, sink);
   uint32_t at = begin;
-  if ((tables.prefix_blank && text[at] != ' ') || tables.sequence.changes_edges) {
+  // Normalisers may take the blank away that stands there.
+  const bool lacks_blank = tables.prefix_blank && (text[at] != ' ' || tables.sequence.is_there());
+  if (lacks_blank || tables.sequence.changes_edges) {
     at = encode_gathered(tables, text, at, end, false, tables.prefix_blank, reserve, sink);
   }
   if (is_in_passes(tables)) {

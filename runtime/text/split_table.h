@@ -10,7 +10,7 @@
 //   u16 next[states][stride]   4-byte aligned: number of the next state times stride; bit 15: a match ends before this
 // Versions 2 and 3, 4-byte aligned:
 //   u32 dropped   words whose first code point is of this class or a later one are left out of the text
-//   u32 more      1: a further such table follows, which splits the words of this one; at most 4 tables in all
+//   u32 more      1: a further such table follows, which splits the words of this one; at most 8 tables in all
 // Version 3:
 //   u8  ends[states]           bits 0-6: how many code points before the match that this state sees the word ends; bit 7: the word
 //                              is left out; filled up to 4 bytes
@@ -32,7 +32,7 @@ namespace bantam::text {
 constexpr uint32_t kSplitVersion = 1;
 constexpr uint32_t kSplitPassVersion = 2;
 constexpr uint32_t kSplitEndsVersion = 3;
-constexpr uint32_t kMaxSplitPasses = 4;
+constexpr uint32_t kMaxSplitPasses = 8;
 constexpr uint32_t kSplitMatch = 1u << 15;
 constexpr uint32_t kSplitTop = 0x110000 >> 8;
 constexpr uint32_t kSplitAscii = 128;

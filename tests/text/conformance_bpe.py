@@ -19,6 +19,19 @@ from conformance import Comparator, Truncating, code_point_texts, read_lines
 from tokenizers import AddedToken, Regex, Tokenizer, models, pre_tokenizers, processors
 
 LLAMA3 = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+CASED = r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]%s[\p{Ll}\p{Lm}\p{Lo}\p{M}]%s(?i:'s|'t|'re|'ve|'m|'ll|'d)?|"
+O200K = CASED % ("*", "+") + CASED % ("+", "*") + (
+    r"\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+)
+BLOOM = r" ?[^(\s|[.,!?\u2026\u3002\uff0c\u3001\u0964\u06d4\u060c])]+"
+QWEN35 = (
+    r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?[\p{L}\p{M}]+|\p{N}| ?[^\s\p{L}\p{M}\p{N}]+[\r\n]*|"
+    r"\s*[\r\n]+|\s+(?!\S)|\s+"
+)
+FOUND = r"\s?\p{L}+|\p{Nd}{2}|(?=\p{P})[^a]\s"
+POSSESSIVE = (
+    r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}+| ?[^\s\p{L}\p{N}]++[\r\n]*+|\s++$|\s*[\r\n]|\s+(?!\S)|\s"
+)
 QWEN2 = (
     r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
 )
@@ -126,6 +139,11 @@ def main():
         "llama3": dict(pattern=LLAMA3, ignore_merges=True),
         "qwen2": dict(pattern=QWEN2),
         "whole texts": dict(pattern="", trim=True),
+        "o200k": dict(pattern=O200K),
+        "bloom": dict(pattern=BLOOM),
+        "qwen3.5": dict(pattern=QWEN35),
+        "found": dict(pattern=FOUND),
+        "possessive": dict(pattern=POSSESSIVE),
     }
     for name, setting in settings.items():
         tokenizer = make(vocabulary, merges, **setting)

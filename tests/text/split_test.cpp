@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <random>
 
+#include "source/gguf/gguf_splits.h"
 #include "tests/text/vocabulary.h"
 #include "text/split_table.h"
 #include "tokenizer/split_pattern.h"
@@ -151,8 +152,7 @@ TEST(SplitText, OverlapsItself) {
 
 TEST(SplitText, IsAsWellARegularExpressionOfAsManyCharacters) {
   const Json split = {{"type", "Split"}, {"pattern", {{"Regex", "\\r\\n|\\n"}}}, {"behavior", "Removed"}};
-  SmallTokenizer two(splitting(split));  // of several lengths: known by its first character, or refused
-  EXPECT_FALSE(two.ok());
+  EXPECT_EQ(words_of(split, "a\r\nb\rc\n\n"), (Ranges{{0, 1}, {3, 6}}));  // of several lengths
   const Json digits = {{"type", "Split"}, {"pattern", {{"Regex", "[0-9]{2}(?i:ab)"}}}, {"behavior", "Removed"}};
   EXPECT_EQ(words_of(digits, "12Ab123aB12ac"), (Ranges{{4, 5}, {9, 13}}));
 }
@@ -235,6 +235,44 @@ TEST(Splitters, OfALengthCountCodePoints) {
             (Ranges{{0, 200}, {200, 400}, {400, 401}}));
 }
 
+TEST(Splitters, EveryNameOfLlamaCppIsCompiled) {
+  for (const std::string_view name : convert::gguf_split_names()) {
+    const convert::GgufSplits* splits = convert::gguf_splits(name);
+    ASSERT_NE(splits, nullptr) << name;
+    std::vector<convert::SplitRule> rules;
+    for (const char* pattern : splits->patterns) {
+      if (pattern != nullptr) rules.push_back({pattern, {}, convert::SplitBehaviour::kIsolated, false});
+    }
+    EXPECT_NO_THROW(EXPECT_FALSE(convert::compile_split(rules).empty())) << name;
+  }
+  EXPECT_EQ(convert::gguf_splits(""), nullptr);
+  EXPECT_EQ(convert::gguf_splits("superbpe"), nullptr);
+}
+
+/// Where a stretch between matches ends is known some characters later. Words as tokenizers 0.23.3 splits them.
+TEST(Splitters, FindMatchesOfSeveralLengths) {
+  const auto words = [](const std::vector<std::string>& patterns, const std::string& text) {
+    std::vector<Json> steps;
+    for (const std::string& pattern : patterns) {
+      steps.push_back({{"type", "Split"}, {"pattern", {{"Regex", pattern}}}, {"behavior", "Isolated"}});
+    }
+    SmallTokenizer small(splitting({{"type", "Sequence"}, {"pretokenizers", steps}}));
+    EXPECT_TRUE(small.ok()) << patterns.front();
+    std::vector<std::string> out;
+    if (!small.ok()) return out;
+    for (const auto& [begin, end] : words_of(small, text)) out.push_back(text.substr(begin, end - begin));
+    return out;
+  };
+  using Words = std::vector<std::string>;
+  EXPECT_EQ(words({"\\s?\\p{L}+"}, "1  a- b\n"), (Words{"1 ", " a", "-", " b", "\n"}));
+  EXPECT_EQ(words({"[\\r\\n]", "\\s?\\p{L}+", "\\s+$"}, "1 2  \n  a  "), (Words{"1 2", "  ", "\n", " ", " a", "  "}));
+  EXPECT_EQ(words({"\\p{Lu}\\p{Ll}*|\\p{Han}+|(?=\\p{N})."}, "aBcD\u4e2d\u65871!"),
+            (Words{"a", "Bc", "D", "\u4e2d\u6587", "1", "!"}));
+  EXPECT_EQ(words({"[^\\s\\p{L}]?+\\p{L}++|\\s++$|\\s+(?!\\S)|\\s"}, "a  !b  "), (Words{"a", " ", " ", "!b", "  "}));
+  EXPECT_EQ(words({" ?[^(\\s|[.,!?])]+"}, "ab c, d"), (Words{"ab", " c", ",", " d"}));
+  EXPECT_EQ(words({"a\\d{2}|\\.\\.\\."}, "a1a12....x"), (Words{"a1", "a12", "...", ".x"}));
+}
+
 TEST(Splitters, NameWhatIsWrongWithThem) {
   const auto problem = [](const Json& splitter) {
     Folder folder;
@@ -254,7 +292,7 @@ TEST(Splitters, NameWhatIsWrongWithThem) {
   has({{"type", "FixedLength"}, {"length", 0}}, "pre_tokenizer.length: should be a whole number above 0");
   has({{"type", "FixedLength"}, {"length", "x"}}, "pre_tokenizer.length: should be a whole number above 0");
   has({{"type", "FixedLength"}, {"length", 201}}, "pre_tokenizer.length: 201 is not supported");
-  has({{"type", "Split"}, {"pattern", {{"Regex", "ab|c"}}}, {"behavior", "Removed"}}, "more than one character");
+  has({{"type", "Split"}, {"pattern", {{"Regex", "ab|c"}}}, {"behavior", "Contiguous"}}, "more than one character");
 }
 
 }  // namespace

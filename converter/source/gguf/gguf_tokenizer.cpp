@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "base/printable.h"
+#include "source/gguf/gguf_splits.h"
 #include "tokenizer/sentencepiece_model.h"
 
 namespace bantam::convert {
@@ -18,28 +19,6 @@ namespace {
 
 constexpr std::string_view kMark = "\u2581";
 constexpr const char* kPrefix = "tokenizer.ggml.";
-
-/// How texts are cut into words in front of BPE, by "tokenizer.ggml.pre": the expressions of the tokenizers that the names stand for.
-struct Splits {
-  std::array<std::string_view, 4> names;
-  bool digits;          // first, each alone
-  const char* pattern;  // null: GPT-2's, which is ByteLevel's own
-  bool whole_words,
-      begin;  // words that are tokens are not merged; texts begin with the first token unless told otherwise
-};
-constexpr const char* kLlama3Words =
-    R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)";
-constexpr const char* kQwen2Words =
-    R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)";
-constexpr std::array<Splits, 8> kSplits = {
-    {{{"gpt-2", "phi-2", "exaone4", "modern-bert"}, false, nullptr, false, false},
-     {{"mpt", "olmo", "jais", "granite-docling"}, false, nullptr, false, false},
-     {{"roberta-bpe", "jina-v2-code", "jina-v1-en"}, false, nullptr, false, false},
-     {{"llama-bpe", "llama3", "llama-v3", "falcon3"}, false, kLlama3Words, true, true},
-     {{"smaug-bpe", "dbrx"}, false, kLlama3Words, false, false},
-     {{"qwen2", "deepseek-r1-qwen", "stablelm2", "megrez"}, false, kQwen2Words, false, false},
-     {{"starcoder", "refact", "smollm", "command-r"}, true, nullptr, false, false},
-     {{"codeshell", "exaone", "minerva-7b"}, true, nullptr, false, false}}};
 
 /// Numbers of "tokenizer.ggml.token_type", as SentencePiece's.
 using GgufTokenKind = SentencePiece::Kind;
@@ -219,36 +198,24 @@ class TokenizerMaker {
 
   void read_bpe() {
     const std::string pre = file_.text(key("pre"), "");
-    const auto kind = std::find_if(kSplits.begin(), kSplits.end(), [&](const Splits& known) {
-      return !pre.empty() && std::find(known.names.begin(), known.names.end(), pre) != known.names.end();
-    });
+    const GgufSplits* kind = gguf_splits(pre);
     const Json& merges = value("merges");
     if (!merges.is_array()) problem("merges", "should be a list of merges");
-    if (kind == kSplits.end()) {
-      std::vector<std::string_view> known;
-      for (const Splits& splits : kSplits) {
-        for (const std::string_view other : splits.names) {
-          if (!other.empty()) known.push_back(other);
-        }
-      }
+    if (kind == nullptr) {
       unsupported("pre", fmt::format("{} is not supported; {} are; {}",
                                      pre.empty() ? "it is missing, and to guess how texts are cut"
                                                  : fmt::format("\"{}\"", printable(pre)),
-                                     fmt::join(known, ", "), kWithoutTokenizer));
+                                     fmt::join(gguf_split_names(), ", "), kWithoutTokenizer));
       return;
     }
     Json steps = Json::array();
-    if (kind->digits) steps.push_back({{"type", "Digits"}, {"individual_digits", true}});
-    if (kind->pattern != nullptr) {
-      steps.push_back(
-          {{"type", "Split"}, {"pattern", {{"Regex", kind->pattern}}}, {"behavior", "Isolated"}, {"invert", false}});
+    for (const char* pattern : kind->patterns) {
+      if (pattern == nullptr) break;
+      steps.push_back({{"type", "Split"}, {"pattern", {{"Regex", pattern}}}, {"behavior", "Isolated"}, {"invert", false}});
     }
-    steps.push_back({{"type", "ByteLevel"},
-                     {"add_prefix_space", false},
-                     {"trim_offsets", true},
-                     {"use_regex", kind->pattern == nullptr}});
-    const bool between = pre == "roberta-bpe" || pre.compare(0, 5, "jina-") == 0;
-    const bool begins = file_.flag(key("add_bos_token"), kind->begin || between);
+    steps.push_back({{"type", "ByteLevel"}, {"add_prefix_space", false}, {"trim_offsets", true}, {"use_regex", false}});
+    const bool between = pre == "roberta-bpe" || pre == "jina-v1-en" || pre == "jina-v2-code";
+    const bool begins = file_.flag(key("add_bos_token"), kind->begins || between);
     const bool ends = file_.flag(key("add_eos_token"), between);
     const int64_t first = begins ? begin_of_text() : -1, last = ends ? id("eos_token_id") : -1;
     const std::vector<int64_t> middle =

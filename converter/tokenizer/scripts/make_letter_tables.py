@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Writes ../letter_tables.cpp: the code points that \\p{L}, \\p{M}, \\p{N}, \\p{P}, \\p{S} and \\s of a split pattern match, and
-../script_tables.cpp: the scripts that its splitter UnicodeScripts tells apart.
+"""Writes ../letter_tables.cpp: the code points that \\p{L}, \\p{M}, \\p{N}, \\p{P}, \\p{S} and \\s of a split pattern match,
+../property_tables.cpp: those of other properties, and ../script_tables.cpp: the scripts that its splitter UnicodeScripts tells apart.
 
 Found by asking Hugging Face `tokenizers`, whose regular expressions have a version of Unicode of their own.
 
@@ -15,6 +15,11 @@ from tokenizers import Regex, pre_tokenizers
 CODE_POINTS = [c for c in range(0x110000) if not 0xD800 <= c < 0xE000]
 SETS = {"L": r"\p{L}", "M": r"\p{M}", "N": r"\p{N}", "P": r"\p{P}", "S": r"\p{S}", "s": r"\s", "w": r"\w", "d": r"\d"}
 CHUNK = 4096
+
+PROPERTIES = (
+    "Lu Ll Lt Lm Lo Mn Mc Me Nd Nl No Pc Pd Ps Pe Pi Pf Po Sm Sc Sk So Z Zs Zl Zp C Cc Cf Han Hiragana Katakana Hangul "
+    "Latin Greek Cyrillic Arabic Hebrew Devanagari Thai"
+).split()
 
 
 def members(pattern):
@@ -89,6 +94,15 @@ def main():
         body += table(comment, points) + "  };\n  return ranges;\n}\n\n"
     folder = pathlib.Path(__file__).resolve().parent.parent
     (folder / "letter_tables.cpp").write_text(head() + body + "}  // namespace bantam::convert\n")
+    body = "const std::vector<CodeRange>* matched_by_property(const std::string& name) {\n"
+    body += "  static const std::map<std::string, std::vector<CodeRange>> properties = {\n"
+    for name in PROPERTIES:
+        points = table(r"\p{%s}" % name, members(r"\p{%s}" % name))
+        body += '    {"%s", {\n%s    }},\n' % (name.lower(), points)
+    body += "  };\n  const auto found = properties.find(name);\n"
+    body += "  return found == properties.end() ? nullptr : &found->second;\n}\n\n"
+    more = head().replace('#include "tok', '#include <map>\n#include <string>\n\n#include "tok')
+    (folder / "property_tables.cpp").write_text(more + body + "}  // namespace bantam::convert\n")
     body = "const std::vector<std::vector<CodeRange>>& scripts() {\n"
     body += "  static const std::vector<std::vector<CodeRange>> ranges = {\n"
     for points in scripts():

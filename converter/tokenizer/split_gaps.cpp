@@ -1,0 +1,207 @@
+// Splits at matches of any pattern. A stretch between matches ends where the next match begins, which is known some characters
+// later: when that match is sure, and no match that would begin before it is possible any more.
+#include <algorithm>
+#include <map>
+#include <stdexcept>
+#include <tuple>
+#include <utility>
+
+#include "text/split_table.h"
+#include "tokenizer/code_classes.h"
+#include "tokenizer/split_pattern.h"
+#include "tokenizer/split_steps.h"
+
+namespace bantam::convert {
+namespace {
+
+constexpr uint32_t kMostBack = text::kSplitLeftOut - 1;
+
+/// The states of a search for one word.
+class GapStates {
+ public:
+  GapStates(const SplitSteps& steps, bool drops_matches, bool drops_gaps)
+      : steps_(steps), classes_(steps.sets), drops_matches_(drops_matches), drops_gaps_(drops_gaps) {}
+
+  SplitStates compile() {
+    SplitStates out;
+    out.stride = classes_.count() + 1;
+    out.first_of_last = out.stride;
+    out.class_of = classes_.all();
+    out.next.resize(out.stride, 0);
+    out.ends = {0};
+    places_ = {{}};
+    Place begin;
+    begin.phase = Phase::kBegin;
+    begin.own = {steps_.start};
+    number_of(begin);
+    for (size_t i = 1; i < places_.size(); ++i) {
+      const Place place = places_[i];
+      int ends = -1;
+      for (uint32_t c = 0; c < out.stride; ++c) {
+        const Entry entry = follow(place, c, i == 1);
+        const uint32_t next = entry.goes_on ? number_of(entry.next) * out.stride : 0;
+        out.next.push_back(static_cast<uint16_t>(next | (entry.end >= 0 ? text::kSplitMatch : 0)));
+        if (entry.end < 0 || entry.end == ends || (i == 1 && c == 0)) continue;
+        if (ends >= 0) throw std::invalid_argument("the pattern's matches end where other words end, too");
+        ends = entry.end;
+      }
+      out.ends.push_back(static_cast<uint8_t>(std::max(ends, 0)));
+      if (places_.size() > text::kMaxSplitStates || places_.size() * out.stride > text::kMaxSplitEntries) {
+        throw std::invalid_argument("the pattern needs too many states");
+      }
+    }
+    out.count = static_cast<uint32_t>(places_.size());
+    if (out.ends == std::vector<uint8_t>(out.count)) out.ends.clear();
+    return out;
+  }
+
+ private:
+  using List = SplitSteps::List;
+  enum class Phase {
+    kSearchEnd,  // of the search
+    kBegin,      // the word may be a match, or lie between matches
+    kMatch,      // it is a match
+    kGap,        // it lies between matches
+    kBehind,     // it ended in front of a match, `back` characters ago
+  };
+  /// A match that may have begun inside the word.
+  struct Start {
+    uint32_t age = 0;  // characters of it
+    bool sure = false;
+    List list;  // none where it is sure
+
+    bool operator<(const Start& o) const { return std::tie(age, sure, list) < std::tie(o.age, o.sure, o.list); }
+  };
+  struct Place {
+    Phase phase = Phase::kSearchEnd;
+    uint32_t back = 0;
+    List own;                   // kBegin, kMatch: of the match that begins with the word
+    std::vector<Start> starts;  // kBegin, kGap: the oldest first
+
+    bool operator<(const Place& o) const {
+      return std::tie(phase, back, own, starts) < std::tie(o.phase, o.back, o.own, o.starts);
+    }
+  };
+  struct Entry {
+    int end = -1;  // what the state says of the word that ends here; -1: it does not
+    bool goes_on = false;
+    Place next = {};
+  };
+
+  uint32_t number_of(const Place& place) {
+    const auto [found, is_new] = numbers_.emplace(place, static_cast<uint32_t>(places_.size()));
+    if (is_new) places_.push_back(place);
+    return found->second;
+  }
+
+  int match_end() const { return drops_matches_ ? text::kSplitLeftOut : 0; }
+  int gap_end(uint32_t back) const {
+    if (back > kMostBack) throw std::invalid_argument("the pattern looks more than 127 characters ahead");
+    return static_cast<int>(back) | (drops_gaps_ ? text::kSplitLeftOut : 0);
+  }
+
+  Entry follow(const Place& place, uint32_t c, bool at_begin) const {
+    Entry entry;
+    bool match = false;
+    switch (place.phase) {
+      case Phase::kSearchEnd:
+        break;
+      case Phase::kBehind:
+        entry.end = gap_end(place.back);
+        break;
+      case Phase::kMatch:
+        entry.next.own = steps_.follow(classes_, place.own, c, &match);
+        if (match) entry.end = match_end();
+        entry.goes_on = !entry.next.own.empty();
+        entry.next.phase = Phase::kMatch;
+        break;
+      case Phase::kBegin:
+        entry.next.own = steps_.follow(classes_, place.own, c, &match);
+        if (match && at_begin) throw std::invalid_argument("the pattern matches nothing");
+        if (match) {
+          entry.end = match_end();
+          entry.goes_on = !entry.next.own.empty();
+          entry.next.phase = Phase::kMatch;
+          break;
+        }
+        follow_gap(place, c, at_begin, &entry);
+        break;
+      case Phase::kGap:
+        follow_gap(place, c, false, &entry);
+        break;
+    }
+    return entry;
+  }
+
+  /// What lies between matches goes on, as far as is known; entry->next.own is what may still be a match from the word's beginning.
+  void follow_gap(const Place& place, uint32_t c, bool at_begin, Entry* entry) const {
+    std::vector<Start> starts;
+    const List& own = entry->next.own;
+    for (const Start& before : place.starts) {
+      Start start = before;
+      bool match = false;
+      if (!start.sure) start.list = steps_.follow(classes_, before.list, c, &match);
+      start.sure = start.sure || match;
+      if (c != 0) ++start.age;
+      add(std::move(start), own, &starts);
+    }
+    if (c == 0) {
+      entry->end = gap_end(starts.empty() ? 0 : starts.front().age);  // the others do not match any more
+      return;
+    }
+    if (!at_begin) {
+      Start start;
+      start.age = 1;
+      bool match = false;
+      start.list = steps_.follow(classes_, {steps_.start}, c, &match);
+      if (match) throw std::invalid_argument("the pattern matches nothing");
+      add(std::move(start), own, &starts);
+    }
+    entry->goes_on = true;
+    Place& next = entry->next;
+    if (!next.own.empty()) {
+      const bool sure = steps_.matches_surely(next.own);
+      next.phase = sure ? Phase::kMatch : Phase::kBegin;
+      if (!sure) next.starts = std::move(starts);
+    } else if (!starts.empty() && starts.front().sure) {
+      next.phase = Phase::kBehind;
+      next.back = starts.front().age;
+    } else {
+      next.phase = Phase::kGap;
+      next.starts = std::move(starts);
+    }
+  }
+
+  /// Adds a start behind older ones, unless one of those is sure or may match whatever this one may. `own`: of the word's beginning.
+  void add(Start start, const List& own, std::vector<Start>* starts) const {
+    if (!starts->empty() && starts->back().sure) return;
+    if (!start.sure && steps_.matches_surely(start.list)) start.sure = true;
+    if (start.sure) start.list.clear();
+    if (!start.sure && start.list.empty()) return;
+    if (start.age > kMostBack) throw std::invalid_argument("the pattern looks more than 127 characters ahead");
+    const auto covers = [&start](const List& older) {
+      return !start.sure && std::all_of(start.list.begin(), start.list.end(), [&older](uint32_t step) {
+        return std::find(older.begin(), older.end(), step) != older.end();
+      });
+    };
+    const auto is_covered = [&covers](const Start& older) { return covers(older.list); };
+    if (covers(own) || std::any_of(starts->begin(), starts->end(), is_covered)) return;
+    starts->push_back(std::move(start));
+  }
+
+  const SplitSteps& steps_;
+  const CodeClasses classes_;
+  const bool drops_matches_;
+  const bool drops_gaps_;
+  std::vector<Place> places_;
+  std::map<Place, uint32_t> numbers_;
+};
+
+}  // namespace
+
+SplitStates compile_found(const PatternNode& pattern, bool drops_matches, bool drops_gaps) {
+  const SplitSteps steps(pattern);
+  return GapStates(steps, drops_matches, drops_gaps).compile();
+}
+
+}  // namespace bantam::convert
