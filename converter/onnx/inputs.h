@@ -20,8 +20,9 @@ const char* name_of(InputRole role);
 /// The role that a word in a name tells ("src_mask", "Token_Ids"); nothing where none does.
 std::optional<InputRole> role_of_words(std::string name);
 
-/// Roles of the inputs of `model` that are no constants. `model.given` decides; then names; then one input of integers is ids, and one of
-/// truth values the mask. Adds problems where an input is none of a model of texts, and where none or two are ids.
+/// Roles of the inputs of `model` that are no constants. `model.given` decides; then names; then one input of integers
+/// is ids, and one of truth values the mask. Adds problems where an input is none of a model of texts, and where none
+/// or two are ids.
 std::map<std::string, InputRole> input_roles(const Model& model, Problems& problems);
 
 /// Sets `tokens` and `filled` where the graph's inputs have one length.

@@ -187,8 +187,6 @@ class Lowering {
   void read_matrix(const Node& node, const Value& x, Parameter weight, const Value* bias);
   void read_gemm(const Node& node);
   void read_dequantize(const Node& node);
-  bool is_large_integers(const Value& value) const;
-  bool read_scaled_constant(const Node& node);
   const Parameter* table_of(const Value& rows) const;
   void read_scaled_product(const Node& node, const Value& product, std::shared_ptr<const HostTensor> scale);
   void read_scaled_lookup(const Node& node, const Value& product, const Value& scale);
@@ -223,6 +221,8 @@ class Lowering {
   void read_blocked_product(const Node& node);
   void read_blocked_lookup(const Node& node);
   void read_blocked_constant(const Node& node);
+  bool is_large_integers(const Value& value) const;
+  bool read_scaled_constant(const Node& node);
   BlockedIntegers packed_matrix(const Value& value) const;
   void set_scales(const Node& node, size_t scale, size_t zero, size_t axis, int64_t block, double usual,
                   BlockedIntegers& to) const;

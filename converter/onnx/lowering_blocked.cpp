@@ -1,5 +1,5 @@
-// Matrices of packed integers with a scale of each block: MatMulNBits and GatherBlockQuantized of ONNX Runtime, DequantizeLinear of int4 and of
-// blocks. They stay packed in the file until they are stored.
+// Matrices of packed integers with a scale of each block: MatMulNBits and GatherBlockQuantized of ONNX Runtime,
+// DequantizeLinear of int4 and of blocks. They stay packed in the file until they are stored.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -37,7 +37,8 @@ BlockedIntegers Lowering::packed_matrix(const Value& value) const {
   return out;
 }
 
-/// Scales and zeros: one, one of each place along `axis`, or one of each `block` places along it and of each place along the other axis.
+/// Scales and zeros: one, one of each place along `axis`, or one of each `block` places along it and of each place
+/// along the other axis.
 void Lowering::set_scales(const Node& node, size_t scale, size_t zero, size_t axis, int64_t block, double usual,
                           BlockedIntegers& to) const {
   to.scales = constant_of(in(node, scale));
@@ -168,6 +169,45 @@ void Lowering::read_blocked_lookup(const Node& node) {
   table.constant.name = packed.constant.name;
   table.constant.blocked = std::make_shared<const BlockedIntegers>(std::move(made));
   read_lookup(node, table, in(node, 1));
+}
+
+/// A matrix of integers of a byte that stays in the file.
+bool Lowering::is_large_integers(const Value& value) const {
+  const Parameter& matrix = value.constant;
+  constexpr uint64_t kFew = 1U << 10;
+  return value.kind == Value::Kind::kConstant && matrix.tensor != nullptr && matrix.is_integer() &&
+         bytes_of(matrix.tensor->type) == 1 && matrix.tensor->type != Type::boolean && matrix.dims().size() == 2 &&
+         matrix.tensor->elements >= kFew;
+}
+
+/// Integers that are made numbers: less their zero, times their scale.
+bool Lowering::read_scaled_constant(const Node& node) {
+  if (node.op != "Mul" && node.op != "Sub") return false;
+  const size_t i = is_large_integers(in(node, 0)) ? 0 : 1;
+  if (!is_large_integers(in(node, i)) || (node.op == "Sub" && i == 1)) return false;
+  Value out = in(node, i);
+  Parameter& matrix = out.constant;
+  const std::shared_ptr<const HostTensor> numbers = constant_of(in(node, 1 - i));
+  if (numbers == nullptr) return false;
+  const std::vector<int64_t> shape = matrix.dims();
+  const std::vector<int64_t>& given = numbers->dims;
+  int64_t axis = 0;
+  if (numbers->size() != 1) {
+    const bool columns = given.back() == shape[1] && static_cast<int64_t>(numbers->size()) == shape[1];
+    const bool rows = given.size() == 2 && given[0] == shape[0] && given[1] == 1;
+    if (!columns && !rows) refuse("its scales are neither of all, nor of rows, nor of columns");
+    axis = rows ? 0 : 1;
+  }
+  const int64_t stored = numbers->size() == 1 ? 0 : matrix.turned ? 1 - axis : axis;
+  const bool sub = node.op == "Sub";
+  if (matrix.scale != nullptr || (sub && matrix.zero != nullptr)) refuse("scales integers twice");
+  const bool other =
+      !sub && matrix.zero != nullptr && matrix.zero->size() != 1 && numbers->size() != 1 && matrix.axis != stored;
+  if (other) refuse("its zeros are of rows, and its scales of columns");
+  if (numbers->size() != 1) matrix.axis = stored;
+  (sub ? matrix.zero : matrix.scale) = numbers;
+  set(node, 0, std::move(out));
+  return true;
 }
 
 }  // namespace bantam::convert::onnx

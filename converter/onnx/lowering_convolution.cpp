@@ -24,7 +24,8 @@ std::vector<int64_t> each(const Node& node, const char* name, size_t count, int6
 
 }  // namespace
 
-/// What filters go over: tokens, beside axes of 1, and either all columns as channels or all columns as an axis of its own.
+/// What filters go over: tokens, beside axes of 1, and either all columns as channels or all columns as an axis of its
+/// own.
 Lowering::Filters Lowering::filters_of(const Node& node, const Value& x, const Parameter& weight) {
   const int32_t rows = block_of(x);
   Filters out;
@@ -90,8 +91,9 @@ Lowering::Filters Lowering::filters_of(const Node& node, const Value& x, const P
   return out;
 }
 
-/// A convolution over tokens, padded so that each token has a window, or not at all: then the last ones have none. The filters are
-/// [filters, columns, window], with axes of 1 or all columns behind the window; with channels_last, [filters, window * columns], which stay in the file.
+/// A convolution over tokens, padded so that each token has a window, or not at all: then the last ones have none. The
+/// filters are [filters, columns, window], with axes of 1 or all columns behind the window; with channels_last,
+/// [filters, window * columns], which stay in the file.
 Value Lowering::convolved(const Node& node, const Value& x, Parameter weight) {
   const Filters of = filters_of(node, x, weight);
   const int32_t rows = block_of(x);

@@ -1,4 +1,5 @@
-// Nodes that make one row of a text's: pools over all tokens, weights of tokens by a softmax (attention pooling), and what stands last.
+// Nodes that make one row of a text's: pools over all tokens, weights of tokens by a softmax (attention pooling), and
+// what stands last.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -195,7 +196,8 @@ bool Lowering::read_weighted(const Node& node) {
   return false;
 }
 
-/// An attention whose queries are all the same: each key's score is that of its token. Every token sees the same sum; the first one's is taken.
+/// An attention whose queries are all the same: each key's score is that of its token. Every token sees the same sum;
+/// the first one's is taken.
 int32_t Lowering::weighted_sum(const Node& node, int32_t scores, int32_t rows) {
   constexpr uint32_t kMostWidth = 128;  // of a head
   const uint32_t columns = at(rows).columns;

@@ -11,8 +11,8 @@
 namespace bantam::convert::onnx {
 namespace {
 
-/// The number that activations are made of which `value` is in f16 or bf16, else itself. Files of such floats compute what rounded constants
-/// give; the function that was meant differs by less than their own rounding of values.
+/// The number that activations are made of which `value` is in f16 or bf16, else itself. Files of such floats compute
+/// what rounded constants give; the function that was meant differs by less than their own rounding of values.
 double unrounded(double value) {
   struct Rounded {
     double f16, bf16, meant;
@@ -55,7 +55,8 @@ Axes Lowering::united(const Axes& a, const Axes& b) const {
   return out;
 }
 
-/// Numbers of all `columns`, of a constant beside rows whose columns lie along several axes, such as [heads, width]; nothing where it has others.
+/// Numbers of all `columns`, of a constant beside rows whose columns lie along several axes, such as [heads, width];
+/// nothing where it has others.
 std::optional<std::vector<double>> Lowering::of_each_column(const Axes& axes, const HostTensor& values,
                                                             int64_t columns) const {
   if (values.dims.size() > axes.size() || columns > static_cast<int64_t>(kMostHostElements)) return std::nullopt;

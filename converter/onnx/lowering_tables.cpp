@@ -1,4 +1,5 @@
-// Rows of places that files add to rows of tokens: cut out of a table, looked up, or computed from the length of texts alone.
+// Rows of places that files add to rows of tokens: cut out of a table, looked up, or computed from the length of texts
+// alone.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -87,8 +88,8 @@ void Lowering::cut_table(const Node& node) {
   set(node, 0, rows_of(add(std::move(block)), std::move(out)));
 }
 
-/// What is the same for each text, a row a token, as rows of a table of places; nothing where it is not. Such a table of a constant has as many
-/// rows as the graph has tokens; one that has been run is run for the longest text.
+/// What is the same for each text, a row a token, as rows of a table of places; nothing where it is not. Such a table
+/// of a constant has as many rows as the graph has tokens; one that has been run is run for the longest text.
 std::optional<Value> Lowering::rows_of_places(const Node& node, size_t input, const Value& beside) {
   const Value& given = in(node, input);
   const auto columns = static_cast<int64_t>(at(functions_.base(beside.term)).columns);

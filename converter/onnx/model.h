@@ -128,16 +128,17 @@ struct Model {
   void let_go(std::string_view bytes) const;
 };
 
-/// Reads and checks a file: sizes against the bytes, external data inside the file's directory. Functions are put in the place of the nodes
-/// that call them, the branch of an If with a constant condition in the If's (both where it is none, see kBranches), and Constant nodes among the initializers; nodes stand in
-/// the order of their inputs. Throws Error (kIo, kInvalid, kUnsupported) naming file and node. Memory: names and attributes; data stays
-/// in the file.
+/// Reads and checks a file: sizes against the bytes, external data inside the file's directory. Functions are put in
+/// the place of the nodes that call them, the branch of an If with a constant condition in the If's (both where it is
+/// none, see kBranches), and Constant nodes among the initializers; nodes stand in the order of their inputs. Throws
+/// Error (kIo, kInvalid, kUnsupported) naming file and node. Memory: names and attributes; data stays in the file.
 Model read_model(const std::filesystem::path& path);
 
 /// The same of bytes in memory; external data is refused. `bytes` outlive the model.
 Model read_model(std::string_view bytes, const std::string& name);
 
-/// Stands where an If's condition is no constant: its inputs are the condition, what the one branch gives and what the other one gives.
+/// Stands where an If's condition is no constant: its inputs are the condition, what the one branch gives and what the
+/// other one gives.
 constexpr const char* kBranches = "If#";
 
 /// Puts functions, branches and constants in their places, see read_model.

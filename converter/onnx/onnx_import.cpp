@@ -60,8 +60,8 @@ std::unique_ptr<onnx::Lowering> lowered_by(const onnx::Model& model, onnx::Trial
   }
 }
 
-/// The same of a file that may have been made for one text at a time, whatever its inputs say, and whose mask may be true where texts are filled
-/// up, as PyTorch's key_padding_mask is. What is wrong is told of the usual form.
+/// The same of a file that may have been made for one text at a time, whatever its inputs say, and whose mask may be
+/// true where texts are filled up, as PyTorch's key_padding_mask is. What is wrong is told of the usual form.
 std::unique_ptr<onnx::Lowering> lowered(const onnx::Model& model, uint32_t max_tokens, uint32_t usual) {
   std::vector<onnx::Trial> trials(2);
   trials[1].one_text = true;

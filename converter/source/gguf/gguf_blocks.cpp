@@ -1,5 +1,5 @@
-// Blocks of integers as ggml stores them (ggml-quants.c and ggml-common.h of https://github.com/ggml-org/ggml): the values that they stand
-// for. Factors are f16; nibbles lie with the first half of elements in the lower four bits.
+// Blocks of integers as ggml stores them (ggml-quants.c and ggml-common.h of https://github.com/ggml-org/ggml): the
+// values that they stand for. Factors are f16; nibbles lie with the first half of elements in the lower four bits.
 #include "source/gguf/gguf_blocks.h"
 
 #include <array>

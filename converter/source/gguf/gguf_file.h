@@ -26,9 +26,9 @@ struct GgufTensor {
 
 class GgufFile {
  public:
-  /// Reads everything but the tensors' bytes. Throws Error: kIo for what cannot be read, kInvalid for a damaged file, kUnsupported for
-  /// other versions and for types that ggml does not have. Of a file in parts (NAME-00001-of-00003.gguf) `path` is the first, and the others
-  /// lie beside it.
+  /// Reads everything but the tensors' bytes. Throws Error: kIo for what cannot be read, kInvalid for a damaged file,
+  /// kUnsupported for other versions and for types that ggml does not have. Of a file in parts
+  /// (NAME-00001-of-00003.gguf) `path` is the first, and the others lie beside it.
   explicit GgufFile(std::filesystem::path path);
 
   const std::filesystem::path& path() const { return path_; }

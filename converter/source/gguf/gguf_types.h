@@ -25,8 +25,8 @@ bool is_plain(const GgufType& type);
 /// Blocks whose values are known here: Q4_0 to Q8_0, Q2_K to Q6_K, IQ4_NL, IQ4_XS, MXFP4.
 bool is_blocks(const GgufType& type);
 
-/// The f32 values that elements stand for: exact, but for types with minima (Q4_1, Q5_1, Q2_K, Q4_K, Q5_K), which are rounded once, when the
-/// minimum is taken off. `type` is plain or blocks; `bytes` whole blocks.
+/// The f32 values that elements stand for: exact, but for types with minima (Q4_1, Q5_1, Q2_K, Q4_K, Q5_K), which are
+/// rounded once, when the minimum is taken off. `type` is plain or blocks; `bytes` whole blocks.
 std::vector<float> gguf_values(const GgufType& type, std::string_view bytes);
 
 }  // namespace bantam::convert
