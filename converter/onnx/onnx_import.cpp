@@ -80,7 +80,7 @@ std::unique_ptr<onnx::Lowering> lowered(const onnx::Model& model, uint32_t max_t
       if (!first) first = error;
     }
   }
-  throw *first;
+  throw Error(*first);
 }
 
 }  // namespace
