@@ -64,6 +64,14 @@ bool has_levels(const Model& model) {
   return false;
 }
 
+/// Does a label set ask for one of transformers' aggregation strategies?
+bool has_strategies(const Model& model) {
+  for (uint32_t set = 0; set < model.label_set_count(); ++set) {
+    if (file_aggregation(model, set) != Aggregation::kWords) return true;
+  }
+  return false;
+}
+
 /// What was found, where it is a T: itself, or the attributes of an operator.
 template <class T, class Seen>
 const T* as(const Seen& seen) {

@@ -33,6 +33,9 @@ Verdict check_label_set(const fb::Model& model, const fb::LabelSet& set) {
   if (set.output() >= count(model.outputs())) return corrupt("a label set's output does not exist");
   if (set.scheme() > fb::TagScheme::MAX) return corrupt("unknown tag scheme");
   if (set.aggregation() > fb::Aggregation::MAX) return corrupt("unknown aggregation of labels");
+  if (!linked::kStrategies && set.aggregation() != fb::Aggregation::words) {
+    return not_linked("this build leaves out aggregation strategies");
+  }
   if (!is_finite(set.threshold()) || !(set.temperature() > 0.0f) || !is_finite(set.temperature()) ||
       !is_finite(set.reject_below())) {
     return corrupt("a label set's threshold or temperature is not a number");

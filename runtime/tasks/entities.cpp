@@ -49,6 +49,7 @@ Status entities(const Model& model, uint32_t set, const Offset* words, const Lab
   }
   if (aggregation == Aggregation::kFile) aggregation = file_aggregation(model, set);
   if (aggregation > Aggregation::kMax) return Status::kInvalidArgument;
+  if (!linked::kStrategies && aggregation != Aggregation::kWords) return Status::kOpNotLinked;
   const tasks::TagSet tags(model, set, aggregation);
   tasks::EntityDecoder decoder = tags.decoder();
   tasks::EntitySink sink{out, capacity};

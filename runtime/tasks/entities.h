@@ -3,6 +3,7 @@
 #define BANTAM_TASKS_ENTITIES_H_
 
 #include "bantam/tasks.h"
+#include "linked.h"
 #include "tasks/labels.h"
 
 namespace bantam::tasks {
@@ -37,10 +38,11 @@ class TagSet {
   }
   Tag tag(uint32_t label) const {
     const Text name = model_.label(set_, label);
-    return aggregation_ == Aggregation::kWords ? parse_tag(name, scheme_) : parse_tag(name, aggregation_);
+    const bool own = !linked::kStrategies || aggregation_ == Aggregation::kWords;
+    return own ? parse_tag(name, scheme_) : parse_tag(name, aggregation_);
   }
   /// Entities of these tags.
-  EntityDecoder decoder() const { return EntityDecoder(aggregation_ != Aggregation::kWords); }
+  EntityDecoder decoder() const { return EntityDecoder(linked::kStrategies && aggregation_ != Aggregation::kWords); }
 
  private:
   const Model& model_;

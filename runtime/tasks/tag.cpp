@@ -78,9 +78,9 @@ class WordLabel {
  public:
   WordLabel(const TokenRows& rows, const tasks::LabelledWord& word, Aggregation aggregation)
       : rows_(rows), row_(word.row) {
-    if (aggregation == Aggregation::kAverage) {
+    if (linked::kStrategies && aggregation == Aggregation::kAverage) {
       best_ = rows.greatest_mean(word);
-    } else if (aggregation == Aggregation::kMax) {
+    } else if (linked::kStrategies && aggregation == Aggregation::kMax) {
       best_ = rows.greatest(word);
     } else {
       best_ = rows.best(word.row);
@@ -109,6 +109,7 @@ Status for_words(const Session& session, uint32_t sequence, Text text, const Win
   if (!has_part(model.task(), kWordsPart)) return Status::kNoSuchTask;
   if (text.size > UINT32_MAX || (text.size > 0 && text.data == nullptr)) return Status::kInvalidArgument;
   if (aggregation > Aggregation::kMax) return Status::kInvalidArgument;
+  if (!linked::kStrategies && aggregation != Aggregation::kWords) return Status::kOpNotLinked;
   const Tokenizer* tokenizer = session.tokenizer();
   if (tokenizer == nullptr) return Status::kNoTokenizer;
   OutputView view;

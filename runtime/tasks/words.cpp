@@ -1,5 +1,6 @@
 #include "tasks/words.h"
 
+#include "linked.h"
 #include "text/unicode.h"
 #include "text/utf8.h"
 
@@ -79,7 +80,7 @@ WordWalk::WordWalk(const EncodedSequence& encoded, const Tokenizer& tokenizer, T
       blank_words_(blank_words) {}
 
 bool WordWalk::next(LabelledWord* out) {
-  return aggregation_ == Aggregation::kWords ? next_of_text(out) : next_of_tokens(out);
+  return !linked::kStrategies || aggregation_ == Aggregation::kWords ? next_of_text(out) : next_of_tokens(out);
 }
 
 /// The first row from `row` on that holds text of sequence 0; row_count at the end.
@@ -112,8 +113,8 @@ bool WordWalk::next_of_text(LabelledWord* out) {
   }
 }
 
-/// Does the token continue the word of the token before it? As transformers decides: by the length of its name where names
-/// mark such tokens, else by a blank at its beginning or before it.
+/// Does the token continue the word of the token before it? As transformers decides: by the length of its name where
+/// names mark such tokens, else by a blank at its beginning or before it.
 bool WordWalk::continues(uint32_t row) const {
   const auto id = static_cast<uint32_t>(encoded_.ids[row]);
   if (encoded_.ids[row] == tokenizer_.unknown_id()) return false;

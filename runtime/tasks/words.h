@@ -24,7 +24,7 @@ struct LabelledWord {
 /// content tokens (0: the first of the sequence's rows) and begins at byte `from` or later.
 class WordWalk {
  public:
-  /// What a word is: kWords: next_word()'s, and what its tokens reach beyond it; kNone, kSimple: a token; kFirst,
+  /// Words: kWords: next_word()'s, and what its tokens reach beyond it; kNone, kSimple: a token; kFirst,
   /// kAverage, kMax: tokens that transformers' pipeline joins. Other values are none.
   WordWalk(const EncodedSequence& encoded, const Tokenizer& tokenizer, Text text, Aggregation aggregation,
            bool blank_words);

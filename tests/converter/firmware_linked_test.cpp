@@ -53,6 +53,22 @@ TEST(FirmwareLinked, PlacesAndMasks) {
   EXPECT_TRUE(says(linked, "window mask") && says(linked, "scores of places"));
 }
 
+TEST(FirmwareLinked, AggregationStrategies) {
+  const auto linked = [](fb::Aggregation aggregation) {
+    ModelBuilder built = build(random_bert({}, 3), WeightType::kI8);
+    auto& sets = built.model.task->label_sets;
+    EXPECT_FALSE(sets.empty());
+    sets.back()->aggregation = aggregation;
+    const FileBytes file(built.finish());
+    Model model;
+    EXPECT_EQ(Model::open(file.data(), file.size(), &model), Status::kOk);
+    return firmware::linked_by(model);
+  };
+  EXPECT_FALSE(linked(fb::Aggregation::words).needs(links::Strategies));
+  EXPECT_TRUE(linked(fb::Aggregation::max).needs(links::Strategies));
+  EXPECT_TRUE(says(linked(fb::Aggregation::max), "aggregation strategies"));
+}
+
 TEST(FirmwareLinked, MacroNamesWhatIsNeeded) {
   const firmware::Linked linked = linked_of({});
   const std::string text = firmware::linked_macro(linked);

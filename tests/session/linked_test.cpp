@@ -136,6 +136,18 @@ TEST(Linked, FunctionsAndNumbersLeftOut) {
   EXPECT_EQ(name_of(fault), "layer.0.attention");
 }
 
+TEST(Linked, StrategiesLeftOut) {
+  Fault fault;
+  const auto aggregated = [](fb::Aggregation aggregation) {
+    return [aggregation](fb::ModelT& m) {
+      ASSERT_FALSE(m.task->label_sets.empty());
+      m.task->label_sets.back()->aggregation = aggregation;
+    };
+  };
+  EXPECT_EQ(open_edited(aggregated(fb::Aggregation::words), &fault), Status::kOk);
+  EXPECT_EQ(open_edited(aggregated(fb::Aggregation::simple), &fault), Status::kOpNotLinked);
+}
+
 /// Fields that nothing is linked for are not looked at; an input that only they name tells of them.
 TEST(Linked, PlacesLeftOut) {
   Fault fault;
