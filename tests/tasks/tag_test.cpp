@@ -113,7 +113,7 @@ TEST(Tag, RefusesOtherTasksAndNoRun) {
   EXPECT_EQ(tag_words(run.session(), 0, view("a"), nullptr, nullptr, 0, &count), Status::kNoSuchTask);
 }
 
-/// What is tagged of "rain in (Par|is)? 北京|go", tokens at these marks and blanks: its names and bytes.
+/// Names and bytes of what is tagged in "rain in (Par|is)? 北京|go", tokens at these marks and blanks.
 std::vector<std::string> tagged(Aggregation aggregation, fb::Aggregation stored = fb::Aggregation::words) {
   FakeRun run;
   const std::string text = "rain in (Paris)? \u5317\u4EAC go";

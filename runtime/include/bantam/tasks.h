@@ -67,7 +67,7 @@ enum class Aggregation : uint8_t {
 /// The label set of words that the task reads: word_label_set().
 constexpr uint32_t kTaskSet = UINT32_MAX;
 
-/// What the file says of a label set of words.
+/// The aggregation that the file has for a label set of words.
 Aggregation file_aggregation(const Model& model, uint32_t set = kTaskSet);
 
 /// Entities (tag) or slots (joint) of one sequence, or those of a further label set of words. `text` is the original
