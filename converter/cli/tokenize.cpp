@@ -187,7 +187,9 @@ void print_text(const Tokenizer& tokenizer, const TokenizeOptions& options, cons
     status = decoded(&size);
   }
   if (status == Status::kUnsupported) {
-    fail(ExitCode::kUnsupported, "{}: the file does not say how its tokens become text; convert it again",
+    fail(ExitCode::kUnsupported,
+         "{}: the file does not say how its tokens become text: an older version made it, or convert does not know its "
+         "tokenizer's decoder and said so; make texts of ids with the original library",
          options.model);
   }
   check(status, options.model);

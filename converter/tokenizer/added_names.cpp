@@ -93,7 +93,8 @@ void read_added_names(const Json& config, TokenizerSource& source, ProblemList& 
   if (!problems.empty()) return;
   const bool whole = source.file == "tokenizer.json";
   const auto find = [&source](const std::string& text) {
-    return std::find_if(source.added.begin(), source.added.end(), [&](const auto& token) { return token.text == text; });
+    return std::find_if(source.added.begin(), source.added.end(),
+                        [&](const auto& token) { return token.text == text; });
   };
   TokenizerSource stated;
   read_added_tokens(config, "tokenizer_config.json", stated, problems);

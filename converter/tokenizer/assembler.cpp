@@ -454,7 +454,7 @@ class Assembler {
 
   std::vector<uint8_t> split_tables() {
     try {
-      return compile_split(source_.rules);
+      return compile_split(source_.rules, source_.prefix_words);
     } catch (const std::invalid_argument& error) {
       std::string patterns;
       for (const SplitRule& rule : source_.rules) patterns += (patterns.empty() ? "" : ", ") + rule.pattern;
@@ -471,7 +471,6 @@ class Assembler {
     std::vector<Merge> merges = resolve_merges(in_model);
     std::vector<std::string> tokens(texts_.size());
     const Spelling spelling = {source_.is_of_code_points(), source_.end_suffix, source_.inner_prefix};
-    const uint32_t most = source_.is_word_level() ? text::kMaxBpeToken / 4 : text::kMaxBpeToken;
     for (uint32_t id = 0; id < texts_.size(); ++id) {
       if (!in_model[id]) continue;
       std::string bytes;
@@ -479,10 +478,10 @@ class Assembler {
       in_model[id] = is == Spelling::Token::kOwn;
       if (is != Spelling::Token::kNone) texts_[id] = bytes;
       if (in_model[id]) tokens[id] = bytes;
-      if (in_model[id] && bytes.size() > most) {
+      if (in_model[id] && bytes.size() > text::kMaxBpeToken) {
         ++source_.unsupported;
-        problem("model.vocab",
-                fmt::format("token {} has more than the {} bytes that this version takes", shown(bytes), most));
+        problem("model.vocab", fmt::format("token {} has more than the {} bytes that this version takes", shown(bytes),
+                                           text::kMaxBpeToken));
       }
     }
     check_marks(in_model, merges);

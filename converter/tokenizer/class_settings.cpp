@@ -46,15 +46,15 @@ constexpr std::array<ClassRow, 21> kClasses = {{{"BertTokenizer", Takes::kLetter
 
 /// The class of a model_type, where tokenizer_config.json names none.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 26> kModelTypes = {
-    {{"bert", "BertTokenizer"},         {"distilbert", "BertTokenizer"},    {"electra", "BertTokenizer"},
-     {"mobilebert", "BertTokenizer"},   {"squeezebert", "BertTokenizer"},   {"layoutlm", "BertTokenizer"},
-     {"lxmert", "BertTokenizer"},       {"megatron-bert", "BertTokenizer"}, {"nezha", "BertTokenizer"},
-     {"ernie", "BertTokenizer"},        {"visual_bert", "BertTokenizer"},   {"funnel", "FunnelTokenizer"},
-     {"mpnet", "MPNetTokenizer"},       {"splinter", "SplinterTokenizer"},  {"roberta", "RobertaTokenizer"},
-     {"bart", "RobertaTokenizer"},      {"longformer", "RobertaTokenizer"}, {"led", "RobertaTokenizer"},
-     {"mvp", "RobertaTokenizer"},       {"gpt2", "GPT2Tokenizer"},          {"gpt_neo", "GPT2Tokenizer"},
-     {"gptj", "GPT2Tokenizer"},         {"opt", "GPT2Tokenizer"},           {"gpt_neox", "GPTNeoXTokenizer"},
-     {"deberta", "DebertaTokenizer"},   {"whisper", "WhisperTokenizer"}}};
+    {{"bert", "BertTokenizer"},       {"distilbert", "BertTokenizer"},    {"electra", "BertTokenizer"},
+     {"mobilebert", "BertTokenizer"}, {"squeezebert", "BertTokenizer"},   {"layoutlm", "BertTokenizer"},
+     {"lxmert", "BertTokenizer"},     {"megatron-bert", "BertTokenizer"}, {"nezha", "BertTokenizer"},
+     {"ernie", "BertTokenizer"},      {"visual_bert", "BertTokenizer"},   {"funnel", "FunnelTokenizer"},
+     {"mpnet", "MPNetTokenizer"},     {"splinter", "SplinterTokenizer"},  {"roberta", "RobertaTokenizer"},
+     {"bart", "RobertaTokenizer"},    {"longformer", "RobertaTokenizer"}, {"led", "RobertaTokenizer"},
+     {"mvp", "RobertaTokenizer"},     {"gpt2", "GPT2Tokenizer"},          {"gpt_neo", "GPT2Tokenizer"},
+     {"gptj", "GPT2Tokenizer"},       {"opt", "GPT2Tokenizer"},           {"gpt_neox", "GPTNeoXTokenizer"},
+     {"deberta", "DebertaTokenizer"}, {"whisper", "WhisperTokenizer"}}};
 
 const ClassRow* row_of(std::string_view name) {
   constexpr std::string_view kFast = "Fast";

@@ -93,7 +93,8 @@ Beginning resolve_possessive(Branch& node, const Beginning& follow) {
   const bool may_lack = node->least == 0;
   if (node->possessive) {
     const CodeSet set = node->parts[0]->set;
-    const bool greedy = follow.empty == Empty::kSurely || (follow.empty == Empty::kNever && !overlap(follow.first, set));
+    const bool greedy =
+        follow.empty == Empty::kSurely || (follow.empty == Empty::kNever && !overlap(follow.first, set));
     if (!greedy) node = as_possessive(std::move(node));
     return before({set, may_lack ? Empty::kSurely : Empty::kNever}, follow);
   }
@@ -161,7 +162,8 @@ class Parser {
     if (node->kind == Syntax::kNotNext || node->kind == Syntax::kNext) fail("a repeated (?= or (?!");
     const bool counted = pattern_[at_ - 1] == '}';
     const bool more_of_it = skip("+");
-    if (more_of_it && !counted && node->kind != Syntax::kSet) fail("a possessive repetition of more than one character");
+    if (more_of_it && !counted && node->kind != Syntax::kSet)
+      fail("a possessive repetition of more than one character");
     Branch repeat = make(Syntax::kRepeat);
     repeat->parts.push_back(std::move(node));
     repeat->least = least;
@@ -237,8 +239,8 @@ class Parser {
     }
     const bool one = node.kind == Syntax::kAny || (node.kind == Syntax::kAll && node.parts.size() == 1);
     return one && !node.parts.empty() && std::all_of(node.parts.begin(), node.parts.end(), [set](const Branch& part) {
-      return add_single(*part, set);
-    });
+             return add_single(*part, set);
+           });
   }
 
   CodeSet bracket(uint32_t depth) {

@@ -117,7 +117,8 @@ bool splits_lines(const SplitRule& rule) {
   }
   const Branch match = parse_pattern(rule.pattern);
   const PatternNode* node = match.get();
-  while (node->kind != Syntax::kSet && node->parts.size() == 1 && node->kind != Syntax::kRepeat) node = node->parts[0].get();
+  while (node->kind != Syntax::kSet && node->parts.size() == 1 && node->kind != Syntax::kRepeat)
+    node = node->parts[0].get();
   return node->kind == Syntax::kSet && node->set.has('\n');
 }
 
@@ -210,7 +211,8 @@ void append(std::vector<uint8_t>& bytes, const void* from, size_t size) {
 }
 
 /// The bytes of one table. `pass`: of version 2, or of 3 where words end in front of matches, with this behind the entries.
-void append_table(const SplitStates& states, const text::SplitPass* pass, std::vector<uint8_t>& bytes) {
+/// `prefixes`: of version 4.
+void append_table(const SplitStates& states, const text::SplitPass* pass, bool prefixes, std::vector<uint8_t>& bytes) {
   std::map<std::array<uint8_t, 256>, uint8_t> blocks;
   std::vector<uint8_t> top;
   std::vector<uint8_t> leaves;
@@ -225,6 +227,7 @@ void append_table(const SplitStates& states, const text::SplitPass* pass, std::v
     top.push_back(found->second);
   }
   const uint32_t version = pass == nullptr       ? text::kSplitVersion
+                           : prefixes            ? text::kSplitPrefixVersion
                            : states.ends.empty() ? text::kSplitPassVersion
                                                  : text::kSplitEndsVersion;
   const text::SplitHeader header = {version, states.stride, states.count, static_cast<uint32_t>(blocks.size())};
@@ -237,18 +240,20 @@ void append_table(const SplitStates& states, const text::SplitPass* pass, std::v
   bytes.resize((bytes.size() + 3) / 4 * 4);
   append(bytes, pass, sizeof(*pass));
   append(bytes, states.ends.data(), states.ends.size());
+  if (prefixes) bytes.resize(bytes.size() + states.count - states.ends.size());
   bytes.resize((bytes.size() + 3) / 4 * 4);
 }
 
 }  // namespace
 
-std::vector<uint8_t> compile_split(const std::vector<SplitRule>& rules) {
+std::vector<uint8_t> compile_split(const std::vector<SplitRule>& rules, bool prefix_words) {
   std::vector<SplitStates> tables;
   bool lines = false;
   for (const SplitRule& rule : rules) {
     SplitStates states = words_of(rule, lines);
     lines = lines || splits_lines(rule);
-    if (tables.empty() || !splits_nothing(tables.back(), states)) tables.push_back(std::move(states));
+    const bool keeps = tables.empty() || (prefix_words && &rule == &rules.back());
+    if (keeps || !splits_nothing(tables.back(), states)) tables.push_back(std::move(states));
   }
   if (tables.size() > text::kMaxSplitPasses) throw std::invalid_argument("the splitters in a row are more than 8");
   std::vector<uint8_t> bytes;
@@ -256,7 +261,8 @@ std::vector<uint8_t> compile_split(const std::vector<SplitRule>& rules) {
   const bool passes = tables.size() > 1 || only.first_of_last < only.stride || !only.ends.empty();
   for (const SplitStates& states : tables) {
     const text::SplitPass pass = {states.first_of_last, &states == &tables.back() ? 0u : 1u};
-    append_table(states, passes ? &pass : nullptr, bytes);
+    const bool prefixes = prefix_words && tables.size() > 1 && &states == &tables[tables.size() - 2];
+    append_table(states, passes ? &pass : nullptr, prefixes, bytes);
   }
   return bytes;
 }
@@ -266,7 +272,7 @@ std::vector<uint8_t> compile_words(const std::string& pattern, const std::string
       compile_states(*parse_pattern(pattern), known(beginnings(compile_states(*parse_pattern(dropped), {}))));
   const text::SplitPass pass = {states.first_of_last, 0};
   std::vector<uint8_t> bytes;
-  append_table(states, &pass, bytes);
+  append_table(states, &pass, false, bytes);
   return bytes;
 }
 

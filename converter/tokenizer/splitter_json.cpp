@@ -143,13 +143,12 @@ class SplitterReader {
   }
 
   void read_byte_level(const Json& bytes, bool alone) {
-    source_.splitter.prefix_blank = flag(bytes, "add_prefix_space", true);
-    if (source_.splitter.prefix_blank && !alone) {
-      unsupported("add_prefix_space", "true is not supported behind another splitter; this version takes false there");
-    }
-    if (flag(bytes, "use_regex", true)) {
-      source_.rules.push_back({kByteLevelPattern, {}, SplitBehaviour::kIsolated, false});
-    }
+    const bool prefix = flag(bytes, "add_prefix_space", true);
+    const bool cuts = flag(bytes, "use_regex", true);
+    source_.splitter.prefix_blank = prefix && alone;
+    source_.prefix_words = prefix && !alone;
+    if (!cuts && !source_.prefix_words) return;
+    source_.rules.push_back({cuts ? kByteLevelPattern : kWholeTextPattern, {}, SplitBehaviour::kIsolated, false});
   }
 
   void read_one(const Json& json, const std::string& type) {

@@ -3,6 +3,8 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
+#include <string_view>
 
 #include "tokenizer/split_pattern.h"
 #include "tokenizer/tokenizer.h"
@@ -383,6 +385,8 @@ class Reader {
   void read_trimming(const Json& processor) {
     if (!flag(processor, "trim_offsets", true, "post_processor")) return;
     if (source_.is_wordpiece()) return;  // its tokens have no blanks at their ends
+    const bool bytes = source_.is_bpe() && !source_.is_of_code_points() && !source_.is_word_level();
+    if (!bytes && !has_blanks_at_ends()) return;
     if (source_.trim_blanks) unsupported("post_processor.trim_offsets", "true twice", "one step that trims");
     if (!source_.is_bpe() || source_.is_of_code_points()) {
       unsupported("post_processor.trim_offsets", "true", "it with byte-level BPE only");
@@ -390,6 +394,26 @@ class Reader {
     }
     source_.trim_blanks = true;
     source_.trim_prefix = flag(processor, "add_prefix_space", true, "post_processor");
+  }
+
+  /// Whether tokens begin or end with what trim_offsets leaves out: white space, and the letter that stands for a blank among bytes.
+  bool has_blanks_at_ends() const {
+    const auto is_blank = [](const std::string& text) {
+      constexpr std::array<std::string_view, 3> kBlanks = {"\u0120", "\u00a0", "\u3000"};
+      const auto is_white = [](char c) { return c == ' ' || (c >= '\t' && c <= '\r'); };
+      if (text.empty()) return false;
+      bool blank = is_white(text.front()) || is_white(text.back());
+      for (const std::string_view other : kBlanks) {
+        const std::string_view all = text;
+        blank = blank || all.substr(0, other.size()) == other ||
+                (all.size() >= other.size() && all.substr(all.size() - other.size()) == other);
+      }
+      return blank || text.compare(0, 2, "\xE2\x80") == 0;
+    };
+    return std::any_of(source_.vocabulary.begin(), source_.vocabulary.end(),
+                       [&](const auto& token) { return is_blank(token.first); }) ||
+           std::any_of(source_.added.begin(), source_.added.end(),
+                       [&](const AddedSource& token) { return token.lstrip || token.rstrip || is_blank(token.text); });
   }
 
   int32_t read_bert_token(const Json& processor, const char* key, std::string& name) {

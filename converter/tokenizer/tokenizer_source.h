@@ -57,6 +57,7 @@ struct TokenizerSource {
   std::string charsmap;             // of the one that has it
   fb::SplitterT splitter;
   std::vector<SplitRule> rules;  // of the splitter `pattern`, one after the other
+  bool prefix_words = false;     // the words of the rules but the last one get a blank before that splits them
   fb::TokenModelT model;
   uint64_t max_word_chars = 100;                            // model.max_word_chars, as large as a file can say
   std::string unknown = "[UNK]";                            // empty: there is none

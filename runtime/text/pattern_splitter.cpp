@@ -191,6 +191,13 @@ struct Passes {
   }
 };
 
+/// Whether words get blanks before the last table splits them.
+bool prefixes_words(const Tables& tables) {
+  if (!linked::kSplitPrefix || !is_in_passes(tables)) return false;
+  const Passes passes(tables.split_passes);
+  return passes.count > 1 && passes.tables[passes.count - 2].prefixes;
+}
+
 /// How many code points the next word has that every table leaves in the text, *skipped those before it; 0 at the end.
 /// `left`: code points of each table's word that lie ahead.
 uint32_t inner_length(Passes* passes, Characters stream, Reserve* reserve, uint32_t* skipped) {
@@ -235,10 +242,59 @@ uint32_t encode_passes(const Tables& tables, const uint8_t* text, Characters str
   return end;
 }
 
+/// A word of a stream with a blank in front of it, unless it begins with one.
+class PrefixedWord {
+ public:
+  PrefixedWord(const Characters& stream, uint32_t size) : stream_(stream), left_(size) {
+    Characters ahead = stream;
+    lacks_blank_ = ahead.next(&first_) && first_.code != ' ';
+  }
+  bool next(NormalChar* out) {
+    if (lacks_blank_) {
+      *out = {' ', first_.begin, first_.end};
+      lacks_blank_ = false;
+      return true;
+    }
+    return left_-- > 0 && stream_.next(out);
+  }
+
+ private:
+  Characters stream_;
+  uint32_t left_;
+  bool lacks_blank_;
+  NormalChar first_ = {0, 0, 0};
+};
+
+/// encode_passes where words get blanks before the last table splits them.
+uint32_t encode_prefixed(const Tables& tables, const uint8_t* text, Characters stream, uint32_t end, Passes passes,
+                         Reserve* reserve, TokenSink* sink) {
+  BpeGather word(tables, text, sink);
+  const SplitPassTable last = passes.tables[--passes.count];
+  uint32_t skipped = 0;
+  while (const uint32_t length = inner_length(&passes, stream, reserve, &skipped)) {
+    NormalChar c;
+    for (; skipped > 0; --skipped) stream.next(&c);
+    PrefixedWord rest(stream, length);
+    SeenWord seen;
+    while (uint32_t left = word_length<SearchedSplit>(last, rest, UINT32_MAX, reserve, &seen)) {
+      word.encode([&](NormalChar* out) { return left-- > 0 && rest.next(out); });
+    }
+    for (uint32_t i = 0; i < length; ++i) stream.next(&c);
+    for (uint32_t i = 0; i < passes.count; ++i) passes.ends[i] -= length;
+    if (sink->is_full()) break;
+  }
+  return end;
+}
+
 /// Words that cannot be read in place, until one can again. Returns where that is.
 uint32_t encode_characters(const Tables& tables, const uint8_t* text, Characters stream, uint32_t end, Reserve* reserve,
                            TokenSink* sink) {
-  if (is_in_passes(tables)) return encode_passes(tables, text, stream, end, reserve, sink);
+  if (is_in_passes(tables)) {
+    if (linked::kSplitPrefix && prefixes_words(tables)) {
+      return encode_prefixed(tables, text, stream, end, Passes(tables.split_passes), reserve, sink);
+    }
+    return encode_passes(tables, text, stream, end, reserve, sink);
+  }
   BpeGather word(tables, text, sink);
   SeenWord seen;
   while (const uint32_t length = word_length(tables.split, stream, UINT32_MAX, reserve, &seen)) {
@@ -293,7 +349,8 @@ void encode_plain(const Tables& tables, const uint8_t* text, uint32_t begin, uin
   uint32_t at = begin;
   // Normalisers may take the blank away that stands there.
   const bool lacks_blank = tables.prefix_blank && (text[at] != ' ' || tables.sequence.is_there());
-  if (lacks_blank || tables.sequence.changes_edges) {
+  const bool gathers = linked::kSplitPrefix && prefixes_words(tables);
+  if (lacks_blank || tables.sequence.changes_edges || gathers) {
     at = encode_gathered(tables, text, at, end, false, tables.prefix_blank, reserve, sink);
   }
   if (is_in_passes(tables)) {

@@ -10,7 +10,8 @@ namespace {
 Status verify_table(Check& check, const uint8_t* table, uint64_t left, uint64_t* size, bool* more) {
   if (left < split_next_offset(1)) return check.fail("the table of the split is cut short");
   const auto& header = *reinterpret_cast<const SplitHeader*>(table);
-  const bool ends = linked::kSplitEnds && header.version == kSplitEndsVersion;
+  const bool prefixes = linked::kSplitPrefix && header.version == kSplitPrefixVersion;
+  const bool ends = linked::kSplitEnds && (header.version == kSplitEndsVersion || prefixes);
   const bool passes = linked::kSplitPasses && (header.version == kSplitPassVersion || ends);
   if (header.version != kSplitVersion && !passes) {
     return check.fail("the version of the table of the split is not known", Status::kUnsupported);
@@ -56,11 +57,20 @@ Status verify_split(Check& check, fb::BlobName name, uint32_t most) {
   const fb::Blob* blob = find_blob(check.tokenizer, name);
   if (!check.lies_inside(blob)) return check.fail("the table of the split is not there or not aligned");
   uint64_t at = 0;
-  bool more = true;
+  bool more = true, prefixed = false;
   for (uint32_t pass = 0; more && pass < most; ++pass) {
     uint64_t size = 0;
+    if (prefixed && blob->size() - at >= sizeof(SplitHeader)) {
+      const auto& header = *reinterpret_cast<const SplitHeader*>(check.data + blob->offset() + at);
+      if (header.version == kSplitPrefixVersion) return check.fail("two tables of the split put blanks before words");
+    }
     const Status status = verify_table(check, check.data + blob->offset() + at, blob->size() - at, &size, &more);
     if (status != Status::kOk) return status;
+    if (prefixed && more)
+      return check.fail("the table of the split that puts blanks before words is not the last but one");
+    const auto& header = *reinterpret_cast<const SplitHeader*>(check.data + blob->offset() + at);
+    prefixed = header.version == kSplitPrefixVersion;
+    if (prefixed && !more) return check.fail("the table of the split that puts blanks before words is the last one");
     at += size;
   }
   if (linked::kSplitPasses && (more || at != blob->size())) {

@@ -1,6 +1,6 @@
 // A regular expression that splits texts into words, as tables: blob `split` of a tokenizer whose splitter is `pattern`.
 //
-//   u32 version, 1 to 3
+//   u32 version, 1 to 4
 //   u32 stride    entries of a state, 2 to 256: entry 0 is for the end of the text, the others for classes of code points
 //   u32 states    number 0 is the end of the search, number 1 its beginning
 //   u32 blocks    1 to 256
@@ -8,12 +8,14 @@
 //   u8  top[4352]              number of the block for each 256 code points
 //   u8  block[blocks][256]     classes of their code points
 //   u16 next[states][stride]   4-byte aligned: number of the next state times stride; bit 15: a match ends before this
-// Versions 2 and 3, 4-byte aligned:
+// From version 2 on, 4-byte aligned:
 //   u32 dropped   words whose first code point is of this class or a later one are left out of the text
 //   u32 more      1: a further such table follows, which splits the words of this one; at most 8 tables in all
-// Version 3:
+// From version 3 on:
 //   u8  ends[states]           bits 0-6: how many code points before the match that this state sees the word ends; bit 7: the word
 //                              is left out; filled up to 4 bytes
+// Version 4 is that of the last table but one: its words get a blank in front of them, unless they begin with one, before the last
+// table splits them.
 //
 // From the beginning of a word, code points are followed until state 0. The word ends where a match ended last; it has at
 // least one code point, whatever the tables say. What a search reads behind its last match is read again for the next word;
@@ -32,6 +34,7 @@ namespace bantam::text {
 constexpr uint32_t kSplitVersion = 1;
 constexpr uint32_t kSplitPassVersion = 2;
 constexpr uint32_t kSplitEndsVersion = 3;
+constexpr uint32_t kSplitPrefixVersion = 4;
 constexpr uint32_t kMaxSplitPasses = 8;
 constexpr uint32_t kSplitMatch = 1u << 15;
 constexpr uint32_t kSplitTop = 0x110000 >> 8;
@@ -64,7 +67,7 @@ constexpr uint32_t split_pass_offset(uint32_t blocks, uint32_t entries) {
   return (split_next_offset(blocks) + 2 * entries + 3) / 4 * 4;
 }
 
-/// What stands behind the entries of a verified table of version 2 or 3; the next table, if there is one, follows it.
+/// What stands behind the entries of a verified table of version 2 or a later one; the next table, if there is one, follows it.
 inline const SplitPass& split_pass(const uint8_t* table) {
   const auto& header = *reinterpret_cast<const SplitHeader*>(table);
   return *reinterpret_cast<const SplitPass*>(table + split_pass_offset(header.blocks, header.states * header.stride));
@@ -73,7 +76,7 @@ inline const SplitPass& split_pass(const uint8_t* table) {
 /// Bytes of a table of such a version.
 constexpr uint32_t split_pass_size(const SplitHeader& header) {
   return split_pass_offset(header.blocks, header.states * header.stride) + static_cast<uint32_t>(sizeof(SplitPass)) +
-         (header.version == kSplitEndsVersion ? (header.states + 3) / 4 * 4 : 0);
+         (header.version >= kSplitEndsVersion ? (header.states + 3) / 4 * 4 : 0);
 }
 
 /// View of such a table.
@@ -107,6 +110,7 @@ struct SplitTable {
 struct SplitPassTable : SplitTable {
   uint32_t dropped = kMaxSplitStride;
   const uint8_t* ends = nullptr;
+  bool prefixes = false;  // its words get a blank
 
   SplitPassTable() = default;
   /// `table` is a verified blob.
@@ -115,7 +119,8 @@ struct SplitPassTable : SplitTable {
     if (header.version == kSplitVersion) return;
     const SplitPass& pass = split_pass(table);
     dropped = pass.dropped;
-    if (linked::kSplitEnds && header.version == kSplitEndsVersion) ends = reinterpret_cast<const uint8_t*>(&pass + 1);
+    if (linked::kSplitEnds && header.version >= kSplitEndsVersion) ends = reinterpret_cast<const uint8_t*>(&pass + 1);
+    prefixes = linked::kSplitPrefix && header.version == kSplitPrefixVersion;
   }
 
   uint32_t back(uint32_t state) const { return ends == nullptr ? 0 : ends[state / start] & (kSplitLeftOut - 1u); }

@@ -4,6 +4,7 @@
 
 #include <fstream>
 #include <map>
+#include <memory>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -98,6 +99,24 @@ TEST(Chat, OnlyTurnsAreConversations) {
     EXPECT_EQ(rendered(chat, wrong, Status::kInvalidArgument), "") << wrong.dump();
   }
   EXPECT_EQ(rendered(chat, Json::array({system, user}), Status::kUnsupported), "");
+}
+
+/// Qwen 3's, in short.
+TEST(Chat, ThoughtsThatTheTemplateLeavesOutAreTold) {
+  const auto notes_of = [](const std::string& content) {
+    convert::TokenizerFiles files;
+    files.chat = "{% for m in messages %}{% if m.role == 'assistant' %}A:{{ " + content +
+                 " }}|{% else %}U:{{ m.content }}|{% endif %}{% endfor %}{% if add_generation_prompt %}A:{% endif %}";
+    convert::Graph graph;
+    graph.model.task = std::make_unique<fb::TaskT>();
+    convert::add_chat(graph, files);
+    EXPECT_NE(graph.model.task->chat, nullptr);
+    return graph.notes;
+  };
+  EXPECT_TRUE(notes_of("m.content").empty());
+  const std::vector<std::string> notes = notes_of("m.content.split('</think>')[-1]");
+  ASSERT_EQ(notes.size(), 1U);
+  EXPECT_NE(notes[0].find("<think>"), std::string::npos) << notes[0];
 }
 
 TEST(Chat, OtherTemplatesAreNotTaken) {

@@ -5,6 +5,7 @@
 #include <random>
 
 #include "source/gguf/gguf_splits.h"
+#include "tests/text/bpe_vocabulary.h"
 #include "tests/text/vocabulary.h"
 #include "text/split_table.h"
 #include "tokenizer/split_pattern.h"
@@ -271,6 +272,29 @@ TEST(Splitters, FindMatchesOfSeveralLengths) {
   EXPECT_EQ(words({"[^\\s\\p{L}]?+\\p{L}++|\\s++$|\\s+(?!\\S)|\\s"}, "a  !b  "), (Words{"a", " ", " ", "!b", "  "}));
   EXPECT_EQ(words({" ?[^(\\s|[.,!?])]+"}, "ab c, d"), (Words{"ab", " c", ",", " d"}));
   EXPECT_EQ(words({"a\\d{2}|\\.\\.\\."}, "a1a12....x"), (Words{"a1", "a12", "...", ".x"}));
+}
+
+/// ByteLevel with add_prefix_space behind another splitter. Tokens as tokenizers 0.23.3 has them.
+TEST(Splitters, MayPutABlankBeforeEachWord) {
+  const auto tokens_of = [](bool cuts, const std::string& text) {
+    Json json = whole_text_json({{" ", "a"}, {" ", "x"}, {"a", " a"}});
+    json["pre_tokenizer"] = {
+        {"type", "Sequence"},
+        {"pretokenizers",
+         {{{"type", "Split"}, {"pattern", {{"String", "x"}}}, {"behavior", "Isolated"}},
+          {{"type", "ByteLevel"}, {"add_prefix_space", true}, {"use_regex", cuts}, {"trim_offsets", false}}}}};
+    SmallTokenizer small(json);
+    EXPECT_TRUE(small.ok());
+    EXPECT_EQ(small.image().verify(), Status::kOk);
+    return encode(small.open(), text);
+  };
+  using Ids = std::vector<int32_t>;
+  const Encoded whole = tokens_of(false, "xa a a1x");
+  EXPECT_EQ(whole.ids, (Ids{260, 259, 259, 259, 3 + '1', 260}));
+  EXPECT_EQ(whole.offsets[1].begin, 1u);  // the blank lies where the word begins
+  EXPECT_EQ(tokens_of(true, "xa a a1x").ids, whole.ids);
+  EXPECT_EQ(tokens_of(true, " xx").ids, (Ids{3 + ' ', 260, 260}));
+  EXPECT_EQ(tokens_of(false, "").ids, Ids());
 }
 
 TEST(Splitters, NameWhatIsWrongWithThem) {

@@ -23,12 +23,11 @@ constexpr const char* kBailing =
 constexpr const char* kExaoneMoe =
     R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?(?:\p{L}\p{M}*(?: \p{L}\p{M}*)*)+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n/]?|\s*[\r\n]|\s+(?!\S)|\s+)";
 // llama.cpp tells upper and lower case apart among ASCII's letters only, and marks are no letters there.
-#define BANTAM_CASED(ENDS)                                                                        \
-  R"([^\r\n\p{L}\p{N}]?((?=[\p{L}])([^a-z]))*((?=[\p{L}])([^A-Z]))+)" ENDS                        \
+#define BANTAM_CASED(ENDS)                                                 \
+  R"([^\r\n\p{L}\p{N}]?((?=[\p{L}])([^a-z]))*((?=[\p{L}])([^A-Z]))+)" ENDS \
   R"(|[^\r\n\p{L}\p{N}]?((?=[\p{L}])([^a-z]))+((?=[\p{L}])([^A-Z]))*)" ENDS
 #define BANTAM_OTHERS R"(| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+)"
-constexpr const char* kGpt4o =
-    BANTAM_CASED("(?i:'s|'t|'re|'ve|'m|'ll|'d)?") R"(|\p{N}{1,3})" BANTAM_OTHERS;
+constexpr const char* kGpt4o = BANTAM_CASED("(?i:'s|'t|'re|'ve|'m|'ll|'d)?") R"(|\p{N}{1,3})" BANTAM_OTHERS;
 constexpr const char* kTekken = BANTAM_CASED("") R"(|\p{N})" BANTAM_OTHERS;
 #undef BANTAM_CASED
 #undef BANTAM_OTHERS
@@ -56,7 +55,8 @@ constexpr const char* kDeepseekLetters =
     R"(\x{104B0}-\x{104D3}\x{104D8}-\x{104FB}\x{10C80}-\x{10CB2}\x{10CC0}-\x{10CF2}\x{118A0}-\x{118DF})"
     R"(\x{1E900}-\x{1E943})"
     R"(]+)";
-constexpr const char* kDeepseekMarks = R"(\s?[!-/:-~\x{FF01}-\x{FF0F}\x{FF1A}-\x{FF5E}\x{2018}-\x{201F}\x{3000}-\x{3002}]+)";
+constexpr const char* kDeepseekMarks =
+    R"(\s?[!-/:-~\x{FF01}-\x{FF0F}\x{FF1A}-\x{FF5E}\x{2018}-\x{201F}\x{3000}-\x{3002}]+)";
 constexpr const char* kDeepseek3 =
     R"([!"#$%&'()*+,\-./:;<=>?@\[\\\]^_`{|}~][A-Za-z]+|[^\r\n\p{L}\p{P}\p{S}]?[\p{L}\p{M}]+| ?[\p{P}\p{S}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)";
 

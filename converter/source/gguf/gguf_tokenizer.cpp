@@ -211,7 +211,8 @@ class TokenizerMaker {
     Json steps = Json::array();
     for (const char* pattern : kind->patterns) {
       if (pattern == nullptr) break;
-      steps.push_back({{"type", "Split"}, {"pattern", {{"Regex", pattern}}}, {"behavior", "Isolated"}, {"invert", false}});
+      steps.push_back(
+          {{"type", "Split"}, {"pattern", {{"Regex", pattern}}}, {"behavior", "Isolated"}, {"invert", false}});
     }
     steps.push_back({{"type", "ByteLevel"}, {"add_prefix_space", false}, {"trim_offsets", true}, {"use_regex", false}});
     const bool between = pre == "roberta-bpe" || pre == "jina-v1-en" || pre == "jina-v2-code";

@@ -223,6 +223,15 @@ void compare(const Template& chat, const fb::ChatT& made) {
   }
 }
 
+/// Whether earlier answers keep their thoughts; templates of models that think often leave them out.
+bool keeps_thoughts(const Template& chat, const fb::ChatT& made) {
+  std::vector<Message> messages = turns(2, false);
+  for (Message& message : messages) {
+    if (message.role[0] == 'a') message.text = "<think>\nhm\n</think>\n\n" + message.text;
+  }
+  return in_plain_texts(made, messages) == chat.render(messages);
+}
+
 /// A token's text among settings, where it may be an object.
 std::string token(const TokenizerFiles& files, const char* key) {
   for (const Json* settings : {&files.config, &files.special}) {
@@ -269,6 +278,11 @@ void add_chat(Graph& graph, const TokenizerFiles& files) {
   for (const char* key : {"bos_token", "eos_token", "pad_token", "unk_token"}) variables[key] = token(files, key);
   try {
     graph.model.task->chat = read_chat(*text, variables);
+    if (!keeps_thoughts(Template(*text, variables), *graph.model.task->chat)) {
+      graph.notes.push_back(
+          "the tokenizer's chat template changes answers that hold <think>...</think>; bantam generate --chat and "
+          "--messages pass earlier answers on as they are: leave the thoughts out of them");
+    }
   } catch (const Problem& problem) {
     graph.notes.push_back(
         fmt::format("the tokenizer's chat template is not one of texts around turns ({}): bantam generate --chat has "
