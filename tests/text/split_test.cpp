@@ -288,13 +288,13 @@ TEST(Splitters, MayPutABlankBeforeEachWord) {
     EXPECT_EQ(small.image().verify(), Status::kOk);
     return encode(small.open(), text);
   };
-  using Ids = std::vector<int32_t>;
+  using Tokens = std::vector<int32_t>;
   const Encoded whole = tokens_of(false, "xa a a1x");
-  EXPECT_EQ(whole.ids, (Ids{260, 259, 259, 259, 3 + '1', 260}));
+  EXPECT_EQ(whole.ids, (Tokens{260, 259, 259, 259, 3 + '1', 260}));
   EXPECT_EQ(whole.offsets[1].begin, 1u);  // the blank lies where the word begins
   EXPECT_EQ(tokens_of(true, "xa a a1x").ids, whole.ids);
-  EXPECT_EQ(tokens_of(true, " xx").ids, (Ids{3 + ' ', 260, 260}));
-  EXPECT_EQ(tokens_of(false, "").ids, Ids());
+  EXPECT_EQ(tokens_of(true, " xx").ids, (Tokens{3 + ' ', 260, 260}));
+  EXPECT_EQ(tokens_of(false, "").ids, Tokens());
 }
 
 TEST(Splitters, NameWhatIsWrongWithThem) {
