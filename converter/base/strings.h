@@ -16,6 +16,8 @@ inline bool ends_with(std::string_view text, std::string_view suffix) {
   return text.size() >= suffix.size() && text.substr(text.size() - suffix.size()) == suffix;
 }
 
+inline bool includes(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
+
 /// Empty where there is no text.
 inline std::string to_string(Text text) { return {text.data == nullptr ? "" : text.data, text.size}; }
 

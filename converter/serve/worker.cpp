@@ -54,7 +54,9 @@ Worker::Worker(const std::string& file, const WorkerOptions& options, Metrics* m
       engine_((refuse_others(file_), file_), options.engine),
       name_(std::filesystem::path(file).stem().string()) {
   if (engine_.session().tokenizer() == nullptr) convert::check(Status::kNoTokenizer, file);
-  predictor(parts(~0U));  // what cannot be made is told at once
+  Job all;
+  all.parts = parts(~0U);
+  predictor(all);  // what cannot be made is told at once
   thread_ = std::thread([this] { loop(); });
 }
 

@@ -184,7 +184,7 @@ class Merger {
         take(".lora_embedding_A", &LoraModule::a, true) || take(".lora_embedding_B", &LoraModule::b, true)) {
       return;
     }
-    if (rest.find("lora_") != std::string::npos) {
+    if (includes(rest, "lora_")) {
       return problem(ExitCode::kUnsupported, name, fmt::format("has no place in LoRA; {}", kMergeFirst));
     }
     for (const std::string_view part : {".base_layer.", ".modules_to_save."}) {
@@ -236,8 +236,8 @@ class Merger {
   /// PEFT changes the embeddings alone, and leaves the words' scores, which are the same numbers, as they were.
   void refuse_tied(const std::string& place, const std::string& name) {
     const bool embedding =
-        place.find("embed") != std::string::npos || ends_with(place, "shared.weight") || ends_with(place, "wte.weight");
-    if (!embedding || !gives_words() || place.find("position") != std::string::npos) return;
+        includes(place, "embed") || ends_with(place, "shared.weight") || ends_with(place, "wte.weight");
+    if (!embedding || !gives_words() || includes(place, "position")) return;
     for (const char* head : {"lm_head.weight", "embed_out.weight", "cls.predictions.decoder.weight"}) {
       if (checkpoint_->tensors().count(head) != 0) return;
     }
@@ -251,8 +251,8 @@ class Merger {
     return std::any_of(classes->begin(), classes->end(), [](const Json& name) {
       if (!name.is_string()) return false;
       const auto text = name.get<std::string>();
-      return ends_with(text, "LMHeadModel") || text.find("ForCausalLM") != std::string::npos ||
-             text.find("ForConditionalGeneration") != std::string::npos || ends_with(text, "ForMaskedLM");
+      return ends_with(text, "LMHeadModel") || ends_with(text, "ForCausalLM") ||
+             ends_with(text, "ForConditionalGeneration") || ends_with(text, "ForMaskedLM");
     });
   }
 

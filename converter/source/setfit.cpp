@@ -15,6 +15,7 @@ namespace {
 
 constexpr const char* kPickledHead = "model_head.pkl";
 constexpr const char* kWeights = "model_head.safetensors";
+constexpr const char* kClasses = "classes";  // of its metadata
 // safetensors 0.8 writes an array's memory as it lies, and scikit-learn's matrices may lie by columns.
 constexpr const char* kSaveWeights =
     "if you trust the pickle, save the weights and classes of its logistic regression: python -c \"import joblib, "
@@ -43,7 +44,7 @@ class HeadReader {
 
   /// scikit-learn's `classes_`, one for each of `count` scores: texts, or numbers of labels. Empty after a problem.
   std::vector<Json> classes(size_t count) {
-    const auto found = weights_.metadata().find("classes");
+    const auto found = weights_.metadata().find(kClasses);
     if (found == weights_.metadata().end()) {
       problem(fmt::format("its metadata has no \"classes\", so that nothing says which row scores which label; {}",
                           kSaveWeights));
