@@ -153,7 +153,7 @@ Graph import_onnx(const ModelSource& source, const ImportOptions& options) {
     limits.vocabulary = emitted.vocabulary;
     limits.model_type = source.onnx->format;
     // What follows a token does not see what fills up.
-    limits.filled = source.onnx->filled && choice.task != fb::TaskKind::generate;
+    limits.filled = source.onnx->filled && (traits(choice.task).parts & kNextWordsPart) == 0;
     if (limits.filled) limits.model_positions = static_cast<uint32_t>(source.onnx->tokens);
     limits.table_of = file;
     add_tokenizer(graph, source.tokenizer, limits, pooling, problems);

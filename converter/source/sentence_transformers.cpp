@@ -259,9 +259,11 @@ std::string score_function(const ModelSource& source, const Fields& config, Prob
   if (config.has("sentence_transformers") && config.raw("sentence_transformers").is_object()) {
     function = config.inside("sentence_transformers").text("activation_fn", function);
   }
-  const std::string file = source.name_around(kPromptsFile);
-  const Fields beside(source.files->object_or_empty(file), source.files->path(file).string(), problems);
-  function = beside.text("activation_fn", function);
+  if (!source.modules.empty()) {
+    const std::string file = source.name_around(kPromptsFile);
+    const Fields beside(source.files->object_or_empty(file), source.files->path(file).string(), problems);
+    function = beside.text("activation_fn", function);
+  }
   return function.substr(function.rfind('.') + 1);
 }
 

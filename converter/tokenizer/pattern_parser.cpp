@@ -380,7 +380,7 @@ class Parser {
     if (known != nullptr) {
       set = CodeSet(*known);
     } else {
-      fail(fmt::format("\\p{{{}}}, which is not known,", name.substr(0, 20)));
+      fail(fmt::format("\\p{{{}}}, which is not known,", pattern_.substr(at_, std::min<size_t>(end - at_, 20))));
     }
     at_ = end + 1;
     if (others) set.complement();

@@ -29,6 +29,7 @@ struct TokenRows {
   }
   LabelScore scored(LabelScore best, uint32_t row) const { return {best.label, math.of(softmax(row), best.score)}; }
 
+#if BANTAM_IF_LINKED(Strategies)
   /// The greatest probability of all tokens of a word (ties: the first token's).
   LabelScore greatest(const tasks::LabelledWord& word) const {
     LabelScore found = scored(best(word.row), word.row);
@@ -71,6 +72,7 @@ struct TokenRows {
     math.exponentials(block, count);
     for (uint32_t i = 0; i < count; ++i) sums[i] += block[i] / softmax.sum;
   }
+#endif  // BANTAM_IF_LINKED(Strategies)
 };
 
 /// The label of a word. Its probability costs an exponential for each label: score() asks for it.
@@ -78,14 +80,14 @@ class WordLabel {
  public:
   WordLabel(const TokenRows& rows, const tasks::LabelledWord& word, Aggregation aggregation)
       : rows_(rows), row_(word.row) {
-    if (linked::kStrategies && aggregation == Aggregation::kAverage) {
-      best_ = rows.greatest_mean(word);
-    } else if (linked::kStrategies && aggregation == Aggregation::kMax) {
-      best_ = rows.greatest(word);
-    } else {
-      best_ = rows.best(word.row);
-      scored_ = false;
-    }
+#if BANTAM_IF_LINKED(Strategies)
+    scored_ = aggregation == Aggregation::kAverage || aggregation == Aggregation::kMax;
+    if (aggregation == Aggregation::kAverage) best_ = rows.greatest_mean(word);
+    if (aggregation == Aggregation::kMax) best_ = rows.greatest(word);
+#else
+    (void)aggregation;
+#endif  // BANTAM_IF_LINKED(Strategies)
+    if (!scored_) best_ = rows.best(word.row);
   }
   uint32_t label() const { return best_.label; }
   LabelScore unscored() const { return {best_.label, 0}; }
@@ -94,7 +96,7 @@ class WordLabel {
  private:
   const TokenRows& rows_;
   uint32_t row_;
-  bool scored_ = true;
+  bool scored_ = false;
   LabelScore best_;  // with its probability, or its logit
 };
 

@@ -42,11 +42,13 @@ bool are_marks(Text text, Offset span) {
   return span.begin > 0 && !is_blank(code_at(text, before).code);
 }
 
+#if BANTAM_IF_LINKED(Strategies)
 uint32_t code_points(Text text) {
   uint32_t count = 0;
   for (uint32_t at = 0; at < text.size; at += code_at(text, at).size) ++count;
   return count;
 }
+#endif  // BANTAM_IF_LINKED(Strategies)
 
 }  // namespace
 
@@ -80,7 +82,10 @@ WordWalk::WordWalk(const EncodedSequence& encoded, const Tokenizer& tokenizer, T
       blank_words_(blank_words) {}
 
 bool WordWalk::next(LabelledWord* out) {
-  return !linked::kStrategies || aggregation_ == Aggregation::kWords ? next_of_text(out) : next_of_tokens(out);
+#if BANTAM_IF_LINKED(Strategies)
+  if (aggregation_ != Aggregation::kWords) return next_of_tokens(out);
+#endif  // BANTAM_IF_LINKED(Strategies)
+  return next_of_text(out);
 }
 
 /// The first row from `row` on that holds text of sequence 0; row_count at the end.
@@ -113,6 +118,7 @@ bool WordWalk::next_of_text(LabelledWord* out) {
   }
 }
 
+#if BANTAM_IF_LINKED(Strategies)
 /// Does the token continue the word of the token before it? As transformers decides: by the length of its name where
 /// names mark such tokens, else by a blank at its beginning or before it.
 bool WordWalk::continues(uint32_t row) const {
@@ -148,5 +154,6 @@ bool WordWalk::next_of_tokens(LabelledWord* out) {
     return true;
   }
 }
+#endif  // BANTAM_IF_LINKED(Strategies)
 
 }  // namespace bantam::tasks

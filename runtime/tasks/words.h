@@ -4,6 +4,7 @@
 
 #include "bantam/session.h"
 #include "bantam/tasks.h"
+#include "linked.h"
 
 namespace bantam::tasks {
 
@@ -40,8 +41,10 @@ class WordWalk {
 
  private:
   bool next_of_text(LabelledWord* out);
+#if BANTAM_IF_LINKED(Strategies)
   bool next_of_tokens(LabelledWord* out);
   bool continues(uint32_t row) const;
+#endif  // BANTAM_IF_LINKED(Strategies)
   uint32_t next_content(uint32_t row) const;
 
   const EncodedSequence& encoded_;

@@ -208,7 +208,7 @@ class Keys(CommandTest):
                 ("config_sentence_transformers.json", {"truncate_dim": 3}),
                 ("0_Transformer/sentence_bert_config.json", {"max_seq_length": 3}),
             ],
-            "setfit-two": [("config_setfit.json", {"labels": ["a", "b"]})],
+            "setfit-two": [("config_setfit.json", {"labels": ["a"]})],
         }
         for name, changes in rows.items():
             self.copy(name)

@@ -29,8 +29,8 @@ class Search(CommandTest):
         self.assertEqual(sorted(one["line"] for one in found), [1, 2, 3, 4, 5])
         for one in found:
             self.assertEqual(one["text"], TEXTS[one["line"] - 1])
-            similar = self.line("similar", model("sentence-mean"), "ba di", one["text"], "--json")
-            self.assertAlmostEqual(one["score"], similar["score"], places=3)
+            similar = self.line("similar", model("sentence-mean"), "find: ba di", one["text"], "--json")
+            self.assertAlmostEqual(one["score"], similar["score"], places=3)  # the model's prompt for queries
         self.assertEqual([one["score"] for one in found], sorted((one["score"] for one in found), reverse=True))
 
     def test_searches_by_static_embeddings(self):
@@ -48,7 +48,33 @@ class Search(CommandTest):
         self.assertEqual([one["text"] for one in streamed], ["ba di", "ko"])
         self.assertEqual([len(one["found"]) for one in streamed], [2, 2])
         shown = self.ok("search", model("sentence-mean"), self.index, "ko", "--top", "1").decode()
-        self.assertRegex(shown, r"^ 1\.0000 +2  ko\n$")
+        self.assertRegex(shown, r"^ 0\.\d{4} +1  ba di\n$")
+
+    def test_prompts_of_queries_and_documents(self):
+        name = model("sentence-mean")
+        self.assertEqual(
+            self.line("embed", name, "ko", "--query", "--json")["embedding"],
+            self.line("embed", name, "find: ko", "--json")["embedding"],
+        )
+        plain = self.line("embed", name, "ko", "--json")["embedding"]
+        self.assertEqual(self.line("embed", name, "ko", "--document", "--json")["embedding"], plain)
+        self.fails(2, "embed", name, "ko", "--document", "--query", says=["one of the two"])
+
+    def test_first_numbers_of_vectors(self):
+        whole = self.line("embed", model("sentence-mean"), "ko", "--json")["embedding"]
+        short = self.line("embed", model("sentence-mean"), "ko", "--json", "--truncate-dim", "5")["embedding"]
+        self.assertEqual(short, whole[:5])
+        made = self.make(self.texts, "--truncate-dim", "5")
+        self.assertEqual(made["width"], 5)
+        self.assertEqual(len(self.search("ko")[0]["found"]), 5)
+        added = self.directory / "more.txt"
+        added.write_text("lu\n", encoding="utf-8")
+        self.assertEqual(self.make(added, "--add")["width"], 5)
+        for options in (("--truncate-dim", "41"), ("--add", "--truncate-dim", "5")):
+            self.fails(
+                2, "index", model("sentence-mean"), self.texts, "-o", self.index, *options, says=["--truncate-dim"]
+            )
+        self.fails(2, "embed", model("sentence-mean"), "ko", "--truncate-dim", "41", says=["40 numbers"])
 
     def test_adds_and_removes_lines(self):
         self.make(self.texts, "--compact")

@@ -162,9 +162,13 @@ class Answers(Serving):
         data = base64.b64decode(answer["data"][0]["embedding"], validate=True)
         self.assertEqual(data, struct.pack(f"<{len(vectors[0])}f", *vectors[0]))
         self.assertEqual(json.loads(self.ask("GET", "/v1/models")[2])["data"][0]["id"], "sentence-mean")
-        short = json.loads(self.good("/v1/embeddings", {"input": texts[0], "dimensions": 3, "prompt_name": "query"}))
+        short = json.loads(self.good("/v1/embeddings", {"input": texts[0], "dimensions": 3}))
         whole = json.loads(self.good("/v1/embeddings", {"input": texts[0]}))
         self.assertEqual(short["data"][0]["embedding"], whole["data"][0]["embedding"][:3])
+        asked = json.loads(self.good("/v1/embeddings", {"input": texts[0], "prompt_name": "query"}))
+        self.assertNotEqual(asked["data"], whole["data"])  # the model has a prompt for queries
+        plain = json.loads(self.good("/v1/embeddings", {"input": "find: " + texts[0]}))
+        self.assertEqual(asked["data"], plain["data"])
         for wanted in (0, -1, 100000, "3"):
             self.refused(400, "/v1/embeddings", {"input": "ba", "dimensions": wanted}, '"dimensions"')
         self.refused(400, "/v1/embeddings", {"input": "ba", "prompt_name": "passage"}, "query or document")

@@ -77,7 +77,7 @@ class TokenVectors(CommandTest):
             (5, "token_vectors", ("similar", model("colbert"), "ba", "di")),
             (2, "--output", ("embed", model("colbert"), "ba", "-o", output)),
             (2, "--label", ("rank", model("colbert"), "ba", "di", "--label", "x")),
-            (2, "--query", ("embed", model("sentence-mean"), "ba", "--query")),
+            (2, "--query", ("classify", model("bert-classify"), "ba", "--query")),
             (2, "--pair", ("run", model("colbert"), "ba", "--pair", "x")),
             (5, "markers", ("firmware", model("colbert"), "--target", "cortex-m4", "-o", output)),
         ):

@@ -129,14 +129,45 @@ TEST_F(SentenceTransformers, PoolsAsTheModulesSay) {
   }
 }
 
+std::string property(const Graph& graph, const std::string& key) {
+  for (const auto& one : graph.model.properties) {
+    if (one->key == key) return one->value;
+  }
+  return "";
+}
+
 TEST_F(SentenceTransformers, TakesTheDefaultPrompt) {
   write("config_sentence_transformers.json",
         {{"prompts", {{"query", "query: "}, {"document", "text: "}}}, {"default_prompt_name", "query"}});
   const Graph graph = import({transformer_, pooling_});
   EXPECT_EQ(graph.model.task->prompt, "query: ");
+  EXPECT_EQ(property(graph, "prompt.query"), "");  // the default one
+  EXPECT_EQ(property(graph, "prompt.document"), "text: ");
+}
+
+TEST_F(SentenceTransformers, KeepsPromptsOfQueriesAndDocuments) {
+  write("config_sentence_transformers.json",
+        {{"prompts", {{"passage", "passage: "}, {"corpus", "corpus: "}, {"other", "other: "}}}});
+  const Graph graph = import({transformer_, pooling_});
+  EXPECT_EQ(graph.model.task->prompt, "");
+  EXPECT_EQ(property(graph, "prompt.query"), "");
+  EXPECT_EQ(property(graph, "prompt.document"), "passage: ");
   const auto& notes = graph.notes;
-  EXPECT_TRUE(std::any_of(notes.begin(), notes.end(),
-                          [](const std::string& note) { return note.find("\"document\"") != std::string::npos; }));
+  const auto says = [&notes](const char* words) {
+    return std::any_of(notes.begin(), notes.end(),
+                       [words](const std::string& note) { return note.find(words) != std::string::npos; });
+  };
+  EXPECT_TRUE(says("\"other\"") && says("\"corpus\""));
+}
+
+TEST_F(SentenceTransformers, TruncatesVectorsAndNamesTheirSimilarity) {
+  write("config_sentence_transformers.json", {{"truncate_dim", 3}, {"similarity_fn_name", "dot_score"}});
+  const Graph graph = import({transformer_, pooling_, module("Normalize", "2_Normalize")});
+  EXPECT_EQ(graph.model.tensors.at(static_cast<size_t>(graph.model.outputs.at(0)->tensor))->shape.at(1).b(), 3);
+  EXPECT_EQ(property(graph, "similarity"), "dot");
+  write("config_sentence_transformers.json", {{"similarity_fn_name", "other"}});
+  EXPECT_NE(refused(ExitCode::kUnsupported, json::array({transformer_, pooling_})).find("similarity_fn_name"),
+            std::string::npos);
 }
 
 TEST_F(SentenceTransformers, RefusesWhatItCannotExpress) {

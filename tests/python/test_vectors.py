@@ -29,7 +29,7 @@ class Vectors(PackageTest):
         self.assertEqual(values(model(TEXTS[0])), alone[0])
         self.assertEqual([values(row) for row in model(TEXTS)], alone)
         self.assertEqual([values(row) for row in model.encode_document(TEXTS)], alone)
-        self.assertEqual(values(model.encode_query(TEXTS[0])), alone[0])
+        self.assertEqual(values(model.encode_query(TEXTS[0])), values(model.encode("find: " + TEXTS[0])))
         self.assertEqual(len(model.encode([])), 0)
         self.assertIsInstance(model.encode(TEXTS[0], convert_to_numpy=False), array.array)
         prefixed = model.encode("play", prompt="query: ")
@@ -46,8 +46,9 @@ class Vectors(PackageTest):
         self.raises(ValueError, lambda: model.encode(TEXTS, truncate_dim=0), "truncate_dim")
 
     def test_prompts_of_queries_and_documents(self):
-        model = load(EMBED)  # which has none: both are plain texts
-        self.assertEqual(values(model.encode("play", prompt_name="query")), values(model.encode("play")))
+        model = load(EMBED)
+        self.assertEqual(values(model.encode("play", prompt_name="query")), values(model.encode("find: play")))
+        self.assertEqual(values(model.encode("play", prompt_name="document")), values(model.encode("play")))
         self.raises(ValueError, lambda: model.encode("play", prompt_name="other"), "other")
 
     def test_similarity_functions(self):
@@ -86,7 +87,9 @@ class Vectors(PackageTest):
         self.assertEqual(len(model.search(rows[0], rows, top_k=100)[0]), len(TEXTS))
         same = model.search(rows[0], [rows[1]] * 5, top_k=2)[0]
         self.assertEqual([hit["corpus_id"] for hit in same], [0, 1])
-        self.assertEqual(model.rank(TEXTS[4], TEXTS, top_k=1, return_documents=True)[0]["text"], TEXTS[4])
+        ranked = model.rank(TEXTS[4], TEXTS, top_k=1, return_documents=True)[0]
+        (nearest,) = model.search(model.encode_query(TEXTS[4]), model.encode_document(TEXTS), top_k=1)[0]
+        self.assertEqual((ranked["corpus_id"], ranked["text"]), (nearest["corpus_id"], TEXTS[nearest["corpus_id"]]))
         self.assertEqual(model.rank("a", []), [])
 
     def test_weights_of_terms(self):

@@ -45,6 +45,7 @@ static int check_misuse(const bantam_model* model) {
   uint32_t count;
   memset(&closed, 0, sizeof(closed));
   CHECK(bantam_model_task(&closed) == BANTAM_TASK_NONE && bantam_model_task(NULL) == BANTAM_TASK_NONE);
+  CHECK(bantam_model_role_prompt(&closed, BANTAM_TEXT_QUERY).size == 0);
   CHECK(bantam_model_name(&closed).size == 0 && bantam_model_label(NULL, 0, 0).size == 0);
   CHECK(bantam_model_vocabulary(&closed) == 0 && bantam_model_output_count(NULL) == 0);
   CHECK(!bantam_model_has_tokenizer(&closed));

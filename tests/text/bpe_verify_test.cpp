@@ -39,7 +39,7 @@ TEST(VerifyBpe, RefusesInconsistentTables) {
   EXPECT_EQ(with<uint32_t>(small, Name::merges, entry + 12, 9999), Status::kCorrupt) << "shorter";
   EXPECT_EQ(with<uint32_t>(small, Name::pairs, 0, 25), Status::kCorrupt) << "bits";
   EXPECT_EQ(with<uint32_t>(small, Name::pairs, 0, 1), Status::kCorrupt) << "bits";
-  EXPECT_EQ(with<uint32_t>(small, Name::split, 0, 4), Status::kUnsupported) << "version";
+  EXPECT_EQ(with<uint32_t>(small, Name::split, 0, 5), Status::kUnsupported) << "version";
   for (const uint32_t value : {0u, 1u, 257u, 0xFFFFFFFFu}) {
     EXPECT_EQ(with<uint32_t>(small, Name::split, 4, value), Status::kCorrupt) << "stride " << value;
     EXPECT_EQ(with<uint32_t>(small, Name::split, 8, value), Status::kCorrupt) << "states " << value;
