@@ -19,6 +19,7 @@
 #include "cli/text_options.h"
 #include "data/text_source.h"
 #include "run/term_weights.h"
+#include "score/similarity.h"
 
 namespace bantam::cli {
 

@@ -48,6 +48,7 @@ std::vector<ScoredText> match_terms(Engine& engine, const std::string& query,
     return Predictor(engine, kTermsPart, options).predict(texts);
   };
   std::vector<Input> texts;
+  texts.reserve(candidates.size());
   for (const std::string& text : candidates) texts.push_back({text, std::nullopt});
   const Prediction wanted = predict(TextRole::kQuery, {{query, std::nullopt}}).front();
   const std::vector<bantam::Candidate> asked = by_id(wanted.terms);

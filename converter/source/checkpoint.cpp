@@ -104,7 +104,7 @@ void Checkpoint::open_shards(const Directory& files, const std::string& folder, 
 }
 
 Checkpoint::Checkpoint(std::map<std::string, MemoryTensor> tensors) {
-  for (auto& [name, tensor] : tensors) put(name, std::move(tensor));
+  for (auto& entry : tensors) put(entry.first, std::move(entry.second));
 }
 
 void Checkpoint::put(const std::string& name, MemoryTensor tensor) {

@@ -86,7 +86,7 @@ class KeyWalk {
     }
     if (!json.is_object()) return;
     for (const auto& [name, value] : json.items()) {
-      const std::string path = place.empty() ? name : place + "." + name;
+      const std::string path = place.empty() ? name : fmt::format("{}.{}", place, name);
       judge(path, value);
       if (objects_.count(path) != 0) visit(value, path);
     }

@@ -34,6 +34,7 @@ void note_blocks(const GgufFile& file, std::vector<std::string>* notes) {
     if (is_blocks(*entry.second.type)) ++counts[entry.second.type->name];
   }
   std::vector<std::string> parts;
+  parts.reserve(counts.size());
   for (const auto& [type, count] : counts) parts.push_back(fmt::format("{} of {}", count, type));
   if (parts.empty()) return;
   notes->push_back(

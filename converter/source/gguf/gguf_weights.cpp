@@ -56,6 +56,7 @@ void check_types(const GgufFile& file) {
   }
   if (refused.empty()) return;
   std::vector<std::string> names;
+  names.reserve(refused.size());
   for (const auto& [name, count] : refused) names.push_back(fmt::format("{} ({})", name, count));
   fail(ExitCode::kUnsupported,
        "{}: holds tensors of types {}; F32, F16, BF16, Q4_0 to Q8_0, Q2_K to Q6_K, IQ4_NL, IQ4_XS and MXFP4 are "
