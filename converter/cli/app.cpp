@@ -8,7 +8,7 @@
 namespace bantam::cli {
 namespace {
 
-size_t count(const std::string& text, const std::string& word) {
+size_t occurrences(const std::string& text, const std::string& word) {
   size_t found = 0;
   for (size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + word.size())) ++found;
   return found;
@@ -26,8 +26,8 @@ Words examples_of(const CommandText& command, const std::string& program) {
       continue;
     }
     if (beginning.empty()) beginning = line.substr(0, line.find(file) + file.size());
-    const bool own = line.compare(0, beginning.size(), beginning) == 0 && count(line, file) == 1;
-    if (own && count(line, ".index") == 0) {
+    const bool own = line.compare(0, beginning.size(), beginning) == 0 && occurrences(line, file) == 1;
+    if (own && occurrences(line, ".index") == 0) {
       if (!comment.empty()) result.push_back(comment);
       result.push_back(program + line.substr(beginning.size()));
     }

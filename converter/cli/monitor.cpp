@@ -17,7 +17,7 @@
 namespace bantam::cli {
 namespace {
 
-using std::chrono::milliseconds;
+using Milliseconds = std::chrono::milliseconds;
 using Clock = std::chrono::steady_clock;
 
 constexpr const char* kMonitorExamples =
@@ -83,7 +83,7 @@ void refuse_ended(const DeviceLink& link, const std::string& line) {
 /// Waits for an image that starts. Behind a port one may be running for long.
 void await_ready(const MonitorArguments& arguments, DeviceLink* link) {
   const bool starts = !arguments.command.empty();
-  const milliseconds patience = starts ? milliseconds(arguments.timeout * 1000) : milliseconds(300);
+  const Milliseconds patience = starts ? Milliseconds(arguments.timeout * 1000) : Milliseconds(300);
   for (std::string line; link->read_line(&line, patience);) {
     refuse_ended(*link, line);
     if (line == "ready") return;
@@ -94,7 +94,7 @@ void await_ready(const MonitorArguments& arguments, DeviceLink* link) {
 DeviceAnswer ask_device(const MonitorArguments& arguments, const std::string& text, DeviceLink* link) {
   DeviceAnswer answer;
   answer.text = text;
-  const milliseconds timeout(arguments.timeout * 1000);
+  const Milliseconds timeout(arguments.timeout * 1000);
   const Clock::time_point begin = Clock::now();
   link->write(text + "\n", timeout);
   do {
@@ -110,10 +110,10 @@ DeviceAnswer ask_device(const MonitorArguments& arguments, const std::string& te
 
 /// Ends the image. Throws Error (I/O) where it says nothing, or something else.
 DeviceMemory ask_memory(const MonitorArguments& arguments, DeviceLink* link) {
-  link->write("\x04", milliseconds(arguments.timeout * 1000));
+  link->write("\x04", Milliseconds(arguments.timeout * 1000));
   std::string line;
   DeviceMemory memory;
-  if (!link->read_line(&line, milliseconds(arguments.timeout * 1000)) ||
+  if (!link->read_line(&line, Milliseconds(arguments.timeout * 1000)) ||
       sscanf(line.c_str(), "end\tarena %" SCNu64 " of %" SCNu64 "\tstack %" SCNu64 " of %" SCNu64, &memory.arena_used,
              &memory.arena, &memory.stack_used, &memory.stack) != 4) {
     fail(ExitCode::kIo, "{}: it does not say what memory it used: {}", printable(link->name()),

@@ -10,8 +10,6 @@
 namespace bantam::convert {
 namespace {
 
-using Sharing = SummedKeys::Sharing;
-
 /// Of E [blocks * rows, columns] the first `places` columns as rows, blocks side by side, each with zeros up to a multiple of 16.
 std::vector<float> by_place(const std::vector<float>& e, size_t blocks, size_t rows, size_t columns, size_t places) {
   const size_t padded = (rows + 15) / 16 * 16;
@@ -34,12 +32,12 @@ int32_t LinearAttention::features(uint32_t layer) {
 
 /// What keys or values of each place are multiplied with; one constant where several share it.
 int32_t LinearAttention::places(uint32_t layer, Slot slot) {
-  const bool shared = config_.summed.sharing == Sharing::kLayers;
+  const bool shared = config_.summed.sharing == SummedKeys::Sharing::kLayers;
   const std::string name = (shared ? "" : layer_prefix(config_, layer)) +
                            config_.family->name(shared ? Slot::kTokenProjection : slot) + ".weight";
   const auto made = made_.find(name);
   if (made != made_.end()) return made->second;
-  const uint32_t blocks = config_.summed.sharing == Sharing::kNone ? config_.heads : 1;
+  const uint32_t blocks = config_.summed.sharing == SummedKeys::Sharing::kNone ? config_.heads : 1;
   const uint32_t rows = config_.summed.features, padded = kernels::pad16(rows);
   Values values = weights_.encoder(name, {blocks * rows, config_.positions});
   if (!values.values.empty()) {
@@ -59,7 +57,7 @@ int32_t LinearAttention::attend(uint32_t layer, int32_t q, int32_t keys_values) 
   spec.features = summed.features;
   spec.epsilon = summed.epsilon;
   spec.matrix = summed.kind == fb::FeatureKind::places ? places(layer, Slot::kKeyProjection) : features(layer);
-  const bool of_values = summed.kind == fb::FeatureKind::places && summed.sharing < Sharing::kKeysValues;
+  const bool of_values = summed.kind == fb::FeatureKind::places && summed.sharing < SummedKeys::Sharing::kKeysValues;
   if (of_values) spec.value_matrix = places(layer, Slot::kValueProjection);
   const int32_t sums = builder_.key_sums(graph_name(config_, layer, Slot::kKeySums), keys_values, spec);
   return builder_.linear_attention(graph_name(config_, layer, Slot::kAttention), q, sums, spec);
