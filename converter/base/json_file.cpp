@@ -111,6 +111,13 @@ Json read_json_object(const fs::path& path) {
   return json;
 }
 
+const Json& member(const Json& json, const char* key) {
+  static const Json kNull;
+  if (!json.is_object()) return kNull;
+  const auto found = json.find(key);
+  return found == json.end() ? kNull : *found;
+}
+
 void require_object(const Json& json, const std::string& where) {
   if (json.is_object()) return;
   throw Error(ExitCode::kInvalid, fmt::format("{}: is not a JSON object ({{...}})", where));

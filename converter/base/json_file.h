@@ -26,6 +26,9 @@ Json parse_json(std::string_view text, const std::string& where);
 /// Reads and parses an object (`{...}`).
 Json read_json_object(const std::filesystem::path& path);
 
+/// The value of `key`; null where `json` is no object, or has no such key.
+const Json& member(const Json& json, const char* key);
+
 /// Throws Error (kInvalid) for a document that is no object; `where` is what the error calls it.
 void require_object(const Json& json, const std::string& where);
 

@@ -16,6 +16,7 @@
 #include "source/fields.h"
 #include "source/safetensors.h"
 #include "source/torch_file.h"
+#include "source/weights.h"
 
 namespace bantam::convert {
 namespace {
@@ -60,17 +61,6 @@ struct Matrix {
   size_t rows = 0, columns = 0;
   std::vector<float> values;
 };
-
-/// `matrix` with columns as rows.
-Matrix transposed(const Matrix& matrix) {
-  Matrix out{matrix.columns, matrix.rows, std::vector<float>(matrix.values.size())};
-  for (size_t row = 0; row < matrix.rows; ++row) {
-    for (size_t column = 0; column < matrix.columns; ++column) {
-      out.values[column * matrix.rows + row] = matrix.values[row * matrix.columns + column];
-    }
-  }
-  return out;
-}
 
 /// left right. O(rows * inner * columns).
 Matrix product(const Matrix& left, const Matrix& right) {
@@ -287,10 +277,10 @@ class Merger {
     const double rank = static_cast<double>(a.rows);
     const auto scale = static_cast<float>(alpha_of(target) / (stable_ ? std::sqrt(rank) : rank));
     const std::vector<uint64_t> shape = checkpoint_->tensors().at(*place).stored->shape;
-    const std::vector<uint64_t> straight = {b.rows, a.columns}, turned = {a.columns, b.rows};
+    const std::vector<uint64_t> straight = {b.rows, a.columns}, by_input = {a.columns, b.rows};
     // The setting is of all layers, but PEFT ignores it for those that store a row an output.
-    const bool turns = module.embedding || (straight == turned ? turned_ : shape == turned);
-    if (shape != (turns ? turned : straight)) {
+    const bool turns = module.embedding || (straight == by_input ? turned_ : shape == by_input);
+    if (shape != (turns ? by_input : straight)) {
       return problem(
           ExitCode::kInvalid, named,
           fmt::format("changes a matrix of [{}, {}], but \"{}\" has another shape", b.rows, a.columns, *place));
@@ -303,7 +293,7 @@ class Merger {
     checkpoint_->change(*place, [a, b, scale, turns, magnitude](std::vector<float>* weight) {
       const Matrix delta = product(b, a);
       Matrix changed{delta.rows, delta.columns, std::move(*weight)};
-      if (turns) changed = transposed(Matrix{delta.columns, delta.rows, std::move(changed.values)});
+      if (turns) changed.values = turned(changed.values, delta.columns);
       for (size_t i = 0; i < changed.values.size(); ++i) changed.values[i] += scale * delta.values[i];
       for (size_t row = 0; row < magnitude.size(); ++row) {
         float* values = changed.values.data() + row * changed.columns;
@@ -312,7 +302,7 @@ class Merger {
         const auto factor = static_cast<float>(squares == 0 ? 0 : double{magnitude[row]} / std::sqrt(squares));
         for (size_t i = 0; i < changed.columns; ++i) values[i] *= factor;
       }
-      *weight = turns ? transposed(changed).values : std::move(changed.values);
+      *weight = turns ? turned(changed.values, changed.rows) : std::move(changed.values);
     });
     if (!module.bias.empty()) add_bias(target, module.bias, scale, b.rows);
   }

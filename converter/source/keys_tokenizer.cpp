@@ -11,16 +11,9 @@ namespace {
 
 constexpr const char* kSettingsFile = "tokenizer_config.json";
 
-const Json& key_of(const Json& json, const char* key) {
-  static const Json kNull;
-  if (!json.is_object()) return kNull;
-  const auto found = json.find(key);
-  return found == json.end() ? kNull : *found;
-}
-
 /// A token: a text, or an object with "content".
 std::string content_of(const Json& token) {
-  const Json& text = token.is_object() ? key_of(token, "content") : token;
+  const Json& text = token.is_object() ? member(token, "content") : token;
   return text.is_string() ? text.get<std::string>() : std::string();
 }
 
@@ -31,12 +24,12 @@ std::vector<SourceKey> contradicting_keys(const ModelSource& source) {
   const bool stated = files.config.is_object() && source.files->has_file(source.name_inside(kSettingsFile));
   if (!stated || !files.json.is_object()) return {};
   std::vector<SourceKey> found;
-  const Json& processor = key_of(files.json, "post_processor");
+  const Json& processor = member(files.json, "post_processor");
   const std::string adds = processor.is_null() ? "" : processor.dump();
   using End = std::pair<const char*, const char*>;
   for (const auto& [key, token] : {End("add_bos_token", "bos_token"), End("add_eos_token", "eos_token")}) {
-    const std::string word = content_of(key_of(files.config, token));
-    const Json& value = key_of(files.config, key);
+    const std::string word = content_of(member(files.config, token));
+    const Json& value = member(files.config, key);
     if (word.empty() || !value.is_boolean()) continue;
     if (value == (adds.find(Json(word).dump()) != std::string::npos)) continue;
     found.push_back({kSettingsFile, key, value.dump(),

@@ -57,4 +57,9 @@ void read_around(ModelSource* source) {
   read(source->name_inside(kGenerationFile));
 }
 
+Fields fields_around(const ModelSource& source, const std::string& name, Problems& problems) {
+  const std::string file = source.name_around(name);
+  return {source.files->object_or_empty(file), source.files->path(file).string(), problems};
+}
+
 }  // namespace bantam::convert

@@ -11,6 +11,7 @@
 #include "base/directory.h"
 #include "base/json_file.h"
 #include "source/checkpoint.h"
+#include "source/fields.h"
 #include "source/model_card.h"
 #include "source/sentence_modules.h"
 #include "source/shortlist.h"
@@ -69,6 +70,9 @@ void read_checkpoint(ModelSource* source);
 /// images), where the format has not read it. Documents that cannot be read are an Error where somebody needs them; a
 /// modules.json is, here.
 void read_around(ModelSource* source);
+
+/// The fields of a JSON file around the transformer; none where it is not there. Throws Error for one that cannot be read.
+Fields fields_around(const ModelSource& source, const std::string& name, Problems& problems);
 
 /// Reads `named`: a directory, or a file that holds all of a model; ../import/formats.inc lists the formats. Throws
 /// Error for what is not there, for JSON and weights that cannot be read, and for options that the format does not

@@ -129,8 +129,7 @@ void read_transformer_settings(const Placed& module, SentencePooling& out, Probl
 
 void read_prompts(const ModelSource& source, SentencePooling& out, Problems& problems,
                   std::vector<std::string>& notes) {
-  const std::string file = source.name_around(kPromptsFile);
-  const Fields fields(source.files->object_or_empty(file), source.files->path(file).string(), problems);
+  const Fields fields = fields_around(source, kPromptsFile, problems);
   if (!fields.has("prompts") || !fields.raw("prompts").is_object()) return;
   const std::string chosen = fields.text("default_prompt_name", "");
   const Json& prompts = fields.raw("prompts");
@@ -157,8 +156,7 @@ void read_prompts(const ModelSource& source, SentencePooling& out, Problems& pro
 
 /// config_sentence_transformers.json beside the prompts.
 void read_vector_settings(const ModelSource& source, SentencePooling& out, Problems& problems) {
-  const std::string file = source.name_around(kPromptsFile);
-  const Fields fields(source.files->object_or_empty(file), source.files->path(file).string(), problems);
+  const Fields fields = fields_around(source, kPromptsFile, problems);
   if (fields.has("truncate_dim")) out.truncate_dim = fields.count("truncate_dim", 1U << 16);
   const std::string similarity = fields.text("similarity_fn_name", "cosine");
   static const std::map<std::string, std::string> kNames = {
@@ -260,9 +258,7 @@ std::string score_function(const ModelSource& source, const Fields& config, Prob
     function = config.inside("sentence_transformers").text("activation_fn", function);
   }
   if (!source.modules.empty()) {
-    const std::string file = source.name_around(kPromptsFile);
-    const Fields beside(source.files->object_or_empty(file), source.files->path(file).string(), problems);
-    function = beside.text("activation_fn", function);
+    function = fields_around(source, kPromptsFile, problems).text("activation_fn", function);
   }
   return function.substr(function.rfind('.') + 1);
 }

@@ -86,19 +86,21 @@ class HeadReader {
   Problems& problems_;
 };
 
-/// Names scores by their classes as SetFit does: a text is the label's name, a number its place in `names`, which are
-/// config_setfit.json's. `report` hears of a number without a name.
-template <typename Report>
-std::vector<std::string> names_of_classes(const std::vector<Json>& classes, const std::vector<std::string>& names,
-                                          const Report& report) {
-  std::vector<std::string> labels;
+/// Names scores by their classes as SetFit does: a text is the label's name, a number its place in `settings`' labels. A number
+/// without a name is a problem where there are labels.
+std::vector<std::string> names_of_classes(const std::vector<Json>& classes, const Fields& settings) {
+  std::vector<std::string> labels, names;
+  if (settings.has("labels")) names = read_label_list(settings, "labels");
   for (const Json& value : classes) {
     if (value.is_string()) {
       labels.push_back(value.get<std::string>());
       continue;
     }
     const auto place = value.get<uint64_t>();
-    if (place >= names.size() && !names.empty()) report(place);
+    if (place >= names.size() && !names.empty()) {
+      settings.problem(ExitCode::kInvalid, "labels",
+                       fmt::format("names {} labels, but the head has a class {}", names.size(), place));
+    }
     labels.push_back(place < names.size() ? names[place] : fmt::format("LABEL_{}", place));
   }
   return labels;
@@ -106,15 +108,9 @@ std::vector<std::string> names_of_classes(const std::vector<Json>& classes, cons
 
 /// config_setfit.json: the length of vectors and the labels in the order of training, which is not the order of scores.
 void read_settings(const ModelSource& source, const std::vector<Json>& classes, SetFitHead& head, Problems& problems) {
-  const std::string file = source.name_around(kSetFitSettings);
-  const Fields fields(source.files->object_or_empty(file), source.files->path(file).string(), problems);
+  const Fields fields = fields_around(source, kSetFitSettings, problems);
   head.normalize = fields.flag("normalize_embeddings", false);
-  std::vector<std::string> names;
-  if (fields.has("labels")) names = read_label_list(fields, "labels");
-  head.labels = names_of_classes(classes, names, [&](uint64_t place) {
-    fields.problem(ExitCode::kInvalid, "labels",
-                   fmt::format("names {} labels, but the head has a class {}", names.size(), place));
-  });
+  head.labels = names_of_classes(classes, fields);
 }
 
 }  // namespace

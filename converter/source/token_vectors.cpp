@@ -34,12 +34,6 @@ std::vector<std::string> words(const Fields& fields, const char* key, std::vecto
   return {};
 }
 
-/// The fields of a file around the transformer; none where it is not there.
-Fields fields_around(const ModelSource& source, const std::string& name, Problems& problems) {
-  const std::string file = source.name_around(name);
-  return {source.files->object_or_empty(file), source.files->path(file).string(), problems};
-}
-
 TokenVectorSettings read_colbert(const ModelSource& source, Problems& problems) {
   const Fields fields = fields_around(source, kColbertSettings, problems);
   TokenVectorSettings out;

@@ -18,21 +18,14 @@ constexpr std::array<const char*, 3> kLists = {"extra_special_tokens", "addition
                                                "model_specific_special_tokens"};
 constexpr const char* kDecoder = "added_tokens_decoder";
 
-const Json& value_of(const Json& json, const char* key) {
-  static const Json kNull;
-  if (!json.is_object()) return kNull;
-  const auto found = json.find(key);
-  return found == json.end() ? kNull : *found;
-}
-
 /// A token: a text, or an object with "content".
 std::string named_text(const Json& token) {
-  const Json& text = token.is_object() ? value_of(token, "content") : token;
+  const Json& text = token.is_object() ? member(token, "content") : token;
   return text.is_string() ? text.get<std::string>() : std::string();
 }
 
 bool truth_in(const Json& token, const char* key) {
-  const Json& value = value_of(token, key);
+  const Json& value = member(token, key);
   return value.is_boolean() && value.get<bool>();
 }
 
@@ -42,20 +35,20 @@ void visit_lists(const Json& config, Visit&& visit) {
   const auto each = [&](const Json& list) {
     for (auto item = list.begin(); (list.is_array() || list.is_object()) && item != list.end(); ++item) visit(*item);
   };
-  for (const char* key : kLists) each(value_of(config, key));
+  for (const char* key : kLists) each(member(config, key));
 }
 
 bool is_special(const std::string& text, const Json& config) {
   bool special = std::find(kUsual.begin(), kUsual.end(), text) != kUsual.end();
-  for (const char* key : kNamed) special = special || named_text(value_of(config, key)) == text;
+  for (const char* key : kNamed) special = special || named_text(member(config, key)) == text;
   visit_lists(config, [&](const Json& token) { special = special || named_text(token) == text; });
   return special;
 }
 
 /// Whether tokenizer.json adds the token, or another with its id.
 bool is_in_file(const std::string& text, const Json& id, const Json& json) {
-  const Json& list = value_of(json, "added_tokens");
-  const auto same = [&](const Json& token) { return named_text(token) == text || value_of(token, "id") == id; };
+  const Json& list = member(json, "added_tokens");
+  const auto same = [&](const Json& token) { return named_text(token) == text || member(token, "id") == id; };
   return list.is_array() && std::any_of(list.begin(), list.end(), same);
 }
 
@@ -74,7 +67,7 @@ AddedSource special_token(const Json& token) {
 
 Json complete_config(const TokenizerFiles& files) {
   Json config = files.config.is_object() ? files.config : Json::object();
-  if (value_of(config, kDecoder).is_object()) return config;
+  if (member(config, kDecoder).is_object()) return config;
   for (auto named = files.special.begin(); files.special.is_object() && named != files.special.end(); ++named) {
     config[named.key()] = *named;
   }
@@ -113,7 +106,7 @@ void read_added_names(const Json& config, TokenizerSource& source, ProblemList& 
   };
   for (const char* key : kNamed) {
     const bool unknown = std::string_view(key) == "unk_token";  // which the model itself needs
-    if (whole || !unknown) add(value_of(config, key));
+    if (whole || !unknown) add(member(config, key));
   }
   visit_lists(config, add);
 }

@@ -15,13 +15,6 @@ namespace {
 
 enum class Kin { kGpt2, kRoberta, kClip, kGpt, kBlenderbotSmall, kOther };
 
-const Json& setting(const Json& json, const char* key) {
-  static const Json kNull;
-  if (!json.is_object()) return kNull;
-  const auto found = json.find(key);
-  return found == json.end() ? kNull : *found;
-}
-
 /// Whose settings the tokenizer has. A directory that does not say has RoBERTa's special tokens or is GPT-2's.
 Kin kin_of(const std::string& name, const std::string& model_type, const Json& vocabulary) {
   constexpr std::array<std::string_view, 4> kRobertas = {"RobertaTokenizer", "LongformerTokenizer", "BartTokenizer",
@@ -189,7 +182,7 @@ void set_roberta_template(TokenizerSource& source) {
 void read_bpe_files(const Json& vocabulary, const std::string& merges, const Json& config,
                     const std::string& model_type, TokenizerSource& source, ProblemList& problems) {
   source.file = "vocab.json";
-  const Json& named = setting(config, "tokenizer_class");
+  const Json& named = member(config, "tokenizer_class");
   const std::string name = named.is_string() ? named.get<std::string>() : "";
   const Kin kin = kin_of(name, model_type, vocabulary);
   if (kin == Kin::kOther) {
@@ -214,7 +207,7 @@ void read_bpe_files(const Json& vocabulary, const std::string& merges, const Jso
   }
   source.splitter.kind = fb::SplitterKind::pattern;
   source.rules = {{kByteLevelPattern, {}, SplitBehaviour::kIsolated, false}};
-  const Json& prefix = setting(config, "add_prefix_space");
+  const Json& prefix = member(config, "add_prefix_space");
   source.splitter.prefix_blank = prefix.is_boolean() && prefix.get<bool>();
   if (kin != Kin::kRoberta) {
     source.unknown = "<|endoftext|>";

@@ -13,17 +13,10 @@ namespace {
 constexpr size_t kMostSteps = 8;
 constexpr uint64_t kMostStripped = 1u << 16;
 
-const Json& field_of(const Json& json, const char* key) {
-  static const Json kNull;
-  if (!json.is_object()) return kNull;
-  const auto found = json.find(key);
-  return found == json.end() ? kNull : *found;
-}
-
 std::string words_of(const Json& json) { return json.is_string() ? json.get<std::string>() : std::string(); }
 
 bool flag_of(const Json& json, const char* key, bool otherwise) {
-  const Json& value = field_of(json, key);
+  const Json& value = member(json, key);
   return value.is_boolean() ? value.get<bool>() : otherwise;
 }
 
@@ -33,10 +26,10 @@ bool read_row(const std::vector<const Json*>& steps, TokenizerSource& source) {
   uint64_t strip = 0;
   bool fused = false;
   size_t at = 0;
-  const auto is = [&](const char* type) { return at < steps.size() && field_of(*steps[at], "type") == type; };
+  const auto is = [&](const char* type) { return at < steps.size() && member(*steps[at], "type") == type; };
   if (is("Replace")) {
     const Json& step = *steps[at++];
-    if (field_of(field_of(step, "pattern"), "String") != "\u2581" || field_of(step, "content") != " ") return false;
+    if (member(member(step, "pattern"), "String") != "\u2581" || member(step, "content") != " ") return false;
     flags |= text::kDecodeMarks;
   }
   if (is("ByteFallback")) {
@@ -49,8 +42,8 @@ bool read_row(const std::vector<const Json*>& steps, TokenizerSource& source) {
   }
   if (is("Strip")) {
     const Json& step = *steps[at++];
-    const Json& start = field_of(step, "start");
-    if (!fused || field_of(step, "content") != " " || field_of(step, "stop") != 0) return false;
+    const Json& start = member(step, "start");
+    if (!fused || member(step, "content") != " " || member(step, "stop") != 0) return false;
     if (!start.is_number_unsigned() || start.get<uint64_t>() > kMostStripped) return false;
     strip = start.get<uint64_t>();
   }
@@ -60,21 +53,21 @@ bool read_row(const std::vector<const Json*>& steps, TokenizerSource& source) {
 }
 
 bool read_step(const Json& step, TokenizerSource& source) {
-  const std::string type = words_of(field_of(step, "type"));
+  const std::string type = words_of(member(step, "type"));
   if (type == "ByteLevel") {
     if (!source.is_bpe() || source.is_of_code_points()) return false;
     set_decoder(source, text::kDecodeBytes, source.end_suffix.empty() ? 0u : text::kDecodeEndMarks, source.end_suffix);
   } else if (type == "WordPiece" && !source.has_marks()) {
-    const std::string prefix = words_of(field_of(step, "prefix"));
+    const std::string prefix = words_of(member(step, "prefix"));
     if (prefix.size() > text::kMaxDecoderText) return false;
     set_decoder(source, text::kDecodeWordPiece, flag_of(step, "cleanup", true) ? text::kDecodeCleans : 0u, prefix);
   } else if (type == "Metaspace") {
-    const Json& scheme = field_of(step, "prepend_scheme");
+    const Json& scheme = member(step, "prepend_scheme");
     const bool drops = scheme.is_string() ? scheme != "never" : flag_of(step, "add_prefix_space", true);
-    if (field_of(step, "replacement") != "\u2581") return false;
+    if (member(step, "replacement") != "\u2581") return false;
     set_decoder(source, text::kDecodePieces, text::kDecodeMarks | (drops ? text::kDecodeDropsFirst : 0u));
   } else if (type == "BPEDecoder" && !source.has_marks()) {
-    const std::string suffix = words_of(field_of(step, "suffix"));
+    const std::string suffix = words_of(member(step, "suffix"));
     if (suffix.size() > text::kMaxDecoderText || (!source.end_suffix.empty() && suffix != source.end_suffix))
       return false;
     set_decoder(source, text::kDecodeSuffix, source.end_suffix.empty() ? 0u : text::kDecodeEndMarks, suffix);
@@ -103,25 +96,25 @@ void read_decoder(const Json& decoder, TokenizerSource& source) {
   bool good = false;
   std::string types = "none";
   // Marks in tokens are text again in these only.
-  const std::string named = words_of(field_of(decoder, "type"));
+  const std::string named = words_of(member(decoder, "type"));
   const bool unmarked = source.end_suffix.empty() && source.inner_prefix.empty();
   if (!unmarked && (!source.inner_prefix.empty() || (named != "ByteLevel" && named != "BPEDecoder"))) {
     types = named;
   } else if (decoder.is_null()) {
     good = !letters && !source.has_marks();
     if (good) set_decoder(source, text::kDecodeJoin, 0);
-  } else if (const Json& list = field_of(decoder, "decoders"); list.is_array()) {
+  } else if (const Json& list = member(decoder, "decoders"); list.is_array()) {
     std::vector<const Json*> steps;
     std::vector<std::string> names;
     for (size_t i = 0; i < list.size() && i < kMostSteps; ++i) {
       steps.push_back(&list[i]);
-      names.push_back(words_of(field_of(list[i], "type")));
+      names.push_back(words_of(member(list[i], "type")));
     }
     types = fmt::format("{}", fmt::join(names, ", "));
     good =
         list.size() == 1 ? read_step(list[0], source) : !letters && list.size() < kMostSteps && read_row(steps, source);
   } else {
-    types = words_of(field_of(decoder, "type"));
+    types = words_of(member(decoder, "type"));
     good = (!letters || types == "ByteLevel") && read_step(decoder, source);
   }
   if (good) return;

@@ -29,12 +29,6 @@ constexpr std::array<Named, 7> kTables = {{{"NFC", RuleKind::form, CodeMap::kCan
                                            {"StripAccents", RuleKind::map, CodeMap::kStripAccents, false},
                                            {"Nmt", RuleKind::map, CodeMap::kNmt, false}}};
 
-const Json& member(const Json& json, const char* key) {
-  static const Json kNull;
-  const auto found = json.find(key);
-  return found == json.end() ? kNull : *found;
-}
-
 std::string text_of(const Json& json) { return json.is_string() ? json.get<std::string>() : std::string(); }
 
 size_t code_points(const std::string& text) {

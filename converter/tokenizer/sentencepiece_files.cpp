@@ -68,23 +68,16 @@ constexpr std::string_view kM2mLanguages =
     "zu";
 constexpr std::string_view kWmtLanguages = "en ha is ja cs ru zh de";
 
-const Json& entry(const Json& json, const char* key) {
-  static const Json kNull;
-  if (!json.is_object()) return kNull;
-  const auto found = json.find(key);
-  return found == json.end() ? kNull : *found;
-}
-
 /// A special token: a text, or an object with "content".
 std::string token_of(const Json& json) {
-  const Json& content = json.is_object() ? entry(json, "content") : json;
+  const Json& content = json.is_object() ? member(json, "content") : json;
   return content.is_string() ? content.get<std::string>() : std::string();
 }
 
 std::string string_of(const Json& json) { return json.is_string() ? json.get<std::string>() : std::string(); }
 
 bool truth(const Json& config, const char* key, bool otherwise) {
-  const Json& value = entry(config, key);
+  const Json& value = member(config, key);
   return value.is_boolean() ? value.get<bool>() : otherwise;
 }
 
@@ -142,7 +135,7 @@ class SpmReader {
     if (file_.numbers.is_object()) {
       return file_.model_type.rfind("marian", 0) == 0 ? SpmKin::kMarian : SpmKin::kM2m;
     }
-    std::string name = string_of(entry(config_, "tokenizer_class"));
+    std::string name = string_of(member(config_, "tokenizer_class"));
     if (name.size() > 4 && name.compare(name.size() - 4, 4, "Fast") == 0) name.resize(name.size() - 4);
     for (const SpmName& known : kSpmNames) {
       if (name == known.tokenizer) return known.kin;
@@ -171,7 +164,7 @@ class SpmReader {
           fmt::format("tokenizer_config.json: tokenizer_class: \"{}\" is not supported from {}; save the tokenizer "
                       "with transformers so "
                       "that the directory has a tokenizer.json",
-                      string_of(entry(config_, "tokenizer_class")), file_.name));
+                      string_of(member(config_, "tokenizer_class")), file_.name));
     }
     if (model_.pieces.empty()) {
       problems_.push_back(fmt::format("{}: pieces: there are none; is this a SentencePiece model?", file_.name));
@@ -242,7 +235,7 @@ class SpmReader {
     }
     if (kin_ == SpmKin::kXlmRoberta || kin_ == SpmKin::kCamembert) token("<mask>", 0);
     if (kin_ != SpmKin::kT5) return;
-    const Json& extra = entry(config_, "extra_ids");
+    const Json& extra = member(config_, "extra_ids");
     const bool given = extra.is_number_unsigned() && extra.get<uint64_t>() <= kMostExtra;
     const auto count = static_cast<uint32_t>(given ? extra.get<uint64_t>() : kUsualExtra);
     for (uint32_t i = count; i-- > 0;) {
@@ -461,7 +454,7 @@ class SpmReader {
     if (kin_ == SpmKin::kLlama) {
       for (const auto& [key, text] : {std::pair("bos_token", &source_.cls), std::pair("eos_token", &source_.sep),
                                       std::pair("unk_token", &source_.unknown)}) {
-        if (const std::string stated = token_of(entry(config_, key)); has(stated)) *text = stated;
+        if (const std::string stated = token_of(member(config_, key)); has(stated)) *text = stated;
       }
     }
     if (kin_ == SpmKin::kM2m) read_languages();
@@ -494,8 +487,8 @@ class SpmReader {
 
   /// Their tokens, and the source's, which its texts begin with.
   void read_languages() {
-    const std::string asked = string_of(entry(config_, "src_lang")), source = asked.empty() ? "en" : asked;
-    std::string_view codes = string_of(entry(config_, "language_codes")) == "wmt21" ? kWmtLanguages : kM2mLanguages;
+    const std::string asked = string_of(member(config_, "src_lang")), source = asked.empty() ? "en" : asked;
+    std::string_view codes = string_of(member(config_, "language_codes")) == "wmt21" ? kWmtLanguages : kM2mLanguages;
     for (size_t number = source_.vocabulary.size(); !codes.empty(); ++number) {
       const std::string_view code = codes.substr(0, codes.find(' '));
       codes.remove_prefix(std::min(code.size() + 1, codes.size()));

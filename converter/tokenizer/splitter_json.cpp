@@ -15,13 +15,6 @@ namespace {
 
 constexpr uint32_t kRuns = PatternNode::kEndless;
 
-const Json& member_of(const Json& json, const char* key) {
-  static const Json kNull;
-  if (!json.is_object()) return kNull;
-  const auto found = json.find(key);
-  return found == json.end() ? kNull : *found;
-}
-
 std::string plain_text_of(const Json& json) { return json.is_string() ? json.get<std::string>() : std::string(); }
 
 /// The code points that the runtime gives one of these classes.
@@ -74,7 +67,7 @@ class SplitterReader {
   bool read(const std::vector<const Json*>& parts) {
     bool bytes = false;
     for (const Json* part : parts) {
-      const std::string type = plain_text_of(member_of(*part, "type"));
+      const std::string type = plain_text_of(member(*part, "type"));
       if (bytes)
         unsupported("type", fmt::format("ByteLevel before {} is not supported; this version takes it last", type));
       if (type == "ByteLevel") {
@@ -95,7 +88,7 @@ class SplitterReader {
   }
 
   bool flag(const Json& json, const char* key, bool otherwise) {
-    const Json& value = member_of(json, key);
+    const Json& value = member(json, key);
     if (value.is_null()) return otherwise;
     if (value.is_boolean()) return value.get<bool>();
     problems_.push_back(fmt::format("{}: pre_tokenizer.{}: should be true or false", source_.file, key));
@@ -115,7 +108,7 @@ class SplitterReader {
         {"MergedWithNext", "merged_with_next", SplitBehaviour::kMergedWithNext},
         {"Contiguous", "contiguous", SplitBehaviour::kContiguous},
     }};
-    const Json& value = member_of(json, "behavior");
+    const Json& value = member(json, "behavior");
     if (value.is_null()) return otherwise;
     for (const NamedBehaviour& named : kNames) {
       if (value == named.name || value == named.old_name) return named.behaviour;
@@ -129,7 +122,7 @@ class SplitterReader {
   /// Of FixedLength: 5 where the file has none.
   uint32_t length_of(const Json& json) {
     constexpr uint64_t kMost = 200;  // states of the table
-    const Json& length = member_of(json, "length");
+    const Json& length = member(json, "length");
     if (length.is_null()) return 5;
     const uint64_t value = length.is_number_unsigned() ? length.get<uint64_t>() : 0;
     if (value == 0) {
@@ -169,7 +162,7 @@ class SplitterReader {
       const bool each = flag(json, "individual_digits", false);
       add({{CodeSet(numerals())}}, each ? SplitBehaviour::kIsolated : SplitBehaviour::kContiguous, false);
     } else if (type == "CharDelimiterSplit") {
-      add_text(plain_text_of(member_of(json, "delimiter")), "delimiter", SplitBehaviour::kRemoved, false);
+      add_text(plain_text_of(member(json, "delimiter")), "delimiter", SplitBehaviour::kRemoved, false);
     } else if (type == "UnicodeScripts") {
       source_.rules.push_back(script_runs());
     } else if (type == "FixedLength") {
@@ -187,11 +180,11 @@ class SplitterReader {
   void read_split(const Json& split) {
     const SplitBehaviour what = behaviour(split, SplitBehaviour::kIsolated);
     const bool invert = flag(split, "invert", false);
-    const Json& pattern = member_of(split, "pattern");
-    if (const Json& regex = member_of(pattern, "Regex"); regex.is_string() && !plain_text_of(regex).empty()) {
+    const Json& pattern = member(split, "pattern");
+    if (const Json& regex = member(pattern, "Regex"); regex.is_string() && !plain_text_of(regex).empty()) {
       source_.rules.push_back({plain_text_of(regex), {}, what, invert});
     } else {
-      add_text(plain_text_of(member_of(pattern, "String")), "pattern", what, invert);
+      add_text(plain_text_of(member(pattern, "String")), "pattern", what, invert);
     }
   }
 

@@ -12,15 +12,8 @@ namespace {
 
 constexpr double kAbsurdLength = 1e9;  // transformers writes 1e30 for "no limit"
 
-const Json& part(const Json& json, const char* key) {
-  static const Json kNull;
-  if (!json.is_object()) return kNull;
-  const auto found = json.find(key);
-  return found == json.end() ? kNull : *found;
-}
-
 bool flag(const Json& config, const char* key, bool otherwise, const std::string& file, ProblemList& problems) {
-  const Json& value = part(config, key);
+  const Json& value = member(config, key);
   if (value.is_null()) return otherwise;
   if (value.is_boolean()) return value.get<bool>();
   problems.push_back(fmt::format("{}: {}: should be true or false", file, key));
@@ -29,12 +22,12 @@ bool flag(const Json& config, const char* key, bool otherwise, const std::string
 
 /// A special token: a string, or an object with "content".
 std::string token_text(const Json& value) {
-  const Json& content = value.is_object() ? part(value, "content") : value;
+  const Json& content = value.is_object() ? member(value, "content") : value;
   return content.is_string() ? content.get<std::string>() : std::string();
 }
 
 bool optional_flag(const Json& value, const char* key, bool otherwise) {
-  const Json& found = part(value, key);
+  const Json& found = member(value, key);
   return found.is_boolean() ? found.get<bool>() : otherwise;
 }
 
@@ -70,7 +63,7 @@ void read_greatest_length(const Json& length, const std::string& file, Tokenizer
 }  // namespace
 
 void read_added_tokens(const Json& config, const std::string& file, TokenizerSource& source, ProblemList& problems) {
-  const Json& decoder = part(config, "added_tokens_decoder");
+  const Json& decoder = member(config, "added_tokens_decoder");
   if (!decoder.is_object()) return;
   std::vector<AddedSource> tokens;
   for (const auto& [key, value] : decoder.items()) {
@@ -100,7 +93,7 @@ void read_added_tokens(const Json& config, const std::string& file, TokenizerSou
 void read_vocabulary_text(const std::string& text, const std::string& file, const Json& config,
                           const std::string& config_file, TokenizerSource& source, ProblemList& problems) {
   source.file = file;
-  const std::string name = token_text(part(config, "tokenizer_class"));
+  const std::string name = token_text(member(config, "tokenizer_class"));
   if (!name.empty() && !is_bert_like(name)) {
     problems.push_back(
         fmt::format("{}: tokenizer_class: \"{}\" is not supported from vocab.txt; save the tokenizer "
@@ -113,7 +106,7 @@ void read_vocabulary_text(const std::string& text, const std::string& file, cons
                     "does",
                     config_file));
   }
-  const Json& never_split = part(config, "never_split");
+  const Json& never_split = member(config, "never_split");
   if (!never_split.is_null() && !never_split.empty()) {
     problems.push_back(
         fmt::format("{}: never_split: is not supported; list the tokens in added_tokens of a "
@@ -159,7 +152,7 @@ void read_tokenizer_config(const Json& config, const std::string& file, Tokenize
                                                                       {"sep_token", &source.sep},
                                                                       {"mask_token", &source.mask}}};
   for (const auto& [key, target] : names) {
-    const Json& value = part(config, key);
+    const Json& value = member(config, key);
     if (value.is_null()) continue;
     const std::string text = token_text(value);
     if (text.empty()) {
@@ -168,8 +161,8 @@ void read_tokenizer_config(const Json& config, const std::string& file, Tokenize
       *target = text;  // tokenizer.json names its own unknown token
     }
   }
-  read_greatest_length(part(config, "model_max_length"), file, source);
-  const Json& side = part(config, "truncation_side");
+  read_greatest_length(member(config, "model_max_length"), file, source);
+  const Json& side = member(config, "truncation_side");
   if (side == "left") source.truncate_left = true;
 }
 

@@ -25,26 +25,19 @@ class Reader {
       : file_(file), source_(source), problems_(problems) {}
 
   void read(const Json& json, const std::string& tokenizer_class, const Json& config) {
-    Json normalizer = part(json, "normalizer"), splitter = part(json, "pre_tokenizer");
-    Json processor = part(json, "post_processor");
+    Json normalizer = member(json, "normalizer"), splitter = member(json, "pre_tokenizer");
+    Json processor = member(json, "post_processor");
     follow_class(tokenizer_class, config, normalizer, splitter, processor, source_);
-    read_model(part(json, "model"));
+    read_model(member(json, "model"));
     read_normalizer(normalizer);
-    read_added_tokens(part(json, "added_tokens"));
+    read_added_tokens(member(json, "added_tokens"));
     read_pre_tokenizer(splitter);
     read_post_processor(processor);
-    read_truncation(part(json, "truncation"));
-    if (json.contains("decoder")) read_decoder(part(json, "decoder"), source_);
+    read_truncation(member(json, "truncation"));
+    if (json.contains("decoder")) read_decoder(member(json, "decoder"), source_);
   }
 
  private:
-  static const Json& part(const Json& json, const char* key) {
-    static const Json kNull;
-    if (!json.is_object()) return kNull;
-    const auto found = json.find(key);
-    return found == json.end() ? kNull : *found;
-  }
-
   void problem(const std::string& field, const std::string& what) {
     problems_.push_back(fmt::format("{}: {}: {}", file_, field, what));
   }
@@ -56,7 +49,7 @@ class Reader {
   }
 
   bool flag(const Json& json, const char* key, bool otherwise, const std::string& where) {
-    const Json& value = part(json, key);
+    const Json& value = member(json, key);
     if (value.is_null()) return otherwise;
     if (value.is_boolean()) return value.get<bool>();
     problem(where + "." + key, "should be true or false");
@@ -64,7 +57,7 @@ class Reader {
   }
 
   std::string text(const Json& json, const char* key, const std::string& where) {
-    const Json& value = part(json, key);
+    const Json& value = member(json, key);
     if (value.is_string()) return value.get<std::string>();
     problem(where + "." + key, "should be a string");
     return {};
@@ -85,7 +78,7 @@ class Reader {
       problem(where, "should be an object");
       return "?";
     }
-    const Json& type = part(json, "type");
+    const Json& type = member(json, "type");
     if (type.is_string()) return type.get<std::string>();
     if (!otherwise.empty()) return otherwise;
     problem(where + ".type", "is missing");
@@ -99,8 +92,8 @@ class Reader {
     while (!open.empty()) {
       const Json& next = *open.back();
       open.pop_back();
-      const Json& items = part(next, list);
-      if (part(next, "type") == "Sequence" && items.is_array()) {
+      const Json& items = member(next, list);
+      if (member(next, "type") == "Sequence" && items.is_array()) {
         for (size_t i = items.size(); i-- > 0;) open.push_back(&items[i]);
       } else if (!next.is_null()) {
         found.push_back(&next);
@@ -116,7 +109,7 @@ class Reader {
     if (type == "WordPiece") {
       source_.unknown = text(model, "unk_token", "model");
       source_.model.continuing_prefix = text(model, "continuing_subword_prefix", "model");
-      const int64_t chars = number(part(model, "max_input_chars_per_word"), kMaxId, "model.max_input_chars_per_word");
+      const int64_t chars = number(member(model, "max_input_chars_per_word"), kMaxId, "model.max_input_chars_per_word");
       if (chars >= 0) source_.max_word_chars = static_cast<uint64_t>(chars);
     } else if (type == "BPE") {
       read_bpe(model);
@@ -131,20 +124,20 @@ class Reader {
       unsupported("model.type", type, "WordPiece, BPE, Unigram and WordLevel");
       return;
     }
-    read_vocabulary_object(part(model, "vocab"), "model.vocab", source_, problems_);
+    read_vocabulary_object(member(model, "vocab"), "model.vocab", source_, problems_);
   }
 
   /// Of a model that does not say: old files leave it out.
   static std::string model_type(const Json& model) {
-    if (part(model, "merges").is_array()) return "BPE";
-    return part(model, "vocab").is_array() ? "Unigram" : "WordPiece";
+    if (member(model, "merges").is_array()) return "BPE";
+    return member(model, "vocab").is_array() ? "Unigram" : "WordPiece";
   }
 
   void read_unigram(const Json& model) {
     source_.model.kind = fb::TokenModelKind::unigram;
     source_.unknown.clear();
     source_.byte_fallback = flag(model, "byte_fallback", false, "model");
-    const Json& vocabulary = part(model, "vocab");
+    const Json& vocabulary = member(model, "vocab");
     if (!vocabulary.is_array() || vocabulary.empty()) {
       problem("model.vocab", "should be a list of tokens and their scores");
       return;
@@ -158,7 +151,7 @@ class Reader {
       source_.vocabulary.emplace_back(entry[0].get<std::string>(), static_cast<int64_t>(i));
       source_.scores.push_back(entry[1].get<double>());
     }
-    const Json& unknown = part(model, "unk_id");
+    const Json& unknown = member(model, "unk_id");
     const auto most = static_cast<int64_t>(vocabulary.size()) - 1;
     const int64_t id = number(unknown, most, "model.unk_id");
     if (id >= 0) source_.unknown = source_.vocabulary[static_cast<size_t>(id)].first;
@@ -166,7 +159,7 @@ class Reader {
 
   /// What tokens at places of words begin or end with: null or a text of two characters or more, which none alone is.
   void read_affix(const Json& model, const char* key, uint32_t trait, std::string& affix) {
-    const Json& value = part(model, key);
+    const Json& value = member(model, key);
     if (value.is_null() || (value.is_string() && value.get<std::string>().empty())) return;
     if (!value.is_string() || value.get<std::string>().size() < 2 || value.get<std::string>().size() > kMaxAffix ||
         !is_ascii(value.get<std::string>())) {
@@ -185,10 +178,10 @@ class Reader {
   void read_bpe(const Json& model) {
     source_.model.kind = fb::TokenModelKind::bpe;
     source_.model.whole_words = flag(model, "ignore_merges", false, "model");
-    source_.unknown = part(model, "unk_token").is_null() ? "" : text(model, "unk_token", "model");
+    source_.unknown = member(model, "unk_token").is_null() ? "" : text(model, "unk_token", "model");
     read_affix(model, "continuing_subword_prefix", text::kBeginMarks, source_.inner_prefix);
     read_affix(model, "end_of_word_suffix", text::kEndMarks, source_.end_suffix);
-    const Json& dropout = part(model, "dropout");
+    const Json& dropout = member(model, "dropout");
     if (!dropout.is_null() && dropout != 0.0) unsupported("model.dropout", dropout.dump(), "null");
     source_.byte_fallback = flag(model, "byte_fallback", false, "model");
     source_.fuse_unknown = flag(model, "fuse_unk", false, "model");
@@ -196,7 +189,7 @@ class Reader {
       if (source_.model.whole_words) unsupported("model.ignore_merges", "true", "false with a prefix or suffix");
       if (source_.byte_fallback) unsupported("model.byte_fallback", "true", "false with a prefix or suffix");
     }
-    const Json& merges = part(model, "merges");
+    const Json& merges = member(model, "merges");
     if (!merges.is_array()) problem("model.merges", "should be a list of merges");
     for (size_t i = 0; merges.is_array() && i < merges.size(); ++i) {
       const Json& merge = merges[i];
@@ -271,7 +264,7 @@ class Reader {
       return;
     }
     // Behind a normaliser that makes marks of all blanks, a split at blanks finds none.
-    const bool at_blanks = all == "Split" && part(part(*found[0], "pattern"), "String") == " ";
+    const bool at_blanks = all == "Split" && member(member(*found[0], "pattern"), "String") == " ";
     const bool plain = source_.end_suffix.empty() && source_.inner_prefix.empty() && !source_.is_word_level();
     if ((found.empty() || at_blanks) && plain && take_marking()) {
       set_code_points();
@@ -308,10 +301,10 @@ class Reader {
       return;
     }
     const Json& mark = *found.back();
-    if (part(mark, "replacement") != "\u2581") {
-      unsupported("pre_tokenizer.replacement", part(mark, "replacement").dump(), "U+2581");
+    if (member(mark, "replacement") != "\u2581") {
+      unsupported("pre_tokenizer.replacement", member(mark, "replacement").dump(), "U+2581");
     }
-    const Json& scheme = part(mark, "prepend_scheme");
+    const Json& scheme = member(mark, "prepend_scheme");
     const bool old = scheme.is_null();
     if (!old && scheme != "always" && scheme != "first" && scheme != "never") {
       problem("pre_tokenizer.prepend_scheme", "should be always, first or never");
@@ -336,7 +329,7 @@ class Reader {
       }
       AddedSource added;
       added.text = text(tokens[i], "content", where);
-      added.id = number(part(tokens[i], "id"), kMaxId, where + ".id");
+      added.id = number(member(tokens[i], "id"), kMaxId, where + ".id");
       added.special = flag(tokens[i], "special", false, where);
       added.single_word = flag(tokens[i], "single_word", false, where);
       added.lstrip = flag(tokens[i], "lstrip", false, where);
@@ -417,7 +410,7 @@ class Reader {
   }
 
   int32_t read_bert_token(const Json& processor, const char* key, std::string& name) {
-    const Json& token = part(processor, key);
+    const Json& token = member(processor, key);
     const std::string where = fmt::format("post_processor.{}", key);
     if (!token.is_array() || token.size() != 2) {
       problem(where, "should be a token and its id");
@@ -429,21 +422,21 @@ class Reader {
 
   std::vector<fb::TemplatePiece> read_template(const Json& processor, const char* key) {
     std::vector<fb::TemplatePiece> pieces;
-    const Json& list = part(processor, key);
+    const Json& list = member(processor, key);
     if (!list.is_array()) problem(fmt::format("post_processor.{}", key), "should be a list");
     for (size_t i = 0; list.is_array() && i < list.size(); ++i) {
       const std::string where = fmt::format("post_processor.{}[{}]", key, i);
-      const Json& special = part(list[i], "SpecialToken");
-      const Json& sequence = part(list[i], "Sequence");
+      const Json& special = member(list[i], "SpecialToken");
+      const Json& sequence = member(list[i], "Sequence");
       const Json& piece = special.is_object() ? special : sequence;
       if (!piece.is_object()) {
         problem(where, "should be a SpecialToken or a Sequence");
         continue;
       }
-      const auto segment = static_cast<uint32_t>(number(part(piece, "type_id"), INT32_MAX, where + ".type_id"));
+      const auto segment = static_cast<uint32_t>(number(member(piece, "type_id"), INT32_MAX, where + ".type_id"));
       const std::string id = text(piece, "id", where);
       if (special.is_object()) {
-        const Json& ids = part(part(part(processor, "special_tokens"), id.c_str()), "ids");
+        const Json& ids = member(member(member(processor, "special_tokens"), id.c_str()), "ids");
         if (!ids.is_array() || ids.empty()) problem(where + ".id", fmt::format("\"{}\" is not in special_tokens", id));
         for (size_t k = 0; ids.is_array() && k < ids.size(); ++k) {
           const int64_t token = number(ids[k], INT32_MAX, fmt::format("post_processor.special_tokens[{}].ids", id));
@@ -460,7 +453,7 @@ class Reader {
 
   void read_truncation(const Json& truncation) {
     if (!truncation.is_object()) return;
-    const Json& strategy = part(truncation, "strategy");
+    const Json& strategy = member(truncation, "strategy");
     if (strategy == "OnlyFirst") {
       source_.truncation = fb::Truncation::only_first;
     } else if (strategy == "OnlySecond") {
@@ -468,8 +461,8 @@ class Reader {
     } else if (!strategy.is_null() && strategy != "LongestFirst") {
       problem("truncation.strategy", "should be LongestFirst, OnlyFirst or OnlySecond");
     }
-    source_.truncate_left = part(truncation, "direction") == "Left";
-    const Json& length = part(truncation, "max_length");
+    source_.truncate_left = member(truncation, "direction") == "Left";
+    const Json& length = member(truncation, "max_length");
     if (length.is_number_unsigned() && length.get<uint64_t>() < kNoLength) {
       source_.max_length = length.get<uint32_t>();
     }
