@@ -101,7 +101,11 @@ void read_blenderbot_tokens(TokenizerSource& source) {
     const auto is = [&token = token](const char* special) { return token == special; };
     if (std::any_of(kBlenderbotSpecials.begin(), kBlenderbotSpecials.end(), is)) continue;
     const bool goes_on = token.size() > kGoesOn.size() && std::string_view(token).substr(token.size() - 2) == kGoesOn;
-    token = goes_on ? token.substr(0, token.size() - kGoesOn.size()) : token + std::string(kEnds);
+    if (goes_on) {
+      token.resize(token.size() - kGoesOn.size());
+    } else {
+      token.append(kEnds);
+    }
     tokens.insert(token);
   }
   for (const auto& [left, right] : source.merges) {
