@@ -95,6 +95,15 @@ std::optional<InputRole> role_of_words(std::string name) {
   return std::nullopt;
 }
 
+bool is_cache(const Port& port) {
+  return is_float(port.type) && port.dims.size() == 4 && port.name.rfind("past", 0) == 0;
+}
+
+std::optional<int64_t> switch_value(const Port& port) {
+  if (port.name == "use_cache_branch" || port.name == "num_logits_to_keep") return 0;
+  return std::nullopt;
+}
+
 std::map<std::string, InputRole> input_roles(const Model& model, Problems& problems) {
   std::map<std::string, InputRole> roles;
   std::map<InputRole, std::string> taken;
@@ -120,6 +129,7 @@ std::map<std::string, InputRole> input_roles(const Model& model, Problems& probl
   std::set<std::string> there;
   for (const Port& port : model.graph.inputs) {
     if (model.graph.initializers.count(port.name) != 0 || !there.insert(port.name).second) continue;
+    if (is_cache(port) || switch_value(port)) continue;
     const auto said = model.given.find(port.name);
     const std::optional<InputRole> named = role_of_name(port.name);
     if (said != model.given.end()) {

@@ -20,7 +20,13 @@ const char* name_of(InputRole role);
 /// The role that a word in a name tells ("src_mask", "Token_Ids"); nothing where none does.
 std::optional<InputRole> role_of_words(std::string name);
 
-/// Roles of the inputs of `model` that are no constants. `model.given` decides; then names; then one input of integers
+/// Is it what a decoder has remembered of tokens before, [texts, heads, tokens, columns]? Models are read without any.
+bool is_cache(const Port& port);
+
+/// A number that an exporter's switch has where nothing is remembered and all tokens have outputs; nothing: it is no such switch.
+std::optional<int64_t> switch_value(const Port& port);
+
+/// Roles of the inputs of `model` that are no constants, caches or switches. `model.given` decides; then names; then one input of integers
 /// is ids, and one of truth values the mask. Adds problems where an input is none of a model of texts, and where none
 /// or two are ids.
 std::map<std::string, InputRole> input_roles(const Model& model, Problems& problems);

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "onnx/inputs.h"
+#include "onnx/run.h"
 
 namespace bantam::convert::onnx {
 namespace {
@@ -47,6 +48,21 @@ Lowering::Lowering(const Model& model, const Trial& trial) : model_(model) {
       for (int64_t& there : value.host.back().ints) there = 1 - there;
     }
     values_[name] = std::move(value);
+  }
+  for (const Port& port : model.graph.inputs) {
+    const std::optional<int64_t> number = switch_value(port);
+    if (!is_cache(port) && !number) continue;
+    Value value;
+    value.kind = Value::Kind::kHost;
+    for (const Probe& probe : probes_) {
+      HostTensor given = host_integers({});
+      given.whole = number.has_value();
+      if (number) given.ints.push_back(*number);
+      if (!number)
+        given.dims = {probe.extents.batch, std::max<int64_t>(port.dims[1], 1), 0, std::max<int64_t>(port.dims[3], 1)};
+      value.host.push_back(number ? with_dims(std::move(given), std::vector<int64_t>(port.dims.size(), 1)) : given);
+    }
+    values_[port.name] = std::move(value);
   }
   for (const auto& [name, tensor] : model.graph.initializers) {
     Value value;
@@ -181,6 +197,7 @@ void Lowering::read(const Node& node) {
       refuse(fmt::format("reads what {} gives; that is left out where it stands last alone", ending));
   }
   if (node.op == kBranches) return read_branches(node);
+  if (node.op == "Concat" && read_join_of_empty(node)) return;
   if (read_blocked(node)) return;
   if (read_repeated(node) || read_host(node)) return;
   if (read_fused(node)) return;
@@ -191,6 +208,31 @@ void Lowering::read(const Node& node) {
   if (read_shape(node)) return;
   if (read_rows(node)) return;
   refuse(fmt::format("{} is not read here", node.called.empty() ? node.op : node.called));
+}
+
+bool Lowering::is_empty(const Node& node, size_t i) const {
+  const Value& value = in(node, i);
+  return value.kind == Value::Kind::kHost &&
+         std::all_of(value.host.begin(), value.host.end(), [](const HostTensor& one) { return one.size() == 0; });
+}
+
+/// A join of rows and of what has no elements, as caches of no tokens are: without these.
+bool Lowering::read_join_of_empty(const Node& node) {
+  Node joined = node;
+  joined.inputs.clear();
+  bool rows = false;
+  for (size_t i = 0; i < node.inputs.size(); ++i) {
+    if (is_empty(node, i)) continue;
+    joined.inputs.push_back(node.inputs[i]);
+    rows = rows || (kind(node, i) != Value::Kind::kHost && kind(node, i) != Value::Kind::kConstant);
+  }
+  if (!rows || joined.inputs.size() == node.inputs.size()) return false;
+  if (joined.inputs.size() == 1) {
+    set(node, 0, in(joined, 0));
+  } else {
+    read(joined);
+  }
+  return true;
 }
 
 /// The branch that a condition on shapes takes for every text.

@@ -116,6 +116,8 @@ class Lowering {
   void read(const Node& node);
   bool read_host(const Node& node);
   void read_branches(const Node& node);
+  bool read_join_of_empty(const Node& node);
+  bool is_empty(const Node& node, size_t i) const;
   void set(const Node& node, size_t output, Value value);
   [[noreturn]] void refuse(const std::string& why) const;
   const Value& in(const Node& node, size_t i) const;
@@ -235,6 +237,8 @@ class Lowering {
   void read_scores_pair(const Node& node);
   void read_attention_operator(const Node& node);
   void read_merged_attention(const Node& node);
+  void read_grouped_attention(const Node& node);
+  std::vector<HostTensor> causal_mask(int64_t window) const;
   void add_to_scores(Scores& scores, const Axes& axes, const std::vector<HostTensor>& added, double factor,
                      const Reach& reach) const;
   std::vector<HostTensor> mask_of_truths(const std::vector<HostTensor>& seen, bool inverted) const;
@@ -255,6 +259,8 @@ class Lowering {
   // lowering_turned.cpp
   bool read_turned(const Node& node);
   void read_rotary_operator(const Node& node);
+  void read_contributed_rotary(const Node& node);
+  Value turned_heads(const Node& node, Value heads, size_t cosines);
   bool cut_turned(const Node& node);
   bool split_turned(const Node& node);
   std::shared_ptr<const Turned> turned_of(const Value& value);

@@ -44,6 +44,7 @@ bool Lowering::read_attention(const Node& node) {
   if (op == "MultiHeadAttention" && node.domain == "com.microsoft") return read_attention_operator(node), true;
   const bool merged = op == "Attention" || op == "QAttention";
   if (merged && node.domain == "com.microsoft") return read_merged_attention(node), true;
+  if (op == "GroupQueryAttention" && node.domain == "com.microsoft") return read_grouped_attention(node), true;
   const auto is = [&](size_t i, Value::Kind k) { return kind(node, i) == k; };
   const bool product =
       (op == "MatMul" && node.domain.empty()) || (op == "FusedMatMul" && node.domain == "com.microsoft");
@@ -271,7 +272,7 @@ void Lowering::read_attention_operator(const Node& node) {
     if (!rows) refuse("its queries, keys and values are no rows of their own");
   }
   int64_t heads = multi ? node.integer("num_heads", 0) : node.integer("q_num_heads", 0);
-  const bool four = q.axes.size() == 4;
+  const bool four = v.axes.size() == 4;
   Scores scores;
   double by_q = 1, by_k = 1;
   set_queries_keys(q, k, scores, &by_q, &by_k);
@@ -300,7 +301,7 @@ void Lowering::read_attention_operator(const Node& node) {
       by_q * by_k * double{node.number("scale", static_cast<float>(1 / std::sqrt(static_cast<double>(scores.width))))};
   if (node.number("softcap", 0) != 0) refuse("caps its scores");
   for (size_t i = multi ? 6 : 4; i < (multi ? 8 : 6); ++i) {
-    if (there(node, i)) refuse("has states of tokens before");
+    if (there(node, i) && !is_empty(node, i)) refuse("has states of tokens before");
   }
   if (multi && there(node, 3)) {
     const std::shared_ptr<const HostTensor> bias = constant_of(in(node, 3));
@@ -334,17 +335,92 @@ void Lowering::read_attention_operator(const Node& node) {
     add_to_scores(scores, axes, mask_of_truths(*given, false), 1, reach(node, 4));
   }
   if (node.integer("is_causal", 0) != 0 || node.integer("unidirectional", 0) != 0) {
-    std::vector<HostTensor> causal;
-    for (const Probe& probe : probes_) {
-      HostTensor seen = host_integers({});
-      const int64_t tokens = probe.extents.tokens;
-      for (int64_t i = 0; i < tokens * tokens; ++i) seen.ints.push_back(i % tokens <= i / tokens ? 1 : 0);
-      seen.dims = {tokens, tokens};
-      causal.push_back(std::move(seen));
-    }
-    add_to_scores(scores, axes, mask_of_truths(causal, false), 1, {});
+    add_to_scores(scores, axes, mask_of_truths(causal_mask(0), false), 1, {});
   }
   set(node, 0, rows_of(attention(node, scores, values), q.axes));
+}
+
+/// Truth values of what each token sees: itself and those in front of it, of these the last `window` - 1; 0: all.
+std::vector<HostTensor> Lowering::causal_mask(int64_t window) const {
+  std::vector<HostTensor> out;
+  for (const Probe& probe : probes_) {
+    HostTensor seen = host_integers({});
+    const int64_t tokens = probe.extents.tokens;
+    for (int64_t i = 0; i < tokens * tokens; ++i) {
+      const int64_t behind = i / tokens - i % tokens;
+      seen.ints.push_back(behind >= 0 && (window == 0 || behind < window) ? 1 : 0);
+    }
+    seen.dims = {tokens, tokens};
+    out.push_back(std::move(seen));
+  }
+  return out;
+}
+
+/// Causal attention of ONNX Runtime, whose heads share keys and values. Texts are filled up behind, where no token sees them.
+void Lowering::read_grouped_attention(const Node& node) {
+  const int64_t heads = node.integer("num_heads", 0), kv_heads = node.integer("kv_num_heads", 0);
+  if (heads < 1 || kv_heads < 1 || heads % kv_heads != 0) refuse("its keys' heads do not divide its heads");
+  for (const size_t i : {size_t{3}, size_t{4}}) {
+    if (there(node, i) && !is_empty(node, i)) refuse("has states of tokens before");
+  }
+  for (size_t i = 9; i < node.inputs.size(); ++i) {
+    if (there(node, i)) refuse("has places, biases or sinks of scores of its own");
+  }
+  if (node.number("softcap", 0) != 0 || node.integer("smooth_softmax", 0) > 0) refuse("caps or smooths its scores");
+  std::optional<std::vector<HostTensor>> last = host(in(node, 5));
+  if (!last) refuse("its lengths depend on what the model computes");
+  for (HostTensor& tensor : *last) {
+    for (int64_t& length : tensor.ints) ++length;
+  }
+  if (!is_count(probes_, *last)) refuse("its lengths are not those of the texts");
+  Value q = in(node, 0), k = in(node, 1), v = in(node, 2);
+  if (!there(node, 1)) {
+    if (q.kind != Value::Kind::kRows) refuse("its queries, keys and values are no rows");
+    const int32_t all = block_of(q);
+    const int64_t parts = heads + 2 * kv_heads, columns = at(all).columns, width = columns / parts;
+    if (columns % parts != 0) refuse("its heads do not divide its columns");
+    const auto part = [&](int64_t first, int64_t count) {
+      const int32_t block =
+          sliced(node, all, static_cast<uint32_t>(first * width), static_cast<uint32_t>(count * width));
+      return rows_of(block, plain_axes(at(block)));
+    };
+    q = part(0, heads);
+    k = part(heads, kv_heads);
+    v = part(heads + kv_heads, kv_heads);
+  }
+  const bool rows = v.kind == Value::Kind::kRows && (q.kind == Value::Kind::kRows || q.kind == Value::Kind::kTurned) &&
+                    q.kind == k.kind;
+  if (!rows) refuse("its queries, keys and values are no rows");
+  const int32_t values = block_of(v);
+  const int64_t width = at(values).columns / kv_heads;
+  if (node.integer("do_rotary", 0) != 0) {
+    if (q.kind != Value::Kind::kRows || node.integer("rotary_interleaved", 0) != 0) refuse("turns neighbours");
+    const auto turned = [&](Value x, int64_t count) {
+      if (at(block_of(x)).columns != count * width) refuse("its heads do not divide its columns");
+      x.axes = {kTexts, kPlaces, count == 1 ? Axis{} : Axis{columns_atom(count, width)}, {columns_atom(width)}};
+      return turned_heads(node, x, 7);
+    };
+    q = turned(q, heads);
+    k = turned(k, kv_heads);
+  }
+  Scores scores;
+  double by_q = 1, by_k = 1;
+  set_queries_keys(q, k, scores, &by_q, &by_k);
+  const bool fits = at(scores.queries).columns == heads * width && at(scores.keys).columns == kv_heads * width &&
+                    at(values).columns == kv_heads * width;
+  if (!fits) refuse("its heads do not divide its columns");
+  scores.heads = heads;
+  scores.kv_heads = kv_heads;
+  scores.width = width;
+  const auto scale = double{node.number("scale", 0)};
+  scores.scale = by_q * by_k * (scale != 0 ? scale : 1 / std::sqrt(static_cast<double>(width)));
+  const Axes axes = {kTexts, heads == 1 ? Axis{} : Axis{columns_atom(heads, width)}, kPlaces, kPlaces};
+  const int64_t window = std::max<int64_t>(node.integer("local_window_size", -1), 0);
+  Reach far;
+  far.farthest = window;
+  add_to_scores(scores, axes, mask_of_truths(causal_mask(window), false), 1, far);
+  const int32_t out = attention(node, scores, values);
+  set(node, 0, rows_of(out, plain_axes(at(out))));
 }
 
 /// Attention of ONNX Runtime: queries, keys and values by one matrix, which QAttention has as integers.
@@ -353,7 +429,7 @@ void Lowering::read_merged_attention(const Node& node) {
   const int64_t heads = node.integer("num_heads", 0);
   if (x.kind != Value::Kind::kRows || kind(node, 1) != Value::Kind::kConstant) refuse("its matrix is no constant");
   const bool integers = node.op == "QAttention";
-  if (integers ? there(node, 8) : there(node, 4) || there(node, 5)) {
+  if (integers ? there(node, 8) : (there(node, 4) && !is_empty(node, 4)) || there(node, 5)) {
     refuse("has states of tokens before, or biases of scores");
   }
   Parameter matrix = in(node, 1).constant;

@@ -404,7 +404,10 @@ void Lowering::read_norm(const Node& node) {
   if (axis + 1 != x.axes.size()) refuse("norms more than the columns");
   const auto columns = static_cast<int64_t>(at(functions_.base(x.term)).columns);
   const bool all = x.axes[axis] == Axis{columns_atom(columns)};
-  if (!all && !is_of_heads(x.axes)) refuse("norms a part of the columns");
+  // Heads have an axis of their own, or share that of tokens.
+  const bool of_tokens = x.axes[axis].size() == 1 && x.axes[axis][0].step == 1 &&
+                         flat(x.axes) == Axis{kBatchAtom, kTokensAtom, columns_atom(columns)};
+  if (!all && !is_of_heads(x.axes) && !of_tokens) refuse("norms a part of the columns");
   const bool rms = node.op != "LayerNormalization";
   const float epsilon = node.number("epsilon", 1e-5F);
   if (rms && all && !functions_.is_rows(x.term) && there(node, 1)) {

@@ -52,8 +52,9 @@ void Lowering::set_turned(const Node& node, const Value& like, Turned turned) {
 }
 
 bool Lowering::read_turned(const Node& node) {
-  if (!node.domain.empty()) return false;
   const std::string& op = node.op;
+  if (op == "RotaryEmbedding" && node.domain == "com.microsoft") return read_contributed_rotary(node), true;
+  if (!node.domain.empty()) return false;
   if (op == "RotaryEmbedding") return read_rotary_operator(node), true;
   const bool any = kind(node, 0) == Value::Kind::kTurned || kind(node, 1) == Value::Kind::kTurned;
   if (op == "Slice" && (any || is_of_heads(in(node, 0).axes))) return cut_turned(node);
@@ -109,6 +110,85 @@ bool Lowering::read_turned(const Node& node) {
   return false;
 }
 
+namespace {
+
+/// Halves of the first `turned` columns by the angles of their tokens.
+Turned rotated(const Turned& all, size_t turned, const std::vector<std::vector<double>>& cosines,
+               const std::vector<std::vector<double>>& sines) {
+  const size_t half = turned / 2;
+  const Turned front = all.cut(0, half), back = all.cut(half, turned);
+  Turned out = front.times(cosines).plus(back.times(sines).times(-1));
+  out = out.joined(back.times(cosines).plus(front.times(sines)));
+  return turned < all.columns() ? out.joined(all.cut(turned, all.columns())) : out;
+}
+
+}  // namespace
+
+/// `heads`, turned by the tables that are the inputs `cosines` and the next one: [places, half the turned columns].
+Value Lowering::turned_heads(const Node& node, Value heads, size_t cosines) {
+  const std::shared_ptr<const Turned> all = turned_of(heads);
+  const std::shared_ptr<const HostTensor> tables[] = {constant_of(in(node, cosines)),
+                                                      constant_of(in(node, cosines + 1))};
+  if (all == nullptr || tables[0] == nullptr || tables[1] == nullptr || tables[0]->dims.size() != 2 ||
+      tables[0]->dims != tables[1]->dims) {
+    refuse("turns something else than heads of tokens by constant angles");
+  }
+  const auto rows = static_cast<size_t>(tables[0]->dims[0]), half = static_cast<size_t>(tables[0]->dims[1]);
+  if (half == 0 || 2 * half > all->columns()) refuse("turns columns that heads do not have");
+  std::vector<std::vector<double>> factors[2];
+  for (size_t p = 0; p < probes_.size(); ++p) {
+    const auto tokens = static_cast<size_t>(extents(p).tokens);
+    if (tokens > rows) refuse("has angles for fewer tokens than were run");
+    for (size_t k = 0; k < 2; ++k) factors[k].emplace_back();
+    for (size_t t = 0; t < tokens; ++t) {
+      for (size_t i = 0; i < half; ++i) {
+        for (size_t k = 0; k < 2; ++k) factors[k].back().push_back(tables[k]->at(t * half + i));
+      }
+    }
+  }
+  Reach tables_reach;
+  tables_reach.most = static_cast<int64_t>(rows);
+  Value out = std::move(heads);
+  out.kind = Value::Kind::kTurned;
+  out.turned = std::make_shared<const Turned>(rotated(*all, 2 * half, factors[0], factors[1]));
+  out.reach.add(tables_reach);
+  return out;
+}
+
+/// RotaryEmbedding of ONNX Runtime, with a table of angles and places of tokens.
+void Lowering::read_contributed_rotary(const Node& node) {
+  Value x = in(node, 0);
+  if (node.integer("interleaved", 0) != 0) refuse("turns neighbours");
+  if (x.kind == Value::Kind::kRows && x.axes.size() == 3) {
+    const std::shared_ptr<const HostTensor> table = constant_of(in(node, 2));
+    const int64_t columns = at(block_of(x)).columns, given = node.integer("num_heads", 0);
+    const int64_t heads = given > 0 ? given
+                          : table != nullptr && table->dims.size() == 2 && table->dims[1] > 0
+                              ? columns / (2 * table->dims[1])
+                              : 0;
+    if (heads < 1 || columns % heads != 0) refuse("its heads do not divide its columns");
+    const int64_t width = columns / heads;
+    x.axes = {
+        {kBatchAtom}, {kTokensAtom}, heads == 1 ? Axis{} : Axis{columns_atom(heads, width)}, {columns_atom(width)}};
+  }
+  std::optional<std::vector<HostTensor>> places = host(in(node, 1));
+  if (!places) refuse("its places depend on what the model computes");
+  // One number is the place of the first token.
+  for (size_t p = 0; p < probes_.size(); ++p) {
+    HostTensor& one = (*places)[p];
+    if (one.size() != 1 || extents(p).tokens * extents(p).batch == 1) continue;
+    const int64_t first = one.integer(0);
+    one = host_integers({});
+    for (int64_t t = 0; t < extents(p).tokens * extents(p).batch; ++t)
+      one.ints.push_back(first + t % extents(p).tokens);
+    one.dims = {extents(p).batch, extents(p).tokens};
+  }
+  const std::optional<Index> found = recognise_index(probes_, *places);
+  if (!found || found->source != fb::IndexSource::positions || found->first != 0)
+    refuse("its places are not those of tokens");
+  set(node, 0, turned_heads(node, x, 2));
+}
+
 /// RotaryEmbedding of opset 23, with a cosine and a sine of each token.
 void Lowering::read_rotary_operator(const Node& node) {
   const Value x = in(node, 0);
@@ -136,12 +216,9 @@ void Lowering::read_rotary_operator(const Node& node) {
     return *factors;
   };
   const std::vector<std::vector<double>> cosines = numbers(1), sines = numbers(2);
-  const Turned front = all->cut(0, half), back = all->cut(half, turned);
-  Turned out = front.times(cosines).plus(back.times(sines).times(-1));
-  out = out.joined(back.times(cosines).plus(front.times(sines)));
   Value like = x;
   for (const size_t i : {size_t{1}, size_t{2}}) like.reach.add(reach(node, i));
-  set_turned(node, like, turned < columns ? out.joined(all->cut(turned, columns)) : out);
+  set_turned(node, like, rotated(*all, turned, cosines, sines));
 }
 
 /// A slice of the columns of heads.

@@ -413,6 +413,137 @@ def two_answers():
     return graph, {"tags": graph.labels(rows), "topics": graph.labels(graph.mean(rows))}
 
 
+HEADS, SHARED, HEAD, ROW = 4, 2, 16, 12
+
+
+def cache(graph, name):
+    return graph.input(f"past_key_values.0.{name}", TensorProto.FLOAT, ("texts", SHARED, "past", HEAD))
+
+
+def angles(graph):
+    turns = np.arange(64)[:, None] / 100.0 ** (np.arange(HEAD // 2) / (HEAD // 2))
+    return [graph.constant(function(turns).astype(np.float32)) for function in (np.cos, np.sin)]
+
+
+def lengths(graph, mask):
+    count = graph.add("ReduceSum", mask, graph.constant([1]), keepdims=0)
+    last = graph.add("Cast", graph.add("Sub", count, graph.constant(np.int64(1))), to=TensorProto.INT32)
+    total = graph.add("Gather", graph.add("Shape", mask), graph.constant(np.int64(1)))
+    return last, graph.add("Cast", total, to=TensorProto.INT32)
+
+
+def next_words(graph, rows, context, width):
+    rows = graph.add("Add", rows, graph.add("MatMul", context, graph.some(width, ROW, scale=0.5)))
+    return graph.add("MatMul", rows, graph.some(ROW, VOCABULARY, scale=0.2))
+
+
+@form
+def grouped_attention(seed=31, **attributes):
+    graph = Graph(seed, "input_ids", width=ROW)
+    mask = graph.input("attention_mask", TensorProto.INT64)
+    rows, caches = graph.words(), [cache(graph, "key"), cache(graph, "value")]
+    parts = [graph.add("MatMul", rows, graph.some(ROW, heads * HEAD, scale=0.5)) for heads in (HEADS, SHARED, SHARED)]
+    context, key, value = graph.add(
+        *("GroupQueryAttention", *parts, *caches, *lengths(graph, mask), *angles(graph)),
+        **dict(domain="com.microsoft", outputs=3, num_heads=HEADS, kv_num_heads=SHARED, do_rotary=1, **attributes),
+    )
+    logits = next_words(graph, rows, context, HEADS * HEAD)
+    return graph, {"logits": logits, "present.0.key": key, "present.0.value": value}
+
+
+@form
+def grouped_attention_in_a_window():
+    return grouped_attention(32, local_window_size=4)
+
+
+@form
+def grouped_attention_of_joined_rows():
+    graph = Graph(33, "input_ids", width=ROW)
+    mask = graph.input("attention_mask", TensorProto.INT64)
+    rows, caches = graph.words(), [cache(graph, "key"), cache(graph, "value")]
+    joined = graph.add("MatMul", rows, graph.some(ROW, (HEADS + 2 * SHARED) * HEAD, scale=0.5))
+    context, key, value = graph.add(
+        *("GroupQueryAttention", joined, "", "", *caches, *lengths(graph, mask), *angles(graph)),
+        **dict(domain="com.microsoft", outputs=3, num_heads=HEADS, kv_num_heads=SHARED, do_rotary=1, scale=0.4),
+    )
+    logits = next_words(graph, rows, context, HEADS * HEAD)
+    return graph, {"logits": logits, "present.0.key": key, "present.0.value": value}
+
+
+@form
+def norms_of_heads_in_rows():
+    graph = Graph(36, "input_ids", width=ROW)
+    mask = graph.input("attention_mask", TensorProto.INT64)
+    rows, caches = graph.words(), [cache(graph, "key"), cache(graph, "value")]
+
+    def part(heads):
+        return graph.add("MatMul", rows, graph.some(ROW, heads * HEAD, scale=0.5))
+
+    def normed(heads):
+        split = graph.add("Reshape", part(heads), graph.constant(np.array([0, -1, HEAD])))
+        norm = graph.add("SimplifiedLayerNormalization", split, graph.some(HEAD), axis=-1, epsilon=1e-6)
+        return graph.add("Reshape", norm, graph.constant(np.array([0, -1, heads * HEAD])))
+
+    context, key, value = graph.add(
+        *("GroupQueryAttention", normed(HEADS), normed(SHARED), part(SHARED), *caches),
+        *(*lengths(graph, mask), *angles(graph)),
+        **dict(domain="com.microsoft", outputs=3, num_heads=HEADS, kv_num_heads=SHARED, do_rotary=1),
+    )
+    logits = next_words(graph, rows, context, HEADS * HEAD)
+    return graph, {"logits": logits, "present.0.key": key, "present.0.value": value}
+
+
+@form
+def turned_by_an_operator():
+    graph = Graph(34, "input_ids", width=ROW)
+    mask = graph.input("attention_mask", TensorProto.INT64)
+    places = graph.input("position_ids", TensorProto.INT64)
+    rows, caches, tables = graph.words(), [cache(graph, "key"), cache(graph, "value")], angles(graph)
+
+    def part(heads):
+        return graph.add("MatMul", rows, graph.some(ROW, heads * HEAD, scale=0.5))
+
+    def turned(heads):
+        return graph.add("RotaryEmbedding", part(heads), places, *tables, domain="com.microsoft", num_heads=heads)
+
+    context, key, value = graph.add(
+        *("GroupQueryAttention", turned(HEADS), turned(SHARED), part(SHARED), *caches, *lengths(graph, mask)),
+        **dict(domain="com.microsoft", outputs=3, num_heads=HEADS, kv_num_heads=SHARED),
+    )
+    logits = next_words(graph, rows, context, HEADS * HEAD)
+    return graph, {"logits": logits, "present.0.key": key, "present.0.value": value}
+
+
+@form
+def cache_of_tokens():
+    graph = Graph(35, "input_ids", width=ROW)
+    rows, caches = graph.words(), [cache(graph, "key"), cache(graph, "value")]
+    shape = graph.constant(np.array([0, 0, SHARED, HEAD]))
+
+    def heads():
+        wide = graph.add("MatMul", rows, graph.some(ROW, SHARED * HEAD, scale=0.5))
+        return graph.add("Transpose", graph.add("Reshape", wide, shape), perm=[0, 2, 1, 3])
+
+    queries = heads()
+    keys, values = [graph.add("Concat", one, heads(), axis=2) for one in caches]
+    before = graph.add("Gather", graph.add("Shape", caches[0]), graph.constant(np.int64(2)))
+    zero, one = graph.constant(np.int64(0)), graph.constant(np.int64(1))
+    all_tokens = graph.add("Add", before, graph.add("Squeeze", graph.tokens(), graph.constant([0])))
+    of_keys = graph.add("Unsqueeze", graph.add("Range", zero, all_tokens, one), graph.constant([0]))
+    of_queries = graph.add("Unsqueeze", graph.add("Range", before, all_tokens, one), graph.constant([1]))
+    hidden = graph.add(
+        "Where", graph.add("LessOrEqual", of_keys, of_queries), *map(graph.constant, map(np.float32, (0, -1e9)))
+    )
+    scores = graph.add("MatMul", queries, graph.add("Transpose", keys, perm=[0, 1, 3, 2]))
+    weights = graph.add(
+        "Softmax", graph.add("Add", graph.add("Mul", scores, graph.constant(np.float32(0.5))), hidden), axis=-1
+    )
+    context = graph.add("Transpose", graph.add("MatMul", weights, values), perm=[0, 2, 1, 3])
+    context = graph.add("Reshape", context, graph.constant(np.array([0, 0, SHARED * HEAD])))
+    logits = next_words(graph, rows, context, SHARED * HEAD)
+    return graph, {"logits": logits, "present.0.key": keys, "present.0.value": values}
+
+
 OPTIONS = {
     "unclear-names": ["--inputs", "ids=a,mask=b"],
     "two-answers": ["--graph-output", "topics", "--task", "classify"],
@@ -420,6 +551,11 @@ OPTIONS = {
 }
 # What bantam calls the output, where not "logits".
 CALLED = {"normalized": "sentence_embedding"}
+
+
+def shortened(values):
+    """To the digits that f32 has."""
+    return [shortened(one) for one in values] if isinstance(values, list) else float(f"{values:.7g}")
 
 
 def answers(name, graph, outputs, front):
@@ -436,10 +572,14 @@ def answers(name, graph, outputs, front):
         ids = random.integers(5, VOCABULARY, (1, length))
         feed = {graph.ids: ids}
         for one in session.get_inputs():
-            if one.name != graph.ids:
+            if one.name == "position_ids":
+                feed[one.name] = np.arange(length)[None]
+            elif one.name.startswith("past"):
+                feed[one.name] = np.zeros((1, SHARED, 0, HEAD), np.float32)
+            elif one.name != graph.ids:
                 feed[one.name] = np.zeros((1, length), bool) if "bool" in one.type else np.ones((1, length), np.int64)
         (values,) = session.run(None, feed)
-        yield json.dumps({"ids": ids[0].tolist(), CALLED.get(name, "logits"): values[0].tolist()})
+        yield json.dumps({"ids": ids[0].tolist(), CALLED.get(name, "logits"): shortened(values[0].tolist())})
 
 
 def main():
