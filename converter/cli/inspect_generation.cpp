@@ -41,6 +41,8 @@ Json way_json(const Generation& way) {
                  {"early_stopping", kEarlyStopping[static_cast<size_t>(said.early_stopping)]},
                  {"repetition_penalty", said.repetition_penalty},
                  {"no_repeat_ngram", said.no_repeat_ngram},
+                 {"source_no_repeat_ngram", said.source_no_repeat_ngram},
+                 {"begin_banned", said.begin_banned},
                  {"banned", std::vector<int32_t>(said.banned, said.banned + said.banned_count)}};
   const auto add = [&](const char* name, int32_t id) {
     if (id >= 0) object[name] = id;
@@ -64,6 +66,7 @@ std::string way_text(const Generation& way) {
   add(said.max_new != 0, fmt::format("at most {} new tokens", said.max_new));
   add(said.min_new != 0, fmt::format("at least {}", said.min_new));
   add(said.no_repeat_ngram != 0, fmt::format("no row of {} twice", said.no_repeat_ngram));
+  add(said.source_no_repeat_ngram != 0, fmt::format("no row of {} of the source", said.source_no_repeat_ngram));
   add(said.repetition_penalty != 1, fmt::format("repetition penalty {}", said.repetition_penalty));
   return text;
 }

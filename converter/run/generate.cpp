@@ -235,10 +235,14 @@ class Generator {
     const size_t made = text.made.ids.size();
     Sampling sampling = decoding_.sampling;
     sampling.seed = text.seed;
-    banned_.assign(said.banned, said.banned + said.banned_count);
+    const bool begins = made == forced_first();
+    banned_.assign(said.banned, said.banned + said.banned_count - (begins ? 0 : said.begin_banned));
     if (made < said.min_new) banned_.insert(banned_.end(), decoding_.ends.begin(), decoding_.ends.end());
     sampling.banned = banned_.data();
     sampling.banned_count = static_cast<uint32_t>(banned_.size());
+    sampling.source_no_repeat_ngram = said.source_no_repeat_ngram;
+    sampling.source_ids = given_[text.source].ids.data();
+    sampling.source_count = static_cast<uint32_t>(given_[text.source].ids.size());
     if (made == 0) sampling.forced = said.first_id;
     if (constraints_.empty()) {
       if (made + 1 == said.max_new && said.last_id >= 0) sampling.forced = said.last_id;
@@ -348,6 +352,8 @@ class Generator {
   Made search(uint32_t index) {
     const std::vector<int32_t>& prompt = prompts_[index];
     BeamOptions options = decoding_.said.beams;
+    options.source_ids = given_[index].ids.data();
+    options.source_count = static_cast<uint32_t>(given_[index].ids.size());
     if (!constraints_.empty()) options.constraint = &constraints_[index]->constraint();
     std::vector<AnswerScore> scores = answer_scores(index);
     const size_t size = BeamSearch::bytes(session_, options);

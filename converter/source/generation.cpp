@@ -9,10 +9,11 @@ namespace {
 
 /// What is read below.
 constexpr const char* kGenerationSettings[] = {
-    "eos_token_id",   "decoder_start_token_id", "forced_bos_token_id", "forced_eos_token_id",
-    "bad_words_ids",  "suppress_tokens",        "max_length",          "max_new_tokens",
-    "min_length",     "min_new_tokens",         "num_beams",           "length_penalty",
-    "early_stopping", "no_repeat_ngram_size",   "repetition_penalty"};
+    "eos_token_id",         "decoder_start_token_id", "forced_bos_token_id", "forced_eos_token_id",
+    "bad_words_ids",        "suppress_tokens",        "max_length",          "max_new_tokens",
+    "min_length",           "min_new_tokens",         "num_beams",           "length_penalty",
+    "early_stopping",       "no_repeat_ngram_size",   "repetition_penalty",  "encoder_no_repeat_ngram_size",
+    "begin_suppress_tokens"};
 
 constexpr uint32_t kMostLength = 1U << 20;
 constexpr uint32_t kMostBeams = 1U << 8;
@@ -50,8 +51,9 @@ bool is_token(const Json& value, uint32_t vocabulary) {
   return value.is_number_unsigned() && value.get<uint64_t>() < vocabulary;
 }
 
-/// Lists of one token; longer ones forbid rows of tokens, which nothing here does.
-void read_banned(const Fields& config, uint32_t vocabulary, std::vector<int32_t>* banned) {
+/// The lists of `keys`. Lists of one token; longer ones forbid rows of tokens, which nothing here does.
+void read_banned(const Fields& config, std::initializer_list<const char*> keys, uint32_t vocabulary,
+                 std::vector<int32_t>* banned) {
   const auto add = [&](const char* key, const Json& id) {
     if (!is_token(id, vocabulary)) {
       config.problem(ExitCode::kInvalid, key, fmt::format("{} is no token of {}", id.dump(), vocabulary));
@@ -59,7 +61,7 @@ void read_banned(const Fields& config, uint32_t vocabulary, std::vector<int32_t>
       banned->push_back(id.get<int32_t>());
     }
   };
-  for (const char* key : {"bad_words_ids", "suppress_tokens"}) {
+  for (const char* key : keys) {
     if (!config.has(key) || !config.raw(key).is_array()) continue;
     for (const Json& value : config.raw(key)) {
       const bool list = value.is_array();
@@ -94,11 +96,15 @@ std::unique_ptr<fb::GenerationT> read_generation(const Fields& config, uint32_t 
                  least = number(config, "min_new_tokens", kMostLength);
   if (most != 0) out->max_new = most;
   if (least != 0) out->min_new = least;
-  read_banned(config, vocabulary, &out->banned);
+  read_banned(config, {"bad_words_ids", "suppress_tokens"}, vocabulary, &out->banned);
+  const size_t always = out->banned.size();
+  read_banned(config, {"begin_suppress_tokens"}, vocabulary, &out->banned);
+  out->begin_banned = static_cast<uint32_t>(out->banned.size() - always);
+  out->source_no_repeat_ngram = number(config, "encoder_no_repeat_ngram_size", kMostLength);
   out->no_repeat_ngram = number(config, "no_repeat_ngram_size", kMostLength);
   out->repetition_penalty = real(config, "repetition_penalty", 1, 0.01F, 100);
   const bool said = starts || out->max_new != 0 || out->min_new != 0 || !out->banned.empty() ||
-                    out->no_repeat_ngram != 0 || out->repetition_penalty != 1;
+                    out->no_repeat_ngram != 0 || out->repetition_penalty != 1 || out->source_no_repeat_ngram != 0;
   return said ? std::move(out) : nullptr;
 }
 

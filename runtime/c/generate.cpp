@@ -78,6 +78,9 @@ bantam_sampling sampling_defaults() {
           0,
           nullptr,
           0,
+          0,
+          s.source_no_repeat_ngram,
+          nullptr,
           0};
 }
 
@@ -85,9 +88,23 @@ bantam_sampling sampling_defaults() {
 bool to_cpp(const bantam_sampling* given, bantam::Sampling* out) {
   bantam_sampling s = sampling_defaults();
   if (given != nullptr && !read_options(given, &s)) return false;
-  *out = {s.temperature, s.top_k,  s.top_p,        s.min_p,  s.repetition_penalty,   s.no_repeat_ngram,
-          s.seed,        s.banned, s.banned_count, s.forced, s.log_probability != 0, to_cpp(s.constraint),
-          s.prompt,      s.max_new};
+  *out = {s.temperature,
+          s.top_k,
+          s.top_p,
+          s.min_p,
+          s.repetition_penalty,
+          s.no_repeat_ngram,
+          s.seed,
+          s.banned,
+          s.banned_count,
+          s.forced,
+          s.log_probability != 0,
+          to_cpp(s.constraint),
+          s.prompt,
+          s.max_new,
+          s.source_no_repeat_ngram,
+          s.source_ids,
+          s.source_count};
   return true;
 }
 
@@ -104,7 +121,11 @@ bantam_beam_options to_c(const bantam::BeamOptions& b) {
           b.banned,
           b.first_id,
           b.last_id,
-          to_c(b.constraint)};
+          to_c(b.constraint),
+          b.begin_banned,
+          b.source_no_repeat_ngram,
+          b.source_ids,
+          b.source_count};
 }
 
 bool to_cpp(const bantam_beam_options* given, bantam::BeamOptions* out) {
@@ -122,7 +143,11 @@ bool to_cpp(const bantam_beam_options* given, bantam::BeamOptions* out) {
           b.banned_count,
           b.first_id,
           b.last_id,
-          to_cpp(b.constraint)};
+          to_cpp(b.constraint),
+          b.begin_banned,
+          b.source_no_repeat_ngram,
+          b.source_ids,
+          b.source_count};
   return true;
 }
 

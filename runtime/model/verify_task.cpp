@@ -150,6 +150,8 @@ constexpr uint32_t kWithoutScores = lacking(tasks_scored(kSoftmax), fb::Activati
   for (uint32_t i = 0; i < count(generation.banned()); ++i) {
     if (!is_token(model, generation.banned()->Get(i))) return corrupt("a banned token is none");
   }
+  if (generation.begin_banned() > count(generation.banned()))
+    return corrupt("more tokens are banned at the beginning than in all");
   const float penalty = generation.length_penalty(), repetition = generation.repetition_penalty();
   const bool fits = generation.beams() != 0 && generation.early_stopping() <= fb::EarlyStopping::MAX &&
                     penalty >= -1e3f && penalty <= 1e3f && repetition > 0.0f && repetition <= 1e6f;

@@ -15,14 +15,15 @@ namespace bantam {
 namespace {
 
 tasks::TokenRules rules_of(const BeamOptions& o) {
-  return {o.repetition_penalty, o.no_repeat_ngram, o.banned, o.banned_count, -1};
+  return {o.repetition_penalty,     o.no_repeat_ngram, o.banned,      o.banned_count, -1,
+          o.source_no_repeat_ngram, o.source_ids,      o.source_count};
 }
 
 bool valid(const Session& session, const BeamOptions& o) {
   return session.max_context() != 0 && o.beams >= 1 && o.beams <= kMostBeams && o.beams <= session.max_sequences() &&
          o.early_stopping <= EarlyStopping::kNever && o.length_penalty >= -100.0f && o.length_penalty <= 100.0f &&
          has_part(session.model().task(), kNextWordsPart) && tasks::are_valid(rules_of(o)) &&
-         (o.constraint == nullptr || end_tokens(session.model()).count != 0);
+         o.begin_banned <= o.banned_count && (o.constraint == nullptr || end_tokens(session.model()).count != 0);
 }
 
 /// So many that as many as beams go on, although each of a beam's likeliest tokens ends a text.
@@ -134,6 +135,7 @@ Status BeamSearch::consider(uint32_t beam, float* scores, uint32_t vocabulary) {
   const auto log_sum = static_cast<float>(tasks::natural_log(double{all.sum}));
   for (uint32_t i = 0; i < vocabulary; ++i) scores[i] = (scores[i] - all.max) - log_sum;
   tasks::TokenRules rules = rules_of(options_);
+  if (made_ != (options_.first_id >= 0 ? 1u : 0u)) rules.banned_count -= options_.begin_banned;
   if (made_ == 0 && options_.first_id >= 0) rules.forced = options_.first_id;
   if (made_ + 1 == most_ && options_.last_id >= 0 && options_.constraint == nullptr) rules.forced = options_.last_id;
   tasks::apply_rules(rules, scores, vocabulary, session_->context_ids(beam), session_->context_length(beam));

@@ -38,6 +38,8 @@ Status generation(const Model& model, uint32_t index, Generation* out) {
   beams.no_repeat_ngram = said.no_repeat_ngram();
   beams.banned_count = count(said.banned());
   beams.banned = beams.banned_count == 0 ? nullptr : said.banned()->data();
+  beams.begin_banned = said.begin_banned();
+  beams.source_no_repeat_ngram = said.source_no_repeat_ngram();
   beams.first_id = said.first_id();
   beams.last_id = said.last_id();
   return Status::kOk;

@@ -19,7 +19,8 @@ using tasks::kLeftOut;
 using tasks::natural_log;
 
 tasks::TokenRules rules_of(const Sampling& s) {
-  return {s.repetition_penalty, s.no_repeat_ngram, s.banned, s.banned_count, s.forced};
+  return {s.repetition_penalty,     s.no_repeat_ngram, s.banned,      s.banned_count, s.forced,
+          s.source_no_repeat_ngram, s.source_ids,      s.source_count};
 }
 
 bool valid(const Sampling& s) {

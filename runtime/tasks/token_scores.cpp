@@ -30,14 +30,15 @@ void penalise(float* scores, uint32_t vocabulary, const int32_t* history, uint32
   }
 }
 
-/// Leaves out what would end a row of `n` tokens that has been.
-void forbid_repeats(float* scores, uint32_t vocabulary, const int32_t* history, uint32_t count, uint32_t n) {
-  if (count + 1 < n) return;
+/// Leaves out each token that would end, behind `history`, a row of `n` tokens of `given`. O(given * n).
+void forbid_repeats(float* scores, uint32_t vocabulary, const int32_t* given, uint32_t given_count,
+                    const int32_t* history, uint32_t count, uint32_t n) {
+  if (n > count + 1 || n > given_count) return;
   const int32_t* last = history + (count - (n - 1));
-  for (uint32_t i = 0; i + n <= count; ++i) {
+  for (uint32_t i = 0; i <= given_count - n; ++i) {
     uint32_t same = 0;
-    while (same < n - 1 && history[i + same] == last[same]) ++same;
-    const auto id = static_cast<uint32_t>(history[i + n - 1]);
+    while (same < n - 1 && given[i + same] == last[same]) ++same;
+    const auto id = static_cast<uint32_t>(given[i + n - 1]);
     if (same == n - 1 && id < vocabulary) scores[id] = kLeftOut;
   }
 }
@@ -66,12 +67,17 @@ double exponential(double x) {
 
 bool are_valid(const TokenRules& rules) {
   return rules.repetition_penalty > 0.0f && rules.repetition_penalty <= 1e6f &&
-         (rules.banned != nullptr || rules.banned_count == 0);
+         (rules.banned != nullptr || rules.banned_count == 0) && (rules.source != nullptr || rules.source_count == 0);
 }
 
 void apply_rules(const TokenRules& rules, float* scores, uint32_t vocabulary, const int32_t* history, uint32_t count) {
   if (rules.repetition_penalty != 1.0f) penalise(scores, vocabulary, history, count, rules.repetition_penalty);
-  if (rules.no_repeat_ngram != 0) forbid_repeats(scores, vocabulary, history, count, rules.no_repeat_ngram);
+  if (rules.no_repeat_ngram != 0) {
+    forbid_repeats(scores, vocabulary, history, count, history, count, rules.no_repeat_ngram);
+  }
+  if (rules.source_no_repeat_ngram != 0) {
+    forbid_repeats(scores, vocabulary, rules.source, rules.source_count, history, count, rules.source_no_repeat_ngram);
+  }
   for (uint32_t i = 0; i < rules.banned_count; ++i) {
     const auto id = static_cast<uint32_t>(rules.banned[i]);
     if (id < vocabulary) scores[id] = kLeftOut;

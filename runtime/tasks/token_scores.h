@@ -18,6 +18,9 @@ struct TokenRules {
   const int32_t* banned = nullptr;
   uint32_t banned_count = 0;
   int32_t forced = -1;  // no other token is chosen; -1: any
+  uint32_t source_no_repeat_ngram = 0;
+  const int32_t* source = nullptr;
+  uint32_t source_count = 0;
 };
 
 bool are_valid(const TokenRules& rules);

@@ -138,6 +138,35 @@ class Generate(CommandTest):
         self.assertTrue(answer["candidates"][0]["text"].startswith(case["prompt"]))
 
 
+class Strict(CommandTest):
+    """Settings of generation_config.json that no option gives."""
+
+    def test_rules_of_sources_and_beginnings_are_those_of_transformers(self):
+        expected = [json.loads(line) for line in (GOLDEN / PAIR / "strict.jsonl").read_text().splitlines()]
+        rules = {
+            "source": {"encoder_no_repeat_ngram_size": 1},
+            "begin": {"begin_suppress_tokens": [22, 2], "suppress_tokens": [9]},
+            "both": {"encoder_no_repeat_ngram_size": 1, "begin_suppress_tokens": [9, 28]},
+        }
+        for kind, settings in rules.items():
+            source = self.directory / kind
+            shutil.copytree(GOLDEN / PAIR, source)
+            stated = json.loads((source / "generation_config.json").read_text())
+            del stated["no_repeat_ngram_size"]
+            (source / "generation_config.json").write_text(json.dumps({**stated, **settings}))
+            file = self.directory / f"{kind}.bantam"
+            self.ok("convert", source, "-o", file, "--weights", "f32", "--parity", "none", "-q")
+            shown = self.line("inspect", file, "--json")["generations"][0]
+            self.assertEqual(shown["source_no_repeat_ngram"], settings.get("encoder_no_repeat_ngram_size", 0))
+            self.assertEqual(shown["begin_banned"], len(settings.get("begin_suppress_tokens", [])))
+            for beams in (1, 3):
+                some = [case for case in expected if (case["kind"], case["beams"]) == (kind, beams)]
+                texts = self.write("texts.txt", "\n".join(case["text"] for case in some) + "\n")
+                found = self.lines("generate", file, "--file", texts, "--json", "--beams", str(beams))
+                for case, made in zip(some, found, strict=True):
+                    self.assertEqual(made["ids"], case["ids"], case)
+
+
 ANSWERS = [" the cat", " the cat runs", " a dog", " sees", " rain", " 東京"]
 
 

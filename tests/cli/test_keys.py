@@ -99,10 +99,10 @@ class Keys(CommandTest):
     def test_settings_of_generation(self):
         self.copy("bart-generate")
         self.change(
-            "generation_config.json", max_length=9, stop_strings=["a"], begin_suppress_tokens=[3], temperature=0.5
+            "generation_config.json", max_length=9, stop_strings=["a"], sequence_bias=[[[3], 1.0]], temperature=0.5
         )
         found = [key for _, key, _ in self.listed()]
-        self.assertEqual(found, ["begin_suppress_tokens", "stop_strings"])
+        self.assertEqual(found, ["sequence_bias", "stop_strings"])
         self.change("config.json", no_repeat_ngram_size=2)  # generation_config.json alone decides
         self.assertEqual([key for _, key, _ in self.listed()], found)
         self.copy("gpt2-generate")  # whose decoder reads fewer of them

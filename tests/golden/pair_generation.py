@@ -36,6 +36,14 @@ SETTINGS = {
 }
 
 
+# Settings of generation_config.json that no option gives, each for beams and without.
+STRICT = {
+    "source": {"encoder_no_repeat_ngram_size": 1},
+    "begin": {"begin_suppress_tokens": [22, 2], "suppress_tokens": [9]},
+    "both": {"encoder_no_repeat_ngram_size": 1, "begin_suppress_tokens": [9, 28]},
+}
+
+
 SMALL = {
     "d_model": 24,
     **LAYERS,
@@ -94,6 +102,31 @@ def randomize_pair(model, randomize, seed):
     model.final_logits_bias[0, model.config.eos_token_id] += 2.5
 
 
+def make_strict(directory):
+    """strict.jsonl: texts under the settings of STRICT, by the model of the directory."""
+    model = transformers.BartForConditionalGeneration.from_pretrained(directory, dtype=torch.float64).eval()
+    words = tokenizers.Tokenizer.from_file(str(directory / "tokenizer.json"))
+    with open(directory / "strict.jsonl", "w") as file:
+        for name, strict in STRICT.items():
+            for beams in (1, 3):
+                kept = changed = 0
+                for text in texts():
+                    ids = words.encode(text).ids
+                    settings = {**strict, "num_beams": beams, "early_stopping": beams > 1, "no_repeat_ngram_size": 0}
+                    made, _ = generated(model, ids, settings)
+                    if hangs_on_rounding(model, ids, settings, made):
+                        continue
+                    plain = dict.fromkeys(strict, None)
+                    changed += made != generated(model, ids, {**settings, **plain})[0]
+                    line = {"kind": name, "beams": beams, "text": text, "ids": made}
+                    file.write(json.dumps(line, separators=(",", ":")) + "\n")
+                    kept += 1
+                    if kept == 12:
+                        break
+                print(name, beams, kept, changed)
+                assert kept == 12 and changed > 3, (name, beams, kept, changed)
+
+
 def make(directory, randomize, seed):
     words = tokenizer()
     config = transformers.BartConfig(
@@ -132,3 +165,4 @@ def make(directory, randomize, seed):
                     break
             print(name, kept, ended)
             assert kept == 50 and (ended > 5 or name == "rules"), (name, kept, ended)
+    make_strict(directory)

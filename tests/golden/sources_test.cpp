@@ -319,6 +319,11 @@ const std::pair<const char*, Edit> kEdits[] = {
      [](auto& m) {
        m.task->generations.front()->banned = {5, 61};
      }},
+    {"more tokens banned at the beginning than in all",
+     [](auto& m) {
+       m.task->generations.front()->banned = {5};
+       m.task->generations.front()->begin_banned = 2;
+     }},
     {"no beams", [](auto& m) { m.task->generations.front()->beams = 0; }},
     {"a length penalty that is no number", [](auto& m) { m.task->generations.front()->length_penalty = NAN; }},
     {"a repetition penalty of 0", [](auto& m) { m.task->generations.front()->repetition_penalty = 0; }},

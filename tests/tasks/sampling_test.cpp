@@ -134,6 +134,19 @@ TEST(Sampling, WithoutATemperatureSettingsChangeScoresToo) {
   EXPECT_EQ(chosen({1, 5, 2, 0}, {0, 1, 3, 0}, sampling), 2);
   sampling.no_repeat_ngram = 1;
   EXPECT_EQ(chosen({1, 5, 2, 0}, {1, 2}, sampling), 0);
+  const int32_t source[] = {3, 0, 1, 2};
+  sampling = {};
+  sampling.source_ids = source;
+  sampling.source_count = 4;
+  sampling.source_no_repeat_ngram = 2;
+  EXPECT_EQ(chosen({1, 5, 2, 0}, {1, 0}, sampling), 2);  // 0, 1 is a row of the source
+  EXPECT_EQ(chosen({1, 5, 2, 0}, {1, 3}, sampling), 1);
+  EXPECT_EQ(chosen({1, 5, 2, 0}, {}, sampling), 1);  // no row of two yet
+  sampling.source_no_repeat_ngram = 5;               // the source has no row of five
+  EXPECT_EQ(chosen({1, 5, 2, 0}, {3, 0, 1, 2}, sampling), 1);
+  sampling.source_no_repeat_ngram = 1;
+  sampling.source_count = 3;
+  EXPECT_EQ(chosen({1, 5, 2, 0}, {}, sampling), 2);
   const int32_t banned[] = {1, 2, 99, -1};
   sampling = {};
   sampling.banned = banned;

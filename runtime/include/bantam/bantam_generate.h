@@ -115,6 +115,9 @@ typedef struct bantam_sampling {
   const bantam_constraint* constraint; /* null: texts may become anything */
   uint32_t prompt;                     /* with a constraint: tokens before the text */
   uint32_t max_new;                    /* with a constraint: most tokens of the text; 0: any number */
+  uint32_t source_no_repeat_ngram;     /* 0 */
+  const int32_t* source_ids;           /* of an encoder-decoder its source, of a decoder its prompt */
+  uint32_t source_count;
 } bantam_sampling;
 
 void bantam_sampling_init_sized(bantam_sampling* sampling, size_t size);
@@ -149,6 +152,10 @@ typedef struct bantam_beam_options {
   int32_t first_id;                    /* -1: any */
   int32_t last_id;                     /* -1: any */
   const bantam_constraint* constraint; /* outlives the search; null: texts may become anything */
+  uint32_t begin_banned;               /* so many at the end of banned: at the first token only */
+  uint32_t source_no_repeat_ngram;
+  const int32_t* source_ids; /* outlives the search */
+  uint32_t source_count;
 } bantam_beam_options;
 
 void bantam_beam_options_init_sized(bantam_beam_options* options, size_t size);

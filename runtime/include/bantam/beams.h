@@ -31,6 +31,11 @@ struct BeamOptions {
   // What texts may become, behind first_id if there is one; null: anything. Outlives the search, and allows the end of texts by tokens
   // that the file names, of which there is one. last_id is not forced then.
   const Constraint* constraint = nullptr;
+  uint32_t begin_banned = 0;  // so many at the end of `banned` are left out only at the first token behind first_id
+  // As in Sampling; outlives the search.
+  uint32_t source_no_repeat_ngram = 0;
+  const int32_t* source_ids = nullptr;
+  uint32_t source_count = 0;
 };
 constexpr uint32_t kMostBeams = 64;
 

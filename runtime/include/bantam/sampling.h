@@ -27,6 +27,9 @@ struct Sampling {
   const Constraint* constraint = nullptr;  // outlives the choice; null: texts may become anything
   uint32_t prompt = 0;                     // with a constraint: tokens of the history that stand before the text
   uint32_t max_new = 0;                    // with a constraint: most tokens of the text; 0: any number
+  uint32_t source_no_repeat_ngram = 0;     // no row of so many tokens of source_ids comes in the text; 0: any may
+  const int32_t* source_ids = nullptr;     // the source of an encoder-decoder, or the prompt of a decoder
+  uint32_t source_count = 0;
 };
 
 struct NextToken {

@@ -48,6 +48,9 @@ class _Sampling(Structure):
         ("constraint", c_void_p),
         ("prompt", c_uint32),
         ("max_new", c_uint32),
+        ("source_no_repeat_ngram", c_uint32),
+        ("source_ids", c_void_p),
+        ("source_count", c_uint32),
     ]
 
 
@@ -66,6 +69,10 @@ class _Beams(Structure):
         ("first_id", c_int32),
         ("last_id", c_int32),
         ("constraint", c_void_p),
+        ("begin_banned", c_uint32),
+        ("source_no_repeat_ngram", c_uint32),
+        ("source_ids", c_void_p),
+        ("source_count", c_uint32),
     ]
 
 
@@ -133,6 +140,7 @@ def generate(file, prompt: str, max_new_tokens: int | None, context: int | None,
         sampling.repetition_penalty = said.beams.repetition_penalty
         sampling.no_repeat_ngram = said.beams.no_repeat_ngram
         sampling.banned, sampling.banned_count = said.beams.banned, said.beams.banned_count
+        sampling.source_no_repeat_ngram = said.beams.source_no_repeat_ngram
     for name, value in settings.items():
         setattr(sampling, name, value)
     most = max_new_tokens or (said.beams.max_new if known else 0) or _NEW_TOKENS
@@ -143,6 +151,8 @@ def generate(file, prompt: str, max_new_tokens: int | None, context: int | None,
         raise ValueError("generate: the prompt becomes no token")
     if len(ids) > places:
         raise ValueError(f"generate: the prompt has {len(ids)} tokens, the context {places}")
+    source = (c_int32 * len(ids))(*ids)
+    sampling.source_ids, sampling.source_count = ctypes.addressof(source), len(ids)
     given = len(decode(file, tokens.ids, True))
     generator, following = Generator(file, places), _Next()
     yield ""
@@ -151,6 +161,8 @@ def generate(file, prompt: str, max_new_tokens: int | None, context: int | None,
         check(_next_token(generator.handle, 0, ctypes.byref(sampling), ctypes.byref(following)), file.path)
         if _ends_text(file.handle, following.id):
             return
+        if not new:
+            sampling.banned_count -= min(said.beams.begin_banned, sampling.banned_count)
         new.append(following.id)
         ids = [following.id]
         yield decode(file, tokens.ids + new, True)[given:]  # a blank in front of it shows behind the prompt only
