@@ -1,5 +1,7 @@
 #include "tasks/chat.h"
 
+#include <string.h>
+
 #include "linked.h"
 
 #if BANTAM_IF_LINKED(Contexts)
@@ -22,6 +24,18 @@ Piece stripped(Piece text, bool left, bool right) {
   while (left && text.size != 0 && is_white(*text.bytes)) ++text.bytes, --text.size;
   while (right && text.size != 0 && is_white(text.bytes[text.size - 1])) --text.size;
   return text;
+}
+
+/// What stands behind the last `end` of a text, less what `strips` takes. O(text * end).
+Piece without_thoughts(Piece text, Piece end, uint32_t strips) {
+  if (end.size == 0 || text.size < end.size) return text;
+  size_t at = text.size - end.size + 1;
+  while (at != 0 && memcmp(text.bytes + at - 1, end.bytes, end.size) != 0) --at;
+  if (at == 0) return text;
+  const size_t begin = at - 1 + end.size;
+  Piece rest = {text.bytes + begin, text.size - begin};
+  while ((strips & kStripsThoughtLines) != 0 && rest.size != 0 && *rest.bytes == '\n') ++rest.bytes, --rest.size;
+  return stripped(rest, (strips & kStripsBehindThoughts) != 0, (strips & kStripsThoughtfulEnd) != 0);
 }
 
 /// Are they one of the system at most, and then turns that end with the user's?
@@ -61,6 +75,7 @@ Status render_conversation(const fb::Chat& chat, const ChatMessage* messages, ui
     Piece text = {messages[i].text, messages[i].size};
     if (messages[i].role == ChatRole::kAssistant) {
       put(text_of(chat.assistant_before()));
+      text = without_thoughts(text, text_of(chat.thoughts_end()), chat.strips());
       put(stripped(text, (chat.strips() & kStripsAssistant) != 0, (chat.strips() & kStripsAssistant) != 0));
       put(text_of(chat.assistant_after()));
       continue;

@@ -10,6 +10,8 @@ namespace bantam {
 /// Bits of fb::Chat::strips: whose texts lose white space (of ASCII) at both ends, and whether the user's does so together with that of
 /// the system in front of it.
 constexpr uint32_t kStripsSystem = 1, kStripsUser = 2, kStripsAssistant = 4, kStripsTogether = 8;
+/// Of an answer with thoughts, whether line feeds behind thoughts_end, all white space there, and white space at its end go, too.
+constexpr uint32_t kStripsThoughtLines = 16, kStripsBehindThoughts = 32, kStripsThoughtfulEnd = 64;
 
 /// As render_chat.
 Status render_conversation(const fb::Chat& chat, const ChatMessage* messages, uint32_t count,

@@ -82,8 +82,8 @@ TEST(Chat, PublishedFormsMakeTheTextsOfTransformers) {
       }
     }
   }
-  EXPECT_EQ(forms, 18U);
-  EXPECT_GT(texts, 190U);
+  EXPECT_EQ(forms, 20U);
+  EXPECT_GT(texts, 290U);
 }
 
 TEST(Chat, OnlyTurnsAreConversations) {
@@ -101,8 +101,7 @@ TEST(Chat, OnlyTurnsAreConversations) {
   EXPECT_EQ(rendered(chat, Json::array({system, user}), Status::kUnsupported), "");
 }
 
-/// Qwen 3's, in short.
-TEST(Chat, ThoughtsThatTheTemplateLeavesOutAreTold) {
+TEST(Chat, NotesNameTemplatesThatChangeThoughtsInOtherWays) {
   const auto notes_of = [](const std::string& content) {
     convert::TokenizerFiles files;
     files.chat = "{% for m in messages %}{% if m.role == 'assistant' %}A:{{ " + content +
@@ -114,7 +113,8 @@ TEST(Chat, ThoughtsThatTheTemplateLeavesOutAreTold) {
     return graph.notes;
   };
   EXPECT_TRUE(notes_of("m.content").empty());
-  const std::vector<std::string> notes = notes_of("m.content.split('</think>')[-1]");
+  EXPECT_TRUE(notes_of("m.content.split('</think>')[-1]").empty());
+  const std::vector<std::string> notes = notes_of("m.content.split('<think>')[0]");
   ASSERT_EQ(notes.size(), 1U);
   EXPECT_NE(notes[0].find("<think>"), std::string::npos) << notes[0];
 }

@@ -223,13 +223,31 @@ void compare(const Template& chat, const fb::ChatT& made) {
   }
 }
 
-/// Whether earlier answers keep their thoughts; templates of models that think often leave them out.
-bool keeps_thoughts(const Template& chat, const fb::ChatT& made) {
-  std::vector<Message> messages = turns(2, false);
-  for (Message& message : messages) {
-    if (message.role[0] == 'a') message.text = "<think>\nhm\n</think>\n\n" + message.text;
+/// Whether answers that hold thoughts become the same text.
+bool agrees_on_thoughts(const Template& chat, const fb::ChatT& made) {
+  for (const char* thoughts :
+       {"<think>\nhm\n</think>\n\n", "<think>a</think> \n b</think>", "hm</think>\n \n", "<think>"}) {
+    std::vector<Message> messages = turns(3, false);
+    for (Message& message : messages) {
+      if (message.role[0] == 'a') message.text = thoughts + message.text + "\n ";
+    }
+    if (in_plain_texts(made, messages) != chat.render(messages)) return false;
   }
-  return in_plain_texts(made, messages) == chat.render(messages);
+  return true;
+}
+
+/// Templates of models that think often leave the thoughts of earlier answers out. Where this one does something else with them,
+/// answers stay as they are.
+void read_thoughts(const Template& chat, fb::ChatT* out) {
+  if (agrees_on_thoughts(chat, *out)) return;
+  const fb::ChatT plain = *out;
+  out->thoughts_end = "</think>";
+  for (const uint32_t strips :
+       {0U, kStripsThoughtLines, kStripsBehindThoughts, kStripsBehindThoughts | kStripsThoughtfulEnd}) {
+    out->strips = static_cast<uint8_t>(plain.strips | strips);
+    if (agrees_on_thoughts(chat, *out)) return;
+  }
+  *out = plain;
 }
 
 /// A token's text among settings, where it may be an object.
@@ -268,6 +286,7 @@ std::unique_ptr<fb::ChatT> read_chat(const std::string& text, const Json& variab
   read_system(chat, head, bos.is_string() ? bos.get<std::string>() : "", made.get());
   read_strips(chat, made.get());
   compare(chat, *made);
+  read_thoughts(chat, made.get());
   return made;
 }
 
@@ -278,10 +297,10 @@ void add_chat(Graph& graph, const TokenizerFiles& files) {
   for (const char* key : {"bos_token", "eos_token", "pad_token", "unk_token"}) variables[key] = token(files, key);
   try {
     graph.model.task->chat = read_chat(*text, variables);
-    if (!keeps_thoughts(Template(*text, variables), *graph.model.task->chat)) {
+    if (!agrees_on_thoughts(Template(*text, variables), *graph.model.task->chat)) {
       graph.notes.push_back(
-          "the tokenizer's chat template changes answers that hold <think>...</think>; bantam generate --chat and "
-          "--messages pass earlier answers on as they are: leave the thoughts out of them");
+          "the tokenizer's chat template changes answers that hold <think>...</think> in a way of its own; bantam "
+          "generate --messages passes earlier answers on as they are: leave the thoughts out of them");
     }
   } catch (const Problem& problem) {
     graph.notes.push_back(

@@ -1,6 +1,6 @@
 """Writes expected.jsonl: what transformers makes of conversations by templates in the forms that tokenizers publish (NAME.jinja here).
 
-Usage: python make_expected.py. Last run with transformers 5.23.0.
+Usage: python make_expected.py. Last run with transformers 5.24.0.
 """
 
 import json
@@ -26,6 +26,10 @@ def conversations():
                         )
                     messages.append({"role": "user", "content": f"{blank}Question {i}?\n\n- <b>{blank}"})
                 yield messages
+    for thoughts in ("<think>\nWell.\n</think>\n\n", "<think>a</think> \nb</think>", "Well.</think>", "<think>"):
+        answers = [{"role": "assistant", "content": f"{thoughts}Answer {i}.\n"} for i in range(2)]
+        questions = [{"role": "user", "content": f"Question {i}?"} for i in range(3)]
+        yield [questions[0], answers[0], questions[1], answers[1], questions[2]]
 
 
 def main():
