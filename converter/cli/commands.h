@@ -34,6 +34,7 @@ void add_monitor(Program& program);    // monitor
 void add_inspect(Program& program);    // inspect
 void add_verify(Program& program);     // verify
 void add_bundle(Program& program);     // bundle
+void add_sign(Program& program);       // sign
 void add_version(Program& program);    // version
 void add_documents(Program& program);  // help, completion, man
 

@@ -28,6 +28,7 @@ int run(int argc, char** argv) {
     add_report(program);
     add_distill(program, [argv](const DistillOptions& options) { run_trainer(argv, options.settings.threads); });
     add_bundle(program);
+    add_sign(program);
     add_firmware(program);
     add_monitor(program);
     add_inspect(program);

@@ -1,7 +1,11 @@
 // verify: everything that can be checked about a file without running it.
 #include <memory>
+#include <optional>
+#include <string>
 #include <vector>
 
+#include "base/json_file.h"
+#include "base/printable.h"
 #include "base/size.h"
 #include "cli/commands.h"
 #include "cli/engine.h"
@@ -9,9 +13,11 @@
 #include "cli/frame/command.h"
 #include "cli/frame/errors.h"
 #include "cli/frame/output.h"
+#include "cli/signature.h"
 #include "format/header.h"
 #include "format/verify_data.h"
 #include "format/view.h"
+#include "signing/minisign.h"
 
 namespace bantam::cli {
 namespace {
@@ -32,12 +38,33 @@ void check_sums(const Model& model, std::vector<std::string>* problems) {
   compare("data", data_checksum(header, model.bytes()), header.data_crc);
 }
 
-void run_verify(const std::string& path, bool json) {
+struct VerifyArguments {
+  std::string path, key, signature;
+  bool json = false;
+};
+
+/// Before anything else of the file is read. Returns the comment that is signed with it.
+std::string check_signature(const VerifyArguments& given) {
+  const std::string signature_file = given.signature.empty() ? given.path + kSignatureEnding : given.signature;
+  const convert::PublicKey key =
+      convert::read_public_key(convert::read_text_file(given.key, kMostSignatureBytes), given.key);
+  const std::string signature = convert::read_text_file(signature_file, kMostSignatureBytes);
+  const SignedBytes bytes(given.path);
+  return convert::check_signature(bytes.data(), bytes.size(), given.path, signature, signature_file, key);
+}
+
+void run_verify(const VerifyArguments& given) {
+  const std::string& path = given.path;
+  if (given.key.empty() && !given.signature.empty()) {
+    fail(ExitCode::kUsage, "--signature {}: needs --key, the public key of who signed", given.signature);
+  }
+  std::optional<std::string> signed_comment;
+  if (!given.key.empty()) signed_comment = check_signature(given);
   const ModelFile file(path);
   std::vector<std::string> problems;
   check_sums(file.model(), &problems);
   const convert::DataSummary summary = convert::verify_data(file.model(), &problems);
-  if (json) {
+  if (given.json) {
     Json object = json_object("verify");
     object["file"] = path;
     object["ok"] = problems.empty();
@@ -45,10 +72,12 @@ void run_verify(const std::string& path, bool json) {
     object["tensors"] = summary.constants;
     object["weights"] = summary.elements;
     object["problems"] = problems;
+    if (signed_comment) object["signed"] = *signed_comment;
     out().line(object);
   } else if (problems.empty() && !quiet()) {
     out().print("{}: sound; {}, {} constant tensors with {} elements, checksums and ranges hold\n", path,
                 readable_bytes(file.size()), summary.constants, summary.elements);
+    if (signed_comment) out().print("{}: signed by the key of {}: {}\n", path, given.key, printable(*signed_comment));
   }
   out().flush();
   if (problems.empty()) return;
@@ -60,14 +89,19 @@ void run_verify(const std::string& path, bool json) {
 }  // namespace
 
 void add_verify(Program& program) {
-  Command& command = program.add_command("verify", "Check a file: structure, checksums, weights, scales");
+  Command& command =
+      program.add_command("verify", "Check a file: structure, checksums, weights, scales, and its signature");
   command.group(kExamineGroup);
-  auto path = std::make_shared<std::string>();
-  auto json = std::make_shared<bool>(false);
-  command.add_option("FILE", *path, "A .bantam file").required().value("FILE.bantam");
-  command.add_flag("--json", *json, "Print one JSON object");
-  command.footer("Examples:\n  bantam verify voice.bantam\n  bantam verify voice.bantam --json");
-  command.action([path, json] { run_verify(*path, *json); });
+  auto given = std::make_shared<VerifyArguments>();
+  command.add_option("FILE", given->path, "A .bantam file").required().value("FILE.bantam");
+  command.add_option("--key", given->key, "The public key by which the file is to be signed (bantam sign, minisign)")
+      .value("FILE");
+  command.add_option("--signature", given->signature, "The signature; by default FILE.minisig").value("FILE");
+  command.add_flag("--json", given->json, "Print one JSON object");
+  command.footer(
+      "Examples:\n  bantam verify voice.bantam\n  bantam verify voice.bantam --json\n"
+      "  bantam verify voice.bantam --key release.pub");
+  command.action([given] { run_verify(*given); });
 }
 
 }  // namespace bantam::cli

@@ -22,6 +22,10 @@ void board_write(const char* data, size_t size);
 /// QEMU the status becomes the exit code (semihosting); a product resets instead.
 void board_exit(int status) __attribute__((noreturn));
 
+/// May the model be used? Called before anything of it is read. The example has a weak one that says yes (1); a board that checks
+/// signatures defines its own, by its boot loader, its secure element or a library.
+int board_accepts_model(const void* bytes, size_t size);
+
 /// Counts of the core's SysTick per second: the core's clock. Under QEMU with `-icount shift=0` every instruction takes
 /// 1 ns, so n ticks are n * (1e9 / board_ticks_per_second()) instructions: 40 a tick at 25 MHz.
 uint32_t board_ticks_per_second(void);

@@ -12,6 +12,8 @@ extern const uint8_t bantam_model[];
 extern const uint8_t bantam_model_end[];
 }
 
+extern "C" [[gnu::weak]] int board_accepts_model(const void*, size_t) { return 1; }
+
 namespace {
 
 // Not cleared at start: a session sets what it uses.
@@ -27,6 +29,11 @@ constexpr bantam::firmware::Sink kUart = {write, nullptr};
   bantam::Model model;
   bantam::Fault fault;
   const auto size = static_cast<size_t>(bantam_model_end - bantam_model);
+  if (board_accepts_model(bantam_model, size) == 0) {
+    constexpr char kRefused[] = "error\tmodel\trefused by the board\n";
+    board_write(kRefused, sizeof(kRefused) - 1);
+    return false;
+  }
   bantam::Status status = bantam::Model::open(bantam_model, size, &model, &fault);
   if (status != bantam::Status::kOk) {
     bantam::firmware::report(kUart, "model", status, fault);

@@ -1,0 +1,130 @@
+// sign: signatures of files, and the keys that make them. `verify --key` checks them.
+#include <sys/stat.h>
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "base/json_file.h"
+#include "base/output_file.h"
+#include "cli/commands.h"
+#include "cli/frame/appearance.h"
+#include "cli/frame/command.h"
+#include "cli/frame/errors.h"
+#include "cli/frame/output.h"
+#include "cli/signature.h"
+#include "signing/minisign.h"
+
+namespace bantam::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using convert::OutputFile;
+
+struct SignArguments {
+  std::string file, key, output, new_keys, password_file;
+  std::optional<std::string> comment;
+  bool json = false;
+};
+
+/// The first line of the file.
+std::string password_of(const std::string& file) {
+  if (file.empty()) return "";
+  std::string text = convert::read_text_file(file, kMostSignatureBytes);
+  text.resize(std::min(text.find_first_of("\r\n"), text.size()));
+  if (text.empty()) fail(ExitCode::kUsage, "--password-file {}: its first line, the password, is empty", file);
+  return text;
+}
+
+void refuse_present(const std::string& path) {
+  std::error_code error;
+  if (fs::exists(fs::symlink_status(path, error))) {
+    fail(ExitCode::kUsage, "--new-keys: {} is there already, and a lost key signs nothing anew; choose another name",
+         path);
+  }
+}
+
+void make_pair(const SignArguments& given) {
+  const std::string secret = given.new_keys + ".key", open = given.new_keys + ".pub";
+  refuse_present(secret);
+  refuse_present(open);
+  const convert::KeyFiles keys = convert::make_keys(password_of(given.password_file));
+  // Nobody else may read the secret key, from the moment on that its file is there.
+  const mode_t mask = umask(077);
+  OutputFile secret_file(secret);
+  umask(mask);
+  OutputFile open_file(open);
+  secret_file.commit(keys.secret.data(), keys.secret.size());
+  open_file.commit(keys.open.data(), keys.open.size());
+  if (given.json) {
+    Json object = json_object("sign");
+    object["secret_key"] = secret;
+    object["public_key"] = open;
+    out().line(object);
+  } else if (!quiet()) {
+    out().print("{}: the secret key, which signs; keep it where nobody else reads\n", secret);
+    out().print("{}: the public key, which checks; give it to whom gets your files\n", open);
+  }
+}
+
+void sign_file(const SignArguments& given) {
+  const std::string output = given.output.empty() ? given.file + kSignatureEnding : given.output;
+  convert::refuse_input_as_output(output, {given.file, given.key});
+  const std::string key_text = convert::read_text_file(given.key, kMostSignatureBytes);
+  const convert::SecretKey key = convert::read_secret_key(key_text, given.key, password_of(given.password_file));
+  OutputFile file(output);
+  const SignedBytes bytes(given.file);
+  const std::string comment = given.comment.value_or(fmt::format("file:{}", fs::path(given.file).filename().string()));
+  const std::string text = convert::sign(bytes.data(), bytes.size(), key, comment);
+  file.commit(text.data(), text.size());
+  if (given.json) {
+    Json object = json_object("sign");
+    object["file"] = given.file;
+    object["signature"] = output;
+    object["key"] = convert::shown(key.id);
+    object["comment"] = comment;
+    out().line(object);
+  } else if (!quiet()) {
+    out().print("{}: the signature of {} by key {}\n", output, given.file, convert::shown(key.id));
+  }
+}
+
+void run_sign(const SignArguments& given) {
+  const bool makes = !given.new_keys.empty();
+  if (makes && (!given.file.empty() || !given.key.empty() || !given.output.empty() || given.comment)) {
+    fail(ExitCode::kUsage, "--new-keys: makes keys alone; sign a file with them in a second command");
+  }
+  if (!makes && (given.file.empty() || given.key.empty())) {
+    fail(ExitCode::kUsage, "sign: needs a FILE and --key SECRET.key; bantam sign --new-keys NAME makes keys");
+  }
+  makes ? make_pair(given) : sign_file(given);
+  out().flush();
+}
+
+}  // namespace
+
+void add_sign(Program& program) {
+  Command& command = program.add_command("sign", "Sign a file, so that verify --key shows who made it");
+  command.group(kMakeGroup);
+  auto given = std::make_shared<SignArguments>();
+  command.add_option("FILE", given->file, "Any file; a .bantam file as a rule").value("FILE");
+  command.add_option("--key", given->key, "The secret key, of bantam sign --new-keys or of minisign -G").value("FILE");
+  command.add_option("-o,--output", given->output, "The signature; by default FILE.minisig").value("PATH");
+  command.add_option("--comment", given->comment, "A line that is signed too; by default \"file:\" and the file's name")
+      .value("TEXT");
+  command.add_option("--new-keys", given->new_keys, "Make a pair of keys, NAME.key and NAME.pub, and sign nothing")
+      .value("NAME");
+  command
+      .add_option("--password-file", given->password_file,
+                  "A file whose first line is the password of the secret key; without one a new key has none")
+      .value("FILE");
+  command.add_flag("--json", given->json, "Print one JSON object");
+  command.footer(
+      "Keys and signatures are minisign's: `minisign -Vm FILE -p NAME.pub` checks them too.\n\n"
+      "Examples:\n  bantam sign --new-keys release\n  bantam sign voice.bantam --key release.key\n"
+      "  bantam verify voice.bantam --key release.pub");
+  command.action([given] { run_sign(*given); });
+}
+
+}  // namespace bantam::cli
