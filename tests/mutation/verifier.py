@@ -15,7 +15,6 @@ import json
 import os
 import pathlib
 import re
-import shutil
 import subprocess
 import sys
 
