@@ -99,7 +99,7 @@ class Pairs:
 
     def goes_on(self):
         """The decoder reads tokens of its own."""
-        return self.kind.endswith(("ForConditionalGeneration", "MTModel", "BartModel"))
+        return self.kind.endswith(("ForConditionalGeneration", "Model")) and not self.reads_source_alone()
 
     def reads_source_alone(self):
         return self.kind in ("T5EncoderModel", "T5ForTokenClassification", "SwitchTransformersEncoderModel")

@@ -1,0 +1,107 @@
+#!/usr/bin/env python3
+"""savers.py COMMAND [CLASS ...]: models as the installed releases of their libraries save them, converted and compared.
+
+Each class is made tiny with random weights, saved, converted with f32 weights, and asked: ids, names and shapes of outputs are the
+library's, numbers differ by at most 1e-4 of the largest. CLASS is a name that this prints, or a pattern ("setfit/*"). Prints a line a
+class (equal, refused, different, not saved) and the counts; a library that is not there is named and left out. Exit status 1 where
+answers differ, where a class outside REFUSED is refused, or one outside UNSAVED is not saved; 77 where no library is there.
+"""
+
+import fnmatch
+import importlib
+import pathlib
+import sys
+import tempfile
+import traceback
+
+from saver_checks import LIMIT, Different, Refused
+
+# Module: libraries. Each module has cases(COMMAND): names, and what makes, converts and compares.
+GROUPS = {
+    "saved_models": ("transformers",),
+    "saved_sentences": ("sentence-transformers", "setfit", "model2vec", "peft"),
+    "saved_finders": ("gliner",),
+    "saved_graphs": ("torch.onnx", "onnxruntime", "keras"),
+    "saved_blocks": ("gguf",),
+}
+# What convert refuses by name, and why.
+REFUSED = {
+    "transformers/BertLMHeadModel": "a decoder of an encoder's layers",
+    **{
+        f"transformers/{family}ForCausalLM": "a decoder of an encoder's layers"
+        for family in ("Roberta", "XLMRoberta", "Camembert", "Electra", "Ernie", "BigBird")
+    },
+    **{
+        f"transformers/{family}ForCausalLM": "the decoder of an encoder-decoder, alone"
+        for family in ("Bart", "MBart", "Marian", "Pegasus", "Blenderbot", "BlenderbotSmall")
+    },
+    "sentence-transformers/Pooling-mean_sqrt_len_tokens": "pooled by cls, mean, max and lasttoken",
+    "sentence-transformers/Pooling-weightedmean": "pooled by cls, mean, max and lasttoken",
+    "sentence-transformers/Pooling-without-prompt": "texts, queries and documents leave out different numbers of tokens",
+    "setfit/OneVsRestClassifier": "a classifier a label",
+    "onnxruntime/static-QOperator-*": "activations are integers between operators, too",
+    "keras/lstm-torch-onnx": "a loop that the exporter has rolled out, a step a token",
+    "keras/lstm-tensorflow-litert": "TensorFlow's own operators; lstm-tensorflow-tflite is what the message says to do",
+    "gguf/*-TQ[12]_0": "weights of three values",
+}
+# What the newest releases do not save, and why.
+UNSAVED = {
+    "keras/encoder-torch-onnx": "torch's exporter fails on MultiHeadAttention of Keras's torch backend",
+}
+
+
+def known(table, name):
+    return next((why for pattern, why in table.items() if fnmatch.fnmatchcase(name, pattern)), None)
+
+
+def judge(check, command, folder):
+    """(state, what is said of it) of a class."""
+    folder.mkdir()
+    try:
+        worst = check(command, folder).worst
+    except Refused as error:
+        return "refused", str(error)[:300]
+    except Different as error:
+        return "different", str(error)
+    except ImportError as error:
+        return "skipped", str(error)[:120]
+    except Exception as error:  # noqa: BLE001  libraries raise anything
+        place = traceback.extract_tb(error.__traceback__)[-1]
+        return "not saved", f"{type(error).__name__}: {' '.join(str(error).split())[-200:]} ({pathlib.Path(place.filename).name}:{place.lineno})"
+    return ("equal" if worst <= LIMIT else "different"), f"{worst:.1e}"
+
+
+def chosen_cases(command, only, skipped):
+    libraries = [pattern.split("/")[0] for pattern in only or ["*"]]
+    for group, names in GROUPS.items():
+        if not any(fnmatch.fnmatchcase(name, library) for name in names for library in libraries):
+            continue
+        try:
+            for name, check in importlib.import_module(group).cases(command):
+                if not only or any(fnmatch.fnmatchcase(name, pattern) for pattern in only):
+                    yield name, check
+        except ImportError as error:
+            skipped.append(f"{group}: {error}")
+
+
+def main():
+    command, only = pathlib.Path(sys.argv[1]).resolve(), sys.argv[2:]
+    counts, failed, skipped = {}, [], []
+    with tempfile.TemporaryDirectory() as place:
+        for number, (name, check) in enumerate(chosen_cases(command, only, skipped)):
+            state, said = judge(check, command, pathlib.Path(place) / str(number))
+            why = known(REFUSED, name) if state == "refused" else known(UNSAVED, name) if state == "not saved" else None
+            counts[state] = counts.get(state, 0) + 1
+            print(f"{state:10} {name:48} {f'{why}: ' if why else ''}{said}", flush=True)
+            if state == "different" or (state in ("refused", "not saved") and why is None):
+                failed.append(name)
+    for line in skipped:
+        print("skipped", line)
+    print(", ".join(f"{count} {state}" for state, count in sorted(counts.items())))
+    if failed:
+        sys.exit(f"savers.py: {', '.join(failed)}")
+    sys.exit(0 if counts.keys() - {"skipped"} else 77)
+
+
+if __name__ == "__main__":
+    main()
