@@ -85,11 +85,31 @@ test_before_commit() {
   test_folders build build-fuzz
 }
 
+# newest_libraries: an environment for each list of original libraries in build/newest, and build/newest/releases.txt, which says
+# what they hold. Sets `pythons` to the options that name them to CMake.
+newest_libraries() {
+  local list name folder releases=()
+  pythons=()
+  for list in tests/conformance/requirements{,-gliner,-litert,-old}.txt; do
+    name=$(basename "$list" .txt)
+    name=${name#requirements}
+    folder=$PWD/build/newest/${name:+${name#-}}
+    [ -n "$name" ] || folder=${folder}libraries
+    if need_newest "$list" "$folder"; then
+      name=${name//-/_}
+      pythons+=("-DBANTAM_PYTHON${name^^}=$folder/bin/python3")
+    fi
+    releases+=("$list=$folder/bin/python3")
+  done
+  python3 -B tests/conformance/releases.py "${releases[@]}" >build/newest/releases.txt
+}
+
 test_all() {
-  local preset folders=(build build-fuzz)
+  local preset status=0 pythons folders=(build build-fuzz)
   need_packages build test firmware train browser arm riscv package wasm
   find_ruff
-  need_python tests/conformance/requirements.txt || die "test all needs the packages of tests/conformance/requirements.txt"
+  newest_libraries
+  [[ ${pythons[*]} == *BANTAM_PYTHON=* ]] || die "test all needs an environment of tests/conformance/requirements.txt"
   venv=build/python-libraries need_python tests/python/requirements.txt || die "test all needs the packages of tests/python/requirements.txt"
   venv=build/package-tools need_python tests/package/requirements.txt || die "test all needs the packages of tests/package/requirements.txt"
   # Optional: an emulator of RP2040 for tests/firmware/test_rp2040.py.
@@ -98,7 +118,7 @@ test_all() {
   fi
   export BANTAM_EXHAUSTIVE=1 # tests/exhaustive.h
   export BANTAM_TIDY=all     # tests/style/tidy.sh
-  configure release -DBANTAM_PYTHON="$PWD/$venv/bin/python3" \
+  configure release "${pythons[@]}" \
     -DBANTAM_PYTHON_LIBRARIES="$PWD/build/python-libraries/bin/python3" \
     -DBANTAM_PYTHON_PACKAGES="$PWD/build/package-tools/bin/python3" -DBANTAM_FIRMWARE_TARGETS="$firmware_targets"
   build release
@@ -118,7 +138,10 @@ test_all() {
   step "Firmware budgets" python3 -B tests/firmware/size_report.py --command build/bantam --work build-firmware \
     --out build/size.md --targets "$firmware_targets"
   for preset in aarch64 armv7; do test_plain_processor $preset; done
-  test_folders "${folders[@]}"
+  test_folders "${folders[@]}" || status=$?
+  echo
+  cat build/newest/releases.txt
+  return $status
 }
 
 command_test() {

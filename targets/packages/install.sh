@@ -73,3 +73,28 @@ need_python() {
     return 1
   fi
 }
+
+# need_newest FILE VENV: a virtual environment with the newest releases of what FILE lists, upgraded at each call. Where not all of
+# them install together, each is tried alone, and those that fail are named. Returns 1 where there is no environment.
+need_newest() {
+  local list=$1 folder=$2 package
+  if $no_install; then
+    [ -x "$folder/bin/python3" ] && return 0
+    echo "dev: Python packages of $list are not installed (--no-install)" >&2
+    return 1
+  fi
+  printf '%-52s' "Newest releases: $list"
+  [ -x "$folder/bin/pip" ] || {
+    rm -rf "$folder"
+    in_group python3 -m venv "$folder" >>"$log" 2>&1 || { rm -rf "$folder"; echo "no environment, see $log"; return 1; }
+  }
+  local install=("$folder/bin/pip" install --quiet --disable-pip-version-check --upgrade --upgrade-strategy eager)
+  if in_group "${install[@]}" -r "$list" >>"$log" 2>&1; then
+    echo "done"
+    return 0
+  fi
+  echo "one by one"
+  while read -r package; do
+    in_group "${install[@]}" "$package" >>"$log" 2>&1 </dev/null || echo "  $package: not installed, see $log"
+  done < <(sed 's/#.*//; s/ *$//; /^$/d' "$list")
+}
