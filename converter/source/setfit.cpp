@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <fstream>
 #include <utility>
 
+#include "base/strings.h"
 #include "source/fields.h"
 #include "source/labels.h"
 #include "source/safetensors.h"
@@ -16,13 +18,37 @@ namespace {
 constexpr const char* kPickledHead = "model_head.pkl";
 constexpr const char* kWeights = "model_head.safetensors";
 constexpr const char* kClasses = "classes";  // of its metadata
+constexpr size_t kNamesOfClasses = 1024;     // bytes of a pickle, in which the class of what it holds is named
+constexpr const char* kVectorsAlone = "convert with --task embed for the vectors alone";
 // safetensors 0.8 writes an array's memory as it lies, and scikit-learn's matrices may lie by columns.
 constexpr const char* kSaveWeights =
     "if you trust the pickle, save the weights and classes of its logistic regression: python -c \"import joblib, "
     "json, "
     "numpy as n, safetensors.numpy as s; h = joblib.load('model_head.pkl'); s.save_file({'coef': "
     "n.ascontiguousarray(h.coef_), 'intercept': n.ascontiguousarray(h.intercept_)}, 'model_head.safetensors', "
-    "metadata={'classes': json.dumps(h.classes_.tolist())})\"; or convert with --task embed for the vectors alone";
+    "metadata={'classes': json.dumps(h.classes_.tolist())})\"";
+// The head divides its scores by a temperature; one without a bias gives zeros for a vector of zeros.
+constexpr const char* kSaveLayer =
+    "if you trust the pickle, save the weights of its layer, where SetFit is installed: python -c \"import joblib, "
+    "json, "
+    "torch, safetensors.torch as s; h = joblib.load('model_head.pkl'); assert not h.multitarget; t = h.temperature + "
+    "h.eps; l = h.linear; s.save_file({'coef': l.weight.data / t, 'intercept': l(torch.zeros(l.in_features)).data / "
+    "t}, "
+    "'model_head.safetensors', metadata={'classes': json.dumps(list(range(l.out_features)))})\"";
+
+/// What to do about a pickled head, by the class whose name begins it: nothing of it is executed.
+std::string next_step(const fs::path& pickle) {
+  std::string begin(kNamesOfClasses, '\0');
+  std::ifstream stream(pickle, std::ios::binary);
+  stream.read(begin.data(), static_cast<std::streamsize>(begin.size()));
+  begin.resize(static_cast<size_t>(stream.gcount()));
+  for (const char* several : {"OneVsRestClassifier", "MultiOutputClassifier", "ClassifierChain"}) {
+    if (includes(begin, several)) {
+      return fmt::format("it is a {}, a classifier for each label, which is not supported; {}", several, kVectorsAlone);
+    }
+  }
+  return fmt::format("{}; or {}", includes(begin, "SetFitHead") ? kSaveLayer : kSaveWeights, kVectorsAlone);
+}
 
 class HeadReader {
  public:
@@ -123,8 +149,8 @@ bool is_setfit(const ModelSource& source) {
 SetFitHead read_setfit(const ModelSource& source, uint32_t width, Problems& problems) {
   const auto path = [&source](const char* name) { return source.files->path(source.name_around(name)); };
   if (!source.files->has(source.name_around(kWeights))) {
-    problems.add(ExitCode::kUnsupported,
-                 fmt::format("{}: a pickle, which is never executed; {}", path(kPickledHead).string(), kSaveWeights));
+    problems.add(ExitCode::kUnsupported, fmt::format("{}: a pickle, which is never executed; {}",
+                                                     path(kPickledHead).string(), next_step(path(kPickledHead))));
     return {};
   }
   HeadReader reader(path(kWeights), problems);

@@ -162,6 +162,24 @@ TEST_F(BesideModules, APickledHeadIsRefusedWithTheNextStep) {
   EXPECT_EQ(import_hugging_face(directory_.path(), options).model.task->kind, fb::TaskKind::embed);
 }
 
+TEST_F(BesideModules, APickledHeadIsToldByTheClassThatItNames) {
+  const auto said = [this](const std::string& pickle) {
+    directory_.write("model_head.pkl", pickle);
+    return refused(ExitCode::kUnsupported);
+  };
+  const std::string regression = said("\x80\x04\x95sklearn.linear_model._logistic\x94\x8c\x12LogisticRegression");
+  EXPECT_NE(regression.find("h.coef_"), std::string::npos) << regression;
+  const std::string layer = said("\x80\x04\x95setfit.modeling\x94\x8c\nSetFitHead");
+  EXPECT_NE(layer.find("l.weight.data / t"), std::string::npos) << layer;
+  EXPECT_EQ(layer.find("h.coef_"), std::string::npos) << layer;
+  for (const std::string several : {"OneVsRestClassifier", "MultiOutputClassifier", "ClassifierChain"}) {
+    const std::string problem = said("\x80\x04\x95sklearn\x94\x8c\x13" + several);
+    EXPECT_NE(problem.find("it is a " + several), std::string::npos) << problem;
+    EXPECT_EQ(problem.find("python -c"), std::string::npos) << problem;
+    EXPECT_NE(problem.find("--task embed"), std::string::npos) << problem;
+  }
+}
+
 TEST_F(BesideModules, HeadsOfOneRowHaveTwoLabels) {
   write_head({1, 2, 3, 4, 5, 6, 7, 8}, 1, {0, 1});
   directory_.write("config_setfit.json", R"({"labels": ["no", "yes"], "normalize_embeddings": true})");
