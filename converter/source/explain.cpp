@@ -100,19 +100,25 @@ void refuse_pointer(const fs::path& file) {
 
 std::string other_weights(const Directory& files, const std::string& folder) {
   const auto has = [&](const char* name) { return files.has(name_in(folder, name)); };
-  // transformers 5 reads neither. The class that config.json names keeps the head.
-  const auto convert = [](const char* what, const char* option, const char* packages) {
+  // transformers 5 reads neither; 4.57's from_pretrained(from_tf=True) leaves tensors without data, so that its functions are called.
+  // The class that config.json names keeps the head.
+  const auto convert = [](const char* what, const char* packages, const char* module, const char* function,
+                          const char* file) {
     return fmt::format(
-        "it holds {0} weights; save them with transformers 4 (pip install \"transformers<5\" torch {2}): python -c "
+        "it holds {} weights; save them with transformers 4 (pip install \"transformers<5\" torch {}): python -c "
         "\"import "
-        "transformers as t; c = t.AutoConfig.from_pretrained('DIR'); getattr(t, "
-        "c.architectures[0]).from_pretrained('DIR', "
-        "{1}=True).save_pretrained('NEW_DIR')\", and copy the tokenizer's files",
-        what, option, packages);
+        "transformers as t, transformers.modeling_{}_pytorch_utils as u; c = t.AutoConfig.from_pretrained('DIR'); u.{}("
+        "getattr(t, c.architectures[0])(c), 'DIR/{}).save_pretrained('NEW_DIR')\", and copy the tokenizer's files",
+        what, packages, module, function, file);
   };
   if (has(kAdapterSettings)) return lonely_adapter(files, folder);
-  if (has("tf_model.h5")) return convert("TensorFlow", "from_tf", "tf-keras");
-  if (has("flax_model.msgpack")) return convert("Flax", "from_flax", "flax");
+  if (has("tf_model.h5")) {
+    return convert("TensorFlow", "tf-keras", "tf", "load_tf2_checkpoint_in_pytorch_model",
+                   "tf_model.h5', allow_missing_keys=True");
+  }
+  if (has("flax_model.msgpack")) {
+    return convert("Flax", "flax", "flax", "load_flax_checkpoint_in_pytorch_model", "flax_model.msgpack'");
+  }
   if (has("model.onnx") || has("onnx")) {
     return "it holds ONNX exports; name one of them: bantam convert DIR/onnx/model.onnx";
   }

@@ -227,8 +227,8 @@ class Downloads(Sources):
         (self.source / "model.safetensors").unlink()
         self.refused(4, ["hf download"])
         for name, words in (
-            ("tf_model.h5", "from_tf=True"),
-            ("flax_model.msgpack", "from_flax=True"),
+            ("tf_model.h5", "load_tf2_checkpoint_in_pytorch_model"),
+            ("flax_model.msgpack", "load_flax_checkpoint_in_pytorch_model"),
         ):
             self.put(b"x", name)
             self.refused(4, ["model.safetensors", words])

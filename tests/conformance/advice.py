@@ -1,9 +1,13 @@
-"""Commands that bantam prints or documents for other tools, run with the installed libraries: advice.py COMMAND.
+"""Commands that bantam prints or documents for other tools, run with the installed libraries: advice.py COMMAND [PYTHON].
 
-SetFit's heads and word-vector classifiers of scikit-learn (whose matrices may lie by columns), and torch files saved again.
+SetFit's heads, of scikit-learn (whose matrices may lie by columns) and of torch; word-vector classifiers of scikit-learn; torch files
+saved again; TensorFlow's and Flax's weights, by PYTHON, which has what the message says to install (requirements-old.txt); adapters
+merged by peft. savers.py runs what is said of Keras's LSTMs, and SetFit's in a whole model. Not run, since no package of an index has
+them: hf download (of a hub), git lfs pull (of a remote), llama-quantize, marian-conv.
 """
 
 import json
+import os
 import pathlib
 import re
 import shutil
@@ -24,8 +28,8 @@ def printed(command, source, folder):
     return found.group(1)
 
 
-def run_python(program, folder):
-    subprocess.run([sys.executable, "-c", program], cwd=folder, check=True)
+def run_python(program, folder, python=sys.executable):
+    subprocess.run([python, "-c", program], cwd=folder, check=True)
 
 
 def check_setfit(command, folder):
@@ -84,6 +88,95 @@ def check_torch_file(command, folder):
     subprocess.run([command, "convert", source, "-o", folder / "torch.bantam", "--parity", "none", "-q"], check=True)
 
 
+# Writes a tiny classifier of TensorFlow or Flax into the folder, as transformers 4 did.
+OLD_MODEL = """
+import transformers as t
+c = t.BertConfig(vocab_size=61, hidden_size=18, num_attention_heads=3, num_hidden_layers=1, intermediate_size=28, num_labels=3)
+m = t.{}BertForSequenceClassification(c)
+{}
+m.save_pretrained('.', safe_serialization=False)
+"""
+
+# Prints the classifier's matrix in the file itself, with its rows turned to columns.
+STORED = {
+    "TF": """
+import h5py, json
+found = []
+h5py.File('tf_model.h5').visititems(lambda name, value: found.append(value[()]) if 'classifier/kernel' in name else None)
+print(json.dumps(found[0].tolist()))
+""",
+    "Flax": """
+import json
+from flax.serialization import msgpack_restore
+print(json.dumps(msgpack_restore(open('flax_model.msgpack', 'rb').read())['classifier']['kernel'].tolist()))
+""",
+}
+
+
+def check_old_weights(command, folder, python, kind):
+    """The message's command, with the folder's names for its DIR and NEW_DIR; answers are those of the weights that were saved."""
+    import numpy
+    from safetensors.numpy import load_file
+
+    source, made = folder / f"{kind}-weights", folder / f"{kind}-saved"
+    source.mkdir()
+    # A process that holds TensorFlow and torch's compiler at once may abort.
+    alone = {**os.environ, "USE_TORCH": "0", "USE_JAX" if kind == "TF" else "USE_TF": "0"}
+    program = OLD_MODEL.format(kind, "m(m.dummy_inputs)" if kind == "TF" else "")
+    subprocess.run([python, "-c", program], cwd=source, check=True, env=alone)
+    program = printed(command, source, folder).replace("NEW_DIR", str(made)).replace("DIR", str(source))
+    run_python(program, folder, python)
+    words = [command, "convert", made, "-o", folder / "old.bantam", "--parity", "none", "--ids-only", "-q"]
+    subprocess.run(words, check=True)
+    stored = load_file(made / "model.safetensors")
+    shown = subprocess.run(
+        [python, "-c", STORED[kind]], cwd=source, check=True, capture_output=True, text=True, env=alone
+    )
+    given = numpy.array(json.loads(shown.stdout), "f4")
+    assert stored["classifier.weight"].shape == (3, 18) and given.shape == (18, 3)
+    assert numpy.array_equal(stored["classifier.weight"], given.T), f"the command writes other weights than {kind} has"
+
+
+def check_adapter(command, folder):
+    """merge_and_unload() and save_pretrained(), as the message of an adapter without its model says."""
+    import peft
+    import torch
+    import transformers
+
+    source, alone = folder / "adapted", folder / "adapter"
+    shutil.copytree(GOLDEN / "bert-classify", source)
+    model = transformers.AutoModelForSequenceClassification.from_pretrained(source)
+    model = peft.get_peft_model(model, peft.LoraConfig(r=2, target_modules=["query", "value"], task_type="SEQ_CLS"))
+    for name, value in model.named_parameters():
+        if "lora_B" in name:
+            torch.nn.init.normal_(value)
+    model.save_pretrained(alone)
+    words = [command, "convert", alone, "-o", folder / "adapter.bantam", "--parity", "none", "-q"]
+    refused = subprocess.run(words, capture_output=True, text=True)
+    assert refused.returncode == 5 and "adapter" in refused.stderr, refused.stderr
+    fresh = transformers.AutoModelForSequenceClassification.from_pretrained(source)
+    peft.PeftModel.from_pretrained(fresh, alone).merge_and_unload().save_pretrained(source)
+    subprocess.run([command, "convert", source, "-o", folder / "adapter.bantam", "--parity", "none", "-q"], check=True)
+
+
+def check_torch_setfit(command, folder):
+    import joblib
+    import torch
+    from safetensors.torch import load_file
+    from setfit import SetFitHead
+
+    head = SetFitHead(in_features=18, out_features=3, temperature=0.7, device="cpu")
+    source = folder / "setfit-torch"
+    shutil.copytree(GOLDEN / "setfit-several", source)
+    (source / "model_head.safetensors").unlink()
+    joblib.dump(head, source / "model_head.pkl")
+    run_python(printed(command, source, folder), source)
+    stored, vector = load_file(source / "model_head.safetensors"), torch.randn(2, 18)
+    scores = vector @ stored["coef"].T + stored["intercept"]
+    assert torch.allclose(scores.softmax(-1), head.predict_proba(vector), atol=1e-6), "other scores than the head has"
+    subprocess.run([command, "convert", source, "-o", folder / "head.bantam", "--parity", "none", "-q"], check=True)
+
+
 def main():
     command = pathlib.Path(sys.argv[1]).resolve()
     with tempfile.TemporaryDirectory() as temporary:
@@ -91,12 +184,23 @@ def main():
         check_setfit(command, folder)
         check_word_vectors(folder)
         check_torch_file(command, folder)
+        check_torch_setfit(command, folder)
+        check_adapter(command, folder)
+        right = 5
+        if len(sys.argv) > 2 and pathlib.Path(sys.argv[2]).exists():
+            for kind in ("TF", "Flax"):
+                check_old_weights(command, folder, sys.argv[2], kind)
+                right += 1
+        else:
+            print(
+                "skipped: TensorFlow's and Flax's weights; no Python with tests/conformance/requirements-old.txt was given"
+            )
     import safetensors
     import sklearn
     import torch
 
     versions = {module.__name__: module.__version__ for module in (safetensors, sklearn, torch)}
-    print("advice.py: 3 commands right;", ", ".join(f"{name} {version}" for name, version in versions.items()))
+    print(f"advice.py: {right} commands right;", ", ".join(f"{name} {version}" for name, version in versions.items()))
 
 
 if __name__ == "__main__":
