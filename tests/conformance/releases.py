@@ -33,7 +33,16 @@ def normal(name):
 
 def newer(python, names):
     """{package: release} of what pip would upgrade if nothing else counted; None: no answer."""
-    asked = ["install", "--quiet", "--dry-run", "--no-deps", "--upgrade", "--disable-pip-version-check", "--report", "-"]
+    asked = [
+        "install",
+        "--quiet",
+        "--dry-run",
+        "--no-deps",
+        "--upgrade",
+        "--disable-pip-version-check",
+        "--report",
+        "-",
+    ]
     done = subprocess.run([python, "-m", "pip", *asked, *names], capture_output=True, text=True, check=False)
     if done.returncode != 0:
         return None
@@ -55,7 +64,9 @@ def line_of(path, python):
             continue
         held = (later or {}).get(normal(name))
         parts.append(f"{name} {found[name]}" + (f" (held back: {held} is the newest)" if held else ""))
-    return title + ", ".join(parts) + ("" if later is not None else "; the index did not say whether these are the newest")
+    return (
+        title + ", ".join(parts) + ("" if later is not None else "; the index did not say whether these are the newest")
+    )
 
 
 def main():

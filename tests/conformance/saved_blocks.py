@@ -53,6 +53,7 @@ def tiny_model(arch):
 def write(arch, kind, path):
     """The file, and the model with the numbers that stand in it."""
     import gguf
+
     gguf_files = golden("gguf_files")
     import numpy
     import torch

@@ -50,7 +50,9 @@ def golden_shapes():
         shapes.setdefault(kind, {**shape, **settings})
     for name, (kind, settings) in make_golden.SMALL_MODELS.items():
         if not name.startswith("shaw"):  # vectors that transformers 5 has no more
-            shapes.setdefault(kind, {**(make_golden.XLNET if name.startswith("xlnet") else make_golden.SMALL), **settings})
+            shapes.setdefault(
+                kind, {**(make_golden.XLNET if name.startswith("xlnet") else make_golden.SMALL), **settings}
+            )
     for kind, settings in decoders.DECODER_MODELS.values():
         shapes.setdefault(kind, {**settings, **decoders.TOKENS})
     for kind, settings in pairs.MODELS.values():
@@ -78,7 +80,9 @@ def classes_of(model_type):
 def shape_of_family(settings, kind):
     """The settings of another class of the family, with labels where the class has some."""
     settings = {key: value for key, value in settings.items() if key not in ("id2label", "label2id", "num_labels")}
-    return {**settings, "num_labels": 3} if kind.endswith(("SequenceClassification", "TokenClassification")) else settings
+    return (
+        {**settings, "num_labels": 3} if kind.endswith(("SequenceClassification", "TokenClassification")) else settings
+    )
 
 
 def make(kind, settings, folder, seed):
@@ -102,7 +106,11 @@ def compare_encoder(converted, folder, config, seed):
     reference = golden("reference")
 
     answers, draw = reference.Reference(folder), random.Random(seed)
-    words = ("answer", "choose") if long_texts.is_one(config) and config.architectures[0].endswith(("Answering", "Choice")) else ()
+    words = (
+        ("answer", "choose")
+        if long_texts.is_one(config) and config.architectures[0].endswith(("Answering", "Choice"))
+        else ()
+    )
     for count in LENGTHS:
         ids = [draw.randrange(5, config.vocab_size) for _ in range(count)]
         first = count // 3
@@ -224,4 +232,6 @@ def cases(command):
 
 
 def no_shape(model_type, command, folder):
-    raise ValueError(f"no golden model of {model_type} has a shape for it; make one, or say in NOT_SAVED whose files it reads")
+    raise ValueError(
+        f"no golden model of {model_type} has a shape for it; make one, or say in NOT_SAVED whose files it reads"
+    )

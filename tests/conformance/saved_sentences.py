@@ -96,7 +96,9 @@ def check_static(command, folder):
     words = make_golden.vocabulary()
     tokenizer = tokenizers.BertWordPieceTokenizer({word: i for i, word in enumerate(words)}, lowercase=True)
     weights = torch.randn(len(words), WIDTH, generator=torch.Generator().manual_seed(6)).numpy()
-    model = SentenceTransformer(modules=[StaticEmbedding(tokenizer._tokenizer, embedding_weights=weights)], device="cpu")
+    model = SentenceTransformer(
+        modules=[StaticEmbedding(tokenizer._tokenizer, embedding_weights=weights)], device="cpu"
+    )
     model.save(str(folder / "saved"))
     converted = Converted(command, folder / "saved")
     compare_vectors(converted, model, ids=False)
@@ -155,7 +157,11 @@ def check_multi_vector(command, folder):
         for option, encode in (("--query", model.encode_query), ("--document", model.encode_document)):
             rows = converted.ask("embed", text, option, "--json")
             expected = encode(text)
-            converted.compare_values(f"vectors {option}", torch.as_tensor(expected).cpu().numpy(), [token["embedding"] for token in rows["tokens"]])
+            converted.compare_values(
+                f"vectors {option}",
+                torch.as_tensor(expected).cpu().numpy(),
+                [token["embedding"] for token in rows["tokens"]],
+            )
     return converted
 
 

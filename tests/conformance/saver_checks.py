@@ -44,7 +44,9 @@ class Converted:
             raise Refused(" ".join(done.stderr.replace(str(source), source.name).split()))
 
     def _run(self, *words):
-        return subprocess.run([str(word) for word in (self.command, *words)], capture_output=True, text=True, check=False)
+        return subprocess.run(
+            [str(word) for word in (self.command, *words)], capture_output=True, text=True, check=False
+        )
 
     def ask(self, task, *words):
         """The JSON line that a command prints."""

@@ -67,7 +67,10 @@ def judge(check, command, folder):
         return "skipped", str(error)[:120]
     except Exception as error:  # noqa: BLE001  libraries raise anything
         place = traceback.extract_tb(error.__traceback__)[-1]
-        return "not saved", f"{type(error).__name__}: {' '.join(str(error).split())[-200:]} ({pathlib.Path(place.filename).name}:{place.lineno})"
+        return (
+            "not saved",
+            f"{type(error).__name__}: {' '.join(str(error).split())[-200:]} ({pathlib.Path(place.filename).name}:{place.lineno})",
+        )
     return ("equal" if worst <= LIMIT else "different"), f"{worst:.1e}"
 
 
