@@ -206,7 +206,10 @@ def build(name, attention):
         model = TextCnn() if cell == "convolutions" else Recurrent(cell)
     else:
         known = getattr(transformers, kind)
-        config = known.config_class(**{**SHAPE, **settings})
+        shape = {**SHAPE, **settings}
+        if kind.startswith("XLNet"):  # whose texts have any length
+            del shape["max_position_embeddings"]
+        config = known.config_class(**shape)
         if attention and hasattr(config, "_attn_implementation"):
             config._attn_implementation = attention
         model = known(config)

@@ -40,12 +40,14 @@ REFUSED = {
     "sentence-transformers/Pooling-without-prompt": "texts, queries and documents leave out different numbers of tokens",
     "setfit/OneVsRestClassifier": "a classifier a label",
     "onnxruntime/static-QOperator-*": "activations are integers between operators, too",
+    "torch.onnx/xlnet-encoder-torchscript-17": "Einsum, of distances",
     "keras/lstm-torch-onnx": "a loop that the exporter has rolled out, a step a token",
     "keras/lstm-tensorflow-litert": "TensorFlow's own operators; lstm-tensorflow-tflite is what the message says to do",
     "gguf/*-TQ[12]_0": "weights of three values",
 }
 # What the newest releases do not save, and why.
 UNSAVED = {
+    "torch.onnx/xlnet-encoder-dynamo-18*": "torch's exporter fails on the model's products of distances",
     "keras/encoder-torch-onnx": "torch's exporter fails on MultiHeadAttention of Keras's torch backend",
 }
 
