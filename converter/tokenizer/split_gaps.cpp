@@ -1,7 +1,6 @@
 // Splits at matches of any pattern. A stretch between matches ends where the next match begins, which is known some characters
 // later: when that match is sure, and no match that would begin before it is possible any more.
 #include <algorithm>
-#include <map>
 #include <stdexcept>
 #include <tuple>
 #include <utility>
@@ -9,6 +8,7 @@
 #include "text/split_table.h"
 #include "tokenizer/code_classes.h"
 #include "tokenizer/split_pattern.h"
+#include "tokenizer/split_places.h"
 #include "tokenizer/split_steps.h"
 
 namespace bantam::convert {
@@ -22,37 +22,21 @@ class GapStates {
   GapStates(const SplitSteps& steps, bool drops_matches, bool drops_gaps)
       : steps_(steps), classes_(steps.sets), drops_matches_(drops_matches), drops_gaps_(drops_gaps) {}
 
-  SplitStates compile() {
-    SplitStates out;
-    out.stride = classes_.count() + 1;
-    out.first_of_last = out.stride;
-    out.class_of = classes_.all();
-    out.next.resize(out.stride, 0);
-    out.ends = {0};
-    places_ = {{}};
+  SplitStates compile() const {
     Place begin;
     begin.phase = Phase::kBegin;
     begin.own = {steps_.start};
-    number_of(begin);
-    for (size_t i = 1; i < places_.size(); ++i) {
-      const Place place = places_[i];
-      int ends = -1;
-      for (uint32_t c = 0; c < out.stride; ++c) {
-        const Entry entry = follow(place, c, i == 1);
-        const uint32_t next = entry.goes_on ? number_of(entry.next) * out.stride : 0;
-        out.next.push_back(static_cast<uint16_t>(next | (entry.end >= 0 ? text::kSplitMatch : 0)));
-        if (entry.end < 0 || entry.end == ends || (i == 1 && c == 0)) continue;
+    int ends = -1;  // what the place says of words
+    return number_places(classes_, begin, [&](const Place& place, bool is_begin, uint32_t c, uint8_t* end) {
+      if (c == 0) ends = -1;
+      const Entry entry = follow(place, c, is_begin);
+      if (entry.end >= 0 && entry.end != ends && !(is_begin && c == 0)) {
         if (ends >= 0) throw std::invalid_argument("the pattern's matches end where other words end, too");
         ends = entry.end;
       }
-      out.ends.push_back(static_cast<uint8_t>(std::max(ends, 0)));
-      if (places_.size() > text::kMaxSplitStates || places_.size() * out.stride > text::kMaxSplitEntries) {
-        throw std::invalid_argument("the pattern needs too many states");
-      }
-    }
-    out.count = static_cast<uint32_t>(places_.size());
-    if (out.ends == std::vector<uint8_t>(out.count)) out.ends.clear();
-    return out;
+      *end = static_cast<uint8_t>(std::max(ends, 0));
+      return SplitEntry<Place>{entry.end >= 0, entry.goes_on, entry.next};
+    });
   }
 
  private:
@@ -87,12 +71,6 @@ class GapStates {
     bool goes_on = false;
     Place next = {};
   };
-
-  uint32_t number_of(const Place& place) {
-    const auto [found, is_new] = numbers_.emplace(place, static_cast<uint32_t>(places_.size()));
-    if (is_new) places_.push_back(place);
-    return found->second;
-  }
 
   int match_end() const { return drops_matches_ ? text::kSplitLeftOut : 0; }
   int gap_end(uint32_t back) const {
@@ -193,8 +171,6 @@ class GapStates {
   const CodeClasses classes_;
   const bool drops_matches_;
   const bool drops_gaps_;
-  std::vector<Place> places_;
-  std::map<Place, uint32_t> numbers_;
 };
 
 }  // namespace

@@ -1,12 +1,12 @@
 // Splits at matches that are all of as many characters, as texts are: where a stretch between them ends is known only when
 // the match behind it is read, so that many characters later.
-#include <map>
 #include <stdexcept>
 #include <utility>
 
 #include "text/split_table.h"
 #include "tokenizer/code_classes.h"
 #include "tokenizer/split_pattern.h"
+#include "tokenizer/split_places.h"
 
 namespace bantam::convert {
 namespace {
@@ -52,29 +52,11 @@ class TextStates {
   }
 
   SplitStates compile() {
-    SplitStates out;
-    out.stride = classes_.count() + 1;
-    out.first_of_last = out.stride;
-    out.class_of = classes_.all();
-    places_ = {{Phase::kSearchEnd, {}}};
-    number_of({Phase::kBegin, Begun(sets_ + 1)});
-    out.next.resize(out.stride, 0);
-    out.ends = {0};
-    for (size_t i = 1; i < places_.size(); ++i) {
-      const Place place = places_[i];
-      out.ends.push_back(end_of(place));
-      for (uint32_t c = 0; c < out.stride; ++c) {
-        const Entry entry = follow(place, c);
-        const uint32_t next = entry.goes_on ? number_of(entry.next) * out.stride : 0;
-        out.next.push_back(static_cast<uint16_t>(next | (entry.ends ? text::kSplitMatch : 0)));
-      }
-      if (places_.size() > text::kMaxSplitStates || places_.size() * out.stride > text::kMaxSplitEntries) {
-        throw std::invalid_argument("the pattern needs too many states");
-      }
-    }
-    out.count = static_cast<uint32_t>(places_.size());
-    if (out.ends == std::vector<uint8_t>(out.count)) out.ends.clear();
-    return out;
+    const Place begin = {Phase::kBegin, Begun(sets_ + 1)};
+    return number_places(classes_, begin, [this](const Place& place, bool /*is_begin*/, uint32_t c, uint8_t* end) {
+      *end = end_of(place);
+      return follow(place, c);
+    });
   }
 
  private:
@@ -89,17 +71,7 @@ class TextStates {
     kMerged,     // it ends with the match that was read
   };
   using Place = std::pair<Phase, Begun>;
-  struct Entry {
-    bool ends = false;  // the word
-    bool goes_on = false;
-    Place next = {Phase::kSearchEnd, {}};
-  };
-
-  uint32_t number_of(const Place& place) {
-    const auto [found, is_new] = numbers_.emplace(place, static_cast<uint32_t>(places_.size()));
-    if (is_new) places_.push_back(place);
-    return found->second;
-  }
+  using Entry = SplitEntry<Place>;
 
   static Entry go_on(Phase phase, Begun begun) { return {false, true, {phase, std::move(begun)}}; }
 
@@ -155,8 +127,6 @@ class TextStates {
   bool merges_next_ = false;
   bool drops_matches_ = false;
   bool drops_gaps_ = false;
-  std::vector<Place> places_;
-  std::map<Place, uint32_t> numbers_;
 };
 
 }  // namespace
