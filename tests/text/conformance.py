@@ -60,7 +60,7 @@ class Comparator:
 
     def compare(self, name, tokenizer, requests, files=None):
         """`requests`: tuples (first, second or None, most tokens or 0). `files`: names and bytes of the directory that is
-        imported, instead of the tokenizer's own tokenizer.json."""
+        imported, instead of the tokenizer's own tokenizer.json. Parts of answers that the original lacks, None, are not compared."""
         compared, different = 0, 0
         requests = list(requests)
         with tempfile.TemporaryDirectory() as folder:
@@ -80,7 +80,7 @@ class Comparator:
                     if isinstance(got, str):
                         got = "error"
                     compared += 1
-                    if got != want:
+                    if any(part is not None and part != given for part, given in zip(want, got)):
                         different += 1
                         if different <= 10:
                             print("  %s %s\n    want %s\n    got  %s" % (name, ascii(request), want, got))
@@ -122,6 +122,8 @@ def byte_positions(text):
 
 
 def to_bytes(encoded, first, second):
+    if not hasattr(encoded, "offsets"):
+        return [encoded.ids, None, None, None]
     positions = [byte_positions(first), byte_positions(second or "")]
     begins, ends = [], []
     for (begin, end), sequence in zip(encoded.offsets, encoded.sequence_ids):

@@ -1,26 +1,30 @@
 #!/usr/bin/env python3
-"""Compares bantam's byte pair encoding of code points with Hugging Face `tokenizers`: ids, byte offsets and segments.
+"""Compares bantam's byte pair encoding of code points with Hugging Face `tokenizers`: ids, byte offsets and segments; and with
+SentencePiece itself, whose merges the file has: ids.
 
 Usage: conformance_pieces.py COMPARATOR MODEL [--data DIR] [--quick]
 
 COMPARATOR is the built program tokenize_lines, MODEL a SentencePiece file with a BPE model (Llama 2's tokenizer.model). Its
 pieces and the merges that follow from them are tried as published tokenizers have them, and as the file alone is read: with
 marks for blanks put by normalisers or by Metaspace, with byte fallback, unknown tokens fused and not. Then small vocabularies
-with merges at random. Prints the number of comparisons and of differences; exits 1 when there are any.
+with merges at random, and small models that SentencePiece trains. Prints the number of comparisons and of differences; exits 1 when there are any.
 """
 
 import argparse
+import io
 import json
 import pathlib
 import random
 import sys
 
+import sentencepiece
 from conformance import Comparator, code_point_texts, read_lines
 from conformance_sentencepiece import Model
 from conformance_unigram import long_texts, mixtures
 from tokenizers import AddedToken, Regex, Tokenizer, models, normalizers, pre_tokenizers, processors
 
 MARK = "\u2581"
+SPECIALS = ("<unk>", "<s>", "</s>")
 
 
 def merges_of(vocabulary):
@@ -42,11 +46,49 @@ def make(vocabulary, merges, words=None, normal=None, bos=True, **changes):
     if words:
         tokenizer.pre_tokenizer = words
     if bos:
-        tokenizer.add_special_tokens([AddedToken(t, normalized=False) for t in ("<unk>", "<s>", "</s>")])
+        tokenizer.add_special_tokens([AddedToken(t, normalized=False) for t in SPECIALS])
         tokenizer.post_processor = processors.TemplateProcessing(
             single="<s> $A", pair="<s> $A <s>:1 $B:1", special_tokens=[("<s>", 1)]
         )
     return tokenizer
+
+
+class Answer:
+    """As an encoding of `tokenizers`, of which SentencePiece knows the ids."""
+
+    def __init__(self, ids):
+        self.ids = ids
+
+
+class Original:
+    """SentencePiece's own answers, behind the token that begins a text."""
+
+    def __init__(self, content):
+        self.processor = sentencepiece.SentencePieceProcessor(model_proto=content)
+
+    def encode(self, first, second):
+        return Answer([self.processor.bos_id(), *self.processor.encode(first)])
+
+
+def plain_texts(requests, marked):
+    """Those without special tokens, which SentencePiece reads as texts; and, unless `marked`, without a blank or a mark in front,
+    before which SentencePiece alone puts another one."""
+    for text, _, most in requests:
+        if any(special in text for special in SPECIALS) or (not marked and text[:1] in (" ", MARK)):
+            continue
+        yield text, None, most
+
+
+def trained(lines, seed):
+    """A small model of lines."""
+    out = io.BytesIO()
+    sentencepiece.SentencePieceTrainer.train(
+        sentence_iterator=iter(lines), model_writer=out, model_type="bpe", vocab_size=400 + 150 * seed, byte_fallback=True,
+        normalization_rule_name="identity", remove_extra_whitespaces=False, hard_vocab_limit=False, minloglevel=2,
+        split_by_whitespace=seed % 2 == 0, split_digits=seed % 3 == 0, max_sentencepiece_length=4 + 8 * seed, num_threads=1,
+        allow_whitespace_only_pieces=seed % 2 == 1,
+    )  # fmt: skip
+    return out.getvalue()
 
 
 def metaspace(scheme, split):
@@ -95,8 +137,9 @@ def main():
     first = metaspace("first", False)
     split = pre_tokenizers.Split(" ", "merged_with_previous")
 
-    def directory(**config):
-        return {"tokenizer.model": content, "tokenizer_config.json": json.dumps(config).encode()}
+    def directory(model=content, **config):
+        config = dict(dict(tokenizer_class="LlamaTokenizer"), **config)
+        return {"tokenizer.model": model, "tokenizer_config.json": json.dumps(config).encode()}
 
     settings = {
         "normalisers": (dict(normal=legacy), None),
@@ -107,7 +150,7 @@ def main():
         "unknown, fused": (dict(words=first, byte_fallback=False), None),
         "unknown, each": (dict(words=first, byte_fallback=False, fuse_unk=False), None),
         "no marks": ({}, None),
-        "file": (dict(words=first), directory(tokenizer_class="LlamaTokenizer")),
+        "file": (dict(words=first), directory()),
         "file, legacy": (dict(normal=legacy), directory(tokenizer_class="LlamaTokenizerFast", legacy=True)),
     }
     for name, (changes, files) in settings.items():
@@ -119,6 +162,14 @@ def main():
         comparator.compare(name + ": lines", tokenizer, ((line, None, 0) for line in lines), files)
         pairs = [(a, b, 0) for a, b in zip(lines[:2000], lines[1000:3000])]
         comparator.compare(name + ": pairs", tokenizer, pairs, files)
+    originals = [("SentencePiece", content)]
+    data = lines or [text for text, _, _ in mixtures(2000, 3) if text]
+    originals += [("SentencePiece %d" % seed, trained(data, seed)) for seed in range(4)]
+    for name, model in originals:
+        for old in (True, False):
+            texts = [*code_point_texts(61), *mixtures(count, 5), *long_texts(6), *((line, None, 0) for line in lines)]
+            texts = plain_texts(texts, old)
+            comparator.compare(name + (", legacy" if old else ""), Original(model), texts, directory(model, legacy=old))
     for seed in range(30 if options.quick else 300):
         comparator.compare("random pieces %d" % seed, *random_pieces(seed))
     print("total: %d compared, %d different" % (comparator.compared, comparator.different))
