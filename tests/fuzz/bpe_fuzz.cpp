@@ -1,6 +1,6 @@
 // Hostile text and hostile tables of byte-level BPE: the first byte chooses, as in wordpiece_fuzz.cpp; its next three bits,
-// whether normalisers stand before, the model is a unigram one, one of code points, of marked words or of whole ones. What comes
-// out is decoded.
+// whether normalisers stand before, the model is a unigram one, one of code points, of marked words, of whole ones or of words that get
+// blanks. What comes out is decoded.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -77,6 +77,17 @@ nlohmann::json words(bool whole) {
   return json;
 }
 
+/// Byte-level pairs whose words get blanks before a second splitter: split tables of version 4.
+nlohmann::json prefixed() {
+  nlohmann::json json = bpe_json({{"a", "b"}, {" ", "ab"}, {"b", "a"}});
+  json["pre_tokenizer"] = {{"type", "Sequence"},
+                           {"pretokenizers",
+                            {{{"type", "Punctuation"}, {"behavior", "Isolated"}},
+                             {{"type", "Digits"}, {"individual_digits", true}},
+                             {{"type", "ByteLevel"}, {"add_prefix_space", true}, {"use_regex", true}}}}};
+  return json;
+}
+
 SmallTokenizer& good(uint32_t kind) {
   const auto make = [](bool normalizes) {
     nlohmann::json json = bpe_json({{"a", "b"}, {" ", "ab"}, {"b", "a"}, {"ab", "ab"}, {"a", "a"}, {"\xc3", "\xa9"}});
@@ -98,6 +109,8 @@ SmallTokenizer& good(uint32_t kind) {
   static SmallTokenizer of_code_points(pieces());
   static SmallTokenizer marked(words(false));
   static SmallTokenizer of_words(words(true));
+  static SmallTokenizer of_prefixed_words(prefixed());
+  if (kind == 6) return of_prefixed_words;
   if (kind > 3) return kind % 2 == 0 ? marked : of_words;
   if (kind > 1) return kind == 2 ? scored : of_code_points;
   return kind == 0 ? plain : behind_normalizers;
