@@ -74,7 +74,8 @@ std::string white_class(const std::string& regex) {
   return white;
 }
 
-/// A regular expression that is a text, or runs of one code point or of white space: "ab", " {2,}", "\s+", "\n".
+/// A regular expression that is a text, or runs of one code point or of white space: "ab", " {2,}", "\s+", "\n"; or such runs in
+/// front of a code point: " +a".
 bool read_simple_pattern(const std::string& regex, fb::NormalizerT* rule) {
   std::string text;
   size_t at = 0;
@@ -110,6 +111,10 @@ bool read_simple_pattern(const std::string& regex, fb::NormalizerT* rule) {
   if (!white && code_points(text) != 1) return false;
   if (tail == "+") {
     rule->least = 1;
+  } else if (fb::NormalizerT behind; !white && tail[0] == '+' && read_simple_pattern(tail.substr(1), &behind) &&
+                                     behind.least == 0 && code_points(behind.text) == 1) {
+    rule->text += behind.text;
+    rule->least = 1;
   } else if (tail.size() == 4 && tail[0] == '{' && tail[1] >= '1' && tail[1] <= '4' && tail.substr(2) == ",}") {
     rule->least = static_cast<uint32_t>(tail[1] - '0');
   } else {
@@ -133,6 +138,13 @@ bool read_pattern(const std::string& regex, const fb::NormalizerT& rule, std::ve
     add(simple.text, simple.least);
     return true;
   }
+  if (regex.size() > 2 && regex.front() == '^' && regex.back() == '$') {
+    const bool run = read_simple_pattern(regex.substr(1, regex.size() - 2), &simple);
+    if (!run || simple.least != 1 || code_points(simple.text) != 1 || !rule.content.empty()) return false;
+    add(simple.text, simple.least);
+    stages->back().rule.left = stages->back().rule.right = true;
+    return true;
+  }
   const size_t bar = regex.find('|');
   const std::string white = white_class(bar == std::string::npos ? regex : regex.substr(bar + 1));
   if (white.empty() || rule.content.find_first_of(white) != std::string::npos) return false;
@@ -142,6 +154,34 @@ bool read_pattern(const std::string& regex, const fb::NormalizerT& rule, std::ve
   }
   for (const char c : white) add(std::string(1, c), 0);
   return true;
+}
+
+/// Runs in front of a code point stay where another one follows. Of such runs a stage keeps as much as the stage behind it, which must
+/// be one of the same runs, tells apart. False: there is none.
+bool limit_runs(std::vector<NormalStage>& stages) {
+  const auto is_run = [](const fb::NormalizerT& rule, size_t size) {
+    return rule.kind == RuleKind::replace && rule.least > 0 && code_points(rule.text) == size;
+  };
+  for (size_t i = 0; i < stages.size(); ++i) {
+    fb::NormalizerT& rule = stages[i].rule;
+    if (!is_run(rule, 2)) continue;
+    size_t behind = i + 1;
+    while (behind < stages.size() && stages[behind].rule.left && is_run(stages[behind].rule, 1)) ++behind;
+    if (behind == stages.size() || !is_run(stages[behind].rule, 1)) return false;
+    const fb::NormalizerT& next = stages[behind].rule;
+    if (rule.text.compare(0, next.text.size(), next.text) != 0) return false;
+    rule.least = next.least;
+  }
+  return true;
+}
+
+/// Whether the stages leave no line feed, behind and before which lines end and begin.
+bool leave_no_lines(const std::vector<NormalStage>& stages) {
+  return std::any_of(stages.begin(), stages.end(), [](const NormalStage& stage) {
+    const fb::NormalizerT& rule = stage.rule;
+    const bool every = rule.text == "\n" ? rule.least < 2 : rule.text.empty() && rule.least == 1;
+    return rule.kind == RuleKind::replace && every && rule.content.find('\n') == std::string::npos;
+  });
 }
 
 }  // namespace
@@ -180,7 +220,7 @@ void read_normalizers(const std::vector<const Json*>& parts, TokenizerSource& so
     NormalStage stage;
     fb::NormalizerT& rule = stage.rule;
     const auto* named = std::find_if(kTables.begin(), kTables.end(), [&](const Named& n) { return type == n.type; });
-    if (type == "BertNormalizer" && source.is_bpe()) {
+    if (type == "BertNormalizer") {
       read_bert_normalizer(*json, source);
       continue;
     }
@@ -215,14 +255,15 @@ void read_normalizers(const std::vector<const Json*>& parts, TokenizerSource& so
       rule.text = text;
       if (text.empty()) {
         std::vector<NormalStage> stages;
-        if (read_pattern(regex, rule, &stages)) {
+        if (read_pattern(regex, rule, &stages) && (!stages.back().rule.left || leave_no_lines(source.stages))) {
           stage = std::move(stages.back());
           stages.pop_back();
           for (NormalStage& before : stages) source.stages.push_back(std::move(before));
         } else {
           unsupported("pattern",
                       fmt::format("{} is not supported; this version takes a text, one code point or \\s with + or "
-                                  "{{n,}}, and behind these a class of white space such as [\\n\\t]",
+                                  "{{n,}}, behind these a class of white space such as [\\n\\t], one code point with + and "
+                                  "one behind it, and runs that are whole texts without line feeds, as ^a+$",
                                   pattern.dump(-1, ' ', true, Json::error_handler_t::replace)));
         }
       }
@@ -232,8 +273,8 @@ void read_normalizers(const std::vector<const Json*>& parts, TokenizerSource& so
       }
     } else {
       unsupported("type",
-                  fmt::format("\"{}\" is not supported; this version takes BertNormalizer alone, or NFC, NFD, NFKC, "
-                              "NFKD, Lowercase, StripAccents, Nmt, Precompiled, Replace, Strip and Prepend",
+                  fmt::format("\"{}\" is not supported; this version takes BertNormalizer, NFC, NFD, NFKC, NFKD, "
+                              "Lowercase, StripAccents, Nmt, Precompiled, Replace, Strip and Prepend",
                               type));
       continue;
     }
@@ -242,6 +283,10 @@ void read_normalizers(const std::vector<const Json*>& parts, TokenizerSource& so
                   fmt::format("is longer than the {} code points that this version takes", text::kMaxContent));
     }
     source.stages.push_back(std::move(stage));
+  }
+  if (!limit_runs(source.stages)) {
+    unsupported("pattern",
+                "runs in front of a code point are supported in front of a step for the same runs only");
   }
   if (source.stages.size() > text::kMaxNormalizers) {
     unsupported("normalizers", fmt::format("are more than the {} that this version takes", text::kMaxNormalizers));

@@ -14,6 +14,10 @@ constexpr bool is_linked(NormalizerKind kind) { return linked::normalizer(static
 
 bool is_white(uint32_t code) { return (character_class(code) & kSpace) != 0; }
 
+/// What runs are of where it is no one code point.
+constexpr uint32_t kAnyWhite = 0xFFFFFFFF;
+bool is_in_run(uint32_t code, uint32_t of) { return of == kAnyWhite ? is_white(code) : code == of; }
+
 /// Decodes a rule's text, `most` code points at most; their number.
 uint32_t codes_of(const flatbuffers::String* text, uint32_t most, uint32_t* out) {
   uint32_t count = 0;
@@ -24,6 +28,17 @@ uint32_t codes_of(const flatbuffers::String* text, uint32_t most, uint32_t* out)
     at += c.size;
   }
   return count;
+}
+
+/// Whether the rule drops texts that are nothing but one run.
+bool drops_whole(const fb::Normalizer& rule) { return rule.kind() == NormalizerKind::replace && rule.left(); }
+
+/// What the runs of such a rule are of; *behind: the code point that they stand in front of, kAnyWhite for any or none.
+uint32_t run_of(const fb::Normalizer& rule, uint32_t* behind) {
+  uint32_t codes[2] = {kAnyWhite, kAnyWhite};
+  codes_of(rule.text(), 2, codes);
+  *behind = codes[1];
+  return codes[0];
 }
 
 /// The content of a rule, each code point with the bytes of `where`.
@@ -50,6 +65,7 @@ NormalSequence NormalSequence::of(const fb::Tokenizer& tokenizer, const uint8_t*
     const bool strips = rule.kind() == NormalizerKind::strip;
     result.changes_edges = result.changes_edges || (strips && rule.left()) || rule.kind() == NormalizerKind::prepend;
     if (strips && rule.right()) result.strips_end = i + 1;
+    if (is_linked(NormalizerKind::replace) && drops_whole(rule)) result.drops_text = i + 1;
     if (rule.kind() == NormalizerKind::charsmap) {
       const fb::Blob& blob = *find_blob(tokenizer, fb::BlobName::charsmap);
       result.charsmap = Charsmap(data + blob.offset(), static_cast<uint32_t>(blob.size()));
@@ -70,6 +86,7 @@ Status verify_sequence(Check& check) {
   }
   if (const Status status = verify_forms(check, &tables); status != Status::kOk) return status;
   bool has_charsmap = false;
+  bool drops_text = false;
   for (const fb::Normalizer* rule : stages) {
     const auto kind = rule->kind();
     if ((kind == NormalizerKind::map || kind == NormalizerKind::form) && rule->table() >= tables) {
@@ -78,8 +95,16 @@ Status verify_sequence(Check& check) {
     uint32_t codes[kMaxContent + 1];
     const uint32_t size = codes_of(rule->text(), kMaxContent + 1, codes);
     if (kind == NormalizerKind::replace &&
-        (size > kMaxReplaced || rule->least() > kMaxReplaced || (rule->least() == 0 ? size == 0 : size > 1))) {
+        (size > kMaxReplaced || rule->least() > kMaxReplaced || (rule->least() == 0 ? size == 0 : size > 2))) {
       return check.fail("a normaliser replaces nothing, or more than this version takes", Status::kUnsupported);
+    }
+    if (kind == NormalizerKind::replace && (rule->left() || rule->right())) {
+      const bool empty = rule->content() == nullptr || rule->content()->size() == 0;
+      if (!rule->left() || !rule->right() || rule->least() != 1 || size != 1 || !empty || drops_text) {
+        return check.fail("a normaliser replaces at the ends of texts otherwise than this version does",
+                          Status::kUnsupported);
+      }
+      drops_text = true;
     }
     if (codes_of(rule->content(), kMaxContent + 1, codes) > kMaxContent) {
       return check.fail("a normaliser puts in more than 8 code points", Status::kUnsupported);
@@ -150,17 +175,17 @@ void SequenceStream::copy(const SequenceStream& other) {
   if (queue_size_ > 0) memcpy(queue_, other.queue_ + other.queue_at_, queue_size_ * sizeof(queue_[0]));
 }
 
-/// Whether the first `stages` normalisers make nothing but white space of text[begin, end).
-bool SequenceStream::becomes_white(const NormalSequence& rules, const uint8_t* text, uint32_t begin, uint32_t end,
-                                   uint32_t stages) {
-  SequenceStream stream(rules, text, begin, end, true);
+/// Whether the first `stages` normalisers make nothing but a run of `code` of text[begin, end).
+bool SequenceStream::becomes_run(const NormalSequence& rules, const uint8_t* text, uint32_t begin, uint32_t end,
+                                 uint32_t stages, bool inside, uint32_t code) {
+  SequenceStream stream(rules, text, begin, end, inside);
   while (stream.state_.at < end) {
     Chunk chunk;
     Chunk other;
     stream.read(&chunk);
     stream.process(&chunk, &other, stages, stream.state_.at == end);
     for (uint32_t i = 0; i < chunk.size; ++i) {
-      if (!is_white(chunk.chars[i].code)) return false;
+      if (!is_in_run(chunk.chars[i].code, code)) return false;
     }
   }
   return true;
@@ -183,11 +208,18 @@ uint32_t SequenceStream::stripped_end(const NormalSequence& rules, const uint8_t
         const uint32_t bits = starts.class_of(c.code);
         const bool is_start = (bits & kGoesOn) == 0 || at == begin;
         if (!is_start && (i > 0 || (bits & kExtends) != 0)) continue;
-        if (becomes_white(rules, text, at, end, rules.strips_end - 1)) stop = at;
+        if (becomes_run(rules, text, at, end, rules.strips_end - 1, true, kAnyWhite)) stop = at;
         if (is_start) break;
       }
       if (stop == end) break;
       end = stop;
+    }
+  }
+  if constexpr (is_linked(NormalizerKind::replace)) {
+    if (rules.is_there() && rules.drops_text > 0 && end > begin) {
+      uint32_t behind = 0;
+      const uint32_t of = run_of(*rules.stages->Get(rules.drops_text - 1), &behind);
+      if (becomes_run(rules, text, begin, end, rules.drops_text - 1, false, of)) return begin;
     }
   }
   return end;
@@ -268,7 +300,13 @@ void SequenceStream::apply(uint32_t stage, const Chunk& in, Chunk* out, bool las
       return;
     case NormalizerKind::replace:
       if constexpr (is_linked(NormalizerKind::replace)) {
-        rule.least() > 0 ? replace_runs(rule, in, out, last, &carry) : replace_text(rule, in, out, last, &carry);
+        if (drops_whole(rule)) {  // done beforehand
+          for (uint32_t i = 0; i < in.size; ++i) out->add(in.chars[i]);
+        } else if (rule.least() > 0) {
+          replace_runs(rule, in, out, last, &carry);
+        } else {
+          replace_text(rule, in, out, last, &carry);
+        }
       }
       return;
     case NormalizerKind::strip:  // most of the end is stripped beforehand
@@ -477,11 +515,12 @@ void SequenceStream::replace_text(const fb::Normalizer& rule, const Chunk& in, C
 }
 
 void SequenceStream::replace_runs(const fb::Normalizer& rule, const Chunk& in, Chunk* out, bool last, Carry* carry) {
-  uint32_t text[kMaxReplaced] = {};
-  const uint32_t size = codes_of(rule.text(), 1, text);
+  uint32_t behind = 0;
+  const uint32_t of = run_of(rule, &behind);
+  const bool alone = behind == kAnyWhite;
   // A run is kept until it is long enough; then its length does not matter any more.
   const auto end_run = [&] {
-    if (carry->count >= rule.least()) {
+    if (alone && carry->count >= rule.least()) {
       add_content(rule, carry->kept[(rule.least() - 1) % kMaxReplaced], out);
     } else {
       for (uint32_t k = 0; k < carry->count; ++k) out->add(carry->kept[k % kMaxReplaced]);
@@ -490,9 +529,12 @@ void SequenceStream::replace_runs(const fb::Normalizer& rule, const Chunk& in, C
   };
   for (uint32_t i = 0; i < in.size; ++i) {
     const NormalChar& c = in.chars[i];
-    if (size == 0 ? is_white(c.code) : c.code == text[0]) {
+    if (is_in_run(c.code, of)) {
       if (carry->count < rule.least()) ++carry->count;
       carry->kept[(carry->count - 1) % kMaxReplaced] = c;
+    } else if (!alone && carry->count > 0 && c.code == behind) {
+      add_content(rule, c, out);
+      carry->count = 0;
     } else {
       if (carry->count > 0) end_run();
       out->add(c);

@@ -46,6 +46,7 @@ struct NormalSequence {
   bool changes_edges;   // strips or prepends: the beginning of a text is not plain
   bool blanks;          // a single blank between plain characters stays one
   uint32_t strips_end;  // normalisers up to the last that strips the end
+  uint32_t drops_text;  // normalisers up to the one that drops texts which are one run as a whole
 
   bool is_there() const { return linked::kNormalSequence && stages != nullptr; }
   bool is_plain(uint32_t byte) const {
@@ -73,7 +74,7 @@ class SequenceStream {
     return *this;
   }
 
-  /// Where text[begin, end) ends without what `strip` takes from its end. O(what it takes).
+  /// Where text[begin, end) ends without what `strip` takes from its end, or what drops whole texts. O(what they take).
   static uint32_t stripped_end(const NormalSequence& rules, const uint8_t* text, uint32_t begin, uint32_t end);
 
   /// False at the end of the text; `out` is then untouched.
@@ -102,7 +103,7 @@ class SequenceStream {
   /// What a normaliser keeps for the next chunk.
   struct Carry {
     bool begun = false;                  // strip, prepend: the text's beginning is passed
-    uint32_t count = 0;                  // replace: code points of the run or of `kept`
+    uint32_t count = 0;                  // replace: code points of the run, at most `least` of them, or of `kept`
     NormalChar kept[kMaxReplaced] = {};  // the run's last one, or the beginning of what may be replaced
   };
   struct State {
@@ -126,8 +127,8 @@ class SequenceStream {
   };
   struct Changes;
 
-  static bool becomes_white(const NormalSequence& rules, const uint8_t* text, uint32_t begin, uint32_t end,
-                            uint32_t stages);
+  static bool becomes_run(const NormalSequence& rules, const uint8_t* text, uint32_t begin, uint32_t end,
+                          uint32_t stages, bool inside, uint32_t code);
   void copy(const SequenceStream& other);
   bool next_slow(NormalChar* out);
   void read(Chunk* out);

@@ -79,6 +79,29 @@ TEST(NormalSequence, ReplacesWhiteSpaceByAlternatives) {
   EXPECT_EQ(normalize(lines, "a\nb\n\nc\td").text, "a b  c\td");
 }
 
+/// SeamlessM4T's last steps as transformers 5 saves them, "_" in the place of its mark.
+const Json kMarks = {{{"type", "Replace"}, {"pattern", {{"Regex", R"([\n\r\t])"}}}, {"content", " "}},
+                     {{"type", "Strip"}, {"strip_left", false}, {"strip_right", true}},
+                     {{"type", "Replace"}, {"pattern", {{"Regex", " +_"}}}, {"content", "_"}},
+                     {{"type", "Replace"}, {"pattern", {{"Regex", "^_+$"}}}, {"content", ""}},
+                     kRuns};
+
+TEST(NormalSequence, DropsRunsInFrontOfAMarkAndTextsOfMarks) {
+  SmallTokenizer small(with_normalizers(kMarks));
+  EXPECT_EQ(normalize(small, "a  _b     _ c_").text, "a_b_ c_");
+  EXPECT_EQ(normalize(small, "a    b  c d").text, "a_b_c d");
+  EXPECT_EQ(normalize(small, "__ a").text, "__ a");
+  EXPECT_EQ(normalize(small, " __").text, "");
+  EXPECT_EQ(normalize(small, "\n_ \t_ \n").text, "");
+  EXPECT_EQ(normalize(small, long_text("_", 3000)).text, "");
+  EXPECT_EQ(normalize(small, long_text("_", 3000) + "a").text, long_text("_", 3000) + "a");
+  const Normal got = normalize(small, "a   _b   c");
+  ASSERT_EQ(got.text, "a_b_c");
+  EXPECT_EQ(got.offsets[1].begin, 4u);
+  EXPECT_EQ(got.offsets[1].end, 5u);
+  EXPECT_EQ(got.offsets[3].begin, 8u) << "the run's last code point";
+}
+
 TEST(NormalSequence, NamesWhatIsNotSupported) {
   const auto problems_of = [](const Json& stages) {
     Folder folder;
@@ -93,6 +116,11 @@ TEST(NormalSequence, NamesWhatIsNotSupported) {
       {{{{"type", "Replace"}, {"pattern", {{"Regex", R"(\s{2,}|[\n])"}}}, {"content", "\n"}}}, "normalizer.pattern"},
       {{{{"type", "Replace"}, {"pattern", {{"Regex", R"(\s{2,}|[\na])"}}}, {"content", " "}}}, "normalizer.pattern"},
       {{{{"type", "Replace"}, {"pattern", {{"Regex", R"(ab|[\n])"}}}, {"content", " "}}}, "normalizer.pattern"},
+      {{{{"type", "Replace"}, {"pattern", {{"Regex", " +_"}}}, {"content", "_"}}}, "normalizer.pattern: runs in front"},
+      {{{{"type", "Replace"}, {"pattern", {{"Regex", " +_"}}}, {"content", "_"}}, kMarks[0], kRuns},
+       "normalizer.pattern: runs in front"},
+      {{{{"type", "Replace"}, {"pattern", {{"Regex", "^_+$"}}}, {"content", ""}}}, "normalizer.pattern"},
+      {{kMarks[0], {{"type", "Replace"}, {"pattern", {{"Regex", "^_+$"}}}, {"content", "x"}}}, "normalizer.pattern"},
       {{{{"type", "Replace"}, {"pattern", {{"String", "abcde"}}}, {"content", ""}}}, "longer than the 4 code points"},
       {{{{"type", "Prepend"}, {"prepend", "123456789"}}}, "longer than the 8 code points"},
       {{{{"type", "Precompiled"}, {"precompiled_charsmap", "####"}}}, "normalizer.precompiled_charsmap"},
