@@ -286,7 +286,7 @@ class Assembler {
       const fb::AddedTokenT& token = *out_->added_tokens[i];
       const std::string pattern = token.normalized ? normalize(token.text) : token.text;
       const std::string where = fmt::format("added token {}", shown(token.text));
-      if (!source_.is_wordpiece() && pattern.empty()) {
+      if (!source_.has_bert_words() && pattern.empty()) {
         problem(where, "is nothing once normalised; leave it out or set normalized to false");
         continue;
       }
@@ -296,7 +296,7 @@ class Assembler {
                                    text::kMaxAddedBytes));
         continue;
       }
-      if (source_.is_wordpiece() && std::all_of(pattern.begin(), pattern.end(), [](char c) { return c == ' '; })) {
+      if (source_.has_bert_words() && std::all_of(pattern.begin(), pattern.end(), [](char c) { return c == ' '; })) {
         problem(where, "is blank once normalised; leave it out or set normalized to false");
       } else if (!added.at(token.normalized ? 1 : 0).emplace(pattern, i).second) {
         problem(where, "is the same as another added token once normalised; leave one out");
@@ -319,8 +319,8 @@ class Assembler {
     AddedTexts added = added_texts();
     BpeTables bpe;
     std::vector<uint8_t> split;
-    if (!source_.is_wordpiece()) join_added_texts(added);
-    if (source_.is_bpe() && !source_.has_marks()) split = split_tables();
+    if (!source_.has_bert_words()) join_added_texts(added);
+    if (!source_.rules.empty()) split = split_tables();
     if (source_.has_marks()) take_blanks(in_model);
     if (source_.is_bpe()) bpe = merge_tables(in_model);
     for (size_t id = 0; id < source_.silent.size(); ++id) in_model[id] = in_model[id] && !source_.silent[id];
@@ -335,7 +335,7 @@ class Assembler {
       }
     }
     std::vector<uint8_t> words;
-    if (source_.is_wordpiece()) words = build_word_table(vocabulary, source_.bert.lowercase);
+    if (source_.has_bert_words()) words = build_word_table(vocabulary, source_.bert.lowercase);
     if (source_.is_bpe()) {
       const auto choose = source_.has_marks() ? bpe_words_behind_blanks : bpe_words;
       const TrieKeys all = marked_words(vocabulary, source_.model.traits);
@@ -381,8 +381,8 @@ class Assembler {
     if (source_.is_bpe()) {
       store(Name::merges, bytes_of(bpe.entries.data(), bpe.entries.size() * sizeof(text::MergeEntry)));
       store(Name::pairs, bytes_of(bpe.pairs.data(), bpe.pairs.size() * sizeof(uint32_t)));
-      if (!split.empty()) store(Name::split, std::move(split));
     }
+    if (!split.empty()) store(Name::split, std::move(split));
     if (!forms_.empty()) store(Name::forms, std::move(forms_));
     if (!source_.charsmap.empty()) store(Name::charsmap, bytes_of(source_.charsmap.data(), source_.charsmap.size()));
     if (source_.is_unigram()) store(Name::scores, scores);
@@ -454,7 +454,7 @@ class Assembler {
 
   std::vector<uint8_t> split_tables() {
     try {
-      return compile_split(source_.rules, source_.prefix_words);
+      return compile_split(source_.rules, source_.prefix_words, source_.has_marks());
     } catch (const std::invalid_argument& error) {
       std::string patterns;
       for (const SplitRule& rule : source_.rules) patterns += (patterns.empty() ? "" : ", ") + rule.pattern;
@@ -478,7 +478,7 @@ class Assembler {
       in_model[id] = is == Spelling::Token::kOwn;
       if (is != Spelling::Token::kNone) texts_[id] = bytes;
       if (in_model[id]) tokens[id] = bytes;
-      if (in_model[id] && bytes.size() > text::kMaxBpeToken) {
+      if (in_model[id] && bytes.size() > text::kMaxBpeToken && !source_.is_word_level()) {
         ++source_.unsupported;
         problem("model.vocab", fmt::format("token {} has more than the {} bytes that this version takes", shown(bytes),
                                            text::kMaxBpeToken));

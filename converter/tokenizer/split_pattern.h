@@ -90,8 +90,9 @@ SplitStates compile_found(const PatternNode& pattern, bool drops_matches, bool d
 /// The bytes of runtime/text/split_table.h for rules that are applied one after the other. Throws std::invalid_argument with
 /// the reason for a pattern that does not parse, needs more states or classes than the tables have, or that joins its matches with what
 /// lies between them though it takes more than one code point to know that there is none. `prefix_words`: words of the rules but the
-/// last one get a blank before that splits them. Deterministic.
-std::vector<uint8_t> compile_split(const std::vector<SplitRule>& rules, bool prefix_words = false);
+/// last one get a blank before that splits them. `in_passes`: of version 2 or a later one. Deterministic.
+std::vector<uint8_t> compile_split(const std::vector<SplitRule>& rules, bool prefix_words = false,
+                                   bool in_passes = false);
 /// For a pattern that shares texts out among its matches.
 std::vector<uint8_t> compile_pattern(const std::string& pattern);
 /// For such a pattern, whose matches that begin with a character that the pattern `dropped` matches are left out.

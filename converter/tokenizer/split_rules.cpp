@@ -246,7 +246,7 @@ void append_table(const SplitStates& states, const text::SplitPass* pass, bool p
 
 }  // namespace
 
-std::vector<uint8_t> compile_split(const std::vector<SplitRule>& rules, bool prefix_words) {
+std::vector<uint8_t> compile_split(const std::vector<SplitRule>& rules, bool prefix_words, bool in_passes) {
   std::vector<SplitStates> tables;
   bool lines = false;
   for (const SplitRule& rule : rules) {
@@ -258,7 +258,7 @@ std::vector<uint8_t> compile_split(const std::vector<SplitRule>& rules, bool pre
   if (tables.size() > text::kMaxSplitPasses) throw std::invalid_argument("the splitters in a row are more than 8");
   std::vector<uint8_t> bytes;
   const SplitStates& only = tables.front();
-  const bool passes = tables.size() > 1 || only.first_of_last < only.stride || !only.ends.empty();
+  const bool passes = in_passes || tables.size() > 1 || only.first_of_last < only.stride || !only.ends.empty();
   for (const SplitStates& states : tables) {
     const text::SplitPass pass = {states.first_of_last, &states == &tables.back() ? 0u : 1u};
     const bool prefixes = prefix_words && tables.size() > 1 && &states == &tables[tables.size() - 2];

@@ -148,7 +148,7 @@ bool import_tokenizer(const TokenizerFiles& files, Graph& graph, std::vector<std
   read_tokenizer_config(config, "tokenizer_config.json", source, found);
   if (files.names_tokens) read_added_names(config, source, found);
   source.bert.lowercase = source.bert.lowercase || lowercase;
-  if (lowercase && !source.is_wordpiece()) {
+  if (lowercase && !source.has_bert_words()) {
     ++source.unsupported;
     found.push_back(fmt::format("sentence_bert_config.json: do_lower_case: is supported with WordPiece only; {}",
                                 kWithoutTokenizer));

@@ -3,8 +3,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
-#include <string_view>
 
 #include "tokenizer/split_pattern.h"
 #include "tokenizer/tokenizer.h"
@@ -29,6 +27,8 @@ class Reader {
     Json processor = member(json, "post_processor");
     follow_class(tokenizer_class, config, normalizer, splitter, processor, source_);
     read_model(member(json, "model"));
+    is_bert_ = source_.is_wordpiece() && is_only(normalizer, "normalizers", "BertNormalizer", true) &&
+               is_only(splitter, "pretokenizers", "BertPreTokenizer", false);
     read_normalizer(normalizer);
     read_added_tokens(member(json, "added_tokens"));
     read_pre_tokenizer(splitter);
@@ -101,6 +101,12 @@ class Reader {
     }
     if (found.size() > kMaxParts) problem(where, fmt::format("has more than {} parts", kMaxParts));
     return found;
+  }
+
+  /// Whether the step is of this type alone; or nothing, where it `may_lack`.
+  bool is_only(const Json& json, const char* list, const char* type, bool may_lack) {
+    const std::vector<const Json*> found = parts(json, list, list);
+    return found.empty() ? may_lack : found.size() == 1 && member(*found[0], "type") == type;
   }
 
   void read_model(const Json& model) {
@@ -215,21 +221,7 @@ class Reader {
     types.reserve(found.size());
     for (const Json* step : found) types.push_back(type_of(*step, "normalizer"));
     if (std::find(types.begin(), types.end(), "?") != types.end()) return;
-    if (source_.is_unigram() && types.size() == 1 && types[0] == "BertNormalizer") {
-      unsupported("normalizer.type", types[0], "it with WordPiece only");
-      return;
-    }
-    const bool is_bert = types.size() == 1 && types[0] == "BertNormalizer";
-    if (source_.model.kind == fb::TokenModelKind::wordpiece && !is_bert) {
-      unsupported("normalizer.type", fmt::format("{}", fmt::join(types, ", ")),
-                  "BertNormalizer or none with WordPiece");
-      return;
-    }
-    if (!is_bert) {
-      read_normalizers(found, source_, problems_);
-      return;
-    }
-    if (source_.is_bpe()) {
+    if (!is_bert_) {
       read_normalizers(found, source_, problems_);
       return;
     }
@@ -247,16 +239,10 @@ class Reader {
     for (const Json* step : found) types.push_back(type_of(*step, "pre_tokenizer"));
     if (std::find(types.begin(), types.end(), "?") != types.end()) return;
     const std::string all = types.empty() ? "none" : fmt::format("{}", fmt::join(types, ", "));
-    if (source_.is_unigram()) {
-      read_metaspace(found, all);
-      return;
-    }
-    if (!source_.is_bpe()) {
-      if (all != "BertPreTokenizer") unsupported("pre_tokenizer.type", all, "BertPreTokenizer");
-      return;
-    }
+    if (is_bert_) return;
     if (all.find("Metaspace") != std::string::npos) {
-      set_code_points();
+      if (source_.is_wordpiece()) return unsupported("pre_tokenizer.type", all, "Metaspace with BPE and Unigram");
+      if (source_.is_bpe()) set_code_points();
       if (source_.is_word_level() || !source_.end_suffix.empty() || !source_.inner_prefix.empty()) {
         unsupported("pre_tokenizer.type", all, "Metaspace with BPE without affixes, and with Unigram");
       }
@@ -265,16 +251,19 @@ class Reader {
     }
     // Behind a normaliser that makes marks of all blanks, a split at blanks finds none.
     const bool at_blanks = all == "Split" && member(member(*found[0], "pattern"), "String") == " ";
-    const bool plain = source_.end_suffix.empty() && source_.inner_prefix.empty() && !source_.is_word_level();
+    const bool plain = !source_.is_wordpiece() && source_.end_suffix.empty() && source_.inner_prefix.empty() &&
+                       !source_.is_word_level();
     if ((found.empty() || at_blanks) && plain && take_marking()) {
-      set_code_points();
+      if (source_.is_bpe()) set_code_points();
       source_.splitter.kind = fb::SplitterKind::metaspace;
       source_.splitter.whole = true;
       return;
     }
+    if (source_.is_unigram()) return unsupported("pre_tokenizer.type", all, "Metaspace last with Unigram");
     bool bytes = false;
     read_splitters(found, source_, problems_, &bytes);
-    if (!bytes) set_code_points();
+    if (!bytes && source_.is_bpe()) set_code_points();
+    if (bytes && source_.is_wordpiece()) unsupported("pre_tokenizer.type", all, "ByteLevel with BPE and WordLevel");
     if (bytes && source_.byte_fallback) unsupported("model.byte_fallback", "true", "false with ByteLevel");
   }
 
@@ -295,12 +284,15 @@ class Reader {
   }
 
   void read_metaspace(const std::vector<const Json*>& found, const std::string& all) {
+    const Json& mark = *found.back();
+    const bool at_white = all == "WhitespaceSplit, Metaspace";
+    bool bytes = false;
+    if (found.size() > 1 && !at_white) read_splitters({found.begin(), found.end() - 1}, source_, problems_, &bytes);
     source_.splitter.kind = fb::SplitterKind::metaspace;
-    if (all != "Metaspace" && all != "WhitespaceSplit, Metaspace") {
-      unsupported("pre_tokenizer.type", all, "Metaspace alone or behind WhitespaceSplit");
+    if (bytes || member(mark, "type") != "Metaspace") {
+      unsupported("pre_tokenizer.type", all, "Metaspace behind all others but ByteLevel");
       return;
     }
-    const Json& mark = *found.back();
     if (member(mark, "replacement") != "\u2581") {
       unsupported("pre_tokenizer.replacement", member(mark, "replacement").dump(), "U+2581");
     }
@@ -311,7 +303,7 @@ class Reader {
     }
     source_.splitter.prefix_blank = old ? flag(mark, "add_prefix_space", true, "pre_tokenizer") : scheme != "never";
     source_.splitter.first_only = scheme == "first";
-    source_.splitter.white_words = found.size() > 1;
+    source_.splitter.white_words = at_white;
     source_.splitter.whole = !flag(mark, "split", true, "pre_tokenizer");
   }
 
@@ -377,36 +369,9 @@ class Reader {
 
   void read_trimming(const Json& processor) {
     if (!flag(processor, "trim_offsets", true, "post_processor")) return;
-    if (source_.is_wordpiece()) return;  // its tokens have no blanks at their ends
-    const bool bytes = source_.is_bpe() && !source_.is_of_code_points() && !source_.is_word_level();
-    if (!bytes && !has_blanks_at_ends()) return;
     if (source_.trim_blanks) unsupported("post_processor.trim_offsets", "true twice", "one step that trims");
-    if (!source_.is_bpe() || source_.is_of_code_points()) {
-      unsupported("post_processor.trim_offsets", "true", "it with byte-level BPE only");
-      return;
-    }
     source_.trim_blanks = true;
     source_.trim_prefix = flag(processor, "add_prefix_space", true, "post_processor");
-  }
-
-  /// Whether tokens begin or end with what trim_offsets leaves out: white space, and the letter that stands for a blank among bytes.
-  bool has_blanks_at_ends() const {
-    const auto is_blank = [](const std::string& text) {
-      constexpr std::array<std::string_view, 3> kBlanks = {"\u0120", "\u00a0", "\u3000"};
-      const auto is_white = [](char c) { return c == ' ' || (c >= '\t' && c <= '\r'); };
-      if (text.empty()) return false;
-      bool blank = is_white(text.front()) || is_white(text.back());
-      for (const std::string_view other : kBlanks) {
-        const std::string_view all = text;
-        blank = blank || all.substr(0, other.size()) == other ||
-                (all.size() >= other.size() && all.substr(all.size() - other.size()) == other);
-      }
-      return blank || text.compare(0, 2, "\xE2\x80") == 0;
-    };
-    return std::any_of(source_.vocabulary.begin(), source_.vocabulary.end(),
-                       [&](const auto& token) { return is_blank(token.first); }) ||
-           std::any_of(source_.added.begin(), source_.added.end(),
-                       [&](const AddedSource& token) { return token.lstrip || token.rstrip || is_blank(token.text); });
   }
 
   int32_t read_bert_token(const Json& processor, const char* key, std::string& name) {
@@ -471,6 +436,7 @@ class Reader {
   const std::string& file_;
   TokenizerSource& source_;
   ProblemList& problems_;
+  bool is_bert_ = false;  // BERT's normaliser, or none, and its splitter, before WordPiece
 };
 
 }  // namespace

@@ -85,6 +85,8 @@ struct TokenizerSource {
   bool is_hashed() const { return model.kind == fb::TokenModelKind::hashed; }
   bool is_of_code_points() const { return (model.traits & text::kCodePoints) != 0; }
   bool is_word_level() const { return (model.traits & text::kWordLevel) != 0; }
+  bool has_pattern() const { return splitter.kind == fb::SplitterKind::pattern; }
+  bool has_bert_words() const { return splitter.kind == fb::SplitterKind::bert; }
   bool has_marks() const { return splitter.kind == fb::SplitterKind::metaspace; }
   bool normalizes() const { return bert.clean_text || bert.split_chinese || bert.lowercase || bert.strip_accents; }
   /// token -1: the text of `sequence`; -2: the token `cls`; -3: the token `sep`.

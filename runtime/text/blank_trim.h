@@ -1,4 +1,4 @@
-// Offsets without the blanks with which tokens begin or end, as Hugging Face's byte-level post-processors leave them out.
+// Offsets without the blanks with which tokens begin or end, as Hugging Face's post-processors leave them out.
 #ifndef BANTAM_TEXT_BLANK_TRIM_H_
 #define BANTAM_TEXT_BLANK_TRIM_H_
 
@@ -11,30 +11,44 @@
 namespace bantam::text {
 
 inline bool trims_blanks(const Tables& tables) {
-  return linked::kOffsets && linked::splitter(static_cast<uint32_t>(fb::SplitterKind::pattern)) && tables.trim_blanks;
+  return linked::kOffsets && linked::kTrimmedBlanks && tables.trim_blanks;
 }
 
-/// Whether the code point counts as a blank of an added token: white space, or the letter that stands for a blank among bytes.
+/// Whether the code point counts as a blank: white space, or the letter that stands for a blank among bytes.
 bool is_trimmed(uint32_t code);
 
-/// Takes a token's blanks away from its offsets: `leading` and `trailing` of them, but at most the code points that lie in
-/// *where, of which the text may have fewer or others (prefix_blank). For the token that the sink gets next.
-void trim_blanks(const Tables& tables, const uint8_t* text, uint32_t leading, uint32_t trailing, const TokenSink& sink,
-                 Offset* where);
+/// How many blanks a token begins and ends with. `count` of its code points are added at a time.
+struct EdgeBlanks {
+  uint64_t leading = 0;
+  uint64_t trailing = 0;
+  bool only = true;
 
-/// The same for a token that is bytes[0, size).
-inline void trim_bytes(const Tables& tables, const uint8_t* text, const uint8_t* bytes, uint32_t size,
-                       const TokenSink& sink, Offset* where) {
-  if (bytes[0] != ' ' && bytes[size - 1] != ' ') return;
-  uint32_t leading = 0;
-  while (leading < size && bytes[leading] == ' ') ++leading;
-  uint32_t trailing = 0;
-  while (trailing < size && bytes[size - 1 - trailing] == ' ') ++trailing;
-  trim_blanks(tables, text, leading, trailing, sink, where);
-}
+  void add(bool blank, uint64_t count = 1) {
+    trailing = blank ? trailing + count : 0;
+    only = only && blank;
+    if (only) leading += count;
+  }
+  /// Those of a token that is bytes[0, size), in tables.splitter's words.
+  void add_token(const Tables& tables, const uint8_t* bytes, uint32_t size);
+};
+
+/// Takes a token's blanks away from its offsets: at most the code points that lie in *where, of which the text may have fewer or others
+/// (prefix_blank). For the token that the sink gets next.
+void trim(const Tables& tables, const EdgeBlanks& blanks, const TokenSink& sink, Offset* where);
 
 /// The same for an added token that took the bytes *where: all white space counts, what lstrip and rstrip took as well.
-void trim_added(const Tables& tables, const uint8_t* text, const TokenSink& sink, Offset* where);
+void trim_added(const Tables& tables, const TokenSink& sink, Offset* where);
+
+/// Emits a token of the model's, which lies at `where`.
+inline void emit_known(const Tables& tables, uint32_t id, Offset where, TokenSink* sink) {
+  if (trims_blanks(tables)) {
+    const uint32_t* begin = tables.lexicon.begin;
+    EdgeBlanks blanks;
+    blanks.add_token(tables, tables.lexicon.text + begin[id], begin[id + 1] - begin[id]);
+    trim(tables, blanks, *sink, &where);
+  }
+  sink->emit(id, where.begin, where.end);
+}
 
 }  // namespace bantam::text
 

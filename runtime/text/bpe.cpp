@@ -84,10 +84,9 @@ Status check_merges(Check& check) {
   const auto* entries = reinterpret_cast<const MergeEntry*>(check.data + blob->offset());
   const auto* begin = lexicon_of(check.tokenizer, check.data).begin;
   const bool any_order = linked::kMergesInAnyOrder && (check.tokenizer.model()->traits() & kAnyOrder) != 0;
-  const bool whole = linked::kWordLevel && (check.tokenizer.model()->traits() & kWordLevel) != 0;
   for (uint32_t id = 0; id < count; ++id) {
     const MergeEntry& e = entries[id];
-    if (begin[id + 1] - begin[id] > kMaxBpeToken && (e.rank != kNeverMade || whole)) {
+    if (begin[id + 1] - begin[id] > kMaxBpeToken && e.rank != kNeverMade) {
       return check.fail("a token has more bytes than this build takes", Status::kUnsupported);
     }
     if (e.shorter != kNoToken && e.shorter >= count) return check.fail("a token begins with one that is not there");

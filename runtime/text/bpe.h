@@ -19,6 +19,7 @@
 
 #include <stdint.h>
 
+#include "text/blank_trim.h"
 #include "text/byte_tokens.h"
 #include "text/check.h"
 #include "text/tables.h"
@@ -52,14 +53,10 @@ struct Bpe {
   template <typename Locate>
   static uint32_t encode_part(const Tables& tables, uint32_t* before, const uint8_t* bytes, uint32_t size, bool ends,
                               Locate&& locate, TokenSink* sink) {
-    if (linked::kWordLevel && (tables.traits & kWordLevel) != 0) {
-      return encode_whole(tables, before, bytes, size, ends, locate, sink);
-    }
     if (ends && *before == kNoToken && tables.whole_words) {
       const Match whole = tables.lexicon.longest_of_bytes(bytes, size);
       if (whole.size == size) {
-        const Offset where = locate(0, size);
-        sink->emit(whole.value, where.begin, where.end);
+        emit_known(tables, whole.value, locate(0, size), sink);
         return size;
       }
     }
@@ -72,6 +69,11 @@ struct Bpe {
   /// A whole word.
   template <typename Locate>
   static bool encode_word(const Tables& tables, const uint8_t* bytes, uint32_t size, Locate&& locate, TokenSink* sink) {
+    if (is_word_level(tables)) {
+      const Match whole = tables.lexicon.longest_of_bytes(bytes, size);
+      emit_whole(tables, whole.size == size ? whole.value : kNoToken, locate(0, size), sink);
+      return true;
+    }
     uint32_t before = kNoToken;
     for (uint32_t at = 0; at < size && !sink->is_full();) {
       const bool ends = size - at <= kBpeWindow;
@@ -79,6 +81,15 @@ struct Bpe {
       at += encode_part(tables, &before, bytes + at, ends ? size - at : kBpeWindow, ends, part, sink);
     }
     return true;
+  }
+
+  static bool is_word_level(const Tables& tables) { return linked::kWordLevel && (tables.traits & kWordLevel) != 0; }
+
+  /// Of such tables, a word that is the token `id`; kNoToken: it is unknown, or left out (kSkipUnknown).
+  static void emit_whole(const Tables& tables, uint32_t id, Offset where, TokenSink* sink) {
+    if (id != kNoToken) return emit_known(tables, id, where, sink);
+    if ((tables.traits & kSkipUnknown) != 0) return;
+    sink->emit(static_cast<uint32_t>(tables.unknown_id), where.begin, where.end);
   }
 
   /// The token without the blank that begins it; one that has none goes on with the word before.
@@ -91,27 +102,6 @@ struct Bpe {
  private:
   /// Units of bytes[0, size) up to the first that is no token, or that bytes[size) cuts; *unknown: it is the former.
   static uint32_t known_size(const Tables& tables, const uint8_t* bytes, uint32_t size, bool ends, bool* unknown);
-
-  /// encode_part for words that are a token, or unknown, or left out (kSkipUnknown).
-  template <typename Locate>
-  static uint32_t encode_whole(const Tables& tables, uint32_t* before, const uint8_t* bytes, uint32_t size, bool ends,
-                               Locate&& locate, TokenSink* sink) {
-    const Offset where = locate(0, size);
-    const bool skips = (tables.traits & kSkipUnknown) != 0;
-    if (*before == kUnknownBefore) {
-      if (!skips) sink->set_end(sink->count - 1, where.end);
-      return size;
-    }
-    const Match whole = ends ? tables.lexicon.longest_of_bytes(bytes, size) : Match{0, 0};
-    const bool known = whole.size == size;
-    if (!known && skips) {
-      *before = kUnknownBefore;
-      return size;
-    }
-    sink->emit(known ? whole.value : static_cast<uint32_t>(tables.unknown_id), where.begin, where.end);
-    *before = kUnknownBefore;
-    return size;
-  }
 
   /// encode_part for words whose units may be no tokens: the tokens up to one that is none, or what becomes of that one.
   template <typename Locate>
@@ -130,7 +120,7 @@ struct Bpe {
     if (fuses) {
       sink->set_end(sink->count - 1, where.end);
     } else {
-      emit_unknown(tables, bytes, taken, where, sink);
+      emit_unknown(tables, bytes, taken, where, EdgeBlanks(), sink);
     }
     *before = kUnknownBefore;
     return taken;
@@ -146,10 +136,7 @@ struct Bpe {
       const uint32_t end = cut_here.ends[i];
       if (!ends && i > 0 && end > kBpeWindow / 2) return at;
       *before = cut_here.ids[i];
-      if (*before != kNoToken) {
-        const Offset where = locate(at, end - at);
-        sink->emit(*before, where.begin, where.end);
-      }
+      if (*before != kNoToken) emit_known(tables, *before, locate(at, end - at), sink);
       at = end;
     }
     return at;

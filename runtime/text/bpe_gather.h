@@ -5,21 +5,60 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "text/blank_trim.h"
 #include "text/bpe.h"
 #include "text/normalizer.h"
 #include "text/utf8.h"
 
 namespace bantam::text {
 
+/// The token that a word is, whose bytes come a few at a time.
+class WholeWord {
+ public:
+  explicit WholeWord(const Lexicon& lexicon) : lexicon_(lexicon), base_(lexicon.roots->vocabulary) {}
+
+  void read(const uint8_t* bytes, uint32_t size) {
+    for (uint32_t i = 0; i < size && goes_on_; ++i) {
+      goes_on_ = leaf_ == kNoToken ? step(bytes[i]) : size_ < leaf_size() && leaf_byte(size_) == bytes[i];
+      ++size_;
+    }
+  }
+  /// kNoToken: it is none.
+  uint32_t id() const {
+    if (!goes_on_) return kNoToken;
+    if (leaf_ != kNoToken) return size_ == leaf_size() ? leaf_ : kNoToken;
+    return accepts_ ? lexicon_.value(base_) : kNoToken;
+  }
+
+ private:
+  bool step(uint8_t byte) {
+    const uint32_t c = byte == 0 ? kZeroLabel : byte;
+    const uint32_t unit = lexicon_.units[base_ ^ c];
+    if ((unit & 0xFF) != c || byte >= kZeroLabel) return false;
+    base_ = unit >> kUnitBaseShift;
+    accepts_ = (unit & kUnitAccept) != 0;
+    if ((unit & kUnitLeaf) != 0) leaf_ = base_;
+    return true;
+  }
+  uint32_t leaf_size() const { return lexicon_.begin[leaf_ + 1] - lexicon_.begin[leaf_]; }
+  uint8_t leaf_byte(uint32_t at) const { return lexicon_.text[lexicon_.begin[leaf_] + at]; }
+
+  const Lexicon& lexicon_;
+  uint32_t base_;
+  uint32_t leaf_ = kNoToken;  // the only token that is left
+  uint32_t size_ = 0;
+  bool accepts_ = false;
+  bool goes_on_ = true;
+};
+
 /// A word's bytes and what each came from.
 class BpeGather {
  public:
-  BpeGather(const Tables& tables, const uint8_t* text, TokenSink* sink) : tables_(tables), text_(text), sink_(sink) {}
+  BpeGather(const Tables& tables, TokenSink* sink) : tables_(tables), sink_(sink) {}
 
   /// The code points that `next(&c)` gives, which is false behind the last of them, are a word.
   template <typename Next>
   void encode(Next&& next) {
+    if (Bpe::is_word_level(tables_)) return encode_whole(next);
     uint32_t before = kNoToken;
     size_ = 0;
     NormalChar c = {0, 0, 0};
@@ -36,6 +75,19 @@ class BpeGather {
 
  private:
   static constexpr uint32_t kLongestCode = linked::kWordMarks ? 5 : 4;  // with a mark
+
+  template <typename Next>
+  void encode_whole(Next&& next) {
+    WholeWord word(tables_.lexicon);
+    Offset where = {};
+    bool begun = false;
+    for (NormalChar c = {0, 0, 0}; next(&c); begun = true) {
+      uint8_t bytes[4];
+      word.read(bytes, encode_utf8(c.code, bytes));
+      where = {begun ? where.begin : c.begin, c.end};
+    }
+    if (begun) Bpe::emit_whole(tables_, word.id(), where, sink_);
+  }
 
   /// The mark of a word's beginning or end, where tokens have it, beside `c`.
   void mark(uint32_t which, const NormalChar& c) {
@@ -55,11 +107,7 @@ class BpeGather {
   }
 
   void encode_part(uint32_t* before, bool ends) {
-    const auto locate = [this](uint32_t at, uint32_t size) {
-      Offset where = {from_[at], to_[at + size - 1]};
-      if (trims_blanks(tables_)) trim_bytes(tables_, text_, bytes_ + at, size, *sink_, &where);
-      return where;
-    };
+    const auto locate = [this](uint32_t at, uint32_t size) { return Offset{from_[at], to_[at + size - 1]}; };
     const uint32_t window = size_ < kBpeWindow ? size_ : kBpeWindow;
     const uint32_t done = window == 0 ? 0 : Bpe::encode_part(tables_, before, bytes_, window, ends, locate, sink_);
     size_ -= done;
@@ -69,7 +117,6 @@ class BpeGather {
   }
 
   const Tables& tables_;
-  const uint8_t* text_;
   TokenSink* sink_;
   uint32_t size_ = 0;
   uint8_t bytes_[kBpeWindow + kLongestCode];

@@ -7,9 +7,9 @@
 namespace bantam::text {
 namespace {
 
-void emit_added(const Tables& tables, const uint8_t* text, const AddedMatch& match, TokenSink* sink) {
+void emit_added(const Tables& tables, const AddedMatch& match, TokenSink* sink) {
   Offset where = {match.begin, match.end};
-  if (trims_blanks(tables)) trim_added(tables, text, *sink, &where);
+  if (trims_blanks(tables)) trim_added(tables, *sink, &where);
   sink->emit(match.token->id(), where.begin, where.end);
 }
 
@@ -108,12 +108,13 @@ void write(const Tables& tables, const Text texts[2], bool pair, bool add_specia
 void encode_text(const Tables& tables, Text text, TokenSink* sink) {
   const uint8_t* bytes = reinterpret_cast<const uint8_t*>(text.data);
   const uint32_t size = static_cast<uint32_t>(text.size);
+  sink->text = bytes;
   AddedSearch search(tables, bytes, size);
   uint32_t done = 0;
   AddedMatch match;
   while (!sink->is_full() && search.next(&match)) {
     if (done < match.begin) encode_piece(tables, bytes, done, match.begin, sink);
-    emit_added(tables, bytes, match, sink);
+    emit_added(tables, match, sink);
     done = match.end;
   }
   if (done < size) encode_piece(tables, bytes, done, size, sink);

@@ -5,6 +5,9 @@
 #include "linked.h"
 #include "text/normal_added.h"
 #include "text/utf8.h"
+#if BANTAM_IF_LINKED(SplitPasses)
+#include "text/split_passes.h"
+#endif
 #if BANTAM_IF_LINKED(token_model_bpe)
 #include "text/bpe.h"
 #include "text/bpe_gather.h"
@@ -177,7 +180,7 @@ class PlainWords {
 /// Pieces for byte pair encoding: as encode_gathered.
 uint32_t encode_gathered_bpe(const Tables& tables, const uint8_t* text, Words words, uint32_t at, uint32_t end,
                              TokenSink* sink) {
-  BpeGather word(tables, text, sink);
+  BpeGather word(tables, sink);
   while (!sink->is_full() && words.begin()) {
     word.encode([&words](NormalChar* c) { return words.next(c); });
     uint32_t position = 0;
@@ -245,8 +248,32 @@ uint32_t encode_gathered(const Tables& tables, const uint8_t* text, Words words,
 #endif
 }
 
+#if BANTAM_IF_LINKED(SplitPasses)
+/// Code points that other splitters cut into words, each of which is a piece for this one.
+void encode_passes(const Tables& tables, const uint8_t* text, CountedStream stream, uint32_t begin, uint32_t end,
+                   TokenSink* sink) {
+  Passes passes(tables.split_passes);
+  Reserve reserve(uint64_t{end - begin} * kMaxSplitPasses);
+  uint32_t skipped = 0;
+  while (const uint32_t length = inner_length(&passes, stream, &reserve, &skipped)) {
+    NormalChar c;
+    for (; skipped > 0; --skipped) stream.next(&c);
+    encode_gathered(tables, text, Words(tables, stream.stream(), length), begin, end, sink);
+    for (uint32_t i = 0; i < length; ++i) stream.next(&c);
+    for (uint32_t i = 0; i < passes.count; ++i) passes.ends[i] -= length;
+    if (sink->is_full()) return;
+  }
+}
+#endif
+
 /// A piece without added tokens.
 void encode_plain(const Tables& tables, const uint8_t* text, uint32_t begin, uint32_t end, TokenSink* sink) {
+#if BANTAM_IF_LINKED(SplitPasses)
+  if (is_in_passes(tables)) {
+    const SequenceStream stream(tables.sequence, text, begin, end, false);
+    return encode_passes(tables, text, {stream, CountedStream::kAll}, begin, end, sink);
+  }
+#endif
   const PlainWords words(tables, text, begin, end, sink);
   for (uint32_t at = begin; at < end && !sink->is_full();) {
     at = words.encode(at);
@@ -268,7 +295,17 @@ Status MetaspaceSplitter::verify(Check& check) {
     return check.fail("metaspace goes with unigram models and byte pairs of code points, not with BERT's normaliser",
                       Status::kUnsupported);
   }
-  return Status::kOk;
+  const fb::Blob* split = find_blob(check.tokenizer, fb::BlobName::split);
+  if (split == nullptr) return Status::kOk;
+#if BANTAM_IF_LINKED(SplitPasses)
+  if constexpr (linked::kSplitPasses) {
+    const Status status = verify_split(check, fb::BlobName::split, kMaxSplitPasses);
+    if (status != Status::kOk) return status;
+    if (reinterpret_cast<const SplitHeader*>(check.data + split->offset())->version != kSplitVersion) return status;
+    return check.fail("the table of the split before metaspace does not say whether others follow");
+  }
+#endif
+  return check.fail("splitters before metaspace are not linked", Status::kOpNotLinked);
 }
 
 void MetaspaceSplitter::encode_piece(const Tables& tables, const uint8_t* text, uint32_t begin, uint32_t end,
@@ -277,6 +314,9 @@ void MetaspaceSplitter::encode_piece(const Tables& tables, const uint8_t* text, 
   if constexpr (linked::kNormalizedTokens) {
     if (has_normal_added(tables)) {
       const auto stretch = [&](const SequenceStream& stream, uint64_t count) {
+#if BANTAM_IF_LINKED(SplitPasses)
+        if (is_in_passes(tables)) return encode_passes(tables, text, {stream, count}, begin, end, sink);
+#endif
         encode_gathered(tables, text, Words(tables, stream, count), begin, end, sink);
       };
       const auto plain = [&] { encode_plain(tables, text, begin, end, sink); };

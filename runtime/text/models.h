@@ -48,13 +48,6 @@ inline bool is_executed(fb::TokenModelKind kind) {
   return false;
 }
 
-/// The word bytes[0, size) to tokens; bytes[size] is 0. `locate(at, size)` gives the offsets of the part bytes[at, at + size).
-/// False, and nothing emitted, for a word that is the unknown token.
-template <typename Locate>
-bool encode_word(const Tables& tables, const uint8_t* bytes, uint32_t size, Locate&& locate, TokenSink* sink) {
-  return with_model(tables.model, [&](auto model) { return model.encode_word(tables, bytes, size, locate, sink); });
-}
-
 }  // namespace bantam::text
 
 #endif  // BANTAM_TEXT_MODELS_H_

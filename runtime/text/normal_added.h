@@ -56,23 +56,16 @@ struct PassedBlanks {
 /// trim_added for a match of `chars` code points, `first` and what `behind` has next, of which the token took those from number
 /// `skipped` on, `before` blanks and `after` blanks.
 template <typename Stream>
-void trim_match(const Tables& tables, const uint8_t* text, const NormalChar& first, Stream behind, uint32_t chars,
-                uint64_t skipped, uint64_t before, uint64_t after, const TokenSink& sink, Offset* where) {
-  uint64_t leading = before;
-  uint64_t trailing = before;
-  bool only_blanks = true;
+void trim_match(const Tables& tables, const NormalChar& first, Stream behind, uint32_t chars, uint64_t skipped,
+                uint64_t before, uint64_t after, const TokenSink& sink, Offset* where) {
+  EdgeBlanks blanks;
+  blanks.add(true, before);
   NormalChar c = first;
   for (uint32_t i = 0; i < chars && (i == 0 || behind.next(&c)); ++i) {
-    if (i < skipped) continue;
-    const bool blank = is_trimmed(c.code);
-    trailing = blank ? trailing + 1 : 0;
-    only_blanks = only_blanks && blank;
-    if (only_blanks) ++leading;
+    if (i >= skipped) blanks.add(is_trimmed(c.code));
   }
-  if (only_blanks) leading += after;
-  trailing += after;
-  const auto count = [](uint64_t blanks) { return static_cast<uint32_t>(blanks < UINT32_MAX ? blanks : UINT32_MAX); };
-  if (leading + trailing > 0) trim_blanks(tables, text, count(leading), count(trailing), sink, where);
+  blanks.add(true, after);
+  trim(tables, blanks, sink, where);
 }
 
 /// What `stream` has left of a piece of text to tokens. Added ones are found here; of the rest `words` is told:
@@ -81,7 +74,7 @@ void trim_match(const Tables& tables, const uint8_t* text, const NormalChar& fir
 ///                                      encoded before the next token, or are the last
 ///   restart(stream, index)             code point number `index` comes next, at which `stream` stands
 template <typename Stream, typename Words>
-void encode_with_added(const Tables& tables, const uint8_t* text, Stream stream, Words* words, TokenSink* sink) {
+void encode_with_added(const Tables& tables, Stream stream, Words* words, TokenSink* sink) {
   const Lexicon& lexicon = tables.lexicon;
   uint64_t index = 0;        // of the next normalised code point
   uint64_t quiet_until = 0;  // within a match that was discarded
@@ -140,7 +133,7 @@ void encode_with_added(const Tables& tables, const uint8_t* text, Stream stream,
               const uint64_t skipped = begin < index ? 0 : begin - index;
               const uint64_t after = begin < quiet_until ? floor - quiet_until : floor - begin;
               const uint64_t before = begin < index ? index - begin : 0;
-              trim_match(tables, text, c, stream, match.chars, skipped, before, after, *sink, &where);
+              trim_match(tables, c, stream, match.chars, skipped, before, after, *sink, &where);
             }
             sink->emit(token.id(), where.begin, where.end);
           }
@@ -168,22 +161,23 @@ void encode_with_added(const Tables& tables, const uint8_t* text, Stream stream,
   words->flush(floor, index, true);
 }
 
-/// A stream of which so many code points are taken, or all. Images without such added tokens take all.
+/// A stream of which so many code points are taken, or all. Images without such added tokens, and marks behind other splitters, take all.
 class CountedStream {
  public:
   static constexpr uint64_t kAll = UINT64_MAX;
+  static constexpr bool kCounts = linked::kNormalizedTokens || linked::kSplitPasses;
 
   CountedStream(const SequenceStream& stream, uint64_t left) : stream_(stream), left_(left) {}
 
   bool next(NormalChar* out) {
-    if constexpr (linked::kNormalizedTokens) {
+    if constexpr (kCounts) {
       if (left_ == 0) return false;
       if (left_ != kAll) --left_;
     }
     return stream_.next(out);
   }
   /// Where it is counted, what follows may not be read in place.
-  bool is_counted() const { return linked::kNormalizedTokens && left_ != kAll; }
+  bool is_counted() const { return kCounts && left_ != kAll; }
   const SequenceStream& stream() const { return stream_; }
 
  private:
@@ -229,7 +223,7 @@ void encode_stretches(const Tables& tables, const uint8_t* text, uint32_t begin,
                       Whole whole, TokenSink* sink) {
   const SequenceStream stream(tables.sequence, text, begin, end, false);
   Stretches<Stretch, Whole> words(stream, stretch, whole);
-  encode_with_added(tables, text, stream, &words, sink);
+  encode_with_added(tables, stream, &words, sink);
 }
 #endif
 

@@ -2,16 +2,15 @@
 
 #include <string.h>
 
-#include "text/blank_trim.h"
-#include "text/bpe.h"
-#include "text/bpe_gather.h"
 #include "text/normal_added.h"
-#include "text/split_search.h"
+#include "text/split_passes.h"
 #include "text/utf8.h"
+#include "text/word_gather.h"
 
 namespace bantam::text {
 namespace {
 
+#if BANTAM_IF_LINKED(token_model_bpe)
 /// Where the word that begins at text[begin) ends, begin < end; 0: what is not UTF-8, or may be changed by normalisers, was
 /// met before that was known, or follows. *seen: the state that saw the end.
 template <typename Split>
@@ -61,9 +60,6 @@ uint32_t word_end(const Tables& tables, const Split& split, const uint8_t* text,
   return stop < end && rules.is_there() && !rules.is_plain(text[stop]) ? 0 : stop;
 }
 
-/// Whether the table leaves text out, or further ones split its words.
-bool is_in_passes(const Tables& tables) { return linked::kSplitPasses && tables.split_passes != nullptr; }
-
 /// The words of a text that is read in place.
 class InPlace {
  public:
@@ -80,8 +76,7 @@ class InPlace {
     const uint8_t* bytes = text_ + begin;
     if (marks()) return encode_marked(begin, size);
     Bpe::encode_word(
-        tables_, bytes, size,
-        [&](uint32_t at, uint32_t length) { return locate(begin + at, length, bytes + at, length); }, sink_);
+        tables_, bytes, size, [&](uint32_t at, uint32_t length) { return locate(begin + at, length); }, sink_);
   }
 
   /// Most bytes of a word for encode().
@@ -105,7 +100,7 @@ class InPlace {
       uint32_t last = at + length - lead;
       if (last > size) last = size;
       if (last <= first) last = first + 1;
-      return locate(begin + first, last - first, bytes + at, length);
+      return locate(begin + first, last - first);
     };
     Bpe::encode_word(tables_, bytes, lead + size + tail, where, sink_);
   }
@@ -124,19 +119,16 @@ class InPlace {
     if (slot.low != word.low || slot.high != word.high || slot.id >= tables_.lexicon.vocab_size || word.low == 0) {
       return false;
     }
-    Offset where = {begin, begin + size};
-    if (trims_blanks(tables_)) trim_bytes(tables_, text_, bytes, size, *sink_, &where);
-    sink_->emit(slot.id, where.begin, where.end);
+    emit_known(tables_, slot.id, {begin, begin + size}, sink_);
     return true;
   }
 
-  /// Of token[0, length), which stands for text[begin, begin + size). Part of a character has the offsets of all of it.
-  Offset locate(uint32_t begin, uint32_t size, const uint8_t* token, uint32_t length) const {
+  /// Of text[begin, begin + size). Part of a character has the offsets of all of it.
+  Offset locate(uint32_t begin, uint32_t size) const {
     Offset where = {begin, begin + size};
     if constexpr (!linked::kOffsets) return where;
     while (where.begin > 0 && goes_on_code(text_[where.begin])) --where.begin;
     while (where.end < end_ && goes_on_code(text_[where.end])) ++where.end;
-    if (trims_blanks(tables_)) trim_bytes(tables_, text_, token, length, *sink_, &where);
     return where;
   }
 
@@ -145,6 +137,7 @@ class InPlace {
   const uint32_t end_;
   TokenSink* sink_;
 };
+#endif
 
 /// The code points of a piece of text, with a blank before the first if `prefix`.
 class Characters {
@@ -176,21 +169,6 @@ class Characters {
   NormalChar prefix_ = {0, 0, 0};
 };
 
-/// The tables that split words again, one after the other, and where the word of each ends.
-struct Passes {
-  uint32_t count = 0;
-  SplitPassTable tables[kMaxSplitPasses];
-  uint32_t ends[kMaxSplitPasses] = {};
-
-  explicit Passes(const uint8_t* table) {
-    for (bool more = true; more && count < kMaxSplitPasses; ++count) {
-      tables[count] = SplitPassTable(table);
-      more = split_pass(table).more != 0;
-      table += split_pass_size(*reinterpret_cast<const SplitHeader*>(table));
-    }
-  }
-};
-
 /// Whether words get blanks before the last table splits them.
 bool prefixes_words(const Tables& tables) {
   if (!linked::kSplitPrefix || !is_in_passes(tables)) return false;
@@ -198,43 +176,15 @@ bool prefixes_words(const Tables& tables) {
   return passes.count > 1 && passes.tables[passes.count - 2].prefixes;
 }
 
-/// How many code points the next word has that every table leaves in the text, *skipped those before it; 0 at the end.
-/// `left`: code points of each table's word that lie ahead.
-uint32_t inner_length(Passes* passes, Characters stream, Reserve* reserve, uint32_t* skipped) {
-  *skipped = 0;
-  for (uint32_t pass = 0; pass < passes->count;) {
-    uint32_t& left = passes->ends[pass];
-    if (left > 0) {
-      ++pass;
-      continue;
-    }
-    const SplitPassTable& split = passes->tables[pass];
-    const uint32_t most = pass == 0 ? UINT32_MAX : passes->ends[pass - 1];
-    SeenWord seen;
-    left = word_length<SearchedSplit>(split, stream, most, reserve, &seen);
-    if (left == 0) return 0;
-    if (!split.leaves_out(seen.lead, seen.state)) continue;
-    NormalChar c;
-    const uint32_t size = left;
-    for (uint32_t i = 0; i < size; ++i) stream.next(&c);
-    for (uint32_t i = 0; i <= pass; ++i) passes->ends[i] -= size;
-    *skipped += size;
-    pass = 0;
-  }
-  return passes->ends[passes->count - 1];
-}
-
 /// encode_gathered for tables that leave text out or split words again.
-uint32_t encode_passes(const Tables& tables, const uint8_t* text, Characters stream, uint32_t end, Reserve* reserve,
-                       TokenSink* sink) {
-  BpeGather word(tables, text, sink);
+uint32_t encode_passes(const Tables& tables, Characters stream, uint32_t end, Reserve* reserve, TokenSink* sink) {
   Passes passes(tables.split_passes);
   uint32_t skipped = 0;
   while (const uint32_t length = inner_length(&passes, stream, reserve, &skipped)) {
     NormalChar c;
     for (; skipped > 0; --skipped) stream.next(&c);
     uint32_t left = length;
-    word.encode([&](NormalChar* out) { return left-- > 0 && stream.next(out); });
+    gather_word(tables, sink, [&](NormalChar* out) { return left-- > 0 && stream.next(out); });
     for (uint32_t i = 0; i < passes.count; ++i) passes.ends[i] -= length;
     if (passes.ends[0] == 0 && stream.is_settled()) return stream.position();
     if (sink->is_full()) break;
@@ -266,9 +216,8 @@ class PrefixedWord {
 };
 
 /// encode_passes where words get blanks before the last table splits them.
-uint32_t encode_prefixed(const Tables& tables, const uint8_t* text, Characters stream, uint32_t end, Passes passes,
-                         Reserve* reserve, TokenSink* sink) {
-  BpeGather word(tables, text, sink);
+uint32_t encode_prefixed(const Tables& tables, Characters stream, uint32_t end, Passes passes, Reserve* reserve,
+                         TokenSink* sink) {
   const SplitPassTable last = passes.tables[--passes.count];
   uint32_t skipped = 0;
   while (const uint32_t length = inner_length(&passes, stream, reserve, &skipped)) {
@@ -277,7 +226,7 @@ uint32_t encode_prefixed(const Tables& tables, const uint8_t* text, Characters s
     PrefixedWord rest(stream, length);
     SeenWord seen;
     while (uint32_t left = word_length<SearchedSplit>(last, rest, UINT32_MAX, reserve, &seen)) {
-      word.encode([&](NormalChar* out) { return left-- > 0 && rest.next(out); });
+      gather_word(tables, sink, [&](NormalChar* out) { return left-- > 0 && rest.next(out); });
     }
     for (uint32_t i = 0; i < length; ++i) stream.next(&c);
     for (uint32_t i = 0; i < passes.count; ++i) passes.ends[i] -= length;
@@ -287,19 +236,17 @@ uint32_t encode_prefixed(const Tables& tables, const uint8_t* text, Characters s
 }
 
 /// Words that cannot be read in place, until one can again. Returns where that is.
-uint32_t encode_characters(const Tables& tables, const uint8_t* text, Characters stream, uint32_t end, Reserve* reserve,
-                           TokenSink* sink) {
+uint32_t encode_characters(const Tables& tables, Characters stream, uint32_t end, Reserve* reserve, TokenSink* sink) {
   if (is_in_passes(tables)) {
     if (linked::kSplitPrefix && prefixes_words(tables)) {
-      return encode_prefixed(tables, text, stream, end, Passes(tables.split_passes), reserve, sink);
+      return encode_prefixed(tables, stream, end, Passes(tables.split_passes), reserve, sink);
     }
-    return encode_passes(tables, text, stream, end, reserve, sink);
+    return encode_passes(tables, stream, end, reserve, sink);
   }
-  BpeGather word(tables, text, sink);
   SeenWord seen;
   while (const uint32_t length = word_length(tables.split, stream, UINT32_MAX, reserve, &seen)) {
     uint32_t left = length;
-    word.encode([&](NormalChar* c) { return left-- > 0 && stream.next(c); });
+    gather_word(tables, sink, [&](NormalChar* c) { return left-- > 0 && stream.next(c); });
     if (stream.is_settled() || sink->is_full()) return stream.position();
   }
   return end;
@@ -309,9 +256,10 @@ uint32_t encode_characters(const Tables& tables, const uint8_t* text, Characters
 uint32_t encode_gathered(const Tables& tables, const uint8_t* text, uint32_t begin, uint32_t end, bool inside,
                          bool prefix, Reserve* reserve, TokenSink* sink) {
   const Characters stream(tables, text, begin, end, inside, prefix);
-  return encode_characters(tables, text, stream, end, reserve, sink);
+  return encode_characters(tables, stream, end, reserve, sink);
 }
 
+#if BANTAM_IF_LINKED(token_model_bpe)
 /// encode_piece for tables that leave text out or split words again, from text[at) on.
 void encode_in_passes(const Tables& tables, const uint8_t* text, uint32_t begin, uint32_t at, uint32_t end,
                       InPlace* words, Reserve* reserve, TokenSink* sink) {
@@ -342,9 +290,9 @@ void encode_in_passes(const Tables& tables, const uint8_t* text, uint32_t begin,
   }
 }
 
-/// A piece without added tokens.
-void encode_plain(const Tables& tables, const uint8_t* text, uint32_t begin, uint32_t end, Reserve* reserve,
-                  TokenSink* sink) {
+/// encode_plain as far as words may be read in place.
+void encode_in_place(const Tables& tables, const uint8_t* text, uint32_t begin, uint32_t end, Reserve* reserve,
+                     TokenSink* sink) {
   InPlace words(tables, text, end, sink);
   uint32_t at = begin;
   // Normalisers may take the blank away that stands there.
@@ -368,6 +316,18 @@ void encode_plain(const Tables& tables, const uint8_t* text, uint32_t begin, uin
     }
   }
 }
+#endif
+
+/// A piece without added tokens.
+void encode_plain(const Tables& tables, const uint8_t* text, uint32_t begin, uint32_t end, Reserve* reserve,
+                  TokenSink* sink) {
+#if BANTAM_IF_LINKED(token_model_bpe)
+  if (reads_in_place(tables)) return encode_in_place(tables, text, begin, end, reserve, sink);
+#endif
+  for (uint32_t at = begin; at < end && !sink->is_full();) {
+    at = encode_gathered(tables, text, at, end, at > begin, at == begin && tables.prefix_blank, reserve, sink);
+  }
+}
 
 }  // namespace
 
@@ -375,8 +335,9 @@ Status PatternSplitter::verify(Check& check) {
   const auto* normalizers = check.tokenizer.normalizers();
   const bool bert =
       normalizers != nullptr && normalizers->size() > 0 && normalizers->Get(0)->kind() == fb::NormalizerKind::bert;
-  if (check.tokenizer.model()->kind() != fb::TokenModelKind::bpe || bert) {
-    return check.fail("words by a pattern go with byte pair encoding, and not with BERT's normaliser",
+  const fb::TokenModelKind kind = check.tokenizer.model()->kind();
+  if ((kind != fb::TokenModelKind::bpe && kind != fb::TokenModelKind::wordpiece) || bert) {
+    return check.fail("words by a pattern go with byte pair encoding and WordPiece, and not with BERT's normaliser",
                       Status::kUnsupported);
   }
   return verify_split(check, fb::BlobName::split, linked::kSplitPasses ? kMaxSplitPasses : 1);
@@ -391,7 +352,7 @@ void PatternSplitter::encode_piece(const Tables& tables, const uint8_t* text, ui
   if constexpr (linked::kNormalizedTokens) {
     if (has_normal_added(tables)) {
       const auto stretch = [&](const SequenceStream& stream, uint64_t count) {
-        encode_characters(tables, text, Characters({stream, count}, tables.prefix_blank), end, &reserve, sink);
+        encode_characters(tables, Characters({stream, count}, tables.prefix_blank), end, &reserve, sink);
       };
       return encode_stretches(tables, text, begin, end, stretch, plain, sink);
     }

@@ -65,6 +65,10 @@ Tables::Tables(const fb::Tokenizer& tokenizer, const uint8_t* data)
     rules.map.end = data + map.offset() + map.size();
   }
   splitter = tokenizer.splitters()->Get(0)->kind();
+  if constexpr (linked::kTrimmedBlanks) {
+    trim_blanks = tokenizer.trim_blanks();
+    trim_prefix = tokenizer.trim_prefix();
+  }
 #if BANTAM_IF_LINKED(splitter_pattern)
   if (linked::splitter(static_cast<uint32_t>(fb::SplitterKind::pattern)) && splitter == fb::SplitterKind::pattern) {
     const uint8_t* table = data + find_blob(tokenizer, fb::BlobName::split)->offset();
@@ -74,8 +78,6 @@ Tables::Tables(const fb::Tokenizer& tokenizer, const uint8_t* data)
       split_passes = passes ? table : nullptr;
     }
     prefix_blank = tokenizer.splitters()->Get(0)->prefix_blank();
-    trim_blanks = tokenizer.trim_blanks();
-    trim_prefix = tokenizer.trim_prefix();
   }
 #endif
   constexpr bool kUnigram = linked::token_model(static_cast<uint32_t>(fb::TokenModelKind::unigram));
@@ -100,6 +102,10 @@ Tables::Tables(const fb::Tokenizer& tokenizer, const uint8_t* data)
   if constexpr (kUnigram) scores = {nullptr, false, 0};
 #endif
   if (linked::splitter(static_cast<uint32_t>(fb::SplitterKind::metaspace)) && splitter == fb::SplitterKind::metaspace) {
+    if constexpr (linked::kSplitPasses) {
+      const fb::Blob* table = find_blob(tokenizer, fb::BlobName::split);
+      split_passes = table == nullptr ? nullptr : data + table->offset();
+    }
     const fb::Splitter& rules_of_words = *tokenizer.splitters()->Get(0);
     metaspace = {rules_of_words.prefix_blank(), rules_of_words.first_only(), rules_of_words.white_words(),
                  rules_of_words.whole()};

@@ -13,7 +13,7 @@
 #if BANTAM_IF_LINKED(normalizer_any) || BANTAM_IF_LINKED(splitter_pattern) || BANTAM_IF_LINKED(splitter_metaspace)
 #include "text/normal_sequence.h"
 #endif
-#if BANTAM_IF_LINKED(splitter_pattern)
+#if BANTAM_IF_LINKED(splitter_pattern) || BANTAM_IF_LINKED(SplitPasses)
 #include "text/split_table.h"
 #endif
 #if BANTAM_IF_LINKED(token_model_bpe)
@@ -82,13 +82,14 @@ struct Tables {
   int32_t unknown_id = -1;
   const AddedTokens* added = nullptr;
 
+  bool trim_blanks = false;
+  bool trim_prefix = false;
+
   // pattern
 #if BANTAM_IF_LINKED(splitter_pattern)
   SplitTable split;
 #endif
   bool prefix_blank = false;
-  bool trim_blanks = false;
-  bool trim_prefix = false;
   // bpe
 #if BANTAM_IF_LINKED(token_model_bpe)
   MergeTable merges;
@@ -96,7 +97,7 @@ struct Tables {
   bool whole_words = false;
   // Those from here on and `sequence` are without a value where nothing that reads them is linked.
   uint32_t traits;              // bpe
-  const uint8_t* split_passes;  // pattern: the blob `split`, where it says how words are split again; else null
+  const uint8_t* split_passes;  // pattern, metaspace: the blob `split`, where it says how words are split again; else null
   const uint32_t* of_byte;      // bpe, unigram: the tokens of bytes; null: there are none
   // metaspace, unigram
   MetaspaceRules metaspace;

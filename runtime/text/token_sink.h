@@ -13,6 +13,7 @@ namespace bantam::text {
 struct TokenSink {
   int32_t* ids = nullptr;     // null: count only
   Offset* offsets = nullptr;  // may be null
+  const uint8_t* text = nullptr;
   uint32_t first = 0;
   uint32_t room = 0;
   uint32_t stop = 0xFFFFFFFF;  // no more tokens are needed once so many were counted

@@ -8,6 +8,7 @@
 
 #include <stdint.h>
 
+#include "text/blank_trim.h"
 #include "text/byte_tokens.h"
 #include "text/check.h"
 #include "text/tables.h"
@@ -47,9 +48,11 @@ struct Unigram {
       const uint32_t end = here.ends[i];
       const Offset where = locate(at, end - at);
       if (known) {
-        sink->emit(here.ids[i], where.begin, where.end);
+        emit_known(tables, here.ids[i], where, sink);
       } else {
-        emit_unknown(tables, bytes + at, end - at, where, sink);
+        EdgeBlanks blanks;
+        if (trims_blanks(tables)) blanks.add_token(tables, bytes + at, end - at);
+        emit_unknown(tables, bytes + at, end - at, where, blanks, sink);
       }
       at = end;
     }

@@ -128,23 +128,25 @@ class LongWord {
     });
     if (id != kNoToken) {
       end_unknown();
-      sink_->emit(id, first.begin, c.end);
+      emit_known(tables_, id, {first.begin, c.end}, sink_);
       return;
     }
     if (!is_unknown_) {
       unknown_ = {first.begin, c.end};
+      unknown_blanks_ = {};
       unknown_count_ = sink_->count;
     }
     is_unknown_ = true;
     unknown_.end = c.end;
-    if (tables_.of_byte != nullptr) emit_unknown(tables_, bytes, got, unknown_, sink_);
+    if (trims_blanks(tables_)) unknown_blanks_.add_token(tables_, bytes, got);
+    if (tables_.of_byte != nullptr) emit_unknown(tables_, bytes, got, unknown_, unknown_blanks_, sink_);
   }
 
   void end_unknown() {
     if (!is_unknown_) return;
     is_unknown_ = false;
     if (tables_.of_byte == nullptr) {
-      emit_unknown(tables_, nullptr, 0, unknown_, sink_);
+      emit_unknown(tables_, nullptr, 0, unknown_, unknown_blanks_, sink_);
     } else {
       sink_->set_end(unknown_count_, unknown_.end);
     }
@@ -163,6 +165,7 @@ class LongWord {
   bool ended_ = false;
   bool is_unknown_ = false;
   Offset unknown_ = {};
+  EdgeBlanks unknown_blanks_;
   uint32_t unknown_count_ = 0;  // tokens before it
   Slot slots_[kSlots] = {};
   uint8_t bytes_[2 * kMaxUnigramToken + 4];

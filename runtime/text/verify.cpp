@@ -43,6 +43,9 @@ class Verifier {
     for (const int32_t id : {t_.pad_id(), t_.cls_id(), t_.sep_id(), t_.mask_id()}) {
       if (id != -1 && !check_.is_id(id)) return check_.fail("a special id is not a token");
     }
+    if (linked::kOffsets && !linked::kTrimmedBlanks && t_.trim_blanks()) {
+      return check_.fail("offsets without blanks are not linked", Status::kOpNotLinked);
+    }
     if (const Status status = check_kinds(); status != Status::kOk) return status;
     if (const Status status = check_hidden(); status != Status::kOk) return status;
     if (const Status status = check_blobs(); status != Status::kOk) return status;

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "linked.h"
-#include "text/models.h"
 #include "text/utf8.h"
 #if !defined(BANTAM_FIRMWARE)
 #include "text/ascii_block.h"
@@ -114,7 +113,7 @@ class Batch {
     for (uint32_t i = 0; i < size; ++i) word[i] = from[i] >= 'A' && from[i] <= 'Z' ? from[i] | fold : from[i];
     word[size] = 0;
     const auto locate = [begin](uint32_t at, uint32_t length) { return Offset{begin + at, begin + at + length}; };
-    if (size > tables_.max_word_chars || !encode_word(tables_, word, size, locate, sink)) {
+    if (size > tables_.max_word_chars || !WordPiece::encode_word(tables_, word, size, locate, sink)) {
       sink->emit(static_cast<uint32_t>(tables_.unknown_id), begin, begin + size);
     }
   }
@@ -167,38 +166,6 @@ struct AddedWords {
 
 }  // namespace
 
-void WordBuffer::append(const NormalChar& c) {
-  if (linked::kOffsets && chars_ == 0) begin_ = c.begin;
-  if (linked::kOffsets) end_ = c.end;
-  if (chars_ < tables_.max_word_chars) {
-    from_.add(chars_, c);
-    size_ += encode_utf8(c.code, bytes_ + size_);
-    ++chars_;
-  } else {
-    chars_ = tables_.max_word_chars + 1;
-  }
-}
-
-void WordBuffer::flush() {
-  if (chars_ == 0) return;
-  bool known = false;
-  if (chars_ <= tables_.max_word_chars) {
-    bytes_[size_] = 0;
-    uint32_t next = 0;  // the first code point behind the pieces located so far
-    const auto locate = [this, &next](uint32_t at, uint32_t size) {
-      if constexpr (!linked::kOffsets) return Offset{};
-      const uint32_t first = (bytes_[at] & 0xC0) == 0x80 ? next - 1 : next;
-      for (uint32_t i = at; i < at + size; ++i) next += (bytes_[i] & 0xC0) != 0x80 ? 1u : 0u;
-      // A punctuation character ends a word and is one: for it, there was no mark().
-      return chars_ == 1 ? Offset{begin_, end_} : from_.span(first, next);
-    };
-    known = encode_word(tables_, bytes_, size_, locate, sink_);
-  }
-  if (!known) sink_->emit(static_cast<uint32_t>(tables_.unknown_id), begin_, end_);
-  chars_ = 0;
-  size_ = 0;
-}
-
 Status BertSplitter::verify(Check& check) {
   if (check.tokenizer.model()->kind() == fb::TokenModelKind::wordpiece) return Status::kOk;
   return check.fail("BERT's words go with WordPiece only", Status::kUnsupported);
@@ -210,7 +177,7 @@ void BertSplitter::encode_piece(const Tables& tables, const uint8_t* text, uint3
   if (has_normal_added(tables)) {
     const NormalStream stream(tables.rules, text, begin, end);
     AddedWords words = {WordBuffer(tables, stream, sink)};
-    encode_with_added(tables, text, stream, &words, sink);
+    encode_with_added(tables, stream, &words, sink);
     return;
   }
 #endif

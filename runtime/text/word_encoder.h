@@ -9,6 +9,8 @@
 #include "text/check.h"
 #include "text/tables.h"
 #include "text/token_sink.h"
+#include "text/utf8.h"
+#include "text/wordpiece.h"
 
 namespace bantam::text {
 
@@ -61,19 +63,66 @@ class NoRanges {
 };
 
 /// One word being put together from normalised code points, then looked up.
-class WordBuffer {
+template <typename Ranges>
+class Word {
  public:
-  WordBuffer(const Tables& tables, const NormalStream& text, TokenSink* sink)
-      : tables_(tables), sink_(sink), from_(text) {}
+  Word(const Tables& tables, const NormalStream& text, TokenSink* sink) : tables_(tables), sink_(sink), from_(text) {}
+
+  /// Appends a code point; the word's bytes in the text grow to c.end.
+  void append(const NormalChar& c) {
+    if (linked::kOffsets && chars_ == 0) begin_ = c.begin;
+    if (linked::kOffsets) end_ = c.end;
+    if (chars_ < tables_.max_word_chars) {
+      from_.add(chars_, c);
+      size_ += encode_utf8(c.code, bytes_ + size_);
+      ++chars_;
+    } else {
+      chars_ = tables_.max_word_chars + 1;
+    }
+  }
+  /// Looks the word up, emits its tokens and empties the buffer; nothing when it is empty.
+  void flush() {
+    if (chars_ == 0) return;
+    bool known = false;
+    if (chars_ <= tables_.max_word_chars) {
+      bytes_[size_] = 0;
+      uint32_t next = 0;  // the first code point behind the pieces located so far
+      const auto locate = [this, &next](uint32_t at, uint32_t size) {
+        if constexpr (!linked::kOffsets) return Offset{};
+        const uint32_t first = goes_on_code(bytes_[at]) ? next - 1 : next;
+        for (uint32_t i = at; i < at + size; ++i) next += goes_on_code(bytes_[i]) ? 0 : 1u;
+        // A punctuation character ends a word and is one: for it, there was no mark().
+        return chars_ == 1 ? Offset{begin_, end_} : from_.span(first, next);
+      };
+      known = WordPiece::encode_word(tables_, bytes_, size_, locate, sink_);
+    }
+    if (!known) sink_->emit(static_cast<uint32_t>(tables_.unknown_id), begin_, end_);
+    chars_ = 0;
+    size_ = 0;
+  }
+
+ protected:
+  const Tables& tables_;
+  TokenSink* sink_;
+  uint32_t chars_ = 0;
+  uint32_t size_ = 0;
+  uint32_t begin_ = 0;
+  uint32_t end_ = 0;
+  Ranges from_;
+  uint8_t bytes_[4 * kMaxWordChars + 1];
+};
+
+using BertRanges = Choose<!linked::kOffsets, NoRanges, Choose<kSmall, CharReplay, CharRanges>>;
+
+/// A word as BERT's splitter cuts it.
+class WordBuffer : public Word<BertRanges> {
+ public:
+  using Word::Word;
 
   /// Before each code point is taken from `stream`.
   void mark(const NormalStream& stream) {
     if (chars_ == 0) from_.start(stream);
   }
-  /// Appends a code point; the word's bytes in the text grow to c.end.
-  void append(const NormalChar& c);
-  /// Looks the word up, emits its tokens and empties the buffer; nothing when it is empty.
-  void flush();
   /// Appends, or ends words, as the pre-tokenizer says for `c`.
   void feed(const NormalChar& c, uint32_t properties) {
     if ((properties & (kSpace | kPunctuation)) == 0) {
@@ -85,16 +134,6 @@ class WordBuffer {
     append(c);
     flush();
   }
-
- private:
-  const Tables& tables_;
-  TokenSink* sink_;
-  uint32_t chars_ = 0;
-  uint32_t size_ = 0;
-  uint32_t begin_ = 0;
-  uint32_t end_ = 0;
-  Choose<!linked::kOffsets, NoRanges, Choose<kSmall, CharReplay, CharRanges>> from_;
-  uint8_t bytes_[4 * kMaxWordChars + 1];
 };
 
 /// Words are what lies between white space; each punctuation character is one of its own.

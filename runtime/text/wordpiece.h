@@ -4,6 +4,7 @@
 
 #include <stdint.h>
 
+#include "text/blank_trim.h"
 #include "text/check.h"
 #include "text/tables.h"
 #include "text/token_sink.h"
@@ -21,8 +22,7 @@ struct WordPiece {
     Match match = lexicon.longest(lexicon.roots->vocabulary, 0, bytes, size);
     uint32_t at = 0;
     while (match.size != 0) {
-      const Offset where = locate(at, match.size);
-      sink->emit(match.value, where.begin, where.end);
+      emit_known(tables, match.value, locate(at, match.size), sink);
       at += match.size;
       if (at >= size) return true;
       match = lexicon.longest(lexicon.roots->continuation, lexicon.roots->prefix_size, bytes + at, size - at);

@@ -64,7 +64,7 @@ TEST(VerifyBpe, RefusesWhatDoesNotGoTogether) {
   using T = fb::TokenizerT;
   const std::pair<const char*, std::function<void(T&)>> damages[] = {
       {"BERT's splitter", [](T& t) { t.splitters[0]->kind = fb::SplitterKind::bert; }},
-      {"WordPiece", [](T& t) { t.model->kind = fb::TokenModelKind::wordpiece; }},
+      {"hashed words", [](T& t) { t.model->kind = fb::TokenModelKind::hashed; }},
       {"normalizer", [](T& t) { t.normalizers.push_back(std::make_unique<fb::NormalizerT>()); }}};
   for (const auto& [name, apply] : damages) {
     SmallTokenizer small(bpe_json(kMerges));

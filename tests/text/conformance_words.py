@@ -165,6 +165,17 @@ def words(lines, splitter, normalizer, size=500):
     return tokenizer
 
 
+def pieces(lines, splitter, normalizer, size=600):
+    tokenizer = Tokenizer(models.WordPiece(unk_token="<unk>", max_input_chars_per_word=60))
+    tokenizer.normalizer = normalizer
+    tokenizer.pre_tokenizer = splitter
+    trainer = trainers.WordPieceTrainer(
+        vocab_size=size, special_tokens=["<unk>", "<s>", "</s>"], limit_alphabet=200, show_progress=False
+    )
+    tokenizer.train_from_iterator(lines, trainer)
+    return tokenizer
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("comparator")
@@ -221,6 +232,7 @@ def main():
             compare("bytes by " + name, made, False)
         else:
             compare("pairs by " + name, byte_pairs(some, splitter, None), False)
+            compare("pieces by " + name, pieces(some, splitter, normal("nfkc")), False)
             compare("pairs with </w> by " + name, byte_pairs(some, splitter, normal("clip"), suffix="</w>"), False)
     print("total: %d compared, %d different" % (comparator.compared, comparator.different))
     return 1 if comparator.different else 0

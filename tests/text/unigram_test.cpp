@@ -109,6 +109,52 @@ TEST(Unigram, WordsOffsetsAndUnknown) {
   EXPECT_EQ(fallen.offsets[1].end, 5u);
 }
 
+/// Each word of the splitters in front of Metaspace is a text for it.
+TEST(Unigram, MayStandBehindOtherSplitters) {
+  Json json = unigram_json({{"\u2581", -2.0}, {"a", -1.5}, {"\u2581a", -2.5}, {"\u2581-", -3.0}});
+  json["pre_tokenizer"] = {
+      {"type", "Sequence"},
+      {"pretokenizers", {{{"type", "Punctuation"}, {"behavior", "Isolated"}}, json["pre_tokenizer"]}}};
+  json["normalizer"] = {{"type", "BertNormalizer"}};
+  SmallTokenizer small(json);
+  ASSERT_TRUE(small.ok());
+  EXPECT_EQ(small.image().verify(), Status::kOk);
+  const Encoded got = encode(small.open(), "a-\u00c1a A");
+  EXPECT_EQ(got.ids, (std::vector<int32_t>{3, 4, 3, 2, 3}));
+  ASSERT_EQ(got.offsets.size(), 5u);
+  EXPECT_EQ(got.offsets[2].begin, 2u);
+  EXPECT_EQ(got.offsets[4].end, 7u);
+  json["pre_tokenizer"]["pretokenizers"][1]["prepend_scheme"] = "first";
+  SmallTokenizer first(json);
+  ASSERT_TRUE(first.ok());
+  EXPECT_EQ(encode(first.open(), "a-a").ids, (std::vector<int32_t>{3, 0, 2}));
+  // Old tables do not say whether others follow.
+  const uint64_t at = blob_of(small.description(), fb::BlobName::split)->offset();
+  auto* header = reinterpret_cast<uint32_t*>(small.image().data() + at);
+  ASSERT_EQ(*header, 2u);
+  *header = 1;
+  EXPECT_NE(small.image().verify(), Status::kOk);
+}
+
+/// Marks are no blanks; what is unknown has those of the text, however long its word is.
+TEST(Unigram, LeavesBlanksOfTheTextOutOfOffsets) {
+  Json json = unigram_json({{"\u2581", -2.0}, {"a", -1.5}, {"\u2581a\n", -2.5}});
+  json["post_processor"] = {{"type", "RobertaProcessing"}, {"sep", {"a", 2}}, {"cls", {"a", 2}}, {"trim_offsets", true}};
+  SmallTokenizer small(json);
+  ASSERT_TRUE(small.ok());
+  const Encoded got = encode(small.open(), "a\na \u3000xx\n");
+  EXPECT_EQ(got.ids, (std::vector<int32_t>{2, 3, 2, 1, 0, 2}));
+  ASSERT_EQ(got.offsets.size(), 6u);
+  const auto range = [](const Offset& offset) { return std::pair(offset.begin, offset.end); };
+  EXPECT_EQ(range(got.offsets[1]), std::pair(0u, 1u));
+  EXPECT_EQ(range(got.offsets[3]), std::pair(3u, 4u));
+  EXPECT_EQ(range(got.offsets[4]), std::pair(7u, 9u));
+  const std::string letters = long_text("a", 600);
+  const Encoded long_word = encode(small.open(), letters + "\u3000xx\n");
+  ASSERT_GT(long_word.offsets.size(), 2u);
+  EXPECT_EQ(range(long_word.offsets[long_word.offsets.size() - 2]), std::pair(603u, 605u));
+}
+
 TEST(Unigram, NamesWhatIsWrong) {
   const auto problem_of = [](const std::function<void(Json&)>& damage) {
     Json json = unigram_json(kPieces);

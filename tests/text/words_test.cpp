@@ -230,6 +230,62 @@ TEST(WordLevel, IsAWordOrUnknown) {
   EXPECT_EQ(encode(small.open(), " \n").ids, Ids{});
 }
 
+/// WordPiece behind what is not BERT's: words by patterns, normalisers in a row.
+TEST(WordPieceByPattern, CutsWordsOfAnySplitter) {
+  Json json;
+  json["model"] = {{"type", "WordPiece"},
+                   {"vocab",
+                    {{"[UNK]", 0}, {"a", 1}, {"##b", 2}, {"ab", 3}, {"##\u00e9", 4}, {"-", 5}, {"a b", 6}, {"##-", 7}}},
+                   {"unk_token", "[UNK]"},
+                   {"continuing_subword_prefix", "##"},
+                   {"max_input_chars_per_word", 5}};
+  json["normalizer"] = {{"type", "Sequence"}, {"normalizers", {{{"type", "NFC"}}, {{"type", "Lowercase"}}}}};
+  json["pre_tokenizer"] = {{"type", "CharDelimiterSplit"}, {"delimiter", "/"}};
+  SmallTokenizer small(json);
+  ASSERT_TRUE(small.ok());
+  EXPECT_EQ(small.image().verify(), Status::kOk);
+  const Encoded got = encode(small.open(), "AB/a b/Ae\u0301b//abbbb/abbbbb/a-x");
+  EXPECT_EQ(got.ids, (Ids{3, 6, 1, 4, 2, 3, 2, 2, 2, 0, 0}));
+  EXPECT_EQ(ranges(got)[3], std::pair(8u, 9u)) << "a composition has the bytes of its first code point";
+  EXPECT_EQ(ranges(got)[9], std::pair(20u, 26u));
+  json["pre_tokenizer"] = {{"type", "BertPreTokenizer"}};
+  SmallTokenizer bert(json);
+  ASSERT_TRUE(bert.ok());
+  EXPECT_EQ(encode(bert.open(), "a b-A").ids, (Ids{1, 0, 5, 1}));
+  json.erase("pre_tokenizer");
+  SmallTokenizer whole(json);
+  ASSERT_TRUE(whole.ok());
+  EXPECT_EQ(encode(whole.open(), "a b-").ids, (Ids{6, 7}));
+}
+
+TEST(WordLevel, WordsOfAnyLengthAreTokens) {
+  Json json = words_json({{"type", "WhitespaceSplit"}});
+  const std::string word = long_text("ab", 1500);
+  json["model"]["vocab"][word] = 7;
+  json["model"]["vocab"][word + "c"] = 8;
+  json["model"]["vocab"][long_text("xy", 700)] = 9;
+  json["normalizer"] = {{"type", "Lowercase"}};  // capitals are not read in place
+  SmallTokenizer small(json);
+  ASSERT_TRUE(small.ok());
+  for (const std::string& letter : {std::string("a"), std::string("A")}) {
+    const std::string text = letter + word.substr(1);
+    const Encoded got = encode(small.open(), text + " " + text + "c " + text + "d x" + long_text("xy", 700).substr(1));
+    EXPECT_EQ(got.ids, (Ids{7, 8, 0, 9}));
+    EXPECT_EQ(ranges(got)[1], std::pair(1501u, 3002u));
+  }
+}
+
+TEST(WordLevel, LeavesBlanksOutOfOffsetsOfWordsThatItKnows) {
+  Json json = words_json({{"type", "CharDelimiterSplit"}, {"delimiter", "-"}});
+  json["model"]["vocab"][" \u3000dog\n"] = 7;
+  json["post_processor"] = {{"type", "RobertaProcessing"}, {"sep", {"4", 3}}, {"cls", {"4", 3}}, {"trim_offsets", true}};
+  SmallTokenizer small(json);
+  ASSERT_TRUE(small.ok());
+  const Encoded got = encode(small.open(), "the- \u3000dog\n- cat -the");
+  EXPECT_EQ(got.ids, (Ids{3, 1, 7, 0, 1, 3}));
+  EXPECT_EQ(ranges(got), (Ranges{{0, 0}, {0, 3}, {8, 11}, {13, 18}, {19, 22}, {0, 0}}));
+}
+
 TEST(Splitters, StandInARow) {
   const Json row = {{"type", "Sequence"},
                     {"pretokenizers",
