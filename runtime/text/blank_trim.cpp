@@ -3,6 +3,7 @@
 #include "text/utf8.h"
 
 namespace bantam::text {
+#if BANTAM_IF_LINKED(TrimmedBlanks)
 bool is_trimmed(uint32_t code) { return code == 0x120 || (character_class(code) & kSpace) != 0; }
 
 void EdgeBlanks::add_token(const Tables& tables, const uint8_t* bytes, uint32_t size) {
@@ -53,5 +54,6 @@ void trim_added(const Tables& tables, const TokenSink& sink, Offset* where) {
   }
   trim(tables, blanks, sink, where);
 }
+#endif
 
 }  // namespace bantam::text

@@ -10,9 +10,7 @@
 
 namespace bantam::text {
 
-inline bool trims_blanks(const Tables& tables) {
-  return linked::kOffsets && linked::kTrimmedBlanks && tables.trim_blanks;
-}
+inline bool trims_blanks(const Tables& tables) { return linked::kTrimmedBlanks && tables.trim_blanks; }
 
 /// Whether the code point counts as a blank: white space, or the letter that stands for a blank among bytes.
 bool is_trimmed(uint32_t code);
@@ -41,11 +39,13 @@ void trim_added(const Tables& tables, const TokenSink& sink, Offset* where);
 
 /// Emits a token of the model's, which lies at `where`.
 inline void emit_known(const Tables& tables, uint32_t id, Offset where, TokenSink* sink) {
-  if (trims_blanks(tables)) {
+  if constexpr (linked::kTrimmedBlanks) {
     const uint32_t* begin = tables.lexicon.begin;
     EdgeBlanks blanks;
-    blanks.add_token(tables, tables.lexicon.text + begin[id], begin[id + 1] - begin[id]);
-    trim(tables, blanks, *sink, &where);
+    if (tables.trim_blanks) {
+      blanks.add_token(tables, tables.lexicon.text + begin[id], begin[id + 1] - begin[id]);
+      trim(tables, blanks, *sink, &where);
+    }
   }
   sink->emit(id, where.begin, where.end);
 }

@@ -9,7 +9,9 @@ namespace {
 
 void emit_added(const Tables& tables, const AddedMatch& match, TokenSink* sink) {
   Offset where = {match.begin, match.end};
-  if (trims_blanks(tables)) trim_added(tables, *sink, &where);
+  if constexpr (linked::kTrimmedBlanks) {
+    if (tables.trim_blanks) trim_added(tables, *sink, &where);
+  }
   sink->emit(match.token->id(), where.begin, where.end);
 }
 
