@@ -260,11 +260,12 @@ void read_normalizers(const std::vector<const Json*>& parts, TokenizerSource& so
           stages.pop_back();
           for (NormalStage& before : stages) source.stages.push_back(std::move(before));
         } else {
-          unsupported("pattern",
-                      fmt::format("{} is not supported; this version takes a text, one code point or \\s with + or "
-                                  "{{n,}}, behind these a class of white space such as [\\n\\t], one code point with + and "
-                                  "one behind it, and runs that are whole texts without line feeds, as ^a+$",
-                                  pattern.dump(-1, ' ', true, Json::error_handler_t::replace)));
+          unsupported(
+              "pattern",
+              fmt::format("{} is not supported; this version takes a text, one code point or \\s with + or "
+                          "{{n,}}, behind these a class of white space such as [\\n\\t], one code point with + and "
+                          "one behind it, and runs that are whole texts without line feeds, as ^a+$",
+                          pattern.dump(-1, ' ', true, Json::error_handler_t::replace)));
         }
       }
       if (code_points(rule.text) > text::kMaxReplaced) {
@@ -285,8 +286,7 @@ void read_normalizers(const std::vector<const Json*>& parts, TokenizerSource& so
     source.stages.push_back(std::move(stage));
   }
   if (!limit_runs(source.stages)) {
-    unsupported("pattern",
-                "runs in front of a code point are supported in front of a step for the same runs only");
+    unsupported("pattern", "runs in front of a code point are supported in front of a step for the same runs only");
   }
   if (source.stages.size() > text::kMaxNormalizers) {
     unsupported("normalizers", fmt::format("are more than the {} that this version takes", text::kMaxNormalizers));

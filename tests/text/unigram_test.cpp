@@ -139,7 +139,8 @@ TEST(Unigram, MayStandBehindOtherSplitters) {
 /// Marks are no blanks; what is unknown has those of the text, however long its word is.
 TEST(Unigram, LeavesBlanksOfTheTextOutOfOffsets) {
   Json json = unigram_json({{"\u2581", -2.0}, {"a", -1.5}, {"\u2581a\n", -2.5}});
-  json["post_processor"] = {{"type", "RobertaProcessing"}, {"sep", {"a", 2}}, {"cls", {"a", 2}}, {"trim_offsets", true}};
+  json["post_processor"] = {
+      {"type", "RobertaProcessing"}, {"sep", {"a", 2}}, {"cls", {"a", 2}}, {"trim_offsets", true}};
   SmallTokenizer small(json);
   ASSERT_TRUE(small.ok());
   const Encoded got = encode(small.open(), "a\na \u3000xx\n");

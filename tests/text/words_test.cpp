@@ -233,12 +233,12 @@ TEST(WordLevel, IsAWordOrUnknown) {
 /// WordPiece behind what is not BERT's: words by patterns, normalisers in a row.
 TEST(WordPieceByPattern, CutsWordsOfAnySplitter) {
   Json json;
-  json["model"] = {{"type", "WordPiece"},
-                   {"vocab",
-                    {{"[UNK]", 0}, {"a", 1}, {"##b", 2}, {"ab", 3}, {"##\u00e9", 4}, {"-", 5}, {"a b", 6}, {"##-", 7}}},
-                   {"unk_token", "[UNK]"},
-                   {"continuing_subword_prefix", "##"},
-                   {"max_input_chars_per_word", 5}};
+  json["model"] = {
+      {"type", "WordPiece"},
+      {"vocab", {{"[UNK]", 0}, {"a", 1}, {"##b", 2}, {"ab", 3}, {"##\u00e9", 4}, {"-", 5}, {"a b", 6}, {"##-", 7}}},
+      {"unk_token", "[UNK]"},
+      {"continuing_subword_prefix", "##"},
+      {"max_input_chars_per_word", 5}};
   json["normalizer"] = {{"type", "Sequence"}, {"normalizers", {{{"type", "NFC"}}, {{"type", "Lowercase"}}}}};
   json["pre_tokenizer"] = {{"type", "CharDelimiterSplit"}, {"delimiter", "/"}};
   SmallTokenizer small(json);
@@ -278,7 +278,8 @@ TEST(WordLevel, WordsOfAnyLengthAreTokens) {
 TEST(WordLevel, LeavesBlanksOutOfOffsetsOfWordsThatItKnows) {
   Json json = words_json({{"type", "CharDelimiterSplit"}, {"delimiter", "-"}});
   json["model"]["vocab"][" \u3000dog\n"] = 7;
-  json["post_processor"] = {{"type", "RobertaProcessing"}, {"sep", {"4", 3}}, {"cls", {"4", 3}}, {"trim_offsets", true}};
+  json["post_processor"] = {
+      {"type", "RobertaProcessing"}, {"sep", {"4", 3}}, {"cls", {"4", 3}}, {"trim_offsets", true}};
   SmallTokenizer small(json);
   ASSERT_TRUE(small.ok());
   const Encoded got = encode(small.open(), "the- \u3000dog\n- cat -the");
