@@ -96,10 +96,9 @@ struct Tables {
 #endif
   bool whole_words = false;
   // Those from here on and `sequence` are without a value where nothing that reads them is linked.
-  uint32_t traits;  // bpe
-  const uint8_t*
-      split_passes;         // pattern, metaspace: the blob `split`, where it says how words are split again; else null
-  const uint32_t* of_byte;  // bpe, unigram: the tokens of bytes; null: there are none
+  uint32_t traits;              // bpe
+  const uint8_t* split_passes;  // pattern, metaspace: the blob `split`, where it has several tables or gaps; else null
+  const uint32_t* of_byte;      // bpe, unigram: the tokens of bytes; null: there are none
   // metaspace, unigram
   MetaspaceRules metaspace;
 #if BANTAM_IF_LINKED(token_model_unigram)
