@@ -1,5 +1,9 @@
+#include "linked.h"
 #include "model/heads.h"
 #include "model/verify.h"
+#if BANTAM_IF_LINKED(part_Found)
+#include "text/tables.h"
+#endif
 
 namespace bantam {
 namespace {
@@ -85,8 +89,9 @@ Verdict check_further(const fb::Model& model, uint32_t parts) {
   return id >= 0 && static_cast<uint32_t>(id) < find_input(model, fb::InputKind::ids)->limit();
 }
 
+#if BANTAM_IF_LINKED(part_Found)
 /// What texts and labels become tokens by, and how scores of spans are read.
-[[maybe_unused]] Verdict check_finding(const fb::Model& model) {
+Verdict check_finding(const fb::Model& model) {
   const fb::Finding* finding = model.task()->finding();
   if (finding == nullptr) return corrupt("a task that finds spans does not say how");
   if (has_source(model)) return unsupported("spans are not found in the texts of sources");
@@ -103,16 +108,11 @@ Verdict check_further(const fb::Model& model, uint32_t parts) {
       mark_types(model) <= 2) {
     return corrupt("scores of spans have no column for each width and label, or tokens no marks", scores);
   }
-  if (linked::kTokenizer && count(model.tokenizers()) > 0) {
-    const fb::Tokenizer& tokenizer = *model.tokenizers()->Get(0);
-    for (uint32_t i = 0; i < count(tokenizer.blobs()); ++i) {
-      const fb::TokenizerBlob& blob = *tokenizer.blobs()->Get(i);
-      if (blob.name() == fb::BlobName::word_split && blob.data() != nullptr) return {};
-    }
-    return corrupt("a tokenizer whose texts are searched does not say what their words are");
-  }
-  return {};
+  if (count(model.tokenizers()) == 0 || text::find_blob(*model.tokenizers()->Get(0), fb::BlobName::word_split))
+    return {};
+  return corrupt("a tokenizer whose texts are searched does not say what their words are");
 }
+#endif
 
 /// Every score of ends is a column of tokens, and there is one that there is no answer.
 [[maybe_unused]] Verdict check_beams(const fb::Model& model, const fb::Task& task) {
@@ -216,9 +216,9 @@ Verdict check_task(const fb::Model& model) {
   if (linked::kContexts && task->chat() != nullptr && task->chat()->system_place() > fb::SystemPlace::MAX) {
     return corrupt("what the system says in conversations stands in an unknown place");
   }
-  if constexpr (linked::kFind) {
-    if ((traits(task->kind()).parts & kFoundPart) != 0) BANTAM_CHECK(check_finding(model));
-  }
+#if BANTAM_IF_LINKED(part_Found)
+  if (linked::kFind && (traits(task->kind()).parts & kFoundPart) != 0) BANTAM_CHECK(check_finding(model));
+#endif
   if (has_part(static_cast<TaskKind>(task->kind()), kSpanPart) && task->beam_ends() != 0) {
     if constexpr (!kBeamEnds) return not_linked("this build leaves out the search for ends of answers");
     BANTAM_CHECK(check_beams(model, *task));

@@ -16,9 +16,7 @@ namespace text {
 Status check_decoder(Check& check) {
   const fb::Blob* blob = find_blob(check.tokenizer, fb::BlobName::decoder);
   if (blob == nullptr) return Status::kOk;
-  if (!check.lies_inside(blob) || blob->size() < sizeof(DecodeRules)) {
-    return check.fail("the decoder is not there, not aligned or cut short");
-  }
+  if (blob->size() < sizeof(DecodeRules)) return check.fail("the decoder is cut short");
   const auto& rules = *reinterpret_cast<const DecodeRules*>(check.data + blob->offset());
   if (rules.version != kDecoderVersion || rules.kind >= kDecodeKinds || rules.flags >= kDecodeFlagsEnd) {
     return check.fail("the decoder is of a kind that is not known", Status::kUnsupported);

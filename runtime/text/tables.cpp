@@ -81,7 +81,7 @@ Tables::Tables(const fb::Tokenizer& tokenizer, const uint8_t* data)
   }
 #endif
   constexpr bool kUnigram = linked::token_model(static_cast<uint32_t>(fb::TokenModelKind::unigram));
-  if constexpr (linked::kBpeWithUnknown || kUnigram) {
+  if constexpr (kByteTokens) {
     const fb::Blob* bytes = find_blob(tokenizer, fb::BlobName::byte_tokens);
     of_byte = bytes == nullptr ? nullptr : reinterpret_cast<const uint32_t*>(data + bytes->offset());
   }
@@ -127,11 +127,8 @@ Tables::Tables(const fb::Tokenizer& tokenizer, const uint8_t* data)
   if constexpr (!kSmall) {  // for the fast path
     table_chars = max_word_chars < kMaxTableWord ? max_word_chars : kMaxTableWord;
     if (rules.lowercase) ascii_fold = 0x2020202020202020u;
-    constexpr auto kWords = static_cast<uint32_t>(fb::BlobName::words);
-    const auto& blobs = *tokenizer.blobs();
-    if (blobs.size() > kWords && blobs.Get(kWords)->name() == fb::BlobName::words) {
-      words = WordTable(data + blobs.Get(kWords)->data()->offset());
-    }
+    const fb::Blob* table = find_blob(tokenizer, fb::BlobName::words);
+    if (table != nullptr) words = WordTable(data + table->offset());
   }
 }
 

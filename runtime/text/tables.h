@@ -7,6 +7,7 @@
 
 #include "bantam/tokenizer.h"
 #include "bantam_generated.h"
+#include "linked.h"
 #include "text/lexicon.h"
 #include "text/normalizer.h"
 #include "text/word_table.h"
@@ -25,7 +26,7 @@
 
 namespace bantam::text {
 
-/// The tokenizer's blob of this name, null if there is none. Names ascend.
+/// The tokenizer's blob of this name, null if there is none: of a verified tokenizer all that anybody asks. Names ascend.
 inline const fb::Blob* find_blob(const fb::Tokenizer& tokenizer, fb::BlobName name) {
   const auto* blobs = tokenizer.blobs();
   uint32_t at = blobs == nullptr ? 0 : blobs->size();
@@ -42,6 +43,10 @@ struct TokenText {
   Text text;
   bool continues = false;
 };
+
+/// What is linked reads the blob `byte_tokens`.
+constexpr bool kByteTokens =
+    linked::kBpeWithUnknown || linked::token_model(static_cast<uint32_t>(fb::TokenModelKind::unigram));
 
 /// What the tokenizer's normalisers do; none: nothing.
 Normalization rules_of(const fb::Tokenizer& tokenizer);

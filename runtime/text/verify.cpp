@@ -8,8 +8,11 @@
 #if BANTAM_IF_LINKED(Decode)
 #include "text/decode_rules.h"
 #endif
-#if BANTAM_IF_LINKED(part_Found)
+#if BANTAM_IF_LINKED(part_Found) || BANTAM_IF_LINKED(splitter_pattern)
 #include "text/split_table.h"
+#endif
+#if BANTAM_IF_LINKED(token_model_bpe) || BANTAM_IF_LINKED(token_model_unigram)
+#include "text/byte_tokens.h"
 #endif
 
 namespace bantam::text {
@@ -48,7 +51,9 @@ class Verifier {
     }
     if (const Status status = check_kinds(); status != Status::kOk) return status;
     if (const Status status = check_hidden(); status != Status::kOk) return status;
+    if (const Status status = check_places(); status != Status::kOk) return status;
     if (const Status status = check_blobs(); status != Status::kOk) return status;
+    if (const Status status = check_optional(); status != Status::kOk) return status;
 #if BANTAM_IF_LINKED(normalizer_any)
     if constexpr (linked::kNormalSequence) {
       if (const Status status = has_sequence_ ? verify_sequence(check_) : Status::kOk; status != Status::kOk) {
@@ -56,20 +61,9 @@ class Verifier {
       }
     }
 #endif
-#if BANTAM_IF_LINKED(part_Found)
-    if (linked::kFind && blob(fb::BlobName::word_split) != nullptr) {
-      const Status status = verify_split(check_, fb::BlobName::word_split, 1);
-      if (status != Status::kOk) return status;
-    }
-#endif
     if (const Status status = check_tokens(); status != Status::kOk) return status;
     if (const Status status = check_units(); status != Status::kOk) return status;
     if (const Status status = check_roots(); status != Status::kOk) return status;
-#if BANTAM_IF_LINKED(Decode)
-    if constexpr (linked::kDecode) {
-      if (const Status status = check_decoder(check_); status != Status::kOk) return status;
-    }
-#endif
     if (const Status status = check_added(); status != Status::kOk) return status;
     if (const Status status = check_template(t_.single(), false); status != Status::kOk) return status;
     if (const Status status = check_template(t_.pair(), true); status != Status::kOk) return status;
@@ -114,16 +108,41 @@ class Verifier {
 
   const fb::Blob* blob(fb::BlobName name) const { return find_blob(t_, name); }
 
-  Status check_blobs() {
+  /// Where every table lies. Behind it find_blob alone says whether one is there.
+  Status check_places() {
     const auto* blobs = t_.blobs();
-    for (uint32_t i = 1; blobs != nullptr && i < blobs->size(); ++i) {
-      if (blobs->Get(i)->name() <= blobs->Get(i - 1)->name()) return check_.fail("the blobs' names do not ascend");
+    uint32_t always = 0;  // of the first four, which every tokenizer has
+    for (uint32_t i = 0; blobs != nullptr && i < blobs->size(); ++i) {
+      const fb::TokenizerBlob& blob = *blobs->Get(i);
+      if (i > 0 && blob.name() <= blobs->Get(i - 1)->name()) return check_.fail("the blobs' names do not ascend");
+      if (blob.name() > fb::BlobName::MAX) break;  // so are those behind it
+      if (!check_.lies_inside(blob.data())) {
+        return check_.fail("a table has no data, lies outside the data section or is not aligned");
+      }
+      always += blob.name() <= fb::BlobName::roots ? 1u : 0u;
     }
-    for (const auto name :
-         {fb::BlobName::token_text, fb::BlobName::token_begin, fb::BlobName::trie, fb::BlobName::roots}) {
-      if (!check_.lies_inside(blob(name)))
-        return check_.fail("a table lies outside the data section or is not aligned");
-    }
+    return always == 4 ? Status::kOk : check_.fail("a table that every tokenizer has is not there");
+  }
+
+  /// Tables that are read wherever they are there. What a tokenizer has because of its kind is judged with what reads it.
+  Status check_optional() {
+    Status status = kSmall ? check_char_map() : check_words(check_);
+#if BANTAM_IF_LINKED(token_model_bpe) || BANTAM_IF_LINKED(token_model_unigram)
+    if (kByteTokens && status == Status::kOk) status = check_byte_tokens(check_);
+#endif
+#if BANTAM_IF_LINKED(splitter_pattern)
+    if (status == Status::kOk) status = verify_split(check_, fb::BlobName::split, kMaxSplitPasses);
+#endif
+#if BANTAM_IF_LINKED(part_Found)
+    if (status == Status::kOk) status = verify_split(check_, fb::BlobName::word_split, 1);
+#endif
+#if BANTAM_IF_LINKED(Decode)
+    if (status == Status::kOk) status = check_decoder(check_);
+#endif
+    return status;
+  }
+
+  Status check_blobs() {
     if (blob(fb::BlobName::token_begin)->size() != (uint64_t{t_.vocab_size()} + 1) * 4) {
       return check_.fail("token_begin does not hold vocab_size + 1 offsets");
     }
@@ -138,7 +157,7 @@ class Verifier {
     }
     unit_count_ = static_cast<uint32_t>(units);
     roots_ = reinterpret_cast<const LexiconRoots*>(check_.data + roots->offset());
-    return kSmall ? check_char_map() : Status::kOk;
+    return Status::kOk;
   }
 
   /// Firmware has no other mappings than the file's. Their runs are judged where they are read.
@@ -149,7 +168,6 @@ class Verifier {
     if (map == nullptr || map->size() == 0) {
       return check_.fail("there is no map of code points", Status::kUnsupported);
     }
-    if (!check_.lies_inside(map)) return check_.fail("char_map lies outside the data section or is not aligned");
     if (check_.data[map->offset()] != kCharMapVersion) {
       return check_.fail("the version of char_map is not known", Status::kUnsupported);
     }

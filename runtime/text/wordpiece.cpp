@@ -10,8 +10,7 @@ Status WordPiece::verify(Check& check, const LexiconRoots& roots) {
   }
   if (!check.is_id(model.unknown_id())) return check.fail("unknown_id is not a token");
   const uint32_t prefix = model.continuing_prefix() == nullptr ? 0 : model.continuing_prefix()->size();
-  if (roots.prefix_size != prefix) return check.fail("the trie was made for another continuing_prefix");
-  return check_words(check);
+  return roots.prefix_size == prefix ? Status::kOk : check.fail("the trie was made for another continuing_prefix");
 }
 
 TokenText WordPiece::decode(const fb::Tokenizer& tokenizer, Text token) {
