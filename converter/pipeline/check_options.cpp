@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "kernels/kernels.h"
 #include "pipeline/produce.h"
 
 namespace bantam::convert {
@@ -66,9 +67,10 @@ void check_options(const ConvertOptions& options) {
     problems.add(ExitCode::kUsage,
                  "--group is for int4 weights: add --weights int4 or --keep 'RE=i4', or leave it out");
   }
-  if (options.types.group % 8 != 0 || options.types.group == 0) {
+  if (options.types.group % 8 != 0 || options.types.group == 0 || options.types.group > kernels::kMostInt4Group) {
     problems.add(ExitCode::kUsage,
-                 fmt::format("--group {}: a group is a multiple of 8 inputs, such as 32 or 64", options.types.group));
+                 fmt::format("--group {}: a group is a multiple of 8 inputs, up to {}, such as 32 or 64",
+                             options.types.group, kernels::kMostInt4Group));
   }
   if (fixed && (options.types.weights != fb::DType::i8 || !options.types.keep.empty())) {
     problems.add(ExitCode::kUsage, "--activations static stores every weight in int8: leave out --weights and --keep");

@@ -92,8 +92,8 @@ inline size_t sparse_steps(const fb::Tensor& t, uint32_t padded) {
 inline size_t bitmask_bytes(const fb::Tensor& t) {
   return size_t{(extent(t, 0) + 15) / 16} * ((extent(t, 1) + 3) / 4) * sizeof(uint64_t);
 }
-/// Inputs of int4 weights that share a factor: groups of `Tensor.group`, the last may be shorter.
-inline uint32_t int4_groups(const fb::Tensor& t) { return (extent(t, 1) - 1) / t.group() + 1; }
+/// Of int4 weights, whose inputs share factors.
+inline uint32_t int4_groups(const fb::Tensor& t) { return kernels::int4_groups(extent(t, 1), t.group()); }
 
 inline bool is_static(const fb::Op& op) { return op.numerics() == fb::Numerics::static_int; }
 

@@ -38,6 +38,15 @@ BANTAM_KERNELS_CONSTEXPR uint32_t pad4(uint32_t n) { return (n + 3u) & ~3u; }
 BANTAM_KERNELS_CONSTEXPR uint32_t pad8(uint32_t n) { return (n + 7u) & ~7u; }
 BANTAM_KERNELS_CONSTEXPR uint32_t pad16(uint32_t n) { return (n + 15u) & ~15u; }
 
+/// Most inputs of int4 weights that share a factor. Groups are multiples of 8, and may be longer than all inputs.
+constexpr uint32_t kMostInt4Group = 1u << 24;
+/// Groups of k inputs, the last of which may be shorter. k padded to 4 has as many.
+BANTAM_KERNELS_CONSTEXPR uint32_t int4_groups(uint32_t k, uint32_t group) { return (k - 1) / group + 1; }
+/// Behind the group that begins with input `begin`, of inputs below `end`.
+BANTAM_KERNELS_CONSTEXPR uint32_t int4_group_end(uint32_t begin, uint32_t group, uint32_t end) {
+  return group < end - begin ? begin + group : end;
+}
+
 /// Same values as fb::ActivationKind, fb::NormKind, fb::DType (static_asserts in runtime/ops).
 enum class Activation : uint8_t {
   kNone,

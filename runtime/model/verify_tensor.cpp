@@ -151,8 +151,9 @@ Verdict check_constant(const fb::Tensor& t, size_t data_size) {
       (t.scale_kind() == fb::ScaleKind::per_group) != int4_weights(t)) {
     return corrupt("int4 weights want tiles of their own and factors for groups of inputs");
   }
-  if (int4_weights(t) && (t.group() == 0 || t.group() % 8 != 0))
-    return corrupt("a group of inputs is no multiple of 8");
+  if (int4_weights(t) && (t.group() == 0 || t.group() % 8 != 0 || t.group() > kernels::kMostInt4Group)) {
+    return corrupt("a group of inputs is no multiple of 8, or of too many");
+  }
   const uint32_t sums = integer_weights(t) ? padded_extent(t, 0, 16) : 0;
   if (integer_weights(t) && !int4_weights(t)) {
     const bool fixed = is_fixed(t) && (int8_weights(t) || sparse_weights(t));

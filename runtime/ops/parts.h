@@ -23,7 +23,7 @@ inline kernels::LinearQ8 part_of(kernels::LinearQ8 layer, uint32_t panel, uint32
   const size_t first = size_t{panel} * 16;
   if (layer.factors != nullptr) {
     layer.w += first * (kernels::pad8(layer.k) / 2);
-    layer.factors += first * ((layer.k + layer.group - 1) / layer.group);
+    layer.factors += first * kernels::int4_groups(layer.k, layer.group);
   } else if (!move_sparse(&layer, panel)) {
     layer.w += first * layer.k;
   }

@@ -260,6 +260,11 @@ std::vector<Edit> tensor_edits() {
       {"int4 without groups", corrupt, [w](auto& m) { make_int4(named(m, w), 0); }},
       {"int4 in groups of 12", corrupt, [w](auto& m) { make_int4(named(m, w), 12); }},
       {"int4 without factors", corrupt, [w](auto& m) { make_int4(named(m, w), 32); }},
+      {"int4 in a group whose end does not fit 32 bits", corrupt,
+       [w](auto& m) {
+         make_int4(named(m, w), 0xFFFFFFF8);
+         resize(named(m, w).scales, 2 * named(m, w).scales->size());
+       }},
       {"misaligned data", corrupt, [w](auto& m) { move_to(named(m, w).data, named(m, w).data->offset() + 4); }},
       {"data far away", corrupt, [w](auto& m) { move_to(named(m, w).data, uint64_t{1} << 40); }},
       {"data wraps", corrupt, [w](auto& m) { move_to(named(m, w).data, ~uint64_t{63}); }},

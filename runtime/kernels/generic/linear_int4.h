@@ -44,17 +44,17 @@ struct HalvesRows {
   BANTAM_INLINE explicit HalvesRows(const LinearQ8& a)
       : starts(static_cast<int32_t*>(static_cast<void*>(a.scratch))),
         stride(pad8(a.k)),
-        groups((a.k + a.group - 1) / a.group),
+        groups(int4_groups(a.k, a.group)),
         parts((groups - 1) * parts_of(a.group) + parts_of(a.k - (groups - 1) * a.group)) {
     x = a.scratch + size_t{a.rows} * parts * 4;
     int32_t* start = starts;
     int8_t* to = x;
     for (uint32_t r = 0; r < a.rows; ++r) {
       const int8_t* from = a.x + r * a.x_stride;
-      for (uint32_t g = 0; g < groups; ++g) {
-        const uint32_t end = (g + 1) * a.group < a.k ? (g + 1) * a.group : a.k;
-        for (uint32_t i = g * a.group; i < end;) {
-          const uint32_t part_end = kHalvesInputs < end - i ? i + kHalvesInputs : end;
+      for (uint32_t i = 0, end = 0; end < a.k;) {
+        end = int4_group_end(end, a.group, a.k);
+        while (i < end) {
+          const uint32_t part_end = int4_group_end(i, kHalvesInputs, end);
           *start++ = copy_part(from + i, part_end - i, to);
           to += pad8(part_end - i);
           i = part_end;

@@ -100,15 +100,14 @@ BANTAM_NOINLINE inline void unpack_group(const uint8_t* w, const uint8_t* factor
 /// out[k/4][16][4] = the weights of outputs [16 * panel, + 16) and inputs [first, first + pad8(count)), which begin with a
 /// multiple of 8.
 inline void unpack_int4(const LinearQ8& a, uint32_t panel, uint32_t first, uint32_t count, int8_t* out) {
-  const uint32_t groups = (a.k + a.group - 1) / a.group;
-  const uint8_t* factors = a.factors + size_t{panel} * groups * 16;
+  const uint8_t* factors = a.factors + size_t{panel} * int4_groups(a.k, a.group) * 16;
   const uint8_t* w = reinterpret_cast<const uint8_t*>(a.w) + size_t{panel} * (pad8(a.k) / 8) * 64;
   const uint32_t end = pad8(first + count);
   for (uint32_t k = first, next = 0; k < end; k = next) {
     const uint32_t group = k / a.group;
-    next = (group + 1) * a.group < end ? (group + 1) * a.group : end;
-    unpack_group(w + k / 8 * 64, factors + group * 16, (next - k) / 8, out);
-    out += (next - k) * 16;
+    next = int4_group_end(group * a.group, a.group, end);
+    unpack_group(w + size_t{k} * 8, factors + size_t{group} * 16, (next - k) / 8, out);
+    out += size_t{next - k} * 16;
   }
 }
 

@@ -17,7 +17,7 @@ BANTAM_NOINLINE bool unpacking_block(const LinearQ8& a, const LinearQ8& some, ui
   RegisterBlock<kRows, kPanels> block;
   start_sums<kPanels>(block, some.w_sum);
   const size_t w_stride = size_t{pad8(a.k)} * 8, out_stride = size_t{a.k} * 16;
-  const size_t factor_stride = size_t{(a.k + a.group - 1) / a.group} * 16;
+  const size_t factor_stride = size_t{int4_groups(a.k, a.group)} * 16;
   const uint8_t* w = static_cast<const uint8_t*>(static_cast<const void*>(a.w)) + panel * w_stride;
   const uint8_t* next = w + kPanels * w_stride;
   const uint8_t* factors = a.factors + panel * factor_stride;
