@@ -33,7 +33,9 @@ void copy_batch(const Batch& batch, [[maybe_unused]] fb::Phase phase, SessionSta
   s->sequences = batch.sequences;
   s->last_rows = linked::kContexts && batch.last_rows && s->limits.scored_rows == 0;
   if constexpr (linked::kContexts) {
-    for (uint32_t i = 0; i < batch.sequences && s->limits.context != 0; ++i) {
+    // Sources go with no contexts, of which there may be fewer.
+    const bool main = !linked::kSources || phase == fb::Phase::main;
+    for (uint32_t i = 0; i < batch.sequences && s->limits.context != 0 && main; ++i) {
       s->store->numbers[i] = batch.contexts != nullptr ? batch.contexts[i] : i;
     }
   }

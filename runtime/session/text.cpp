@@ -8,6 +8,13 @@
 namespace bantam {
 namespace {
 
+/// Texts of one batch at most. A main pass that reads the sources' tokens takes all of them.
+uint32_t most_texts(const SessionState& s, fb::Phase phase) {
+  const uint32_t most = most_sequences(s.limits, phase);
+  if (!linked::kSources || s.shifted_ids == nullptr || most < s.limits.max_sequences) return most;
+  return s.limits.max_sequences;
+}
+
 /// One input: encode(limit, buffer, result) makes at most `limit` tokens of it.
 template <typename Encode>
 Status add_one(SessionState& s, const EncodeOptions& options, bool pair, const Encode& encode) {
@@ -15,7 +22,7 @@ Status add_one(SessionState& s, const EncodeOptions& options, bool pair, const E
   if (s.filled != Filled::kText) s.clear();
   s.has_run = false;
   const fb::Phase phase = reads_sources(s.limits) ? fb::Phase::source : fb::Phase::main;
-  if (s.sequences == most_sequences(s.limits, phase)) return Status::kTooManySequences;
+  if (s.sequences == most_texts(s, phase)) return Status::kTooManySequences;
   const uint32_t left = most_tokens(s.limits, phase) - s.tokens;
   if (left == 0) return Status::kTooManyTokens;
   uint32_t limit = options.max_tokens;

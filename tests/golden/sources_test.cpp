@@ -497,6 +497,67 @@ TEST(HostileSources, AreRefusedWithAReason) { expect_all_refused("bart-generate"
 TEST(HostileSources, RowsAreRefusedWithAReason) { expect_all_refused("seq2seq-lstm", kRowEdits); }
 TEST(HostileSources, TokenByTokenIsRefusedWithAReason) { expect_all_refused("seq2seq-all", kTokenEdits); }
 
+TEST(MoreSourcesThanSequences, LeaveContextsAsTheyAre) {
+  SessionOptions options;
+  options.max_sequences = 1;
+  options.max_tokens = options.max_context = 16;
+  options.max_source = kLongest;
+  options.max_sources = 20;
+  Decoder decoder("bart-generate", fb::DType::i8, options);
+  Session& session = decoder.session();
+  decoder.encode({random_ids(4, 1)});
+  const std::vector<int32_t> ids = random_ids(8, 2);
+  decoder.run({ids}, {}, true);
+  decoder.encode(std::vector<std::vector<int32_t>>(20, {5}));
+  for (uint32_t i = 0; i < 20; ++i) EXPECT_EQ(session.source_length(i), 1U);
+  ASSERT_EQ(session.context_length(0), 8U);
+  EXPECT_EQ(std::vector<int32_t>(session.context_ids(0), session.context_ids(0) + 8), ids);
+  const std::vector<std::vector<int32_t>> more(21, {5});
+  EXPECT_EQ(session.encode(Sequences(more).batch()), Status::kTooManySequences);
+}
+
+/// An encoder-decoder with a tokenizer whose decoder reads the source's own tokens.
+std::vector<uint8_t> shifting_file() {
+  return testing::edit_file(model_bytes("bart-text", fb::DType::f32), [](fb::ModelT& m, std::vector<uint8_t>&) {
+    m.task = std::make_unique<fb::TaskT>();
+    m.task->shift_id = 2;
+    for (const auto& output : m.outputs) output->role = fb::OutputRole::none;
+  });
+}
+
+TEST(MoreSourcesThanSequences, TakeNoMoreTextsThanARun) {
+  const testing::FileBytes file(shifting_file());
+  Model model;
+  Fault fault;
+  ASSERT_EQ(Model::open(file.data(), file.size(), &model, &fault), Status::kOk) << fault.what;
+  const auto run = [&](uint32_t sequences, uint32_t texts, std::unique_ptr<testing::Arena>* arena) {
+    SessionOptions options;
+    options.max_sequences = sequences;
+    options.max_sources = 6;
+    options.max_tokens = options.max_source = 24;
+    *arena = std::make_unique<testing::Arena>(arena_bytes(model, options));
+    Session* session = nullptr;
+    EXPECT_EQ(Session::create(model, options, (*arena)->data(), (*arena)->size(), &session), Status::kOk);
+    uint32_t added = 0;
+    Status status = Status::kOk;
+    EncodeOptions encode;
+    encode.add_special = false;
+    for (; added < texts && status == Status::kOk; ++added)
+      status = session->add({added % 2 == 0 ? "a" : "b", 1}, {}, encode);
+    EXPECT_EQ(status, texts > sequences ? Status::kTooManySequences : Status::kOk);
+    EXPECT_EQ(session->sequence_count(), std::min(texts, sequences));
+    EXPECT_EQ(session->run(), Status::kOk);
+    return session;
+  };
+  std::unique_ptr<testing::Arena> few, many;
+  Session* one = run(1, 2, &few);
+  Session* all = run(3, 3, &many);
+  OutputView a, b;
+  ASSERT_EQ(one->output(0, 0, &a), Status::kOk);
+  ASSERT_EQ(all->output(0, 0, &b), Status::kOk);
+  EXPECT_EQ(std::memcmp(a.data, b.data, a.width * sizeof(float)), 0);
+}
+
 TEST(HostileSources, DecodersBeginWithNothing) {
   const std::vector<uint8_t> file = model_bytes("gpt2-generate", fb::DType::f32);
   Fault fault;

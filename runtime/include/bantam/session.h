@@ -197,7 +197,8 @@ class Session {
   /// Text batch: clear(), add() each input (second.data null: no pair), then run().
   void clear();
   /// Of encoder-decoders the texts are sources: encode() takes them to the first sources, and run() does so too before the main pass
-  /// of models whose decoders read the source's own tokens (kInvalidArgument for others: what they read are the caller's tokens).
+  /// of models whose decoders read the source's own tokens (kInvalidArgument for others: what they read are the caller's tokens), which
+  /// take no more texts than max_sequences.
   Status add(Text first, Text second, const EncodeOptions& options);
   Status encode();
   Status run();
