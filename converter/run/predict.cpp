@@ -5,6 +5,7 @@
 #include "base/printable.h"
 #include "base/status_error.h"
 #include "format/view.h"
+#include "run/long_text.h"
 #include "run/runner.h"
 
 namespace bantam::convert {
@@ -375,6 +376,8 @@ void Predictor::slide(const Input& input, Prediction* out) {
   session.clear();
   add(input, encode);
   const EncodeResult all = session.sequence(0).result;
+  const std::string first = prompt_ + input.first;
+  const LongText text(*session.tokenizer(), view_of(first), second_of(input), all, input.mentions, prompt_.size());
   const int windowed = input.second ? 1 : 0;
   const WindowPlan plan{all.content[windowed], all.kept[windowed], *options_.stride};
   if (plan.overlap >= plan.size) {
@@ -395,7 +398,8 @@ void Predictor::slide(const Input& input, Prediction* out) {
     const Window window = window_at(plan, i);
     encode.skip = window.skip;
     session.clear();
-    add(input, encode);
+    check(text.add(session, encode), where(input));
+    marks_.put(session, text.mentions_in(session), prompt_.size(), where(input));
     check(session.run(), where(input));
     merge(input, window, &sums, out);
   }

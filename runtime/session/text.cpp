@@ -58,6 +58,19 @@ Status add_one(SessionState& s, const EncodeOptions& options, bool pair, const E
   return Status::kOk;
 }
 
+/// A text or a pair: encode(options, buffer, result) does it.
+template <typename Encode>
+Status add_texts(SessionState& s, const EncodeOptions& options, bool pair, const Encode& encode) {
+  return add_one(s, options, pair, [&](uint32_t limit, const TokenBuffer& buffer, EncodeResult* result) {
+    EncodeOptions limited = options;
+    limited.max_tokens = limit;
+    if constexpr (linked::kMarks) {
+      for (uint32_t i = 0; s.marks != nullptr && i < buffer.capacity; ++i) s.marks[s.tokens + i] = 0;
+    }
+    return encode(limited, buffer, result);
+  });
+}
+
 /// Tokens and segments of the batch are such.
 Status check_ids(SessionState& s, fb::Phase phase) {
   const uint32_t vocabulary = ids_input(root(s.model), phase)->limit();
@@ -101,15 +114,19 @@ void Session::clear() {
 
 Status Session::add(Text first, Text second, const EncodeOptions& options) {
   SessionState& s = state(this);
-  return add_one(s, options, second.data != nullptr,
-                 [&](uint32_t limit, const TokenBuffer& buffer, EncodeResult* result) {
-                   EncodeOptions limited = options;
-                   limited.max_tokens = limit;
-                   if constexpr (linked::kMarks) {
-                     for (uint32_t i = 0; s.marks != nullptr && i < buffer.capacity; ++i) s.marks[s.tokens + i] = 0;
-                   }
-                   return s.tokenizer.encode(first, second, limited, buffer, result);
-                 });
+  return add_texts(s, options, second.data != nullptr,
+                   [&](const EncodeOptions& limited, const TokenBuffer& buffer, EncodeResult* result) {
+                     return s.tokenizer.encode(first, second, limited, buffer, result);
+                   });
+}
+
+Status Session::add(const TextTokens& first, const TextTokens* second, const EncodeOptions& options) {
+  SessionState& s = state(this);
+  return add_texts(s, options, second != nullptr,
+                   [&](const EncodeOptions& limited, const TokenBuffer& buffer, EncodeResult* result) {
+                     const text::Tables tables(*text::table_of(s.tokenizer), text::data_of(s.tokenizer));
+                     return text::cut_window(tables, first, second, limited, buffer, result);
+                   });
 }
 
 Status Session::add_labelled(Text text, const Text* labels, uint32_t count, const EncodeOptions& options) {

@@ -103,9 +103,10 @@ class WordLabel {
 /// The label set of words that `set` names.
 uint32_t words_of(const Model& model, uint32_t set) { return set == kTaskSet ? word_label_set(model) : set; }
 
-/// Calls visit(span, WordLabel) for each labelled word of [window.own_begin, window.own_end) from byte `from` on.
+/// Calls visit(span, WordLabel) for each labelled word of [window.own_begin, window.own_end) from byte `*from` on, which becomes the end
+/// of the last word that was looked at: what lies in front of it is not looked at again.
 template <typename Visit>
-Status for_words(const Session& session, uint32_t sequence, Text text, const Window& window, uint32_t from,
+Status for_words(const Session& session, uint32_t sequence, Text text, const Window& window, uint32_t* from,
                  uint32_t set, Aggregation aggregation, const Visit& visit) {
   const Model& model = session.model();
   if (!has_part(model.task(), kWordsPart)) return Status::kNoSuchTask;
@@ -127,10 +128,11 @@ Status for_words(const Session& session, uint32_t sequence, Text text, const Win
   const tasks::TagSet tags(model, set, aggregation);
   const TokenRows rows{math, view, encoded.sequences, labels != nullptr ? labels->temperature() : 1.0f};
   tasks::WordWalk walk(encoded, *tokenizer, text, aggregation, root(model).task()->blank_words());
-  walk.limit(window.own_begin - window.skip, window.own_end - window.skip, from, window.skip == 0);
+  walk.limit(window.own_begin - window.skip, window.own_end - window.skip, *from, window.skip == 0);
   tasks::LabelledWord word;
   while (walk.next(&word)) {
     if (word.end > view.rows) return Status::kIndexOutOfRange;
+    *from = word.span.end;
     const WordLabel label(rows, word, aggregation);
     // Marks may part entities, but belong to none: "(Paris)" is found as "Paris", whatever label the brackets have.
     if (word.mark && tags.tag(label.label()).prefix != 'O') continue;
@@ -155,13 +157,12 @@ Status tag_window(const Session& session, uint32_t sequence, Text text, const Wi
   const uint32_t words = words_of(session.model(), set);
   if (aggregation == Aggregation::kFile) aggregation = file_aggregation(session.model(), words);
   const Status status =
-      for_words(session, sequence, text, window, *resume, words, aggregation, [&](Offset span, const WordLabel& label) {
+      for_words(session, sequence, text, window, &last, words, aggregation, [&](Offset span, const WordLabel& label) {
         if (found < capacity) {
           spans[found] = span;
           labels[found] = label.scored();
         }
         ++found;
-        last = span.end;
       });
   if (status != Status::kOk) return status;
   *count = found;
@@ -184,8 +185,9 @@ Status tag(const Session& session, uint32_t sequence, Text text, Entity* out, ui
   tasks::EntityDecoder decoder = tags.decoder();
   tasks::EntitySink sink{out, capacity};
   Entity done;
+  uint32_t from = 0;
   const Status status =
-      for_words(session, sequence, text, kWhole, 0, words, aggregation, [&](Offset span, const WordLabel& label) {
+      for_words(session, sequence, text, kWhole, &from, words, aggregation, [&](Offset span, const WordLabel& label) {
         const tasks::Tag tag = tags.tag(label.label());
         // A word outside of entities needs no score.
         const LabelScore found = tag.prefix == 'O' ? label.unscored() : label.scored();

@@ -140,9 +140,9 @@ bool WordWalk::next_of_tokens(LabelledWord* out) {
     const uint32_t content = content_++;
     row_ = row + 1;
     const bool text_begins = content == 0 && text_begins_;
+    if (encoded_.offsets[row].end > text_.size) return false;  // not a token of this text
     if (content < first_ || (!alone && !text_begins && continues(row))) continue;
     word_ = encoded_.offsets[row];
-    if (word_.end > text_.size) return false;  // not a token of this text
     while (!alone) {
       const uint32_t more = next_content(row_);
       if (more >= encoded_.row_count || encoded_.offsets[more].end > text_.size || !continues(more)) break;

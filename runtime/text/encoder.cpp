@@ -66,9 +66,29 @@ bool ends_with_fill(const Template& pieces) {
   }
 }
 
+/// What tokens are made of: texts, or the tokens that an earlier call made of them.
+struct TextsAsTheyAre {
+  const Tables& tables;
+  const Text* texts;
+  void encode(uint32_t which, TokenSink* sink) const { encode_text(tables, texts[which], sink); }
+};
+struct TextsInTokens {
+  const TextTokens* texts;
+  void encode(uint32_t which, TokenSink* sink) const {
+    const TextTokens& text = texts[which];
+    const uint32_t left = sink->first < text.count ? text.count - sink->first : 0;
+    for (uint32_t i = 0; i < left && i < sink->room; ++i) {
+      sink->ids[i] = text.ids[sink->first + i];
+      if (linked::kOffsets && sink->offsets != nullptr) sink->offsets[i] = text.offsets[sink->first + i];
+    }
+    sink->count = text.count;
+  }
+};
+
 /// Writes the template's tokens, and those of the texts that lie in the window, from out[0] on.
 /// `counts`, if given, receives the number of tokens of each text in full.
-void write(const Tables& tables, const Text texts[2], bool pair, bool add_special, const Window& window,
+template <class Texts>
+void write(const Tables& tables, const Texts& texts, bool pair, bool add_special, const Window& window,
            const TokenBuffer& out, uint32_t* counts) {
   const Template& pieces = template_of(*tables.source, pair);
   uint32_t at = 0;
@@ -91,7 +111,7 @@ void write(const Tables& tables, const Text texts[2], bool pair, bool add_specia
       sink.first = window.first[which];
       sink.room = window.count[which] < left ? window.count[which] : left;
       if (counts == nullptr) sink.stop = sink.first + sink.room;
-      encode_text(tables, texts[which], &sink);
+      texts.encode(which, &sink);
       if (counts != nullptr) counts[which] = sink.count;
       const uint32_t reached = sink.count > sink.first ? sink.count - sink.first : 0;
       written = reached < sink.room ? reached : sink.room;
@@ -163,17 +183,11 @@ uint32_t template_specials(const fb::Tokenizer& tokenizer, bool pair) {
 
 bool fills_up(const fb::Tokenizer& tokenizer, bool pair) { return ends_with_fill(template_of(tokenizer, pair)); }
 
-Status encode(const Tables& tables, Text first, Text second, const EncodeOptions& options, const TokenBuffer& out,
-              EncodeResult* result) {
-  if (result == nullptr || (out.ids == nullptr && out.capacity > 0) || (first.data == nullptr && first.size > 0)) {
-    return Status::kInvalidArgument;
-  }
-  *result = EncodeResult{};
-  constexpr size_t kMaxText = 0xFFFFFFFE;
-  if (first.size > kMaxText || second.size > kMaxText) return Status::kTextTooLong;
+namespace {
 
-  const bool pair = second.data != nullptr;
-  const Text texts[2] = {first, second};
+template <class Texts>
+Status encode_texts(const Tables& tables, const Texts& texts, bool pair, const EncodeOptions& options,
+                    const TokenBuffer& out, EncodeResult* result) {
   const uint32_t specials = options.add_special ? template_specials(*tables.source, pair) : 0;
   uint32_t limit = options.max_tokens != 0 ? options.max_tokens : tables.source->max_length();
   [[maybe_unused]] uint32_t filled = 0;
@@ -212,6 +226,31 @@ Status encode(const Tables& tables, Text first, Text second, const EncodeOptions
   }
   write(tables, texts, pair, options.add_special, window, out, nullptr);
   return Status::kOk;
+}
+
+}  // namespace
+
+Status encode(const Tables& tables, Text first, Text second, const EncodeOptions& options, const TokenBuffer& out,
+              EncodeResult* result) {
+  if (result == nullptr || (out.ids == nullptr && out.capacity > 0) || (first.data == nullptr && first.size > 0)) {
+    return Status::kInvalidArgument;
+  }
+  *result = EncodeResult{};
+  constexpr size_t kMaxText = 0xFFFFFFFE;
+  if (first.size > kMaxText || second.size > kMaxText) return Status::kTextTooLong;
+  const Text texts[2] = {first, second};
+  return encode_texts(tables, TextsAsTheyAre{tables, texts}, second.data != nullptr, options, out, result);
+}
+
+Status cut_window(const Tables& tables, const TextTokens& first, const TextTokens* second, const EncodeOptions& options,
+                  const TokenBuffer& out, EncodeResult* result) {
+  *result = EncodeResult{};
+  const TextTokens texts[2] = {first, second == nullptr ? TextTokens{} : *second};
+  for (const TextTokens& text : texts) {
+    const bool known = text.ids != nullptr && (out.offsets == nullptr || text.offsets != nullptr);
+    if (text.count != 0 && !known) return Status::kInvalidArgument;
+  }
+  return encode_texts(tables, TextsInTokens{texts}, second != nullptr, options, out, result);
 }
 
 }  // namespace bantam::text

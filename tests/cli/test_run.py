@@ -324,6 +324,12 @@ class Windows(CommandTest):
         self.assertEqual(context[answer["start"] : answer["end"]], answer["answer"])
         self.assertGreater(answer["windows"], 2)
 
+    def test_long_lines_take_time_that_grows_with_them(self):
+        # 40,000 windows; were the text read for each, minutes.
+        answer = self.line("run", model("voice"), "-", "--stride", "8", "--json", stdin=b"play jazz " * 130000)
+        self.assertGreater(answer["windows"], 4000)
+        self.assertEqual(answer["slots"][-1]["end"], 1299999)
+
     def test_wrong_strides(self):
         self.fails(2, "run", model("voice"), self.long, "--stride", "64", says=["--stride"])
         self.fails(2, "embed", model("sentence-mean"), self.long, "--stride", "4", says=["--stride"])

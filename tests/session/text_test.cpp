@@ -175,6 +175,96 @@ TEST_F(LimitedTextTest, TextsAreCutAtTheTokenizersOwnLimit) {
   EXPECT_EQ(values(output), from_text);
 }
 
+/// Everything that a window of a batch tells.
+struct Told {
+  Status status = Status::kOk;
+  std::vector<int32_t> ids, segments;
+  std::vector<uint32_t> numbers;
+  std::vector<uint8_t> sequences;
+  bool operator==(const Told& other) const {
+    return status == other.status && ids == other.ids && segments == other.segments && numbers == other.numbers &&
+           sequences == other.sequences;
+  }
+};
+
+Told told(const Session& session, Status status) {
+  Told out;
+  out.status = status;
+  if (status != Status::kOk) return out;
+  const EncodedSequence s = session.sequence(session.sequence_count() - 1);
+  out.ids.assign(s.ids, s.ids + s.row_count);
+  out.segments.assign(s.segments, s.segments + s.row_count);
+  out.sequences.assign(s.sequences, s.sequences + s.row_count);
+  for (uint32_t i = 0; i < s.row_count; ++i) {
+    out.numbers.push_back(s.offsets[i].begin);
+    out.numbers.push_back(s.offsets[i].end);
+  }
+  for (const uint32_t n : {s.result.count, s.result.content[0], s.result.content[1], s.result.kept[0], s.result.kept[1],
+                           s.result.truncated ? 1u : 0u}) {
+    out.numbers.push_back(n);
+  }
+  return out;
+}
+
+/// The tokens of a text alone, in arrays of their size.
+struct Known {
+  Known(const Tokenizer& tokenizer, const std::string& text) : ids(text.size() + 1), offsets(text.size() + 1) {
+    EncodeOptions options;
+    options.add_special = false;
+    options.max_tokens = static_cast<uint32_t>(ids.size());
+    const TokenBuffer buffer = {ids.data(), nullptr, offsets.data(), nullptr, options.max_tokens};
+    EncodeResult result;
+    EXPECT_EQ(tokenizer.encode(view(text), {}, options, buffer, &result), Status::kOk);
+    ids.resize(result.count);
+    offsets.resize(result.count);
+    ids.shrink_to_fit();
+    offsets.shrink_to_fit();
+  }
+  TextTokens tokens() const { return {ids.data(), offsets.data(), static_cast<uint32_t>(ids.size())}; }
+  std::vector<int32_t> ids;
+  std::vector<Offset> offsets;
+};
+
+TEST_F(TextTest, WindowsOfKnownTokensAreThoseOfTheText) {
+  open(48, 2);
+  std::string text;
+  for (int i = 0; i < 30; ++i) text += "play Jazz caf\u00e9, " + std::to_string(i) + " ";
+  const std::string question = "what is it?";
+  const Tokenizer& tokenizer = *session_->tokenizer();
+  const Known first(tokenizer, text), short_one(tokenizer, question);
+  const TextTokens long_tokens = first.tokens(), question_tokens = short_one.tokens();
+  for (uint32_t skip = 0; skip < long_tokens.count + 3; skip += 5) {
+    for (const TruncationSide side :
+         {TruncationSide::kFromFile, TruncationSide::kOnlySecond, TruncationSide::kOnlyFirst, TruncationSide::kNone}) {
+      EncodeOptions options;
+      options.skip = skip;
+      options.truncation = side;
+      options.add_special = skip % 2 == 0;
+      options.max_tokens = skip % 3 == 0 ? 0 : 20;
+      session_->clear();
+      const Told alone = told(*session_, session_->add(view(text), {}, options));
+      session_->clear();
+      EXPECT_EQ(told(*session_, session_->add(long_tokens, nullptr, options)), alone) << skip;
+      session_->clear();
+      const Told pair = told(*session_, session_->add(view(question), view(text), options));
+      session_->clear();
+      EXPECT_EQ(told(*session_, session_->add(question_tokens, &long_tokens, options)), pair) << skip;
+    }
+  }
+}
+
+TEST_F(TextTest, TokensWithoutOffsetsAreNoText) {
+  open(48, 1);
+  const Known some(*session_->tokenizer(), "play some jazz");
+  TextTokens tokens = some.tokens();
+  tokens.offsets = nullptr;
+  EXPECT_EQ(session_->add(tokens, nullptr, {}), Status::kInvalidArgument);
+  tokens = some.tokens();
+  tokens.ids = nullptr;
+  EXPECT_EQ(session_->add(tokens, nullptr, {}), Status::kInvalidArgument);
+  EXPECT_EQ(session_->sequence_count(), 0u);
+}
+
 TEST_F(TextTest, EmptyAndInvalidTextRuns) {
   open(32, 4);
   const std::string invalid = "\xFF\xC0 light \xE4\xBD";

@@ -281,6 +281,34 @@ RC_GTEST_PROP(Windows, EveryTokenIsDecidedOnceInsideItsWindow, ()) {
   RC_ASSERT(decided == plan.total);
 }
 
+/// Marks that get no label, such as brackets in an entity, are not looked at again by each window behind them.
+TEST(Windows, GoOnBehindMarksWithoutALabel) {
+  FakeRun run;
+  prepare(&run, {0, 1, 1, 1, 0});
+  run.task().blank_words = false;
+  run.add_sequence({{{0, 0}, 255}, {{0, 1}}, {{1, 2}}, {{2, 3}}, {{0, 0}, 255}});
+  Offset spans[4];
+  LabelScore labels[4];
+  uint32_t count = 0, resume = 0;
+  ASSERT_EQ(tag_window(run.session(), 0, view("((("), {0, 3, 0, 3}, &resume, spans, labels, 4, &count), Status::kOk);
+  EXPECT_EQ(count, 0u);
+  EXPECT_EQ(resume, 3u);
+}
+
+TEST(Tag, TokensBeyondTheTextAreNotRead) {
+  FakeRun run;
+  prepare(&run, {0, 1, 1, 0});
+  run.add_sequence({{{0, 0}, 255}, {{0, 1}}, {{1u << 30, (1u << 30) + 4}}, {{0, 0}, 255}});
+  for (const Aggregation how :
+       {Aggregation::kWords, Aggregation::kFirst, Aggregation::kAverage, Aggregation::kSimple}) {
+    Offset spans[4];
+    LabelScore labels[4];
+    uint32_t count = 0;
+    ASSERT_EQ(tag_words(run.session(), 0, view("a b"), spans, labels, 4, &count, kTaskSet, how), Status::kOk);
+    EXPECT_EQ(count, 1u);
+  }
+}
+
 /// Every piece is labelled with a hash of its number, so that a word labelled by the wrong piece shows.
 uint32_t label_of_piece(uint32_t piece) { return piece * 2654435761u >> 20 & 1u; }
 

@@ -200,6 +200,9 @@ class Session {
   /// of models whose decoders read the source's own tokens (kInvalidArgument for others: what they read are the caller's tokens), which
   /// take no more texts than max_sequences.
   Status add(Text first, Text second, const EncodeOptions& options);
+  /// The same of texts whose tokens are known, without reading them again: windows of long texts (EncodeOptions::skip), of which add()
+  /// of the text would encode all each time. `second` null: no pair. O(tokens that are added).
+  Status add(const TextTokens& first, const TextTokens* second, const EncodeOptions& options);
   Status encode();
   Status run();
   /// The same with Batch::rows: row numbers of the batch of texts (EncodedSequence::row_begin and on), which need not outlive the call.

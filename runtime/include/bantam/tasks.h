@@ -178,7 +178,7 @@ uint32_t window_count(const WindowPlan& plan);             // at least 1
 Window window_at(const WindowPlan& plan, uint32_t index);  // index < window_count
 
 /// tag_words() of one window: only words whose first token the window decides. `*resume` is 0 before the first
-/// window and carries the end of the last labelled word from window to window, in order.
+/// window and carries the end of the last word that was looked at from window to window, in order.
 Status tag_window(const Session& session, uint32_t sequence, Text text, const Window& window, uint32_t* resume,
                   Offset* spans, LabelScore* labels, uint32_t capacity, uint32_t* count, uint32_t set = kTaskSet,
                   Aggregation aggregation = Aggregation::kFile);

@@ -43,6 +43,13 @@ struct EncodeResult {
   uint32_t kept[2] = {0, 0};     // content tokens of each sequence written
 };
 
+/// A text's own tokens, all of them, as Tokenizer::encode gives them without special tokens. The arrays are the caller's.
+struct TextTokens {
+  const int32_t* ids = nullptr;
+  const Offset* offsets = nullptr;  // null only where offsets are not kept
+  uint32_t count = 0;
+};
+
 /// Copyable view over a model's tokenizer tables.
 class Tokenizer {
  public:
