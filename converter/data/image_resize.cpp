@@ -47,18 +47,24 @@ double reach(ImageFilter filter) {
   }
 }
 
+/// Of a resized side, the pixels that are wanted: [begin, begin + count).
+struct Part {
+  uint32_t begin, count;
+};
+
 /// The inputs of one output, and their weights.
 struct Taps {
   uint32_t first = 0;
   std::vector<int32_t> weights;
 };
 
-std::vector<Taps> make_taps(uint32_t from, uint32_t to, ImageFilter filter) {
+/// Of outputs [part.begin, part.begin + part.count) of `to`.
+std::vector<Taps> make_taps(uint32_t from, uint32_t to, const Part& part, ImageFilter filter) {
   const double step = static_cast<double>(from) / to, wide = std::max(step, 1.0);
   const double support = reach(filter) * wide;
-  std::vector<Taps> out(to);
-  for (uint32_t i = 0; i < to; ++i) {
-    const double middle = (i + 0.5) * step;
+  std::vector<Taps> out(part.count);
+  for (uint32_t i = 0; i < part.count; ++i) {
+    const double middle = (part.begin + i + 0.5) * step;
     const auto first = static_cast<uint32_t>(std::max(middle - support + 0.5, 0.0));
     const auto last = static_cast<uint32_t>(std::min<double>(middle + support + 0.5, from));
     std::vector<double> weights;
@@ -87,47 +93,75 @@ uint8_t weighted(const uint8_t* from, size_t step, const Taps& taps) {
   return static_cast<uint8_t>(std::clamp<int64_t>(sum >> kDigits, 0, 255));
 }
 
-Pixels nearest(const Pixels& image, uint32_t width, uint32_t height) {
-  Pixels out{width, height, std::vector<uint8_t>(size_t{width} * height * 3)};
+Pixels nearest(const Pixels& image, uint32_t width, uint32_t height, const Part& columns, const Part& rows) {
+  Pixels out{columns.count, rows.count, std::vector<uint8_t>(size_t{columns.count} * rows.count * 3)};
   const auto place = [](uint32_t i, uint32_t from, uint32_t to) {
     return std::min(static_cast<uint32_t>((i + 0.5) * (static_cast<double>(from) / to)), from - 1);
   };
   uint8_t* to = out.rgb.data();
-  for (uint32_t y = 0; y < height; ++y) {
+  for (uint32_t y = rows.begin; y < rows.begin + rows.count; ++y) {
     const size_t row = size_t{place(y, image.height, height)} * image.width;
-    for (uint32_t x = 0; x < width; ++x, to += 3) {
+    for (uint32_t x = columns.begin; x < columns.begin + columns.count; ++x, to += 3) {
       std::memcpy(to, image.rgb.data() + (row + place(x, image.width, width)) * 3, 3);
     }
   }
   return out;
 }
 
+/// Rows [first, end) of the image, of which the columns that are wanted: resized, or cut out.
+Pixels along_rows(const Pixels& image, uint32_t width, const Part& columns, uint32_t first, uint32_t end,
+                  ImageFilter filter) {
+  Pixels out{columns.count, end - first, std::vector<uint8_t>(size_t{columns.count} * (end - first) * 3)};
+  const std::vector<Taps> taps =
+      image.width == width ? std::vector<Taps>() : make_taps(image.width, width, columns, filter);
+  uint8_t* to = out.rgb.data();
+  for (uint32_t y = first; y < end; ++y) {
+    const uint8_t* row = image.rgb.data() + size_t{y} * image.width * 3;
+    if (taps.empty()) {
+      std::memcpy(to, row + columns.begin * size_t{3}, columns.count * size_t{3});
+      to += columns.count * size_t{3};
+      continue;
+    }
+    for (const Taps& one : taps) {
+      for (size_t c = 0; c < 3; ++c) *to++ = weighted(row + one.first * size_t{3} + c, 3, one);
+    }
+  }
+  return out;
+}
+
+/// Those parts of the image resized to width by height pixels.
+Pixels resized_part(const Pixels& image, uint32_t width, uint32_t height, const Part& columns, const Part& rows,
+                    ImageFilter filter) {
+  if (filter == ImageFilter::kNearest) return nearest(image, width, height, columns, rows);
+  if (image.height == height) return along_rows(image, width, columns, rows.begin, rows.begin + rows.count, filter);
+  const std::vector<Taps> taps = make_taps(image.height, height, rows, filter);
+  const uint32_t first = taps.front().first;
+  const auto end = static_cast<uint32_t>(taps.back().first + taps.back().weights.size());
+  const Pixels wide = along_rows(image, width, columns, first, end, filter);
+  const size_t row = size_t{columns.count} * 3;
+  Pixels out{columns.count, rows.count, std::vector<uint8_t>(row * rows.count)};
+  uint8_t* to = out.rgb.data();
+  for (const Taps& one : taps) {
+    const uint8_t* from = wide.rgb.data() + (one.first - first) * row;
+    for (size_t i = 0; i < row; ++i) *to++ = weighted(from + i, row, one);
+  }
+  return out;
+}
+
+/// Which pixels of a side of `have` are in its middle `want`. Of an odd rest the greater half lies behind what is cut out.
+Part middle_of(uint32_t have, uint32_t want) { return have <= want ? Part{0, have} : Part{(have - want) / 2, want}; }
+
 }  // namespace
 
 Pixels resized(const Pixels& image, uint32_t width, uint32_t height, ImageFilter filter) {
-  if (image.width == width && image.height == height) return image;
-  if (filter == ImageFilter::kNearest) return nearest(image, width, height);
-  Pixels wide = image;
-  if (image.width != width) {
-    const std::vector<Taps> taps = make_taps(image.width, width, filter);
-    wide = {width, image.height, std::vector<uint8_t>(size_t{width} * image.height * 3)};
-    uint8_t* to = wide.rgb.data();
-    for (uint32_t y = 0; y < image.height; ++y) {
-      const uint8_t* row = image.rgb.data() + size_t{y} * image.width * 3;
-      for (uint32_t x = 0; x < width; ++x) {
-        for (size_t c = 0; c < 3; ++c) *to++ = weighted(row + taps[x].first * size_t{3} + c, 3, taps[x]);
-      }
-    }
-  }
-  if (image.height == height) return wide;
-  const std::vector<Taps> taps = make_taps(image.height, height, filter);
-  const size_t row = size_t{width} * 3;
-  Pixels out{width, height, std::vector<uint8_t>(row * height)};
-  uint8_t* to = out.rgb.data();
-  for (uint32_t y = 0; y < height; ++y) {
-    for (size_t i = 0; i < row; ++i) *to++ = weighted(wide.rgb.data() + taps[y].first * row + i, row, taps[y]);
-  }
-  return out;
+  return resized_part(image, width, height, {0, width}, {0, height}, filter);
+}
+
+Pixels resized_middle(const Pixels& image, uint32_t width, uint32_t height, ImageFilter filter, uint32_t cut_width,
+                      uint32_t cut_height) {
+  const Part columns = middle_of(width, cut_width), rows = middle_of(height, cut_height);
+  Pixels part = resized_part(image, width, height, columns, rows, filter);
+  return part.width == cut_width && part.height == cut_height ? part : cropped(part, cut_width, cut_height);
 }
 
 Pixels cropped(const Pixels& image, uint32_t width, uint32_t height) {

@@ -12,6 +12,11 @@ namespace bantam::convert {
 /// O(width * (image.height + height) * taps).
 Pixels resized(const Pixels& image, uint32_t width, uint32_t height, ImageFilter filter);
 
+/// cropped(resized(...), cut_width, cut_height), of which only what is left is made.
+/// O(cut_width * (image.height + cut_height) * taps), and no more memory than cut_width * (image.height + cut_height) pixels.
+Pixels resized_middle(const Pixels& image, uint32_t width, uint32_t height, ImageFilter filter, uint32_t cut_width,
+                      uint32_t cut_height);
+
 /// The middle; black where the image is smaller.
 Pixels cropped(const Pixels& image, uint32_t width, uint32_t height);
 

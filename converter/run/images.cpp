@@ -16,18 +16,27 @@
 namespace bantam::convert {
 namespace {
 
-/// Both sides so that the shorter one has `shortest` pixels, as transformers rounds the other.
-Pixels with_shortest(const Pixels& image, uint32_t shortest, ImageFilter filter) {
+/// How large the image becomes before its middle is taken.
+struct FittedSides {
+  uint32_t width, height;
+};
+
+/// As the model says; the other side of `shortest` as transformers rounds it.
+FittedSides sides_of(const Pixels& image, const ImageFit& fit, const std::string& path) {
+  if (fit.shortest == 0) {
+    const bool resizes = fit.width != 0 && fit.height != 0;
+    return resizes ? FittedSides{fit.width, fit.height} : FittedSides{image.width, image.height};
+  }
   const uint64_t side = std::min(image.width, image.height);
   const auto scaled = [&](uint32_t from) {
-    const uint64_t to = uint64_t{from} * shortest / side;
+    const uint64_t to = uint64_t{from} * fit.shortest / side;
     if (to > kMostImageSide) {
-      throw Error(ExitCode::kInvalid,
-                  fmt::format("{}x{} pixels are too long and narrow; cut the image first", image.width, image.height));
+      throw Error(ExitCode::kInvalid, fmt::format("{}: {}x{} pixels are too long and narrow; cut the image first",
+                                                  printable(path), image.width, image.height));
     }
     return static_cast<uint32_t>(to);
   };
-  return resized(image, scaled(image.width), scaled(image.height), filter);
+  return {scaled(image.width), scaled(image.height)};
 }
 
 /// Of three channels one: ITU-R 601's luma, as Pillow has it.
@@ -95,12 +104,14 @@ std::vector<uint8_t> ImageBatch::pixels_of(const std::string& path) const {
   Pixels image = read_image_file(path);
   if (form_.channels != 1 && form_.channels != 3) return rows_of(path, image, form_);
   const ImageFit fit = image_fit(model_);
-  if (fit.shortest != 0) {
-    image = with_shortest(image, fit.shortest, fit.filter);
-  } else if (fit.width != 0 && fit.height != 0) {
-    image = resized(image, fit.width, fit.height, fit.filter);
+  const FittedSides sides = sides_of(image, fit, path);
+  if (uint64_t{form_.width} * std::max(form_.height, image.height) > kMostImagePixels) {
+    throw Error(ExitCode::kInvalid,
+                fmt::format("{}: {} rows of {} pixels, which the model wants, are more than are made; "
+                            "make the image smaller first",
+                            printable(path), std::max(form_.height, image.height), form_.width));
   }
-  image = cropped(image, form_.width, form_.height);
+  image = resized_middle(image, sides.width, sides.height, fit.filter, form_.width, form_.height);
   return form_.channels == 1 ? grey(image.rgb) : image.rgb;
 }
 

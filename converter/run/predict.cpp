@@ -41,6 +41,7 @@ Predictor::Predictor(Engine& engine, uint32_t parts, const PredictOptions& optio
     : engine_(engine), parts_(parts), options_(options), marks_(engine.model()) {
   if (takes_images(engine.model())) {
     images_.emplace(engine.model());
+    if (images_->form().tokens > engine.session().max_tokens()) check(Status::kTooManyTokens, engine.file().path());
   } else if (engine.session().tokenizer() == nullptr) {
     check(Status::kNoTokenizer, engine.file().path());
   }

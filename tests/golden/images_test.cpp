@@ -218,5 +218,29 @@ TEST(ImageResize, KeepsOneColour) {
   EXPECT_EQ(cut.rgb[3 * 3], 201);
 }
 
+/// The middle alone has the pixels that it has of the whole.
+TEST(ImageResize, MakesTheMiddleAlone) {
+  convert::Pixels image{11, 7, std::vector<uint8_t>(11 * 7 * 3)};
+  for (size_t i = 0; i < image.rgb.size(); ++i) image.rgb[i] = static_cast<uint8_t>(i * i * 31 + i * 7);
+  for (const ImageFilter filter : {ImageFilter::kNearest, ImageFilter::kLanczos, ImageFilter::kBilinear,
+                                   ImageFilter::kBicubic, ImageFilter::kBox, ImageFilter::kHamming}) {
+    for (const auto& [width, height] : {std::pair(11U, 7U), {40U, 7U}, {11U, 31U}, {5U, 3U}, {33U, 2U}, {64U, 64U}}) {
+      for (const auto& [across, down] : {std::pair(4U, 5U), {7U, 2U}, {11U, 7U}, {41U, 1U}, {1U, 70U}}) {
+        const convert::Pixels found = convert::resized_middle(image, width, height, filter, across, down);
+        const convert::Pixels whole = convert::cropped(convert::resized(image, width, height, filter), across, down);
+        ASSERT_EQ(found.rgb, whole.rgb) << width << "x" << height << ", " << across << "x" << down;
+      }
+    }
+  }
+}
+
+/// What a file says of 16,384 pixels a side costs the middle that is wanted, not 3 GB.
+TEST(ImageResize, TakesTimeOfWhatIsWanted) {
+  const convert::Pixels image{8, 8, std::vector<uint8_t>(8 * 8 * 3, 7)};
+  for (int i = 0; i < 1000; ++i) {
+    EXPECT_EQ(convert::resized_middle(image, 16384, 16384, ImageFilter::kLanczos, 4, 4).rgb.size(), 4U * 4 * 3);
+  }
+}
+
 }  // namespace
 }  // namespace bantam::golden::images_test
