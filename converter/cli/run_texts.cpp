@@ -296,6 +296,7 @@ void run_texts(const RunOptions& options, uint32_t wanted) {
          "{}: the file has no task; convert it with --task embed for vectors, or use --raw for the graph's outputs",
          options.model);
   }
+  convert::refuse_only_makes_texts(file);
   const uint32_t parts = options.raw ? traits(file.model().task()).parts : resolve_parts(file, wanted);
   check_fit(options, file, parts);
   if (parts == kChoicePart) return run_choices(options, file);

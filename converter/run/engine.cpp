@@ -12,6 +12,7 @@
 #include "base/suggest.h"
 #include "format/bundle.h"
 #include "format/verify_data.h"
+#include "format/view.h"
 
 namespace bantam::convert {
 namespace {
@@ -165,6 +166,22 @@ bool keeps_contexts(const Model& model) {
   SessionOptions session;
   session.max_context = 1;
   return arena_bytes(model, session) != 0;
+}
+
+bool only_makes_texts(const Model& model) {
+  const fb::Model& file = root(model);
+  const bool shifts = file.task() != nullptr && file.task()->shift_id() != -1;
+  return has_source(file) && chunk_tokens(file) == 0 && !shifts;
+}
+
+void refuse_only_makes_texts(const ModelFile& file) {
+  if (!only_makes_texts(file.model())) return;
+  if (has_part(file.model().task(), kNextWordsPart)) {
+    fail(ExitCode::kUnsupported, "{}: makes texts of texts; use bantam generate, translate or summarize", file.path());
+  }
+  fail(ExitCode::kUnsupported,
+       "{}: its decoder reads tokens that no text says; give them with bantam run --ids and --decoder-ids",
+       file.path());
 }
 
 uint32_t text_limit(const Model& model) {

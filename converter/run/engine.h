@@ -100,6 +100,11 @@ class Engine {
 /// Sessions of the model can keep contexts, with which texts go on token by token.
 bool keeps_contexts(const Model& model);
 
+/// Encoder-decoders whose decoder reads other tokens than the source's: a text alone has no answer.
+bool only_makes_texts(const Model& model);
+/// Throws Error (unsupported) for such a file: the message names the command that takes it.
+void refuse_only_makes_texts(const ModelFile& file);
+
 /// What texts are cut at: the tokenizer's own limit, where it is below the model's. 0: there is none, or no tokenizer.
 uint32_t text_limit(const Model& model);
 

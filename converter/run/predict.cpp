@@ -39,6 +39,7 @@ uint32_t embedding_width(const Model& model) {
 
 Predictor::Predictor(Engine& engine, uint32_t parts, const PredictOptions& options)
     : engine_(engine), parts_(parts), options_(options), marks_(engine.model()) {
+  refuse_only_makes_texts(engine.file());
   if (takes_images(engine.model())) {
     images_.emplace(engine.model());
     if (images_->form().tokens > engine.session().max_tokens()) check(Status::kTooManyTokens, engine.file().path());

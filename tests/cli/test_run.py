@@ -336,6 +336,13 @@ class Windows(CommandTest):
 
 
 class Usage(CommandTest):
+    def test_encoder_decoders_that_make_texts(self):
+        for name in ("marian-text", "bart-text"):
+            for more in ((), ("--raw",)):
+                self.fails(5, "run", model(name), TEXT, *more, says=[name, "bantam generate, translate or summarize"])
+        self.fails(5, "run", model("bart-generate"), TEXT, says=["bantam generate"])
+        self.fails(5, "run", model("bart-model"), TEXT, "--raw", says=["--decoder-ids"])
+
     def test_no_text(self):
         self.fails(2, "run", model("voice"), says=["text"])
         self.fails(2, "run", model("voice"), TEXT, "--ids", "1", says=["--ids"])
