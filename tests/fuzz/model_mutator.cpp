@@ -1,0 +1,485 @@
+#include "tests/fuzz/model_mutator.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <random>
+#include <unordered_set>
+#include <utility>
+
+#include "format/header.h"
+#include "format/view.h"
+#include "tests/fuzz/model_tree.h"
+
+namespace bantam::fuzz {
+namespace {
+
+/// What numbers are often compared with, and what wraps.
+constexpr uint64_t kOdd[] = {0,
+                             1,
+                             2,
+                             3,
+                             4,
+                             7,
+                             8,
+                             9,
+                             15,
+                             16,
+                             17,
+                             31,
+                             32,
+                             33,
+                             63,
+                             64,
+                             65,
+                             100,
+                             127,
+                             128,
+                             129,
+                             255,
+                             256,
+                             257,
+                             511,
+                             512,
+                             1000,
+                             1024,
+                             4095,
+                             4096,
+                             4097,
+                             16384,
+                             32767,
+                             32768,
+                             65535,
+                             65536,
+                             66311,
+                             66312,
+                             131071,
+                             131072,
+                             1 << 20,
+                             1 << 22,
+                             1 << 24,
+                             1 << 28,
+                             1 << 30,
+                             0x7FFFFFF0,
+                             0x7FFFFFFF,
+                             0x80000000,
+                             0xFFFFFFF0,
+                             0xFFFFFFF8,
+                             0xFFFFFFFF,
+                             uint64_t{1} << 32,
+                             uint64_t{1} << 40,
+                             uint64_t{1} << 63,
+                             UINT64_MAX - 63,
+                             UINT64_MAX};
+constexpr double kOddFloats[] = {0,   -0.0, 1,  -1,  1e-12,    1e30,      3.4e38, -3.4e38, 1e-38,
+                                 0.5, 127,  88, -87, INFINITY, -INFINITY, NAN,    1e300};
+
+/// A file in its parts.
+struct Parts {
+  ModelTree tree;
+  std::vector<uint8_t> data;
+};
+
+std::optional<Parts> parts_of(const std::vector<uint8_t>& file) {
+  FileHeader header;
+  if (read_header(file.data(), file.size(), &header, nullptr) != Status::kOk) return std::nullopt;
+  const uint8_t* graph = file.data() + header.graph_offset;
+  flatbuffers::Verifier verifier(graph, static_cast<size_t>(header.graph_size), 64, 1U << 16);
+  if (!fb::VerifyModelBuffer(verifier)) return std::nullopt;
+  const uint8_t* data = file.data() + header.data_offset;
+  return Parts{ModelTree(graph), {data, data + header.data_size}};
+}
+
+std::optional<std::vector<uint8_t>> file_of(const Parts& parts, size_t most) {
+  const std::vector<uint8_t> graph = parts.tree.bytes(most);
+  if (graph.empty()) return std::nullopt;
+  FileHeader header;
+  header.graph_offset = kFileAlignment;
+  header.graph_size = graph.size();
+  header.data_offset = round_up(header.graph_offset + graph.size(), kFileAlignment);
+  header.data_size = parts.data.size();
+  header.file_size = header.data_offset + header.data_size;
+  if (header.file_size > most) return std::nullopt;
+  std::vector<uint8_t> file(static_cast<size_t>(header.file_size));
+  std::copy(graph.begin(), graph.end(), file.begin() + kFileAlignment);
+  std::copy(parts.data.begin(), parts.data.end(), file.begin() + static_cast<std::ptrdiff_t>(header.data_offset));
+  seal(header, file.data());
+  return file;
+}
+
+void add_tables(const Node& node, std::unordered_set<const Value*>* seen, std::vector<Node>* out) {
+  if (!seen->insert(node.get()).second) return;
+  if (table_of(node->form) != nullptr) out->push_back(node);
+  for (const auto& field : node->fields) add_tables(field.second, seen, out);
+  for (const Node& item : node->items) add_tables(item, seen, out);
+}
+
+/// All tables below a value, each once.
+std::vector<Node> tables_below(const Node& root) {
+  std::unordered_set<const Value*> seen;
+  std::vector<Node> tables;
+  add_tables(root, &seen, &tables);
+  return tables;
+}
+
+class Mutator {
+ public:
+  Mutator(Parts* parts, const Parts& other, uint64_t seed) : parts_(*parts), other_(other), random_(seed) {}
+
+  void run() {
+    const uint64_t changes = chance(3) ? 1 + below(4) : 1;
+    for (uint64_t i = 0; i < changes; ++i) {
+      switch (below(16)) {
+        case 0:
+        case 1:
+          change_data();
+          break;
+        case 2:
+          move_blob_to_end();
+          break;
+        case 3:
+          change_width();
+          plan();
+          break;
+        case 4:
+          plan();
+          break;
+        case 5:
+        case 6:
+          take_from(parts_);
+          break;
+        case 7:
+          take_from(other_);
+          break;
+        default:
+          change_field();
+          if (chance(4)) plan();
+      }
+    }
+  }
+
+ private:
+  uint64_t below(uint64_t n) { return n == 0 ? 0 : random_() % n; }
+  bool chance(uint64_t one_in) { return below(one_in) == 0; }
+  uint64_t odd() { return chance(6) ? random_() : kOdd[below(std::size(kOdd))]; }
+
+  /// A table: all kinds equally often, or all tables.
+  Node choose(const std::vector<Node>& tables, const Form* like = nullptr) {
+    std::map<int32_t, std::vector<Node>> kinds;
+    for (const Node& table : tables) {
+      if (like == nullptr || table->form == *like) kinds[table->form.index].push_back(table);
+    }
+    if (kinds.empty()) return nullptr;
+    if (like == nullptr && chance(3)) return tables[below(tables.size())];
+    const auto& of_kind = std::next(kinds.begin(), static_cast<std::ptrdiff_t>(below(kinds.size())))->second;
+    return of_kind[below(of_kind.size())];
+  }
+
+  /// `bytes` of a number.
+  void change_number(uint8_t* bytes, reflection::BaseType base, int32_t index) {
+    const size_t size = flatbuffers::GetTypeSize(base);
+    uint64_t number = 0;
+    std::memcpy(&number, bytes, size);
+    if (base == reflection::Float || base == reflection::Double) {
+      double value = base == reflection::Double ? flatbuffers::ReadScalar<double>(bytes)
+                                                : static_cast<double>(flatbuffers::ReadScalar<float>(bytes));
+      const uint64_t how = below(4);
+      value = how == 0   ? kOddFloats[below(std::size(kOddFloats))]
+              : how == 1 ? -value
+              : how == 2 ? value * 2
+                         : value + 1;
+      if (base == reflection::Double) flatbuffers::WriteScalar(bytes, value);
+      if (base == reflection::Float) flatbuffers::WriteScalar(bytes, static_cast<float>(value));
+      return;
+    }
+    if (index >= 0 && !chance(6)) {  // of an enumeration: one of its values, or the two behind
+      number = below(schema().enums()->Get(static_cast<flatbuffers::uoffset_t>(index))->values()->size() + 2);
+    } else if (base == reflection::Bool) {
+      number ^= 1;
+    } else {
+      const uint64_t changes[] = {odd(),      number + 1, number - 1,  number * 2,
+                                  number / 2, below(20),  number + 16, below(5) - 1};
+      number = changes[below(std::size(changes))];
+    }
+    std::memcpy(bytes, &number, size);
+  }
+
+  /// One number of a struct.
+  void change_struct(uint8_t* bytes, int32_t index) {
+    const auto& fields = *schema().objects()->Get(static_cast<flatbuffers::uoffset_t>(index))->fields();
+    const reflection::Field& field = *fields.Get(static_cast<flatbuffers::uoffset_t>(below(fields.size())));
+    change_number(bytes + field.offset(), field.type()->base_type(), field.type()->index());
+  }
+
+  void change_inline(uint8_t* bytes, reflection::BaseType base, int32_t index) {
+    base == reflection::Obj ? change_struct(bytes, index) : change_number(bytes, base, index);
+  }
+
+  /// A value that no file has yet.
+  Node make(const Form& form) {
+    const Node node = std::make_shared<Value>();
+    node->form = form;
+    if (form.base == reflection::String) {
+      const uint64_t size = chance(4) ? below(600) : below(8);
+      node->bytes.assign(size, static_cast<uint8_t>(chance(4) ? random_() : 'a' + below(26)));
+    } else if (form.base != reflection::Vector && inline_size(form) != 0) {
+      node->bytes.assign(inline_size(form), 0);
+      change_inline(node->bytes.data(), form.base, form.index);
+    } else if (form.base == reflection::Vector) {
+      for (uint64_t i = below(3); i > 0; --i) add_item(node.get());
+    }
+    return node;
+  }
+
+  /// One more element of a vector: a copy, the same again, or a new one.
+  void add_item(Value* vector) {
+    const size_t size = inline_size(vector->form);
+    if (size != 0) {
+      const size_t count = vector->bytes.size() / size, from = below(count), to = below(count + 1);
+      std::vector<uint8_t> item(size, 0);
+      if (count != 0) std::memcpy(item.data(), vector->bytes.data() + from * size, size);
+      if (count == 0 || chance(2)) change_inline(item.data(), vector->form.element, vector->form.index);
+      vector->bytes.insert(vector->bytes.begin() + static_cast<std::ptrdiff_t>(to * size), item.begin(), item.end());
+      return;
+    }
+    const Form element = {vector->form.element, reflection::None, vector->form.index};
+    Node item = make(element);
+    if (!vector->items.empty() && !chance(3)) {
+      item = vector->items[below(vector->items.size())];
+      if (chance(2)) item = std::make_shared<Value>(*item);
+    }
+    vector->items.insert(vector->items.begin() + static_cast<std::ptrdiff_t>(below(vector->items.size() + 1)), item);
+  }
+
+  void change_vector(Value* vector) {
+    const size_t size = inline_size(vector->form);
+    const size_t count = size != 0 ? vector->bytes.size() / size : vector->items.size();
+    const auto item = [&](size_t i) { return vector->bytes.begin() + static_cast<std::ptrdiff_t>(i * size); };
+    const size_t a = below(count), b = below(count);
+    const uint64_t how = below(6);
+    if (count == 0 || how == 0) return add_item(vector);
+    if (how == 1 && size != 0) {
+      vector->bytes.erase(item(a), item(a + 1));
+    } else if (how == 1) {
+      vector->items.erase(vector->items.begin() + static_cast<std::ptrdiff_t>(a));
+    } else if (how == 2 && size != 0) {
+      std::swap_ranges(item(a), item(a + 1), item(b));
+    } else if (how == 2) {
+      std::swap(vector->items[a], vector->items[b]);
+    } else if (how == 3 && chance(6)) {
+      vector->bytes.clear();
+      vector->items.clear();
+    } else if (size != 0) {
+      change_inline(&*item(a), vector->form.element, vector->form.index);
+    } else if (how == 4) {
+      vector->items[a] = vector->items[b];
+    } else {
+      change_value(vector->items[a].get());
+    }
+  }
+
+  void change_value(Value* value) {
+    if (value->form.base == reflection::Vector) return change_vector(value);
+    if (value->form.base == reflection::String) return value->bytes.swap(make(value->form)->bytes);
+    if (table_of(value->form) != nullptr) return change_field_of(value);
+    change_inline(value->bytes.data(), value->form.base, value->form.index);
+  }
+
+  /// Takes a field of a table away, puts it in or changes it.
+  void change_field_of(Value* table) {
+    const auto& fields = *table_of(table->form)->fields();
+    if (fields.size() == 0) return;
+    const reflection::Field& field = *fields.Get(static_cast<flatbuffers::uoffset_t>(below(fields.size())));
+    const auto held = table->fields.find(field.id());
+    if (held == table->fields.end()) {
+      const Form form = form_of(field, table->fields);
+      if (form.base != reflection::None) table->fields[field.id()] = make(form);
+    } else if (chance(4)) {
+      table->fields.erase(held);
+    } else {
+      held->second = std::make_shared<Value>(*held->second);  // who shares it keeps what it was
+      change_value(held->second.get());
+    }
+  }
+
+  void change_field() {
+    const Node table = choose(tables_below(parts_.tree.root));
+    if (table != nullptr) change_field_of(table.get());
+  }
+
+  /// A field of one table becomes that of another of its kind; often it is then the same.
+  void take_from(const Parts& parts) {
+    const Node table = choose(tables_below(parts_.tree.root));
+    const Node other = table == nullptr ? nullptr : choose(tables_below(parts.tree.root), &table->form);
+    if (other == nullptr || other->fields.empty()) return;
+    const auto& [number, value] =
+        *std::next(other->fields.begin(), static_cast<std::ptrdiff_t>(below(other->fields.size())));
+    const Node taken = value;
+    if (&parts == &parts_ && chance(3)) {
+      Node& own = table->fields[number];
+      if (own != nullptr) other->fields[number] = own;
+      own = taken;
+      return;
+    }
+    table->fields[number] = taken;
+  }
+
+  /// The blobs of all tables, as the bytes of their structs.
+  std::vector<Value*> blobs() {
+    std::vector<Value*> found;
+    for (const Node& table : tables_below(parts_.tree.root)) {
+      for (const auto& field : table->fields) {
+        if (field.second->form.base == reflection::Obj && field.second->bytes.size() == sizeof(fb::Blob)) {
+          found.push_back(field.second.get());
+        }
+      }
+    }
+    return found;
+  }
+  /// The bytes that a blob names, empty where they lie elsewhere.
+  std::pair<size_t, size_t> place_of(const Value& blob) const {
+    fb::Blob place;
+    std::memcpy(&place, blob.bytes.data(), sizeof(place));
+    const bool inside = place.offset() <= parts_.data.size() && place.size() <= parts_.data.size() - place.offset();
+    return inside ? std::pair<size_t, size_t>(place.offset(), place.size()) : std::pair<size_t, size_t>(0, 0);
+  }
+
+  void change_data() {
+    std::pair<size_t, size_t> place(0, parts_.data.size());
+    const std::vector<Value*> all = blobs();
+    if (!all.empty() && !chance(4)) place = place_of(*all[below(all.size())]);
+    if (place.second < 8) return;
+    uint8_t* bytes = parts_.data.data() + place.first;
+    if (chance(8)) return std::fill(bytes, bytes + place.second, static_cast<uint8_t>(chance(2) ? 0x7F : random_()));
+    for (uint64_t i = 1 + below(chance(2) ? 4 : 100); i > 0; --i) {
+      const size_t at = below(place.second / 4) * 4;
+      uint32_t word;
+      std::memcpy(&word, bytes + at, 4);
+      const uint64_t changes[] = {word ^ 1u << below(32), odd(), word + 1, word - 1, random_(), below(64)};
+      word = static_cast<uint32_t>(changes[below(std::size(changes))]);
+      std::memcpy(bytes + at, &word, 4);
+    }
+  }
+
+  /// What a blob names lies at the very end of the file, where a byte too many is seen; often with some bytes fewer, or more.
+  void move_blob_to_end() {
+    const std::vector<Value*> all = blobs();
+    if (all.empty()) return;
+    Value* blob = all[below(all.size())];
+    const auto [offset, size] = place_of(*blob);
+    const size_t wanted = chance(2)   ? size
+                          : chance(2) ? size - std::min<size_t>(size, 4 * below(5))
+                                      : size + 4 * below(20);
+    if (size == 0 || wanted > (1U << 20)) return;
+    std::vector<uint8_t> bytes(wanted);
+    for (size_t i = 0; i < wanted; ++i) bytes[i] = parts_.data[offset + i % size];
+    parts_.data.resize(round_up(parts_.data.size(), kFileAlignment));
+    const fb::Blob moved(parts_.data.size(), wanted, 0, 0);
+    std::memcpy(blob->bytes.data(), &moved, sizeof(moved));
+    parts_.data.insert(parts_.data.end(), bytes.begin(), bytes.end());
+  }
+
+  std::vector<Value*> tensors() {
+    std::vector<Value*> found;
+    const Value* all = child_named(*parts_.tree.root, "tensors");
+    for (size_t i = 0; all != nullptr && i < all->items.size(); ++i) {
+      if (all->items[i]->form.base == reflection::Obj) found.push_back(all->items[i].get());
+    }
+    return found;
+  }
+  static uint64_t number_named(const Value& table, const char* name) {
+    const Value* value = child_named(table, name);
+    return value == nullptr ? 0 : number_of(*value);
+  }
+  static std::vector<fb::Dim> shape_of(const Value& tensor) {
+    const Value* shape = child_named(tensor, "shape");
+    std::vector<fb::Dim> dims(shape == nullptr ? 0 : shape->bytes.size() / sizeof(fb::Dim));
+    for (size_t i = 0; i < dims.size(); ++i)
+      std::memcpy(&dims[i], shape->bytes.data() + i * sizeof(fb::Dim), sizeof(fb::Dim));
+    return dims;
+  }
+
+  /// One width becomes another in all tensors.
+  void change_width() {
+    std::map<int32_t, int> widths;
+    for (const Value* tensor : tensors()) {
+      for (const fb::Dim& dim : shape_of(*tensor)) {
+        if (dim.symbol() < 0) ++widths[dim.b()];
+      }
+    }
+    if (widths.empty()) return;
+    const int32_t from = std::next(widths.begin(), static_cast<std::ptrdiff_t>(below(widths.size())))->first;
+    const auto near = static_cast<int32_t>(below(5)) - 2;
+    const int32_t changes[] = {from + near, static_cast<int32_t>(1 + below(70)), from / 2, from + 16};
+    const int32_t to = std::max(1, changes[below(std::size(changes))]);
+    for (Value* tensor : tensors()) {
+      Value* shape = child_named(*tensor, "shape");
+      const std::vector<fb::Dim> dims = shape_of(*tensor);
+      for (size_t i = 0; i < dims.size(); ++i) {
+        if (dims[i].symbol() >= 0 || dims[i].b() != from) continue;
+        const fb::Dim changed(-1, 0, to, 1);
+        std::memcpy(shape->bytes.data() + i * sizeof(changed), &changed, sizeof(changed));
+      }
+    }
+  }
+
+  /// Bytes of a row in the arena, as the verifier counts them.
+  static uint64_t row_of(const Value& tensor, const std::vector<fb::Dim>& shape) {
+    const auto heads = static_cast<uint32_t>(std::clamp<uint64_t>(number_named(tensor, "heads"), 1, 1 << 16));
+    const uint32_t width = static_cast<uint32_t>(shape[1].b()) & 0x3FFFFF;
+    return row_bytes({static_cast<fb::DType>(number_named(tensor, "type")),
+                      static_cast<fb::Layout>(number_named(tensor, "layout")), width, heads,
+                      number_named(tensor, "scale_kind") == static_cast<uint64_t>(fb::ScaleKind::fixed)});
+  }
+
+  static void put_numbers(Value* table, const char* name, const uint64_t (&numbers)[4]) {
+    const reflection::Field* field = field_named(*table, name);
+    const Node node = std::make_shared<Value>();
+    node->form = form_of(*field, table->fields);
+    for (const uint64_t number : numbers) {
+      const auto word = static_cast<uint32_t>(number);
+      node->bytes.insert(node->bytes.end(), reinterpret_cast<const uint8_t*>(&word),
+                         reinterpret_cast<const uint8_t*>(&word) + sizeof(word));
+    }
+    table->fields[field->id()] = node;
+  }
+
+  /// Every tensor of the arena has a place of its own.
+  void plan() {
+    uint64_t ends[2][4] = {};
+    const uint64_t multiple = chance(2) ? 4 : 64;
+    for (Value* tensor : tensors()) {
+      const std::vector<fb::Dim> shape = shape_of(*tensor);
+      const auto role = static_cast<fb::Role>(number_named(*tensor, "role"));
+      if (role == fb::Role::constant || role == fb::Role::state || shape.size() != 2) continue;
+      if (shape[0].symbol() < 0 || shape[0].symbol() > 2) continue;
+      uint64_t(&at)[4] = ends[number_named(*tensor, "region") & 1];
+      put_numbers(tensor, "offset", at);
+      at[1 + shape[0].symbol()] += round_up(row_of(*tensor, shape), multiple);
+    }
+    Value* model = parts_.tree.root.get();
+    for (const char* name : {"shared_bytes", "source_shared_bytes"}) put_numbers(model, name, ends[0]);
+    for (const char* name : {"tile_bytes", "source_tile_bytes"}) put_numbers(model, name, ends[1]);
+    for (const Node& table : tables_below(parts_.tree.root)) {
+      const reflection::Field* scratch = field_named(*table, "scratch");
+      if (scratch != nullptr) table->fields.erase(scratch->id());
+    }
+  }
+
+  Parts& parts_;
+  const Parts& other_;
+  std::mt19937_64 random_;
+};
+
+}  // namespace
+
+std::optional<std::vector<uint8_t>> mutate_model(const std::vector<uint8_t>& file, const std::vector<uint8_t>& other,
+                                                 uint64_t seed, size_t most) {
+  std::optional<Parts> parts = parts_of(file);
+  const std::optional<Parts> more = parts_of(other);
+  if (!parts || !more) return std::nullopt;
+  Mutator(&*parts, *more, seed).run();
+  return file_of(*parts, most);
+}
+
+}  // namespace bantam::fuzz

@@ -1,0 +1,20 @@
+// Changes .bantam files as a stranger who knows the schema would: fields and tables instead of bytes. Sizes and checksums are right
+// afterwards, and often so are places in the arena.
+#ifndef BANTAM_TESTS_FUZZ_MODEL_MUTATOR_H_
+#define BANTAM_TESTS_FUZZ_MODEL_MUTATOR_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace bantam::fuzz {
+
+/// `file` with one to four changes; `other` is a file that parts may come from. Nothing where one of them is no file with a well-formed
+/// graph, or what becomes of it has more than `most` bytes.
+std::optional<std::vector<uint8_t>> mutate_model(const std::vector<uint8_t>& file, const std::vector<uint8_t>& other,
+                                                 uint64_t seed, size_t most);
+
+}  // namespace bantam::fuzz
+
+#endif  // BANTAM_TESTS_FUZZ_MODEL_MUTATOR_H_
