@@ -3,6 +3,7 @@
 
 #include "bantam/steps.h"
 #include "bantam/tasks.h"
+#include "run/long_text.h"
 #include "tests/session/run_helpers.h"
 #include "tests/session/tokenizer_model.h"
 
@@ -249,6 +250,33 @@ TEST_F(TextTest, WindowsOfKnownTokensAreThoseOfTheText) {
       const Told pair = told(*session_, session_->add(view(question), view(text), options));
       session_->clear();
       EXPECT_EQ(told(*session_, session_->add(question_tokens, &long_tokens, options)), pair) << skip;
+    }
+  }
+}
+
+/// Windows are cut from tokens: the text is not read for them, and may be gone.
+TEST_F(TextTest, LongTextsAreReadOnce) {
+  open(48, 1);
+  const std::string question = "what is it?";
+  const std::vector<convert::Mention> no_mentions;
+  std::string text;
+  for (int i = 0; i < 60; ++i) text += "play Jazz caf\u00e9, " + std::to_string(i) + " ";
+  for (const Text first : {view(text), view(question)}) {
+    const bool pair = first.data == question.data();
+    std::string read = text;
+    EncodeOptions options;
+    options.truncation = pair ? TruncationSide::kOnlySecond : TruncationSide::kOnlyFirst;
+    session_->clear();
+    ASSERT_EQ(session_->add(pair ? first : view(read), pair ? view(read) : Text{}, options), Status::kOk);
+    const EncodeResult all = session_->sequence(0).result;
+    const convert::LongText windows(*session_->tokenizer(), pair ? first : view(read), pair ? view(read) : Text{}, all,
+                                    no_mentions, 0);
+    read.assign(read.size(), '?');
+    for (options.skip = 0; options.skip < all.content[pair ? 1 : 0]; options.skip += 17) {
+      session_->clear();
+      const Told expected = told(*session_, session_->add(first, pair ? view(text) : Text{}, options));
+      session_->clear();
+      EXPECT_EQ(told(*session_, windows.add(*session_, options)), expected) << options.skip;
     }
   }
 }
