@@ -8,7 +8,7 @@
 #if BANTAM_IF_LINKED(Decode)
 #include "text/decode_rules.h"
 #endif
-#if BANTAM_IF_LINKED(part_Found) || BANTAM_IF_LINKED(splitter_pattern)
+#if BANTAM_IF_LINKED(part_Found) || BANTAM_IF_LINKED(splitter_pattern) || BANTAM_IF_LINKED(SplitPasses)
 #include "text/split_table.h"
 #endif
 #if BANTAM_IF_LINKED(token_model_bpe) || BANTAM_IF_LINKED(token_model_unigram)
@@ -130,7 +130,7 @@ class Verifier {
 #if BANTAM_IF_LINKED(token_model_bpe) || BANTAM_IF_LINKED(token_model_unigram)
     if (kByteTokens && status == Status::kOk) status = check_byte_tokens(check_);
 #endif
-#if BANTAM_IF_LINKED(splitter_pattern)
+#if BANTAM_IF_LINKED(splitter_pattern) || BANTAM_IF_LINKED(SplitPasses)
     if (status == Status::kOk) status = verify_split(check_, fb::BlobName::split, kMaxSplitPasses);
 #endif
 #if BANTAM_IF_LINKED(part_Found)
