@@ -100,9 +100,20 @@ class TreeBuilder final : public Json::json_sax_t {
 
 Json parse_json(std::string_view text, const std::string& where) {
   Json json;
-  TreeBuilder builder(&json);
-  if (Json::sax_parse(text, &builder)) return json;
-  throw Error(ExitCode::kInvalid, fmt::format("{}: {}", where, builder.problem()));
+  std::string problem;
+  if (parse_json(text, &json, &problem)) return json;
+  throw Error(ExitCode::kInvalid, fmt::format("{}: {}", where, problem));
+}
+
+bool parse_json(std::string_view text, Json* json, std::string* problem) {
+  Json built;
+  TreeBuilder builder(&built);
+  if (!Json::sax_parse(text, &builder)) {
+    *problem = builder.problem();
+    return false;
+  }
+  *json = std::move(built);
+  return true;
 }
 
 Json read_json_object(const fs::path& path) {

@@ -23,6 +23,9 @@ std::string read_text_file(const std::filesystem::path& path, uint64_t max_bytes
 /// Parses `text`; `where` is what errors call it. O(size), and as much again in memory as nlohmann's values take.
 Json parse_json(std::string_view text, const std::string& where);
 
+/// The same for what may be no JSON: false, with `problem` ("is not valid JSON: ..."), and `json` as it was.
+bool parse_json(std::string_view text, Json* json, std::string* problem);
+
 /// Reads and parses an object (`{...}`).
 Json read_json_object(const std::filesystem::path& path);
 

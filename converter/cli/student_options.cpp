@@ -12,8 +12,9 @@ namespace fs = std::filesystem;
 
 /// "6" or "0.5", as JSON; anything else stays a string, which the recipe's parser refuses with the key's name.
 convert::Json number(const std::string& text) {
-  const convert::Json value = convert::Json::parse(text, nullptr, false);
-  return value.is_number() ? value : convert::Json(text);
+  convert::Json value;
+  std::string problem;
+  return convert::parse_json(text, &value, &problem) && value.is_number() ? value : convert::Json(text);
 }
 
 /// "3", "0.5", "first:3", "importance:0.5" or "0,2,4".

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "base/printable.h"
+#include "base/readable.h"
 #include "base/status_error.h"
 
 namespace bantam::convert {
@@ -77,7 +78,6 @@ std::vector<std::pair<std::string, std::string>> other_names() {
 }
 
 Record::Record(Json object, bool table) : object_(std::move(object)), table_(table) {
-  if (object_.is_discarded()) throw BadRecord{"not JSON"};
   if (!object_.is_object()) throw BadRecord{"no JSON object"};
 }
 
@@ -135,7 +135,8 @@ std::vector<std::string> Record::list(Field field) const {
     if (text.front() != '[' && text.front() != '{') {
       return words ? split(text, " ") : field == Field::kLabels ? split(text, ",;") : std::vector<std::string>{text};
     }
-    cell = Json::parse(text, nullptr, false);
+    std::string problem;
+    if (!parse_json(text, &cell, &problem)) throw BadRecord{fmt::format("field \"{}\" {}", name(field), problem)};
   }
   const Json* items = table_ ? &cell : &value;
   const bool squad = field == Field::kAnswers && items->is_object() && items->contains("text");
@@ -207,7 +208,7 @@ bool holds_records(const std::string& path) {
 }
 
 RecordReader::RecordReader(const std::string& path, PlainLine plain, Warn warn)
-    : lines_(path, std::move(warn)), plain_(plain) {
+    : lines_(path, std::move(warn), nullptr, kMostRecordBytes), plain_(plain) {
   const std::string kind = extension(path);
   if (kind == ".csv") separator_ = ',';
   if (kind == ".tsv") separator_ = '\t';
@@ -246,7 +247,10 @@ bool RecordReader::advance() {
 Record RecordReader::record() const {
   if (separator_ == 0) {
     const bool plain = plain_ == PlainLine::kText && text_.front() != '{';
-    return Record(plain ? Json{{"text", text_}} : Json::parse(text_, nullptr, false), false);
+    Json object = plain ? Json{{"text", text_}} : Json();
+    std::string problem;
+    if (!plain && !parse_json(text_, &object, &problem)) throw BadRecord{problem};
+    return Record(std::move(object), false);
   }
   Json object = Json::object();
   for (size_t i = 0; i < cells_.size(); ++i) object[header_[i]] = cells_[i];
@@ -273,11 +277,17 @@ std::vector<std::string> RecordReader::split(std::string line) {
   const bool quotes = separator_ != '\t';
   std::vector<std::string> cells(1);
   bool quoted = false;
+  size_t bytes = line.size();
   for (size_t i = 0;; ++i) {
     if (i == line.size()) {
       std::string more;
       if (!quoted) return cells;
       if (!lines_.next(&more)) throw BadRecord{"a quotation mark has no end"};
+      bytes += 1 + more.size();
+      if (bytes > kMostRecordBytes) {
+        fail(ExitCode::kInvalid, "{}, line {}: a quoted cell is longer than {}; is a quotation mark missing?", name(), line_,
+             readable_bytes(kMostRecordBytes));
+      }
       line = "\n" + more;
       i = 0;
     }

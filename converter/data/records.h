@@ -90,6 +90,9 @@ class Record {
 /// What a line is that holds no JSON object, where it is not a table's.
 enum class PlainLine : uint8_t { kBad, kText };
 
+/// Bytes of a record's line: nlohmann's values of the shortest JSON take sixteen times its bytes.
+constexpr size_t kMostRecordBytes = size_t{16} << 20;
+
 /// Reads records one by one. FILE.csv (commas or semicolons, quotes as in RFC 4180) and FILE.tsv (as it stands, no quotes) begin
 /// with a line of names; all else has a JSON object a line. Empty lines are left out.
 class RecordReader {

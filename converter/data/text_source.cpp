@@ -11,15 +11,17 @@
 #include <utility>
 
 #include "base/printable.h"
+#include "base/readable.h"
 #include "base/status_error.h"
 #include "base/text_encoding.h"
 #include "data/records.h"
 
 namespace bantam::convert {
 
-LineReader::LineReader(const std::string& path, Warn warn, Prompt prompt)
+LineReader::LineReader(const std::string& path, Warn warn, Prompt prompt, size_t most)
     : warn_(std::move(warn)),
       prompt_(prompt),
+      most_(most),
       name_(path == "-" ? "standard input" : path),
       file_(path == "-" ? STDIN_FILENO : open(path.c_str(), O_RDONLY)) {
   if (file_ < 0) fail(ExitCode::kIo, "{}: {}; check the path", name_, std::strerror(errno));
@@ -68,6 +70,7 @@ bool LineReader::ready() {
   for (;;) {
     if (ended_ || buffer_.find('\n', searched_) != std::string::npos) return true;
     searched_ = buffer_.size();
+    if (searched_ - begin_ > most_) return true;  // next() refuses it
     if (prompt_ != nullptr && file_ == STDIN_FILENO && input_is_typed()) return false;
     pollfd wait = {file_, POLLIN, 0};
     if (poll(&wait, 1, 0) <= 0) return false;
@@ -75,17 +78,32 @@ bool LineReader::ready() {
   }
 }
 
+void LineReader::refuse_line() {
+  ++line_number_;
+  size_t end = buffer_.find('\n', begin_);
+  while (end == std::string::npos && !ended_) {
+    begin_ = searched_ = buffer_.size();
+    ended_ = !fill();
+    end = buffer_.find('\n', begin_);
+  }
+  begin_ = searched_ = end == std::string::npos ? buffer_.size() : end + 1;
+  fail(ExitCode::kInvalid, "{}, line {}: is longer than {}; put each record on a line of its own", name_, line_number_,
+       readable_bytes(most_));
+}
+
 bool LineReader::next_raw(std::string* line) {
   for (;;) {
     const size_t end = buffer_.find('\n', searched_);
     offset_ = before_ + begin_;
     if (end != std::string::npos) {
+      if (end - begin_ > most_) refuse_line();
       line->assign(buffer_, begin_, end - begin_);
       begin_ = searched_ = end + 1;
       ++line_number_;
       return true;
     }
     searched_ = buffer_.size();
+    if (searched_ - begin_ > most_) refuse_line();
     if (!ended_ && fill()) continue;
     ended_ = true;
     if (begin_ == buffer_.size()) return false;

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <string>
 #include <vector>
@@ -18,18 +19,20 @@ using Warn = std::function<void(const std::string&)>;
 /// Shows `text` to a person who is to type the next line ("> "), or has ended the input ("\n").
 using Prompt = void (*)(const char* text);
 
-/// Reads lines of any length and any bytes; '\n' alone ends a line, the last one may lack it. A person at a terminal is
+/// Reads lines of any bytes; '\n' alone ends a line, the last one may lack it. A person at a terminal is
 /// prompted.
 class LineReader {
  public:
-  /// "-": standard input. Throws when the file cannot be opened.
-  explicit LineReader(const std::string& path, Warn warn = nullptr, Prompt prompt = nullptr);
+  /// "-": standard input. `most`: bytes that a line may have. Throws when the file cannot be opened.
+  explicit LineReader(const std::string& path, Warn warn = nullptr, Prompt prompt = nullptr,
+                      size_t most = std::numeric_limits<size_t>::max());
   ~LineReader();
   LineReader(const LineReader&) = delete;
   LineReader& operator=(const LineReader&) = delete;
 
   /// The next line, without its carriage return, nor a byte order mark. Warns, once, where it is not UTF-8. False at the
-  /// end. Throws on a read error, and where the file is in UTF-16 or UTF-32.
+  /// end. Throws on a read error, where the file is in UTF-16 or UTF-32, and for a
+  /// line that is too long (kInvalid): the next call goes on behind it.
   bool next(std::string* line);
   /// Does next() not have to wait for a program or a person that writes the line?
   bool ready();
@@ -42,9 +45,12 @@ class LineReader {
  private:
   bool fill();
   bool next_raw(std::string* line);
+  /// Behind a line that is too long, of which nothing is kept.
+  [[noreturn]] void refuse_line();
 
   Warn warn_;
   Prompt prompt_;
+  size_t most_;
   std::string name_;
   int file_;
   std::string buffer_;

@@ -2,17 +2,14 @@
 
 #include <fmt/format.h>
 
-#include <cerrno>
-#include <cstring>
-#include <fstream>
-#include <nlohmann/json.hpp>
-
-#include "base/error.h"
+#include "base/json_file.h"
+#include "base/status_error.h"
+#include "data/text_source.h"
 
 namespace bantam::convert {
 namespace {
 
-using nlohmann::json;
+using json = Json;
 
 /// Flattens nested arrays of numbers; every row of a level must have the same length.
 void flatten(const json& value, size_t depth, Expected::Output* out) {
@@ -27,7 +24,9 @@ void flatten(const json& value, size_t depth, Expected::Output* out) {
 }
 
 Expected parse_line(const std::string& line, const std::vector<std::string>& names) {
-  const json object = json::parse(line, nullptr, false);
+  json object;
+  std::string problem;
+  if (!parse_json(line, &object, &problem)) throw std::invalid_argument(problem);
   if (!object.is_object()) throw std::invalid_argument("this is no JSON object");
   if (!object.contains("ids")) throw std::invalid_argument("\"ids\" is missing");
   Expected expected;
@@ -83,11 +82,11 @@ OutputRows as_rows(const Expected& expected, const Expected::Output& stored, con
 }  // namespace
 
 std::vector<Expected> read_expected(const std::filesystem::path& file, const std::vector<std::string>& names) {
-  std::ifstream in(file, std::ios::binary);
-  if (!in) throw Error(ExitCode::kIo, fmt::format("--expect {}: {}", file.string(), std::strerror(errno)));
+  LineReader lines(file.string(), nullptr, nullptr, kMaxJsonBytes);
   std::vector<Expected> result;
   std::string line;
-  for (size_t number = 1; std::getline(in, line); ++number) {
+  while (lines.next(&line)) {
+    const size_t number = lines.line_number();
     if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
     try {
       result.push_back(parse_line(line, names));
@@ -103,7 +102,6 @@ std::vector<Expected> read_expected(const std::filesystem::path& file, const std
                               file.string(), number, error.what()));
     }
   }
-  if (in.bad()) throw Error(ExitCode::kIo, fmt::format("--expect {}: cannot read it", file.string()));
   if (result.empty()) throw Error(ExitCode::kInvalid, fmt::format("--expect {}: no lines", file.string()));
   return result;
 }

@@ -267,7 +267,9 @@ class Labeller {
       return before.substr(0, before.size() - 1) + (object.empty() ? "" : ", ") + field + "}\n";
     }
     const size_t end = row.text.find_last_of('}');
-    const Json own = Json::parse(row.text, nullptr, false);
+    Json own;
+    std::string problem;
+    parse_json(row.text, &own, &problem);  // else it stays null
     const bool whole = own.is_object() && !own.empty() && !own.contains(options_.as);
     return (whole ? row.text.substr(0, end) + ", " : "{") + field + "}\n";
   }

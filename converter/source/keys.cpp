@@ -203,8 +203,9 @@ std::string source_keys_json(const std::vector<SourceKey>& keys) {
 
 std::vector<SourceKey> parse_source_keys(const std::string& json) {
   std::vector<SourceKey> keys;
-  const Json list = Json::parse(json, nullptr, false);
-  if (!list.is_array()) return keys;
+  Json list;
+  std::string problem;
+  if (!parse_json(json, &list, &problem) || !list.is_array()) return keys;
   for (const Json& item : list) {
     const auto text = [&item](const char* name) {
       const bool stated = item.is_object() && item.contains(name) && item.at(name).is_string();

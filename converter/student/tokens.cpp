@@ -68,9 +68,11 @@ void renumber_decoder(Json& config, const Numbers& numbers) {
   if (!config.is_object() || !config.contains("added_tokens_decoder")) return;
   Json out = Json::object();
   for (const auto& [id, token] : config["added_tokens_decoder"].items()) {
-    Json number = Json::parse(id, nullptr, false);
+    Json number;
+    std::string problem;
+    if (!parse_json(id, &number, &problem)) number = id;  // no number: stays as it is
     renumber(number, numbers);
-    out[number.dump()] = token;
+    out[number.is_string() ? id : number.dump()] = token;
   }
   config["added_tokens_decoder"] = std::move(out);
 }

@@ -126,7 +126,7 @@ void load_state(const std::filesystem::path& file, const std::string& fingerprin
                     file.string()));
   }
   try {
-    const Json record = Json::parse(reader.metadata().at("state"));
+    const Json record = convert::parse_json(reader.metadata().at("state"), file.string());
     const at::NoGradGuard guard;
     for (size_t i = 0; i < state->values.size(); ++i) {
       at::Tensor& value = state->values[i];

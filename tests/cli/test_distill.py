@@ -421,7 +421,7 @@ class Training(Distill):
             ([{"text": "ba", "intent": "on"}], "no tokens and slots"),
             (classified(3), "holds labels", "joint"),
             ([{"text": "ba", "label": "on"}], "holds labels", "joint", "tokens and slots"),
-            ("{not json\n", "not JSON", ":1:"),
+            ("{not json\n", "not valid JSON", ":1:"),
             ("", "no example"),
         ):
             self.refuses(4, data, says=words)

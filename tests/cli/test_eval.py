@@ -182,7 +182,7 @@ class BadData(CommandTest):
         self.fails(3, "eval", model("bert-classify"), str(self.directory / "missing.jsonl"))
         self.fails(4, "eval", model("bert-classify"), self.write("odd.jsonl", '{"a": 1}\n'), says=["layout"])
         nested = self.write("nested.jsonl", "[" * 100000 + "\n")
-        self.fails(4, "eval", model("bert-classify"), nested, says=["not JSON"])
+        self.fails(4, "eval", model("bert-classify"), nested, says=["nested deeper than 64"])
 
 
 class Shared(CommandTest):

@@ -98,7 +98,7 @@ class Gate(CommandTest):
         self.fails(2, *target, "--gate-data", data, "--parity", data, says=["leave out one"])
         broken = self.write("expected.jsonl", '{"ids": [1\n')
         self.assertNotIn(
-            "json.exception", self.fails(4, *target, "--expect", broken, says=["line 1", "no JSON object"])
+            "json.exception", self.fails(4, *target, "--expect", broken, says=["line 1", "not valid JSON"])
         )
         broken = self.write("expected.jsonl", '{"ids": "x"}\n')
         self.assertNotIn("json.exception", self.fails(4, *target, "--expect", broken, says=["line 1"]))
