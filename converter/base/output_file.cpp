@@ -83,7 +83,54 @@ void remove_stale(const fs::path& directory, const std::string& prefix) {
   }
 }
 
+std::atomic<bool> g_standard_output_taken{false};
+
+[[noreturn]] void fail_at(const fs::path& path, const char* action, int cause) {
+  const bool full = is_out_of_space(cause);
+  throw Error(full ? ExitCode::kOutOfSpace : ExitCode::kIo,
+              fmt::format("{}: {}: {}; {}", path.string(), action, std::strerror(cause),
+                          full ? "free some space or choose another place" : "choose a writable place with -o"));
+}
+
 }  // namespace
+
+bool is_out_of_space(int cause) { return cause == ENOSPC || cause == EDQUOT || cause == EFBIG; }
+
+int write_all(int descriptor, const void* bytes, size_t size) {
+  const auto* next = static_cast<const char*>(bytes);
+  while (size > 0) {
+    const ssize_t written = write(descriptor, next, size);
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return errno;
+    next += written;
+    size -= static_cast<size_t>(written);
+  }
+  return 0;
+}
+
+bool standard_output_is_taken() { return g_standard_output_taken; }
+
+OutputPlace output_place(const fs::path& path) {
+  if (path.empty()) throw Error(ExitCode::kUsage, "-o: the output's name is empty");
+  OutputPlace place;
+  if (path == "-") {
+    place.stream = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0);
+    if (place.stream < 0) fail_at("standard output", "cannot open", errno);
+    g_standard_output_taken = true;
+    return place;
+  }
+  std::error_code ignored;
+  place.file = followed(path);
+  const fs::file_status status = fs::status(place.file, ignored);
+  if (fs::is_directory(status)) fail_at(path, "cannot write", EISDIR);
+  if (fs::exists(status) && !fs::is_regular_file(status)) {
+    place.stream = open(place.file.c_str(), O_WRONLY | O_CLOEXEC);
+    if (place.stream < 0) fail_at(path, "cannot open", errno);
+  } else if (fs::exists(status) && access(place.file.c_str(), W_OK) != 0) {
+    fail_at(path, "cannot replace", errno);
+  }
+  return place;
+}
 
 void unlink_temporaries() {
   for (const std::atomic<const char*>& slot : g_temporaries) {
@@ -92,31 +139,22 @@ void unlink_temporaries() {
   }
 }
 
-void OutputFile::fail(const char* action, int cause) const {
-  const bool full = cause == ENOSPC || cause == EDQUOT || cause == EFBIG;
-  throw Error(full ? ExitCode::kOutOfSpace : ExitCode::kIo,
-              fmt::format("{}: {}: {}; {}", shown_.string(), action, std::strerror(cause),
-                          full ? "free some space or choose another place" : "choose a writable place with -o"));
-}
+void OutputFile::fail(const char* action, int cause) const { fail_at(shown_, action, cause); }
 
-OutputFile::OutputFile(const fs::path& path, bool program) : shown_(path), target_(path) {
-  std::error_code ignored;
-  if (path.empty()) throw Error(ExitCode::kUsage, "-o: the output's name is empty");
-  target_ = followed(path);
-  const fs::file_status status = fs::status(target_, ignored);
-  if (fs::is_directory(status)) fail("cannot write", EISDIR);
-  if (fs::exists(status) && !fs::is_regular_file(status)) {
-    descriptor_ = open(target_.c_str(), O_WRONLY | O_CLOEXEC);
-    if (descriptor_ < 0) fail("cannot open", errno);
-    return;
+OutputFile::OutputFile(const fs::path& path, Kind kind) : shown_(path == "-" ? "standard output" : path), target_(path) {
+  if (kind != Kind::kOwn) {
+    const OutputPlace place = output_place(path);
+    target_ = place.file;
+    descriptor_ = place.stream;
+    if (descriptor_ >= 0) return;
   }
-  if (fs::exists(status) && access(target_.c_str(), W_OK) != 0) fail("cannot replace", errno);
   // The process id keeps two conversions apart; a left-over of a killed process with the same id is replaced.
   const std::string prefix = fmt::format(".{}.", target_.filename().string());
   const fs::path beside = parent_of(target_) / fmt::format("{}{}.part", prefix, getpid());
   unlink(beside.c_str());
   remove_stale(parent_of(target_), prefix);
-  descriptor_ = open(beside.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, program ? 0777 : 0666);
+  descriptor_ = open(beside.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
+                     kind == Kind::kProgram ? 0777 : 0666);
   if (descriptor_ < 0) fail("cannot create", errno);
   flock(descriptor_, LOCK_EX | LOCK_NB);  // best effort: some file systems have no locks
   temporary_ = beside.string();
@@ -130,24 +168,16 @@ OutputFile::~OutputFile() {
   withdraw(temporary_.c_str());
 }
 
-void OutputFile::write_all(const void* bytes, size_t size) {
-  const auto* next = static_cast<const char*>(bytes);
-  while (size > 0) {
-    const ssize_t written = write(descriptor_, next, size);
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) fail("cannot write", errno);
-    next += written;
-    size -= static_cast<size_t>(written);
-  }
-}
-
 void OutputFile::commit(const void* bytes, size_t size) {
   commit({std::string_view(static_cast<const char*>(bytes), size)});
 }
 
 void OutputFile::commit(const std::vector<std::string_view>& pieces) {
   // Large pieces as they are: Linux then keeps the file in large pieces of its cache, which map ten times as fast.
-  for (const std::string_view piece : pieces) write_all(piece.data(), piece.size());
+  for (const std::string_view piece : pieces) {
+    const int cause = write_all(descriptor_, piece.data(), piece.size());
+    if (cause != 0) fail("cannot write", cause);
+  }
   if (!temporary_.empty() && fsync(descriptor_) != 0) fail("cannot flush to the disk", errno);
   const int closed = close(descriptor_);
   descriptor_ = -1;
@@ -162,7 +192,7 @@ void OutputFile::commit(const std::vector<std::string_view>& pieces) {
 void refuse_input_as_output(const fs::path& output, const std::vector<fs::path>& inputs) {
   struct stat replaced = {}, other = {};
   const bool replaces =
-      stat(output.c_str(), &replaced) == 0 && (S_ISREG(replaced.st_mode) || S_ISDIR(replaced.st_mode));
+      output != "-" && stat(output.c_str(), &replaced) == 0 && (S_ISREG(replaced.st_mode) || S_ISDIR(replaced.st_mode));
   if (!replaces) return;
   const auto check = [&](const fs::path& input) {
     if (stat(input.c_str(), &other) != 0 || other.st_dev != replaced.st_dev || other.st_ino != replaced.st_ino) return;

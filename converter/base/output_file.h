@@ -3,6 +3,7 @@
 #define BANTAM_CONVERTER_BASE_OUTPUT_FILE_H_
 
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <string_view>
@@ -10,15 +11,37 @@
 
 namespace bantam::convert {
 
+/// Where bytes for a path go: all symbolic links followed, of which the last may lead to nothing yet.
+struct OutputPlace {
+  std::filesystem::path file;  // a regular file, or nothing yet
+  int stream = -1;             // else the open descriptor of a device, a pipe or, for "-", standard output
+};
+
+/// Throws Error (usage, I/O) at once for a directory and for what cannot be replaced or opened.
+OutputPlace output_place(const std::filesystem::path& path);
+
+/// Has an output called "-" taken standard output? What a command says besides goes to standard error then.
+bool standard_output_is_taken();
+
+/// Writes all bytes; the cause (errno) where that fails, else 0.
+int write_all(int descriptor, const void* bytes, size_t size);
+
+/// Is the disk, the quota or the largest file the cause?
+bool is_out_of_space(int cause);
+
 /// Reserves a temporary file beside `path` when constructed (so that an unwritable place is an error before
 /// the work, not after it), and renames it to `path` once everything is on the disk. Without commit() the
 /// temporary file is removed. Something at `path` that is no regular file (a device, a pipe) is written to
-/// directly. A symbolic link is followed, also one that leads to nothing yet. Temporary files for the same `path` whose
+/// directly. Temporary files for the same `path` whose
 /// process was killed are removed. Errors: Error with kIo, or kOutOfSpace when the disk or quota is full.
 class OutputFile {
  public:
-  /// `program`: it may be started, by whom it may be read.
-  explicit OutputFile(const std::filesystem::path& path, bool program = false);
+  enum class Kind : uint8_t {
+    kData,
+    kProgram,  // may be started, by whom it may be read
+    kOwn,      // of a name that bantam chose: whatever lies there is replaced, and no link of that name is followed
+  };
+  explicit OutputFile(const std::filesystem::path& path, Kind kind = Kind::kData);
   ~OutputFile();
   OutputFile(const OutputFile&) = delete;
   OutputFile& operator=(const OutputFile&) = delete;
@@ -33,7 +56,6 @@ class OutputFile {
 
  private:
   [[noreturn]] void fail(const char* action, int cause) const;
-  void write_all(const void* bytes, size_t size);
 
   std::filesystem::path shown_;   // as the user wrote it
   std::filesystem::path target_;  // symbolic links followed

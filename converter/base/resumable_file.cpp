@@ -25,31 +25,67 @@ int64_t now() {
   return std::chrono::duration_cast<std::chrono::milliseconds>(since).count();
 }
 
-uint64_t number_of(const Json& state, const char* name) {
-  const auto it = state.find(name);
-  return it != state.end() && it->is_number_unsigned() ? it->get<uint64_t>() : 0;
+uint64_t number_of(const Json& state, const char* name, const std::filesystem::path& file) {
+  const Json& value = member(state, name);
+  if (!value.is_number_unsigned()) {
+    fail(ExitCode::kInvalid, "{}: \"{}\" is no number, so this is no state of a run; remove it and what it is of",
+         file.string(), name);
+  }
+  return value.get<uint64_t>();
+}
+
+struct stat status_of(int descriptor) {
+  struct stat status = {};
+  if (fstat(descriptor, &status) != 0) status = {};
+  return status;
 }
 
 }  // namespace
 
-ResumableFile::ResumableFile(std::filesystem::path path, const std::string& key, bool resume)
-    : path_(std::move(path)), part_(path_.string() + ".part"), state_(path_.string() + ".state"), key_(key) {
-  const bool begun = is_there(part_);
-  if (begun && !resume) {
-    fail(ExitCode::kUsage, "{}: is left of a run that was stopped; go on with --resume, or remove it and {}",
-         part_.string(), state_.string());
+ResumableFile::ResumableFile(const std::filesystem::path& path, const std::string& key, bool resume) : key_(key) {
+  OutputPlace place = output_place(path);
+  path_ = place.file;
+  descriptor_ = place.stream;
+  streams_ = descriptor_ >= 0;
+  if (streams_) {
+    part_ = path == "-" ? "standard output" : path;  // in messages
+    if (!resume) return;
+    close(descriptor_);
+    fail(ExitCode::kUsage, "--resume: {} keeps nothing that one could go on with; name a file", part_.string());
   }
+  part_ = path_.string() + ".part";
+  state_ = path_.string() + ".state";
+  std::error_code error;
+  const bool begun = std::filesystem::exists(std::filesystem::symlink_status(part_, error));
   if (resume && !begun && is_there(path_)) {
     done_ = true;
     return;
   }
-  descriptor_ = open(part_.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
-  if (descriptor_ < 0) fail_io("cannot be written", errno);
-  if (flock(descriptor_, LOCK_EX | LOCK_NB) != 0) {
-    close(descriptor_);
-    fail(ExitCode::kUsage, "{}: another process is writing it; wait for that one, or stop it", part_.string());
-  }
+  open_part(begun, resume);
   cut_to_mark();
+}
+
+/// Whoever may write to the folder can have put anything there: links are not followed, and of the file nobody else has a name.
+void ResumableFile::open_part(bool begun, bool resume) {
+  descriptor_ = open(part_.c_str(), O_WRONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | (begun ? 0 : O_CREAT | O_EXCL), 0666);
+  const int cause = errno;
+  if (descriptor_ < 0 && cause != ELOOP && cause != ENXIO) fail_io("cannot be written", cause);
+  struct stat status = {};
+  if (descriptor_ >= 0) status = status_of(descriptor_);
+  if (!S_ISREG(status.st_mode) || status.st_nlink > 1) {
+    if (descriptor_ >= 0) close(descriptor_);
+    fail(ExitCode::kIo, "{}: is a link or no regular file, so no run has left it; remove it, or name another output",
+         part_.string());
+  }
+  struct stat named = {};
+  const bool locked = flock(descriptor_, LOCK_EX | LOCK_NB) == 0;
+  // Who held the lock may have given the file its name just now.
+  const bool own = locked && lstat(part_.c_str(), &named) == 0 && named.st_ino == status.st_ino && named.st_dev == status.st_dev;
+  if (own && (resume || !begun)) return;
+  close(descriptor_);
+  if (!own) fail(ExitCode::kUsage, "{}: another process is writing it; wait for that one, or stop it", part_.string());
+  fail(ExitCode::kUsage, "{}: is left of a run that was stopped; go on with --resume, or remove it and {}",
+       part_.string(), state_.string());
 }
 
 ResumableFile::~ResumableFile() {
@@ -57,16 +93,17 @@ ResumableFile::~ResumableFile() {
 }
 
 void ResumableFile::cut_to_mark() {
-  struct stat status = {};
-  if (fstat(descriptor_, &status) != 0) fail_io("cannot be read", errno);
+  const struct stat status = status_of(descriptor_);
   if (status.st_size > 0 && is_there(state_)) {
     const Json state = read_json_object(state_);
-    if (state.value("key", "") != key_) {
-      fail(ExitCode::kUsage,
+    const Json& key = member(state, "key");
+    if (!key.is_string() || key.get_ref<const std::string&>() != key_) {
+      fail(key.is_string() ? ExitCode::kUsage : ExitCode::kInvalid,
            "{}: was begun with another input, model or options; remove it and {}, or name another output",
            part_.string(), state_.string());
     }
-    progress_ = {number_of(state, "records"), number_of(state, "failed"), number_of(state, "bytes")};
+    progress_ = {number_of(state, "records", state_), number_of(state, "failed", state_),
+                 number_of(state, "bytes", state_)};
     if (progress_.bytes > static_cast<uint64_t>(status.st_size)) {
       fail(ExitCode::kIo, "{}: is shorter than {} says; remove both", part_.string(), state_.string());
     }
@@ -78,16 +115,12 @@ void ResumableFile::cut_to_mark() {
 }
 
 void ResumableFile::append(std::string_view bytes, uint64_t records, uint64_t failed) {
-  for (size_t done = 0; done < bytes.size();) {
-    const ssize_t n = write(descriptor_, bytes.data() + done, bytes.size() - done);
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) fail_io("cannot be written", errno);
-    done += static_cast<size_t>(n);
-  }
+  const int cause = write_all(descriptor_, bytes.data(), bytes.size());
+  if (cause != 0) fail_io("cannot be written", cause);
   progress_.bytes += bytes.size();
   progress_.records += records;
   progress_.failed += failed;
-  if (now() - marked_ >= kMarkEvery) mark();
+  if (!streams_ && now() - marked_ >= kMarkEvery) mark();
 }
 
 /// What the mark says is on the disk before it is.
@@ -96,11 +129,12 @@ void ResumableFile::mark() {
   const std::string text =
       Json{{"key", key_}, {"records", progress_.records}, {"failed", progress_.failed}, {"bytes", progress_.bytes}}
           .dump();
-  OutputFile(state_).commit(text.data(), text.size());
+  OutputFile(state_, OutputFile::Kind::kOwn).commit(text.data(), text.size());
   marked_ = now();
 }
 
 void ResumableFile::commit() {
+  if (streams_) return;
   if (fsync(descriptor_) != 0 && errno != EINVAL) fail_io("cannot be written", errno);
   std::error_code error;
   std::filesystem::rename(part_, path_, error);
@@ -109,8 +143,7 @@ void ResumableFile::commit() {
 }
 
 void ResumableFile::fail_io(const char* action, int cause) const {
-  const bool full = cause == ENOSPC || cause == EDQUOT || cause == EFBIG;
-  fail(full ? ExitCode::kOutOfSpace : ExitCode::kIo, "{}: {}: {}", part_.string(), action, std::strerror(cause));
+  fail(is_out_of_space(cause) ? ExitCode::kOutOfSpace : ExitCode::kIo, "{}: {}: {}", part_.string(), action, std::strerror(cause));
 }
 
 }  // namespace bantam::convert

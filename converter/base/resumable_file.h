@@ -9,7 +9,8 @@
 
 namespace bantam::convert {
 
-/// Writes PATH.part, says in PATH.state how far that is, and renames it to PATH at the end. What stands behind the last such mark is
+/// Writes PATH.part, says in PATH.state how far that is, and renames it to PATH at the end, where OutputFile would write too: behind
+/// symbolic links, and at once into what is no regular file (a device, a pipe, "-"), which cannot be resumed. What stands behind the last such mark is
 /// cut off and made again, so that a process may be killed at any time. Errors: Error (I/O, out of space; usage where somebody
 /// else's beginning is there).
 class ResumableFile {
@@ -22,8 +23,8 @@ class ResumableFile {
   };
 
   /// `key`: of all that the content depends on; a beginning with another key is not gone on with. `resume`: go on with what is there,
-  /// if anything is; else a beginning that is there is an error.
-  ResumableFile(std::filesystem::path path, const std::string& key, bool resume);
+  /// if anything is; else a beginning that is there is an error, and what another process writes always is.
+  ResumableFile(const std::filesystem::path& path, const std::string& key, bool resume);
   ~ResumableFile();
   ResumableFile(const ResumableFile&) = delete;
   ResumableFile& operator=(const ResumableFile&) = delete;
@@ -37,6 +38,7 @@ class ResumableFile {
   void commit();
 
  private:
+  void open_part(bool begun, bool resume);
   void mark();
   void cut_to_mark();
   [[noreturn]] void fail_io(const char* action, int cause) const;
@@ -47,6 +49,7 @@ class ResumableFile {
   int64_t marked_ = 0;  // milliseconds of the clock
   int descriptor_ = -1;
   bool done_ = false;
+  bool streams_ = false;
 };
 
 }  // namespace bantam::convert

@@ -80,7 +80,7 @@ std::string command_of(const BundleArguments& arguments, const Model& model) {
 void run_bundle(const BundleArguments& arguments) {
   const std::string path = runner_path(arguments.runner);
   convert::refuse_input_as_output(arguments.output, {arguments.model, path});
-  convert::OutputFile output(arguments.output, true);
+  convert::OutputFile output(arguments.output, convert::OutputFile::Kind::kProgram);
   host::MappedFile runner;
   const convert::ElfProgram program = open_runner(path, &runner);
   const ModelFile file(arguments.model);

@@ -27,7 +27,7 @@ constexpr const char* kHeading = "# What bantam firmware wrote here, by SHA-256;
 using Manifest = std::map<std::string, std::set<std::string>>;
 
 [[noreturn]] void fail_io(const fs::path& path, int cause) {
-  const bool full = cause == ENOSPC || cause == EDQUOT || cause == EFBIG;
+  const bool full = convert::is_out_of_space(cause);
   throw Error(full ? ExitCode::kOutOfSpace : ExitCode::kIo,
               fmt::format("{}: cannot write: {}; {}", path.string(), std::strerror(cause),
                           full ? "free some space or choose another place" : "choose a writable place with -o"));

@@ -1,6 +1,7 @@
 """Bulk labelling: records with answers, shards, runs that are killed, records that are wrong."""
 
 import csv
+import fcntl
 import io
 import json
 import os
@@ -8,6 +9,7 @@ import pathlib
 import random
 import signal
 import subprocess
+import threading
 import time
 import unittest
 
@@ -128,6 +130,80 @@ class Label(CommandTest):
         self.fails(4, "label", model("voice"), path, "-o", out, "--resume", says=[".state"])
         pathlib.Path(out + ".part").unlink()
         self.fails(4, "label", model("voice"), path, "-o", out, says=["line 401"])
+
+    def test_what_is_no_file_is_written_to(self):
+        _, path = self.input(200)
+        whole = self.label("whole.jsonl", path)
+        done = bantam("label", model("voice"), path, "-o", "-")
+        self.assertEqual((done.returncode, done.stdout), (0, whole))
+        self.assertIn(b"200 records", done.stderr)
+        pipe = self.directory / "pipe"
+        os.mkfifo(pipe)
+        read = []
+        reader = threading.Thread(target=lambda: read.append(pipe.read_bytes()))
+        reader.start()
+        self.ok("label", model("voice"), path, "-o", pipe)
+        reader.join()
+        self.assertEqual(read, [whole])
+        self.assertTrue(pipe.is_fifo())
+        self.fails(2, "label", model("voice"), path, "-o", "-", "--resume", says=["--resume", "standard output"])
+        self.assertEqual(bantam("label", model("voice"), path, "-o", "/dev/full").returncode, 7)
+        self.assertTrue(pathlib.Path("/dev/full").is_char_device())
+        self.assertEqual(sorted(os.listdir(self.directory)), ["in.jsonl", "pipe", "whole.jsonl"])
+
+    def test_links_and_folders(self):
+        _, path = self.input(3)
+        whole = self.label("whole.jsonl", path)
+        (self.directory / "there").mkdir()
+        link = self.directory / "link"
+        link.symlink_to("there/real")
+        for _ in range(2):  # a link to nothing yet, and to a file
+            self.ok("label", model("voice"), path, "-o", link)
+            self.assertTrue(link.is_symlink())
+            self.assertEqual((self.directory / "there" / "real").read_bytes(), whole)
+        self.assertEqual(os.listdir(self.directory / "there"), ["real"])
+        self.fails(3, "label", model("voice"), path, "-o", self.directory / "there", says=["there", "directory"])
+        self.assertFalse((self.directory / "there.part").exists())
+
+    def test_names_beside_the_output_are_not_followed(self):
+        _, path = self.input(3)
+        out = self.directory / "out.jsonl"
+        part, state, victim = (pathlib.Path(f"{out}{end}") for end in (".part", ".state", ".victim"))
+        part.symlink_to(victim)
+        for more in ([], ["--resume"]):
+            self.fails(3, "label", model("voice"), path, "-o", out, *more, says=[".part", "link"])
+            self.assertFalse(victim.exists())
+        victim.write_bytes(b"precious")
+        for make in (lambda: part.symlink_to(victim), lambda: os.link(victim, part), lambda: os.mkfifo(part)):
+            part.unlink()
+            make()
+            self.fails(3, "label", model("voice"), path, "-o", out, "--resume", says=[".part"])
+            self.assertEqual(victim.read_bytes(), b"precious")
+        part.unlink()
+        state.symlink_to(victim)
+        lines = self.write("long.jsonl", '{"text": "play jazz"}\n' * 200 + "{\n")
+        self.fails(4, "label", model("voice"), lines, "-o", out, says=["line 201"])  # keeps a state
+        self.assertEqual(victim.read_bytes(), b"precious")
+
+    def test_two_at_once(self):
+        _, path = self.input(3)
+        out = self.directory / "out.jsonl"
+        with open(f"{out}.part", "wb") as part:
+            fcntl.flock(part, fcntl.LOCK_EX)
+            for more in ([], ["--resume"]):
+                message = self.fails(2, "label", model("voice"), path, "-o", out, *more, says=["another process"])
+                self.assertNotIn("remove", message)
+
+    def test_a_state_that_is_none(self):
+        lines = self.write("in.jsonl", '{"text": "play jazz"}\n' * 200 + "{\n")
+        out = str(self.directory / "out.jsonl")
+        self.fails(4, "label", model("voice"), lines, "-o", out, says=["line 201"])
+        state = json.loads(pathlib.Path(out + ".state").read_text())
+        for name, value in (("key", 7), ("key", None), ("key", []), ("bytes", "x"), ("records", -1), ("failed", 1.5)):
+            pathlib.Path(out + ".state").write_text(json.dumps({**state, name: value}))
+            self.fails(4, "label", model("voice"), lines, "-o", out, "--resume", says=[".state", "remove"])
+        pathlib.Path(out + ".state").write_text("[" * 100000)
+        self.fails(4, "label", model("voice"), lines, "-o", out, "--resume", says=["64"])
 
     def test_records_that_are_wrong(self):
         good = '{"text": "play jazz"}'

@@ -66,6 +66,16 @@ TEST(OutputFile, MakesWhatADanglingSymbolicLinkPointsTo) {
   EXPECT_EQ(content_of(directory.path() / "there" / "real"), "new");
 }
 
+TEST(OutputFile, OfItsOwnNameReplacesALink) {
+  const fixture::Directory directory;
+  directory.write("victim", "old");
+  fs::create_symlink("victim", directory.path() / "own");
+  OutputFile(directory.path() / "own", OutputFile::Kind::kOwn).commit("new", 3);
+  EXPECT_FALSE(fs::is_symlink(directory.path() / "own"));
+  EXPECT_EQ(content_of(directory.path() / "own"), "new");
+  EXPECT_EQ(content_of(directory.path() / "victim"), "old");
+}
+
 TEST(OutputFile, LeftOversOfKilledProcessesAreRemoved) {
   const fixture::Directory directory;
   const auto leave = [&](const char* name) {

@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "base/output_file.h"
 #include "cli/frame/appearance.h"
 #include "cli/frame/errors.h"
 
@@ -40,22 +41,13 @@ void Output::line(const Json& object) {
 }
 
 void Output::flush() {
-  size_t done = 0;
-  while (done < pending_.size()) {
-    const ssize_t n = ::write(STDOUT_FILENO, pending_.data() + done, pending_.size() - done);
-    if (n >= 0) {
-      done += static_cast<size_t>(n);
-      continue;
-    }
-    if (errno == EINTR) continue;
-    const int cause = errno;
-    pending_.clear();
-    if (cause == EPIPE) throw ClosedPipe();
-    const bool full = cause == ENOSPC || cause == EDQUOT || cause == EFBIG;
-    fail(full ? ExitCode::kOutOfSpace : ExitCode::kIo, "standard output: {}; nothing after this point was written",
-         std::strerror(cause));
-  }
+  const int descriptor = convert::standard_output_is_taken() ? STDERR_FILENO : STDOUT_FILENO;
+  const int cause = convert::write_all(descriptor, pending_.data(), pending_.size());
   pending_.clear();
+  if (cause == 0) return;
+  if (cause == EPIPE) throw ClosedPipe();
+  fail(convert::is_out_of_space(cause) ? ExitCode::kOutOfSpace : ExitCode::kIo,
+       "standard output: {}; nothing after this point was written", std::strerror(cause));
 }
 
 Output& out() {
