@@ -19,10 +19,13 @@ constexpr uint64_t kLargeConstant = 1U << 16;
 constexpr size_t kMostShown = 12;
 /// Elements of all that is run, which models stay far below.
 constexpr uint64_t kMostRun = 1U << 27;
+constexpr const char* kOfShapes = "what its shapes, masks and constants give";
+
+uint64_t bytes_of(const HostTensor& tensor) { return tensor.size() * sizeof(double) + sizeof(HostTensor); }
 
 }  // namespace
 
-Lowering::Lowering(const Model& model, const Trial& trial) : model_(model) {
+Lowering::Lowering(const Model& model, const Trial& trial) : model_(model), taken_(model.budget) {
   Problems problems;
   roles_ = input_roles(model, problems);
   int64_t batch = -1, tokens = -1;
@@ -116,6 +119,7 @@ void Lowering::run() {
       values_[name] = Value{};
       if (!why.empty()) unread_[name] = {node.shown(), why};
     }
+    for (const std::string& name : node.outputs) count_bytes(name);
     let_go(node);
   }
   // What outputs need.
@@ -151,6 +155,16 @@ void Lowering::run() {
   throw Error(ExitCode::kUnsupported, problems);
 }
 
+/// What is kept for each text that is run; constants, which weights may be made of, stay counted.
+void Lowering::count_bytes(const std::string& name) {
+  const auto value = values_.find(name);
+  if (value == values_.end()) return;
+  uint64_t bytes = 0;
+  for (const HostTensor& tensor : value->second.host) bytes += bytes_of(tensor);
+  if (bytes != 0 && held_.emplace(name, bytes).second) taken_.take(bytes, kOfShapes);
+  if (value->second.constant.folded != nullptr) taken_.take(bytes_of(*value->second.constant.folded), kOfShapes);
+}
+
 /// What has been run for values that nobody reads any more.
 void Lowering::let_go(const Node& node) {
   for (const std::string& name : node.inputs) {
@@ -158,6 +172,11 @@ void Lowering::let_go(const Node& node) {
     const auto value = values_.find(name);
     if (value == values_.end()) continue;
     value->second.host = {};
+    const auto held = held_.find(name);
+    if (held != held_.end()) {
+      taken_.give_back(held->second);
+      held_.erase(held);
+    }
     value->second.constant.folded.reset();
     value->second.constant.blocked.reset();
     value->second.places = {};
@@ -403,6 +422,7 @@ bool Lowering::read_host(const Node& node) {
   for (size_t i = 0; i < node.inputs.size() && !all_constant; ++i) reaches.add(reach(node, i));
   const size_t runs = all_constant ? 1 : probes_.size();
   std::vector<std::vector<HostTensor>> made;
+  Taken running(model_.budget);
   for (size_t p = 0; p < runs; ++p) {
     std::vector<std::shared_ptr<const HostTensor>> held;
     std::vector<const HostTensor*> inputs;
@@ -421,6 +441,7 @@ bool Lowering::read_host(const Node& node) {
     if (made.back().empty()) return false;
     for (HostTensor& tensor : made.back()) {
       run_ += tensor.size() + 1;
+      running.take(bytes_of(tensor), kOfShapes);
       // Files compute in f32, and the buckets of distances change where that rounds.
       for (double& value : tensor.floats) {
         const bool finite = std::fabs(value) <= double{std::numeric_limits<float>::max()};

@@ -126,6 +126,7 @@ class Lowering {
   std::optional<std::vector<HostTensor>> host(const Value& value) const;
   Reach reach(const Node& node, size_t i) const;
   void want(const Reach& reach);
+  void count_bytes(const std::string& name);
   void let_go(const Node& node);
   std::shared_ptr<const HostTensor> constant_of(const Value& value) const;
   std::optional<double> number_of(const Value& value) const;
@@ -288,6 +289,8 @@ class Lowering {
   std::set<std::string> outputs_;       // of the graph
   uint64_t run_ = 0;                    // elements that have been run
   int64_t wanted_ = 0;
+  std::map<std::string, uint64_t> held_;  // bytes of what is kept for texts, by names
+  Taken taken_;
 };
 
 /// What a node's reader throws where it does not understand it.

@@ -45,6 +45,25 @@ std::string name_of(Type type) {
   return found == kNames.end() ? fmt::format("type {}", static_cast<int32_t>(type)) : found->second;
 }
 
+uint64_t bytes_of(const Attribute& attribute) {
+  uint64_t bytes = sizeof(Attribute) + attribute.s.size() + attribute.ref.size() +
+                   attribute.floats.size() * sizeof(float) + attribute.ints.size() * sizeof(int64_t);
+  for (const std::string& text : attribute.strings) bytes += sizeof(std::string) + text.size();
+  return bytes;
+}
+
+uint64_t bytes_of(const Node& node) {
+  // The list of placed nodes is moved into that of sorted ones, and lists double as they grow.
+  constexpr uint64_t kLists = 4;
+  // Beside the node: who writes the name, who reads it, what it stands for.
+  constexpr uint64_t kOfName = 768, kOfEntry = 64;
+  uint64_t bytes = kLists * sizeof(Node) + node.name.size() + node.op.size() + node.domain.size();
+  for (const std::string& name : node.inputs) bytes += 3 * (sizeof(std::string) + name.size());
+  for (const std::string& name : node.outputs) bytes += kOfName + 6 * name.size();
+  for (const auto& [name, attribute] : node.attributes) bytes += kOfEntry + name.size() + bytes_of(attribute);
+  return bytes;
+}
+
 int64_t Node::integer(const std::string& attribute, int64_t otherwise) const {
   const auto found = attributes.find(attribute);
   return found == attributes.end() ? otherwise : found->second.i;

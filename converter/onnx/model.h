@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "bantam/host.h"
+#include "base/memory_budget.h"
 
 namespace bantam::convert::onnx {
 
@@ -68,6 +69,9 @@ struct Attribute {
   std::string ref;  // in a function: the attribute of its node that stands here
 };
 
+/// Bytes that an attribute takes in memory; graphs and tensors are shared.
+uint64_t bytes_of(const Attribute& attribute);
+
 struct Node {
   std::string name, op, domain;
   std::vector<std::string> inputs, outputs;  // "": left out
@@ -85,6 +89,9 @@ struct Node {
   /// As messages call it: "MatMul \"/encoder/...\"".
   std::string shown() const;
 };
+
+/// Bytes that a node takes in memory until the graph is made of it, in lists of nodes and by the names that it reads and writes.
+uint64_t bytes_of(const Node& node);
 
 /// An input or output: extents that are not known are -1.
 struct Port {
@@ -113,6 +120,7 @@ struct Model {
   std::vector<std::filesystem::path> data_files;  // of external data
   std::string producer;
   int64_t opset = 0;  // of the format's own operators
+  std::shared_ptr<MemoryBudget> budget = std::make_shared<MemoryBudget>("", 0);  // of the file and its data
   NodeGraph graph;
   std::vector<Function> functions;
   std::vector<std::shared_ptr<const host::MappedFile>> mappings;  // hold what tensors point to

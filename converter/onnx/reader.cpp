@@ -14,6 +14,8 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr int kDeepestGraph = 8;
+constexpr uint64_t kOfTensor = 1024, kOfPort = 256;  // with what stands for them later
+
 class MessageReader {
  public:
   MessageReader(std::string file, fs::path directory, Model& model)
@@ -94,6 +96,7 @@ class MessageReader {
         case 5: {
           Tensor read = tensors_.read(in.get_view(), true);
           const std::string name = read.name;
+          model_.budget->take(kOfTensor + 4 * name.size(), "its tensors");
           if (!out.initializers.emplace(name, std::move(read)).second)
             fail(fmt::format("two tensors are \"{}\"", name));
           break;
@@ -122,10 +125,10 @@ class MessageReader {
           out.name = in.get_string();
           break;
         case 4:
-          out.inputs.push_back(in.get_string());
+          out.inputs.push_back(name(in));
           break;
         case 5:
-          out.outputs.push_back(in.get_string());
+          out.outputs.push_back(name(in));
           break;
         case 7:
           out.nodes.push_back(node(in.get_view(), 0));
@@ -134,8 +137,9 @@ class MessageReader {
           out.domain = in.get_string();
           break;
         case 11: {
-          auto [name, value] = attribute(in.get_view(), 0);
-          out.defaults.emplace(std::move(name), std::move(value));
+          auto [called, value] = attribute(in.get_view(), 0);
+          model_.budget->take(bytes_of(value) + called.size(), "its functions");
+          out.defaults.emplace(std::move(called), std::move(value));
           break;
         }
         default:
@@ -145,16 +149,23 @@ class MessageReader {
     return out;
   }
 
+  /// Names and texts may be empty: two bytes of the file.
+  std::string name(Message& in) {
+    const protozero::data_view view = in.get_view();
+    model_.budget->take(2 * sizeof(std::string) + view.size(), "its names");
+    return {view.data(), view.size()};
+  }
+
   Node node(protozero::data_view bytes, int depth) {
     Node out;
     Message in(bytes);
     while (in.next()) {
       switch (in.tag()) {
         case 1:
-          out.inputs.push_back(in.get_string());
+          out.inputs.push_back(name(in));
           break;
         case 2:
-          out.outputs.push_back(in.get_string());
+          out.outputs.push_back(name(in));
           break;
         case 3:
           out.name = in.get_string();
@@ -163,8 +174,8 @@ class MessageReader {
           out.op = in.get_string();
           break;
         case 5: {
-          auto [name, value] = attribute(in.get_view(), depth);
-          out.attributes.emplace(std::move(name), std::move(value));
+          auto [called, value] = attribute(in.get_view(), depth);
+          out.attributes.emplace(std::move(called), std::move(value));
           break;
         }
         case 7:
@@ -175,18 +186,26 @@ class MessageReader {
       }
     }
     if (out.domain == "ai.onnx") out.domain.clear();
+    model_.budget->take(bytes_of(out), "its nodes");
     return out;
   }
 
+  /// A list doubles as it grows.
+  template <typename T>
+  void add(std::vector<T>& list, T value) {
+    model_.budget->take(2 * sizeof(T), "the lists of its nodes");
+    list.push_back(value);
+  }
+
   std::pair<std::string, Attribute> attribute(protozero::data_view bytes, int depth) {
-    std::string name;
+    std::string called;
     Attribute out;
     Message in(bytes);
     const auto packed = [&] { return in.wire_type() == protozero::pbf_wire_type::length_delimited; };
     while (in.next()) {
       switch (in.tag()) {
         case 1:
-          name = in.get_string();
+          called = in.get_string();
           break;
         case 2:
           out.f = in.get_float();
@@ -205,19 +224,19 @@ class MessageReader {
           break;
         case 7:
           if (packed()) {
-            for (const float value : in.get_packed_float()) out.floats.push_back(value);
+            for (const float value : in.get_packed_float()) add(out.floats, value);
           } else {
-            out.floats.push_back(in.get_float());
+            add(out.floats, in.get_float());
           }
           break;
         case 9:
-          out.strings.push_back(in.get_string());
+          out.strings.push_back(name(in));
           break;
         case 8:
           if (packed()) {
-            for (const int64_t value : in.get_packed_int64()) out.ints.push_back(value);
+            for (const int64_t value : in.get_packed_int64()) add(out.ints, value);
           } else {
-            out.ints.push_back(in.get_int64());
+            add(out.ints, in.get_int64());
           }
           break;
         case 21:
@@ -227,11 +246,12 @@ class MessageReader {
           in.skip();
       }
     }
-    return {std::move(name), std::move(out)};
+    return {std::move(called), std::move(out)};
   }
 
   Port port(protozero::data_view bytes) {
     Port out;
+    model_.budget->take(kOfPort + 2 * bytes.size(), "its inputs and outputs");
     Message in(bytes);
     while (in.next()) {
       if (in.tag() == 1) {
@@ -252,7 +272,7 @@ class MessageReader {
     return out;
   }
 
-  static void tensor_type(protozero::data_view bytes, Port* out) {
+  void tensor_type(protozero::data_view bytes, Port* out) {
     Message in(bytes);
     while (in.next()) {
       if (in.tag() == 1) {
@@ -269,7 +289,7 @@ class MessageReader {
               dim.skip();
             }
           }
-          out->dims.push_back(extent > 0 ? extent : -1);
+          add(out->dims, extent > 0 ? extent : int64_t{-1});
         }
       } else {
         in.skip();
@@ -294,6 +314,7 @@ Model read_model(const fs::path& path) {
     throw Error(ExitCode::kIo, fmt::format("{}: cannot be read", path.string()));
   }
   model.mappings.push_back(mapped);
+  model.budget = std::make_shared<MemoryBudget>(path.string(), mapped->size());
   MessageReader(path.string(), path.has_parent_path() ? path.parent_path() : fs::path("."), model)
       .read({reinterpret_cast<const char*>(mapped->data()), mapped->size()});
   settle(model);
@@ -303,6 +324,7 @@ Model read_model(const fs::path& path) {
 Model read_model(std::string_view bytes, const std::string& name) {
   Model model;
   model.path = name;
+  model.budget = std::make_shared<MemoryBudget>(name, bytes.size());
   MessageReader(name, {}, model).read(bytes);
   settle(model);
   return model;

@@ -59,8 +59,16 @@ class Settler {
                          node.shown()));
       }
     }
+    put(std::move(node));
+  }
+
+  /// Behind those that are placed. Of what an Identity gives, the latest one counts.
+  void put(Node node) {
+    if (node.op == "Identity" && node.domain.empty() && !node.output(0).empty()) same_[node.output(0)] = node.input(0);
     placed_.push_back(std::move(node));
   }
+
+  void take(uint64_t bytes) { model_.budget->take(bytes, "what stands in the places of its functions and branches"); }
 
   void constant(const Node& node) {
     Tensor out;
@@ -91,6 +99,7 @@ class Settler {
   }
 
   void add(const std::string& name, Tensor tensor) {
+    take(sizeof(Tensor) + 4 * name.size());
     tensor.name = name;
     if (!model_.graph.initializers.emplace(name, std::move(tensor)).second) {
       fail(ExitCode::kInvalid, fmt::format("\"{}\" is written twice", name));
@@ -104,6 +113,7 @@ class Settler {
     // Both stand there; the lowering takes one where shapes alone decide.
     std::vector<std::vector<std::string>> outputs;
     for (const char* name : {"then_branch", "else_branch"}) {
+      take(bytes_of(node));
       Node one = node;
       outputs.emplace_back();
       for (std::string& output : one.outputs) {
@@ -120,7 +130,8 @@ class Settler {
       choice.called = "If";
       choice.inputs = {node.input(0), outputs[0][i], outputs[1][i]};
       choice.outputs = {node.outputs[i]};
-      placed_.push_back(std::move(choice));
+      take(bytes_of(choice));
+      put(std::move(choice));
     }
   }
 
@@ -133,10 +144,12 @@ class Settler {
     const NodeGraph& graph = *chosen->second.g;
     std::map<std::string, std::string> names;
     const std::string prefix = fmt::format("{}#{}.", node.output(0), ++calls_);
-    for (const auto& tensor : graph.initializers) names[tensor.first] = prefix + tensor.first;
+    const uint64_t before = model_.budget->taken();
+    for (const auto& tensor : graph.initializers) map_name(tensor.first, prefix, names);
     for (const Node& inner : graph.nodes) {
-      for (const std::string& name : inner.outputs) names[name] = prefix + name;
+      for (const std::string& name : inner.outputs) map_name(name, prefix, names);
     }
+    const uint64_t mapped = model_.budget->taken() - before;
     for (size_t i = 0; i < graph.outputs.size(); ++i) {
       const auto inside = names.find(graph.outputs[i].name);
       if (inside == names.end()) {
@@ -147,15 +160,21 @@ class Settler {
     }
     for (const auto& [name, tensor] : graph.initializers) add(names[name], tensor);
     for (const Node& inner : graph.nodes) place(renamed(inner, names), depth + 1);
+    model_.budget->give_back(mapped);
   }
 
   void call(const Node& node, const Function& function, int depth) {
     std::map<std::string, std::string> names;
     const std::string prefix = fmt::format("{}#{}.", node.output(0), ++calls_);
+    const uint64_t before = model_.budget->taken();
     for (const Node& inner : function.nodes) {
-      for (const std::string& name : inner.outputs) names[name] = prefix + name;
+      for (const std::string& name : inner.outputs) map_name(name, prefix, names);
     }
-    for (size_t i = 0; i < function.inputs.size(); ++i) names[function.inputs[i]] = node.input(i);
+    for (size_t i = 0; i < function.inputs.size(); ++i) {
+      map_name(function.inputs[i], "", names);
+      names[function.inputs[i]] = node.input(i);
+    }
+    const uint64_t mapped = model_.budget->taken() - before;
     for (size_t i = 0; i < function.outputs.size() && i < node.outputs.size(); ++i) {
       const std::string& inside = names[function.outputs[i]];
       if (inside.rfind(prefix, 0) != 0) {
@@ -166,16 +185,18 @@ class Settler {
     }
     for (const Node& inner : function.nodes) {
       Node copy = renamed(inner, names);
+      take(node.name.size());
       copy.name = node.name.empty() ? inner.name : node.name + "/" + inner.name;
       for (auto& [name, attribute] : copy.attributes) {
         if (attribute.ref.empty()) continue;
         const auto given = node.attributes.find(attribute.ref);
         const auto otherwise = function.defaults.find(attribute.ref);
-        if (given != node.attributes.end()) {
-          attribute = given->second;
-        } else if (otherwise != function.defaults.end()) {
-          attribute = otherwise->second;
-        }
+        const Attribute* const stands = given != node.attributes.end()               ? &given->second
+                                        : otherwise != function.defaults.end() ? &otherwise->second
+                                                                               : nullptr;
+        if (stands == nullptr) continue;
+        take(bytes_of(*stands));
+        attribute = *stands;
       }
       // What neither names is not there.
       for (auto it = copy.attributes.begin(); it != copy.attributes.end();) {
@@ -183,6 +204,14 @@ class Settler {
       }
       place(std::move(copy), depth + 1);
     }
+    model_.budget->give_back(mapped);
+  }
+
+  /// The name of a call's own value.
+  void map_name(const std::string& name, const std::string& prefix, std::map<std::string, std::string>& names) {
+    constexpr uint64_t kEntry = 112;
+    take(kEntry + 2 * name.size() + prefix.size());
+    names[name] = prefix + name;
   }
 
   void identity(const std::string& from, const std::string& to) {
@@ -190,26 +219,35 @@ class Settler {
     node.op = "Identity";
     node.inputs = {from};
     node.outputs = {to};
-    placed_.push_back(std::move(node));
+    take(bytes_of(node));
+    put(std::move(node));
   }
 
-  static Node renamed(const Node& node, const std::map<std::string, std::string>& names) {
+  Node renamed(const Node& node, const std::map<std::string, std::string>& names) {
+    take(bytes_of(node));
     Node copy = node;
     for (auto* list : {&copy.inputs, &copy.outputs}) {
       for (std::string& name : *list) {
         const auto found = names.find(name);
-        if (!name.empty() && found != names.end()) name = found->second;
+        if (name.empty() || found == names.end()) continue;
+        take(6 * found->second.size());
+        name = found->second;
       }
     }
     return copy;
   }
 
-  /// Through Identity nodes that have been placed.
-  std::string resolve(std::string name) const {
-    for (auto node = placed_.rbegin(); node != placed_.rend(); ++node) {
-      if (node->op == "Identity" && node->output(0) == name) name = node->input(0);
+  /// Through Identity nodes that have been placed. Whoever asks about a chain of them again finds its end at once.
+  std::string resolve(const std::string& name) {
+    std::vector<std::string> chain;
+    std::string end = name;
+    for (auto from = same_.find(end); from != same_.end() && chain.size() <= placed_.size(); from = same_.find(end)) {
+      chain.push_back(std::move(end));
+      end = from->second;
     }
-    return name;
+    for (const std::string& passed : chain) same_[passed] = end;
+    same_.erase(end);  // it is there only in a circle, which sort() refuses
+    return end;
   }
 
   /// Behind what they read; a cycle is an error.
@@ -263,6 +301,7 @@ class Settler {
   Model& model_;
   std::map<std::pair<std::string, std::string>, const Function*> functions_;
   std::vector<Node> placed_;
+  std::map<std::string, std::string> same_;  // what an Identity gives: what it reads
   size_t calls_ = 0, visited_ = 0;
 };
 

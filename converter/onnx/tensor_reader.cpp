@@ -45,8 +45,10 @@ struct TensorReader::Loose {
 
 template <typename Values>
 void TensorReader::decode(const Values& values, Type type, Loose* out) const {
+  const uint64_t width = std::max(bytes_of(type), 1U);
   for (const auto value : values) {
     if (++out->count > kMostDecoded) fail("a tensor outside raw_data has too many elements; save it with raw_data");
+    model_.budget->take(2 * width, "numbers of its tensors");  // a list doubles as it grows
     store(static_cast<int64_t>(value), type, out->bytes);
   }
 }
@@ -177,6 +179,7 @@ Tensor TensorReader::read(protozero::data_view bytes, bool named) {
   if (!halves && !multiply(out.elements, width, &size)) fail(called + ": its shape overflows");
   if (external) {
     out.bytes = outside(called, location, offset, has_length ? length : size);
+    model_.budget->take(out.bytes.size(), "the tensors of its external data");  // which may share bytes
   } else if (!has_raw) {
     if (loose.whole.empty()) {
       out.owned = std::make_shared<const std::string>(std::move(loose.bytes));
@@ -236,6 +239,7 @@ std::string_view TensorReader::outside(const std::string& called, const std::str
     }
     model_.data_files.push_back(file);
     model_.mappings.push_back(mapped);
+    model_.budget->add_source(mapped->size());
     found =
         files_.emplace(location, std::string_view(reinterpret_cast<const char*>(mapped->data()), mapped->size())).first;
   }

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/memory_budget.h"
 #include "base/fail.h"
 #include "base/size.h"
 
@@ -27,7 +28,8 @@ constexpr const char* kIsComplete = "is the file complete?";
 
 class FastTextReader {
  public:
-  FastTextReader(std::istream& in, uint64_t size, const std::string& name) : in_(in), left_(size), name_(name) {}
+  FastTextReader(std::istream& in, uint64_t size, const std::string& name)
+      : in_(in), left_(size), name_(name), budget_(name, size) {}
 
   FastTextModel read() {
     settings();
@@ -209,6 +211,9 @@ class FastTextReader {
     const std::vector<uint8_t> code = codes(static_cast<uint64_t>(size));
     const Quantizer vectors = quantizer(model_.width);
     if (code.size() != rows * vectors.parts) broken(fmt::format("has {} codes of {} rows", code.size(), rows));
+    // Usual models have a code every two columns: 4 bits a number, which count as f32.
+    budget_.add_source(code.size() * (2 * sizeof(float) - 1));
+    budget_.take(rows, model_.width * sizeof(float), "the matrix that its codes stand for");
     std::vector<uint8_t> norm;
     Quantizer lengths;
     if (normed) {
@@ -245,6 +250,7 @@ class FastTextReader {
     if (model_.all_grams) return;
     std::sort(kept_.begin(), kept_.end());
     const uint64_t width = model_.width, begin = model_.words.size();
+    budget_.take(kept_.size(), width * sizeof(float), "the rows of its n-grams");
     const std::vector<float> before(model_.table.values.begin() + static_cast<ptrdiff_t>(begin * width),
                                     model_.table.values.end());
     for (size_t i = 0; i < kept_.size(); ++i) {
@@ -253,6 +259,7 @@ class FastTextReader {
       std::copy_n(before.begin() + static_cast<ptrdiff_t>(kept_[i].second * width), static_cast<size_t>(width),
                   model_.table.values.begin() + static_cast<ptrdiff_t>((begin + i) * width));
     }
+    budget_.give_back(before.size() * sizeof(float));
   }
 
   void strip_labels() {
@@ -266,6 +273,7 @@ class FastTextReader {
   std::istream& in_;
   uint64_t left_;
   std::string name_;
+  MemoryBudget budget_;
   FastTextModel model_;
   std::set<std::string> seen_;
   std::vector<std::pair<uint32_t, uint32_t>> kept_;  // bucket, row behind the words

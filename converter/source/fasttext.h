@@ -31,7 +31,8 @@ struct FastTextModel {
 };
 
 /// Reads a file of `size` bytes; `name` is what messages call it. Product quantization becomes plain numbers. Throws Error: kInvalid for
-/// what is broken or ends early, kUnsupported for models of words alone and for newer versions. Memory: the table as f32.
+/// what is broken or ends early, kUnsupported for models of words alone and for newer versions. Memory: the table as f32, within
+/// the MemoryBudget of the file.
 FastTextModel read_fasttext(std::istream& in, uint64_t size, const std::string& name);
 
 /// The two nodes below each inner node of the tree of labels, [inner, 2]: below `labels` a label, else inner node number n - labels.

@@ -7,6 +7,7 @@
 #include <iterator>
 #include <unordered_map>
 
+#include "base/memory_budget.h"
 #include "base/error.h"
 
 namespace bantam::convert {
@@ -44,7 +45,8 @@ struct Value {
 /// The machine that a pickle is a program for.
 class Machine {
  public:
-  Machine(std::string_view pickle, const std::string& where) : pickle_(pickle), where_(where) {}
+  Machine(std::string_view pickle, const std::string& where, uint64_t source)
+      : pickle_(pickle), where_(where), budget_(where, source) {}
 
   std::map<std::string, PickledTensor> run() {
     while (!stopped_) step();
@@ -99,6 +101,8 @@ class Machine {
   // values and the stack
 
   uint32_t add(Value value) {
+    // A vector that grows holds the old half beside twice as much.
+    budget_.take(3 * sizeof(Value) + (2 + value.items.size()) * sizeof(uint32_t), "the values of its pickle");
     values_.push_back(std::move(value));
     return static_cast<uint32_t>(values_.size() - 1);
   }
@@ -150,6 +154,7 @@ class Machine {
     Value& target = values_[top()];
     if (target.kind != kind || (kind == Kind::kDict && items.size() % 2 != 0))
       invalid("adds to what cannot be added to");
+    budget_.take(3 * sizeof(uint32_t) * items.size(), "the lists of its pickle");
     target.items.insert(target.items.end(), items.begin(), items.end());
   }
 
@@ -242,6 +247,9 @@ class Machine {
       invalid("has a tensor without a storage");
     }
     constexpr size_t kMostDimensions = 8;
+    // Once here, once in the dict, once more where TorchFile keeps it.
+    budget_.take(3 * (sizeof(PickledTensor) + storage.text.size() + 2 * kMostDimensions * sizeof(uint64_t)),
+                 "the tensors of its pickle");
     PickledTensor tensor;
     tensor.dtype = storage.type->dtype;
     tensor.storage = std::string(storage.text);
@@ -270,7 +278,11 @@ class Machine {
     return tensors;
   }
 
-  void memoize(uint64_t index) { memo_[index] = top(); }
+  void memoize(uint64_t index) {
+    constexpr uint64_t kEntry = 64;  // of a hash table, about
+    budget_.take(kEntry, "what its pickle keeps");
+    memo_[index] = top();
+  }
   void recall(uint64_t index) {
     const auto found = memo_.find(index);
     if (found == memo_.end()) invalid("recalls what was not kept");
@@ -411,6 +423,7 @@ class Machine {
 
   std::string_view pickle_;
   const std::string& where_;
+  MemoryBudget budget_;
   size_t at_ = 0;
   bool stopped_ = false;
   std::vector<Value> values_;
@@ -422,8 +435,9 @@ class Machine {
 
 }  // namespace
 
-std::map<std::string, PickledTensor> read_state_dict(std::string_view pickle, const std::string& where) {
-  return Machine(pickle, where).run();
+std::map<std::string, PickledTensor> read_state_dict(std::string_view pickle, const std::string& where,
+                                                    uint64_t source) {
+  return Machine(pickle, where, source).run();
 }
 
 uint32_t element_bytes(const std::string& dtype) {

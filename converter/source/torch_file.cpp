@@ -6,6 +6,7 @@
 #include <limits>
 #include <utility>
 
+#include "base/memory_budget.h"
 #include "base/error.h"
 #include "base/size.h"
 
@@ -72,7 +73,12 @@ TorchFile::TorchFile(fs::path path) : WeightFile(std::move(path)), zip_(checked(
                 fmt::format("{}: was written on a big-endian machine; {}", file, save_again(file)));
   }
   const std::string pickle = zip_.read(folder_ + kPickle);
-  for (auto& [name, tensor] : read_state_dict(pickle, file)) add(name, std::move(tensor));
+  const uint64_t size = size_of_file(path_);
+  MemoryBudget budget(file, size);
+  for (auto& [name, tensor] : read_state_dict(pickle, file, size)) {
+    add(name, std::move(tensor));
+    budget.take(tensors_.at(name).size, "the tensors that share its storages");
+  }
 }
 
 void TorchFile::add(const std::string& name, PickledTensor tensor) {

@@ -8,6 +8,7 @@ import pathlib
 import re
 import shutil
 import subprocess
+import sys
 import tempfile
 import unittest
 
@@ -45,6 +46,27 @@ def bantam(*arguments, stdin=None, environment=None, stdout=subprocess.PIPE):
     if DIGESTS and arguments and arguments[0] == "convert":
         note_digest([str(argument) for argument in arguments], done)
     return done
+
+
+MEASURE = """import os, subprocess, sys
+process = subprocess.Popen(sys.argv[1:], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+_, status, usage = os.wait4(process.pid, 0)
+print(os.waitstatus_to_exitcode(status), usage.ru_maxrss * 1024)
+"""
+
+
+def measured(*arguments):
+    """Runs the command without input: its exit code, its message, and the bytes of memory that it held at most. (A process counts those
+    of who started it, too: a small one does.)"""
+    done = subprocess.run(
+        [sys.executable, "-S", "-c", MEASURE, COMMAND, *map(str, arguments)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        timeout=300,
+        check=True,
+    )
+    code, peak = map(int, done.stdout.split())
+    return code, done.stderr.decode(errors="replace"), peak
 
 
 def note_digest(arguments, done):

@@ -12,7 +12,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const bantam::fuzz::Limits limits(size);
   static const bantam::fuzz::InputFile place(".bin");
   const auto* text = reinterpret_cast<const char*>(data);
-  bantam::fuzz::may_refuse([&] { bantam::convert::read_state_dict(std::string_view(text, size), "pickle"); });
+  bantam::fuzz::may_refuse([&] { bantam::convert::read_state_dict(std::string_view(text, size), "pickle", size); });
   place.write(data, size);
   bantam::fuzz::may_refuse([] {
     const bantam::convert::TorchFile file(place.path());

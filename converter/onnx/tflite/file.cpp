@@ -53,7 +53,10 @@ onnx::Type type_of(fl::TensorType type) {
 
 class FileReader {
  public:
-  FileReader(std::string_view bytes, std::string path) : bytes_(bytes) { file_.path = std::move(path); }
+  FileReader(std::string_view bytes, std::string path, std::shared_ptr<MemoryBudget> budget) : bytes_(bytes) {
+    file_.path = std::move(path);
+    file_.budget = std::move(budget);
+  }
 
   File read() {
     const auto* data = reinterpret_cast<const uint8_t*>(bytes_.data());
@@ -95,7 +98,7 @@ class FileReader {
         if (index < 0 || static_cast<uint32_t>(index) >= model_->subgraphs()->size())
           fail(fmt::format("{}: subgraph {} does not exist", op.called, index));
         if (file_.subgraphs.count(index) != 0) continue;
-        FileReader inner(bytes_, file_.path);
+        FileReader inner(bytes_, file_.path, file_.budget);
         inner.model_ = model_;
         inner.subgraph(*model_->subgraphs()->Get(static_cast<uint32_t>(index)));
         file_.subgraphs[index] = std::make_shared<const File>(std::move(inner.file_));
@@ -109,6 +112,8 @@ class FileReader {
   [[noreturn]] void unsupported(const std::string& why) const {
     throw Error(ExitCode::kUnsupported, fmt::format("{}: {}", file_.path, why));
   }
+  /// Tables, texts and lists of a FlatBuffer may be shared.
+  void take(uint64_t bytes) const { file_.budget->take(bytes, "the tensors and operators that share its bytes"); }
   Tensor& at(int32_t tensor) { return file_.tensors[static_cast<size_t>(tensor)]; }
 
   /// The bytes of a buffer; nothing where it has none.
@@ -140,7 +145,9 @@ class FileReader {
     if (tensors->size() > kMostFlatTensors) unsupported(fmt::format("has more than {} tensors", kMostFlatTensors));
     for (uint32_t i = 0; i < tensors->size(); ++i) {
       const fl::Tensor* from = tensors->Get(i);
+      constexpr uint64_t kOfTensor = 1024;  // with what stands for it later
       Tensor out;
+      take(kOfTensor + sizeof(Tensor) + (from->name() == nullptr ? 0 : 6 * uint64_t{from->name()->size()}));
       out.name = unique(from->name() == nullptr ? "" : from->name()->str(), i);
       const std::string called = fmt::format("tensor \"{}\"", out.name);
       out.type = type_of(from->type());
@@ -148,6 +155,7 @@ class FileReader {
       dims(*from, called, out);
       out.bytes = buffer(from->buffer(), called);
       out.constant = !out.bytes.empty() || out.elements == 0;
+      if (out.constant && !buffers_.insert(from->buffer()).second) take(out.bytes.size());
       if (from->type() == fl::TensorType::INT4 && out.constant) unpack(called, out);
       if (from->sparsity() != nullptr) out.unread = "its numbers are stored without zeros";
       const uint32_t width = onnx::bytes_of(out.type);
@@ -170,6 +178,8 @@ class FileReader {
       fail(fmt::format("{}: {} elements of int4 do not make its {} bytes; the file is corrupt: copy it again", called,
                        out.elements, out.bytes.size()));
     }
+    file_.budget->add_source(out.bytes.size() * 7);  // as f32
+    take(out.elements);
     std::string numbers;
     numbers.reserve(out.elements);
     for (uint64_t i = 0; i < out.elements; ++i) {
@@ -216,6 +226,7 @@ class FileReader {
     if (zeros && given->zero_point()->size() != count && given->zero_point()->size() != 1) {
       fail(fmt::format("{}: has {} scales and {} zero points", called, count, given->zero_point()->size()));
     }
+    take(uint64_t{count} * 2 * (sizeof(float) + sizeof(int64_t)));
     for (uint32_t i = 0; i < count; ++i) {
       const float scale = given->scale()->Get(i);
       const int64_t zero = !zeros ? 0 : given->zero_point()->Get(given->zero_point()->size() == 1 ? 0 : i);
@@ -229,6 +240,7 @@ class FileReader {
   std::vector<int32_t> indices(const flatbuffers::Vector<int32_t>* from, const std::string& of, bool optional) const {
     std::vector<int32_t> out;
     if (from == nullptr) return out;
+    take(2 * sizeof(int32_t) * uint64_t{from->size()});
     for (const int32_t index : *from) {
       const bool fits = index >= 0 && static_cast<size_t>(index) < file_.tensors.size();
       if (!fits && !(optional && index == -1)) fail(fmt::format("{}: tensor {} does not exist", of, index));
@@ -244,7 +256,9 @@ class FileReader {
     if (operators->size() > kMostFlatTensors) unsupported(fmt::format("has more than {} operators", kMostFlatTensors));
     for (uint32_t i = 0; i < operators->size(); ++i) {
       const fl::Operator* from = operators->Get(i);
+      constexpr uint64_t kOfOperation = 2048;  // with the nodes that it becomes
       Operation out;
+      take(kOfOperation + sizeof(Operation));
       out.options = from;
       if (codes == nullptr || from->opcode_index() >= codes->size()) {
         fail(fmt::format("operator {}: its code {} does not exist", i, from->opcode_index()));
@@ -256,6 +270,7 @@ class FileReader {
       out.called = fl::EnumNameBuiltinOperator(out.code);
       if (out.called.empty()) out.called = fmt::format("operator code {}", number);
       if (out.code == fl::BuiltinOperator::CUSTOM && code->custom_code() != nullptr) {
+        take(4 * uint64_t{code->custom_code()->size()});
         out.called = printable(code->custom_code()->str());
       }
       const std::string of = fmt::format("{}, operator {}", out.called, i);
@@ -303,10 +318,13 @@ class FileReader {
   const fl::SubGraph* graph_ = nullptr;
   File file_;
   std::set<std::string> names_;
+  std::set<uint32_t> buffers_;  // of tensors
 };
 
 }  // namespace
 
-File read_file(std::string_view bytes, const std::string& path) { return FileReader(bytes, path).read(); }
+File read_file(std::string_view bytes, const std::string& path) {
+  return FileReader(bytes, path, std::make_shared<MemoryBudget>(path, bytes.size())).read();
+}
 
 }  // namespace bantam::convert::tflite

@@ -49,6 +49,7 @@ struct File {
   std::vector<std::string> input_names, output_names;  // of the signature; "": it has none
   std::string description;
   std::string_view metadata;
+  std::shared_ptr<MemoryBudget> budget;  // of the file
   /// Subgraphs that loops are made of, by their numbers; those in them have none.
   std::map<int32_t, std::shared_ptr<const File>> subgraphs;
 };

@@ -59,6 +59,7 @@ onnx::Model model_of(const tflite::File& file, const tflite::Metadata& metadata,
   model.chosen_output = options.output;
   model.given = onnx::parse_inputs(options.inputs);
   model.path = file.path;
+  model.budget = file.budget;
   model.format = "tflite";
   model.documented = "docs/tflite.md";
   model.producer = file.description;

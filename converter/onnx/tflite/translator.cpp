@@ -212,7 +212,9 @@ std::vector<float> Translator::numbers(const Operation& op, size_t i) const {
   for (size_t d = static_cast<size_t>(std::max<int64_t>(from.axis, 0)) + 1; d < from.dims.size(); ++d) {
     inner *= static_cast<uint64_t>(from.dims[d]);
   }
+  model_.budget->take(from.elements, sizeof(float), "numbers of its tensors");
   std::vector<float> out;
+  out.reserve(static_cast<size_t>(from.elements));
   for (uint64_t k = 0; k < from.elements; ++k) {
     const double value = onnx::element(stored, k);
     if (from.scales.empty()) {

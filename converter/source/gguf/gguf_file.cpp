@@ -9,6 +9,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/memory_budget.h"
 #include "base/fail.h"
 #include "base/printable.h"
 #include "base/size.h"
@@ -46,13 +47,15 @@ enum GgufValue : uint32_t {
 /// Takes numbers and texts off the front of a file, never beyond its end.
 class GgufCursor {
  public:
-  GgufCursor(const fs::path& path, uint64_t size) : name_(path.string()), stream_(path, std::ios::binary), size_(size) {
+  GgufCursor(const fs::path& path, uint64_t size)
+      : name_(path.string()), stream_(path, std::ios::binary), size_(size), budget_(name_, size) {
     if (!stream_) fail(ExitCode::kIo, "{}: cannot be opened", name_);
   }
 
   uint64_t at() const { return at_; }
   uint64_t left() const { return size_ - at_; }
   const std::string& name() const { return name_; }
+  MemoryBudget& budget() { return budget_; }
 
   void take(void* out, uint64_t count, const std::string& what) {
     if (count > left()) damaged(fmt::format("ends within {}", what));
@@ -70,6 +73,7 @@ class GgufCursor {
     const auto length = number<uint64_t>(what);
     if (length > left()) damaged(fmt::format("ends within {}, whose text is {} bytes long", what, length));
     if (length > most) damaged(fmt::format("{}: its text of {} bytes is longer than {}", what, length, most));
+    budget_.take(sizeof(std::string) + length, "the texts of its values");
     std::string out(in_memory(length), '\0');
     take(out.data(), length, what);
     if (!is_utf8(out)) damaged(fmt::format("{}: is not UTF-8", what));
@@ -84,6 +88,7 @@ class GgufCursor {
   std::string name_;
   std::ifstream stream_;
   uint64_t size_, at_ = 0;
+  MemoryBudget budget_;
 };
 
 /// Fewest bytes of a value of a type; 0: there is no such type.
@@ -149,12 +154,16 @@ Json read_list(GgufCursor& in, const std::string& what) {
   if (least == 0) in.damaged(fmt::format("{}: is a list of type {}, which lists do not hold", what, type));
   if (count > in.left() / least) in.damaged(fmt::format("ends within {}, a list of {} values", what, count));
   if (count > kMostListed) in.damaged(fmt::format("{}: its {} values are more than {}", what, count, kMostListed));
+  in.budget().take(count, sizeof(Json), "the lists of its values");
   Json list = Json::array();
+  list.get_ref<Json::array_t&>().reserve(in_memory(count, sizeof(Json)));
   for (uint64_t i = 0; i < count; ++i) list.push_back(read_value(in, type, what));
   return list;
 }
 
 std::pair<std::string, Json> read_entry(GgufCursor& in, uint64_t i) {
+  constexpr uint64_t kEntry = 128;  // of a map, about
+  in.budget().take(kEntry, "the values of its head");
   std::string key = in.text(kMostName, fmt::format("the key of value {}", i));
   const std::string what = fmt::format("value {}", printable(key));
   const auto type = in.number<uint32_t>(what);
@@ -163,6 +172,7 @@ std::pair<std::string, Json> read_entry(GgufCursor& in, uint64_t i) {
 
 /// Its place is still counted from the first tensor's.
 std::pair<std::string, GgufTensor> read_tensor(GgufCursor& in, uint64_t i) {
+  in.budget().take(2 * (sizeof(GgufTensor) + kMostExtents * sizeof(uint64_t)), "the tensors of its head");
   std::string name = in.text(kMostName, fmt::format("the name of tensor {}", i));
   const std::string what = fmt::format("tensor \"{}\"", printable(name));
   GgufTensor tensor;

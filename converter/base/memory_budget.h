@@ -1,0 +1,68 @@
+// MemoryBudget: memory that may be made of a stranger's source, in proportion to its bytes.
+#ifndef BANTAM_CONVERTER_BASE_MEMORY_BUDGET_H_
+#define BANTAM_CONVERTER_BASE_MEMORY_BUDGET_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace bantam::convert {
+
+/// Formats repeat and expand: a function is called a thousand times, a byte stands for a row of numbers, a number of a configuration
+/// for layers. What is made so, with what parsing takes, is counted here before it is made: at most kTimes the bytes of the source and
+/// kFree. The passes behind the importers take as much again, so that a conversion stays below eight times its source and 64 MB
+/// (SECURITY.md).
+class MemoryBudget {
+ public:
+  static constexpr uint64_t kTimes = 4, kFree = uint64_t{24} << 20;
+
+  /// `name`: of the source, for messages. `bytes`: its size.
+  MemoryBudget(std::string name, uint64_t bytes) : name_(std::move(name)), source_(bytes) {}
+
+  /// More of the source: another file of it; and what numbers of fewer bits take as f32 beyond their bytes.
+  void add_source(uint64_t bytes);
+  /// Counts `bytes` that are made for `what` ("the nodes of its functions"). Throws Error (kUnsupported) where that is too much.
+  void take(uint64_t bytes, std::string_view what);
+  /// The same for `count` pieces of `size` bytes, whose product may overflow.
+  void take(uint64_t count, uint64_t size, std::string_view what);
+  /// Taken before, and gone now.
+  void give_back(uint64_t bytes) { taken_ -= bytes; }
+  uint64_t taken() const { return taken_; }
+  uint64_t most() const;
+
+ private:
+  [[noreturn]] void fail(std::string_view what) const;
+
+  std::string name_;
+  uint64_t source_;
+  uint64_t taken_ = 0;
+};
+
+/// What one holder has taken of a budget, which it gives back at its end.
+class Taken {
+ public:
+  explicit Taken(std::shared_ptr<MemoryBudget> budget) : budget_(std::move(budget)) {}
+  ~Taken() { give_back(bytes_); }
+  Taken(Taken&& other) noexcept : budget_(std::move(other.budget_)), bytes_(std::exchange(other.bytes_, 0)) {}
+  Taken& operator=(Taken&&) = delete;
+
+  void take(uint64_t bytes, std::string_view what) {
+    budget_->take(bytes, what);
+    bytes_ += bytes;
+  }
+  void give_back(uint64_t bytes) {
+    if (budget_ == nullptr) return;
+    budget_->give_back(bytes);
+    bytes_ -= bytes;
+  }
+
+ private:
+  std::shared_ptr<MemoryBudget> budget_;
+  uint64_t bytes_ = 0;
+};
+
+}  // namespace bantam::convert
+
+#endif  // BANTAM_CONVERTER_BASE_MEMORY_BUDGET_H_
