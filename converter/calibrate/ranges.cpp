@@ -1,9 +1,11 @@
 #include "calibrate/ranges.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <set>
 
 #include "graph/access.h"
+#include "model/limits.h"
 
 namespace bantam::convert {
 namespace {
@@ -35,23 +37,31 @@ void visit_activations(const Graph& graph, const std::vector<std::string>& names
                        const std::function<void(const std::string& name, const OutputRows& rows)>& visit,
                        const std::function<void(double)>& progress) {
   if (names.empty()) return;
-  const std::set<std::string> wanted(names.begin(), names.end());
   TypeOptions exact;
   exact.weights = fb::DType::f32;
-  const Graph open = with_outputs(graph, wanted);
-  const FileBytes bytes = build(open, exact, DataSection::In::kScratch);
-  // A model's own output has a name of its own.
-  std::vector<std::string> tensors;
-  for (const auto& output : open.model.outputs) tensors.push_back(tensor(open, output->tensor).name);
-  Runner runner(bytes, max_tokens);
-  const std::vector<Sample> samples = choose(runner);
-  for (size_t i = 0; i < samples.size(); ++i) {
-    const std::vector<OutputRows> outputs = runner.run(samples[i]);
-    for (size_t o = 0; o < outputs.size(); ++o) {
-      // A pass that a short text does not need gives no rows.
-      if (outputs[o].rows != 0 && wanted.count(tensors[o]) != 0) visit(tensors[o], outputs[o]);
+  // A file has so many outputs; deep models are run once for each group of activations.
+  const size_t most = kMaxOutputs - std::min<size_t>(graph.model.outputs.size(), kMaxOutputs - 1);
+  const size_t groups = (names.size() + most - 1) / most;
+  std::vector<Sample> samples;
+  for (size_t group = 0; group < groups; ++group) {
+    const auto first = names.begin() + static_cast<std::ptrdiff_t>(group * most);
+    const std::set<std::string> wanted(first, first + static_cast<std::ptrdiff_t>(
+                                                        std::min(most, names.size() - group * most)));
+    const Graph open = with_outputs(graph, wanted);
+    const FileBytes bytes = build(open, exact, DataSection::In::kScratch);
+    // A model's own output has a name of its own.
+    std::vector<std::string> tensors;
+    for (const auto& output : open.model.outputs) tensors.push_back(tensor(open, output->tensor).name);
+    Runner runner(bytes, max_tokens);
+    if (group == 0) samples = choose(runner);
+    for (size_t i = 0; i < samples.size(); ++i) {
+      const std::vector<OutputRows> outputs = runner.run(samples[i]);
+      for (size_t o = 0; o < outputs.size(); ++o) {
+        // A pass that a short text does not need gives no rows.
+        if (outputs[o].rows != 0 && wanted.count(tensors[o]) != 0) visit(tensors[o], outputs[o]);
+      }
+      progress(static_cast<double>(group * samples.size() + i + 1) / static_cast<double>(groups * samples.size()));
     }
-    progress(static_cast<double>(i + 1) / static_cast<double>(samples.size()));
   }
 }
 

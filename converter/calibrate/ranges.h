@@ -12,7 +12,8 @@
 namespace bantam::convert {
 
 /// Builds `graph` in f32 with the activations `names` as further outputs, runs the samples that `choose` makes of a runner
-/// over it (sequences of up to `max_tokens`), and calls `visit` with what each of them holds. Native kernels only, so that
+/// over it (sequences of up to `max_tokens`), and calls `visit` with what each of them holds. Files have kMaxOutputs outputs: of
+/// more activations groups are built and run one after the other, over the samples of the first. Native kernels only, so that
 /// every machine sees the same. `progress` is called with the share done.
 void visit_activations(const Graph& graph, const std::vector<std::string>& names, uint32_t max_tokens,
                        const std::function<std::vector<Sample>(Runner&)>& choose,

@@ -3,7 +3,9 @@
 #include <cmath>
 #include <utility>
 
+#include "base/fail.h"
 #include "graph/rows.h"
+#include "model/limits.h"
 #include "ops/more/linear_attention.h"
 
 namespace bantam::convert {
@@ -17,6 +19,14 @@ Attributes& set_attributes(fb::OpT& op) {
   Attributes attributes;
   op.attributes.Set(std::move(attributes));
   return *static_cast<Attributes*>(op.attributes.value);
+}
+
+/// Before it is built: numbers of a configuration that cost no bytes, such as those of layers that share weights, may ask for more.
+[[noreturn]] void fail_too_large(const char* what, uint32_t most) {
+  fail(ExitCode::kUnsupported,
+       "the model has more than {} {}, which is what a file may have; has its configuration the number of layers that it "
+       "was trained with?",
+       most, what);
 }
 
 }  // namespace
@@ -47,6 +57,7 @@ int32_t Builder::constant(const std::string& name, const std::vector<uint32_t>& 
   auto data = std::make_shared<Constant>();
   data->values = std::move(values.values);
   data->later = std::move(values.later);
+  if (graph_.model.tensors.size() == kMaxTensors) fail_too_large("tensors", kMaxTensors);
   graph_.model.tensors.push_back(std::move(tensor));
   graph_.constants.push_back(std::move(data));
   return static_cast<int32_t>(graph_.constants.size() - 1);
@@ -140,6 +151,7 @@ fb::OpT& Builder::op(const std::string& name, std::vector<int32_t> inputs, std::
   added->outputs = std::move(outputs);
   added->tag = std::make_unique<fb::Tag>(tag_);
   auto& ops = graph_.model.subgraphs.front()->ops;
+  if (ops.size() == kMaxOps) fail_too_large("operators", kMaxOps);
   ops.push_back(std::move(added));
   return *ops.back();
 }
@@ -581,6 +593,7 @@ uint32_t Builder::output(const std::string& name, fb::OutputRole role, int32_t t
   added->role = role;
   added->tensor = tensor;
   added->squeeze = squeeze;
+  if (graph_.model.outputs.size() == kMaxOutputs) fail_too_large("outputs", kMaxOutputs);
   graph_.model.outputs.push_back(std::move(added));
   return static_cast<uint32_t>(graph_.model.outputs.size() - 1);
 }

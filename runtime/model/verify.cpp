@@ -1,5 +1,6 @@
 #include "model/verify.h"
 
+#include "model/limits.h"
 #include "model/shortlist.h"
 #include "model/structure.h"
 #include "ops/ops.h"
@@ -8,10 +9,6 @@
 namespace bantam {
 namespace {
 
-constexpr uint32_t kMaxTensors = 65536;
-constexpr uint32_t kMaxOps = 65536;
-constexpr uint32_t kMaxInputs = 16;
-constexpr uint32_t kMaxOutputs = 256;
 constexpr uint32_t kMaxTokenizers = 4;
 
 constexpr uint32_t kNoOp = UINT32_MAX;
