@@ -1,6 +1,7 @@
 #include "run/engine.h"
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -8,6 +9,7 @@
 #include "bantam/host.h"
 #include "bantam/tasks.h"
 #include "base/own_program.h"
+#include "base/regular_file.h"
 #include "base/status_error.h"
 #include "base/suggest.h"
 #include "format/bundle.h"
@@ -64,10 +66,35 @@ struct ModelFile::Mapping {
   host::MappedFile file;
 };
 
+namespace {
+
+[[noreturn]] void fail_to_open(const std::string& path, Status status, const Fault& fault) {
+  throw Error(exit_code(status), fmt::format("{}: {}", path, describe(status, fault)));
+}
+
+/// Refuses what does not begin as a model or a program does, however long it is, before it is read.
+void refuse_other_file(const std::string& path) {
+  constexpr size_t kFirst = 64;
+  alignas(16) std::array<uint8_t, kFirst> first{};
+  size_t size = 0;
+  try {
+    size = RegularFile(path).read(first.data(), first.size());
+  } catch (const Error&) {
+    return;  // who opens it says it better
+  }
+  Model none;
+  Fault fault;
+  const Status status = Model::open(first.data(), size, &none, &fault);
+  if (status == Status::kNotAModel && !is_program(first.data(), size)) fail_to_open(path, status, fault);
+}
+
+}  // namespace
+
 ModelFile::ModelFile(const std::string& path, Hold hold) : path_(path), mapping_(std::make_unique<Mapping>()) {
   const char* reason = "";
   host::MappedFile& file = mapping_->file;
   const bool mapped = hold == Hold::kMapped || path == own_program();
+  if (!mapped) refuse_other_file(path);
   if ((mapped ? file.open(path.c_str(), &reason) : file.read(path.c_str(), &reason)) != Status::kOk) {
     const bool memory = std::strcmp(reason, std::strerror(ENOMEM)) == 0;
     fail(memory ? ExitCode::kOutOfSpace : ExitCode::kIo, "{}: {}", path, explain_unopened(path, reason));
@@ -76,7 +103,7 @@ ModelFile::ModelFile(const std::string& path, Hold hold) : path_(path), mapping_
   if (is_program(file.data(), file.size())) whole = read_bundle(file.data(), file.size(), path);
   Fault fault;
   const Status status = Model::open(file.data() + whole.offset, static_cast<size_t>(whole.size), &model_, &fault);
-  if (status != Status::kOk) throw Error(exit_code(status), fmt::format("{}: {}", path, describe(status, fault)));
+  if (status != Status::kOk) fail_to_open(path, status, fault);
 }
 
 ModelFile::~ModelFile() = default;
