@@ -30,7 +30,8 @@ std::string nearest(const std::string& name, const std::vector<std::string>& kno
     std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return std::tolower(c); });
     return text;
   };
-  constexpr size_t kShortestBeginning = 3;
+  constexpr size_t kShortestBeginning = 3, kLongest = 80;
+  if (name.size() > kLongest) return "";  // nobody mistypes that
   const std::string wanted = lower(name);
   std::string best;
   size_t limit = (wanted.size() + 1) / 4 + 1;
@@ -59,10 +60,16 @@ std::string did_you_mean(const std::string& name, const std::vector<std::string>
 
 void refuse_unknown_keys(const Json& object, const std::string& where, const std::vector<std::string>& known,
                          Problems& problems) {
+  constexpr size_t kMostShown = 8;
+  size_t unknown = 0;
   for (const auto& [key, value] : object.items()) {
     if (std::find(known.begin(), known.end(), key) != known.end()) continue;
+    if (++unknown > kMostShown) continue;
     problems.add(ExitCode::kInvalid,
                  fmt::format("{}: \"{}\" is not known; {}", where, key.substr(0, 80), did_you_mean(key, known)));
+  }
+  if (unknown > kMostShown) {
+    problems.add(ExitCode::kInvalid, fmt::format("{}: and {} more keys are not known", where, unknown - kMostShown));
   }
 }
 

@@ -25,6 +25,7 @@ void add_ask(Program& program);        // ask
 void add_phrases(Program& program);    // keywords, topics
 void add_label(Program& program);      // label
 void add_rank(Program& program);       // rank
+void add_serve(Program& program);      // serve
 void add_tokenize(Program& program);   // tokenize
 void add_eval(Program& program);       // eval
 void add_bench(Program& program);      // bench

@@ -3,7 +3,6 @@
 #include "cli/distill.h"
 #include "cli/frame/command.h"
 #include "cli/frame/program.h"
-#include "cli/serve.h"
 
 namespace bantam::cli {
 namespace {
@@ -21,7 +20,7 @@ int run(int argc, char** argv) {
     add_phrases(program);
     add_rank(program);
     add_label(program);
-    add_serve(program, [argv](const ServeArguments&) { run_server(argv); });
+    add_serve(program);
     add_tokenize(program);
     add_eval(program);
     add_bench(program);

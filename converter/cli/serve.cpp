@@ -1,33 +1,78 @@
-#include "cli/serve.h"
-
+// serve: answers over HTTP.
+#include <algorithm>
+#include <cstdlib>
 #include <memory>
 
-#include "cli/beside.h"
 #include "cli/commands.h"
+#include "cli/engine.h"
+#include "cli/frame/appearance.h"
 #include "cli/frame/command.h"
-#include "cli/frame/errors.h"
+#include "cli/frame/output.h"
+#include "serve/server.h"
 
 namespace bantam::cli {
 
-void add_serve(Program& program, const std::function<void(const ServeArguments&)>& run) {
+namespace {
+
+struct ServeArguments {
+  uint32_t port = 8080;
+  uint32_t max_body = 1024;  // KiB
+  std::string key_file;
+  serve::ServerOptions server;
+};
+
+void run_serve(const ServeArguments& arguments) {
+  serve::ServerOptions options = arguments.server;
+  options.port = static_cast<uint16_t>(arguments.port);
+  options.max_body = size_t{arguments.max_body} * 1024;
+  // Many whole requests at a time, if they are large.
+  constexpr uint64_t kWholeRequests = 16;
+  options.most_held = std::max(options.most_held, kWholeRequests * options.max_body);
+  if (!arguments.key_file.empty()) options.access.keys = serve::read_keys(arguments.key_file);
+  const char* const key = std::getenv("BANTAM_API_KEY");
+  if (key != nullptr && *key != 0) options.access.keys.emplace_back(key);
+  serve::serve(options, [](const std::string& address) {
+    if (!quiet()) out().print("Listening on {}\n", printable(address));
+    out().flush();
+  });
+}
+
+}  // namespace
+
+void add_serve(Program& program) {
   auto arguments = std::make_shared<ServeArguments>();
-  arguments->engine.batch = convert::kPacked;
+  serve::ServerOptions& server = arguments->server;
+  serve::WorkerOptions& worker = server.worker;
+  worker.engine.batch = convert::kPacked;
   Command& command = program.add_command("serve", "Answer texts over HTTP");
   command.group(kAnswerGroup);
   command.heading("Input");
-  command.add_option("FILE", arguments->files, "Files of models; requests choose one by its name without .bantam")
+  command.add_option("FILE", server.files, "Files of models; requests choose one by its name without .bantam")
       .required()
       .value("FILE.bantam");
   command.heading("Listening");
-  command.add_option("--host", arguments->host, "Address to listen on (default 127.0.0.1: this machine alone)")
+  command.add_option("--host", server.host, "Address to listen on (default 127.0.0.1: this machine alone)")
       .value("ADDRESS");
   command.add_option("--port", arguments->port, "TCP port (default 8080; 0: a free one, which is printed)")
       .takes(between(0U, 65535U))
       .value("N");
-  command.add_option("--unix", arguments->unix_path, "Listen on a Unix socket instead of a port").value("PATH");
+  command.add_option("--unix", server.unix_path, "Listen on a Unix socket instead of a port").value("PATH");
+  command.heading("Access");
+  command
+      .add_option("--api-key-file", arguments->key_file,
+                  "File of keys, a line each, of which requests must show one (and BANTAM_API_KEY of the environment)")
+      .value("FILE");
+  command
+      .add_option("--cors", server.access.origins,
+                  "Origin whose pages may ask and read answers, such as https://example.org; \"*\": all")
+      .value("ORIGIN");
+  command
+      .add_option("--allow-host", server.access.hosts,
+                  "Name that requests may ask for (Host), beside localhost, where 127.0.0.1 or ::1 is listened on")
+      .value("NAME");
   command.heading("Limits");
   command
-      .add_option("--queue", arguments->queue,
+      .add_option("--queue", worker.queue,
                   "Texts that may wait for each file (default 4096); a request beyond them gets 429")
       .takes(between(1U, 1000000U))
       .value("N");
@@ -35,38 +80,30 @@ void add_serve(Program& program, const std::function<void(const ServeArguments&)
       .takes(between(1U, 1048576U))
       .value("KIB");
   command
-      .add_option("--timeout", arguments->timeout,
+      .add_option("--timeout", server.timeout,
                   "Seconds that a request may take to come in and to wait (default 30); 503 where it waited longer")
       .takes(between(1U, 3600U))
       .value("SECONDS");
-  command.add_option("--connections", arguments->connections, "Most open connections (default 4096)")
+  command.add_option("--connections", server.connections, "Most open connections (default 4096)")
       .takes(between(1U, 65536U))
       .value("N");
   command.heading("Output");
-  command.add_option("--top", arguments->top, "Most labels or candidates (default 5; 0: all)").value("N");
-  add_aggregation_option(command, &arguments->aggregation);
-  command.add_flag("--log", arguments->log, "A line on standard error for each reply: method, path, code, time");
+  command.add_option("--top", worker.top, "Most labels or candidates (default 5; 0: all)").value("N");
+  add_aggregation_option(command, &worker.aggregation);
+  command.add_flag("--log", server.log, "A line on standard error for each reply: method, path, code, time");
   command.heading("Running");
-  add_engine_options(command, &arguments->engine);
+  add_engine_options(command, &worker.engine);
   command.footer(
       "Paths: POST /run, /classify, /tag, /answer, /embed, /fill, /rank and /v1/embeddings (as OpenAI's API has it); "
       "GET "
       "/health, /metrics (Prometheus) and /v1/models. Bodies are JSON, answers those of --json. SIGTERM and Ctrl-C end "
       "the "
-      "server once what has been asked is answered. There is no TLS and no password: put a proxy in front of it.\n\n"
+      "server once what has been asked is answered. There is no TLS: put a proxy in front of it.\n\n"
       "Examples:\n"
       "  bantam serve voice.bantam --port 8080\n"
       "  curl http://127.0.0.1:8080/run -d @request.json\n"
       "  bantam serve minilm.bantam voice.bantam --unix bantam.socket --threads 2");
-  command.action([arguments, run] { run(*arguments); });
-}
-
-void run_server(char** argv) {
-  start_beside("bantam-serve", argv);
-  fail(ExitCode::kUnsupported,
-       "serve: this build of bantam cannot serve: there is no bantam-serve beside it; install libmicrohttpd (sudo "
-       "apt-get "
-       "install libmicrohttpd-dev) and build bantam again with -DBANTAM_SERVE=ON");
+  command.action([arguments] { run_serve(*arguments); });
 }
 
 }  // namespace bantam::cli

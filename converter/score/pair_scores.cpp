@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cmath>
+#include <functional>
 
 #include "base/printable.h"
 #include "base/status_error.h"
@@ -24,6 +25,22 @@ std::string small_letters(std::string text) {
   return text;
 }
 
+/// Calls `each` with the texts in slices of as many as fill a run, but of no more bytes than that `second` of each has to be copied.
+void for_slices(const std::vector<std::string>& texts, size_t second,
+                const std::function<void(size_t first, size_t count)>& each) {
+  constexpr size_t kMostBytes = size_t{1} << 20;
+  for (size_t first = 0; first < texts.size();) {
+    size_t count = 0, bytes = 0;
+    while (first + count < texts.size() && count < kPackedTexts) {
+      bytes += texts[first + count].size() + second;
+      if (count != 0 && bytes > kMostBytes) break;
+      ++count;
+    }
+    each(first, count);
+    first += count;
+  }
+}
+
 /// Texts by the largest products of the query's tokens with theirs.
 std::vector<ScoredText> match_tokens(Engine& engine, const std::string& query,
                                      const std::vector<std::string>& candidates, bool* truncated) {
@@ -31,10 +48,14 @@ std::vector<ScoredText> match_tokens(Engine& engine, const std::string& query,
   const TokenVectors asked = embedder.embed({query}, TextRole::kQuery).front();
   *truncated = asked.truncated;
   std::vector<ScoredText> scored;
-  for (const TokenVectors& text : embedder.embed(candidates, TextRole::kDocument)) {
-    *truncated = *truncated || text.truncated;
-    scored.push_back({scored.size(), max_similarity(asked, text)});
-  }
+  for_slices(candidates, 0, [&](size_t first, size_t count) {
+    const auto begin = candidates.begin() + static_cast<std::ptrdiff_t>(first);
+    const std::vector<std::string> slice(begin, begin + static_cast<std::ptrdiff_t>(count));
+    for (const TokenVectors& text : embedder.embed(slice, TextRole::kDocument)) {
+      *truncated = *truncated || text.truncated;
+      scored.push_back({scored.size(), max_similarity(asked, text)});
+    }
+  });
   sort_best_first(&scored);
   return scored;
 }
@@ -47,17 +68,18 @@ std::vector<ScoredText> match_terms(Engine& engine, const std::string& query,
     options.role = role;
     return Predictor(engine, kTermsPart, options).predict(texts);
   };
-  std::vector<Input> texts;
-  texts.reserve(candidates.size());
-  for (const std::string& text : candidates) texts.push_back({text, std::nullopt});
   const Prediction wanted = predict(TextRole::kQuery, {{query, std::nullopt}}).front();
   const std::vector<bantam::Candidate> asked = by_id(wanted.terms);
   *truncated = wanted.truncated;
   std::vector<ScoredText> scored;
-  for (const Prediction& found : predict(TextRole::kDocument, texts)) {
-    *truncated = *truncated || found.truncated;
-    scored.push_back({scored.size(), product_of_terms(asked, by_id(found.terms))});
-  }
+  for_slices(candidates, 0, [&](size_t first, size_t count) {
+    std::vector<Input> texts;
+    for (size_t i = first; i < first + count; ++i) texts.push_back({candidates[i], std::nullopt});
+    for (const Prediction& found : predict(TextRole::kDocument, texts)) {
+      *truncated = *truncated || found.truncated;
+      scored.push_back({scored.size(), product_of_terms(asked, by_id(found.terms))});
+    }
+  });
   sort_best_first(&scored);
   return scored;
 }
@@ -71,14 +93,15 @@ std::vector<ScoredText> judge_pairs(Engine& engine, const char* option, const st
     fail(ExitCode::kUsage, "{}: the file has several labels, {}; say whose probability ranks", option, judge.names());
   }
   const uint32_t label = wanted.empty() ? 0 : judge.require(option, wanted);
-  std::vector<Input> pairs;
-  pairs.reserve(candidates.size());
-  for (const std::string& text : candidates) pairs.push_back({query, text});
   const bool number = judge.count() == 1;
   std::vector<ScoredText> scored;
-  for (const std::vector<float>& logits : judge.logits(pairs, truncated)) {
-    scored.push_back({scored.size(), judge.count() == 1 ? logits[0] : softmax_at(logits, label)});
-  }
+  for_slices(candidates, query.size(), [&](size_t first, size_t count) {
+    std::vector<Input> pairs;
+    for (size_t i = first; i < first + count; ++i) pairs.push_back({query, candidates[i]});
+    for (const std::vector<float>& logits : judge.logits(pairs, truncated)) {
+      scored.push_back({scored.size(), number ? logits[0] : softmax_at(logits, label)});
+    }
+  });
   sort_best_first(&scored);  // of sigmoids close to 1 several are equal
   for (ScoredText& one : scored) {
     if (number) one.score = judge.score_of(one.score);

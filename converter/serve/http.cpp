@@ -1,250 +1,549 @@
 #include "serve/http.h"
 
-#include <microhttpd.h>
-#include <strings.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <atomic>
+#include <cerrno>
 #include <chrono>
 #include <cstdio>
 #include <cstring>
+#include <list>
+#include <mutex>
+#include <string_view>
 #include <thread>
+#include <unordered_map>
 #include <utility>
+#include <vector>
 
 #include "base/printable.h"
 #include "base/status_error.h"
+#include "serve/request.h"
+#include "serve/room.h"
 
 namespace bantam::serve {
-
-/// What the library calls back with.
-struct HttpServer::State {
-  const ServerOptions& options;
-  Routes& routes;
-  Metrics& metrics;
-  MHD_Daemon* daemon = nullptr;
-  std::atomic<bool> stops{false};
-  std::atomic<size_t> requests{0};  // begun, not ended
-  std::atomic<size_t> asleep{0};    // of them those whose texts wait
-};
-
 namespace {
 
-using convert::Error;
 using convert::ExitCode;
 using convert::fail;
 using convert::printable;
 
-using State = HttpServer::State;
+constexpr size_t kMostHead = 16384;
+constexpr size_t kRead = size_t{64} << 10;  // bytes that are read at a time
+constexpr auto kTick = std::chrono::milliseconds(100);
+constexpr auto kDrain = std::chrono::seconds(1);  // in which a client that is refused may read why
+constexpr uint64_t kWake = 0, kListen = 1;        // what epoll calls them; connections from 2 on
 
-/// One request of a connection, from its head to its end.
-struct Exchange {
-  std::string method, path;
-  Target target;
-  std::string body;
-  Reply reply;
-  bool replied = false;    // `reply` is there
-  bool too_large = false;  // the rest of the body is read and forgotten
-  Clock::time_point begin = Clock::now();
-};
-
-struct Framing {
-  unsigned lengths = 0;
-  unsigned encodings = 0;
-  bool bad_length = false;
-  bool bad_encoding = false;
-  uint64_t length = 0;
-};
-
-MHD_Result see_header(void* context, MHD_ValueKind, const char* name, const char* value) {
-  auto& framing = *static_cast<Framing*>(context);
-  const std::string_view text = value == nullptr ? "" : value;
-  if (strcasecmp(name, MHD_HTTP_HEADER_CONTENT_LENGTH) == 0) {
-    ++framing.lengths;
-    framing.bad_length = text.empty() || text.size() > 18 || text.find_first_not_of("0123456789") != text.npos;
-    framing.length = 0;
-    for (const char c : text) framing.length = framing.length * 10 + static_cast<uint64_t>(c - '0');
-  } else if (strcasecmp(name, MHD_HTTP_HEADER_TRANSFER_ENCODING) == 0) {
-    ++framing.encodings;
-    framing.bad_encoding = framing.bad_encoding || strcasecmp(value, "chunked") != 0;
+const char* reason_of(int code) {
+  switch (code) {
+    case 200: return "OK";
+    case 204: return "No Content";
+    case 400: return "Bad Request";
+    case 401: return "Unauthorized";
+    case 403: return "Forbidden";
+    case 404: return "Not Found";
+    case 405: return "Method Not Allowed";
+    case 413: return "Content Too Large";
+    case 417: return "Expectation Failed";
+    case 429: return "Too Many Requests";
+    case 431: return "Request Header Fields Too Large";
+    case 503: return "Service Unavailable";
+    case 505: return "HTTP Version Not Supported";
+    case 507: return "Insufficient Storage";
+    default: return "Internal Server Error";
   }
-  return MHD_YES;
-}
-
-/// Requests whose end a proxy in front could see elsewhere (RFC 9112, 6.1 and 6.3) are not read, and nothing behind them is.
-bool refuse_framing(MHD_Connection* connection, const char* version, size_t max_body, Reply* refusal) {
-  Framing framing;
-  MHD_get_connection_values(connection, MHD_HEADER_KIND, see_header, &framing);
-  const char* wrong = nullptr;
-  int code = 400;
-  if (framing.lengths > 1) {
-    wrong = "there is more than one Content-Length; send one";
-  } else if (framing.bad_length && framing.lengths == 1) {
-    wrong = "Content-Length is no number of bytes in digits";
-  } else if (framing.encodings > 0 && framing.lengths > 0) {
-    wrong = "Content-Length and Transfer-Encoding exclude each other; send one";
-  } else if (framing.encodings > 1 || framing.bad_encoding) {
-    wrong = "Transfer-Encoding is something else than chunked; send that, or Content-Length";
-  } else if (framing.encodings > 0 && std::strcmp(version, MHD_HTTP_VERSION_1_1) != 0) {
-    wrong = "Transfer-Encoding needs HTTP/1.1";
-  } else if (framing.length > max_body) {
-    wrong = "the body is larger than --max-body allows; send fewer texts at a time";
-    code = 413;
-  }
-  if (wrong == nullptr) return false;
-  *refusal = error_reply(code, wrong);
-  refusal->close = true;
-  return true;
-}
-
-MHD_Result send(State& state, MHD_Connection* connection, Exchange& exchange) {
-  const Reply& reply = exchange.reply;
-  MHD_Response* const response =
-      MHD_create_response_from_buffer(reply.body.size(), const_cast<char*>(reply.body.data()), MHD_RESPMEM_MUST_COPY);
-  if (response == nullptr) return MHD_NO;
-  MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, reply.type);
-  if (!reply.allow.empty()) MHD_add_response_header(response, MHD_HTTP_HEADER_ALLOW, reply.allow.c_str());
-  if (reply.retry_after != 0) {
-    MHD_add_response_header(response, MHD_HTTP_HEADER_RETRY_AFTER, std::to_string(reply.retry_after).c_str());
-  }
-  if (reply.close || state.stops) MHD_add_response_header(response, MHD_HTTP_HEADER_CONNECTION, "close");
-  const MHD_Result result = MHD_queue_response(connection, static_cast<unsigned>(reply.code), response);
-  MHD_destroy_response(response);
-  exchange.replied = true;
-  return result;
-}
-
-MHD_Result send(State& state, MHD_Connection* connection, Exchange& exchange, Reply reply) {
-  exchange.reply = std::move(reply);
-  return send(state, connection, exchange);
-}
-
-/// The head has come.
-MHD_Result begin(State& state, MHD_Connection* connection, const char* version, Exchange& exchange) {
-  Reply refusal;
-  if (refuse_framing(connection, version, state.options.max_body, &refusal)) {
-    return send(state, connection, exchange, std::move(refusal));
-  }
-  return MHD_YES;
-}
-
-/// All has come: what can be said at once, or a job for a model, whose reply wakes the connection.
-MHD_Result finish(State& state, MHD_Connection* connection, Exchange& exchange) {
-  Reply reply;
-  if (!state.routes.find(exchange.path, exchange.method, &exchange.target, &reply)) {
-    return send(state, connection, exchange, std::move(reply));
-  }
-  if (!Routes::takes_texts(exchange.target)) {
-    return send(state, connection, exchange, state.routes.get(exchange.target));
-  }
-  if (exchange.too_large) {
-    reply = error_reply(413, "the body is larger than --max-body allows; send fewer texts at a time");
-    reply.close = true;
-    return send(state, connection, exchange, std::move(reply));
-  }
-  Job job;
-  Worker* model = nullptr;
-  try {
-    model = &state.routes.read(exchange.target, exchange.body, &job);
-  } catch (const Error& error) {
-    return send(state, connection, exchange, error_reply(error, ""));
-  }
-  if (job.texts() > model->queue()) {
-    return send(state, connection, exchange,
-                error_reply(413, "the request has more texts than --queue allows; send fewer at a time"));
-  }
-  if (!model->has_room(job.texts())) {
-    reply = error_reply(429, "too many texts wait; send the request again later");
-    reply.retry_after = 1;
-    return send(state, connection, exchange, std::move(reply));
-  }
-  job.deadline = exchange.begin + std::chrono::seconds(state.options.timeout);
-  job.done = [&state, connection, &exchange](Reply made) {
-    exchange.reply = std::move(made);
-    exchange.replied = true;
-    MHD_resume_connection(connection);
-    --state.asleep;
-  };
-  ++state.asleep;
-  MHD_suspend_connection(connection);
-  model->push(std::move(job));
-  return MHD_YES;
-}
-
-MHD_Result on_request(void* context, MHD_Connection* connection, const char* url, const char* method,
-                      const char* version, const char* data, size_t* size, void** own) {
-  State& state = *static_cast<State*>(context);
-  try {
-    if (*own == nullptr) {
-      auto* const exchange = new Exchange;
-      *own = exchange;
-      ++state.requests;
-      exchange->path = url;
-      exchange->method = method;
-      return begin(state, connection, version, *exchange);
-    }
-    Exchange& exchange = *static_cast<Exchange*>(*own);
-    if (*size != 0) {
-      if (Clock::now() > exchange.begin + std::chrono::seconds(state.options.timeout)) return MHD_NO;
-      exchange.too_large = exchange.too_large || exchange.body.size() + *size > state.options.max_body;
-      exchange.too_large ? exchange.body.clear() : static_cast<void>(exchange.body.append(data, *size));
-      *size = 0;
-      return MHD_YES;
-    }
-    if (exchange.replied) return send(state, connection, exchange);
-    return finish(state, connection, exchange);
-  } catch (const std::exception&) {
-    return MHD_NO;  // without memory: the connection closes
-  }
-}
-
-void on_end(void* context, MHD_Connection*, void** own, MHD_RequestTerminationCode) {
-  State& state = *static_cast<State*>(context);
-  const std::unique_ptr<Exchange> exchange(static_cast<Exchange*>(*own));
-  *own = nullptr;
-  if (exchange == nullptr) return;
-  --state.requests;
-  const int code = exchange->replied ? exchange->reply.code : 499;  // who asked has gone, or was too slow
-  const std::string& name = exchange->target.name;
-  const double seconds = std::chrono::duration<double>(Clock::now() - exchange->begin).count();
-  state.metrics.count_reply(name.empty() ? "other" : name, code, seconds);
-  if (!state.options.log) return;
-  std::fprintf(stderr, "%s %s %d %.1f ms\n", printable(exchange->method).c_str(), printable(exchange->path).c_str(),
-               code, seconds * 1000);
-}
-
-void on_connection(void* context, MHD_Connection*, void**, MHD_ConnectionNotificationCode what) {
-  State& state = *static_cast<State*>(context);
-  what == MHD_CONNECTION_NOTIFY_STARTED ? ++state.metrics.connections : --state.metrics.connections;
 }
 
 }  // namespace
 
+struct Connection {
+  enum class State : uint8_t {
+    kReading,
+    kWaiting,  // for a model
+    kWriting,
+    kDraining,  // what the client still sends is read and forgotten
+    kDead
+  };
+
+  Connection(int opened, uint64_t number, size_t most_body)
+      : descriptor(opened), id(number), reader(kMostHead, most_body) {}
+  ~Connection() { close(descriptor); }
+  Connection(const Connection&) = delete;
+  Connection& operator=(const Connection&) = delete;
+
+  int descriptor;
+  uint64_t id;
+  State state = State::kReading;
+  uint32_t watched = 0;       // events
+  RequestReader reader;
+  std::string pending;        // read, not taken: of the requests behind this one
+  bool peer_done = false;     // nothing more comes from the client
+  bool begun = false;         // a request
+  bool closes = false;        // after the reply
+  Target target;
+  std::string method, path;   // for the log
+  Clock::time_point begin, deadline;
+  std::shared_ptr<std::atomic<bool>> abandoned;
+  uint64_t held = 0;          // bytes of the request and its reply, counted in State::held
+  int code = 0;               // of the reply; 0: there is none
+  std::array<std::string, 2> out;  // head and body of the reply
+  size_t written = 0;
+};
+
+struct HttpServer::State {
+  State(const ServerOptions& all, Listener* listening, Routes* paths, Metrics* counts)
+      : options(all), routes(*paths), metrics(*counts), access(all.access, listening->is_local()) {}
+
+  void loop() noexcept;
+  void stop() noexcept;
+  void wake() const {
+    const uint64_t one = 1;
+    static_cast<void>(!write(waker, &one, sizeof(one)));  // full: it wakes already
+  }
+
+  const ServerOptions& options;
+  Routes& routes;
+  Metrics& metrics;
+  Access access;
+  int poller = -1, waker = -1, listener = -1;
+  std::atomic<bool> stops{false};
+  std::thread thread;
+
+  /// Replies of models, by connections.
+  struct Made {
+    uint64_t id = 0;
+    Reply reply;
+  };
+  std::mutex mutex;
+  std::list<Made> made;
+
+ private:
+  using Connections = std::unordered_map<uint64_t, std::unique_ptr<Connection>>;
+
+  /// Models that work hold this.
+  bool ends() const { return asleep == 0 && (connections.empty() || Clock::now() >= last); }
+  void accept_all();
+  void take_made();
+  void tick();
+  void watch(Connection& connection);
+  void handle(Connection& connection, uint32_t events);
+  void read_more(Connection& connection);
+  void go_on(Connection& connection);
+  void check_head(Connection& connection);
+  void answer(Connection& connection);
+  void hold(Connection& connection, uint64_t bytes);
+  void send(Connection& connection, Reply reply);
+  void write_more(Connection& connection);
+  void written(Connection& connection);
+  void drop(Connection& connection) noexcept;
+  /// Behind whatever has happened to a connection; it may be gone then.
+  void settle(Connection& connection);
+  void bury(Connection& connection) noexcept;
+  void count(Connection& connection) noexcept;
+
+  Connections connections;
+  uint64_t next_id = kListen + 1;
+  uint64_t held = 0;  // bytes of all requests that are read or wait, and of replies that are not written
+  size_t asleep = 0;  // connections whose model works
+  bool listens = true;
+  Clock::time_point last;  // when all ends, after `stops`
+};
+
+void HttpServer::State::watch(Connection& connection) {
+  const bool reads = connection.state == Connection::State::kReading || connection.state == Connection::State::kDraining;
+  uint32_t wanted = 0;
+  if (!connection.peer_done) wanted |= EPOLLRDHUP;
+  if (reads && !connection.peer_done) wanted |= EPOLLIN;
+  if (connection.state == Connection::State::kWriting) wanted |= EPOLLOUT;
+  if (wanted == connection.watched) return;
+  epoll_event event = {};
+  event.events = wanted;
+  event.data.u64 = connection.id;
+  epoll_ctl(poller, EPOLL_CTL_MOD, connection.descriptor, &event);
+  connection.watched = wanted;
+}
+
+void HttpServer::State::accept_all() {
+  for (;;) {
+    const int opened = accept4(listener, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
+    if (opened < 0) {
+      if (errno == EINTR || errno == ECONNABORTED) continue;
+      if (errno == EAGAIN || errno == EWOULDBLOCK) return;
+      epoll_ctl(poller, EPOLL_CTL_DEL, listener, nullptr);  // no descriptors: until the next tick
+      listens = false;
+      return;
+    }
+    if (connections.size() >= options.connections) {
+      close(opened);
+      continue;
+    }
+    std::unique_ptr<Connection> added;
+    try {
+      added = std::make_unique<Connection>(opened, next_id++, options.max_body);
+    } catch (const std::bad_alloc&) {
+      close(opened);
+      return;
+    }
+    Connection& connection = *added;
+    connection.deadline = Clock::now() + std::chrono::seconds(options.timeout);
+    epoll_event event = {};
+    event.events = connection.watched = EPOLLIN | EPOLLRDHUP;
+    event.data.u64 = connection.id;
+    if (epoll_ctl(poller, EPOLL_CTL_ADD, opened, &event) != 0) continue;  // closes
+    connections.emplace(connection.id, std::move(added));
+    ++metrics.connections;
+  }
+}
+
+/// Counts the bytes of a connection's request and reply anew.
+void HttpServer::State::hold(Connection& connection, uint64_t bytes) {
+  held = held - connection.held + bytes;
+  connection.held = bytes;
+}
+
+void HttpServer::State::count(Connection& connection) noexcept {
+  if (!connection.begun) return;
+  connection.begun = false;
+  const int code = connection.code != 0 ? connection.code : 499;  // who asked has gone, or was too slow
+  const double seconds = std::chrono::duration<double>(Clock::now() - connection.begin).count();
+  try {
+    metrics.count_reply(connection.target.name.empty() ? "other" : connection.target.name, code, seconds);
+    if (!options.log) return;
+    std::fprintf(stderr, "%s %s %d %.1f ms\n", printable(connection.method).c_str(),
+                 printable(connection.path).c_str(), code, seconds * 1000);
+  } catch (const std::exception&) {  // without memory: it is not counted
+  }
+}
+
+void HttpServer::State::drop(Connection& connection) noexcept {
+  if (connection.state == Connection::State::kWriting) connection.code = 0;  // it has not been read to its end
+  count(connection);
+  if (connection.abandoned != nullptr) *connection.abandoned = true;
+  hold(connection, 0);
+  connection.state = Connection::State::kDead;
+}
+
+void HttpServer::State::bury(Connection& connection) noexcept {
+  --metrics.connections;
+  connections.erase(connection.id);
+}
+
+void HttpServer::State::settle(Connection& connection) {
+  // Requests behind one that has been answered.
+  while (connection.state == Connection::State::kReading && !connection.pending.empty()) go_on(connection);
+  connection.state == Connection::State::kDead ? bury(connection) : watch(connection);
+}
+
+void HttpServer::State::read_more(Connection& connection) {
+  std::array<char, kRead> bytes;
+  for (;;) {
+    const ssize_t got = recv(connection.descriptor, bytes.data(), bytes.size(), 0);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) return;
+    if (got <= 0) return drop(connection);  // in the middle of a request, or between two
+    if (connection.state == Connection::State::kDraining) return;
+    connection.pending.assign(bytes.data(), static_cast<size_t>(got));
+    return go_on(connection);
+  }
+}
+
+/// Takes what has been read, until a request waits or nothing is left.
+void HttpServer::State::go_on(Connection& connection) {
+  while (connection.state == Connection::State::kReading) {
+    RequestReader& reader = connection.reader;
+    const size_t used = reader.take(connection.pending);
+    connection.pending.erase(0, used);
+    if (reader.begun() && !connection.begun) {
+      connection.begun = true;
+      connection.code = 0;
+      connection.begin = Clock::now();
+      connection.deadline = connection.begin + std::chrono::seconds(options.timeout);
+    }
+    switch (reader.state()) {
+      case RequestReader::State::kAtBody:
+        check_head(connection);
+        break;
+      case RequestReader::State::kDone:
+        answer(connection);
+        break;
+      case RequestReader::State::kRefused: {
+        connection.begun = true;
+        connection.closes = true;
+        send(connection, error_reply(reader.code(), reader.why()));
+        break;
+      }
+      default:
+        hold(connection, reader.body().capacity());
+        if (held > options.most_held && !reader.body().empty()) {
+          Reply reply = error_reply(503, "too many requests are read at a time; send the request again later");
+          reply.retry_after = 1;
+          connection.closes = true;
+          send(connection, std::move(reply));
+        }
+        if (connection.state == Connection::State::kReading && connection.pending.empty()) return;
+    }
+  }
+}
+
+void HttpServer::State::check_head(Connection& connection) {
+  const RequestHead& head = connection.reader.head();
+  connection.method = head.method;
+  connection.path = head.path;
+  connection.closes = !head.keeps_open;
+  const bool sends = head.chunked || head.length.value_or(0) != 0;
+  std::optional<Reply> refusal = access.refuse(head);
+  if (!refusal && sends && held + head.length.value_or(0) > options.most_held) {
+    refusal = error_reply(503, "too many requests are read at a time; send the request again later");
+    refusal->retry_after = 1;
+  }
+  if (refusal) {
+    connection.closes = connection.closes || sends;
+    return send(connection, *std::move(refusal));
+  }
+  if (head.waits_to_send) {
+    constexpr std::string_view kGoOn = "HTTP/1.1 100 Continue\r\n\r\n";
+    const ssize_t sent = ::send(connection.descriptor, kGoOn.data(), kGoOn.size(), MSG_NOSIGNAL);
+    if (sent != static_cast<ssize_t>(kGoOn.size())) connection.closes = true;  // the client sends after a while, too
+  }
+  connection.reader.read_body();
+}
+
+/// What can be said at once, or a job for a model, whose reply wakes the connection.
+void HttpServer::State::answer(Connection& connection) {
+  Reply reply;
+  if (!routes.find(connection.path, connection.method, &connection.target, &reply)) {
+    return send(connection, std::move(reply));
+  }
+  if (!Routes::takes_texts(connection.target)) return send(connection, routes.get(connection.target));
+  Job job;
+  Worker* model = nullptr;
+  try {
+    require_room(8 * connection.reader.body().size());
+    model = routes.read(connection.target, std::exchange(connection.reader.body(), {}), &job, &reply);
+  } catch (const std::exception&) {
+    return send(connection, reply_of_exception(""));
+  }
+  if (model == nullptr) return send(connection, std::move(reply));
+  if (!model->has_room(job.queued())) {
+    reply = error_reply(429, "too many texts wait; send the request again later");
+    reply.retry_after = 1;
+    return send(connection, std::move(reply));
+  }
+  job.deadline = connection.begin + std::chrono::seconds(options.timeout);
+  connection.abandoned = std::make_shared<std::atomic<bool>>(false);
+  job.abandoned = connection.abandoned;
+  // Room for the reply is there before it is: whoever has it needs no memory.
+  const auto place = std::make_shared<std::list<Made>>(1);
+  place->front().id = connection.id;
+  job.done = [this, place](Reply done) {
+    place->front().reply = std::move(done);
+    const std::lock_guard<std::mutex> lock(mutex);
+    made.splice(made.end(), *place);
+    wake();
+  };
+  model->push(std::move(job));
+  connection.state = Connection::State::kWaiting;
+  ++asleep;
+}
+
+void HttpServer::State::take_made() {
+  uint64_t ignored = 0;
+  static_cast<void>(!read(waker, &ignored, sizeof(ignored)));
+  for (;;) {
+    std::list<Made> one;
+    {
+      const std::lock_guard<std::mutex> lock(mutex);
+      if (made.empty()) return;
+      one.splice(one.end(), made, made.begin());
+    }
+    --asleep;
+    const auto found = connections.find(one.front().id);
+    if (found == connections.end()) continue;
+    Connection& connection = *found->second;
+    connection.abandoned = nullptr;
+    try {
+      send(connection, std::move(one.front().reply));
+      settle(connection);
+    } catch (const std::exception&) {
+      drop(connection);
+      bury(connection);
+    }
+  }
+}
+
+void HttpServer::State::send(Connection& connection, Reply reply) {
+  connection.closes = connection.closes || reply.close || stops || connection.peer_done;
+  connection.code = reply.code;
+  const bool no_body = connection.method == "HEAD" || reply.code == 204;
+  std::string& head = connection.out[0];
+  head = "HTTP/1.1 " + std::to_string(reply.code) + " " + reason_of(reply.code) + "\r\n";
+  if (reply.code != 204) {
+    head += std::string("Content-Type: ") + reply.type + "\r\nContent-Length: " + std::to_string(reply.body.size()) + "\r\n";
+  }
+  head += reply.fields;
+  if (reply.retry_after != 0) head += "Retry-After: " + std::to_string(reply.retry_after) + "\r\n";
+  if (!options.access.origins.empty()) head += "Vary: Origin\r\n";
+  const std::string origin = access.allowed_origin(connection.reader.head());
+  if (!origin.empty()) head += "Access-Control-Allow-Origin: " + origin + "\r\n";
+  if (connection.closes) head += "Connection: close\r\n";
+  head += "\r\n";
+  connection.out[1] = no_body ? std::string() : std::move(reply.body);
+  connection.written = 0;
+  connection.state = Connection::State::kWriting;
+  // One deadline for all of it, however slowly it is read.
+  connection.deadline = Clock::now() + std::chrono::seconds(options.timeout);
+  hold(connection, connection.out[1].size());
+  write_more(connection);
+}
+
+void HttpServer::State::write_more(Connection& connection) {
+  const auto& out = connection.out;
+  while (connection.written < out[0].size() + out[1].size()) {
+    const size_t of_head = std::min(connection.written, out[0].size()), of_body = connection.written - of_head;
+    std::array<iovec, 2> pieces = {{{const_cast<char*>(out[0].data()) + of_head, out[0].size() - of_head},
+                                    {const_cast<char*>(out[1].data()) + of_body, out[1].size() - of_body}}};
+    msghdr message = {};
+    message.msg_iov = pieces.data();
+    message.msg_iovlen = pieces.size();
+    const ssize_t sent = sendmsg(connection.descriptor, &message, MSG_NOSIGNAL);
+    if (sent < 0 && errno == EINTR) continue;
+    if (sent < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) return;
+    if (sent < 0) return drop(connection);
+    connection.written += static_cast<size_t>(sent);
+  }
+  written(connection);
+}
+
+void HttpServer::State::written(Connection& connection) {
+  count(connection);
+  for (std::string& piece : connection.out) std::string().swap(piece);
+  hold(connection, 0);
+  connection.target = {};
+  connection.method.clear();
+  connection.path.clear();
+  if (connection.closes) {
+    // With bytes that nobody has read a closed socket takes back what has been sent.
+    shutdown(connection.descriptor, SHUT_WR);
+    connection.pending.clear();
+    connection.state = Connection::State::kDraining;
+    connection.deadline = std::min(connection.deadline, Clock::now() + kDrain);
+    if (connection.peer_done) return drop(connection);
+  } else {
+    connection.reader.next();
+    connection.state = Connection::State::kReading;
+    connection.deadline = Clock::now() + std::chrono::seconds(options.timeout);
+  }
+}
+
+void HttpServer::State::handle(Connection& connection, uint32_t events) {
+  using At = Connection::State;
+  const bool ended = (events & EPOLLRDHUP) != 0 && connection.state != At::kReading;
+  if (ended) connection.peer_done = true;  // who has asked for all that it wants may still read
+  if ((events & (EPOLLERR | EPOLLHUP)) != 0 || (ended && connection.state == At::kDraining)) {
+    drop(connection);
+  } else if (connection.state == At::kWriting) {
+    write_more(connection);
+  } else if (connection.state == At::kReading || connection.state == At::kDraining) {
+    read_more(connection);
+  }
+  settle(connection);
+}
+
+/// Ends what has taken too long.
+void HttpServer::State::tick() {
+  const Clock::time_point now = Clock::now();
+  std::vector<Connection*> late;
+  for (const auto& [id, connection] : connections) {
+    const bool waits = connection->state == Connection::State::kWaiting;  // its model says when it is too late
+    if (!waits && now >= connection->deadline) late.push_back(connection.get());
+  }
+  for (Connection* connection : late) {
+    drop(*connection);
+    bury(*connection);
+  }
+  if (listens || stops) return;
+  epoll_event event = {};
+  event.events = EPOLLIN;
+  event.data.u64 = kListen;
+  listens = epoll_ctl(poller, EPOLL_CTL_ADD, listener, &event) == 0;
+}
+
+/// Takes no connection and no request more.
+void HttpServer::State::stop() noexcept {
+  last = Clock::now() + std::chrono::seconds(options.timeout);
+  if (listens) epoll_ctl(poller, EPOLL_CTL_DEL, listener, nullptr);
+  listens = false;
+  for (auto it = connections.begin(); it != connections.end();) {
+    Connection& connection = *(it++)->second;
+    if (connection.begun || connection.state != Connection::State::kReading) continue;
+    drop(connection);
+    bury(connection);
+  }
+}
+
+void HttpServer::State::loop() noexcept {
+  constexpr size_t kEvents = 64;
+  std::array<epoll_event, kEvents> events;
+  Clock::time_point next_tick = Clock::now() + kTick;
+  bool stopping = false;
+  for (;;) {
+    if (stops && !std::exchange(stopping, true)) stop();
+    if (stopping && ends()) return;
+    const int count = epoll_wait(poller, events.data(), kEvents, static_cast<int>(kTick.count()));
+    for (int i = 0; i < count; ++i) {
+      const uint64_t id = events[static_cast<size_t>(i)].data.u64;
+      try {
+        if (id == kWake) {
+          take_made();
+        } else if (id == kListen) {
+          accept_all();
+        } else if (const auto found = connections.find(id); found != connections.end()) {
+          handle(*found->second, events[static_cast<size_t>(i)].events);
+        }
+      } catch (const std::exception&) {  // without memory: this connection ends, and no other
+        const auto found = connections.find(id);
+        if (found == connections.end()) continue;
+        drop(*found->second);
+        bury(*found->second);
+      }
+    }
+    if (Clock::now() < next_tick) continue;
+    next_tick = Clock::now() + kTick;
+    try {
+      tick();
+    } catch (const std::bad_alloc&) {  // the next one
+    }
+  }
+}
+
 HttpServer::HttpServer(const ServerOptions& options, Listener* listener, Routes* routes, Metrics* metrics)
-    : state_(new State{options, *routes, *metrics}) {
-  constexpr size_t kHead = 16384;  // bytes of a connection for its head and what is read at a time
-  state_->daemon =
-      MHD_start_daemon(MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME, 0, nullptr, nullptr, on_request,
-                       state_.get(), MHD_OPTION_LISTEN_SOCKET, static_cast<MHD_socket>(listener->descriptor()),  //
-                       MHD_OPTION_NOTIFY_COMPLETED, on_end, state_.get(),                                        //
-                       MHD_OPTION_NOTIFY_CONNECTION, on_connection, state_.get(),                                //
-                       MHD_OPTION_CONNECTION_LIMIT, options.connections,                                         //
-                       MHD_OPTION_CONNECTION_TIMEOUT, options.timeout,                                           //
-                       MHD_OPTION_CONNECTION_MEMORY_LIMIT, kHead,                                                //
-                       MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_END);
-  if (state_->daemon == nullptr) fail(ExitCode::kInternal, "libmicrohttpd cannot begin: {}", std::strerror(errno));
-  listener->release();
+    : state_(new State(options, listener, routes, metrics)) {
+  State& state = *state_;
+  state.listener = listener->descriptor();
+  state.poller = epoll_create1(EPOLL_CLOEXEC);
+  state.waker = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  const auto add = [&state](int descriptor, uint64_t id) {
+    epoll_event event = {};
+    event.events = EPOLLIN;
+    event.data.u64 = id;
+    return descriptor >= 0 && epoll_ctl(state.poller, EPOLL_CTL_ADD, descriptor, &event) == 0;
+  };
+  if (!add(state.waker, kWake) || !add(state.listener, kListen)) {
+    fail(ExitCode::kInternal, "the server cannot wait for connections: {}", std::strerror(errno));
+  }
+  state.thread = std::thread([&state] { state.loop(); });
 }
 
 HttpServer::~HttpServer() {
   state_->stops = true;
-  const MHD_socket listening = MHD_quiesce_daemon(state_->daemon);
-  if (listening != MHD_INVALID_SOCKET) close(listening);
-  const Clock::time_point last = Clock::now() + std::chrono::seconds(state_->options.timeout);
-  // The library must not be stopped while a connection sleeps; workers wake every one.
-  while (state_->asleep > 0 || (state_->requests > 0 && Clock::now() < last)) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(5));
-  }
-  MHD_stop_daemon(state_->daemon);
+  state_->wake();
+  state_->thread.join();
+  for (const int descriptor : {state_->poller, state_->waker}) close(descriptor);
 }
 
 }  // namespace bantam::serve

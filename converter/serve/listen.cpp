@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <cstring>
 #include <memory>
+#include <string_view>
 
 #include "base/status_error.h"
 
@@ -22,7 +23,7 @@ constexpr int kBacklog = 1024;
 constexpr int kKind = SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK;
 
 /// Of the address that the socket has got.
-std::string shown(int descriptor) {
+std::string shown(int descriptor, bool* local) {
   sockaddr_storage address = {};
   socklen_t size = sizeof(address);
   char host[NI_MAXHOST], port[NI_MAXSERV];
@@ -32,6 +33,8 @@ std::string shown(int descriptor) {
     return "http://?";
   }
   const bool v6 = address.ss_family == AF_INET6;
+  const std::string_view name = host;
+  *local = v6 ? name == "::1" : name.substr(0, 4) == "127.";
   return std::string("http://") + (v6 ? "[" : "") + host + (v6 ? "]:" : ":") + port;
 }
 
@@ -61,7 +64,7 @@ Listener::Listener(const std::string& host, uint16_t port) {
     fail(ExitCode::kIo, "--host {} --port {}: {}; another --port may be free (0: any that is)", host, port,
          std::strerror(cause));
   }
-  address_ = shown(descriptor_);
+  address_ = shown(descriptor_, &local_);
 }
 
 Listener::Listener(const std::string& unix_path) : address_("unix:" + unix_path) {

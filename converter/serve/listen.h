@@ -20,13 +20,14 @@ class Listener {
 
   int descriptor() const { return descriptor_; }
   const std::string& address() const { return address_; }  // "http://127.0.0.1:8080", "unix:PATH"
-  /// Somebody else closes the descriptor.
-  void release() { descriptor_ = -1; }
+  /// Is it reached from this machine alone, under one of its own addresses?
+  bool is_local() const { return local_; }
 
  private:
   int descriptor_ = -1;
   std::string address_;
   std::string unix_path_;
+  bool local_ = false;
 };
 
 }  // namespace bantam::serve

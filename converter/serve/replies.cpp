@@ -4,6 +4,8 @@
 #include <fmt/ranges.h>
 
 #include <cstring>
+#include <exception>
+#include <new>
 
 namespace bantam::serve {
 
@@ -19,8 +21,11 @@ Reply json_reply(const OrderedJson& object) {
 
 Reply error_reply(int code, std::string_view message) {
   OrderedJson object;
+  const std::string shown = message.size() <= kMostMessage
+                                ? std::string(message)
+                                : std::string(message.substr(0, kMostMessage)) + " ...";
   object["error"] = {
-      {"message", message}, {"type", code < 500 ? "invalid_request_error" : "server_error"}, {"code", code}};
+      {"message", shown}, {"type", code < 500 ? "invalid_request_error" : "server_error"}, {"code", code}};
   Reply reply = json_reply(object);
   reply.code = code;
   return reply;
@@ -34,6 +39,26 @@ Reply error_reply(const Error& error, const std::string& file) {
   const bool caller = code == ExitCode::kInvalid || code == ExitCode::kUsage || code == ExitCode::kUnsupported;
   const int wrong = code == ExitCode::kOutOfSpace ? 507 : 500;
   return error_reply(caller ? 400 : wrong, message);
+}
+
+Reply no_memory_reply() {
+  Reply reply;
+  reply.code = 507;
+  reply.body =
+      "{\"error\":{\"message\":\"the server is out of memory; send less text at a time\",\"type\":\"server_error\",\"code\":507}}\n";
+  return reply;
+}
+
+Reply reply_of_exception(const std::string& file) {
+  try {
+    throw;
+  } catch (const Error& error) {
+    return error_reply(error, file);
+  } catch (const std::bad_alloc&) {
+    return no_memory_reply();
+  } catch (const std::exception& error) {
+    return error_reply(500, std::string("internal error: ") + error.what());
+  }
 }
 
 std::string base64(const std::vector<float>& values) {

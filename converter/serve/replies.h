@@ -2,11 +2,13 @@
 #ifndef BANTAM_CONVERTER_SERVE_REPLIES_H_
 #define BANTAM_CONVERTER_SERVE_REPLIES_H_
 
+#include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/error.h"
-#include "run/answer_json.h"
+#include "base/ordered_json.h"
 
 namespace bantam::serve {
 
@@ -14,13 +16,21 @@ struct Reply {
   int code = 200;
   std::string body;
   const char* type = "application/json";
-  std::string allow;         // of 405: the methods that the path takes
+  std::string fields;        // of the head, each with CR and LF: Allow of 405, ...
   uint32_t retry_after = 0;  // seconds; 0: not said
   bool close = false;        // nothing more is read from the connection
 };
 
-/// {"error": {"message", "type", "code"}}, as clients of OpenAI's API read it.
+/// {"error": {"message", "type", "code"}}, as clients of OpenAI's API read it. Messages, which say what the request said, are cut at
+/// kMostMessage bytes.
+constexpr size_t kMostMessage = 2000;
 Reply error_reply(int code, std::string_view message);
+
+/// 507, made without nlohmann's values, which need memory to be destroyed.
+Reply no_memory_reply();
+
+/// Of the exception that is being handled: an Error, no memory, or anything else.
+Reply reply_of_exception(const std::string& file);
 
 /// What the library throws: 400 where the request is at fault, 507 without memory, else 500. `file`: the path of the model, which is
 /// nobody's business; "": none.

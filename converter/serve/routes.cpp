@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "base/known_keys.h"
@@ -52,6 +54,10 @@ constexpr Endpoint kEndpoints[] = {
 
 constexpr const char* kModelsPath = "/models/";
 
+/// A request, with all that is made of it, takes at most 8 times its bytes and 16 MB: its values, its texts, its reply.
+constexpr size_t kMostOther = 64;  // items beside texts
+constexpr size_t kMostReply = size_t{8} << 20;
+
 const Endpoint* endpoint_of(const std::string& path) {
   for (const Endpoint& endpoint : kEndpoints) {
     if (path == endpoint.path) return &endpoint;
@@ -73,17 +79,37 @@ std::string string_of(const Json& request, const char* field) {
   return it->get<std::string>();
 }
 
-std::vector<std::string> strings_of(const Json& request, const char* field) {
+/// Takes them out of the request.
+std::vector<std::string> strings_of(Json& request, const char* field) {
   const auto it = request.find(field);
   if (it == request.end()) fail(ExitCode::kInvalid, "\"{}\": missing", field);
   std::vector<std::string> strings;
-  bool right = it->is_array() && !it->empty();
-  for (size_t i = 0; right && i < it->size(); ++i) {
-    right = (*it)[i].is_string();
-    if (right) strings.push_back((*it)[i].get<std::string>());
+  const bool list = it->is_array() && !it->empty();
+  if (list) strings.reserve(it->size());
+  for (size_t i = 0; list && i < it->size() && (*it)[i].is_string(); ++i) {
+    strings.push_back(std::move((*it)[i].get_ref<std::string&>()));
   }
-  if (!right) fail(ExitCode::kInvalid, "\"{}\": wanted a list of one string or more", field);
+  if (!list || strings.size() != it->size()) {
+    fail(ExitCode::kInvalid, "\"{}\": wanted a list of one string or more", field);
+  }
   return strings;
+}
+
+/// Items of lists and members of objects in a JSON text, about: commas outside of strings, each of which parsing makes a value of.
+size_t count_items(std::string_view text) {
+  size_t items = 0;
+  bool inside = false;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (c == '"') {
+      inside = !inside;
+    } else if (c == '\\' && inside) {
+      ++i;
+    } else if (!inside && (c == ',' || c == '[' || c == '{')) {
+      ++items;
+    }
+  }
+  return items;
 }
 
 void refuse_unknown(const Json& request, const Target& target, const std::vector<std::string>& known) {
@@ -101,25 +127,27 @@ PositionUnit unit_of(const Json& request) {
   fail(ExitCode::kInvalid, "\"offsets\": \"{}\": wanted bytes, chars or utf16", word);
 }
 
-/// The texts of a request, and whether they are a list.
-std::vector<Input> inputs_of(const Json& request, bool* list) {
-  *list = request.contains("texts");
-  std::optional<std::string> second;
+/// Puts the texts of a request into the job; are they a list?
+bool read_inputs(Json& request, Job* job) {
+  const bool list = request.contains("texts");
   if (request.contains("question") || request.contains("context")) {
-    if (*list || request.contains("text") || request.contains("pair"))
+    if (list || request.contains("text") || request.contains("pair"))
       fail(ExitCode::kInvalid, "\"question\" and \"context\": go without text, texts and pair");
-    return {{string_of(request, "question"), string_of(request, "context")}};
+    job->texts = {string_of(request, "question")};
+    job->second = std::make_shared<const std::string>(string_of(request, "context"));
+    return false;
   }
-  if (request.contains("pair")) second = string_of(request, "pair");
-  if (!*list) return {{string_of(request, "text"), second}};
+  if (request.contains("pair")) job->second = std::make_shared<const std::string>(string_of(request, "pair"));
+  if (!list) {
+    job->texts = {string_of(request, "text")};
+    return false;
+  }
   if (request.contains("text")) fail(ExitCode::kInvalid, "\"text\": goes without \"texts\"");
-  std::vector<Input> inputs;
-  for (std::string& text : strings_of(request, "texts")) inputs.push_back({std::move(text), second});
-  return inputs;
+  job->texts = strings_of(request, "texts");
+  return true;
 }
 
-void check_second(const std::vector<Input>& inputs, uint32_t parts) {
-  const bool second = inputs.front().second.has_value();
+void check_second(bool second, uint32_t parts) {
   if (second && !convert::takes_second(parts)) fail(ExitCode::kInvalid, "\"pair\": the file answers one text");
   if (!second && convert::needs_second(parts)) {
     fail(ExitCode::kInvalid, (parts & kSpanPart) != 0 ? "\"question\" and \"context\": missing"
@@ -128,88 +156,106 @@ void check_second(const std::vector<Input>& inputs, uint32_t parts) {
 }
 
 /// Command line and server say the same: an object an input, as --json prints it.
-Reply answer_texts(const std::string& command, const std::vector<Input>& inputs, PositionUnit unit, bool list,
-                   const Predictor& predictor, const std::vector<Prediction>& predictions) {
-  OrderedJson all = OrderedJson::array();
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    convert::require_answer(predictor, inputs[i], predictions[i]);
-    OrderedJson object = convert::json_object(command);
-    convert::put_answer(predictor, inputs[i], predictions[i], unit, &object);
-    if (!list) return json_reply(object);
-    all.push_back(std::move(object));
+class TextsWriter final : public BodyWriter {
+ public:
+  TextsWriter(std::string command, PositionUnit unit, bool list)
+      : command_(std::move(command)), unit_(unit), list_(list) {}
+
+  void put(const Predictor& predictor, const Input& input, const Prediction& prediction, std::string* body) override {
+    convert::require_answer(predictor, input, prediction);
+    OrderedJson object = convert::json_object(command_);
+    convert::put_answer(predictor, input, prediction, unit_, &object);
+    if (list_) *body += body->empty() ? "{\"answers\":[" : ",";
+    *body += convert::one_line(object);
   }
-  OrderedJson object;
-  object["answers"] = std::move(all);
-  return json_reply(object);
-}
+  void finish(std::string* body) override { *body += list_ ? "]}\n" : "\n"; }
 
-void read_texts(const Target& target, const Json& request, Worker& model, Job* job) {
+ private:
+  std::string command_;
+  PositionUnit unit_;
+  bool list_;
+};
+
+void read_texts(const Target& target, Json& request, Worker& model, Job* job) {
   refuse_unknown(request, target, {"text", "texts", "pair", "question", "context", "offsets", "model"});
-  bool list = false;
   const PositionUnit unit = unit_of(request);
-  job->inputs = inputs_of(request, &list);
+  const bool list = read_inputs(request, job);
   job->parts = model.parts(target.endpoint->parts);
-  check_second(job->inputs, job->parts);
-  job->answer = [command = target.name.substr(1), inputs = job->inputs, unit, list](
-                    const Predictor& predictor, const std::vector<Prediction>& predictions) {
-    return answer_texts(command, inputs, unit, list, predictor, predictions);
-  };
+  check_second(job->second != nullptr, job->parts);
+  job->writer = std::make_unique<TextsWriter>(target.name.substr(1), unit, list);
 }
 
-void read_rank(const Target& target, const Json& request, Worker& model, Job* job) {
+/// What ranking asks for; its lists are the reply's, too.
+struct Ranking {
+  std::string query, label;
+  std::vector<std::string> texts;
+  size_t top = 0;
+};
+
+void read_rank(const Target& target, Json& request, Worker& model, Job* job) {
   refuse_unknown(request, target, {"query", "texts", "label", "top", "model"});
-  const std::string query = string_of(request, "query");
-  const std::vector<std::string> texts = strings_of(request, "texts");
-  const std::string label = request.contains("label") ? string_of(request, "label") : "";
-  size_t top = texts.size();
+  const auto asked = std::make_shared<Ranking>();
+  asked->query = string_of(request, "query");
+  asked->texts = strings_of(request, "texts");
+  asked->label = request.contains("label") ? string_of(request, "label") : "";
+  asked->top = asked->texts.size();
   if (request.contains("top")) {
     const Json& value = request.at("top");
     if (!value.is_number_unsigned() || value == 0U) fail(ExitCode::kInvalid, "\"top\": wanted a number from 1 on");
-    top = static_cast<size_t>(std::min<uint64_t>(value.get<uint64_t>(), top));
+    asked->top = static_cast<size_t>(std::min<uint64_t>(value.get<uint64_t>(), asked->top));
   }
-  convert::require_ranking(model.file(), "\"label\"", label);
-  for (const std::string& text : texts) job->inputs.push_back({query, text});  // the room that they take
-  job->work = [query, texts, label, top](convert::Engine& engine) {
+  convert::require_ranking(model.file(), "\"label\"", asked->label);
+  job->room = asked->texts.size();
+  job->work = [asked](convert::Engine& engine) {
     bool truncated = false;
-    std::vector<convert::ScoredText> ranked = rank_texts(engine, "\"label\"", label, query, texts, &truncated);
-    ranked.resize(top);
-    return json_reply(convert::ranked_json(query, texts, ranked, truncated));
+    std::vector<convert::ScoredText> ranked =
+        rank_texts(engine, "\"label\"", asked->label, asked->query, asked->texts, &truncated);
+    ranked.resize(asked->top);
+    return json_reply(convert::ranked_json(asked->query, asked->texts, ranked, truncated));
   };
 }
 
-/// `dimensions`: numbers of a vector that are kept, 0: all.
-Reply answer_embeddings(const std::string& model, bool as_base64, size_t dimensions,
-                        const std::vector<Prediction>& predictions) {
-  OrderedJson data = OrderedJson::array();
-  size_t tokens = 0;
-  for (size_t i = 0; i < predictions.size(); ++i) {
+class EmbeddingsWriter final : public BodyWriter {
+ public:
+  /// `dimensions`: numbers of a vector that are kept, 0: all.
+  EmbeddingsWriter(std::string model, bool as_base64, size_t dimensions)
+      : model_(std::move(model)), as_base64_(as_base64), dimensions_(dimensions) {}
+
+  void put(const Predictor&, const Input&, const Prediction& prediction, std::string* body) override {
     OrderedJson one;
     one["object"] = "embedding";
-    one["index"] = i;
-    std::vector<float> vector = predictions[i].embedding;
-    if (dimensions != 0 && dimensions < vector.size()) vector.resize(dimensions);
-    if (as_base64) {
+    one["index"] = count_;
+    std::vector<float> vector = prediction.embedding;
+    if (dimensions_ != 0 && dimensions_ < vector.size()) vector.resize(dimensions_);
+    if (as_base64_) {
       one["embedding"] = base64(vector);
     } else {
       one["embedding"] = std::move(vector);
     }
-    data.push_back(std::move(one));
-    tokens += predictions[i].rows;
+    *body += count_++ == 0 ? "{\"object\":\"list\",\"data\":[" : ",";
+    *body += convert::one_line(one);
+    tokens_ += prediction.rows;
   }
-  OrderedJson object;
-  object["object"] = "list";
-  object["data"] = std::move(data);
-  object["model"] = model;
-  object["usage"] = {{"prompt_tokens", tokens}, {"total_tokens", tokens}};
-  return json_reply(object);
-}
+  void finish(std::string* body) override {
+    OrderedJson object;
+    object["model"] = model_;
+    object["usage"] = {{"prompt_tokens", tokens_}, {"total_tokens", tokens_}};
+    *body += "]," + convert::one_line(object).substr(1) + "\n";
+  }
 
-void read_embeddings(const Target& target, const Json& request, Worker& model, Job* job) {
+ private:
+  std::string model_;
+  bool as_base64_;
+  size_t dimensions_;
+  size_t count_ = 0, tokens_ = 0;
+};
+
+void read_embeddings(const Target& target, Json& request, Worker& model, Job* job) {
   refuse_unknown(request, target, {"input", "model", "encoding_format", "user", "dimensions", "prompt_name"});
   if (request.contains("input") && request.at("input").is_string()) {
-    job->inputs.push_back({string_of(request, "input"), std::nullopt});
+    job->texts = {string_of(request, "input")};
   } else {
-    for (std::string& text : strings_of(request, "input")) job->inputs.push_back({std::move(text), std::nullopt});
+    job->texts = strings_of(request, "input");
   }
   const std::string format = request.contains("encoding_format") ? string_of(request, "encoding_format") : "float";
   if (format != "float" && format != "base64")
@@ -229,10 +275,7 @@ void read_embeddings(const Target& target, const Json& request, Worker& model, J
     job->role = name == "query" ? TextRole::kQuery : TextRole::kDocument;
   }
   job->parts = model.parts(kVectorPart);
-  job->answer = [name = model.name(), as_base64 = format == "base64", dimensions](
-                    const Predictor&, const std::vector<Prediction>& predictions) {
-    return answer_embeddings(name, as_base64, dimensions, predictions);
-  };
+  job->writer = std::make_unique<EmbeddingsWriter>(model.name(), format == "base64", dimensions);
 }
 
 }  // namespace
@@ -262,7 +305,7 @@ bool Routes::find(const std::string& path, const std::string& method, Target* ta
   const std::string_view wanted = endpoint->method;
   if (method != wanted && !(wanted == "GET" && method == "HEAD")) {
     *refusal = error_reply(405, fmt::format("{}: takes {}, not this method", endpoint->path, wanted));
-    refusal->allow = wanted == "GET" ? "GET, HEAD" : "POST";
+    refusal->fields = wanted == "GET" ? "Allow: GET, HEAD\r\n" : "Allow: POST\r\n";
     return false;
   }
   target->endpoint = endpoint;
@@ -323,8 +366,17 @@ Worker& Routes::model_for(const Target& target, const Json& request) const {
   fail(ExitCode::kUnsupported, "{}: none of the files is for that: {}; POST to /run", target.name, names);
 }
 
-Worker& Routes::read(const Target& target, const std::string& body, Job* job) const {
-  const Json request = convert::parse_json(body, "the request's body");
+Worker* Routes::read(const Target& target, std::string body, Job* job, Reply* refusal) const {
+  size_t most = 0;
+  for (const std::unique_ptr<Worker>& one : models_) most = std::max(most, one->queue());
+  // Before anything is made of it.
+  if (count_items(body) > most + kMostOther) {
+    *refusal = error_reply(413, "the request has more texts than --queue allows, or other lists; send fewer at a time");
+    return nullptr;
+  }
+  Json request = convert::parse_json(body, "the request's body");
+  job->most_reply = kMostReply + 2 * body.size();
+  std::string().swap(body);
   if (!request.is_object()) fail(ExitCode::kInvalid, "the request's body: wanted a JSON object");
   Worker& model = model_for(target, request);
   switch (target.endpoint->kind) {
@@ -337,7 +389,16 @@ Worker& Routes::read(const Target& target, const std::string& body, Job* job) co
     default:
       read_texts(target, request, model, job);
   }
-  return model;
+  if (job->queued() > model.queue()) {
+    *refusal = error_reply(413, "the request has more texts than --queue allows; send fewer at a time");
+    return nullptr;
+  }
+  // Each answer has the second text in it.
+  if (job->second != nullptr && job->second->size() > job->most_reply / job->texts.size()) {
+    *refusal = error_reply(413, "the reply is larger than the server sends; ask for fewer texts at a time");
+    return nullptr;
+  }
+  return &model;
 }
 
 std::string Routes::help() const {

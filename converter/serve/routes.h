@@ -34,8 +34,9 @@ class Routes {
   static bool takes_texts(const Target& target);
   Reply get(const Target& target) const;
 
-  /// The model and the job of a request's body. Throws Error (400); `job` lacks its deadline and `done`.
-  Worker& read(const Target& target, const std::string& body, Job* job) const;
+  /// The model and the job of a request's body; null, with a reply, for one that is too large. Throws Error (400); `job` lacks its
+  /// deadline and `done`.
+  Worker* read(const Target& target, std::string body, Job* job, Reply* refusal) const;
 
  private:
   Worker& model_for(const Target& target, const convert::Json& request) const;

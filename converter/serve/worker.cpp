@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/status_error.h"
+#include "serve/room.h"
 
 namespace bantam::serve {
 namespace {
@@ -15,14 +16,22 @@ using convert::Input;
 using convert::Prediction;
 using convert::Predictor;
 
-/// Tokens that a text is taken for before the tokenizer has read it: too few make one more run, too many a smaller one.
-uint32_t likely_rows(const Job& job) {
+/// Tokens that texts are taken for before the tokenizer has read them: too few make one more run, too many a smaller one.
+uint32_t likely_rows(size_t bytes, size_t texts = 1) {
   constexpr size_t kBytesOfToken = 4, kSpecial = 2;
-  size_t rows = 0;
-  for (const Input& input : job.inputs) {
-    rows += kSpecial + (input.first.size() + (input.second ? input.second->size() : 0)) / kBytesOfToken;
-  }
-  return static_cast<uint32_t>(std::min<size_t>(rows, UINT32_MAX / 2));
+  return static_cast<uint32_t>(std::min<size_t>(kSpecial * texts + bytes / kBytesOfToken, UINT32_MAX / 4));
+}
+
+uint32_t likely_rows(const Job& job) {
+  size_t bytes = job.second == nullptr ? 0 : job.second->size() * job.texts.size();
+  for (const std::string& text : job.texts) bytes += text.size();
+  return likely_rows(bytes, job.texts.size());
+}
+
+Reply late_reply() {
+  Reply late = error_reply(503, "the request waited as long as --timeout allows; send it again later");
+  late.retry_after = 1;
+  return late;
 }
 
 /// Files whose answers need more than texts.
@@ -36,6 +45,9 @@ void refuse_others(const convert::ModelFile& file) {
   if ((parts & kFoundPart) != 0) {
     fail(ExitCode::kUnsupported, "{}: finds spans for labels, which are not served; use bantam tag --labels",
          file.path());
+  }
+  if ((parts & kNextWordsPart) != 0 && model.source_vocabulary() != 0) {
+    fail(ExitCode::kUnsupported, "{}: makes texts of texts, which is not served; use bantam generate", file.path());
   }
   if (parts == 0 || parts == kChoicePart) {
     fail(ExitCode::kUnsupported,
@@ -89,105 +101,142 @@ bool Worker::has_room(size_t texts) const {
 void Worker::push(Job job) {
   {
     const std::lock_guard<std::mutex> lock(mutex_);
-    waiting_ += job.texts();
-    metrics_->waiting += job.texts();
+    waiting_ += job.queued();
+    metrics_->waiting += job.queued();
     jobs_.push_back(std::move(job));
   }
   changed_.notify_one();
 }
 
-std::vector<Job> Worker::take(std::unique_lock<std::mutex>& lock) {
+std::list<Job> Worker::take(std::unique_lock<std::mutex>& lock) {
   changed_.wait(lock, [this] { return stops_ || !jobs_.empty(); });
-  std::vector<Job> taken;
+  std::list<Job> taken;
   uint32_t rows = 0, texts = 0;
   while (!jobs_.empty()) {
-    Job& next = jobs_.front();
+    const Job& next = jobs_.front();
     const bool alone = next.work != nullptr || (!taken.empty() && taken.front().work != nullptr);
     const bool other = !taken.empty() && (next.parts != taken.front().parts || next.role != taken.front().role);
     if (!taken.empty() && (alone || other || engine_.is_full(texts, rows))) break;
-    rows += likely_rows(next);
-    texts += static_cast<uint32_t>(next.texts());
-    waiting_ -= next.texts();
-    metrics_->waiting -= next.texts();
-    taken.push_back(std::move(next));
-    jobs_.pop_front();
+    rows += std::min(likely_rows(next), UINT32_MAX / 2 - std::min(rows, UINT32_MAX / 2));
+    texts += static_cast<uint32_t>(next.queued());
+    waiting_ -= next.queued();
+    metrics_->waiting -= next.queued();
+    taken.splice(taken.end(), jobs_, jobs_.begin());
   }
   return taken;
 }
 
-void Worker::loop() {
+void Worker::loop() noexcept {
   for (;;) {
-    std::vector<Job> jobs;
+    std::list<Job> jobs;
     {
       std::unique_lock<std::mutex> lock(mutex_);
       jobs = take(lock);
     }
     if (jobs.empty()) return;  // the server stops, and nothing waits
-    std::vector<Job> timely;
-    for (Job& job : jobs) {
-      if (Clock::now() < job.deadline) {
-        timely.push_back(std::move(job));
-        continue;
-      }
-      Reply late = error_reply(503, "the request waited as long as --timeout allows; send it again later");
-      late.retry_after = 1;
-      job.done(std::move(late));
-    }
-    if (!timely.empty()) answer(&timely);
+    answer(&jobs);
   }
 }
 
-void Worker::answer(std::vector<Job>* jobs) {
-  ++metrics_->runs;
-  if (jobs->size() == 1) return answer_each(jobs);
-  std::vector<Input> inputs;
-  for (const Job& job : *jobs) inputs.insert(inputs.end(), job.inputs.begin(), job.inputs.end());
-  std::vector<Prediction> all;
-  Predictor& predictor = this->predictor(jobs->front());
-  try {
-    all = predictor.predict(inputs);
-  } catch (const Error&) {
-    return answer_each(jobs);  // one of them is at fault, and is to be told
+void Worker::end(Job& job, Reply reply) noexcept {
+  if (job.ended) return;
+  job.ended = true;
+  job.done(std::move(reply));
+}
+
+void Worker::put(Job& job, const Input& input, const Prediction& prediction) {
+  metrics_->tokens += prediction.rows;
+  ++metrics_->texts;
+  job.writer->put(predictor(job), input, prediction, &job.body);
+  if (job.body.size() > job.most_reply) {
+    return end(job, error_reply(413, "the reply is larger than the server sends; ask for fewer texts at a time"));
   }
-  auto from = all.begin();
+  if (++job.next != job.texts.size()) return;
+  job.writer->finish(&job.body);
+  Reply reply;
+  reply.body = std::move(job.body);
+  end(job, std::move(reply));
+}
+
+std::vector<Job*> Worker::next_texts(std::list<Job>* jobs, std::vector<Input>* inputs) const {
+  constexpr size_t kMostBytes = size_t{1} << 20;  // of texts, beside the first one: a second text is copied for each
+  std::vector<Job*> of;
+  uint32_t rows = 0;
+  size_t bytes = 0;
   for (Job& job : *jobs) {
-    const auto to = from + static_cast<std::ptrdiff_t>(job.inputs.size());
-    const std::vector<Prediction> own(std::make_move_iterator(from), std::make_move_iterator(to));
-    from = to;
-    for (const Prediction& one : own) metrics_->tokens += one.rows;
-    metrics_->texts += own.size();
+    const size_t second = job.second == nullptr ? 0 : job.second->size();
+    for (size_t i = job.next; !job.ended && i < job.texts.size(); ++i) {
+      const size_t own = job.texts[i].size() + second;
+      if (!of.empty() && (engine_.is_full(static_cast<uint32_t>(of.size()), rows) || bytes + own > kMostBytes)) return of;
+      rows += likely_rows(own);
+      bytes += own;
+      inputs->push_back({std::move(job.texts[i]), {}});
+      if (job.second != nullptr) inputs->back().second = *job.second;
+      of.push_back(&job);
+    }
+  }
+  return of;
+}
+
+void Worker::answer_texts(const std::vector<Job*>& jobs, const std::vector<Input>& inputs) {
+  std::vector<Prediction> all;
+  size_t bytes = 0;
+  for (const Input& input : inputs) bytes += input.first.size() + (input.second ? input.second->size() : 0);
+  require_room(8 * bytes + 2 * jobs.front()->body.size());
+  try {
+    if (jobs.size() > 1) all = predictor(*jobs.front()).predict(inputs);
+  } catch (const std::exception&) {
+    all.clear();
+  }
+  for (size_t i = 0; i < jobs.size(); ++i) {
+    Job& job = *jobs[i];
+    if (job.ended) continue;
+    try {
+      // One of the texts is at fault, and its request is to be told; the others are right without it.
+      put(job, inputs[i], all.empty() ? predictor(job).predict({inputs[i]}).front() : all[i]);
+    } catch (const std::exception&) {
+      end(job, reply_of_exception(file_.path()));
+    }
+  }
+}
+
+void Worker::answer(std::list<Job>* jobs) noexcept {
+  try {
+    ++metrics_->runs;
+    for (;;) {
+      for (Job& job : *jobs) {
+        if (!job.ended && *job.abandoned) end(job, Reply());
+        if (!job.ended && Clock::now() >= job.deadline) end(job, late_reply());
+      }
+      Job& first = jobs->front();
+      if (first.work != nullptr) {
+        if (first.ended) return;
+        metrics_->texts += first.queued();
+        try {
+          require_room(first.most_reply);
+          end(first, first.work(engine_));
+        } catch (const std::exception&) {
+          end(first, reply_of_exception(file_.path()));
+        }
+        return;
+      }
+      std::vector<Input> inputs;
+      const std::vector<Job*> of = next_texts(jobs, &inputs);
+      if (of.empty()) return;
+      answer_texts(of, inputs);
+    }
+  } catch (...) {
+  }
+  for (Job& job : *jobs) {
     Reply reply;
     try {
-      reply = job.answer(predictor, own);
-    } catch (const Error& error) {
-      reply = error_reply(error, file_.path());
+      reply = no_memory_reply();
+    } catch (const std::exception&) {
+      reply.code = 507;  // without memory for words
+      reply.close = true;
     }
-    job.done(std::move(reply));
+    end(job, std::move(reply));
   }
-}
-
-Reply Worker::answer_one(Job& job) {
-  try {
-    if (job.work != nullptr) {
-      metrics_->texts += job.texts();
-      return job.work(engine_);
-    }
-    Predictor& predictor = this->predictor(job);
-    const std::vector<Prediction> own = predictor.predict(job.inputs);
-    for (const Prediction& one : own) metrics_->tokens += one.rows;
-    metrics_->texts += own.size();
-    return job.answer(predictor, own);
-  } catch (const Error& error) {
-    return error_reply(error, file_.path());
-  } catch (const std::bad_alloc&) {
-    return error_reply(507, "the server is out of memory; send less text at a time");
-  } catch (const std::exception& error) {
-    return error_reply(500, std::string("internal error: ") + error.what());
-  }
-}
-
-void Worker::answer_each(std::vector<Job>* jobs) {
-  for (Job& job : *jobs) job.done(answer_one(job));
 }
 
 }  // namespace bantam::serve

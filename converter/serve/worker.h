@@ -2,10 +2,11 @@
 #ifndef BANTAM_CONVERTER_SERVE_WORKER_H_
 #define BANTAM_CONVERTER_SERVE_WORKER_H_
 
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
-#include <deque>
 #include <functional>
+#include <list>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -22,21 +23,37 @@ namespace bantam::serve {
 
 using Clock = std::chrono::steady_clock;
 
+/// Makes the body of a reply from answers, one after the other. Works on the worker's thread.
+class BodyWriter {
+ public:
+  virtual ~BodyWriter() = default;
+  /// Throws Error where the input can have no answer.
+  virtual void put(const convert::Predictor& predictor, const convert::Input& input,
+                   const convert::Prediction& prediction, std::string* body) = 0;
+  virtual void finish(std::string* body) = 0;
+};
+
 /// One request's texts.
 struct Job {
-  std::vector<convert::Input> inputs;
-  uint32_t parts = 0;  // that are asked for
+  std::vector<std::string> texts;
+  std::shared_ptr<const std::string> second;  // of every text; null: none
+  uint32_t parts = 0;                         // that are asked for
   TextRole role = TextRole::kPlain;
-  /// The reply of the inputs' answers. Called on the worker's thread, once at most.
-  std::function<Reply(const convert::Predictor&, const std::vector<convert::Prediction>&)> answer;
-  /// Instead of `answer`, for what is no list of texts: all of the work.
+  std::unique_ptr<BodyWriter> writer;
+  /// Instead of `writer`, for what is no list of texts: all of the work, and the room that it takes in the queue.
   std::function<Reply(convert::Engine&)> work;
+  size_t room = 0;
+  size_t most_reply = 0;  // bytes of the body
   Clock::time_point deadline;
-  /// Takes the reply, once, on the worker's thread.
+  std::shared_ptr<const std::atomic<bool>> abandoned;  // nobody waits for the reply any more
+  /// Takes the reply, once, on the worker's thread. Throws nothing.
   std::function<void(Reply)> done;
 
-  /// Room that it takes in the queue.
-  size_t texts() const { return inputs.empty() ? 1 : inputs.size(); }
+  size_t queued() const { return work != nullptr ? room : texts.size(); }
+
+  size_t next = 0;    // text to be answered
+  std::string body;   // of the answers before it
+  bool ended = false;  // `done` has been called
 };
 
 struct WorkerOptions {
@@ -66,13 +83,16 @@ class Worker {
   void push(Job job);
 
  private:
-  void loop();
+  void loop() noexcept;
   /// Jobs that go together: of the same parts, until their texts would fill a run.
-  std::vector<Job> take(std::unique_lock<std::mutex>& lock);
-  void answer(std::vector<Job>* jobs);
-  /// Answers of texts that are right apart, not all together.
-  void answer_each(std::vector<Job>* jobs);
-  Reply answer_one(Job& job);
+  std::list<Job> take(std::unique_lock<std::mutex>& lock);
+  /// Every job gets a reply, whatever is thrown.
+  void answer(std::list<Job>* jobs) noexcept;
+  /// The next texts of jobs, together as many as fill a run.
+  std::vector<Job*> next_texts(std::list<Job>* jobs, std::vector<convert::Input>* inputs) const;
+  void answer_texts(const std::vector<Job*>& jobs, const std::vector<convert::Input>& inputs);
+  void put(Job& job, const convert::Input& input, const convert::Prediction& prediction);
+  static void end(Job& job, Reply reply) noexcept;
   convert::Predictor& predictor(const Job& job);
 
   WorkerOptions options_;
@@ -83,7 +103,7 @@ class Worker {
   std::map<std::pair<uint32_t, TextRole>, std::unique_ptr<convert::Predictor>> predictors_;  // by parts and role
   mutable std::mutex mutex_;
   std::condition_variable changed_;
-  std::deque<Job> jobs_;
+  std::list<Job> jobs_;  // moved without memory
   size_t waiting_ = 0;  // texts of jobs_
   bool stops_ = false;
   std::thread thread_;

@@ -45,9 +45,6 @@ if(TARGET bantam_command)
   if(TARGET bantam_train)
     install(TARGETS bantam_train RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT command)
   endif()
-  if(TARGET bantam_serve)
-    install(TARGETS bantam_serve RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT command)
-  endif()
   # The command writes its own manual pages and completions, where it can run.
   if(NOT CMAKE_CROSSCOMPILING)
     install(CODE "

@@ -3,8 +3,9 @@
 import base64
 import http.client
 import json
-import pathlib
+import os
 import re
+import resource
 import signal
 import socket
 import struct
@@ -14,8 +15,6 @@ import time
 import unittest
 
 from support import COMMAND, SOURCE, CommandTest, bantam, model
-
-SERVER = pathlib.Path(COMMAND).parent / "bantam-serve"
 
 
 class UnixConnection(http.client.HTTPConnection):
@@ -29,11 +28,19 @@ class UnixConnection(http.client.HTTPConnection):
         self.sock.connect(self.path)
 
 
-@unittest.skipUnless(SERVER.exists(), "this build has no bantam-serve (libmicrohttpd-dev)")
+SANITIZED = b"Sanitize" in bantam("version").stdout
+
+
 class Serving(CommandTest):
-    def serve(self, *arguments):
+    def serve(self, *arguments, memory=None, environment=None):
+        """`memory`: bytes of address space."""
+        limits = None if memory is None else lambda: resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
         process = subprocess.Popen(
-            [COMMAND, "serve", *arguments, "--port", "0"], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+            [COMMAND, "serve", *arguments, "--port", "0"],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env={**os.environ, **(environment or {})},
+            preexec_fn=limits,
         )
         self.addCleanup(process.stdout.close)
         self.addCleanup(process.stderr.close)
@@ -67,6 +74,11 @@ class Serving(CommandTest):
         self.assertEqual(error["code"], code)
         for words in says:
             self.assertIn(words, error["message"])
+
+    def memory(self, process, name="VmHWM"):
+        """Bytes that a process has held at most, or holds ("VmRSS")."""
+        with open(f"/proc/{process.pid}/status") as status:
+            return int(re.search(name + r":\s+(\d+)", status.read())[1]) * 1024
 
     def raw(self, request):
         """All that comes back for these bytes until the server closes."""
@@ -183,7 +195,8 @@ class Answers(Serving):
         self.refused(400, "/run", b"[]", "JSON object")
         self.refused(400, "/run", b'{"text": "a", "text": "b"}', "text")
         self.refused(400, "/run", b'{"text": "\xff"}', "body")
-        self.refused(400, "/run", b"[" * 100000, "body")
+        self.refused(400, "/run", b"[" * 100, "body", "nested deeper than 64")
+        self.refused(413, "/run", b"[" * 100000, "lists")
         self.refused(400, "/run", {"txt": "a"}, "text")
         self.refused(400, "/run", {}, '"text"', "missing")
         self.refused(400, "/run", {"text": 1}, '"text"', "string")
@@ -227,20 +240,20 @@ class Limits(Serving):
         self.serve(model("voice"), "--max-body", "1", "--queue", "3")
         self.assertEqual(len(json.loads(self.good("/run", {"texts": ["a"] * 3}))["answers"]), 3)
         self.refused(413, "/run", {"texts": ["a"] * 4}, "--queue")
-        back = self.raw(b"POST /run HTTP/1.1\r\nHost: a\r\nContent-Length: 1025\r\n\r\n")
+        back = self.raw(b"POST /run HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1025\r\n\r\n")
         self.assertTrue(back.startswith(b"HTTP/1.1 413 "), back)  # before the body comes
         self.assertIn(b"--max-body", back)
         chunks = b"400\r\n" + b"a" * 1024 + b"\r\n"
-        request = b"POST /run HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n" + chunks * 3 + b"0\r\n\r\n"
+        request = b"POST /run HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n" + chunks * 3 + b"0\r\n\r\n"
         self.assertTrue(self.raw(request).startswith(b"HTTP/1.1 413 "))
         body = b'{"text": "play jazz"}'
         pieces = b"".join(b"%x\r\n%s\r\n" % (1, body[i : i + 1]) for i in range(len(body))) + b"0\r\n\r\n"
-        head = b"POST /run HTTP/1.1\r\nHost: a\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n"
+        head = b"POST /run HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n"
         self.assertTrue(self.raw(head + pieces).endswith(self.ok("run", model("voice"), "play jazz", "--json")))
 
     def test_framing_that_two_could_read_in_two_ways(self):
         self.serve(model("voice"))
-        behind = b"GET /health HTTP/1.1\r\nHost: a\r\n\r\n"  # must not be answered
+        behind = b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n"  # must not be answered
         body = b'{"text": "a"}'
         sized = b"Content-Length: %d\r\n" % len(body)
         chunked = b"Transfer-Encoding: chunked\r\n"
@@ -263,16 +276,26 @@ class Limits(Serving):
             (chunked, b"0xd\r\n%s\r\n0\r\n\r\n" % body),
             (chunked, b"fffffffffffffffff\r\n" + body),
             (chunked, b"2\r\n" + body + b"\r\n0\r\n\r\n"),
+            (b"Content-Length : %d\r\n" % len(body), body),
+            (b"Content-Length:\r\n %d\r\n" % len(body), body),
+            (b"Content-Length: %d\0\r\n" % len(body), body),
+            (b"Transfer-Encoding : chunked\r\n", b"0\r\n\r\n"),
+            (b"Host: b\r\n" + sized, body),
+            (b"X: y\n" + sized, body),
+            (chunked, b"%x\n%s\n0\n\n" % (len(body), body)),
         ):
-            back = self.raw(b"POST /run HTTP/1.1\r\nHost: a\r\n" + headers + b"\r\n" + content + behind)
+            back = self.raw(b"POST /run HTTP/1.1\r\nHost: localhost\r\n" + headers + b"\r\n" + content + behind)
             self.assertRegex(back, rb"^HTTP/1\.[01] (400|413) ", (headers, content))
             self.assertNotIn(b"status", back, (headers, content))  # of /health
             self.assertNotIn(b" 200 ", back)
         back = self.raw(b"POST /run HTTP/1.0\r\n" + chunked + b"\r\n0\r\n\r\n" + behind)
         self.assertTrue(back.startswith((b"HTTP/1.1 400 ", b"HTTP/1.0 400 ")), back)
         self.assertNotIn(b"status", back)
-        back = self.raw(b"GET /health HTTP/1.1\r\nHost: a\r\nX: " + b"a" * 40000 + b"\r\n\r\n")
-        self.assertRegex(back, rb"^HTTP/1\.[01] (400|413|431) ")
+        back = self.raw(b"GET /health HTTP/1.1\r\nHost: localhost\r\nX: " + b"a" * 40000 + b"\r\n\r\n")
+        self.assertRegex(back, rb"^HTTP/1\.[01] 431 ")
+        back = self.raw(b"GET /health%00x HTTP/1.1\r\nHost: localhost\r\n\r\n" + behind)
+        self.assertRegex(back, rb"^HTTP/1\.1 400 ")
+        self.assertNotIn(b"status", back)
         self.assertEqual(self.ask("GET", "/health")[0], 200)
 
     def test_full_queue(self):
@@ -293,11 +316,209 @@ class Limits(Serving):
         self.assertIn((429, "1"), codes)
 
     def test_slow_clients_are_left(self):
-        self.serve(model("voice"), "--timeout", "1")
+        self.serve(model("voice"), model("colbert"), "--timeout", "2")
+        firsts = {
+            "line": (b"GET /", b"a"),
+            "value": (b"GET /health HTTP/1.1\r\nX: ", b"a"),
+            "fields": (b"GET /health HTTP/1.1\r\n", b"a: b\r\n"),
+            "body": (b"POST /run HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n\r\n", b"a"),
+            "chunks": (b"POST /run HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n", b"1\r\na\r\n"),
+            "nothing": (b"", b""),
+        }
+        open_ = {}
+        for name, (first, more) in firsts.items():
+            connection = socket.create_connection(("127.0.0.1", self.port))
+            self.addCleanup(connection.close)
+            connection.settimeout(0.02)
+            connection.sendall(first)
+            open_[name] = (connection, more)
+        reader = socket.socket()
+        self.addCleanup(reader.close)
+        reader.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        reader.connect(("127.0.0.1", self.port))
+        reader.settimeout(0.02)
+        body = json.dumps({"texts": ["ba ko lan men ren si " * 8] * 4000}).encode()  # 7 MB come back
+        reader.sendall(b"POST /embed HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n" % len(body) + body)
         begin = time.monotonic()
-        self.raw(b"POST /run HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\n{")
-        self.assertLess(time.monotonic() - begin, 15)
+        while open_ and time.monotonic() < begin + 15:  # a byte now and then, all of them
+            for name, (connection, more) in list(open_.items()):
+                try:
+                    connection.sendall(more)
+                    if connection.recv(100) == b"":
+                        del open_[name]
+                except TimeoutError:
+                    pass
+                except OSError:
+                    del open_[name]
+            time.sleep(0.2)
+        self.assertEqual(list(open_), [])
+        left = 0  # the system has taken some of the reply; the server does not keep the rest for who reads it byte by byte
+        reader.settimeout(10)
+        while data := reader.recv(65536):
+            left += len(data)
+        self.assertLess(left, 5_000_000)
         self.assertEqual(self.ask("GET", "/health")[0], 200)
+
+    def test_closed_clients_free_their_place(self):
+        process = self.serve(model("voice"), "--timeout", "60", "--connections", "40")
+        for first in (b"GET /he", b"POST /run HTTP/1.1\r\nHost: localhost\r\nContent-Length: 50\r\n\r\n{", b""):
+            for _ in range(60):
+                with socket.create_connection(("127.0.0.1", self.port)) as connection:
+                    connection.sendall(first)
+        for _ in range(200):
+            connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
+            try:
+                if b"bantam_connections 1\n" in self.ask("GET", "/metrics", connection=connection)[2]:
+                    break
+            except (OSError, http.client.HTTPException):  # all places are taken
+                pass
+            finally:
+                connection.close()
+            time.sleep(0.05)
+        else:
+            self.fail("connections of clients that have gone are held")
+        self.assertLess(len(os.listdir(f"/proc/{process.pid}/fd")), 30)
+
+    @unittest.skipIf(SANITIZED, "shadow memory is not the server's")
+    def test_memory_of_a_request(self):
+        """At most 8 times its bytes and 16 MB, for each of these."""
+        texts = 4000
+        requests = (
+            ("/run", {"texts": ["a"] * texts, "pair": "b" * 900_000}, 400),
+            ("/run", b'{"texts": [' + b'"",' * 340_000 + b'""]}', 413),
+            ("/run", b"{" + b",".join(b'"%06d":1' % i for i in range(80_000)) + b"}", 413),
+            ("/run", {f"{i:0600}": 1 for i in range(1500)}, 400),
+            ("/run", {"text": "a", "offsets": "b" * 1_000_000}, 400),
+            ("/models/bert-next-sentence/run", {"texts": ["a"] * texts, "pair": "b" * 900_000}, 413),
+            ("/models/bert-classify/rank", {"query": "b" * 900_000, "texts": ["a"] * 200, "label": "LABEL_0"}, 200),
+            ("/models/colbert/embed", {"texts": ["ba ko lan men ren si " * 8] * 4000}, 200),
+            ("/models/bert-next-sentence/run", b"[" * 1_000_000, 413),
+        )
+        for path, body, code in requests:
+            models = ["voice", "bert-next-sentence", "bert-classify", "colbert"]
+            process = self.serve(*map(model, models))
+            self.ask("POST", "/run", {"text": "a", "model": "voice"})
+            data = body if isinstance(body, bytes) else json.dumps(body).encode()
+            before = self.memory(process)
+            found, _, answer = self.ask("POST", path, data)
+            self.assertEqual(found, code, answer[:300])
+            self.assertLess(self.memory(process) - before, 8 * len(data) + (16 << 20), (path, data[:40]))
+            if code != 200:
+                self.assertLess(len(answer), 5000)
+            process.kill()
+
+    @unittest.skipIf(SANITIZED, "shadow memory is not the server's")
+    def test_memory_of_all_requests(self):
+        """Bodies that do not end are held up to a sum."""
+        process = self.serve(model("voice"), "--timeout", "20")
+        head = b"POST /run HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000000\r\n\r\n"
+        refused = 0
+        for _ in range(150):
+            connection = socket.create_connection(("127.0.0.1", self.port), timeout=10)
+            self.addCleanup(connection.close)
+            connection.sendall(head + b"a" * 900_000)
+            connection.settimeout(0.01)
+            try:
+                refused += b" 503 " in connection.recv(1000)
+            except OSError:
+                pass
+        self.assertGreater(refused, 30)
+        self.assertLess(self.memory(process), 250 << 20)
+        self.assertEqual(self.ask("GET", "/health")[0], 200)
+
+    @unittest.skipIf(SANITIZED, "shadow memory is not the server's")
+    def test_no_request_ends_the_service(self):
+        """Where memory runs out a request gets a status or a closed connection, and the next one an answer."""
+        idle = self.serve(model("voice"))
+        with open(f"/proc/{idle.pid}/status") as status:
+            needs = int(re.search(r"VmSize:\s+(\d+)", status.read())[1]) * 1024
+        idle.kill()
+        for more in (1 << 20, 4 << 20, 10 << 20, 30 << 20):
+            process = self.serve(model("voice"), "--timeout", "5", memory=needs + more)
+            codes = []
+
+            def client(count):
+                for _ in range(2):
+                    try:
+                        codes.append(self.ask("POST", "/run", {"texts": ["play some jazz " * 20] * count})[0])
+                    except (OSError, http.client.HTTPException):
+                        codes.append(0)
+
+            threads = [threading.Thread(target=client, args=(200 * (i + 1),)) for i in range(6)]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+            self.assertIsNone(process.poll(), more)
+            self.assertLessEqual(set(codes), {0, 200, 429, 500, 503, 507})
+            for _ in range(50):  # what is left is given back
+                try:
+                    if self.ask("GET", "/health")[0] == 200:
+                        break
+                except (OSError, http.client.HTTPException):
+                    time.sleep(0.1)
+            else:
+                self.fail(f"does not answer with {more} bytes")
+            process.kill()
+
+
+class Strangers(Serving):
+    def get(self, **headers):
+        return self.ask("GET", "/v1/models", headers=headers)
+
+    def test_hosts(self):
+        self.serve(model("voice"), "--allow-host", "box.example")
+        for host in ("localhost", f"127.0.0.1:{self.port}", "[::1]", "box.example"):
+            self.assertEqual(self.get(Host=host)[0], 200, host)
+        code, _, answer = self.get(Host="evil.example")
+        self.assertEqual(code, 403)
+        self.assertIn(b"--allow-host", answer)
+
+    def test_origins(self):
+        self.serve(model("voice"), "--cors", "https://a.example")
+        code, headers, _ = self.get(Origin="https://a.example")
+        self.assertEqual((code, headers["Access-Control-Allow-Origin"]), (200, "https://a.example"))
+        self.assertEqual(headers["Vary"], "Origin")
+        code, headers, _ = self.get(Origin="https://b.example")
+        self.assertEqual(code, 403)
+        self.assertNotIn("Access-Control-Allow-Origin", headers)
+        code, headers, answer = self.ask(
+            "OPTIONS", "/run", headers={"Origin": "https://a.example", "Access-Control-Request-Method": "POST"}
+        )
+        self.assertEqual((code, answer), (204, b""))
+        self.assertIn("POST", headers["Access-Control-Allow-Methods"])
+        self.assertIn("authorization", headers["Access-Control-Allow-Headers"])
+        self.assertNotIn("Access-Control-Allow-Origin", self.get()[1])
+
+    def test_keys(self):
+        keys = self.write("keys", "first\nsecond\r\n\n")
+        self.serve(model("voice"), "--api-key-file", keys, environment={"BANTAM_API_KEY": "third"})
+        for key in ("first", "second", "third"):
+            self.assertEqual(self.get(Authorization=f"Bearer {key}")[0], 200)
+        for headers in ({}, {"Authorization": "Bearer x"}, {"Authorization": "first"}, {"Authorization": "Bearer "}):
+            code, said, _ = self.get(**headers)
+            self.assertEqual((code, said["WWW-Authenticate"]), (401, "Bearer"))
+        self.assertEqual(self.ask("GET", "/health")[0], 200)
+        back = self.raw(b"POST /run HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n\r\n")
+        self.assertTrue(back.startswith(b"HTTP/1.1 401 "), back)  # before the body comes
+        self.fails(4, "serve", model("voice"), "--api-key-file", self.write("none", "\n"), says=["no key"])
+        self.fails(3, "serve", model("voice"), "--api-key-file", self.directory / "gone", says=["gone"])
+
+    def test_requests_behind_each_other(self):
+        self.serve(model("voice"))
+        get = b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n"
+        body = b'{"text": "play jazz"}'
+        post = b"POST /run HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n" % len(body) + body
+        last = b"GET /health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
+        back = self.raw(get * 3 + post + get + post + last)
+        self.assertEqual(back.count(b"HTTP/1.1 200 OK\r\n"), 7)
+        self.assertEqual(back.count(b"PlayMusic"), 2 * self.ok("run", model("voice"), "play jazz", "--json").count(b"PlayMusic"))
+        with socket.create_connection(("127.0.0.1", self.port), timeout=20) as connection:
+            connection.sendall(b"POST /run HTTP/1.1\r\nHost: localhost\r\nExpect: 100-continue\r\nContent-Length: 21\r\n\r\n")
+            self.assertEqual(connection.recv(100), b"HTTP/1.1 100 Continue\r\n\r\n")
+            connection.sendall(body)
+            connection.shutdown(socket.SHUT_WR)  # who has asked may still read
+            self.assertTrue(connection.recv(100).startswith(b"HTTP/1.1 200 OK\r\n"))
 
 
 class Sockets(Serving):
@@ -325,6 +546,7 @@ class Sockets(Serving):
 
     def test_what_cannot_be_served(self):
         self.fails(5, "serve", model("bert-choose"), says=["choose", "not served"])
+        self.fails(5, "serve", model("bart-text"), says=["not served", "bantam generate"])
         self.fails(3, "serve", self.directory / "none.bantam", says=["none.bantam"])
         self.fails(2, "serve", model("voice"), model("voice"), says=["names"])
         self.fails(2, "serve", model("voice"), "--port", "65536", says=["--port"])

@@ -14,7 +14,7 @@ class Bantam < Formula
   depends_on :linux
 
   def install
-    system "cmake", "-S", ".", "-B", "build", "-DBANTAM_TESTS=OFF", "-DBANTAM_XNNPACK=OFF", "-DBANTAM_SERVE=OFF",
+    system "cmake", "-S", ".", "-B", "build", "-DBANTAM_TESTS=OFF", "-DBANTAM_XNNPACK=OFF",
            "-DBANTAM_TRAIN=OFF", "-DBANTAM_IMAGES=OFF", *std_cmake_args
     system "cmake", "--build", "build"
     system "cmake", "--install", "build"
