@@ -3,9 +3,10 @@
 import csv
 import io
 import json
+import pathlib
 import unittest
 
-from support import SOURCE, CommandTest, bantam, model
+from support import SOURCE, CommandTest, bantam, measured, model
 
 TEXTS = ["ba di", "ko", "lan men", "ren si", "bing"]
 
@@ -277,6 +278,53 @@ class Unknown(Data):
         self.fails(5, "eval", model("bert-tag"), path, says=["tag"])
         alone = self.write("alone.jsonl", jsonl([{"text": "ba", "score": 1}]))
         self.fails(4, "eval", model("sentence-mean"), alone, says=["text_b"])
+
+
+class Strangers(Data):
+    def test_depth(self):
+        """nlohmann's values are copied by recursion: a deep one would end the process."""
+        deep = "[" * 100_000 + "]" * 100_000
+        for field in ("entities", "bantam", "text"):
+            text = "utterance" if field == "text" else "text"
+            path = self.write("deep.jsonl", '{"text": "a"}\n{"%s": "b", "%s": %s}\n' % (text, field, deep))
+            for command in ("run", "classify", "tag", "tokenize"):
+                self.fails(4, command, model("voice"), "--file", path, says=["line 2", "nested deeper than 64"])
+            out = self.directory / "out.jsonl"
+            for more in [[]] if field == "text" else [[], ["--as", field]]:
+                self.fails(4, "label", model("voice"), path, "-o", out, *more, says=["line 2", "nested deeper than 64"])
+                pathlib.Path(f"{out}.part").unlink()
+            said = self.line("label", model("voice"), path, "-o", out, "--on-error", "keep", "--json")
+            self.assertEqual(said["failed"], 1)
+            self.fails(4, "eval", model("voice"), path, says=["nested deeper than 64"])
+        table = self.write("deep.tsv", f"text\tlabels\na\t{deep}\n")
+        self.fails(4, "eval", model("bert-multi-label"), table, says=["nested deeper than 64"])
+        expected = self.write("deep-expected.jsonl", f'{{"ids": {deep}}}\n')
+        out = self.directory / "out.bantam"
+        source = SOURCE / "tests" / "golden" / "models" / "bert-classify"
+        self.fails(4, "convert", source, "-o", out, "--expect", expected, says=["nested deeper than 64"])
+        self.fails(4, "student", source, "-o", self.directory / "student", "--layers", "[" * 1000, says=["layers"])
+
+    def test_a_line_without_an_end(self):
+        for name, first in (("long.jsonl", b""), ("long.csv", b"text,label\n")):
+            path = self.write(name, first + b"a" * (17 << 20))
+            command = ["eval"] if name.endswith("csv") else ["run"]
+            options = [path] if command == ["eval"] else ["--file", path]
+            self.fails(4, *command, model("voice"), *options, says=[name, "line", "longer than"])
+        path = self.write("two.jsonl", b"a" * (17 << 20) + b'\n{"text": "play jazz"}\n')  # goes on behind it
+        self.assertIn(b"PlayMusic", bantam("run", model("voice"), "--file", path).stdout)
+        quoted = self.write("quoted.csv", b'text\n"' + b"a\n" * (9 << 20))
+        self.fails(4, "run", model("voice"), "--file", quoted, says=["quoted cell", "longer than"])
+
+    def test_a_file_that_is_none_is_not_read(self):
+        """Its first bytes say so: 2 GB of zeros take no memory."""
+        path = self.directory / "zeros.bantam"
+        with open(path, "wb") as zeros:
+            zeros.truncate(2 << 30)
+        for command in (["run", path, "-"], ["serve", path, "--port", "0"], ["label", path, "-", "-o", "-"]):
+            code, message, peak = measured(*command)
+            self.assertEqual(code, 4, message)
+            self.assertIn("magic", message)
+            self.assertLess(peak, 1 << 30)
 
 
 class PerLabel(Data):

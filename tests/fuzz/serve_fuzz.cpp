@@ -1,0 +1,103 @@
+// What a client sends: heads and bodies of HTTP in pieces of any size, and what their JSON asks of models. The first byte says how
+// large pieces are; requests follow one another. A request is the same in any pieces.
+#include <unistd.h>
+
+#include <cstdint>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "import/hugging_face.h"
+#include "pack/build.h"
+#include "serve/access.h"
+#include "serve/request.h"
+#include "serve/routes.h"
+#include "tests/fuzz/limits.h"
+#include "tests/fuzz/refusals.h"
+
+namespace {
+
+namespace fs = std::filesystem;
+namespace convert = bantam::convert;
+namespace serve = bantam::serve;
+
+constexpr size_t kMostHead = 16384, kMostBody = size_t{1} << 20;
+
+/// Models of every endpoint's kind, behind their queues.
+class Service {
+ public:
+  Service() {
+    std::vector<std::unique_ptr<serve::Worker>> models;
+    for (const char* golden : {"bert-joint", "bert-answer", "bert-fill", "sentence-mean", "colbert"}) {
+      convert::ImportOptions options;
+      const convert::FileBytes bytes = convert::build(
+          convert::import_hugging_face(fs::path(BANTAM_SOURCE_DIR) / "tests/golden/models" / golden, options), {});
+      const bantam::fuzz::InputFile file(std::string("-") + golden + ".bantam");
+      file.write(bytes.data(), bytes.size());
+      models.push_back(std::make_unique<serve::Worker>(file.path().string(), serve::WorkerOptions(), &metrics_));
+    }
+    routes_ = std::make_unique<serve::Routes>(std::move(models), &metrics_);
+  }
+
+  void ask(serve::RequestReader& reader) {
+    serve::Reply reply;
+    serve::Target target;
+    const serve::RequestHead& head = reader.head();
+    if (access_.refuse(head) || !routes_->find(head.path, head.method, &target, &reply)) return;
+    if (!serve::Routes::takes_texts(target)) {
+      routes_->get(target);
+      return;
+    }
+    bantam::fuzz::may_refuse([&] {
+      serve::Job job;
+      const serve::Worker* const model = routes_->read(target, std::move(reader.body()), &job, &reply);
+      if (model == nullptr ? reply.code < 400 : job.queued() == 0 || job.queued() > model->queue()) std::abort();
+    });
+  }
+
+ private:
+  serve::Metrics metrics_;
+  serve::Access access_{{{"key"}, {"https://a.example"}, {"box"}}, true};
+  std::unique_ptr<serve::Routes> routes_;
+};
+
+/// What requests say in pieces of `piece` bytes, for comparison. `service`: null, or who gets them.
+std::string read_requests(const std::string& bytes, size_t piece, Service* service) {
+  using State = serve::RequestReader::State;
+  serve::RequestReader reader(kMostHead, kMostBody);
+  std::string said, pending;
+  for (size_t at = 0; at < bytes.size() || !pending.empty();) {
+    if (pending.empty()) {
+      pending = bytes.substr(at, piece);
+      at += pending.size();
+    }
+    pending.erase(0, reader.take(pending));
+    if (reader.state() == State::kAtBody) {
+      if (reader.head().path.find_first_of(std::string("\0\r\n", 3)) != std::string::npos) std::abort();
+      reader.read_body();
+    }
+    if (reader.state() == State::kRefused) return said + std::to_string(reader.code());
+    if (reader.state() != State::kDone) continue;
+    const serve::RequestHead& head = reader.head();
+    said += head.method + " " + head.path + " " + head.host + "\n" + reader.body() + "\n";
+    if (service != nullptr) service->ask(reader);
+    reader.next();
+  }
+  return said;
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  static Service service;
+  if (size == 0) return 0;
+  const bantam::fuzz::Limits limits(size);
+  const std::string bytes(reinterpret_cast<const char*>(data) + 1, size - 1);
+  const size_t piece = size_t{data[0]} + 1;
+  if (read_requests(bytes, bytes.size() + 1, &service) != read_requests(bytes, piece, nullptr)) std::abort();
+  return 0;
+}
