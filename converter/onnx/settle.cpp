@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "onnx/model.h"
+#include "onnx/quantized_nodes.h"
 
 namespace bantam::convert::onnx {
 namespace {
@@ -59,7 +60,9 @@ class Settler {
                          node.shown()));
       }
     }
-    put(std::move(node));
+    std::vector<Node> parts = without_integers(node);
+    if (parts.empty()) return put(std::move(node));
+    for (Node& part : parts) put(std::move(part));
   }
 
   /// Behind those that are placed. Of what an Identity gives, the latest one counts.

@@ -38,7 +38,7 @@ class Onnx(CommandTest):
         self.assertGreater(len(names), 8)
         for name in names:
             with self.subTest(name):
-                integers = name.endswith(("-dynamic", "-qdq"))
+                integers = name.endswith(("-dynamic", "-qdq", "-qoperator"))
                 self.assertLess(self.difference(name), INTEGERS if integers else FLOATS)
 
     def test_forms_of_own_exports(self):
