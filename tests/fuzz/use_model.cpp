@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <new>
@@ -57,13 +58,16 @@ class User {
   User(const Model& model, Session* session, uint64_t number, Transcript* said)
       : model_(model), session_(*session), random_(number), said_(*said), guard_(session) {
     const uint32_t width = model.feature_width();
-    features_.resize(width > (1U << 12) ? 0 : size_t{64} * width);
+    features_.resize(width > (1U << 12) ? 0 : size_t{96} * width);
     for (size_t i = 0; i < features_.size(); ++i) features_[i] = static_cast<float>(i % 17) / 8 - 1;
   }
 
   void use() {
     if (has_sources() && !chance(8)) encode();
-    for (uint32_t round = 0; round < 2; ++round) run_ids();
+    for (uint32_t round = 0; round < 2; ++round) {
+      run_ids();
+      if (has_sources() && chance(2)) encode();
+    }
     if (session_.max_context() != 0) {
       generate();
       search();
@@ -101,6 +105,7 @@ class User {
 
   void fill(uint32_t vocabulary, uint32_t most, uint32_t longest, uint32_t most_sequences, Rows* rows) {
     const uint32_t sequences = 1 + below(most_sequences);
+    if (chance(3)) longest = 1;  // so that there are many
     for (uint32_t i = 0; i < sequences && rows->ids.size() < most; ++i) {
       const auto left = static_cast<uint32_t>(most - rows->ids.size());
       for (uint32_t n = 1 + below(std::min(left, longest)); n > 0; --n) {
@@ -118,7 +123,29 @@ class User {
     rows->batch.tokens = rows->offsets.back();
   }
 
+  /// The tokens of all contexts.
+  std::vector<int32_t> kept() const {
+    std::vector<int32_t> all;
+    for (uint32_t i = 0; session_.max_context() != 0 && i < session_.max_sequences(); ++i) {
+      const uint32_t length = session_.context_length(i);
+      if (length > session_.max_context()) std::abort();
+      all.push_back(static_cast<int32_t>(length));
+      all.insert(all.end(), session_.context_ids(i), session_.context_ids(i) + length);
+    }
+    return all;
+  }
+
+  /// What contexts have is none of a source's business.
   void encode() {
+    const std::vector<int32_t> before = kept();
+    encode_sources();
+    if (kept() != before) {
+      std::fprintf(stderr, "structure: a pass over sources changed contexts\n");
+      std::abort();
+    }
+  }
+
+  void encode_sources() {
     Rows rows;
     fill(model_.source_vocabulary(), session_.max_source(), session_.max_source(), session_.max_sources() + 1, &rows);
     if (!features_.empty()) rows.batch.features = features_.data();
@@ -333,8 +360,9 @@ SessionOptions options_of(const Model& model, uint64_t number, Isa isa) {
   options.text_offsets = below(5) != 0;
   options.isa = isa;
   if (model.source_vocabulary() != 0) {
-    options.max_source = 1 + below(24);
-    options.max_sources = below(8);
+    constexpr uint32_t kMost = 90;
+    options.max_source = 1 + below(model.max_source() == 0 ? kMost : std::min(model.max_source(), kMost));
+    options.max_sources = below(kMost);
   }
   if (below(4) == 0) {
     options.scored_rows = 1 + below(8);
