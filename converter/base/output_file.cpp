@@ -141,7 +141,8 @@ void unlink_temporaries() {
 
 void OutputFile::fail(const char* action, int cause) const { fail_at(shown_, action, cause); }
 
-OutputFile::OutputFile(const fs::path& path, Kind kind) : shown_(path == "-" ? "standard output" : path), target_(path) {
+OutputFile::OutputFile(const fs::path& path, Kind kind)
+    : shown_(path == "-" ? "standard output" : path), target_(path) {
   if (kind != Kind::kOwn) {
     const OutputPlace place = output_place(path);
     target_ = place.file;
@@ -153,8 +154,7 @@ OutputFile::OutputFile(const fs::path& path, Kind kind) : shown_(path == "-" ? "
   const fs::path beside = parent_of(target_) / fmt::format("{}{}.part", prefix, getpid());
   unlink(beside.c_str());
   remove_stale(parent_of(target_), prefix);
-  descriptor_ = open(beside.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
-                     kind == Kind::kProgram ? 0777 : 0666);
+  descriptor_ = open(beside.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, kind == Kind::kProgram ? 0777 : 0666);
   if (descriptor_ < 0) fail("cannot create", errno);
   flock(descriptor_, LOCK_EX | LOCK_NB);  // best effort: some file systems have no locks
   temporary_ = beside.string();

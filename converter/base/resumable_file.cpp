@@ -67,7 +67,8 @@ ResumableFile::ResumableFile(const std::filesystem::path& path, const std::strin
 
 /// Whoever may write to the folder can have put anything there: links are not followed, and of the file nobody else has a name.
 void ResumableFile::open_part(bool begun, bool resume) {
-  descriptor_ = open(part_.c_str(), O_WRONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | (begun ? 0 : O_CREAT | O_EXCL), 0666);
+  descriptor_ =
+      open(part_.c_str(), O_WRONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | (begun ? 0 : O_CREAT | O_EXCL), 0666);
   const int cause = errno;
   if (descriptor_ < 0 && cause != ELOOP && cause != ENXIO) fail_io("cannot be written", cause);
   struct stat status = {};
@@ -80,7 +81,8 @@ void ResumableFile::open_part(bool begun, bool resume) {
   struct stat named = {};
   const bool locked = flock(descriptor_, LOCK_EX | LOCK_NB) == 0;
   // Who held the lock may have given the file its name just now.
-  const bool own = locked && lstat(part_.c_str(), &named) == 0 && named.st_ino == status.st_ino && named.st_dev == status.st_dev;
+  const bool own =
+      locked && lstat(part_.c_str(), &named) == 0 && named.st_ino == status.st_ino && named.st_dev == status.st_dev;
   if (own && (resume || !begun)) return;
   close(descriptor_);
   if (!own) fail(ExitCode::kUsage, "{}: another process is writing it; wait for that one, or stop it", part_.string());
@@ -143,7 +145,8 @@ void ResumableFile::commit() {
 }
 
 void ResumableFile::fail_io(const char* action, int cause) const {
-  fail(is_out_of_space(cause) ? ExitCode::kOutOfSpace : ExitCode::kIo, "{}: {}: {}", part_.string(), action, std::strerror(cause));
+  fail(is_out_of_space(cause) ? ExitCode::kOutOfSpace : ExitCode::kIo, "{}: {}: {}", part_.string(), action,
+       std::strerror(cause));
 }
 
 }  // namespace bantam::convert

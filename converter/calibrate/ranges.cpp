@@ -45,8 +45,8 @@ void visit_activations(const Graph& graph, const std::vector<std::string>& names
   std::vector<Sample> samples;
   for (size_t group = 0; group < groups; ++group) {
     const auto first = names.begin() + static_cast<std::ptrdiff_t>(group * most);
-    const std::set<std::string> wanted(first, first + static_cast<std::ptrdiff_t>(
-                                                        std::min(most, names.size() - group * most)));
+    const std::set<std::string> wanted(
+        first, first + static_cast<std::ptrdiff_t>(std::min(most, names.size() - group * most)));
     const Graph open = with_outputs(graph, wanted);
     const FileBytes bytes = build(open, exact, DataSection::In::kScratch);
     // A model's own output has a name of its own.

@@ -285,8 +285,8 @@ std::vector<std::string> RecordReader::split(std::string line) {
       if (!lines_.next(&more)) throw BadRecord{"a quotation mark has no end"};
       bytes += 1 + more.size();
       if (bytes > kMostRecordBytes) {
-        fail(ExitCode::kInvalid, "{}, line {}: a quoted cell is longer than {}; is a quotation mark missing?", name(), line_,
-             readable_bytes(kMostRecordBytes));
+        fail(ExitCode::kInvalid, "{}, line {}: a quoted cell is longer than {}; is a quotation mark missing?", name(),
+             line_, readable_bytes(kMostRecordBytes));
       }
       line = "\n" + more;
       i = 0;

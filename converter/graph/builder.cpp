@@ -24,7 +24,8 @@ Attributes& set_attributes(fb::OpT& op) {
 /// Before it is built: numbers of a configuration that cost no bytes, such as those of layers that share weights, may ask for more.
 [[noreturn]] void fail_too_large(const char* what, uint32_t most) {
   fail(ExitCode::kUnsupported,
-       "the model has more than {} {}, which is what a file may have; has its configuration the number of layers that it "
+       "the model has more than {} {}, which is what a file may have; has its configuration the number of layers that "
+       "it "
        "was trained with?",
        most, what);
 }

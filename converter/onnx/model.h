@@ -119,7 +119,7 @@ struct Model {
   std::filesystem::path path;
   std::vector<std::filesystem::path> data_files;  // of external data
   std::string producer;
-  int64_t opset = 0;  // of the format's own operators
+  int64_t opset = 0;                                                             // of the format's own operators
   std::shared_ptr<MemoryBudget> budget = std::make_shared<MemoryBudget>("", 0);  // of the file and its data
   NodeGraph graph;
   std::vector<Function> functions;

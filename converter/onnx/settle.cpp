@@ -194,7 +194,7 @@ class Settler {
         if (attribute.ref.empty()) continue;
         const auto given = node.attributes.find(attribute.ref);
         const auto otherwise = function.defaults.find(attribute.ref);
-        const Attribute* const stands = given != node.attributes.end()               ? &given->second
+        const Attribute* const stands = given != node.attributes.end()         ? &given->second
                                         : otherwise != function.defaults.end() ? &otherwise->second
                                                                                : nullptr;
         if (stands == nullptr) continue;

@@ -22,8 +22,8 @@ std::string digest_of(std::string_view text) {
 bool is_own_name(const std::string& name) {
   constexpr std::string_view kEnd = ".localhost", kNumbers = "127.";
   const bool below = name.size() > kEnd.size() && name.compare(name.size() - kEnd.size(), kEnd.size(), kEnd) == 0;
-  const bool numbers = name.compare(0, kNumbers.size(), kNumbers) == 0 &&
-                       name.find_first_not_of("0123456789.") == std::string::npos;
+  const bool numbers =
+      name.compare(0, kNumbers.size(), kNumbers) == 0 && name.find_first_not_of("0123456789.") == std::string::npos;
   return name == "localhost" || name == "::1" || below || numbers;
 }
 
@@ -57,13 +57,15 @@ std::optional<Reply> Access::refuse(const RequestHead& head) const {
   if (head.origin && allowed_origin(head).empty()) {
     const size_t scheme = head.origin->find("://");
     const bool own = scheme != std::string::npos && !head.host.empty() && head.origin->substr(scheme + 3) == head.host;
-    if (!own || asks_in_advance) return error_reply(403, "pages of this origin may not ask; --cors names those that may");
+    if (!own || asks_in_advance)
+      return error_reply(403, "pages of this origin may not ask; --cors names those that may");
   }
   if (asks_in_advance) {
     Reply reply;
     reply.code = 204;
-    reply.fields = "Access-Control-Allow-Methods: GET, POST\r\nAccess-Control-Allow-Headers: authorization, content-type\r\n"
-                   "Access-Control-Max-Age: 600\r\n";
+    reply.fields =
+        "Access-Control-Allow-Methods: GET, POST\r\nAccess-Control-Allow-Headers: authorization, content-type\r\n"
+        "Access-Control-Max-Age: 600\r\n";
     return reply;
   }
   if (has_key(head)) return std::nullopt;

@@ -41,21 +41,36 @@ constexpr uint64_t kWake = 0, kListen = 1;        // what epoll calls them; conn
 
 const char* reason_of(int code) {
   switch (code) {
-    case 200: return "OK";
-    case 204: return "No Content";
-    case 400: return "Bad Request";
-    case 401: return "Unauthorized";
-    case 403: return "Forbidden";
-    case 404: return "Not Found";
-    case 405: return "Method Not Allowed";
-    case 413: return "Content Too Large";
-    case 417: return "Expectation Failed";
-    case 429: return "Too Many Requests";
-    case 431: return "Request Header Fields Too Large";
-    case 503: return "Service Unavailable";
-    case 505: return "HTTP Version Not Supported";
-    case 507: return "Insufficient Storage";
-    default: return "Internal Server Error";
+    case 200:
+      return "OK";
+    case 204:
+      return "No Content";
+    case 400:
+      return "Bad Request";
+    case 401:
+      return "Unauthorized";
+    case 403:
+      return "Forbidden";
+    case 404:
+      return "Not Found";
+    case 405:
+      return "Method Not Allowed";
+    case 413:
+      return "Content Too Large";
+    case 417:
+      return "Expectation Failed";
+    case 429:
+      return "Too Many Requests";
+    case 431:
+      return "Request Header Fields Too Large";
+    case 503:
+      return "Service Unavailable";
+    case 505:
+      return "HTTP Version Not Supported";
+    case 507:
+      return "Insufficient Storage";
+    default:
+      return "Internal Server Error";
   }
 }
 
@@ -79,18 +94,18 @@ struct Connection {
   int descriptor;
   uint64_t id;
   State state = State::kReading;
-  uint32_t watched = 0;       // events
+  uint32_t watched = 0;  // events
   RequestReader reader;
-  std::string pending;        // read, not taken: of the requests behind this one
-  bool peer_done = false;     // nothing more comes from the client
-  bool begun = false;         // a request
-  bool closes = false;        // after the reply
+  std::string pending;     // read, not taken: of the requests behind this one
+  bool peer_done = false;  // nothing more comes from the client
+  bool begun = false;      // a request
+  bool closes = false;     // after the reply
   Target target;
-  std::string method, path;   // for the log
+  std::string method, path;  // for the log
   Clock::time_point begin, deadline;
   std::shared_ptr<std::atomic<bool>> abandoned;
-  uint64_t held = 0;          // bytes of the request and its reply, counted in State::held
-  int code = 0;               // of the reply; 0: there is none
+  uint64_t held = 0;               // bytes of the request and its reply, counted in State::held
+  int code = 0;                    // of the reply; 0: there is none
   std::array<std::string, 2> out;  // head and body of the reply
   size_t written = 0;
 };
@@ -155,7 +170,8 @@ struct HttpServer::State {
 };
 
 void HttpServer::State::watch(Connection& connection) {
-  const bool reads = connection.state == Connection::State::kReading || connection.state == Connection::State::kDraining;
+  const bool reads =
+      connection.state == Connection::State::kReading || connection.state == Connection::State::kDraining;
   uint32_t wanted = 0;
   if (!connection.peer_done) wanted |= EPOLLRDHUP;
   if (reads && !connection.peer_done) wanted |= EPOLLIN;
@@ -214,8 +230,8 @@ void HttpServer::State::count(Connection& connection) noexcept {
   try {
     metrics.count_reply(connection.target.name.empty() ? "other" : connection.target.name, code, seconds);
     if (!options.log) return;
-    std::fprintf(stderr, "%s %s %d %.1f ms\n", printable(connection.method).c_str(),
-                 printable(connection.path).c_str(), code, seconds * 1000);
+    std::fprintf(stderr, "%s %s %d %.1f ms\n", printable(connection.method).c_str(), printable(connection.path).c_str(),
+                 code, seconds * 1000);
   } catch (const std::exception&) {  // without memory: it is not counted
   }
 }
@@ -383,7 +399,8 @@ void HttpServer::State::send(Connection& connection, Reply reply) {
   std::string& head = connection.out[0];
   head = "HTTP/1.1 " + std::to_string(reply.code) + " " + reason_of(reply.code) + "\r\n";
   if (reply.code != 204) {
-    head += std::string("Content-Type: ") + reply.type + "\r\nContent-Length: " + std::to_string(reply.body.size()) + "\r\n";
+    head += std::string("Content-Type: ") + reply.type + "\r\nContent-Length: " + std::to_string(reply.body.size()) +
+            "\r\n";
   }
   head += reply.fields;
   if (reply.retry_after != 0) head += "Retry-After: " + std::to_string(reply.retry_after) + "\r\n";

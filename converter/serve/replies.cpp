@@ -21,9 +21,8 @@ Reply json_reply(const OrderedJson& object) {
 
 Reply error_reply(int code, std::string_view message) {
   OrderedJson object;
-  const std::string shown = message.size() <= kMostMessage
-                                ? std::string(message)
-                                : std::string(message.substr(0, kMostMessage)) + " ...";
+  const std::string shown =
+      message.size() <= kMostMessage ? std::string(message) : std::string(message.substr(0, kMostMessage)) + " ...";
   object["error"] = {
       {"message", shown}, {"type", code < 500 ? "invalid_request_error" : "server_error"}, {"code", code}};
   Reply reply = json_reply(object);
@@ -45,7 +44,8 @@ Reply no_memory_reply() {
   Reply reply;
   reply.code = 507;
   reply.body =
-      "{\"error\":{\"message\":\"the server is out of memory; send less text at a time\",\"type\":\"server_error\",\"code\":507}}\n";
+      "{\"error\":{\"message\":\"the server is out of memory; send less text at a "
+      "time\",\"type\":\"server_error\",\"code\":507}}\n";
   return reply;
 }
 

@@ -174,7 +174,8 @@ void RequestReader::read_target(std::string_view target) {
       const int high = i + 2 < target.size() ? hex_digit(target[i + 1]) : -1;
       const int low = high < 0 ? -1 : hex_digit(target[i + 2]);
       const int byte = low < 0 ? 0 : high * 16 + low;
-      if (byte < 0x20 || byte == 0x7F) return refuse(400, "the path holds % without two digits, or a control character");
+      if (byte < 0x20 || byte == 0x7F)
+        return refuse(400, "the path holds % without two digits, or a control character");
       c = static_cast<char>(byte);
       i += 2;
     }
@@ -201,7 +202,8 @@ void RequestReader::read_field(std::string_view line) {
     if (!absolute_) head_.host = value;
   } else if (is("Content-Length")) {
     ++lengths_;
-    bad_length_ = value.empty() || value.size() > kMostLengthDigits || !std::all_of(value.begin(), value.end(), is_digit);
+    bad_length_ =
+        value.empty() || value.size() > kMostLengthDigits || !std::all_of(value.begin(), value.end(), is_digit);
     uint64_t length = 0;
     for (const char c : value) length = bad_length_ ? 0 : length * 10 + static_cast<uint64_t>(c - '0');
     head_.length = length;

@@ -15,8 +15,8 @@ struct RequestHead {
   std::string path;  // without what stands behind '?', %XX decoded
   std::string host;  // of an absolute target, else of Host, as it was sent; "": none was
   std::optional<std::string> origin, authorization;
-  bool keeps_open = true;         // the connection
-  bool waits_to_send = false;     // "Expect: 100-continue"
+  bool keeps_open = true;      // the connection
+  bool waits_to_send = false;  // "Expect: 100-continue"
   bool chunked = false;
   std::optional<uint64_t> length;  // of the body, where that is said
 };

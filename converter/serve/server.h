@@ -19,10 +19,10 @@ struct ServerOptions {
   std::string unix_path;  // instead of host and port
   uint32_t timeout = 30;  // seconds that a request may take to come in, and to wait
   size_t max_body = size_t{1} << 20;
-  uint32_t connections = 4096;  // open at a time; more are closed at once
+  uint32_t connections = 4096;              // open at a time; more are closed at once
   uint64_t most_held = uint64_t{64} << 20;  // bytes of requests that are read or wait, and of replies that are not read
   AccessOptions access;
-  bool log = false;             // a line a reply on standard error
+  bool log = false;  // a line a reply on standard error
   WorkerOptions worker;
 };
 

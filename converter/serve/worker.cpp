@@ -167,7 +167,8 @@ std::vector<Job*> Worker::next_texts(std::list<Job>* jobs, std::vector<Input>* i
     const size_t second = job.second == nullptr ? 0 : job.second->size();
     for (size_t i = job.next; !job.ended && i < job.texts.size(); ++i) {
       const size_t own = job.texts[i].size() + second;
-      if (!of.empty() && (engine_.is_full(static_cast<uint32_t>(of.size()), rows) || bytes + own > kMostBytes)) return of;
+      if (!of.empty() && (engine_.is_full(static_cast<uint32_t>(of.size()), rows) || bytes + own > kMostBytes))
+        return of;
       rows += likely_rows(own);
       bytes += own;
       inputs->push_back({std::move(job.texts[i]), {}});

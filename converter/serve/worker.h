@@ -51,8 +51,8 @@ struct Job {
 
   size_t queued() const { return work != nullptr ? room : texts.size(); }
 
-  size_t next = 0;    // text to be answered
-  std::string body;   // of the answers before it
+  size_t next = 0;     // text to be answered
+  std::string body;    // of the answers before it
   bool ended = false;  // `done` has been called
 };
 
@@ -104,7 +104,7 @@ class Worker {
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   std::list<Job> jobs_;  // moved without memory
-  size_t waiting_ = 0;  // texts of jobs_
+  size_t waiting_ = 0;   // texts of jobs_
   bool stops_ = false;
   std::thread thread_;
 };

@@ -9,8 +9,8 @@
 #include <string_view>
 #include <utility>
 
-#include "base/memory_budget.h"
 #include "base/fail.h"
+#include "base/memory_budget.h"
 #include "base/size.h"
 
 namespace bantam::convert {

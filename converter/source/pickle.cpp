@@ -7,8 +7,8 @@
 #include <iterator>
 #include <unordered_map>
 
-#include "base/memory_budget.h"
 #include "base/error.h"
+#include "base/memory_budget.h"
 
 namespace bantam::convert {
 namespace {
@@ -436,7 +436,7 @@ class Machine {
 }  // namespace
 
 std::map<std::string, PickledTensor> read_state_dict(std::string_view pickle, const std::string& where,
-                                                    uint64_t source) {
+                                                     uint64_t source) {
   return Machine(pickle, where, source).run();
 }
 

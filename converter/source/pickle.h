@@ -25,7 +25,8 @@ struct PickledTensor {
 /// The tensors of a pickled dict by name. `where` is what messages call the pickle. Throws Error: kInvalid for what is no
 /// such pickle, kUnsupported for one that calls or holds anything else, or whose values exceed the MemoryBudget of the file that it is of,
 /// of `source` bytes. Time is linear in its size.
-std::map<std::string, PickledTensor> read_state_dict(std::string_view pickle, const std::string& where, uint64_t source);
+std::map<std::string, PickledTensor> read_state_dict(std::string_view pickle, const std::string& where,
+                                                     uint64_t source);
 
 /// Bytes of an element of a PickledTensor's dtype.
 uint32_t element_bytes(const std::string& dtype);

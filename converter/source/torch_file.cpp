@@ -6,8 +6,8 @@
 #include <limits>
 #include <utility>
 
-#include "base/memory_budget.h"
 #include "base/error.h"
+#include "base/memory_budget.h"
 #include "base/size.h"
 
 namespace bantam::convert {

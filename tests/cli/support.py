@@ -56,8 +56,8 @@ print(os.waitstatus_to_exitcode(status), usage.ru_maxrss * 1024)
 
 
 def measured(*arguments):
-    """Runs the command without input: its exit code, its message, and the bytes of memory that it held at most. (A process counts those
-    of who started it, too: a small one does.)"""
+    """Runs the command without input: its exit code, its message, and the bytes of memory that it held at most. (A
+    process counts those of who started it, too: a small one does.)"""
     done = subprocess.run(
         [sys.executable, "-S", "-c", MEASURE, COMMAND, *map(str, arguments)],
         stdout=subprocess.PIPE,

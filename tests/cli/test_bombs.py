@@ -1,5 +1,5 @@
-"""Sources that are small and would become large: memory stays in proportion to their bytes (SECURITY.md), and what is refused is
-refused with a cause."""
+"""Sources that are small and would become large: memory stays in proportion to their bytes (SECURITY.md), and what is
+refused is refused with a cause."""
 
 import json
 import os
@@ -140,7 +140,8 @@ class Graphs(Bombs):
         true = tensor("c0", [], 9, b"\1")
         nodes = [node("Identity", [f"c{k}"], [f"c{k + 1}"]) for k in range(1500)]
         branch = graph([], (), (), [field(1, "input_ids")])
-        either = b"".join(field(5, field(1, name) + field(6, branch) + field(20, 5)) for name in ("then_branch", "else_branch"))
+        names = ("then_branch", "else_branch")
+        either = b"".join(field(5, field(1, name) + field(6, branch) + field(20, 5)) for name in names)
         nodes += [node("If", ["c1500"], [f"b{k}"], either) for k in range(1500)]
         self.onnx(onnx(graph(nodes, [true], IDS, [port("b0", 1, ["b", "s"])])), 5, "none of its outputs")
 

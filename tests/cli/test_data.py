@@ -312,7 +312,7 @@ class Strangers(Data):
             self.fails(4, *command, model("voice"), *options, says=[name, "line", "longer than"])
         path = self.write("two.jsonl", b"a" * (17 << 20) + b'\n{"text": "play jazz"}\n')  # goes on behind it
         self.assertIn(b"PlayMusic", bantam("run", model("voice"), "--file", path).stdout)
-        quoted = self.write("quoted.csv", b'text\n"' + b"a\n" * (9 << 20))
+        quoted = self.write("quoted.csv", b'text\n"' + b"a\n" * ((8 << 20) + 8))
         self.fails(4, "run", model("voice"), "--file", quoted, says=["quoted cell", "longer than"])
 
     def test_a_file_that_is_none_is_not_read(self):

@@ -244,7 +244,8 @@ class Limits(Serving):
         self.assertTrue(back.startswith(b"HTTP/1.1 413 "), back)  # before the body comes
         self.assertIn(b"--max-body", back)
         chunks = b"400\r\n" + b"a" * 1024 + b"\r\n"
-        request = b"POST /run HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n" + chunks * 3 + b"0\r\n\r\n"
+        head = b"POST /run HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n"
+        request = head + chunks * 3 + b"0\r\n\r\n"
         self.assertTrue(self.raw(request).startswith(b"HTTP/1.1 413 "))
         body = b'{"text": "play jazz"}'
         pieces = b"".join(b"%x\r\n%s\r\n" % (1, body[i : i + 1]) for i in range(len(body))) + b"0\r\n\r\n"
@@ -322,7 +323,10 @@ class Limits(Serving):
             "value": (b"GET /health HTTP/1.1\r\nX: ", b"a"),
             "fields": (b"GET /health HTTP/1.1\r\n", b"a: b\r\n"),
             "body": (b"POST /run HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n\r\n", b"a"),
-            "chunks": (b"POST /run HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n", b"1\r\na\r\n"),
+            "chunks": (
+                b"POST /run HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n",
+                b"1\r\na\r\n",
+            ),
             "nothing": (b"", b""),
         }
         open_ = {}
@@ -352,7 +356,8 @@ class Limits(Serving):
                     del open_[name]
             time.sleep(0.2)
         self.assertEqual(list(open_), [])
-        left = 0  # the system has taken some of the reply; the server does not keep the rest for who reads it byte by byte
+        # The system has taken some of the reply; the server does not keep the rest for who reads it byte by byte.
+        left = 0
         reader.settimeout(10)
         while data := reader.recv(65536):
             left += len(data)
@@ -512,9 +517,11 @@ class Strangers(Serving):
         last = b"GET /health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
         back = self.raw(get * 3 + post + get + post + last)
         self.assertEqual(back.count(b"HTTP/1.1 200 OK\r\n"), 7)
-        self.assertEqual(back.count(b"PlayMusic"), 2 * self.ok("run", model("voice"), "play jazz", "--json").count(b"PlayMusic"))
+        alone = self.ok("run", model("voice"), "play jazz", "--json")
+        self.assertEqual(back.count(alone), 2)
         with socket.create_connection(("127.0.0.1", self.port), timeout=20) as connection:
-            connection.sendall(b"POST /run HTTP/1.1\r\nHost: localhost\r\nExpect: 100-continue\r\nContent-Length: 21\r\n\r\n")
+            head = b"POST /run HTTP/1.1\r\nHost: localhost\r\nContent-Length: 21\r\n"
+            connection.sendall(head + b"Expect: 100-continue\r\n\r\n")
             self.assertEqual(connection.recv(100), b"HTTP/1.1 100 Continue\r\n\r\n")
             connection.sendall(body)
             connection.shutdown(socket.SHUT_WR)  # who has asked may still read

@@ -50,8 +50,8 @@ TEST(Request, IsReadInPiecesOfAnySize) {
     EXPECT_TRUE(reader.head().keeps_open);
     EXPECT_EQ(reader.body(), "12345");
     EXPECT_EQ(rest, "GET");
-    reader = read_all(post("Transfer-Encoding: Chunked\r\n", "3;a=b\r\nabc\r\nA\r\n0123456789\r\n0\r\nX: y\r\n\r\nGET"), piece,
-                      &rest);
+    reader = read_all(post("Transfer-Encoding: Chunked\r\n", "3;a=b\r\nabc\r\nA\r\n0123456789\r\n0\r\nX: y\r\n\r\nGET"),
+                      piece, &rest);
     ASSERT_EQ(reader.state(), State::kDone) << reader.why();
     EXPECT_EQ(reader.body(), "abc0123456789");
     EXPECT_EQ(rest, "GET");
@@ -102,7 +102,9 @@ TEST(Request, ThatTwoCouldReadInTwoWaysIsRefused) {
       {post("Content-Length: 9999999999999999999\r\n"), 400},
       {post(chunked + "Content-Length: 2\r\n"), 400},
       {post("Transfer-Encoding: gzip, chunked\r\n"), 400},
-      {post("Transfer-Encoding: \x0b" "chunked\r\n"), 400},
+      {post("Transfer-Encoding: \x0b"
+            "chunked\r\n"),
+       400},
       {post(chunked + chunked), 400},
       {post("no colon\r\n"), 400},
       {post(": x\r\n"), 400},
@@ -158,7 +160,8 @@ int refused(const Access& access, const std::string& fields, const std::string& 
 
 TEST(Access, OfAMachinesOwnAddressIsUnderItsOwnNames) {
   const Access local({{}, {}, {"box.example"}}, true), open({}, false);
-  for (const char* host : {"localhost", "LocalHost:80", "127.0.0.1:8080", "127.1.2.3", "[::1]:80", "a.localhost", "box.example"}) {
+  for (const char* host :
+       {"localhost", "LocalHost:80", "127.0.0.1:8080", "127.1.2.3", "[::1]:80", "a.localhost", "box.example"}) {
     EXPECT_EQ(refused(local, std::string("Host: ") + host + "\r\n"), 0) << host;
   }
   for (const char* host : {"evil.example", "127.0.0.1.evil.example", "localhost.evil", "", "10.0.0.1", "[::2]"}) {
