@@ -89,8 +89,7 @@ void run_verify(const VerifyArguments& given) {
 }  // namespace
 
 void add_verify(Program& program) {
-  Command& command =
-      program.add_command("verify", "Check a file: structure, checksums, weights, scales, and its signature");
+  Command& command = program.add_command("verify", "Check a file: structure, checksums, weights, signature");
   command.group(kExamineGroup);
   auto given = std::make_shared<VerifyArguments>();
   command.add_option("FILE", given->path, "A .bantam file").required().value("FILE.bantam");

@@ -2,7 +2,7 @@
 #ifndef BANTAM_MODEL_LIMITS_H_
 #define BANTAM_MODEL_LIMITS_H_
 
-#include <cstdint>
+#include <stdint.h>
 
 namespace bantam {
 

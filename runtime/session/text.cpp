@@ -120,6 +120,7 @@ Status Session::add(Text first, Text second, const EncodeOptions& options) {
                    });
 }
 
+#if !defined(BANTAM_FIRMWARE)
 Status Session::add(const TextTokens& first, const TextTokens* second, const EncodeOptions& options) {
   SessionState& s = state(this);
   return add_texts(s, options, second != nullptr,
@@ -128,6 +129,7 @@ Status Session::add(const TextTokens& first, const TextTokens* second, const Enc
                      return text::cut_window(tables, first, second, limited, buffer, result);
                    });
 }
+#endif
 
 Status Session::add_labelled(Text text, const Text* labels, uint32_t count, const EncodeOptions& options) {
   if constexpr (!linked::kFind) {

@@ -72,6 +72,7 @@ struct TextsAsTheyAre {
   const Text* texts;
   void encode(uint32_t which, TokenSink* sink) const { encode_text(tables, texts[which], sink); }
 };
+#if !defined(BANTAM_FIRMWARE)
 struct TextsInTokens {
   const TextTokens* texts;
   void encode(uint32_t which, TokenSink* sink) const {
@@ -84,6 +85,7 @@ struct TextsInTokens {
     sink->count = text.count;
   }
 };
+#endif
 
 /// Writes the template's tokens, and those of the texts that lie in the window, from out[0] on.
 /// `counts`, if given, receives the number of tokens of each text in full.
@@ -242,6 +244,7 @@ Status encode(const Tables& tables, Text first, Text second, const EncodeOptions
   return encode_texts(tables, TextsAsTheyAre{tables, texts}, second.data != nullptr, options, out, result);
 }
 
+#if !defined(BANTAM_FIRMWARE)
 Status cut_window(const Tables& tables, const TextTokens& first, const TextTokens* second, const EncodeOptions& options,
                   const TokenBuffer& out, EncodeResult* result) {
   *result = EncodeResult{};
@@ -252,5 +255,6 @@ Status cut_window(const Tables& tables, const TextTokens& first, const TextToken
   }
   return encode_texts(tables, TextsInTokens{texts}, second != nullptr, options, out, result);
 }
+#endif
 
 }  // namespace bantam::text

@@ -299,7 +299,8 @@ Status MetaspaceSplitter::verify(Check& check) {
   if (split == nullptr) return Status::kOk;
 #if BANTAM_IF_LINKED(SplitPasses)
   if constexpr (linked::kSplitPasses) {
-    if (reinterpret_cast<const SplitHeader*>(check.data + split->offset())->version != kSplitVersion) return Status::kOk;
+    if (reinterpret_cast<const SplitHeader*>(check.data + split->offset())->version != kSplitVersion)
+      return Status::kOk;
     return check.fail("the table of the split before metaspace does not say whether others follow");
   }
 #endif

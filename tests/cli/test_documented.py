@@ -106,6 +106,8 @@ CHANGED = {
     ),
 }
 APPS = (pathlib.Path(COMMAND).resolve().parent / "bantam-app").exists()
+with tempfile.TemporaryDirectory() as keys:
+    SIGNS = bantam("sign", "--new-keys", pathlib.Path(keys) / "k").returncode == 0
 LONG = os.environ.get("BANTAM_EXHAUSTIVE", "") != ""
 
 
@@ -155,6 +157,10 @@ class DocumentedCommands(CommandTest):
         lines = [{"text": text, "intent": "PlayMusic"} for text in spoken]
         for name in ("test.jsonl", "data.jsonl", "dev.jsonl", "train.jsonl", "valid.jsonl"):
             (folder / name).write_text("".join(json.dumps(line) + "\n" for line in lines))
+        if where.startswith("bantam verify") and SIGNS:
+            self.assertEqual(bantam("sign", "--new-keys", folder / "release").returncode, 0)
+            signed = bantam("sign", folder / "voice.bantam", "--key", folder / "release.key")
+            self.assertEqual(signed.returncode, 0, signed.stderr)
         if where.startswith("images.md"):
             (folder / "paths.txt").write_text("cat.jpg\ndog.png\n")
             labels = json.loads((DIRECTORIES["vit-base"] / "config.json").read_text())["id2label"]
@@ -179,6 +185,8 @@ class DocumentedCommands(CommandTest):
         reason = documented.reason_to_skip(command)
         if reason:
             return reason
+        if not SIGNS and ("bantam sign" in command or "--key" in command):
+            return "this build has no libsodium"
         if not APPS and ("bantam bundle" in command or "./" in command):
             return "this build makes no apps"
         for name, directory in DIRECTORIES.items():

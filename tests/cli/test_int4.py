@@ -17,7 +17,7 @@ class Int4(CommandTest):
     def test_says_what_goes_together(self):
         self.refuses(2, "--weights", "int4", "--group", "12", says=["--group 12", "multiple of 8", "32"])
         self.refuses(2, "--weights", "int4", "--group", "0", says=["--group"])
-        self.refuses(2, "--weights", "int4", "--group", "4294967288", says=["--group 4294967288", "up to 16777216"])
+        self.refuses(2, "--weights", "int4", "--group", "4294967288", says=["--group", "between 8 and 1024"])
         self.refuses(2, "--group", "16", says=["--group", "--weights int4"])
         self.refuses(2, "--weights", "f16", "--rounding", "gptq", says=["--rounding gptq", "int8 and int4"])
         self.refuses(2, "--weights", "int4", "--calibrate", VOICE / "commands.txt", says=["--rounding gptq"])

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <fstream>
 
@@ -236,7 +237,11 @@ TEST(SmallVerify, WantsTheMapOfCodePointsAndWordsThatFit) {
   stored = std::make_unique<fb::Blob>(map.offset(), both.image().data_size(), 0, 0);
   both.image().repack(t);
   EXPECT_EQ(both.verify(), Status::kCorrupt);
-  stored = nullptr;
+  stored = nullptr;  // named, and without data
+  both.image().repack(t);
+  EXPECT_EQ(both.verify(), Status::kCorrupt);
+  t.blobs.erase(std::find_if(t.blobs.begin(), t.blobs.end(),
+                             [](const auto& blob) { return blob->name == fb::BlobName::char_map; }));
   both.image().repack(t);
   EXPECT_EQ(both.verify(), Status::kUnsupported);
   t.normalizers[0]->lowercase = false;

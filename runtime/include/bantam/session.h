@@ -201,7 +201,7 @@ class Session {
   /// take no more texts than max_sequences.
   Status add(Text first, Text second, const EncodeOptions& options);
   /// The same of texts whose tokens are known, without reading them again: windows of long texts (EncodeOptions::skip), of which add()
-  /// of the text would encode all each time. `second` null: no pair. O(tokens that are added).
+  /// of the text would encode all each time. `second` null: no pair. Firmware has none. O(tokens that are added).
   Status add(const TextTokens& first, const TextTokens* second, const EncodeOptions& options);
   Status encode();
   Status run();
