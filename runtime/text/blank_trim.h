@@ -10,6 +10,8 @@
 
 namespace bantam::text {
 
+#if BANTAM_IF_LINKED(TrimmedBlanks) || BANTAM_IF_LINKED(token_model_bpe) || BANTAM_IF_LINKED(token_model_unigram) || \
+    BANTAM_IF_LINKED(normalizer_any)
 inline bool trims_blanks(const Tables& tables) { return linked::kTrimmedBlanks && tables.trim_blanks; }
 
 /// Whether the code point counts as a blank: white space, or the letter that stands for a blank among bytes.
@@ -36,9 +38,11 @@ void trim(const Tables& tables, const EdgeBlanks& blanks, const TokenSink& sink,
 
 /// The same for an added token that took the bytes *where: all white space counts, what lstrip and rstrip took as well.
 void trim_added(const Tables& tables, const TokenSink& sink, Offset* where);
+#endif
 
 /// Emits a token of the model's, which lies at `where`.
-inline void emit_known(const Tables& tables, uint32_t id, Offset where, TokenSink* sink) {
+inline void emit_known([[maybe_unused]] const Tables& tables, uint32_t id, Offset where, TokenSink* sink) {
+#if BANTAM_IF_LINKED(TrimmedBlanks)
   if constexpr (linked::kTrimmedBlanks) {
     const uint32_t* begin = tables.lexicon.begin;
     EdgeBlanks blanks;
@@ -47,6 +51,7 @@ inline void emit_known(const Tables& tables, uint32_t id, Offset where, TokenSin
       trim(tables, blanks, *sink, &where);
     }
   }
+#endif
   sink->emit(id, where.begin, where.end);
 }
 

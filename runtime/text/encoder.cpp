@@ -9,9 +9,9 @@ namespace {
 
 void emit_added(const Tables& tables, const AddedMatch& match, TokenSink* sink) {
   Offset where = {match.begin, match.end};
-  if constexpr (linked::kTrimmedBlanks) {
-    if (tables.trim_blanks) trim_added(tables, *sink, &where);
-  }
+#if BANTAM_IF_LINKED(TrimmedBlanks)
+  if (linked::kTrimmedBlanks && tables.trim_blanks) trim_added(tables, *sink, &where);
+#endif
   sink->emit(match.token->id(), where.begin, where.end);
 }
 

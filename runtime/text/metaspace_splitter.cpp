@@ -236,7 +236,7 @@ uint32_t encode_gathered_unigram(const Tables& tables, const uint8_t* text, Word
 #endif
 
 /// Words that begin at text[at), until they may be read in place again. Returns where that is.
-uint32_t encode_gathered(const Tables& tables, const uint8_t* text, Words words, uint32_t at, uint32_t end,
+uint32_t encode_gathered(const Tables& tables, const uint8_t* text, const Words& words, uint32_t at, uint32_t end,
                          TokenSink* sink) {
 #if BANTAM_IF_LINKED(token_model_bpe)
   if (is_bpe(tables)) return encode_gathered_bpe(tables, text, words, at, end, sink);

@@ -16,6 +16,7 @@ namespace bantam::text {
 
 /// Where the code points of a word came from. Two ways: noted down, or found by normalising the word again, in firmware;
 /// or not at all.
+#if !defined(BANTAM_FIRMWARE) || BANTAM_IF_LINKED(splitter_pattern) || BANTAM_IF_LINKED(splitter_metaspace)
 class CharRanges {
  public:
   explicit CharRanges(const NormalStream& /*text*/) {}
@@ -32,6 +33,7 @@ class CharRanges {
   uint32_t begin_[kMaxWordChars];
   uint32_t end_[kMaxWordChars];
 };
+#endif
 
 class CharReplay {
  public:
@@ -112,7 +114,11 @@ class Word {
   uint8_t bytes_[4 * kMaxWordChars + 1];
 };
 
-using BertRanges = Choose<!linked::kOffsets, NoRanges, Choose<kSmall, CharReplay, CharRanges>>;
+#if defined(BANTAM_FIRMWARE)
+using BertRanges = Choose<linked::kOffsets, CharReplay, NoRanges>;
+#else
+using BertRanges = Choose<linked::kOffsets, CharRanges, NoRanges>;
+#endif
 
 /// A word as BERT's splitter cuts it.
 class WordBuffer : public Word<BertRanges> {
