@@ -12,8 +12,6 @@ namespace bantam::text {
 
 #if BANTAM_IF_LINKED(TrimmedBlanks) || BANTAM_IF_LINKED(token_model_bpe) || BANTAM_IF_LINKED(token_model_unigram) || \
     BANTAM_IF_LINKED(normalizer_any)
-inline bool trims_blanks(const Tables& tables) { return linked::kTrimmedBlanks && tables.trim_blanks; }
-
 /// Whether the code point counts as a blank: white space, or the letter that stands for a blank among bytes.
 bool is_trimmed(uint32_t code);
 

@@ -17,13 +17,15 @@ Status check_byte_tokens(Check& check);
 /// Emits the unknown bytes[0, size), which lie at `where`. Where the token of a byte is the unknown token, all of them are unknown.
 /// `blanks`: what offsets of the unknown token leave out.
 inline void emit_unknown(const Tables& tables, const uint8_t* bytes, uint32_t size, Offset where,
-                         const EdgeBlanks& blanks, TokenSink* sink) {
+                         [[maybe_unused]] const EdgeBlanks& blanks, TokenSink* sink) {
   const uint32_t* of_byte = tables.of_byte;
   const auto unknown = static_cast<uint32_t>(tables.unknown_id);
   bool has_tokens = of_byte != nullptr;
   for (uint32_t i = 0; i < size && has_tokens; ++i) has_tokens = of_byte[bytes[i]] != unknown;
   if (!has_tokens) {
-    if (trims_blanks(tables)) trim(tables, blanks, *sink, &where);
+    if constexpr (linked::kTrimmedBlanks) {
+      if (tables.trim_blanks) trim(tables, blanks, *sink, &where);
+    }
     return sink->emit(unknown, where.begin, where.end);
   }
   for (uint32_t i = 0; i < size; ++i) sink->emit(of_byte[bytes[i]], where.begin, where.end);

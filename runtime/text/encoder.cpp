@@ -7,7 +7,7 @@
 namespace bantam::text {
 namespace {
 
-void emit_added(const Tables& tables, const AddedMatch& match, TokenSink* sink) {
+void emit_added([[maybe_unused]] const Tables& tables, const AddedMatch& match, TokenSink* sink) {
   Offset where = {match.begin, match.end};
 #if BANTAM_IF_LINKED(TrimmedBlanks)
   if (linked::kTrimmedBlanks && tables.trim_blanks) trim_added(tables, *sink, &where);

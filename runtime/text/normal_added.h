@@ -129,11 +129,13 @@ void encode_with_added(const Tables& tables, Stream stream, Words* words, TokenS
           words->flush(last_floor, begin, false);
           // Blanks that all belong to the token before are none of this one's.
           if (begin < floor) {
-            if (trims_blanks(tables)) {
+            if constexpr (linked::kTrimmedBlanks) {
               const uint64_t skipped = begin < index ? 0 : begin - index;
               const uint64_t after = begin < quiet_until ? floor - quiet_until : floor - begin;
               const uint64_t before = begin < index ? index - begin : 0;
-              trim_match(tables, c, stream, match.chars, skipped, before, after, *sink, &where);
+              if (tables.trim_blanks) {
+                trim_match(tables, c, stream, match.chars, skipped, before, after, *sink, &where);
+              }
             }
             sink->emit(token.id(), where.begin, where.end);
           }

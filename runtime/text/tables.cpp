@@ -80,7 +80,7 @@ Tables::Tables(const fb::Tokenizer& tokenizer, const uint8_t* data)
     prefix_blank = tokenizer.splitters()->Get(0)->prefix_blank();
   }
 #endif
-  constexpr bool kUnigram = linked::token_model(static_cast<uint32_t>(fb::TokenModelKind::unigram));
+  [[maybe_unused]] constexpr bool kUnigram = linked::token_model(static_cast<uint32_t>(fb::TokenModelKind::unigram));
   if constexpr (kByteTokens) {
     const fb::Blob* bytes = find_blob(tokenizer, fb::BlobName::byte_tokens);
     of_byte = bytes == nullptr ? nullptr : reinterpret_cast<const uint32_t*>(data + bytes->offset());

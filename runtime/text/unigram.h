@@ -51,7 +51,9 @@ struct Unigram {
         emit_known(tables, here.ids[i], where, sink);
       } else {
         EdgeBlanks blanks;
-        if (trims_blanks(tables)) blanks.add_token(tables, bytes + at, end - at);
+        if constexpr (linked::kTrimmedBlanks) {
+          if (tables.trim_blanks) blanks.add_token(tables, bytes + at, end - at);
+        }
         emit_unknown(tables, bytes + at, end - at, where, blanks, sink);
       }
       at = end;

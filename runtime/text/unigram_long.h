@@ -138,7 +138,9 @@ class LongWord {
     }
     is_unknown_ = true;
     unknown_.end = c.end;
-    if (trims_blanks(tables_)) unknown_blanks_.add_token(tables_, bytes, got);
+    if constexpr (linked::kTrimmedBlanks) {
+      if (tables_.trim_blanks) unknown_blanks_.add_token(tables_, bytes, got);
+    }
     if (tables_.of_byte != nullptr) emit_unknown(tables_, bytes, got, unknown_, unknown_blanks_, sink_);
   }
 

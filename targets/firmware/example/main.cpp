@@ -29,12 +29,8 @@ constexpr bantam::firmware::Sink kUart = {write, nullptr};
   bantam::Model model;
   bantam::Fault fault;
   const auto size = static_cast<size_t>(bantam_model_end - bantam_model);
-  if (board_accepts_model(bantam_model, size) == 0) {
-    constexpr char kRefused[] = "error\tmodel\trefused by the board\n";
-    board_write(kRefused, sizeof(kRefused) - 1);
-    return false;
-  }
-  bantam::Status status = bantam::Model::open(bantam_model, size, &model, &fault);
+  bantam::Status status = bantam::Status::kUnavailable;
+  if (board_accepts_model(bantam_model, size) != 0) status = bantam::Model::open(bantam_model, size, &model, &fault);
   if (status != bantam::Status::kOk) {
     bantam::firmware::report(kUart, "model", status, fault);
     return false;
