@@ -9,7 +9,6 @@
 namespace bantam::serve {
 namespace {
 
-using convert::Error;
 using convert::ExitCode;
 using convert::fail;
 using convert::Input;
