@@ -30,7 +30,7 @@ const std::map<std::string, Form> kForms = {
 
 class Writer {
  public:
-  explicit Writer(const Node& node) : node_(node) {}
+  Writer(const Node& node, MemoryBudget& budget) : node_(node), budget_(budget) {}
 
   /// The name of what a node gives, whose attributes may be those of the operator as a whole.
   std::string add(const char* op, std::vector<std::string> inputs, std::map<std::string, Attribute> attributes = {}) {
@@ -41,6 +41,7 @@ class Writer {
     made.inputs = std::move(inputs);
     made.outputs = {fmt::format("{}#{}", node_.output(0), nodes_.size())};
     made.attributes = std::move(attributes);
+    budget_.take(bytes_of(made), "the nodes that its operators on integers stand for");
     nodes_.push_back(std::move(made));
     return nodes_.back().outputs[0];
   }
@@ -68,13 +69,14 @@ class Writer {
 
  private:
   const Node& node_;
+  MemoryBudget& budget_;
   std::vector<Node> nodes_;
 };
 
 }  // namespace
 
-std::vector<Node> without_integers(const Node& node) {
-  Writer writer(node);
+std::vector<Node> without_integers(const Node& node, MemoryBudget& budget) {
+  Writer writer(node, budget);
   if (node.op == "QLinearConcat" && node.domain == "com.microsoft") {
     std::vector<std::string> parts;
     for (size_t i = 2; i + 2 < node.inputs.size(); i += 3) {

@@ -60,7 +60,7 @@ class Settler {
                          node.shown()));
       }
     }
-    std::vector<Node> parts = without_integers(node);
+    std::vector<Node> parts = without_integers(node, *model_.budget);
     if (parts.empty()) return put(std::move(node));
     for (Node& part : parts) put(std::move(part));
   }

@@ -115,6 +115,11 @@ class Graphs(Bombs):
         calls = [node("F", ["input_ids"], ["n" * 500_000], domain="d")]
         self.onnx(onnx(graph(calls, (), IDS, LOGITS), [function("F", ["x"], ["y"], nodes)]), 5, "more memory")
 
+    def test_an_operator_on_integers_with_a_long_name_stands_for_many_nodes(self):
+        inputs = ["s", "z"] + ["input_ids", "s", "z"] * 3000
+        joined = node("QLinearConcat", inputs, ["n" * 500_000], domain="com.microsoft")
+        self.onnx(onnx(graph([joined], (), IDS, LOGITS)), 5, "more memory", "operators on integers")
+
     def test_constants_that_are_made_of_constants(self):
         shape = tensor("shape", [1], 7, struct.pack("<q", 2_000_000))
         nodes = [node("ConstantOfShape", ["shape"], [f"z{k}"]) for k in range(60)]
