@@ -55,7 +55,6 @@ def write(arch, kind, path):
     import gguf
 
     gguf_files = golden("gguf_files")
-    import numpy
     import torch
 
     model = tiny_model(arch)
@@ -76,13 +75,7 @@ def write(arch, kind, path):
             writer.add_tensor(made, rows)
             state[name] = torch.from_numpy(values.copy())
             continue
-        blocks = gguf.quantize(rows, kind)
-        writer.add_tensor(made, blocks, raw_dtype=kind)
-        stood = gguf.dequantize(blocks, kind).reshape(rows.shape)
-        if heads:
-            half = stood.reshape(heads, -1, 2, stood.shape[1])
-            stood = half.swapaxes(1, 2).reshape(stood.shape)
-        state[name] = torch.from_numpy(numpy.ascontiguousarray(stood))
+        state[name] = torch.from_numpy(gguf_files.add_blocks(writer, made, rows, kind, heads))
     gguf_files.finish(writer)
     model.load_state_dict(state, strict=False)
     return model

@@ -76,6 +76,18 @@ def interleaved(rows, heads):
     return rows.reshape(heads, 2, width // 2, -1).swapaxes(1, 2).reshape(rows.shape)
 
 
+def add_blocks(writer, name, rows, kind, heads):
+    """Adds a matrix as blocks of `kind`, of queries and keys as interleaved() lays them. Returns the numbers that are in the file, each
+    row at its own place."""
+    blocks = gguf.quantize(rows, kind)
+    writer.add_tensor(name, blocks, raw_dtype=kind)
+    stood = gguf.dequantize(blocks, kind).reshape(rows.shape)
+    if heads:
+        half = stood.reshape(heads, -1, 2, stood.shape[1])
+        stood = half.swapaxes(1, 2).reshape(stood.shape)
+    return numpy.ascontiguousarray(stood)
+
+
 def first_of(config, *keys, otherwise=None):
     return next((config[key] for key in keys if config.get(key) is not None), otherwise)
 
@@ -282,13 +294,7 @@ def write_blocks(target):
                 writer.add_tensor(made, rows)
                 state[name] = torch.from_numpy(values)
                 continue
-            blocks = gguf.quantize(rows, kind)
-            writer.add_tensor(made, blocks, raw_dtype=kind)
-            stood = gguf.dequantize(blocks, kind).reshape(rows.shape)
-            if heads:
-                half = stood.reshape(heads, -1, 2, stood.shape[1])
-                stood = half.swapaxes(1, 2).reshape(stood.shape)
-            state[name] = torch.from_numpy(numpy.ascontiguousarray(stood))
+            state[name] = torch.from_numpy(add_blocks(writer, made, rows, kind, heads))
         finish(writer)
         model.load_state_dict(state, strict=False)
         for text in TEXTS:

@@ -437,81 +437,75 @@ def next_words(graph, rows, context, width):
     return graph.add("MatMul", rows, graph.some(ROW, VOCABULARY, scale=0.2))
 
 
-@form
-def grouped_attention(seed=31, **attributes):
+def part(graph, rows, heads):
+    return graph.add("MatMul", rows, graph.some(ROW, heads * HEAD, scale=0.5))
+
+
+def answer(graph, rows, context, key, value, width):
+    logits = next_words(graph, rows, context, width)
+    return graph, {"logits": logits, "present.0.key": key, "present.0.value": value}
+
+
+def attended(seed, make_parts, turns=True, **attributes):
+    """A GroupQueryAttention of what make_parts(graph, rows, tables) gives: queries, keys and values. `turns`: it turns them itself."""
     graph = Graph(seed, "input_ids", width=ROW)
     mask = graph.input("attention_mask", TensorProto.INT64)
+    if not turns:
+        graph.input("position_ids", TensorProto.INT64)
     rows, caches = graph.words(), [cache(graph, "key"), cache(graph, "value")]
-    parts = [graph.add("MatMul", rows, graph.some(ROW, heads * HEAD, scale=0.5)) for heads in (HEADS, SHARED, SHARED)]
+    tables = [] if turns else angles(graph)
+    parts = make_parts(graph, rows, tables)
     context, key, value = graph.add(
-        *("GroupQueryAttention", *parts, *caches, *lengths(graph, mask), *angles(graph)),
-        **dict(domain="com.microsoft", outputs=3, num_heads=HEADS, kv_num_heads=SHARED, do_rotary=1, **attributes),
+        *("GroupQueryAttention", *parts, *caches, *lengths(graph, mask), *(angles(graph) if turns else ())),
+        **dict(domain="com.microsoft", outputs=3, num_heads=HEADS, kv_num_heads=SHARED),
+        **(dict(do_rotary=1) if turns else {}),
+        **attributes,
     )
-    logits = next_words(graph, rows, context, HEADS * HEAD)
-    return graph, {"logits": logits, "present.0.key": key, "present.0.value": value}
+    return answer(graph, rows, context, key, value, HEADS * HEAD)
+
+
+def plain_parts(graph, rows, _tables):
+    return [part(graph, rows, heads) for heads in (HEADS, SHARED, SHARED)]
+
+
+@form
+def grouped_attention():
+    return attended(31, plain_parts)
 
 
 @form
 def grouped_attention_in_a_window():
-    return grouped_attention(32, local_window_size=4)
+    return attended(32, plain_parts, local_window_size=4)
 
 
 @form
 def grouped_attention_of_joined_rows():
-    graph = Graph(33, "input_ids", width=ROW)
-    mask = graph.input("attention_mask", TensorProto.INT64)
-    rows, caches = graph.words(), [cache(graph, "key"), cache(graph, "value")]
-    joined = graph.add("MatMul", rows, graph.some(ROW, (HEADS + 2 * SHARED) * HEAD, scale=0.5))
-    context, key, value = graph.add(
-        *("GroupQueryAttention", joined, "", "", *caches, *lengths(graph, mask), *angles(graph)),
-        **dict(domain="com.microsoft", outputs=3, num_heads=HEADS, kv_num_heads=SHARED, do_rotary=1, scale=0.4),
-    )
-    logits = next_words(graph, rows, context, HEADS * HEAD)
-    return graph, {"logits": logits, "present.0.key": key, "present.0.value": value}
+    return attended(33, lambda graph, rows, _: [part(graph, rows, HEADS + 2 * SHARED), "", ""], scale=0.4)
 
 
 @form
 def norms_of_heads_in_rows():
-    graph = Graph(36, "input_ids", width=ROW)
-    mask = graph.input("attention_mask", TensorProto.INT64)
-    rows, caches = graph.words(), [cache(graph, "key"), cache(graph, "value")]
+    def parts(graph, rows, _tables):
+        def normed(heads):
+            split = graph.add("Reshape", part(graph, rows, heads), graph.constant(np.array([0, -1, HEAD])))
+            norm = graph.add("SimplifiedLayerNormalization", split, graph.some(HEAD), axis=-1, epsilon=1e-6)
+            return graph.add("Reshape", norm, graph.constant(np.array([0, -1, heads * HEAD])))
 
-    def part(heads):
-        return graph.add("MatMul", rows, graph.some(ROW, heads * HEAD, scale=0.5))
+        return [normed(HEADS), normed(SHARED), part(graph, rows, SHARED)]
 
-    def normed(heads):
-        split = graph.add("Reshape", part(heads), graph.constant(np.array([0, -1, HEAD])))
-        norm = graph.add("SimplifiedLayerNormalization", split, graph.some(HEAD), axis=-1, epsilon=1e-6)
-        return graph.add("Reshape", norm, graph.constant(np.array([0, -1, heads * HEAD])))
-
-    context, key, value = graph.add(
-        *("GroupQueryAttention", normed(HEADS), normed(SHARED), part(SHARED), *caches),
-        *(*lengths(graph, mask), *angles(graph)),
-        **dict(domain="com.microsoft", outputs=3, num_heads=HEADS, kv_num_heads=SHARED, do_rotary=1),
-    )
-    logits = next_words(graph, rows, context, HEADS * HEAD)
-    return graph, {"logits": logits, "present.0.key": key, "present.0.value": value}
+    return attended(36, parts)
 
 
 @form
 def turned_by_an_operator():
-    graph = Graph(34, "input_ids", width=ROW)
-    mask = graph.input("attention_mask", TensorProto.INT64)
-    places = graph.input("position_ids", TensorProto.INT64)
-    rows, caches, tables = graph.words(), [cache(graph, "key"), cache(graph, "value")], angles(graph)
+    def parts(graph, rows, tables):
+        def turned(heads):
+            inputs = (part(graph, rows, heads), "position_ids", *tables)
+            return graph.add("RotaryEmbedding", *inputs, domain="com.microsoft", num_heads=heads)
 
-    def part(heads):
-        return graph.add("MatMul", rows, graph.some(ROW, heads * HEAD, scale=0.5))
+        return [turned(HEADS), turned(SHARED), part(graph, rows, SHARED)]
 
-    def turned(heads):
-        return graph.add("RotaryEmbedding", part(heads), places, *tables, domain="com.microsoft", num_heads=heads)
-
-    context, key, value = graph.add(
-        *("GroupQueryAttention", turned(HEADS), turned(SHARED), part(SHARED), *caches, *lengths(graph, mask)),
-        **dict(domain="com.microsoft", outputs=3, num_heads=HEADS, kv_num_heads=SHARED),
-    )
-    logits = next_words(graph, rows, context, HEADS * HEAD)
-    return graph, {"logits": logits, "present.0.key": key, "present.0.value": value}
+    return attended(34, parts, turns=False)
 
 
 @form
@@ -521,8 +515,7 @@ def cache_of_tokens():
     shape = graph.constant(np.array([0, 0, SHARED, HEAD]))
 
     def heads():
-        wide = graph.add("MatMul", rows, graph.some(ROW, SHARED * HEAD, scale=0.5))
-        return graph.add("Transpose", graph.add("Reshape", wide, shape), perm=[0, 2, 1, 3])
+        return graph.add("Transpose", graph.add("Reshape", part(graph, rows, SHARED), shape), perm=[0, 2, 1, 3])
 
     queries = heads()
     keys, values = [graph.add("Concat", one, heads(), axis=2) for one in caches]
@@ -540,8 +533,7 @@ def cache_of_tokens():
     )
     context = graph.add("Transpose", graph.add("MatMul", weights, values), perm=[0, 2, 1, 3])
     context = graph.add("Reshape", context, graph.constant(np.array([0, 0, SHARED * HEAD])))
-    logits = next_words(graph, rows, context, SHARED * HEAD)
-    return graph, {"logits": logits, "present.0.key": keys, "present.0.value": values}
+    return answer(graph, rows, context, keys, values, SHARED * HEAD)
 
 
 OPTIONS = {
