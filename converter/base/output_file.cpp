@@ -154,7 +154,8 @@ OutputFile::OutputFile(const fs::path& path, Kind kind)
   const fs::path beside = parent_of(target_) / fmt::format("{}{}.part", prefix, getpid());
   unlink(beside.c_str());
   remove_stale(parent_of(target_), prefix);
-  descriptor_ = open(beside.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, kind == Kind::kProgram ? 0777 : 0666);
+  const mode_t mode = kind == Kind::kProgram ? 0777 : kind == Kind::kSecret ? 0600 : 0666;
+  descriptor_ = open(beside.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
   if (descriptor_ < 0) fail("cannot create", errno);
   flock(descriptor_, LOCK_EX | LOCK_NB);  // best effort: some file systems have no locks
   temporary_ = beside.string();

@@ -39,6 +39,7 @@ class OutputFile {
   enum class Kind : uint8_t {
     kData,
     kProgram,  // may be started, by whom it may be read
+    kSecret,   // nobody but its owner may read it
     kOwn,      // of a name that bantam chose: whatever lies there is replaced, and no link of that name is followed
   };
   explicit OutputFile(const std::filesystem::path& path, Kind kind = Kind::kData);

@@ -1,6 +1,4 @@
 // sign: signatures of files, and the keys that make them. `verify --key` checks them.
-#include <sys/stat.h>
-
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -50,10 +48,7 @@ void make_pair(const SignArguments& given) {
   refuse_present(secret);
   refuse_present(open);
   const convert::KeyFiles keys = convert::make_keys(password_of(given.password_file));
-  // Nobody else may read the secret key, from the moment on that its file is there.
-  const mode_t mask = umask(077);
-  OutputFile secret_file(secret);
-  umask(mask);
+  OutputFile secret_file(secret, OutputFile::Kind::kSecret);
   OutputFile open_file(open);
   secret_file.commit(keys.secret.data(), keys.secret.size());
   open_file.commit(keys.open.data(), keys.open.size());

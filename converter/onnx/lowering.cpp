@@ -58,12 +58,9 @@ Lowering::Lowering(const Model& model, const Trial& trial) : model_(model), take
     Value value;
     value.kind = Value::Kind::kHost;
     for (const Probe& probe : probes_) {
-      HostTensor given = host_integers({});
-      given.whole = number.has_value();
-      if (number) given.ints.push_back(*number);
-      if (!number)
-        given.dims = {probe.extents.batch, std::max<int64_t>(port.dims[1], 1), 0, std::max<int64_t>(port.dims[3], 1)};
-      value.host.push_back(number ? with_dims(std::move(given), std::vector<int64_t>(port.dims.size(), 1)) : given);
+      const auto extent = [&port](size_t axis) { return std::max<int64_t>(port.dims[axis], 1); };
+      value.host.push_back(number ? with_dims(host_integers({*number}), std::vector<int64_t>(port.dims.size(), 1))
+                                  : host_floats({probe.extents.batch, extent(1), 0, extent(3)}, {}));
     }
     values_[port.name] = std::move(value);
   }
