@@ -205,7 +205,9 @@ class PrefixedWord {
       lacks_blank_ = false;
       return true;
     }
-    return left_-- > 0 && stream_.next(out);
+    if (left_ == 0) return false;
+    --left_;
+    return stream_.next(out);
   }
 
  private:
@@ -227,10 +229,10 @@ uint32_t encode_prefixed(const Tables& tables, Characters stream, uint32_t end, 
     SeenWord seen;
     while (uint32_t left = word_length<SearchedSplit>(last, rest, UINT32_MAX, reserve, &seen)) {
       gather_word(tables, sink, [&](NormalChar* out) { return left-- > 0 && rest.next(out); });
+      if (sink->is_full()) return end;  // a full sink reads no more code points, so the word would never end
     }
     for (uint32_t i = 0; i < length; ++i) stream.next(&c);
     for (uint32_t i = 0; i < passes.count; ++i) passes.ends[i] -= length;
-    if (sink->is_full()) break;
   }
   return end;
 }

@@ -63,6 +63,27 @@ TEST_P(Golden, IdsOffsetsAndSegments) {
   });
 }
 
+/// A text that does not fit gives some of its tokens in a row: encoding ends wherever the room does.
+TEST_P(Golden, AnyRoomHoldsAsManyTokens) {
+  const bool left = std::string(GetParam()) == "truncate_left";
+  each_expected(GetParam(), 40, [&](const Tokenizer& tokenizer, const Expected& expected) {
+    EncodeOptions options;
+    options.add_special = false;
+    options.max_tokens = UINT32_MAX;
+    const std::vector<int32_t> whole = encode(tokenizer, expected.first, nullptr, options).ids;
+    const auto size = static_cast<uint32_t>(whole.size());
+    for (uint32_t room = 1; room <= std::min(size, 24U); ++room) {
+      options.max_tokens = room;
+      for (const uint32_t skip : {0U, (size - room) / 2}) {
+        options.skip = skip;
+        const auto first = whole.begin() + (left ? size - skip - room : skip);
+        EXPECT_EQ(encode(tokenizer, expected.first, nullptr, options).ids, std::vector<int32_t>(first, first + room))
+            << expected.line << " at " << skip << ", room for " << room;
+      }
+    }
+  });
+}
+
 INSTANTIATE_TEST_SUITE_P(Settings, Golden,
                          ::testing::Values("uncased", "cased", "accents", "raw", "added", "truncate_right",
                                            "truncate_left", "roberta", "llama_words", "forms_nfc", "forms_albert",

@@ -276,7 +276,7 @@ TEST(Splitters, FindMatchesOfSeveralLengths) {
 
 /// ByteLevel with add_prefix_space behind another splitter. Tokens as tokenizers 0.23.3 has them.
 TEST(Splitters, MayPutABlankBeforeEachWord) {
-  const auto tokens_of = [](bool cuts, const std::string& text) {
+  const auto tokens_of = [](bool cuts, const std::string& text, const EncodeOptions& options = {}) {
     Json json = whole_text_json({{" ", "a"}, {" ", "x"}, {"a", " a"}});
     json["pre_tokenizer"] = {
         {"type", "Sequence"},
@@ -286,7 +286,7 @@ TEST(Splitters, MayPutABlankBeforeEachWord) {
     SmallTokenizer small(json);
     EXPECT_TRUE(small.ok());
     EXPECT_EQ(small.image().verify(), Status::kOk);
-    return encode(small.open(), text);
+    return encode(small.open(), text, nullptr, options);
   };
   using Tokens = std::vector<int32_t>;
   const Encoded whole = tokens_of(false, "xa a a1x");
@@ -295,6 +295,10 @@ TEST(Splitters, MayPutABlankBeforeEachWord) {
   EXPECT_EQ(tokens_of(true, "xa a a1x").ids, whole.ids);
   EXPECT_EQ(tokens_of(true, " xx").ids, (Tokens{3 + ' ', 260, 260}));
   EXPECT_EQ(tokens_of(false, "").ids, Tokens());
+  EncodeOptions two;  // which end inside a word of the first splitter
+  two.max_tokens = 2;
+  EXPECT_EQ(tokens_of(true, "xa a a1x", two).ids, (Tokens{260, 259}));
+  EXPECT_EQ(tokens_of(false, "xa a a1x", two).ids, (Tokens{260, 259}));
 }
 
 TEST(Splitters, NameWhatIsWrongWithThem) {
