@@ -15,14 +15,18 @@
 #include "tests/fuzz/refusals.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  using namespace bantam::convert;
+  using bantam::convert::GgufFile;
+  using bantam::convert::GgufModel;
+  using bantam::convert::GgufWeights;
+  using bantam::convert::Graph;
+  using bantam::convert::Problems;
   const bantam::fuzz::Limits limits(size);
   static const bantam::fuzz::InputFile place(".gguf");
   place.write(data, size);
   bantam::fuzz::may_refuse([] {
     const auto file = std::make_shared<const GgufFile>(place.path());
     bantam::fuzz::may_refuse([&] {
-      const GgufModel& model = gguf_model(*file);
+      const GgufModel& model = bantam::convert::gguf_model(*file);
       Problems problems;
       std::vector<std::string> notes;
       static_cast<void>(gguf_config(model, *file, problems, notes));

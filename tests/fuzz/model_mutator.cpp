@@ -74,6 +74,9 @@ constexpr uint64_t kOdd[] = {0,
 constexpr double kOddFloats[] = {0,   -0.0, 1,  -1,  1e-12,    1e30,      3.4e38, -3.4e38, 1e-38,
                                  0.5, 127,  88, -87, INFINITY, -INFINITY, NAN,    1e300};
 
+/// A number that sizes and counts are seldom ready for.
+uint64_t odd_number(std::mt19937_64& random) { return random() % 6 == 0 ? random() : kOdd[random() % std::size(kOdd)]; }
+
 /// A file in its parts.
 struct Parts {
   ModelTree tree;
@@ -161,7 +164,6 @@ class Mutator {
  private:
   uint64_t below(uint64_t n) { return n == 0 ? 0 : random_() % n; }
   bool chance(uint64_t one_in) { return below(one_in) == 0; }
-  uint64_t odd() { return chance(6) ? random_() : kOdd[below(std::size(kOdd))]; }
 
   /// A table: all kinds equally often, or all tables.
   Node choose(const std::vector<Node>& tables, const Form* like = nullptr) {
@@ -175,49 +177,20 @@ class Mutator {
     return of_kind[below(of_kind.size())];
   }
 
-  /// `bytes` of a number.
-  void change_number(uint8_t* bytes, reflection::BaseType base, int32_t index) {
-    const size_t size = flatbuffers::GetTypeSize(base);
-    uint64_t number = 0;
-    std::memcpy(&number, bytes, size);
-    if (base == reflection::Float || base == reflection::Double) {
-      double value = base == reflection::Double ? flatbuffers::ReadScalar<double>(bytes)
-                                                : static_cast<double>(flatbuffers::ReadScalar<float>(bytes));
-      const uint64_t how = below(4);
-      value = how == 0   ? kOddFloats[below(std::size(kOddFloats))]
-              : how == 1 ? -value
-              : how == 2 ? value * 2
-                         : value + 1;
-      if (base == reflection::Double) flatbuffers::WriteScalar(bytes, value);
-      if (base == reflection::Float) flatbuffers::WriteScalar(bytes, static_cast<float>(value));
-      return;
-    }
-    if (index >= 0 && !chance(6)) {  // of an enumeration: one of its values, or the two behind
-      number = below(schema().enums()->Get(static_cast<flatbuffers::uoffset_t>(index))->values()->size() + 2);
-    } else if (base == reflection::Bool) {
-      number ^= 1;
-    } else {
-      const uint64_t changes[] = {odd(),      number + 1, number - 1,  number * 2,
-                                  number / 2, below(20),  number + 16, below(5) - 1};
-      number = changes[below(std::size(changes))];
-    }
-    std::memcpy(bytes, &number, size);
-  }
-
   /// One number of a struct.
   void change_struct(uint8_t* bytes, int32_t index) {
     const auto& fields = *schema().objects()->Get(static_cast<flatbuffers::uoffset_t>(index))->fields();
     const reflection::Field& field = *fields.Get(static_cast<flatbuffers::uoffset_t>(below(fields.size())));
-    change_number(bytes + field.offset(), field.type()->base_type(), field.type()->index());
+    change_number(bytes + field.offset(), field.type()->base_type(), field.type()->index(), random_);
   }
 
   void change_inline(uint8_t* bytes, reflection::BaseType base, int32_t index) {
-    base == reflection::Obj ? change_struct(bytes, index) : change_number(bytes, base, index);
+    base == reflection::Obj ? change_struct(bytes, index) : change_number(bytes, base, index, random_);
   }
 
   /// A value that no file has yet.
   Node make(const Form& form) {
-    const Node node = std::make_shared<Value>();
+    Node node = std::make_shared<Value>();
     node->form = form;
     if (form.base == reflection::String) {
       const uint64_t size = chance(4) ? below(600) : below(8);
@@ -355,7 +328,8 @@ class Mutator {
       const size_t at = below(place.second / 4) * 4;
       uint32_t word;
       std::memcpy(&word, bytes + at, 4);
-      const uint64_t changes[] = {word ^ 1u << below(32), odd(), word + 1, word - 1, random_(), below(64)};
+      const uint64_t changes[] = {
+          word ^ 1u << below(32), odd_number(random_), word + 1, word - 1, random_(), below(64)};
       word = static_cast<uint32_t>(changes[below(std::size(changes))]);
       std::memcpy(bytes + at, &word, 4);
     }
@@ -434,7 +408,7 @@ class Mutator {
 
   static void put_numbers(Value* table, const char* name, const uint64_t (&numbers)[4]) {
     const reflection::Field* field = field_named(*table, name);
-    const Node node = std::make_shared<Value>();
+    Node node = std::make_shared<Value>();
     node->form = form_of(*field, table->fields);
     for (const uint64_t number : numbers) {
       const auto word = static_cast<uint32_t>(number);
@@ -472,6 +446,32 @@ class Mutator {
 };
 
 }  // namespace
+
+void change_number(uint8_t* bytes, reflection::BaseType base, int32_t index, std::mt19937_64& random) {
+  const auto below = [&](uint64_t n) { return random() % n; };
+  const size_t size = flatbuffers::GetTypeSize(base);
+  uint64_t number = 0;
+  std::memcpy(&number, bytes, size);
+  if (base == reflection::Float || base == reflection::Double) {
+    double value = base == reflection::Double ? flatbuffers::ReadScalar<double>(bytes)
+                                              : static_cast<double>(flatbuffers::ReadScalar<float>(bytes));
+    const uint64_t how = below(4);
+    value = how == 0 ? kOddFloats[below(std::size(kOddFloats))] : how == 1 ? -value : how == 2 ? value * 2 : value + 1;
+    if (base == reflection::Double) flatbuffers::WriteScalar(bytes, value);
+    if (base == reflection::Float) flatbuffers::WriteScalar(bytes, static_cast<float>(value));
+    return;
+  }
+  if (index >= 0 && below(6) != 0) {  // of an enumeration: one of its values, or the two behind
+    number = below(schema().enums()->Get(static_cast<flatbuffers::uoffset_t>(index))->values()->size() + 2);
+  } else if (base == reflection::Bool) {
+    number ^= 1;
+  } else {
+    const uint64_t changes[] = {odd_number(random), number + 1, number - 1,  number * 2,
+                                number / 2,         below(20),  number + 16, below(5) - 1};
+    number = changes[below(std::size(changes))];
+  }
+  std::memcpy(bytes, &number, size);
+}
 
 std::optional<std::vector<uint8_t>> mutate_model(const std::vector<uint8_t>& file, const std::vector<uint8_t>& other,
                                                  uint64_t seed, size_t most) {

@@ -6,7 +6,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <random>
 #include <vector>
+
+#include "flatbuffers/reflection.h"
 
 namespace bantam::fuzz {
 
@@ -14,6 +17,9 @@ namespace bantam::fuzz {
 /// graph, or what becomes of it has more than `most` bytes.
 std::optional<std::vector<uint8_t>> mutate_model(const std::vector<uint8_t>& file, const std::vector<uint8_t>& other,
                                                  uint64_t seed, size_t most);
+
+/// Changes the number at `bytes` to one of its enumeration (`index`, -1: none), to one near it, or to one that is often wrong.
+void change_number(uint8_t* bytes, reflection::BaseType base, int32_t index, std::mt19937_64& random);
 
 }  // namespace bantam::fuzz
 

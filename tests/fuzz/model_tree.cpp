@@ -5,6 +5,7 @@
 #include <iterator>
 #include <stdexcept>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 #include "bantam_generated.h"
@@ -38,11 +39,11 @@ class Reader {
   Node table(const flatbuffers::Table* table, int32_t index) {
     Node& known = known_[table];
     if (known != nullptr) return known;
-    const Node node = std::make_shared<Value>();
+    Node node = std::make_shared<Value>();
     known = node;
     node->form = {reflection::Obj, reflection::None, index};
     // A union's type has a lower number than the union.
-    for (uint16_t number = 0; number < object(index).fields()->size(); ++number) {
+    for (uint16_t number = 0; uint32_t{number} < object(index).fields()->size(); ++number) {
       for (const reflection::Field* field : *object(index).fields()) {
         if (field->id() != number) continue;
         const uint8_t* at = table->GetAddressOf(field->offset());
@@ -58,7 +59,7 @@ class Reader {
   Node value(const uint8_t* at, const Form& form) {
     const size_t size = size_of(form);
     if (size != 0) {
-      const Node node = std::make_shared<Value>();
+      Node node = std::make_shared<Value>();
       node->form = form;
       node->bytes.assign(at, at + size);
       return node;
@@ -67,7 +68,7 @@ class Reader {
     if (form.base == reflection::Obj) return table(reinterpret_cast<const flatbuffers::Table*>(to), form.index);
     Node& known = known_[to];
     if (known != nullptr) return known;
-    const Node node = std::make_shared<Value>();
+    Node node = std::make_shared<Value>();
     known = node;
     node->form = form;
     const auto count = flatbuffers::ReadScalar<flatbuffers::uoffset_t>(to);
@@ -86,6 +87,62 @@ class Reader {
 
   std::unordered_map<const void*, Node> known_;
 };
+
+/// Finds numbers, each once.
+class Slots {
+ public:
+  explicit Slots(const uint8_t* graph) : graph_(graph) {}
+
+  void add_table(const flatbuffers::Table* table, int32_t index) {
+    if (!seen_.insert(table).second) return;
+    std::map<uint16_t, Node> kinds;  // the types of unions, which have lower numbers than these
+    for (uint16_t number = 0; uint32_t{number} < object(index).fields()->size(); ++number) {
+      for (const reflection::Field* field : *object(index).fields()) {
+        const uint8_t* at = field->id() != number ? nullptr : table->GetAddressOf(field->offset());
+        if (at == nullptr) continue;
+        const Form form = form_of(*field, kinds);
+        if (form.base == reflection::UType) {
+          kinds[number] = std::make_shared<Value>();
+          kinds[number]->bytes.assign(at, at + 1);
+        }
+        if (form.base != reflection::None) add(at, form);
+      }
+    }
+  }
+  std::vector<Slot> found;
+
+ private:
+  void add(const uint8_t* at, const Form& form) {
+    if (is_struct(form.base, form.index)) {
+      for (const reflection::Field* field : *object(form.index).fields())
+        add(at + field->offset(), {field->type()->base_type(), reflection::None, field->type()->index()});
+      return;
+    }
+    if (is_number(form.base)) {
+      found.push_back({static_cast<size_t>(at - graph_), form.base, form.index});
+      return;
+    }
+    const uint8_t* to = at + flatbuffers::ReadScalar<flatbuffers::uoffset_t>(at);
+    if (form.base == reflection::Obj) return add_table(reinterpret_cast<const flatbuffers::Table*>(to), form.index);
+    if (form.base != reflection::Vector || !seen_.insert(to).second) return;
+    const Form element = element_of(form);
+    const size_t size = size_of(element);
+    const auto count = flatbuffers::ReadScalar<flatbuffers::uoffset_t>(to);
+    for (flatbuffers::uoffset_t i = 0; i < count; ++i)
+      add(to + sizeof(flatbuffers::uoffset_t) + i * (size != 0 ? size : sizeof(flatbuffers::uoffset_t)), element);
+  }
+
+  const uint8_t* graph_;
+  std::unordered_set<const void*> seen_;
+};
+
+/// The root's number among the schema's objects.
+int32_t root_index() {
+  const auto& objects = *schema().objects();
+  int32_t index = 0;
+  while (objects.Get(static_cast<flatbuffers::uoffset_t>(index)) != schema().root_table()) ++index;
+  return index;
+}
 
 /// Writes values, each once. A table that holds itself has no end: it is left out.
 class Writer {
@@ -222,10 +279,13 @@ Value* child_named(const Value& table, const char* name) {
 }
 
 ModelTree::ModelTree(const uint8_t* bytes) {
-  const auto& objects = *schema().objects();
-  int32_t index = 0;
-  while (objects.Get(static_cast<flatbuffers::uoffset_t>(index)) != schema().root_table()) ++index;
-  root = Reader().table(flatbuffers::GetRoot<flatbuffers::Table>(bytes), index);
+  root = Reader().table(flatbuffers::GetRoot<flatbuffers::Table>(bytes), root_index());
+}
+
+std::vector<Slot> slots_of(const uint8_t* graph) {
+  Slots slots(graph);
+  slots.add_table(flatbuffers::GetRoot<flatbuffers::Table>(graph), root_index());
+  return slots.found;
 }
 
 std::vector<uint8_t> ModelTree::bytes(size_t most) const { return Writer(most).bytes(root); }

@@ -48,6 +48,15 @@ class ModelTree {
   Node root;
 };
 
+/// A number of a graph where it lies.
+struct Slot {
+  size_t at = 0;  // bytes from the graph's first
+  reflection::BaseType base = reflection::None;
+  int32_t index = -1;  // of its enumeration
+};
+/// All numbers of a graph that FlatBuffers' verifier accepted: fields, parts of structs, elements of vectors.
+std::vector<Slot> slots_of(const uint8_t* graph);
+
 /// The schema's tables and enumerations.
 const reflection::Schema& schema();
 /// The table that a value of this form is; null: it is none.

@@ -9,12 +9,16 @@
 #include "tests/fuzz/limits.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  using namespace bantam::convert;
+  using bantam::convert::Error;
+  using bantam::convert::ImportOptions;
+  using bantam::convert::Json;
+  using bantam::convert::ModelSource;
+  const bantam::fuzz::Limits limits(size);
   try {
     ModelSource source;
     source.config = Json::object();
-    source.onnx = std::make_shared<const onnx::Model>(
-        onnx::read_model(std::string_view(reinterpret_cast<const char*>(data), size), "fuzz.onnx"));
+    source.onnx = std::make_shared<const bantam::convert::onnx::Model>(
+        bantam::convert::onnx::read_model(std::string_view(reinterpret_cast<const char*>(data), size), "fuzz.onnx"));
     ImportOptions options;
     options.ids_only = true;
     import_onnx(source, options);

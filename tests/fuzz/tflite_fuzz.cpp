@@ -11,7 +11,9 @@
 #include "tests/fuzz/limits.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  using namespace bantam::convert;
+  using bantam::convert::Error;
+  using bantam::convert::import_alone;
+  const bantam::fuzz::Limits limits(size);
   const std::string bytes(reinterpret_cast<const char*>(data), size);
   try {
     import_alone(bytes, "fuzz.tflite");
@@ -19,7 +21,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     // What it says is looked at by other tests.
   }
   try {
-    tflite::word_tokenizer(bytes, "", "vocab.txt");
+    bantam::convert::tflite::word_tokenizer(bytes, "", "vocab.txt");
   } catch (const Error&) {
   }
   return 0;

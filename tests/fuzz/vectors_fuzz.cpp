@@ -9,7 +9,12 @@
 #include "tests/fuzz/refusals.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  using namespace bantam::convert;
+  using bantam::convert::fasttext_tree;
+  using bantam::convert::FastTextLoss;
+  using bantam::convert::FastTextModel;
+  using bantam::convert::read_fasttext;
+  using bantam::convert::read_vectors;
+  using bantam::convert::VectorFormat;
   const bantam::fuzz::Limits limits(size);
   const std::string bytes(reinterpret_cast<const char*>(data), size);
   bantam::fuzz::may_refuse([&] {

@@ -253,7 +253,7 @@ TEST(Splitters, EveryNameOfLlamaCppIsCompiled) {
 /// Where a stretch between matches ends is known some characters later. Words as tokenizers 0.23.3 splits them.
 TEST(Splitters, FindMatchesOfSeveralLengths) {
   const auto words = [](const std::vector<std::string>& patterns, const std::string& text) {
-    std::vector<Json> steps;
+    Json steps = Json::array();
     for (const std::string& pattern : patterns) {
       steps.push_back({{"type", "Split"}, {"pattern", {{"Regex", pattern}}}, {"behavior", "Isolated"}});
     }

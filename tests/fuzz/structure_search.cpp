@@ -1,0 +1,151 @@
+// `structure_search SECONDS SEED PATH...`: the target of structure_fuzz.cpp without coverage and sanitizers, for searches of many files
+// on every instruction set. A file of PATH, or a change of it by schema (model_mutator.h), gets one to three of its numbers or words
+// of data changed where they lie, again and again. The file that ends the process, or takes 20 s, is written to structure-SEED.bin.
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "format/header.h"
+#include "tests/fuzz/model_mutator.h"
+#include "tests/fuzz/model_tree.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size);
+
+namespace {
+
+using Bytes = std::vector<uint8_t>;
+
+constexpr size_t kLargest = size_t{1} << 20;
+constexpr uint32_t kVariants = 200;
+
+// What a handler of signals may read.
+const uint8_t* volatile current = nullptr;
+volatile size_t current_size = 0;
+volatile std::sig_atomic_t moved = 1;
+char found_name[64];
+
+void keep(int signal) {
+  const int file = open(found_name, O_CREAT | O_WRONLY | O_TRUNC, 0600);
+  for (size_t at = 0; file >= 0 && at < current_size;) {
+    const ssize_t wrote = write(file, current + at, current_size - at);
+    if (wrote <= 0) break;
+    at += static_cast<size_t>(wrote);
+  }
+  std::signal(signal, SIG_DFL);
+  std::raise(signal);
+}
+
+/// Every 20 s: the file must be another than at the time before.
+void watch(int) {
+  if (moved == 0) keep(SIGABRT);
+  moved = 0;
+  alarm(20);
+}
+
+void try_file(const Bytes& file) {
+  current = file.data();
+  current_size = file.size();
+  moved = 1;
+  LLVMFuzzerTestOneInput(file.data(), file.size());
+}
+
+Bytes bytes_of(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
+
+std::vector<Bytes> read_seeds(int count, char** paths) {
+  std::vector<Bytes> seeds;
+  for (int i = 0; i < count; ++i) {
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(paths[i])) {
+      Bytes file = entry.is_regular_file() ? bytes_of(entry.path()) : Bytes();
+      if (bantam::fuzz::mutate_model(file, file, 0, kLargest)) seeds.push_back(std::move(file));
+    }
+  }
+  return seeds;
+}
+
+/// Changes numbers where they lie, tries the file and puts back what was there.
+class Variants {
+ public:
+  Variants(Bytes* file, std::mt19937_64* random) : file_(*file), random_(*random) {
+    bantam::FileHeader header;
+    if (bantam::read_header(file_.data(), file_.size(), &header, nullptr) != bantam::Status::kOk) return;
+    graph_ = static_cast<size_t>(header.graph_offset);
+    data_ = static_cast<size_t>(header.data_offset);
+    slots_ = bantam::fuzz::slots_of(file_.data() + graph_);
+  }
+
+  void try_some() {
+    for (uint32_t i = 0; i < kVariants && !slots_.empty(); ++i) {
+      for (uint64_t n = random_() % 3 == 0 ? 2 + random_() % 2 : 1; n > 0; --n) change();
+      try_file(file_);
+      for (; !before_.empty(); before_.pop_back())
+        std::memcpy(file_.data() + before_.back().first, &before_.back().second, sizeof(uint64_t));
+    }
+  }
+
+ private:
+  void change() {
+    const bool in_data = random_() % 5 == 0 && file_.size() >= data_ + 8;
+    const bantam::fuzz::Slot word = {data_ - graph_ + random_() % ((file_.size() - data_) / 4 + 1) / 2 * 4,
+                                     reflection::UInt, -1};
+    const bantam::fuzz::Slot& slot = in_data ? word : slots_[random_() % slots_.size()];
+    const size_t at = graph_ + slot.at;
+    if (at + sizeof(uint64_t) > file_.size()) return;
+    uint64_t before;
+    std::memcpy(&before, file_.data() + at, sizeof(before));
+    before_.emplace_back(at, before);
+    bantam::fuzz::change_number(file_.data() + at, slot.base, slot.index, random_);
+  }
+
+  Bytes& file_;
+  std::mt19937_64& random_;
+  size_t graph_ = 0, data_ = 0;
+  std::vector<bantam::fuzz::Slot> slots_;
+  std::vector<std::pair<size_t, uint64_t>> before_;  // the last change last
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc < 4) {
+    std::fprintf(stderr, "usage: structure_search SECONDS SEED FOLDER...\n");
+    return 2;
+  }
+  const std::time_t end = std::time(nullptr) + std::atol(argv[1]);
+  std::snprintf(found_name, sizeof(found_name), "structure-%.20s.bin", argv[2]);
+  std::mt19937_64 random(std::strtoull(argv[2], nullptr, 10));
+  const std::vector<Bytes> seeds = read_seeds(argc - 3, argv + 3);
+  if (seeds.empty()) {
+    std::fprintf(stderr, "structure_search: no model file below the folders\n");
+    return 1;
+  }
+  for (const int signal : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT}) std::signal(signal, keep);
+  std::signal(SIGALRM, watch);
+  alarm(20);
+  while (std::time(nullptr) < end) {
+    Bytes file = seeds[random() % seeds.size()];
+    const Bytes& other = seeds[random() % seeds.size()];
+    if (random() % 2 == 0) {
+      if (auto made = bantam::fuzz::mutate_model(file, other, random(), kLargest)) {
+        try_file(*made);
+        if (random() % 2 == 0) file = std::move(*made);
+      }
+    }
+    Variants(&file, &random).try_some();
+  }
+  return 0;
+}
