@@ -5,6 +5,7 @@ import multiprocessing
 import os
 import pathlib
 import pickle
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -91,6 +92,22 @@ class Life(PackageTest):
         self.raises(ValueError, lambda: pickle.dumps(model), "closed")
         error = bantam.BantamError(7, "somewhere", "a rule")
         self.assertEqual(str(pickle.loads(pickle.dumps(error))), str(error))
+
+    def test_a_pickle_takes_no_other_file(self):
+        with tempfile.TemporaryDirectory() as folder:
+            place = pathlib.Path(folder) / "current.bantam"
+            place.write_bytes(pathlib.Path(path("voice")).read_bytes())
+            model = bantam.load(place)
+            stored = pickle.dumps(model)
+            self.assertEqual(model.digest, load("voice").digest)
+            self.assertEqual(bantam.load(place, digest=model.digest)(TEXTS), model(TEXTS))
+            os.replace(shutil.copy(path("bert-classify"), folder), place)
+            self.raises(bantam.ModelChanged, lambda: pickle.loads(stored), "replaced")
+            self.raises(bantam.ModelChanged, lambda: bantam.load(place, digest=model.digest), model.digest)
+            other = bantam.load(place)
+            self.assertNotEqual(pickle.dumps(other), stored)  # what caches hash
+            error = bantam.ModelChanged("a", "b", "c")
+            self.assertEqual(str(pickle.loads(pickle.dumps(error))), str(error))
 
     def test_closed(self):
         model = load("voice")

@@ -8,9 +8,19 @@ load() has the model's methods, convert() makes files of models of transformers 
 from __future__ import annotations
 
 from .convert import ConversionFailed, convert
-from .errors import BantamError, CommandNotFound
+from .errors import BantamError, CommandNotFound, ModelChanged
 from .model import Model, load
 from .tokens import Tokens
 
 __version__ = "0.1.0"
-__all__ = ["BantamError", "CommandNotFound", "ConversionFailed", "Model", "Tokens", "convert", "load", "__version__"]
+__all__ = [
+    "BantamError",
+    "CommandNotFound",
+    "ConversionFailed",
+    "Model",
+    "ModelChanged",
+    "Tokens",
+    "convert",
+    "load",
+    "__version__",
+]

@@ -35,6 +35,22 @@ class CommandNotFound(BantamError):
         return (CommandNotFound, (str(self),))
 
 
+class ModelChanged(BantamError):
+    """The file at a path is not the one whose digest was given, or whose model was pickled."""
+
+    def __init__(self, path: str, wanted: str, found: str):
+        RuntimeError.__init__(
+            self,
+            f"{path}: the file has the digest {found}, and {wanted} is wanted: it was replaced since; put the former file back, "
+            "or load the new one by its path alone",
+        )
+        self.status, self.where, self.fault, self.name = 0, path, "", "model_changed"
+        self._digests = wanted, found
+
+    def __reduce__(self):
+        return (ModelChanged, (self.where, *self._digests))
+
+
 def check(status: int, where: str, fault: native.Fault | None = None) -> None:
     """Raises what `status` means. `fault` points into the file, which is open meanwhile."""
     if status == native.OK:

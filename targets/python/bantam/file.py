@@ -36,6 +36,8 @@ class File:
         model, why = ctypes.byref(self.model), ctypes.byref(fault)
         check(_lib.model_open(address, self.size, model, why), path, fault)
         self.handle = ctypes.c_void_p(ctypes.addressof(self.model))
+        # The header's size and checksums, which every file that differs has others of.
+        self.digest = (self._bytes[16:24] + self._bytes[56:64]).hex()
         self.task = native.TASKS[_lib.model_task(self.handle)]
         self.max_tokens = _lib.model_max_tokens(self.handle)
         self.prompt = _lib.model_prompt(self.handle).text()
@@ -86,6 +88,7 @@ class File:
         return {
             "path": self.path,
             "bytes": self.size,
+            "digest": self.digest,
             "task": self.task,
             "name": _lib.model_name(self.handle).text(),
             "tool": _lib.model_tool(self.handle).text(),

@@ -9,7 +9,7 @@ import os
 from . import native, quick
 from .answers import DECODERS, NEEDS_SECOND, TAKES_SECOND, Item
 from .batches import run
-from .errors import BantamError, check
+from .errors import BantamError, ModelChanged, check
 from .file import File
 from .sessions import Sessions, options_of
 from .texts import Positions, input_of, utf8
@@ -27,20 +27,34 @@ _AHEAD = 8  # batches a thread that are read from an iterator at a time
 
 
 def load(
-    path: str | os.PathLike, *, mapped: bool = True, max_tokens: int | None = None, batch_size: int | None = None
+    path: str | os.PathLike,
+    *,
+    mapped: bool = True,
+    max_tokens: int | None = None,
+    batch_size: int | None = None,
+    digest: str | None = None,
 ) -> Model:
     """Opens and verifies a .bantam file.
 
     The file is mapped and must not change while it is in use; mapped=False reads it into memory. max_tokens: rows of one run (512, or
-    what the file's longest text takes); batch_size: most texts of one run (32). Neither changes an answer."""
-    return Model(path, mapped=mapped, max_tokens=max_tokens, batch_size=batch_size)
+    what the file's longest text takes); batch_size: most texts of one run (32). Neither changes an answer. digest: what the
+    file's Model.digest must be, else ModelChanged is raised."""
+    return Model(path, mapped=mapped, max_tokens=max_tokens, batch_size=batch_size, digest=digest)
 
 
 class Model:
     """Answers texts; see load(). One for all threads: each call takes a session that is free, or makes one. It may be pickled, which
-    keeps the path and opens the file again, and used by processes that have forked."""
+    keeps the path and the digest and opens the file again, and used by processes that have forked."""
 
-    def __init__(self, path, *, mapped: bool = True, max_tokens: int | None = None, batch_size: int | None = None):
+    def __init__(
+        self,
+        path,
+        *,
+        mapped: bool = True,
+        max_tokens: int | None = None,
+        batch_size: int | None = None,
+        digest: str | None = None,
+    ):
         for name, value in (("max_tokens", max_tokens), ("batch_size", batch_size)):
             if value is not None:
                 if _positive(value, name) > _MOST:
@@ -48,11 +62,13 @@ class Model:
         self._options = {"mapped": mapped, "max_tokens": max_tokens, "batch_size": batch_size}
         path = os.fspath(path)
         self._file: File | None = File(os.path.abspath(os.fsdecode(path)), mapped)
+        if digest is not None and digest != self._file.digest:
+            raise ModelChanged(self._file.path, digest, self._file.digest)
         self._sessions = Sessions(self._file, max_tokens, batch_size)
         self._one = quick.answerer(self._sessions)
 
     def __reduce__(self):
-        return (_reload, (self._open().path, self._options))
+        return (_reload, (self._open().path, {**self._options, "digest": self._open().digest}))
 
     def __repr__(self) -> str:
         return f"<bantam.Model {self._file.path!r}: {self._file.task}>" if self._file else "<bantam.Model: closed>"
@@ -77,6 +93,12 @@ class Model:
     @property
     def path(self) -> str:
         return self._open().path
+
+    @property
+    def digest(self) -> str:
+        """The file's size and checksums, as 32 hexadecimal digits: other files have other ones. It names what a cache holds; it is no
+        proof of who wrote the file (`bantam verify --key` is)."""
+        return self._open().digest
 
     @property
     def task(self) -> str:

@@ -13,11 +13,11 @@ import bantam
 
 @register_embedding_function
 class BantamEmbeddingFunction(EmbeddingFunction[Documents]):
-    """`path`: of a file of the task embed."""
+    """`path`: of a file of the task embed. A collection remembers the file's digest and refuses another file at the path."""
 
-    def __init__(self, path: str, threads: int = 1, normalize: bool = True):
+    def __init__(self, path: str, threads: int = 1, normalize: bool = True, digest: str | None = None):
         self.path, self.threads, self.normalize = str(path), threads, normalize
-        self.model = bantam.load(self.path)
+        self.model = bantam.load(self.path, digest=digest)
 
     def __call__(self, input: Documents) -> Embeddings:
         rows = self.model.encode(list(input), threads=self.threads, normalize_embeddings=self.normalize)
@@ -34,7 +34,7 @@ class BantamEmbeddingFunction(EmbeddingFunction[Documents]):
         return ["cosine", "l2", "ip"]
 
     def get_config(self) -> dict[str, Any]:
-        return {"path": self.path, "threads": self.threads, "normalize": self.normalize}
+        return {"path": self.path, "threads": self.threads, "normalize": self.normalize, "digest": self.model.digest}
 
     @staticmethod
     def build_from_config(config: dict[str, Any]) -> BantamEmbeddingFunction:

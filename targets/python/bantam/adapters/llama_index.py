@@ -16,11 +16,13 @@ class BantamEmbedding(BaseEmbedding):
     path: str = Field(description="a .bantam file")
     threads: int = Field(default=1, ge=1)
     normalize: bool = Field(default=True)
+    digest: str = Field(default="", description="of the file; another file at the path is refused")
     _model: Any = PrivateAttr()
 
     def __init__(self, path: str, **settings: Any):
         super().__init__(path=str(path), model_name=settings.pop("model_name", str(path)), **settings)
-        self._model = bantam.load(self.path)
+        self._model = bantam.load(self.path, digest=self.digest or None)
+        self.digest = self._model.digest
 
     @classmethod
     def class_name(cls) -> str:

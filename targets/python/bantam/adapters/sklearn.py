@@ -1,5 +1,5 @@
 """BantamVectorizer and BantamClassifier: a transformer and a classifier of scikit-learn, for pipelines. Both are clones by their
-settings and pickle as their paths."""
+settings; fitted ones pickle with the file's digest."""
 
 from __future__ import annotations
 
