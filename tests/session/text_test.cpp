@@ -1,6 +1,8 @@
 // Text batches: what add() takes, what it leaves to the next batch, what sequences tell afterwards.
 #include <gtest/gtest.h>
 
+#include <thread>
+
 #include "bantam/steps.h"
 #include "bantam/tasks.h"
 #include "run/long_text.h"
@@ -80,6 +82,42 @@ TEST_F(TextTest, TextsRunInStepsToo) {
   ASSERT_EQ(add(), Status::kOk);
   EXPECT_EQ(session_->sequence_count(), 1u);
   EXPECT_EQ(run.advance(1, &done), Status::kInvalidArgument);
+}
+
+/// The model and the file's pages are the only things that sessions share. The preset `tsan` sees who writes to them.
+TEST_F(TextTest, EightSessionsShareAModelInEightThreads) {
+  open(48, 2);
+  const std::vector<std::string> texts = {"turn on the light", "play some jazz", "what is the weather in Paris", ""};
+  // What a session says of all texts, two at a time in an order that `first` chooses; by text.
+  const auto answers = [&](Session* session, uint32_t first) {
+    std::vector<std::vector<float>> all(texts.size());
+    for (uint32_t i = 0; i < texts.size(); i += 2) {
+      session->clear();
+      const uint32_t pair[2] = {(first + i) % 4, (first + i + 1) % 4};
+      for (const uint32_t text : pair) EXPECT_EQ(session->add(view(texts[text]), {}, {}), Status::kOk);
+      EXPECT_EQ(session->run(), Status::kOk);
+      for (uint32_t row = 0; row < 2; ++row) {
+        OutputView output;
+        EXPECT_EQ(session->output(0, row, &output), Status::kOk);
+        all[pair[row]] = values(output);
+      }
+    }
+    return all;
+  };
+  const std::vector<std::vector<float>> expected = answers(session_, 0);
+  std::vector<std::thread> threads;
+  for (uint32_t i = 0; i < 8; ++i) {
+    threads.emplace_back([&, i] {
+      SessionOptions options;
+      options.max_tokens = 48;
+      options.max_sequences = 2;
+      Arena arena(arena_bytes(model_, options));
+      Session* session = nullptr;
+      ASSERT_EQ(Session::create(model_, options, arena.data(), arena.size(), &session), Status::kOk);
+      for (uint32_t round = 0; round < 5; ++round) EXPECT_EQ(answers(session, i + round), expected);
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
 }
 
 TEST_F(TextTest, WhatDoesNotFitTheBatchIsLeftToTheNext) {
