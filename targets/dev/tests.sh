@@ -131,6 +131,7 @@ test_all() {
   done
   configure unity # has no tests
   build unity
+  step "Reproducible builds" python3 -B tests/package/reproducible.py --work build/reproducible
   for preset in aarch64 armv7 riscv64; do
     build_emulated $preset
     folders+=("build-$preset")
