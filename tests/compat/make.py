@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """make.py COMMAND VERSION: writes the folder VERSION: files as this version converts them, compressed, and what it answers.
 
 Run it once for every release, before the format changes, and never again for that release: `test_compat.py` opens the files with
