@@ -146,7 +146,7 @@ constexpr uint32_t kMostChannels = 128, kMostInFront = 1u << 10;
              : corrupt("an image has more patches than a sequence tokens");
 }
 
-bool is_tensor_or_none(int32_t index, uint32_t tensors) { return index >= -1 && index < static_cast<int32_t>(tensors); }
+bool is_tensor_or_none(int32_t index, uint32_t tensors) { return static_cast<uint32_t>(index) + 1 <= tensors; }
 
 bool all_in_range(const flatbuffers::Vector<int32_t>* indices, uint32_t tensors) {
   for (uint32_t i = 0; i < count(indices); ++i) {
@@ -261,9 +261,11 @@ Verdict check_model(const fb::Model& model) {
 }
 
 Verdict check_steps(const fb::Subgraph& graph, uint32_t tensors, uint32_t* bad_op) {
-  uint64_t next = 0;
+  const uint32_t ops = graph.ops()->size();
+  uint32_t next = 0;
   for (const fb::Step* step : *graph.steps()) {
-    if (step->first_op() != next || step->op_count() == 0) return corrupt("the steps do not cover the ops in order");
+    if (step->first_op() != next || step->op_count() - 1 >= ops - next)
+      return corrupt("the steps do not cover the ops in order");
     if (!linked::kSources && step->phase() != fb::Phase::main)
       return not_linked("this build leaves out passes over sources");
     next += step->op_count();
@@ -271,8 +273,8 @@ Verdict check_steps(const fb::Subgraph& graph, uint32_t tensors, uint32_t* bad_o
       return corrupt("a step runs over neither tokens nor sequences");
     }
   }
-  if (next != graph.ops()->size()) return corrupt("the steps do not cover the ops in order");
-  for (*bad_op = 0; *bad_op < graph.ops()->size(); ++*bad_op) {
+  if (next != ops) return corrupt("the steps do not cover the ops in order");
+  for (*bad_op = 0; *bad_op < ops; ++*bad_op) {
     const fb::Op& op = *graph.ops()->Get(*bad_op);
     // Before they are walked: ops may share a long list.
     if (count(op.inputs()) > kMostInputs || count(op.outputs()) > kMostOutputs) {

@@ -14,7 +14,7 @@ constexpr uint32_t kMaxLabelSets = linked::kFurtherSets ? 16 : 2;
 bool is_finite(float value) { return value - value == 0.0f; }
 
 Verdict check_output(const fb::Model& model, const fb::Output& output) {
-  if (output.tensor() < 0 || output.tensor() >= static_cast<int32_t>(model.tensors()->size())) {
+  if (static_cast<uint32_t>(output.tensor()) >= model.tensors()->size()) {
     return corrupt("an output is not a tensor of the model");
   }
   if (output.role() > fb::OutputRole::MAX) return unsupported("an output's role is unknown");

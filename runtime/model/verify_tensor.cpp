@@ -142,9 +142,6 @@ Verdict check_constant(const fb::Tensor& t, size_t data_size) {
   for (const fb::Dim* dim : *t.shape()) {
     if (dim->symbol() != -1) return corrupt("a constant's shape depends on a symbol");
   }
-  const bool tiled = integer_weights(t) || t.layout() == fb::Layout::tile_n16;
-  if (!tiled && t.layout() != fb::Layout::rows) return corrupt("a constant has the layout of an activation");
-  if (tiled && t.shape()->size() != 2) return corrupt("tiled weights are not a matrix");
   const uint32_t shift = element_shift(t.type());
   if (shift == kNoBytes) return unsupported("constants of this type are not executed");
   if ((t.type() == fb::DType::i4) != int4_weights(t) ||
@@ -154,19 +151,20 @@ Verdict check_constant(const fb::Tensor& t, size_t data_size) {
   if (int4_weights(t) && (t.group() == 0 || t.group() % 8 != 0 || t.group() > kernels::kMostInt4Group)) {
     return corrupt("a group of inputs is no multiple of 8, or of too many");
   }
+  if (t.layout() != fb::Layout::rows && t.shape()->size() != 2) return corrupt("tiled weights are not a matrix");
   const uint32_t sums = integer_weights(t) ? padded_extent(t, 0, 16) : 0;
-  if (integer_weights(t) && !int4_weights(t)) {
+  if (integer_weights(t)) {
     const bool fixed = is_fixed(t) && (int8_weights(t) || sparse_weights(t));
-    if (t.type() != fb::DType::i8 || (t.scale_kind() != fb::ScaleKind::per_output && !fixed)) {
+    if (!int4_weights(t) && (t.type() != fb::DType::i8 || (t.scale_kind() != fb::ScaleKind::per_output && !fixed)))
       return corrupt("int8 weight tiles want type i8 and a scale for each output, or fixed ones");
-    }
+  } else if (t.layout() == fb::Layout::tile_n16) {
+    if (t.type() != fb::DType::f32 && t.type() != fb::DType::f16)
+      return corrupt("float weight tiles want type f32 or f16");
+  } else if (t.layout() != fb::Layout::rows) {
+    return corrupt("a constant has the layout of an activation");
   }
-  if (t.fits_words() && (!integer_weights(t) || int4_weights(t))) {
+  if (t.fits_words() && (!integer_weights(t) || int4_weights(t)))
     return corrupt("weights that are not int8 are said to fit words");
-  }
-  if (t.layout() == fb::Layout::tile_n16 && t.type() != fb::DType::f32 && t.type() != fb::DType::f16) {
-    return corrupt("float weight tiles want type f32 or f16");
-  }
   size_t elements = 0;
   uint32_t scales = 0;
   BANTAM_CHECK(stored_elements(t, &elements));
@@ -242,7 +240,7 @@ Verdict check_tensor(const fb::Model& model, int32_t index, size_t data_size) {
   const fb::Tensor& t = tensor(model, index);
   BANTAM_CHECK(check_enums(t));
   BANTAM_CHECK(check_shape(t));
-  if (t.alias() < -1 || t.alias() >= static_cast<int32_t>(model.tensors()->size())) {
+  if (static_cast<uint32_t>(t.alias()) + 1 > model.tensors()->size()) {
     return corrupt("a tensor shares the data of one that does not exist");
   }
   return is_constant(t) ? check_constant(t, data_size) : check_activation(model, t);
