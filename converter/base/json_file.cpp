@@ -20,9 +20,7 @@ std::string read_text_file(const fs::path& path, uint64_t max_bytes) {
                                                 path.string(), size, max_bytes));
   }
   std::string text(in_memory(size), '\0');
-  if (file.read(text.data(), text.size()) != text.size()) {
-    throw Error(ExitCode::kIo, fmt::format("{}: ended while it was read", path.string()));
-  }
+  file.read_all(0, text.data(), text.size());
   return text;
 }
 

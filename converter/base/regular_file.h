@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <string>
 
 namespace bantam::convert {
 
@@ -19,10 +20,14 @@ class RegularFile {
 
   /// Bytes, when the file was opened.
   uint64_t size() const { return size_; }
-  /// The next bytes, at most `size` of them; returns their number, less where the file ends or cannot be read.
+  /// The next bytes, at most `size` of them; returns their number, less where the file ends. Throws Error (kIo) where it cannot be
+  /// read.
   size_t read(void* out, size_t size);
+  /// The bytes from `begin` on. Throws Error (kIo) where it cannot be read, or ends before: it has been cut short meanwhile.
+  void read_all(uint64_t begin, void* out, size_t size);
 
  private:
+  std::string path_;
   int descriptor_ = -1;
   uint64_t size_ = 0;
 };

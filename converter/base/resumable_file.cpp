@@ -34,12 +34,6 @@ uint64_t number_of(const Json& state, const char* name, const std::filesystem::p
   return value.get<uint64_t>();
 }
 
-struct stat status_of(int descriptor) {
-  struct stat status = {};
-  if (fstat(descriptor, &status) != 0) status = {};
-  return status;
-}
-
 }  // namespace
 
 ResumableFile::ResumableFile(const std::filesystem::path& path, const std::string& key, bool resume) : key_(key) {
@@ -72,7 +66,7 @@ void ResumableFile::open_part(bool begun, bool resume) {
   const int cause = errno;
   if (descriptor_ < 0 && cause != ELOOP && cause != ENXIO) fail_io("cannot be written", cause);
   struct stat status = {};
-  if (descriptor_ >= 0) status = status_of(descriptor_);
+  if (descriptor_ >= 0 && fstat(descriptor_, &status) != 0) fail_io("cannot be written", errno);
   if (!S_ISREG(status.st_mode) || status.st_nlink > 1) {
     if (descriptor_ >= 0) close(descriptor_);
     fail(ExitCode::kIo, "{}: is a link or no regular file, so no run has left it; remove it, or name another output",
@@ -95,7 +89,8 @@ ResumableFile::~ResumableFile() {
 }
 
 void ResumableFile::cut_to_mark() {
-  const struct stat status = status_of(descriptor_);
+  struct stat status = {};
+  if (fstat(descriptor_, &status) != 0) fail_io("cannot be written", errno);
   if (status.st_size > 0 && is_there(state_)) {
     const Json state = read_json_object(state_);
     const Json& key = member(state, "key");

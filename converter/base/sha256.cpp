@@ -3,10 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <fstream>
 #include <vector>
 
-#include "base/error.h"
+#include "base/regular_file.h"
 
 namespace bantam::convert {
 namespace {
@@ -86,15 +85,17 @@ std::string Sha256::finish() {
 }
 
 std::string sha256_of_file(const std::filesystem::path& path) {
-  std::ifstream stream(path, std::ios::binary);
-  if (!stream) throw Error(ExitCode::kIo, fmt::format("{}: cannot be opened", path.string()));
+  std::error_code error;
+  const std::filesystem::file_status status = std::filesystem::status(path, error);
+  if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) return Sha256().finish();
+  RegularFile file(path);
   Sha256 hash;
   std::vector<char> buffer(1U << 18);
-  while (stream) {
-    stream.read(buffer.data(), static_cast<std::streamsize>(buffer.size()));
-    hash.update(buffer.data(), static_cast<size_t>(stream.gcount()));
+  for (uint64_t done = 0; done < file.size(); done += buffer.size()) {
+    buffer.resize(static_cast<size_t>(std::min<uint64_t>(buffer.size(), file.size() - done)));
+    file.read_all(done, buffer.data(), buffer.size());
+    hash.update(buffer.data(), buffer.size());
   }
-  if (stream.bad()) throw Error(ExitCode::kIo, fmt::format("{}: cannot be read", path.string()));
   return hash.finish();
 }
 

@@ -25,6 +25,10 @@ LineReader::LineReader(const std::string& path, Warn warn, Prompt prompt, size_t
       name_(path == "-" ? "standard input" : path),
       file_(path == "-" ? STDIN_FILENO : open(path.c_str(), O_RDONLY)) {
   if (file_ < 0) fail(ExitCode::kIo, "{}: {}; check the path", name_, std::strerror(errno));
+  struct stat status = {};
+  if (fstat(file_, &status) != 0 || !S_ISREG(status.st_mode)) return;
+  const off_t at = lseek(file_, 0, SEEK_CUR);  // of standard input somebody may have read the beginning
+  if (at >= 0 && at < status.st_size) least_ = static_cast<uint64_t>(status.st_size - at);
 }
 
 LineReader::~LineReader() {
@@ -49,6 +53,7 @@ bool LineReader::fill() {
   if (typed && n == 0) prompt_("\n");
   buffer_.resize(old + static_cast<size_t>(n > 0 ? n : 0));
   if (n < 0) fail(ExitCode::kIo, "{}: {}", name_, std::strerror(cause));
+  if (n == 0 && before_ + old < least_) fail(ExitCode::kIo, "{}: ended while it was read", name_);
   if (old == 0 && line_number_ == 0) refuse_wide_encoding(name_, buffer_);
   return n > 0;
 }

@@ -56,6 +56,7 @@ class LineReader {
   std::string buffer_;
   size_t begin_ = 0;
   uint64_t before_ = 0;  // bytes of the file in front of buffer_
+  uint64_t least_ = 0;   // bytes that there were to read when it was opened: fewer are an error
   uint64_t offset_ = 0;
   size_t searched_ = 0;  // buffer_[begin_, searched_) holds no newline
   size_t line_number_ = 0;

@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
-#include <fstream>
 #include <utility>
 
 #include "base/error.h"
 #include "base/json_file.h"
+#include "base/regular_file.h"
 #include "base/size.h"
 
 namespace bantam::convert {
@@ -125,24 +125,16 @@ class HeaderReader {
   uint64_t data_size_;
 };
 
-void read_range(std::ifstream& stream, const fs::path& path, uint64_t begin, void* out, uint64_t size) {
-  stream.seekg(static_cast<std::streamoff>(begin));
-  stream.read(static_cast<char*>(out), static_cast<std::streamsize>(size));
-  if (static_cast<uint64_t>(stream.gcount()) != size) {
-    throw Error(ExitCode::kIo, fmt::format("{}: ended while it was read", path.string()));
-  }
-}
-
 }  // namespace
 
 Safetensors::Safetensors(fs::path path) : WeightFile(std::move(path)) {
   const std::string file = path_.string();
   const uint64_t size = size_of_file(path_);
-  std::ifstream stream(path_, std::ios::binary);
+  RegularFile bytes(path_);
   if (size < 8) throw Error(ExitCode::kInvalid, fmt::format("{}: {} bytes is too short for safetensors", file, size));
 
   std::array<uint8_t, 8> prefix{};
-  read_range(stream, path_, 0, prefix.data(), prefix.size());
+  bytes.read_all(0, prefix.data(), prefix.size());
   uint64_t header_size = 0;
   for (size_t i = 8; i-- > 0;) header_size = header_size << 8 | prefix[i];
   if (header_size > kMaxHeaderBytes) {
@@ -156,7 +148,7 @@ Safetensors::Safetensors(fs::path path) : WeightFile(std::move(path)) {
                                                 file, header_size, size));
   }
   std::string text(in_memory(header_size), '\0');
-  read_range(stream, path_, 8, text.data(), header_size);
+  bytes.read_all(8, text.data(), text.size());
   const Json header = parse_json(text, file + ": header");
   if (!header.is_object()) throw Error(ExitCode::kInvalid, fmt::format("{}: its header is not a JSON object", file));
   tensors_ = HeaderReader(path_, 8 + header_size, size - 8 - header_size).read(header);
@@ -169,10 +161,9 @@ Safetensors::Safetensors(fs::path path) : WeightFile(std::move(path)) {
 
 std::string Safetensors::read_bytes(const std::string& name) const {
   const StoredTensor& tensor = tensors_.at(name);
-  std::ifstream stream(path_, std::ios::binary);
-  if (!stream) throw Error(ExitCode::kIo, fmt::format("{}: cannot be opened", path_.string()));
+  RegularFile file(path_);
   std::string bytes(in_memory(tensor.size), '\0');
-  read_range(stream, path_, tensor.begin, bytes.data(), tensor.size);
+  file.read_all(tensor.begin, bytes.data(), bytes.size());
   return bytes;
 }
 

@@ -4,11 +4,11 @@
 
 #include <algorithm>
 #include <array>
-#include <fstream>
 #include <string_view>
 #include <utility>
 
 #include "base/error.h"
+#include "base/regular_file.h"
 #include "base/size.h"
 #include "source/weight_file.h"
 
@@ -42,13 +42,8 @@ uint64_t number(std::string_view text, size_t at, size_t bytes) {
 }
 
 std::string read_range(const fs::path& path, uint64_t begin, uint64_t size) {
-  std::ifstream stream(path, std::ios::binary);
   std::string bytes(in_memory(size), '\0');
-  stream.seekg(static_cast<std::streamoff>(begin));
-  stream.read(bytes.data(), static_cast<std::streamsize>(size));
-  if (!stream || static_cast<uint64_t>(stream.gcount()) != size) {
-    throw Error(ExitCode::kIo, fmt::format("{}: cannot be read to its end", path.string()));
-  }
+  RegularFile(path).read_all(begin, bytes.data(), bytes.size());
   return bytes;
 }
 

@@ -12,6 +12,7 @@
 #include "base/fail.h"
 #include "base/memory_budget.h"
 #include "base/printable.h"
+#include "base/regular_file.h"
 #include "base/size.h"
 #include "base/text_encoding.h"
 #include "source/weight_file.h"
@@ -347,11 +348,8 @@ bool GgufFile::flag(const std::string& key, bool otherwise) const {
 }
 
 std::string GgufFile::read(const GgufTensor& tensor) const {
-  std::ifstream stream(parts_.at(tensor.part), std::ios::binary);
   std::string bytes(in_memory(tensor.size), '\0');
-  stream.seekg(static_cast<std::streamoff>(tensor.begin));
-  stream.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-  if (!stream) fail(ExitCode::kIo, "{}: cannot be read, or ended while it was", parts_.at(tensor.part).string());
+  RegularFile(parts_.at(tensor.part)).read_all(tensor.begin, bytes.data(), bytes.size());
   return bytes;
 }
 
