@@ -1,12 +1,15 @@
 #include "base/guard.h"
 
 #include <cctype>
+#include <cerrno>
 #include <cstddef>
 #include <exception>
+#include <filesystem>
 #include <new>
 #include <string_view>
 
 #include "base/error.h"
+#include "base/output_file.h"
 
 namespace bantam {
 
@@ -57,6 +60,15 @@ Outcome failure(ExitCode code, const std::vector<std::string>& problems) {
 
 }  // namespace
 
+Error error_of(const std::system_error& cause) {
+  const int number = cause.code().value();
+  const bool full = is_out_of_space(number) || number == EAGAIN || number == ENOMEM;  // EAGAIN: too many threads
+  const auto* of_file = dynamic_cast<const std::filesystem::filesystem_error*>(&cause);
+  const std::string name = of_file == nullptr || of_file->path1().empty() ? "" : of_file->path1().string() + ": ";
+  return {full ? ExitCode::kOutOfSpace : ExitCode::kIo,
+          name + cause.code().message() + (full ? "; free memory, threads or space on the disk" : "")};
+}
+
 Outcome guarded(const std::function<void()>& work) {
   try {
     work();
@@ -65,6 +77,9 @@ Outcome guarded(const std::function<void()>& work) {
     return failure(error.code(), error.problems());
   } catch (const std::bad_alloc&) {
     return failure(ExitCode::kOutOfSpace, {"not enough memory; close other programs, or use a larger machine"});
+  } catch (const std::system_error& cause) {
+    const Error error = error_of(cause);
+    return failure(error.code(), error.problems());
   } catch (const std::exception& error) {
     return failure(ExitCode::kInternal, {std::string("internal error: ") + error.what()});
   } catch (...) {

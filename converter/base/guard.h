@@ -3,10 +3,16 @@
 #define BANTAM_CONVERTER_BASE_GUARD_H_
 
 #include <functional>
+#include <system_error>
 
 #include "bantam/outcome.h"
+#include "base/error.h"
 
 namespace bantam::convert {
+
+/// What the system has refused (a call about files, a thread), of a library that throws it: I/O, or out of space; with the file's
+/// name where that is known.
+Error error_of(const std::system_error& cause);
 
 /// Calls `work`; what it throws becomes the outcome: an Error its code and problems, out of memory code 7, everything else code 70.
 bantam::Outcome guarded(const std::function<void()>& work);

@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <cstring>
 #include <memory>
+#include <new>
 #include <string_view>
 
 #include "base/status_error.h"
@@ -46,6 +47,7 @@ Listener::Listener(const std::string& host, uint16_t port) {
   hints.ai_flags = AI_PASSIVE | AI_NUMERICSERV;
   addrinfo* found = nullptr;
   const int wrong = getaddrinfo(host.c_str(), std::to_string(port).c_str(), &hints, &found);
+  if (wrong == EAI_MEMORY) throw std::bad_alloc();
   if (wrong != 0) fail(ExitCode::kIo, "--host {}: {}", host, gai_strerror(wrong));
   const std::unique_ptr<addrinfo, decltype(&freeaddrinfo)> list(found, freeaddrinfo);
   int cause = 0;

@@ -6,6 +6,8 @@
 #include <cstdlib>
 #include <new>
 
+#include "base/memory_reserve.h"
+
 namespace bantam::serve {
 
 /// Beside a step's own bytes: what other threads take meanwhile, and the replies that say that there is no memory.
@@ -14,6 +16,7 @@ constexpr size_t kSpareBytes = size_t{16} << 20;
 /// Throws std::bad_alloc where a step of `bytes` could find no memory. It is to fail here, where nothing is half made: destructors of
 /// nlohmann's values take memory themselves, and one that finds none ends the process.
 inline void require_room(size_t bytes) {
+  convert::keep_memory_reserve();
   void* const room = std::malloc(bytes + kSpareBytes);
   if (room == nullptr) throw std::bad_alloc();
   std::free(room);

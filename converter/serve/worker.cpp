@@ -100,9 +100,10 @@ bool Worker::has_room(size_t texts) const {
 void Worker::push(Job job) {
   {
     const std::lock_guard<std::mutex> lock(mutex_);
-    waiting_ += job.queued();
-    metrics_->waiting += job.queued();
-    jobs_.push_back(std::move(job));
+    const size_t queued = job.queued();
+    jobs_.push_back(std::move(job));  // before it is counted: there may be no memory for it
+    waiting_ += queued;
+    metrics_->waiting += queued;
   }
   changed_.notify_one();
 }

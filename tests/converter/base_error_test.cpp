@@ -3,7 +3,13 @@
 
 #include <gtest/gtest.h>
 
+#include <cerrno>
+#include <filesystem>
+#include <new>
+#include <system_error>
+
 #include "base/guard.h"
+#include "base/memory_reserve.h"
 
 namespace bantam::convert {
 namespace {
@@ -53,6 +59,30 @@ TEST(Guard, OptionsAreMembersToPrograms) {
   EXPECT_EQ(said("type: bantam run FILE --ids 1,2 --raw; leave out --strict"),
             "type: bantam run FILE --ids 1,2 --raw; leave out strict");
   EXPECT_EQ(said("a--b: -- is no option, --9 neither; --"), "a--b: -- is no option, --9 neither; --");
+}
+
+TEST(Guard, WhatTheSystemRefusesIsInputOutputOrSpace) {
+  namespace fs = std::filesystem;
+  const auto of = [](std::errc cause) {
+    return error_of(fs::filesystem_error("what the library calls it", "NAME", std::make_error_code(cause)));
+  };
+  EXPECT_EQ(of(std::errc::permission_denied).code(), ExitCode::kIo);
+  EXPECT_STREQ(of(std::errc::permission_denied).what(), "NAME: Permission denied");
+  EXPECT_EQ(of(std::errc::no_space_on_device).code(), ExitCode::kOutOfSpace);
+  const auto thread = [] { throw std::system_error(EAGAIN, std::generic_category()); };
+  EXPECT_EQ(guarded(thread).code, static_cast<int>(ExitCode::kOutOfSpace));
+}
+
+TEST(MemoryReserve, IsGivenBackBeforeMemoryIsRefused) {
+  const std::new_handler before = std::get_new_handler();
+  keep_memory_reserve();
+  const std::new_handler gives = std::get_new_handler();
+  ASSERT_NE(gives, nullptr);
+  EXPECT_NO_THROW(gives());
+  EXPECT_THROW(gives(), std::bad_alloc);  // else operator new would never end
+  keep_memory_reserve();
+  EXPECT_NO_THROW(gives());
+  std::set_new_handler(before);
 }
 
 }  // namespace

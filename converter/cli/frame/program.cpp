@@ -5,8 +5,15 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
+#include <exception>
 #include <new>
+#include <string_view>
+#include <system_error>
 
+#include "base/guard.h"
+#include "base/memory_reserve.h"
+#include "base/output_file.h"
 #include "cli/frame/appearance.h"
 #include "cli/frame/build_info.h"
 #include "cli/frame/errors.h"
@@ -106,8 +113,28 @@ void show_help(const Program& program, const std::string& command) {
   out().write(text == nullptr ? overview(manual, width) : command_help(manual, *text, width));
 }
 
-int run_program(int argc, char** argv, const std::function<void(Program&)>& add, const std::string& name) {
-  install_signal_handlers();
+namespace {
+
+/// Without a string: they take memory.
+int report_no_memory() {
+  constexpr std::string_view kText = "bantam: out of memory; a smaller --batch or --max-tokens needs less\n";
+  static_cast<void>(convert::write_all(STDERR_FILENO, kText.data(), kText.size()));
+  return static_cast<int>(ExitCode::kOutOfSpace);
+}
+
+/// Where no exception may pass. Some functions of libraries are said to throw nothing, and allocate.
+[[noreturn]] void end_at_once() {
+  convert::unlink_temporaries();
+  try {
+    if (const std::exception_ptr cause = std::current_exception()) std::rethrow_exception(cause);
+  } catch (const std::bad_alloc&) {
+    _exit(report_no_memory());
+  } catch (...) {
+  }
+  std::abort();
+}
+
+int run_reporting(int argc, char** argv, const std::function<void(Program&)>& add, const std::string& name) {
   try {
     return run(argc, argv, add, name);
   } catch (const Error& error) {
@@ -116,12 +143,28 @@ int run_program(int argc, char** argv, const std::function<void(Program&)>& add,
   } catch (const ClosedPipe&) {
     return die_of_closed_pipe();
   } catch (const std::bad_alloc&) {
-    return report(name, ExitCode::kOutOfSpace, "out of memory; a smaller --batch or --max-tokens needs less");
+    return report_no_memory();
+  } catch (const std::system_error& cause) {
+    const Error error = convert::error_of(cause);
+    return report(name, error.code(), error.problems().front());
   } catch (const std::exception& error) {
     return report(name, ExitCode::kInternal,
                   fmt::format("internal error: {}; please report it with the command", error.what()));
   } catch (...) {
     return report(name, ExitCode::kInternal, "internal error; please report it with the command");
+  }
+}
+
+}  // namespace
+
+int run_program(int argc, char** argv, const std::function<void(Program&)>& add, const std::string& name) {
+  install_signal_handlers();
+  std::set_terminate(end_at_once);
+  try {
+    convert::keep_memory_reserve();
+    return run_reporting(argc, argv, add, name);
+  } catch (const std::bad_alloc&) {  // of a report
+    return report_no_memory();
   }
 }
 

@@ -5,6 +5,7 @@
 
 #include <atomic>
 
+#include "base/error.h"
 #include "base/output_file.h"
 
 namespace bantam::cli {
@@ -18,6 +19,14 @@ extern "C" void leave(int signal_number) {
     [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, "\n", 1);
   }
   _exit(128 + signal_number);
+}
+
+/// A page of a mapped file is not there.
+extern "C" void leave_torn_file(int) {
+  convert::unlink_temporaries();
+  constexpr char kText[] = "bantam: a file was cut short while it was read, or its disk cannot be read\n";
+  [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, kText, sizeof(kText) - 1);
+  _exit(static_cast<int>(convert::ExitCode::kIo));
 }
 
 sigset_t interrupts() {
@@ -37,6 +46,8 @@ void install_signal_handlers() {
   sigaction(SIGINT, &action, nullptr);
   sigaction(SIGTERM, &action, nullptr);
   sigaction(SIGHUP, &action, nullptr);  // the terminal is closed
+  action.sa_handler = leave_torn_file;
+  sigaction(SIGBUS, &action, nullptr);
   action.sa_handler = SIG_IGN;
   sigaction(SIGPIPE, &action, nullptr);
   sigaction(SIGXFSZ, &action, nullptr);  // writing beyond ulimit -f then fails with EFBIG

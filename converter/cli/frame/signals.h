@@ -1,11 +1,12 @@
-// Ctrl-C and closed pipes.
+// Ctrl-C, closed pipes and mapped files that are cut short.
 #ifndef BANTAM_CONVERTER_CLI_FRAME_SIGNALS_H_
 #define BANTAM_CONVERTER_CLI_FRAME_SIGNALS_H_
 
 namespace bantam::cli {
 
 /// Ignores SIGPIPE and SIGXFSZ (writes then fail with EPIPE and EFBIG) and makes SIGINT, SIGTERM and SIGHUP leave at
-/// once with 128 + the signal's number, after unlinking every convert::OutputFile's temporary file.
+/// once with 128 + the signal's number, after unlinking every convert::OutputFile's temporary file. So does SIGBUS, which reading a
+/// mapped file raises that somebody cuts short: with a message and exit code 3.
 void install_signal_handlers();
 
 /// Whether an unfinished line stands on standard error, which an interrupt ends before the shell's prompt.
