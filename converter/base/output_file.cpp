@@ -1,5 +1,6 @@
 #include "base/output_file.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/file.h>
@@ -11,6 +12,7 @@
 #include <cstdio>
 #include <cstring>
 #include <ctime>
+#include <memory>
 #include <string_view>
 
 #include "base/error.h"
@@ -69,18 +71,41 @@ bool is_temporary_of(const std::string& prefix, const std::string& name) {
   return pid.find_first_not_of("0123456789") == std::string::npos;
 }
 
-/// Removes left-overs that no process holds locked. Young ones may be about to be.
+/// Removes left-overs, files and folders, that no process holds locked. Young ones may be about to be.
 void remove_stale(const fs::path& directory, const std::string& prefix) {
-  std::error_code error;
-  for (fs::directory_iterator entry(directory, error), end; !error && entry != end; entry.increment(error)) {
-    if (!is_temporary_of(prefix, entry->path().filename().string())) continue;
-    const int descriptor = open(entry->path().c_str(), O_WRONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+  // std::filesystem's iterator ends the process where memory is short.
+  const std::unique_ptr<DIR, int (*)(DIR*)> folder(opendir(directory.c_str()), closedir);
+  if (folder == nullptr) return;
+  const int place = dirfd(folder.get());
+  while (const dirent* entry = readdir(folder.get())) {
+    if (!is_temporary_of(prefix, entry->d_name)) continue;
+    const int descriptor = openat(place, entry->d_name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     if (descriptor < 0) continue;
     struct stat status = {};
     const bool old = fstat(descriptor, &status) == 0 && time(nullptr) - status.st_mtime > kYoungSeconds;
-    if (old && flock(descriptor, LOCK_EX | LOCK_NB) == 0) unlink(entry->path().c_str());
+    if (old && flock(descriptor, LOCK_EX | LOCK_NB) == 0) {
+      std::error_code ignored;
+      S_ISDIR(status.st_mode) ? void(fs::remove_all(directory / entry->d_name, ignored))
+                              : void(unlinkat(place, entry->d_name, 0));
+    }
     close(descriptor);
   }
+}
+
+std::string prefix_of(const fs::path& target) { return fmt::format(".{}.", target.filename().string()); }
+
+/// A name for what shall become `target`, of which make(name) says with errno whether it is free. The process id keeps two writers
+/// apart, but not those of two containers, nor this one and one that was just killed. Empty: errno says why.
+template <typename Make>
+fs::path make_beside(const fs::path& target, const Make& make) {
+  constexpr int kMostTried = 100;
+  remove_stale(parent_of(target), prefix_of(target));
+  for (int i = 0; i < kMostTried; ++i) {
+    fs::path beside = parent_of(target) / fmt::format("{}{}.part", prefix_of(target), getpid() + i);
+    if (make(beside.c_str())) return beside;
+    if (errno != EEXIST) break;
+  }
+  return {};
 }
 
 std::atomic<bool> g_standard_output_taken{false};
@@ -149,13 +174,11 @@ OutputFile::OutputFile(const fs::path& path, Kind kind)
     descriptor_ = place.stream;
     if (descriptor_ >= 0) return;
   }
-  // The process id keeps two conversions apart; a left-over of a killed process with the same id is replaced.
-  const std::string prefix = fmt::format(".{}.", target_.filename().string());
-  const fs::path beside = parent_of(target_) / fmt::format("{}{}.part", prefix, getpid());
-  unlink(beside.c_str());
-  remove_stale(parent_of(target_), prefix);
   const mode_t mode = kind == Kind::kProgram ? 0777 : kind == Kind::kSecret ? 0600 : 0666;
-  descriptor_ = open(beside.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+  const fs::path beside = make_beside(target_, [&](const char* name) {
+    descriptor_ = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+    return descriptor_ >= 0;
+  });
   if (descriptor_ < 0) fail("cannot create", errno);
   flock(descriptor_, LOCK_EX | LOCK_NB);  // best effort: some file systems have no locks
   temporary_ = beside.string();
@@ -187,6 +210,29 @@ void OutputFile::commit(const std::vector<std::string_view>& pieces) {
   if (std::rename(temporary_.c_str(), target_.c_str()) != 0) fail("cannot rename", errno);
   withdraw(temporary_.c_str());
   temporary_.clear();
+  sync_directory(parent_of(target_));
+}
+
+OutputFolder::OutputFolder(const fs::path& path)
+    : shown_(path), target_(path.has_filename() ? path : path.parent_path()) {
+  std::error_code error;
+  fs::create_directories(parent_of(target_), error);
+  if (error) fail_at(shown_, "cannot create", error.value());
+  path_ = make_beside(target_, [](const char* name) { return mkdir(name, 0777) == 0; });
+  if (path_.empty()) fail_at(shown_, "cannot create", errno);
+  descriptor_ = open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (descriptor_ >= 0) flock(descriptor_, LOCK_EX | LOCK_NB);
+}
+
+OutputFolder::~OutputFolder() {
+  std::error_code ignored;
+  if (!path_.empty()) fs::remove_all(path_, ignored);
+  if (descriptor_ >= 0) close(descriptor_);
+}
+
+void OutputFolder::commit() {
+  if (std::rename(path_.c_str(), target_.c_str()) != 0) fail_at(shown_, "cannot rename", errno);
+  path_.clear();
   sync_directory(parent_of(target_));
 }
 

@@ -1,4 +1,4 @@
-// OutputFile: a file that appears whole or not at all.
+// OutputFile, OutputFolder: what appears whole or not at all.
 #ifndef BANTAM_CONVERTER_BASE_OUTPUT_FILE_H_
 #define BANTAM_CONVERTER_BASE_OUTPUT_FILE_H_
 
@@ -62,6 +62,22 @@ class OutputFile {
   std::filesystem::path target_;  // symbolic links followed
   std::string temporary_;
   int descriptor_ = -1;  // locked: whoever finds the temporary file unlocked knows that nobody will finish it
+};
+
+/// The same of a folder that is not there yet, or empty: what is put into path() appears as `path` with commit(), or disappears.
+class OutputFolder {
+ public:
+  explicit OutputFolder(const std::filesystem::path& path);
+  ~OutputFolder();
+  OutputFolder(const OutputFolder&) = delete;
+  OutputFolder& operator=(const OutputFolder&) = delete;
+
+  const std::filesystem::path& path() const { return path_; }
+  void commit();
+
+ private:
+  std::filesystem::path shown_, target_, path_;
+  int descriptor_ = -1;  // locked, as that of an OutputFile
 };
 
 /// Removes the temporary files of all OutputFiles that are open, for a process that is about to end; may be called in a

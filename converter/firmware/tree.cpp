@@ -1,7 +1,6 @@
 #include "firmware/tree.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
@@ -96,26 +95,11 @@ void fill(const fs::path& directory, const fs::path& shown, const Tree& tree) {
   }
 }
 
-/// Removes the directory when it goes out of scope, unless it has got its name.
-struct Temporary {
-  fs::path path;
-  ~Temporary() {
-    std::error_code ignored;
-    if (!path.empty()) fs::remove_all(path, ignored);
-  }
-};
-
 void create(const fs::path& directory, Tree tree) {
   tree[kManifest] = to_text(manifest_of(tree));
-  const fs::path parent = directory.has_parent_path() ? directory.parent_path() : fs::path(".");
-  make_folders(parent);
-  Temporary temporary{parent / fmt::format(".{}.{}.part", directory.filename().string(), getpid())};
-  std::error_code error;
-  fs::remove_all(temporary.path, error);  // of a killed process with the same id
-  fill(temporary.path, directory, tree);
-  fs::rename(temporary.path, directory, error);
-  if (error) fail_io(directory, error);
-  temporary.path.clear();
+  convert::OutputFolder folder(directory);
+  fill(folder.path(), directory, tree);
+  folder.commit();
 }
 
 std::string contents_of(const fs::path& path) {

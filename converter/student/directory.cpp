@@ -1,6 +1,5 @@
 // Writing a student as a directory that transformers loads.
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <iterator>
 #include <map>
@@ -34,38 +33,6 @@ class Writer {
 
  private:
   const std::function<bool()>& stopped_;
-};
-
-/// A folder that disappears unless it is given its name.
-class Folder {
- public:
-  explicit Folder(const fs::path& target) : target_(target) {
-    std::error_code error;
-    check_new_directory(target);
-    const fs::path name = target.filename().empty() ? target.parent_path() : target;
-    path_ = name.parent_path() / fmt::format(".{}.{}.part", name.filename().string(), getpid());
-    target_ = name;
-    fs::remove_all(path_, error);
-    fs::create_directories(path_, error);
-    if (error) throw Error(ExitCode::kIo, fmt::format("-o {}: {}", target.string(), error.message()));
-  }
-  ~Folder() {
-    std::error_code ignored;
-    if (!path_.empty()) fs::remove_all(path_, ignored);
-  }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-
-  const fs::path& path() const { return path_; }
-  void commit() {
-    std::error_code error;
-    fs::rename(path_, target_, error);
-    if (error) throw Error(ExitCode::kIo, fmt::format("-o {}: {}", target_.string(), error.message()));
-    path_.clear();
-  }
-
- private:
-  fs::path target_, path_;
 };
 
 std::string card(const StudentReport& report, const ModelCard& teacher) {
@@ -179,14 +146,9 @@ void write_student(const Student& student, const fs::path& directory, const std:
   if (config.layers != 0) {
     refuse_uneven(draft.uniform(), config.widths.heads.front(), config.head_width, config.hidden);
   }
-  Folder folder(directory);
-  try {
-    write_files(student, draft, folder.path(), stopped);
-  } catch (const fs::filesystem_error& error) {
-    const bool full = error.code() == std::errc::no_space_on_device;
-    throw Error(full ? ExitCode::kOutOfSpace : ExitCode::kIo,
-                fmt::format("{}: {}", error.path1().string(), error.code().message()));
-  }
+  check_new_directory(directory);
+  OutputFolder folder(directory);
+  write_files(student, draft, folder.path(), stopped);
   folder.commit();
 }
 

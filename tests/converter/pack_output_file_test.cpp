@@ -95,6 +95,56 @@ TEST(OutputFile, LeftOversOfKilledProcessesAreRemoved) {
   EXPECT_TRUE(fs::exists(directory.path() / ".other.bantam.123.part"));
 }
 
+TEST(OutputFile, AnotherWriterMayHaveTheSameProcessId) {
+  const fixture::Directory directory;
+  const std::string name = ".out." + std::to_string(getpid()) + ".part";
+  directory.write(name, "being written");
+  OutputFile(directory.path() / "out").commit("new", 3);
+  EXPECT_EQ(content_of(directory.path() / name), "being written");
+  EXPECT_EQ(content_of(directory.path() / "out"), "new");
+  EXPECT_EQ(files_in(directory.path()), 2u);
+}
+
+TEST(OutputFolder, AppearsWholeOrNotAtAll) {
+  const fixture::Directory directory;
+  const fs::path path = directory.path() / "in" / "folder";
+  {
+    const OutputFolder left(path);
+    std::ofstream(left.path() / "file") << "x";
+  }
+  EXPECT_EQ(files_in(path.parent_path()), 0u);
+  OutputFolder folder(path / "");  // as people write folders
+  std::ofstream(folder.path() / "file") << "x";
+  EXPECT_FALSE(fs::exists(path));
+  folder.commit();
+  EXPECT_EQ(content_of(path / "file"), "x");
+  EXPECT_EQ(files_in(path.parent_path()), 1u);
+}
+
+TEST(OutputFolder, LeftOversOfKilledProcessesAreRemoved) {
+  const fixture::Directory directory;
+  const auto age = [](const fs::path& path) {
+    fs::last_write_time(path, fs::file_time_type::clock::now() - std::chrono::hours(1));
+  };
+  const fs::path left = directory.path() / ".folder.123.part";
+  fs::create_directories(left / "in");
+  age(left);
+  const OutputFolder running(directory.path() / "folder");
+  age(running.path());
+  const OutputFolder folder(directory.path() / "folder");
+  EXPECT_FALSE(fs::exists(left));
+  EXPECT_TRUE(fs::exists(running.path()));
+}
+
+TEST(OutputFolder, ErrorsAreIoErrors) {
+  const fixture::Directory directory;
+  directory.write("file", "x");
+  problems_of(ExitCode::kIo, [&] { OutputFolder(directory.path() / "file" / "folder"); });
+  fs::create_directories(directory.path() / "full" / "in");
+  OutputFolder folder(directory.path() / "full");
+  EXPECT_NE(problems_of(ExitCode::kIo, [&] { folder.commit(); }).find("full"), std::string::npos);
+}
+
 TEST(OutputFile, AProcessThatEndsTakesItsTemporaryFilesAlong) {
   const fixture::Directory directory;
   const OutputFile one(directory.path() / "one");
