@@ -4,6 +4,7 @@
 
 #include <pthreadpool.h>
 #include <sys/mman.h>
+#include <unistd.h>
 #include <xnnpack.h>
 
 #include <cstdlib>
@@ -124,6 +125,16 @@ bool create_operator(const fb::Model& model, const fb::Op& op, const uint8_t* da
                                            -kInfinity, kInfinity, 0, out) == xnn_status_success;
 }
 
+/// libcpuinfo, which XNNPACK asks, crashes where it cannot read these.
+bool knows_processors() {
+#if defined(__linux__)
+  for (const char* list : {"/sys/devices/system/cpu/possible", "/sys/devices/system/cpu/present"}) {
+    if (access(list, R_OK) != 0) return false;
+  }
+#endif
+  return true;
+}
+
 }  // namespace
 
 bool XnnpackBackend::available() { return true; }
@@ -133,7 +144,7 @@ XnnpackBackend::~XnnpackBackend() { delete layers_; }
 Status XnnpackBackend::create(const Model& model, uint32_t threads) {
   if (!model.is_open() || layers_ != nullptr) return Status::kInvalidArgument;
   // Whoever initialises XNNPACK first in a process chooses the allocator.
-  if (xnn_initialize(&kAllocator) != xnn_status_success) return Status::kUnavailable;
+  if (!knows_processors() || xnn_initialize(&kAllocator) != xnn_status_success) return Status::kUnavailable;
   const fb::Model& m = root(model);
   auto* layers = new Layers;
   uint64_t packed_bytes = 0;
