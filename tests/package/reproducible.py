@@ -9,9 +9,8 @@ import shutil
 import subprocess
 import sys
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "targets" / "packages"))
-import facts
+from support import SOURCE as ROOT
+from support import facts
 
 PLACES = (
     ("a", 0o022, {"TZ": "UTC", "LC_ALL": "C"}),
