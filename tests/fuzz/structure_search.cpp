@@ -34,6 +34,7 @@ constexpr uint32_t kVariants = 200;
 const uint8_t* volatile current = nullptr;
 volatile size_t current_size = 0;
 volatile std::sig_atomic_t moved = 1;
+volatile std::sig_atomic_t stopped = 0;
 char found_name[64];
 
 void keep(int signal) {
@@ -53,6 +54,9 @@ void watch(int) {
   moved = 0;
   alarm(20);
 }
+
+/// The search ends after the file, with its counts.
+void stop(int) { stopped = 1; }
 
 void try_file(const Bytes& file) {
   current = file.data();
@@ -134,9 +138,10 @@ int main(int argc, char** argv) {
     return 1;
   }
   for (const int signal : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT}) std::signal(signal, keep);
+  for (const int signal : {SIGINT, SIGTERM}) std::signal(signal, stop);
   std::signal(SIGALRM, watch);
   alarm(20);
-  while (std::time(nullptr) < end) {
+  while (stopped == 0 && std::time(nullptr) < end) {
     Bytes file = seeds[random() % seeds.size()];
     const Bytes& other = seeds[random() % seeds.size()];
     if (random() % 2 == 0) {
