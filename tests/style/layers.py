@@ -13,7 +13,7 @@ import sys
 SOURCES = {".h", ".cpp", ".inc", ".c"}
 PUBLIC = "include"  # holds public headers, which include each other only
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)
-MAY = re.compile(r"May depend on:?\s(.*?)\.(?:\s|$)", re.DOTALL)
+MAY = re.compile(r"May\s+depend\s+on:?\s(.*?)\.(?:\s|$)", re.DOTALL)
 ROW = re.compile(r"^\| `([\w/]+)/` \|", re.MULTILINE)
 LAYER = re.compile(r"bantam_layer\(([\w/]+)(?:\s+QUICK_TO_COMPILE)?(?:\s+BELOW\s+([^)]*))?\)")
 
