@@ -1,7 +1,8 @@
 // `structure_search SECONDS SEED PATH...`: the target of structure_fuzz.cpp without coverage and sanitizers, for searches of many files
 // on every instruction set. A file of PATH, or a change of it by schema (model_mutator.h), gets one to three of its numbers or words
-// of data changed where they lie, again and again. The file that ends the process, or takes 20 s, is written to structure-SEED.bin.
+// of data changed where they lie, again and again. The file that ends the process, or takes 20 s of the processor's time, is written to structure-SEED.bin.
 #include <fcntl.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -48,11 +49,10 @@ void keep(int signal) {
   std::raise(signal);
 }
 
-/// Every 20 s: the file must be another than at the time before.
+/// Every 20 s of the processor's time: the file must be another than the time before.
 void watch(int) {
   if (moved == 0) keep(SIGABRT);
   moved = 0;
-  alarm(20);
 }
 
 /// The search ends after the file, with its counts.
@@ -139,8 +139,9 @@ int main(int argc, char** argv) {
   }
   for (const int signal : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT}) std::signal(signal, keep);
   for (const int signal : {SIGINT, SIGTERM}) std::signal(signal, stop);
-  std::signal(SIGALRM, watch);
-  alarm(20);
+  std::signal(SIGPROF, watch);
+  const itimerval interval = {{20, 0}, {20, 0}};
+  setitimer(ITIMER_PROF, &interval, nullptr);
   while (stopped == 0 && std::time(nullptr) < end) {
     Bytes file = seeds[random() % seeds.size()];
     const Bytes& other = seeds[random() % seeds.size()];
