@@ -1,6 +1,7 @@
-// `structure_search SECONDS SEED PATH...`: the target of structure_fuzz.cpp without coverage and sanitizers, for searches of many files
-// on every instruction set. A file of PATH, or a change of it by schema (model_mutator.h), gets one to three of its numbers or words
-// of data changed where they lie, again and again. The file that ends the process, or takes 20 s of the processor's time, is written to structure-SEED.bin.
+// `structure_search SECONDS SEED PATH...`: the target of structure_fuzz.cpp without coverage and sanitizers, for searches
+// of many files on every instruction set. A file of PATH, or a change of it by schema (model_mutator.h), gets one to three
+// of its numbers or words of data changed where they lie, again and again. A file that ends the process, or takes 20 s of
+// the processor's time, is written to structure-SEED.bin.
 #include <fcntl.h>
 #include <sys/time.h>
 #include <unistd.h>
