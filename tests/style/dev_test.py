@@ -68,7 +68,7 @@ class Dev(unittest.TestCase):
         parts = [
             "dev",
             "tests/bench/dev.sh",
-            *(f"targets/dev/{name}.sh" for name in "tests packages wasm older fuzz".split()),
+            *(f"targets/dev/{name}.sh" for name in "tests packages wasm older fuzz mutants".split()),
         ]
         sources = "".join((ROOT / part).read_text() for part in parts)
         self.assertEqual(listed, set(re.findall(r"^command_(\w+)\(\)", sources, re.M)))

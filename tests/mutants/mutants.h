@@ -1,0 +1,45 @@
+// Included by each source of the copy whose checks ask whether they are there.
+#ifndef BANTAM_TESTS_MUTANTS_MUTANTS_H_
+#define BANTAM_TESTS_MUTANTS_MUTANTS_H_
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <atomic>
+
+namespace bantam::mutants {
+
+/// More than there are checks; checks.py numbers them from 1.
+constexpr unsigned kMost = 4096;
+
+/// BANTAM_MUTANT: the number of the check that is not there.
+inline const unsigned removed = getenv("BANTAM_MUTANT") == nullptr ? 0u : static_cast<unsigned>(atoi(getenv("BANTAM_MUTANT")));
+/// BANTAM_FOUND: the file to which the numbers of the checks that found something are appended, with the running test.
+inline const char* const log_name = getenv("BANTAM_FOUND");
+inline const int log = log_name == nullptr ? -1 : open(log_name, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+inline std::atomic<bool> seen[kMost];
+inline char test[512] = "-";
+
+/// Each check is told of once a test.
+inline void begin_test(const char* suite, const char* name) {
+  snprintf(test, sizeof test, "%s.%s", suite, name);
+  for (std::atomic<bool>& one : seen) one = false;
+}
+
+/// Whether check `number` finds something: not if it was removed.
+inline bool found(unsigned number, bool condition) {
+  if (!condition) return false;
+  if (log >= 0 && number < kMost && !seen[number].exchange(true)) {
+    char line[600];
+    const int size = snprintf(line, sizeof line, "%u %s\n", number, test);
+    if (write(log, line, static_cast<size_t>(size)) != size) abort();
+  }
+  return number != removed;
+}
+
+}  // namespace bantam::mutants
+
+#endif  // BANTAM_TESTS_MUTANTS_MUTANTS_H_
