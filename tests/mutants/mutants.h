@@ -16,7 +16,8 @@ namespace bantam::mutants {
 constexpr unsigned kMost = 4096;
 
 /// BANTAM_MUTANT: the number of the check that is not there.
-inline const unsigned removed = getenv("BANTAM_MUTANT") == nullptr ? 0u : static_cast<unsigned>(atoi(getenv("BANTAM_MUTANT")));
+inline const unsigned removed =
+    getenv("BANTAM_MUTANT") == nullptr ? 0u : static_cast<unsigned>(atoi(getenv("BANTAM_MUTANT")));
 /// BANTAM_FOUND: the file to which the numbers of the checks that found something are appended, with the running test.
 inline const char* const log_name = getenv("BANTAM_FOUND");
 inline const int log = log_name == nullptr ? -1 : open(log_name, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
