@@ -19,6 +19,7 @@
 #include <utility>
 #include <vector>
 
+#include "bantam_generated.h"
 #include "format/header.h"
 #include "tests/fuzz/model_mutator.h"
 #include "tests/fuzz/model_tree.h"
@@ -90,7 +91,8 @@ class Variants {
     if (bantam::read_header(file_.data(), file_.size(), &header, nullptr) != bantam::Status::kOk) return;
     graph_ = static_cast<size_t>(header.graph_offset);
     data_ = static_cast<size_t>(header.data_offset);
-    slots_ = bantam::fuzz::slots_of(file_.data() + graph_);
+    flatbuffers::Verifier verifier(file_.data() + graph_, static_cast<size_t>(header.graph_size), 64, 1U << 16);
+    if (bantam::fb::VerifyModelBuffer(verifier)) slots_ = bantam::fuzz::slots_of(file_.data() + graph_);
   }
 
   void try_some() {
