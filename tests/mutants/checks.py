@@ -67,7 +67,11 @@ class Source:
     def walk(self, node):
         if node.type == "call_expression" and self.fails(node):
             self.failing(node, self.sentence(node))
-        elif node.type == "return_statement" and self.file == "runtime/model/verify.cpp" and text(node) == "return Status::kCorrupt;":
+        elif (
+            node.type == "return_statement"
+            and self.file == "runtime/model/verify.cpp"
+            and text(node) == "return Status::kCorrupt;"
+        ):
             self.failing(node.named_children[0], "not a well-formed FlatBuffer")
         elif node.type == "return_statement" and text(node) == "return kOutOfBudget;":
             self.failing(node.named_children[0], "the plan is too large to be verified")
@@ -109,7 +113,9 @@ class Source:
                 return
             body = node.text.decode()
             number = self.add(node, what, "otherwise")
-            self.edits.append((node.start_byte, node.end_byte, f"(mutants::found({number}, true) ? {body} : decltype({body}){{}})"))
+            self.edits.append(
+                (node.start_byte, node.end_byte, f"(mutants::found({number}, true) ? {body} : decltype({body}){{}})")
+            )
             return
         raise SystemExit(f"{self.file}:{node.start_point[0] + 1}: a fault in a place that is not known: {text(parent)}")
 
@@ -118,7 +124,9 @@ class Source:
         """Of the if whose whole body ends with this return."""
         child, parent = returned, returned.parent
         if parent.type == "compound_statement":
-            if parent.named_children[-1].id != returned.id or any(b"return" in c.text for c in parent.named_children[:-1]):
+            if parent.named_children[-1].id != returned.id or any(
+                b"return" in c.text for c in parent.named_children[:-1]
+            ):
                 return None
             child, parent = parent, parent.parent
         if parent.type != "if_statement" or parent.child_by_field_name("consequence").id != child.id:
@@ -189,7 +197,9 @@ class Source:
             return self.is_several(inner.child_by_field_name("argument"), not fails_if)
         if operator(inner) == ("||" if fails_if else "&&"):
             return True
-        return operator(inner) == ("&&" if fails_if else "||") and any(self.is_several(s, fails_if) for s in sides(inner))
+        return operator(inner) == ("&&" if fails_if else "||") and any(
+            self.is_several(s, fails_if) for s in sides(inner)
+        )
 
     def named(self, identifier):
         """The value of the constant bool of that name, where nothing else reads it."""
@@ -201,9 +211,9 @@ class Source:
         while stack:
             node = stack.pop()
             uses += node.type == "identifier" and node.text == identifier.text
-            if node.type == "init_declarator" and node.child_by_field_name("declarator").text == identifier.text:
-                if text(node.parent).startswith("const bool "):
-                    values.append(node.child_by_field_name("value"))
+            named = node.type == "init_declarator" and node.child_by_field_name("declarator").text == identifier.text
+            if named and text(node.parent).startswith("const bool "):
+                values.append(node.child_by_field_name("value"))
             stack.extend(node.named_children)
         return values[0] if uses == 2 and len(values) == 1 else None
 

@@ -146,7 +146,9 @@ def finder(number, met):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
-    parser.add_argument("--cmake", action="append", default=[], help="an option for the build, such as -DBANTAM_XNNPACK=OFF")
+    parser.add_argument(
+        "--cmake", action="append", default=[], help="an option for the build, such as -DBANTAM_XNNPACK=OFF"
+    )
     parser.add_argument("--only", default="", help="regular expression: only checks of these files or sentences")
     options = parser.parse_args()
 
@@ -165,7 +167,10 @@ def main():
     table = [f"{check.file}:{check.line}: {check.what}: {check.operand}" for check in survivors]
     (FOLDER / "survivors.txt").write_text("".join(line + "\n" for line in table))
     found = collections.Counter(name for name in finders.values() if name)
-    print(f"{time.monotonic() - start:.0f} s for mutants; found by", ", ".join(f"{n}: {c}" for n, c in found.most_common()))
+    print(
+        f"{time.monotonic() - start:.0f} s for mutants; found by",
+        ", ".join(f"{n}: {c}" for n, c in found.most_common()),
+    )
 
     keys = {check.key() for check in every}
     wrong = [f"reasons.json names a check that is gone: {key}" for key in reasons if key not in keys]
@@ -175,7 +180,9 @@ def main():
     wrong += [f"no test finds that this is gone: {check.file}:{check.line}: {check.what}: {check.operand}"
               + ("" if any(check.number in met[name] for name in met) else " (never met)") for check in bare]  # fmt: skip
     print("\n".join(wrong))
-    print(f"{len(wanted)} checks: {len(wanted) - len(survivors)} found, {len(survivors) - len(bare)} with a reason, {len(bare)} without")
+    print(
+        f"{len(wanted)} checks: {len(wanted) - len(survivors)} found, {len(survivors) - len(bare)} with a reason, {len(bare)} without"
+    )
     return 1 if wrong else 0
 
 
