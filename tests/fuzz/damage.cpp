@@ -9,13 +9,12 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <string>
 #include <vector>
 
 #include "format/header.h"
 #include "tests/exhaustive.h"
+#include "tests/fuzz/bytes_of.h"
 #if defined(BANTAM_SANITIZED)
 #include <sanitizer/common_interface_defs.h>
 #endif
@@ -54,11 +53,6 @@ struct Range {
   size_t begin, end, stride;
 };
 
-std::vector<uint8_t> bytes_of(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-}
-
 /// A model file's graph, else the beginning, where fields may stand at any byte.
 Range range_of(const std::vector<uint8_t>& bytes) {
   constexpr size_t kMost = size_t{64} << 10;
@@ -72,7 +66,7 @@ Range range_of(const std::vector<uint8_t>& bytes) {
 
 /// Tries every step-th change. Returns how many were tried.
 size_t damage(const fs::path& path, size_t step, size_t* number) {
-  std::vector<uint8_t> bytes = bytes_of(path);
+  std::vector<uint8_t> bytes = bantam::fuzz::bytes_of(path);
   const Range range = range_of(bytes);
   size_t tried = 0;
   for (size_t at = range.begin; at + 4 <= range.end; at += range.stride) {

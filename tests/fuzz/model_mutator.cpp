@@ -7,7 +7,6 @@
 #include <unordered_set>
 #include <utility>
 
-#include "format/header.h"
 #include "format/view.h"
 #include "tests/fuzz/model_tree.h"
 
@@ -85,10 +84,8 @@ struct Parts {
 
 std::optional<Parts> parts_of(const std::vector<uint8_t>& file) {
   FileHeader header;
-  if (read_header(file.data(), file.size(), &header, nullptr) != Status::kOk) return std::nullopt;
-  const uint8_t* graph = file.data() + header.graph_offset;
-  flatbuffers::Verifier verifier(graph, static_cast<size_t>(header.graph_size), 64, 1U << 16);
-  if (!fb::VerifyModelBuffer(verifier)) return std::nullopt;
+  const uint8_t* graph = graph_of(file, &header);
+  if (graph == nullptr) return std::nullopt;
   const uint8_t* data = file.data() + header.data_offset;
   return Parts{ModelTree(graph), {data, data + header.data_size}};
 }
@@ -446,6 +443,13 @@ class Mutator {
 };
 
 }  // namespace
+
+const uint8_t* graph_of(const std::vector<uint8_t>& file, FileHeader* header) {
+  if (read_header(file.data(), file.size(), header, nullptr) != Status::kOk) return nullptr;
+  const uint8_t* graph = file.data() + header->graph_offset;
+  flatbuffers::Verifier verifier(graph, static_cast<size_t>(header->graph_size), 64, 1U << 16);
+  return fb::VerifyModelBuffer(verifier) ? graph : nullptr;
+}
 
 void change_number(uint8_t* bytes, reflection::BaseType base, int32_t index, std::mt19937_64& random) {
   const auto below = [&](uint64_t n) { return random() % n; };

@@ -10,8 +10,12 @@
 #include <vector>
 
 #include "flatbuffers/reflection.h"
+#include "format/header.h"
 
 namespace bantam::fuzz {
+
+/// The graph of a file whose header `header` becomes; null where FlatBuffers' verifier refuses it, or there is none.
+const uint8_t* graph_of(const std::vector<uint8_t>& file, FileHeader* header);
 
 /// `file` with one to four changes; `other` is a file that parts may come from. Nothing where one of them is no file with a well-formed
 /// graph, or what becomes of it has more than `most` bytes.

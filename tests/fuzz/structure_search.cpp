@@ -12,15 +12,12 @@
 #include <cstring>
 #include <ctime>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <random>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "bantam_generated.h"
-#include "format/header.h"
+#include "tests/fuzz/bytes_of.h"
 #include "tests/fuzz/model_mutator.h"
 #include "tests/fuzz/model_tree.h"
 
@@ -67,17 +64,13 @@ void try_file(const Bytes& file) {
   LLVMFuzzerTestOneInput(file.data(), file.size());
 }
 
-Bytes bytes_of(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-}
-
 std::vector<Bytes> read_seeds(int count, char** paths) {
   std::vector<Bytes> seeds;
   for (int i = 0; i < count; ++i) {
     for (const auto& entry : std::filesystem::recursive_directory_iterator(paths[i])) {
-      Bytes file = entry.is_regular_file() ? bytes_of(entry.path()) : Bytes();
-      if (bantam::fuzz::mutate_model(file, file, 0, kLargest)) seeds.push_back(std::move(file));
+      Bytes file = entry.is_regular_file() ? bantam::fuzz::bytes_of(entry.path()) : Bytes();
+      bantam::FileHeader header;
+      if (bantam::fuzz::graph_of(file, &header) != nullptr) seeds.push_back(std::move(file));
     }
   }
   return seeds;
@@ -88,11 +81,11 @@ class Variants {
  public:
   Variants(Bytes* file, std::mt19937_64* random) : file_(*file), random_(*random) {
     bantam::FileHeader header;
-    if (bantam::read_header(file_.data(), file_.size(), &header, nullptr) != bantam::Status::kOk) return;
+    const uint8_t* graph = bantam::fuzz::graph_of(file_, &header);
+    if (graph == nullptr) return;
     graph_ = static_cast<size_t>(header.graph_offset);
     data_ = static_cast<size_t>(header.data_offset);
-    flatbuffers::Verifier verifier(file_.data() + graph_, static_cast<size_t>(header.graph_size), 64, 1U << 16);
-    if (bantam::fb::VerifyModelBuffer(verifier)) slots_ = bantam::fuzz::slots_of(file_.data() + graph_);
+    slots_ = bantam::fuzz::slots_of(graph);
   }
 
   void try_some() {
@@ -106,10 +99,10 @@ class Variants {
 
  private:
   void change() {
-    const bool in_data = random_() % 5 == 0 && file_.size() >= data_ + 8;
-    const bantam::fuzz::Slot word = {data_ - graph_ + random_() % ((file_.size() - data_) / 4 + 1) / 2 * 4,
-                                     reflection::UInt, -1};
-    const bantam::fuzz::Slot& slot = in_data ? word : slots_[random_() % slots_.size()];
+    const size_t words = (file_.size() - data_) / sizeof(uint32_t);
+    bantam::fuzz::Slot slot = slots_[random_() % slots_.size()];
+    if (words != 0 && random_() % 5 == 0)
+      slot = {data_ - graph_ + random_() % words * sizeof(uint32_t), reflection::UInt, -1};
     const size_t at = graph_ + slot.at;
     if (at + sizeof(uint64_t) > file_.size()) return;
     uint64_t before;
