@@ -115,20 +115,21 @@ void show_help(const Program& program, const std::string& command) {
 
 namespace {
 
-/// Without a string: they take memory.
-int report_no_memory() {
-  constexpr std::string_view kText = "bantam: out of memory; a smaller --batch or --max-tokens needs less\n";
-  static_cast<void>(convert::write_all(STDERR_FILENO, kText.data(), kText.size()));
+/// Like report(), without memory for strings. `name` is printable.
+int report_no_memory(std::string_view name) {
+  for (const std::string_view text :
+       {name, std::string_view(": out of memory; a smaller --batch or --max-tokens needs less\n")})
+    static_cast<void>(convert::write_all(STDERR_FILENO, text.data(), text.size()));
   return static_cast<int>(ExitCode::kOutOfSpace);
 }
 
-/// Where no exception may pass. Some functions of libraries are said to throw nothing, and allocate.
+/// Ends the process when an exception leaves a function that may not throw: some of libraries' allocate all the same.
 [[noreturn]] void end_at_once() {
   convert::unlink_temporaries();
   try {
     if (const std::exception_ptr cause = std::current_exception()) std::rethrow_exception(cause);
   } catch (const std::bad_alloc&) {
-    _exit(report_no_memory());
+    _exit(report_no_memory("bantam"));
   } catch (...) {
   }
   std::abort();
@@ -143,7 +144,7 @@ int run_reporting(int argc, char** argv, const std::function<void(Program&)>& ad
   } catch (const ClosedPipe&) {
     return die_of_closed_pipe();
   } catch (const std::bad_alloc&) {
-    return report_no_memory();
+    throw;  // the caller's: a report takes memory, too
   } catch (const std::system_error& cause) {
     const Error error = convert::error_of(cause);
     return report(name, error.code(), error.problems().front());
@@ -160,11 +161,12 @@ int run_reporting(int argc, char** argv, const std::function<void(Program&)>& ad
 int run_program(int argc, char** argv, const std::function<void(Program&)>& add, const std::string& name) {
   install_signal_handlers();
   std::set_terminate(end_at_once);
+  const std::string shown = printable(name);
   try {
     convert::keep_memory_reserve();
     return run_reporting(argc, argv, add, name);
-  } catch (const std::bad_alloc&) {  // of a report
-    return report_no_memory();
+  } catch (const std::bad_alloc&) {
+    return report_no_memory(shown);
   }
 }
 
