@@ -86,8 +86,9 @@ std::string Sha256::finish() {
 
 std::string sha256_of_file(const std::filesystem::path& path) {
   std::error_code error;
-  const std::filesystem::file_status status = std::filesystem::status(path, error);
-  if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) return Sha256().finish();
+  const std::filesystem::file_type type = std::filesystem::status(path, error).type();
+  if (type == std::filesystem::file_type::fifo || type == std::filesystem::file_type::character)
+    return Sha256().finish();
   RegularFile file(path);
   Sha256 hash;
   std::vector<char> buffer(1U << 18);

@@ -26,8 +26,8 @@ class Sha256 {
   uint64_t total_ = 0;
 };
 
-/// Digest of a file's bytes; of none where it is a pipe, whose bytes are gone. Throws Error (I/O) when it cannot be read, or is cut
-/// short meanwhile.
+/// Returns the digest of a file's bytes; of no bytes for a pipe or a device, whose bytes are gone. Throws Error (I/O) when
+/// it cannot be read, is a folder, or is cut short meanwhile.
 std::string sha256_of_file(const std::filesystem::path& path);
 
 }  // namespace bantam::convert

@@ -75,6 +75,7 @@ TEST(Sha256, OfAFileIsThatOfItsBytes) {
   sha.update(bytes.data(), bytes.size());
   EXPECT_EQ(sha256_of_file(directory.path() / "file"), sha.finish());
   problems_of(ExitCode::kIo, [&] { sha256_of_file(directory.path() / "none"); });
+  problems_of(ExitCode::kIo, [&] { sha256_of_file(directory.path()); });  // no digest of nothing
 }
 
 }  // namespace
