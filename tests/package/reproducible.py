@@ -19,12 +19,16 @@ PLACES = (
 TARGETS = ("bantam_command", "bantam_python")
 
 
+def copy_sources(place):
+    for name in facts.source_files():
+        target = place / "bantam" / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / name, target)
+
+
 def build(place, umask, environment):
     """{what: its SHA-256} of a build in `place`."""
     source = place / "bantam"
-    for name in facts.source_files():
-        (source / name).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy(ROOT / name, source / name)
 
     def run(*command):
         variables = {**os.environ, **environment, "CCACHE_DISABLE": "1"}
@@ -57,6 +61,8 @@ def main():
     )
     work = parser.parse_args().work.resolve()  # archives of sources: recipes.py
     shutil.rmtree(work, ignore_errors=True)
+    for name, _, _ in PLACES:  # both before the first build, which takes minutes
+        copy_sources(work / name)
     one, other = (build(work / name, umask, environment) for name, umask, environment in PLACES)
     for name in sorted(one | other):
         same = one.get(name) == other.get(name)
