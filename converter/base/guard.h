@@ -10,8 +10,8 @@
 
 namespace bantam::convert {
 
-/// What the system has refused (a call about files, a thread), of a library that throws it: I/O, or out of space; with the file's
-/// name where that is known.
+/// Returns the Error for a call of the system that failed inside a library: out of space where memory, threads or the disk
+/// are exhausted, else I/O. Its message has the file's name where the library gives it.
 Error error_of(const std::system_error& cause);
 
 /// Calls `work`; what it throws becomes the outcome: an Error its code and problems, out of memory code 7, everything else code 70.

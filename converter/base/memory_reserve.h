@@ -1,12 +1,12 @@
-// Memory for when there is none.
+// A reserve of memory that a process uses to end when there is no other.
 #ifndef BANTAM_CONVERTER_BASE_MEMORY_RESERVE_H_
 #define BANTAM_CONVERTER_BASE_MEMORY_RESERVE_H_
 
 namespace bantam::convert {
 
-/// From the first call on the process holds a reserve, which operator new gives back to the system before it fails: what then ends has
-/// memory to end with. (Destructors of nlohmann's JSON allocate, and may not throw.) Takes the reserve anew where it is gone; throws
-/// std::bad_alloc where that is not possible. For programs, not for libraries: a process has one std::new_handler.
+/// Takes a reserve of 1 MB, unless the process has one. operator new gives it back to the system before it fails, so that
+/// code which unwinds finds memory: destructors of nlohmann's JSON allocate, and may not throw. Throws std::bad_alloc where
+/// the reserve cannot be taken. Programs call it, libraries do not: a process has one std::new_handler.
 void keep_memory_reserve();
 
 }  // namespace bantam::convert

@@ -5,7 +5,7 @@
 namespace bantam::convert {
 
 OrderedJson json_object(std::string_view command) {
-  OrderedJson object = OrderedJson::object();  // what becomes one by [] crashes where there is no memory for it
+  OrderedJson object = OrderedJson::object();  // made here: operator[] of null crashes without memory
   object["schema"] = fmt::format("bantam.{}/1", command);
   return object;
 }

@@ -94,8 +94,9 @@ void remove_stale(const fs::path& directory, const std::string& prefix) {
 
 std::string prefix_of(const fs::path& target) { return fmt::format(".{}.", target.filename().string()); }
 
-/// A name for what shall become `target`, of which make(name) says with errno whether it is free. The process id keeps two writers
-/// apart, but not those of two containers, nor this one and one that was just killed. Empty: errno says why.
+/// Makes a temporary file or folder beside `target` and returns its name. make(name) creates it; it fails with EEXIST where
+/// the name is taken, which happens with equal process ids in two containers, or after a process that was killed. Returns
+/// an empty path, with errno set, where no name can be made.
 template <typename Make>
 fs::path make_beside(const fs::path& target, const Make& make) {
   constexpr int kMostTried = 100;

@@ -1,4 +1,4 @@
-// OutputFile, OutputFolder: what appears whole or not at all.
+// OutputFile, OutputFolder: a file and a folder that appear whole or not at all.
 #ifndef BANTAM_CONVERTER_BASE_OUTPUT_FILE_H_
 #define BANTAM_CONVERTER_BASE_OUTPUT_FILE_H_
 
@@ -64,7 +64,8 @@ class OutputFile {
   int descriptor_ = -1;  // locked: whoever finds the temporary file unlocked knows that nobody will finish it
 };
 
-/// The same of a folder that is not there yet, or empty: what is put into path() appears as `path` with commit(), or disappears.
+/// A folder that appears whole or not at all: commit() renames path() and its content to `path`, which must be absent or
+/// empty. Without a commit the destructor removes both.
 class OutputFolder {
  public:
   explicit OutputFolder(const std::filesystem::path& path);

@@ -7,7 +7,7 @@ import subprocess
 import sys
 
 COLUMNS = 120
-MOST_FRAGMENTS = 862  # what there is: a change may only make it fewer, down to 20
+MOST_FRAGMENTS = 860  # what there is: a change may only make it fewer, down to 20
 FRAGMENT = re.compile(r"^ *//+ (Of|The same of|What|Those of|Whether) ", re.MULTILINE)
 NO_PROSE = re.compile(r"^\s*\||[─│└┌]")
 
