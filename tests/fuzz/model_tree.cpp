@@ -88,13 +88,15 @@ class Reader {
   std::unordered_map<const void*, Node> known_;
 };
 
-/// Finds numbers, each once.
+/// Finds numbers, entries of vtables and vectors, each once.
 class Slots {
  public:
   explicit Slots(const uint8_t* graph) : graph_(graph) {}
 
   void add_table(const flatbuffers::Table* table, int32_t index) {
     if (!seen_.insert(table).second) return;
+    const uint8_t* entries = table->GetVTable();
+    const bool is_new = seen_.insert(entries).second;
     std::map<uint16_t, Node> kinds;  // the types of unions, which have lower numbers than these
     for (uint16_t number = 0; uint32_t{number} < object(index).fields()->size(); ++number) {
       for (const reflection::Field* field : *object(index).fields()) {
@@ -105,21 +107,25 @@ class Slots {
           kinds[number] = std::make_shared<Value>();
           kinds[number]->bytes.assign(at, at + 1);
         }
-        if (form.base != reflection::None) add(at, form);
+        if (is_new) layout.fields.push_back(place_of(entries + field->offset()));
+        if (form.base != reflection::None) add(at, form, field);
       }
     }
   }
   std::vector<Slot> found;
+  Layout layout;
 
  private:
-  void add(const uint8_t* at, const Form& form) {
+  size_t place_of(const uint8_t* at) const { return static_cast<size_t>(at - graph_); }
+
+  void add(const uint8_t* at, const Form& form, const reflection::Field* holder) {
     if (is_struct(form.base, form.index)) {
       for (const reflection::Field* field : *object(form.index).fields())
-        add(at + field->offset(), {field->type()->base_type(), reflection::None, field->type()->index()});
+        add(at + field->offset(), {field->type()->base_type(), reflection::None, field->type()->index()}, field);
       return;
     }
     if (is_number(form.base)) {
-      found.push_back({static_cast<size_t>(at - graph_), form.base, form.index});
+      found.push_back({place_of(at), form.base, form.index, holder});
       return;
     }
     const uint8_t* to = at + flatbuffers::ReadScalar<flatbuffers::uoffset_t>(at);
@@ -127,9 +133,11 @@ class Slots {
     if (form.base != reflection::Vector || !seen_.insert(to).second) return;
     const Form element = element_of(form);
     const size_t size = size_of(element);
+    layout.vectors.push_back(place_of(to));
+    layout.offsets.push_back(size == 0);
     const auto count = flatbuffers::ReadScalar<flatbuffers::uoffset_t>(to);
     for (flatbuffers::uoffset_t i = 0; i < count; ++i)
-      add(to + sizeof(flatbuffers::uoffset_t) + i * (size != 0 ? size : sizeof(flatbuffers::uoffset_t)), element);
+      add(to + sizeof(flatbuffers::uoffset_t) + i * (size != 0 ? size : sizeof(flatbuffers::uoffset_t)), element, holder);
   }
 
   const uint8_t* graph_;
@@ -286,6 +294,12 @@ std::vector<Slot> slots_of(const uint8_t* graph) {
   Slots slots(graph);
   slots.add_table(flatbuffers::GetRoot<flatbuffers::Table>(graph), root_index());
   return slots.found;
+}
+
+Layout layout_of(const uint8_t* graph) {
+  Slots slots(graph);
+  slots.add_table(flatbuffers::GetRoot<flatbuffers::Table>(graph), root_index());
+  return slots.layout;
 }
 
 std::vector<uint8_t> ModelTree::bytes(size_t most) const { return Writer(most).bytes(root); }

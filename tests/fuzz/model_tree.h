@@ -52,10 +52,18 @@ class ModelTree {
 struct Slot {
   size_t at = 0;  // bytes from the graph's first
   reflection::BaseType base = reflection::None;
-  int32_t index = -1;  // of its enumeration
+  int32_t index = -1;                        // of its enumeration
+  const reflection::Field* field = nullptr;  // which holds it, or the vector that does
 };
 /// All numbers of a graph that FlatBuffers' verifier accepted: fields, parts of structs, elements of vectors.
 std::vector<Slot> slots_of(const uint8_t* graph);
+/// Where its tables say that they have a field, and where its vectors say how many elements they have.
+struct Layout {
+  std::vector<size_t> fields;   // entries of vtables (uint16_t), bytes from the graph's first
+  std::vector<size_t> vectors;  // counts (uint32_t); elements that are offsets follow where `offsets` says so
+  std::vector<bool> offsets;    // one a vector
+};
+Layout layout_of(const uint8_t* graph);
 
 /// The schema's tables and enumerations.
 const reflection::Schema& schema();
