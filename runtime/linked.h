@@ -71,8 +71,8 @@ constexpr Linked linked_ones() {
   constexpr Link kNamed[] = {nothing, BANTAM_LINKS};
   for (const Link named : kNamed) linked.is[named] = true;
 #define BANTAM_LINK_MEMBER(set, name) linked.is[set##_##name] = linked.is[set##_##name] || linked.is[set##_all];
-#define BANTAM_LINK_MASK(name, Code) \
-  BANTAM_LINK_MEMBER(mask, name)     \
+#define BANTAM_LINK_MASK(name, Code, Kernel) \
+  BANTAM_LINK_MEMBER(mask, name)             \
   linked.is[Code] = linked.is[Code] || linked.is[mask_##name];
 #include "links.inc"
 #define BANTAM_LINK_ONLY_WITH(name, other) linked.is[name] = linked.is[name] && linked.is[other];

@@ -28,13 +28,16 @@ inline bool sees_first_segment(const fb::Attention& a) {
 }
 inline bool sees_a_segment(const fb::Attention& a) { return sees_own_segment(a) || sees_first_segment(a); }
 
-/// What kernels do of the mask. They do not know fillers, which are no keys of a call, nor prefixes, whose queries see others than those
-/// behind: calls have queries of one kind, or of one segment; nor marks, which biases make, nor global tokens and blocks (key_lists.h).
+/// The ranges of keys that kernels leave queries, as the mask's row of links.inc says.
 inline kernels::Mask mask_of(const fb::Attention& a) {
-  if (has_prefix(a) || looks_at_marks(a) || sees_a_segment(a)) return kernels::Mask::kNone;
-  if (linked::kKeyLists && a.mask() >= fb::MaskKind::globals) return kernels::Mask::kNone;
-  if (!hides_fillers(a)) return static_cast<kernels::Mask>(a.mask());
-  return a.mask() == fb::MaskKind::fillers ? kernels::Mask::kNone : kernels::Mask::kWindow;
+  switch (a.mask()) {
+#define BANTAM_LINK_MASK(name, Code, Kernel)                               \
+  case fb::MaskKind::name:                                                 \
+    if (linked::is(linked::links::mask_##name)) return kernels::Mask::k##Kernel; \
+    break;
+#include "links.inc"
+  }
+  return kernels::Mask::kNone;
 }
 
 /// Counts are positive, small enough for 32-bit products, and heads is a multiple of kv_heads.
