@@ -20,12 +20,7 @@
 #include "network/blocks/span_head.h"
 #include "network/blocks/vectors.h"
 #include "network/families/config.h"
-#include "network/families/elmo.h"
-#include "network/families/evolved_transformer.h"
-#include "network/families/nplm.h"
-#include "network/families/retro.h"
-#include "network/families/seq2seq.h"
-#include "network/families/textcnn.h"
+#include "network/families/own_layers.h"
 #include "network/heads.h"
 #include "network/languages.h"
 #include "network/record_source.h"
@@ -202,39 +197,15 @@ Graph import_checked(const ModelSource& source, const ImportOptions& options) {
   if (of_pair) {
     graph.model.max_source = kept_positions(source_config, options, 0, graph);
     beneath = import_source_stack(builder, weights, source_config, graph.model.max_source);
-    if (family.block.evolved) add_evolved_encoder(builder, weights, source_config, fb::Phase::source, &beneath);
+    if (family.own.add != nullptr) {
+      family.own.add({graph, builder, weights, fields, problems, source_config, head.task, graph.model.max_source,
+                      fb::Phase::source, nullptr, &beneath});
+    }
   }
   Encoder encoder = import_main_stack(builder, weights, config, positions, of_pair ? &beneath : nullptr, head, options);
-  if (family.block.evolved && of_pair) {
-    add_evolved_decoder(builder, weights, config, fields, beneath, &encoder);
-  } else if (family.block.evolved) {
-    add_evolved_encoder(builder, weights, config, fb::Phase::main, &encoder);
-  }
-  if (family.block.recurrent && of_pair) {
-    add_recurrent_pair(builder, weights, fields, &beneath, &encoder);
-  } else if (family.block.recurrent) {
-    const bool of_texts = (traits(head.task).parts & (kLabelsPart | kVectorPart)) != 0;
-    const auto add = family.block.bilm ? add_bilm_layers : add_recurrent_layers;
-    add(builder, weights, fields, of_texts && fields.text("pooling", "last") == "last", &encoder);
-  }
-  if (family.block.convolutions) {
-    const bool of_texts = (traits(head.task).parts & kLabelsPart) != 0;
-    const bool of_tokens = head.task == fb::TaskKind::none || (traits(head.task).parts & kWordsPart) != 0;
-    const ConvolutionSettings convolutions = read_convolutions(fields, of_tokens);
-    problems.raise();  // as above
-    add_convolutions(builder, weights, convolutions, of_texts, &encoder);
-  }
-  if (family.block.nplm) {
-    NplmUse use;
-    use.gives_words = (traits(head.task).parts & kNextWordsPart) != 0;
-    use.keep_state = (traits(head.task).parts & kLabelsPart) != 0 && fields.text("pooling", "last") == "last";
-    add_nplm_layers(builder, weights, fields, use, &encoder);
-  }
-  int32_t chunk_rows = kAbsent;
-  if (family.block.retro) {
-    const RetroSettings settings = read_retro(fields, config);
-    problems.raise();  // as above
-    chunk_rows = add_retro_layers(graph, builder, weights, config, settings, positions, &encoder);
+  if (family.own.add != nullptr) {
+    family.own.add({graph, builder, weights, fields, problems, config, head.task, positions, fb::Phase::main,
+                    of_pair ? &beneath : nullptr, &encoder});
   }
   SentencePooling pooling;
   const bool terms = (traits(head.task).parts & kTermsPart) != 0;
@@ -262,7 +233,7 @@ Graph import_checked(const ModelSource& source, const ImportOptions& options) {
   }
   if ((traits(head.task).parts & kVectorPart) != 0) record_tower_scores(graph, source, weights);
   import_head(head, {graph, builder, weights, config, fields, encoder, pooling, setfit, options, problems});
-  if (chunk_rows != kAbsent) builder.output(kChunkRows, fb::OutputRole::none, chunk_rows);
+  if (encoder.chunk_rows != kAbsent) builder.output(kChunkRows, fb::OutputRole::none, encoder.chunk_rows);
   if ((pools || terms) && !classifies) record_pooling(graph, pooling);
   if (judges) graph.model.task->prompt = pooling.prompt;
   import_shortlist(source, config, &graph);

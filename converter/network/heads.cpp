@@ -311,7 +311,7 @@ class HeadImporter {
 
   /// What the layers have left of a text, or as "pooling" says of recurrent layers.
   int32_t state() {
-    if (family_.block.convolutions) return c_.encoder.state;
+    if (c_.encoder.state != kAbsent) return c_.encoder.state;
     const std::string pooling = c_.fields.text("pooling", "last");
     if (pooling == "mean") return pooled("mean", fb::PoolKind::mean);
     if (pooling == "max") return pooled("max", fb::PoolKind::max);

@@ -52,9 +52,7 @@ class Stack {
     scores_.scale = config_.score_scale;
     scores_.soft_cap = config_.soft_cap;
     RelativeConstants relative(builder_, weights_, config_, positions_);
-    const bool own_layers = family_.block.evolved ||
-                            family_.block.retro;  // network/families/evolved_transformer.h, network/families/retro.h
-    const uint32_t layers = own_layers ? 0 : config_.layers;
+    const uint32_t layers = family_.own.add != nullptr ? 0 : config_.layers;
     int32_t other = x;  // of reversible layers: the stream that attention adds to
     for (uint32_t i = 0; i < layers; ++i) {
       know_places(i, positions_);

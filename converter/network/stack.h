@@ -23,6 +23,7 @@ struct Encoder {
   int32_t sinusoids = kAbsent;        // rows of places
   int32_t state = kAbsent;            // [sequences, hidden], where recurrent layers keep what they end with
   int32_t more_scores = kAbsent;      // of the vocabulary, which those of its output layer are added to
+  int32_t chunk_rows = kAbsent;       // rows of a chunk that the encoder of retrieved texts sees
   std::string base;                   // prefix of names in the graph: "bert."
 };
 

@@ -215,17 +215,11 @@ Draft::Role Draft::role_of(const std::string& name) const {
   }
   // A chain of tags has no column that could go.
   if (is(module, outer_, "crf")) return Role{Axis::kNone, Axis::kNone, -1, true};
-  for (const char* recurrent : {"lstm", "gru", "rnn"}) {
-    if (family().block.recurrent && is(module, base_, recurrent)) return Role{Axis::kNone, Axis::kNone, -1, true};
+  const OwnLayers& own = family().own;
+  if (own.scores != nullptr && name == outer_ + own.scores) return role(Axis::kVocabulary, Axis::kNone);
+  for (const std::string part : own.tensors) {
+    if (name.compare(0, base_.size() + part.size(), base_ + part) == 0) return {Axis::kNone, Axis::kNone, -1, true};
   }
-  const auto within = [&](const std::string& part) {
-    return name.compare(0, base_.size() + part.size(), base_ + part) == 0;
-  };
-  const bool bilm = family().block.bilm && (within("forward_layers.") || within("backward_layers.") || within("mix."));
-  const bool nplm = family().block.nplm && within("hidden.");
-  if (family().block.nplm && name == outer_ + "direct.weight") return role(Axis::kVocabulary, Axis::kNone);
-  if (bilm || nplm || (family().block.convolutions && within("convs.")))
-    return Role{Axis::kNone, Axis::kNone, -1, true};
   if (has_gliner(source_.config) && module.compare(0, outer_.size(), outer_) == 0) {
     const GlinerPart part = gliner_part(module.substr(outer_.size()));
     if (part != GlinerPart::kNone) {

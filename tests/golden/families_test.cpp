@@ -170,15 +170,16 @@ TEST_P(Families, ReportsAndImagesKnowThem) {
     EXPECT_EQ(links("scores of places"),
               family.block.places || family.block.shifted || model.config().relative.vectors);
     EXPECT_EQ(links("keys of segments"), family.has(Slot::kSegmentKeys));
-    EXPECT_EQ(links("unfold"), model.config().convolution != 0 || family.block.convolutions || family.block.nplm ||
-                                   family.block.evolved);
-    EXPECT_EQ(links("depthwise"), family.block.evolved);
-    EXPECT_EQ(links("join"), family.block.bilm || family.block.evolved || family.block.reversible);
+    const std::string own = own_layers(family);
+    const bool evolved = own == "evolved_transformer";
+    EXPECT_EQ(links("unfold"), model.config().convolution != 0 || own == "textcnn" || own == "nplm" || evolved);
+    EXPECT_EQ(links("depthwise"), evolved);
+    EXPECT_EQ(links("join"), own == "elmo" || evolved || family.block.reversible);
     EXPECT_EQ(links("chunk attention"), family.block.reversible);
     EXPECT_EQ(links("norms of queries and keys"), family.has(Slot::kQueryNorm));
     EXPECT_EQ(links("experts"), family.has(Slot::kRouter));
     EXPECT_EQ(links("gates"), family.has(Slot::kGate) || family.has(Slot::kExpertGate) || family.has(Slot::kEntities) ||
-                                  family.block.evolved);
+                                  evolved);
     EXPECT_EQ(links("marked mask"), family.has(Slot::kEntities));
     EXPECT_EQ(links("globals mask"), family.has(Slot::kGlobalQuery));
     EXPECT_EQ(links("blocks mask"), family.settings.blocks);
@@ -188,8 +189,8 @@ TEST_P(Families, ReportsAndImagesKnowThem) {
     EXPECT_EQ(links("linear attention"), by_sums);
     EXPECT_EQ(links("key sums"), by_sums);
     EXPECT_EQ(links("attention"), !by_sums && !family.block.reversible && !family.block.averaged &&
-                                      !family.block.recurrent && !family.block.convolutions && !family.block.nplm);
-    EXPECT_EQ(links("recurrent"), family.block.recurrent || family.has(Slot::kForget) || model.finds());
+                                      !is_recurrent(family) && own != "textcnn" && own != "nplm");
+    EXPECT_EQ(links("recurrent"), is_recurrent(family) || family.has(Slot::kForget) || model.finds());
   });
 }
 
@@ -200,8 +201,9 @@ TEST_P(Families, AreStaticOrSayWhyNot) {
     const convert::Graph graph = convert::import_source(model.source(), model.options());
     const bool refused = model.is_pair() || family.has(Slot::kDistances) || family.has(Slot::kGate) ||
                          family.block.places || family.block.shifted || model.config().relative.vectors ||
-                         family.block.bottlenecks || family.block.averaged || family.block.recurrent ||
-                         family.block.convolutions || family.block.evolved || family.has(Slot::kEntities) ||
+                         family.block.bottlenecks || family.block.averaged || is_recurrent(family) ||
+                         own_layers(family) == "textcnn" || own_layers(family) == "evolved_transformer" ||
+                         family.has(Slot::kEntities) ||
                          family.has(Slot::kGlobalQuery) || family.settings.blocks || family.block.features ||
                          family.block.projected || family.block.reversible || !family.has(Slot::kEmbeddingNorm) ||
                          !model.has_biases() || model.gives_words() || model.gives_token_vectors() || model.finds();

@@ -37,6 +37,15 @@ inline constexpr uint32_t kVocabulary = 37, kHidden = 18, kHeads = 3, kFfn = 20,
                           kEntities = 7, kRetroHidden = 12;
 inline constexpr double kSmallestCosine = 0.98, kSmallestStaticCosine = 0.9;
 
+/// The name of a family that builds its layers itself; else "".
+inline std::string own_layers(const Family& family) {
+  return family.own.add == nullptr ? "" : family.model_types.front();
+}
+inline bool is_recurrent(const Family& family) {
+  const std::string own = own_layers(family);
+  return own == "recurrent" || own == "elmo" || own == "seq2seq";
+}
+
 /// A model of a family as config.json and tensors.
 class Tiny {
  public:
@@ -56,7 +65,7 @@ class Tiny {
       config_["max_window_layers"] = 1U;
     }
     if (family.settings.untied) {
-      config_["tie_word_embeddings"] = !family.block.nplm && !family.block.reversible;
+      config_["tie_word_embeddings"] = own_layers(family) != "nplm" && !family.block.reversible;
     }
     if (family.block.reversible) {
       config_["attn_layers"] = {"local", "lsh"};
@@ -78,27 +87,27 @@ class Tiny {
     if (family.has(Slot::kConvolution) && embedding != kHidden) config_["conv_kernel_size"] = 3U;
     if (family.block.projected) config_["sharing"] = "none";
     if (family.block.bottlenecks) config_["intra_bottleneck_size"] = 12U;
-    if (family.block.recurrent) {
+    if (is_recurrent(family)) {
       config_["hidden_size"] = kHidden / 2;
       config_["bidirectional"] = true;
       if (family.source != nullptr) config_["decoder_hidden_size"] = kHidden;
-      if (family.block.bilm) {  // words and layers are added
+      if (own_layers(family) == "elmo") {  // words and layers are added
         config_["hidden_size"] = kHidden + 2;
         config_["proj_size"] = kHidden;
         config_["num_layers"] = 2U;
       }
     }
-    if (family.block.convolutions) {
+    if (own_layers(family) == "textcnn") {
       config_["kernel_sizes"] = {2U, 3U};
       config_["num_filters"] = kHidden / 2;
       config_["padding"] = "same";
     }
-    if (family.block.nplm) {
+    if (own_layers(family) == "nplm") {
       config_["hidden_size"] = kHidden;
       config_["context_size"] = 3U;
       config_["pad_token_id"] = 2U;
     }
-    if (family.block.retro) {
+    if (own_layers(family) == "retro") {
       config_["retrieval_layers"] = {2U};
       config_["chunk_size"] = 3U;
       config_["neighbour_size"] = 4U;
@@ -106,7 +115,7 @@ class Tiny {
       config_["encoder_num_attention_heads"] = 2U;
       config_["encoder_num_hidden_layers"] = 1U;
     }
-    if (family.block.evolved) config_["wide_attention_heads"] = 2 * kHeads;
+    if (own_layers(family) == "evolved_transformer") config_["wide_attention_heads"] = 2 * kHeads;
     if (family.settings.task_types_if != nullptr) config_[family.settings.task_types_if] = true;
     config_["num_labels"] = kLabels;
     if (head.task == fb::TaskKind::find) {
@@ -277,11 +286,12 @@ class Tiny {
 
   void encoder() {
     const std::string base = std::string(stack().base) + ".";
-    if (stack().block.recurrent) stack().block.bilm ? bilm(base) : recurrent(base);
-    if (stack().block.convolutions) convolutions(base + "convs.");
-    if (stack().block.nplm) linear(base + "hidden", kHidden, 3 * uint64_t{kHidden});
-    if (stack().block.evolved) evolved(base);
-    if (stack().block.retro) retro(base);
+    const std::string own = own_layers(family_);
+    if (is_recurrent(family_)) own == "elmo" ? bilm(base) : recurrent(base);
+    if (own == "textcnn") convolutions(base + "convs.");
+    if (own == "nplm") linear(base + "hidden", kHidden, 3 * uint64_t{kHidden});
+    if (own == "evolved_transformer") evolved(base);
+    if (own == "retro") retro(base);
     for (const auto& [slot, name] : convert::stored_roles(read_)) {
       if (slot == Slot::kFactorProjection) continue;
       if (slot == Slot::kEmbeddingProjection && !read_.projects) continue;
@@ -465,14 +475,14 @@ class Tiny {
   }
 
   /// Columns of what heads read.
-  uint64_t rows_width() const { return family_.block.bilm || family_.block.reversible ? 2 * kHidden : kHidden; }
+  uint64_t rows_width() const { return own_layers(family_) == "elmo" || family_.block.reversible ? 2 * kHidden : kHidden; }
 
   void layers(const Head& head) {
     uint64_t in = rows_width();
     for (const HeadLayer& layer : head.layers) {
       if (layer.out == HeadLayer::Out::kVocabulary) {  // tied
         if (family_.block.reversible) add(layer.name + std::string(".weight"), {kVocabulary, 2 * kHidden}, 0.4F);
-        if (family_.block.nplm) {  // or not
+        if (own_layers(family_) == "nplm") {  // or not
           add(layer.name + std::string(".weight"), {kVocabulary, kHidden}, 0.4F);
           add("direct.weight", {kVocabulary, 3 * uint64_t{kHidden}}, 0.2F);
         }

@@ -184,15 +184,4 @@ int32_t import_ssru(Builder& builder, Weights& weights, const std::string& forge
   return builder.ssru(name, builder.linear(gates, x, matrix, bias, {}), cells);
 }
 
-void add_recurrent_layers(Builder& builder, Weights& weights, const Fields& fields, bool keep_state, Encoder* encoder) {
-  const RecurrentSettings settings = read_recurrent(fields);
-  const std::string own = settings.cell == fb::Cell::lstm ? "lstm" : "gru";
-  const std::string module = weights.has_encoder("rnn.weight_ih_l0") ? "rnn" : own;
-  std::vector<RecurrentState> last;
-  RecurrentEnds ends;
-  if (keep_state) ends.last = &last;
-  encoder->hidden = import_recurrent(builder, weights, settings, module, encoder->base, encoder->hidden, ends);
-  if (keep_state) encoder->state = last.back().state;
-}
-
 }  // namespace bantam::convert

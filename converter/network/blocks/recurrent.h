@@ -62,9 +62,6 @@ int32_t import_recurrent(Builder& builder, Weights& weights, const RecurrentSett
 int32_t import_ssru(Builder& builder, Weights& weights, const std::string& forget, const std::string& candidate,
                     const std::string& gates, const std::string& name, int32_t x);
 
-/// Puts the layers of a family with Block::recurrent on its embeddings. `keep_state`: Encoder::state, too.
-void add_recurrent_layers(Builder& builder, Weights& weights, const Fields& fields, bool keep_state, Encoder* encoder);
-
 }  // namespace bantam::convert
 
 #endif  // BANTAM_CONVERTER_NETWORK_BLOCKS_RECURRENT_H_

@@ -144,25 +144,6 @@ void read_positions(const Fields& config, EncoderConfig& out) {
   out.positions -= out.first_position;
 }
 
-/// UniLM's mask, and which rows of its segment table go with it.
-void read_mask(const Fields& config, EncoderConfig& out) {
-  if (out.causal) out.mask = fb::MaskKind::causal;
-  const char* key = out.family->settings.mask;
-  if (key == nullptr) return;
-  constexpr uint32_t kAllMasks = 6;
-  const std::string name = config.text(key, "bidirectional");
-  const bool left = name == "left-to-right", pairs = name == "seq2seq";
-  if (!left && !pairs && name != "bidirectional") {
-    config.problem(ExitCode::kInvalid, key,
-                   fmt::format("\"{}\" is none of \"bidirectional\", \"left-to-right\" and \"seq2seq\"", name));
-  }
-  if (left) out.mask = fb::MaskKind::causal;
-  if (pairs) out.mask = fb::MaskKind::prefix;
-  if (out.segments != kAllMasks) return;
-  out.first_segment = pairs ? 4 : left ? 2 : 0;
-  out.segments = left ? 1 : 2;
-}
-
 uint32_t read_kv_heads(const Fields& config, const Settings& settings, uint32_t heads) {
   if (settings.one_kv_head.key != nullptr && !read_flag(config, settings.own_kv_heads)) {
     return read_flag(config, settings.one_kv_head) ? 1 : heads;
@@ -460,7 +441,8 @@ EncoderConfig read_as(const Fields& config, const Family& family) {
   out.kv_heads = read_kv_heads(config, settings, out.heads);
   out.parallel = read_flag(config, settings.parallel);
   out.causal = out.family->block.causal && !read_flag(config, settings.both_ways);
-  read_mask(config, out);
+  if (out.causal) out.mask = fb::MaskKind::causal;
+  if (out.family->settings.read_mask != nullptr) out.family->settings.read_mask(config, out);
   read_factors(config, out);
   if (out.heads % out.kv_heads != 0) {
     config.problem(ExitCode::kInvalid, settings.kv_heads.key,

@@ -1,7 +1,5 @@
 // ELMo (arXiv 1802.05365): vectors of words, made of their characters or not, a stack of LSTM layers for each direction, and a mixture of
 // all of them. docs/elmo.md says what stands in its directories.
-#include "network/families/elmo.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,17 +10,9 @@
 
 #include "network/blocks/recurrent.h"
 #include "network/families/blocks.h"
+#include "network/families/own_layers.h"
 
 namespace bantam::convert {
-Family elmo() {
-  Family family = above_words("elmo", "Elmo");
-  family.block.recurrent = true;
-  family.block.bilm = true;
-  family.settings.required = {{"bidirectional", "true"}};
-  family.heads.push_back({fb::TaskKind::embed, nullptr});
-  return family;
-}
-
 namespace {
 
 constexpr const char* kMixWeights = "mix.weights";
@@ -124,11 +114,22 @@ class Bilm {
   int32_t words_ = kAbsent;  // times their factor
 };
 
+/// A stack of recurrent layers for each direction, and the sum of words and layers that "mix.weights" asks for, both directions side
+/// by side. Encoder::state is what each direction ends with, where "pooling" asks for it.
+void add_bilm_layers(const LayerSite& site) {
+  const bool keep_state = site.of_texts() && site.fields.text("pooling", "last") == "last";
+  const Encoder beneath = *site.encoder;
+  Bilm(site.builder, site.weights, site.fields, beneath).run(keep_state, site.encoder);
+}
+
 }  // namespace
 
-void add_bilm_layers(Builder& builder, Weights& weights, const Fields& fields, bool keep_state, Encoder* encoder) {
-  const Encoder beneath = *encoder;
-  Bilm(builder, weights, fields, beneath).run(keep_state, encoder);
+Family elmo() {
+  Family family = above_words("elmo", "Elmo");
+  family.own = {add_bilm_layers, "they are recurrent", {"forward_layers.", "backward_layers.", "mix."}};
+  family.settings.required = {{"bidirectional", "true"}};
+  family.heads.push_back({fb::TaskKind::embed, nullptr});
+  return family;
 }
 
 }  // namespace bantam::convert

@@ -16,6 +16,10 @@
 
 namespace bantam::convert {
 
+struct EncoderConfig;
+struct LayerSite;
+class Fields;
+
 /// What an axis of a tensor counts. kEmbedding: columns of embedding tables, which are the hidden width where nothing projects
 /// them to it. kScores: columns of queries and keys; kValues: of values and contexts; kShared: of keys and of values that several
 /// heads may share; kHead: of one head. kInner: columns between bottlenecks;
@@ -247,9 +251,8 @@ struct Settings {
   const char* added_factor = nullptr;
   const char* soft_cap = nullptr;
   float soft_cap_otherwise = 0;
-  /// The key of UniLM's mask: "bidirectional" (the default), "left-to-right" or "seq2seq". Of six rows of the segment table the masks
-  /// have two, one and two, from rows 0, 2 and 4 on.
-  const char* mask = nullptr;
+  /// Reads the family's own mask of attention; null: decoders have the causal one, encoders none. Problems go to `config`.
+  void (*read_mask)(const Fields& config, EncoderConfig& out) = nullptr;
   /// Tokens of a decoder see those behind them, too.
   Flag both_ways;
   /// Without a setting, or where it is null, `intermediate` is so many times `hidden`.
@@ -418,18 +421,6 @@ struct Block {
   bool by_head = false;
   /// Words may be shared out in clusters, the rarer the fewer columns (network/blocks/adaptive.h).
   bool clustered = false;
-  /// Layers are recurrent (network/blocks/recurrent.h).
-  bool recurrent = false;
-  /// They are those of a bidirectional language model (network/families/elmo.h).
-  bool bilm = false;
-  /// Layers are convolutions over tokens (network/families/textcnn.h).
-  bool convolutions = false;
-  /// One hidden layer over the vectors of neighbouring words (network/families/nplm.h).
-  bool nplm = false;
-  /// Layers are those of the Evolved Transformer (network/families/evolved_transformer.h).
-  bool evolved = false;
-  /// Layers are RETRO's, an encoder's among them (network/families/retro.h).
-  bool retro = false;
   /// Tokens are patches of an image (network/blocks/patches.h).
   bool patches = false;
   /// With `norm_first`: the first layer's attention has a norm in front, too, and embeddings have none.
@@ -475,6 +466,18 @@ struct Published {
   const char* tensor = nullptr;
 };
 
+/// Layers that a family builds itself, because they are not made of the stack's blocks.
+struct OwnLayers {
+  void (*add)(const LayerSite& site) = nullptr;  // null: the stack builds the layers
+  /// Why students keep all of them, as the middle of a sentence.
+  const char* why_they_stay = nullptr;
+  /// What their tensors' names begin with, behind the base model's. Students copy such tensors; without these names the family has no
+  /// students.
+  std::vector<const char*> tensors = {};
+  /// A matrix [vocabulary, columns] outside of the base model that adds to the scores of words; null: there is none.
+  const char* scores = nullptr;
+};
+
 struct Family {
   /// "model_type" of config.json; files that bear another's are taken for the first of them.
   std::vector<const char*> model_types;
@@ -494,6 +497,7 @@ struct Family {
   const char* layer = "encoder.layer.{}";
   Roles roles;
   Block block;
+  OwnLayers own;
   std::vector<Head> heads;
   /// The encoder of an encoder-decoder, of which this is the decoder; it has no heads.
   std::shared_ptr<const Family> source = nullptr;
@@ -513,7 +517,9 @@ struct Family {
   /// Do several layers run the same weights?
   bool shares_layers() const { return settings.groups.key != nullptr; }
   /// Why nothing narrower can be made of it at all, as why_layers_stay() says it; null: something can.
-  const char* why_no_draft() const { return source != nullptr || block.retro ? why_layers_stay() : nullptr; }
+  const char* why_no_draft() const {
+    return source != nullptr || (own.add != nullptr && own.tensors.empty()) ? why_layers_stay() : nullptr;
+  }
   /// Why layers cannot go, lose feed-forward columns or heads each for itself, lose hidden columns, or share matrices with others, as
   /// the middle of a sentence; null: they can. docs/students.md has the table of all families.
   const char* why_layers_stay() const;

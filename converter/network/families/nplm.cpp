@@ -1,33 +1,24 @@
 // The neural probabilistic language model of Bengio et al. (JMLR 3, 2003): the vectors of a few words side by side, a hidden layer, and
 // scores of the next word. docs/nplm.md says what stands in its directories.
-#include "network/families/nplm.h"
-
 #include <fmt/format.h>
 
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "model/task_traits.h"
 #include "network/families/blocks.h"
-#include "network/families/config.h"
+#include "network/families/own_layers.h"
 #include "source/generation.h"
 
 namespace bantam::convert {
-Family nplm() {
-  Family family = above_words("nplm", "Nplm");
-  family.block.nplm = true;
-  family.block.causal = true;
-  family.settings.untied = true;
-  family.settings.required = {{"tie_word_embeddings", "false"}};
-  family.heads.erase(family.heads.begin() + 1, family.heads.end());
-  family.heads.push_back(
-      {fb::TaskKind::generate, "ForCausalLM", Rows::kTokens, {{"output", HeadLayer::Out::kVocabulary}}});
-  family.heads.push_back({fb::TaskKind::none, "Model"});
-  family.unused = {{"direct.", "the scores of words are not converted for this task"}};
-  return family;
-}
-
 namespace {
+
+/// What heads want of the layers.
+struct NplmUse {
+  bool gives_words = false;  // Encoder::more_scores
+  bool keep_state = false;   // Encoder::state: the last token's row
+};
 
 constexpr uint32_t kMostContext = 64, kMostHidden = 1U << 14;
 
@@ -125,11 +116,30 @@ class Nplm {
   std::vector<float> padding_;  // empty: zeros
 };
 
+/// tanh(d + H x), x the vectors of each token and of those in front of it side by side. Where a text has no such tokens, the vector
+/// of "pad_token_id" stands, or zeros.
+void add_nplm_layers(const LayerSite& site) {
+  NplmUse use;
+  use.gives_words = (traits(site.task).parts & kNextWordsPart) != 0;
+  use.keep_state = (traits(site.task).parts & kLabelsPart) != 0 && site.fields.text("pooling", "last") == "last";
+  const Encoder beneath = *site.encoder;
+  Nplm(site.builder, site.weights, site.fields, beneath).run(use, site.encoder);
+}
+
 }  // namespace
 
-void add_nplm_layers(Builder& builder, Weights& weights, const Fields& fields, const NplmUse& use, Encoder* encoder) {
-  const Encoder beneath = *encoder;
-  Nplm(builder, weights, fields, beneath).run(use, encoder);
+Family nplm() {
+  Family family = above_words("nplm", "Nplm");
+  family.own = {add_nplm_layers, "there is one", {"hidden."}, "direct.weight"};
+  family.block.causal = true;
+  family.settings.untied = true;
+  family.settings.required = {{"tie_word_embeddings", "false"}};
+  family.heads.erase(family.heads.begin() + 1, family.heads.end());
+  family.heads.push_back(
+      {fb::TaskKind::generate, "ForCausalLM", Rows::kTokens, {{"output", HeadLayer::Out::kVocabulary}}});
+  family.heads.push_back({fb::TaskKind::none, "Model"});
+  family.unused = {{"direct.", "the scores of words are not converted for this task"}};
+  return family;
 }
 
 }  // namespace bantam::convert

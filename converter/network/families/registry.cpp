@@ -245,12 +245,8 @@ constexpr const char* kWhyPairsKeep = "encoder and decoder have one width";
 
 const char* Family::why_layers_stay() const {
   if (block.averaged) return "there are none";
-  if (block.recurrent) return "they are recurrent";
-  if (block.convolutions) return "they are convolutions";
-  if (block.nplm) return "there is one";
-  if (block.evolved) return "they have convolutions";
+  if (own.add != nullptr) return own.why_they_stay;
   if (block.reversible) return "they pass on two streams of rows";
-  if (block.retro) return "some attend to what was retrieved";
   if (block.patches) return "students of models of images are not made yet";
   if (has(Slot::kForget)) return "Marian's own files are not written";
   if (has(Slot::kRouter)) return "students of models of experts are not made yet";

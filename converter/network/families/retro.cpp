@@ -1,7 +1,5 @@
 // RETRO (Borgeaud et al. 2021, arXiv 2112.04426): a decoder that reads texts which were retrieved for each chunk of its own. No library
 // writes such directories: docs/retro.md says what stands in them.
-#include "network/families/retro.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,38 +10,19 @@
 #include "network/blocks/modules.h"
 #include "network/blocks/relative.h"
 #include "network/families/blocks.h"
+#include "network/families/own_layers.h"
 
 namespace bantam::convert {
-Family retro() {
-  Family family;
-  family.model_types = {"retro"};
-  family.base = "model";
-  family.architectures = {"Retro"};
-  Settings& settings = family.settings;
-  settings.vocabulary.otherwise = 128000;
-  settings.positions.otherwise = 2048;
-  settings.any_length = true;
-  settings.segments = {nullptr, 0};
-  settings.hidden.otherwise = 896;
-  settings.heads.otherwise = 16;
-  settings.head_width = "head_dim";
-  settings.intermediate.otherwise = 3584;
-  settings.activation_otherwise = "gelu_new";
-  settings.epsilon = "rms_norm_eps";
-  settings.epsilon_otherwise = 1e-6;
-  settings.untied = true;
-  family.layer = "decoder.layers.{}";
-  Block& block = family.block;
-  block.retro = block.causal = block.shifted = block.rms_norms = block.optional_biases = true;
-  family.roles = {{Slot::kWords, "decoder.embeddings.weight"}};
-  HeadLayer words{"lm_head", Out::kVocabulary};
-  words.bare = true;
-  family.heads = {{fb::TaskKind::none, "Model"}, {fb::TaskKind::generate, "ForCausalLM", Rows::kTokens, {words}}};
-  return family;
-}
-
 namespace {
 
+/// What settings say beside those of a decoder. Layers are numbered from 0 on, as tensors are; in files from 1 on, as in the paper.
+struct RetroSettings {
+  uint32_t chunk = 64, neighbours = 2, neighbour = 128;  // tokens of a chunk; texts for each, and tokens of such a text
+  std::vector<bool> attends, encoder_attends;            // P and P_enc, a flag a layer
+  uint32_t hidden = 896, layers = 2, heads = 16, head_width = 56, intermediate = 3584;  // of the encoder
+  bool own_words = true;                                                                // it has a table of its own
+  bool cross_places = true;
+};
 constexpr uint32_t kMostChunkSize = 1U << 12, kMostNeighbours = 64, kMostRetroWidth = 1U << 16,
                    kMostRetroLayers = 1U << 10;
 
@@ -281,8 +260,6 @@ class RetroLayers {
   RetroSide decoder_, encoder_;
 };
 
-}  // namespace
-
 RetroSettings read_retro(const Fields& fields, const EncoderConfig& config) {
   RetroSettings out;
   out.chunk = fields.count("chunk_size", kMostChunkSize, out.chunk);
@@ -321,11 +298,45 @@ RetroSettings read_retro(const Fields& fields, const EncoderConfig& config) {
   return out;
 }
 
-int32_t add_retro_layers(Graph& graph, Builder& builder, Weights& weights, const EncoderConfig& config,
-                         const RetroSettings& settings, uint32_t positions, Encoder* decoder) {
-  graph.model.chunk = settings.chunk;
-  graph.model.max_source = settings.chunk + settings.neighbours * settings.neighbour;
-  return RetroLayers(builder, weights, config, settings, positions).run(decoder);
+/// The layers of both stacks, above the decoder's embeddings. Sets what the model says of chunks.
+void add_retro_layers(const LayerSite& site) {
+  const RetroSettings settings = read_retro(site.fields, site.config);
+  site.problems.raise();  // wrong settings would make every tensor's shape wrong
+  site.graph.model.chunk = settings.chunk;
+  site.graph.model.max_source = settings.chunk + settings.neighbours * settings.neighbour;
+  RetroLayers layers(site.builder, site.weights, site.config, settings, site.positions);
+  site.encoder->chunk_rows = layers.run(site.encoder);
+}
+
+}  // namespace
+
+Family retro() {
+  Family family;
+  family.model_types = {"retro"};
+  family.base = "model";
+  family.architectures = {"Retro"};
+  Settings& settings = family.settings;
+  settings.vocabulary.otherwise = 128000;
+  settings.positions.otherwise = 2048;
+  settings.any_length = true;
+  settings.segments = {nullptr, 0};
+  settings.hidden.otherwise = 896;
+  settings.heads.otherwise = 16;
+  settings.head_width = "head_dim";
+  settings.intermediate.otherwise = 3584;
+  settings.activation_otherwise = "gelu_new";
+  settings.epsilon = "rms_norm_eps";
+  settings.epsilon_otherwise = 1e-6;
+  settings.untied = true;
+  family.layer = "decoder.layers.{}";
+  family.own = {add_retro_layers, "some attend to what was retrieved"};
+  Block& block = family.block;
+  block.causal = block.shifted = block.rms_norms = block.optional_biases = true;
+  family.roles = {{Slot::kWords, "decoder.embeddings.weight"}};
+  HeadLayer words{"lm_head", Out::kVocabulary};
+  words.bare = true;
+  family.heads = {{fb::TaskKind::none, "Model"}, {fb::TaskKind::generate, "ForCausalLM", Rows::kTokens, {words}}};
+  return family;
 }
 
 }  // namespace bantam::convert

@@ -1,7 +1,5 @@
 // Seq2seq: a recurrent encoder and a recurrent decoder, each above words of its own, as PyTorch stores them (Cho et al., arXiv 1406.1078;
 // Sutskever et al., arXiv 1409.3215). No library writes such directories: docs/recurrent.md says what stands in them.
-#include "network/families/seq2seq.h"
-
 #include <fmt/format.h>
 
 #include <cmath>
@@ -12,45 +10,10 @@
 
 #include "network/blocks/recurrent.h"
 #include "network/families/blocks.h"
+#include "network/families/own_layers.h"
 #include "network/families/seq2seq_settings.h"
 
 namespace bantam::convert {
-namespace {
-
-Family seq2seq_stack(bool decoder) {
-  Family family;
-  family.base = "seq2seq";
-  Settings& settings = family.settings;
-  settings.vocabulary = {decoder ? "target_vocab_size" : "source_vocab_size", 0};
-  settings.positions = {decoder ? "max_target_length" : "max_source_length", 512};
-  settings.segments = {nullptr, 0};
-  settings.hidden.key = decoder ? "decoder_embedding_size" : "encoder_embedding_size";
-  settings.synonyms = {{"embedding_size", settings.hidden.key}, {"hidden_size", settings.hidden.key}};
-  settings.layers = {nullptr, 0};
-  settings.heads = {nullptr, 1};
-  settings.intermediate = {nullptr, 1};
-  settings.epsilon = nullptr;
-  settings.untied = true;
-  family.block.recurrent = true;
-  family.block.causal = decoder;
-  family.block.optional_biases = true;
-  family.roles = {{Slot::kWords, decoder ? "decoder.embedding.weight" : "encoder.embedding.weight"}};
-  family.layer = decoder ? "decoder.layer.{}" : "encoder.layer.{}";
-  return family;
-}
-
-}  // namespace
-
-Family seq2seq() {
-  Family family = seq2seq_stack(true);
-  family.source = std::make_shared<const Family>(seq2seq_stack(false));
-  family.model_types = {"seq2seq", "seq2seq-gru"};
-  family.architectures = {"Seq2Seq"};
-  family.heads = {{fb::TaskKind::generate, "ForGeneration", Rows::kTokens, {{"output", HeadLayer::Out::kVocabulary}}},
-                  {fb::TaskKind::none, "Model"}};
-  return family;
-}
-
 namespace {
 
 constexpr const char* kEncoder = "encoder.rnn";
@@ -350,11 +313,45 @@ class PairBuilder {
   int32_t fed_ = kAbsent;
 };
 
+/// The layers of both stacks, when both have their embeddings. docs/recurrent.md has the settings.
+void add_recurrent_pair(const LayerSite& site) {
+  if (site.phase == fb::Phase::source) return;
+  const PairSettings settings = read_pair(site.fields);
+  PairBuilder(site.builder, site.weights, settings, site.encoder->base).run(site.source, site.encoder);
+}
+
+Family seq2seq_stack(bool decoder) {
+  Family family;
+  family.base = "seq2seq";
+  Settings& settings = family.settings;
+  settings.vocabulary = {decoder ? "target_vocab_size" : "source_vocab_size", 0};
+  settings.positions = {decoder ? "max_target_length" : "max_source_length", 512};
+  settings.segments = {nullptr, 0};
+  settings.hidden.key = decoder ? "decoder_embedding_size" : "encoder_embedding_size";
+  settings.synonyms = {{"embedding_size", settings.hidden.key}, {"hidden_size", settings.hidden.key}};
+  settings.layers = {nullptr, 0};
+  settings.heads = {nullptr, 1};
+  settings.intermediate = {nullptr, 1};
+  settings.epsilon = nullptr;
+  settings.untied = true;
+  family.own = {add_recurrent_pair, "they are recurrent"};
+  family.block.causal = decoder;
+  family.block.optional_biases = true;
+  family.roles = {{Slot::kWords, decoder ? "decoder.embedding.weight" : "encoder.embedding.weight"}};
+  family.layer = decoder ? "decoder.layer.{}" : "encoder.layer.{}";
+  return family;
+}
+
 }  // namespace
 
-void add_recurrent_pair(Builder& builder, Weights& weights, const Fields& fields, Encoder* source, Encoder* decoder) {
-  const PairSettings settings = read_pair(fields);
-  PairBuilder(builder, weights, settings, decoder->base).run(source, decoder);
+Family seq2seq() {
+  Family family = seq2seq_stack(true);
+  family.source = std::make_shared<const Family>(seq2seq_stack(false));
+  family.model_types = {"seq2seq", "seq2seq-gru"};
+  family.architectures = {"Seq2Seq"};
+  family.heads = {{fb::TaskKind::generate, "ForGeneration", Rows::kTokens, {{"output", HeadLayer::Out::kVocabulary}}},
+                  {fb::TaskKind::none, "Model"}};
+  return family;
 }
 
 }  // namespace bantam::convert

@@ -1,23 +1,28 @@
 // TextCNN (Kim 2014, arXiv 1408.5882): words' vectors, convolutions over neighbouring words, and a head. No library writes such
 // directories: docs/textcnn.md says what stands in them.
-#include "network/families/textcnn.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <utility>
 
+#include "model/task_traits.h"
 #include "network/families/blocks.h"
-#include "network/families/config.h"
+#include "network/families/own_layers.h"
 
 namespace bantam::convert {
-Family textcnn() {
-  Family family = above_words("textcnn", "TextCnn");
-  family.block.convolutions = true;
-  return family;
-}
-
 namespace {
+
+/// What config.json says of them.
+struct ConvolutionSettings {
+  std::vector<uint32_t> sizes;  // tokens that the filters of each kind see
+  uint32_t filters = 0;         // of each size
+  uint32_t layers = 1;
+  bool padded = false;  // with zeros, so that each token has a window; else only windows that lie within the text count
+  fb::ActivationKind activation = fb::ActivationKind::relu;
+  fb::PoolKind pooling = fb::PoolKind::max;
+
+  uint32_t width() const { return static_cast<uint32_t>(sizes.size()) * filters; }
+};
 
 constexpr size_t kMostWindows = 8;
 constexpr uint32_t kMostWindow = 64, kMostFilters = 1U << 13, kMostConvolutions = 16;
@@ -107,8 +112,8 @@ class Convolutions {
   uint32_t before_, after_;  // the token in the middle
 };
 
-}  // namespace
-
+/// "kernel_sizes", "num_filters", "num_layers" (1), "padding" ("valid", or "same"), "activation" ("relu"), "pooling" ("max", or
+/// "mean"). `of_tokens`: answers for each token are wanted, and so "same".
 ConvolutionSettings read_convolutions(const Fields& fields, bool of_tokens) {
   ConvolutionSettings out;
   out.sizes = read_sizes(fields);
@@ -142,11 +147,22 @@ ConvolutionSettings read_convolutions(const Fields& fields, bool of_tokens) {
   return out;
 }
 
-void add_convolutions(Builder& builder, Weights& weights, const ConvolutionSettings& settings, bool of_texts,
-                      Encoder* encoder) {
-  Convolutions layers(builder, weights, settings, encoder->base);
-  encoder->hidden = layers.run(encoder->hidden);
-  if (of_texts) encoder->state = layers.pooled(encoder->hidden);
+/// The filters of all sizes of a layer are one matrix over the widest window. Encoder::state is a text's row.
+void add_convolutions(const LayerSite& site) {
+  const ConvolutionSettings settings = read_convolutions(site.fields, site.of_tokens());
+  site.problems.raise();  // wrong settings would make every tensor's shape wrong
+  Convolutions layers(site.builder, site.weights, settings, site.encoder->base);
+  site.encoder->hidden = layers.run(site.encoder->hidden);
+  const bool labels = (traits(site.task).parts & kLabelsPart) != 0;
+  if (labels) site.encoder->state = layers.pooled(site.encoder->hidden);
+}
+
+}  // namespace
+
+Family textcnn() {
+  Family family = above_words("textcnn", "TextCnn");
+  family.own = {add_convolutions, "they are convolutions", {"convs."}};
+  return family;
 }
 
 }  // namespace bantam::convert

@@ -1,14 +1,39 @@
-// UniLM (arXiv 1905.03197): BERT, whose mask config.json names. Its larger table of segments has rows for each mask.
+// UniLM (arXiv 1905.03197): BERT, whose mask config.json names.
+#include <fmt/format.h>
+
 #include "network/families/blocks.h"
+#include "network/families/config.h"
 
 namespace bantam::convert {
 
 Family bert();
 
+namespace {
+
+/// "unilm_mask": "bidirectional" (the default), "left-to-right" or "seq2seq". A segment table of six rows has two rows, one row
+/// and two rows for them, from rows 0, 2 and 4 on.
+void read_unilm_mask(const Fields& config, EncoderConfig& out) {
+  constexpr const char* kKey = "unilm_mask";
+  constexpr uint32_t kAllMasks = 6;
+  const std::string name = config.text(kKey, "bidirectional");
+  const bool left = name == "left-to-right", pairs = name == "seq2seq";
+  if (!left && !pairs && name != "bidirectional") {
+    config.problem(ExitCode::kInvalid, kKey,
+                   fmt::format("\"{}\" is none of \"bidirectional\", \"left-to-right\" and \"seq2seq\"", name));
+  }
+  if (left) out.mask = fb::MaskKind::causal;
+  if (pairs) out.mask = fb::MaskKind::prefix;
+  if (out.segments != kAllMasks) return;
+  out.first_segment = pairs ? 4 : left ? 2 : 0;
+  out.segments = left ? 1 : 2;
+}
+
+}  // namespace
+
 Family unilm() {
   Family family = bert();
   family.model_types = {"unilm"};
-  family.settings.mask = "unilm_mask";
+  family.settings.read_mask = read_unilm_mask;
   return family;
 }
 
