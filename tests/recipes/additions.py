@@ -190,32 +190,24 @@ def add_operator(tree):
 
 
 def add_mask(tree):
-    """A mask that hides nothing, as `none` does; scratch families ask for it."""
+    """A mask that hides nothing, as `none` does; the scratch family asks for it."""
     tree.enumerator("MaskKind", "scratch_all")
-    if tree.has("runtime/links.inc"):
-        tree.edit(
-            "runtime/links.inc",
-            r"(.*\nBANTAM_LINK_MASK\(\w+, \w+\)[^\n]*\n)",
-            r"\1BANTAM_LINK_MASK(scratch_all, nothing)\n",
-        )
     tree.edit(
-        "runtime/ops/heads.h",
-        r"(inline kernels::Mask mask_of\(const fb::Attention& a\) \{\n)",
-        r"\1  if (a.mask() == fb::MaskKind::scratch_all) return kernels::Mask::kNone;\n",
+        "runtime/links.inc",
+        r"(.*\nBANTAM_LINK_MASK\(\w+, \w+, \w+\)[^\n]*\n)",
+        r"\1BANTAM_LINK_MASK(scratch_all, nothing, None)\n",
     )
-    asked = '  if (std::string(out.family->model_types.front()) == "scratch") out.mask = fb::MaskKind::scratch_all;\n'
-    tree.edit(
-        "converter/network/families/config.cpp",
-        r"(void read_mask\(const Fields& config, EncoderConfig& out\) \{\n[^\n]*\n)",
-        rf"\1{asked}",
-    )
+
+
+FAMILIES = "converter/network/families"
 
 
 def add_family(tree):
     tree.create(
-        "converter/network/families/scratch.cpp",
-        """// BERT by another name; tests/recipes/scratch.py adds it to a copy of the tree.
+        f"{FAMILIES}/scratch.cpp",
+        """// BERT by another name and with another mask; tests/recipes/scratch.py adds it to a copy of the tree.
 #include "network/families/blocks.h"
+#include "network/families/config.h"
 
 namespace bantam::convert {
 
@@ -224,14 +216,99 @@ Family bert();
 Family scratch() {
   Family family = bert();
   family.model_types = {"scratch"};
+  family.settings.read_mask = [](const Fields&, EncoderConfig& out) { out.mask = fb::MaskKind::scratch_all; };
   return family;
 }
 
 }  // namespace bantam::convert
 """,
     )
-    tree.row("converter/network/families/families.inc", "BANTAM_FAMILY(scratch)")
+    tree.row(f"{FAMILIES}/families.inc", "BANTAM_FAMILY(scratch)")
     tree.edit("docs/models.md", r"(\| encoders of texts \| `bert`)", r"\1, `scratch`")
+
+
+def add_family_of_a_new_kind(tree):
+    """Words' vectors, and layers that no other family has: the columns of each row turned and turned back."""
+    tree.create(
+        f"{FAMILIES}/scratch_turned.cpp",
+        """// Words' vectors, turned and turned back; tests/recipes/scratch.py adds it to a copy of the tree.
+#include "network/families/blocks.h"
+#include "network/families/own_layers.h"
+
+namespace bantam::convert {
+namespace {
+
+void add_turned_layers(const LayerSite& site) {
+  const int32_t turned = site.builder.scratch_reverse("turned", site.encoder->hidden, 2);
+  site.encoder->hidden = site.builder.scratch_reverse("turned_back", turned, 0.5F);
+}
+
+}  // namespace
+
+Family scratch_turned() {
+  Family family = above_words("scratch_turned", "ScratchTurned");
+  family.own = {add_turned_layers, "they only turn rows"};
+  family.unused = {{"lstm.", "rows are only turned"}};
+  return family;
+}
+
+}  // namespace bantam::convert
+""",
+    )
+    tree.row(f"{FAMILIES}/families.inc", "BANTAM_FAMILY(scratch_turned)")
+    tree.edit("docs/models.md", r"(\| encoders of texts \| `bert`)", r"\1, `scratch_turned`")
+
+
+def add_task(tree):
+    """Numbers for texts, as `regress` has them; the scratch family has a head for it."""
+    tree.enumerator("TaskKind", "scratch_rate")
+    number = re.search(r"scratch_rate = (\d+)", tree.read("schemas/bantam.fbs")).group(1)
+    tree.edit(
+        "runtime/include/bantam/model.h",
+        r"(enum class TaskKind : uint8_t \{.*?)(\n\};)",
+        rf"\1\n  kScratchRate = {number},\2",
+    )
+    tree.edit(
+        "runtime/include/bantam/bantam.h",
+        r"(typedef enum bantam_task \{.*?)(\n\} bantam_task)",
+        rf"\1,\n  BANTAM_TASK_SCRATCH_RATE = {number}\2",
+    )
+    tree.row("runtime/model/tasks.inc", "BANTAM_TASK(scratch_rate, kLabelsPart, kUnscored)")
+    tree.edit(
+        "converter/network/heads.cpp",
+        r"(constexpr Builds kBuilds\[\] = \{.*?)(\n\};)",
+        r"\1\n    {fb::TaskKind::scratch_rate, &HeadImporter::sequence},\2",
+    )
+    head = """  Head rates = *family.head(fb::TaskKind::regress);
+  rates.task = fb::TaskKind::scratch_rate;
+  rates.architecture = "ForScratchRating";
+  family.heads.push_back(rates);
+"""
+    tree.before(f"{FAMILIES}/scratch.cpp", "  return family;", head)
+
+
+def add_command(tree):
+    tree.create(
+        "converter/cli/scratch.cpp",
+        """// bantam scratch; tests/recipes/scratch.py adds it to a copy of the tree.
+#include "cli/commands.h"
+#include "cli/frame/command.h"
+#include "cli/frame/output.h"
+
+namespace bantam::cli {
+
+void add_scratch(Program& program) {
+  Command& command = program.add_command("scratch", "Say that a command was added");
+  command.group(kAboutGroup);
+  command.footer("Examples:\\n  bantam scratch");
+  command.action([] { out() << "scratched\\n"; });
+}
+
+}  // namespace bantam::cli
+""",
+    )
+    tree.before("converter/cli/commands.h", "void add_documents(", "void add_scratch(Program& program);  // scratch\n")
+    tree.before("converter/cli/main.cpp", "    add_documents(program);", "    add_scratch(program);\n")
 
 
 FORMATS = "converter/import/formats.inc"
@@ -252,7 +329,10 @@ ADDITIONS = (
     ("Add an operator", add_operator),
     ("Add a mask of attention", add_mask),
     ("Add a family", add_family),
+    ("Add a family of a new kind", add_family_of_a_new_kind),
+    ("Add a task", add_task),
     ("Add a source format", add_source_format),
+    ("Add a command", add_command),
 )
 
 
@@ -280,7 +360,7 @@ def add_all(tree):
         add(tree)
         touched = tree.commit(recipe)
         parts = parts_of(touched)
-        count = len(parts["product"]) + len(parts["docs"])
+        count = len(parts["product"])
         print(f"{recipe}: {count} files of at most {recipes.MOST[recipe]}, {sum(touched.values())} lines")
         for part, paths in parts.items():
             print(f"  {part}: {', '.join(paths) or 'none'}")

@@ -19,15 +19,15 @@ import sys
 import additions
 from additions import run
 
-MODEL = "tests/golden/models/bert-classify"
+MODELS = "tests/golden/models"
 TEXTS = ["turn on the light", "play some jazz", ""]
 
 
-def model(tree, work, name, settings):
-    """A copy of MODEL whose config.json says otherwise."""
+def model(tree, work, name, settings, of="bert-classify"):
+    """A copy of a golden model whose config.json says otherwise."""
     folder = work / name
     shutil.rmtree(folder, ignore_errors=True)
-    shutil.copytree(tree.root / MODEL, folder)
+    shutil.copytree(tree.root / MODELS / of, folder)
     config = json.loads((folder / "config.json").read_text())
     config.update(settings)
     (folder / "config.json").write_text(json.dumps(config))
@@ -43,9 +43,9 @@ def pointer(folder):
     return path
 
 
-def convert(command, source, output):
+def convert(command, source, output, *options):
     """The report of a conversion."""
-    return json.loads(run(command, "convert", source, "-o", output, "--parity", "none", "--json"))
+    return json.loads(run(command, "convert", source, "-o", output, "--parity", "none", "--json", *options))
 
 
 def answers(command, file, texts):
@@ -80,6 +80,22 @@ def unlisted(command, file, report, plain):
             yield f"bantam firmware links no {word}:\n{linked}"
     if not list(project.rglob("scratch_reverse.cpp")):
         yield "bantam firmware leaves the operator's source out of the project"
+
+
+def unheard(command, tree, work, texts):
+    """What does not run of the family of a new kind, the task and the command."""
+    if run(command, "scratch") != "scratched\n":
+        yield "bantam scratch does not say that it was added"
+    turned = model(tree, work, "turned", {"model_type": "scratch_turned"}, "recurrent-encoder")
+    convert(command, turned, work / "turned.bantam", "--task", "none")
+    if "ScratchReverse" not in run(command, "inspect", work / "turned.bantam", "--ops"):
+        yield "the layers of a family of a new kind are not in its file"
+    rated = model(tree, work, "rated", {"model_type": "scratch"}, "bert-regress")
+    convert(command, rated, work / "rated.bantam", "--task", "scratch-rate")
+    if "scratch" not in run(command, "inspect", work / "rated.bantam"):
+        yield "bantam inspect does not name the task"
+    if len(answers(command, work / "rated.bantam", texts).splitlines()) != len(TEXTS):
+        yield "the new task does not answer every text"
 
 
 def main():
@@ -122,6 +138,7 @@ def main():
         actual = answers(command, file, texts)
         if actual != expected:
             wrong.append(f"{file.name} answers otherwise:\n{expected}{actual}")
+    wrong += unheard(command, tree, work, texts)
     print("\n".join(wrong) or "a model of all additions answers as the one that it was made from")
     return 1 if wrong else 0
 
