@@ -288,6 +288,7 @@ void add_bench(Program& program) {
   command.add_flag("--json", options->json, "Print one JSON object a length or text");
   command.add_flag("--csv", options->csv, "Print comma-separated values");
   command.add_flag("--plain", options->plain, "Print the median milliseconds of each length or text and nothing else");
+  command.usual({"--seq", "--text", "--texts", "--prompt", "--generate", "--threads", "--per-op", "--json"});
   command.footer(
       "Examples:\n"
       "  bantam bench minilm.bantam --seq 16,128 --threads 1\n"

@@ -23,8 +23,10 @@ void add_help(Program& program) {
   command.group(kAboutGroup);
   auto name = std::make_shared<std::string>();
   command.add_option("COMMAND", *name, "The command to explain").value("COMMAND");
+  auto all = std::make_shared<bool>(false);
+  command.add_flag("--all", *all, "With all options, as --help-all prints them");
   command.footer("Examples:\n  bantam help\n  bantam help convert");
-  command.action([&program, name] { show_help(program, *name); });
+  command.action([&program, name, all] { show_help(program, *name, *all); });
 }
 
 void add_completion(Program& program) {

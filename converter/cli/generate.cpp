@@ -26,6 +26,10 @@ using convert::TextSource;
 
 namespace {
 
+/// Options of generate, and those of its filters among them, for the short help.
+const Words kUsualOptions = {"--file",  "--chat",  "--system",      "--from",  "--to",     "--max-new", "--stop",
+                             "--beams", "--temperature", "--top-p", "--seed", "--format", "--json",    "--threads"};
+
 /// What a command makes of texts.
 enum class Purpose { kGenerate, kTranslate, kSummarize, kComplete };
 
@@ -226,6 +230,7 @@ void add_translate(Program& program) {
   add_languages(command, arguments.get());
   add_choices(command, arguments.get());
   add_running(command, arguments.get());
+  command.usual(kUsualOptions);
   command.footer(
       "A line out for each line in. Beams and lengths are as the file says unless options do.\n\n"
       "Examples:\n"
@@ -245,6 +250,7 @@ void add_summarize(Program& program) {
                    "Refuse texts that are longer than the model takes; else they are cut, and a warning says so");
   add_choices(command, arguments.get());
   add_running(command, arguments.get());
+  command.usual(kUsualOptions);
   command.footer(
       "A line out for each line in. Beams and lengths are as the file says unless options do.\n\n"
       "Examples:\n"
@@ -268,6 +274,7 @@ void add_complete(Program& program) {
   command.add_flag("--only-new", arguments->only_new, "Print only what is new of each line");
   add_choices(command, arguments.get());
   add_running(command, arguments.get());
+  command.usual(kUsualOptions);
   command.footer(
       "A line out for each line in: it ends where the model ends it, or begins another line.\n\n"
       "Examples:\n"
@@ -302,6 +309,7 @@ void add_generate(Program& program) {
   command.heading("Output");
   command.add_flag("--echo", arguments->echo, "Print the prompt, too");
   add_running(command, arguments.get());
+  command.usual(kUsualOptions);
   command.footer(
       "Text appears as it is made, unless there are beams. Without --temperature the likeliest token is taken each\n"
       "time.\n\n"

@@ -125,6 +125,7 @@ void add_label(Program& program) {
   command.add_flag("--json", arguments->json, "Print one JSON object: how many records");
   command.heading("Running");
   add_engine_options(command, &options.engine);
+  command.usual({"--text", "--pair", "--shard", "--output", "--top", "--stride", "--resume", "--json", "--threads"});
   command.footer(
       "OUT appears when it is whole; until then OUT.part grows, and OUT.state says how far it is. The bytes are the "
       "same "

@@ -100,6 +100,7 @@ void add_report(Program& program) {
       .value("N");
   add_engine_options(command, &options->engine);
   command.add_flag("--json", options->json, "Print the same as one JSON object");
+  command.usual({"--output", "--data", "--source", "--no-times", "--threads", "--json"});
   command.footer(kReportExamples);
   command.action([options] { run_report(*options); });
 }

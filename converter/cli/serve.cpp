@@ -93,6 +93,7 @@ void add_serve(Program& program) {
   command.add_flag("--log", server.log, "A line on standard error for each reply: method, path, code, time");
   command.heading("Running");
   add_engine_options(command, &worker.engine);
+  command.usual({"--host", "--port", "--unix", "--api-key-file", "--cors", "--top", "--log", "--threads"});
   command.footer(
       "Paths: POST /run, /classify, /tag, /answer, /embed, /fill, /rank and /v1/embeddings (as OpenAI's API has it); "
       "GET "

@@ -66,6 +66,7 @@ void add_student(Program& program) {
   auto arguments = std::make_shared<StudentArguments>();
   Command& command = program.add_command("student", "Make a smaller layout of a model, to be trained");
   command.group(kMakeGroup);
+  command.usual({"--recipe", "--layers", "--heads", "--ffn", "--hidden", "--vocabulary", "--data", "--json"});
   command.footer(kStudentExamples);
   command.add_option("TEACHER", arguments->teacher, "Directory of the model").required().value("DIR");
   command.add_option("-o,--output", arguments->output, "Directory to write; must not exist, or be empty")

@@ -111,6 +111,22 @@ void Command::footer(const std::string& text) {
   add(text.substr(begin));
 }
 
+void Command::add_help_flags() {
+  const bool shorter = text().has_short_help();
+  add("-h,--help", std::monostate(), shorter ? "Print help with the usual options" : "Print help");
+  if (!shorter) return;
+  options_.back().mark_usual();
+  add("--help-all", std::monostate(), "Print help with all options").mark_usual();
+}
+
+void Command::usual(const Words& names) {
+  for (const std::string& name : names) {
+    const auto found = std::find_if(options_.begin(), options_.end(),
+                                    [&](const Option& option) { return option.text().longest_name() == name; });
+    if (found != options_.end()) found->mark_usual();
+  }
+}
+
 void Command::bind(const std::string& positional, const std::string& value) {
   const auto found = std::find_if(options_.begin(), options_.end(),
                                   [&](const Option& option) { return option.text().names.front() == positional; });

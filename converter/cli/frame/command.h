@@ -59,6 +59,8 @@ class Option {
     return *this;
   }
 
+  void mark_usual() { text_.usual = true; }
+
   const OptionText& text() const { return text_; }
   const Target& target() const { return target_; }
   const Check& check() const { return check_; }
@@ -86,7 +88,8 @@ class Command {
     return add(names, target_of(target), std::move(what));
   }
   Option& add_flag(const std::string& names, bool& target, std::string what);
-  Option& add_help_flag() { return add("-h,--help", std::monostate(), "Print help"); }
+  /// --help, and where there are usual() options --help-all.
+  void add_help_flags();
   Option& add_version_flag() { return add("-V,--version", std::monostate(), "Print the version"); }
   /// Any text as it is, once or several times: as a list "[a, b]" and "{}" would be taken apart, and "" dropped.
   Option& add_text(const std::string& name, std::optional<std::string>* text, std::string what);
@@ -99,6 +102,9 @@ class Command {
   void footer(const std::string& text);
   /// Instead of those of the footer.
   void set_examples(Words lines) { text_.examples = std::move(lines); }
+  /// The options that --help prints besides arguments and required ones, by their longest names; commands that share a list may have
+  /// some of them. --help-all prints all options. Without this call --help does, too.
+  void usual(const Words& names);
   /// Gives a positional its value: it is no longer an argument.
   void bind(const std::string& positional, const std::string& value);
   /// What it does. Failures are thrown (cli/frame/errors.h).

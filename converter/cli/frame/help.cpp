@@ -208,14 +208,27 @@ std::string usage_of(const Manual& manual, const CommandText& command) {
   return text + " [OPTIONS]";
 }
 
-std::string command_help(const Manual& manual, const CommandText& command, size_t width) {
+std::string command_help(const Manual& manual, const CommandText& command, size_t width, bool all) {
   width = std::max(width, kLeastWidth);
+  all = all || !command.has_short_help();
   std::string text = command.summary + ".\n\n" + wrap_command("Usage: " + usage_of(manual, command), width, 0) + "\n";
   Groups groups(width);
+  size_t left_out = 0;
   for (const OptionText& option : command.options) {
-    groups.add(option.positional ? "Arguments" : option.group, spelling_of(option), required_text(option));
+    if (!all && !option.positional && !option.required && !option.usual) {
+      ++left_out;
+      continue;
+    }
+    const std::string heading = all ? option.group : "Options";
+    groups.add(option.positional ? "Arguments" : heading, spelling_of(option), required_text(option));
   }
-  return text + groups.text() + notes_text(command.notes, width) + examples_text(command.examples, width);
+  text += groups.text();
+  if (left_out != 0) {
+    text += "\n" + wrap("There are " + std::to_string(left_out) + " more options: " + manual.called(command) +
+                            " --help-all",
+                        width, 0) + "\n";
+  }
+  return text + (all ? notes_text(command.notes, width) : "") + examples_text(command.examples, width);
 }
 
 std::string overview(const Manual& manual, size_t width) {

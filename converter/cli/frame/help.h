@@ -10,7 +10,8 @@ namespace bantam::cli {
 
 /// No line is longer than `width` columns (at least 60), unless one word is.
 std::string overview(const Manual& manual, size_t width);
-std::string command_help(const Manual& manual, const CommandText& command, size_t width);
+/// `all`: with all options and notes; else with the usual ones, where the command says which these are.
+std::string command_help(const Manual& manual, const CommandText& command, size_t width, bool all);
 
 /// "bantam convert SRC -o FILE [OPTIONS]".
 std::string usage_of(const Manual& manual, const CommandText& command);

@@ -1,6 +1,12 @@
 #include "cli/frame/manual.h"
 
+#include <algorithm>
+
 namespace bantam::cli {
+
+bool CommandText::has_short_help() const {
+  return std::any_of(options.begin(), options.end(), [](const OptionText& option) { return option.usual; });
+}
 
 const CommandText* Manual::find(const std::string& command) const {
   for (const CommandText& text : commands) {

@@ -22,6 +22,8 @@ struct OptionText {
   bool positional = false;
   bool required = false;
   bool repeats = false;
+  bool usual = false;  // also in the short help, where the command has one
+
 
   bool flag() const { return value.empty() && !positional; }
   const std::string& longest_name() const { return names.back(); }
@@ -34,6 +36,9 @@ struct CommandText {
   std::vector<OptionText> options;
   std::vector<std::string> notes;     // paragraphs; lines that begin with a space are kept as they are
   std::vector<std::string> examples;  // command lines, in order; those that begin with # are comments
+
+  /// Does --help print some of the options, and --help-all all of them?
+  bool has_short_help() const;
 };
 
 struct Manual {

@@ -6,6 +6,8 @@
 namespace bantam::cli {
 namespace {
 
+constexpr const char* kHelpAll = "--help-all";
+
 std::string spelled(const OptionText& text) {
   std::string names;
   for (const std::string& name : text.names) names += (names.empty() ? "" : ",") + name;
@@ -19,7 +21,9 @@ struct Adder {
   const OptionText& text;
 
   CLI::Option* operator()(std::monostate) const {
-    return text.longest_name() == "--help" ? app.set_help_flag(names) : app.set_version_flag(names, std::string());
+    if (text.longest_name() == "--help") return app.set_help_flag(names);
+    if (text.longest_name() == kHelpAll) return app.set_help_all_flag(names);
+    return app.set_version_flag(names, std::string());
   }
   CLI::Option* operator()(bool* target) const { return app.add_flag(names, *target, text.what); }
   CLI::Option* operator()(const std::function<void(const std::string&)>& take) const {
@@ -75,7 +79,8 @@ class Parser {
     } catch (const CLI::ParseError& error) {
       result.outcome = error.get_name() == "CallForVersion" ? Parsed::kShowVersion
                        : error.get_name() == "CallForHelp"  ? Parsed::kHelp
-                                                            : Parsed::kMisuse;
+                       : error.get_name() == "CallForAllHelp" ? Parsed::kHelpAll
+                                                              : Parsed::kMisuse;
       result.misuse = {error.get_name(), error.what(), app_.remaining(), {}};
     }
     const std::vector<CLI::App*> parsed = app_.get_subcommands();
@@ -96,6 +101,7 @@ class Parser {
  private:
   static void add(CLI::App& app, const Command& command) {
     app.set_help_flag();
+    app.set_help_all_flag(kHelpAll);  // also where --help prints all options
     for (const Option& declared : command.options()) {
       add_option(app, declared);
     }

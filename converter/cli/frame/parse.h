@@ -17,7 +17,7 @@ struct Misuse {
 };
 
 struct Parsed {
-  enum Outcome { kGood, kHelp, kShowVersion, kMisuse } outcome = kGood;
+  enum Outcome { kGood, kHelp, kHelpAll, kShowVersion, kMisuse } outcome = kGood;
   const Command* command = nullptr;  // null: none was named
   Misuse misuse;
 };

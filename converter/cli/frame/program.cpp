@@ -56,7 +56,7 @@ int answer(const Program& program, const Parsed& parsed) {
   if (parsed.outcome == Parsed::kShowVersion) {
     out().print("{} {}\n", program.name(), kVersion);
   } else {
-    show_help(program, parsed.command == nullptr ? "" : parsed.command->name());
+    show_help(program, parsed.command == nullptr ? "" : parsed.command->name(), parsed.outcome == Parsed::kHelpAll);
   }
   out().flush();
   return 0;
@@ -78,13 +78,13 @@ std::vector<char*> with_command(const Program& program, int argc, char** argv) {
 int run(int argc, char** argv, const std::function<void(Program&)>& add, const std::string& name) {
   Program program(name, "bantam turns a trained transformer into one small file and runs it: text in, label out.");
   program.overall.footer(std::string(kExitCodes) + kExamples);
-  program.overall.add_help_flag();
+  program.overall.add_help_flags();
   program.overall.add_version_flag();
   add_appearance_options(program.overall);
   add(program);
   for (Command& command : program.commands) {
     command.heading("Common options");
-    command.add_help_flag();
+    command.add_help_flags();
     add_appearance_options(command);
   }
   std::vector<char*> words = with_command(program, argc, argv);
@@ -105,12 +105,12 @@ int die_of_closed_pipe() {
 
 }  // namespace
 
-void show_help(const Program& program, const std::string& command) {
+void show_help(const Program& program, const std::string& command, bool all) {
   const Manual manual = manual_of(program);
   const size_t width = help_width(STDOUT_FILENO);
   const CommandText* text = manual.find(command);
   if (text == nullptr && !command.empty()) fail(ExitCode::kUsage, "{}", unknown_command(manual, command));
-  out().write(text == nullptr ? overview(manual, width) : command_help(manual, *text, width));
+  out().write(text == nullptr ? overview(manual, width) : command_help(manual, *text, width, all));
 }
 
 namespace {

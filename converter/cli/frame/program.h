@@ -17,8 +17,8 @@ extern const char* const kExitCodes;
 /// it is called in messages.
 int run_program(int argc, char** argv, const std::function<void(Program&)>& add, const std::string& name = "bantam");
 
-/// Prints the help of `command`; empty: the list of commands. Throws for a command that there is not.
-void show_help(const Program& program, const std::string& command);
+/// Prints the help of `command` with its usual options, or with all; empty: the list of commands. Throws for an unknown command.
+void show_help(const Program& program, const std::string& command, bool all);
 
 }  // namespace bantam::cli
 
