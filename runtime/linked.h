@@ -1,6 +1,6 @@
-// What this build links. A host links everything. A firmware image names a header in BANTAM_LINKED_HEADER, which
-// `bantam firmware` writes: its BANTAM_LINKS lists what its model needs, names of links.inc; what it leaves out is not
-// linked, and a file that asks for it gets kOpNotLinked.
+// The parts of the runtime that this build links. A host links everything. A firmware image names a header in
+// BANTAM_LINKED_HEADER, which `bantam firmware` writes: its BANTAM_LINKS lists the parts that its model needs, by their
+// names in links.inc. The image does not contain other parts, and a file that needs one gets kOpNotLinked.
 #ifndef BANTAM_LINKED_H_
 #define BANTAM_LINKED_H_
 
@@ -24,8 +24,8 @@
 #ifndef BANTAM_LINK_ROWS
 #define BANTAM_LINK_ROWS 16
 #endif
-// What only programs on an operating system use: several workers, linear back ends, observers, f32 attention for
-// comparison, the choice among instruction sets. A session of an image refuses such options with kUnavailable.
+// Options that only programs on an operating system use: several workers, linear back ends, observers, f32 attention
+// for comparison, the choice among instruction sets. A session of an image refuses them with kUnavailable.
 #if defined(BANTAM_FIRMWARE)
 #define BANTAM_LINK_HOST 0
 #else
@@ -198,7 +198,7 @@ constexpr bool kMasks = links::word<links::mask_all>() >> 1 != 0;
 constexpr bool kKeyLists = kGlobals || kBlocks;
 /// Pages of keys and values need not lie one after the other.
 constexpr bool kPageLists = kContexts || kKeyLists;
-/// What is added to scores, or needs them as if something were.
+/// Features of attention that add to the scores, or need the code path of scores to which something is added.
 constexpr bool kBias = kDistanceBias || kSlopes || kPlaceScores || kSegmentKeys || kSoftCap || kMarked || kKeyLists;
 /// A normaliser beside BERT's.
 constexpr bool kNormalSequence = links::word<links::normalizer_all>() >> 1 != 0;

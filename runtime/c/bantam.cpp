@@ -354,7 +354,7 @@ bantam_status bantam_session_run_texts(bantam_session* session, const char* byte
     return BANTAM_INVALID_ARGUMENT;
   }
   return with(session, [&](Session& s) {
-    // What lies in memory has a size_t.
+    // The cast loses nothing: the text lies in memory, so its size fits in a size_t.
     const auto text = [&](uint64_t i) {
       return bantam::Text{bytes + offsets[i], static_cast<size_t>(offsets[i + 1] - offsets[i])};
     };

@@ -27,7 +27,7 @@ bantam_status begin_run(bantam_stepped_run* run, bantam_session* session, const 
   return bantam::c::to_c(begin(bantam::c::to_cpp(session), new (run) SteppedRun()));
 }
 
-/// What `advance(&done)` says, with *done as 0 or 1.
+/// Calls `advance(&done)` and returns its status; sets *done to 0 or 1.
 template <typename Advance>
 bantam_status advance_once(int* done, const Advance& advance) {
   bool ended = false;

@@ -53,7 +53,7 @@ const bantam_constraint* to_c(const bantam::Constraint* constraint) {
   return reinterpret_cast<const bantam_constraint*>(constraint);
 }
 
-/// What is given, or what the file names.
+/// Returns the end tokens that the caller gives; null: those that the file names.
 bantam::EndTokens ends_of(const bantam::Model& model, const bantam_end_tokens* given) {
   return given == nullptr ? bantam::end_tokens(model) : bantam::EndTokens{given->ids, given->count};
 }

@@ -1,4 +1,4 @@
-// What the files of the C API share: values of one side as those of the other.
+// Conversions between the types of the C API and those of the C++ API, which the files of the C API share.
 #ifndef BANTAM_C_SAME_H_
 #define BANTAM_C_SAME_H_
 
@@ -35,14 +35,14 @@ inline const bantam::Session* to_cpp(const bantam_session* session) {
   return reinterpret_cast<const bantam::Session*>(session);
 }
 
-/// What `call` says of the session, if there is one.
+/// Returns the status of `call` on the session; BANTAM_INVALID_ARGUMENT where the session is null.
 template <typename Handle, typename Call>
 bantam_status with(Handle* session, const Call& call) {
   return session == nullptr ? BANTAM_INVALID_ARGUMENT : to_c(call(*to_cpp(session)));
 }
 
-/// The options that the caller has, the rest as initialised. False: they do not say how many, or are from a later
-/// header and ask for what this library does not know.
+/// Reads the options that the caller's header has and leaves the rest of *out as initialised. Returns false where their
+/// `size` cannot be right, or where they are from a later header and ask for what this library does not know.
 template <typename Options>
 bool read_options(const Options* options, Options* out) {
   size_t size = 0;

@@ -17,7 +17,7 @@ constexpr uint16_t kMinorVersion = 0;
 /// Alignment of sections and blobs within the file.
 constexpr uint64_t kFileAlignment = 64;
 
-/// What follows the magic bytes, as it lies there.
+/// The header's fields after the magic bytes, in the layout of the file.
 struct FileHeader {
   uint16_t major = kMajorVersion;
   uint16_t minor = kMinorVersion;
@@ -38,8 +38,8 @@ Status read_header(const uint8_t* bytes, size_t size, FileHeader* out, Fault* fa
 /// The 64 bytes that read_header reads back.
 void write_header(const FileHeader& header, uint8_t out[kHeaderBytes]);
 
-/// What graph_crc and data_crc must be for a file `bytes` with this header, which read_header has checked or
-/// write_header has written there. O(size of what they cover).
+/// Return the values that graph_crc and data_crc must have for the file `bytes` with this header, which read_header has
+/// checked or write_header has written there. O(bytes that they cover).
 uint32_t graph_checksum(const FileHeader& header, const uint8_t* bytes);
 uint32_t data_checksum(const FileHeader& header, const uint8_t* bytes);
 

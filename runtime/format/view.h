@@ -53,7 +53,8 @@ inline Text as_text(const flatbuffers::String* string) {
 /// Constants lie in the file, all others in the arena.
 inline bool is_constant(const fb::Tensor& t) { return t.role() == fb::Role::constant; }
 
-/// Of a source, which the pass over it writes; the session has memory for it.
+/// Returns true if the tensor belongs to a source: the pass over the source writes it, and the session has memory for
+/// it.
 inline bool is_state(const fb::Tensor& t) { return linked::kSources && t.role() == fb::Role::state; }
 
 /// Value of a dimension that does not depend on a symbol.
@@ -92,7 +93,7 @@ inline size_t sparse_steps(const fb::Tensor& t, uint32_t padded) {
 inline size_t bitmask_bytes(const fb::Tensor& t) {
   return size_t{(extent(t, 0) + 15) / 16} * ((extent(t, 1) + 3) / 4) * sizeof(uint64_t);
 }
-/// Of int4 weights, whose inputs share factors.
+/// Groups of int4 weights; the inputs of a group share factors.
 inline uint32_t int4_groups(const fb::Tensor& t) { return kernels::int4_groups(extent(t, 1), t.group()); }
 
 inline bool is_static(const fb::Op& op) { return op.numerics() == fb::Numerics::static_int; }
@@ -106,7 +107,7 @@ inline uint32_t width(const fb::Tensor& t) { return extent(t, 1); }
 /// The symbol that counts an arena tensor's rows.
 inline uint32_t rows_symbol(const fb::Tensor& t) { return static_cast<uint32_t>(t.shape()->Get(0)->symbol()); }
 
-/// What a row of an arena tensor takes depends on.
+/// The properties of an arena tensor that decide how many bytes one of its rows takes.
 struct RowForm {
   fb::DType type;
   fb::Layout layout;
@@ -165,7 +166,8 @@ inline bool has_source(const fb::Model& model) {
 /// Tokens of the chunks for which sources are retrieved; 0: they are not.
 inline uint32_t chunk_tokens(const fb::Model& model) { return linked::kChunks ? model.chunk() : 0; }
 
-// Of the tokens of a pass, which the model has: their input, most of a sequence (0: no limit), and bytes of its plan.
+// Properties of a pass that the model has: the input of its tokens, the most tokens of a sequence (0: no limit), and
+// the bytes of its plan.
 inline const fb::Input* ids_input(const fb::Model& model, fb::Phase phase) {
   const bool source = linked::kSources && phase == fb::Phase::source;
   return find_input(model, source ? fb::InputKind::source_ids : fb::InputKind::ids);

@@ -11,7 +11,7 @@
 namespace bantam::host {
 namespace {
 
-/// What an empty file's data() points to.
+/// data() of an empty file points to these bytes.
 alignas(64) constexpr uint8_t kNothing[64] = {};
 
 Status fail(const char* why, const char** reason) {
@@ -21,7 +21,7 @@ Status fail(const char* why, const char** reason) {
 
 }  // namespace
 
-/// Fills data_ and size_ from the open file. Null, or why not.
+/// Fills data_ and size_ from the open file. Returns null, or the reason why it could not.
 const char* MappedFile::take(int descriptor, size_t size, How how) {
   const bool map = how == How::kMap;
   void* memory = map ? ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, descriptor, 0)

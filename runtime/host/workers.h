@@ -44,7 +44,7 @@ class Workers {
     void* arg = nullptr;
   };
 
-  /// What one thread did of a loop.
+  /// One thread's share of a loop: how many tasks it ran, on which processor, and how long they took.
   struct Share {
     uint32_t loop = 0;
     uint32_t tasks = 0;

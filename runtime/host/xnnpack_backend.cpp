@@ -21,7 +21,7 @@ namespace bantam::host {
 
 namespace {
 
-/// What a packed layer is made from: places of weights and bias in the file, type, outputs, inputs.
+/// The key of a packed layer: offsets of its weights and its bias in the file, type, outputs, inputs.
 using Source = std::tuple<uint64_t, uint64_t, fb::DType, uint32_t, uint32_t>;
 
 }  // namespace

@@ -82,7 +82,7 @@ bool may_use_tiles() {
 #endif
 }
 
-/// What cpuid reports and the operating system saves (xgetbv).
+/// The instruction sets that cpuid reports and whose registers the operating system saves (xgetbv).
 struct Machine {
   bool avx2 = false;     // with FMA and F16C
   bool avxvnni = false;  // VEX encoded, 256 bit
@@ -145,7 +145,7 @@ const Table* built_table(const Machine& machine, Isa isa) {
 
 #elif defined(__aarch64__) && defined(__linux__) && !defined(BANTAM_ONLY_REFERENCE)
 
-/// What the kernel reports: bits of HWCAP and HWCAP2, which older headers do not name.
+/// The instruction sets that the kernel reports: bits of HWCAP and HWCAP2, which older headers do not name.
 struct Machine {
   bool dot = has_bit(getauxval(AT_HWCAP), 20);    // sdot
   bool i8mm = has_bit(getauxval(AT_HWCAP2), 13);  // smmla

@@ -77,7 +77,7 @@ struct SparseBlocks {
   const uint8_t* order;  // [n]
   uint32_t begin;        // 0 unless outputs before these have been left out
 };
-/// Those of outputs `first` and further, which begins a span.
+/// Returns the blocks from output `first` on, which begins a span.
 BANTAM_KERNELS_CONSTEXPR SparseBlocks blocks_from(const SparseBlocks& all, uint32_t first) {
   return {all.index, all.ends + first / 4, all.order + first, first == 0 ? all.begin : all.ends[first / 4 - 1]};
 }
@@ -194,7 +194,7 @@ struct EpilogueRows {
   size_t q_stride;
   float* q_scale;       // [rows]
   const float* smooth;  // [width]: factors of the q8 store; null: 1
-  /// What linear_q8 measured of these rows, or null. Only for a call that does nothing but store x, whose width is a
+  /// The row maxima that linear_q8 measured, or null. Only for a call that does nothing but store x, whose width is a
   /// multiple of 16, as q8: no activation, gate, residual, norm, y or smooth.
   const int32_t* row_maximum;
 };
@@ -226,7 +226,7 @@ BANTAM_KERNELS_CONSTEXPR size_t key_page_bytes(uint32_t head_width, bool q8) {
 BANTAM_KERNELS_CONSTEXPR size_t value_page_bytes(uint32_t head_width, bool q8) {
   return q8 ? size_t{pad16(head_width)} * 16 + 64 : size_t{pad16(head_width)} * 64;
 }
-/// The same of static quantization: kernels/static.h.
+/// Bytes of a page of static quantization: kernels/static.h.
 BANTAM_KERNELS_CONSTEXPR size_t static_key_page_bytes(uint32_t head_width) { return size_t{pad4(head_width)} * 16; }
 BANTAM_KERNELS_CONSTEXPR size_t static_value_page_bytes(uint32_t head_width) { return size_t{pad16(head_width)} * 16; }
 
@@ -315,9 +315,9 @@ BANTAM_KERNELS_CONSTEXPR uint32_t most_visible_pages(uint32_t pages, uint32_t qu
   return (keys + 14) / 16 + 1 < pages ? static_cast<uint32_t>((keys + 14) / 16 + 1) : pages;
 }
 
-/// What is added to scores lies in scratch, page after page of visible_pages: [query][page][16] floats, which the scores
-/// replace. Whoever calls has filled it; elements of keys that a query does not see may be anything.
-/// With a soft cap c above 0 (biased, too), a score s, its bias added, becomes c * tanh(s / c).
+/// Biases of the scores lie in scratch, page after page of visible_pages: [query][page][16] floats, which the scores
+/// replace. The caller has filled it; elements of keys that a query does not see may be anything. With a soft cap c
+/// above 0 (then `biased` is true, too), a score s with its bias becomes c * tanh(s / c).
 template <bool kLinked>
 struct BiasedScores {
   bool biased = false;
@@ -455,10 +455,11 @@ struct AlignRow {
 };
 BANTAM_KERNELS_CONSTEXPR size_t align_scratch_floats(uint32_t count) { return size_t{2} * pad16(count); }
 
-/// What products h of queries or keys x with random vectors become, in place (Performer, arXiv 2009.14794).
-/// softmax: s = sum over k of x[k] * x[k], by fma into partial sums k % 16, then the tree; v = exp(h - fma(0.5, s, M)) + epsilon. Of
-/// queries M is the row's largest h. Of keys it is the largest h of all rows and of `most`, which becomes that; `kept` becomes exp(most
-/// before - most now): by so much what earlier calls made is too large. relu: v = max(h, 0) + epsilon; `kept` becomes 1.
+/// Turns products h of queries or keys x with random vectors into features v, in place (Performer, arXiv 2009.14794).
+/// softmax: s = sum over k of x[k] * x[k], by fma into partial sums k % 16, then the tree;
+/// v = exp(h - fma(0.5, s, M)) + epsilon. For queries M is the row's largest h. For keys it is the largest h of all
+/// rows and of `most`, which becomes M; `kept` becomes exp(most before - most now): the results of earlier calls must
+/// be multiplied by it. relu: v = max(h, 0) + epsilon; `kept` becomes 1.
 /// sums[r] = sum over i of v[i] * weights[i], by fma into partial sums i % 16, then the tree.
 struct FeatureRows {
   float* h;

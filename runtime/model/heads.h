@@ -1,5 +1,5 @@
-// What tasks read of a run: one description, by which the verifier checks the outputs of a file and by which tasks find
-// them, so that both mean the same rows.
+// The heads of tasks: one description of the outputs that a task reads after a run. The verifier checks the outputs of
+// a file by it and tasks find them by it, so that both mean the same rows.
 #ifndef BANTAM_MODEL_HEADS_H_
 #define BANTAM_MODEL_HEADS_H_
 
@@ -40,7 +40,7 @@ constexpr Head kFoundHead = {tasks_with(kFoundPart), kTokens, 0, -1, fb::OutputR
 
 /// Beginnings of answers that ends are searched behind, and ends behind each (Task.beam_ends), at most.
 constexpr uint32_t kMostSearched = ops::kMostRanks;
-/// Whether this build has what searches them.
+/// True if this build has the operator that searches them.
 constexpr bool kBeamEnds = linked::op(linked::kOpSelect);
 
 /// Label sets of the task itself; those from this number on are further ones.
@@ -49,20 +49,21 @@ constexpr uint32_t own_label_sets(uint32_t parts) {
 }
 /// Rows of the outputs that further label sets name.
 constexpr uint32_t further_rows(uint32_t parts) { return (parts & kLabelsPart) != 0 ? kSequences : kTokens; }
-/// Of a set that there is.
+/// Returns the head of a further label set, which must exist.
 constexpr Head further_head(uint32_t set, uint32_t rows) {
   return {0, rows, 0, static_cast<int32_t>(set), fb::OutputRole::none};
 }
 
-/// Index of the output that `head` reads, -1 where the file has none; of several of its role, of number `which`. O(outputs).
+/// Returns the index of the output that `head` reads, -1 where the file has none; `which` chooses among several outputs
+/// of its role. O(outputs).
 int32_t find_head(const fb::Model& model, const Head& head, uint32_t which = 0);
 
-/// Whether this output tensor has the rows and the width that the head's tasks expect.
+/// Returns true if this output tensor has the rows and the width that the head's tasks expect.
 inline bool fits(const Head& head, const fb::Tensor& output) {
   return rows_symbol(output) == head.rows && (head.width == 0 || width(output) == head.width);
 }
 
-/// Every output that this task reads is as its head says.
+/// Checks that every output which this task reads has the form that its head says.
 Verdict check_heads(const fb::Model& model, fb::TaskKind task);
 
 }  // namespace bantam

@@ -37,8 +37,9 @@ constexpr bool in_place() {
 #include "bantam_structure.inc"
 #undef BANTAM_TABLE
 
-/// Whether something of this build reads tables of this type. What leads to others is checked, but not followed: a file has them
-/// from a converter that knows more than the image, and an image holds no description of what it never reads.
+/// Returns true if this build reads tables of this type. The verifier checks offsets to other tables, but does not
+/// follow them: a file has them from a converter that knows more than the image, and an image holds no description of
+/// tables that it never reads.
 template <typename T>
 constexpr bool is_read() {
   if constexpr (fb::OpAttributesTraits<T>::enum_value != fb::OpAttributes::NONE) {

@@ -50,12 +50,13 @@ struct Schema {
 /// Hosts only: images have no tables that they do not read.
 Schema schema();
 
-/// Whether bytes[0, size) are a FlatBuffer with the schema's identifier in which every offset, vector, string and table
-/// that the schema can reach lies inside and is aligned, what is required is there, and tables nest at most kMaxDepth
-/// deep. Every table counts at least kLeastTableBytes of `size`, every string of a vector kLeastStringBytes, so shared ones
-/// cannot make the check slow: O(size). Nor what is copied from the graph large: vectors and strings, each as often as it is
-/// named, have at most kMostCopies * size bytes. Accepts what flatbuffers::Verifier accepts, without recursion, but no more
-/// that is shared than that; `bytes` is 8-byte aligned.
+/// Returns true if bytes[0, size) are a FlatBuffer with the schema's identifier in which every offset, vector, string
+/// and table that the schema can reach lies inside and is aligned, all required fields are there, and tables nest at
+/// most kMaxDepth deep. Every table counts for at least kLeastTableBytes of `size` and every string of a vector for
+/// kLeastStringBytes, so that shared ones cannot make the check slow: O(size). Nor can they make copies of the graph
+/// large: vectors and strings, each counted as often as it is named, have at most kMostCopies * size bytes. Accepts the
+/// buffers that flatbuffers::Verifier accepts, except those that share more than this; uses no recursion. `bytes` is
+/// 8-byte aligned.
 bool is_well_formed(const uint8_t* bytes, uint64_t size);
 
 constexpr uint32_t kMaxDepth = 12;

@@ -1,5 +1,5 @@
-// What tasks have in common and in what they differ: the parts of an answer and how its scores are made. Code asks for a part,
-// not for a task, so that a task which is a new mixture of them is a row in tasks.inc.
+// Traits of tasks: the parts that an answer has, and how its scores are made. Code asks for a part, not for a task, so
+// that a new mixture of parts is a row in tasks.inc.
 #ifndef BANTAM_MODEL_TASK_TRAITS_H_
 #define BANTAM_MODEL_TASK_TRAITS_H_
 
@@ -11,7 +11,7 @@
 
 namespace bantam {
 
-/// What an answer holds, as bits.
+/// The parts of an answer, as bits.
 enum Part : uint32_t {
   kLabelsPart = 1u << 0,  // labels of the text, or of a pair: label set 0
   kWordsPart =

@@ -122,7 +122,7 @@ constexpr uint32_t kMostChunk = 1u << 16;
 constexpr uint32_t kMostPixels = 1u << 14;  // of a side
 constexpr uint32_t kMostChannels = 128, kMostInFront = 1u << 10;
 
-/// What an image becomes are rows of the input of features, and a sequence has room for them.
+/// Checks that an image becomes rows of the input of features, and that a sequence has room for them.
 [[maybe_unused]] Verdict check_image(const fb::Model& model) {
   const fb::Image* image = model.image();
   if (image == nullptr) return {};

@@ -176,7 +176,8 @@ class PlanCheck {
     return lives[low].tensor == tensor ? lives + low : nullptr;
   }
 
-  /// Of which pass the tensor is.
+  /// Notes the pass that the tensor belongs to. Refuses a tensor of two passes, unless it is a state, and a state that
+  /// is written twice.
   Verdict meet(Life& life, Access access, fb::Phase phase) {
     const bool state = is_state(at(life.tensor));
     if (!life.touched) life.phase = phase;

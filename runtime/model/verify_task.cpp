@@ -90,7 +90,7 @@ Verdict check_further(const fb::Model& model, uint32_t parts) {
 }
 
 #if BANTAM_IF_LINKED(part_Found)
-/// What texts and labels become tokens by, and how scores of spans are read.
+/// Checks how texts and labels become tokens, and how the scores of spans are read.
 Verdict check_finding(const fb::Model& model) {
   const fb::Finding* finding = model.task()->finding();
   if (finding == nullptr) return corrupt("a task that finds spans does not say how");
@@ -130,16 +130,16 @@ Verdict check_finding(const fb::Model& model) {
   return {};
 }
 
-/// Of these tasks, those that this build answers for without what their scores are computed with.
+/// Returns those of `tasks` that this build links, if it lacks the activation which computes their scores; else 0.
 constexpr uint32_t lacking(uint32_t tasks, fb::ActivationKind score) {
   return linked::activation(static_cast<uint32_t>(score)) ? 0 : tasks & linked::kTasks;
 }
 
-/// 0 where everything is linked: then nothing of this is in an image.
+/// 0 where everything is linked: an image then contains no code for it.
 constexpr uint32_t kWithoutScores = lacking(tasks_scored(kSoftmax), fb::ActivationKind::exp) |
                                     lacking(tasks_scored(kSigmoids), fb::ActivationKind::sigmoid);
 
-/// Tokens are tokens, and numbers in their ranges.
+/// Checks that token ids are tokens, and that numbers are in their ranges.
 [[maybe_unused]] Verdict check_generation(const fb::Model& model, const fb::Generation& generation, bool starts) {
   if ((generation.start_id() != -1) != starts) {
     return corrupt("an encoder-decoder that generates begins with a token that the task names, others do not");
@@ -176,7 +176,7 @@ constexpr uint32_t kWithoutScores = lacking(tasks_scored(kSoftmax), fb::Activati
   return {};
 }
 
-/// What generating begins with, and how it goes on.
+/// Checks what generated texts begin with, and how they continue.
 [[maybe_unused]] Verdict check_generations(const fb::Model& model, const fb::Task& task) {
   constexpr uint32_t kMostGenerations = 64;
   const bool pair = has_source(model) && chunk_tokens(model) == 0;

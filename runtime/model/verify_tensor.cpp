@@ -11,7 +11,8 @@ constexpr uint32_t kMaxRank = 6;
 
 constexpr uint32_t bit(fb::Layout layout) { return 1u << static_cast<uint32_t>(layout); }
 
-/// What format/view.h takes for something else in this build; a bit each. 0 where everything is linked.
+/// The layouts that this build leaves out and that format/view.h would take for others; a bit each. 0 where everything
+/// is linked.
 constexpr uint32_t kLayoutsLeftOut = 0
 #define BANTAM_WEIGHTS(layout, number, Format) | (linked::weights(linked::links::number) ? 0 : bit(fb::Layout::layout))
 #include "format/weights.inc"
@@ -88,12 +89,12 @@ uint32_t element_shift(fb::DType type) {
   return kNoBytes;
 }
 
-/// Of a constant dimension, which is below 2^31.
+/// Returns the extent of a constant dimension, which is below 2^31, rounded up to `multiple`, a power of two.
 uint32_t padded_extent(const fb::Tensor& t, uint32_t dimension, uint32_t multiple) {
   return (extent(t, dimension) + multiple - 1) & ~(multiple - 1);
 }
 
-/// Elements stored, padding included; of integer weights bytes, at least.
+/// Counts the elements stored, padding included; for integer weights, the bytes that they take at least.
 Verdict stored_elements(const fb::Tensor& t, size_t* elements) {
   const uint32_t rank = t.shape()->size();
   if (integer_weights(t)) {

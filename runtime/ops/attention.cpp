@@ -91,8 +91,8 @@ uint32_t end_of_prefix(const TileRun& run, const fb::Attention& a, uint32_t sequ
   return has_prefix(a) ? behind_front(run.segments, begin, run.offsets[sequence + 1]) : begin;
 }
 
-/// The keys of queries of one segment, from row `begin` of the run on; distances from the first segment count as if that began with
-/// theirs.
+/// Sets the keys of queries of one segment, from row `begin` of the run on; distances from the first segment count as
+/// if it began at the same place as the queries' segment.
 void see_segment(const TileRun& run, const fb::Attention& a, uint32_t sequence, uint32_t begin,
                  kernels::Attention& call) {
   const RowSpan own = own_segment(run, sequence, begin);
@@ -104,7 +104,7 @@ void see_segment(const TileRun& run, const fb::Attention& a, uint32_t sequence, 
   call.query_begin = call.kv_begin + (begin - own.begin);
 }
 
-/// Those of a source.
+/// Sets the keys of a source.
 void see_source(const TileRun& run, const fb::Attention& a, uint32_t sequence, uint32_t begin,
                 kernels::Attention& call) {
   if (sees_retrieved(run.model, a)) {
@@ -153,7 +153,8 @@ bool attend_by_list(const TileRun& run, const fb::Op& op, uint32_t begin, uint32
   return finite;
 }
 
-/// Heads times pages of 16 keys times queries that one thread attends with in less time than another is told of them.
+/// Heads times pages of 16 keys times queries that one thread computes in less time than it takes to hand them to
+/// another.
 constexpr uint64_t kLeastAttended = 384;
 
 /// Threads that share the heads of a call.

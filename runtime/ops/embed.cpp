@@ -5,7 +5,7 @@
 namespace bantam::ops {
 namespace {
 
-/// Of the ids that the table has.
+/// Fills the row numbers of ids that the table has; -1 for others.
 void fill_part(const TileRun& run, const fb::EmbedTable& table, uint32_t rows, uint32_t first, uint32_t n,
                int32_t* out) {
   for (uint32_t i = 0; i < n; ++i) {

@@ -28,7 +28,7 @@ inline bool sees_first_segment(const fb::Attention& a) {
 }
 inline bool sees_a_segment(const fb::Attention& a) { return sees_own_segment(a) || sees_first_segment(a); }
 
-/// The ranges of keys that kernels leave queries, as the mask's row of links.inc says.
+/// Returns the range of keys that kernels leave a query, as the mask's row of links.inc says.
 inline kernels::Mask mask_of(const fb::Attention& a) {
   switch (a.mask()) {
 #define BANTAM_LINK_MASK(name, Code, Kernel)                               \
@@ -40,7 +40,7 @@ inline kernels::Mask mask_of(const fb::Attention& a) {
   return kernels::Mask::kNone;
 }
 
-/// Counts are positive, small enough for 32-bit products, and heads is a multiple of kv_heads.
+/// Checks that counts are positive and small enough for 32-bit products, and that heads is a multiple of kv_heads.
 Verdict check_head_shape(const HeadShape& shape);
 
 /// The same for heads that are split, of which one kind may be absent.
@@ -49,11 +49,11 @@ Verdict check_split_shape(const HeadShape& shape);
 /// Queries, keys and values are given, or -1, as the shape has heads of them.
 Verdict check_present(const HeadShape& shape, int32_t q, int32_t k, int32_t v);
 
-/// q, k and v are token tensors of this shape, all i8 or all f32, in their layouts; k and v are shared by all rows. A kind
-/// of which the shape has no heads is -1.
+/// Checks that q, k and v are token tensors of this shape, all i8 or all f32, in their layouts; k and v are shared by
+/// all rows. A tensor of which the shape has no heads is -1.
 Verdict check_head_tensors(const Site& site, const HeadShape& shape, int32_t q, int32_t k, int32_t v);
 
-/// What kernels that split rows are told of the tile and of heads.
+/// Tells kernels that split rows about the tile and the heads.
 template <class Args>
 void bind_split(const TileRun& run, const fb::SplitHeads& split, Args* args) {
   args->row_begin = run.row_begin;
@@ -63,14 +63,14 @@ void bind_split(const TileRun& run, const fb::SplitHeads& split, Args* args) {
   args->head_width = split.head_width();
 }
 
-/// Whether a tensor of queries, keys or values is int8 in this run: with SessionOptions::f32_attention none is.
+/// Returns true if a tensor of queries, keys or values is int8 in this run: with SessionOptions::f32_attention none is.
 inline bool is_q8(const TileRun& run, const fb::Tensor& t) {
   return t.type() == fb::DType::i8 && (!linked::kHost || run.f32_heads == nullptr);
 }
 
-/// First byte of queries, keys or values. An int8 tensor that is f32 in this run lies at four times its planned offset in
-/// a region of its own: f32 rows and pages are at most four times as large as int8 ones with their scales, so whatever
-/// the plan keeps apart stays apart.
+/// Returns the first byte of queries, keys or values. An int8 tensor that is f32 in this run lies at four times its
+/// planned offset in a region of its own: f32 rows and pages are at most four times as large as int8 ones with their
+/// scales, so tensors that the plan keeps apart stay apart.
 inline uint8_t* head_base(const TileRun& run, const fb::Tensor& t) {
   if (!linked::kHost || t.type() != fb::DType::i8 || run.f32_heads == nullptr) return base(run, t);
   uint8_t* region = t.region() == fb::Region::tile ? run.f32_tile_heads : run.f32_heads;
@@ -94,7 +94,7 @@ inline uint32_t source_row(const TileRun& run, uint32_t sequence) {
   return run.sources->numbers[sequence] * run.sources->rows;
 }
 
-/// The pages of the context that `sequence` goes on with; null without contexts.
+/// Returns the pages of the context that `sequence` continues; null without contexts.
 inline const uint32_t* page_list(const TileRun& run, uint32_t sequence) {
   if (run.contexts == nullptr) return nullptr;
   return run.contexts->lists + size_t{run.contexts->numbers[sequence]} * run.contexts->list_pages;

@@ -76,7 +76,7 @@ Verdict check_indices(const Site& site, const fb::EmbedTable& table) {
 
 namespace {
 
-/// Of the neighbours of tokens.
+/// Fills the row numbers of the tokens' neighbours.
 void fill_neighbours(const TileRun& run, const fb::EmbedTable& table, uint32_t first, uint32_t n, int32_t* out) {
   const bool next = table.source() == fb::IndexSource::next;
   const auto none = static_cast<int32_t>(ids_limit(run.model, run.phase));
@@ -89,7 +89,8 @@ void fill_neighbours(const TileRun& run, const fb::EmbedTable& table, uint32_t f
   }
 }
 
-/// Of whether tokens have marks.
+/// Fills the table's row numbers for tokens with marks (1) and without (0), plus its offset; the first token of a
+/// sequence counts as marked.
 void fill_marked(const TileRun& run, const fb::EmbedTable& table, uint32_t first, uint32_t n, int32_t* out) {
   uint32_t sequence = find_sequence(run, first);
   for (uint32_t i = 0; i < n; ++i) {

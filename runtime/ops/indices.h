@@ -8,13 +8,14 @@ namespace bantam::ops {
 
 /// Bytes of the row numbers of one table's block: 4 each, rounded up to 16.
 inline size_t index_bytes(uint32_t block_rows) { return size_t{(block_rows + 3) / 4} * 16; }
-/// Writes the row numbers that `table` is asked for by rows [first, first + n) of the run.
+/// Writes the row numbers of `table` that rows [first, first + n) of the run look up.
 void fill_indices(const TileRun& run, const fb::EmbedTable& table, uint32_t first, uint32_t n, int32_t* out);
-/// Columns of an embedding: those of its first table.
+/// Returns the columns of an embedding: those of its first table.
 uint32_t embed_width(const fb::Model& model, const fb::Op& op);
-/// What both forms of an embedding ask but for each table: 1 to kMaxEmbedTables of them, the first a matrix.
+/// Checks the conditions of both forms of an embedding, except those on each table: 1 to kMaxEmbedTables tables, the
+/// first one a matrix.
 Verdict check_embed(const Site& site);
-/// No index that `table.source` can give reaches beyond the table's rows.
+/// Checks that no index which `table.source` can give reaches beyond the table's rows.
 Verdict check_indices(const Site& site, const fb::EmbedTable& table);
 
 }  // namespace bantam::ops

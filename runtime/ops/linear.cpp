@@ -11,7 +11,7 @@
 namespace bantam::ops {
 namespace {
 
-/// Of one row in LinearQ8::row_maximum.
+/// Bytes of one row in LinearQ8::row_maximum.
 constexpr uint32_t kRowMaximumBytes = 16 * sizeof(int32_t);
 
 Verdict verify_linear(const Site& site) {

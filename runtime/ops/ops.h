@@ -24,7 +24,7 @@ constexpr uint32_t kMaxAttentionRows = 66311;
 /// Largest scratch size of one op that is not attention, and largest width of a tensor.
 constexpr uint32_t kMaxWidth = 1u << 22;
 
-/// What the rule of an op sees: tensor indices are in range, tensors are valid on their own.
+/// The view of an op that its rule checks: tensor indices are in range, and each tensor is valid in itself.
 struct Site {
   const fb::Model& model;
   const fb::Op& op;
@@ -32,7 +32,7 @@ struct Site {
   fb::Phase phase;       // of the step
 };
 
-/// Keys, values and states of what sequences have had before a run (Session, "Contexts").
+/// Keys, values and states of the tokens that sequences had before a run (Session, "Contexts").
 struct Contexts {
   uint8_t* pages;
   const uint64_t* begins;  // of each tensor that contexts keep in `pages`, by the tensor's number
@@ -42,7 +42,7 @@ struct Contexts {
   const uint32_t* past;     // [sequences]: tokens in it before this run
 };
 
-/// Images that keep no contexts know it when they are compiled.
+/// The contexts of a run. Without contexts it is a constant null, so that the compiler removes the code for them.
 template <bool kLinked>
 struct Remembering {
   const Contexts* contexts = nullptr;
@@ -52,7 +52,8 @@ struct Remembering<false> {
   static constexpr const Contexts* contexts = nullptr;
 };
 
-/// What passes over sources leave (Session, "Sources"): keys and values, or rows, of their tokens, and a row a source.
+/// The results of passes over sources (Session, "Sources"): keys and values, or rows, of their tokens, and a row a
+/// source.
 struct Sources {
   uint8_t* pages;
   const uint64_t* begins;   // of each state in `pages`, by the tensor's number
@@ -141,7 +142,7 @@ struct Helping<false> {
   static constexpr const Helpers* helpers = nullptr;
 };
 
-/// What an op sees when it runs on one tile of rows. Everything in the file has been verified.
+/// The data that an op gets when it runs on one tile of rows. The file has been verified.
 struct TileRun : Remembering<linked::kContexts>,
                  Passing<linked::kSources>,
                  Marking<linked::kMarks>,
@@ -178,7 +179,7 @@ struct Together {
 template <>
 struct Together<false> {};
 
-/// What scratch memory depends on beside the op.
+/// The numbers that the size of scratch memory depends on, beside the op.
 struct ScratchNeed : Together<linked::op(linked::kOpRecurrent)> {
   uint32_t pages;         // of 16 keys, that the longest sequence lies in
   uint32_t source_pages;  // the same of sources
@@ -213,7 +214,7 @@ constexpr uint32_t linked_below(uint32_t row) {
 }
 constexpr uint32_t kLinkedOps = linked_below(linked::kOps);
 
-/// What the linked rows say, in their order: on hosts element i is row i.
+/// The facts of the linked rows, in their order: on hosts element i is row i.
 struct Facts {
   OpFacts rows[kLinkedOps == 0 ? 1 : kLinkedOps];
   constexpr const OpFacts& operator[](uint32_t i) const { return rows[i]; }
@@ -260,13 +261,13 @@ constexpr bool is_known(fb::OpAttributes kind) {
 /// verified, `attributes_type` is what every reader may go by.
 const Rule* find_rule(const fb::Op& op);
 
-/// What the op is as it is executed, which everybody asks who is not the verifier: NONE for an op that is left out and
-/// copied instead, whatever its attributes say, and for one that this version does not execute.
+/// Returns the kind of the op as it is executed; all code but the verifier asks this. It is NONE for an op that is left
+/// out and copied instead, whatever its attributes say, and for one that this version does not execute.
 inline fb::OpAttributes executed_kind(const fb::Op& op) {
   return find_row(op) == linked::kOps ? fb::OpAttributes::NONE : op.attributes_type();
 }
 
-/// The tensor that a part of the op names by its position in Op.inputs; -1: none.
+/// Returns the tensor that a part of the op names by its position in Op.inputs; -1: none.
 inline int32_t named_input(const fb::Op& op, int8_t position) {
   return position < 0 ? -1 : op.inputs()->Get(static_cast<flatbuffers::uoffset_t>(position));
 }

@@ -66,7 +66,7 @@ inline kernels::StaticLinear part_of(kernels::StaticLinear layer, uint32_t panel
 }
 #endif
 
-/// Weights that one thread reads in less time than another is told of them.
+/// Weights that one thread reads in less time than it takes to hand them to another.
 constexpr uint64_t kLeastShared = 128 << 10;
 /// More of them gain little, and each has its own result.
 constexpr uint32_t kMostParts = 16;

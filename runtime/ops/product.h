@@ -113,7 +113,7 @@ class Product {
  private:
   size_t skipped(uint32_t first) const { return first == 0 ? 0 : panel_bytes(*w_) * (first / 16); }
   const float* bias_from(uint32_t first) const { return bias_ == nullptr ? nullptr : bias_ + first; }
-  /// Of 16 outputs.
+  /// Returns the bytes of the weights of 16 outputs.
   static size_t panel_bytes(const fb::Tensor& w) {
     const uint32_t k = extent(w, 1);
     if (!integer_weights(w)) return size_t{k} * (w.type() == fb::DType::f16 ? 32 : 64);

@@ -59,7 +59,7 @@ void slope(const BiasRow& row, float slope, bool add) {
   }
 }
 
-/// query r . keys, by sums of every eighth element.
+/// Returns the dot product of query r and `keys`, from sums of every eighth element.
 float multiply(const kernels::Attention& call, uint32_t r, const float* keys) {
   constexpr uint32_t kLanes = 8;
   float sums[kLanes] = {};
@@ -74,7 +74,8 @@ float multiply(const kernels::Attention& call, uint32_t r, const float* keys) {
   return call.q8 ? sum * call.q_scale[r * call.q_scale_stride] : sum;
 }
 
-/// `keys`: of the head, and what is added to their products. `add`: to what is there.
+/// Adds the scores of keys of another segment. `keys`: the head's vector, and behind it the number added to its
+/// products. `add`: adds to the rows instead of overwriting them.
 void add_segments(const TileRun& run, const kernels::Attention& call, const float* keys, BiasRow row, bool add) {
   const auto begin = static_cast<uint32_t>(row.first), end = static_cast<uint32_t>(row.first + row.count);
   for (uint32_t r = 0; r < call.queries; ++r, row.y += row.count) {
@@ -87,10 +88,11 @@ void add_segments(const TileRun& run, const kernels::Attention& call, const floa
   }
 }
 
-/// What is taken from scores of tokens without a mark: their share is then 0 in f32, as in the published code.
+/// The number subtracted from the scores of tokens without a mark: their share is then 0 in f32, as in the published
+/// code.
 constexpr float kUnmarked = 10000.0f;
 
-/// Takes it in the rows of all queries.
+/// Subtracts it in the rows of all queries.
 [[maybe_unused]] void hide_unmarked(const TileRun& run, const kernels::Attention& call, BiasRow row, bool add) {
   for (uint32_t r = 0; r < call.queries; ++r, row.y += row.count) {
     if (!add) memset(row.y, 0, static_cast<size_t>(row.count) * sizeof(float));

@@ -1,5 +1,5 @@
-// What is added to attention's scaled scores. Each kind fills the same rows, those of a few queries and one head; attention
-// itself knows nothing of where they come from.
+// Biases that are added to attention's scaled scores. Each kind fills the same rows, those of a few queries and one
+// head; attention itself does not know where they come from.
 #ifndef BANTAM_OPS_SCORE_BIAS_H_
 #define BANTAM_OPS_SCORE_BIAS_H_
 
@@ -18,12 +18,11 @@ inline bool has_bias(const fb::Attention& a) {
 
 inline bool has_soft_cap(const fb::Attention& a) { return linked::kSoftCap && a.soft_cap() > 0.0f; }
 
-/// The constants have the shapes that the schema states for so many heads.
+/// Checks that the constants have the shapes that the schema states for so many heads.
 Verdict check_bias(const Site& site, uint32_t heads);
 
 /// Fills the biases of `head` for the queries of `call`, page after page of those that they see; see kernels::BiasedScores.
-/// Call where has_bias, or has_soft_cap: then they
-/// may be zeros. `scratch`: place_scratch bytes.
+/// Call it if has_bias or has_soft_cap; with the latter alone the biases may be zeros. `scratch`: place_scratch bytes.
 void fill_bias(const TileRun& run, const fb::Op& op, const kernels::Attention& call, uint32_t head, void* scratch);
 
 }  // namespace bantam::ops

@@ -30,7 +30,7 @@ Columns columns_of(const fb::SplitHeads& split) {
   return {split.heads() * split.head_width(), split.kv_heads() * split.head_width()};
 }
 
-/// Of rows of the norms' table.
+/// Returns the stride of rows in the norms' table, in floats.
 [[maybe_unused]] uint32_t norm_stride(const fb::SplitHeads& split) {
   return kernels::pad16(split.each_head() ? split.head_width() : columns_of(split).wider());
 }

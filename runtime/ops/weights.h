@@ -15,7 +15,7 @@
 
 namespace bantam::ops {
 
-/// What layouts whose bytes are the weights, one after the other, have in common.
+/// The base of layouts whose bytes are the weights, one after the other.
 struct DenseWeights {
   static constexpr bool kIndexed = false;
   static uint64_t scratch(uint32_t) { return 0; }

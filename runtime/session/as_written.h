@@ -1,4 +1,4 @@
-// Whether the compiler was told to leave floating-point formulas as they are written: the bits of every answer depend on it.
+// A check that the compiler leaves floating-point formulas as they are written: the bits of every answer depend on it.
 #ifndef BANTAM_SESSION_AS_WRITTEN_H_
 #define BANTAM_SESSION_AS_WRITTEN_H_
 
@@ -8,8 +8,8 @@
 
 namespace bantam {
 
-/// False where the compiler makes a fused multiply-add of a product and a sum, as gcc does unless told -ffp-contract=off. No
-/// macro says so. Internal: it tells about the file that includes it.
+/// Returns false if the compiler fuses a product and a sum into one operation, as gcc does without -ffp-contract=off.
+/// No macro says so. Internal: the answer is about the file that includes it.
 static inline bool computes_as_written() {
 #if defined(__FP_FAST_FMAF) || defined(__ARM_FEATURE_FMA) || defined(__FMA__)
   volatile float source = 1.0f + 0x1p-12f;

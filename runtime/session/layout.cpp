@@ -11,14 +11,15 @@
 namespace bantam {
 namespace {
 
-/// What is far away (the weights of large models) is read once a tile; what more rows hold would leave the second-level cache.
+/// A tile reads distant memory (the weights of large models) once; the activations of more rows would not fit the
+/// second-level cache.
 constexpr uint32_t kDefaultTile = 128;
 /// Tiles of several workers are a multiple of this: rows whose bytes in a value page lie together.
 constexpr uint32_t kTileStep = 4;
 constexpr uint32_t kPageRows = 16;
-/// Fewer rows would cost as much: what takes time then is reading the weights.
+/// Fewer rows would cost as much: reading the weights then takes the time.
 constexpr uint32_t kLeastTile = 8;
-/// Of up to so many rows workers share the weights instead (ops::Helpers).
+/// With up to so many rows the workers share the weights instead (ops::Helpers).
 constexpr uint32_t kRowsTogether = 12;
 constexpr uint32_t kDefaultLength = 512;
 constexpr uint32_t kMaxTokens = 1u << 24;
@@ -59,8 +60,8 @@ constexpr bool kWideSequences = linked::op(linked::kOpKeySums) || linked::kTerms
   return true;
 }
 
-/// What counts of this symbol's rows are rounded up to. A file's multiple keeps every tensor 64-byte aligned, which is
-/// 16-byte aligned with a quarter of the rows. Keys and values of tokens lie in pages of 16.
+/// Returns the multiple that counts of this symbol's rows are rounded up to. A file's multiple keeps every tensor
+/// 64-byte aligned; a quarter of it keeps them 16-byte aligned. Keys and values of tokens lie in pages of 16.
 uint32_t row_multiple(const fb::Model& model, const Limits& limits, uint32_t symbol) {
   if (kWideSequences && symbol == kSequences && limits.each_sequence) return 1;
   const uint32_t multiple = model.symbols()->Get(symbol)->multiple();
@@ -82,7 +83,7 @@ uint32_t most_keys(const Limits& limits, fb::Phase phase) {
   return linked::kSources && phase == fb::Phase::source ? limits.source : most_keys(limits);
 }
 
-/// Whether keys and values lie in the plan.
+/// Returns true if keys and values lie in the plan.
 [[maybe_unused]] bool has_pages(const fb::Model& model) {
   for (const fb::Tensor* t : *model.tensors()) {
     if (t->layout() == fb::Layout::key_pages || t->layout() == fb::Layout::value_pages) return true;
@@ -90,7 +91,7 @@ uint32_t most_keys(const Limits& limits, fb::Phase phase) {
   return false;
 }
 
-/// A dynamic operator of this kind keeps them whatever its attributes are.
+/// Returns true if a dynamic operator of this kind keeps contexts whatever its attributes are.
 [[maybe_unused]] bool keeps_contexts(fb::OpAttributes kind) {
   enum Keeping { kKeeps, kAsks, kNever };
 #define BANTAM_OP(name, own, numerics, inputs, required, outputs, whole, macs, matrices, kernels, contexts, ...) \
@@ -100,7 +101,8 @@ uint32_t most_keys(const Limits& limits, fb::Phase phase) {
   return false;
 }
 
-/// Why tokens of this model mind what comes behind them, or what an operator does not keep; null: contexts can be kept.
+/// Returns the reason why this model cannot keep contexts: its tokens depend on those behind them, or an operator does
+/// not keep its state. Null: it can.
 [[maybe_unused]] const char* why_no_contexts(const fb::Model& model) {
   uint32_t number = 0;
   bool beside = false, before = false;
@@ -180,7 +182,7 @@ uint32_t most_of_passes(const Limits& limits) {
   return linked::kSources && limits.source > limits.max_tokens ? limits.source : limits.max_tokens;
 }
 
-/// Of encoder-decoders, which always keep what they know of sources.
+/// Sets the limits of sources. Encoder-decoders always keep sources; other models refuse the options for them.
 [[maybe_unused]] Status resolve_sources(const fb::Model& model, const SessionOptions& options, Limits* limits,
                                         Fault* fault) {
   const auto invalid = [fault](const char* what) {
@@ -200,7 +202,8 @@ uint32_t most_of_passes(const Limits& limits) {
   return Status::kOk;
 }
 
-/// The scores of words of which a run can make some tokens' rows alone: nothing reads them, and the last step makes them. -1: none are so.
+/// Returns the tensor of word scores if a run can make the rows of some tokens alone: no operator reads it, and the
+/// last step writes it. -1: there is no such tensor.
 int32_t scored_tensor(const fb::Model& model) {
   if (!linked::kScoredRows) return -1;
   const int32_t output = find_head(model, kFillHead);

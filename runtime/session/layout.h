@@ -31,7 +31,8 @@ struct ChunkLimit<false> {
   void keep_chunk(uint32_t) {}
 };
 
-/// The same of scores of words for some rows alone: SessionOptions::scored_rows, and the tensor that they are of.
+/// The limit of word scores for some rows alone: SessionOptions::scored_rows, and the tensor of the scores; no fields
+/// where they are not linked.
 template <bool kLinked>
 struct ScoredLimit {
   uint32_t scored_rows = 0;
@@ -48,7 +49,7 @@ struct ScoredLimit<false> {
   void keep_scored(uint32_t, int32_t) {}
 };
 
-/// What the options come to for this model.
+/// The limits that the options give for this model.
 struct Limits : ChunkLimit<linked::kChunks>, ScoredLimit<linked::kScoredRows> {
   uint32_t max_tokens = 0;
   uint32_t max_sequences = 0;

@@ -10,7 +10,7 @@
 namespace bantam {
 namespace {
 
-/// The scores that are wanted; nothing where no shortlist is linked.
+/// The words whose scores are wanted; no field where no shortlist is linked.
 template <bool kLinked>
 struct Wanted {
   ops::ListedScores listed;  // where the session's listed_only
@@ -32,7 +32,7 @@ struct StepRun : Wanted<linked::kShortlist> {
   const ops::Helpers* helpers;  // where there is one task; null: one worker
 };
 
-/// A template, because `contexts`, `phase` and `sources` are no fields where none are linked.
+/// Sets the tile's contexts and sources. A template, because a Tile has no fields for them where they are not linked.
 template <typename Tile>
 void remember(const SessionState& s, const fb::Step& step, Tile* tile) {
   if constexpr (linked::kContexts) {
@@ -45,13 +45,13 @@ void remember(const SessionState& s, const fb::Step& step, Tile* tile) {
   }
 }
 
-/// The same of marks.
+/// Sets the tile's marks.
 template <typename Tile>
 void take_marks(const SessionState& s, Tile* tile) {
   if constexpr (linked::kMarks) tile->marks = s.marks;
 }
 
-/// The same of scores that are wanted.
+/// Sets the words whose scores the tile computes.
 template <typename Run, typename Tile>
 void take_listed(const SessionState& s, const Run& run, Tile* tile) {
   if constexpr (linked::kShortlist) {
@@ -59,13 +59,13 @@ void take_listed(const SessionState& s, const Run& run, Tile* tile) {
   }
 }
 
-/// The same of features.
+/// Sets the tile's features.
 template <typename Tile>
 void take_features(const SessionState& s, Tile* tile) {
   if constexpr (linked::kFeatures) tile->features = s.features;
 }
 
-/// The same of rows that are scored alone: number `first` of them is the tile's first row.
+/// Sets the rows that are scored alone: number `first` of them is the tile's first row.
 template <typename Tile>
 void take_scored(const SessionState& s, uint32_t first, Tile* tile) {
   if constexpr (linked::kScoredRows) {
@@ -74,13 +74,13 @@ void take_scored(const SessionState& s, uint32_t first, Tile* tile) {
   }
 }
 
-/// The same of threads.
+/// Sets the threads that help with the tile.
 template <typename Tile>
 void take_helpers(const StepRun& run, Tile* tile) {
   if constexpr (linked::kHost) tile->helpers = run.helpers;
 }
 
-/// What a step that goes by tokens has written, for the token behind.
+/// Keeps the rows that a step which goes by tokens has written, for the token behind.
 [[maybe_unused]] void keep_step([[maybe_unused]] const StepRun& run, const ops::TileRun& tile) {
   if (tile.contexts == nullptr) return;
   if constexpr (linked::op(linked::kOpPrevious)) {
@@ -91,7 +91,7 @@ void take_helpers(const StepRun& run, Tile* tile) {
   }
 }
 
-/// Of the step's first `ops` operators.
+/// Counts the Linear operators among the step's first `ops` operators.
 [[maybe_unused]] uint32_t count_linears(const fb::Model& model, const fb::Step& step, uint32_t ops) {
   uint32_t linears = 0;
   for (uint32_t i = 0; i < ops; ++i) {
@@ -200,7 +200,8 @@ Status run_tile(const StepRun& run, uint32_t index, uint32_t worker) {
   return run_rows(run, rows_of(run, index), worker);
 }
 
-/// Of a run in steps, the units of task `index` - its operators, or its tokens - and one of them.
+/// The units of task `index` in a run in steps are its operators, or its tokens. units_of counts them, run_unit runs
+/// one.
 uint32_t units_of(const StepRun& run, uint32_t index) {
   const uint32_t* offsets = run.session->offsets;
   return goes_by_tokens(run) ? offsets[index + 1] - offsets[index] : run.step->op_count();
@@ -210,12 +211,12 @@ Status run_unit(const StepRun& run, uint32_t index, uint32_t unit) {
   return run_rows(run, rows_of(run, index), 0, unit, unit + 1);
 }
 
-/// What task `index` adds to its worker's marks: 64 well-mixed bits, so that each task once is told from any other tasks,
-/// however often, without memory for each.
+/// The number that task `index` adds to its worker's marks: 64 well-mixed bits. The sum shows, without memory for each
+/// task, if tasks were left out or run several times.
 constexpr uint64_t mark(uint32_t index) { return split_mix((uint64_t{index} + 1) * kSplitMixStep); }
 
-/// Tasks for `parallel`, which is not trusted: no memory is touched that a worker id has not, nothing is run of an index too
-/// many, and what was left out or run twice is found.
+/// Tasks for `parallel`, which is not trusted: run_task touches only memory of valid worker ids and ignores indices
+/// that are too large; run_tasks finds tasks that were left out or run twice.
 struct Tasks {
   SessionState& session;
   uint32_t count;
@@ -230,7 +231,7 @@ void run_task(void* arg, uint32_t index, uint32_t worker) {
   if (index < tasks.count) tasks.task(tasks.arg, index, worker);
 }
 
-/// Whether `parallel` has run each task once.
+/// Runs the tasks with `parallel`. Returns true if it has run each task once.
 bool run_tasks(Tasks tasks) {
   SessionState& s = tasks.session;
   for (uint32_t w = 0; w < s.limits.workers; ++w) s.workers[w].marks = 0;
@@ -305,7 +306,7 @@ Status check_outputs(const SessionState& s, uint32_t outputs) {
   return Status::kOk;
 }
 
-/// Where the scores of words lie, and which of them each source's texts may have.
+/// Sets where the word scores lie, and which words each source's texts may have.
 template <typename Run>
 void want_listed(const SessionState& s, Run* run) {
   if constexpr (linked::kShortlist) {
@@ -315,7 +316,7 @@ void want_listed(const SessionState& s, Run* run) {
   }
 }
 
-/// Of every row of scores that was made.
+/// Leaves out unlisted words in every row of scores that was made.
 [[maybe_unused]] void leave_out_unlisted(SessionState& s) {
   const auto output = static_cast<uint32_t>(find_head(root(s.model), kNextWordHead));
   for (uint32_t i = 0; i < s.sequences; ++i) {
@@ -359,7 +360,7 @@ void raise_mark(uint64_t value, size_t* mark) {
   *mark = bytes > *mark ? bytes : *mark;
 }
 
-/// What the lengths of the batch come to.
+/// The size of a pass, from the lengths of the batch, and the arena memory that it takes.
 struct Pass {
   fb::Phase phase;
   PassSize size;

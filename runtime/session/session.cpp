@@ -159,7 +159,7 @@ void view_output(const SessionState& s, uint32_t index, OutputView* out) {
   }
 }
 
-/// Of those of a sequence.
+/// Narrows a view of scored rows to those of one sequence.
 [[maybe_unused]] void view_scored([[maybe_unused]] const SessionState& s, [[maybe_unused]] uint32_t sequence,
                                   [[maybe_unused]] OutputView* out) {
   if constexpr (linked::kScoredRows) {

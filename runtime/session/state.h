@@ -1,4 +1,4 @@
-// What a session holds, at the start of its arena.
+// The state of a session, which lies at the start of its arena.
 #ifndef BANTAM_SESSION_STATE_H_
 #define BANTAM_SESSION_STATE_H_
 
@@ -21,7 +21,7 @@ struct Worker {
 /// Who filled the batch arrays; kSteps: a run in steps, until it has ended.
 enum class Filled : uint8_t { kNothing, kIds, kText, kSteps };
 
-/// The marks of the batch; nothing where none are linked.
+/// The marks of the batch; no field where they are not linked.
 template <bool kLinked>
 struct BatchMarks {
   int32_t* marks = nullptr;  // [max_tokens]; null: the model takes none
@@ -33,7 +33,7 @@ struct BatchMarks<false> {
   void keep_marks(const int32_t*) {}
 };
 
-/// The same of features, which stay the caller's.
+/// The features of the batch, which stay the caller's; no field where they are not linked.
 template <bool kLinked>
 struct BatchFeatures {
   const float* features = nullptr;
@@ -45,7 +45,7 @@ struct BatchFeatures<false> {
   void keep_features(const float*) {}
 };
 
-/// The same of what may be made of sources.
+/// The words that texts made from each source may have; no field where shortlists are not linked.
 template <bool kLinked>
 struct SourceWords {
   uint32_t* listed = nullptr;  // [limits.sources][listed_units]; null: the file has no shortlist
@@ -61,7 +61,7 @@ struct SourceWords<false> {
   void want_listed(bool) {}
 };
 
-/// The same of tokens that scores of words are made for, where limits.scored_rows is not 0.
+/// The tokens that word scores are made for, where limits.scored_rows is not 0; no fields where they are not linked.
 template <bool kLinked>
 struct ScoredTokens {
   ops::ScoredRows scored = {-1, nullptr};
@@ -91,7 +91,7 @@ struct ScoredTokens<false> {
   void keep_scored(uint32_t, uint32_t) {}
 };
 
-/// The same of segments of what is retrieved for chunks.
+/// The segments of the texts that are retrieved for chunks; no field where chunks are not linked.
 template <bool kLinked>
 struct SourceSegments {
   int32_t* source_segments = nullptr;  // Sources.segments; null: nothing is
@@ -103,7 +103,7 @@ struct SourceSegments<false> {
   void keep_segments(const int32_t*) {}
 };
 
-/// What a pass takes of the arena grows with: numbers of a batch.
+/// The numbers of a batch with which the arena memory of a pass grows.
 struct PassSize {
   uint32_t tokens, sequences, scored;  // that choose tiles, too
   uint32_t longest, source;            // of a sequence with its context, of a source
@@ -184,7 +184,7 @@ struct SessionState final : Session,
   uint32_t* source_lengths = nullptr;  // [limits.sources]: sources.lengths
   int32_t* shifted_ids = nullptr;      // as ids: what the main pass reads of sources, where it does
 
-  /// What a run in steps has of contexts is no longer so.
+  /// Ends a run in steps: its view of the contexts is no longer valid.
   void end_steps() {
     if (filled == Filled::kSteps) filled = Filled::kNothing;
   }

@@ -42,7 +42,7 @@ Status add_one(SessionState& s, const EncodeOptions& options, bool pair, const E
   buffer.capacity = left;
   EncodeResult& result = s.results[s.sequences];
   const Status status = encode(limit, buffer, &result);
-  // What would fit an empty batch is not cut short for the sake of its neighbours.
+  // A text that fits an empty batch is not cut for the sake of its neighbours.
   const bool cut_by_batch = s.tokens != 0 && left < limit;
   if (cut_by_batch && (status == Status::kBufferTooSmall || (status == Status::kOk && result.truncated))) {
     return Status::kTooManyTokens;

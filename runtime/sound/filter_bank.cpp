@@ -17,7 +17,8 @@ int32_t spread(const int16_t* samples, int32_t* points) {
   for (uint32_t i = 0; i < kSoundWindow; ++i) {
     const uint32_t place = i <= kSoundWindow / 2 ? i : kSoundWindow - i;
     points[i] = samples[i] * int32_t{kTables.window[place]};
-    // Of a number below 0 one less than its magnitude: its highest bit is as high, but of a power of two.
+    // A negative number gives its magnitude less one, whose highest bit is the same, unless the magnitude is a power of
+    // two.
     bits |= static_cast<uint32_t>(points[i] ^ points[i] >> 31);
   }
   memset(points + kSoundWindow, 0, (kPoints - kSoundWindow) * sizeof(int32_t));
@@ -33,16 +34,17 @@ uint64_t power(int32_t re, int32_t im) {
   return (static_cast<uint64_t>(int64_t{re} * re) + static_cast<uint64_t>(int64_t{im} * im)) >> 15;
 }
 
-/// What frequency k adds to the bands that it lies under. Band b is sums[b + 1]; those at both ends are of no band.
+/// Adds the power of frequency k to the bands that it lies under. Band b is sums[b + 1]; the first and the last sum
+/// belong to no band.
 void add(uint32_t k, uint64_t power, uint64_t* sums) {
   const uint32_t rise = kTables.rise[k];
   sums[kTables.band[k] + 1] += power * rise;
   sums[kTables.band[k]] += power * (32768 - rise);
 }
 
-/// Sums under the triangles, of the transform z of even samples as real parts and odd ones as imaginary parts: E and O, the transforms of
-/// each, are (z[k] + z*[256 - k]) / 2 and (z[k] - z*[256 - k]) / 2i; the whole is E + e^(-2 pi i k / 512) O, and at 256 - k the conjugate
-/// of E less that.
+/// Adds the powers under the triangles. z is the transform of the even samples as real parts and the odd ones as
+/// imaginary parts. The transforms of each, E and O, are (z[k] + z*[256 - k]) / 2 and (z[k] - z*[256 - k]) / 2i; the
+/// transform of all samples is E + e^(-2 pi i k / 512) O, and at 256 - k the conjugate of E - e^(-2 pi i k / 512) O.
 void add_powers(const int32_t* z, uint64_t* sums) {
   for (uint32_t k = 1; k <= kQuarter; ++k) {
     const int32_t *a = z + 2 * k, *b = z + 2 * (kHalf - k);

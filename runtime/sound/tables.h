@@ -25,7 +25,8 @@ constexpr double sine(double x) {
   return sum;
 }
 
-/// Of x >= 1: halved until it is below 2, then twice the series of the inverse hyperbolic tangent of (x - 1) / (x + 1).
+/// Natural logarithm of x >= 1: halves x until it is below 2, then takes twice the series of the inverse hyperbolic
+/// tangent of (x - 1) / (x + 1).
 constexpr double logarithm(double x) {
   constexpr double kLn2 = 0.69314718055994530942;
   double sum = 0;

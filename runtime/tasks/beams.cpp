@@ -116,7 +116,7 @@ void BeamSearch::take(float score, uint32_t beam, int32_t id) {
   candidates_[at] = {score, beam, id};
 }
 
-/// Leaves out what a beam may not go on with.
+/// Leaves out the tokens that may not follow a beam.
 Status BeamSearch::constrain(uint32_t beam, float* scores, uint32_t vocabulary) const {
   const uint32_t first = options_.first_id >= 0 ? 1 : 0;
   if (options_.constraint == nullptr || made_ < first) return Status::kOk;
@@ -126,9 +126,9 @@ Status BeamSearch::constrain(uint32_t beam, float* scores, uint32_t vocabulary) 
   return status;
 }
 
-/// What may follow a beam: the logarithms of tokens' probabilities, changed by the rules.
+/// Finds the candidates that may follow a beam: the logarithms of the tokens' probabilities, changed by the rules.
 Status BeamSearch::consider(uint32_t beam, float* scores, uint32_t vocabulary) {
-  // Where a constraint says what texts may be, no shortlist does.
+  // A constraint replaces the shortlist.
   const bool listed = options_.constraint == nullptr && session_->shortlist(source_).bits != nullptr;
   if (listed && !state(session_).listed_only) keep_shortlist(*session_, source_, scores, vocabulary);
   const tasks::Softmax all = tasks::Probability(*session_).softmax({scores, 1, vocabulary}, 1.0f);
@@ -188,7 +188,7 @@ void BeamSearch::keep_text(const Candidate& candidate, float score) {
   if (!is_full()) ++ended_;
 }
 
-/// Of the best candidates, as many as beams, those that end are texts.
+/// Looks at the best candidates, as many as there are beams, and keeps those that end as texts.
 void BeamSearch::end_texts() {
   const double length = tasks::power(double{static_cast<float>(made_ + 1)}, double{options_.length_penalty});
   const bool closed = is_full() && options_.early_stopping == EarlyStopping::kYes;

@@ -26,7 +26,7 @@ Piece stripped(Piece text, bool left, bool right) {
   return text;
 }
 
-/// What stands behind the last `end` of a text, less what `strips` takes. O(text * end).
+/// Returns the part of `text` behind the last `end`, without the white space that `strips` removes. O(text * end).
 Piece without_thoughts(Piece text, Piece end, uint32_t strips) {
   if (end.size == 0 || text.size < end.size) return text;
   size_t at = text.size - end.size + 1;

@@ -7,13 +7,14 @@
 
 namespace bantam {
 
-/// Bits of fb::Chat::strips: whose texts lose white space (of ASCII) at both ends, and whether the user's does so together with that of
-/// the system in front of it.
+/// Bits of fb::Chat::strips: whose texts lose white space (ASCII) at both ends, and whether the user's text does so
+/// together with the system's text in front of it.
 constexpr uint32_t kStripsSystem = 1, kStripsUser = 2, kStripsAssistant = 4, kStripsTogether = 8;
-/// Of an answer with thoughts, whether line feeds behind thoughts_end, all white space there, and white space at its end go, too.
+/// Further bits, for an answer with thoughts: line feeds behind thoughts_end, all white space there, and white space at
+/// the answer's end are removed, too.
 constexpr uint32_t kStripsThoughtLines = 16, kStripsBehindThoughts = 32, kStripsThoughtfulEnd = 64;
 
-/// As render_chat.
+/// Does as render_chat.
 Status render_conversation(const fb::Chat& chat, const ChatMessage* messages, uint32_t count,
                            void (*write)(void* target, const char* bytes, size_t size), void* target);
 

@@ -1,4 +1,4 @@
-// JSON (RFC 8259) byte by byte: what a value that has begun may go on with, and how few bytes would end it.
+// JSON (RFC 8259) byte by byte: which bytes may follow in a value that has begun, and how few bytes would end it.
 #ifndef BANTAM_TASKS_JSON_AUTOMATON_H_
 #define BANTAM_TASKS_JSON_AUTOMATON_H_
 
@@ -22,17 +22,18 @@ class JsonAutomaton {
   JsonAutomaton(JsonKind kind, uint32_t depth, bool blanks);
   JsonAutomaton() : JsonAutomaton(JsonKind::kAny, kMostDepth, true) {}
 
-  /// Goes on by a byte. False: no value goes on like this, and nothing has changed.
+  /// Takes the next byte. Returns false, and changes nothing, if no value continues with it.
   bool push(uint8_t byte);
-  /// Whether what has been read is a value.
+  /// Returns true if the bytes so far are a whole value.
   bool is_complete() const { return depth_ == 0 && (state_ == kAfter || is_number_end()); }
-  /// Whether a value may become another one: a number that more may follow.
+  /// Returns true if more bytes of the value may follow: it is not complete, or is a number that may become another
+  /// one.
   bool can_go_on() const;
-  /// Whether the next byte is one of a string's.
+  /// Returns true if the next byte belongs to a string.
   bool is_in_string() const { return state_ == kString; }
-  /// The fewest bytes that complete the value.
+  /// Returns the fewest bytes that complete the value.
   uint32_t least() const;
-  /// The same of a value of this kind that has not begun.
+  /// Returns the fewest bytes of a value of this kind.
   static uint32_t least_of(JsonKind kind);
 
  private:
@@ -61,7 +62,7 @@ class JsonAutomaton {
   bool is_number_end() const {
     return state_ == kZero || state_ == kDigits || state_ == kFraction || state_ == kExponentDigits;
   }
-  /// Whether this is a number that neither point nor exponent may follow.
+  /// Returns true if this is a number that neither point nor exponent may follow.
   bool is_whole() const { return depth_ == 0 && kind_ == JsonKind::kInteger; }
   bool has_room() const { return digits_ < (is_whole() ? kMostOfInteger : kMostDigits); }
   bool in_object() const { return depth_ != 0 && (objects_ >> (depth_ - 1) & 1u) != 0; }

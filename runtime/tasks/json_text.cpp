@@ -10,7 +10,7 @@ namespace bantam {
 namespace tasks {
 namespace {
 
-/// What stands in front of the value of field number `field`, or behind the last one: {"a": , "b": }
+/// The fixed text in front of a field's value, or behind the last value: {"a": , "b": }
 struct FixedText {
   const char* open;
   Text name;
@@ -118,7 +118,7 @@ struct JsonSink {
 
   static void write(void* target, const char* text, size_t size) {
     auto& self = *static_cast<JsonSink*>(target);
-    // What a decoder writes for bytes that are no character.
+    // A decoder writes U+FFFD for bytes that are no character.
     self.failed = self.failed || (size == 3 && memcmp(text, "\xEF\xBF\xBD", 3) == 0);
     for (size_t i = 0; i < size && !self.failed; ++i) {
       self.failed = !self.place.push(self.options, static_cast<uint8_t>(text[i]));
@@ -127,7 +127,7 @@ struct JsonSink {
   }
 };
 
-/// Takes the one byte that a token is, if it is one.
+/// Takes the byte of a token that is a single byte.
 struct ByteSink {
   uint32_t size = 0;
   uint8_t byte = 0;

@@ -19,10 +19,11 @@ const fb::LabelSet* label_set(const Model& model, uint32_t set);
   return linked::kFurtherSets && set >= task_label_sets(model) && set < model.label_set_count();
 }
 
-/// The last run's rows of the output that `head` reads: all of them, or those of one sequence, of which there is one at
-/// least. kNoSuchTask where the file names no such output, kIndexOutOfRange where it has other rows than the head's.
+/// Returns the last run's rows of the output that `head` reads: all of them, or those of one sequence, which has at
+/// least one. kNoSuchTask where the file names no such output, kIndexOutOfRange where it has other rows than the
+/// head's.
 Status head_output(const Session& session, const Head& head, OutputView* out);
-/// Of several outputs of the head's role, that of number `which`.
+/// `which`: the number of the output, where several have the head's role.
 Status head_output(const Session& session, const Head& head, uint32_t sequence, OutputView* out, uint32_t which = 0);
 
 /// A tag without its prefix: 'B', 'I', 'E' or 'S' for the IOB and BIOES schemes (U and L count as S and E), 'O' for

@@ -35,9 +35,9 @@ class Probability {
   static constexpr uint32_t kBlock = text::kSmall ? 16 : 256;  // floats of stack; no sum depends on it
   void exponentials(float* block, uint32_t count) const { activate(block, count, kernels::Activation::kExp); }
 
-  /// Over a row of at least one logit; temperature > 0 (1: none). O(n).
+  /// Prepares a softmax over a row of at least one logit; temperature > 0 (1: none). O(n).
   Softmax softmax(const Logits& logits, float temperature) const;
-  /// The same of another kind of row.
+  /// Prepares a softmax over another kind of row.
   template <typename Row>
   Softmax softmax_of(const Row& logits, float temperature) const;
   /// Probability of one logit of the row that `row` was made from.

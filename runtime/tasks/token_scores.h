@@ -9,7 +9,7 @@
 
 namespace bantam::tasks {
 
-/// Of tokens that are left out.
+/// The score of tokens that are left out.
 constexpr float kLeftOut = kUnlisted;
 
 struct TokenRules {

@@ -11,7 +11,7 @@ namespace bantam::text {
 /// In which text an added token is matched.
 enum AddedKind : uint32_t { kRaw = 0, kNormalized = 1 };
 
-/// Whether one of this kind may begin with `byte`.
+/// Returns true if an added token of this kind may begin with `byte`.
 inline bool may_start(const LexiconRoots& roots, AddedKind kind, uint32_t byte) {
   return (roots.first[kind][byte / 32] >> (byte % 32) & 1) != 0;
 }

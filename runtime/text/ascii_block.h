@@ -1,4 +1,4 @@
-// What 64 bytes of text are, one bit a byte.
+// Classes of 64 bytes of text, one bit a byte.
 #ifndef BANTAM_TEXT_ASCII_BLOCK_H_
 #define BANTAM_TEXT_ASCII_BLOCK_H_
 

@@ -12,7 +12,7 @@ namespace bantam::text {
 
 #if BANTAM_IF_LINKED(TrimmedBlanks) || BANTAM_IF_LINKED(token_model_bpe) || BANTAM_IF_LINKED(token_model_unigram) || \
     BANTAM_IF_LINKED(normalizer_any)
-/// Whether the code point counts as a blank: white space, or the letter that stands for a blank among bytes.
+/// Returns true if the code point counts as a blank: white space, or the letter that stands for a blank among bytes.
 bool is_trimmed(uint32_t code);
 
 /// How many blanks a token begins and ends with. `count` of its code points are added at a time.
@@ -26,15 +26,16 @@ struct EdgeBlanks {
     only = only && blank;
     if (only) leading += count;
   }
-  /// Those of a token that is bytes[0, size), in tables.splitter's words.
+  /// Adds the blanks of a token that is bytes[0, size), in tables.splitter's words.
   void add_token(const Tables& tables, const uint8_t* bytes, uint32_t size);
 };
 
-/// Takes a token's blanks away from its offsets: at most the code points that lie in *where, of which the text may have fewer or others
-/// (prefix_blank). For the token that the sink gets next.
+/// Removes a token's blanks from its offsets: at most the code points that lie in *where, because the text may have
+/// fewer or others (prefix_blank). For the token that the sink gets next.
 void trim(const Tables& tables, const EdgeBlanks& blanks, const TokenSink& sink, Offset* where);
 
-/// The same for an added token that took the bytes *where: all white space counts, what lstrip and rstrip took as well.
+/// Removes the blanks of an added token that took the bytes *where: all white space counts, also that which lstrip and
+/// rstrip took.
 void trim_added(const Tables& tables, const TokenSink& sink, Offset* where);
 #endif
 

@@ -111,7 +111,8 @@ Status check_pairs(Check& check) {
   return Status::kOk;
 }
 
-/// What words are at first may be no token; words that have such parts, and those that are one token, say what becomes of it.
+/// Checks the traits. unknown_id must be a token where words are looked up whole (unless unknown ones are left out), or
+/// where the initial units of words may be no tokens: bytes, or code points whose bytes have no tokens.
 Status check_traits(Check& check) {
   const fb::TokenModel& model = *check.tokenizer.model();
   const uint32_t traits = model.traits();
@@ -155,7 +156,7 @@ uint32_t Bpe::known_size(const Tables& tables, const uint8_t* bytes, uint32_t si
   while (at < size && !*unknown) {
     const uint32_t code = unit_size(tables, bytes, at, size);
     if (code > size - at) break;
-    // What follows may belong to the last code point.
+    // An end mark that belongs to the last code point may follow.
     if (linked::kWordMarks && !ends && at > 0 && at + code == size && (tables.traits & kEndMarks) != 0) break;
     const Match match = tables.lexicon.longest_of_bytes(bytes + at, code);
     *unknown = match.size != code || tables.merges.entries[match.value].rank != 0;

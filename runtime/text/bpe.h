@@ -12,8 +12,8 @@
 // All that holds for merges in an order in which the parts of a token are made before it, as training finds them. Other tables
 // (kAnyOrder) are merged by the definition (bpe_merging.h).
 //
-// Where tokens say that a word ends with them ("low</w>"), or that they go on with one ("##er"), marks are among the bytes of
-// words and of tokens (kEndMark, kBeginMark), and what stands beside one is another symbol before merging.
+// Where tokens say that a word ends with them ("low</w>"), or that they continue one ("##er"), marks are among the
+// bytes of words and of tokens (kEndMark, kBeginMark); a unit beside a mark is another symbol before merging.
 #ifndef BANTAM_TEXT_BPE_H_
 #define BANTAM_TEXT_BPE_H_
 
@@ -85,25 +85,26 @@ struct Bpe {
 
   static bool is_word_level(const Tables& tables) { return linked::kWordLevel && (tables.traits & kWordLevel) != 0; }
 
-  /// Of such tables, a word that is the token `id`; kNoToken: it is unknown, or left out (kSkipUnknown).
+  /// Emits a word of word-level tables that is the token `id`; kNoToken: it is unknown, or left out (kSkipUnknown).
   static void emit_whole(const Tables& tables, uint32_t id, Offset where, TokenSink* sink) {
     if (id != kNoToken) return emit_known(tables, id, where, sink);
     if ((tables.traits & kSkipUnknown) != 0) return;
     sink->emit(static_cast<uint32_t>(tables.unknown_id), where.begin, where.end);
   }
 
-  /// The token without the blank that begins it; one that has none goes on with the word before.
+  /// Returns the token without the blank that begins it; a token without a blank continues the word before.
   static TokenText decode(const fb::Tokenizer& tokenizer, Text token);
 
-  /// Bytes of the unit at bytes[at, size), which is what stands there before merging: a byte or a code point, with the marks beside
-  /// it. More than size - at if that cuts it.
+  /// Returns the bytes of the unit at bytes[at, size), the smallest part of a word before merging: a byte or a code
+  /// point, with the marks beside it. More than size - at if `size` cuts the unit.
   static uint32_t unit_size(const Tables& tables, const uint8_t* bytes, uint32_t at, uint32_t size);
 
  private:
-  /// Units of bytes[0, size) up to the first that is no token, or that bytes[size) cuts; *unknown: it is the former.
+  /// Returns the bytes of the units up to the first that is no token, or that `size` cuts; *unknown: it is the former.
   static uint32_t known_size(const Tables& tables, const uint8_t* bytes, uint32_t size, bool ends, bool* unknown);
 
-  /// encode_part for words whose units may be no tokens: the tokens up to one that is none, or what becomes of that one.
+  /// Does as encode_part for words whose units may be no tokens: emits the tokens up to a unit that is none, or emits
+  /// that unit as unknown.
   template <typename Locate>
   static uint32_t encode_units(const Tables& tables, uint32_t* before, const uint8_t* bytes, uint32_t size, bool ends,
                                Locate&& locate, TokenSink* sink) {

@@ -3,8 +3,8 @@
 namespace bantam::text {
 namespace {
 
-/// What stands in a window, by where it begins in a list of its units; and the rank of each with the one behind it, under a
-/// tournament that knows which is the lowest.
+/// The parts of a window, each by its place in a list of the window's units, and the rank of each with the part behind
+/// it. A tournament tree holds the lowest rank.
 class MergedWindow {
  public:
   MergedWindow(const Tables& tables, const uint8_t* bytes, uint32_t size) : merges_(tables.merges) {
@@ -28,7 +28,7 @@ class MergedWindow {
     for (uint32_t i = leaves_; i-- > 1;) play(i);
   }
 
-  /// Merges the two that are first; false if there are none.
+  /// Does the merge that comes first; returns false if there is none.
   bool merge() {
     const uint32_t at = winners_[1];
     if (ranks_[at] == kNeverMade) return false;

@@ -1,4 +1,4 @@
-// What becomes of text that is no token: the tokens of its bytes (blob `byte_tokens`), or the unknown token.
+// Tokens of text that is no token itself: those of its bytes (blob `byte_tokens`), or the unknown token.
 #ifndef BANTAM_TEXT_BYTE_TOKENS_H_
 #define BANTAM_TEXT_BYTE_TOKENS_H_
 
@@ -14,8 +14,8 @@ namespace bantam::text {
 /// The blob `byte_tokens` of check.tokenizer, where there is one: 256 tokens.
 Status check_byte_tokens(Check& check);
 
-/// Emits the unknown bytes[0, size), which lie at `where`. Where the token of a byte is the unknown token, all of them are unknown.
-/// `blanks`: what offsets of the unknown token leave out.
+/// Emits the unknown bytes[0, size), which lie at `where`. If the token of one byte is the unknown token, all of them
+/// are unknown. `blanks`: the blanks that offsets of the unknown token leave out.
 inline void emit_unknown(const Tables& tables, const uint8_t* bytes, uint32_t size, Offset where,
                          [[maybe_unused]] const EdgeBlanks& blanks, TokenSink* sink) {
   const uint32_t* of_byte = tables.of_byte;

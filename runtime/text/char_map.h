@@ -1,12 +1,13 @@
-// What lower case and the stripping of accents make of code points, as far as a vocabulary can tell: blob `char_map` of a
-// tokenizer with BERT's normaliser, from which firmware, which has no tables of Unicode's mappings, takes them.
+// The code points that lower case and the stripping of accents give, as far as a vocabulary can tell them apart: blob
+// `char_map` of a tokenizer with BERT's normaliser. Firmware, which has no tables of Unicode's mappings, reads them
+// there.
 //
 //   u8 version, 1; then runs, ascending:
 //   varint  code points between the previous run's last (at first: -1) and this run's first
 //   varint  (count - 1) << 2 | kind
 //   kind 0  varint target: count code points become this one
 //   kind 1  varint zigzag(delta): count code points, each becomes itself + delta
-//   kind 2  the same of every second code point
+//   kind 2  like kind 1, for every second code point
 //   kind 3  count varints: the one code point becomes these
 // A varint has 7 bits a byte, the highest first, bit 7 set in all but the last.
 //
@@ -30,7 +31,7 @@ struct CharMap {
   const uint8_t* begin = nullptr;
   const uint8_t* end = nullptr;
 
-  /// What `code` becomes, and how many code points that is; 0: itself. O(bytes of the blob).
+  /// Writes the code points that `code` becomes and returns their number; 0: itself. O(bytes of the blob).
   uint32_t find(uint32_t code, uint32_t out[kMaxExpansion]) const;
 };
 

@@ -1,4 +1,4 @@
-// What the parts of a tokenizer's verification share.
+// Check: the state that the parts of a tokenizer's verification share.
 #ifndef BANTAM_TEXT_CHECK_H_
 #define BANTAM_TEXT_CHECK_H_
 

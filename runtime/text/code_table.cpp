@@ -10,7 +10,7 @@ uint64_t table_size(const CodeTableHeader& header) {
          uint64_t{4} * header.codes + uint64_t{12} * header.pairs;
 }
 
-/// Whether no code point leads out of the table at bytes[0, size).
+/// Returns true if no code point leads out of the table at bytes[0, size).
 bool is_sound(const uint8_t* bytes, uint64_t size) {
   if (size < sizeof(CodeTableHeader)) return false;
   const auto& header = *reinterpret_cast<const CodeTableHeader*>(bytes);

@@ -1,4 +1,4 @@
-// What normalisers make of code points: blob `forms` of a tokenizer that has any but BERT's.
+// The code points that normalisers give: blob `forms` of a tokenizer that has a normaliser other than BERT's.
 //
 //   u32 version, 1
 //   u32 blanks            1: a single blank between plain characters stays a blank, or becomes U+2581
@@ -74,7 +74,7 @@ struct CodeTable {
   uint32_t entry(uint32_t code) const { return entries[blocks[top[code >> 8] * 256u + (code & 255)]]; }
   uint32_t class_of(uint32_t code) const { return entry(code) & 0xFF; }
 
-  /// What two code points become, 0: they do not compose.
+  /// Returns the code point that two become, 0: they do not compose.
   uint32_t compose(uint32_t first, uint32_t second) const;
 };
 

@@ -76,7 +76,7 @@ constexpr Cleaned kCleaned[] = {{" .", 2, ".", 1},     {" ?", 2, "?", 1},       
                                 {" 'm", 3, "'m", 2},   {" do not", 7, " don't", 6}, {" 's", 3, "'s", 2},
                                 {" 've", 4, "'ve", 3}, {" 're", 4, "'re", 3}};
 
-/// What bytes[0, size) are, of which bytes[0, size - 1) are the beginning of a character.
+/// Says what bytes[0, size) are; bytes[0, size - 1) are the beginning of a character.
 enum class Judgement { kCharacter, kBeginning, kNothing };
 Judgement judge(const uint8_t* bytes, uint32_t size) {
   const bool lead = bytes[0] < 0x80 || (bytes[0] >= 0xC2 && bytes[0] <= 0xF4);
@@ -87,7 +87,7 @@ Judgement judge(const uint8_t* bytes, uint32_t size) {
 }  // namespace
 }  // namespace text
 
-/// What TextDecoder does.
+/// The implementation of TextDecoder.
 struct DecoderAccess {
   TextDecoder& d;
 
@@ -123,7 +123,7 @@ struct DecoderAccess {
   }
   void put_bad() { put(text::kBadCharacter, 3); }
 
-  /// One of the bytes that text is made of: characters, as they become whole.
+  /// Takes one byte of the text, and writes characters when they are whole.
   void put_byte(uint8_t byte) {
     if (d.broken_) return put_bad();
     for (bool again = true; again;) {
@@ -135,13 +135,13 @@ struct DecoderAccess {
         d.pending_size_ = 0;
         return;
       }
-      // What was kept is no character; the byte may begin another one.
+      // The bytes kept so far are no character; the new byte may begin another one.
       again = d.pending_size_ > 1;
       if (again) --d.pending_size_;
       end_bytes();
     }
   }
-  /// Bytes that did not become a character are one U+FFFD, of byte fallback each of them.
+  /// Writes U+FFFD for bytes that did not become a character: one for all, with byte fallback one for each.
   void end_bytes() {
     const bool one = d.kind_ == text::kDecodeBytes && d.pending_size_ > 0;
     for (uint32_t i = one ? 1 : d.pending_size_; i > 0; --i) put_bad();
@@ -177,7 +177,7 @@ struct DecoderAccess {
     for (uint32_t at = 0; ends && at < d.text_size_; ++at) put_byte(d.text_[at]);
   }
 
-  /// Whether a mark is the token's last byte.
+  /// Returns true if a mark is the token's last byte.
   bool ends_word(const text::TokenBytes& token) const {
     return has(text::kDecodeEndMarks) && token.own && token.size > 1 && token.bytes[token.size - 1] == text::kEndMark;
   }

@@ -44,7 +44,7 @@ struct DecodeRules {
   uint32_t size;
 };
 
-/// What a tokenizer without the blob has: of WordPiece with the model's prefix as its text.
+/// Returns the rules of a tokenizer without the blob; those of WordPiece have the model's prefix as their text.
 inline DecodeRules usual_rules(fb::TokenModelKind kind, bool code_points) {
   if (kind == fb::TokenModelKind::wordpiece) return {kDecoderVersion, kDecodeWordPiece, kDecodeCleans, 0, 0};
   if (kind == fb::TokenModelKind::unigram) {

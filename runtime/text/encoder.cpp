@@ -37,7 +37,7 @@ struct Window {
   uint32_t count[2];
 };
 
-/// What only the model knows is unknown.
+/// Replaces ids that only the model knows by the unknown token.
 [[maybe_unused]] void replace_hidden(const fb::TokenModel& model, int32_t* ids, uint32_t count) {
   const uint32_t from = model.hidden_from();
   for (uint32_t i = 0; from != 0 && i < count; ++i) {
@@ -66,7 +66,7 @@ bool ends_with_fill(const Template& pieces) {
   }
 }
 
-/// What tokens are made of: texts, or the tokens that an earlier call made of them.
+/// The sources of tokens: texts, or the tokens that an earlier call made of them.
 struct TextsAsTheyAre {
   const Tables& tables;
   const Text* texts;

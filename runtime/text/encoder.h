@@ -26,7 +26,7 @@ void encode_text(const Tables& tables, Text text, TokenSink* sink);
 Status encode(const Tables& tables, Text first, Text second, const EncodeOptions& options, const TokenBuffer& out,
               EncodeResult* result);
 
-/// The same of texts whose tokens are known. O(tokens that are written).
+/// Does as encode() for texts whose tokens are known. O(tokens that are written).
 Status cut_window(const Tables& tables, const TextTokens& first, const TextTokens* second, const EncodeOptions& options,
                   const TokenBuffer& out, EncodeResult* result);
 

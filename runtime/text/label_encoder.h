@@ -7,7 +7,7 @@
 
 namespace bantam::text {
 
-/// What is found, and where.
+/// A text, and the labels to find spans for in it.
 struct LabelledText {
   Text text;
   const Text* labels;
@@ -15,8 +15,9 @@ struct LabelledText {
   const uint8_t* word_split;  // the blob's bytes
 };
 
-/// As Tokenizer::encode; `marks` has out.capacity elements. Tokens of labels count as special ones. kBufferTooSmall where the labels
-/// alone do not fit `max_tokens`; where the text does not, its end is left out. O(bytes).
+/// Encodes like Tokenizer::encode; `marks` has out.capacity elements. Tokens of labels count as special ones.
+/// kBufferTooSmall where the labels alone do not fit `max_tokens`; where the text does not fit, its end is left out.
+/// O(bytes).
 Status encode_labelled(const Tables& tables, const fb::Finding& finding, const LabelledText& labelled,
                        uint32_t max_tokens, const TokenBuffer& out, int32_t* marks, EncodeResult* result);
 

@@ -4,8 +4,9 @@
 // tokens' hash names a slot; from there on, at most kMaxPairProbes slots are looked at. A slot is
 //   bits 0-21 the token that two make; bits 22-31: bits of the two tokens' hash; or 0xFFFFFFFF: the search ends here
 //
-// A token is here made of two in one way: the last merge when the token's own bytes are encoded. Another way cannot come to
-// pass: tokens within these bytes that were not merged with others outside became what they become alone.
+// The table holds one way to make a token of two: the last merge when the token's own bytes are encoded. No other way
+// can occur: tokens within these bytes that were not merged with others outside are the same as when the bytes stand
+// alone.
 #ifndef BANTAM_TEXT_MERGE_TABLE_H_
 #define BANTAM_TEXT_MERGE_TABLE_H_
 
@@ -15,11 +16,13 @@
 
 namespace bantam::text {
 
-/// What stands before a token that follows what is unknown: nothing that it could be merged with, but it begins no word.
+/// The value for the token before one that follows unknown text: nothing can be merged with it, but the token does not
+/// begin a word.
 constexpr uint32_t kUnknownBefore = 0xFFFFFFFE;
 constexpr uint32_t kNeverMade = 0xFFFFFFFF;
 
-/// One byte: no parts, rank 0. Never made: no parts, rank kNeverMade; what the merges make of its bytes are other tokens.
+/// A token of one byte has no parts and rank 0. A token that is never made has no parts and rank kNeverMade: the merges
+/// turn its bytes into other tokens.
 struct MergeEntry {
   uint32_t left;  // the two that it is made of, or kNoToken
   uint32_t right;
@@ -48,7 +51,7 @@ struct MergeTable {
   static uint32_t home_of(uint64_t hash, uint32_t bits) { return static_cast<uint32_t>((hash >> 32) >> (32 - bits)); }
   static uint32_t mark_of(uint64_t hash) { return static_cast<uint32_t>(hash & 0x3FF) << kPairIdBits; }
 
-  /// What the two become, or kNoToken.
+  /// Returns the token that the two become, or kNoToken.
   uint32_t find(uint32_t left, uint32_t right) const {
     const uint64_t hash = hash_pair(left, right);
     const uint32_t* slot = slots + home_of(hash, bits);
@@ -60,9 +63,10 @@ struct MergeTable {
     return kNoToken;
   }
 
-  /// Whether two tokens that are made each from its own bytes stay as they are side by side. Merges are undone one by one,
-  /// the last first, so far as they lie beside the place where the two meet: if what meets there could be merged before the
-  /// merge just undone, the encoding would have done that. Takes from *budget what it looks up; true when that is used up.
+  /// Returns true if two tokens, each made from its own bytes, stay as they are side by side. Undoes merges one by one,
+  /// the last first, so far as they lie beside the place where the two meet: if the tokens that meet there could be
+  /// merged before the merge just undone, the encoding would have done that. Subtracts its look-ups from *budget; true
+  /// when none are left.
   bool stay_apart(uint32_t left, uint32_t right, uint32_t* budget) const {
     for (uint32_t limit = kNeverMade; *budget > 0; --*budget) {
       const uint32_t merged = find(left, right);

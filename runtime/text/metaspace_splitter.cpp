@@ -66,7 +66,8 @@ class Words {
     return true;
   }
 
-  /// Whether what follows the word is a blank of the text from which on it may be read in place.
+  /// Returns true if a blank of the text follows the word, and the text may be read in place from there on: at
+  /// *position.
   bool is_before_blank(const uint8_t* text, uint32_t* position) const {
     const bool blank = char_.code == ' ' || (char_.code == kMetaspace && !splitter_.white_words);
     if (stream_.is_counted()) return false;

@@ -11,10 +11,10 @@
 namespace bantam::text {
 
 struct MetaspaceSplitter {
-  /// What this splitter does not go with.
+  /// Refuses tokenizers whose other parts this splitter does not support.
   static Status verify(Check& check);
 
-  /// text[begin, end) to tokens. Words of printed ASCII that normalisers leave alone are read in place.
+  /// Encodes text[begin, end) to tokens. Reads words of printed ASCII that normalisers leave alone in place.
   static void encode_piece(const Tables& tables, const uint8_t* text, uint32_t begin, uint32_t end, TokenSink* sink);
 };
 

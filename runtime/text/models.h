@@ -1,4 +1,4 @@
-// What is asked of a tokenizer model, whichever row of models.inc it is.
+// The interface of tokenizer models, which is the same for all rows of models.inc.
 #ifndef BANTAM_TEXT_MODELS_H_
 #define BANTAM_TEXT_MODELS_H_
 
@@ -21,7 +21,7 @@ namespace bantam::text {
 #include "text/models.inc"
 #undef BANTAM_TOKEN_MODEL
 
-/// visit(model) for the row of `kind`, which is one that the verifier accepted.
+/// Calls visit(model) for the row of `kind`, which the verifier has accepted.
 template <typename Visit>
 auto with_model(fb::TokenModelKind kind, [[maybe_unused]] Visit&& visit) -> decltype(visit(WordPiece())) {
   switch (kind) {
@@ -37,7 +37,7 @@ auto with_model(fb::TokenModelKind kind, [[maybe_unused]] Visit&& visit) -> decl
   __builtin_unreachable();
 }
 
-/// Whether there is a row for `kind`, which may be any number.
+/// Returns true if there is a row for `kind`, which may be any number.
 inline bool is_executed(fb::TokenModelKind kind) {
   switch (kind) {
 #define BANTAM_TOKEN_MODEL(KIND, MODEL) case fb::TokenModelKind::KIND:

@@ -68,11 +68,12 @@ void trim_match(const Tables& tables, const NormalChar& first, Stream behind, ui
   trim(tables, blanks, sink, where);
 }
 
-/// What `stream` has left of a piece of text to tokens. Added ones are found here; of the rest `words` is told:
+/// Encodes the rest of a piece of text, which `stream` gives. Finds added tokens itself, and calls `words` for the
+/// rest:
 ///   mark(stream), feed(c, properties)  each code point, and where the stream stood before it
-///   flush(begin, end, last)            those from number `begin` to `end`, all that were fed and are no token's, are to be
-///                                      encoded before the next token, or are the last
-///   restart(stream, index)             code point number `index` comes next, at which `stream` stands
+///   flush(begin, end, last)            code points `begin` to `end`, all that were fed and belong to no token, must be
+///                                      encoded before the next token, or are the last ones
+///   restart(stream, index)             code point number `index` comes next; `stream` stands there
 template <typename Stream, typename Words>
 void encode_with_added(const Tables& tables, Stream stream, Words* words, TokenSink* sink) {
   const Lexicon& lexicon = tables.lexicon;
@@ -229,7 +230,7 @@ void encode_stretches(const Tables& tables, const uint8_t* text, uint32_t begin,
 }
 #endif
 
-/// Whether the tokenizer has added tokens that are matched in the normalised text.
+/// Returns true if the tokenizer has added tokens that are matched in the normalised text.
 inline bool has_normal_added(const Tables& tables) {
   return linked::kNormalizedTokens && tables.lexicon.roots->longest[kNormalized] != 0;
 }

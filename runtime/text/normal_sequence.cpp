@@ -14,11 +14,11 @@ constexpr bool is_linked(NormalizerKind kind) { return linked::normalizer(static
 
 bool is_white(uint32_t code) { return (character_class(code) & kSpace) != 0; }
 
-/// What runs are of where it is no one code point.
+/// Stands for the code point of runs that consist of any white space.
 constexpr uint32_t kAnyWhite = 0xFFFFFFFF;
 bool is_in_run(uint32_t code, uint32_t of) { return of == kAnyWhite ? is_white(code) : code == of; }
 
-/// Decodes a rule's text, `most` code points at most; their number.
+/// Decodes at most `most` code points of a rule's text and returns their number.
 uint32_t codes_of(const flatbuffers::String* text, uint32_t most, uint32_t* out) {
   uint32_t count = 0;
   const uint32_t size = text == nullptr ? 0 : text->size();
@@ -30,10 +30,11 @@ uint32_t codes_of(const flatbuffers::String* text, uint32_t most, uint32_t* out)
   return count;
 }
 
-/// Whether the rule drops texts that are nothing but one run.
+/// Returns true if the rule drops texts that are nothing but one run.
 bool drops_whole(const fb::Normalizer& rule) { return rule.kind() == NormalizerKind::replace && rule.left(); }
 
-/// What the runs of such a rule are of; *behind: the code point that they stand in front of, kAnyWhite for any or none.
+/// Returns the code point that the runs of such a rule consist of; *behind: the code point that they stand in front of,
+/// kAnyWhite for any or none.
 uint32_t run_of(const fb::Normalizer& rule, uint32_t* behind) {
   uint32_t codes[2] = {kAnyWhite, kAnyWhite};
   codes_of(rule.text(), 2, codes);
@@ -41,7 +42,7 @@ uint32_t run_of(const fb::Normalizer& rule, uint32_t* behind) {
   return codes[0];
 }
 
-/// The content of a rule, each code point with the bytes of `where`.
+/// Adds the content of a rule to *out, each code point with the bytes of `where`.
 template <typename Out>
 void add_content(const fb::Normalizer& rule, const NormalChar& where, Out* out) {
   uint32_t content[kMaxContent];
@@ -175,7 +176,7 @@ void SequenceStream::copy(const SequenceStream& other) {
   if (queue_size_ > 0) memcpy(queue_, other.queue_ + other.queue_at_, queue_size_ * sizeof(queue_[0]));
 }
 
-/// Whether the first `stages` normalisers make nothing but a run of `code` of text[begin, end).
+/// Returns true if the first `stages` normalisers turn text[begin, end) into nothing but a run of `code`.
 bool SequenceStream::becomes_run(const NormalSequence& rules, const uint8_t* text, uint32_t begin, uint32_t end,
                                  uint32_t stages, bool inside, uint32_t code) {
   SequenceStream stream(rules, text, begin, end, inside);
@@ -478,7 +479,8 @@ void SequenceStream::replace_by_charsmap(const Chunk& in, Chunk* out) {
       }
     }
   }
-  // What was left out before this text's first output is never taken: all outputs have the bytes of inputs before them.
+  // No output takes inputs that were left out before this text's first output: all outputs have the bytes of inputs
+  // before them.
   Offset late[kMaxLag + kChunkRoom];
   uint32_t inputs = 0;
   for (uint32_t i = 0; i < s.lag; ++i) late[inputs++] = s.late[i];
@@ -500,7 +502,7 @@ void SequenceStream::replace_text(const fb::Normalizer& rule, const Chunk& in, C
         ++fits;
         continue;
       }
-      // What is kept does not begin the text: its first code point goes on, and the rest is looked at again.
+      // The kept code points do not begin the text: the first one is passed on, and the rest is compared again.
       out->add(carry->kept[0]);
       --carry->count;
       memmove(carry->kept, carry->kept + 1, carry->count * sizeof(carry->kept[0]));

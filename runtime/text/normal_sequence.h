@@ -23,8 +23,8 @@ constexpr uint32_t kChunkChars = 32;
 /// Code points of a text to be replaced, and of what is put in its place or before a text.
 constexpr uint32_t kMaxReplaced = 4;
 constexpr uint32_t kMaxContent = 8;
-/// Whether this build has normalisers that put code points in place of others (map, form, charsmap, replace, ideographs): each may
-/// become several. Others strip a text, or put a content in front of it.
+/// True if this build has normalisers that replace code points (map, form, charsmap, replace, ideographs): each may
+/// become several. Other normalisers strip a text, or put a content in front of it.
 constexpr bool kReplaces = linked::is(linked::links::normalizer_map) || linked::is(linked::links::normalizer_form) ||
                            linked::is(linked::links::normalizer_charsmap) ||
                            linked::is(linked::links::normalizer_replace) ||
@@ -53,20 +53,20 @@ struct NormalSequence {
     return byte < 0x80 && (!is_there() || (plain[byte / 32] >> byte % 32 & 1) != 0);
   }
 
-  /// Whether a single blank between plain characters stays one.
+  /// Returns true if a single blank between plain characters stays one.
   bool keeps_blanks() const { return !is_there() || blanks; }
 
   /// `tokenizer` is verified.
   static NormalSequence of(const fb::Tokenizer& tokenizer, const uint8_t* data);
 };
 
-/// The kinds, settings and tables of normalisers that stand in a row.
+/// Verifies the kinds, settings and tables of normalisers that follow each other.
 Status verify_sequence(Check& check);
 
 class SequenceStream {
  public:
-  /// Of a text that ends where stripped_end() says. `inside`: something of it lies before `begin`, and was returned by another
-  /// stream that was settled there.
+  /// Reads text[begin, end), which ends where stripped_end() says. `inside`: the text has a part before `begin`, which
+  /// another stream returned; that stream was settled there.
   SequenceStream(const NormalSequence& rules, const uint8_t* text, uint32_t begin, uint32_t end, bool inside);
   SequenceStream(const SequenceStream& other) { copy(other); }
   SequenceStream& operator=(const SequenceStream& other) {
@@ -74,7 +74,8 @@ class SequenceStream {
     return *this;
   }
 
-  /// Where text[begin, end) ends without what `strip` takes from its end, or what drops whole texts. O(what they take).
+  /// Returns where text[begin, end) ends without the code points that `strip`, or a rule that drops whole texts,
+  /// removes from its end. O(bytes that they remove).
   static uint32_t stripped_end(const NormalSequence& rules, const uint8_t* text, uint32_t begin, uint32_t end);
 
   /// False at the end of the text; `out` is then untouched.
@@ -93,14 +94,15 @@ class SequenceStream {
     return next_slow(out);
   }
 
-  /// Whether all that the text before position() stands for has been returned, and it does not matter any more.
+  /// Returns true if all code points of the text before position() have been returned, and later ones do not depend on
+  /// it.
   bool is_settled() const { return queue_at_ == queue_size_ && state_.quiet; }
   uint32_t position() const { return state_.at; }
-  /// Whether offsets are those of code points before, and will be to the end.
+  /// Returns true if offsets are those of earlier code points, and stay so to the end.
   bool lags() const { return state_.lag > 0; }
 
  private:
-  /// What a normaliser keeps for the next chunk.
+  /// The state that a normaliser keeps for the next chunk.
   struct Carry {
     bool begun = false;                  // strip, prepend: the text's beginning is passed
     uint32_t count = 0;                  // replace: code points of the run, at most `least` of them, or of `kept`

@@ -10,7 +10,8 @@
 
 namespace bantam::text {
 
-/// Whether anything asks which bytes of the text a code point came from. Without, those of reordered ones are not looked for.
+/// True if this build needs the bytes of the text that a code point came from. If not, those of reordered ones are not
+/// searched.
 constexpr bool kPlaced = linked::kOffsets || linked::kNormalizedTokens;
 
 struct Normalization {
@@ -54,7 +55,7 @@ class NormalStream {
     return next_slow(out);
   }
 
-  /// Whether everything that the text before position() stands for has been returned.
+  /// Returns true if all code points of the text before position() have been returned.
   bool is_settled() const { return queue_at_ == queue_size_ && !in_run_; }
   uint32_t position() const { return at_; }
 

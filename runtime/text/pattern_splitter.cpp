@@ -105,7 +105,7 @@ class InPlace {
     Bpe::encode_word(tables_, bytes, lead + size + tail, where, sink_);
   }
 
-  /// Whether the table of words holds the word; then it is emitted.
+  /// Emits the word and returns true if the table of words holds it.
   bool look_up(uint32_t begin, uint32_t size) {
     uint8_t padded[kMaxTableWord];
     const uint8_t* bytes = text_ + begin;
@@ -123,7 +123,7 @@ class InPlace {
     return true;
   }
 
-  /// Of text[begin, begin + size). Part of a character has the offsets of all of it.
+  /// Returns the offsets of text[begin, begin + size). A part of a character has the offsets of the whole character.
   Offset locate(uint32_t begin, uint32_t size) const {
     Offset where = {begin, begin + size};
     if constexpr (!linked::kOffsets) return where;
@@ -160,7 +160,7 @@ class Characters {
     return stream_.next(out);
   }
   uint32_t position() const { return stream_.stream().position(); }
-  /// Whether what follows may be read in place.
+  /// Returns true if the text from position() on may be read in place.
   bool is_settled() const { return !prefixed_ && !stream_.is_counted() && stream_.stream().is_settled(); }
 
  private:
@@ -169,14 +169,14 @@ class Characters {
   NormalChar prefix_ = {0, 0, 0};
 };
 
-/// Whether words get blanks before the last table splits them.
+/// Returns true if words get blanks before the last table splits them.
 bool prefixes_words(const Tables& tables) {
   if (!linked::kSplitPrefix || !is_in_passes(tables)) return false;
   const Passes passes(tables.split_passes);
   return passes.count > 1 && passes.tables[passes.count - 2].prefixes;
 }
 
-/// encode_gathered for tables that leave text out or split words again.
+/// Does as encode_gathered for tables that leave text out or split words again.
 uint32_t encode_passes(const Tables& tables, Characters stream, uint32_t end, Reserve* reserve, TokenSink* sink) {
   Passes passes(tables.split_passes);
   uint32_t skipped = 0;

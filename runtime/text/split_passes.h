@@ -8,7 +8,7 @@
 
 namespace bantam::text {
 
-/// Whether the table leaves text out, or further ones split its words.
+/// Returns true if the table leaves text out, or further tables split its words.
 inline bool is_in_passes(const Tables& tables) { return linked::kSplitPasses && tables.split_passes != nullptr; }
 
 /// The tables that split words again, one after the other, and where the word of each ends.

@@ -24,14 +24,14 @@ class Reserve {
   uint64_t left_;
 };
 
-/// What a search tells of a word: the class of its first code point, and the state that saw its end.
+/// The result of a search for a word: the class of its first code point, and the state that saw its end.
 struct SeenWord {
   uint32_t lead = kAtEnd;
   uint32_t state = 0;
 };
 
-/// How many of the next `most` code points the next word has; 0 at the end. `stream` gives code points: next(NormalChar*), false at
-/// its end.
+/// Returns how many of the next `most` code points the next word has; 0 at the end. `stream` gives code points:
+/// next(NormalChar*), false at its end.
 template <typename Split, typename Stream>
 uint32_t word_length(const Split& split, Stream stream, uint32_t most, Reserve* reserve, SeenWord* seen) {
   uint32_t state = split.start;

@@ -51,7 +51,7 @@ struct SplitHeader {
   uint32_t blocks;
 };
 
-/// What later versions have behind their entries.
+/// The fields that version 2 and later ones have behind their entries.
 struct SplitPass {
   uint32_t dropped;
   uint32_t more;
@@ -67,7 +67,8 @@ constexpr uint32_t split_pass_offset(uint32_t blocks, uint32_t entries) {
   return (split_next_offset(blocks) + 2 * entries + 3) / 4 * 4;
 }
 
-/// What stands behind the entries of a verified table of version 2 or a later one; the next table, if there is one, follows it.
+/// Returns the fields behind the entries of a verified table of version 2 or a later one; the next table, if there is
+/// one, follows them.
 inline const SplitPass& split_pass(const uint8_t* table) {
   const auto& header = *reinterpret_cast<const SplitHeader*>(table);
   return *reinterpret_cast<const SplitPass*>(table + split_pass_offset(header.blocks, header.states * header.stride));
@@ -124,16 +125,16 @@ struct SplitPassTable : SplitTable {
   }
 
   uint32_t back(uint32_t state) const { return ends == nullptr ? 0 : ends[state / start] & (kSplitLeftOut - 1u); }
-  /// Whether the word is left out that begins with class `lead` and whose match `state` saw.
+  /// Returns true if a word is left out that begins with class `lead` and whose match `state` saw.
   bool leaves_out(uint32_t lead, uint32_t state) const {
     return lead >= dropped || (linked::kSplitEnds && ends != nullptr && (ends[state / start] & kSplitLeftOut) != 0);
   }
 };
 
-/// What is searched where tables may be of any version.
+/// The type of table that is searched where tables may be of any version.
 using SearchedSplit = Choose<linked::kSplitEnds, SplitPassTable, SplitTable>;
 
-/// A blob of check.tokenizer that holds at most `most` such tables. One pass over it.
+/// Verifies a blob of check.tokenizer that holds at most `most` such tables, in one pass over it.
 Status verify_split(Check& check, fb::BlobName name, uint32_t most);
 
 }  // namespace bantam::text

@@ -1,4 +1,4 @@
-// What is asked of a splitter, whichever row of splitters.inc it is.
+// The interface of splitters, which is the same for all rows of splitters.inc.
 #ifndef BANTAM_TEXT_SPLITTERS_H_
 #define BANTAM_TEXT_SPLITTERS_H_
 
@@ -21,7 +21,7 @@ namespace bantam::text {
 #include "text/splitters.inc"
 #undef BANTAM_SPLITTER
 
-/// visit(splitter) for the row of `kind`, which is one that the verifier accepted.
+/// Calls visit(splitter) for the row of `kind`, which the verifier has accepted.
 template <typename Visit>
 auto with_splitter(fb::SplitterKind kind, [[maybe_unused]] Visit&& visit) -> decltype(visit(BertSplitter())) {
   switch (kind) {
@@ -37,7 +37,7 @@ auto with_splitter(fb::SplitterKind kind, [[maybe_unused]] Visit&& visit) -> dec
   __builtin_unreachable();
 }
 
-/// Whether there is a row for `kind`, which may be any number.
+/// Returns true if there is a row for `kind`, which may be any number.
 inline bool is_executed(fb::SplitterKind kind) {
   switch (kind) {
 #define BANTAM_SPLITTER(KIND, SPLITTER) case fb::SplitterKind::KIND:

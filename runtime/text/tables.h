@@ -26,7 +26,8 @@
 
 namespace bantam::text {
 
-/// The tokenizer's blob of this name, null if there is none: of a verified tokenizer all that anybody asks. Names ascend.
+/// Returns the tokenizer's blob of this name, null if there is none. A verified tokenizer has every blob that is
+/// needed. Names ascend.
 inline const fb::Blob* find_blob(const fb::Tokenizer& tokenizer, fb::BlobName name) {
   const auto* blobs = tokenizer.blobs();
   uint32_t at = blobs == nullptr ? 0 : blobs->size();
@@ -38,17 +39,17 @@ inline const fb::Blob* find_blob(const fb::Tokenizer& tokenizer, fb::BlobName na
   return nullptr;
 }
 
-/// A token as part of a text; `continues`: it goes on with the word of the token before it.
+/// A token as part of a text; `continues`: it continues the word of the token before it.
 struct TokenText {
   Text text;
   bool continues = false;
 };
 
-/// What is linked reads the blob `byte_tokens`.
+/// True if this build reads the blob `byte_tokens`.
 constexpr bool kByteTokens =
     linked::kBpeWithUnknown || linked::token_model(static_cast<uint32_t>(fb::TokenModelKind::unigram));
 
-/// What the tokenizer's normalisers do; none: nothing.
+/// Returns the settings of the tokenizer's normalisers; without any they do nothing.
 Normalization rules_of(const fb::Tokenizer& tokenizer);
 
 /// Longest word, in code points, that a tokenizer may ask to be looked up; longer ones become [UNK].
@@ -128,7 +129,7 @@ constexpr uint32_t kSomeBytes = 64;
 constexpr uint32_t kSkipUnknown = 128;
 constexpr uint32_t kTraitsEnd = 256;
 
-/// What stands where words end and begin in tokens, and no text has: bytes that UTF-8 does without.
+/// Marks in tokens where words end and begin. No text has them: UTF-8 does not use these bytes.
 constexpr uint8_t kEndMark = 0xF8;
 constexpr uint8_t kBeginMark = 0xF9;
 

@@ -1,4 +1,4 @@
-// What the BERT normaliser and pre-tokenizer need to know of a code point.
+// Properties of code points that the BERT normaliser and pre-tokenizer need.
 #ifndef BANTAM_TEXT_UNICODE_H_
 #define BANTAM_TEXT_UNICODE_H_
 
@@ -53,7 +53,7 @@ uint32_t decompose_stripped(uint32_t code, uint32_t out[kMaxExpansion]);
 /// Lower case without context, for codes with kUpper. Returns how many code points were written.
 uint32_t lower_case(uint32_t code, uint32_t out[kMaxExpansion]);
 
-/// Whether an added token with single_word may not touch this character (\w of a regular expression).
+/// Returns true if an added token with single_word may not touch this character (\w of a regular expression).
 bool is_word_character(uint32_t code);
 
 }  // namespace bantam::text

@@ -61,7 +61,7 @@ struct Unigram {
     return true;
   }
 
-  /// The token without the blank that begins it; one that has none goes on with the word before.
+  /// Returns the token without the blank that begins it; a token without a blank continues the word before.
   static TokenText decode(const fb::Tokenizer& tokenizer, Text token);
 };
 

@@ -14,7 +14,7 @@ struct CodePoint {
 /// Bytes of the code point that begins with this one.
 inline uint32_t code_size(uint8_t lead) { return lead < 0xC0 ? 1 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4; }
 
-/// Whether a byte goes on with the code point of the one before it.
+/// Returns true if a byte continues the code point of the byte before it.
 inline bool goes_on_code(uint8_t byte) { return (byte & 0xC0) == 0x80; }
 
 /// Decodes the code point at `bytes` (size >= 1). A maximal ill-formed subsequence (The Unicode Standard,

@@ -31,7 +31,7 @@ Status Check::report(const char* what, Status status) {
 
 namespace {
 
-/// What every tokenizer has; its model verifies the rest.
+/// Verifies the parts that every tokenizer has; its model verifies the rest.
 class Verifier {
  public:
   explicit Verifier(const Check& check) : check_(check) {}

@@ -9,7 +9,7 @@ namespace {
 
 bool is_white_byte(uint8_t byte) { return byte == ' ' || byte == 0 || (byte >= '\t' && byte <= '\r'); }
 
-/// Whether bytes[0, size) begin with `text`, which is there.
+/// Returns true if `text` is neither null nor empty, and bytes[0, size) begin with it.
 bool begins_with(const flatbuffers::String* text, const uint8_t* bytes, uint32_t size) {
   return text != nullptr && text->size() != 0 && text->size() <= size &&
          memcmp(bytes, text->c_str(), text->size()) == 0;

@@ -11,10 +11,10 @@
 namespace bantam::text {
 
 struct WhiteSplitter {
-  /// What this splitter does not go with.
+  /// Refuses tokenizers whose other parts this splitter does not support.
   static Status verify(Check& check);
 
-  /// text[begin, end) to tokens, read in place: a look at the trie for each word, and its n-grams.
+  /// Encodes text[begin, end) to tokens and reads it in place: it looks up each word in the trie, and its n-grams.
   static void encode_piece(const Tables& tables, const uint8_t* text, uint32_t begin, uint32_t end, TokenSink* sink);
 };
 

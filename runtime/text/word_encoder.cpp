@@ -15,7 +15,7 @@ namespace bantam::text {
 namespace {
 
 #if !defined(BANTAM_FIRMWARE)
-/// Whether the fast path is worth taking up at text[at): eight ASCII bytes, or the end.
+/// Returns true if the fast path is worth resuming at text[at]: eight ASCII bytes follow; near the end, one or none.
 bool is_ascii_ahead(const uint8_t* text, uint32_t at, uint32_t end) {
   if (end - at >= 8) return (load_u64(text + at) & 0x8080808080808080u) == 0;
   return at == end || text[at] < 0x80;

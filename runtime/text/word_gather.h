@@ -14,7 +14,7 @@
 
 namespace bantam::text {
 
-/// Whether words may be read in place.
+/// Returns true if words may be read in place.
 inline bool reads_in_place([[maybe_unused]] const Tables& tables) {
   if constexpr (!linked::token_model(static_cast<uint32_t>(fb::TokenModelKind::bpe))) return false;
   return tables.model == fb::TokenModelKind::bpe;

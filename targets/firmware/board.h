@@ -1,4 +1,4 @@
-// What an image wants of a board. targets/cortex-*/board.c implements it; a real board needs its own.
+// The functions that an image needs from a board. targets/cortex-*/board.c implements them; a real board needs its own.
 #ifndef BANTAM_TARGETS_FIRMWARE_BOARD_H_
 #define BANTAM_TARGETS_FIRMWARE_BOARD_H_
 
@@ -9,7 +9,7 @@
 extern "C" {
 #endif
 
-/// Clocks, caches, UART. Called once before main, after .data and .bss are set up and the MPU is on.
+/// Sets up clocks, caches and the UART. Called once before main, after .data and .bss are set up and the MPU is on.
 void board_init(void);
 
 /// Waits for the next byte of the UART, 0..255. The byte 0x04 (end of transmission) ends the input: from then on -1.
@@ -22,8 +22,8 @@ void board_write(const char* data, size_t size);
 /// QEMU the status becomes the exit code (semihosting); a product resets instead.
 void board_exit(int status) __attribute__((noreturn));
 
-/// May the model be used? Called before anything of it is read. The example has a weak one that says yes (1); a board that checks
-/// signatures defines its own, by its boot loader, its secure element or a library.
+/// Returns 1 if the model may be used. Called before any byte of it is read. The example has a weak definition that
+/// returns 1; a board that checks signatures defines its own, by its boot loader, its secure element or a library.
 int board_accepts_model(const void* bytes, size_t size);
 
 /// Counts of the core's SysTick per second: the core's clock. Under QEMU with `-icount shift=0` every instruction takes
@@ -33,8 +33,8 @@ uint32_t board_ticks_per_second(void);
 /// SysTick counts since start, modulo 2^32 (ticks.c, the same on every Cortex-M; wraps are counted by interrupt).
 uint32_t board_ticks(void);
 
-/// The stack of main and all it calls, in bytes (linker option stack_bytes), and the most of it that was ever used: the
-/// start-up code paints it, this looks how far the paint is gone. O(stack).
+/// The size of main's stack in bytes (linker option stack_bytes), and the most of it that was ever used: the start-up
+/// code paints the stack, and stack_high_water looks how far the paint is gone. O(stack).
 size_t stack_size(void);
 size_t stack_high_water(void);
 

@@ -1,5 +1,5 @@
-// What bantam_config.h says of a model's session: its options, and the memory of an image's pixels. Included by the one source of a
-// program that makes the session.
+// The settings of bantam_config.h for a model's session: its options, and the memory of an image's pixels. Only the one
+// source file of a program that makes the session includes it.
 #ifndef BANTAM_FIRMWARE_CONFIGURED_SESSION_H_
 #define BANTAM_FIRMWARE_CONFIGURED_SESSION_H_
 

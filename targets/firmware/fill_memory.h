@@ -1,4 +1,4 @@
-// What start-up code puts into RAM before main: .data, .bss, paint where stacks will be. Included by the start-up code of each family.
+// Fills RAM before main: .data, .bss, and paint where stacks will be. The start-up code of each family includes it.
 #ifndef BANTAM_TARGETS_FIRMWARE_FILL_MEMORY_H_
 #define BANTAM_TARGETS_FIRMWARE_FILL_MEMORY_H_
 

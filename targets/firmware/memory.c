@@ -1,6 +1,7 @@
-// What the compiler and the runtime want of the C library, small: newlib's take a kilobyte more on an Armv7-M, to be fast
-// with long blocks, which an image does not have. Compiled so that no loop here becomes a call of itself. And what a core
-// without instructions for floats wants of the compiler's library.
+// Small versions of the functions that the compiler and the runtime need from the C library: newlib's take a kilobyte
+// more on an Armv7-M, to be fast with long blocks, which an image does not have. This file is compiled so that no loop
+// in it becomes a call of the function that contains it. It also has the functions that a core without instructions for
+// floats needs from the compiler's library.
 #include <stddef.h>
 #include <stdint.h>
 
@@ -8,7 +9,7 @@ typedef uint32_t __attribute__((may_alias)) Word;
 
 static int aligned(const void* a, const void* b) { return (((uintptr_t)a | (uintptr_t)b) & 3) == 0; }
 
-// Also where the two overlap and `to` lies before `from`.
+// Works also where the two overlap and `to` lies before `from`.
 void* memcpy(void* to, const void* from, size_t size) {
   uint8_t* t = to;
   const uint8_t* f = from;

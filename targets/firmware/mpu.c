@@ -48,7 +48,7 @@ enum { kFlashMemory = 2 << 16, kRamMemory = 11 << 16, kDeviceMemory = 1 << 16 };
 
 enum { kHalfGigabyte = 28 << 1 | 1, k32Bytes = 4 << 1 | 1 };
 
-// What MPU_RBAR and MPU_RASR become: sums of symbols of sections.ld, which the linker adds up.
+// Values for MPU_RBAR and MPU_RASR: sums of symbols of sections.ld, which the linker adds up.
 typedef struct {
   const uint8_t* base;
   const uint8_t* shape;
@@ -58,7 +58,7 @@ enum { kOwnNumber = 1 << 4 };  // of MPU_RBAR: the region's number is in the low
 #define REGION(number, begin, attributes, bytes) \
   { (const uint8_t*)(begin) + (kOwnNumber | (number)), (const uint8_t*)(bytes) + (attributes) }
 
-// Of overlapping regions the one with the highest number counts: flash, where the model lies there.
+// Where regions overlap, the one with the highest number counts: flash, if the model lies there.
 static const Region kRegions[] = {
     REGION(0, model_region_base, kReadOnly | kNoExecute | kFlashMemory, model_region),
     REGION(1, flash_region_base, kReadOnly | kFlashMemory, flash_region),

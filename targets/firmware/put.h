@@ -1,4 +1,4 @@
-// What fault reports are made of.
+// Functions that write the parts of fault reports.
 #ifndef BANTAM_TARGETS_FIRMWARE_PUT_H_
 #define BANTAM_TARGETS_FIRMWARE_PUT_H_
 

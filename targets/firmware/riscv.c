@@ -66,7 +66,7 @@ static const char* fault_name(uint32_t cause) {
   return cause < sizeof kNames / sizeof kNames[0] ? kNames[cause] : "unexpected exception";
 }
 
-// What mcause, mepc and mtval say; sp: main's, or a handler's.
+// Reports a fault: cause, pc and address are mcause, mepc and mtval; sp is main's, or a handler's.
 static void __attribute__((noreturn, used))
 fault_report(uint32_t cause, uint32_t pc, uint32_t address, const uint32_t* sp) {
   enum { kStoreAccess = 7, kLoadAccess = 5, kBelow = 4096 };

@@ -1,10 +1,10 @@
-// What a debugger or an emulator does for an image: Arm's semihosting, which RISC-V has taken over.
+// Calls that a debugger or an emulator serves for an image: Arm's semihosting, which RISC-V has taken over.
 #ifndef BANTAM_TARGETS_FIRMWARE_SEMIHOSTING_H_
 #define BANTAM_TARGETS_FIRMWARE_SEMIHOSTING_H_
 
 #include <stdint.h>
 
-/// One operation. Without a debugger this is a fault.
+/// Calls one operation. Without a debugger the call is a fault.
 static inline int semihosting_call(uint32_t operation, const volatile void* argument) {
 #if defined(__riscv)
   register uint32_t result __asm__("a0") = operation;

@@ -1,4 +1,5 @@
-// What start-up code, boards and faults share: the symbols of sections.ld, and by headers of its own what each family of cores has.
+// Declarations that start-up code, boards and fault handlers share: the symbols of sections.ld, and, from a header for
+// each, the registers and instructions of each family of cores.
 #ifndef BANTAM_TARGETS_FIRMWARE_SYSTEM_H_
 #define BANTAM_TARGETS_FIRMWARE_SYSTEM_H_
 
@@ -21,16 +22,17 @@ extern uint32_t hot_code[], hot_code_end[], hot_load[], hot_begin[], hot_bytes[]
     hot_region[];  // where BOARD_HAS_HOT
 extern uint32_t flash_begin[], flash_bytes[], model_begin[], model_bytes[], ram_begin[], ram_bytes[];
 
-/// What stack that was never used holds, and the guard between the stacks.
+/// The value of stack words that were never used, and of the guard between the stacks.
 #define STACK_PAINT 0xA5A5A5A5u
 
-/// Flash and model read-only, RAM not executable, where the core's protection allows it nothing else mapped: what lies below the stack
-/// traps (mpu.c, riscv.c).
+/// Makes flash and model read-only and RAM not executable, and maps nothing else where the core's protection allows it:
+/// accesses below the stack trap (mpu.c, riscv.c).
 void mpu_init(void);
 /// Starts the counter behind board_ticks (ticks.c) and its interrupt.
 void ticks_init(void);
 void ticks_wrapped(void);
-/// The handler of every fault (fault.c): says which and where over the UART, then board_exit(128 + exception number).
+/// The handler of every fault (fault.c): reports over the UART which fault it is and where, then calls
+/// board_exit(128 + exception number).
 void fault_entry(void);
 
 #endif  // BANTAM_TARGETS_FIRMWARE_SYSTEM_H_

@@ -1,5 +1,5 @@
-// What the command uses of libfmt.so, compiled into the command of the wheel: Debian has no static library of it, and other systems no
-// library of that version.
+// The functions of libfmt.so that the command uses, compiled into the command of the wheel: Debian has no static
+// library of it, and other systems have no library of that version.
 #include <fmt/format-inl.h>
 
 template auto fmt::detail::decimal_point_impl<char>(fmt::detail::locale_ref) -> char;

@@ -1,7 +1,9 @@
-// What the module for browsers has of the library (runtime/links.inc): encoders of texts with every task and tokenizer.
-// Left out are operators in integers alone (Static...), pruned weights, images, what goes on with texts (contexts, encoder-decoders, beams) and
-// operators of few models: LSTM and GRU, experts, adaptive softmax, Performer and Linformer, Reformer, RETRO, Longformer's and Big Bird's masks.
-// A file that needs one is refused with kOpNotLinked, a damaged one without the sentence that says where: `bantam verify` does. -DBANTAM_LINKED= makes a module that has everything.
+// The parts of the library (runtime/links.inc) in the module for browsers: encoders of texts with every task and
+// tokenizer. It leaves out operators in integers alone (Static...), pruned weights, images, the continuation of texts
+// (contexts, encoder-decoders, beams), and operators of few models: LSTM and GRU, experts, adaptive softmax, Performer
+// and Linformer, Reformer, RETRO, Longformer's and Big Bird's masks. It refuses a file that needs one of them with
+// kOpNotLinked, and a damaged file without the sentence that says where the damage is: `bantam verify` says it.
+// -DBANTAM_LINKED= makes a module that has everything.
 #define BANTAM_LINKS                                                                                                 \
   op_Embed, op_Linear, op_Row, op_SplitHeads, op_Attention, op_Pool, op_Slice, op_Copy, op_Crf, op_Unfold, op_Spans, \
       op_Select, Float, Half, FloatTables, FloatAttention, Dynamic, Int4, activation_all, norm_all, Gate, StoreSum,  \

@@ -1,5 +1,6 @@
-// What JavaScript calls: bantam's sessions and tasks of one model an instance, with numbers and addresses only. Whatever has more
-// than one number is written to an address that the caller gives: see each function. targets/packages/npm/module.js is the caller.
+// The functions that JavaScript calls: bantam's sessions and tasks for one model an instance, with numbers and
+// addresses only. A result of more than one number is written to an address that the caller gives: see each function.
+// targets/packages/npm/module.js is the caller.
 #include <string.h>
 
 #include "bantam/session.h"
@@ -94,7 +95,7 @@ extern "C" {
 
 #define BANTAM_WEB(name) __attribute__((export_name(#name))) name
 
-/// Whether this module gives the native bits here.
+/// Returns 1 if this module gives the bits of native builds on this machine, else 0.
 int32_t BANTAM_WEB(self_test)() {
 #if defined(__wasm_relaxed_simd__)
   return multiplies_fused() && relaxed_instructions_agree() ? 1 : 0;
@@ -104,7 +105,7 @@ int32_t BANTAM_WEB(self_test)() {
 }
 
 const char* BANTAM_WEB(status_message)(int32_t status) { return bantam::status_message(static_cast<Status>(status)); }
-/// What open() or create() found wrong in the file, or null; its name goes to out[0, 2).
+/// Returns the fault that open() or create() found in the file, or null; its name goes to out[0, 2).
 const char* BANTAM_WEB(fault)(uint32_t* out) {
   put_text({web.fault.name, web.fault.name_size}, out);
   return web.fault.what;
@@ -130,7 +131,7 @@ int32_t BANTAM_WEB(has_levels)(uint32_t set) { return web.model.has_levels(set) 
 void BANTAM_WEB(label_set_name)(uint32_t set, uint32_t* out) { put_text(web.model.label_set_name(set), out); }
 void BANTAM_WEB(output_name)(uint32_t index, uint32_t* out) { put_text(web.model.output_name(index), out); }
 void BANTAM_WEB(model_name)(uint32_t* out) { put_text(web.model.name(), out); }
-/// What texts of a bantam::TextRole begin with.
+/// Writes the prompt that texts of a bantam::TextRole begin with.
 void BANTAM_WEB(prompt)(uint32_t role, uint32_t* out) {
   const bool known = role <= static_cast<uint32_t>(bantam::TextRole::kDocument);
   put_text(known ? bantam::text_prompt(web.model, static_cast<bantam::TextRole>(role)) : Text{}, out);
@@ -163,7 +164,7 @@ int32_t BANTAM_WEB(add_labelled)(const char* text, uint32_t size, Text* labels, 
   static_assert(sizeof(Text) == 8, "address and size");
   return number(web.session->add_labelled({text, size}, labels, count, {}));
 }
-/// Of models without a tokenizer of ours.
+/// Runs token ids of the caller: for models whose file has no tokenizer.
 int32_t BANTAM_WEB(run_ids)(const int32_t* ids, uint32_t count) {
   bantam::Batch batch;
   batch.ids = ids;

@@ -43,16 +43,28 @@ class Help(CommandTest):
         for columns, widest in ((None, 80), ("60", 60), ("70", 70), ("40", 60)):
             environment = {"COLUMNS": columns or ""}
             for name in commands():
-                for line in self.ok(name, "--help", environment=environment).decode().splitlines():
+                for line in self.ok(name, "--help-all", environment=environment).decode().splitlines():
                     # An argument of an example cannot be divided.
                     if not line.startswith("      --") and len(line.split()) > 1:
                         self.assertLessEqual(len(line), widest, (name, line))
-        wide = self.ok("convert", "--help", environment={"COLUMNS": "140"}).decode()
+        wide = self.ok("convert", "--help-all", environment={"COLUMNS": "140"}).decode()
         self.assertGreater(max(map(len, wide.splitlines())), 100)
+
+    def test_usual_options(self):
+        """Short help is a page; what it leaves out is in --help-all, and nothing else is."""
+        for name in commands():
+            short, whole = (self.ok(name, flag).decode() for flag in ("--help", "--help-all"))
+            options = [set(re.findall(r"^  (?:-\w, )?(--[\w-]+)", text, re.M)) for text in (short, whole)]
+            self.assertLessEqual(options[0], options[1], name)
+            self.assertLessEqual(len(options[0]), 17, name)
+            left_out = re.search(r"There are (\d+) more options: bantam (\S+)\s+--help-all", short)
+            self.assertEqual(int(left_out[1]) if left_out else 0, len(options[1] - options[0]), name)
+            self.assertEqual(left_out[2] if left_out else name, name)
+            self.assertEqual(whole, self.ok("help", name, "--all").decode())
 
     def test_words_of_the_house(self):
         for name in commands():
-            text = self.ok(name, "--help").decode()
+            text = self.ok(name, "--help-all").decode()
             for word in (
                 "UINT",
                 "INT:",

@@ -28,8 +28,9 @@ struct BeamOptions {
   uint32_t banned_count = 0;
   int32_t first_id = -1;  // the first new token; -1: any
   int32_t last_id = -1;   // the last one of a text of max_new tokens; -1: any
-  // What texts may become, behind first_id if there is one; null: anything. Outlives the search, and allows the end of texts by tokens
-  // that the file names, of which there is one. last_id is not forced then.
+  // Restricts the texts behind first_id (or from the start, if first_id is -1); null: no restriction. It outlives the
+  // search and lets texts end with tokens that the file names; the file must name at least one. With a constraint
+  // last_id is not forced.
   const Constraint* constraint = nullptr;
   uint32_t begin_banned = 0;  // so many at the end of `banned` are left out only at the first token behind first_id
   // As in Sampling; outlives the search.
@@ -46,21 +47,22 @@ struct BeamText {
   float score = 0;
 };
 
-/// Of a file with a shortlist texts have words of the source's (Session::shortlist), unless there is a constraint.
-/// One search at a time goes on in a session, in its first contexts. Memory is the caller's.
+/// If the file has a shortlist, texts consist of the words on their source's list (Session::shortlist), unless there is
+/// a constraint. A session runs one search at a time, in its first contexts. The caller owns the memory.
 class BeamSearch {
  public:
   /// Bytes of memory for a search; 0: the session has no contexts, or fewer than beams, or the options are out of range.
   static size_t bytes(const Session& session, const BeamOptions& options);
 
-  /// Begins behind `prompt` (of an encoder-decoder what its texts begin with), going with `source`, whose encode() has been. Contexts
-  /// are emptied first. The prompt's keys and values are computed here. kInvalidArgument, kBufferTooSmall, kTooManyTokens (there is no
-  /// room for a token), or what run() says. `session` and `memory` (8-byte aligned) outlive the search.
+  /// Begins a search behind `prompt` (for an encoder-decoder: the tokens that its texts begin with). It attends to
+  /// `source`, which encode() has already read. Empties the contexts first and computes the prompt's keys and values.
+  /// Returns kInvalidArgument, kBufferTooSmall, kTooManyTokens (there is no room for a token), or a status of run().
+  /// `session` and `memory` (8-byte aligned) outlive the search.
   Status begin(Session* session, const BeamOptions& options, const int32_t* prompt, uint32_t count, uint32_t source,
                void* memory, size_t size);
 
-  /// A token more for every beam. After kOk: *done says whether the search has ended. A search may be left at any time.
-  /// kNoTokenAllowed: settings, with the constraint or shortlist, leave out all.
+  /// Adds a token to every beam. After kOk *done says whether the search has ended. The caller may abandon a search at
+  /// any time. kNoTokenAllowed: the settings, with the constraint or shortlist, exclude every token.
   Status step(bool* done);
 
   /// Texts that have ended so far, best first; at the end at least one.

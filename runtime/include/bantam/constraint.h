@@ -1,6 +1,7 @@
-// What texts may become: one of a list of answers, or JSON. A constraint says of each token whether it may come next; choices (Sampling)
-// and searches (BeamOptions) take no other. It looks at the tokens so far each time and remembers nothing of them, so that texts can be
-// copied, cut and gone on with, and one constraint serves all that begin alike.
+// Constraints on generated texts: a text becomes one of a list of answers, or JSON. A constraint says of each token
+// whether it may come next; choices (Sampling) and searches (BeamOptions) take no other. It looks at all tokens so far
+// each time and remembers none of them, so that texts can be copied, cut and continued, and one constraint serves all
+// that begin alike.
 #ifndef BANTAM_CONSTRAINT_H_
 #define BANTAM_CONSTRAINT_H_
 
@@ -10,19 +11,19 @@
 BANTAM_EXPORT_BEGIN
 namespace bantam {
 
-/// Whether a text may end where it is.
+/// Says if a text may end at its present length, or must.
 enum class TextEnd : uint8_t { kNo = 0, kMay = 1, kMust = 2 };
 
 /// Made by Answers and JsonText, or the caller's own.
 struct Constraint {
-  /// Looks at a text: ids[0, count), what has been chosen behind the prompt. `room`: how many tokens it may still have.
+  /// Looks at a text: ids[0, count), the tokens chosen behind the prompt. `room`: how many more tokens it may have.
   Status (*follow)(void* state, const int32_t* ids, uint32_t count, uint32_t room, TextEnd* end) = nullptr;
-  /// Whether the text that was followed last may go on with this token, which may be one that ends texts.
+  /// Returns true if this token may come next in the text that follow() saw last. It may be a token that ends texts.
   bool (*allows)(void* state, int32_t id) = nullptr;
   void* state = nullptr;
 };
 
-/// Tokens that end a text, which a constraint allows where it may.
+/// Tokens that end a text. A constraint allows them where the text may end.
 struct EndTokens {
   const int32_t* ids = nullptr;
   uint32_t count = 0;
@@ -34,7 +35,7 @@ struct EndTokens {
     return false;
   }
 };
-/// Those that the file names. They point into it.
+/// Returns the end tokens that the file names; they point into the file.
 EndTokens end_tokens(const Model& model);
 
 /// One of a list of answers, as tokens. The list, sorted, is the automaton: a text so far is a range of it.
@@ -75,7 +76,7 @@ class Answers {
   uint32_t begin_ = 0, end_ = 0, place_ = 0;
 };
 
-/// What a value of JSON is.
+/// The type of a JSON value.
 enum class JsonKind : uint8_t { kAny = 0, kString, kNumber, kInteger, kBoolean, kNull, kArray, kObject };
 
 /// A member of an object.

@@ -1,4 +1,4 @@
-// What a file says of generating: what its texts begin with, and how they go on unless the caller says otherwise.
+// The generation settings of a file: what its texts begin with, and how they continue unless the caller says otherwise.
 #ifndef BANTAM_GENERATION_H_
 #define BANTAM_GENERATION_H_
 
@@ -22,14 +22,15 @@ uint32_t generation_count(const Model& model);
 /// kIndexOutOfRange where there are not so many.
 Status generation(const Model& model, uint32_t index, Generation* out);
 
-/// How a translator of several languages is told into which.
+/// How a translator of several languages learns which language it shall translate into.
 enum class LanguagePlace : uint8_t {
   kNone = 0,    // it has no languages to choose from
   kFirst = 1,   // by the first new token: BeamOptions::first_id, Sampling::forced
   kStart = 2,   // by the token that its text begins with, in place of Generation::start_id
   kSource = 3,  // by a token in front of the source's text, behind the special ones
 };
-/// Of kFirst and kStart a special token of a source's ids that is a language says which one the source's is.
+/// Returns the model's place of the target language. With kFirst and kStart, a special token among the source's ids
+/// that is a language names the source's language.
 LanguagePlace language_place(const Model& model);
 
 struct Language {

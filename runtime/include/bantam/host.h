@@ -84,7 +84,7 @@ class ThreadPool {
 /// native kernels' in the last bits. Keeps its own packed f32 copy of the weights. One session at a time.
 class XnnpackBackend {
  public:
-  /// Whether this build has XNNPACK (CMake option BANTAM_XNNPACK).
+  /// Returns true if this build has XNNPACK (CMake option BANTAM_XNNPACK).
   static bool available();
 
   XnnpackBackend() = default;

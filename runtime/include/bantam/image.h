@@ -8,7 +8,8 @@
 BANTAM_EXPORT_BEGIN
 namespace bantam {
 
-/// What a model of images sees: `height` rows of `width` pixels of `channels` bytes, red first, from above.
+/// The form of images that a model takes: `height` rows, the top one first, each of `width` pixels of `channels` bytes,
+/// red first.
 struct ImageForm {
   uint32_t width = 0;
   uint32_t height = 0;
@@ -34,7 +35,7 @@ struct ImageFit {
   uint32_t width = 0;     // 0: images are not resized
   uint32_t height = 0;
 };
-/// Of models without images all 0.
+/// Returns the model's settings; all are 0 where the model takes no images.
 ImageFit image_fit(const Model& model);
 
 }  // namespace bantam

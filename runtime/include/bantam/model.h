@@ -57,7 +57,7 @@ class Model {
 
   bool is_open() const { return root_ != nullptr; }
 
-  // What follows wants an open model.
+  // The functions below need an open model.
   TaskKind task() const;
   Text name() const;
   Text tool() const;
@@ -80,15 +80,16 @@ class Model {
   uint32_t mark_types() const;
   /// Numbers of a token's row of features: 0 where the model takes none. Those of images are patches of pixels (image.h).
   uint32_t feature_width() const;
-  /// What a mark stands for ("Q42"); empty where the file does not say it.
+  /// The name of the thing that a mark stands for ("Q42"); empty where the file does not have it.
   Text mark_name(uint32_t mark) const;
   /// Label sets: joint models have two (sentence, slots); further ones follow those of the task.
   uint32_t label_set_count() const;
   uint32_t label_count(uint32_t set) const;
   Text label(uint32_t set, uint32_t index) const;
-  /// What the labels of a set are of ("sentiment"); empty of the task's own.
+  /// The subject of a label set ("sentiment"); empty for the sets of the task itself.
   Text label_set_name(uint32_t set) const;
-  /// Labels of a set may stand above each other, in kMostLevels at most: the one above this one, -1: none.
+  /// Labels of a set may form a hierarchy of at most kMostLevels levels. label_above: the label above this one, -1:
+  /// none.
   bool has_levels(uint32_t set) const;
   int32_t label_above(uint32_t set, uint32_t index) const;
 

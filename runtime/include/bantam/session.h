@@ -77,8 +77,9 @@ struct SessionOptions {
   /// Keep each token's byte offsets and text of origin: tag, answer and the slots of a joint file need them. Without, add()
   /// takes 9 bytes a token less.
   bool text_offsets = true;
-  /// Of models that fill in masks: not 0: a run makes the scores of words of so many tokens at most, those that Batch::rows or run(rows)
-  /// name, one behind the other, and the arena has room for no others: of BERT 0.12 MB a token. 0: of all tokens.
+  /// For models that fill in masks. Not 0: a run computes word scores for at most so many tokens, the ones that
+  /// Batch::rows or run(rows) name, one behind the other; the arena has room for no more (BERT: 0.12 MB a token). 0:
+  /// for all tokens.
   uint32_t scored_rows = 0;
 };
 
@@ -88,18 +89,21 @@ struct SessionOptions {
 /// tensors in the arena are 16-byte aligned instead of 64) with block_rows 4, as many as their kernels take at a time, or
 /// 1 where memory is short: each block reads the layer's weights anew.
 
-/// Contexts: what a decoder's attention keeps of tokens (their keys and values, int8 where the file's attention is), so that a
-/// sequence can come in several runs: a prompt in pieces, then token by token. Every run goes on with one context a sequence, and its
-/// results have the bits that one run of the whole sequence gives. Contexts lie in the arena: 16-row pages, max_context rows
-/// rounded up to 16 each, beside the ids. Models whose tokens see what stands behind them have none: create() says kInvalidArgument.
+/// Contexts: a context holds the keys and values of a decoder's tokens (int8 where the file's attention is), so that a
+/// sequence can come in several runs: a prompt in pieces, then token by token. Every run continues one context a
+/// sequence, and its results have the bits that one run of the whole sequence gives. Contexts lie in the arena: 16-row
+/// pages, max_context rows rounded up to 16 each, beside the ids. Models whose tokens see the tokens behind them have
+/// no contexts: create() returns kInvalidArgument.
 
-/// Sources: what the encoder of an encoder-decoder makes of texts: keys and values that each layer of the decoder attends to.
-/// encode() keeps them in the arena, and every run() goes with one source a sequence; several sequences (beams) may share one. The
-/// decoder's own sequences come whole, or in pieces with contexts, as those of any decoder.
+/// Sources: a source holds the keys and values that the encoder of an encoder-decoder makes of a text, and that each
+/// layer of the decoder attends to. encode() keeps them in the arena, and every run() takes one source a sequence;
+/// several sequences (beams) may share one. The decoder's own sequences come whole, or in pieces with contexts, as
+/// those of any decoder.
 
-/// Chunks: a model with Model::chunk_tokens() (RETRO) is a decoder whose tokens may go with what has been retrieved for the chunk in front
-/// of them. A source is then such a chunk, its rows of output "chunk_state" as features, and the texts retrieved for it; the schema says
-/// which tokens go with which. A run with a source is of tokens that go with the same chunk. Texts of the session are the decoder's.
+/// Chunks: a model with Model::chunk_tokens() (RETRO) is a decoder whose tokens may attend to the texts that were
+/// retrieved for the chunk in front of them. A source is then such a chunk, its rows of output "chunk_state" as
+/// features, and the texts retrieved for it; the schema says which tokens go with which chunk. All tokens of a run with
+/// a source go with the same chunk. Texts that add() takes are the decoder's.
 constexpr uint32_t kNoSource = UINT32_MAX;
 
 /// Sequences one after the other, without padding.
@@ -109,23 +113,28 @@ struct Batch {
   const uint32_t* offsets = nullptr;  // sequences + 1 row offsets, offsets[0] == 0; null: one sequence
   uint32_t sequences = 1;
   uint32_t tokens = 0;  // rows in all
-  /// The context that each sequence goes on with, ascending; null: the first ones. Only with contexts.
+  /// The context that each sequence continues, ascending; null: the first ones. Only with contexts.
   const uint32_t* contexts = nullptr;
-  /// The source that each sequence goes with, or that encode() makes of it; null: the first ones. Only of encoder-decoders, and of models
-  /// with chunks, whose sequences may go with kNoSource: null is that for run().
+  /// The source that each sequence attends to, or that encode() makes of it; null: the first ones. Only for
+  /// encoder-decoders and for models with chunks; sequences of the latter may have kNoSource, which null means for
+  /// their run().
   const uint32_t* sources = nullptr;
-  /// Outputs a token are made for the last token of each sequence only; what precedes them is then computed for fewer rows, too.
+  /// Per-token outputs are made for the last token of each sequence only; the operators before them then also compute
+  /// fewer rows.
   bool last_rows = false;
-  /// Of models that take marks (Model::mark_types); null: all 0.
+  /// Marks of the tokens, for models that take them (Model::mark_types); null: all 0.
   const int32_t* marks = nullptr;
-  /// Of models that take features (Model::feature_width), which others must not be given: [tokens][feature_width] numbers, which stay
-  /// where they are until run() has returned. Their ids may be null: all 0. Of models with chunks encode() takes them, run() does not.
+  /// Features of the tokens, for models that take them (Model::feature_width); other models refuse them. They are
+  /// [tokens][feature_width] numbers, which stay in place until run() has returned. Ids may then be null: all 0. With
+  /// chunks encode() takes features and run() does not.
   const float* features = nullptr;
-  /// Of files with a shortlist: scores of words that are not in the one of a sequence's source are left out (-3e38), and where whole
-  /// panels of 16 are, not computed. For choices that keep to the shortlist, which are the same without.
+  /// For files with a shortlist: words that are not on the list of a sequence's source get the score -3e38, and panels
+  /// of 16 words of which none is on it are not computed. Choices that keep to the shortlist are the same with and
+  /// without.
   bool listed = false;
-  /// With SessionOptions::scored_rows: the rows that scores of words are made for, ascending, row_count of them; what precedes the scores is then
-  /// computed for fewer rows, too. Null: all rows, or with last_rows the last ones. kTooManyTokens: more than there is room for.
+  /// With SessionOptions::scored_rows: the rows that word scores are made for, ascending, row_count of them; the
+  /// operators before the scores then also compute fewer rows. Null: all rows, or with last_rows the last ones.
+  /// kTooManyTokens: more than there is room for.
   const uint32_t* rows = nullptr;
   uint32_t row_count = 0;
 };
@@ -153,7 +162,7 @@ struct OutputView {
       nullptr;  // of each row, its number in the batch, where only some were made (Batch::rows); null: all
 };
 
-/// What `encode` wrote for one sequence of the batch.
+/// The tokens of one sequence of the batch, and the result of its encoding.
 struct EncodedSequence {
   uint32_t row_begin = 0;
   uint32_t row_count = 0;
@@ -171,54 +180,61 @@ class Session {
   static Status create(const Model& model, const SessionOptions& options, void* arena, size_t size, Session** out,
                        Fault* fault = nullptr);
 
-  /// One forward pass over `batch`; outputs stay valid until the next call on this session. After a failure contexts are as before.
+  /// Runs one forward pass over `batch`; outputs stay valid until the next call on this session. A failure leaves
+  /// contexts unchanged.
   Status run(const Batch& batch);
 
-  /// Encoder-decoders: the pass over sources, of whose outputs there are mostly none. Sources are as before after a failure before
-  /// anything ran, else those of the batch are gone. kNoSuchTask: the model has no sources.
+  /// Encoder-decoders: runs the pass over sources, which mostly has no outputs. A failure before anything ran leaves
+  /// sources unchanged; a later failure loses those of the batch. kNoSuchTask: the model has no sources.
   Status encode(const Batch& batch);
   /// Tokens of a source; 0: there is none yet.
   uint32_t source_length(uint32_t source) const;
-  /// Of files with a shortlist, the words that what is made of this source may have, until it is read over; all tokens where there is
-  /// no shortlist, or no such source yet. Choices (next_token, BeamSearch) are among them; run() gives the scores of all but with Batch::listed.
+  /// The words that a text made from this source may have, in files with a shortlist; valid until encode() overwrites
+  /// the source. All tokens where there is no shortlist, or no such source yet. Choices (next_token, BeamSearch) are
+  /// among them; run() gives the scores of all words, unless Batch::listed is set.
   WordSet shortlist(uint32_t source) const;
 
-  /// Tokens in a context; 0 of numbers that are none. run(batch) adds to them, and run() of texts begins the first ones anew.
+  /// Tokens in a context; 0 where there is no such context. run(batch) adds to them; run() of texts empties the first
+  /// contexts and begins them anew.
   uint32_t context_length(uint32_t context) const;
   /// The ids of these tokens, until the context changes; null where there is no such context.
   const int32_t* context_ids(uint32_t context) const;
   /// Forgets all but the first `length` tokens of a context. kIndexOutOfRange where there are fewer, or no such context.
   Status truncate(uint32_t context, uint32_t length);
-  /// Context `to` becomes what `from` is. Pages are shared until one of them writes to its own. O(tokens / 16 + ids).
+  /// Makes context `to` a copy of `from`. They share pages until one of them writes to its own. O(tokens / 16 + ids).
   Status copy_context(uint32_t from, uint32_t to);
-  /// Context i becomes what context from[i] was, for all i < count at once: beams. O(tokens / 16 + ids) each.
+  /// Makes context i a copy of context from[i], for all i < count at once: for beams. O(tokens / 16 + ids) each.
   Status reorder_contexts(const uint32_t* from, uint32_t count);
 
   /// Text batch: clear(), add() each input (second.data null: no pair), then run().
   void clear();
-  /// Of encoder-decoders the texts are sources: encode() takes them to the first sources, and run() does so too before the main pass
-  /// of models whose decoders read the source's own tokens (kInvalidArgument for others: what they read are the caller's tokens), which
-  /// take no more texts than max_sequences.
+  /// The texts of encoder-decoders are sources: encode() makes the first sources from them. So does run() before the
+  /// main pass of models whose decoders read the source's own tokens; these take at most max_sequences texts. For other
+  /// encoder-decoders run() returns kInvalidArgument: their decoders read tokens of the caller.
   Status add(Text first, Text second, const EncodeOptions& options);
-  /// The same of texts whose tokens are known, without reading them again: windows of long texts (EncodeOptions::skip), of which add()
-  /// of the text would encode all each time. `second` null: no pair. Firmware has none. O(tokens that are added).
+  /// Adds texts whose tokens are known, without reading the texts again: for windows of long texts
+  /// (EncodeOptions::skip), for each of which the other add() would encode the whole text. `second` null: no pair. Not
+  /// in firmware. O(tokens added).
   Status add(const TextTokens& first, const TextTokens* second, const EncodeOptions& options);
   Status encode();
   Status run();
-  /// The same with Batch::rows: row numbers of the batch of texts (EncodedSequence::row_begin and on), which need not outlive the call.
+  /// Runs with Batch::rows: `rows` are row numbers of the batch of texts (from EncodedSequence::row_begin on), which
+  /// need not outlive the call.
   Status run(const uint32_t* rows, uint32_t count);
-  /// With scored_rows: run() of those tokens of the texts that are masks, for fill(); of texts without one of the first token, so that
-  /// other outputs are made. kTooManyTokens: they are more than there is room for. Without scored_rows: run().
+  /// With scored_rows: runs with the rows of those tokens of the texts that are masks, for fill(); if no text has one,
+  /// with the row of the first token, so that other outputs are made. kTooManyTokens: more rows than there is room for.
+  /// Without scored_rows: run().
   Status run_masks();
-  /// Of models that find spans: a text, and labels of the caller's to find them for (tasks.h, find()). Texts that are too long are cut
-  /// at their end; options.skip, add_special and truncation count for nothing. kIndexOutOfRange: more labels than the file takes at a
-  /// time; kTooManyTokens: no room behind the labels; kNoSuchTask: other models.
+  /// Adds a text, and the caller's labels to find spans for (tasks.h, find()), for models that find spans. Cuts texts
+  /// that are too long at their end; ignores options.skip, add_special and truncation. kIndexOutOfRange: more labels
+  /// than the file takes at a time; kTooManyTokens: no room behind the labels; kNoSuchTask: other models.
   Status add_labelled(Text text, const Text* labels, uint32_t count, const EncodeOptions& options = {});
 
-  /// Of models with a table of entities: a mention of entity `mark` (Model::mark_types) at bytes [begin, end) of a text of the sequence
-  /// that add() added: the first of two, or the second. The first token that overlaps with them gets the mark; *found, which may be
-  /// null, tells whether there is one (a text may have been cut in front of it). kUnavailable without SessionOptions::text_offsets;
-  /// kNoSuchTask: the model takes no marks, or those of labels; kNotRun: there is no such sequence, or nothing of its text is known.
+  /// Marks a mention of entity `mark` (Model::mark_types), for models with a table of entities: `bytes` are those of
+  /// the mention in a text of the sequence that add() added, the first of two, or the second. The first token that
+  /// overlaps them gets the mark; *found, which may be null, is true if there is one (the text may have been cut before
+  /// it). kUnavailable without SessionOptions::text_offsets; kNoSuchTask: the model takes no marks, or those of labels;
+  /// kNotRun: there is no such sequence, or none of its text is known.
   Status mark(uint32_t sequence, bool second, Offset bytes, int32_t mark, bool* found = nullptr);
 
   uint32_t sequence_count() const;  // sequences added or run

@@ -17,24 +17,27 @@ namespace bantam {
 ///     feed_watchdog();
 ///   }
 ///
-/// To give up is to call advance() no more: the session is as after a failure, its contexts as before. Every other call on the session
-/// that is not const ends the run: advance() then says kInvalidArgument. What a call takes is the largest operator on a tile:
-/// SessionOptions::tile_rows rows of the widest layer.
+/// To give up, stop calling advance(): the session is then in the state after a failure, its contexts unchanged. Every
+/// other call on the session that is not const ends the run: advance() then returns kInvalidArgument. The longest call
+/// takes as long as the largest operator on a tile: SessionOptions::tile_rows rows of the widest layer.
 class SteppedRun {
  public:
-  /// Checks and takes the batch, as Session::run(batch) does; nothing is computed yet. What the batch points at may go, but for features.
+  /// Checks and takes the batch, as Session::run(batch) does, but computes nothing yet. The arrays of the batch, except
+  /// features, need not outlive the call.
   static Status begin(Session* session, const Batch& batch, SteppedRun* out);
-  /// The same of texts that add() added; they are gone where the run does not come to its end. kUnsupported: the texts are sources.
+  /// Begins a run of the texts that add() added; they are lost if the run does not reach its end. kUnsupported: the
+  /// texts are sources.
   static Status begin(Session* session, SteppedRun* out);
 
-  /// Executes up to `operators` more (0: none), each on one tile. *done: all were executed, and outputs are there. A failure is final.
+  /// Executes up to `operators` more operators (0: none), each on one tile. *done: all have run, and the outputs are
+  /// there. A failure is final.
   Status advance(uint32_t operators, bool* done);
 
-  /// How many of how many.
+  /// Operators executed so far, and operators of the whole run.
   uint32_t executed() const { return at_.executed; }
   uint32_t operators() const { return operators_; }
 
-  /// Where it is. Internal.
+  /// The position of the run. Internal.
   struct Place {
     uint32_t step, task, unit;  // `unit`: operator of the tile, or token of the sequence, where layers go by tokens
     uint32_t executed, linears;

@@ -29,7 +29,7 @@ uint32_t task_label_sets(const Model& model);
 Status classify(const Session& session, uint32_t sequence, LabelScore* out, uint32_t capacity, uint32_t* count,
                 uint32_t* above = nullptr, uint32_t set = 0);
 
-/// The same from `width` logits of the label set, one a label: merged windows.
+/// Does as classify() from `width` logits of the label set, one a label: for the merged logits of several windows.
 Status classify_logits(const Model& model, const float* logits, uint32_t width, LabelScore* out, uint32_t capacity,
                        uint32_t* count, uint32_t* above = nullptr, uint32_t set = 0);
 
@@ -82,22 +82,23 @@ Status tag_words(const Session& session, uint32_t sequence, Text text, Offset* s
                  uint32_t capacity, uint32_t* count, uint32_t set = kTaskSet,
                  Aggregation aggregation = Aggregation::kFile);
 
-/// What find() takes.
+/// Options of find().
 struct FindOptions {
   float threshold = 0;   // probability over which a span is found; 0: the file's
   bool nested = false;   // spans may lie inside others
   bool several = false;  // a span may have several labels
 };
 
-/// Spans of the text of one sequence for the labels that came with it (Session::add_labelled): of those over the threshold the best,
-/// then the best of those left, as long as they do not overlap one before them; in the order of their beginnings. Entity::label is
-/// the number of the label, Entity::name empty. Writes *count; kBufferTooSmall if there are more than `capacity`, of which the best
-/// are written. O(found * words * widths * labels), and of nested spans as often as `found` for those over the threshold.
+/// Finds spans in the text of one sequence for the labels that came with it (Session::add_labelled). Takes the best
+/// span over the threshold, then the best of the rest that overlaps none taken before, and so on; writes them in the
+/// order of their beginnings. Entity::label is the number of the label, Entity::name is empty. Writes *count;
+/// kBufferTooSmall if there are more than `capacity`, of which it writes the best. O(found * words * widths * labels);
+/// with nested spans, `found` counts all spans over the threshold.
 Status find(const Session& session, uint32_t sequence, const FindOptions& options, Entity* out, uint32_t capacity,
             uint32_t* count);
 
-/// Labelled words in text order to the entities of label set `set` (0: tag, 1: joint, or a further one). What tag() does with what
-/// tag_words() gives. Writes *count, kBufferTooSmall if there are more than `capacity`.
+/// Makes entities of label set `set` (0: tag, 1: joint, or a further one) from labelled words in text order, as tag()
+/// does from the words of tag_words(). Writes *count, kBufferTooSmall if there are more than `capacity`.
 Status entities(const Model& model, uint32_t set, const Offset* words, const LabelScore* labels, uint32_t word_count,
                 Entity* out, uint32_t capacity, uint32_t* count, Aggregation aggregation = Aggregation::kFile);
 
@@ -125,18 +126,20 @@ Status answer(const Session& session, uint32_t sequence, Answer* out);
 /// smallest no-answer logit, probabilities over all windows' spans.
 Status merge_answer(const Model& model, const Answer& window, Answer* best);
 
-/// What a text is for where vectors are compared: the file may put other prompts before queries and before documents.
+/// The role of a text whose vector is compared with others: a file may have one prompt for queries, another for
+/// documents.
 enum class TextRole : uint8_t { kPlain = 0, kQuery = 1, kDocument = 2 };
 
-/// What the file puts before every text of that role that it embeds, which add() does not: empty of most files. The prompts of
-/// queries and documents are the properties "prompt.query" and "prompt.document"; without them, or for plain texts, it is the
-/// task's prompt. O(properties).
+/// Returns the prompt that the file wants before every text of that role; add() does not add it. Most files have an
+/// empty one. The prompts of queries and documents are the properties "prompt.query" and "prompt.document"; without
+/// them, and for plain texts, it is the task's prompt. O(properties).
 Text text_prompt(const Model& model, TextRole role = TextRole::kPlain);
-/// What the file's property of that name says, such as the command reads ("score_function"); empty where it has none. O(properties).
+/// Returns the value of the file's property `key`, such as "score_function", which the command reads; empty where the
+/// file has none. O(properties).
 Text property(const Model& model, Text key);
-/// The sentence embedding: points into the session's output.
+/// Returns the sentence embedding: *out points into the session's output.
 Status embed(const Session& session, uint32_t sequence, const float** out, uint32_t* width);
-/// The embeddings of a sequence's tokens, a row each, of length 1 where the model divides them by it.
+/// Returns the embeddings of a sequence's tokens, a row each, of length 1 where the model normalises them.
 Status embed_tokens(const Session& session, uint32_t sequence, OutputView* out);
 
 struct Candidate {

@@ -65,10 +65,10 @@ class Tokenizer {
   uint32_t vocab_size() const;
   /// The token's text in the vocabulary (with "##" for continuations); empty when out of range.
   Text token(uint32_t id) const;
-  /// What the token is in a text: without the mark of a continuation. `*continues` (may be null): whether it goes on with
-  /// the word of the token before it ("##ing").
+  /// Returns the token as it stands in a text: without the mark of a continuation. Sets *continues (which may be null)
+  /// to true if the token continues the word of the token before it ("##ing").
   Text piece(uint32_t id, bool* continues = nullptr) const;
-  /// What begins the tokens that continue a word ("##"); empty where tokens do not say it.
+  /// Returns the prefix of tokens that continue a word ("##"); empty where tokens have no such mark.
   Text continuing_prefix() const;
   /// Id of exactly this vocabulary entry or added token, -1 if there is none. O(log n) or better.
   int32_t id(Text token) const;

@@ -1,5 +1,5 @@
-// What a block's sums become: values, activated, or a static layer's numbers. Tiles leave sums of (x + 128) * w, so that each takes
-// -128 times the sum of its output's weights.
+// Turns a block's sums into values, with the activation, or into a static layer's numbers. Tiles leave sums of
+// (x + 128) * w, so that -128 times the sum of an output's weights must be added to each of its sums.
 #ifndef BANTAM_KERNELS_AMX_SUMS_H_
 #define BANTAM_KERNELS_AMX_SUMS_H_
 
@@ -8,7 +8,7 @@
 
 namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE {
 
-/// Values of sums [rows][kPanels][16] before the activation. False when some is not finite.
+/// Computes the values of sums [rows][kPanels][16] before the activation. Returns false when some value is not finite.
 template <uint32_t kPanels>
 BANTAM_INLINE bool dequantize_block(const LinearQ8& a, const int32_t (*sums)[16], uint32_t row, uint32_t rows,
                                     uint32_t panel, float* y, size_t y_stride) {
@@ -29,8 +29,8 @@ BANTAM_INLINE bool dequantize_block(const LinearQ8& a, const int32_t (*sums)[16]
   return largest(worst) < kInfinityBits;
 }
 
-/// Rows [row, row + rows), at most kMostRows, by panels [panel, panel + kPanels) of y from sums [rows][kPanels][16]. False when some y
-/// is not finite.
+/// Computes rows [row, row + rows), at most kMostRows, by panels [panel, panel + kPanels) of y from sums
+/// [rows][kPanels][16]. Returns false when some y is not finite.
 template <uint32_t kMostRows, uint32_t kPanels>
 BANTAM_INLINE bool store_sums(const LinearQ8& a, const int32_t (*sums)[16], uint32_t row, uint32_t rows,
                               uint32_t panel) {
@@ -51,7 +51,7 @@ BANTAM_INLINE bool store_sums(const LinearQ8& a, const int32_t (*sums)[16], uint
   return finite;
 }
 
-/// The same of a static layer, whose numbers are all finite.
+/// Stores the sums of a static layer, whose numbers are all finite.
 template <uint32_t kMostRows, uint32_t kPanels>
 BANTAM_INLINE bool store_sums(const StaticLinear& a, const int32_t (*sums)[16], uint32_t row, uint32_t rows,
                               uint32_t panel) {

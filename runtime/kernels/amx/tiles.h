@@ -12,8 +12,8 @@ namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE {
 constexpr uint32_t kTileRows = 16;
 constexpr uint32_t kTileBytes = 64;  // of a row
 
-/// What the tiles are, from here to the end of the scope: 0 to 3 sums, 4 and 5 activations, 6 and 7 weights. Sums and
-/// activations have `first` rows where they are of the first 16, and `second` of the next.
+/// Configures the tiles from here to the end of the scope: 0 to 3 are sums, 4 and 5 activations, 6 and 7 weights. Tiles
+/// of sums and activations have `first` rows for the first 16 rows, and `second` for the next ones.
 class TileScope {
  public:
   BANTAM_INLINE TileScope(uint32_t first, uint32_t second) {

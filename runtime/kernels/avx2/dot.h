@@ -77,11 +77,12 @@ struct HalvesSums {
   __v16hu a, b;
 
   HalvesSums() = default;
-  /// What both words begin with, of inputs whose first two and last two of each four add up to these.
+  /// Returns the initial value of both words, for inputs whose first two of each four add up to `low`, the last two to
+  /// `high`.
   static BANTAM_INLINE int32_t start_of(int32_t low, int32_t high) {
     return static_cast<int32_t>((static_cast<uint32_t>(-8 * low) & 0xFFFF) | static_cast<uint32_t>(-8 * high) << 16);
   }
-  /// `start`: of both words.
+  /// `start`: the initial value of both words.
   BANTAM_INLINE explicit HalvesSums(const int32_t* start) : a(reinterpret_cast<__v16hu>(broadcast_four(start))), b(a) {}
   /// A pair of products is at most 15 * 127 * 2.
   BANTAM_INLINE void add(PlainQuad q, Weights h) {
@@ -186,7 +187,7 @@ struct Accumulator {
   BANTAM_INLINE I32x16 get() const { return {reinterpret_cast<__m256i>(a), reinterpret_cast<__m256i>(b)}; }
 };
 
-/// What sparse weights are: four of each of four outputs, for all rows.
+/// Sparse weights: four of each of four outputs, for all rows.
 struct WeightQuads {
   BANTAM_INLINE explicit WeightQuads(const int8_t* w)
       : four(_mm256_broadcastsi128_si256(_mm_loadu_si128(reinterpret_cast<const __m128i*>(w)))),

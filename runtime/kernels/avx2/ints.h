@@ -1,4 +1,5 @@
-// What the static kernels ask of integers in two ymm registers, beside avx2/vector.h; what each means: generic/vector_ints.h.
+// Integers in two ymm registers for the static kernels, beside avx2/vector.h; generic/vector_ints.h says what each
+// operation means.
 #ifndef BANTAM_KERNELS_AVX2_INTS_H_
 #define BANTAM_KERNELS_AVX2_INTS_H_
 

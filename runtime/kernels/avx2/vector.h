@@ -1,5 +1,5 @@
 // The 16-lane vector types as two ymm registers (AVX2, FMA, F16C): for all tables of 256-bit instruction sets.
-// What each operation means is said in kernels/reference/vector.h.
+// kernels/reference/vector.h says what each operation means.
 #ifndef BANTAM_KERNELS_AVX2_VECTOR_H_
 #define BANTAM_KERNELS_AVX2_VECTOR_H_
 

@@ -31,10 +31,10 @@ BANTAM_INLINE Quad signed_quad(const void* p) {
 }
 BANTAM_INLINE Quad unsigned_quad(const void* p) { return signed_quad(p); }
 
-/// Few rows meet weights of 4 bits as they are stored, so many panels at a time: linear_int4.h.
+/// Few rows are multiplied with weights of 4 bits as they are stored, kHalvesPanels panels at a time: linear_int4.h.
 #define BANTAM_KERNEL_HALVES
 constexpr uint32_t kHalvesPanels = 4, kHalvesBlock = 4, kHalvesRows = 4;
-/// Of more rows the first block unpacks: unpacking_block.h.
+/// With more rows the first block unpacks the weights: unpacking_block.h.
 #define BANTAM_KERNEL_UNPACKS_IN_BLOCKS
 /// Four bytes of a row, signed.
 using PlainQuad = Quad;
@@ -61,8 +61,8 @@ struct Accumulator {
   BANTAM_INLINE I32x16 get() const { return {reinterpret_cast<__m512i>(v)}; }
 };
 
-/// What sparse weights are: four of each of four outputs, for all rows. One load and four shuffles: loads are what a sparse
-/// layer waits for.
+/// Sparse weights: four of each of four outputs, for all rows. They take one load and four shuffles, because a sparse
+/// layer waits for loads.
 struct WeightQuads {
   BANTAM_INLINE explicit WeightQuads(const int8_t* w)
       : four(_mm512_broadcast_i32x4(_mm_loadu_si128(reinterpret_cast<const __m128i*>(w)))) {}

@@ -1,4 +1,5 @@
-// What the static kernels ask of integers in a zmm register, beside avx512/vector.h; what each means: generic/vector_ints.h.
+// Integers in a zmm register for the static kernels, beside avx512/vector.h; generic/vector_ints.h says what each
+// operation means.
 #ifndef BANTAM_KERNELS_AVX512_INTS_H_
 #define BANTAM_KERNELS_AVX512_INTS_H_
 

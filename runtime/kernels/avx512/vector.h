@@ -1,5 +1,5 @@
 // The 16-lane vector types as one zmm register (AVX-512 F, BW, DQ, VL).
-// What each operation means is said in kernels/reference/vector.h.
+// kernels/reference/vector.h says what each operation means.
 #ifndef BANTAM_KERNELS_AVX512_VECTOR_H_
 #define BANTAM_KERNELS_AVX512_VECTOR_H_
 

@@ -10,7 +10,7 @@
 namespace bantam::kernels::avx512vbmi {
 namespace {
 
-/// Those of AVX-512's table.
+/// The rows of AVX-512's table.
 constexpr uint8_t kLinearRows = 16;
 
 bool with_table(const StaticLinear& a) {

@@ -16,7 +16,7 @@
 namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE {
 
 // clang-format off
-/// What is done with four elements at a time, which lie in s4-s7, s8-s11 and s12-s15.
+/// Repeats instructions for four elements at a time, which lie in s4-s7, s8-s11 and s12-s15.
 #define BANTAM_FOUR(X) X("s4", "s8", "s12") X("s5", "s9", "s13") X("s6", "s10", "s14") X("s7", "s11", "s15")
 /// A round of a loop to which %0 leads, and which ends at the operand `end`.
 #define BANTAM_ROUNDS(body, end) "1:\n" body "cmp %0, %[" end "]\nbne 1b"

@@ -31,13 +31,13 @@ struct AttentionSums {
     page_count = end - page_begin;
   }
 
-  /// Sums of pages [page, page + pages), in `sums`.
+  /// Computes the sums of pages [page, page + pages) in `sums`.
   BANTAM_INLINE void multiply_keys(uint32_t page, uint32_t pages, Sum* sums, size_t sums_stride) const {
     if (a.neighbours(page, pages)) return multiply_neighbours(page, pages, sums, sums_stride);
     for (uint32_t i = 0; i < pages; ++i) multiply_neighbours(page + i, 1, sums + i * 16, sums_stride);
   }
 
-  /// The same of pages that lie one after the other.
+  /// Computes the sums of pages that lie one after the other.
   BANTAM_INLINE void multiply_neighbours(uint32_t page, uint32_t pages, Sum* sums, size_t sums_stride) const {
     const uint32_t quads = a.head_width / 4;
     const uint32_t rest = a.head_width % 4;

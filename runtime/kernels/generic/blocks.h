@@ -1,5 +1,5 @@
-// What the register blocks of all matrix products share, and those of f32: kRows rows of activations by kPanels panels of
-// 16 outputs.
+// Code that the register blocks of all matrix products share, and the blocks of f32: kRows rows of activations by
+// kPanels panels of 16 outputs.
 #ifndef BANTAM_KERNELS_GENERIC_BLOCKS_H_
 #define BANTAM_KERNELS_GENERIC_BLOCKS_H_
 
@@ -72,7 +72,7 @@ BANTAM_INLINE void fma_steps(Panel (&acc)[kRows][kPanels], const float* x, size_
   }
 }
 
-/// The same of rows one after the other and panels [k][16].
+/// Multiplies rows that lie one after the other with panels [k][16].
 template <uint32_t kRows, uint32_t kPanels, class Element, class... MaybeAhead>
 BANTAM_INLINE void fma_rows(Panel (&acc)[kRows][kPanels], const float* x, size_t x_stride, const Element* w,
                             size_t w_stride, uint32_t k, MaybeAhead... ahead) {

@@ -1,6 +1,7 @@
-// What every file under kernels/generic begins with. A translation unit compiles these headers for one instruction
-// set: it defines BANTAM_KERNEL_NAMESPACE (e.g. avx2), includes that set's vector types, then generic/table.h.
-// Everything lives in that namespace, so that no two instruction sets share a symbol that the linker could merge.
+// The common includes and macros of all files under kernels/generic. A translation unit compiles these headers for one
+// instruction set: it defines BANTAM_KERNEL_NAMESPACE (e.g. avx2), includes that set's vector types, then
+// generic/table.h. All code lives in that namespace, so that no two instruction sets share a symbol that the linker
+// could merge.
 #ifndef BANTAM_KERNELS_GENERIC_CONFIG_H_
 #define BANTAM_KERNELS_GENERIC_CONFIG_H_
 

@@ -1,5 +1,5 @@
-// What register blocks of int8 matrix products on 16 lanes start with. The blocks themselves are RegisterBlock, which an
-// instruction set's dot.h defines, most by quad_block.h.
+// Initial sums of the register blocks of int8 matrix products on 16 lanes. The blocks themselves are RegisterBlock,
+// which an instruction set's dot.h defines, mostly by quad_block.h.
 #ifndef BANTAM_KERNELS_GENERIC_DOT_BLOCK_H_
 #define BANTAM_KERNELS_GENERIC_DOT_BLOCK_H_
 
@@ -19,8 +19,8 @@ BANTAM_INLINE void start_sums(Block& block, const int32_t* w_sum) {
   }
 }
 
-/// What the accumulators of queries start with when they meet keys: -128 times the query's sum where dot products take keys as
-/// k + 128, else 0.
+/// Computes the initial values of the accumulators for products of queries and keys: -128 times the query's sum where
+/// dot products take keys as k + 128, else 0.
 template <uint32_t kRows>
 BANTAM_INLINE void measure_queries(int32_t (&starts)[kRows], const int8_t* q, size_t q_stride, uint32_t count) {
   if constexpr (kOffsetInDots) {

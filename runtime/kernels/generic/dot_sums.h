@@ -1,4 +1,4 @@
-// What int8 dot products are asked for whose sums lie in memory, of any number of rows and outputs.
+// Arguments of int8 dot products whose sums lie in memory, for any number of rows and outputs.
 #ifndef BANTAM_KERNELS_GENERIC_DOT_SUMS_H_
 #define BANTAM_KERNELS_GENERIC_DOT_SUMS_H_
 
@@ -6,9 +6,9 @@
 
 namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE {
 
-/// sums[r][16 * p + o] = the sum over k < 4 * quads of x[r][k] * w[p][o][k], or that much more where `add`; exact. The
-/// rows x, int8_t or uint8_t, are an argument of its own: dot_block(x, block). A garbage x is legal where its weights
-/// are 0. `sums` may not overlap x or w.
+/// sums[r][16 * p + o] = the sum over k < 4 * quads of x[r][k] * w[p][o][k], added to the old value if `add`; exact.
+/// The rows x, int8_t or uint8_t, are an argument of their own: dot_block(x, block). A garbage x is legal where its
+/// weights are 0. `sums` may not overlap x or w.
 struct DotBlock {
   size_t x_stride;
   uint32_t rows;

@@ -13,7 +13,7 @@ namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE {
 
 enum class Residual : uint8_t { kNone = 0, kF32 = 1, kQ8 = 2 };
 
-/// What a call does, known at compile time (the calls that transformers spend their time in) ...
+/// The operations of a call, known at compile time (the calls that transformers spend their time in) ...
 template <Norm kNorm, Residual kResidual, bool kGate = false>
 struct KnownEpilogue {
   static constexpr bool kFast = true;  // several rows at once
@@ -133,12 +133,12 @@ struct EpilogueBlock {
     return fma(d * splat(reciprocal[r]), gamma, beta);
   }
 
-  /// What the q8 store takes of a row's final value.
+  /// Returns the number that the q8 store quantises, from a row's final value.
   BANTAM_INLINE F32 smoothed(uint32_t i, F32 v) const { return a.smooth != nullptr ? v * load(a.smooth + i) : v; }
 };
 
-/// Rows [first, first + kRows). False: some value is not finite; or was taken for zero, where numbers are flushed (TinyNumbers), and
-/// then nothing was stored: y is, with q, in the last pass.
+/// Computes rows [first, first + kRows). Returns false if some value is not finite, or was taken for zero where numbers
+/// are flushed (TinyNumbers). In the latter case nothing was stored: y and q are stored in the last pass.
 template <uint32_t kRows, class Kind>
 BANTAM_NOINLINE bool epilogue_block(const EpilogueRows& args, uint32_t first) {
   const TinyNumbers tiny;

@@ -125,7 +125,7 @@ class EpilogueRow {
     return to;
   }
 
-  /// What the q8 store takes of v, where there is one.
+  /// Returns the numbers that the q8 store quantises, from v; v itself where there is no q8 store, or no smoothing.
   BANTAM_NOINLINE const float* smoothed(uint32_t i, uint32_t count, const float* v) {
     if (a_.q == nullptr || a_.smooth == nullptr) return v;
     multiply_rows(v, a_.smooth + i, count, some_);

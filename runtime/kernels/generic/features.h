@@ -47,7 +47,8 @@ BANTAM_INLINE float exp_of(float x) {
   return lanes[0];
 }
 
-/// Of keys: takes the rows' largest product among those before. A NaN is never the largest; its own row notices it.
+/// For keys: raises the largest product so far to the rows' largest. A NaN is never the largest; its own row notices
+/// it.
 BANTAM_INLINE void raise_most(const FeatureRows& a) {
   float most = *a.most;
   for (uint32_t r = 0; r < a.rows; ++r) {

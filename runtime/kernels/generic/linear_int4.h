@@ -23,7 +23,8 @@ struct HalvesSums {
   Accumulator sums;
 
   HalvesSums() = default;
-  /// What sums begin with, of inputs whose first two and last two of each four add up to these.
+  /// Returns the initial value of sums, for inputs whose first two of each four add up to `low`, the last two to
+  /// `high`.
   static BANTAM_INLINE int32_t start_of(int32_t low, int32_t high) { return -8 * (low + high); }
   BANTAM_INLINE explicit HalvesSums(const int32_t* start) : sums(splat(*start)) {}
   BANTAM_INLINE void add(PlainQuad q, Weights h) { sums.add_halves(q, h); }
@@ -31,11 +32,12 @@ struct HalvesSums {
 };
 #endif
 
-/// Rows that scratch is for.
+/// The most rows that fit in scratch.
 constexpr uint32_t kHalvesTogether = 16;
 
-/// What all panels have in common, in the layer's scratch: of each row its signed bytes, padded with 0 to a multiple of 8, and -8
-/// times the sum of each part of them that has one HalvesSums. 1.5 bytes an input and row at most: 24 of 32 that there are.
+/// The data that all panels share, in the layer's scratch: each row's signed bytes, padded with 0 to a multiple of 8,
+/// and -8 times the sum of each part of them that has one HalvesSums. It takes at most 1.5 bytes an input and row: 24
+/// of the 32 bytes an input that scratch has.
 struct HalvesRows {
   int32_t* starts;  // [rows][parts]
   int8_t* x;        // [rows][stride]
@@ -62,14 +64,15 @@ struct HalvesRows {
       }
     }
   }
-  /// Of a group of so many inputs.
+  /// Returns the parts of a group of so many inputs.
   static BANTAM_INLINE uint32_t parts_of(uint32_t inputs) { return (inputs - 1) / kHalvesInputs + 1; }
 
  private:
   static_assert(kOffsetXor == 0x80, "bytes lie as x + 128");
   static constexpr uint64_t kOffsets = 0x8080808080808080u, kEven = 0x00FF00FF00FF00FFu;
 
-  /// Copies up to 512 inputs, a multiple of 4, without their offset, and 0 up to a multiple of 8. Returns what their sums begin with.
+  /// Copies up to 512 inputs, a multiple of 4, without their offset, and pads them with 0 to a multiple of 8. Returns
+  /// the initial value of their sums.
   static BANTAM_INLINE int32_t copy_part(const int8_t* from, uint32_t count, int8_t* to) {
     uint64_t pairs = 0;  // sums of neighbours: four of 16 bits
     const auto add = [&pairs](uint64_t stored) __attribute__((always_inline)) {

@@ -87,11 +87,11 @@ BANTAM_INLINE void dot_sparse_group(const int8_t* tokens, const int8_t* w, const
   add_step(tokens, w, places, sums);
 }
 
-/// What is found of a span's outputs, found[o][r] of output o and row r.
+/// The results for a span's outputs: found[o][r] is that of output o and row r.
 template <uint32_t kVectors>
 using Found = int32_t[kSparseSpan][16 * kVectors];
 
-/// What sums become beside the dot products: they stay.
+/// Stores the sums of the dot products unchanged.
 template <uint32_t kVectors>
 struct StaySums {
   Found<kVectors>& found;
@@ -103,7 +103,7 @@ struct StaySums {
   }
 };
 
-/// Values, as bits.
+/// Stores the values of the sums, as bits.
 template <uint32_t kVectors>
 class BecomeValues {
  public:
@@ -155,7 +155,7 @@ BANTAM_INLINE void dot_sparse_span(const Layer& a, uint32_t first, uint32_t outp
   }
 }
 
-/// Of a LinearQ8; sums of many rows are values as soon as they are found.
+/// The results of a span of a LinearQ8. With many rows the sums become values as soon as they are computed.
 template <uint32_t kVectors>
 struct SpanValues {
   static constexpr bool kValues = kVectors > 1;

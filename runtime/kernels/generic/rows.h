@@ -28,7 +28,7 @@ struct SomeLanes {
   BANTAM_TINY F32 keep_row(F32 v) const { return keep(mask, v); }
 };
 
-/// f(i, lanes) for i = 0, kLanes, ... below width.
+/// Calls f(i, lanes) for i = 0, kLanes, ... below width.
 template <class F>
 BANTAM_INLINE void for_vectors(uint32_t width, const F& f) {
   const uint32_t full = width / kLanes * kLanes;
@@ -40,14 +40,14 @@ BANTAM_INLINE void for_vectors(uint32_t width, const F& f) {
   }
 }
 
-/// The same of rows whose width is known to be whole vectors where there are four lanes.
+/// Does as for_vectors for rows whose width is known to be whole vectors where there are four lanes.
 template <class F>
 BANTAM_INLINE void for_row(uint32_t width, const F& f) {
   if constexpr (kLanes != 4) return for_vectors(width, f);
   for (uint32_t i = 0; i < width; i += kLanes) f(i, AllLanes{});
 }
 
-/// Whether all values noted are finite.
+/// Notes values, and says if all of them are finite.
 struct Finite {
 #if defined(__ARM_FEATURE_FMA)
   F32 poison = splat(0.0f);  // NaN once something times 0 was

@@ -52,7 +52,7 @@ BANTAM_INLINE F32 pool_vector(const PoolRows& a, uint32_t row, uint32_t column, 
   return to_f32(flip_offset(load_i8_lanes(a.x_q + at, lanes))) * splat(a.x_scale[row]);
 }
 
-// What is linked, in Pool's order.
+// The kinds of pooling that are linked, in Pool's order.
 constexpr bool links_pool(Pool kind) { return linked::pool(static_cast<uint32_t>(kind)); }
 constexpr bool kPoolsMean = links_pool(Pool::kMean);
 constexpr bool kPoolsMax = links_pool(Pool::kMax);

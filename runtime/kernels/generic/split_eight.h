@@ -33,7 +33,7 @@ struct EightHeads {
     store(inverse, select(tiny, splat(0.0f), splat(127.0f) / m));
   }
 };
-/// Of its first eight lanes.
+/// Returns the largest of the first eight lanes, or 0 if all of them are negative.
 BANTAM_INLINE int32_t largest_of_first_eight(I32 v) {
   int32_t lanes[16];
   store(lanes, v);

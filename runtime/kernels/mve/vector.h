@@ -71,8 +71,8 @@ BANTAM_TINY int32_t largest(int32x4_t a) { return vmaxvq_s32(INT32_MIN, a); }
 
 constexpr bool kFoldsEight = false;
 
-/// Whether a number below 2^-126 was taken for zero, or became it, since this was made. What has to be looked at is computed from
-/// memory after that, and makes `result`: so compilers keep the order.
+/// Notices if a number below 2^-126 was taken for zero, or became zero, since the object was made. The computation to
+/// check reads memory after that and gives `result`, so that compilers keep the order.
 class TinyNumbers {
  public:
   BANTAM_TINY TinyNumbers() {

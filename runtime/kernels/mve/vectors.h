@@ -1,4 +1,4 @@
-// What four lanes of floats do of the kernels, with the bits of one lane.
+// The parts of the kernels that four lanes of floats compute, with the bits of one lane.
 #ifndef BANTAM_KERNELS_MVE_VECTORS_H_
 #define BANTAM_KERNELS_MVE_VECTORS_H_
 
@@ -6,8 +6,8 @@
 
 namespace bantam::kernels::mve_vectors {
 
-/// Row r of epilogue_rows; false: not a row for vectors, or it has numbers that they flush, or that are not finite. Nothing was
-/// stored then.
+/// Computes row r of epilogue_rows. Returns false, and stores nothing, if the row is not for vectors, or has numbers
+/// that they flush or that are not finite.
 bool epilogue_row(const EpilogueRows& a, uint32_t r);
 /// Activations of numbers that are 0 or at least 2^-103 in magnitude and flush none: GELU, whose coefficients are larger, and none.
 BANTAM_KERNELS_CONSTEXPR bool activates(Activation activation) {

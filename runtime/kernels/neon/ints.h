@@ -1,4 +1,5 @@
-// What the static kernels ask of integers in four registers of aarch64, beside neon/vector.h; what each means: generic/vector_ints.h.
+// Integers in four registers of aarch64 for the static kernels, beside neon/vector.h; generic/vector_ints.h says what
+// each operation means.
 #ifndef BANTAM_KERNELS_NEON_INTS_H_
 #define BANTAM_KERNELS_NEON_INTS_H_
 

@@ -7,13 +7,13 @@
 
 namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE {
 
-/// What sparse weights are: four of each of four outputs, for all rows.
+/// Sparse weights: four of each of four outputs, for all rows.
 struct WeightQuads {
   BANTAM_INLINE explicit WeightQuads(const int8_t* w) : four(vld1q_s8(w)) {}
   int8x16_t four;
 };
 
-/// Those of four outputs take 16 of 32 registers.
+/// The sums of four outputs for 16 rows take 16 of 32 registers.
 constexpr uint32_t kSparseVectors = 1;
 /// The sums of one output for 16 rows.
 struct RowSums {

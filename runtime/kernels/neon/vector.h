@@ -1,5 +1,5 @@
 // The 16-lane vector types as four 128-bit registers of aarch64: for all its tables.
-// What each operation means is said in kernels/reference/vector.h.
+// kernels/reference/vector.h says what each operation means.
 #ifndef BANTAM_KERNELS_NEON_VECTOR_H_
 #define BANTAM_KERNELS_NEON_VECTOR_H_
 

@@ -61,7 +61,7 @@ struct LaneBlock {
   }
 
  private:
-  /// Of each panel, outputs [4 * kFirst, 4 * (kFirst + kCount)): as many sums as there are registers for.
+  /// Adds to outputs [4 * kFirst, 4 * (kFirst + kCount)) of each panel: as many sums as there are registers for.
   template <uint32_t kFirst, uint32_t kCount, class... MaybeAhead>
   BANTAM_INLINE void add_columns(const int8_t* x, size_t x_stride, const int8_t* w, size_t w_stride, uint32_t quads,
                                  MaybeAhead... ahead) {

@@ -35,12 +35,12 @@ BANTAM_INLINE Quad signed_quad(const void* p) {
 }
 BANTAM_INLINE Quad unsigned_quad(const void* p) { return signed_quad(p); }
 
-/// Few rows meet weights of 4 bits as they are stored, so many panels at a time: linear_int4.h.
+/// Few rows are multiplied with weights of 4 bits as they are stored, kHalvesPanels panels at a time: linear_int4.h.
 #define BANTAM_KERNEL_HALVES
 constexpr uint32_t kHalvesPanels = 2, kHalvesBlock = 4;
 #if defined(__AVX512VL__)
 constexpr uint32_t kHalvesRows = 4;
-/// Of more rows the first block unpacks: unpacking_block.h.
+/// With more rows the first block unpacks the weights: unpacking_block.h.
 #define BANTAM_KERNEL_UNPACKS_IN_BLOCKS
 #else
 constexpr uint32_t kHalvesRows = 8;
@@ -91,7 +91,7 @@ struct Accumulator {
 };
 #undef BANTAM_DPBUSD
 
-/// What sparse weights are: four of each of four outputs, for all rows.
+/// Sparse weights: four of each of four outputs, for all rows.
 struct WeightQuads {
   BANTAM_INLINE explicit WeightQuads(const int8_t* w)
       : four(_mm256_broadcastsi128_si256(_mm_loadu_si128(reinterpret_cast<const __m128i*>(w)))) {}

@@ -98,7 +98,7 @@ struct RegisterBlock {
   }
 };
 
-/// What sparse weights are: four of each of four outputs, for all rows.
+/// Sparse weights: four of each of four outputs, for all rows.
 struct WeightQuads {
   BANTAM_INLINE explicit WeightQuads(const int8_t* w) : low(wasm_i16x8_load8x8(w)), high(wasm_i16x8_load8x8(w + 8)) {}
   v128_t low, high;

@@ -1,5 +1,5 @@
-// What the static kernels ask of integers in four registers of WebAssembly, beside wasm/vector.h; what each means:
-// generic/vector_ints.h.
+// Integers in four registers of WebAssembly for the static kernels, beside wasm/vector.h; generic/vector_ints.h says
+// what each operation means.
 #ifndef BANTAM_KERNELS_WASM_INTS_H_
 #define BANTAM_KERNELS_WASM_INTS_H_
 

@@ -94,7 +94,7 @@ struct Accumulator {
   BANTAM_INLINE I32x16 get() const { return {{v[0], v[1], v[2], v[3]}}; }
 };
 
-/// What sparse weights are: four of each of four outputs, for all rows.
+/// Sparse weights: four of each of four outputs, for all rows.
 struct WeightQuads {
   BANTAM_INLINE explicit WeightQuads(const int8_t* w)
       : magnitudes(wasm_i8x16_abs(wasm_v128_load(w))),

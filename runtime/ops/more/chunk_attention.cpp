@@ -379,16 +379,16 @@ class Chunks {
   float *const block_, *const queries_, *const scores_, *const sums_;
   float *const most_, *const total_;  // [tokens]: the greatest score so far, and the sum of shares
   TokenOrders orders_;
-  // Of a sequence.
+  // State of a sequence.
   uint32_t begin_ = 0, tokens_ = 0;
   bool whole_ = false;    // it is one chunk
   bool ordered_ = false;  // chunks follow orders by hashes
   uint32_t chunk_ = 0, chunks_ = 0, rounds_ = 0;
-  // Of a chunk.
+  // State of a chunk.
   uint32_t seen_ = 0, padded_keys_ = 0;
 };
 
-/// Of the longest sequence of the tile.
+/// Returns the tokens of the tile's longest sequence.
 uint32_t most_tokens(const TileRun& run) {
   uint32_t most = 0;
   for (uint32_t i = run.row_begin; i < run.row_begin + run.rows; ++i) {

@@ -137,7 +137,8 @@ class Chain {
     return finite;
   }
 
-  /// Of `step` and next_, in lanes, so that compilers find vectors.
+  /// Returns the greatest sum of an element of `step` and that of next_. It works in lanes, so that compilers find
+  /// vectors.
   float greatest_sum(const float* step) const {
     constexpr uint32_t kLanes = 8;
     float most[kLanes];

@@ -198,7 +198,7 @@ class ExpertRun {
     return finite;
   }
 
-  /// Copies the block's rows that go through expert e, beside each other; how many they are.
+  /// Copies the block's rows that go through expert e one behind the other, and returns how many they are.
   uint32_t gather(uint32_t e, uint32_t first, uint32_t rows) {
     const uint32_t* chosen = at<uint32_t>(places_.chosen);
     uint32_t* list = at<uint32_t>(places_.list);
@@ -217,7 +217,7 @@ class ExpertRun {
     return n;
   }
 
-  /// What expert e makes of the n rows that are gathered, added to theirs.
+  /// Runs expert e on the n gathered rows and adds its outputs to those of the rows.
   bool add(uint32_t e, uint32_t n, float* y, size_t stride) {
     float* wide = at<float>(places_.wide);
     float* sums = at<float>(places_.sums);

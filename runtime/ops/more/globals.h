@@ -6,7 +6,7 @@
 
 namespace bantam::ops {
 
-/// Of one sequence: rows [begin, end) of the run, and those with a mark where `marked`.
+/// The global tokens of one sequence: rows [begin, end) of the run, and where `marked` is true also rows with a mark.
 struct GlobalRows {
   uint32_t begin, end;
   bool marked;
@@ -15,7 +15,7 @@ struct GlobalRows {
 inline bool only_globals(const fb::Linear& layer) { return linked::kGlobals && layer.only_globals(); }
 inline bool only_globals(const fb::Attention& a) { return linked::kGlobals && a.mask() == fb::MaskKind::of_globals; }
 
-/// The model says which tokens are global, and the pass has them.
+/// Checks that the model says which tokens are global, and that the pass has them.
 Verdict check_globals(const Site& site);
 
 /// Looks at the sequence's ids up to the first separator, where the model asks for one.
@@ -23,9 +23,9 @@ GlobalRows global_rows(const TileRun& run, uint32_t sequence);
 
 bool is_global(const TileRun& run, const GlobalRows& globals, uint32_t row);
 
-/// No token of the tile is global.
+/// Returns true if no token of the tile is global.
 bool lacks_globals(const TileRun& run);
-/// Sets those of the tile's f32 rows to 0 whose tokens are not global.
+/// Sets the f32 rows of the tile whose tokens are not global to 0.
 void keep_global_rows(const TileRun& run, const Rows& rows);
 
 }  // namespace bantam::ops

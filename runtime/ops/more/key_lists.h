@@ -15,7 +15,7 @@ inline bool sees_globals(const fb::Attention& a) { return linked::kGlobals && a.
 inline bool sees_blocks(const fb::Attention& a) { return linked::kBlocks && a.mask() == fb::MaskKind::blocks; }
 inline bool has_key_lists(const fb::Attention& a) { return sees_globals(a) || sees_blocks(a); }
 
-/// What Attention says of globals and blocks fits together, and the constant.
+/// Checks that the fields of Attention for global tokens and blocks fit together, and to the constant.
 Verdict check_key_lists(const Site& site);
 
 /// Bytes of a list of so many pages.
@@ -23,10 +23,10 @@ inline uint64_t key_list_bytes(const fb::Attention& a, uint32_t pages) {
   return has_key_lists(a) ? (uint64_t{pages} * sizeof(uint32_t) + 63) / 64 * 64 : 0;
 }
 
-/// What a query sees: nothing (its row is 0), all keys of its sequence, or those of a list.
+/// The keys that a query sees: none (its row is 0), all keys of its sequence, or those of a list.
 enum class Seeing : uint8_t { kNothing, kAll, kListed };
-/// Of row `begin`, which is of `sequence`, and of those behind it up to *end, which is made less where others see otherwise. Queries of
-/// one list by blocks are of one block.
+/// Returns the keys that row `begin` of `sequence` sees, and the rows behind it up to *end. Lowers *end where later
+/// rows see other keys. Queries that share a list by blocks are of one block.
 Seeing seeing_of(const TileRun& run, const fb::Attention& a, uint32_t sequence, uint32_t begin, uint32_t* end);
 
 /// The list of queries [begin, end) of the run, in head `head`.

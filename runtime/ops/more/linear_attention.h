@@ -1,4 +1,4 @@
-// What the halves of attention of linear cost share: shapes, and how sums over keys lie in their row.
+// Code that the two halves of linear-cost attention share: shapes, and the layout of the sums over keys in their row.
 #ifndef BANTAM_OPS_MORE_LINEAR_ATTENTION_H_
 #define BANTAM_OPS_MORE_LINEAR_ATTENTION_H_
 
@@ -17,7 +17,7 @@ struct SumShape {
   uint32_t value_columns() const { return kernels::pad16(head_width); }
   /// Floats of a head's keys, in front of its values.
   uint64_t key_floats() const { return of_places() ? uint64_t{padded_features()} * head_width : 0; }
-  /// Those of both, behind which the sums of features stand.
+  /// Floats of a head's keys and values; the sums of features follow them.
   uint64_t value_end() const { return key_floats() + uint64_t{features} * value_columns(); }
   uint64_t head_floats() const { return value_end() + (of_places() ? 0 : padded_features()); }
   uint64_t all_floats() const { return heads * head_floats(); }

@@ -11,11 +11,11 @@ namespace bantam::ops {
 /// Rows in front of a token's own and behind it that an op reads.
 struct Reach {
   uint32_t before = 0, after = 0;
-  /// Of all, the token's own included.
+  /// Counts all rows, the token's own included.
   uint64_t rows() const { return uint64_t{before} + 1 + after; }
 };
 
-/// None of an op that reads no neighbours.
+/// Returns the reach of an op: no rows where it reads no neighbours.
 inline Reach reach_of(const fb::Op& op) {
   if (const fb::Unfold* unfold = op.attributes_as_Unfold()) return {unfold->before(), unfold->after()};
   if (const fb::Depthwise* depthwise = op.attributes_as_Depthwise()) return {depthwise->before(), depthwise->after()};
@@ -48,7 +48,7 @@ inline Verdict check_neighbours(const Site& site) {
   return fits ? Verdict{} : corrupt("rows beside their neighbours are read from shared f32 rows of tokens", x);
 }
 
-/// What an op's run over a tile knows of rows of inputs[0] in a sequence.
+/// The rows of inputs[0] in a sequence, for an op that runs on a tile.
 class Neighbours {
  public:
   Neighbours(const TileRun& run, const fb::Op& op)
@@ -59,7 +59,8 @@ class Neighbours {
 
   uint32_t columns() const { return columns_; }
 
-  /// The row at `at`, counted as the run's rows are; null: the sequence has none. Those in front of the run are what its context has kept.
+  /// Returns the row at `at`, counted like the run's rows; null: the sequence has no such row. Its context has kept the
+  /// rows in front of the run.
   const float* at(uint32_t sequence, int64_t at) const {
     const int64_t begin = run_.offsets[sequence], end = run_.offsets[sequence + 1];
     if (at >= begin && at < end) return x_.from(static_cast<uint32_t>(at)).f32();
@@ -72,14 +73,15 @@ class Neighbours {
     return nullptr;
   }
 
-  /// Of `most` rows from `at` on, how many surely lie one behind the other; at least 1.
+  /// Returns how many of the `most` rows from `at` on surely lie one behind the other; at least 1.
   uint32_t together(uint32_t sequence, int64_t at, uint32_t most) const {
     const int64_t begin = run_.offsets[sequence], end = run_.offsets[sequence + 1];
     if (at < begin || at >= end) return 1;
     return end - at < int64_t{most} ? static_cast<uint32_t>(end - at) : most;
   }
 
-  /// Puts what the run has of the sequence of row `row` in its context. Who computes the last row does it: the step may run on that one alone.
+  /// Copies the run's rows of the sequence into its context if `row` is its last row; else does nothing. The caller
+  /// that computes the last row does it for all rows, because the step may run on that one alone.
   void keep(uint32_t sequence, uint32_t row) const {
     if constexpr (linked::kContexts) {
       const bool last = row + 1 == run_.offsets[sequence + 1];

@@ -36,8 +36,8 @@ Span span_of(const Places& places, uint32_t query, uint32_t queries, uint32_t fi
   return {begin, end <= begin ? begin + 1 : end - begin > most ? begin + most : end};
 }
 
-/// What queries or keys are multiplied with: rows [heads * P] of `head_width` (of one head where all share their places), laid out
-/// as weights of linear layers.
+/// The matrix that queries or keys are multiplied with: rows [heads * P] of `head_width` (rows of one head where all
+/// heads share their places), in the layout of linear layers' weights.
 struct PlaceMatrix {
   const uint8_t* tiles;  // null: absent
   const float* scales;   // of int8 rows; null: floats
@@ -45,7 +45,7 @@ struct PlaceMatrix {
   kernels::Element type;
   bool k16;
 
-  /// Of so many inputs.
+  /// Returns the bytes of an integer row of k inputs.
   size_t integer_row(uint32_t k) const { return k16 ? kernels::pad16(k) : kernels::pad4(k); }
   float dequantized(size_t row, uint32_t i, uint32_t k) const {
     const size_t tile = row / 16 * 16 * kernels::pad4(k);
@@ -205,8 +205,8 @@ struct Block {
     }
   }
 
-  /// What the products of a page's keys and the block's queries have of places: element place - span.begin / 16 * 16 of row
-  /// `query * query_step + key * key_step`.
+  /// Takes the score of each of a page's keys and the block's queries from their products with places: element
+  /// place - span.begin / 16 * 16 of row `query * query_step + key * key_step`.
   void take(uint32_t page, const Span& span, const float* products, size_t query_step, size_t key_step,
             bool add) const {
     uint32_t at[15 + kBlockRows];

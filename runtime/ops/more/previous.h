@@ -1,4 +1,5 @@
-// What sessions know of ops that read the token before: which steps go token after token, and what contexts keep for them.
+// Ops that read the token before, as sessions see them: which steps go token after token, and which rows contexts keep
+// for them.
 #ifndef BANTAM_OPS_MORE_PREVIOUS_H_
 #define BANTAM_OPS_MORE_PREVIOUS_H_
 
@@ -10,7 +11,7 @@ inline bool is_previous(const fb::Op& op) {
   return linked::op(linked::kOpPrevious) && executed_kind(op) == fb::OpAttributes::Previous;
 }
 
-/// Each sequence goes through the step one token after the other.
+/// Returns true if each sequence goes through the step one token after the other.
 inline bool goes_by_tokens(const fb::Model& model, const fb::Step& step) {
   if constexpr (!linked::op(linked::kOpPrevious)) return false;
   for (uint32_t i = 0; i < step.op_count(); ++i) {
@@ -22,7 +23,7 @@ inline bool goes_by_tokens(const fb::Model& model, const fb::Step& step) {
 /// Bytes that contexts keep of each token for the op: the f32 row that it reads.
 uint64_t kept_row_bytes(const fb::Model& model, const fb::Op& op);
 
-/// Puts the tile's rows of what the op reads, which the step has written, in their contexts.
+/// Copies the tile's rows that the op reads, which the step has written, into their contexts.
 void keep_rows(const TileRun& run, const fb::Op& op);
 
 }  // namespace bantam::ops

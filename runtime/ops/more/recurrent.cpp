@@ -16,7 +16,7 @@ constexpr uint32_t kWeights = 1, kBias = 2, kProjection = 3, kOfReverse = 3, kFi
 // In Op.outputs.
 constexpr uint32_t kStates = 0, kStatesCopy = 1, kLastState = 2, kLastCells = 3;
 
-/// What the op's matrices say, or where it has none, the rows that it leaves.
+/// The sizes of a recurrent layer, from its matrices, or from the rows that it writes where it has no matrices.
 struct Sizes {
   uint32_t directions, gates, cells, state;
   Sizes(const fb::Model& model, const fb::Op& op) {
@@ -249,7 +249,7 @@ class Layer {
     if (to != nullptr) memcpy(to, lane, count * sizeof(float));
   }
 
-  /// What the layer leaves in a row, where somebody reads it.
+  /// Returns the state that the layer writes to a row; null where no op reads it.
   float* states(uint32_t row) const {
     return y_.data == nullptr ? nullptr : y_.from(row).f32() + direction_ * sizes_.state;
   }
@@ -276,7 +276,8 @@ class Layer {
     pass_over(lane);
   }
 
-  /// What the sequence's context keeps of row `row` of the run, or of the token in front of its first row there (one less).
+  /// Returns the state that the sequence's context keeps for row `row` of the run. One less than the sequence's first
+  /// row means the token in front of the run.
   float* kept(uint32_t sequence, uint32_t row) const {
     const uint32_t place = place_of(run_, run_.row_begin + sequence, row + 1) - 1;
     const uint32_t at = page_list(run_, run_.row_begin + sequence)[place / 16] * 16 + place % 16;

@@ -1,4 +1,4 @@
-// What sessions know of recurrent layers: whether contexts can keep them, and what.
+// Recurrent layers, as sessions see them: whether contexts can keep their state, and how many bytes it takes.
 #ifndef BANTAM_OPS_MORE_RECURRENT_H_
 #define BANTAM_OPS_MORE_RECURRENT_H_
 
@@ -6,8 +6,8 @@
 
 namespace bantam::ops {
 
-/// Bytes that contexts keep of each token that has gone through the layer `op`: its state behind that token, f32, and its cells. A context
-/// that is cut goes on from the row of its last token.
+/// Returns the bytes that contexts keep for each token which has gone through the layer `op`: the f32 state behind that
+/// token, and its cells. A context that was cut continues from the row of its last token.
 uint64_t kept_state_bytes(const fb::Model& model, const fb::Op& op);
 
 /// The layer `op` goes from a sequence's first token to its last one, and leaves none out.

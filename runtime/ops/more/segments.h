@@ -1,4 +1,5 @@
-// Runs of tokens of one segment: keys of masks by segments, and what is retrieved for a chunk, text after text.
+// Runs of tokens of one segment: the keys of masks by segments, and the texts retrieved for a chunk, one after the
+// other.
 #ifndef BANTAM_OPS_MORE_SEGMENTS_H_
 #define BANTAM_OPS_MORE_SEGMENTS_H_
 
@@ -11,7 +12,8 @@ struct RowSpan {
   uint32_t begin, end;
 };
 
-/// Those of [first, behind) that are of the segment of row `row`, with none of another between. O(rows).
+/// Returns the rows of [first, behind) around row `row` that are of its segment, without a row of another between.
+/// O(rows).
 inline RowSpan run_of_segment(const int32_t* segments, uint32_t row, uint32_t first, uint32_t behind) {
   RowSpan run = {row, row + 1};
   while (run.begin > first && segments[run.begin - 1] == segments[row]) --run.begin;
@@ -19,23 +21,23 @@ inline RowSpan run_of_segment(const int32_t* segments, uint32_t row, uint32_t fi
   return run;
 }
 
-/// Those of the run that row `row` of `sequence` is in.
+/// Returns the rows of `sequence` around row `row` that are of its segment.
 inline RowSpan own_segment(const TileRun& run, uint32_t sequence, uint32_t row) {
   return run_of_segment(run.segments, row, run.offsets[sequence], run.offsets[sequence + 1]);
 }
 
-/// Behind the rows of segment 0 that [begin, end) begins with.
+/// Returns the first row behind the rows of segment 0 that [begin, end) begins with.
 inline uint32_t behind_front(const int32_t* segments, uint32_t begin, uint32_t end) {
   while (begin < end && segments[begin] == 0) ++begin;
   return begin;
 }
 
-/// Attention of tokens to what has been retrieved for a chunk.
+/// Returns true if tokens attend to the texts that were retrieved for a chunk.
 inline bool sees_retrieved(const fb::Model& model, const fb::Attention& a) {
   return linked::kChunks && a.cross() && chunk_tokens(model) != 0;
 }
 
-/// Rows of states that are of the texts retrieved for the chunk that `sequence` goes with; none where it goes with none.
+/// Returns the rows of states that hold the texts retrieved for the chunk of `sequence`; no rows where it has no chunk.
 inline RowSpan retrieved_rows(const TileRun& run, uint32_t sequence) {
   if constexpr (linked::kChunks) {
     const uint32_t source = run.sources->numbers[sequence];
@@ -46,7 +48,8 @@ inline RowSpan retrieved_rows(const TileRun& run, uint32_t sequence) {
   return {0, 0};
 }
 
-/// The place of row `row` of the run among the tokens that go with a chunk's source, counted from where the chunk begins.
+/// Returns the place of row `row` of the run among the tokens that go with a chunk's source, counted from the chunk's
+/// beginning.
 inline uint32_t place_beside_chunk(const TileRun& run, uint32_t sequence, uint32_t row) {
   const uint32_t chunk = chunk_tokens(run.model);
   return (place_of(run, sequence, row) + 1) % chunk + chunk - 1;

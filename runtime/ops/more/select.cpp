@@ -40,7 +40,7 @@ uint64_t select_scratch(const fb::Model& model, const fb::Op& op, const ScratchN
   return sink_scratch(op, columns, need.block_rows) + uint64_t{sizeof(float)} * kernels::pad16(columns);
 }
 
-/// What is added to the rows of a sequence.
+/// The row that is added to the rows of a sequence.
 class Selected {
  public:
   Selected(const TileRun& run, const fb::Op& op)
@@ -51,7 +51,7 @@ class Selected {
         columns_(selected_width(run.model, op)),
         mean_(reinterpret_cast<float*>(run.scratch + sink_scratch(op, columns_, run.block_rows))) {}
 
-  /// `sequence` has a row at least.
+  /// Returns the row for `sequence`, which has at least one row.
   const float* of(uint32_t sequence) {
     const uint32_t begin = run_.offsets[sequence], end = run_.offsets[sequence + 1];
     if (!select_.mean()) return y_.from(row_of_rank(begin, end)).f32();

@@ -1,4 +1,4 @@
-// What Select is limited to.
+// Limits of the operator Select.
 #ifndef BANTAM_OPS_MORE_SELECT_H_
 #define BANTAM_OPS_MORE_SELECT_H_
 

@@ -10,10 +10,11 @@ namespace bantam::ops {
 
 inline bool makes_terms(const fb::Linear& layer) { return linked::kTerms && layer.saturations() != 0; }
 
-/// What Linear's rule asks of such a layer beyond its weights and bias: `inputs` columns of tokens, i8 or not; no epilogue.
+/// Checks the rest of Linear's rule for such a layer, beside its weights and bias: `inputs` columns of tokens, i8 where
+/// `q8` is true; no epilogue.
 Verdict check_terms(const Site& site, uint32_t inputs, bool q8);
 
-/// Bytes of scratch of one thread: scores of a block, and what the kernel wants for these weights.
+/// Bytes of scratch of one thread: the scores of a block, and the kernel's scratch for these weights.
 uint64_t terms_scratch(const fb::Tensor& weights, uint32_t rows);
 
 Status run_terms(const TileRun& run, const fb::Op& op);

@@ -10,7 +10,7 @@ namespace bantam::ops {
 /// Most rounds, most counts of buckets, and most buckets of a round.
 constexpr uint32_t kMaxRounds = 64, kMaxBucketCounts = 8, kMaxBuckets = 1u << 16;
 
-/// What ChunkAttention says of its hashes.
+/// The hashes of a ChunkAttention.
 struct HashShape {
   uint32_t heads, head_width, rounds;
   const flatbuffers::Vector<uint32_t>* counts;
@@ -34,13 +34,14 @@ Verdict check_hashes(const Site& site, const HashShape& shape, int32_t rotations
 /// The orders of one head of one sequence at a time.
 class TokenOrders {
  public:
-  /// Of sequences of up to `tokens` tokens, whose queries are multiplied block_rows at a time.
+  /// Bytes of scratch for sequences of up to `tokens` tokens, whose queries are multiplied block_rows at a time.
   static uint64_t scratch(const HashShape& shape, uint64_t tokens, uint32_t block_rows);
 
-  /// `scratch`: of so many tokens. `rotations`: the constant's floats.
+  /// `scratch`: for so many tokens. `rotations`: the constant's floats.
   TokenOrders(const TileRun& run, const HashShape& shape, const float* rotations, uint8_t* scratch, uint64_t tokens);
 
-  /// Sorts the tokens of a head in every round. `queries`: of the sequence's first token. O(tokens + buckets) beside the products.
+  /// Sorts the tokens of a head in every round. `queries`: the rows from the sequence's first token on. O(tokens +
+  /// buckets) beside the products.
   bool sort(const Rows& queries, uint32_t head, uint32_t tokens);
 
   /// The token at `place` of a round's order.

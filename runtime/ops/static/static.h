@@ -1,5 +1,5 @@
-// What the operators of static quantization share: their operands, and the norm that may end them. The numbers are those
-// of `Integer` in the schema.
+// Code that the operators of static quantization share: their operands, and the norm that may end them. The numbers are
+// those of `Integer` in the schema.
 #ifndef BANTAM_OPS_STATIC_STATIC_H_
 #define BANTAM_OPS_STATIC_STATIC_H_
 
@@ -20,20 +20,21 @@ inline FixedRows fixed_rows(const TileRun& run, int32_t index) {
   const fb::Tensor& t = tensor(run.model, index);
   return {reinterpret_cast<int8_t*>(base(run, t)), kernels::pad16(width(t))};
 }
-/// Those of this tile, as tile_rows of operands.h.
+/// Returns the rows of this tile, like tile_rows of operands.h.
 inline FixedRows fixed_tile_rows(const TileRun& run, int32_t index) {
   const FixedRows all = fixed_rows(run, index);
   return tensor(run.model, index).region() == fb::Region::tile ? all : all.from(run.row_begin);
 }
 
-/// `index` is an arena tensor of the step's rows: fixed i8 rows of `columns`; 0: any.
+/// Checks that `index` is an arena tensor of the step's rows: fixed i8 rows of `columns`; 0: any.
 Verdict check_fixed_rows(const Site& site, int32_t index, uint32_t columns);
 
-/// The op has its `Integer` constants, and its epilogue, if any, holds nothing but what `norm` allows: a residual and a layer
-/// norm of `columns`.
+/// Checks that the op has its `Integer` constants, and that its epilogue, if any, holds only what `norm` allows: a
+/// residual and a layer norm of `columns`.
 Verdict check_integer(const Site& site, uint32_t columns, bool norm);
 
-/// outputs[0] is fixed i8 rows of `columns`, or, if `may_be_f32`, f32 rows. No other output.
+/// Checks that outputs[0] is fixed i8 rows of `columns`, or, if `may_be_f32`, f32 rows, and that there is no other
+/// output.
 Verdict check_static_output(const Site& site, uint32_t columns, bool may_be_f32);
 
 inline bool has_norm(const fb::Op& op) {

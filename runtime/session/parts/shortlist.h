@@ -13,10 +13,10 @@ inline uint32_t listed_units(const fb::Model& model) {
   return lists == nullptr ? 0 : word_set_units(lists->words());
 }
 
-/// Of scores that are left out; far below what any layer computes, and still finite.
+/// The score of words that are left out: far below all scores that a layer computes, and still finite.
 constexpr float kUnlisted = -3.0e38f;
 
-/// Leaves out the scores of all but some words, whose bits are not null.
+/// Leaves out the scores of all words but `words`, whose bits are not null.
 inline void keep_words(const WordSet& words, float* scores, uint32_t vocabulary) {
   for (uint32_t first = 0; first < vocabulary; first += 32) {
     const uint32_t bits = first < words.words ? words.bits[first / 32] : 0;

@@ -17,13 +17,13 @@ constexpr uint32_t kOneLabel = tasks_with(kLabelsPart) & tasks_scored(kSoftmax);
 constexpr uint32_t kSeveralLabels = tasks_with(kLabelsPart) & ~kOneLabel;
 constexpr uint32_t kMostLabels = linked::kParents || (kSeveralLabels & linked::kTasks) != 0 ? kMaxLabels : 1;
 
-/// What decode_utf8 made of bytes that begin with `first` is what they say: U+FFFD, which ill-formed bytes give, is three bytes
-/// that begin with 0xEF.
+/// Returns true if bytes that begin with `first`, and that decode_utf8 turned into `point`, are well-formed. Ill-formed
+/// bytes give U+FFFD, which itself is three bytes that begin with 0xEF.
 bool is_utf8(text::CodePoint point, uint8_t first) {
   return point.code != 0xFFFD || (first == 0xEF && point.size == 3);
 }
 
-/// Writes fields: numbers without printf, text without what would move a terminal's cursor.
+/// Writes fields: numbers without printf, text without the characters that would move a terminal's cursor.
 class Writer {
  public:
   explicit Writer(Sink sink) : sink_(sink) {}
@@ -597,7 +597,7 @@ void Terminal::put_sample_digit(uint32_t digit) {
   sound_.add(&one, 1);
 }
 
-/// What is wrong with a line of digits, or null.
+/// Returns what is wrong with a line of digits, or null.
 const char* Terminal::wrong() const {
   if (bad_digit_) return "not hexadecimal digits";
   if (size_ == 0) return "empty line";

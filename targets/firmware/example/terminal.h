@@ -35,7 +35,8 @@ constexpr bool kTakesIds = !linked::kTokenizer && !linked::kFeatures;
 constexpr bool kTakesIds = true;
 #endif
 
-/// A decoder goes on with lines: in an image whose model does, on a host where the session has contexts. Most tokens of a line.
+/// True if a decoder continues lines: in an image if its model does, on a host where the session has contexts.
+/// kLineTokens: the most tokens of a line.
 constexpr bool kGoesOn = linked::kContexts && linked::kDecode && linked::kTokenizer;
 constexpr uint32_t kLineTokens = kLineBytes + 8;
 
@@ -88,11 +89,11 @@ class Terminal {
   uint32_t prompt_ = 0;  // bytes at the beginning of line_ that stay
   uint32_t size_ = 0;    // bytes of the line so far; more than kLineBytes: overlong
   bool after_return_ = false;
-  // Of a model of images: digits that one has, 0 where it takes texts; those so far are size_.
+  // For a model of images: the digits of an image, 0 where the model takes texts; size_ counts those so far.
   uint32_t digits_ = 0;
   bool bad_digit_ = false;
   Frame frame_;
-  // Of a model of sounds, whose digits_ are those of the longest sound.
+  // For a model of sounds: digits_ is then the number of digits of the longest sound.
   bool samples_ = false;
   uint16_t sample_ = 0;
   Choose<kTakesSamples, SoundRows, NoSound> sound_;

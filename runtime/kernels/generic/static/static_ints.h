@@ -62,7 +62,7 @@ using IntTotal = int32_t;
 BANTAM_TINY IntTotal no_ints() { return 0; }
 BANTAM_TINY IntTotal add_lanes(IntTotal total, Ints v) { return total + v; }
 BANTAM_TINY int32_t total_of(IntTotal total) { return total; }
-/// The same of their squares; lanes are differences of two int16.
+/// A sum of the squares of lanes while it grows; lanes are differences of two int16.
 using SquareTotal = uint64_t;
 BANTAM_TINY SquareTotal no_squares() { return 0; }
 BANTAM_TINY uint64_t total_of(SquareTotal total) { return total; }
@@ -80,7 +80,7 @@ struct RoundShift {
   uint32_t shift;
   BANTAM_TINY explicit RoundShift(uint32_t by) : half(static_cast<int32_t>((uint32_t{1} << by) >> 1)), shift(by) {}
   BANTAM_TINY Ints operator()(Ints v) const { return down(wrapping_add(v, half)); }
-  /// Of what `half` was added to.
+  /// Shifts numbers to which `half` was already added.
   BANTAM_TINY Ints down(Ints v) const { return v >> shift; }
 };
 #endif

@@ -18,10 +18,11 @@ struct RepeatedRows {
 };
 #endif
 
-/// What a block of rows keeps from one call of `dot` to the next: nothing.
+/// The state of a block of rows that keeps nothing from one call of `dot` to the next.
 struct NothingOfRows {};
 
-/// A few rows and panels at a time, whose sums the stack holds: dot(row, rows, panel, panels, sums, stride, kept) writes them.
+/// Computes a few rows and panels at a time, whose sums lie on the stack: dot(row, rows, panel, panels, sums, stride,
+/// kept) writes them.
 template <uint32_t kRows, class Kept, class Dot>
 BANTAM_INLINE void static_linear_sums(const StaticLinear& a, const Dot& dot) {
   constexpr uint32_t kPanels = kSparseSpan / 16;

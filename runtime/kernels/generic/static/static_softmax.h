@@ -18,7 +18,7 @@ BANTAM_INLINE int32_t static_exp2(uint32_t u) {
   return p >> (u >> 26);
 }
 
-/// What turns sums of weighted values into their mean.
+/// The factor and the shift that turn sums of weighted values into their mean.
 struct StaticMean {
   int32_t factor;
   uint32_t total_bits;

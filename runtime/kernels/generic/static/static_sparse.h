@@ -31,7 +31,7 @@ BANTAM_NOINLINE bool static_sparse_span(const StaticLinear& a, uint32_t first, u
 /// Bytes of up to 64 rows, of which those that are not there repeat others.
 using FoundBytes = int8_t[kSparseSpan][64];
 
-/// What sums of y8 become beside the dot products: bytes that no table has been asked for.
+/// Stores the sums of y8 as bytes that have not been looked up in a table yet.
 template <uint32_t kVectors>
 class BecomeBytes {
  public:
@@ -100,7 +100,7 @@ BANTAM_INLINE void store_found(const FoundBytes& found, int8_t* y, size_t y_stri
   }
 }
 
-/// The same as static_sparse_span, of y8.
+/// Does as static_sparse_span for y8.
 template <uint32_t kVectors>
 BANTAM_NOINLINE bool static_byte_span(const StaticLinear& a, uint32_t first, uint32_t outputs) {
   alignas(64) FoundBytes found;

@@ -1,4 +1,4 @@
-// What a static layer's sums become: numbers of fewer bits, or floats.
+// Turns a static layer's sums into numbers of fewer bits, or into floats.
 #ifndef BANTAM_KERNELS_GENERIC_STATIC_STATIC_STORE_H_
 #define BANTAM_KERNELS_GENERIC_STATIC_STATIC_STORE_H_
 
@@ -62,8 +62,8 @@ BANTAM_NOINLINE inline void static_store(const StaticLinear& a, const Sum* sums,
 
 #if !defined(BANTAM_KERNEL_ONE_LANE)
 
-/// What sums of 16 outputs lack that started with nothing: the offset of the rows where dot products have one, the bias, and for
-/// numbers of fewer bits the rounding of the first shift.
+/// Returns the terms to add to sums of 16 outputs that started with 0: the offset of the rows where dot products have
+/// one, the bias, and for numbers of fewer bits the rounding of the first shift.
 BANTAM_INLINE I32 static_start(const StaticLinear& a, uint32_t column) {
   I32 start = splat(a.y_f32 != nullptr ? 0 : RoundShift(a.requantise.pre_shift).half);
   if (a.requantise.bias != nullptr) start = start + load(a.requantise.bias + column);
@@ -71,7 +71,7 @@ BANTAM_INLINE I32 static_start(const StaticLinear& a, uint32_t column) {
   return start;
 }
 
-/// From a sum that bias and rounding are in.
+/// Returns the number of a sum that includes the bias and the rounding.
 BANTAM_INLINE I32 static_value(I32 sum, Factors by, const RoundShift& before, const RoundShift& after) {
   return after.down(multiply_add(sat16(before.down(sum)), by, after.half));
 }

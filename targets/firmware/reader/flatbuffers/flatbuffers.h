@@ -1,7 +1,7 @@
-// What bantam_generated.h needs to read a file, in place of FlatBuffers' own headers, which want the C++ library: tables, vectors,
-// strings and structs of a buffer that the runtime has verified (runtime/model/structure.h). The names are those that flatc's output
-// calls; what builds or verifies buffers is taken out of it (converter/firmware/reader.cpp). The layout:
-// https://flatbuffers.dev/internals
+// The code that bantam_generated.h needs to read a file, in place of FlatBuffers' own headers, which need the C++
+// library: tables, vectors, strings and structs of a buffer that the runtime has verified (runtime/model/structure.h).
+// The names are those that flatc's output calls; converter/firmware/reader.cpp removes the code that builds or verifies
+// buffers from that output. The layout: https://flatbuffers.dev/internals
 #ifndef BANTAM_FIRMWARE_FLATBUFFERS_H_
 #define BANTAM_FIRMWARE_FLATBUFFERS_H_
 

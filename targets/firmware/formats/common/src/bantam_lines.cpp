@@ -16,7 +16,7 @@ bantam::firmware::Terminal terminal;
 bantam::firmware::Sink sink;
 bantam::Session* session;
 
-/// Of which the compiler knows nothing.
+/// The compiler cannot know their values.
 volatile float factors[] = {1.0f + 0x1p-13f, 1.0f - 0x1p-13f};
 
 bantam::Status open(bantam::Fault* fault, const char** where) {
