@@ -16,11 +16,11 @@ using convert::raw_outputs;
 using convert::require_answer;
 using convert::slice;
 
-/// What put_answer says, for a person. `heading`: print the text above its answer.
+/// Prints the content of put_answer for a person. `heading`: print the text above its answer.
 void print_answer(const Predictor& predictor, const Input& input, const Prediction& prediction, PositionUnit unit,
                   bool heading);
 
-/// The same of multiple choice.
+/// Prints the answer of multiple choice for a person.
 void print_choices(const std::string& prompt, const std::vector<std::string>& choices, const Prediction& prediction,
                    bool heading);
 

@@ -14,7 +14,7 @@
 namespace bantam::cli {
 namespace {
 
-/// What tells `bantam bundle` that this program looks for a model behind itself.
+/// The note that tells `bantam bundle` that this program looks for a model behind itself.
 struct RunnerNote {
   Elf32_Nhdr header;
   char owner[(sizeof convert::kRunnerOwner + 3) / 4 * 4];

@@ -29,7 +29,7 @@ struct AskArguments {
   uint32_t passages = 5;
 };
 
-/// What the reader says about one passage.
+/// The reader's result for one passage.
 struct Finding {
   convert::Found passage;
   std::string text;

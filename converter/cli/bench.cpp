@@ -92,10 +92,11 @@ struct RandomBatch {
     }
   }
 
-  /// Of a token; of chunks nothing is retrieved.
+  /// The number of features of a token; 0 for models with chunks, for which nothing is retrieved.
   static uint32_t features_of(const Model& model) { return model.chunk_tokens() != 0 ? 0 : model.feature_width(); }
 
-  /// Of the token number i: labels in front and words behind them, of three tokens in four; else something every eighth.
+  /// The mark of token i: labels in front, and behind them marks of words at three tokens in four; else a mark at every
+  /// eighth token.
   static int32_t mark(const Model& model, uint32_t i, uint32_t length) {
     if (has_part(model.task(), kFoundPart)) return i < length / 4 ? static_cast<int32_t>(i % 2) : i % 4 == 0 ? 0 : 2;
     return i % 8 == 0 ? static_cast<int32_t>(1 + i % (model.mark_types() - 1)) : 0;

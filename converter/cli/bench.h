@@ -1,4 +1,4 @@
-// What the parts of `bench` share: options, and what is measured.
+// Options and measurements that the parts of `bench` share.
 #ifndef BANTAM_CONVERTER_CLI_BENCH_H_
 #define BANTAM_CONVERTER_CLI_BENCH_H_
 
@@ -45,17 +45,17 @@ std::vector<int32_t> random_ids(uint32_t vocabulary, uint32_t count);
 /// Enough runs of `milliseconds` each for a steady median: about a second of them, at least 20.
 uint32_t choose_repetitions(double milliseconds);
 
-/// What starting costs, and memory: of the whole process, in milliseconds and bytes.
+/// Start times in milliseconds, and memory in bytes, of the whole process.
 struct StartTimes {
   double open = 0;                 // map the file, Model::open
   double create = 0;               // threads, arena, Session::create
   std::optional<uint64_t> memory;  // more resident than before the file was opened, after the runs; unknown: none
 };
 
-/// Bytes of this process that lie in memory; none where the system does not tell.
+/// The resident bytes of this process; none where the system does not report them.
 std::optional<uint64_t> resident_bytes();
 
-/// Forward passes over random ids: one batch.
+/// The timing of forward passes over random ids: one batch.
 struct BatchTiming {
   std::vector<uint32_t> lengths;  // tokens of each sequence
   uint32_t tokens = 0;            // of all

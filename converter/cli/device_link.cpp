@@ -28,7 +28,7 @@ constexpr std::pair<uint32_t, speed_t> kSpeeds[] = {{9600, B9600},     {19200, B
                                                     {57600, B57600},   {115200, B115200}, {230400, B230400},
                                                     {460800, B460800}, {921600, B921600}, {1000000, B1000000}};
 
-/// Of a terminal line: bytes as they are.
+/// Sets a terminal line to pass bytes unchanged.
 void set_raw(const std::string& path, int file, uint32_t baud) {
   const auto* speed = std::find_if(std::begin(kSpeeds), std::end(kSpeeds),
                                    [&](const std::pair<uint32_t, speed_t>& known) { return known.first == baud; });

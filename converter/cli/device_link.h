@@ -28,7 +28,7 @@ class DeviceLink {
   /// gone, or a line is longer than any answer.
   bool read_line(std::string* line, std::chrono::milliseconds timeout);
 
-  /// What the user knows the device as.
+  /// The name by which the user knows the device.
   const std::string& name() const { return name_; }
 
  private:

@@ -25,7 +25,7 @@ using convert::set_tokens;
 
 namespace {
 
-// What --augment-rate is where nobody says.
+// The defaults of --augment-rate.
 constexpr double kSlotRate = 0.6, kWordRate = 0.15;
 
 Text as_text(const std::string& text) { return {text.data(), text.size()}; }
@@ -41,7 +41,7 @@ std::vector<Offset> words_of(const std::string& text, bool blank_words) {
   return words;
 }
 
-/// Those bytes of a text, each a string.
+/// The bytes of a text at `offsets`, each as a string.
 train::Words pieces(const std::string& text, const std::vector<Offset>& offsets) {
   train::Words words;
   for (const Offset& offset : offsets) words.push_back(text.substr(offset.begin, offset.end - offset.begin));
@@ -59,7 +59,7 @@ uint32_t best(const float* logits, uint32_t width) {
   return static_cast<uint32_t>(std::max_element(logits, logits + width) - logits);
 }
 
-/// What data a student learns from: where texts have both labels, both of each.
+/// Returns true if a student can learn from data of this layout: where texts have both labels, the data must have both.
 bool teaches(const TaskTraits& task, Layout layout) {
   const bool both = (task.parts & kLabelsPart) != 0 && (task.parts & kWordsPart) != 0;
   return convert::fits(task, layout) && (!both || layout == Layout::kJoint);
@@ -298,7 +298,7 @@ train::Scores DistillData::score(const std::vector<train::Logits>& logits) const
     }
     outcome.tags.push_back(std::move(tags));
   }
-  // What counts as better: the mean of the figures that people name.
+  // The figure that decides which model is better: the mean of these scores, which people report.
   static const std::set<std::string> kCounted = {"accuracy",         "intent_accuracy",   "slot_f1_strict",
                                                  "entity_f1_strict", "sentence_accuracy", "pearson",
                                                  "spearman",         "micro_f1"};

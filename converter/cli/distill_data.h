@@ -43,7 +43,7 @@ class DistillData {
   std::vector<train::Example> training() const;
   std::vector<train::Example> validation() const;
 
-  /// Of the validation examples, by the names of `bantam eval`.
+  /// Scores of the validation examples, by the names of `bantam eval`.
   train::Scores score(const std::vector<train::Logits>& logits) const;
 
  private:

@@ -149,7 +149,7 @@ class WordsReader {
     return theirs.side.ids != mine.side.ids || theirs.side.source != mine.side.source || theirs.next != mine.next;
   }
 
-  /// What `read` gives; its problems with what lines have to hold.
+  /// Returns the result of `read`; adds to its problems the fields that lines must have.
   template <typename Read>
   Dataset with_fields(const Read& read) const {
     try {

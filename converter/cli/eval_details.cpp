@@ -71,7 +71,7 @@ void print_mistakes(const EvalDetails& details) {
   if (mistakes.size() > kMost) out().print("({} more: --json has all)\n", mistakes.size() - kMost);
 }
 
-/// What the data say in `gold`, what the file says in `said`.
+/// Puts the data's answers into `gold` and the file's answers into `said`.
 void put_answers(const Dataset& data, const convert::Outcome& outcome, size_t i, Json* gold, Json* said) {
   const Example& example = data.examples[i];
   if (!outcome.labels.empty()) {

@@ -1,4 +1,4 @@
-// What eval says beside its totals: scores of each label, and of each example.
+// The details that eval reports beside its totals: scores of each label, and of each example.
 #ifndef BANTAM_CONVERTER_CLI_EVAL_DETAILS_H_
 #define BANTAM_CONVERTER_CLI_EVAL_DETAILS_H_
 
@@ -13,7 +13,7 @@ namespace bantam::cli {
 void put_details(const convert::EvalDetails& details, Json* object);
 void print_details(const convert::EvalDetails& details);
 
-/// An object a line for each example: what the data say and what the file says.
+/// Returns one object per line for each example: the answers of the data and of the file.
 std::string prediction_lines(const convert::Dataset& data, const convert::Outcome& outcome);
 
 }  // namespace bantam::cli

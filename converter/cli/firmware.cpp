@@ -114,7 +114,8 @@ firmware::Target find_target(const FirmwareArguments& arguments) {
   if (arguments.format == "project" && (arguments.flash.empty() || arguments.ram.empty())) {
     fail(ExitCode::kUsage, "--core {}: --flash and --ram are wanted, too", arguments.core);
   }
-  // Of what is no project others know the memories: large ones, where no device has its own.
+  // Only the user's build knows the memories of an output that is not a project: large ranges stand in for them, where
+  // no device has its own memory.
   memories.emplace("flash", firmware::Range{"0x80000000", "256M"});
   memories.emplace("ram", firmware::Range{"0xA0000000", "256M"});
   firmware::Target target =
@@ -225,7 +226,7 @@ void write_outputs(const FirmwareArguments& arguments, Image* image) {
     image->outputs = {arguments.output};
     return;
   }
-  // What a build of one's own needs to know, beside the model.
+  // The settings that a user's own build needs beside the model.
   fs::path stem = arguments.output;
   for (const char* known : {".c", ".h", ".bin", ".bantam"}) {
     if (fs::path(arguments.output).extension() == known) stem.replace_extension();
@@ -246,7 +247,7 @@ void write_outputs(const FirmwareArguments& arguments, Image* image) {
     const std::string symbol = symbol_of(stem);
     const std::string declared = firmware::array_header(symbol, image->file.size());
     const std::string defined = firmware::array_source(header.filename().string(), symbol, image->file);
-    // What is large comes first: without room for it nothing is left.
+    // Writes the large file first: without room for it, no file is left behind.
     make_folder_of(header);
     convert::OutputFile header_file(header);
     convert::OutputFile(source).commit(defined.data(), defined.size());
@@ -309,7 +310,8 @@ void print_parts(const char* title, const firmware::Parts& parts) {
   }
 }
 
-/// What became of layers whose zeros are not stored, where that can be slower than to store them.
+/// Prints how layers were stored whose zeros need not be stored, where leaving them out can be slower than storing
+/// them.
 void print_sparse(const FirmwareArguments& arguments, const Image& image) {
   const convert::HeliumFile& layout = image.layout;
   if (layout.expanded != 0) {

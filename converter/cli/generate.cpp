@@ -1,5 +1,5 @@
-// bantam generate: text that goes on with prompts, or that an encoder-decoder makes of others. translate, summarize, complete: the
-// same as filters, a line out for each line in.
+// bantam generate: continues prompts, or generates texts from others with an encoder-decoder. translate, summarize and
+// complete do the same as filters, with one output line for each input line.
 #include "run/generate.h"
 
 #include <algorithm>
@@ -30,7 +30,7 @@ namespace {
 const Words kUsualOptions = {"--file",  "--chat",  "--system",      "--from",  "--to",     "--max-new", "--stop",
                              "--beams", "--temperature", "--top-p", "--seed", "--format", "--json",    "--threads"};
 
-/// What a command makes of texts.
+/// The purpose of a command that generates text.
 enum class Purpose { kGenerate, kTranslate, kSummarize, kComplete };
 
 struct GenerateArguments {
@@ -53,7 +53,7 @@ void require_source(const ModelFile& file, const char* command) {
        file.path(), command);
 }
 
-/// What the model goes on with: the prompt, or the conversation that it is or begins.
+/// The text that the model continues: the prompt, or the conversation that the prompt is or begins.
 std::string text_of(const GenerateArguments& arguments, const Model& model, const std::string& prompt) {
   if (!arguments.chat) return prompt;
   std::vector<convert::Turn> turns;

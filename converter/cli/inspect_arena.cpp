@@ -32,12 +32,12 @@ std::vector<std::string> shared_tensors(const fb::Model& model, const uint32_t (
   return lines;
 }
 
-/// At the most tokens of a pass.
+/// Evaluates the symbols for the most tokens of a pass.
 void symbols_of(const fb::Model& model, const Limits& limits, fb::Phase phase, uint32_t (*values)[kSymbols]) {
   round_symbols(model, limits, most_tokens(limits, phase), most_sequences(limits, phase), limits.tile_rows, *values);
 }
 
-/// What each step's tile tensors and scratch take of a worker's memory, by the name of the step's first op.
+/// The bytes of a worker's memory that each step's tile tensors and scratch take, by the name of the step's first op.
 std::string steps(const fb::Model& model, const Limits& limits) {
   std::string text;
   for (const fb::Step* step : *graph(model).steps()) {

@@ -1,4 +1,4 @@
-// What an arena is made of.
+// Lists the parts of an arena.
 #ifndef BANTAM_CONVERTER_CLI_INSPECT_ARENA_H_
 #define BANTAM_CONVERTER_CLI_INSPECT_ARENA_H_
 
@@ -10,7 +10,7 @@ namespace bantam::cli {
 /// The arena of a session with these options, by part. Throws Error (usage) when they cannot be served.
 Json arena_json(const Model& model, const SessionOptions& options);
 
-/// The same as a table.
+/// The arena as a table.
 Table arena_table(const Json& arena);
 
 }  // namespace bantam::cli

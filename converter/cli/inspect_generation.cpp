@@ -53,7 +53,7 @@ Json way_json(const Generation& way) {
   return object;
 }
 
-/// What is not as everywhere.
+/// Lists the settings that differ from the usual ones.
 std::string way_text(const Generation& way) {
   const BeamOptions& said = way.beams;
   std::string text = way.name.size == 0 ? "by default" : to_string(way.name);

@@ -1,4 +1,4 @@
-// What a file says of generating, for inspect.
+// A file's settings of generating, for inspect.
 #ifndef BANTAM_CONVERTER_CLI_INSPECT_GENERATION_H_
 #define BANTAM_CONVERTER_CLI_INSPECT_GENERATION_H_
 
@@ -11,10 +11,11 @@
 
 namespace bantam::cli {
 
-/// Adds what the file has of: "source" (of encoder-decoders), "generations", "languages", "chat".
+/// Adds those of "source" (of encoder-decoders), "chunks", "generations", "languages", "chat" and "shortlist" that the
+/// file has.
 void add_generation(const Model& model, Json* object);
 
-/// The same in words: what a line is of, and the line.
+/// The settings in words, as pairs of a line's subject and the line.
 std::vector<std::pair<std::string, std::string>> generation_lines(const Model& model);
 
 }  // namespace bantam::cli

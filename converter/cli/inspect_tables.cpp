@@ -46,7 +46,7 @@ std::string tensor_name(const fb::Model& model, int32_t index) {
   return index < 0 ? "-" : to_string(as_text(tensor(model, index).name()));
 }
 
-/// Those of [first, last), which may end early.
+/// The names of tensors at the indices [first, last), which may end early.
 Json names(const fb::Model& model, const flatbuffers::Vector<int32_t>* indices, uint32_t first = 0,
            uint32_t last = UINT32_MAX) {
   Json list = Json::array();
@@ -56,7 +56,7 @@ Json names(const fb::Model& model, const flatbuffers::Vector<int32_t>* indices, 
   return list;
 }
 
-/// What the epilogue does, in order: "gelu", "residual, norm", ...
+/// The steps of the epilogue, in order: "gelu", "residual, norm", ...
 std::string epilogue_text(const fb::Op& op) {
   const fb::Epilogue* epilogue = op.epilogue();
   std::string result;

@@ -61,7 +61,7 @@ std::string fields(const std::string& answer) {
   return printable(apart);
 }
 
-/// What the device's line of memory says, in bytes.
+/// The numbers of the device's memory line, in bytes.
 struct DeviceMemory {
   uint64_t arena_used = 0, arena = 0, stack_used = 0, stack = 0;
 };

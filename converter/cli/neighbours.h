@@ -22,8 +22,9 @@ struct NeighbourArguments {
 /// --index, --embedder and --neighbours.
 void add_neighbour_options(Command& command, NeighbourArguments* arguments);
 
-/// What finds texts for chunks of texts of `file`, which outlives it: the nearest lines of the index, each with those behind it. Null without
-/// --index. Fails where the file takes no such texts or not so many, and where the index was made with another model.
+/// The function that finds texts for chunks of texts of `file`, which outlives it: the nearest lines of the index, each
+/// with the lines behind it. Null without --index. Fails where the file takes no such texts or not so many, and where
+/// the index was made with another model.
 convert::Retrieve retriever(const NeighbourArguments& arguments, const ModelFile& file, const EngineOptions& options);
 
 }  // namespace bantam::cli

@@ -1,4 +1,4 @@
-// What a file that judges pairs is used for besides: rank, and classify --labels.
+// Further uses of files that judge pairs: rank, and classify --labels.
 #include "cli/pairs.h"
 
 #include <algorithm>
@@ -99,7 +99,7 @@ void show_scored_labels(const RunOptions& options, const std::string& text, cons
 void run_zero_shot(const RunOptions& options, const ZeroShot& asked) {
   if (options.texts.empty() && options.file.empty())
     fail(ExitCode::kUsage, "no text: pass it as an argument, by --file, or on standard input");
-  hypothesis_of(asked.hypothesis, kUsualHypothesis, "");  // a wrong one is told before any text is read
+  hypothesis_of(asked.hypothesis, kUsualHypothesis, "");  // reports a wrong one before any text is read
   const ModelFile file(options.model);
   Engine engine(file, options.engine);
   convert::PairJudge judge(engine);

@@ -1,4 +1,4 @@
-// What a file that judges pairs of texts is used for besides: zero-shot classification.
+// A further use of files that judge pairs of texts: zero-shot classification.
 #ifndef BANTAM_CONVERTER_CLI_PAIRS_H_
 #define BANTAM_CONVERTER_CLI_PAIRS_H_
 

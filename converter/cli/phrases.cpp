@@ -68,7 +68,7 @@ StopWords read_stop_words(const std::string& option) {
   return words;
 }
 
-/// Of unit length; a vector of zeros stays.
+/// Appends the vector scaled to unit length; a vector of zeros stays unchanged.
 void append_unit(const std::vector<float>& vector, std::vector<float>* to) {
   const float length = std::sqrt(convert::dot(vector.data(), vector.data(), vector.size()));
   for (const float value : vector) to->push_back(length > 0 ? value / length : 0.0F);

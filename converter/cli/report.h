@@ -1,4 +1,4 @@
-// What the parts of `report` share: options, and the report as JSON.
+// Parts that all of `report` shares: options, and the report as JSON.
 #ifndef BANTAM_CONVERTER_CLI_REPORT_H_
 #define BANTAM_CONVERTER_CLI_REPORT_H_
 
@@ -23,7 +23,7 @@ struct ReportOptions {
   EngineOptions engine;
 };
 
-/// Opens, measures and scores all files. Throws Error with what is wrong with any of them.
+/// Opens, measures and scores all files. Throws Error with the problems of all of them.
 convert::ReportData gather_report(const ReportOptions& options);
 
 /// Schema "bantam.report/1".

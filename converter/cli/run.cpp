@@ -14,7 +14,7 @@
 namespace bantam::cli {
 namespace {
 
-/// What a command takes beside texts, --strict, --json and the engine's options.
+/// The arguments that a command takes beside texts, --strict, --json and the engine's options.
 enum Takes : unsigned {
   kPair = 1u << 0,
   kQuestion = 1u << 1,

@@ -52,7 +52,7 @@ struct RunOptions {
 
 /// The name of the command whose answers are all `parts` (bits of Part): "run" where no other's are.
 const char* command_for(uint32_t parts);
-/// Does `command`, one of add_run(), have some of the parts?
+/// Returns true if `command`, one of add_run(), has some of the parts.
 bool fits_command(const std::string& command, uint32_t parts);
 
 /// Answers every text, in order, in batches, as a stream. `wanted`: the parts that the command is for, as bits of Part.

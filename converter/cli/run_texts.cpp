@@ -21,7 +21,7 @@ using convert::TextSource;
 
 namespace {
 
-/// Of the parts that the command is for, those that the file's answers have.
+/// The parts that the command asks for and that the file's answers have.
 uint32_t resolve_parts(const ModelFile& file, uint32_t wanted) {
   const uint32_t own = traits(file.model().task()).parts;
   if ((own & wanted) != 0) return own & wanted;
@@ -29,7 +29,8 @@ uint32_t resolve_parts(const ModelFile& file, uint32_t wanted) {
        task_name(file.model().task()));
 }
 
-/// Options that the file's task has no use for, and a second text that it cannot do without. `--raw` has any use.
+/// Refuses options that the file's task has no use for, and input without a second text that the task needs. With
+/// `--raw`, second texts, --top and --offsets are not checked.
 void check_fit(const RunOptions& options, const ModelFile& file, uint32_t parts) {
   const char* task = task_name(file.model().task());
   const bool per_token = (parts & kTokenVectorsPart) != 0;
@@ -67,7 +68,7 @@ void check_fit(const RunOptions& options, const ModelFile& file, uint32_t parts)
   fail(ExitCode::kUsage, "this file compares two texts: add the second by --pair TEXT");
 }
 
-/// What the source's last line says that its text, the first of `input` or the second, mentions.
+/// The mentions that the source's last line states for its text: the first text of `input`, or the second.
 std::vector<convert::Mention> mentions_of(const TextSource& source, const Input& input, bool second) {
   try {
     return convert::read_mentions(source.entities(), {input.first.size(), input.second.value_or("").size()}, second);

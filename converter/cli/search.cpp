@@ -103,7 +103,7 @@ size_t embed_all(const IndexArguments& arguments, const ModelFile& file, IndexCo
   return cut;
 }
 
-/// What the index holds already, without the lines that are to go.
+/// The contents that the index holds already, without the lines that are removed.
 IndexContents read_old(const IndexArguments& arguments) {
   const SearchIndex old(arguments.output);
   require_same_model(old, arguments.output, arguments.model);

@@ -1,4 +1,5 @@
-// What `sign` and `verify --key` share: bytes of a file that need not be a model, and where its signature lies.
+// Parts that `sign` and `verify --key` share: the bytes of a file that need not be a model, and the place of its
+// signature.
 #ifndef BANTAM_CONVERTER_CLI_SIGNATURE_H_
 #define BANTAM_CONVERTER_CLI_SIGNATURE_H_
 

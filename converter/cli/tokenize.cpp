@@ -167,7 +167,7 @@ void print_tokens(const Tokenizer& tokenizer, const TokenizeOptions& options, co
   out().flush();
 }
 
-/// A list of ids to text. Errors are of the line, not of the command: a stream goes on behind them.
+/// Turns a list of ids into text. Errors belong to the line, not to the command: a stream continues after them.
 void print_text(const Tokenizer& tokenizer, const TokenizeOptions& options, const std::string& line) {
   std::vector<int32_t> ids;
   try {

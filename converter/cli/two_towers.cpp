@@ -22,10 +22,10 @@ namespace {
 
 constexpr const char* kOfImages = "a photo of a {}.";
 constexpr const char* kOfImagesAlone = "This is a photo of {}.";  // labels that are scored each by itself
-/// Of files of one tower alone, which do not hold it: what published models of CLIP stop at.
+/// The factor of scores for files of one tower alone, which do not hold it: published CLIP models cap theirs here.
 constexpr float kUsualFactor = 100;
 
-/// A file that gives a vector, and what it makes of texts.
+/// A file that gives vectors, and the vectors that it makes of texts.
 class Tower {
  public:
   Tower(const std::string& path, const EngineOptions& options)

@@ -25,7 +25,7 @@ Json families_json() {
   return list;
 }
 
-/// What `convert` takes: model types, and the tasks that each has heads for.
+/// Prints the model types that `convert` takes, and the tasks that each has heads for.
 void print_families(bool json) {
   const Json list = families_json();
   if (json) {

@@ -193,7 +193,7 @@ class Embeddings {
     }
     return epilogue.residual;
   }
-  /// Of a matrix of three such parts.
+  /// Returns `count` columns, from column `first` on, of a matrix of three such parts.
   static Values keep_columns(const Values& from, uint32_t first, uint32_t count) {
     Values kept;
     kept.source = from.source;

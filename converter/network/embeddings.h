@@ -1,4 +1,5 @@
-// Embeddings: what stands in front of the layers of a stack, of words, places, segments and others, or of an image's patches.
+// Embeddings: the part in front of the layers of a stack, for words, places, segments and others, or for an image's
+// patches.
 #ifndef BANTAM_CONVERTER_NETWORK_EMBEDDINGS_H_
 #define BANTAM_CONVERTER_NETWORK_EMBEDDINGS_H_
 
@@ -7,8 +8,8 @@
 
 namespace bantam::convert {
 
-/// Rows [tokens, hidden] of the inputs, which it adds. `side`: what names begin with that both stacks of a pair have. Gives `out` the
-/// tables that heads and a decoder share.
+/// Adds the inputs and returns their rows [tokens, hidden]. `side`: the prefix of names that both stacks of a pair
+/// have. Gives `out` the tables that heads and a decoder share.
 int32_t import_embeddings(Builder& builder, Weights& weights, const EncoderConfig& config, const Beside& beside,
                           Modules& modules, const std::string& side, uint32_t positions, Encoder* out);
 

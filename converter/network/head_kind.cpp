@@ -11,7 +11,7 @@
 namespace bantam::convert {
 namespace {
 
-/// Of models that give a row of values a text.
+/// The task of models that give a row of values for each text.
 fb::TaskKind sequence_task(const Head& head, const Fields& config, const Weights& weights) {
   const std::string type = config.text("problem_type", "");
   if (type == "regression") return fb::TaskKind::regress;
@@ -69,7 +69,8 @@ const Head* head_of_class(const Family& family, const Weights& weights, std::str
       name.substr(name.size() - kJointEnd.size()) == kJointEnd) {
     return family.head(fb::TaskKind::joint);
   }
-  // Of several heads of one class the one whose tensors are there. Another family's class: models of one graph are saved under the names of several.
+  // Where several heads have one class, this takes the one whose tensors are there. Another family's class counts, too:
+  // models of one graph are saved under the names of several.
   for (const Family& other : families()) {
     for (const std::string_view beginning : other.architectures) {
       if (name.substr(0, beginning.size()) != beginning) continue;

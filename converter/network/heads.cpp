@@ -22,7 +22,7 @@
 namespace bantam::convert {
 namespace {
 
-/// Of what a head's tensor alone says.
+/// The limit for sizes that only a head's tensor states.
 constexpr uint64_t kMostTensorRows = 1U << 16;
 
 EpilogueSpec activated(fb::ActivationKind kind) {
@@ -105,11 +105,11 @@ class HeadImporter {
 
   void fill(const Head& head) { c_.builder.output("logits", fb::OutputRole::words, layers(head)); }
 
-  /// Of scores of words, which are not kept.
+  /// Adds the weights of terms, made from scores of words; the scores themselves are not kept.
   void sparse_embed(const Head& head) {
     task_->prompt = c_.pooling.prompt;
     const int32_t scores = layers(head);
-    c_.problems.raise();  // what has no scores has no op that makes them
+    c_.problems.raise();  // without scores no operator makes them
     const int32_t weights = c_.builder.make_terms(scores, c_.pooling.terms.saturations, c_.pooling.terms.sums);
     if (weights == kAbsent) {
       c_.problems.add(ExitCode::kUnsupported,
@@ -138,7 +138,7 @@ class HeadImporter {
     label_set(c_.builder.output("logits", fb::OutputRole::next, layers(head)), labels_of(head));
   }
 
-  /// Of the heads for words and for what follows.
+  /// Adds the outputs of the heads for words and for the next sentence.
   void pretraining(const Head&) {
     c_.builder.output("prediction_logits", fb::OutputRole::words, layers(*family_.head(fb::TaskKind::fill)));
     const Head& next = *family_.head(fb::TaskKind::next_sentence);
@@ -205,7 +205,7 @@ class HeadImporter {
   }
 
  private:
-  /// It stands on a decoder that goes with an encoder.
+  /// Returns true if the head stands on the decoder of an encoder-decoder.
   bool of_pair(const Head& head) const { return family_.source != nullptr && !head.of_source; }
 
   /// The head's scores as one label set, or cut into several; then sets that have layers of their own over the same rows.
@@ -297,7 +297,7 @@ class HeadImporter {
     return c_.builder.pool(c_.encoder.base + "last_token", c_.encoder.hidden, pool);
   }
 
-  /// As transformers' SequenceSummary takes a text's row.
+  /// The row of a text as transformers' SequenceSummary takes it.
   int32_t summary() {
     const std::string type = c_.fields.text("summary_type", "last");
     if (type == "first") return first_token();
@@ -309,7 +309,7 @@ class HeadImporter {
     return last_token();
   }
 
-  /// What the layers have left of a text, or as "pooling" says of recurrent layers.
+  /// The row that the layers leave of a text, or the one that "pooling" chooses for recurrent layers.
   int32_t state() {
     if (c_.encoder.state != kAbsent) return c_.encoder.state;
     const std::string pooling = c_.fields.text("pooling", "last");

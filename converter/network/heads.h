@@ -1,4 +1,4 @@
-// Heads: what stands on the encoder, one function for each kind of answer; layers and their names are the family's.
+// Heads on an encoder, one function for each kind of answer; the family defines their layers and names.
 #ifndef BANTAM_CONVERTER_NETWORK_HEADS_H_
 #define BANTAM_CONVERTER_NETWORK_HEADS_H_
 

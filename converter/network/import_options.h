@@ -1,4 +1,4 @@
-// What a caller asks of an import, whatever the source is.
+// The options of an import, for every kind of source.
 #ifndef BANTAM_CONVERTER_NETWORK_IMPORT_OPTIONS_H_
 #define BANTAM_CONVERTER_NETWORK_IMPORT_OPTIONS_H_
 

@@ -12,7 +12,7 @@ namespace {
 bool is_lower(char c) { return c >= 'a' && c <= 'z'; }
 bool is_upper(char c) { return c >= 'A' && c <= 'Z'; }
 
-/// What stands between the two, or nothing.
+/// Returns the text between the two, or an empty one.
 std::string_view between(std::string_view text, std::string_view before, std::string_view after) {
   const size_t around = before.size() + after.size();
   if (text.size() <= around || text.substr(0, before.size()) != before) return {};

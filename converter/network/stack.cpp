@@ -87,7 +87,7 @@ class Stack {
     return epilogue;
   }
 
-  /// What a convolution over the tokens of `x` adds to `sum`.
+  /// Adds a convolution over the tokens of `x` to `sum`.
   int32_t convolution(int32_t x, int32_t sum) {
     const std::string name = family_.name(Slot::kConvolution);
     const uint32_t hidden = config_.hidden, count = config_.convolution;
@@ -194,7 +194,7 @@ class Stack {
     return builder_.linear(op, x, weight, bias, epilogue);
   }
 
-  /// What attention of this layer knows of places.
+  /// Sets the mask, window and rotary positions of this layer's attention.
   void know_places(uint32_t layer, uint32_t positions) {
     if (config_.places.empty()) return;
     const LayerPlaces& places = config_.places[layer];
@@ -233,7 +233,7 @@ class Stack {
     return builder_.linear(op, x, matrix, builder_.vector(op + ".bias", std::move(bias)), {});
   }
 
-  /// What a layer makes of its heads' contexts, where that matrix is stored by head, too.
+  /// Adds the output matrix over the heads' contexts of a layer, where that matrix is stored by head, too.
   int32_t of_heads(uint32_t layer, int32_t x, const EpilogueSpec& epilogue) {
     const std::string op = graph_name(config_, layer, Slot::kAttentionOut);
     const uint32_t columns = config_.heads * config_.head_width;
@@ -286,7 +286,7 @@ class Stack {
                          extent_of(config_, axes_of(family_, slot).rows));
   }
 
-  /// What the part of a layer that `slot` norms reads, where norms stand in front.
+  /// The input of the part of a layer that `slot` norms, where norms stand in front.
   int32_t normed(uint32_t layer, Slot slot, int32_t x) {
     const bool first = layer == 0 && slot == Slot::kAttentionNorm && !family_.block.norm_before_all;
     if (!family_.block.norm_first || first || !family_.has(slot)) return x;
@@ -300,7 +300,7 @@ class Stack {
     return epilogue;
   }
 
-  /// What SSRU cells make of the layer's tokens, in the place of attention.
+  /// Adds SSRU cells over the layer's tokens, in the place of attention.
   int32_t simple_recurrence(uint32_t i, int32_t x) {
     builder_.enter(fb::Part::recurrent, static_cast<int32_t>(i));
     const int32_t in = normed(i, Slot::kAttentionNorm, x);
@@ -313,7 +313,7 @@ class Stack {
     return builder_.row(graph_name(config_, i, Slot::kAttentionNorm), states, after);
   }
 
-  /// `other`: what reversible layers add it to.
+  /// `other`: the stream to which reversible layers add the result.
   int32_t attention(uint32_t i, int32_t x, int32_t other) {
     if (family_.has(Slot::kForget)) return simple_recurrence(i, x);
     const uint32_t heads = config_.widths.heads[i], kv_heads = kv_heads_of(config_, i);
@@ -356,7 +356,7 @@ class Stack {
     return builder_.row(graph_name(config_, i, Slot::kSumNorm), out, added(i, Slot::kSumNorm, x));
   }
 
-  /// What layer i takes of the source: keys and values are made of it once, by the pass over it.
+  /// Adds the attention of layer i to the source: the pass over the source makes its keys and values once.
   int32_t cross_attention(uint32_t i, int32_t x) {
     const uint32_t heads = config_.heads, columns = heads * config_.head_width;
     const auto layer = static_cast<int32_t>(i);
@@ -380,7 +380,7 @@ class Stack {
     return dense(i, Slot::kCrossOut, context, {{Slot::kCrossOut, config_.hidden}}, added(i, Slot::kCrossNorm, x));
   }
 
-  /// What `slot` makes of x, with its sum with the residual of `after`: behind a norm of its own, where there is one.
+  /// Adds `slot` over x and its sum with the residual of `after`: behind a norm of its own, where there is one.
   int32_t add(uint32_t i, Slot slot, Slot norm_slot, int32_t x, const EpilogueSpec& after) {
     const std::vector<std::pair<Slot, uint32_t>> sources = {{slot, config_.inner}};
     if (!family_.has(norm_slot)) return dense(i, slot, x, sources, after);
@@ -475,7 +475,7 @@ class Stack {
     return x;
   }
 
-  /// What tokens and entities make together.
+  /// Adds the activated sum of what tokens and entities contribute.
   int32_t with_entities(uint32_t i, int32_t x, uint32_t width, const EpilogueSpec& activated) {
     EpilogueSpec sum;
     sum.residual = entities_.up(i, width);

@@ -12,7 +12,7 @@
 
 namespace bantam::convert {
 
-/// What an imported encoder offers to heads.
+/// The outputs of an imported encoder that heads use.
 struct Encoder {
   int32_t hidden = kAbsent;  // last_hidden_state [tokens, hidden]
   int32_t gamma = kAbsent;   // of the norm that it comes from, where that is a decoder's last one
@@ -27,12 +27,12 @@ struct Encoder {
   std::string base;                   // prefix of names in the graph: "bert."
 };
 
-/// What a stack stands beside.
+/// The context in which a stack is built.
 struct Beside {
   fb::Phase phase = fb::Phase::main;
   /// The encoder whose rows a decoder's layers attend to; null: they do not.
   const Encoder* source = nullptr;
-  /// What the last norm leaves is multiplied by.
+  /// The factor of the last norm's output.
   float last_scale = 1;
   LongTexts long_texts;
 };

@@ -23,7 +23,7 @@ struct TextLimits {
   bool filled = false;    // texts are filled up, and all of that counts
 };
 
-/// Adds the tokenizer, where the source has one. What is wrong goes to `problems`, what the user should know to the graph's notes.
+/// Adds the tokenizer, where the source has one. Errors go to `problems`, remarks for the user to the graph's notes.
 void add_tokenizer(Graph& graph, const TokenizerFiles& files, const TextLimits& limits, const SentencePooling& pooling,
                    Problems& problems);
 

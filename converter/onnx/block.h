@@ -15,14 +15,14 @@
 
 namespace bantam::convert::onnx {
 
-/// What queries and keys of an attention are normed by.
+/// The norms of an attention's queries and keys.
 struct HeadNorms {
   Stage queries, keys;
   bool each = false;  // of each head by itself, else of all columns
 };
 
-/// Scores of places on their way (DeBERTa's disentangled attention, arXiv 2006.03654): products of the rows of heads and constant rows of
-/// places, of which distances select one.
+/// A term of position scores under construction (DeBERTa's disentangled attention, arXiv 2006.03654): products of the
+/// rows of heads and constant rows of places, one of which the distance selects.
 struct PlaceTerm {
   int32_t block = -1;                       // of the rows
   int64_t heads = 0, width = 0;             // of a head
@@ -32,12 +32,13 @@ struct PlaceTerm {
   bool turned = false;          // rows have become columns: they are those of keys
 };
 
-/// What an attention adds of queries and the places of keys, and of keys and the places of queries, by key - query.
+/// The terms that an attention adds by key - query: for queries and the places of keys, and for keys and the places of
+/// queries.
 struct Places {
   std::optional<PlaceTerm> keys, queries;
 };
 
-/// Of a table of places that is computed for texts of any length.
+/// The number of rows of a table of places that is computed for texts of any length.
 constexpr uint32_t kAllPlaces = UINT32_MAX;
 
 struct Block {
@@ -78,7 +79,7 @@ struct Block {
   uint32_t skip = 0;  // tokens at the end that a pool leaves out
   uint32_t begin = 0;
   uint32_t before = 0, after = 0;  // neighbours
-  // Of each direction; gates lie as in schemas/bantam.fbs.
+  // Weights of recurrent layers, for each direction; gates lie in the order of schemas/bantam.fbs.
   fb::Cell cell = fb::Cell::lstm;
   uint32_t cells = 0;
   bool reverse = false;           // the one direction

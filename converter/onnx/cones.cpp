@@ -78,7 +78,7 @@ Reach reach_of(const HostTensor& constant, const std::string& op, size_t place) 
   }
   for (size_t i = 0; i < constant.size(); ++i) {
     const double value = constant.at(i);
-    // What is put in the place of hidden scores, and the ends of ranges, are no distances either.
+    // Values that replace hidden scores, and the ends of ranges, are not distances either.
     if (!(std::fabs(value) < kNoDistance) || (!constant.whole && value <= kHidden)) continue;
     reach.farthest = std::max(reach.farthest, static_cast<int64_t>(std::ceil(std::fabs(value))));
   }
@@ -93,17 +93,18 @@ int64_t longest_of(const std::vector<Probe>& probes) {
   return longest;
 }
 
-/// Heads that what is added tells apart: most masks are the same for all.
+/// The number of heads that the added values tell apart: most masks are the same for all.
 int64_t heads_apart(const HostTensor& added, int64_t heads) {
   const std::vector<int64_t>& given = added.dims;
   return given.size() < 3 || given[given.size() - 3] == 1 ? 1 : heads;
 }
 
-/// What `mask` hides, where nothing else is added.
+/// Recognises a mask that only hides scores and adds nothing else.
 std::optional<Mask> recognise_hidden(const std::vector<Probe>& probes, const std::vector<HostTensor>& added,
                                      int64_t heads) {
   const int64_t longest = longest_of(probes);
-  // What keys at a distance (plus longest - 1) from their queries are, both being there: known to be seen, or to be hidden.
+  // The known state of keys at a distance (plus longest - 1) from their queries, where both are in the text: seen, or
+  // hidden.
   enum class Known : uint8_t { kNothing, kIsSeen, kIsHidden };
   std::vector<Known> known(static_cast<size_t>(2 * longest - 1), Known::kNothing);
   bool padding = true;
@@ -188,7 +189,7 @@ bool take_biases(const std::vector<Probe>& probes, int64_t heads, std::vector<Ho
       value = 0;
     }
   }
-  // What is not seen at any place may have any bias: that of its neighbour.
+  // A distance that no query sees may have any bias; it takes that of its neighbour.
   for (size_t h = 0; h < static_cast<size_t>(heads); ++h) {
     for (int64_t d = 1; d < longest; ++d) {
       for (const int64_t side : {d, -d}) {

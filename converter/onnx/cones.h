@@ -16,7 +16,7 @@
 
 namespace bantam::convert::onnx {
 
-/// What is added to scores of what is not seen is below this.
+/// A score is hidden where the value that is added to it is not above this.
 constexpr double kHidden = -1000;
 
 struct Probe {
@@ -26,11 +26,12 @@ struct Probe {
   HostTensor input(InputRole role) const;
 };
 
-/// Of two lengths, with masks with holes and with masks that fill up, and one of `long_text` tokens where that is more. Extents that the
-/// file fixes are as it says.
+/// Makes probes of two lengths, with masks that have holes and with masks that fill up, and one probe of `long_text`
+/// tokens where that is longer. Extents that the file fixes keep their values.
 std::vector<Probe> make_probes(int64_t batch, int64_t tokens, int64_t long_text = 0);
 
-/// How long a text must be to show all that something does which constants take part in: a window of 64 tokens shows in longer ones alone.
+/// The length that a text needs to show all effects of an operation on constants: the effect of a window of 64 tokens
+/// shows in longer texts only.
 struct Reach {
   int64_t farthest = 0;                                // the largest number among the constants
   int64_t most = std::numeric_limits<int64_t>::max();  // tokens that its tables have rows for
@@ -39,19 +40,20 @@ struct Reach {
     most = std::min(most, other.most);
   }
 };
-/// Of a constant that `op` reads as its input number `place`.
+/// The reach of a constant that `op` reads as its input number `place`.
 Reach reach_of(const HostTensor& constant, const std::string& op, size_t place);
 
 struct Mask {
   fb::MaskKind kind = fb::MaskKind::none;
   uint32_t window = 0;
-  // What is added to scores that are seen, by key - query: [heads, 2 farthest + 1], or a slope a head that -|key - query| is multiplied
-  // with; or nothing. Distances beyond have the value of the farthest.
+  // Values that are added to visible scores, by key - query: [heads, 2 farthest + 1], or for each head a slope that
+  // -|key - query| is multiplied with; or nothing. Distances beyond the farthest have its value.
   std::vector<float> biases, slopes;
   int64_t farthest = 0;
 };
-/// What of scores [batch, heads, tokens, tokens] is seen, from what is added to them (or a factor of softmax's inputs) for each probe.
-/// Nothing where it is none of: all, padding, causal, a window, both; with biases by distance or without.
+/// Recognises the mask of scores [batch, heads, tokens, tokens] from the values that are added to them (or from a
+/// factor of softmax's inputs) for each probe. Returns nothing where it is none of: all, padding, causal, a window,
+/// both; with biases by distance or without.
 std::optional<Mask> recognise_mask(const std::vector<Probe>& probes, const std::vector<HostTensor>& added,
                                    int64_t heads);
 
@@ -62,9 +64,9 @@ struct Index {
 };
 std::optional<Index> recognise_index(const std::vector<Probe>& probes, const std::vector<HostTensor>& index);
 
-/// Is it, at the tokens of texts, `value`, and 0 elsewhere? Broadcast to [batch, tokens].
+/// Returns true if the tensor is 1 at the tokens of texts and 0 elsewhere, broadcast to [batch, tokens].
 bool is_mask(const std::vector<Probe>& probes, const std::vector<HostTensor>& mask);
-/// Is it the number of tokens of each text?
+/// Returns true if it is the number of tokens of each text.
 bool is_count(const std::vector<Probe>& probes, const std::vector<HostTensor>& counts);
 
 }  // namespace bantam::convert::onnx

@@ -19,7 +19,7 @@ bool ends_with(const std::string& text, const std::string& end) {
   return text.size() > end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
 }
 
-/// What exporters call tensors that have no name of their own.
+/// Returns true for the names that exporters give tensors without a name of their own.
 bool is_made_up(const std::string& name) {
   return name.empty() || name.rfind("onnx::", 0) == 0 || name.rfind("val_", 0) == 0 ||
          name.find_first_not_of("0123456789") == std::string::npos;

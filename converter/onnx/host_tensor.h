@@ -1,4 +1,5 @@
-// HostTensor: a small tensor in memory, of whole numbers (truth values are 0 and 1) or of floats, and what operators make of some.
+// HostTensor: a small tensor in memory, of whole numbers (truth values are 0 and 1) or of floats, and the operators on
+// such tensors.
 #ifndef BANTAM_CONVERTER_ONNX_HOST_TENSOR_H_
 #define BANTAM_CONVERTER_ONNX_HOST_TENSOR_H_
 

@@ -119,7 +119,7 @@ void Lowering::run() {
     for (const std::string& name : node.outputs) count_bytes(name);
     let_go(node);
   }
-  // What outputs need.
+  // Collects the problems of nodes that the outputs need.
   std::set<std::string> seen;
   std::vector<std::string> open, problems;
   for (const Port& port : model_.graph.outputs) open.push_back(port.name);
@@ -152,7 +152,7 @@ void Lowering::run() {
   throw Error(ExitCode::kUnsupported, problems);
 }
 
-/// What is kept for each text that is run; constants, which weights may be made of, stay counted.
+/// Counts the bytes that are kept for each text that is run; constants, which weights may be made of, stay counted.
 void Lowering::count_bytes(const std::string& name) {
   const auto value = values_.find(name);
   if (value == values_.end()) return;
@@ -162,7 +162,7 @@ void Lowering::count_bytes(const std::string& name) {
   if (value->second.constant.folded != nullptr) taken_.take(bytes_of(*value->second.constant.folded), kOfShapes);
 }
 
-/// What has been run for values that nobody reads any more.
+/// Frees the results of runs for values that no node reads any more.
 void Lowering::let_go(const Node& node) {
   for (const std::string& name : node.inputs) {
     if (--uses_[name] != 0) continue;
@@ -182,7 +182,7 @@ void Lowering::let_go(const Node& node) {
   }
 }
 
-/// Of what has been run, or of a constant that the node reads.
+/// The reach of a value that has been run, or of a constant that the node reads.
 Reach Lowering::reach(const Node& node, size_t i) const {
   const Value& value = in(node, i);
   if (value.kind != Value::Kind::kConstant) return value.reach;
@@ -190,7 +190,7 @@ Reach Lowering::reach(const Node& node, size_t i) const {
   return constant == nullptr ? Reach{} : reach_of(*constant, node.op, i);
 }
 
-/// Notes that something is believed of the texts that were run, which longer ones may contradict.
+/// Notes that a conclusion rests on the texts that were run, which longer ones may contradict.
 void Lowering::want(const Reach& reach) {
   int64_t longest = 0;
   for (const Probe& probe : probes_) longest = std::max(longest, probe.extents.tokens);
@@ -330,9 +330,9 @@ std::vector<Extents> Lowering::all_extents() const {
   return out;
 }
 
-/// Runs what depends on constants, shapes and inputs alone.
+/// Runs nodes that depend on constants, shapes and inputs alone.
 bool Lowering::read_host(const Node& node) {
-  // What makes rows of places, which are constants, of large ones.
+  // Operators that make rows of places, which are constants, from large constants.
   static const std::set<std::string> kFolded = {"LayerNormalization",
                                                 "MatMul",
                                                 "MatMulInteger",
@@ -385,7 +385,7 @@ bool Lowering::read_host(const Node& node) {
       const uint64_t elements = constant.tensor != nullptr ? constant.tensor->elements
                                 : blocked ? static_cast<uint64_t>(constant.blocked->rows * constant.blocked->columns)
                                           : 0;
-      // What is large stays in the file, but where a table of places is projected.
+      // Large constants stay in the file, unless a table of places is projected.
       if (elements > kLargeConstant && (elements > kMostHostElements || kFolded.count(node.op) == 0)) return false;
       large = large || elements > kLargeConstant;
       if (constant.tensor != nullptr && bytes_of(constant.tensor->type) == 0) refuse("its type is not read");
@@ -457,7 +457,7 @@ bool Lowering::read_host(const Node& node) {
     Value value;
     if (all_constant) {
       value.kind = Value::Kind::kConstant;
-      // Of one tensor its name stays.
+      // The result of a single tensor keeps its name.
       value.constant.name = node.inputs.size() == 1 ? in(node, 0).constant.name : "";
       value.constant.folded = std::make_shared<const HostTensor>(std::move(made.front()[o]));
     } else {

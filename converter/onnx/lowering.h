@@ -105,9 +105,10 @@ class Lowering {
   /// `ending`: what stands behind it in the graph and is left out; "": nothing.
   int32_t output(const std::string& name, bool* squeezed, std::string* ending);
   bool has_input(InputRole role) const;
-  /// Is the graph made for texts of one length?
+  /// Returns true if the graph is made for texts of one length.
   bool has_fixed_tokens() const;
-  /// How long a text must be to show what masks and places do farther away; 0: those that were run have.
+  /// The length that a text needs to show the effects of masks and places farther away; 0: the texts that were run
+  /// suffice.
   int64_t wanted_text() const { return wanted_; }
   const std::set<std::string>& notes() const { return notes_; }
 
@@ -293,7 +294,7 @@ class Lowering {
   Taken taken_;
 };
 
-/// What a node's reader throws where it does not understand it.
+/// A node's reader throws this where it does not understand the node.
 struct NotRead {
   std::string why;
 };

@@ -256,7 +256,7 @@ void Lowering::read_context(const Node& node) {
   }
   const int32_t y = attention(node, *p.scores, block_of(v));
   Axes axes = v.axes;
-  // Of shared heads each query has its own row.
+  // Where heads share keys and values, each query head has its own row.
   if (heads->kv_heads != heads->heads) axes[axes.size() - 3] = {columns_atom(heads->heads, heads->width)};
   if (heads->kv_heads != heads->heads && axes.size() != 4)
     refuse("shares heads of texts that are no axis of their own");

@@ -24,8 +24,8 @@ std::vector<int64_t> each(const Node& node, const char* name, size_t count, int6
 
 }  // namespace
 
-/// What filters go over: tokens, beside axes of 1, and either all columns as channels or all columns as an axis of its
-/// own.
+/// Checks what filters go over: tokens, beside axes of 1, and either all columns as channels or all columns as an axis
+/// of its own.
 Lowering::Filters Lowering::filters_of(const Node& node, const Value& x, const Parameter& weight) {
   const int32_t rows = block_of(x);
   Filters out;

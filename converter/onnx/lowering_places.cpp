@@ -1,5 +1,5 @@
-// Scores of places (DeBERTa's disentangled attention, arXiv 2006.03654): what files make of a table of places, of the queries and keys that
-// it is multiplied with, and of the distances that select one of the products.
+// Scores of places (DeBERTa's disentangled attention, arXiv 2006.03654): reads how files compute them from a table of
+// places, the queries and keys that it is multiplied with, and the distances that select one of the products.
 #include <algorithm>
 #include <cmath>
 #include <utility>

@@ -152,7 +152,7 @@ void Lowering::read_weights(const Node& node) {
   set(node, 0, std::move(out));
 }
 
-/// What becomes of weights of tokens: they are moved, multiplied with rows, and summed over tokens.
+/// Reads the uses of weights of tokens: they are moved, multiplied with rows, and summed over tokens.
 bool Lowering::read_weighted(const Node& node) {
   const std::string& op = node.op;
   const auto is = [&](size_t i, Value::Kind wanted) { return kind(node, i) == wanted; };

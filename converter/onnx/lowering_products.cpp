@@ -178,7 +178,7 @@ bool Lowering::read_products(const Node& node) {
     return set(node, 0, x), true;
   }
   if (op == "DequantizeLinear" && x.kind == Value::Kind::kHost && x.host.front().whole) {
-    // Of integers that were looked up for queries and keys, such as biases by distance.
+    // Dequantizes integers that were looked up for queries and keys, such as biases by distance.
     const std::optional<double> scale = number_of(in(node, 1)),
                                 zero = there(node, 2) ? number_of(in(node, 2)) : std::optional(0.0);
     if (!scale || !zero) refuse("its scale is no number");
@@ -263,7 +263,7 @@ const Parameter* Lowering::table_of(const Value& rows) const {
   return block.kind == Block::Kind::kEmbed && block.weight.is_integer() ? &block.weight : nullptr;
 }
 
-/// What a product of integers gives with the scale of its matrix or filters.
+/// Reads a product of integers with the scale of its matrix or filters.
 void Lowering::read_scaled_product(const Node& node, const Value& product, std::shared_ptr<const HostTensor> scale) {
   Value rows = product;
   rows.kind = Value::Kind::kRows;

@@ -247,7 +247,8 @@ void Lowering::read_reduction(const Node& node) {
   set(node, 0, std::move(out));
 }
 
-/// What has been run as a number of each token, [texts, tokens], beside rows of these axes; nothing where it is none.
+/// Returns values that have been run as one number for each token, [texts, tokens], beside rows of these axes; nothing
+/// where they are not of this form.
 std::optional<std::vector<HostTensor>> Lowering::of_each_token(const Axes& axes,
                                                                const std::vector<HostTensor>& given) const {
   std::vector<HostTensor> out;

@@ -10,7 +10,7 @@
 namespace bantam::convert::onnx {
 namespace {
 
-/// Of axes, the one of tokens and the one of `columns`; nothing where there is not one of each.
+/// The positions of the axis of tokens and of the axis of `columns`; nothing where there is not one of each.
 struct Sides {
   size_t tokens = 0, columns = 0;
 };
@@ -88,8 +88,9 @@ void Lowering::cut_table(const Node& node) {
   set(node, 0, rows_of(add(std::move(block)), std::move(out)));
 }
 
-/// What is the same for each text, a row a token, as rows of a table of places; nothing where it is not. Such a table
-/// of a constant has as many rows as the graph has tokens; one that has been run is run for the longest text.
+/// Returns values that are the same for each text, one row for each token, as rows of a table of places; nothing where
+/// they differ. Such a table of a constant has as many rows as the graph has tokens; a table that is run is run for the
+/// longest text.
 std::optional<Value> Lowering::rows_of_places(const Node& node, size_t input, const Value& beside) {
   const Value& given = in(node, input);
   const auto columns = static_cast<int64_t>(at(functions_.base(beside.term)).columns);

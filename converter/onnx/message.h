@@ -1,5 +1,5 @@
-// A protobuf message of a stranger's file: protozero's reader, whose getters take it for granted that a field has the wire type that is
-// asked for (its builds with assertions stop, others misread).
+// A protobuf message of an untrusted file: protozero's reader, whose getters assume that a field has the wire type that
+// is asked for (its builds with assertions stop, others misread).
 #ifndef BANTAM_CONVERTER_ONNX_MESSAGE_H_
 #define BANTAM_CONVERTER_ONNX_MESSAGE_H_
 

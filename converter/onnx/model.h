@@ -52,7 +52,7 @@ struct Tensor {
   std::shared_ptr<const std::string> owned;
 };
 
-/// What an input of a model of texts is.
+/// The role of an input of a text model.
 enum class InputRole : uint8_t { kIds, kMask, kSegments, kPositions };
 
 struct NodeGraph;
@@ -142,11 +142,11 @@ struct Model {
 /// Error (kIo, kInvalid, kUnsupported) naming file and node. Memory: names and attributes; data stays in the file.
 Model read_model(const std::filesystem::path& path);
 
-/// The same of bytes in memory; external data is refused. `bytes` outlive the model.
+/// Reads a model from bytes in memory as above; external data is refused. `bytes` outlive the model.
 Model read_model(std::string_view bytes, const std::string& name);
 
-/// Stands where an If's condition is no constant: its inputs are the condition, what the one branch gives and what the
-/// other one gives.
+/// The operator in the place of an If whose condition is not constant: its inputs are the condition, the value of the
+/// one branch and the value of the other one.
 constexpr const char* kBranches = "If#";
 
 /// Puts functions, branches and constants in their places, see read_model.

@@ -45,7 +45,7 @@ std::unique_ptr<onnx::Lowering> lowered_by(const onnx::Model& model, onnx::Trial
   while (true) {
     auto lowering = std::make_unique<onnx::Lowering>(model, trial);
     lowering->run();
-    // What is farther away than any text is long does not matter.
+    // Effects beyond the length of the longest text do not matter.
     const auto most = static_cast<int64_t>(onnx::positions_of(lowering->blocks(), max_tokens, usual));
     const int64_t wanted = std::min(lowering->wanted_text(), most);
     if (wanted <= tokens) return lowering;
@@ -60,8 +60,9 @@ std::unique_ptr<onnx::Lowering> lowered_by(const onnx::Model& model, onnx::Trial
   }
 }
 
-/// The same of a file that may have been made for one text at a time, whatever its inputs say, and whose mask may be
-/// true where texts are filled up, as PyTorch's key_padding_mask is. What is wrong is told of the usual form.
+/// Lowers, as above, a file that may have been made for one text at a time, whatever its inputs say, and whose mask may
+/// be true where texts are filled up, as PyTorch's key_padding_mask is. Errors describe the attempt with the usual
+/// form.
 std::unique_ptr<onnx::Lowering> lowered(const onnx::Model& model, uint32_t max_tokens, uint32_t usual) {
   std::vector<onnx::Trial> trials(2);
   trials[1].one_text = true;
@@ -152,7 +153,7 @@ Graph import_onnx(const ModelSource& source, const ImportOptions& options) {
     limits.positions = limits.model_positions = positions;
     limits.vocabulary = emitted.vocabulary;
     limits.model_type = source.onnx->format;
-    // What follows a token does not see what fills up.
+    // Scores of the next token do not see the tokens that fill a text up.
     limits.filled = source.onnx->filled && (traits(choice.task).parts & kNextWordsPart) == 0;
     if (limits.filled) limits.model_positions = static_cast<uint32_t>(source.onnx->tokens);
     limits.table_of = file;

@@ -1,4 +1,5 @@
-// What a file's outputs are to a task: scores of labels, of tags, of words, the two ends of an answer, vectors.
+// Finds the meaning of a file's outputs for a task: scores of labels, of tags, of words, the two ends of an answer,
+// vectors.
 #ifndef BANTAM_CONVERTER_ONNX_ONNX_TASK_H_
 #define BANTAM_CONVERTER_ONNX_ONNX_TASK_H_
 
@@ -21,7 +22,7 @@ struct Output {
 };
 using Outputs = std::vector<Output>;
 
-/// Those that are rows of tokens or of texts. Throws Error where none is.
+/// Returns the outputs that are rows of tokens or of texts. Throws Error where none is.
 Outputs read_outputs(const Model& model, Lowering& lowering);
 
 struct Choice {
@@ -31,11 +32,13 @@ struct Choice {
   std::vector<std::string> notes;  // report lines
 };
 
-/// The task that --task, the outputs, their names and config.json say, in this order. Throws Error where they contradict each other.
+/// Chooses the task by --task, the outputs, their names and config.json, in this order. Throws Error where they
+/// contradict each other.
 Choice choose(const Outputs& outputs, const ImportOptions& options, const Fields& config,
               const std::vector<Block>& blocks, const std::string& file);
 
-/// Adds the model's outputs and the task table. Pooling of raw rows is as modules.json of `source` says, else the mean.
+/// Adds the model's outputs and the task table. Pooling of raw rows follows modules.json of `source`, else it is the
+/// mean.
 void add_task(const Choice& choice, const Emitted& emitted, const ModelSource& source, const ImportOptions& options,
               const Fields& config, Problems& problems, Graph& graph, Builder& builder, SentencePooling* pooling);
 

@@ -1,5 +1,5 @@
-// RowFunctions: what a file computes of a row by many small operators (a GELU of five nodes, a norm of nine), kept as an expression until
-// somebody else reads it, and then recognised by what it gives for some rows.
+// RowFunctions: functions of a row that a file computes by many small operators (a GELU of five nodes, a norm of nine).
+// They are kept as an expression until another operator reads it, and then recognised by their results for some rows.
 #ifndef BANTAM_CONVERTER_ONNX_ROW_FUNCTIONS_H_
 #define BANTAM_CONVERTER_ONNX_ROW_FUNCTIONS_H_
 
@@ -41,7 +41,7 @@ class RowFunctions {
   bool is(int32_t term, const char* op) const { return terms_[at(term)].op == op; }
   bool is_constant(int32_t term) const { return terms_[at(term)].base == -1; }
   bool reduced(int32_t term) const { return terms_[at(term)].reduced; }
-  /// Term without the constant factors that it is multiplied by at last.
+  /// Term without the constant factors that are applied to it last.
   int32_t without_factor(int32_t term, double* factor) const;
 
   /// Steps that make the term of its base's rows; nothing where it is no known function.

@@ -1,4 +1,4 @@
-// What run_node's operators share.
+// Functions and types that run_node's operators share.
 #ifndef BANTAM_CONVERTER_ONNX_RUN_H_
 #define BANTAM_CONVERTER_ONNX_RUN_H_
 
@@ -62,13 +62,13 @@ inline HostTensor with_dims(HostTensor x, std::vector<int64_t> dims) {
   return x;
 }
 
-/// Sums of strangers' numbers wrap.
+/// Sums of numbers from a file wrap.
 inline int64_t wrap(uint64_t value) { return static_cast<int64_t>(value); }
 
 using Operator = HostTensor (*)(const Run&);
-/// Parts of an axis.
+/// Splits a tensor along an axis.
 std::vector<HostTensor> split(const Run& run);
-/// Operators that move elements; those that compute are run_node's own.
+/// Operators that move elements; run_node itself has those that compute.
 const std::map<std::string, Operator>& moves();
 
 }  // namespace bantam::convert::onnx

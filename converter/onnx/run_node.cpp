@@ -1,5 +1,5 @@
-// What operators make of small tensors: constants are folded by it, shapes, masks and indices of lookups are run by it. Meanings:
-// https://onnx.ai/onnx/operators
+// Runs operators on small tensors: it folds constants and computes shapes, masks and indices of lookups. Their
+// meanings: https://onnx.ai/onnx/operators
 #include <algorithm>
 #include <cctype>
 #include <cmath>

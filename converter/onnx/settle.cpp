@@ -201,7 +201,7 @@ class Settler {
         take(bytes_of(*stands));
         attribute = *stands;
       }
-      // What neither names is not there.
+      // An attribute that neither the node nor the function's defaults name is absent.
       for (auto it = copy.attributes.begin(); it != copy.attributes.end();) {
         it = it->second.ref.empty() ? std::next(it) : copy.attributes.erase(it);
       }

@@ -36,7 +36,7 @@ void TensorReader::fail(const std::string& why) const {
   throw Error(ExitCode::kInvalid, fmt::format("{}: {}", file_, why));
 }
 
-/// What tensors hold beside raw_data: numbers of one of the fields.
+/// The numbers that a tensor holds in one of its fields beside raw_data.
 struct TensorReader::Loose {
   std::string bytes;
   std::string_view whole;  // packed floats lie in the file as they are

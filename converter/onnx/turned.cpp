@@ -121,7 +121,7 @@ Turned Turned::plus(const Turned& other) const {
   return out;
 }
 
-/// What a column is of itself, and of the one other that it has something of, at a place.
+/// The coefficients of a column at a place: its own, and that of the one other column that takes part.
 struct Turned::Coefficients {
   std::vector<size_t> other;        // of each column; columns: of none
   std::vector<double> self, cross;  // [tokens, columns] of a probe

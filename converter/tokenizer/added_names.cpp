@@ -45,7 +45,7 @@ bool is_special(const std::string& text, const Json& config) {
   return special;
 }
 
-/// Whether tokenizer.json adds the token, or another with its id.
+/// Returns true if tokenizer.json adds the token, or another with its id.
 bool is_in_file(const std::string& text, const Json& id, const Json& json) {
   const Json& list = member(json, "added_tokens");
   const auto same = [&](const Json& token) { return named_text(token) == text || member(token, "id") == id; };

@@ -8,7 +8,7 @@ namespace {
 /// Pairs that are compared; with more, any two count as rivals.
 constexpr size_t kMostPairs = 100000;
 
-/// Whether two texts can share characters of a longer one.
+/// Returns true if the two texts can share characters of a longer one.
 bool overlap(const std::string& a, const std::string& b) {
   const auto meets = [](const std::string& first, const std::string& second) {
     if (first.find(second) != std::string::npos) return true;
@@ -28,8 +28,8 @@ bool is_mark(char c) {
   return c > ' ' && c < 0x7f && !letter && !(c >= '0' && c <= '9') && c != '_';
 }
 
-/// Whether what a normalised token minds beside it looks another way where the raw token `text` stood there than where the text
-/// ends: a letter for a whole word, blanks that both want.
+/// Returns true if the surroundings that a normalised token checks can differ between a place beside the raw token
+/// `text` and the end of a text: a letter for a whole word, or blanks that both tokens take.
 bool is_minded(const fb::AddedTokenT& normalized, const std::string& text, const fb::AddedTokenT& raw) {
   if (normalized.single_word && !(is_mark(text.front()) && is_mark(text.back()))) return true;
   const bool blanks = raw.lstrip || raw.rstrip || is_blank(text.front()) || is_blank(text.back());

@@ -266,7 +266,7 @@ class Assembler {
     return {source_.bert.clean_text, source_.bert.split_chinese, source_.bert.lowercase, source_.bert.strip_accents};
   }
 
-  /// What the runtime's own normaliser makes of an added token's text.
+  /// Normalises an added token's text with the runtime's own normaliser.
   std::string normalize(const std::string& text) const {
     if (!source_.stages.empty()) return normalize_in_row(source_.stages, forms_, source_.charsmap, text);
     text::NormalStream stream(rules(), reinterpret_cast<const uint8_t*>(text.data()), 0,
@@ -428,7 +428,7 @@ class Assembler {
     source_.byte_fallback = false;
   }
 
-  /// Whether text that the model does not know may have the byte.
+  /// Returns true if text that the model does not know may contain the byte.
   bool may_be_unknown(uint32_t byte) const {
     if (byte == 0xC0 || byte == 0xC1 || byte > 0xF4) return false;  // not of UTF-8
     if (byte > 0x7F) return true;
@@ -509,7 +509,7 @@ class Assembler {
                                        missing.size(), missing.front(), kWithoutTokenizer));
   }
 
-  /// Merging goes on with the unknown token in Hugging Face's library; here nothing is merged with it.
+  /// Hugging Face's library continues to merge with the unknown token; here nothing is merged with it.
   void check_unknown(const std::vector<Merge>& merges) {
     const bool of_units = source_.is_of_code_points() || (source_.model.traits & text::kSomeBytes) != 0;
     const int32_t unknown = of_units && !source_.byte_fallback ? id_of(source_.unknown) : -1;
@@ -548,7 +548,7 @@ class Assembler {
     }
   }
 
-  /// Those of tokens that there are; the others are problems.
+  /// Returns the merges whose tokens exist; the others become problems.
   std::vector<Merge> resolve_merges(const std::vector<bool>& in_model) {
     std::vector<Merge> merges;
     size_t bad = 0;

@@ -92,8 +92,8 @@ void read_blenderbot_lines(TokenizerSource& source) {
   stage(source, fb::NormalizerKind::map, CodeMap::kLowercase);
 }
 
-/// The vocabulary writes "low@@" where a word goes on, the merges "low</w>" where it ends: the model's tokens are written as the merges
-/// are. What only those name is unknown in texts.
+/// The vocabulary writes "low@@" where a word continues, the merges write "low</w>" where it ends: the model's tokens
+/// are written as the merges are. Tokens that only the merges name are unknown in texts.
 void read_blenderbot_tokens(TokenizerSource& source) {
   constexpr std::string_view kGoesOn = "@@", kEnds = "</w>";
   std::set<std::string> tokens;
@@ -134,7 +134,7 @@ void read_blenderbot_small(TokenizerSource& source, ProblemList& problems) {
   set_decoder(source, text::kDecodeSuffix, text::kDecodeEndMarks, "</w>");
 }
 
-/// What transformers puts around the models of CLIP and GPT, whose tokens end words with "</w>".
+/// Sets the steps that transformers puts around the models of CLIP and GPT, whose tokens end words with "</w>".
 void read_end_suffix(Kin kin, TokenizerSource& source) {
   source.end_suffix = "</w>";
   source.model.traits = text::kEndMarks;

@@ -12,14 +12,14 @@
 
 namespace bantam::convert {
 
-/// Two tokens that become a third.
+/// Two tokens that merge into a third.
 struct Merge {
   uint32_t left;
   uint32_t right;
   uint32_t whole;
 };
 
-/// Merging as it is defined: of all neighbours the pair with the lowest rank, the leftmost of equals. O(n^2).
+/// Merges by the definition: of all neighbours it takes the pair with the lowest rank, the leftmost of equals. O(n^2).
 class Merging {
  public:
   struct Result {
@@ -27,7 +27,8 @@ class Merging {
     uint32_t rank;
   };
 
-  /// A pair that stands twice among `merges` has its last place; one of which something is no token (kNoToken) merges nothing.
+  /// A pair that occurs twice in `merges` has its last place; one with a part that is not a token (kNoToken) merges
+  /// nothing.
   explicit Merging(const std::vector<Merge>& merges);
 
   /// Merges `ids` in place. *last: the merge done last, if there was one; *pair: what it merged.
@@ -57,7 +58,7 @@ struct Spelling {
   };
   bool code_points = false;  // letters stand for themselves, not for bytes
   std::string end_suffix;    // of tokens that end a word, which get a mark instead
-  std::string inner_prefix;  // of tokens that go on with one; the others get a mark
+  std::string inner_prefix;  // of tokens that continue a word; the others get a mark
 
   Token spell(const std::string& token, std::string* bytes) const;
 };
@@ -66,10 +67,10 @@ struct Spelling {
 /// their own bytes.
 TrieKeys bpe_words(const TrieKeys& tokens, const std::vector<text::MergeEntry>& entries, bool whole_words);
 
-/// Tokens that are words as a whole, without their marks; with no such traits, all as they are.
+/// The tokens that are whole words, without their marks; without such traits, all tokens unchanged.
 TrieKeys marked_words(const TrieKeys& tokens, uint32_t traits);
 
-/// The same of tokens that begin with a blank, without it.
+/// Like bpe_words, for tokens that begin with a blank; the keys lack that blank.
 TrieKeys bpe_words_behind_blanks(const TrieKeys& tokens, const std::vector<text::MergeEntry>& entries,
                                  bool whole_words);
 

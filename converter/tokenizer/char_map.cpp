@@ -26,7 +26,7 @@ constexpr bool is_plain_ideograph(uint32_t code) {
   return (code >= 0x3400 && code < 0x4DC0) || (code >= 0x4E00 && code < 0xA000) || (code >= 0x20000 && code < 0x2F800);
 }
 
-/// What `code` becomes, in `*result`, whose memory serves the next one.
+/// Normalises `code` into `*result`, whose memory serves the next call.
 void normalize(const text::Normalization& rules, uint32_t code, std::vector<uint32_t>* result) {
   std::array<uint8_t, 4> bytes{};
   const uint32_t size = text::encode_utf8(code, bytes.data());
@@ -39,7 +39,7 @@ bool splits_words(uint32_t code) { return (text::character_class(code) & (text::
 
 bool is_starter(uint32_t code) { return text::character_class(code) >> text::kRankShift == 0; }
 
-/// Whether a tokenizer that keeps m.from as it is could give other ids or offsets.
+/// Returns true if a tokenizer that leaves m.from unchanged could give other ids or offsets.
 bool matters(const Mapping& m, const std::set<uint32_t>& alphabet) {
   if (alphabet.count(m.from) != 0 || splits_words(m.from)) return true;
   bool known = true;

@@ -10,7 +10,7 @@
 namespace bantam::convert {
 namespace {
 
-/// What a class takes from tokenizer_config.json.
+/// The settings that a class takes from tokenizer_config.json.
 enum class Takes {
   kLetters,       // BERT's normaliser: do_lower_case, strip_accents, tokenize_chinese_chars
   kBlank,         // add_prefix_space of the splitter; false where it is missing

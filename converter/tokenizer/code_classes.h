@@ -12,12 +12,12 @@ namespace bantam::convert {
 /// Code points that no set tells apart are one class, numbered from 1; class 0 is the end of the text.
 class CodeClasses {
  public:
-  /// Those of the set `last` have the last numbers. Throws std::invalid_argument where they are more than the tables of
-  /// runtime/text/split_table.h have room for.
+  /// The classes of the set `last` have the last numbers. Throws std::invalid_argument where there are more classes
+  /// than the tables of runtime/text/split_table.h have room for.
   explicit CodeClasses(const std::vector<CodeSet>& sets, const CodeSet& last = {});
 
   uint32_t count() const { return static_cast<uint32_t>(members_.size()); }
-  /// Whether the code points of class `c` are in set `set`; at the end there is none.
+  /// Returns true if the code points of class `c` are in set `set`; false for class 0, the end of the text.
   bool has(uint32_t c, uint32_t set) const { return c != 0 && members_[c - 1][set]; }
   /// The class of each code point.
   const std::vector<uint8_t>& all() const { return code_class_; }

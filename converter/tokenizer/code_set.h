@@ -16,8 +16,8 @@ struct CodeRange {
   uint32_t end;
 };
 
-/// What Hugging Face's regular expressions match with \p{L}, \p{M}, \p{N}, \p{P}, \p{S}, \s, \w and \d. Ranges ascend and do not
-/// touch.
+/// The code points that Hugging Face's regular expressions match with \p{L}, \p{M}, \p{N}, \p{P}, \p{S}, \s, \w and \d.
+/// Ranges ascend and do not touch.
 const std::vector<CodeRange>& matched_by_L();
 const std::vector<CodeRange>& matched_by_M();
 const std::vector<CodeRange>& matched_by_N();
@@ -26,12 +26,15 @@ const std::vector<CodeRange>& matched_by_S();
 const std::vector<CodeRange>& matched_by_blank();
 const std::vector<CodeRange>& matched_by_w();
 const std::vector<CodeRange>& matched_by_d();
-/// What \p{name} of another general category or of a script matches; `name` in lower case. Null: it is not known.
+/// The code points that \p{name} of another general category or of a script matches; `name` in lower case. Null: it is
+/// not known.
 const std::vector<CodeRange>* matched_by_property(const std::string& name);
-/// What its splitters Whitespace and Digits, which have other tables, count as letters of words and as digits.
+/// The code points that the library's splitters Whitespace and Digits, which have other tables, count as letters of
+/// words and as digits.
 const std::vector<CodeRange>& matched_by_word();
 const std::vector<CodeRange>& numerals();
-/// The scripts that its splitter UnicodeScripts tells apart; in front of them, what goes with every one.
+/// The scripts that the library's splitter UnicodeScripts distinguishes; in front of them, the code points that go with
+/// every script.
 const std::vector<std::vector<CodeRange>>& scripts();
 
 class CodeSet {

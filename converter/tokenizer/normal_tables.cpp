@@ -134,7 +134,7 @@ Table starts() {
   return table;
 }
 
-/// What BERT's normaliser makes of code points, as the runtime's own has it.
+/// The changes that BERT's normaliser makes to code points, as the runtime's own normaliser makes them.
 std::vector<uint32_t> bert_changes(CodeMap map) {
   std::vector<uint32_t> changes;
   for (uint32_t code = 0; code < kCodePoints; ++code) {

@@ -13,11 +13,11 @@ namespace bantam::convert {
 /// The blob `forms` for `stages`, whose rules get the numbers of their tables. Deterministic.
 std::vector<uint8_t> build_forms(std::vector<NormalStage>& stages, const std::string& charsmap);
 
-/// What the runtime's own normalisers make of a text that stands alone.
+/// Normalises a text that stands alone with the runtime's own normalisers.
 std::string normalize_in_row(const std::vector<NormalStage>& stages, const std::vector<uint8_t>& forms,
                              const std::string& charsmap, const std::string& text);
 
-/// Whether the bytes are as large as a precompiled_charsmap says in its beginning.
+/// Returns true if the bytes are as large as a precompiled_charsmap states in its beginning.
 bool is_charsmap(const std::string& bytes);
 
 }  // namespace bantam::convert

@@ -175,7 +175,7 @@ bool limit_runs(std::vector<NormalStage>& stages) {
   return true;
 }
 
-/// Whether the stages leave no line feed, behind and before which lines end and begin.
+/// Returns true if the stages leave no line feed, behind and before which lines end and begin.
 bool leave_no_lines(const std::vector<NormalStage>& stages) {
   return std::any_of(stages.begin(), stages.end(), [](const NormalStage& stage) {
     const fb::NormalizerT& rule = stage.rule;

@@ -26,7 +26,7 @@ Branch make(Syntax kind) {
   return node;
 }
 
-/// Whether a part matches nothing: never, where something holds of what follows, or whatever follows.
+/// When a part matches the empty text: never, under a condition on the following text, or whatever follows.
 enum class Empty { kNever, kSometimes, kSurely };
 
 /// How the rest of a pattern begins.
@@ -294,7 +294,7 @@ class Parser {
     if (lower < 'a' || lower > 'z') return set;
     set.add(lower, lower + 1);
     set.add(lower - 0x20, lower - 0x20 + 1);
-    // What Unicode folds to an ASCII letter: the long s and the Kelvin sign.
+    // Unicode folds these to an ASCII letter: the long s and the Kelvin sign.
     if (lower == 's') set.add(0x17F, 0x180);
     if (lower == 'k') set.add(0x212A, 0x212B);
     return set;

@@ -288,7 +288,7 @@ class SpmReader {
     }
   }
 
-  /// Of its own program, not of transformers: it leaves everything to SentencePiece.
+  /// True for files of Marian's own program, not of transformers: that program leaves everything to SentencePiece.
   bool is_of_marian_itself() const { return file_.model_type == "marian_ssru"; }
 
   /// Code points of a piece that is one of them again and again; 0: it is none.

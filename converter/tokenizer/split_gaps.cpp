@@ -111,7 +111,8 @@ class GapStates {
     return entry;
   }
 
-  /// What lies between matches goes on, as far as is known; entry->next.own is what may still be a match from the word's beginning.
+  /// Extends the gap between matches, as far as it is known; entry->next.own holds the steps that may still match from
+  /// the word's beginning.
   void follow_gap(const Place& place, uint32_t c, bool at_begin, Entry* entry) const {
     std::vector<Start> starts;
     const List& own = entry->next.own;

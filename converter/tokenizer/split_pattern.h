@@ -16,7 +16,7 @@ extern const char* const kByteLevelPattern;
 /// A text is one word.
 extern const char* const kWholeTextPattern;
 
-/// What becomes of a pattern's matches and of what lies between them.
+/// How a split treats a pattern's matches and the text between them.
 enum class SplitBehaviour {
   kIsolated,            // words, both
   kRemoved,             // matches are left out
@@ -36,8 +36,8 @@ struct SplitRule {
   std::string pattern;         // a regular expression, or, where it is empty,
   std::vector<SplitSet> sets;  // what matches; these have no code point in common
   SplitBehaviour behaviour = SplitBehaviour::kIsolated;
-  bool invert = false;  // what lies between matches is what `behaviour` says of matches
-  CodeSet joins = {};   // of runs: what goes on with any run, and is left out in front of the first one
+  bool invert = false;  // the text between matches takes the part of matches in `behaviour`
+  CodeSet joins = {};   // of runs: characters that extend any run, and are left out in front of the first one
 };
 
 /// A parsed pattern.

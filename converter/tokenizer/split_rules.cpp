@@ -109,7 +109,7 @@ const CodeSet* run_at_end(const PatternNode& node) {
   return repeats && ends && run.parts[0]->kind == Syntax::kSet ? &run.parts[0]->set : nullptr;
 }
 
-/// Whether the rule sets line feeds apart.
+/// Returns true if the rule separates line feeds from other text.
 bool splits_lines(const SplitRule& rule) {
   if (rule.pattern.empty() || rule.invert ||
       (rule.behaviour != SplitBehaviour::kIsolated && rule.behaviour != SplitBehaviour::kRemoved)) {
@@ -173,7 +173,7 @@ SplitStates words_of(const SplitRule& rule, bool lines) {
   return compile_states(*join(Syntax::kAny, std::move(word), std::move(gap)), dropped);
 }
 
-/// Whether the words of `first`, split by `second`, are all one word.
+/// Returns true if `second` leaves every word of `first` one word.
 bool splits_nothing(const SplitStates& first, const SplitStates& second) {
   if (second.first_of_last < second.stride || !first.ends.empty() || !second.ends.empty()) return false;
   std::set<std::pair<uint32_t, uint32_t>> pairs;

@@ -69,7 +69,7 @@ SplitSteps::List SplitSteps::follow(const CodeClasses& classes, const List& list
   std::vector<bool> seen(steps.size(), false), added(steps.size(), false);
   *match = false;
   for (const uint32_t first : list) {
-    // What a step forks to is looked at in the order of preference; nothing counts behind a match.
+    // The steps of a fork are followed in the order of preference; nothing counts behind a match.
     List open = {first};
     while (!open.empty() && !*match) {
       const uint32_t at = open.back();

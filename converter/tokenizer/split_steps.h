@@ -15,7 +15,7 @@ struct SplitStep {
   enum class Do { kTake, kNext, kNotNext, kFork, kMatch };
   Do what = Do::kMatch;
   uint32_t set = 0;     // kTake, kNext, kNotNext
-  uint32_t first = 0;   // where it goes on; kFork: what is preferred
+  uint32_t first = 0;   // the next step; kFork: the preferred one
   uint32_t second = 0;  // kFork
 };
 
@@ -32,9 +32,10 @@ class SplitSteps {
   /// Throws std::invalid_argument where the pattern is too large.
   explicit SplitSteps(const PatternNode& pattern);
 
-  /// The steps behind a code point of class `c`. *match: the pattern matches before it; then what is less preferred is left out.
+  /// The steps behind a code point of class `c`. *match: the pattern matches before it; then less preferred steps are
+  /// left out.
   List follow(const CodeClasses& classes, const List& list, uint32_t c, bool* match) const;
-  /// Whether the pattern matches before any code point and the end.
+  /// Returns true if the pattern matches before any code point and before the end.
   bool matches_surely(const List& list) const;
 
  private:

@@ -113,7 +113,7 @@ class TextStates {
     return {};
   }
 
-  /// What a match tells that this place sees.
+  /// The byte of an end at this place: the code points to step back, and the bit of words that are left out.
   uint8_t end_of(const Place& place) const {
     const uint32_t back = place.first == Phase::kBehind ? sets_ : 0;
     const bool drops = place.first == Phase::kMatch ? drops_matches_ : drops_gaps_;

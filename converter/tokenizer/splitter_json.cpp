@@ -63,7 +63,7 @@ class SplitterReader {
  public:
   SplitterReader(TokenizerSource& source, ProblemList& problems) : source_(source), problems_(problems) {}
 
-  /// Whether the splitter makes bytes of words.
+  /// Reads the splitters; returns true if they turn words into bytes.
   bool read(const std::vector<const Json*>& parts) {
     bool bytes = false;
     for (const Json* part : parts) {
@@ -119,7 +119,7 @@ class SplitterReader {
     return otherwise;
   }
 
-  /// Of FixedLength: 5 where the file has none.
+  /// The length of FixedLength: 5 where the file has none.
   uint32_t length_of(const Json& json) {
     constexpr uint64_t kMost = 200;  // states of the table
     const Json& length = member(json, "length");

@@ -38,7 +38,7 @@ struct TokenizerFiles {
   std::vector<std::string> unreadable;      // what was wrong with the files, a line each
   size_t unsupported = 0;                   // of these, those about what is well formed and not executed
 };
-/// What of a folder of `files` is read for its tokenizer, where it is there.
+/// The files in a folder of `files` that are read for its tokenizer, if they are there.
 constexpr const char* kTokenizerFiles[] = {"tokenizer.json",
                                            "tokenizer_config.json",
                                            "special_tokens_map.json",
@@ -59,7 +59,7 @@ TokenizerFiles read_tokenizer_files(const Directory& files, const std::string& f
 /// names, and added_tokens.json as that decoder.
 Json complete_config(const TokenizerFiles& files);
 
-/// What to do about a tokenizer that is not executed, as the end of a message.
+/// Advice for a tokenizer that is not executed, as the end of a message.
 extern const char* const kWithoutTokenizer;
 
 /// Reads tokenizer.json, else vocab.txt, else vocab.json and merges.txt, else a SentencePiece model, with tokenizer_config.json and

@@ -103,7 +103,7 @@ class Reader {
     return found;
   }
 
-  /// Whether the step is of this type alone; or nothing, where it `may_lack`.
+  /// Returns true if the step is of this type alone, or if it is missing and `may_lack` is set.
   bool is_only(const Json& json, const char* list, const char* type, bool may_lack) {
     const std::vector<const Json*> found = parts(json, list, list);
     return found.empty() ? may_lack : found.size() == 1 && member(*found[0], "type") == type;
@@ -133,7 +133,7 @@ class Reader {
     read_vocabulary_object(member(model, "vocab"), "model.vocab", source_, problems_);
   }
 
-  /// Of a model that does not say: old files leave it out.
+  /// The type of a model that does not state it: old files leave it out.
   static std::string model_type(const Json& model) {
     if (member(model, "merges").is_array()) return "BPE";
     return member(model, "vocab").is_array() ? "Unigram" : "WordPiece";
@@ -163,7 +163,8 @@ class Reader {
     if (id >= 0) source_.unknown = source_.vocabulary[static_cast<size_t>(id)].first;
   }
 
-  /// What tokens at places of words begin or end with: null or a text of two characters or more, which none alone is.
+  /// Reads the text with which tokens at some places in words begin or end: null, or a text of two or more characters,
+  /// so that no single character is one.
   void read_affix(const Json& model, const char* key, uint32_t trait, std::string& affix) {
     const Json& value = member(model, key);
     if (value.is_null() || (value.is_string() && value.get<std::string>().empty())) return;
@@ -272,7 +273,8 @@ class Reader {
     source_.model.traits |= text::kCodePoints | (source_.fuse_unknown ? text::kFuseUnknown : 0);
   }
 
-  /// Whether the last normaliser replaces blanks by marks; then that is left to the splitter, unless marks are looked for.
+  /// Returns true if the last normaliser replaces blanks by marks. Then the splitter does that instead, unless added
+  /// tokens are looked for in text with marks.
   bool take_marking() {
     if (source_.stages.empty()) return false;
     const fb::NormalizerT& last = source_.stages.back().rule;

@@ -1,4 +1,4 @@
-// What the files of a tokenizer say, before tables are made of it.
+// The contents of a tokenizer's files, before tables are made from them.
 #ifndef BANTAM_CONVERTER_TOKENIZER_TOKENIZER_SOURCE_H_
 #define BANTAM_CONVERTER_TOKENIZER_TOKENIZER_SOURCE_H_
 
@@ -63,7 +63,7 @@ struct TokenizerSource {
   std::string unknown = "[UNK]";                            // empty: there is none
   std::vector<std::pair<std::string, std::string>> merges;  // bpe: in the letters of the vocabulary
   std::string end_suffix;                                   // bpe: of tokens that end a word
-  std::string inner_prefix;                                 // bpe: of tokens that go on with one
+  std::string inner_prefix;                                 // bpe: of tokens that continue a word
   bool trim_blanks = false;
   bool trim_prefix = false;
   std::vector<AddedSource> added;
@@ -190,8 +190,8 @@ void read_added_tokens(const Json& config, const std::string& file, TokenizerSou
 /// order; of tokens that both list, those of added_tokens_decoder count before tokenizer.json's.
 void read_added_names(const Json& config, TokenizerSource& source, ProblemList& problems);
 
-/// What tokenizer_config.json and special_tokens_map.json say beside either: special tokens' names, the
-/// greatest length, contradictions worth a note.
+/// Reads what either kind of file may have beside it in tokenizer_config.json and special_tokens_map.json: special
+/// tokens' names, the greatest length, contradictions worth a note.
 void read_tokenizer_config(const Json& config, const std::string& file, TokenizerSource& source, ProblemList& problems);
 
 }  // namespace bantam::convert

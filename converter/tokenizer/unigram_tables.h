@@ -13,11 +13,11 @@ namespace bantam::convert {
 /// The blob `scores`: f32 where every score is one, else f64.
 std::vector<uint8_t> build_scores(const std::vector<double>& scores);
 
-/// The score of what is no token: the least of all that are not `silent` less 10.
+/// The score of text that is not a token: 10 less than the least score of all tokens that are not `silent`.
 double unknown_score(const std::vector<double>& scores, const std::vector<bool>& silent = {});
 
-/// Of the tokens of `vocabulary` that begin with a blank and lie in `trie`, what follows the blank, where the model leaves the
-/// token as it is. `texts` by id.
+/// Returns the text behind the blank of each token of `vocabulary` that begins with a blank, lies in `trie`, and is
+/// kept whole by the model. `texts` is indexed by id.
 TrieKeys unigram_words(const TrieKeys& vocabulary, const Trie& trie, const std::vector<std::string>& texts,
                        const std::vector<uint8_t>& scores, double unknown, uint32_t unknown_id);
 

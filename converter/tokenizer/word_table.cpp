@@ -15,7 +15,7 @@ constexpr size_t kBucketSize = 3;
 /// Homes for each 16 words: the fewer, the closer the words and the more of them without a place.
 constexpr size_t kHomesPer16 = 17;
 
-/// Whether the fast path of the runtime can come to look up `token` of a WordPiece vocabulary.
+/// Returns true if the runtime's fast path can look up `token` of a WordPiece vocabulary.
 bool is_reachable(const std::string& token, bool lowercase) {
   const auto is_word = [lowercase](char c) {
     return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || (!lowercase && c >= 'A' && c <= 'Z');

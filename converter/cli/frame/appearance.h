@@ -15,25 +15,28 @@ struct Appearance {
   bool quiet = false;
 };
 
-/// What the command line said; the only state of the program that is not handed from function to function.
+/// The appearance that the command line chose; the only state of the program that is not handed from function to
+/// function.
 Appearance& appearance();
 
 /// Adds --color and --quiet, under the heading "Common options".
 void add_appearance_options(Command& command);
 
-/// Shall standard output have colours? --color, else NO_COLOR, else CLICOLOR_FORCE, else whether it is a terminal.
+/// Returns true if standard output gets colours: by --color, else NO_COLOR, else CLICOLOR_FORCE, else if it is a
+/// terminal.
 bool colored();
 
-/// No reports and no progress: results and errors only.
+/// True for --quiet: the program prints no reports and no progress, only results and errors.
 inline bool quiet() { return appearance().quiet; }
 
-/// Can standard error show progress: a terminal that moves its cursor, without --quiet?
+/// Returns true if standard error can show progress: it is a terminal that moves its cursor, and --quiet is not given.
 bool shows_progress();
 
-/// For a person who types texts (data/text_source.h): on standard error, where that is a terminal, without --quiet.
+/// Shows a prompt to a person who types texts (data/text_source.h): on standard error, if it is a terminal, without
+/// --quiet.
 void show_prompt(const char* text);
 
-/// Does the terminal take UTF-8, as LC_ALL, LC_CTYPE or LANG say?
+/// Returns true if the terminal takes UTF-8 by LC_ALL, LC_CTYPE or LANG.
 bool utf8_terminal();
 
 /// Columns of a line: COLUMNS, else those of the terminal that `descriptor` is, else 80. At least 20.

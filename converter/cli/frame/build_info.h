@@ -1,4 +1,4 @@
-// What this build is: for `version` and `bench`.
+// Describes this build, for `version` and `bench`.
 #ifndef BANTAM_CONVERTER_CLI_FRAME_BUILD_INFO_H_
 #define BANTAM_CONVERTER_CLI_FRAME_BUILD_INFO_H_
 
@@ -19,7 +19,7 @@ constexpr Isa kInstructionSets[] = {Isa::kReference,  Isa::kAvx2,    Isa::kAvxVn
                                     Isa::kAvx512Vnni, Isa::kAmx,     Isa::kArmv7Neon, Isa::kNeon,
                                     Isa::kNeonDot,    Isa::kNeonI8mm};
 
-/// What Isa::kAuto chooses here.
+/// The instruction set that Isa::kAuto chooses on this machine.
 inline Isa best_isa() {
   Isa best = Isa::kReference;
   for (const Isa isa : kInstructionSets) {

@@ -1,4 +1,4 @@
-// What an option takes: one of a few words, or a number in a range. Errors and completion know the words.
+// The values that an option takes: one of a few words, or a number in a range. Errors and completion know the words.
 #ifndef BANTAM_CONVERTER_CLI_FRAME_CHOICES_H_
 #define BANTAM_CONVERTER_CLI_FRAME_CHOICES_H_
 
@@ -12,25 +12,25 @@
 namespace bantam::cli {
 
 struct Check {
-  /// What is wrong with a word, or nothing; may put another in its place.
+  /// Returns the error in a word, or an empty text; it may replace the word.
   std::function<std::string(std::string&)> correct;
   /// All words that pass, or the usual ones, where there are few.
   std::vector<std::string> words;
 };
 
-/// One of `words`; another is an error that names them.
+/// Takes one of `words`; any other word is an error that names them.
 Check one_of(std::vector<std::string> words);
-/// Each word and what is put in its place.
+/// Takes the words of `values` and replaces each by its value.
 Check replaced(const std::map<std::string, std::string>& values);
-/// Other words too: completion offers these.
+/// Takes other words, too; completion offers these.
 Check usual_words(std::vector<std::string> words);
-/// bytes, chars and utf16: for --offsets.
+/// Takes bytes, chars and utf16, for --offsets.
 Check position_units();
-/// A number from `least` to `most`. For int, unsigned, size_t, float and double.
+/// Takes a number from `least` to `most`. For int, unsigned, size_t, float and double.
 template <typename T>
 Check between(T least, T most);
 
-/// Words and what they stand for: values of an enumeration, or of a switch.
+/// Takes words that stand for values of an enumeration or of a switch.
 template <typename T>
 Check choices(const std::map<std::string, T>& values) {
   std::map<std::string, std::string> numbers;

@@ -32,7 +32,7 @@ Offer offer_of(const std::string& value) {
   return value == "COMMAND" ? Offer::kCommands : Offer::kNothing;
 }
 
-/// What a value of this type is called where nothing else is said.
+/// The name of a value of this type where none is set.
 const char* usual_name(const Target& target) {
   if (std::holds_alternative<bool*>(target) || std::holds_alternative<std::monostate>(target)) return "";
   if (std::holds_alternative<float*>(target) || std::holds_alternative<double*>(target) ||

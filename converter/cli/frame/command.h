@@ -35,7 +35,7 @@ class Option {
     text_.required = true;
     return *this;
   }
-  /// What its value is called in the help. FILE, DATA, RECIPE and PATH are files, FILE.bantam is a model, DIR a directory,
+  /// The name of its value in the help. FILE, DATA, RECIPE and PATH are files, FILE.bantam is a model, DIR a directory,
   /// COMMAND a command.
   Option& value(std::string name);
   /// The heading in the help under which it stands.
@@ -49,7 +49,7 @@ class Option {
     separator_ = separator;
     return *this;
   }
-  /// Of a list: one value each time that the option is given.
+  /// For a list: each use of the option gives one value.
   Option& one_at_a_time() {
     one_at_a_time_ = true;
     return *this;
@@ -107,10 +107,10 @@ class Command {
   void usual(const Words& names);
   /// Gives a positional its value: it is no longer an argument.
   void bind(const std::string& positional, const std::string& value);
-  /// What it does. Failures are thrown (cli/frame/errors.h).
+  /// Sets the function that the command runs. Failures are thrown (cli/frame/errors.h).
   void action(std::function<void()> run) { run_ = std::move(run); }
 
-  /// Was the option given? After parsing.
+  /// Returns true if the option was given; valid after parsing.
   bool given(const std::string& name) const;
 
   CommandText text() const;
@@ -130,7 +130,7 @@ class Command {
       return &target;
     }
   }
-  /// Of choices().
+  /// True for the types that choices() sets.
   template <typename T>
   struct is_choice : std::bool_constant<std::is_enum_v<T> || std::is_same_v<T, bool>> {
     using type = T;

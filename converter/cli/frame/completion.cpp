@@ -73,7 +73,8 @@ std::string bash_values(const Manual& manual, const CommandText& command) {
   return cases;
 }
 
-/// What stands where no option does. The first argument's offer serves all that follow without one of their own.
+/// The completion of arguments that are not options. The first argument's offer serves all later ones without an offer
+/// of their own.
 std::string bash_arguments(const Manual& manual, const CommandText& command) {
   for (const OptionText* argument : positionals(command)) {
     if (argument->offer != Offer::kNothing) return bash_offer(*argument, manual);

@@ -1,5 +1,5 @@
-// What the command line offers, as its options declare it (cli/frame/command.h): the one description from which help, shell completion
-// and manual pages are made.
+// The description of the command line, as its options declare it (cli/frame/command.h): help, shell completion and
+// manual pages are all made from it.
 #ifndef BANTAM_CONVERTER_CLI_FRAME_MANUAL_H_
 #define BANTAM_CONVERTER_CLI_FRAME_MANUAL_H_
 
@@ -8,7 +8,7 @@
 
 namespace bantam::cli {
 
-/// What a shell offers where a value is written.
+/// The completions that a shell offers for a value.
 enum class Offer { kNothing, kWords, kFiles, kModels, kDirectories, kCommands };
 
 /// One option or positional argument.

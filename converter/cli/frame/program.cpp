@@ -68,7 +68,7 @@ int explain(const Program& program) {
   return static_cast<int>(ExitCode::kUsage);
 }
 
-/// What the parser sees of a program that is its one command: the command's name before the arguments.
+/// The words that the parser sees of a program with a single command: the command's name before the arguments.
 std::vector<char*> with_command(const Program& program, int argc, char** argv) {
   std::vector<char*> words(argv, argv + argc);
   if (program.single) words.insert(words.begin() + 1, const_cast<char*>(program.commands.front().name().c_str()));

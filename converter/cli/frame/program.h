@@ -1,5 +1,5 @@
-// What every program of the command line shares: it parses, calls one command, and turns every failure into a message and
-// an exit code.
+// The frame that every program of the command line shares: it parses, calls one command, and turns every failure into a
+// message and an exit code.
 #ifndef BANTAM_CONVERTER_CLI_FRAME_PROGRAM_H_
 #define BANTAM_CONVERTER_CLI_FRAME_PROGRAM_H_
 
@@ -13,8 +13,8 @@ namespace bantam::cli {
 /// A paragraph of the help.
 extern const char* const kExitCodes;
 
-/// The exit status. `add` adds the commands, and may make of the program one that is its only command (Program::single). `name`: what
-/// it is called in messages.
+/// Runs the program and returns its exit status. `add` adds the commands, and may declare one as the program's only
+/// command (Program::single). `name`: the program's name in messages.
 int run_program(int argc, char** argv, const std::function<void(Program&)>& add, const std::string& name = "bantam");
 
 /// Prints the help of `command` with its usual options, or with all; empty: the list of commands. Throws for an unknown command.

@@ -9,11 +9,11 @@ namespace bantam::cli {
 /// mapped file raises that somebody cuts short: with a message and exit code 3.
 void install_signal_handlers();
 
-/// Whether an unfinished line stands on standard error, which an interrupt ends before the shell's prompt.
+/// Sets whether an unfinished line stands on standard error; if so, an interrupt ends it before the shell's prompt.
 void end_line_on_interrupt(bool on);
 
-/// While one lives, SIGINT, SIGTERM and SIGHUP wait: for work whose traces a handler could not remove. They arrive when
-/// it ends.
+/// While an object lives, SIGINT, SIGTERM and SIGHUP wait: for work whose traces a handler could not remove. They
+/// arrive when it ends.
 class DeferredInterrupts {
  public:
   DeferredInterrupts();
@@ -21,7 +21,7 @@ class DeferredInterrupts {
   DeferredInterrupts(const DeferredInterrupts&) = delete;
   DeferredInterrupts& operator=(const DeferredInterrupts&) = delete;
 
-  /// Whether one is waiting.
+  /// Returns true if a signal is waiting.
   bool pending() const;
 };
 

@@ -40,7 +40,7 @@ std::string unknown_option(const Manual& manual, const CommandText& command, con
   return fmt::format("{}: there is no such option{}", name, convert::guess(name, known));
 }
 
-/// Of arguments that nothing took: the first unknown option, else the first of them.
+/// The message for arguments that nothing took: it names the first unknown option, else the first argument.
 std::string unexpected(const Manual& manual, const CommandText& command, const std::vector<std::string>& arguments) {
   for (const std::string& argument : arguments) {
     if (argument.size() > 1 && argument[0] == '-' && argument != "--") {

@@ -1,4 +1,4 @@
-// What a wrong use of the command line is answered with: the mistake, what was probably meant, and where to read on.
+// The message for a wrong use of the command line: the mistake, the probable intention, and where to read on.
 #ifndef BANTAM_CONVERTER_CLI_FRAME_USAGE_ERROR_H_
 #define BANTAM_CONVERTER_CLI_FRAME_USAGE_ERROR_H_
 
@@ -9,10 +9,10 @@
 
 namespace bantam::cli {
 
-/// For a first word that is no command.
+/// The message for a first word that is not a command.
 std::string unknown_command(const Manual& manual, const std::string& word);
 
-/// For what did not parse.
+/// The message for arguments that did not parse.
 std::string usage_error(const Manual& manual, const Parsed& parsed);
 
 }  // namespace bantam::cli

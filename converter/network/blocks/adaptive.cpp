@@ -39,7 +39,7 @@ std::vector<Values> of_clusters(const EncoderConfig& config, bool vectors, const
   return all;
 }
 
-/// Whether rows of words, or of one cluster's, are widened to the hidden columns.
+/// Returns true if the rows of words, or of one cluster, are widened to the hidden columns.
 bool widens(const EncoderConfig& config) { return !config.same_columns || config.embedding != config.hidden; }
 
 std::string table_name(size_t cluster) { return fmt::format("word_emb.emb_layers.{}.weight", cluster); }

@@ -6,7 +6,7 @@
 namespace bantam::convert {
 namespace {
 
-/// What the probe asks, [1, hidden], in double precision: it is the same for all images.
+/// The query of the probe, [1, hidden], computed in double precision: it is the same for all images.
 Values query_of(Weights& weights, const Values& in, const Values& bias, uint32_t hidden) {
   const Values probe = weights.encoder("head.probe", {1, 1, hidden});
   Values query;

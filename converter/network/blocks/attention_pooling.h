@@ -10,8 +10,9 @@
 
 namespace bantam::convert {
 
-/// Rows [sequences, hidden], of the base model's tensors "head.probe" and those beside it: with p the probe, a = softmax(q K^T / sqrt(width of a head)) V in each head, q = Wq p + bq, K and V made of
-/// the rows; o = Wo a + bo; o + W2 f(W1 norm(o) + b1) + b2, f the model's activation. `after` is done to that sum: its norm.
+/// Adds rows [sequences, hidden] from the base model's tensors "head.probe" and those beside it. With p the probe, a =
+/// softmax(q K^T / sqrt(width of a head)) V in each head, q = Wq p + bq, K and V made of the rows; o = Wo a + bo; o +
+/// W2 f(W1 norm(o) + b1) + b2, f the model's activation. `after` is applied to that sum: its norm.
 int32_t add_attention_pooling(Builder& builder, Weights& weights, const EncoderConfig& config, const Encoder& encoder,
                               const EpilogueSpec& after);
 

@@ -11,7 +11,7 @@
 namespace bantam::convert {
 namespace {
 
-/// What keeps a chain from going where AllenNLP's constraints forbid it.
+/// The score that keeps a chain from transitions that AllenNLP's constraints forbid.
 constexpr float kForbidden = -10000.0F;
 
 ChainRows chain_rows(const Fields& fields) {

@@ -17,7 +17,8 @@ class ChunkAttention {
   ChunkAttention(Builder& builder, const EncoderConfig& config, uint32_t positions)
       : builder_(builder), config_(config), positions_(positions) {}
 
-  /// What layer `layer` makes of queries, keys and values side by side, or of queries and values where it goes by hashes.
+  /// Adds the attention of layer `layer` over queries, keys and values side by side, or over queries and values where
+  /// the layer hashes.
   int32_t attend(uint32_t layer, int32_t x);
 
  private:
@@ -29,15 +30,15 @@ class ChunkAttention {
   int32_t rotations_ = kAbsent;  // of all layers
 };
 
-/// The rows of the first `positions` places that stand where the axes cross: place p has row p / n of the first one and, behind it,
-/// row p % n of the second, of n rows.
+/// The rows of the first `positions` places by two axes: place p has row p / n of the first axis and, behind it, row p
+/// % n of the second axis, which has n rows.
 Values places_by_axes(Weights& weights, const EncoderConfig& config, uint32_t positions);
 
-/// Tokens of the longest text where --max-tokens is silent: as many as are left of the model's when places by axes are to have no more
-/// numbers than a large table of words.
+/// Tokens of the longest text where --max-tokens is not given: as many of the model's as keep the rows of places by
+/// axes no larger than a large table of words.
 uint32_t usual_positions(const EncoderConfig& config);
 
-/// What the report says of hashes; nothing where the model has none.
+/// Adds the report's notes on hashes; none where the model has no hashes.
 void describe_hashes(const EncoderConfig& config, uint32_t positions, std::vector<std::string>& notes);
 
 }  // namespace bantam::convert

@@ -21,17 +21,18 @@ class EntityRows {
   EntityRows(Builder& builder, Weights& weights, const EncoderConfig& config)
       : builder_(builder), weights_(weights), config_(config), family_(*config.family) {}
 
-  /// Has this layer entities?
+  /// Returns true if this layer has entities.
   bool in(uint32_t layer) const {
     return !config_.entity_layers.empty() && config_.entity_layers[layer] != EncoderConfig::Entities::kNone;
   }
-  /// The input of marks and the rows of the table.
+  /// Adds the input of marks and the rows of the table.
   void embed();
-  /// Attention among entities in layers that have it.
+  /// Adds attention among entities in layers that have it.
   void attend(uint32_t layer);
-  /// Their part of what the layer's feed-forward layer activates, `columns` wide.
+  /// Adds their part of the input of the activation in the layer's feed-forward layer, `columns` wide.
   int32_t up(uint32_t layer, uint32_t columns);
-  /// The rows that the next layer with entities reads, of the activated `wide`; nothing where there is none.
+  /// Adds the rows that the next layer with entities reads, from the activated `wide`; nothing where there is no such
+  /// layer.
   void down(uint32_t layer, int32_t wide);
 
  private:

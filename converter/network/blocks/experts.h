@@ -11,7 +11,7 @@
 
 namespace bantam::convert {
 
-/// What layer `layer`, one of experts, makes of x [tokens, hidden]: [tokens, hidden].
+/// Adds layer `layer`, an expert layer, over x [tokens, hidden]; returns [tokens, hidden].
 int32_t import_experts(Builder& builder, Weights& weights, const EncoderConfig& config, uint32_t layer, int32_t x,
                        const EpilogueSpec& epilogue);
 

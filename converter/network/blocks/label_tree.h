@@ -9,10 +9,11 @@
 
 namespace bantam::convert {
 
-/// Whether the weights hold such a head (source/word_vectors.h names its tensors).
+/// Returns true if the weights hold such a head (source/word_vectors.h names its tensors).
 bool has_label_tree(const Weights& weights);
 
-/// Appends it over rows x; the result's columns are the logarithms of labels' probabilities, which their softmax leaves as they are.
+/// Appends the head over rows x; the columns of the result are the logarithms of the labels' probabilities, which a
+/// softmax does not change.
 int32_t add_label_tree(Builder& builder, Weights& weights, int32_t x, uint32_t labels);
 
 }  // namespace bantam::convert

@@ -10,7 +10,8 @@
 namespace bantam::convert {
 namespace {
 
-/// Of E [blocks * rows, columns] the first `places` columns as rows, blocks side by side, each with zeros up to a multiple of 16.
+/// Returns the first `places` columns of E [blocks * rows, columns] as rows, with the blocks side by side, each padded
+/// with zeros to a multiple of 16.
 std::vector<float> by_place(const std::vector<float>& e, size_t blocks, size_t rows, size_t columns, size_t places) {
   const size_t padded = (rows + 15) / 16 * 16;
   std::vector<float> out(places * blocks * padded, 0.0F);
@@ -30,7 +31,7 @@ int32_t LinearAttention::features(uint32_t layer) {
   return builder_.table(config_.family->base + ("." + name), count, width, weights_.encoder(name, {count, width}));
 }
 
-/// What keys or values of each place are multiplied with; one constant where several share it.
+/// The factors of the keys or values of each place; one constant where layers, or keys and values, share it.
 int32_t LinearAttention::places(uint32_t layer, Slot slot) {
   const bool shared = config_.summed.sharing == SummedKeys::Sharing::kLayers;
   const std::string name = (shared ? "" : layer_prefix(config_, layer)) +

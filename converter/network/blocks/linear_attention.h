@@ -17,7 +17,8 @@ class LinearAttention {
   LinearAttention(Builder& builder, Weights& weights, const EncoderConfig& config, uint32_t positions)
       : builder_(builder), weights_(weights), config_(config), positions_(positions) {}
 
-  /// What layer `layer` makes of queries q [tokens, heads * head width], and of keys and values side by side.
+  /// Adds the attention of layer `layer` over queries q [tokens, heads * head width], and over keys and values side by
+  /// side.
   int32_t attend(uint32_t layer, int32_t q, int32_t keys_values);
 
  private:

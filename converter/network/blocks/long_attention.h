@@ -14,23 +14,24 @@
 
 namespace bantam::convert {
 
-/// What neither settings nor weights say of it.
+/// Choices that neither settings nor weights contain.
 struct LongTexts {
   fb::GlobalTokens globals = fb::GlobalTokens::none;
   /// Draws random blocks; without it they are block 0, as transformers has them when it evaluates.
   std::optional<unsigned> random_blocks;
 };
 
-/// What users call kinds of global tokens, in the order of fb::GlobalTokens.
+/// The words by which users choose global tokens, in the order of fb::GlobalTokens.
 std::vector<std::string> global_words();
-/// What the options say, or transformers for answers of these parts (runtime/model/task_traits.h): of labels of texts the first token, of
-/// spans the question, of choices the second text; throws Error (usage) where options are of no use to the family.
+/// The choice of the options, or transformers' default for answers of these parts (runtime/model/task_traits.h): the
+/// first token for labels of texts, the question for spans, the second text for choices. Throws Error (usage) where the
+/// family has no use for an option.
 LongTexts long_texts_of(const Family& family, uint32_t parts, const std::string& globals,
                         std::optional<unsigned> random_blocks);
 
-/// `blocks` of a text times `random`: numbers of the blocks that each sees besides, a head after the other. They are drawn from those
-/// that every text has that is long enough for blocks, without those that the block sees anyway; as transformers draws them for
-/// training, by other random numbers.
+/// Draws the random blocks that each block sees besides: `heads` times `blocks` times `random` numbers of blocks, one
+/// head after the other. They are drawn from the blocks of every text that is long enough for blocks, without those
+/// that the block sees anyway, as transformers draws them for training, but from other random numbers.
 std::vector<int32_t> draw_blocks(uint64_t seed, uint32_t heads, uint32_t blocks, uint32_t random);
 
 class LongAttention {
@@ -42,8 +43,8 @@ class LongAttention {
 
   /// Says which tokens are global, where some are.
   void begin();
-  /// What attention of the layer makes of `heads`, whose queries, keys and values are made of `x`: by windows, by blocks, or as `scores`
-  /// says, where the family has none of these.
+  /// Adds the attention of the layer over `heads`, whose queries, keys and values are made of `x`: by windows, by
+  /// blocks, or as `scores` defines where the family has neither.
   int32_t attend(uint32_t layer, int32_t x, const Heads& heads, AttentionSpec scores);
 
  private:

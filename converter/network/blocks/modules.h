@@ -24,7 +24,7 @@ class Modules {
   EpilogueSpec norm(const std::string& name, uint32_t width);
   /// The factors of a norm, whatever files have.
   Values gammas(const std::string& name, uint32_t width);
-  /// A module that this model has without a bias; NAME.bias, or kAbsent.
+  /// Returns true if this model's module `name` has no bias. bias_of: NAME.bias, or kAbsent.
   bool lacks_bias(const std::string& name) const;
   int32_t bias_of(const std::string& name, uint32_t width);
 
@@ -32,7 +32,7 @@ class Modules {
   /// The linear layer `name` of `out` outputs.
   int32_t dense(const std::string& name, int32_t x, uint32_t out, const EpilogueSpec& epilogue);
 
-  /// The constant that was made of the tensor `name`; kAbsent: none was. And one that is from now on.
+  /// The constant that was made of the tensor `name`; kAbsent: none was. remember() records one.
   int32_t made_of(const std::string& name) const;
   void remember(const std::string& name, int32_t constant) { made_.emplace(name, constant); }
 

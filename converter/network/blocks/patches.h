@@ -12,8 +12,8 @@
 
 namespace bantam::convert {
 
-/// Embeds patches: rows [tokens, hidden]: what stands for the whole image, the patches from the left, from above, and what a teacher
-/// is answered with, where the family has that. Adds the inputs.
+/// Embeds patches as rows [tokens, hidden]: the row of the whole image, the patches from the left, from above, and the
+/// row that answers a teacher, where the family has that. Adds the inputs.
 int32_t embed_patches(Builder& builder, Weights& weights, const EncoderConfig& config, const std::string& base,
                       const EpilogueSpec& after);
 

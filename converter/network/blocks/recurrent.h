@@ -14,7 +14,7 @@
 
 namespace bantam::convert {
 
-/// What config.json says of a module of recurrent layers.
+/// The settings of a module of recurrent layers in config.json.
 struct RecurrentSettings {
   fb::Cell cell = fb::Cell::lstm;
   uint32_t cells = 0, state = 0;  // of one direction; state: what a projection leaves
@@ -29,31 +29,32 @@ struct RecurrentSettings {
   uint32_t directions() const { return both ? 2 : 1; }
 };
 
-/// "cell_type" ("lstm" or "gru"), "hidden_size", "num_layers" (1), "bidirectional" (false), "proj_size" (0: none). What is out of range
-/// is added to the problems.
+/// Reads "cell_type" ("lstm" or "gru"), "hidden_size", "num_layers" (1), "bidirectional" (false) and "proj_size" (0:
+/// none). Values out of range are added to the problems.
 RecurrentSettings read_recurrent(const Fields& fields);
 
 /// Columns that the first layer reads behind those of its rows.
 struct RecurrentBeside {
   std::string name;
   uint32_t columns = 0;
-  /// What they give the gates, rows of tokens: `sum` (kAbsent: nothing) plus the product with `matrix` [gates, columns].
+  /// Adds their part of the gates' inputs, rows of tokens: `sum` (kAbsent: nothing) plus the product with `matrix`
+  /// [gates, columns].
   std::function<int32_t(const std::string& name, int32_t matrix, int32_t sum)> add;
 };
 
-/// What layers begin with, read beside their rows and leave.
+/// The first states of layers, further columns that they read, and the states that they leave.
 struct RecurrentEnds {
   std::vector<RecurrentState> first;            // of each layer; shorter: zeros
   std::vector<RecurrentState>* last = nullptr;  // becomes the last layer's, or (`of_all`) each layer's
   bool of_all = false;
   std::vector<RecurrentBeside> beside;
-  /// Makes the states of layer `layer` of what its rows give the gates, in place of one operator for all rows.
+  /// Makes the states of layer `layer` from its rows' part of the gates' inputs, in place of one operator for all rows.
   std::function<int32_t(uint32_t layer, const std::string& name, int32_t given, const RecurrentWeights& weights)> cell =
       nullptr;
 };
 
-/// The layers of module `module` above `x` [tokens, width]: its states. Tensors that are missing or of another shape are added to the
-/// problems of `weights`.
+/// Adds the layers of module `module` above `x` [tokens, width] and returns their states. Missing tensors and tensors
+/// of another shape are added to the problems of `weights`.
 int32_t import_recurrent(Builder& builder, Weights& weights, const RecurrentSettings& settings,
                          const std::string& module, const std::string& base, int32_t x, const RecurrentEnds& ends = {});
 

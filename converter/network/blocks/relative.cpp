@@ -27,7 +27,7 @@ struct PlaceRows {
         first(row_of(-most)),
         count((static_cast<uint32_t>(row_of(most) - first) / 16 + 1) * 16) {}
 
-  /// Of a key so far behind its query, from the place of the farthest in front on.
+  /// The row of a key that stands `distance` tokens behind its query, counted from the place farthest in front.
   int32_t row_of(int32_t distance) const {
     const int32_t place = relative.buckets != 0 ? signed_bucket(-distance, relative.buckets, relative.most) : -distance;
     return last - std::clamp(place + static_cast<int32_t>(relative.span), 0, last);
@@ -62,8 +62,9 @@ std::vector<float> counted(uint32_t count) {
   return rows;
 }
 
-/// What a matrix [width, columns] makes of the sinusoids of distances -most to most of a key behind its query:
-/// [2 most + 1, columns]. Sines of distances in front are minus those behind, cosines are the same.
+/// The product of a matrix [width, columns] with the sinusoids of distances -most to most of a key behind its query.
+/// Its shape is [2 most + 1, columns]. Sines of distances in front are the negatives of those behind; cosines are the
+/// same.
 std::vector<double> project_sinusoids(uint32_t most, const std::vector<float>& matrix, uint32_t width) {
   const size_t columns = matrix.size() / width;
   const std::vector<float> waves = sinusoids(most + 1, width);
@@ -171,7 +172,7 @@ const std::vector<double>& RelativeConstants::place_embeddings() {
   return places_;
 }
 
-/// What a layer's module makes of the embeddings of places, times `scale`: [2 span, columns].
+/// The output of a layer's module for the embeddings of places, times `scale`: [2 span, columns].
 Values RelativeConstants::project_places(uint32_t layer, Slot slot, uint32_t columns, double scale) {
   const uint32_t rows = 2 * config_.relative.span, width = config_.hidden;
   const std::string module = layer_prefix(config_, layer) + family_.name(slot);
@@ -199,7 +200,8 @@ Values RelativeConstants::project_places(uint32_t layer, Slot slot, uint32_t col
   return out;
 }
 
-/// Scores of relative places of a layer: distances select rows of what its matrices make of the places' embeddings.
+/// Sets the scores of relative places of a layer: distances select rows of the products of its matrices and the places'
+/// embeddings.
 void RelativeConstants::disentangled(uint32_t layer, AttentionSpec& scores) {
   const RelativePlaces& relative = config_.relative;
   const double divisor = std::sqrt(static_cast<double>(config_.head_width) * relative.terms);
@@ -221,7 +223,7 @@ void RelativeConstants::disentangled(uint32_t layer, AttentionSpec& scores) {
   }
 }
 
-/// What makes keys of places, [hidden, columns].
+/// The matrix that makes keys of places, [hidden, columns].
 Values RelativeConstants::place_matrix(uint32_t layer) {
   if (family_.block.by_head) return take_by_head(weights_, config_, layer, Slot::kPlaceKey);
   const std::string name = layer_prefix(config_, layer) + family_.name(Slot::kPlaceKey) + ".weight";
@@ -246,8 +248,8 @@ void RelativeConstants::shifted(uint32_t layer, AttentionSpec& scores) {
   if (family_.has(Slot::kSegmentKeys)) of_segments(layer, words, scores);
 }
 
-/// XLNet adds (q + s) e for the pair's segments e: what keys of the query's own segment add is the same for all of its keys but those of
-/// another one, which get the difference.
+/// XLNet adds (q + s) e for the pair's segments e. The term of keys of the query's own segment is the same for all of
+/// them; so only keys of another segment get a term, the difference.
 void RelativeConstants::of_segments(uint32_t layer, const Values& words, AttentionSpec& scores) {
   const uint32_t heads = config_.heads, head = config_.head_width, columns = heads * head;
   const double scale = 1 / std::sqrt(static_cast<double>(head));
@@ -268,7 +270,8 @@ void RelativeConstants::of_segments(uint32_t layer, const Values& words, Attenti
   scores.segment_keys = builder_.table(name(layer, "segments.keys"), heads, head + 1, std::move(pairs));
 }
 
-/// A vector a distance of each layer, which all heads share. The table's middle is the distance 0, whatever positions were cut off.
+/// Sets one vector for each distance in each layer, which all heads share. The table's middle is the distance 0,
+/// however many positions were cut off.
 void RelativeConstants::by_distance(uint32_t layer, AttentionSpec& scores) {
   const uint32_t head = config_.head_width, most = positions_ - 1;
   const double scale = 1 / std::sqrt(static_cast<double>(head));

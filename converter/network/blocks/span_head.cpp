@@ -76,7 +76,7 @@ class SpanHead {
     return builder_.linear(name, rows, weight, first ? builder_.vector(name + ".bias", std::move(bias)) : kAbsent, {});
   }
 
-  /// What spans' rows are multiplied with: labels, times the last matrix the other way round, and its bias.
+  /// The rows that spans are multiplied with: labels, times the transpose of the last matrix, and its bias.
   int32_t labels(int32_t x, const std::string& matrix) {
     const std::string layers = "prompt_rep_layer";
     const int32_t rows = linear(layers + ".3", linear(layers + ".0", x, inner_, relu()), s_.hidden, {});

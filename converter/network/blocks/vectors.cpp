@@ -54,7 +54,7 @@ int32_t dense_modules(Builder& builder, int32_t x, const SentencePooling& poolin
   return x;
 }
 
-/// Of a source that says it in its settings.
+/// Reads the pooling of a source that states it in its settings.
 SentencePooling read_stated_pooling(const Fields& config) {
   SentencePooling pooling;
   const std::string stated = config.text(kTextPooling, "mean");

@@ -1,4 +1,5 @@
-// Vectors: what makes one of a text or an image, or one of each token, of the rows that the layers leave.
+// Vectors: the layers that make one vector of a text or an image, or one of each token, from the rows that the layers
+// leave.
 #ifndef BANTAM_CONVERTER_NETWORK_BLOCKS_VECTORS_H_
 #define BANTAM_CONVERTER_NETWORK_BLOCKS_VECTORS_H_
 
@@ -14,27 +15,28 @@
 
 namespace bantam::convert {
 
-/// How the vectors of `head` are made: by the modules of sentence-transformers, where there are some; else as the head
-/// itself says (the row that it reads and its layer, where files have that: CLIP, SigLIP); else the mean of rows, of static tables as their settings say.
+/// Reads how the vectors of `head` are made: by the modules of sentence-transformers, where there are some; else as the
+/// head itself defines (the row that it reads and its layer, where files have that: CLIP, SigLIP); else the mean of
+/// rows, which the settings of static tables may change.
 SentencePooling read_vectors(const ModelSource& source, const Head& head, const EncoderConfig& config,
                              const Fields& fields, Weights& weights, Problems& problems,
                              std::vector<std::string>& notes);
 
-/// The same of vectors of tokens, which have length 1.
+/// Reads how vectors of tokens are made; they have length 1.
 SentencePooling read_token_vectors(const ModelSource& source, const Head& head, const EncoderConfig& config,
                                    Weights& weights, Problems& problems);
 
-/// Rows [sequences, columns] of texts, or of images.
+/// Adds the vectors of texts, or of images: rows [sequences, columns].
 int32_t add_vector(Builder& builder, Weights& weights, const EncoderConfig& config, const Encoder& encoder,
                    const SentencePooling& pooling);
 
-/// The same of `rows` [tokens, columns], where nothing attends.
+/// Adds the vectors of `rows` [tokens, columns], without attention pooling.
 int32_t add_pooled_vector(Builder& builder, int32_t rows, const SentencePooling& pooling);
 
 /// x, each row divided by its length.
 int32_t add_unit_rows(Builder& builder, int32_t x);
 
-/// Rows [tokens, columns].
+/// Adds the vectors of tokens: rows [tokens, columns].
 int32_t add_token_vectors(Builder& builder, const Encoder& encoder, const SentencePooling& pooling);
 
 }  // namespace bantam::convert

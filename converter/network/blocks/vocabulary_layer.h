@@ -6,8 +6,8 @@
 
 namespace bantam::convert {
 
-/// What `layer`, whose output is HeadLayer::Out::kVocabulary, makes of rows `x`: [rows, vocabulary]. Its matrix is that of the word
-/// embeddings, unless the file has another one.
+/// Adds `layer`, whose output is HeadLayer::Out::kVocabulary, over rows `x`; returns [rows, vocabulary]. Its matrix is
+/// that of the word embeddings, unless the file has another one.
 int32_t add_vocabulary_layer(const HeadContext& context, const HeadLayer& layer, int32_t x);
 
 }  // namespace bantam::convert

@@ -55,7 +55,7 @@ Family bart_stack(bool decoder) {
   return family;
 }
 
-/// What the two stacks of a family have in common beyond that.
+/// Settings that the two stacks of a family share beyond that.
 struct StackKind {
   bool norm_first = false;  // with a norm behind the last layer
   bool embedding_norm = true;

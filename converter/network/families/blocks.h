@@ -13,7 +13,7 @@ using Out = HeadLayer::Out;
 
 /// BERT's tensors, which many models kept.
 Roles bert_roles();
-/// Of a layer, in models that were told to have vectors of distances ("position_embedding_type": "relative_key").
+/// The distance vectors of a layer, in models that have "position_embedding_type": "relative_key".
 inline constexpr const char* kDistanceEmbedding = "attention.self.distance_embedding";
 
 /// Heads that are one linear layer: a label a token, the ends of a span.
@@ -30,19 +30,21 @@ Head first_classify_head(Activation activation);
 Head lm_head(const char* norm = "lm_head.layer_norm");
 /// BERT's masked-language and next-sentence heads, and both.
 std::vector<Head> cls_heads();
-/// What needs no tensors of its own, or bantam's own: the bare encoder, its embeddings, intents with slots.
+/// Heads that need no tensors of their own, or only bantam's own: the bare encoder, its embeddings, intents with slots.
 std::vector<Head> common_heads();
 
-/// A decoder's: the next token by the class called so behind the family's name, and a label of the text by its last token; the bare
-/// model, and its embeddings. `biased`: scores of the next token have biases.
+/// Heads of a decoder: the next token by the class that `generates` names behind the family's name, a label of the text
+/// by its last token, the bare model, and its embeddings. `biased`: scores of the next token have biases.
 std::vector<Head> decoder_heads(const char* generates, bool biased = false);
-/// Of encoder-decoders: a label of the text by its last token, behind a layer of its own.
+/// The head of encoder-decoders that labels a text by its last token, behind a layer of its own.
 Head source_classify_head();
-/// Of Llama and those like it: rotary positions, norms without means, gated feed-forward layers, keys and values that heads share.
+/// The family of Llama and models like it: rotary positions, RMS norms, gated feed-forward layers, keys and values that
+/// heads share.
 Family llama_like(const char* model_type, const char* architecture);
 
-/// Vectors of words, layers above them, and a label of the text (Rows::kState), of each word, or both: what torch's modules make, by a
-/// documented naming. Its model_type and base, and what classes begin with.
+/// Word vectors, layers above them, and a label of the text (Rows::kState), of each word, or both: models of torch's
+/// modules, in a documented naming. The arguments are its model_type, which is also its base, and the prefix of its
+/// classes.
 Family above_words(const char* model_type, const char* architecture);
 
 /// `a` and then `b`.

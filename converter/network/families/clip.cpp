@@ -5,7 +5,7 @@
 namespace bantam::convert {
 namespace {
 
-/// What both towers have, whose layers are named alike.
+/// The parts that both towers have; their layers have the same names.
 Family tower(const char* model_type, const char* architecture, const char* base) {
   Family family;
   family.model_types = {model_type};

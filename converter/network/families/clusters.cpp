@@ -5,7 +5,7 @@
 namespace bantam::convert {
 namespace {
 
-/// What the table of embeddings and the operator have room for, the words in front included.
+/// Limits of the embedding table and of the operator, the words in front included.
 constexpr size_t kMostParts = 8;
 constexpr uint32_t kMostEmbedded = 1U << 16;
 

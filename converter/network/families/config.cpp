@@ -24,7 +24,7 @@ constexpr uint32_t kMaxWidth = 1U << 16;
 constexpr uint32_t kMaxLayers = 1U << 10;
 constexpr uint32_t kMaxConvolution = 31;
 
-/// Of queries with vectors of distances, and of keys with them, too.
+/// Values of "position_embedding_type": vectors of distances for queries, and for queries and keys.
 constexpr std::string_view kQueriesAndDistances = "relative_key", kAllAndDistances = "relative_key_query";
 bool is_of_distances(const std::string& positions) {
   return positions == kQueriesAndDistances || positions == kAllAndDistances;
@@ -254,7 +254,7 @@ void read_shift(const Fields& config, EncoderConfig& out) {
   }
 }
 
-/// Of the convolution beside the first layer; torch pads it so that an even one leaves a token out.
+/// Reads the convolution beside the first layer; torch pads an even one so that it leaves a token out.
 void read_convolution(const Fields& config, EncoderConfig& out) {
   constexpr const char* kSize = "conv_kernel_size";
   if (!out.family->has(Slot::kConvolution) || !config.has(kSize) || config.raw(kSize) == 0) return;
@@ -384,7 +384,8 @@ void read_buckets(const Fields& config, uint32_t buckets, uint32_t most, Encoder
   out.most_distance = most;
 }
 
-/// Of feed-forward layers; gated ones also by the names of activation and gate together (arXiv 2002.05202).
+/// Reads the activation of feed-forward layers; gated ones may also name activation and gate together (arXiv
+/// 2002.05202).
 fb::ActivationKind read_unit(const Fields& config, const std::string& key, const Family& family) {
   std::string name = config.text(key, family.settings.activation_otherwise);
   constexpr std::string_view kGated = "gated-";  // T5's

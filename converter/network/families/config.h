@@ -15,7 +15,7 @@
 
 namespace bantam::convert {
 
-/// Most tokens of texts of any length (Settings::any_length): what scores know of places are constants a distance, which would be
+/// Most tokens of texts of any length (Settings::any_length): scores have constants for each distance, which would be
 /// larger than the model beyond this.
 constexpr uint32_t kMostPlaces = 1U << 13;
 /// Most positions that settings may state, so that every product keeps within 64 bits.
@@ -30,7 +30,7 @@ struct LayerWidths {
   std::vector<uint32_t> shared;
 };
 
-/// What a layer's attention knows of places.
+/// The positional settings of a layer's attention.
 struct LayerPlaces {
   Rotary rotary;
   uint32_t turned = 0;  // columns of a head that rotary positions turn
@@ -69,7 +69,7 @@ struct SummedKeys {
   /// Places (Linformer): who has matrices of its own. kHeads: the heads of a layer have the same, keys and values do not.
   enum class Sharing : uint8_t { kNone, kHeads, kKeysValues, kLayers };
   Sharing sharing = Sharing::kNone;
-  // What queries and keys are multiplied with: the part that each has of the scores' scale.
+  // Factors of queries and of keys: the part of the scores' scale that each takes.
   float query_factor = 1, key_factor = 1;
 };
 
@@ -158,7 +158,8 @@ struct EncoderConfig {
   uint32_t inner_layers = 1;   // layers inside each of a group; `layers` counts all that run
   uint32_t buckets = 0;        // of distances (Slot::kDistances), up to `most_distance`
   uint32_t most_distance = 0;
-  /// What each layer does with entities: nothing, adds their vectors to its feed-forward layers, or lets them attend to each other first.
+  /// How each layer treats entities: it ignores them, adds their vectors to its feed-forward layers, or lets them
+  /// attend to each other first.
   enum class Entities : uint8_t { kNone, kAdded, kAttend };
   std::vector<Entities> entity_layers;  // empty: the family has none
   uint32_t entities = 0, entity_width = 0, entity_heads = 0;
@@ -173,35 +174,39 @@ struct EncoderConfig {
 
 /// Heads of keys and values of a layer, which a student may have fewer of.
 uint32_t kv_heads_of(const EncoderConfig& config, uint32_t layer);
-/// What Weights has to know of a family's names: tensors of its pooler and of heads that another task has do no harm.
+/// The names of a family that Weights has to know: tensors of its pooler, and of heads for another task, are ignored
+/// without an error.
 ModelNames model_names(const Family& family);
 /// The place of a layer's tensors, relative to the base model: "encoder.layer.3.".
 std::string layer_prefix(const EncoderConfig& config, uint32_t layer);
 /// Does a model of these settings have the role's tensors, and does this layer of it?
 bool has_role(const EncoderConfig& config, Slot slot);
 bool has_role(const EncoderConfig& config, Slot slot, uint32_t layer);
-/// The stored roles with their names; of those that are numbered inside a layer (feed-forward layers, experts) each.
+/// The stored roles with their names; a role that is numbered inside a layer (feed-forward layers, experts) appears
+/// once per number.
 std::vector<std::pair<Slot, std::string>> stored_roles(const EncoderConfig& config);
 /// How many an axis counts where no layer has been narrowed; 0: kNone.
 uint32_t extent_of(const EncoderConfig& config, Axis axis);
-/// Of what Block::shifted stores of a layer by head.
+/// The shape of a tensor that Block::shifted stores for a layer by head.
 std::vector<uint32_t> shape_by_head(const EncoderConfig& config, Slot slot);
-/// A role's name, of parts of one tensor without "[i/n]": the whole tensor's, and that with "_gate".
+/// A role's name. Where roles are parts of one tensor it lacks "[i/n]": it is the whole tensor's name, with "_gate" for
+/// the gate.
 std::string plain_name(const Family& family, Slot slot);
-/// The name in the graph of what layer `layer` does with `slot`, or of a tensor of it: unique where layers share weights too.
+/// The name in the graph of the operator of layer `layer` for `slot`, or of its tensor; it is unique where layers share
+/// weights, too.
 std::string graph_name(const EncoderConfig& config, uint32_t layer, Slot slot);
 
 /// Reads the encoder's settings, with transformers' defaults. Settings that version 1 cannot express are
 /// added to the problems as unsupported; values out of range as invalid.
 EncoderConfig read_encoder_config(const Fields& config);
-/// Of the encoder of an encoder-decoder (Family::source).
+/// Reads the settings of the encoder of an encoder-decoder (Family::source).
 EncoderConfig read_source_config(const Fields& config, const Family& family);
 
-/// `key`, or what this file has in its place (Settings::synonyms).
+/// `key`, or the synonym that this file has in its place (Settings::synonyms).
 const char* key_in(const Fields& config, const Settings& settings, const char* key);
 bool read_flag(const Fields& config, const Flag& flag);
 
-/// Adds a problem for each setting that has another value than here, where it is there.
+/// Adds a problem for each setting that is there and differs from the value here.
 void require(const Fields& config, const std::vector<std::pair<const char*, const char*>>& settings);
 
 /// An activation by transformers' name; records a problem under `key` when it is unknown.

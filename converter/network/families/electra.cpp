@@ -1,5 +1,5 @@
-// ELECTRA (arXiv 2003.10555): BERT whose embeddings may be narrower than its layers. The discriminator says of each token
-// whether it was replaced, the generator fills masks.
+// ELECTRA (arXiv 2003.10555): BERT whose embeddings may be narrower than its layers. The discriminator predicts for
+// each token if it was replaced; the generator fills masks.
 #include <utility>
 
 #include "network/families/blocks.h"

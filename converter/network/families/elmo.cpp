@@ -37,7 +37,7 @@ class Bilm {
     mixes_ = false;  // the layers' tensors are still looked for
   }
 
-  /// What words and the layers of both directions are together, [tokens, 2 * state].
+  /// Joins the mixes of words and layers of both directions, or else their last layers: [tokens, 2 * state].
   void run(bool keep_state, Encoder* out) {
     if (mixes_) words_ = scaled("mix.words", encoder_.hidden, 0, kAbsent);
     const int32_t ahead = one_way("forward", false), back = one_way("backward", true);

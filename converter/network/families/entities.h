@@ -1,4 +1,4 @@
-// What settings say of entities beside tokens.
+// Reads the settings of entities beside tokens.
 #ifndef BANTAM_CONVERTER_NETWORK_FAMILIES_ENTITIES_H_
 #define BANTAM_CONVERTER_NETWORK_FAMILIES_ENTITIES_H_
 
@@ -6,11 +6,11 @@
 
 namespace bantam::convert {
 
-/// Under this key "sim" (no entities), "mix" (their vectors are added) and "norm" (and attend to each other), one a layer; layers
-/// that it does not reach are "sim".
+/// The key of a list with one word a layer: "sim" (no entities), "mix" (their vectors are added) or "norm" (they attend
+/// to each other, too); layers that the list does not reach are "sim".
 constexpr const char* kLayerTypes = "layer_types";
 
-/// Fills in what `out`, whose layers are read, has of entities; settings that do not fit become problems.
+/// Fills in the entity settings of `out`, whose layers must have been read; settings that do not fit become problems.
 void read_entities(const Fields& config, EncoderConfig& out);
 
 }  // namespace bantam::convert

@@ -48,7 +48,7 @@ struct Window {
 constexpr Window around(uint32_t taps) { return {taps / 2, taps / 2}; }
 constexpr Window in_front(uint32_t taps) { return {taps - 1, 0}; }
 
-/// What cells of both stacks are made of. Names are relative to the base model; d is the hidden width.
+/// The building blocks of both stacks' cells. Names are relative to the base model; d is the hidden width.
 class Cells {
  public:
   Cells(Builder& builder, Weights& weights, const EncoderConfig& config, fb::Phase phase)

@@ -1,4 +1,4 @@
-// What settings say of layers of experts.
+// Reads the settings of layers of experts.
 #ifndef BANTAM_CONVERTER_NETWORK_FAMILIES_EXPERTS_H_
 #define BANTAM_CONVERTER_NETWORK_FAMILIES_EXPERTS_H_
 
@@ -6,7 +6,7 @@
 
 namespace bantam::convert {
 
-/// Fills in what `out`, whose layers are read, has of experts; settings that do not fit become problems.
+/// Fills in the expert settings of `out`, whose layers must have been read; settings that do not fit become problems.
 void read_experts(const Fields& config, EncoderConfig& out);
 
 }  // namespace bantam::convert

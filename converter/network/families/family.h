@@ -1,5 +1,6 @@
-// Family: what a kind of encoder is, as data. Its settings in config.json, its tensors by what they are, its heads. The stack,
-// the heads, students and the tests are built from it; a family is one file of this folder and a row of families.inc.
+// Family: the description of a kind of encoder, as data: its settings in config.json, its tensors by their roles, and
+// its heads. The stack, the heads, students and the tests are built from it. A family is one file of this folder and a
+// row of families.inc.
 #ifndef BANTAM_CONVERTER_NETWORK_FAMILIES_FAMILY_H_
 #define BANTAM_CONVERTER_NETWORK_FAMILIES_FAMILY_H_
 
@@ -20,12 +21,13 @@ struct EncoderConfig;
 struct LayerSite;
 class Fields;
 
-/// What an axis of a tensor counts. kEmbedding: columns of embedding tables, which are the hidden width where nothing projects
-/// them to it. kScores: columns of queries and keys; kValues: of values and contexts; kShared: of keys and of values that several
-/// heads may share; kHead: of one head. kInner: columns between bottlenecks;
-/// kValueInput: of what values are made of there; kWordInput: of what projects words. kEntities: rows of the table of entities;
-/// kEntity: its columns. kExperts: experts of a layer; kExpertFfn: columns between the two feed-forward layers of one. kStreams: columns of both streams of reversible
-/// layers.
+/// The quantity that an axis of a tensor counts. kEmbedding: columns of embedding tables; there are as many as hidden
+/// columns where no layer projects them to the hidden width. kScores: columns of queries and keys; kValues: columns of
+/// values and contexts; kShared: columns of keys and of values that several heads may share; kHead: columns of one
+/// head. kInner: columns between bottlenecks; kValueInput: input columns of the value projection there; kWordInput:
+/// input columns of the projection of words. kEntities: rows of the entity table; kEntity: its columns. kExperts:
+/// experts of a layer; kExpertFfn: columns between the two feed-forward layers of one expert. kStreams: columns of both
+/// streams of reversible layers.
 enum class Axis {
   kNone,
   kHidden,
@@ -47,7 +49,7 @@ enum class Axis {
   kStreams
 };
 
-/// What a tensor is to an encoder: a table, or a module with NAME.weight and NAME.bias.
+/// The role of a tensor in an encoder: a table, or a module with NAME.weight and NAME.bias.
 enum class Slot {
   // Tables.
   kWords,
@@ -59,7 +61,8 @@ enum class Slot {
   kFirstAxis,  // of places by two axes, side by side: rows of every so many neighbouring places, and of places among those
   kSecondAxis,
   kPlaces,  // embeddings of relative places, the same in all layers (DeBERTa, arXiv 2006.03654)
-  // Of images: rows of places, of the whole image and of what answers a teacher, and the layer that makes rows of patches.
+  // Slots of image models: the rows of patch positions, the row of the whole image, the row that answers a teacher (the
+  // distillation token), and the layer that turns patches into rows.
   kPatchPlaces,
   kWholeImage,
   kTeacherToken,
@@ -104,8 +107,8 @@ enum class Slot {
   kDownOutNorm,
   kForget,  // of SSRU cells in the place of attention to the tokens in front
   kCandidate,
-  // Of bottlenecks: their dense layers and norms, in front (of the residual; of queries and keys) and behind; feed-forward
-  // layers in front of the last one, numbered inside the layer ("ffn.{}.").
+  // Slots of bottlenecks: dense layers and norms in front (of the residual; of queries and keys) and behind, and
+  // feed-forward layers in front of the last one, numbered inside the layer ("ffn.{}.").
   kNarrow,
   kNarrowNorm,
   kNarrowScores,
@@ -119,19 +122,20 @@ enum class Slot {
   kGate,  // and multiplied by this
   kDown,
   kDownNorm,
-  // In layers of experts in the place of the three in front: what gives each expert a score, and those of the experts, numbered inside
-  // the layer ("experts.{}.up").
+  // Slots of expert layers, which take the place of kUp, kGate and kDown: the module that scores each expert, and the
+  // modules of the experts, numbered inside the layer ("experts.{}.up").
   kRouter,
   kExpertUp,
   kExpertGate,
   kExpertDown,
-  // Of attention to a source, in the layers of an encoder-decoder's decoder.
+  // Slots of attention to a source (cross-attention), in the layers of an encoder-decoder's decoder.
   kCrossQuery,
   kCrossKey,
   kCrossValue,
   kCrossOut,
   kCrossNorm,
-  // Of entities, in layers that have them: their attention, and what they add to feed-forward layers and are made of behind them.
+  // Slots of entities, in layers that have them: their attention, the module that adds them to the feed-forward layer
+  // (kEntityUp), and the module behind that layer that makes their next rows (kEntityDown).
   kEntityQuery,
   kEntityKey,
   kEntityValue,
@@ -141,7 +145,8 @@ enum class Slot {
   kEntityDown,
   kEntityNorm,
   kFinalNorm,  // behind the last layer
-  // Names in the graph of what a file has no tensor for: the three above each other, and operators without weights.
+  // Names in the graph for what a file has no tensor for: the matrices of queries, keys and values above each other,
+  // and operators without weights.
   kQkv,
   kHeads,
   kAttention,
@@ -167,14 +172,15 @@ constexpr bool is_vector(Slot slot) {
          slot == Slot::kDownFactors;
 }
 constexpr bool is_of_layer(Slot slot) { return slot >= Slot::kQuery && slot != Slot::kFinalNorm; }
-/// Of attention to a source: keys and values are made of what the encoder leaves.
+/// True for slots of attention to a source (cross-attention), whose keys and values are made from the encoder's output.
 constexpr bool is_cross(Slot slot) { return slot >= Slot::kCrossQuery && slot <= Slot::kCrossNorm; }
-/// Of entities in layers: of all that have them, or of those alone where entities attend to each other.
+/// True for slots of entities in layers. The second function is true only for the slots that a layer has where entities
+/// attend to each other.
 constexpr bool is_of_entities(Slot slot) { return slot >= Slot::kEntityQuery && slot <= Slot::kEntityNorm; }
 constexpr bool is_of_entity_attention(Slot slot) {
   return slot >= Slot::kEntityQuery && slot <= Slot::kEntityAttentionNorm;
 }
-/// Of each expert by itself.
+/// True for slots of which each expert has a tensor of its own.
 constexpr bool is_of_expert(Slot slot) { return slot >= Slot::kExpertUp && slot <= Slot::kExpertDown; }
 constexpr bool is_stored(Slot slot) { return slot < Slot::kQkv; }
 
@@ -270,14 +276,15 @@ struct Settings {
   /// p / 10000^(i / (width / 2 - 1)), from the place behind those of `positions_in_front` on.
   enum class Sinusoids { kNone, kHalves, kSteps };
   Sinusoids sinusoids = Sinusoids::kNone;
-  /// What the output layer over the vocabulary reads is divided by the root of its width: where "scale_decoder_outputs" says so; with
-  /// kTied also where nothing says so and the layer is the word embeddings.
+  /// The input of the output layer over the vocabulary is divided by the square root of its width where
+  /// "scale_decoder_outputs" says so; with kTied also where no setting says so and the layer is the word embeddings.
   enum class Divides { kNever, kAsked, kTied };
   Divides divides = Divides::kNever;
   /// Scores fall with the distance, in each head by its own slope (ALiBi, arXiv 2108.12409).
   bool slopes = false;
-  /// What angles of rotary positions are powers of; 0: there are none. `local_rotary` is that of layers with a window. config.json
-  /// has it as "rope_theta" in "rope_parameters" (there also by the kind of layer), or under this key.
+  /// The base of the powers that are the angles of rotary positions; 0: there are none. `local_rotary` holds the base
+  /// for layers with a window. config.json has it as "rope_theta" in "rope_parameters" (there also by the kind of
+  /// layer), or under this key.
   struct Rotary {
     double otherwise = 0;
     const char* key = nullptr;
@@ -312,7 +319,8 @@ struct Settings {
   Count unturned_every;
   /// Pixels of a side of a patch of an image, where config.json does not say it.
   uint32_t patch_otherwise = 16;
-  /// Of attention by sums over keys: features of a query and of a key (Block::features), or sums (Block::projected).
+  /// For attention by sums over keys: the number of features of a query and of a key (Block::features), or of sums
+  /// (Block::projected).
   Count features;
   /// Rows and columns of the table of entities (Slot::kEntities), and heads of their attention.
   Count entities, entity_width, entity_heads;
@@ -329,10 +337,11 @@ struct Settings {
   Count expert_layers;
 };
 
-/// What a head reads: every token, the first one, the pooler's row of the first one, or as "classifier_pooling" says: "cls" (the
-/// first one) or "mean"; or as "summary_type" does: "last" (the default), "first" or "mean"; of recurrent layers as "pooling" says:
-/// "last" (what each direction ends with, the default), "mean" or "max"; or the last token; or two rows of an image (network/blocks/patches.h); or all of an
-/// image by attention (network/blocks/attention_pooling.h).
+/// The rows that a head reads: every token; the first token; the pooler's row of the first token; the row that
+/// "classifier_pooling" names: "cls" (the first token) or "mean"; the row that "summary_type" names: "last" (the
+/// default), "first" or "mean"; the row of recurrent layers that "pooling" names: "last" (the last state of each
+/// direction, the default), "mean" or "max"; the last token; two rows of an image (network/blocks/patches.h); or the
+/// whole image by attention (network/blocks/attention_pooling.h).
 enum class Rows { kTokens, kFirst, kPooler, kOfSetting, kSummary, kState, kLast, kTwo, kProbe };
 
 /// A linear layer of a head, with its activation and norm.
@@ -376,29 +385,29 @@ struct HeadLayer {
   bool two_rows = false;
   /// Its tensors belong to the base model: their names begin as the layers' do.
   bool of_base = false;
-  /// What the head reads is added in front of the norm.
+  /// The head's input is added in front of the norm.
   bool adds_rows = false;
 };
 
 struct Head {
   fb::TaskKind task;
-  /// What transformers calls the model, behind the family's own name; null: no class is called so.
+  /// The name of transformers' class for the model, behind the family's own name; null: no class has such a name.
   const char* architecture;
   Rows rows = Rows::kTokens;
   std::vector<HeadLayer> layers = {};
   /// Names of labels that are no setting of the model. Of two labels and one score, the second's, the first has the score 0.
   std::vector<const char*> labels = {};
-  /// Of the output beside another head's (pre-training).
+  /// Name of the output where it stands beside another head's (pre-training).
   const char* output = nullptr;
   /// As Settings::required.
   std::vector<std::pair<const char*, const char*>> required = {};
-  /// Of an encoder-decoder: it stands on the encoder, and the decoder is left out.
+  /// For an encoder-decoder: the head stands on the encoder, and the decoder is left out.
   bool of_source = false;
   /// answer: ends are scored behind each of the likeliest beginnings. Layers: scores of beginnings; of ends; that there is no answer.
   bool searches = false;
 };
 
-/// What stands where in a layer.
+/// The structure of a layer: which parts it has and where they stand.
 struct Block {
   /// Norms stand in front of attention and feed-forward layers instead of behind them; the first layer has none in front of its
   /// attention, which reads what the embeddings' norm leaves. One more stands behind the last layer.
@@ -412,7 +421,7 @@ struct Block {
   bool bottlenecks = false;
   /// Scores have terms of relative places, as settings say.
   bool places = false;
-  /// What projects embeddings stands in front of their norm, and has no bias.
+  /// The projection of embeddings stands in front of their norm, and has no bias.
   bool sums_projected = false;
   /// Attention is Transformer-XL's (arXiv 1901.02860): scores have terms of sinusoids of distances, and with Slot::kSegmentKeys of
   /// segments (XLNet, arXiv 1906.08237).
@@ -450,15 +459,16 @@ struct Block {
   bool features = false;
   /// Keys and values are summed over tokens by their places (Linformer, arXiv 2006.04768).
   bool projected = false;
-  /// Layers pass on two streams of rows, of which attention adds to one and feed-forward layers to the other, each what it makes of the
-  /// other one (reversible layers, arXiv 1707.04585); both side by side are normed behind the last. Attention is by chunks, as settings say.
+  /// Layers pass on two streams of rows: attention reads the second stream and adds its output to the first;
+  /// feed-forward layers read the first and add to the second (reversible layers, arXiv 1707.04585). Both streams side
+  /// by side are normed behind the last layer. Attention is by chunks, as settings say.
   bool reversible = false;
   /// There are no layers: a text's vector is the average of its tokens' rows, special tokens left out.
   bool averaged = false;
 };
 
-/// How published files of a family are told from those of another one whose model_type they bear: by a setting, where a key is given,
-/// and by a part of some tensor's name.
+/// How to tell published files of a family from those of another family whose model_type they bear: by a setting, where
+/// a key is given, and by a part of some tensor's name.
 struct Published {
   const char* model_type = nullptr;  // null: they are not
   const char* key = nullptr;         // null: the tensor says it all
@@ -488,9 +498,9 @@ struct Family {
   const char* anchor = nullptr;
   /// The base model's name in checkpoints ("bert" of "bert.encoder..."), and in the graph.
   const char* base = nullptr;
-  /// What stands in its place in files of some classes.
+  /// Names that stand in the place of `base` in files of some classes.
   std::vector<const char*> other_bases = {};
-  /// What transformers' classes begin with.
+  /// Prefixes of the names of transformers' classes.
   std::vector<const char*> architectures;
   Settings settings;
   /// A layer's place; {} is its number. With two, those of its group and of the layer inside (ALBERT).
@@ -504,7 +514,7 @@ struct Family {
   /// Tensors of files that nothing uses: what their names begin with, and why.
   std::vector<std::pair<const char*, const char*>> unused = {};
 
-  /// What names of heads' tensors begin with in older files, and in newer ones.
+  /// Prefixes of the names of heads' tensors: in older files, and in newer ones.
   std::vector<std::pair<const char*, const char*>> renamed = {};
 
   /// Classes of transformers that do not convert, behind the family's own name, and what to do instead.

@@ -8,7 +8,7 @@ namespace bantam::convert {
 
 namespace {
 
-/// What all have in common.
+/// The settings that all Gemma models share.
 Family gemma_like(const char* model_type, const char* architecture) {
   Family family = llama_like(model_type, architecture);
   Settings& settings = family.settings;

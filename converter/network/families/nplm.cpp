@@ -57,7 +57,7 @@ class Nplm {
           over_words("direct", x, vocabulary_, weights_.head("direct.weight", {vocabulary_, all_columns()}), {}, {});
     }
     if (use.keep_state) out->state = builder_.pool(base + "end", out->hidden, fb::PoolKind::last, false);
-    // What stands in the table now is no output layer's.
+    // The table now does not belong to an output layer.
     out->word_embeddings = kAbsent;
     out->words.clear();
   }
@@ -65,8 +65,8 @@ class Nplm {
  private:
   uint32_t all_columns() const { return words_ * columns_; }
 
-  /// Neighbours that a text does not have are zeros: so that they are the padding's vector, that is taken from all rows of the table, and
-  /// what layers make of it is added to their biases.
+  /// Neighbours that a text does not have are rows of zeros. To make them the padding's vector, that vector is
+  /// subtracted from all rows of the table, and its product with each layer is added to the layer's bias.
   void take_padding() {
     if (!fields_.has("pad_token_id")) return;
     const int64_t padding = read_token(fields_, "pad_token_id", vocabulary_);

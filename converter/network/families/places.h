@@ -1,4 +1,4 @@
-// What settings say of places in each layer: rotary positions with their scalings, and windows.
+// Reads the positional settings of each layer: rotary positions with their scalings, and windows.
 #ifndef BANTAM_CONVERTER_NETWORK_FAMILIES_PLACES_H_
 #define BANTAM_CONVERTER_NETWORK_FAMILIES_PLACES_H_
 
@@ -6,7 +6,7 @@
 
 namespace bantam::convert {
 
-/// Fills in `places` of `out`, whose layers and heads are read; settings that do not fit become problems.
+/// Fills in `places` of `out`, whose layers and heads must have been read; settings that do not fit become problems.
 void read_places(const Fields& config, EncoderConfig& out);
 
 }  // namespace bantam::convert

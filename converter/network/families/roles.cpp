@@ -1,4 +1,4 @@
-// What a family's roles are in a model of given settings: names of tensors, whether there are any, and how large they are.
+// A family's roles in a model of given settings: names of tensors, whether they exist, and how large they are.
 #include <fmt/format.h>
 
 #include "graph/task_parts.h"

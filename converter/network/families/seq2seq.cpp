@@ -72,7 +72,7 @@ class PairBuilder {
     builder_.enter(fb::Part::recurrent);
   }
 
-  /// Of rows [sequences, directions * state] one row a source.
+  /// Joins rows [sequences, directions * state] into one row for each source.
   int32_t joined(int32_t last) {
     if (last < 0 || !s_.encoder.both || s_.join == Join::kConcat) return last;
     const uint32_t width = builder_.width(last) / 2;
@@ -91,7 +91,7 @@ class PairBuilder {
     return builder_.slice(name, last, width, width, &sum);
   }
 
-  /// What the decoder's layers begin with, carried to the main pass.
+  /// The first states of the decoder's layers, carried to the main pass.
   std::vector<RecurrentState> first_states(const std::vector<RecurrentState>& left) {
     std::vector<RecurrentState> out;
     for (uint32_t layer = 0; layer < s_.decoder.layers; ++layer) {
@@ -126,7 +126,7 @@ class PairBuilder {
     return builder_.slice(name + ".first", state, 0, builder_.width(state));
   }
 
-  /// What the source's state gives the gates at every step: multiplied once.
+  /// The part of the gates' inputs that the source's state adds at every step; it is multiplied once.
   int32_t beside(const std::string& name, int32_t whole, int32_t matrix) {
     enter(fb::Phase::source);
     const int32_t state = builder_.leave(name + ".state", builder_.linear(name, whole, matrix, kAbsent, {}));
@@ -153,7 +153,7 @@ class PairBuilder {
     return weights_.has_encoder(name) ? builder_.vector(base_ + name, weights_.encoder(name, {rows})) : kAbsent;
   }
 
-  /// What the pass over a source leaves of its rows.
+  /// Leaves the rows of the pass over a source as keys and values.
   void look_at(int32_t rows) {
     const PairAttention& a = s_.attention;
     enter_attention(fb::Phase::source);
@@ -233,7 +233,7 @@ class PairBuilder {
             }};
   }
 
-  /// What the output layer reads of `states`, the last layer's.
+  /// The input of the output layer, made from `states` of the last layer.
   int32_t read_out(int32_t states) {
     const PairAttention& a = s_.attention;
     if (a.readout == Readout::kState) return states;

@@ -1,4 +1,4 @@
-// What config.json says of a recurrent encoder-decoder: docs/recurrent.md has the keys.
+// Reads the settings of a recurrent encoder-decoder from config.json: docs/recurrent.md has the keys.
 #ifndef BANTAM_CONVERTER_NETWORK_FAMILIES_SEQ2SEQ_SETTINGS_H_
 #define BANTAM_CONVERTER_NETWORK_FAMILIES_SEQ2SEQ_SETTINGS_H_
 
@@ -12,13 +12,15 @@ namespace bantam::convert {
 
 /// How the last states of an encoder's two directions become one row.
 enum class Join { kConcat, kSum, kMean, kForward, kReverse };
-/// What a decoder's layers begin with: the state of the encoder's layer of their number, that of its last one, or zeros.
+/// The first states of a decoder's layers: the state of the encoder's layer of the same number, that of its last layer,
+/// or zeros.
 enum class First { kLayers, kLast, kZeros };
-/// What stands between the two.
+/// The layer between the encoder's states and the decoder's first states.
 enum class Bridge { kNone, kLinear, kTanh };
 /// How a decoder's state scores the rows of a source (Luong et al., arXiv 1508.04025; Bahdanau et al., arXiv 1409.0473).
 enum class Score { kNone, kDot, kScaledDot, kGeneral, kAdditive };
-/// What the output layer reads: the state; a layer over context and state; the greater of each two of a layer over state, word and context.
+/// The input of the output layer: the state; a layer over context and state; the greater of each two outputs of a layer
+/// over state, word and context.
 enum class Readout { kState, kCombine, kMaxout };
 
 struct PairAttention {
@@ -34,7 +36,7 @@ struct PairAttention {
   uint32_t score_size = 0;      // of additive scores
   uint32_t position_size = 0;   // of the layer that tells the place
 
-  /// What a token makes is read by the next one.
+  /// True if the next token reads results of the token before it.
   bool goes_back() const { return previous || feeding; }
 };
 
@@ -51,7 +53,7 @@ struct PairSettings {
   uint32_t joined() const { return encoder.both && join == Join::kConcat ? 2 * encoder.state : encoder.state; }
 };
 
-/// Throws all that is wrong with them: it would make every tensor's shape wrong.
+/// Throws all problems of the settings at once: wrong ones would make every tensor's shape wrong.
 PairSettings read_pair(const Fields& config);
 
 }  // namespace bantam::convert

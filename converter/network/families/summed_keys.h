@@ -1,4 +1,4 @@
-// What settings say of attention by sums over keys (Performer, Linformer).
+// Reads the settings of attention by sums over keys (Performer, Linformer).
 #ifndef BANTAM_CONVERTER_NETWORK_FAMILIES_SUMMED_KEYS_H_
 #define BANTAM_CONVERTER_NETWORK_FAMILIES_SUMMED_KEYS_H_
 
@@ -6,7 +6,8 @@
 
 namespace bantam::convert {
 
-/// Fills in `summed` of `out`, whose heads are read; nothing where the family has none. Settings that do not fit become problems.
+/// Fills in `summed` of `out`, whose heads must have been read; does nothing where the family has no such attention.
+/// Settings that do not fit become problems.
 void read_summed_keys(const Fields& config, EncoderConfig& out);
 
 }  // namespace bantam::convert

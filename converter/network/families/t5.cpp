@@ -5,7 +5,7 @@
 namespace bantam::convert {
 namespace {
 
-/// What both stacks have in common.
+/// The settings that both stacks share.
 Family t5_stack() {
   Family family;
   family.base = "t5";

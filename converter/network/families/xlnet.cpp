@@ -5,7 +5,7 @@
 namespace bantam::convert {
 namespace {
 
-/// What transformers makes of a text for its heads.
+/// The layer by which transformers summarizes a text for its heads.
 HeadLayer summary() {
   HeadLayer layer = {"sequence_summary.summary", Out::kHidden, Activation::kOfSetting, nullptr, nullptr,
                      "summary_activation",       "tanh"};

@@ -18,7 +18,7 @@ namespace {
 
 constexpr uint64_t kMaxEntryBytes = uint64_t{64} << 20;
 constexpr size_t kMostLines = 1U << 20;
-// What MediaPipe's tokenizer of words knows by these names.
+// The names of words that MediaPipe's word tokenizer treats specially.
 constexpr const char *kFillWord = "<PAD>", *kBeginWord = "<START>", *kUnknownWord = "<UNKNOWN>";
 constexpr const char* kUsualPattern = "[^\\w']+";
 

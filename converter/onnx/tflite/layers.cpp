@@ -117,7 +117,7 @@ void convolution(Translator& to, const Operation& op) {
   with_bias(to, op, 2, given->fused_activation_function(), four);
 }
 
-/// Of one window that is all there is.
+/// Translates a pool over one window that holds all tokens.
 void pool(Translator& to, const Operation& op) {
   const auto* given = op.options->builtin_options_as<fl::Pool2DOptions>();
   const Tensor& x = to.tensor(op, 0);

@@ -1,5 +1,6 @@
-// Loops over tokens (WHILE), as Keras 3 writes recurrent layers: what the body computes is told by running it beside the formulas of an
-// LSTM (Hochreiter and Schmidhuber, 1997) and of a GRU (arXiv 1406.1078, with the reset gate behind the product).
+// Loops over tokens (WHILE), as Keras 3 writes recurrent layers: the converter finds what the body computes by running
+// it beside the formulas of an LSTM (Hochreiter and Schmidhuber, 1997) and of a GRU (arXiv 1406.1078, with the reset
+// gate behind the product).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -127,7 +128,8 @@ class Program {
   LoopValues constants_;
 };
 
-/// What the gates are made of: rows [inputs][gates * cells] and [cells][gates * cells] in the file's order of gates, and biases.
+/// The weights of the gates: rows [inputs][gates * cells] and [cells][gates * cells] in the file's order of gates, and
+/// biases.
 struct Cell {
   bool lstm = false;
   size_t width = 0, cells = 0;
@@ -179,7 +181,7 @@ bool same(const HostTensor& a, const HostTensor& b) {
   return a.whole == b.whole && a.dims == b.dims && a.ints == b.ints && a.floats == b.floats;
 }
 
-/// What a value of the loop is.
+/// The role of a value of the loop.
 enum class LoopPart : uint8_t { kCounter, kRows, kState, kCells, kAll, kLast, kKept };
 
 class Loop {
@@ -402,7 +404,7 @@ class Loop {
     }
   }
 
-  /// The loop goes on for all tokens, and no longer.
+  /// Checks that the loop runs for all tokens, and no longer.
   void check_condition() const {
     std::mt19937 random(12);
     for (const int64_t count : {int64_t{0}, tokens_ / 2, tokens_ - 1, tokens_}) {

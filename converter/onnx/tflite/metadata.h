@@ -1,4 +1,4 @@
-// What metadata in a TensorFlow Lite file says of inputs, labels and words.
+// Reads the metadata of a TensorFlow Lite file about inputs, labels and words.
 #ifndef BANTAM_CONVERTER_ONNX_TFLITE_METADATA_H_
 #define BANTAM_CONVERTER_ONNX_TFLITE_METADATA_H_
 
@@ -15,7 +15,7 @@ struct Metadata {
   std::string pattern;                     // what stands between words; "": the vocabulary is one of word pieces
 };
 
-/// Throws Error (kInvalid) where the bytes are no such metadata. None: nothing.
+/// Throws Error (kInvalid) where the bytes are not such metadata. Returns empty metadata for no bytes.
 Metadata read_metadata(std::string_view bytes, const std::string& path);
 
 }  // namespace bantam::convert::tflite

@@ -200,7 +200,7 @@ void gather_elements(Translator& to, const Operation& op) {
   std::vector<int64_t> added;
   size_t next = 0;
   for (size_t d = 0; all && d < made.dims.size(); ++d) {
-    // Of several axes of 1 those in front are the input's.
+    // Where there are several axes of 1, those in front are the input's.
     if (next < rank && made.dims[d] == x.dims[next]) {
       ++next;
     } else {
@@ -212,7 +212,7 @@ void gather_elements(Translator& to, const Operation& op) {
   set(to.add(op, "Unsqueeze", {to.in(op, 0)}, to.out(op)), "axes", added);
 }
 
-/// With what is true everywhere: the other one.
+/// An AND with a constant that is true everywhere gives its other input.
 void both(Translator& to, const Operation& op) {
   for (const size_t i : {size_t{0}, size_t{1}}) {
     const Tensor& given = to.tensor(op, i);

@@ -21,13 +21,13 @@ namespace bantam::convert {
 namespace fs = std::filesystem;
 namespace {
 
-/// What an input of this name is called in graphs of ONNX; "": that is not known.
+/// The name that ONNX graphs give an input of this name; "": unknown.
 std::string called(const std::string& name) {
   const std::optional<onnx::InputRole> role = onnx::role_of_words(name);
   return role ? onnx::name_of(*role) : "";
 }
 
-/// By the signature's names, the metadata's, the tensors'; each is there once.
+/// Finds the roles by the names of the signature, the metadata and the tensors; each role is there once.
 std::vector<std::string> roles_of(const tflite::File& file, const tflite::Metadata& metadata,
                                   const onnx::Model& model) {
   std::vector<std::string> roles;

@@ -39,7 +39,7 @@ Translator::Translator(const File& file, std::vector<std::string> roles, onnx::M
     : file_(file), roles_(std::move(roles)), model_(model) {
   roles_.resize(file.inputs.size());
   taken_.insert(roles_.begin(), roles_.end());
-  // What outputs are called.
+  // The names of outputs.
   taken_.insert("logits");
   taken_.insert(file.output_names.begin(), file.output_names.end());
   names_.resize(file.tensors.size());
@@ -297,7 +297,8 @@ std::string Translator::tokens(const Operation& op) {
   return count;
 }
 
-/// What computed a tensor, in front of what leaves its numbers alone; null: nothing did. Files may have cycles.
+/// The operator that computed a tensor, in front of operators that leave its numbers unchanged; null: none did. Files
+/// may have cycles.
 const Operation* Translator::origin(int32_t tensor, const std::map<int32_t, int>& uses) const {
   const Operation* op = writer(tensor);
   for (size_t steps = 0; op != nullptr && is_passing(op->code) && !op->inputs.empty(); ++steps) {
@@ -333,7 +334,7 @@ void Translator::inputs() {
     onnx::Port port;
     port.name = names_[static_cast<size_t>(file_.inputs[i])];
     port.type = from.type;
-    // Keras lets ids be floats, unless it is told otherwise.
+    // Keras lets ids be floats, unless it is set otherwise.
     if (port.type == Type::f32 && !roles_[i].empty()) port.type = Type::i32;
     port.dims = from.ports;
     for (int64_t& extent : port.dims) extent = extent > 0 ? extent : -1;
@@ -351,7 +352,7 @@ void Translator::outputs() {
     const int32_t tensor = file_.outputs[i];
     std::string name = file_.output_names[i].empty() ? names_[static_cast<size_t>(tensor)] : file_.output_names[i];
     const Operation* op = origin(tensor, {});
-    // What comes out are the numbers in front of it.
+    // The output holds the numbers in front of it.
     if (op != nullptr && endings_.count(op) != 0 && given.count("logits") == 0) name = "logits";
     if (!given.insert(name).second) continue;
     const std::string& value = names_[static_cast<size_t>(tensor)];

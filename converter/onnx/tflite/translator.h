@@ -15,57 +15,60 @@
 
 namespace bantam::convert::tflite {
 
-/// What an operator's function throws where it does not know what to do.
+/// An operator's function throws this where it cannot translate the operator.
 struct NotTranslated {
   std::string why;
 };
 
 class Translator {
  public:
-  /// `file` outlives the model, whose tensors point into it. `roles`: what inputs are called, "": as the file does.
+  /// `file` outlives the model, whose tensors point into it. `roles`: the names of inputs, "": the file's names.
   Translator(const File& file, std::vector<std::string> roles, onnx::Model& model);
 
   /// Adds nodes, constants, inputs and outputs; operators that are not known stand there by their own names, for messages.
   void run();
 
-  // What functions of operators use.
+  // Functions that the translation of operators uses.
   const Tensor& tensor(const Operation& op, size_t i) const;
   bool there(const Operation& op, size_t i) const { return i < op.inputs.size() && op.inputs[i] >= 0; }
-  /// The name of a value: of a constant, its numbers.
+  /// The name of a value; a constant becomes an initializer with its numbers.
   std::string in(const Operation& op, size_t i);
   const std::string& out(const Operation& op, size_t i = 0) const;
   const std::string& name(int32_t tensor) const { return names_[static_cast<size_t>(tensor)]; }
-  /// One that a loop is made of; null: there is none, or the loop stands in another.
+  /// A subgraph that a loop is made of; null: there is none, or the loop stands in another.
   const File* subgraph(int32_t index) const;
   const Tensor& made(const Operation& op, size_t i = 0) const;
   /// A name for a value on the way to the output.
   std::string between(const Operation& op);
   onnx::Node& add(const Operation& op, const char* name, std::vector<std::string> inputs, std::string output);
-  /// Whole numbers of a constant; nothing where it is computed.
+  /// The integers of a constant; nothing where it is computed.
   std::optional<std::vector<int64_t>> integers(const Operation& op, size_t i) const;
-  /// The same, which must be there; `what`: for messages.
+  /// The integers of a constant that must be there; `what`: for messages.
   std::vector<int64_t> list(const Operation& op, size_t i, const char* what) const;
   /// A constant in f32.
   std::vector<float> numbers(const Operation& op, size_t i) const;
   std::string constant(const std::string& name, std::vector<int64_t> dims, const std::vector<float>& values);
   std::string constant(const std::string& name, const std::vector<int64_t>& values);
-  /// The same bytes of a constant in another shape of as many elements, whose dimension `axis` has its scales; its name.
+  /// Adds a constant with the same bytes in another shape of as many elements, whose dimension `axis` has its scales;
+  /// returns its name.
   std::string reshaped(const Operation& op, size_t i, std::vector<int64_t> dims, int64_t axis);
-  /// Is it a softmax or a logistic whose output is the model's? Then tasks make it.
+  /// Returns true if it is a softmax or a logistic whose output is the model's. Tasks compute these.
   bool is_ending(const Operation& op) const { return endings_.count(&op) != 0; }
-  /// What wrote a tensor; null: nothing did.
+  /// The operator that wrote a tensor; null: none did.
   const Operation* writer(int32_t tensor) const;
   /// A node that gives how many tokens the text has.
   std::string tokens(const Operation& op);
-  /// Does an operator drop the axis of texts of one text's tokens, so that its value can keep it? Then it is among `leading`.
+  /// Returns true if an operator drops the axis of texts of one text's tokens, so that its value can keep it. Then it
+  /// is among `leading`.
   bool keeps_tokens(const Operation& op);
-  /// Do nothing but products, sums, lookups and reshapes read what an operator gives? They do not mind one more axis in front.
+  /// Returns true if only products, sums, lookups and reshapes read the operator's output: one more axis in front does
+  /// not matter to them.
   bool spreads(const Operation& op) const;
   /// How many the file was made for; 0: any.
   int64_t fixed_tokens() const { return tokens_; }
   void note(const std::string& text) { notes_.insert(text); }
-  /// Is a mask that of ids other than 0 (with `backwards` from the last token on), and does nothing but recurrent layers, which skip the
-  /// others, go from token to token? Then texts are not filled up.
+  /// Returns true if a mask is that of ids other than 0 (with `backwards` from the last token on), and only recurrent
+  /// layers, which skip the others, go from token to token. Then texts are not filled up.
   bool skips_filling(int32_t mask, bool backwards);
 
   // Recurrent layers: what stands behind the last token, by the tensor of all tokens; tensors whose tokens run backwards, and the
@@ -110,18 +113,19 @@ struct Recurrence {
   std::optional<size_t> all;                // the output that holds states of all tokens
 };
 
-/// Adds its nodes, backwards where its tokens run so. The state behind the last token [texts, cells].
+/// Adds the nodes of a recurrent layer, backwards where its tokens run so. Returns the state behind the last token
+/// [texts, cells].
 std::string add_recurrence(Translator& to, const Operation& op, const Recurrence& recurrence);
-/// A loop over tokens.
+/// Adds the nodes of a loop over tokens.
 void loop(Translator& to, const Operation& op);
 
 /// Adds the nodes of an operator. Throws NotTranslated.
 void translate(Translator& to, const Operation& op);
-/// Those of layers; false: it is none.
+/// Adds the nodes of an operator that is a layer; returns false where it is none.
 bool translate_layer(Translator& to, const Operation& op);
 /// The output keeps an axis of texts that an input kept, see Translator::leading.
 void keep_leading(Translator& to, const Operation& op);
-/// What stands behind the operator in the same one.
+/// Adds the activation that the operator has fused behind it.
 void finish(Translator& to, const Operation& op, fl::Activation activation, const std::string& value);
 
 }  // namespace bantam::convert::tflite

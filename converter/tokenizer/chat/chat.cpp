@@ -54,7 +54,7 @@ std::vector<Message> turns(size_t users, bool system = false) {
   return all;
 }
 
-/// What stands in `text` between two others, of which each is there once; "" or nothing: its beginning or end.
+/// Returns the part of `text` between two others, each of which occurs once; "": its beginning or end.
 std::string between(const std::string& text, const std::string& first, const std::string& last) {
   const size_t from = first.empty() ? 0 : text.find(first);
   if (from == std::string::npos) throw Problem("it leaves out what somebody says");
@@ -82,7 +82,7 @@ std::string common_beginning(const std::string& a, const std::string& b) {
   return {a.begin(), std::mismatch(a.begin(), a.begin() + static_cast<std::ptrdiff_t>(most), b.begin()).first};
 }
 
-/// What turns have around them, from a conversation of three.
+/// Reads the texts around turns, from a conversation of three.
 void read_turns(const Template& chat, fb::ChatT* out, std::string* head) {
   const std::string all = chat.render(turns(3)), open = chat.render(turns(3), false);
   const std::string end = between(all, kUser[2], "");
@@ -117,7 +117,7 @@ void read_turns(const Template& chat, fb::ChatT* out, std::string* head) {
   }
 }
 
-/// Where what the system says stands, and what it says where nobody says what.
+/// Reads where the system's text stands, and the default text where there is none.
 void read_system(const Template& chat, const std::string& head, const std::string& bos, fb::ChatT* out) {
   std::string all;
   try {
@@ -223,7 +223,7 @@ void compare(const Template& chat, const fb::ChatT& made) {
   }
 }
 
-/// Whether answers that hold thoughts become the same text.
+/// Returns true if `made` and the template give the same text for answers that hold thoughts.
 bool agrees_on_thoughts(const Template& chat, const fb::ChatT& made) {
   for (const char* thoughts :
        {"<think>\nhm\n</think>\n\n", "<think>a</think> \n b</think>", "hm</think>\n \n", "<think>"}) {

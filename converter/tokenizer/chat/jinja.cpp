@@ -17,7 +17,7 @@ constexpr size_t kStepLimit = 100000;
 constexpr size_t kMostBytes = 1U << 20, kMostItems = 1U << 12;
 constexpr const char* kBlanks = " \t\n\r\f\v";
 
-/// What no variable is.
+/// The value of a name that is not a variable.
 Json undefined() { return Json(Json::value_t::discarded); }
 bool is_undefined(const Json& value) { return value.is_discarded(); }
 
@@ -29,7 +29,7 @@ bool truth(const Json& value) {
   return !value.empty();
 }
 
-/// How long it takes to copy, in steps.
+/// The cost of a copy, in steps.
 size_t weight(const Json& value) {
   if (value.is_string()) return value.get_ref<const std::string&>().size() / 64;
   size_t all = 0;

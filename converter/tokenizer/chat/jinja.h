@@ -58,7 +58,8 @@ using NodeKind = Node::Kind;
 /// Reads a template as transformers does (trim_blocks, lstrip_blocks). Throws Problem. O(size).
 std::unique_ptr<Node> parse(std::string_view text);
 
-/// What the template makes of the variables. Throws Problem; also where it takes more than a bounded number of steps or bytes.
+/// Renders the template with the variables. Throws Problem; also where it takes more than a bounded number of steps or
+/// bytes.
 std::string render(const Node& root, const Json& variables);
 
 }  // namespace bantam::convert::jinja

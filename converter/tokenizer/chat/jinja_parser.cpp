@@ -206,7 +206,7 @@ class Expressions {
   };
 
   const Word& word() const { return words_[at_]; }
-  /// What hangs on the left of something: rendering goes as deep as such a chain is long.
+  /// Counts a link of a chain of left operands: rendering recurses as deep as such a chain is long.
   void link() {
     if (++links_ > kMostLinks) throw Problem("an expression is too long");
   }
