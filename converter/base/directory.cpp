@@ -31,11 +31,12 @@ Directory::Listing& Directory::listing(const std::string& folder) const {
   const auto [place, is_new] = listings_.try_emplace(folder);
   Listing& listing = place->second;
   if (!is_new || nothing_) return listing;
-  // A folder that its own folder does not list is not looked for.
+  // Skips a folder that its parent does not list.
   if (!folder.empty() && !leads_out(folder) && kind(folder) == Kind::kNothing) return listing;
   const auto kind_of = [](const fs::directory_entry& entry) {
     std::error_code error;
-    // What the listing itself says of an entry costs no further call; it does not say where links lead.
+    // The listing already holds the types of its entries, so that they cost no further call; it does not say where
+    // links lead.
     if (entry.is_symlink(error) || error) return Kind::kUnknown;
     return entry.is_regular_file(error) ? Kind::kFile : Kind::kOther;
   };

@@ -1,5 +1,5 @@
-// Directory: what lies in a folder. Each folder is listed once and each file read at most once, so that a conversion
-// sees one state of a model, and asks the file system only once whether a file is there.
+// Directory: a cached view of a folder. Lists each folder once and reads each file at most once, so that a conversion
+// sees one state of a model, and asks the file system only once whether a file exists.
 #ifndef BANTAM_CONVERTER_BASE_DIRECTORY_H_
 #define BANTAM_CONVERTER_BASE_DIRECTORY_H_
 
@@ -22,9 +22,9 @@ namespace bantam::convert {
 /// the caches.
 class Directory {
  public:
-  /// Lists nothing yet, and the folder need not be there.
+  /// Lists nothing yet; the folder need not exist.
   explicit Directory(std::filesystem::path root) : root_(std::move(root)) {}
-  /// A folder in which nothing lies, whatever is on the disk: of models in memory, and of files that hold a whole
+  /// Returns a folder that is empty whatever is on the disk: for models in memory, and for files that hold a whole
   /// model.
   static std::shared_ptr<const Directory> nothing(std::filesystem::path root = {});
   Directory(const Directory&) = delete;
@@ -32,32 +32,33 @@ class Directory {
 
   /// The path of a name; "": the root's.
   std::filesystem::path path(const std::string& name) const;
-  /// Why the root could not be listed; no error: it was.
+  /// The reason why the root could not be listed; no error if it was listed.
   std::error_code error() const;
 
-  /// Is a file or a folder of that name there?
+  /// Returns true if a file or a folder of that name exists.
   bool has(const std::string& name) const;
-  /// Is a regular file of that name there?
+  /// Returns true if a regular file of that name exists.
   bool has_file(const std::string& name) const;
-  /// What lies in a folder ("": the root), sorted; empty where that cannot be listed.
+  /// The names in a folder ("": the root), sorted; empty if the folder cannot be listed.
   std::vector<std::string> names(const std::string& folder = "") const;
 
-  /// A file's document, and the same that is an object ({...}). Throws Error as read_text_file, parse_json and
-  /// read_json_object do, each time the same.
+  /// json() returns a file's JSON document; object() also requires that it is an object ({...}). They throw Error as
+  /// read_text_file, parse_json and read_json_object do, and repeat the same error at each call.
   const Json& json(const std::string& name) const;
   const Json& object(const std::string& name) const;
-  /// The object, or an empty one where nothing of that name is there.
+  /// The object, or an empty one if no file of that name exists.
   const Json& object_or_empty(const std::string& name) const;
-  /// A file's bytes. Throws Error as read_text_file does.
+  /// Returns a file's bytes. Throws Error as read_text_file does.
   const std::string& text(const std::string& name, uint64_t max_bytes = kMaxJsonBytes) const;
-  /// The first bytes of a file, kBegin at most; "" where no regular file is there, or it cannot be read.
+  /// Returns the first bytes of a file, kBegin at most; "" if it is no regular file or cannot be read.
   std::string_view begin(const std::string& name) const;
   static constexpr size_t kBegin = 4096;
 
-  /// Digest of a file: of the bytes that json() or text() read, else of those that lie there now. Throws Error (kIo).
+  /// Digest of a file: of the bytes that json() or text() has read, else of the bytes that are on the disk now. Throws
+  /// Error (kIo).
   std::string sha256(const std::string& name) const;
 
-  /// All documents that were read, by their names.
+  /// All documents read so far, by name.
   std::map<std::string, const Json*> documents() const;
 
  private:
@@ -72,7 +73,7 @@ class Directory {
   };
   Listing& listing(const std::string& folder) const;
   Kind kind(const std::string& name) const;
-  /// Bytes of a file, whose digest is kept.
+  /// Reads the bytes of a file and caches their digest.
   std::string contents(const std::string& name, uint64_t max_bytes) const;
 
   std::filesystem::path root_;
@@ -83,7 +84,7 @@ class Directory {
   mutable std::map<std::string, std::string> texts_, begins_, digests_;
 };
 
-/// A name of what lies in a folder of a Directory; `folder` "": in its root.
+/// Joins the name of an entry to the `folder` of a Directory that holds it; `folder` "": its root.
 std::string name_in(const std::string& folder, const std::string& name);
 
 }  // namespace bantam::convert

@@ -1,4 +1,4 @@
-// Whether a path leads anywhere.
+// Tests whether a path exists.
 #ifndef BANTAM_CONVERTER_BASE_IS_THERE_H_
 #define BANTAM_CONVERTER_BASE_IS_THERE_H_
 
@@ -7,7 +7,7 @@
 
 namespace bantam::convert {
 
-/// Does not throw: what cannot be looked at is not there.
+/// Returns true if `path` exists. Does not throw: a path that cannot be examined counts as absent.
 inline bool is_there(const std::filesystem::path& path) {
   std::error_code error;
   return std::filesystem::exists(path, error);

@@ -48,7 +48,7 @@ void sync_directory(const fs::path& directory) {
   close(descriptor);
 }
 
-/// What `path` names after all symbolic links, of which the last may lead to nothing yet.
+/// Returns the path that `path` names after all symbolic links; the last link may lead to nothing yet.
 fs::path followed(fs::path path) {
   constexpr int kMostLinks = 40;  // as many as Linux follows
   std::error_code error;

@@ -11,29 +11,29 @@
 
 namespace bantam::convert {
 
-/// Where bytes for a path go: all symbolic links followed, of which the last may lead to nothing yet.
+/// The place that bytes for a path go to, after all symbolic links; the last link may lead to nothing yet.
 struct OutputPlace {
   std::filesystem::path file;  // a regular file, or nothing yet
   int stream = -1;             // else the open descriptor of a device, a pipe or, for "-", standard output
 };
 
-/// Throws Error (usage, I/O) at once for a directory and for what cannot be replaced or opened.
+/// Throws Error (usage, I/O) at once for a directory and for a path that cannot be replaced or opened.
 OutputPlace output_place(const std::filesystem::path& path);
 
-/// Has an output called "-" taken standard output? What a command says besides goes to standard error then.
+/// Returns true if an output called "-" has taken standard output. Commands then print everything else to standard
+/// error.
 bool standard_output_is_taken();
 
-/// Writes all bytes; the cause (errno) where that fails, else 0.
+/// Writes all bytes. Returns errno if that fails, else 0.
 int write_all(int descriptor, const void* bytes, size_t size);
 
-/// Is the disk, the quota or the largest file the cause?
+/// Returns true if `cause` is a full disk, an exceeded quota or the limit on file sizes.
 bool is_out_of_space(int cause);
 
-/// Reserves a temporary file beside `path` when constructed (so that an unwritable place is an error before
-/// the work, not after it), and renames it to `path` once everything is on the disk. Without commit() the
-/// temporary file is removed. Something at `path` that is no regular file (a device, a pipe) is written to
-/// directly. Temporary files for the same `path` whose
-/// process was killed are removed. Errors: Error with kIo, or kOutOfSpace when the disk or quota is full.
+/// Reserves a temporary file beside `path` when constructed (so that an unwritable place is an error before the work,
+/// not after it), and renames it to `path` once everything is on the disk. Without commit() the temporary file is
+/// removed. If `path` is not a regular file (a device, a pipe), writes to it directly. Temporary files for the same
+/// `path` whose process was killed are removed. Errors: Error with kIo, or kOutOfSpace when the disk or quota is full.
 class OutputFile {
  public:
   enum class Kind : uint8_t {
@@ -49,10 +49,10 @@ class OutputFile {
 
   /// Writes everything, flushes it to the disk and gives it its name. Once.
   void commit(const void* bytes, size_t size);
-  /// The same of several pieces, one after the other.
+  /// Commits several pieces, one after the other.
   void commit(const std::vector<std::string_view>& pieces);
 
-  /// Empty when there is none (a device). unlink_temporaries() removes it.
+  /// The name of the temporary file; empty if there is none (a device). unlink_temporaries() removes the file.
   const std::string& temporary() const { return temporary_; }
 
  private:

@@ -12,14 +12,14 @@
 
 namespace bantam::convert {
 
-/// Why a text is no pattern: a phrase that follows the pattern in a message.
+/// Says why a text is no valid pattern, as a phrase that follows the pattern in a message.
 struct PatternError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// An ECMAScript regular expression over bytes, without what finite automata cannot do (back-references, look-ahead)
-/// and without named classes: literals . [..] [^..] \d \D \w \W \s \S \b \B ^ $ ( ) (?: ) | * + ? {m} {m,} {m,n},
-/// also lazy.
+/// An ECMAScript regular expression over bytes, without the features that finite automata lack (back-references,
+/// look-ahead) and without named classes: literals . [..] [^..] \d \D \w \W \s \S \b \B ^ $ ( ) (?: ) | * + ? {m} {m,}
+/// {m,n}, also lazy.
 class Pattern {
  public:
   static constexpr size_t kMaxBytes = 1000;
@@ -29,7 +29,7 @@ class Pattern {
   /// Throws PatternError.
   explicit Pattern(std::string_view text);
 
-  /// Whether the pattern matches somewhere in `name`. O(bytes of name * instructions).
+  /// Returns true if the pattern matches somewhere in `name`. O(bytes of name * instructions).
   bool search(std::string_view name) const;
 
  private:
@@ -38,7 +38,7 @@ class Pattern {
   enum class Kind : uint8_t { kSet, kSplit, kJump, kBegin, kEnd, kEdge, kNoEdge, kMatch };
   struct Instruction {
     Kind kind;
-    int32_t first = 0;   // kSet: number of the set; kSplit, kJump: where to go on, from here
+    int32_t first = 0;   // kSet: number of the set; kSplit, kJump: where to continue, from here
     int32_t second = 0;  // kSplit: the other place
   };
   using Code = std::vector<Instruction>;

@@ -120,7 +120,7 @@ void ResumableFile::append(std::string_view bytes, uint64_t records, uint64_t fa
   if (!streams_ && now() - marked_ >= kMarkEvery) mark();
 }
 
-/// What the mark says is on the disk before it is.
+/// Flushes the data to the disk before it writes the mark that counts them.
 void ResumableFile::mark() {
   if (fsync(descriptor_) != 0 && errno != EINVAL) fail_io("cannot be written", errno);
   const std::string text =

@@ -1,4 +1,4 @@
-// ResumableFile: a long output that a killed process has begun and another one goes on with.
+// ResumableFile: a long output that another process can resume after the first one was killed.
 #ifndef BANTAM_CONVERTER_BASE_RESUMABLE_FILE_H_
 #define BANTAM_CONVERTER_BASE_RESUMABLE_FILE_H_
 
@@ -9,31 +9,32 @@
 
 namespace bantam::convert {
 
-/// Writes PATH.part, says in PATH.state how far that is, and renames it to PATH at the end, where OutputFile would write too: behind
-/// symbolic links, and at once into what is no regular file (a device, a pipe, "-"), which cannot be resumed. What stands behind the last such mark is
-/// cut off and made again, so that a process may be killed at any time. Errors: Error (I/O, out of space; usage where somebody
-/// else's beginning is there).
+/// Writes PATH.part, marks in PATH.state how far it has got, and renames the part to PATH at the end. Follows symbolic
+/// links as OutputFile does. Writes directly to anything that is no regular file (a device, a pipe, "-"), which cannot
+/// be resumed. On resuming, the bytes behind the last mark are cut off and written again, so that a process may be
+/// killed at any time. Throws Error (I/O, out of space; usage if the part belongs to another run).
 class ResumableFile {
  public:
-  /// What has been done so far, for the caller.
+  /// The work done so far, for the caller.
   struct Progress {
     uint64_t records = 0;
     uint64_t failed = 0;
     uint64_t bytes = 0;
   };
 
-  /// `key`: of all that the content depends on; a beginning with another key is not gone on with. `resume`: go on with what is there,
-  /// if anything is; else a beginning that is there is an error, and what another process writes always is.
+  /// `key` identifies everything that the content depends on; a part with another key is not resumed. `resume`:
+  /// continue the part if one exists. Without `resume` an existing part is an error; a part that another process is
+  /// writing always is.
   ResumableFile(const std::filesystem::path& path, const std::string& key, bool resume);
   ~ResumableFile();
   ResumableFile(const ResumableFile&) = delete;
   ResumableFile& operator=(const ResumableFile&) = delete;
 
-  /// PATH itself is there already, whole (with `resume` alone).
+  /// True if PATH itself exists already and is complete (only with `resume`).
   bool is_done() const { return done_; }
   const Progress& progress() const { return progress_; }
 
-  /// Appends what became of `records` records more, of which `failed` had no answer.
+  /// Appends the results of `records` more records, of which `failed` had no answer.
   void append(std::string_view bytes, uint64_t records, uint64_t failed);
   void commit();
 

@@ -5,7 +5,7 @@
 namespace bantam::convert {
 namespace {
 
-/// What the user can do about it; empty where the message says it all.
+/// Returns what the user can do about a status; empty if the message says it all.
 std::string_view next_step(Status status) {
   switch (status) {
     case Status::kNotAModel:

@@ -1,4 +1,4 @@
-// Where something stands in a text, counted as other programs count.
+// Positions in a text, counted in the units of other programs.
 #ifndef BANTAM_CONVERTER_BASE_TEXT_POSITIONS_H_
 #define BANTAM_CONVERTER_BASE_TEXT_POSITIONS_H_
 
@@ -9,16 +9,17 @@
 
 namespace bantam::convert {
 
-/// What positions count. Bytes: C, C++, Go, Rust. Characters (code points): Python. UTF-16 units: JavaScript, Java, C#.
+/// The unit of positions. Bytes: C, C++, Go, Rust. Characters (code points): Python. UTF-16 units: JavaScript, Java,
+/// C#.
 enum class PositionUnit : uint8_t { kBytes, kCharacters, kUtf16 };
 
-/// Positions of one text, which ill-formed UTF-8 enters as U+FFFD, as in JSON.
+/// Positions of one text, in which ill-formed UTF-8 counts as U+FFFD, as in JSON.
 class TextPositions {
  public:
-  /// O(bytes), but nothing for bytes.
+  /// O(bytes), or O(1) if the unit is bytes.
   TextPositions(std::string_view text, PositionUnit unit);
 
-  /// Of byte `byte`; of one within a character: of the character. O(1).
+  /// Returns the position of byte `byte`, or of its character if the byte lies within one. O(1).
   uint32_t at(uint32_t byte) const {
     if (unit_ == PositionUnit::kBytes) return byte;
     return positions_[byte < positions_.size() ? byte : positions_.size() - 1];

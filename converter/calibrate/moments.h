@@ -1,4 +1,5 @@
-// What the inputs of linear layers hold on calibration texts: products of their columns, which rounding and pruning go by.
+// Second moments of the inputs of linear layers on calibration texts: products of their columns, which rounding and
+// pruning use.
 #ifndef BANTAM_CONVERTER_CALIBRATE_MOMENTS_H_
 #define BANTAM_CONVERTER_CALIBRATE_MOMENTS_H_
 

@@ -1,4 +1,5 @@
-// Which of the built-in texts say something about a model: those in the languages that its vocabulary was made of.
+// Chooses the built-in texts that say something about a model: those in the languages that its vocabulary was made
+// from.
 #ifndef BANTAM_CONVERTER_DATA_CHOOSE_TEXTS_H_
 #define BANTAM_CONVERTER_DATA_CHOOSE_TEXTS_H_
 
@@ -23,7 +24,7 @@ struct Piece {
 /// Without special tokens.
 using Tokenize = std::function<std::vector<Piece>(const std::string& text)>;
 
-/// Of the model's first tokenizer. Throws Error where it has none.
+/// Returns the Tokenize function of the model's first tokenizer. Throws Error if the model has none.
 Tokenize tokenize_as(const Model& model);
 
 /// How a vocabulary cuts texts of a language.
@@ -36,12 +37,14 @@ struct LanguageCoverage {
   size_t whole_words = 0;  // of them a single token
 
   void add(const std::string& text, const Tokenize& tokenize);
-  /// Whether the vocabulary was made of such texts. A vocabulary of English holds the letters of most alphabets, and a third
-  /// of French words; of its own language it holds nine words of ten, a multilingual one half.
+  /// Returns true if the vocabulary was made from texts in this language. A vocabulary of English holds the letters of
+  /// most alphabets, and a third of French words; of its own language it holds nine words of ten, a multilingual one
+  /// half.
   bool fits(Script script) const;
 };
 
-/// What the model's task and labels say about its texts: commands for joint models, opinions where labels are "positive", ...
+/// Derives the kind of the model's texts from its task and labels: commands for joint models, opinions if labels are
+/// "positive", ...
 std::optional<TextKind> domain_of(const fb::ModelT& model);
 
 struct ChosenTexts {
@@ -52,11 +55,11 @@ struct ChosenTexts {
   bool lower_case = false;             // as the vocabulary is, though the tokenizer changes no letters
 };
 
-/// All texts of the languages that fit; of English ones only those of `domain`, where it says one. Texts with unknown
-/// words are left out where others are enough.
+/// Returns all texts of the languages that fit; for English only those of `domain`, if it is set. Leaves out texts with
+/// unknown words if the others are enough.
 ChosenTexts choose_texts(const Tokenize& tokenize, std::optional<TextKind> domain);
 
-/// Every built-in text, odd ones and all languages, judges labels.
+/// Returns every built-in text as one that judges labels, with odd texts and all languages.
 ChosenTexts all_texts();
 
 }  // namespace bantam::convert

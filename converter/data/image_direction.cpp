@@ -18,7 +18,7 @@ uint32_t number(std::string_view bytes, size_t at, size_t size, bool little) {
   return value;
 }
 
-/// Of a TIFF header and what it points to (EXIF 2.3): the tag in the first directory.
+/// Returns the direction that a TIFF header's first directory has (EXIF 2.3); 1 if it has none.
 uint32_t in_tiff(std::string_view tiff) {
   constexpr uint32_t kTag = 0x0112, kShort = 3, kEntry = 12;
   if (tiff.substr(0, 2) != "II" && tiff.substr(0, 2) != "MM") return 1;
@@ -75,7 +75,7 @@ uint32_t image_direction(std::string_view file) {
 
 Pixels upright(Pixels image, uint32_t direction) {
   if (direction < 2 || direction > 8) return image;
-  // Of the stored image: are rows columns, and do they run the other way?
+  // `turned`: the rows of the stored image are columns. `from_right`, `from_below`: they run the other way.
   const bool turned = direction >= 5;
   const bool from_right = direction == 2 || direction == 3 || direction == 7 || direction == 8;
   const bool from_below = direction == 3 || direction == 4 || direction == 6 || direction == 7;

@@ -1,4 +1,4 @@
-// Files of images, as pixels: PNG and JPEG where this build has their libraries, PPM and PGM always.
+// Decodes image files to pixels: PNG and JPEG if this build has their libraries, PPM and PGM always.
 #ifndef BANTAM_CONVERTER_DATA_IMAGE_FILE_H_
 #define BANTAM_CONVERTER_DATA_IMAGE_FILE_H_
 
@@ -15,15 +15,17 @@ struct Pixels {
   std::vector<uint8_t> rgb;
 };
 
-/// Most pixels of a file, and of a side: what is larger is refused by its header, before memory is taken for it.
+/// Limits on the pixels of a file and of a side: a larger image is refused by its header, before memory is taken for
+/// it.
 constexpr uint64_t kMostImagePixels = 100'000'000;
 constexpr uint32_t kMostImageSide = 32'768;
 
-/// Reads the file, as transformers' load_image and Pillow do: upright as EXIF says, the high bytes of 16-bit channels, grey images with three
-/// equal channels, and what is transparent as it would be without that. Throws Error with the
-/// file's name: kIo, kInvalid (cut short, not an image, too large), kUnsupported (another format, or one that this build leaves out).
+/// Reads the file, as transformers' load_image and Pillow do: upright as EXIF says, the high bytes of 16-bit channels,
+/// grey images with three equal channels, and transparent pixels as if they were opaque. Throws Error with the file's
+/// name: kIo, kInvalid (cut short, not an image, too large), kUnsupported (another format, or one that this build
+/// leaves out).
 Pixels read_image_file(const std::string& path);
-/// The same of a file's bytes; `path` is what errors call it.
+/// Decodes a file's bytes in the same way; errors call them `path`.
 Pixels decode_image(const std::string& path, std::string_view bytes);
 
 }  // namespace bantam::convert

@@ -47,18 +47,18 @@ double reach(ImageFilter filter) {
   }
 }
 
-/// Of a resized side, the pixels that are wanted: [begin, begin + count).
+/// The pixels that are wanted from a resized side: [begin, begin + count).
 struct Part {
   uint32_t begin, count;
 };
 
-/// The inputs of one output, and their weights.
+/// The inputs of one output pixel, and their weights.
 struct Taps {
   uint32_t first = 0;
   std::vector<int32_t> weights;
 };
 
-/// Of outputs [part.begin, part.begin + part.count) of `to`.
+/// Makes the taps of outputs [part.begin, part.begin + part.count) of `to`.
 std::vector<Taps> make_taps(uint32_t from, uint32_t to, const Part& part, ImageFilter filter) {
   const double step = static_cast<double>(from) / to, wide = std::max(step, 1.0);
   const double support = reach(filter) * wide;
@@ -167,7 +167,8 @@ Pixels resized_middle(const Pixels& image, uint32_t width, uint32_t height, Imag
 Pixels cropped(const Pixels& image, uint32_t width, uint32_t height) {
   if (image.width == width && image.height == height) return image;
   Pixels out{width, height, std::vector<uint8_t>(size_t{width} * height * 3)};
-  // Of an odd rest the greater half lies below and on the right of what is cut out, and above and on the left of what is put in.
+  // If the difference is odd, cropping drops the greater half below and on the right, and padding adds it above and on
+  // the left.
   const auto offset = [](uint32_t have, uint32_t want) {
     return have >= want ? int64_t{(have - want) / 2} : -int64_t{(want - have + 1) / 2};
   };

@@ -1,4 +1,4 @@
-// Entities that a text mentions, as its line says, for models with a table of entities.
+// Entities that a text mentions, read from its line, for models with a table of entities.
 #ifndef BANTAM_CONVERTER_DATA_MENTIONS_H_
 #define BANTAM_CONVERTER_DATA_MENTIONS_H_
 
@@ -21,7 +21,7 @@ struct Mention {
   bool second = false;  // of a pair's texts
 };
 
-/// Does the model take entities of texts?
+/// Returns true if the model takes entities of texts.
 bool takes_entities(const Model& model);
 
 /// Bytes of a text, or of the two of a pair.
@@ -29,8 +29,8 @@ struct TextSizes {
   size_t first = 0, second = 0;
 };
 
-/// A line's "entities": [{"start": 0, "end": 5, "id": "Q42"}], null where it has none. They are of the text that `second` says unless
-/// they have "text": 0 or 1 themselves. Throws BadRecord.
+/// Reads a line's "entities": [{"start": 0, "end": 5, "id": "Q42"}], null if it has none. They belong to the text that
+/// `second` names unless they have "text": 0 or 1 themselves. Throws BadRecord.
 std::vector<Mention> read_mentions(const Json& entities, const TextSizes& sizes, bool second);
 
 /// Puts the marks of mentions into a session.
@@ -39,8 +39,8 @@ class EntityMarks {
   /// `model` outlives the object.
   explicit EntityMarks(const Model& model) : model_(model) {}
 
-  /// Of the sequence added last, whose first text has `before` bytes in front of the one that mentions are of. Throws Error where the
-  /// file has no such entity; `where` begins the message.
+  /// Puts the marks into the sequence added last, whose first text has `before` bytes in front of the text that the
+  /// mentions belong to. Throws Error if the file has no such entity; `where` begins the message.
   void put(Session& session, const std::vector<Mention>& mentions, size_t before, const std::string& where);
 
  private:

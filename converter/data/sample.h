@@ -19,7 +19,7 @@ struct Sample {
   std::vector<bool> content;        // empty: every row
   std::vector<int32_t> marks = {};  // empty: all 0
   bool odd = false;                 // like no text that the model is for: its labels judge nothing (score/compare.h)
-  /// Of encoder-decoders: what the decoder reads, while `ids` are the source; empty: as Runner::complete says.
+  /// The decoder's input in an encoder-decoder, where `ids` are the source; empty: as Runner::complete says.
   std::vector<int32_t> decoder_ids = {};
   std::vector<float> features = {};         // of models that take them, rows one after the other
   std::vector<Neighbours> neighbours = {};  // of each chunk, of models that take them; empty: nothing is retrieved

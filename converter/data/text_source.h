@@ -1,4 +1,4 @@
-// Where texts come from: arguments, a file, or standard input, a line each, as a stream.
+// Streams texts from arguments, a file, or standard input, one a line.
 #ifndef BANTAM_CONVERTER_DATA_TEXT_SOURCE_H_
 #define BANTAM_CONVERTER_DATA_TEXT_SOURCE_H_
 
@@ -13,7 +13,7 @@
 
 namespace bantam::convert {
 
-/// Takes what a user should know and is no error.
+/// Takes a message that a user should know and that is no error.
 using Warn = std::function<void(const std::string&)>;
 
 /// Shows `text` to a person who is to type the next line ("> "), or has ended the input ("\n").
@@ -30,22 +30,22 @@ class LineReader {
   LineReader(const LineReader&) = delete;
   LineReader& operator=(const LineReader&) = delete;
 
-  /// The next line, without its carriage return, nor a byte order mark. Warns, once, where it is not UTF-8. False at the
-  /// end. Throws on a read error, where the file is in UTF-16 or UTF-32, and for a
-  /// line that is too long (kInvalid): the next call goes on behind it.
+  /// Reads the next line, without its carriage return or a byte order mark. Warns once if it is not UTF-8. Returns
+  /// false at the end. Throws on a read error, if the file is in UTF-16 or UTF-32, and for a line that is too long
+  /// (kInvalid): the next call continues behind it.
   bool next(std::string* line);
-  /// Does next() not have to wait for a program or a person that writes the line?
+  /// Returns true if next() need not wait for a program or a person that writes the line.
   bool ready();
   /// Number of the line that next() gave last, from 1.
   size_t line_number() const { return line_number_; }
-  /// Where that line begins in the file.
+  /// The byte offset of that line in the file.
   uint64_t offset() const { return offset_; }
   const std::string& name() const { return name_; }
 
  private:
   bool fill();
   bool next_raw(std::string* line);
-  /// Behind a line that is too long, of which nothing is kept.
+  /// Skips to the end of a line that is too long, keeps nothing of it, and throws.
   [[noreturn]] void refuse_line();
 
   Warn warn_;
@@ -63,29 +63,30 @@ class LineReader {
   bool ended_ = false;
 };
 
-/// Does standard input hold texts without being told so: a pipe, a file, or a person at a terminal?
+/// Returns true if standard input holds texts without an option that says so: a pipe, a file, or a person at a
+/// terminal.
 bool input_is_given();
 
-/// Is standard input a person at a terminal?
+/// Returns true if standard input is a person at a terminal.
 bool input_is_typed();
 
 class RecordReader;
 
-/// The texts of one command: `arguments` in order, where "-" stands for standard input; then `file`'s lines, or of a .jsonl, .csv
-/// or .tsv file the text of each record (data/records.h).
+/// The texts of one command: `arguments` in order, where "-" stands for standard input; then `file`'s lines, or the
+/// text of each record if it is a .jsonl, .csv or .tsv file (data/records.h).
 class TextSource {
  public:
   TextSource(const std::vector<std::string>& arguments, const std::string& file, Warn warn = nullptr,
              Prompt prompt = nullptr);
   ~TextSource();
-  /// False at the end. Throws on a read error, and for a record that holds no text (kInvalid): the next call goes on
-  /// behind it.
+  /// Returns false at the end. Throws on a read error, and for a record that holds no text (kInvalid): the next call
+  /// continues behind it.
   bool next(std::string* text);
-  /// Does next() not have to wait for who writes the text?
+  /// Returns true if next() need not wait for the writer of the text.
   bool ready();
   /// "FILE, line N" of the text that next() gave last or refused; empty for an argument.
   std::string place() const;
-  /// What the record of that text has under "entities"; null where it has nothing.
+  /// The value under "entities" in the record of that text; null if there is none.
   const Json& entities() const { return entities_; }
 
  private:

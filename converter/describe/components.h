@@ -1,4 +1,4 @@
-// Where a file's bytes go.
+// Attributes a file's bytes to its components.
 #ifndef BANTAM_CONVERTER_DESCRIBE_COMPONENTS_H_
 #define BANTAM_CONVERTER_DESCRIBE_COMPONENTS_H_
 
@@ -11,7 +11,7 @@
 
 namespace bantam::convert {
 
-/// What bytes serve; the order is that of legends.
+/// The purpose of bytes; legends use this order.
 enum class Purpose {
   kEmbedding,
   kAttention,
@@ -27,7 +27,7 @@ enum class Purpose {
 constexpr size_t kPurposes = 10;
 const char* purpose_name(Purpose purpose);
 
-/// What an operator's constants belong to.
+/// The owner of an operator's constants.
 struct Owner {
   std::string group;  // "embeddings", "layer 0", ..., "heads"
   Purpose purpose = Purpose::kHead;
@@ -40,14 +40,15 @@ struct Component {
   uint64_t bytes = 0;  // positive
 };
 
-/// The file's components: every byte belongs to one, so that they add up to model.size(). What several tensors share counts
-/// with the first operator that reads it. Bytes that nothing names are padding.
+/// The file's components: every byte belongs to one, so that they add up to model.size(). Bytes that several tensors
+/// share count with the first operator that reads them. Bytes that nothing names are padding.
 std::vector<Component> file_components(const Model& model);
 
-/// The tables of an open file as the converter's graph; constants are there but hold no values.
+/// Returns the tables of an open file as the converter's graph; its constants hold no values.
 Graph graph_of(const Model& model);
 
-/// Of each tensor of graph_of(model): what its first reader belongs to. Not constant, or read by nothing: an empty group.
+/// Returns, for each tensor of graph_of(model), the owner of its first reader. A tensor that is not constant, or that
+/// nothing reads, has an empty group.
 std::vector<Owner> tensor_owners(const Graph& graph);
 
 /// "self.qkv" of "bert.encoder.layer.0.attention.self.qkv.weight": without model, layer and ".weight".

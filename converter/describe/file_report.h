@@ -1,4 +1,4 @@
-// What `bantam report` knows of files, as data: report_html.h makes a page of it.
+// The data of `bantam report` about files; report_html.h makes a page of them.
 #ifndef BANTAM_CONVERTER_DESCRIBE_FILE_REPORT_H_
 #define BANTAM_CONVERTER_DESCRIBE_FILE_REPORT_H_
 
@@ -13,7 +13,7 @@
 
 namespace bantam::convert {
 
-/// Time of an operator, or of all of a kind, in one forward pass: milliseconds of one core.
+/// Time of an operator, or of all operators of a kind, in one forward pass, in milliseconds of one core.
 struct OperatorTime {
   std::string name;  // of the operator; empty for a kind
   std::string kind;  // "Linear", ...

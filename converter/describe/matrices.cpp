@@ -17,8 +17,8 @@ namespace {
 
 constexpr size_t kBlock = 4;  // inputs of a block, as sparse layouts skip them
 
-/// What a linear layer's columns are multiplied by before they meet its input (`Epilogue.smooth` of the op that wrote it):
-/// weights times this are the source's. Empty: 1. By tensor.
+/// Returns, by tensor, the factors of a linear layer's columns for its input (`Epilogue.smooth` of the op that wrote
+/// it): weights times these factors are the source's weights. Empty: all are 1.
 std::map<int32_t, std::vector<float>> column_factors(const Model& model, const Graph& graph) {
   std::map<int32_t, std::vector<float>> factors;
   std::map<int32_t, const fb::OpT*> writer;
@@ -26,7 +26,7 @@ std::map<int32_t, std::vector<float>> column_factors(const Model& model, const G
     if (op->attributes.type == fb::OpAttributes::Linear) {
       const auto from = writer.find(op->inputs[0]);
       const int32_t smooth = from != writer.end() ? epilogue_of(*from->second).smooth : -1;
-      // Epilogue.smooth is of the i8 store only: outputs[1].
+      // Epilogue.smooth applies to the i8 store only: outputs[1].
       const bool stored = smooth >= 0 && from->second->outputs.size() > 1 && from->second->outputs[1] == op->inputs[0];
       if (stored) {
         const fb::Tensor& vector = bantam::tensor(root(model), smooth);

@@ -109,7 +109,7 @@ const double* score_of(const ReportData& data, const FileReport& file, double*) 
   return find_metric(file, data.metric);
 }
 
-/// What a score of so many examples can tell apart.
+/// Says how finely a score over this many examples can distinguish.
 std::string chance(const ReportData& data) {
   return fmt::format(" The vertical axis does not begin at 0; one of {} examples is {:.2f} points.", data.examples,
                      100.0 / static_cast<double>(data.examples));

@@ -37,7 +37,7 @@ enum class OpRow : uint32_t {
   static_assert(links::set##_##name == links::of(links::set##_all, set##_kind::name));
 #include "links.inc"
 
-/// What rows of links.inc look at beside tables of the schema.
+/// Types that rows of links.inc look at, besides tables of the schema.
 struct Matrix {
   const fb::Tensor& tensor;
 };
@@ -48,7 +48,7 @@ using SplitPass = text::SplitHeader;
 
 bool is_integer(const fb::Tensor& t) { return t.type() == fb::DType::i8 || t.type() == fb::DType::i4; }
 
-/// The switch that a layout of weights needs beside Dynamic; nothing: none.
+/// Returns the switch that a layout of weights needs besides Dynamic; nothing if it needs none.
 links::Link number_of(fb::Layout layout) {
 #define BANTAM_WEIGHTS(own, number, Format) \
   if (layout == fb::Layout::own) return links::number;
@@ -72,7 +72,7 @@ bool has_strategies(const Model& model) {
   return false;
 }
 
-/// What was found, where it is a T: itself, or the attributes of an operator.
+/// Returns `seen` if it is a T, or its attributes if it is an operator whose attributes are a T; else null.
 template <class T, class Seen>
 const T* as(const Seen& seen) {
   if constexpr (std::is_same_v<T, Seen>) {
@@ -85,7 +85,7 @@ const T* as(const Seen& seen) {
   }
 }
 
-/// Goes through a file, and asks each row of links.inc of all that it finds.
+/// Walks through a file and checks each row of links.inc against everything that it finds.
 class Needs {
  public:
   explicit Needs(const fb::Model& model) : model_(model) {}
@@ -104,7 +104,7 @@ class Needs {
 
   void op(const fb::Op& op) {
     const uint32_t row = ops::find_row(op);
-    // What this version does not know may be copied instead, or the file would not have been opened.
+    // An operator that this version does not know may be replaced by a copy, or the file would not have been opened.
     need(links::of(links::op_all, row == linked::kOps ? uint32_t{linked::kOpCopy} : row));
     if (row == linked::kOps) return;
     op_ = &op;

@@ -108,7 +108,8 @@ bool goes_on(const Model& model) {
 
 namespace {
 
-/// What the decoder of a pair has room for: as many new tokens as the file says, else as its source has.
+/// Returns the number of tokens that the decoder of a pair has room for: as many new tokens as the file says, else as
+/// many as its source has.
 uint32_t answer_tokens(const Model& model, uint32_t max_tokens) {
   Generation said;
   const bool says = generation(model, 0, &said) == Status::kOk && said.beams.max_new != 0;
@@ -191,7 +192,7 @@ uint32_t tokens_that_fit(const Model& model, const Target& target, uint32_t want
 
 namespace {
 
-/// What convert would have to be told for a small plan; empty: the model has no such form.
+/// Returns the options of convert that make a small plan; empty if the model has no such form.
 std::string small_plan_option(const fb::Model& m) {
   bool int8 = false;
   bool f32_residual = false;

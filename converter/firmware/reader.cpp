@@ -13,7 +13,8 @@ using convert::starts_with;
 
 bool has(std::string_view line, std::string_view what) { return line.find(what) != std::string_view::npos; }
 
-/// What a declaration that begins with this line ends with, where readers do without it; empty: they need it.
+/// Returns the end of a declaration that begins with this line, if readers do without the declaration; empty if they
+/// need it.
 std::string_view dropped_until(std::string_view line) {
   if (starts_with(line, "static_assert(FLATBUFFERS_VERSION")) return ");";
   if (starts_with(line, "  bool Verify(")) return "  }";
@@ -21,7 +22,7 @@ std::string_view dropped_until(std::string_view line) {
   if (ends_with(line, "Builder;")) return ";";
   if (starts_with(line, "inline bool Verify") || starts_with(line, "bool Verify"))
     return ends_with(line, ";") ? ";" : "}";
-  // Of whole buffers: identifiers, size prefixes, what finishes one.
+  // Functions of whole buffers: identifiers, size prefixes, finishing one.
   constexpr std::array kOfBuffers = {"inline void Finish", "inline bool ModelBufferHas", "inline bool SizePrefixed"};
   if (std::any_of(kOfBuffers.begin(), kOfBuffers.end(), [&](const char* with) { return starts_with(line, with); }))
     return "}";

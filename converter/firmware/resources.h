@@ -1,4 +1,4 @@
-// What a firmware project is made of, inside the command: it needs no checkout of bantam beside it.
+// The sources of a firmware project, embedded in the command, so that it needs no checkout of bantam.
 #ifndef BANTAM_CONVERTER_FIRMWARE_RESOURCES_H_
 #define BANTAM_CONVERTER_FIRMWARE_RESOURCES_H_
 
@@ -9,23 +9,24 @@
 namespace bantam::firmware {
 
 struct Resource {
-  /// As in this repository: "runtime/model/model.cpp"; what the build makes or finds outside: "generated/...".
+  /// The path in this repository: "runtime/model/model.cpp"; "generated/..." for files that the build makes or finds
+  /// outside.
   std::string_view path;
   std::string_view text;
 };
 
-/// All of them, in ascending order of path. resources.cmake says which files they are.
+/// All resources, in ascending order of path. resources.cmake lists the files.
 const std::vector<Resource>& resources();
 
-/// "runtime/model/" of "runtime/model/model.cpp"; empty without a folder.
+/// Returns "runtime/model/" for "runtime/model/model.cpp"; empty if there is no folder.
 std::string_view folder_of(std::string_view path);
 
 /// The resource at `path`, or null.
 const Resource* find_resource(std::string_view path);
 
-/// The resources that `text`, of the file at `path`, includes. A name in quotes or angle brackets is looked for beside the including
-/// file, then in runtime/, runtime/include/, generated/ and targets/firmware/; what is not there belongs to the compiler or is written
-/// by the command.
+/// Returns the resources that `text`, from the file at `path`, includes. Looks for a name in quotes or angle brackets
+/// beside the including file, then in runtime/, runtime/include/, generated/ and targets/firmware/; other names belong
+/// to the compiler, or the command writes them.
 std::vector<const Resource*> included(std::string_view text, std::string_view path);
 
 }  // namespace bantam::firmware

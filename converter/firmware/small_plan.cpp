@@ -73,7 +73,7 @@ class Unplanned {
     fresh.role = fb::Role::activation;
     fresh.region = fb::Region::shared;
     fresh.offset.clear();
-    // What runs over sequences may write rows of tokens.
+    // Operators that run over sequences may write rows of tokens.
     if (fresh.shape.front().symbol() == convert::kTile) fresh.shape.front() = fb::Dim(rows, 1, 0, 1);
     if (!fixed_) {
       fresh.type = fb::DType::f32;

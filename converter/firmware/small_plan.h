@@ -1,4 +1,4 @@
-// What a file's memory plan would be, had it been converted for little memory.
+// Computes the memory plan that a file would have if it had been converted for little memory.
 #ifndef BANTAM_CONVERTER_FIRMWARE_SMALL_PLAN_H_
 #define BANTAM_CONVERTER_FIRMWARE_SMALL_PLAN_H_
 
@@ -7,9 +7,10 @@
 
 namespace bantam::firmware {
 
-/// The tables (fb::Model) of `model`, whose file has int8 or int4 layers, as `bantam convert --residual i8 --plan small` plans
-/// them; of a file with static activations, as `--plan small` does. For lay_out of session/layout.h: constants have their types
-/// and shapes, but lie nowhere. O(graph). Throws Error as the passes of pack/ do.
+/// Returns the tables (fb::Model) of `model`, whose file has int8 or int4 layers, as `bantam convert --residual i8
+/// --plan small` plans them; for a file with static activations, as `--plan small` does. They are for lay_out of
+/// session/layout.h: constants have their types and shapes, but no place in a file. O(graph). Throws Error as the
+/// passes of pack/ do.
 flatbuffers::DetachedBuffer small_plan_tables(const Model& model);
 
 }  // namespace bantam::firmware

@@ -63,12 +63,12 @@ class Description {
     if (value == nullptr || !value->is_string()) fail(pointer, "a string is wanted there");
     return value->get<std::string>();
   }
-  /// The same of what may be left out.
+  /// Returns the string at an optional `pointer`, or `otherwise` if it is absent.
   std::string text(const std::string& pointer, const std::string& otherwise) const {
     return find(pointer) == nullptr ? otherwise : text(pointer);
   }
 
-  /// Bytes of a memory; 0 where there is no such memory.
+  /// Returns the bytes of a memory; 0 if there is no such memory.
   uint64_t memory(const std::string& name) const {
     const std::string pointer = "/memories/" + name;
     if (find(pointer) == nullptr) return 0;

@@ -1,4 +1,4 @@
-// The boards that `bantam firmware` makes projects for: what a target.json says about one, of this command or of a folder.
+// The boards that `bantam firmware` makes projects for, each described by a target.json in this command or in a folder.
 #ifndef BANTAM_CONVERTER_FIRMWARE_TARGET_H_
 #define BANTAM_CONVERTER_FIRMWARE_TARGET_H_
 
@@ -29,42 +29,44 @@ struct Target {
 /// Names of all boards of this command, in ascending order.
 std::vector<std::string> target_names();
 
-/// Throws Error (internal) for a name that target_names() lacks, or a description that cannot be understood.
+/// Reads a board of this command. Throws Error (internal) for a name that target_names() lacks, or a description that
+/// cannot be understood.
 Target read_target(const std::string& name);
 
-/// The board in a folder of the user's: its target.json, and what else lies there beside documents. Throws Error: kIo, kInvalid.
+/// Reads the board in a user's folder: its target.json, and the other files there except documents. Throws Error: kIo,
+/// kInvalid.
 Target read_target_folder(const std::filesystem::path& folder);
 
 /// Names of cores, in ascending order.
 std::vector<std::string> core_names();
 
-/// Those whose kernels these are ("dsp"); "scalar" are every core's.
+/// Names of the cores that have these kernels ("dsp"); every core has "scalar".
 std::vector<std::string> cores_with(const std::string& isa);
 
 /// The prefix of a core's compiler, such as arm-none-eabi; empty: cores.json has no such core.
 std::string tools_of(const std::string& core);
 
-/// Whether the core's options of cores.json are for one with an FPU; not of kAnyCore.
+/// Returns true if the core's options in cores.json are for a core with an FPU; not for kAnyCore.
 bool has_fpu(const std::string& core);
 
-/// What stands for any core, with scalar kernels: of libraries, whose build systems know the core.
+/// The name that stands for any core, with scalar kernels: for libraries, whose build systems know the core.
 constexpr const char* kAnyCore = "any";
 
-/// A board of which no more is known than its core, one of core_names(): what it says goes to a debugger.
+/// Returns a board that is known only by its core, one of core_names(): its output goes to a debugger.
 Target bare_target(const std::string& core);
 
-/// "0x08000000:1M", "0x20000000:96K": where a memory is and how large. Throws Error (usage) with `option` in front.
+/// The start and the size of a memory: "0x08000000:1M", "0x20000000:96K". Throws Error (usage) with `option` in front.
 struct Range {
   std::string start;
   std::string size;
 };
 Range parse_range(const std::string& text, const std::string& option);
 
-/// The board with memories ("flash", "ram", "model") of its description set or replaced. Throws Error.
+/// Returns the board with memories ("flash", "ram", "model") of its description set or replaced. Throws Error.
 Target with_memories(const Target& target, const std::map<std::string, Range>& memories);
 
-/// The board that a target.json describes; targets/README.md says what it holds. `where` is what errors call it. Throws
-/// Error (invalid): not JSON, or a field is missing or has a value that is not known.
+/// Parses the board that a target.json describes; targets/README.md lists its fields. Errors call it `where`. Throws
+/// Error (invalid) if it is not JSON, or a field is missing or has an unknown value.
 Target parse_target(std::string_view json, const std::string& where);
 
 }  // namespace bantam::firmware

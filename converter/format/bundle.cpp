@@ -30,7 +30,7 @@ static_assert(sizeof(Trailer) == 64 && std::is_trivially_copyable_v<Trailer>, "a
 
 std::string_view view_of(const Trailer& trailer) { return {reinterpret_cast<const char*>(&trailer), sizeof trailer}; }
 
-/// Of all that stands before it.
+/// Returns the CRC-32C of the trailer's fields before `own_crc`.
 uint32_t own_crc(const Trailer& trailer) {
   return crc32c(reinterpret_cast<const uint8_t*>(&trailer), offsetof(Trailer, own_crc));
 }

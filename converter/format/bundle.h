@@ -20,23 +20,24 @@
 
 namespace bantam::convert {
 
-/// Where the model lies in a bundle.
+/// The place of the model in a bundle.
 struct Bundle {
   uint64_t offset = 0;
   uint64_t size = 0;
   std::string command;
 };
 
-/// Has the file the beginning of a program? Such a file is a bundle, or damaged.
+/// Returns true if the file begins like a program. Such a file is a bundle, or damaged.
 bool is_program(const uint8_t* bytes, size_t size);
 
-/// Does the file end with a trailer, of any state?
+/// Returns true if the file ends with a trailer, whether valid or not.
 bool has_trailer(const uint8_t* bytes, size_t size);
 
-/// Of a file that is_program(). Throws Error (kInvalid) with `path` and the cause where it has no model or was cut short.
+/// Reads the trailer of a file that is_program(). Throws Error (kInvalid) with `path` and the cause if the file has no
+/// model or was cut short.
 Bundle read_trailer(const uint8_t* bytes, size_t size, const std::string& path);
 
-/// The same, and throws where any byte has changed: reads all of them.
+/// Does the same, and throws also if any byte has changed: reads the whole file.
 Bundle read_bundle(const uint8_t* bytes, size_t size, const std::string& path);
 
 /// The pieces of a bundle one after the other; `runner` and `model` live longer than they do.

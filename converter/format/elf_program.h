@@ -1,4 +1,5 @@
-// What `bantam bundle` wants to know of a program: is it an ELF file, for which machine, and can it carry a model?
+// Reads from a program what `bantam bundle` needs: whether it is an ELF file, for which machine, and whether it can
+// carry a model.
 #ifndef BANTAM_CONVERTER_FORMAT_ELF_PROGRAM_H_
 #define BANTAM_CONVERTER_FORMAT_ELF_PROGRAM_H_
 
@@ -20,13 +21,13 @@ struct ElfProgram {
   std::optional<uint32_t> runner;  // the content of its note
 };
 
-/// Are these the first bytes of an ELF file?
+/// Returns true if these are the first bytes of an ELF file.
 bool is_elf(const uint8_t* bytes, size_t size);
 
-/// None: no little-endian ELF program, or one that is not all there.
+/// Reads a program; nothing if it is no little-endian ELF program, or an incomplete one.
 std::optional<ElfProgram> read_elf(const uint8_t* bytes, size_t size);
 
-/// "x86-64", "aarch64", ...; of others their number.
+/// Returns "x86-64", "aarch64", ...; for other machines their number.
 std::string machine_name(uint16_t machine);
 
 }  // namespace bantam::convert

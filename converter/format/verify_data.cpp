@@ -26,8 +26,8 @@ struct CheckedTensor {
 /// Bytes of one line of a tile: 16 outputs by 4 k.
 constexpr uint32_t kLine = 64;
 
-/// What one pass finds at each place of int8 lines that follow each other. Plain loops over places, without a branch,
-/// that the compiler turns into vector code.
+/// The findings of one pass at each place of consecutive int8 lines. It uses plain loops over places without a branch,
+/// which the compiler turns into vector code.
 struct Lines {
   std::array<int64_t, kLine> sum = {};
   std::array<uint8_t, kLine> any = {};    // not 0: some value is not 0
@@ -150,7 +150,7 @@ void verify_tile(const CheckedTensor& constant, std::vector<uint8_t>* used, std:
   check_words(constant, most, problems);
 }
 
-/// The same of any layout, block by block.
+/// Checks weights of any layout in the same way, block by block.
 class Blocks : public BlockSink {
  public:
   Blocks(const CheckedTensor& constant, std::vector<uint8_t>* used)

@@ -1,4 +1,5 @@
-// Linear weights between rows and the bytes of a file: one row of a table for each layout of schemas/bantam.fbs.
+// Converts linear weights between rows and the bytes of a file, with one row of a table for each layout of
+// schemas/bantam.fbs.
 #ifndef BANTAM_CONVERTER_FORMAT_WEIGHT_CODEC_H_
 #define BANTAM_CONVERTER_FORMAT_WEIGHT_CODEC_H_
 
@@ -21,31 +22,33 @@ class BlockSink {
 /// How integer weights of one layout are written and read.
 struct WeightCodec {
   fb::Layout layout;
-  /// What reports call such weights.
+  /// The name of such weights in reports.
   const char* name;
-  /// int8 weights may take fewer bytes than in tiles: one of those that are tried where the smallest file is wanted.
+  /// True if int8 weights may take fewer bytes than in tiles: the converter tries such layouts if the smallest file is
+  /// wanted.
   bool compresses;
-  /// The bytes of Tensor.data for weights [rows][columns], row-major. O(rows * columns).
+  /// Returns the bytes of Tensor.data for weights [rows][columns], row-major. O(rows * columns).
   std::vector<uint8_t> (*encode)(const int8_t* weights, size_t rows, size_t columns);
-  /// Hands every stored weight to `sink`, padding included; what is not stored is 0. `tensor` is one of an open model, whose
-  /// data begins at `data`. int4 weights come without the factors of their groups. O(bytes of the data).
+  /// Hands every stored weight to `sink`, padding included; a weight that is not stored is 0. `tensor` belongs to an
+  /// open model, and its data begins at `data`. int4 weights come without the factors of their groups. O(bytes of the
+  /// data).
   void (*visit)(const fb::Tensor& tensor, const uint8_t* data, BlockSink& sink);
 };
 
 /// Layouts that may take fewer bytes than tiles, in the order of the table.
 std::vector<fb::Layout> compressed_layouts();
 
-/// The codec of a layout of integer weights, or null: of floats and rows, or of none.
+/// Returns the codec of a layout of integer weights, or null for floats and rows, or no weights.
 const WeightCodec* find_weight_codec(fb::Layout layout);
 
-/// The same; a layout without codec is an internal error.
+/// Returns the codec of a layout; a layout without codec is an internal error.
 const WeightCodec& weight_codec(fb::Layout layout);
 
-/// Factors of the groups of int4 weights, 1 everywhere for other layouts: what a stored integer is multiplied by before its
-/// output's scale.
+/// Factors of the groups of int4 weights, 1 everywhere for other layouts. A stored integer is multiplied by its factor
+/// before its output's scale.
 class GroupFactors {
  public:
-  /// `scales`: where the tensor's scales begin; the factors lie behind them.
+  /// `scales` points to the tensor's scales; the factors follow them.
   GroupFactors(const fb::Tensor& tensor, const uint8_t* scales);
   int of(uint32_t n, uint32_t k) const {
     return factors_ == nullptr ? 1 : factors_[(size_t{n} / 16 * groups_ + k / group_) * 16 + n % 16];
@@ -57,7 +60,7 @@ class GroupFactors {
   uint32_t group_ = 1;
 };
 
-/// Whether a tensor has this blob.
+/// Returns true if a tensor has this blob.
 inline bool present(const fb::Blob* blob) { return blob != nullptr && blob->size() != 0; }
 
 /// [N/16][K][16], N padded with zeros: position of weight (n, k) of a float tile.

@@ -41,7 +41,8 @@ uint32_t row_of(const fb::OpT& op) {
   return known ? ops::find_row(op.attributes.type, op.numerics) : uint32_t{linked::kOps};
 }
 
-/// Each field of the op that names an input by position; ops::for_each_position is the same of an op in a file.
+/// Visits each field of the op that names an input by position; ops::for_each_position does the same for an op in a
+/// file.
 template <class Visit>
 void for_each_position(fb::OpT& op, const Visit& visit) {
   if (fb::EmbedT* embed = op.attributes.AsEmbed()) {

@@ -1,4 +1,4 @@
-// Small questions that every pass asks of a graph: who writes a tensor, who reads it, how wide it is.
+// Small queries that every pass makes on a graph: which op writes a tensor, which ops read it, how wide it is.
 #ifndef BANTAM_CONVERTER_GRAPH_ACCESS_H_
 #define BANTAM_CONVERTER_GRAPH_ACCESS_H_
 
@@ -24,31 +24,32 @@ inline bool is_constant(const Graph& graph, int32_t index) {
   return index >= 0 && graph.constants[static_cast<size_t>(index)] != nullptr;
 }
 
-/// A matrix whose type is chosen: it is multiplied with, or its rows are looked up. Other matrices hold what belongs to places
-/// (biases by distance, rotary positions) and stay f32.
+/// Returns true for a matrix whose type is chosen: ops multiply with it or look up its rows. Other matrices hold
+/// constants of positions (biases by distance, rotary positions) and stay f32.
 bool is_weight_matrix(const Graph& graph, size_t index);
 
-/// Does the op give another shape or meaning to scores that are an output, rather than compute with what layers pass on?
+/// Returns true if the op changes the shape or meaning of scores that are an output, rather than computing with what
+/// layers pass on.
 inline bool shapes_output(const fb::OpT& op) {
   return op.attributes.type == fb::OpAttributes::Slice || op.attributes.type == fb::OpAttributes::Crf;
 }
 
-/// Does the op run over sequences, whatever it writes rows of?
+/// Returns true if the op runs over sequences, whatever its output rows stand for.
 inline bool runs_over_sequences(const fb::OpT& op) {
   return op.attributes.type == fb::OpAttributes::Crf || op.attributes.type == fb::OpAttributes::Recurrent ||
          op.attributes.type == fb::OpAttributes::ChunkAttention;
 }
 
-/// Weights of terms: a row a sequence, of all its tokens' rows.
+/// Returns true if the op makes weights of terms: one row per sequence, from the rows of all its tokens.
 inline bool makes_terms(const fb::OpT& op) {
   return op.attributes.type == fb::OpAttributes::Linear && op.attributes.AsLinear()->saturations != 0;
 }
 
-/// The pass that an op belongs to: its tag says on which side it is.
+/// The pass that an op belongs to, according to the side in its tag.
 inline fb::Phase phase_of(const fb::OpT& op) {
   return op.tag != nullptr && op.tag->side() != 0 ? fb::Phase::source : fb::Phase::main;
 }
-/// Left by the pass over a source: it lies in the session's memory, not in the plan.
+/// Returns true for a tensor that the pass over a source leaves: it lies in the session's memory, not in the plan.
 inline bool is_state(const fb::TensorT& tensor) { return tensor.role == fb::Role::state; }
 
 /// Value of a constant dimension; 0 for a symbolic one.
@@ -62,14 +63,15 @@ uint64_t rows(const fb::TensorT& tensor);
 inline int32_t named_input(const fb::OpT& op, int8_t position) {
   return position < 0 ? -1 : op.inputs[static_cast<size_t>(position)];
 }
-/// Makes that field name `tensor`, -1: nothing. Inputs are appended or removed as needed, and the op's other fields follow.
-/// The op has its attributes and numerics already.
+/// Makes that field name `tensor` (-1: nothing). Appends or removes inputs as needed and adjusts the op's other fields.
+/// The op must already have its attributes and numerics.
 void name_input(fb::OpT& op, int8_t& position, int32_t tensor);
 
-/// Tensors that an Embed looks up, table by table; none for other ops.
+/// The tensors that an Embed looks up, table by table; empty for other ops.
 std::vector<int32_t> tables_of(const fb::OpT& op);
 
-/// What an operator does to each row after its own work, by tensors instead of positions; see Epilogue in the schema.
+/// The work that an operator does on each row after its own, with tensors instead of positions; see Epilogue in the
+/// schema.
 struct EpilogueSpec {
   fb::ActivationKind activation = fb::ActivationKind::none;
   int32_t gate = -1;
@@ -86,24 +88,24 @@ EpilogueSpec epilogue_of(const fb::OpT& op);
 /// Replaces it.
 void set_epilogue(fb::OpT& op, const EpilogueSpec& spec);
 
-/// Calls visit(slot) for each tensor index that `op` reads, those that are -1 left out. The slot may be overwritten.
+/// Calls visit(slot) for each tensor index that `op` reads, except -1. The slot may be overwritten.
 void for_each_read(fb::OpT& op, const std::function<void(int32_t&)>& visit);
 void for_each_read(const fb::OpT& op, const std::function<void(int32_t)>& visit);
-/// The same for the outputs.
+/// Calls visit for each output in the same way.
 void for_each_write(fb::OpT& op, const std::function<void(int32_t&)>& visit);
 void for_each_write(const fb::OpT& op, const std::function<void(int32_t)>& visit);
 
 /// Index of the op that writes each tensor; -1: none. In an SSA graph there is at most one.
 std::vector<int32_t> producers(const Graph& graph);
 
-/// Does `op` read rows of `input` other than the ones that it computes (keys and values, pooling)?
+/// Returns true if `op` reads rows of `input` other than the ones that it computes (keys and values, pooling).
 bool reads_all_rows(const fb::OpT& op, int32_t input);
 
-/// Does `op` read of `input` the row of the token before, which an op behind it writes?
+/// Returns true if `op` reads from `input` the row of the previous token, which a later op writes.
 bool reads_before(const fb::OpT& op, int32_t input);
 
-/// Which ops take each sequence one token after the other: from the first that reads the token before to the last that writes what one
-/// reads, those of other passes left out.
+/// Returns, for each op, whether it runs token by token within each sequence: the ops from the first that reads the
+/// previous token to the last that writes a row read in this way, except those of other passes.
 std::vector<bool> ops_by_tokens(const Graph& graph);
 
 /// Adds a tensor without constant values and returns its index.
@@ -116,7 +118,7 @@ void remap_tensors(Graph& graph, const std::vector<int32_t>& map, const std::vec
 /// Removes tensors that no op, input or output names. Returns the names of constants that went.
 std::vector<std::string> remove_unused_tensors(Graph& graph);
 
-/// Bytes of a tokenizer's table; null: it has none of this name.
+/// The bytes of a tokenizer's table; null if it has none of this name.
 const std::vector<uint8_t>* blob_bytes(const Graph& graph, const fb::TokenizerT& tokenizer, fb::BlobName name);
 
 /// A deep copy of the model that shares the constants' values; blobs point into the copy.

@@ -28,7 +28,7 @@ struct Values {
   std::shared_ptr<const RowSource> later = nullptr;  // instead of `values`, of matrices
 };
 
-/// Row of `table` for each value of `source`.
+/// Looks up a row of `table` for each value of `source`.
 struct EmbedSpec {
   int32_t table = kAbsent;
   fb::IndexSource source = fb::IndexSource::ids;
@@ -40,7 +40,7 @@ struct Heads {
   int32_t q = kAbsent, k = kAbsent, v = kAbsent;
 };
 
-/// What is done to queries and keys before attention; see SplitHeads in the schema.
+/// The transformation of queries and keys before attention; see SplitHeads in the schema.
 struct TurnSpec {
   int32_t rotary = kAbsent;  // a Builder::table [places, 2 w] of cosines and sines
   int32_t norms = kAbsent;   // a Builder::table [4, W] of gammas and betas
@@ -49,19 +49,19 @@ struct TurnSpec {
   fb::NormKind norm = fb::NormKind::layer;
 };
 
-/// What attention knows of places, and its scale; see Attention in the schema.
+/// Attention's scale, and how it uses positions; see Attention in the schema.
 struct AttentionSpec {
   float scale = 0;  // 0: 1 / sqrt(head width)
   fb::MaskKind mask = fb::MaskKind::none;
   uint32_t window = 0;
   int32_t distance_bias = kAbsent;  // a Builder::table [heads, 2 D + 1]
   int32_t slopes = kAbsent;         // a Builder::vector [heads]
-  // Scores of places: a Builder::vector and Builder::places
+  // Scores of positions: a Builder::vector and Builder::places
   int32_t place_rows = kAbsent, place_keys = kAbsent, place_queries = kAbsent;
   bool shared_places = false;      // by all heads
   int32_t segment_keys = kAbsent;  // a Builder::table [heads, head width + 1]
   float soft_cap = 0;              // scores are capped; 0: they are not
-  // Of masks of globals, and of blocks
+  // For masks with global tokens, and with blocks
   uint32_t dilation = 1;
   uint32_t block = 0, full_until = 0, random = 0;
   int32_t random_blocks = kAbsent;  // Builder::numbers
@@ -74,12 +74,12 @@ struct RecurrentWeights {
   int32_t weights = kAbsent, bias = kAbsent, projection = kAbsent;
 };
 
-/// Rows of sequences that a recurrent layer begins with, or leaves.
+/// The initial or final states of a recurrent layer, one row per sequence.
 struct RecurrentState {
   int32_t state = kAbsent, cells = kAbsent;
 };
 
-/// How rows of a source are looked at; see Align in the schema.
+/// How a step attends to the rows of a source; see Align in the schema.
 struct AlignSpec {
   float scale = 1;
   fb::AlignPlace place = fb::AlignPlace::all;
@@ -87,7 +87,7 @@ struct AlignSpec {
   int32_t centre = kAbsent;  // rows [tokens, 1]
 };
 
-/// A layer of experts, see Experts in the schema. `up`, `down`: linear_weights of all of them.
+/// A mixture-of-experts layer; see Experts in the schema. `up`, `down`: linear_weights of all experts.
 struct ExpertsSpec {
   int32_t up = kAbsent, down = kAbsent;
   uint32_t experts = 0, top = 0, outputs = 0;
@@ -96,7 +96,8 @@ struct ExpertsSpec {
   uint32_t capacity = 0;
 };
 
-/// Attention of linear cost; see KeySums in the schema. Matrices are Builder::tables, stored as f32 whatever weights are.
+/// Attention of linear cost; see KeySums in the schema. Its matrices are Builder::tables, stored as f32 whatever the
+/// type of the weights.
 struct SumSpec {
   fb::FeatureKind kind = fb::FeatureKind::softmax;
   uint32_t heads = 0, features = 0;
@@ -109,19 +110,21 @@ class Builder {
   /// Prepares `graph`'s symbols and subgraph "main"; `graph` outlives the builder.
   explicit Builder(Graph& graph);
 
-  /// What is added from now on is of this part and layer (-1: of none); see Tag in the schema.
+  /// Assigns all later additions to this part and layer (-1: no layer); see Tag in the schema.
   void enter(fb::Part part, int32_t layer = -1);
-  /// And of this pass; of the main one at first. Passes have constants in common, and states.
+  /// Assigns all later additions to this pass; initially to the main pass. Passes share constants and states.
   void enter(fb::Phase phase) { phase_ = phase; }
 
   /// A vector (bias, gamma, beta) of `width` elements.
   int32_t vector(const std::string& name, Values values);
   /// A matrix [rows, columns] that Linear multiplies with, or Embed looks rows up in.
   int32_t linear_weight(const std::string& name, uint32_t rows, uint32_t columns, Values values);
-  /// Constants that attention multiplies queries or keys with: laid out as linear weights, never in 4 bits or without zeros.
+  /// Adds constants that attention multiplies queries or keys with: laid out like linear weights, but never in 4 bits
+  /// or without zeros.
   int32_t places(const std::string& name, uint32_t rows, uint32_t columns, Values values);
   int32_t embedding(const std::string& name, uint32_t rows, uint32_t columns, Values values);
-  /// A matrix [rows, columns] of places (biases by distance, rotary positions), which is stored as f32 whatever weights are.
+  /// A matrix [rows, columns] of positions (biases by distance, rotary positions), stored as f32 whatever the type of
+  /// the weights.
   int32_t table(const std::string& name, uint32_t rows, uint32_t columns, Values values);
   /// A vector of whole numbers, stored as i32.
   int32_t numbers(const std::string& name, std::vector<int32_t> values);
@@ -134,25 +137,29 @@ class Builder {
   Heads split_heads(const std::string& name, int32_t x, uint32_t heads, const TurnSpec& turn = {}) {
     return split_heads(name, x, heads, heads, turn);
   }
-  /// `kv_heads`: of keys and of values, each of which so many of the others share.
+  /// `kv_heads`: the number of heads of keys and of values; heads / kv_heads query heads share each.
   Heads split_heads(const std::string& name, int32_t x, uint32_t heads, uint32_t kv_heads, const TurnSpec& turn);
-  /// Queries alone; keys and values alone; and those that the pass over a source leaves to attention of the main pass.
+  /// Split queries alone; keys and values alone; and keys and values that the pass over a source leaves for attention
+  /// of the main pass.
   int32_t split_queries(const std::string& name, int32_t x, uint32_t heads);
   Heads split_keys(const std::string& name, int32_t x, uint32_t kv_heads);
   Heads split_states(const std::string& name, int32_t x, uint32_t kv_heads);
-  /// Attention to a source where keys and values are states.
+  /// Adds attention; attention to a source if keys and values are states.
   int32_t attention(const std::string& name, const Heads& heads, const AttentionSpec& spec = {});
-  /// Sums over the keys and values of each sequence, which are side by side in `x`; and what queries q make of them.
+  /// key_sums() sums over the keys and values of each sequence, which stand side by side in `x`; linear_attention()
+  /// applies queries q to the sums.
   int32_t key_sums(const std::string& name, int32_t x, const SumSpec& spec);
   int32_t linear_attention(const std::string& name, int32_t q, int32_t sums, const SumSpec& spec);
-  /// Of queries, keys and values side by side, or of queries and values with `rotations`, a table; see ChunkAttention in the schema.
+  /// Adds attention within chunks; `x` holds queries, keys and values side by side, or queries and values with
+  /// `rotations`, a table. See ChunkAttention in the schema.
   int32_t chunk_attention(const std::string& name, int32_t x, int32_t rotations, const fb::ChunkAttentionT& attributes);
   int32_t pool(const std::string& name, int32_t x, fb::PoolKind kind, bool l2, std::vector<uint32_t> skip_last = {});
   int32_t pool(const std::string& name, int32_t x, const fb::PoolT& attributes);
-  /// `x` may be a state of rows of sources, of which the main pass takes each sequence's.
+  /// `x` may be a state with the rows of sources, from which the main pass takes each sequence's row.
   int32_t slice(const std::string& name, int32_t x, uint32_t begin, uint32_t width,
                 const EpilogueSpec* epilogue = nullptr);
-  /// The state that the pass over a source leaves of x [sequences or tokens, width]; and of a row a source rows of tokens, each that of its sequence's source.
+  /// leave() makes the state that the pass over a source leaves from x [sequences or tokens, width]; spread() turns a
+  /// state with one row per source into rows of tokens, each the row of its sequence's source.
   int32_t leave(const std::string& name, int32_t x);
   int32_t spread(const std::string& name, int32_t state);
   /// `x`: scores of tags; `transitions`: a table [tags + 2, tags]; `members`: integers, or kAbsent; see Crf in the schema.
@@ -161,56 +168,61 @@ class Builder {
   int32_t row(const std::string& name, int32_t x, const EpilogueSpec& epilogue);
   /// The caller's rows of `columns` numbers; adds their input, called "features".
   int32_t features(const std::string& name, uint32_t columns);
-  /// Each row of tokens between so many that stand before and behind it.
+  /// Joins each row of tokens with this many rows before and behind it.
   int32_t unfold(const std::string& name, int32_t x, uint32_t before, uint32_t after);
-  /// A convolution over so many tokens of each column by itself. `weights`: [before + 1 + after, width].
+  /// A convolution over this many tokens, for each column separately. `weights`: [before + 1 + after, width].
   int32_t depthwise(const std::string& name, int32_t x, uint32_t before, uint32_t after, Values weights);
-  /// Logarithms of words' probabilities, of scores of those in front, of clusters, and of each cluster's words; see AdaptiveSoftmax in the
-  /// schema.
+  /// Log-probabilities of words, from the scores of the front words, of the clusters, and of each cluster's words; see
+  /// AdaptiveSoftmax in the schema.
   int32_t adaptive_softmax(const std::string& name, int32_t front, int32_t clusters, const std::vector<int32_t>& words);
   /// Rows of a and b side by side.
   int32_t join(const std::string& name, int32_t a, int32_t b, const EpilogueSpec& epilogue = {});
 
-  /// `scores`: of each expert, of the rows of x.
+  /// `scores`: the scores of each expert for the rows of x.
   int32_t experts(const std::string& name, int32_t x, int32_t scores, const ExpertsSpec& spec,
                   const EpilogueSpec& epilogue);
 
-  /// The states of each row, [rows, directions * state]. `x`: what rows give the gates. `reverse`: the direction of one set of
-  /// weights; two are for both directions. `last`, where given, becomes the tensors of the last states and cells. `members`, integers,
-  /// `after` and `mark`: the tokens that it goes through; see Recurrent in the schema.
+  /// The states of each row, [rows, directions * state]. `x`: the rows' contributions to the gates. `reverse`: the
+  /// direction of one set of weights; two are for both directions. `last`, if given, receives the tensors of the last
+  /// states and cells. `members`, integers, `after` and `mark` choose the tokens that it runs over; see Recurrent in
+  /// the schema.
   int32_t recurrent(const std::string& name, fb::Cell cell, int32_t x, const std::vector<RecurrentWeights>& weights,
                     bool reverse, const RecurrentState& first = {}, RecurrentState* last = nullptr,
                     int32_t members = kAbsent, int32_t after = -1, uint32_t mark = 0);
-  /// The same of SSRU cells, `state` of them, which have no weights of their own. `x`: gates f and n, each in a multiple of 16
-  /// columns.
+  /// A recurrent layer of `state` SSRU cells, which have no weights of their own. `x`: gates f and n, each in a
+  /// multiple of 16 columns.
   int32_t ssru(const std::string& name, int32_t x, uint32_t state);
   /// `x`: factors [rows, 2 K]; `nodes`: 2 K numbers; see Tree in the schema.
   int32_t tree(const std::string& name, int32_t x, std::vector<int32_t> nodes);
-  /// The row of the token before: of what `close` names later, `columns` wide; of a sequence's first token that of `first` (rows of
-  /// sequences), or zeros. What is added between the first of these and the last op that writes what one reads goes token by token.
+  /// Reads the previous token's row of the tensor that `close` names later, `columns` wide; a sequence's first token
+  /// gets the row of `first` (one row per sequence), or zeros. The ops between the first previous() and the last op
+  /// that writes such a tensor run token by token.
   int32_t previous(const std::string& name, uint32_t columns, int32_t first = kAbsent);
   void close(int32_t previous, int32_t x);
-  /// One step of a layer: `x` and `s` are what the row and the state give its gates; `before` is the state (gru) or the cells (lstm) of
-  /// the token before.
+  /// One step of a recurrent layer: `x` and `s` are the contributions of the row and of the state to its gates;
+  /// `before` is the state (gru) or the cells (lstm) of the previous token.
   RecurrentState recurrent_cell(const std::string& name, fb::Cell cell, int32_t x, int32_t s, int32_t before);
-  /// The mean of a source's rows, see Align in the schema. `keys`, `values`: states of tokens; `energy`: a vector, or kAbsent.
+  /// The weighted mean of a source's rows; see Align in the schema. `keys`, `values`: states of tokens; `energy`: a
+  /// vector, or kAbsent.
   int32_t align(const std::string& name, int32_t q, int32_t keys, int32_t values, int32_t energy,
                 const AlignSpec& spec);
   /// Scores of spans of at most `words` words for at most `labels` labels; see Spans in the schema.
   int32_t spans(const std::string& name, int32_t starts, int32_t ends, int32_t labels, uint32_t words,
                 uint32_t most_labels);
 
-  /// The epilogue of `x` plus the row of `y` whose score is number `rank` from the greatest down, or (`mean`) all by their softmax; see
-  /// Select in the schema.
+  /// The epilogue of `x` plus the row of `y` with the score of rank `rank`, counted from the greatest, or (`mean`) plus
+  /// all rows weighted by the softmax of their scores; see Select in the schema.
   int32_t select(const std::string& name, int32_t scores, int32_t x, int32_t y, uint32_t rank, bool mean,
                  const EpilogueSpec& epilogue);
 
-  /// Which tokens are global; and a linear layer that makes their rows alone (its output).
+  /// globals() says which tokens are global; make_globals_only() restricts a linear layer (named by its output) to
+  /// their rows.
   void globals(fb::GlobalTokens kind, int32_t separator);
   void make_globals_only(int32_t rows);
 
-  /// Makes of a linear layer's scores of tokens weights of terms, a row a sequence, and returns these (the same tensor); see Linear in the
-  /// schema. kAbsent: what makes the scores is no linear layer without an epilogue.
+  /// Turns a linear layer's scores of tokens into weights of terms, one row per sequence, and returns them (the same
+  /// tensor); see Linear in the schema. Returns kAbsent if the scores do not come from a linear layer without an
+  /// epilogue.
   int32_t make_terms(int32_t scores, uint8_t saturations, bool sums);
 
   /// Names `tensor` as an output of the model; returns its index in Model.outputs.
@@ -219,13 +231,14 @@ class Builder {
 
   uint32_t width(int32_t tensor) const;
   const std::string& name(int32_t tensor) const;
-  /// Of a constant matrix.
+  /// The number of rows of a constant matrix.
   uint32_t rows(int32_t constant) const;
-  /// Takes a row of a constant matrix from all its rows; returns it, as it was. Nothing where the constant has no values.
+  /// Subtracts a row of a constant matrix from all its rows and returns its original values. Returns nothing if the
+  /// constant has no values.
   std::vector<float> take_row(int32_t constant, uint32_t row);
   /// Multiplies a constant's values.
   void multiply(int32_t constant, float factor);
-  /// True when the constant's values are these.
+  /// Returns true if the constant has these values.
   bool holds(int32_t constant, const Values& values) const;
 
  private:

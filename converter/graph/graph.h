@@ -1,8 +1,8 @@
 // The converter's in-memory graph: the schema's own object form (fb::ModelT: same operators, same
 // attributes, nothing to translate) plus the values of its constants, which the schema keeps outside.
 //
-// Life of a constant: importers add it as f32 in row-major source order, or say where such rows are read; quantize passes choose its
-// stored type; pack lays it out (tiles, padding, scales, sums) and writes it to the data section.
+// Life of a constant: importers add it as f32 in row-major source order, or a source to read such rows from; quantize
+// passes choose its stored type; pack lays it out (tiles, padding, scales, sums) and writes it to the data section.
 #ifndef BANTAM_CONVERTER_GRAPH_GRAPH_H_
 #define BANTAM_CONVERTER_GRAPH_GRAPH_H_
 
@@ -16,7 +16,8 @@
 
 namespace bantam::convert {
 
-/// Where the values of a large matrix lie until somebody wants some of them: in a mapped file, as another type, turned, in pieces.
+/// The source of a large matrix's values, which are read only on demand: a mapped file, another type, a transposed
+/// matrix, or pieces.
 class RowSource {
  public:
   virtual ~RowSource() = default;
@@ -37,18 +38,18 @@ struct Rounded {
 /// tensor's `type`.
 struct Constant {
   std::vector<float> values;
-  /// Instead of values, where it is not null (graph/rows.h reads either).
+  /// Replaces `values` if it is not null (graph/rows.h reads either).
   std::shared_ptr<const RowSource> later;
-  /// Instead of values where they are not empty: integers that are stored as they are, i8, i16 or i32 as the tensor's type
-  /// says (quantize/static.h).
+  /// Replaces `values` if it is not empty: integers that are stored unchanged, as i8, i16 or i32 according to the
+  /// tensor's type (quantize/static.h).
   std::vector<int32_t> numbers;
-  /// What a pass has made of the values times their columns' factors (quantize/round.h): integers in row-major order, a scale
-  /// for each row, and for i4 the factors of each row's groups. Absent: layout rounds to nearest.
+  /// The values times their columns' factors as a pass has rounded them (quantize/round.h): integers in row-major
+  /// order, a scale for each row, and for i4 the factors of each row's groups. Null: layout rounds to nearest.
   std::shared_ptr<const Rounded> rounded;
   bool linear_weight = false;  // goes to tiles (tile_k4n16 / tile_n16)
   bool embedding = false;      // looked up by row; not pruned, int8 at least
-  /// int8 linear weights are stored without the blocks that are 0 (layout sparse_1x4) when more of them are than this share;
-  /// above 1: never.
+  /// int8 linear weights are stored without their zero blocks (layout sparse_1x4) if the share of such blocks exceeds
+  /// this; above 1: never.
   double sparse_above = 2;
   /// int8 linear weights are stored in the layout of fewest bytes: tiles, sparse_1x4 or bitmask_k4n16.
   bool smallest = false;
@@ -56,7 +57,7 @@ struct Constant {
   std::vector<float> column_factors;
 };
 
-/// One blob of the data section that is already in its final bytes (tokenizer tables).
+/// One blob of the data section whose bytes are already final (tokenizer tables).
 struct RawBlob {
   fb::Blob* target = nullptr;  // patched with offset and size by pack; lives in `model`
   std::vector<uint8_t> bytes;

@@ -8,8 +8,8 @@
 
 namespace bantam::convert {
 
-/// Queries and documents are told apart by a token behind the first one, or by text in front of theirs. Queries may be filled up, and
-/// documents' tokens of some ids have no vector.
+/// A token behind the first one, or text in front of the input, distinguishes queries from documents. Queries may be
+/// padded, and documents' tokens with some ids have no vector.
 struct LateInteraction {
   struct Side {
     int32_t marker = -1;      // -1: none

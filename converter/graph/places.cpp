@@ -27,7 +27,8 @@ float mixed_step(uint32_t i, uint32_t width, float power, const Rotary& rotary) 
   return 1.0F / (static_cast<float>(rotary.factor) * power) * (1.0F - kept) + 1.0F / power * kept;
 }
 
-/// What angle number i of `width` / 2 grows by from place to place, in texts of up to `places`.
+/// Returns the step of angle number i of `width` / 2 from one position to the next, in texts of up to `places`
+/// positions.
 float rotary_step(uint32_t i, uint32_t width, uint32_t places, const Rotary& rotary) {
   const auto power = static_cast<float>(std::pow(rotary.base, static_cast<double>(2 * i) / width));
   if (!rotary.divisors.empty()) {
@@ -163,7 +164,8 @@ std::vector<float> stepped_sinusoids(uint32_t places, uint32_t width) {
 }
 
 std::vector<float> alibi_slopes(uint32_t heads) {
-  // Those of the power of two below; what is missing are every other one of twice as many.
+  // Takes the slopes for the largest power of two up to `heads`; the missing ones are every other slope for twice that
+  // power.
   uint32_t power = 1;
   while (power * 2 <= heads) power *= 2;
   std::vector<float> slopes;

@@ -1,4 +1,4 @@
-// ConstantRows: a constant's values row by row, wherever they lie.
+// ConstantRows: reads a constant's values row by row, wherever they are stored.
 #ifndef BANTAM_CONVERTER_GRAPH_ROWS_H_
 #define BANTAM_CONVERTER_GRAPH_ROWS_H_
 
@@ -9,16 +9,17 @@
 
 namespace bantam::convert {
 
-/// How many values it has.
+/// Returns the number of values in a constant.
 size_t count_values(const Constant& constant);
 
 class ConstantRows {
  public:
-  /// Of so many columns each. `constant` outlives it. Memory: of a constant whose values are not held about 1 MB, or a row.
+  /// Each row has `columns` values. `constant` outlives the object. Memory: about 1 MB, or a row, if the constant does
+  /// not hold its values.
   ConstantRows(const Constant& constant, size_t columns);
   size_t size() const { return rows_; }
   size_t columns() const { return columns_; }
-  /// Valid until another row is asked for. Cheap where rows are asked for in their order.
+  /// The pointer is valid until the next call. Reading rows in their order is cheap.
   const float* row(size_t r);
 
  private:
@@ -28,7 +29,7 @@ class ConstantRows {
   std::vector<float> block_;
 };
 
-/// Calls visit(value) for all values, in their order, until it gives false. Was that never?
+/// Calls visit(value) for all values, in their order, until it returns false. Returns true if it never did.
 template <typename Visit>
 bool all_values(const Constant& constant, const Visit& visit) {
   ConstantRows rows(constant, constant.later == nullptr ? constant.values.size() : constant.later->columns());
@@ -41,10 +42,10 @@ bool all_values(const Constant& constant, const Visit& visit) {
   return true;
 }
 
-/// Have both the same values?
+/// Returns true if both have the same values.
 bool same_values(const Constant& a, const Constant& b);
 
-/// For passes that change values in their places: all are held from now on.
+/// Loads all values into memory, for passes that change values in place.
 void hold_values(Constant& constant);
 void hold_values(Graph& graph);
 

@@ -7,7 +7,7 @@ namespace bantam::convert {
 
 namespace {
 
-/// Of the matrices that operators of this part multiply with.
+/// Returns the class of the matrices that operators of this part multiply with.
 const char* class_of(fb::Part part) {
   switch (part) {
     case fb::Part::embeddings:

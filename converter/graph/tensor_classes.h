@@ -1,4 +1,4 @@
-// What the constants of a graph are for.
+// Classifies the constants of a graph by their purpose.
 #ifndef BANTAM_CONVERTER_GRAPH_TENSOR_CLASSES_H_
 #define BANTAM_CONVERTER_GRAPH_TENSOR_CLASSES_H_
 
@@ -9,16 +9,17 @@
 
 namespace bantam::convert {
 
-/// Where in the network the operator stands; no part and no layer where it does not say.
+/// The operator's place in the network; no part and no layer if it has no tag.
 fb::Tag tag_of(const fb::OpT& op);
 
-/// The matrices that an operator multiplies rows with, which are laid out in tiles.
+/// The matrices that an operator multiplies rows with; they are laid out in tiles.
 std::vector<int32_t> multiplied_by(const fb::OpT& op);
 
 /// Gives constants that passes have made the tag of the first operator that reads them.
 void tag_constants(Graph& graph);
 
-/// Class of each constant tensor of a packed graph (embeddings, attention, ffn, heads, norms and biases), "" for activations.
+/// Returns the class of each constant tensor of a packed graph (embeddings, attention, ffn, heads, norms and biases),
+/// "" for activations.
 std::vector<std::string> tensor_classes(const Graph& graph);
 
 }  // namespace bantam::convert

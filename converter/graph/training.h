@@ -1,4 +1,5 @@
-// What training executes of a graph: `bantam distill` asks before it begins, and says what it lacks.
+// Says which operators of a graph training can execute: `bantam distill` checks before it begins, and names those that
+// it lacks.
 #ifndef BANTAM_CONVERTER_GRAPH_TRAINING_H_
 #define BANTAM_CONVERTER_GRAPH_TRAINING_H_
 
@@ -8,7 +9,7 @@
 
 namespace bantam::convert {
 
-/// Why training cannot execute this operator, as the end of "training does not know ..."; empty: it can.
+/// Returns why training cannot execute this operator, as the end of "training does not know ..."; empty if it can.
 std::string why_untrained(const fb::OpT& op);
 
 }  // namespace bantam::convert

@@ -47,7 +47,8 @@
 namespace bantam::convert {
 namespace {
 
-/// What scores labels by the vectors of two towers: a factor, stored as its logarithm (CLIP), and what is added (SigLIP).
+/// Records the constants that turn products of two towers' vectors into scores of labels: a factor, stored as its
+/// logarithm (CLIP), and a bias (SigLIP).
 void record_tower_scores(Graph& graph, const ModelSource& source, Weights& weights) {
   const auto record = [&](const char* tensor, const char* key, const auto& value_of) {
     if (source.checkpoint->tensors().count(tensor) == 0) return;
@@ -89,7 +90,7 @@ Encoder import_main_stack(Builder& builder, Weights& weights, const EncoderConfi
                           const Encoder* source, const ChosenHead& head, const ImportOptions& options) {
   Beside beside;
   beside.source = source;
-  // What vectors are classified is embedded as vectors are.
+  // A model that classifies vectors embeds its texts as a model of vectors does.
   const uint32_t parts = head.head == nullptr ? 0 : traits(head.head->task).parts;
   beside.long_texts = long_texts_of(*config.family, parts, options.globals, options.random_blocks);
   const bool words = (traits(head.task).parts & kNextWordsPart) != 0;
@@ -99,7 +100,8 @@ Encoder import_main_stack(Builder& builder, Weights& weights, const EncoderConfi
   return import_encoder(builder, weights, config, positions, beside);
 }
 
-/// `usual`: tokens that texts of any length have where --max-tokens is silent; 0: as many as the settings say.
+/// `usual`: the number of tokens for models of texts of any length if --max-tokens is not given; 0: as many as the
+/// settings say.
 uint32_t kept_positions(const EncoderConfig& config, const ImportOptions& options, uint32_t usual, Graph& graph) {
   // A student's places may be fewer than those that its distances were made for.
   const bool endless = config.family->settings.any_length && !config.position_table &&
@@ -132,7 +134,8 @@ uint32_t kept_positions(const EncoderConfig& config, const ImportOptions& option
   return options.max_tokens == 0 ? most : std::min(options.max_tokens, most);
 }
 
-/// What a text may have by the source's shortlist, where its vocabulary is still the one that this is of.
+/// Imports the source's shortlist of the words that a text may get, if the vocabulary is still the one that the
+/// shortlist was made for.
 void import_shortlist(const ModelSource& source, const EncoderConfig& config, Graph* graph) {
   graph->notes.insert(graph->notes.end(), source.notes.begin(), source.notes.end());
   if (source.shortlist == nullptr || graph->model.task->kind != fb::TaskKind::generate) return;
@@ -141,7 +144,7 @@ void import_shortlist(const ModelSource& source, const EncoderConfig& config, Gr
   graph->notes.emplace_back("the shortlist is left out: it is of a larger vocabulary");
 }
 
-/// Marks of a table of entities are called as these are.
+/// Names the marks of a table of entities after the configuration's entities.
 void name_entities(Graph& graph, const Fields& config) {
   if (!config.has(kEntityNames)) return;
   for (const auto& input : graph.model.inputs) {

@@ -1,4 +1,4 @@
-// Import of a Hugging Face directory: the way in for every model of the BERT family.
+// Imports a Hugging Face directory: the entry point for every model of the BERT family.
 #ifndef BANTAM_CONVERTER_IMPORT_HUGGING_FACE_H_
 #define BANTAM_CONVERTER_IMPORT_HUGGING_FACE_H_
 
@@ -10,11 +10,11 @@
 
 namespace bantam::convert {
 
-/// Reads config.json, the safetensors file(s), the tokenizer and, for sentence-transformers, modules.json
-/// and what it names. The graph is f32 and in SSA form (see graph/README.md); its notes say what was
-/// dropped or assumed. Throws Error listing every problem by name. Memory: the weights as f32.
+/// Reads config.json, the safetensors file(s), the tokenizer and, for sentence-transformers, modules.json and the files
+/// that it names. The graph is f32 and in SSA form (see graph/README.md); its notes list everything dropped or assumed.
+/// Throws Error listing every problem by name. Memory: the weights as f32.
 Graph import_hugging_face(const std::filesystem::path& directory, const ImportOptions& options = {});
-/// The same of what has been read already.
+/// Imports a source that has already been read.
 Graph import_source(const ModelSource& source, const ImportOptions& options = {});
 
 }  // namespace bantam::convert

@@ -34,7 +34,7 @@ Built run_passes(const Graph& graph, bool small, DataSection::In in, const std::
   run_pass(built, "plan memory", [&] { plan_memory(g); });
   DataSection data;
   uint64_t front = 0;
-  // What is moved is in memory: in scratch everything is written where it stays.
+  // Data can be moved in memory; in a scratch file everything is written at its final place.
   if (in == DataSection::In::kScratch) {
     const DataSection counted = lay_out(g, DataSection::In::kNothing);
     front = size_of_file(g.model, counted) - counted.size();

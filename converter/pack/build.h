@@ -24,28 +24,31 @@ struct Built {
   std::vector<std::string> passes;
 };
 
-/// What calibration texts said of a graph: where it is empty, the passes that want it are left out.
+/// Measurements of a graph on calibration texts. Passes that need an empty one are left out.
 struct Measured {
   ColumnMaxima maxima;   // outliers move into the weights
   InputMoments moments;  // weights are rounded for the layers' outputs
   std::function<void(double)> rounding = [](double) {};
 };
 
-/// Runs all passes on a copy of `graph`, writes the file's bytes and opens them with Model::open. The same
-/// graph, options and measurements give the same bytes. Throws Error. Memory: the bytes, where `in` says, and of each matrix some rows.
+/// Runs all passes on a copy of `graph`, writes the file's bytes and opens them with Model::open. The same graph,
+/// options and measurements give the same bytes. Throws Error. Memory: the file's bytes, in the place that `in` names,
+/// and some rows of each matrix.
 Built build_model(const Graph& graph, const TypeOptions& options, const Measured& measured = {},
                   DataSection::In in = DataSection::In::kMemory);
 
-/// The same in static quantization, from the ranges of `graph` unfused (quantize/static_ranges.h). `small`: for the small plan,
-/// `graph` being what split_for_small_plan gives. `options`: which layers are sparse; their weights are int8 anyway.
+/// Builds with static quantization, from the ranges of `graph` unfused (quantize/static_ranges.h). `small`: for the
+/// small plan, where `graph` comes from split_for_small_plan. `options` says which layers are sparse; their weights are
+/// int8 anyway.
 Built build_static(const Graph& graph, const StaticRanges& ranges, bool small = false, const TypeOptions& options = {});
 
-/// The same function with queries apart from keys and values, so that each part is calibrated by its own name.
+/// Returns a graph of the same function with queries apart from keys and values, so that each part is calibrated under
+/// its own name.
 Graph split_for_small_plan(const Graph& graph);
 
-/// Only the bytes.
+/// Builds the model and returns only the file's bytes.
 FileBytes build(const Graph& graph, const TypeOptions& options = {}, DataSection::In in = DataSection::In::kMemory);
-/// How many they are.
+/// Returns the number of these bytes.
 uint64_t size_of_build(const Graph& graph, const TypeOptions& options);
 
 }  // namespace bantam::convert

@@ -18,13 +18,13 @@
 namespace bantam::convert {
 namespace {
 
-/// Of a blob, which several tensors may share.
+/// Offset and size of a blob, which several tensors may share.
 using Range = std::pair<uint64_t, uint64_t>;
 Range place_of(const fb::Tensor& t) { return {t.data()->offset(), t.data()->size()}; }
 
 bool without_zeros(const fb::Tensor& t) { return sparse_weights(t) || bitmask_weights(t); }
 
-/// Lays out those weights in rows of which wanted(tensor) is true.
+/// Lays out in rows those weights for which wanted(tensor) is true.
 template <class Wanted>
 void lay_in_rows(FileEditor& editor, const Wanted& wanted) {
   std::set<Range> done;
@@ -54,7 +54,7 @@ struct SparseWeights {
     return 1 - stored / static_cast<double>(blocks) <= least_zero_blocks_helium(tokens, bantam::width(*tensor));
   }
 
-  /// Of the file, were they rows.
+  /// Returns how many bytes the file would grow by if these weights were laid out in rows.
   int64_t growth() const {
     const uint64_t rows = uint64_t{kernels::pad16(extent(*tensor, 0))} * kernels::pad16(bantam::width(*tensor));
     return static_cast<int64_t>(round_up(rows, kFileAlignment)) -
@@ -65,7 +65,7 @@ struct SparseWeights {
 std::map<Range, SparseWeights> find_sparse(const fb::Model& model, uint32_t tokens) {
   std::map<Range, SparseWeights> found;
   for (const fb::Step* step : *graph(model).steps()) {
-    // What is read once a text (a pooled layer) has one row.
+    // Layers that run once a text (a pooled layer) have one row.
     const uint32_t rows = step->rows() == kTokens ? tokens : 1;
     for (uint32_t i = 0; i < step->op_count(); ++i) {
       const fb::Op& op = *graph(model).ops()->Get(step->first_op() + i);

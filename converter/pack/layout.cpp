@@ -99,7 +99,7 @@ std::vector<uint8_t> linear_bytes(const std::vector<int8_t>& integers, size_t ro
 
 void store_int8(DataSection& data, const Matrix& matrix, bool tiled, const Constant& constant, fb::TensorT& tensor) {
   const size_t padded_rows = in_memory(round_up(matrix.rows, 16));
-  // What has another layout where enough is 0 is rounded as a whole.
+  // A matrix that may get another layout if enough of it is 0 is rounded as a whole.
   const bool whole = tiled && (constant.smallest || constant.sparse_above < 1);
   const size_t block = whole ? matrix.rows : std::min(matrix.rows, kRoundedRows);
   std::vector<int8_t> integers(in_memory(uint64_t{block} * matrix.columns));
@@ -288,7 +288,8 @@ void store_constant(DataSection& data, const Constant& constant, bool tiled, fb:
   }
 }
 
-/// What constants take as they are, scales included, or a little more; where zeros are left out, less.
+/// Returns an upper bound of the bytes that the constants take, scales included: slightly more than the exact number,
+/// and more still for matrices stored without zeros.
 uint64_t most_bytes(const Graph& graph) {
   uint64_t bytes = 0;
   for (size_t t = 0; t < graph.constants.size(); ++t) {

@@ -85,7 +85,8 @@ void drop_unread_outputs(Graph& graph) {
   }
   for (const auto& output : graph.model.outputs) read[static_cast<size_t>(output->tensor)] = true;
   for (auto& op : main_subgraph(graph).ops) {
-    // What runs over sequences collects its rows as f32; where a source's last state alone is read, a recurrent layer leaves none.
+    // Ops that run over sequences collect their rows as f32; a recurrent layer leaves no rows if only a source's last
+    // state is read.
     const bool recurrent = op->attributes.type == fb::OpAttributes::Recurrent;
     const bool alone = recurrent && phase_of(*op) == fb::Phase::source && op->outputs.size() > 2 && op->outputs[1] < 0;
     if (alone && !read[static_cast<size_t>(op->outputs[0])]) op->outputs[0] = -1;
@@ -94,7 +95,7 @@ void drop_unread_outputs(Graph& graph) {
   }
 }
 
-/// Of what an op writes besides its rows, copies are made by ops of their own behind it.
+/// Adds separate ops behind an op that copy its outputs other than its rows.
 void copy_further_outputs(Graph& graph, const std::map<int32_t, int32_t>& copies) {
   auto& ops = main_subgraph(graph).ops;
   for (size_t i = 0; i < ops.size(); ++i) {

@@ -26,7 +26,7 @@ class Pools {
     while (move_one()) sort();
   }
 
-  /// What move_early made of a graph, as it was: layers have a number (Tag), what follows the pool in the first place has none.
+  /// Undoes move_early: moved layers have a number (Tag), ops that followed the pool originally have none.
   void move_late() {
     for (size_t i = 0; i < ops_.size(); ++i) {
       const fb::OpT* pool = ops_[i]->tag != nullptr && ops_[i]->tag->layer() >= 0 ? pool_in_front(*ops_[i]) : nullptr;

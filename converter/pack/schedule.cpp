@@ -3,19 +3,20 @@
 // counted by another symbol than its producer's. The number of barriers before an op is therefore the
 // longest chain of such edges behind it; ops with the same number and the same symbol form one step.
 //
-// What takes a sequence one token after the other (Previous) is a step of its own, with nothing else in it.
+// Ops that run token by token (Previous) form a step of their own, with nothing else in it.
 //
-// What makes queries of attention by sums alone runs in that attention's step: it adds no barrier, and they live in a tile.
+// Layers that make queries only for attention by sums run in that attention's step: this adds no barrier, and the
+// queries live in a tile.
 //
-// Scores of words stand in the last step, which a run can make of some tokens alone: where another head takes a step behind them, as that for
-// what follows does in models for pretraining, their layers go behind it.
+// Scores of words stand in the last step, which a run can restrict to some tokens: if another head takes a later step,
+// as the next-sentence head of pretraining models does, their layers go behind it.
 //
 // Three more rules make a small plan, which buys memory with barriers (two threads feel them, 1 to 3 % at 32 tokens of
 // MiniLM-L6; a single one does not):
 //   - keys and values wait until the attention before theirs is done: one storage serves all layers;
-//   - what makes queries alone runs as late as it can, in the attention's step: they live in a tile;
-//   - an op that makes an output of tokens from what outlives the step waits for the last attention: outputs, which may be
-//     wide, lie where its keys and values lay.
+//   - layers that make only queries run as late as possible, in the attention's step, so that queries live in a tile;
+//   - an op that makes an output of tokens from a tensor that outlives the step waits for the last attention: outputs,
+//     which may be wide, reuse the storage of its keys and values.
 #include <algorithm>
 #include <cstdint>
 #include <map>
@@ -85,7 +86,8 @@ class Schedule {
   const std::vector<Key>& keys() const { return keys_; }
 
  private:
-  /// Barriers before the ops that go by tokens, which are together: what is computed once the others that they read are.
+  /// Returns the number of barriers before the ops that run token by token; they all run together once the ops that
+  /// they read have run.
   uint32_t earliest_by_tokens() {
     uint32_t most = 0;
     for (size_t i = 0; i < ops_.size(); ++i) {
@@ -114,7 +116,7 @@ class Schedule {
     return key;
   }
 
-  /// Layers whose rows nothing reads but attention by sums move into its step, which waits for the sums.
+  /// Moves layers whose rows only attention by sums reads into its step, which waits for the sums.
   void delay_queries() {
     for (size_t i = 0; i < ops_.size(); ++i) {
       const fb::OpT& op = *ops_[i];
@@ -126,7 +128,7 @@ class Schedule {
     }
   }
 
-  /// What splits queries, and the layers that feed any split, move into the step of those who read their results.
+  /// Moves ops that split queries, and layers that feed any split, into the step of the ops that read their results.
   void delay_heads() {
     for (size_t i = ops_.size(); i-- > 0;) {
       const fb::OpT& op = *ops_[i];
@@ -147,7 +149,7 @@ class Schedule {
     }
   }
 
-  /// Is `t` read after the step that writes it, whatever this op does?
+  /// Returns true if an op other than `reader` reads `t` outside the step that writes it.
   bool outlives(int32_t t, size_t reader) const {
     const int32_t from = producer_[static_cast<size_t>(t)];
     const auto& others = readers_[static_cast<size_t>(t)];

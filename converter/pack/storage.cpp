@@ -3,7 +3,7 @@
 //   residual   y = epilogue(...) + x, x not needed afterwards: y is written over x;
 //   successor  x is read for the last time earlier in the step that writes y, and y is of the same kind.
 // Neither holds while another tile of the same step may still read x as a whole (keys, values).
-// What is then read in the step that writes it only lives in a tile; everything else is shared.
+// A tensor that is then read only in the step that writes it lives in a tile; all others are shared.
 #include <algorithm>
 #include <map>
 #include <vector>

@@ -1,4 +1,4 @@
-// What the pages that commands write share: escaping, one look, figures that fit narrow and wide screens.
+// Shared parts of the pages that commands write: escaping, one style, figures that fit narrow and wide screens.
 #ifndef BANTAM_CONVERTER_PAGES_HTML_H_
 #define BANTAM_CONVERTER_PAGES_HTML_H_
 
@@ -8,25 +8,26 @@
 
 namespace bantam::convert {
 
-/// `text` for HTML, between tags and inside quoted attributes; control characters and invalid UTF-8 become U+FFFD.
+/// Escapes `text` for HTML, between tags and inside quoted attributes; control characters and invalid UTF-8 become
+/// U+FFFD.
 std::string html_escaped(const std::string& text);
 
-/// The same for names, which may break behind dots and underscores.
+/// Escapes names, which may break behind dots and underscores.
 std::string html_name(const std::string& name);
 
-/// A whole page around `body`, in light or dark as the reader's system is, readable without scripts and on paper. It asks for
-/// no other file; `style` and `script` go into it as they are. `title` is text.
+/// Returns a whole page around `body`, light or dark like the reader's system, readable without scripts and on paper.
+/// It loads no other file; `style` and `script` go into it unchanged. `title` is text.
 std::string html_page(const std::string& title, const std::string& body, const std::string& style = "");
 
-/// What every page of html_page begins with: tells a file of ours from another's.
+/// The beginning of every page of html_page: it tells our files from others.
 extern const char* const kPageStart;
 
-/// A drawing for wide and for narrow screens, of which one is shown; `draw` makes an SVG element of that width in pixels.
-/// `caption` is HTML.
+/// A drawing in two versions, for wide and for narrow screens; the page shows one of them. `draw` makes an SVG element
+/// of that width in pixels. `caption` is HTML.
 std::string html_figure(const std::function<std::string(double width)>& draw, const std::string& caption);
 constexpr double kWideFigure = 960, kNarrowFigure = 328;
 
-/// A cell of a table: HTML, and what it is sorted by.
+/// A cell of a table: its HTML and its sort key.
 struct HtmlCell {
   std::string html;
   double value = 0;
@@ -45,7 +46,8 @@ std::string html_bar(double share, const std::string& kind);
 /// A square of that colour, for legends.
 std::string html_swatch(const std::string& kind);
 
-/// Class of a chart's line number `n`, and a piece of that line for legends: six colours, then the same dashed.
+/// The class of a chart's line number `n`, and a piece of that line for legends: six colours, then the same ones
+/// dashed.
 std::string html_line_class(size_t n);
 std::string html_line(size_t n);
 

@@ -64,7 +64,7 @@ class Words {
   std::vector<Box> taken_;
 };
 
-/// What is attainable: a staircase through the front.
+/// Draws the attainable region: a staircase through the front.
 std::string staircase(const ChartFrame& frame, const Scatter& scatter, const std::vector<size_t>& front) {
   std::string path;
   for (size_t i = 0; i < front.size(); ++i) {

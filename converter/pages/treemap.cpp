@@ -14,14 +14,14 @@ double worst_ratio(double sum, double least, double largest, double side) {
   return std::max(squared * largest / (sum * sum), sum * sum / (squared * least));
 }
 
-/// What is not laid out yet, and the rows cut off its shorter side.
+/// The area that is not laid out yet, and the rows cut off its shorter side.
 class Squares {
  public:
   Squares(const Box& whole, std::vector<Box>* boxes) : rest_(whole), boxes_(*boxes) {}
 
   double side() const { return std::min(rest_.width, rest_.height); }
 
-  /// Cuts a row with these areas off; `last`: it takes all that is left, so that rounding leaves no gap.
+  /// Cuts off a row with these areas; `last`: it takes the whole rest, so that rounding leaves no gap.
   void cut(const std::vector<size_t>& row, const std::vector<double>& areas, double sum, bool last) {
     const bool upright = rest_.width >= rest_.height;
     const double length = upright ? rest_.height : rest_.width;

@@ -1,4 +1,4 @@
-// Whether the options of a conversion go together.
+// Checks that the options of a conversion are compatible.
 #ifndef BANTAM_CONVERTER_PIPELINE_CHECK_OPTIONS_H_
 #define BANTAM_CONVERTER_PIPELINE_CHECK_OPTIONS_H_
 
@@ -6,7 +6,7 @@
 
 namespace bantam::convert {
 
-/// Throws Error (usage) that lists all that do not.
+/// Throws Error (usage) that lists all options that are not.
 void check_options(const ConvertOptions& options);
 
 }  // namespace bantam::convert

@@ -16,11 +16,12 @@
 
 namespace bantam::convert {
 
-/// dynamic: activations of int8 layers take their scales while running, a row at a time. static: calibration fixes them, and
-/// nothing between ids and outputs is a float.
+/// dynamic: activations of int8 layers get their scales at run time, one per row. static: calibration fixes the scales,
+/// and nothing between ids and outputs is a float.
 enum class Activations { kDynamic, kStatic };
 
-/// Of integer weights: each to the nearest, or all of an output so that the layer's output is near (quantize/round.h).
+/// The rounding of integer weights: each to the nearest, or all weights of an output together so that the layer's
+/// output is near (quantize/round.h).
 enum class Rounding { kNearest, kGptq };
 
 struct ConvertOptions {
@@ -48,8 +49,8 @@ struct ConvertOptions {
   std::string globals;              // ImportOptions::globals
   std::optional<unsigned> random_blocks;
   bool strict_source = false;  // refuses keys of the source's JSON that may change answers and that nothing reads
-  /// What the file is compared with its f32 build on: "": texts of another option, or those of the built-in ones that fit
-  /// (gate_texts.h); "all": every built-in text; "none": nothing is compared; else a file of texts.
+  /// The texts on which the file is compared with its f32 build: "": texts of another option, or the built-in ones that
+  /// fit (gate_texts.h); "all": every built-in text; "none": no comparison; else a file of texts.
   std::string parity;
   std::filesystem::path gate_data;         // texts that judge the file, by their labels where they have some; "": none
   bool automatic = false;                  // take the cheapest remedy that passes the gate (remedies.h)
@@ -58,19 +59,19 @@ struct ConvertOptions {
   std::filesystem::path expect;            // "": none; else stored outputs (score/expect.h)
   double max_label_flips = 0.02;           // fraction of decisions; of labelled data: of right answers that are lost
   std::string tool = "bantam";             // name and version that the file states
-  /// Called with what is being done and how much of it is done, in [0, 1].
+  /// Called with the name of the current stage and its progress in [0, 1].
   std::function<void(const char* what, double done)> progress;
 
-  /// Whether one layer's keys and values live at a time: where the residual is int8, unless --plan says otherwise.
+  /// Returns true if only one layer's keys and values live at a time: if the residual is int8, unless --plan says
+  /// otherwise.
   bool small_plan() const {
     const bool fixed = activations == Activations::kStatic && types.plan == Plan::kByResidual;
     return fixed || types.small_plan();
   }
 };
 
-/// Writes `options.output` unless the gate failed (report.gate_failures then says why, report.gate.tried what would pass, and no
-/// file is left).
-/// Throws Error for everything else.
+/// Writes `options.output` unless the gate failed (report.gate_failures then says why, report.gate.attempts which
+/// options were tried, and no file is left). Throws Error for everything else.
 Report convert(const ConvertOptions& options);
 
 }  // namespace bantam::convert

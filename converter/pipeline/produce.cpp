@@ -41,7 +41,7 @@ BudgetReport choose_types_within(const Graph& graph, const std::string& budget,
   return report;
 }
 
-/// Of the built-in texts, whatever the parity texts are: the same source gives the same bytes.
+/// Measures columns on the built-in texts, whatever the parity texts are, so that the same source gives the same bytes.
 ColumnMaxima calibrate_columns(const Graph& graph, const ConvertOptions& options) {
   const uint32_t max_tokens = session_tokens(graph.model);
   const auto choose = [max_tokens](Runner& runner) { return make_samples(runner, max_tokens, calibration_texts()); };

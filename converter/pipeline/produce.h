@@ -1,4 +1,4 @@
-// The file itself: from a source to its bytes, with everything that is calibrated on texts.
+// Makes the file itself, from a source to its bytes, with everything that is calibrated on texts.
 #ifndef BANTAM_CONVERTER_PIPELINE_PRODUCE_H_
 #define BANTAM_CONVERTER_PIPELINE_PRODUCE_H_
 
@@ -16,19 +16,22 @@ struct Produced {
   Report report;  // without comparisons
 };
 
-/// `source`: what read_source made of the same options; its parts move into the report, but for `graph`. Throws Error.
+/// `source` comes from read_source with the same options; its parts, except `graph`, move into the report. Throws
+/// Error.
 Produced produce(ConvertOptions options, ConvertSource& source);
 
-/// Whether second moments of layers' inputs are measured: for --rounding gptq and --prune-by activations.
+/// Returns true if second moments of layers' inputs are measured: for --rounding gptq and --prune-by activations.
 bool wants_moments(const ConvertOptions& options);
 
-/// Of sessions that calibrate and compare: the model's own limit, at most 512; longer texts show nothing new.
+/// The number of tokens of sessions that calibrate and compare: the model's own limit, at most 512; longer texts show
+/// nothing new.
 uint32_t session_tokens(const fb::ModelT& model);
 
-/// At most so many texts, evenly spread over the file, calibrate: more change no scale worth naming.
+/// The largest number of calibration texts, evenly spread over the file: more texts barely change any scale.
 constexpr size_t kCalibrationTexts = 1024;
 
-/// One sample a text in which the tokenizer finds a token; without a tokenizer or such a text the same pseudo-random ids always.
+/// Makes one sample per text in which the tokenizer finds a token; without a tokenizer or such a text, always the same
+/// pseudo-random ids.
 std::vector<Sample> make_samples(Runner& runner, uint32_t max_tokens, const std::vector<std::string>& texts);
 
 }  // namespace bantam::convert

@@ -1,4 +1,4 @@
-// What a file says of how it was made.
+// Records in a file how it was made.
 #ifndef BANTAM_CONVERTER_PIPELINE_PROVENANCE_H_
 #define BANTAM_CONVERTER_PIPELINE_PROVENANCE_H_
 
@@ -11,9 +11,9 @@ namespace bantam::convert {
 /// Adds a property to the file.
 void record(Graph& graph, const char* key, std::string value);
 
-/// Every option that decides the file's bytes and is not what it would be if nobody named it, as NAME=VALUE with blanks between
-/// them, and always the type of the weights; files that were read by their SHA-256. A student's layout and a budget have
-/// properties of their own. Throws Error (I/O) for a file that cannot be read.
+/// Returns every option that decides the file's bytes and differs from its default, as NAME=VALUE separated by blanks,
+/// and always the type of the weights; files that were read appear with their SHA-256. A student's layout and a budget
+/// have properties of their own. Throws Error (I/O) for a file that cannot be read.
 std::string recipe_of(const ConvertOptions& options);
 
 }  // namespace bantam::convert

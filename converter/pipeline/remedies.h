@@ -1,4 +1,4 @@
-// What to do about a file that the gate refuses: options that pass, found by trying them, cheapest first.
+// Remedies for a file that the gate refuses: tries options, cheapest first, until some pass.
 #ifndef BANTAM_CONVERTER_PIPELINE_REMEDIES_H_
 #define BANTAM_CONVERTER_PIPELINE_REMEDIES_H_
 
@@ -18,19 +18,19 @@ struct Remedy {
   ConvertOptions options;
 };
 
-/// In the order in which they are worth trying: what costs no bytes (rounding, another calibration, an f32 residual), then what
-/// costs few. Between these two come `keeps`, made by keep_lists.
+/// Remedies in the order in which they are worth trying: those that cost no bytes (rounding, another calibration, an
+/// f32 residual), then those that cost few. The remedies of keep_lists come between these two.
 std::vector<Remedy> free_remedies(const ConvertOptions& refused);
 std::vector<Remedy> costly_remedies(const ConvertOptions& refused);
 
-/// The matrices whose quantisation costs most for the bytes that it saves, alone measured on `texts`, in the next wider type:
-/// the first, the first two, four, eight and sixteen of them. Empty where types are not the cause.
+/// Keeps the matrices whose quantisation costs most for the bytes that it saves, each measured alone on `texts`, in the
+/// next wider type: the first, the first two, four, eight and sixteen of them. Empty if types are not the cause.
 std::vector<Remedy> keep_lists(const ConvertOptions& refused, const Graph& graph,
                                const std::vector<LabelledText>& texts, const std::function<void(double)>& progress);
 
-/// Tries remedies until one passes; appends what was tried to `report.gate.attempts`. Without `options.automatic` none is
-/// started after three minutes: then nothing is written whatever comes out. With it only their number is bounded, so that
-/// the same input gives the same file on every machine. The file that passed, and its report.
+/// Tries remedies until one passes; appends them to `report.gate.attempts`. Without `options.automatic` no file is
+/// written whatever the result, and no remedy is started after three minutes. With it only their number is bounded, so
+/// that the same input gives the same file on every machine. Returns the file that passed, and its report.
 std::optional<Produced> find_remedy(const ConvertOptions& options, const Graph& graph, Gate& gate, Report& report);
 
 }  // namespace bantam::convert

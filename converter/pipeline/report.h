@@ -34,7 +34,7 @@ struct ArenaSize {
   uint64_t bytes = 0;
 };
 
-/// What --budget chose.
+/// The choice that --budget made.
 struct BudgetReport {
   std::string budget;
   uint64_t file_bytes = 0;                                 // predicted
@@ -43,7 +43,7 @@ struct BudgetReport {
   std::vector<std::pair<std::string, std::string>> types;  // of each matrix
 };
 
-/// What was tried after the gate had refused a file.
+/// A remedy that was tried after the gate had refused a file.
 struct Attempt {
   std::string options;  // as they are typed, added to those that were given
   uint64_t file_bytes = 0;
@@ -51,7 +51,7 @@ struct Attempt {
   std::string problem;  // the first thing against it
 };
 
-/// How the file was judged.
+/// The judgement on the file.
 struct GateReport {
   std::string texts;  // "45 built-in texts (en, commands)"
   bool built_in = false;

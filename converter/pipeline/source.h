@@ -1,4 +1,5 @@
-// What a conversion starts from: the model as it came, as a student of a recipe, and without pruned structures.
+// The source of a conversion: the original model, or a student made by a recipe, and the same without pruned
+// structures.
 #ifndef BANTAM_CONVERTER_PIPELINE_SOURCE_H_
 #define BANTAM_CONVERTER_PIPELINE_SOURCE_H_
 
@@ -21,7 +22,8 @@ struct ConvertSource {
 /// import_source do.
 ConvertSource read_source(const ConvertOptions& options);
 
-/// Attention is made for long texts, whose keys and values are what there is most of: to windows with global tokens, or to blocks.
+/// Returns true if attention is made for long texts, where keys and values take most of the memory: attention to
+/// windows with global tokens, or to blocks.
 bool is_for_long_texts(const Graph& graph);
 
 }  // namespace bantam::convert

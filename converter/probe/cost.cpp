@@ -11,7 +11,8 @@
 namespace bantam::probe {
 namespace {
 
-/// Of all threads of the process. std::clock goes over its end in hours, and ticks coarsely, where this is not there.
+/// Returns the processor time of all threads of the process. Uses std::clock, which overflows within hours and ticks
+/// coarsely, only if the system lacks CLOCK_PROCESS_CPUTIME_ID.
 double cpu_seconds() {
 #if defined(CLOCK_PROCESS_CPUTIME_ID)
   timespec now = {};
@@ -24,7 +25,8 @@ double cpu_seconds() {
 
 constexpr uint64_t kAdditions = 16;  // of a round
 
-/// `rounds` rounds of additions, each of which waits for the one before. Of registers: some cores add constants for nothing.
+/// Runs `rounds` rounds of additions, each of which waits for the one before. It adds registers, because some cores add
+/// constants for free.
 [[maybe_unused]] void add_in_turn([[maybe_unused]] uint64_t rounds) {
 #if defined(__x86_64__)
   uint64_t value = 1;

@@ -15,7 +15,7 @@ double milliseconds_between(Clock::time_point begin, Clock::time_point end) {
   return std::chrono::duration<double, std::milli>(end - begin).count();
 }
 
-/// What an interval measures when nothing lies in it.
+/// Returns the time that an empty interval measures.
 double clock_cost() {
   double least = 1;
   for (int i = 0; i < 1000; ++i) {

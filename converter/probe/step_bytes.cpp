@@ -9,7 +9,7 @@ namespace {
 
 uint64_t size_of(const fb::Blob* blob) { return blob == nullptr ? 0 : blob->size(); }
 
-/// Of linear layers in the steps that `counts`.
+/// Returns the bytes of the weights of linear layers in the steps for which `counts` is true.
 template <class Counts>
 uint64_t bytes_of(const Model& model, const Counts& counts) {
   const fb::Model& stored = root(model);

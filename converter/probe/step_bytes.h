@@ -1,4 +1,4 @@
-// What a step of generating has to read.
+// Counts the bytes that a step of generating has to read.
 #ifndef BANTAM_CONVERTER_PROBE_STEP_BYTES_H_
 #define BANTAM_CONVERTER_PROBE_STEP_BYTES_H_
 
@@ -8,11 +8,11 @@
 
 namespace bantam::probe {
 
-/// Bytes of weights, with their scales and sums, that the main pass multiplies with: every one is read for each token. Keys, values
-/// and rows of embeddings are not among them.
+/// Returns the bytes of the weights that the main pass multiplies with, including their scales and sums: each token
+/// reads all of them. Excludes keys, values and rows of embeddings.
 uint64_t step_bytes(const Model& model);
 
-/// The same of all passes: what a text reads at least once, wherever it lies.
+/// Returns these bytes for all passes: a text reads them at least once.
 uint64_t pass_bytes(const Model& model);
 
 }  // namespace bantam::probe

@@ -24,7 +24,7 @@ const std::vector<SparseCost>& helium_costs() {
 
 namespace {
 
-/// Of one instruction set of one core.
+/// The costs of one instruction set of one core.
 using Series = std::vector<SparseCost>;
 
 std::vector<Series> series_of(const std::vector<SparseCost>& costs) {

@@ -1,4 +1,4 @@
-// Which type each matrix gets so that a model keeps within a budget: a choice from measured costs (sensitivity.h).
+// Chooses the type of each matrix from measured costs (sensitivity.h), so that a model keeps within a budget.
 #ifndef BANTAM_CONVERTER_QUANTIZE_BUDGET_H_
 #define BANTAM_CONVERTER_QUANTIZE_BUDGET_H_
 
@@ -10,7 +10,7 @@
 
 namespace bantam::convert {
 
-/// What storing one matrix in `type`, and all others in f32, does to the whole model.
+/// The effect on the whole model of storing one matrix in `type`, and all others in f32.
 struct TypeCost {
   fb::DType type = fb::DType::f32;
   uint64_t saved = 0;     // bytes of the file, against f32
@@ -61,11 +61,11 @@ struct Choice {
   double latency = 1;            // predicted, as Budget's
 };
 
-/// Greedy: from f32, the change with the least divergence for each byte (latency: for each product's time) that it saves,
-/// until size or latency keeps within the limit; for a loss, as many such changes as keep within it. Equal changes: the first.
-/// Tables of embeddings, which take no time, are i8 from the start where the limit is a latency.
-/// Throws Error (invalid) when no choice of the measured types keeps within a size or latency.
-/// O(changes * matrices * types).
+/// Chooses greedily: starting from f32, makes the change with the least divergence for each byte (latency: for each
+/// product's time) that it saves, until size or latency keeps within the limit; for a loss, makes as many such changes
+/// as keep within it. Among equal changes it takes the first. If the limit is a latency, tables of embeddings, which
+/// take no time, are i8 from the start. Throws Error (invalid) when no choice of the measured types keeps within a size
+/// or latency. O(changes * matrices * types).
 Choice choose_within(const Sensitivity& measured, const Budget& budget);
 
 }  // namespace bantam::convert

@@ -11,19 +11,21 @@ namespace bantam::convert {
 /// so small that the scale would leave f32's normal range. Finite input. O(count).
 float int8_scale(const float* row, size_t count);
 
-/// Inputs of a row from which on it fits words: see linear_scale.
+/// The number of inputs from which a row is made to fit words: see linear_scale.
 constexpr size_t kFittedInputs = 128;
 
-/// int8_scale for a row of linear weights; of kFittedInputs and more large enough that the integers, rounded to the nearest, fit words.
-/// Steps of rows of 384 grow by 4 to 8 % on average. Those of few inputs would grow more, and their layers take little time. O(count).
+/// int8_scale for a row of linear weights; for kFittedInputs and more inputs it is large enough that the integers,
+/// rounded to the nearest, fit words. The steps of rows of 384 inputs grow by 4 to 8 % on average. Those of rows of few
+/// inputs would grow more, and such layers take little time. O(count).
 float linear_scale(const float* row, size_t count);
 
-/// Whether kernels may add up the products of four of these weights in 16 bits: LinearQ8::fits_words of kernels.h. O(count).
+/// Returns true if kernels may add up the products of four of these weights in 16 bits: LinearQ8::fits_words of
+/// kernels.h. O(count).
 bool fits_words(const int8_t* row, size_t count);
 
-/// The scale with which every value of `row[0, count)` is a whole number within [-127, 127] already, to some thousandths of a
-/// step: those of a model that has been of integers come back as they were. 0: there is none. O(count) for such rows, and less
-/// for others.
+/// Returns the scale with which every value of `row[0, count)` is already a whole number within [-127, 127], to some
+/// thousandths of a step: a model that was quantized before gets its integers back unchanged. 0: there is no such
+/// scale. O(count) for such rows, and less for others.
 float integer_scale(const float* row, size_t count);
 
 /// stored[i] = clamp(round to nearest even(row[i] / scale), -127, 127). Returns the largest |stored * scale - row|.

@@ -13,7 +13,8 @@
 namespace bantam::convert {
 namespace {
 
-/// Of the mean of the diagonal, added to it: inputs that hardly vary would otherwise take large corrections.
+/// Share of the diagonal's mean that is added to the diagonal: inputs that hardly vary would otherwise take large
+/// corrections.
 constexpr double kDamping = 0.01;
 
 /// Rows of doubles of a triangular or square matrix.
@@ -63,7 +64,7 @@ std::vector<size_t> by_importance(const std::vector<double>& diagonal) {
   return order;
 }
 
-/// What the input's moments say of a layer: the order of its columns and how a column's error moves into later ones.
+/// Derives from the input's moments the order of a layer's columns, and how a column's error moves into later ones.
 struct Spread {
   std::vector<double> importance;  // mean squares, damped
   std::vector<size_t> order;
@@ -159,7 +160,8 @@ struct Met {
   int32_t x = -1, matrix = -1;  // -1: the op has none
 };
 
-/// Of a linear layer, and of experts the first of their layers: each meets some of the rows, taken for all of them.
+/// Returns the input and the integer matrix of a linear layer, or of the first layer of experts: each expert meets only
+/// some of the rows, but is treated as if it met all of them.
 Met met_by(const Graph& graph, const fb::OpT& op) {
   const bool experts = op.attributes.type == fb::OpAttributes::Experts;
   if (!experts && op.attributes.type != fb::OpAttributes::Linear) return {};

@@ -15,7 +15,7 @@
 namespace bantam::convert {
 namespace {
 
-/// What the steps of an i8 activation mean: value = (stored - zero) * scale of its column.
+/// The meaning of the steps of an i8 activation: value = (stored - zero) * scale of its column.
 struct Steps {
   std::vector<double> scale;
   int32_t zero = 0;

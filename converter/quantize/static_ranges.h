@@ -1,4 +1,5 @@
-// Ranges of the activations of a statically quantized file: what calibration texts hold, and how much of it int8 shall reach.
+// Ranges of the activations of a statically quantized file: the values seen on calibration texts, and the part that
+// int8 shall cover.
 #ifndef BANTAM_CONVERTER_QUANTIZE_STATIC_RANGES_H_
 #define BANTAM_CONVERTER_QUANTIZE_STATIC_RANGES_H_
 
@@ -9,7 +10,7 @@
 
 namespace bantam::convert {
 
-/// Which part of what calibration saw the steps of int8 reach; what lies beyond is clamped.
+/// The part of the calibrated values that the steps of int8 cover; values beyond it are clamped.
 enum class RangeBy : uint8_t {
   kMinMax = 0,  // all
   kPercentile,  // all but a share of the numbers of each column
@@ -21,7 +22,7 @@ struct RangeOptions {
   double percentile = 99.99;  // of the numbers within the range, for kPercentile; above 50, up to 100
 };
 
-/// What an activation of an unfused graph is for.
+/// The use of an activation in an unfused graph.
 enum class RangeUse {
   kSum,       // 16-bit sums: all must be reached
   kColumns,   // int8 with a scale a column
@@ -32,20 +33,20 @@ struct RangeWish {
   fb::ActivationKind function = fb::ActivationKind::none;
 };
 
-/// The activations whose ranges make_static needs, by name. `unfused`: as unfuse makes it (static.h).
+/// Returns the activations whose ranges make_static needs, by name. `unfused` is a graph as unfuse makes it (static.h).
 std::map<std::string, RangeWish> static_activations(const Graph& unfused);
 
 struct StaticRanges {
   Ranges seen;  // all of what calibration saw
   Ranges kept;  // what int8 shall reach, where that is less: columns; of functions one column
 
-  /// What int8 shall reach of an activation.
+  /// Returns the range of an activation that int8 shall cover.
   const ColumnRange& reach(const std::string& name) const;
-  /// Throws Error (internal) for one that was not measured.
+  /// Returns the whole measured range. Throws Error (internal) for an activation that was not measured.
   const ColumnRange& all(const std::string& name) const;
 };
 
-/// What is wrong with the options; "": nothing.
+/// Describes the problem with the options; "" if there is none.
 std::string range_problem(const RangeOptions& options);
 
 /// "minmax", "percentile", "mse".

@@ -1,4 +1,4 @@
-// Choosing the type in which each constant is stored.
+// Chooses the type in which each constant is stored.
 #ifndef BANTAM_CONVERTER_QUANTIZE_TYPES_H_
 #define BANTAM_CONVERTER_QUANTIZE_TYPES_H_
 
@@ -16,26 +16,26 @@ struct Keep {
   fb::DType type;
 };
 
-/// What the steps of a run are chosen for: few barriers between threads, or little memory (pack/schedule.cpp). By the
-/// residual: small where that is i8.
+/// The goal of the schedule of a run's steps: few barriers between threads, or little memory (pack/schedule.cpp).
+/// kByResidual: small if the residual is i8.
 enum class Plan : uint8_t { kByResidual = 0, kFast, kSmall };
 
-/// Inputs of int4 weights that share a factor, when nobody says otherwise.
+/// The default number of inputs of int4 weights that share a factor.
 constexpr uint32_t kInt4Group = 32;
 
-/// Whether int8 weights with zeros are stored without them: where that is faster (prune/costs.h), never, in any case as blocks
+/// Says when int8 weights are stored without their zeros: if that is faster (prune/costs.h), never, always as blocks
 /// that kernels skip, or in whichever layout takes the fewest bytes.
 enum class Sparse : uint8_t { kAuto = 0, kNever, kAlways, kSmallest };
 
 struct TypeOptions {
   fb::DType weights = fb::DType::i8;
   std::vector<Keep> keep;
-  /// Inputs of int4 weights that share a factor, a multiple of 8.
+  /// The number of inputs of int4 weights that share a factor, a multiple of 8.
   uint32_t group = kInt4Group;
   Sparse sparse = Sparse::kAuto;
   uint32_t typical_tokens = 16;  // for which sparse weights shall be faster
   std::string target_cpu;        // on which; empty: everywhere
-  /// Of the sums that flow from layer to layer, in int8 files: f32, or i8 with a scale a token.
+  /// The type of the residual sums that flow from layer to layer, in int8 files: f32, or i8 with a scale per token.
   fb::DType residual = fb::DType::f32;
   Plan plan = Plan::kByResidual;
 
@@ -46,23 +46,25 @@ struct TypeOptions {
   uint32_t small_matrix = 64;
 };
 
-/// A type by its name, in any case: f32, fp32, float32, f16, fp16, float16, i8, int8, i4, int4; none: another word.
+/// Finds a type by its name, in upper or lower case: f32, fp32, float32, f16, fp16, float16, i8, int8, i4, int4; none
+/// for another word.
 std::optional<fb::DType> find_type(const std::string& name);
 
 /// Parses "RE=TYPE" (the last '=' splits). Throws Error (usage) for a bad type or regular expression.
 Keep parse_keep(const std::string& text);
 
-/// Sets tensor.type of every constant: vectors and what scores experts f32; matrices `weights` but for small ones, what
-/// `keep` says (the last match wins), and what a type cannot hold (values beyond f16; more columns than an
-/// int32 accumulator takes), which stays f32 with a note. i4 is for linear layers: tables that are looked up become i8.
-/// Sets the group of i4 tensors. Throws Error (usage) when a pattern matches no
+/// Sets tensor.type of every constant. Vectors and the layers that score experts get f32. Matrices get `weights`,
+/// except small ones, those that `keep` names (the last match wins), and those that the type cannot hold (values beyond
+/// f16; more columns than an int32 accumulator takes), which stay f32 with a note. i4 is for linear layers: tables that
+/// are looked up become i8. Sets the group of i4 tensors. Throws Error (usage) when a pattern matches no
 /// matrix, (invalid) naming every constant with a NaN or an infinity.
 void choose_types(Graph& graph, const TypeOptions& options);
 
-/// Marks matrices of fewer than `limit` rows that are looked up, or feed an output directly or through what shapes outputs.
+/// Marks matrices of fewer than `limit` rows that are looked up, or that feed an output directly or through ops that
+/// shape outputs.
 std::vector<bool> small_matrices(const Graph& graph, uint32_t limit);
 
-/// i8 or i4: what meets i8 activations.
+/// Returns true for i8 and i4, the types that meet i8 activations.
 inline bool is_integer(fb::DType type) { return type == fb::DType::i8 || type == fb::DType::i4; }
 
 const char* type_name(fb::DType type);  // "f32", "f16", "i8", ...

@@ -26,7 +26,7 @@ void put_labels(const Predictor& predictor, const std::vector<LabelScore>& label
   }
   (*object)["labels"] = std::move(list);
   const bool several = predictor.scores() == kSigmoids;
-  // Of labels at levels those of the first ones hold, too.
+  // With labels at levels, "selected" says how many of the first labels hold, too.
   if (several || model.has_levels(set)) (*object)["selected"] = holds;
   if (holds == 0 && !several) (*object)["out_of_scope"] = true;
 }

@@ -18,7 +18,8 @@ struct Turn {
 /// A JSON list of {"role": "system", "user" or "assistant", "content": text}, or an object with such a list as "messages". Throws (kInvalid).
 std::vector<Turn> read_turns(const std::string& json);
 
-/// The text that the model goes on with. Throws (kUnsupported where the file knows no conversations, kInvalid where these are no turns).
+/// Returns the text that the model continues. Throws (kUnsupported if the file knows no conversations, kInvalid if
+/// these are no valid turns).
 std::string chat_text(const Model& model, const std::vector<Turn>& turns);
 
 /// Settings for such a text: it has its special tokens itself, and an answer ends where the model's turn does.

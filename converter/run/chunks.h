@@ -1,4 +1,4 @@
-// Texts of a model that takes what is retrieved for their chunks (RETRO, arXiv 2112.04426): Session, "Chunks".
+// Runs texts of a model that takes texts retrieved for their chunks (RETRO, arXiv 2112.04426): see Session, "Chunks".
 #ifndef BANTAM_CONVERTER_RUN_CHUNKS_H_
 #define BANTAM_CONVERTER_RUN_CHUNKS_H_
 
@@ -13,41 +13,45 @@
 
 namespace bantam::convert {
 
-/// Those of the chunk number `chunk` of a text, whose tokens are given; empty: there are none.
+/// Retrieves the neighbours of chunk number `chunk` of a text, whose tokens are given; empty if there are none.
 using Retrieve = std::function<Neighbours(uint32_t chunk, const std::vector<int32_t>& ids)>;
 
-/// What a model of chunks takes at most for each: texts, and tokens of a text.
+/// Limits of a model of chunks: the texts that it takes for a chunk, and the tokens of such a text.
 uint32_t most_neighbours(const Model& model);
 uint32_t most_neighbour_tokens(const Model& model);
 
-/// Makes one source of a chunk: its rows (Model::feature_width numbers a token) and its neighbours. Throws Error (kInvalid) where these are more,
-/// or longer, than the model takes, or hold what is no token; `name` is the file's, for messages.
+/// Encodes one source from a chunk: its rows (Model::feature_width numbers a token) and its neighbours. Throws Error
+/// (kInvalid) if there are more neighbours, or longer ones, than the model takes, or if they hold an invalid token;
+/// `name` is the file's, for messages.
 void encode_chunk(Session& session, const std::string& name, uint32_t source, const std::vector<float>& rows,
                   const Neighbours& neighbours);
 
-/// A text that is run piece by piece in a context of its own, and has one source at a time.
+/// A text that runs piece by piece in a context of its own, with one source at a time.
 class ChunkedText {
  public:
-  /// `session` has contexts and outlives the text; `retrieve` may be null: then nothing is retrieved, and every token goes without.
+  /// `session` has contexts and outlives the text. If `retrieve` is null, nothing is retrieved, and every token runs
+  /// without a source.
   ChunkedText(Session& session, std::string name, uint32_t context, uint32_t source, Retrieve retrieve);
 
-  /// Forgets all.
+  /// Forgets the whole text.
   void clear();
-  /// `encoded` is called when something has been retrieved for a chunk, and the session has the outputs of the pass over it.
+  /// Calls `encoded` when texts have been retrieved for a chunk and the session has the outputs of the pass over them.
   void watch(std::function<void()> encoded) { watch_ = std::move(encoded); }
 
-  /// A run that has been made: tokens [first, first + rows) of those given have the session's output rows, of sequence 0.
+  /// Receives a finished run: tokens [first, first + rows) of the given ones have the session's output rows of sequence
+  /// 0.
   using Take = std::function<void(size_t first, uint32_t rows)>;
-  /// Goes on with tokens. When a chunk is whole, its last token is run twice: without a source for its row, which the encoder of neighbours
-  /// sees, and with what has been retrieved. `last_rows`: outputs of each run's last token may be all there is.
+  /// Continues with tokens. When a chunk is complete, runs its last token twice: without a source for its row, which
+  /// the encoder of neighbours sees, and then with the retrieved texts. `last_rows`: runs may have outputs for their
+  /// last token only.
   void run(const int32_t* ids, size_t count, bool last_rows, const Take& take);
 
  private:
   void run_without(const int32_t* ids, size_t count, bool last_rows, const Take& take);
   void run_piece(const int32_t* ids, uint32_t count, bool with_source, bool last_rows);
-  /// Those that the last run has made, from row `first` on.
+  /// Keeps the rows that the last run has made, from row `first` on.
   void keep_rows(uint32_t first);
-  /// `last`: the chunk's last token, which is no part of the context yet.
+  /// `last` is the chunk's last token, which is not part of the context yet.
   void finish_chunk(int32_t last);
 
   Session& session_;

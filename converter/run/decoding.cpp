@@ -31,7 +31,8 @@ Generation choose_way(const Model& model, const std::string& name) {
                      : fmt::format("is not one of {}{}", fmt::join(names, ", "), guess(name, names)));
 }
 
-/// Of T5's kind: languages are named by ways of generating, "translation_en_to_de".
+/// Returns the way of generating for a pair of languages in models like T5, which name it "translation_en_to_de"; "" if
+/// there is none.
 std::string way_between(const Model& model, const std::string& from, const std::string& to) {
   if (from.empty() || to.empty()) return "";
   const std::string name = fmt::format("translation_{}_to_{}", from, to);
@@ -70,7 +71,7 @@ void choose_languages(const Model& model, const GenerateOptions& options, Decodi
   fail(ExitCode::kUsage, "--from {}: this model tells by itself; leave the option out", options.from);
 }
 
-/// What asks for a form of texts, as users write it.
+/// Returns the option that requests a form of texts, as users write it.
 const char* form_option(const TextForm& form) {
   return !form.answers.empty() ? "--answer" : form.fields.empty() ? "--format" : "--field";
 }

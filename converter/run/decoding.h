@@ -1,4 +1,4 @@
-// How texts are generated: what a file says, changed by what a caller asks for.
+// How texts are generated: a file's settings, changed by the caller's options.
 #ifndef BANTAM_CONVERTER_RUN_DECODING_H_
 #define BANTAM_CONVERTER_RUN_DECODING_H_
 
@@ -14,7 +14,8 @@
 
 namespace bantam::convert {
 
-/// What texts may become: one of the answers; or JSON, of one kind or with these fields; or, where nothing is given, anything.
+/// The form that texts must have: one of the answers; or JSON, of one kind or with these fields; or, if nothing is
+/// given, any.
 struct TextForm {
   struct Field {
     std::string name;
@@ -28,13 +29,13 @@ struct TextForm {
   bool is_given() const { return !answers.empty() || json.has_value() || !fields.empty(); }
 };
 
-/// What is not given is as the file says.
+/// Options of generating; those that are not given are taken from the file.
 struct GenerateOptions {
   std::optional<uint32_t> max_new;  // tokens; where the file says nothing either, 128
   std::optional<uint32_t> min_new;  // of which none ends the text
   std::optional<float> repetition_penalty;
   std::optional<uint32_t> no_repeat_ngram;
-  // By chance, where the temperature is above 0; then without beams.
+  // Sampling, if the temperature is above 0; then without beams.
   float temperature = 0;
   uint32_t top_k = 0;
   float top_p = 1;
@@ -55,7 +56,7 @@ struct GenerateOptions {
   TextForm form;
 };
 
-/// What the two say together.
+/// The settings of the file and of the caller together.
 struct Decoding {
   Generation said;  // with all that the caller changed; `beams.first_id` is the language's, where one is asked for
   Sampling sampling;
@@ -71,14 +72,14 @@ struct Decoding {
 
   bool ends_text(int32_t id) const { return std::find(ends.begin(), ends.end(), id) != ends.end(); }
   bool has_beams() const { return said.beams.beams > 1; }
-  /// Contexts that a text takes at a time.
+  /// The number of contexts that a text takes at a time.
   uint32_t contexts() const { return has_beams() ? said.beams.beams : best_of; }
 };
 
-/// Does the file name such a way of generating? O(ways).
+/// Returns true if the file names such a way of generating. O(ways).
 bool has_way(const Model& model, const std::string& name);
 
-/// Throws where the two do not go together (kUsage), with the names that would.
+/// Merges the two. Throws (kUsage) if they are incompatible, with the names that would work.
 Decoding resolve_decoding(const Model& model, const GenerateOptions& options);
 
 }  // namespace bantam::convert

@@ -171,7 +171,7 @@ void Engine::open_session(const SessionOptions& options) {
     return;
   }
   std::free(arena);
-  // What is out of range here are options that the user gave.
+  // A value out of range here comes from an option of the user's.
   const ExitCode code = status == Status::kInvalidArgument ? ExitCode::kUsage : exit_code(status);
   throw Error(code, fmt::format("{}: {}", file_.path(), describe(status, fault)));
 }

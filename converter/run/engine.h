@@ -12,10 +12,10 @@
 
 namespace bantam::convert {
 
-/// EngineOptions::batch of packed runs: texts until their rows give every thread a tile, in an arena that is not larger than one
-/// text of the longest takes, or than those rows. Answers have the same bits as one by one, as for any batch.
+/// EngineOptions::batch for packed runs, which take texts until their rows give every thread a tile, in an arena no
+/// larger than the longest text or those rows need. Answers have the same bits as one by one, as for any batch.
 constexpr uint32_t kPacked = 0;
-/// Texts that a caller of packed runs does well to have at hand.
+/// The number of texts that a caller of packed runs should have ready.
 constexpr uint32_t kPackedTexts = 128;
 
 /// Options that all commands that run a model share.
@@ -30,16 +30,16 @@ struct EngineOptions {
   uint32_t max_source = 0;   // of encoder-decoders: rows of one run over sources; 0: the model's longest source
 };
 
-/// How a program holds a file that it has opened: mapped, or, where it waits for input meanwhile and the file may be written
-/// over, in memory of its own.
+/// How a program holds a file that it has opened: mapped, or in memory of its own if it waits for input and the file
+/// may be overwritten meanwhile.
 enum class Hold : uint8_t { kMapped, kInMemory };
 
 /// A mapped and verified file: a .bantam file, or an app of `bantam bundle` (format/bundle.h). Not copyable: models and sessions
 /// point into it.
 class ModelFile {
  public:
-  /// Throws with the file's name, the cause and the next step (a likely name when there is no such file).
-  /// The program that runs is mapped in any case: nobody can write into it.
+  /// Throws with the file's name, the cause and the next step (a likely name when there is no such file). The running
+  /// program itself is always mapped: nobody can write into it.
   explicit ModelFile(const std::string& path, Hold hold = Hold::kMapped);
   ~ModelFile();
   ModelFile(const ModelFile&) = delete;
@@ -59,32 +59,35 @@ class ModelFile {
 /// Session with its arena and threads.
 class Engine {
  public:
-  /// `file` outlives the engine. Its weights are checked as `bantam verify` does: what runs has the same bits everywhere.
+  /// `file` outlives the engine. Checks its weights as `bantam verify` does, so that results have the same bits
+  /// everywhere.
   Engine(const ModelFile& file, const EngineOptions& options);
   ~Engine();
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
 
   Session& session() { return *session_; }
-  /// Of models that fill in masks: runs make scores of words for `rows` tokens at most from now on (SessionOptions::scored_rows), in a new
-  /// session: references to the old one end, and texts that were added are gone. Nothing changes where the model has none that are made alone.
+  /// For models that fill in masks: limits runs from now on to scores of words for `rows` tokens at most
+  /// (SessionOptions::scored_rows). This makes a new session: references to the old one become invalid, and added texts
+  /// are lost. Nothing changes if the model cannot score only some tokens.
   void score_only(uint32_t rows);
-  /// 0: scores of all tokens are made.
+  /// 0: runs score all tokens.
   uint32_t scored_rows() const { return options_.scored_rows; }
   const ModelFile& file() const { return file_; }
   const Model& model() const { return file_.model(); }
   size_t arena_bytes() const { return arena_bytes_; }
-  /// Texts of one run at most.
+  /// The largest number of texts in one run.
   uint32_t batch() const { return batch_; }
-  /// Rows that one text may take.
+  /// The number of rows that one text may take.
   uint32_t longest() const;
-  /// Is a run of so many texts and rows as large as it should be?
+  /// Returns true if a run of this many texts and rows is as large as it should be.
   bool is_full(uint32_t texts, uint32_t rows) const { return texts >= batch_ || rows >= rows_; }
   uint32_t threads() const { return threads_; }
 
  private:
   struct Pool;
-  /// Begins a session, and ends the one before it. Throws, and changes nothing, where none can be made: a server goes on with what it has.
+  /// Begins a session, and ends the previous one. If it cannot be made, throws and changes nothing: a server continues
+  /// with the one that it has.
   void open_session(const SessionOptions& options);
   const ModelFile& file_;
   std::unique_ptr<Pool> pool_;
@@ -97,18 +100,19 @@ class Engine {
   Session* session_ = nullptr;
 };
 
-/// Sessions of the model can keep contexts, with which texts go on token by token.
+/// Returns true if sessions of the model can keep contexts, with which texts continue token by token.
 bool keeps_contexts(const Model& model);
 
-/// Encoder-decoders whose decoder reads other tokens than the source's: a text alone has no answer.
+/// Returns true for encoder-decoders whose decoder reads other tokens than the source's: a text alone has no answer.
 bool only_makes_texts(const Model& model);
 /// Throws Error (unsupported) for such a file: the message names the command that takes it.
 void refuse_only_makes_texts(const ModelFile& file);
 
-/// What texts are cut at: the tokenizer's own limit, where it is below the model's. 0: there is none, or no tokenizer.
+/// The number of tokens at which texts are cut: the tokenizer's own limit if it is below the model's, else the model's.
+/// 0: there is no limit, or no tokenizer.
 uint32_t text_limit(const Model& model);
 
-/// What the file's property of that name says; "" where it has none.
+/// The value of the file's property of that name; "" if it has none.
 std::string property_of(const Model& model, const char* key);
 
 }  // namespace bantam::convert

@@ -276,14 +276,14 @@ class Generator {
     }
   }
 
-  /// Whether nothing but an end may follow.
+  /// Returns true if nothing but an end may follow.
   bool is_complete(const TriedText& text) {
     if (constraints_.empty()) return false;
     const std::vector<int32_t>& ids = text.made.ids;
     return constraints_[text.source]->must_end({ids.begin() + static_cast<ptrdiff_t>(forced_first()), ids.end()});
   }
 
-  /// A token more for every text that has not ended; false: all have.
+  /// Adds one token to every text that has not ended; returns false if all have.
   bool step() {
     ids_.clear();
     contexts_.clear();
@@ -330,7 +330,7 @@ class Generator {
     made->cut_tokens = given_[index].cut;
   }
 
-  /// Of the texts tried for input number `index` the one of the highest score, of equals the first.
+  /// Returns the text with the highest score among those tried for input number `index`; among equals the first.
   Made best(uint32_t index) {
     TriedText* best = nullptr;
     for (uint32_t k = 0; k < decoding_.best_of; ++k) {
@@ -396,7 +396,7 @@ class Generator {
   std::vector<std::unique_ptr<TextConstraint>> constraints_;  // of each prompt; empty: texts may become anything
   std::vector<std::vector<AnswerScore>> scores_;              // of each prompt
   std::optional<ChunkedText> chunks_;                         // of the one text, where something is retrieved
-  // Of a step.
+  // The state of one step.
   std::vector<int32_t> ids_, banned_;
   std::vector<uint32_t> contexts_, sources_, offsets_;
   std::vector<TriedText*> live_;

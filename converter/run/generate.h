@@ -1,4 +1,4 @@
-// Texts that a decoder goes on with, or that an encoder-decoder makes of others.
+// Generates texts: a decoder continues a text, an encoder-decoder makes a text from another one.
 #ifndef BANTAM_CONVERTER_RUN_GENERATE_H_
 #define BANTAM_CONVERTER_RUN_GENERATE_H_
 

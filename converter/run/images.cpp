@@ -39,7 +39,7 @@ FittedSides sides_of(const Pixels& image, const ImageFit& fit, const std::string
   return {scaled(image.width), scaled(image.height)};
 }
 
-/// Of three channels one: ITU-R 601's luma, as Pillow has it.
+/// Converts three channels to one: ITU-R 601's luma, as Pillow computes it.
 std::vector<uint8_t> grey(const std::vector<uint8_t>& rgb) {
   std::vector<uint8_t> out(rgb.size() / 3);
   for (size_t i = 0; i < out.size(); ++i) {
@@ -49,7 +49,7 @@ std::vector<uint8_t> grey(const std::vector<uint8_t>& rgb) {
   return out;
 }
 
-/// The rows of a sound, silence behind it.
+/// Returns the rows of a sound, padded with silence.
 std::vector<uint8_t> sound_rows(const std::vector<int16_t>& samples, uint32_t rows) {
   std::vector<uint8_t> out(size_t{rows} * kSoundBands);
   const auto sound = std::make_unique<SoundRows>();

@@ -1,4 +1,4 @@
-// A run of given ids through every pass that a model has: an encoder-decoder reads a source, then its decoder's tokens.
+// Runs given ids through every pass of a model: an encoder-decoder reads a source, then its decoder's tokens.
 #ifndef BANTAM_CONVERTER_RUN_PASSES_H_
 #define BANTAM_CONVERTER_RUN_PASSES_H_
 
@@ -9,12 +9,13 @@
 
 namespace bantam::convert {
 
-/// What the decoder of an encoder-decoder reads where nobody says it: the source's own tokens behind the file's, where it is made for
-/// that, else the token that its texts begin with (the source's first one where the file names none).
+/// The default input of an encoder-decoder's decoder: the source's own tokens shifted behind the file's shift token, if
+/// it has one, else the token that its texts begin with (the source's first one if the file names none).
 std::vector<int32_t> default_decoder_ids(const Model& model, const std::vector<int32_t>& source);
 
-/// session.run(batch); of an encoder-decoder encode(batch), then a run of as many sequences of the same lengths, whose tokens are the
-/// source's, less the number of the decoder's where there are fewer. For measuring time, not for answers.
+/// Calls session.run(batch); for an encoder-decoder calls encode(batch), then runs as many sequences of the same
+/// lengths, whose ids are the source's modulo the size of the decoder's vocabulary. For measuring time, not for
+/// answers.
 Status run_all_passes(Session& session, const Batch& batch);
 
 }  // namespace bantam::convert

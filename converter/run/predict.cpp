@@ -313,7 +313,7 @@ void Predictor::decode_set(uint32_t sequence, const Input& input, SetAnswer* out
 }
 
 void Predictor::rank(const float* logits, uint32_t width, SetAnswer* out) const {
-  // Of labels that stand above each other the lowest are asked for: all levels of one text are few.
+  // Labels that stand above each other are asked for down to the lowest: all levels of one text are few.
   const uint32_t most = engine_.model().has_levels(out->set) && scores() == kSoftmax ? kMostLevels : options_.top;
   out->labels.resize(most == 0 ? width : std::min(most, width));
   uint32_t count = 0;

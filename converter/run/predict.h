@@ -1,4 +1,5 @@
-// From texts to answers: batches, truncation, sliding windows, task heads. What `run` prints and `eval` scores.
+// Predicts from texts to answers, with batches, truncation, sliding windows and task heads: the answers that `run`
+// prints and `eval` scores.
 #ifndef BANTAM_CONVERTER_RUN_PREDICT_H_
 #define BANTAM_CONVERTER_RUN_PREDICT_H_
 
@@ -15,7 +16,7 @@
 
 namespace bantam::convert {
 
-/// One text, or a pair (question and context); of models of images a path.
+/// One text, or a pair (question and context); for models of images a path.
 struct Input {
   std::string first;
   std::optional<std::string> second;
@@ -34,7 +35,7 @@ struct PredictOptions {
   bool logits = false;                           // what the labels' scores are made of is kept, too
 };
 
-/// What a label set beyond the task's own says: labels of the text, or of its words.
+/// The answer of a label set beyond the task's own: labels of the text, or of its words.
 struct SetAnswer {
   uint32_t set = 0;
   std::vector<LabelScore> labels;
@@ -65,25 +66,28 @@ struct Prediction {
   std::vector<SetAnswer> further;
 };
 
-/// What a further label set is of, by name or by number: "sentiment", "set 2".
+/// The title of a further label set, by name or by number: "sentiment", "set 2".
 std::string set_name(const Model& model, uint32_t set);
 
-/// The label that an answer names: the best; where labels stand above each other, the lowest that holds. There is one at least.
+/// Returns the label that an answer names: the best; if labels stand above each other, the lowest that holds. There
+/// must be at least one label.
 LabelScore best_label(const Model& model, uint32_t set, const std::vector<LabelScore>& labels, uint32_t holds);
 
 class Predictor {
  public:
-  /// `parts`: those of the file's task, or some of them (the intent of a joint file alone). `engine` outlives the predictor.
+  /// `parts`: the parts of the file's task, or some of them (only the intent of a joint file). `engine` outlives the
+  /// predictor.
   Predictor(Engine& engine, uint32_t parts, const PredictOptions& options);
 
-  /// Answers to inputs, in their order, in as few runs as the engine's arena and batch take (plus one a window where a text does
-  /// not fit). Answers do not depend on what else is in a run. The vector of a text without a token is 0.
+  /// Answers the inputs, in their order, in as few runs as the engine's arena and batch allow (plus one per window if a
+  /// text does not fit). Answers do not depend on the other texts in a run. The vector of a text without a token is 0.
   std::vector<Prediction> predict(const std::vector<Input>& inputs);
 
-  /// Multiple choice: probabilities of `choices` (at most engine.batch()) following the first text of `prompt`, best first.
+  /// Multiple choice: returns the probabilities that `choices` (at most engine.batch()) follow the first text of
+  /// `prompt`, best first.
   Prediction choose(const Input& prompt, const std::vector<std::string>& choices);
 
-  /// Numbers of a vector.
+  /// The width of a vector.
   uint32_t width() const;
   /// Bits of Part, and how the file's scores are made.
   uint32_t parts() const { return parts_; }
@@ -91,17 +95,18 @@ class Predictor {
   Engine& engine() const { return engine_; }
 
  private:
-  /// Nothing is added where no token is in it (its vector is `zeros()`), or where there is no room beside what has been added.
+  /// The result of adding an input: kNoToken if it has no token (its vector is `zeros()`), kNoRoom if there is no room
+  /// besides the inputs added before. Neither adds anything.
   enum class Added : uint8_t { kYes, kNoToken, kNoRoom };
   Added add(const Input& input, const EncodeOptions& options);
-  /// Runs what has been added, inputs[added[i]] as sequence i, and forgets it.
+  /// Runs the added inputs, inputs[added[i]] as sequence i, and forgets them.
   void run_added(const std::vector<Input>& inputs, std::vector<size_t>* added, std::vector<Prediction>* out);
-  /// The same of masks alone, where the model can: of texts that have one.
+  /// Runs the added inputs, texts that have masks, and scores only their masks if the model can.
   void run_masks(const std::vector<Input>& inputs, const std::vector<size_t>& added);
   std::vector<float> zeros() const;
   void decode(uint32_t sequence, const Input& input, Prediction* out);
   void decode_set(uint32_t sequence, const Input& input, SetAnswer* out);
-  /// As many as the options ask for, by ask(candidates, capacity, &count).
+  /// Returns as many candidates as the options ask for, by ask(candidates, capacity, &count).
   template <typename Ask>
   std::vector<Candidate> candidates(const Ask& ask) const;
   void decode_masks(uint32_t sequence, Prediction* out);
@@ -109,15 +114,17 @@ class Predictor {
   void decode_next_words(uint32_t sequence, const Input& input, Prediction* out);
   void decode_next(uint32_t sequence, Prediction* out);
   void decode_found(uint32_t sequence, const Input& input, Prediction* out);
-  /// The label sets that are asked for, the task's own first; and their answers put where they belong.
+  /// sets_asked() returns the requested label sets, the task's own first; put() moves their answers to where they
+  /// belong.
   std::vector<SetAnswer> sets_asked() const;
   static void put(std::vector<SetAnswer> sets, const Model& model, Prediction* out);
   bool of_words(uint32_t set) const;
-  /// Labels of a text from its logits; entities from its first `count` labelled words.
+  /// rank() derives a text's labels from its logits; join_words() derives entities from its first `count` labelled
+  /// words.
   void rank(const float* logits, uint32_t width, SetAnswer* out) const;
   void join_words(uint32_t count, SetAnswer* out) const;
 
-  /// What is carried of a set from window to window: label logits are averaged, words are appended.
+  /// The state of a set that is carried from window to window: label logits are averaged, words are appended.
   struct WindowSums {
     SetAnswer answer;
     std::vector<float> logits;
@@ -142,10 +149,12 @@ class Predictor {
   std::string prompt_;                   // of vectors: what the file puts before every text
 };
 
-/// Numbers of a text's vector, or words that weights of terms are of: of a model whose task has kVectorPart.
+/// The width of a text's vector, or the number of words that have weights of terms, for a model whose task has
+/// kVectorPart.
 uint32_t embedding_width(const Model& model);
 
-/// Name of a label of a set of the whole text; next sentence: "is_next", "not_next" unless the file says otherwise.
+/// The name of a label in a set of the whole text; for next sentence "is_next", "not_next" unless the file says
+/// otherwise.
 std::string label_name(const Model& model, uint32_t label, uint32_t set = 0);
 
 }  // namespace bantam::convert

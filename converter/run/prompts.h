@@ -1,4 +1,4 @@
-// Tokens that generating begins with: prompts of decoders, sources of encoder-decoders.
+// The tokens that generating begins with: prompts of decoders, sources of encoder-decoders.
 #ifndef BANTAM_CONVERTER_RUN_PROMPTS_H_
 #define BANTAM_CONVERTER_RUN_PROMPTS_H_
 
@@ -15,12 +15,12 @@ struct SourceIds {
   uint32_t cut = 0;  // tokens that did not fit
 };
 
-/// Tokens of `text` as tokenizer number `tokenizer` makes them, with `special` its special ones included; at most `most` of them, 0: any
-/// number.
+/// Returns the tokens of `text` as tokenizer number `tokenizer` makes them, with its special ones if `special`; at most
+/// `most` of them, 0: any number.
 SourceIds text_ids(const Model& model, uint32_t tokenizer, const std::string& text, uint32_t most, bool special = true);
 
-/// What an encoder-decoder reads of `text`: behind the prefix of its way of generating, with the languages that are asked for.
-/// Throws (kInvalid) where it is too long and not to be cut.
+/// Returns an encoder-decoder's source for `text`: behind the prefix of its way of generating, with the requested
+/// languages. Throws (kInvalid) if it is too long and must not be cut.
 SourceIds source_ids(const Model& model, const Decoding& decoding, const std::string& text, uint32_t most);
 
 }  // namespace bantam::convert

@@ -36,7 +36,7 @@ Runner::Runner(const FileBytes& bytes, uint32_t max_tokens, Linears linears)
   }
   const size_t size = arena_bytes(model_, options);
   if (size == 0) throw Error(ExitCode::kInternal, fmt::format("no session for {} tokens can be made", max_tokens));
-  // aligned_alloc wants a multiple of the alignment; the session is told the exact size.
+  // aligned_alloc wants a multiple of the alignment; the session gets the exact size.
   arena_.reset(static_cast<uint8_t*>(std::aligned_alloc(64, (size + 63) / 64 * 64)));
   if (!arena_) throw Error(ExitCode::kOutOfSpace, fmt::format("out of memory: an arena of {} bytes is needed", size));
   check(Session::create(model_, options, arena_.get(), size, &session_), "the packed model");

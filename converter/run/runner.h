@@ -1,4 +1,4 @@
-// Runner: a model's bytes with a session over them, for comparing files.
+// Runner: runs a session over a model's bytes, for comparing files.
 #ifndef BANTAM_CONVERTER_RUN_RUNNER_H_
 #define BANTAM_CONVERTER_RUN_RUNNER_H_
 
@@ -25,16 +25,16 @@ struct OutputRows {
   const float* row(size_t r) const { return values.data() + r * width; }
 };
 
-/// Labels where nobody has named any: for what a file is compared with, and timed.
+/// Default labels, for comparing and timing files if nobody has named any.
 const std::vector<std::string>& common_labels();
 /// As Session::add_labelled.
 Status add_labelled(Session& session, const std::string& text, const std::vector<std::string>& labels);
 
-/// Tokens that a decoder goes on with, at most, where texts of sources are compared or measured.
+/// The largest number of tokens that a decoder adds when texts of sources are compared or measured.
 constexpr uint32_t kCompletionTokens = 24;
 
-/// Who computes f32 linear layers. kNative: bantam's kernels, the same numbers everywhere. kFastest: XNNPACK where
-/// this build has it and the file is all-float; good enough to compare with, never to put numbers in a file.
+/// The implementation of f32 linear layers. kNative: bantam's kernels, the same numbers everywhere. kFastest: XNNPACK
+/// if this build has it and the file is all-float; good enough to compare with, never to put numbers in a file.
 enum class Linears { kNative, kFastest };
 
 class Runner {
@@ -48,33 +48,36 @@ class Runner {
 
   const Model& model() const { return model_; }
 
-  /// Whether the tokenizer finds a token in a text or pair: one of words leaves out those that it does not know.
+  /// Returns true if the tokenizer finds a token in a text or pair: a tokenizer of words leaves out words that it does
+  /// not know.
   bool takes(const std::string& text, const std::string& second = "");
-  /// Tokenizes as the file says, truncated to the session's tokens; where labels come with a text, with some that are common. Throws
-  /// Error when the file has no tokenizer.
+  /// Tokenizes as the file says, truncated to the session's tokens; if the model takes labels with a text, adds the
+  /// common ones. Throws Error when the file has no tokenizer.
   Sample encode(const std::string& text, const std::string& second = "");
 
-  /// The same of several texts. Those of a model that takes what is retrieved for chunks are put one behind the other, until a sample has
-  /// three chunks, so that something is retrieved; of others each is a sample.
+  /// Encodes several texts. For a model that takes texts retrieved for chunks, concatenates them until a sample has
+  /// three chunks, so that something is retrieved; for others each text is a sample.
   std::vector<Sample> encode_all(const std::vector<std::string>& texts);
 
-  /// All outputs for one sequence; of an encoder-decoder the decoder's. Throws Error naming the sample when the runtime refuses it.
+  /// Returns all outputs for one sequence; for an encoder-decoder the decoder's. Throws Error naming the sample when
+  /// the runtime refuses it.
   std::vector<OutputRows> run(const Sample& sample);
 
-  /// Gives the sample of an encoder-decoder what its decoder reads: the source's own tokens where the file says so, else the token
-  /// that texts begin with and up to `most` that this model finds likeliest behind it; and each chunk, where the model takes what is retrieved
-  /// for them, as many texts as may be: what stands at it and behind it, from a token further on each, the text's beginning behind its end.
-  /// Others stay as they are.
+  /// Completes the sample of an encoder-decoder with its decoder's input: the source's own tokens if the file says so,
+  /// else the token that texts begin with and up to `most` tokens that this model finds likeliest behind it. If the
+  /// model takes texts retrieved for chunks, gives each chunk as many neighbours as allowed: the tokens from the chunk
+  /// on, each neighbour starting one token later, wrapping around from the text's end to its beginning. Leaves other
+  /// samples unchanged.
   void complete(Sample* sample, uint32_t most);
 
  private:
-  /// Session::run. Of a file in scratch memory a few operators at a time, whose weights are let go again.
+  /// Calls Session::run. For a file in scratch memory runs a few operators at a time and then releases their weights.
   Status run(const Batch& batch);
-  /// The pass over the source, and what is true of it.
+  /// Runs the pass over the source. Throws Error if the runtime refuses it.
   void encode_source(const Sample& sample);
-  /// The same where the model takes what is retrieved for chunks.
+  /// Runs a sample of a model that takes texts retrieved for chunks.
   std::vector<OutputRows> run_chunks(const Sample& sample);
-  /// Copies what the last pass made, behind what is there.
+  /// Appends copies of the last pass's outputs.
   void add_outputs(const std::string& text, std::vector<OutputRows>* outputs);
 
   Model model_;

@@ -1,4 +1,4 @@
-// What generated texts may become: one of a list of answers, or JSON.
+// Constraints on generated texts: one of a list of answers, or JSON.
 #ifndef BANTAM_CONVERTER_RUN_TEXT_CONSTRAINT_H_
 #define BANTAM_CONVERTER_RUN_TEXT_CONSTRAINT_H_
 
@@ -15,14 +15,15 @@ namespace bantam::convert {
 /// The words of JsonKind: "any", "string", ...
 const std::vector<std::string>& json_kind_names();
 
-/// "NAME:KIND" as a field, KIND "any" where there is none. Throws (kUsage).
+/// Parses "NAME:KIND" as a field; KIND is "any" if it is absent. Throws (kUsage).
 TextForm::Field read_field(const std::string& text);
 
-/// What the text behind one prompt may become.
+/// The constraint on the text behind one prompt.
 class TextConstraint {
  public:
-  /// `given`: the text of `prompt`, empty where it is none of the decoder's. `room`: most tokens of the text. Throws where an answer has
-  /// no tokens that are it behind this prompt, or none will fit (kInvalid), and where the model cannot tell (kUnsupported).
+  /// `given`: the text of `prompt`, empty if it is not the decoder's. `room`: the largest number of tokens in the text.
+  /// Throws if no tokens make up an answer behind this prompt, or no answer fits (kInvalid), and if the model cannot
+  /// tell (kUnsupported).
   TextConstraint(const Model& model, const Decoding& decoding, const std::string& given,
                  const std::vector<int32_t>& prompt, uint32_t room);
   TextConstraint(const TextConstraint&) = delete;
@@ -30,9 +31,9 @@ class TextConstraint {
 
   const Constraint& constraint() const { return constraint_; }
   uint32_t room() const { return room_; }
-  /// Whether nothing may follow these tokens but an end.
+  /// Returns true if nothing but an end may follow these tokens.
   bool must_end(const std::vector<int32_t>& made);
-  /// Tokens of each answer, in the order given.
+  /// The tokens of each answer, in the given order.
   const std::vector<std::vector<int32_t>>& answers() const { return tokens_; }
 
  private:

@@ -1,4 +1,4 @@
-// Text of tokens as they come, up to one of the texts that end it.
+// Streams the text of tokens as they arrive, up to one of the texts that end it.
 #ifndef BANTAM_CONVERTER_RUN_TEXT_STREAM_H_
 #define BANTAM_CONVERTER_RUN_TEXT_STREAM_H_
 
@@ -16,8 +16,8 @@ namespace bantam::convert {
 /// Takes text as soon as it is known.
 using TakeText = std::function<void(std::string_view)>;
 
-/// The text of all tokens so far, of which what follows the prompt is handed on. What could be the beginning of a text that ends it
-/// waits. Not movable: the decoder writes to it.
+/// The text of all tokens so far; it passes on the part behind the prompt. Holds back text that could be the beginning
+/// of a stop text. Not movable: the decoder writes to it.
 class TextStream {
  public:
   /// `tokenizer`, `stop` and `take` (which may be null) outlive the stream.
@@ -26,9 +26,9 @@ class TextStream {
   TextStream(const TextStream&) = delete;
   TextStream& operator=(const TextStream&) = delete;
 
-  /// False: the text has ended.
+  /// Returns false if the text has ended.
   bool add(int32_t id);
-  /// What follows the prompt.
+  /// Returns the text behind the prompt.
   std::string finish();
 
  private:

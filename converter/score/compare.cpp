@@ -56,7 +56,7 @@ double softmax_divergence(const float* reference, const float* got, uint32_t cou
   return std::max(0.0, weighted / sum_p - std::log(sum_p) + std::log(sum_q));
 }
 
-/// The same of sigmoid(reference) and sigmoid(got): a label that holds or not.
+/// Returns the divergence of sigmoid(reference) and sigmoid(got): of a label that holds or not.
 double sigmoid_divergence(float reference, float got) {
   const float p[2] = {reference, 0}, q[2] = {got, 0};
   return softmax_divergence(p, q, 2);
@@ -120,7 +120,7 @@ void Comparer::decide(size_t output, const Sample& sample, uint32_t row, const f
     if (margin > entry.worst_flip.amount) entry.worst_flip = {shorten(sample.text), row, expected, now, margin};
   };
   if (model_.task && (traits(model_.task->kind).parts & kFoundPart) != 0) {
-    // Of a word: the best span that begins with it and its label, or none where all scores are below 0.
+    // The decision of a word is the best span that begins with it, with its label, or none if all scores are below 0.
     std::vector<float> expected = {0}, now = {0};
     std::vector<std::string> names = {"none"};
     for (uint32_t i = 0; i < count; ++i) {

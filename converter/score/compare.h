@@ -1,4 +1,4 @@
-// Comparison of two runs of the same texts: the measure of the quality gate.
+// Compares two runs of the same texts: the measure of the quality gate.
 #ifndef BANTAM_CONVERTER_SCORE_COMPARE_H_
 #define BANTAM_CONVERTER_SCORE_COMPARE_H_
 
@@ -17,7 +17,7 @@ namespace bantam::convert {
 /// Reference decisions closer than this between the best two labels are not counted as flips.
 constexpr float kFlipMargin = 0.05f;
 
-/// Where two runs differ most.
+/// The place where two runs differ most.
 struct Place {
   std::string text;
   uint32_t row = 0;      // token (or 0: the sequence)
@@ -28,9 +28,9 @@ struct Place {
 
 struct OutputComparison {
   std::string name;
-  /// Rows are labels' logits: they are decided by their largest value (or by their sign, multi-label).
+  /// True if rows are labels' logits: the largest value decides (or the sign, multi-label).
   bool decides = false;
-  /// Rows are scores of what follows a token: what counts is how likely texts are, not which token is the likeliest.
+  /// True if rows are scores of the next token: how likely texts are counts, not which token is the likeliest.
   bool continues = false;
   uint64_t vectors = 0;  // rows (or columns of one-wide token outputs) compared
   uint64_t decisions = 0;
@@ -38,7 +38,7 @@ struct OutputComparison {
   float largest_difference = 0;
   /// Kullback-Leibler divergence of the probabilities from the reference's, in nats, over decisions.
   double divergence_sum = 0;
-  /// Of a vector each; of deciding outputs (whose rows may have two values only) of everything at once.
+  /// The cosine of each vector; for deciding outputs (whose rows may have only two values) of everything at once.
   double cosine = 1;
   double least_cosine = 1;
   double cosine_sum = 0;                      // over vectors
@@ -48,19 +48,19 @@ struct OutputComparison {
   TextSums flipped;   // flips of the texts' decisions
   TextSums distance;  // 1 - cosine, over vectors
   TextSums diverged;  // divergences, over decisions
-  /// Mean of a decision; 1 - cosine where nothing is decided.
+  /// The mean divergence per decision; 1 - cosine if the output decides nothing.
   double divergence() const {
     if (!decides) return 1 - cosine;
     return decisions == 0 ? 0 : divergence_sum / static_cast<double>(decisions);
   }
-  /// How much the perplexity rises of texts that are as the reference expects them: a fraction.
+  /// The rise in perplexity, as a fraction, on texts distributed as the reference expects.
   double perplexity_rise() const { return std::exp(divergence()) - 1; }
   double flip_fraction() const {
     return decisions == 0 ? 0 : static_cast<double>(flips) / static_cast<double>(decisions);
   }
 };
 
-/// Labels of the data that two runs name rightly.
+/// The number of labels of the data that two runs name correctly.
 struct ScoreComparison {
   std::string output;  // that names them
   uint64_t before = 0, after = 0;
@@ -105,12 +105,12 @@ class Comparer {
   void decide(size_t output, const Sample& sample, uint32_t row, const float* reference, const float* got,
               uint32_t count);
   std::string label(const std::string& output, uint32_t index) const;
-  /// Of the label set of this output, where its labels stand above each other; else null.
+  /// Returns the parents in the label set of this output, if its labels stand above each other; else null.
   const std::vector<int32_t>* parents_of(const std::string& output) const;
 
   const fb::ModelT& model_;
   Comparison comparison_;
-  /// Of the text that is being added, one an output.
+  /// The counts of the text that is being added, one element per output.
   struct Counts {
     double flips = 0, decisions = 0, divergence = 0, distance = 0, vectors = 0;
   };

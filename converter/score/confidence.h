@@ -1,4 +1,4 @@
-// Confidence bounds: what a sample of texts shows about all texts.
+// Confidence bounds: conclusions from a sample of texts about all texts.
 #ifndef BANTAM_CONVERTER_SCORE_CONFIDENCE_H_
 #define BANTAM_CONVERTER_SCORE_CONFIDENCE_H_
 
@@ -6,20 +6,23 @@
 
 namespace bantam::convert {
 
-/// Of every bound here: in so many samples of a hundred the true value is on the bound's right side.
+/// The confidence of every bound here: the share of samples in which the true value lies on the correct side of the
+/// bound.
 constexpr double kConfidence = 0.95;
 
-/// Sums over texts. Texts are independent of each other; what is counted within one text (its tokens' labels) is not.
+/// Sums over texts. Texts are independent of each other; the items counted within one text (its tokens' labels) are
+/// not.
 class TextSums {
  public:
-  /// One text: `amount` (flips, points lost, distance) of `count` things that were counted. Texts of count 0 are left out.
+  /// Adds one text: `amount` (flips, points lost, distance) over `count` counted items. Leaves out texts with count 0.
   void add(double amount, double count);
   uint64_t texts() const { return texts_; }
   double amount() const { return amount_; }
   double count() const { return count_; }
   /// amount / count; 0 without texts.
   double rate() const { return count_ > 0 ? amount_ / count_ : 0; }
-  /// Of the rate, from the spread between texts (linearised ratio estimator; Cochran, Sampling Techniques, 1977, 6.4).
+  /// The variance of the rate, from the spread between texts (linearised ratio estimator; Cochran, Sampling Techniques,
+  /// 1977, 6.4).
   double variance() const;
 
  private:
@@ -29,10 +32,10 @@ class TextSums {
   double amounts_squared_ = 0, counts_squared_ = 0, products_ = 0;
 };
 
-/// Lower and upper bound, 95 % each, of a share of which `sums` counts how often it was met. Clopper and Pearson's exact
-/// interval, because shares are near 0, where Wilson's approximation refuses too often; with the number of independent
-/// decisions in place of all of them (Korn and Graubard, Survey Methodology 24, 1998), because labels of one text flip
-/// together. One decision a text: the plain interval.
+/// Lower and upper bound, 95 % each, of a share whose occurrences `sums` counts. Clopper and Pearson's exact interval,
+/// because shares are near 0, where Wilson's approximation refuses too often; with the number of independent decisions
+/// in place of all of them (Korn and Graubard, Survey Methodology 24, 1998), because labels of one text flip together.
+/// One decision a text: the plain interval.
 double share_lower_bound(const TextSums& sums);
 double share_upper_bound(const TextSums& sums);
 

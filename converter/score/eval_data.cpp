@@ -34,13 +34,13 @@ std::string name_of_number(const Model& model, uint32_t set, const std::string& 
 /// "LABEL_0", "LABEL_1": names that say nothing.
 bool is_numbered(const std::string& name) { return name.compare(0, 6, "LABEL_") == 0; }
 
-/// What the labels of a file that has several sets are of: data may call them so, instead of "label" and "tags".
+/// Returns the name of the first label set of a file with several sets: data may use it instead of "label" and "tags".
 std::string first_set(const Model& model) {
   return model.label_set_count() > 0 ? to_string(model.label_set_name(0)) : "";
 }
 
-/// The name of an example's label: "label_name" or "label" where the model has that name, else the model's name for the number.
-/// Unknown names stay as they are: also of a number that the data call otherwise than the model does.
+/// Returns the name of an example's label: "label_name" or "label" if the model has that name, else the model's name
+/// for the number. Unknown names stay unchanged, also for a number that the data name differently from the model.
 std::string label_of(const Record& record, const Model& model) {
   const std::string set = first_set(model);
   if (!set.empty() && record.has(set)) {
@@ -93,7 +93,7 @@ Layout layout_of(const Record& record, const Model& model) {
 /// The text, or the two of a pair.
 Input texts_of(const Record& record) { return {record.first(), record.second()}; }
 
-/// What the texts mention, of models that take it; in lines of questions mentions are of contexts.
+/// Reads the texts' mentions for models that take them; in lines of questions they belong to the contexts.
 void put_mentions(const Record& record, Layout layout, const Model& model, Input* input) {
   if (!takes_entities(model)) return;
   const TextSizes sizes = {input->first.size(), input->second.value_or("").size()};

@@ -154,7 +154,7 @@ class Evaluation {
   Outcome outcome_;
 };
 
-/// What the file makes of each text. One that is too long loses its end.
+/// Generates the file's output for each text. Cuts the end off a text that is too long.
 Outcome generate_texts(const ModelFile& file, const EngineOptions& given, const Dataset& data,
                        const EvalProgress& progress, GenerateOptions options) {
   options.cut = true;

@@ -1,4 +1,4 @@
-// Runs a file over labelled data and scores what it says.
+// Runs a file over labelled data and scores its answers.
 #ifndef BANTAM_CONVERTER_SCORE_EVAL_RUN_H_
 #define BANTAM_CONVERTER_SCORE_EVAL_RUN_H_
 
@@ -12,7 +12,7 @@
 
 namespace bantam::convert {
 
-/// What a file says about each example; only the members of the layout are filled.
+/// A file's answers for each example; only the members of the layout are filled.
 struct Outcome {
   std::vector<std::string> labels;                    // label, intent, number of the choice
   std::vector<std::vector<std::string>> label_lists;  // multi-label: all that hold, sorted
@@ -26,23 +26,23 @@ struct Outcome {
   double seconds = 0;  // in tokenizer, forward passes and task heads
 };
 
-/// Throws where a file of this task cannot be scored on the data.
+/// Throws if a file of this task cannot be scored on the data.
 void refuse_misfit(const ModelFile& file, const Dataset& data);
 
-/// Told of `done` of `total` examples before each; may be empty.
+/// Called before each example with `done` of `total` examples; may be empty.
 using EvalProgress = std::function<void(size_t done, size_t total)>;
 
-/// Throws as refuse_misfit does. `generate`: how texts are generated, where the data are texts. `aggregation`: of
-/// labels of words, which a token of the data has by the first word that begins in it.
+/// Throws as refuse_misfit does. `generate`: how texts are generated, if the data are texts. `aggregation`: for labels
+/// of words; a token of the data gets the label of the first word that begins in it.
 Outcome evaluate(const ModelFile& file, const EngineOptions& engine, const Dataset& data,
                  const EvalProgress& progress = {}, const GenerateOptions& generate = {},
                  Aggregation aggregation = Aggregation::kFile);
 
-/// Name and value, in the order in which they are shown.
+/// Names and values, in display order.
 using Metrics = std::vector<std::pair<std::string, double>>;
 Metrics score(const Dataset& data, const Outcome& outcome);
 
-/// How two files differ: label flips, tag flips, cosines of embeddings, largest difference of scores.
+/// Returns how two files differ: label flips, tag flips, cosines of embeddings, largest difference of scores.
 Metrics compare(const Dataset& data, const Outcome& outcome, const Outcome& against);
 
 }  // namespace bantam::convert

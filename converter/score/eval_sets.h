@@ -11,7 +11,7 @@
 
 namespace bantam::convert {
 
-/// What is said of one text: labels by name, sorted, or a tag for each token; `known` where anything is.
+/// The labels of one text: by name, sorted, or a tag for each token; `known` is true if there are any.
 struct SetLabels {
   bool known = false;
   std::vector<std::string> labels;
@@ -25,18 +25,19 @@ struct SetKind {
 /// The further sets of a file, in its order.
 std::vector<SetKind> further_sets(const Model& model);
 
-/// What a line of data says of each further set. Throws BadRecord for a field of another kind.
+/// Returns the labels of each further set in a line of data. Throws BadRecord for a field of another kind.
 std::vector<SetLabels> gold_of_sets(const Record& record, const Model& model, size_t tokens);
 
-/// What the file says of each. `tokens`: those of the data.
+/// Returns the file's labels of each further set. `tokens` are those of the data.
 std::vector<SetLabels> said_of_sets(const Model& model, const std::vector<Offset>& tokens,
                                     const Prediction& prediction);
 
-/// The tag of each token of the data: that of the labelled word in it; "O" where it was cut off.
+/// Returns the tag of each token of the data: that of the labelled word in it; "O" if the token was cut off.
 std::vector<std::string> token_tags(const Model& model, uint32_t set, const std::vector<Offset>& tokens,
                                     const std::vector<Offset>& words, const std::vector<LabelScore>& labels);
 
-/// NAME_accuracy and NAME_macro_f1, NAME_micro_f1 of several labels, NAME_f1 of tags: over the examples that say anything.
+/// Returns NAME_accuracy and NAME_macro_f1, NAME_micro_f1 for several labels, NAME_f1 for tags, over the examples that
+/// have labels of the set.
 std::vector<std::pair<std::string, double>> score_sets(const std::vector<SetKind>& sets,
                                                        const std::vector<const std::vector<SetLabels>*>& gold,
                                                        const std::vector<std::vector<SetLabels>>& said);

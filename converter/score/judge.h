@@ -1,4 +1,4 @@
-// The quality gate: what a comparison shows about a file, with confidence.
+// The quality gate: judges a file by a comparison, with confidence.
 #ifndef BANTAM_CONVERTER_SCORE_JUDGE_H_
 #define BANTAM_CONVERTER_SCORE_JUDGE_H_
 
@@ -23,12 +23,13 @@ struct Verdict {
   std::string problem;  // "" where it passed: a sentence with the worst place
 };
 
-/// An output passes unless its rate is above `limit` for certain (score/confidence.h). The rate: of labels that the data names,
-/// those that are lost; of other labels those that flip; of scores of what follows a token the rise of perplexity; of outputs that decide nothing (embeddings, hidden states) the mean
-/// distance, 1 - cosine. A number that is not finite fails.
+/// An output fails only if its rate is certainly above `limit` (score/confidence.h). The rate is the share of lost
+/// labels if the data names labels, the share of flips for other labels, the rise in perplexity for scores of the next
+/// token, and the mean distance, 1 - cosine, for outputs that decide nothing (embeddings, hidden states). A number that
+/// is not finite fails.
 std::vector<Verdict> judge(const Comparison& comparison, double limit);
 
-/// Whether all passed.
+/// Returns true if all passed.
 bool passed(const std::vector<Verdict>& verdicts);
 
 }  // namespace bantam::convert

@@ -242,7 +242,7 @@ class Labeller {
     rows->clear();
   }
 
-  /// What is said of a record: the fields of --json, without the texts, which the record has.
+  /// Returns the answer for a record: the fields of --json, without the texts, which the record has.
   OrderedJson said(const Row& row, const Prediction* prediction) const {
     OrderedJson object = OrderedJson::object();
     if (!row.error.empty()) {
@@ -255,7 +255,7 @@ class Labeller {
     return object;
   }
 
-  /// The record's own bytes, with one field more.
+  /// Returns the record's own bytes with one more field.
   std::string json_line(const Row& row, const Prediction* prediction) const {
     const std::string field =
         fmt::format("{}: {}", one_line(OrderedJson(options_.as)), one_line(said(row, prediction)));

@@ -1,4 +1,4 @@
-// Bulk labelling: every record of a file with its answer, in shards whose outputs one after the other are the whole's.
+// Bulk labelling: answers every record of a file, in shards whose concatenated outputs equal the whole's.
 #ifndef BANTAM_CONVERTER_SCORE_LABEL_H_
 #define BANTAM_CONVERTER_SCORE_LABEL_H_
 
@@ -10,7 +10,7 @@
 
 namespace bantam::convert {
 
-/// What becomes of a record that cannot be answered.
+/// The treatment of a record that cannot be answered.
 enum class OnError : uint8_t { kStop, kKeep, kSkip };
 
 struct LabelOptions {
@@ -33,8 +33,9 @@ struct LabelResult {
   uint64_t resumed = 0;  // that were there already
 };
 
-/// Writes options.output. The same bytes for any number of shards, one after the other, and however often it was stopped. `progress`
-/// is told how many records are done. Throws Error that names the line where one stops it.
+/// Writes options.output. The concatenated bytes are the same for any number of shards, and however often a run was
+/// stopped. Calls `progress` with the number of finished records. Throws Error that names the line if a record stops
+/// it.
 LabelResult label_records(const ModelFile& file, const LabelOptions& options,
                           const std::function<void(uint64_t)>& progress);
 

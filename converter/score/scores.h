@@ -1,4 +1,4 @@
-// What labels say about a model's logits: cross-entropy, accuracy, calibration.
+// Scores a model's logits against labels: cross-entropy, accuracy, calibration.
 #ifndef BANTAM_CONVERTER_SCORE_SCORES_H_
 #define BANTAM_CONVERTER_SCORE_SCORES_H_
 
@@ -15,7 +15,7 @@ namespace bantam::convert {
 /// label to a text. Throws Error (invalid) listing labels that the model does not have.
 std::vector<int64_t> label_numbers(const fb::ModelT& model, const std::vector<LabelledText>& texts);
 
-/// What one text's logits say, divided by a temperature.
+/// The decision from one text's logits, divided by a temperature.
 struct Decision {
   double score = 0;    // of the best label: its share of softmax
   bool right = false;  // it is `label`

@@ -1,4 +1,4 @@
-// How two vectors of a file are compared: sentence-transformers' similarity functions.
+// Compares two vectors of a file with sentence-transformers' similarity functions.
 #ifndef BANTAM_CONVERTER_SCORE_SIMILARITY_H_
 #define BANTAM_CONVERTER_SCORE_SIMILARITY_H_
 
@@ -10,10 +10,11 @@ namespace bantam::convert {
 
 enum class Similarity { kCosine, kDot, kEuclidean, kManhattan };
 
-/// What the file's property "similarity" names; the cosine where it names none.
+/// Returns the function that the file's property "similarity" names; the cosine if it names none.
 Similarity similarity_of(const Model& model);
 
-/// Of two vectors of the same length: the cosine, the product, or minus the distance. Sums are f64. O(width).
+/// Compares two vectors of the same length: returns the cosine, the product, or minus the distance. Sums are f64.
+/// O(width).
 float compare(Similarity by, const std::vector<float>& a, const std::vector<float>& b);
 
 }  // namespace bantam::convert

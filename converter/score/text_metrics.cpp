@@ -29,7 +29,7 @@ bool is_blank_code(std::string_view code) {
          code == "\xe2\x81\x9f" || code == "\xe3\x80\x80";
 }
 
-/// Code points; of what is no UTF-8 bytes.
+/// Splits a text into code points; invalid UTF-8 into bytes.
 std::vector<std::string_view> code_points(std::string_view text) {
   std::vector<std::string_view> codes;
   for (size_t at = 0; at < text.size();) {

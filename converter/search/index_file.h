@@ -26,10 +26,10 @@ struct IndexedText {
   std::vector<bantam::Candidate> terms;  // of an index of terms, smaller ids first
 };
 
-/// Are vectors divided by their length, so that products are cosines?
+/// kDivided: vectors are divided by their length, so that products are cosines. kKept: they are not.
 enum class Length : uint8_t { kDivided, kKept };
 
-/// What a file of texts is made of.
+/// The contents of an index file.
 struct IndexContents {
   std::string model;       // SHA-256 of the model's file
   std::string model_name;  // for messages
@@ -40,20 +40,21 @@ struct IndexContents {
   Length length = Length::kDivided;
 };
 
-/// Throws Error where a number is not finite. A vector of zeros stays one.
+/// Rounds a vector. Throws Error if a number is not finite. A vector of zeros stays one.
 IndexedText round_vector(std::string text, const std::vector<float>& vector, bool compact,
                          Length length = Length::kDivided);
 
-/// The file's bytes; the same for the same contents. Throws Error (kUnsupported) where they would pass 2 GB.
+/// Returns the file's bytes; the same contents give the same bytes. Throws Error (kUnsupported) if they would exceed 2
+/// GB.
 std::vector<uint8_t> index_bytes(const IndexContents& contents);
 
 /// A mapped index. Every field was checked when it was opened, so that no reader can leave its arrays.
 class SearchIndex {
  public:
-  /// Throws Error with the file's name, the cause and the next step. Reads the whole file once: sums of the vectors, and
-  /// whether bytes are what they may be.
+  /// Throws Error with the file's name, the cause and the next step. Reads the whole file once, to sum the vectors and
+  /// to check that all bytes are valid.
   explicit SearchIndex(const std::string& path);
-  /// The same of bytes that outlive it, 64-byte aligned; `name` is for messages.
+  /// Opens bytes that outlive the index, 64-byte aligned; `name` is for messages.
   SearchIndex(const uint8_t* data, size_t size, const std::string& name);
   SearchIndex(const SearchIndex&) = delete;
   SearchIndex& operator=(const SearchIndex&) = delete;
@@ -63,7 +64,7 @@ class SearchIndex {
   std::string model() const;
   std::string model_name() const;
   bool compact() const;
-  /// Weights of terms instead of vectors: tiles, scales, sums and read() are of none.
+  /// True if the index has weights of terms instead of vectors: it then has no tiles, scales, sums or read().
   bool of_terms() const;
   /// The text of vector `i` < count(); lives as long as the index.
   std::string_view text(uint32_t i) const;

@@ -329,7 +329,7 @@ void HttpServer::State::check_head(Connection& connection) {
   connection.reader.read_body();
 }
 
-/// What can be said at once, or a job for a model, whose reply wakes the connection.
+/// Replies at once if possible, else starts a job for a model, whose reply wakes the connection.
 void HttpServer::State::answer(Connection& connection) {
   Reply reply;
   if (!routes.find(connection.path, connection.method, &connection.target, &reply)) {

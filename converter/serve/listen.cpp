@@ -23,7 +23,7 @@ using convert::fail;
 constexpr int kBacklog = 1024;
 constexpr int kKind = SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK;
 
-/// Of the address that the socket has got.
+/// Returns the URL of the address that the socket is bound to; sets `local` to whether it is a loopback address.
 std::string shown(int descriptor, bool* local) {
   sockaddr_storage address = {};
   socklen_t size = sizeof(address);

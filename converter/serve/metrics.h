@@ -1,4 +1,4 @@
-// What the server counts, for Prometheus.
+// The server's counters, for Prometheus.
 #ifndef BANTAM_CONVERTER_SERVE_METRICS_H_
 #define BANTAM_CONVERTER_SERVE_METRICS_H_
 
@@ -14,7 +14,7 @@ namespace bantam::serve {
 
 class Metrics {
  public:
-  /// A reply that went out `seconds` after its request began. `endpoint` is one of few.
+  /// Counts a reply that went out `seconds` after its request began. `endpoint` takes few values.
   void count_reply(const std::string& endpoint, int code, double seconds);
 
   std::atomic<uint64_t> runs{0};         // calls of a predictor, for one or several requests
@@ -23,7 +23,7 @@ class Metrics {
   std::atomic<uint64_t> waiting{0};      // texts in queues
   std::atomic<uint64_t> connections{0};  // open
 
-  /// The text format, version 0.0.4.
+  /// Returns the counters in Prometheus' text format, version 0.0.4.
   std::string text() const;
 
  private:

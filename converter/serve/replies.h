@@ -21,24 +21,24 @@ struct Reply {
   bool close = false;        // nothing more is read from the connection
 };
 
-/// {"error": {"message", "type", "code"}}, as clients of OpenAI's API read it. Messages, which say what the request said, are cut at
-/// kMostMessage bytes.
+/// Returns {"error": {"message", "type", "code"}}, as clients of OpenAI's API read it. Messages, which quote the
+/// request, are cut at kMostMessage bytes.
 constexpr size_t kMostMessage = 2000;
 Reply error_reply(int code, std::string_view message);
 
-/// 507, made without nlohmann's values, which need memory to be destroyed.
+/// Returns 507, made without nlohmann's values, which need memory to be destroyed.
 Reply no_memory_reply();
 
-/// Of the exception that is being handled: an Error, no memory, or anything else.
+/// Returns the reply for the exception that is being handled: an Error, no memory, or anything else.
 Reply reply_of_exception(const std::string& file);
 
-/// What the library throws: 400 where the request is at fault, 507 without memory, else 500. `file`: the path of the model, which is
-/// nobody's business; "": none.
+/// Returns the reply for an error that the library throws: 400 if the request is at fault, 507 without memory, else
+/// 500. `file` is the path of the model, which clients must not learn; "": none.
 Reply error_reply(const convert::Error& error, const std::string& file);
 
 Reply json_reply(const convert::OrderedJson& object);
 
-/// RFC 4648, with padding, of the numbers' bytes, lowest first.
+/// Encodes the numbers' bytes, lowest first, as in RFC 4648, with padding.
 std::string base64(const std::vector<float>& values);
 
 }  // namespace bantam::serve

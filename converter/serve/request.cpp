@@ -186,7 +186,8 @@ void RequestReader::read_target(std::string_view target) {
 void RequestReader::read_field(std::string_view line) {
   const size_t colon = line.find(':');
   const std::string_view name = line.substr(0, colon);
-  // A blank in front of the colon, or of the line, which would go on with the one before (RFC 9112, 5.1 and 5.2).
+  // Refuses a blank in front of the colon, or of the line, which would continue the previous one (RFC 9112, 5.1 and
+  // 5.2).
   if (colon == line.npos || !is_token(name)) {
     return refuse(400, "a line of the head is no name, colon and value without a blank before the colon");
   }

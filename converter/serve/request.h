@@ -27,9 +27,9 @@ class RequestReader {
  public:
   enum class State : uint8_t {
     kHead,     // more bytes are wanted
-    kAtBody,   // the head is there: go on by read_body()
+    kAtBody,   // the head is complete: continue with read_body()
     kBody,     // more bytes are wanted
-    kDone,     // all is there: go on by next()
+    kDone,     // the request is complete: continue with next()
     kRefused,  // code() and why(); nothing more is read
   };
 

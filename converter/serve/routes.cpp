@@ -67,7 +67,7 @@ const Endpoint* endpoint_of(const std::string& path) {
 
 bool fits(const Worker& model, const Endpoint& endpoint) {
   const uint32_t parts = model.parts(endpoint.parts);
-  // What judges pairs has labels of whole texts, and nothing else.
+  // A model that judges pairs has labels of whole texts, and nothing else.
   if (endpoint.kind != Kind::kRank || (parts & (kTokenVectorsPart | kTermsPart)) != 0) return parts != 0;
   return parts == kLabelsPart && model.parts(~0U) == kLabelsPart;
 }
@@ -79,7 +79,7 @@ std::string string_of(const Json& request, const char* field) {
   return it->get<std::string>();
 }
 
-/// Takes them out of the request.
+/// Moves the strings out of the request.
 std::vector<std::string> strings_of(Json& request, const char* field) {
   const auto it = request.find(field);
   if (it == request.end()) fail(ExitCode::kInvalid, "\"{}\": missing", field);
@@ -185,7 +185,7 @@ void read_texts(const Target& target, Json& request, Worker& model, Job* job) {
   job->writer = std::make_unique<TextsWriter>(target.name.substr(1), unit, list);
 }
 
-/// What ranking asks for; its lists are the reply's, too.
+/// The fields of a ranking request; the reply uses its lists, too.
 struct Ranking {
   std::string query, label;
   std::vector<std::string> texts;

@@ -1,4 +1,4 @@
-// Paths of the server, and what their requests ask of models. Knows no sockets.
+// Maps paths of the server and their requests to jobs for models. It knows no sockets.
 #ifndef BANTAM_CONVERTER_SERVE_ROUTES_H_
 #define BANTAM_CONVERTER_SERVE_ROUTES_H_
 
@@ -15,7 +15,7 @@ namespace bantam::serve {
 
 struct Endpoint;
 
-/// What a path leads to.
+/// The target of a path.
 struct Target {
   const Endpoint* endpoint = nullptr;  // null: nothing
   std::string model;                   // that the path names; "": none
@@ -24,18 +24,18 @@ struct Target {
 
 class Routes {
  public:
-  /// `models`: of different names.
+  /// `models` must have different names.
   Routes(std::vector<std::unique_ptr<Worker>> models, Metrics* metrics);
 
-  /// Where a request leads. False, with a reply (404, 405), where it leads nowhere.
+  /// Finds the target of a request. Returns false, with a reply (404, 405), if there is none.
   bool find(const std::string& path, const std::string& method, Target* target, Reply* refusal) const;
 
-  /// Does the endpoint take texts, which a job answers? Else get() does.
+  /// Returns true if the endpoint takes texts, which a job answers; else get() answers.
   static bool takes_texts(const Target& target);
   Reply get(const Target& target) const;
 
-  /// The model and the job of a request's body; null, with a reply, for one that is too large. Throws Error (400); `job` lacks its
-  /// deadline and `done`.
+  /// Reads a request's body: returns the model and fills `job`, except its deadline and `done`. Returns null, with a
+  /// reply, for a body that is too large. Throws Error (400).
   Worker* read(const Target& target, std::string body, Job* job, Reply* refusal) const;
 
  private:

@@ -26,8 +26,9 @@ struct ServerOptions {
   WorkerOptions worker;
 };
 
-/// Serves until SIGINT or SIGTERM, then answers what has been asked, and returns. `listening` is told where once connections are
-/// taken. Throws Error where files cannot be opened or the address cannot be taken. Blocks both signals.
+/// Serves until SIGINT or SIGTERM, then answers the pending requests and returns. Calls `listening` with the address
+/// once the server accepts connections. Throws Error if files cannot be opened or the address cannot be used. Blocks
+/// both signals.
 void serve(const ServerOptions& options, const std::function<void(const std::string& address)>& listening);
 
 }  // namespace bantam::serve

@@ -67,7 +67,7 @@ Worker::Worker(const std::string& file, const WorkerOptions& options, Metrics* m
   if (engine_.session().tokenizer() == nullptr) convert::check(Status::kNoTokenizer, file);
   Job all;
   all.parts = parts(~0U);
-  predictor(all);  // what cannot be made is told at once
+  predictor(all);  // throws at once if it cannot be made
   thread_ = std::thread([this] { loop(); });
 }
 

@@ -1,4 +1,4 @@
-// A model behind a queue: one thread answers what waits, packed.
+// A model behind a queue: one thread answers the waiting texts in packed runs.
 #ifndef BANTAM_CONVERTER_SERVE_WORKER_H_
 #define BANTAM_CONVERTER_SERVE_WORKER_H_
 
@@ -23,11 +23,11 @@ namespace bantam::serve {
 
 using Clock = std::chrono::steady_clock;
 
-/// Makes the body of a reply from answers, one after the other. Works on the worker's thread.
+/// Makes the body of a reply from answers, one after the other, on the worker's thread.
 class BodyWriter {
  public:
   virtual ~BodyWriter() = default;
-  /// Throws Error where the input can have no answer.
+  /// Throws Error if the input can have no answer.
   virtual void put(const convert::Predictor& predictor, const convert::Input& input,
                    const convert::Prediction& prediction, std::string* body) = 0;
   virtual void finish(std::string* body) = 0;
@@ -40,13 +40,13 @@ struct Job {
   uint32_t parts = 0;                         // that are asked for
   TextRole role = TextRole::kPlain;
   std::unique_ptr<BodyWriter> writer;
-  /// Instead of `writer`, for what is no list of texts: all of the work, and the room that it takes in the queue.
+  /// Replaces `writer` for requests that are no list of texts: the whole work, and the room that it takes in the queue.
   std::function<Reply(convert::Engine&)> work;
   size_t room = 0;
   size_t most_reply = 0;  // bytes of the body
   Clock::time_point deadline;
   std::shared_ptr<const std::atomic<bool>> abandoned;  // nobody waits for the reply any more
-  /// Takes the reply, once, on the worker's thread. Throws nothing.
+  /// Takes the reply, once, on the worker's thread. Must not throw.
   std::function<void(Reply)> done;
 
   size_t queued() const { return work != nullptr ? room : texts.size(); }
@@ -67,28 +67,28 @@ class Worker {
  public:
   /// Opens the file. Throws as ModelFile and Engine do, and for files that answer no single texts (unsupported).
   Worker(const std::string& file, const WorkerOptions& options, Metrics* metrics);
-  /// What still waits is answered first.
+  /// Answers the waiting jobs first.
   ~Worker();
   Worker(const Worker&) = delete;
   Worker& operator=(const Worker&) = delete;
 
   const std::string& name() const { return name_; }
   const convert::ModelFile& file() const { return file_; }
-  /// Of the parts that an endpoint is for, those that the file's answers have; 0: it is for another task.
+  /// Returns which of the `wanted` parts of an endpoint the file's answers have; 0: the endpoint is for another task.
   uint32_t parts(uint32_t wanted) const { return traits(file_.model().task()).parts & wanted; }
 
   size_t queue() const { return options_.queue; }
-  /// Is there room for so many texts? Only one thread asks and pushes.
+  /// Returns true if there is room for this many texts. Only one thread asks and pushes.
   bool has_room(size_t texts) const;
   void push(Job job);
 
  private:
   void loop() noexcept;
-  /// Jobs that go together: of the same parts, until their texts would fill a run.
+  /// Takes jobs that run together: jobs with the same parts, until their texts would fill a run.
   std::list<Job> take(std::unique_lock<std::mutex>& lock);
-  /// Every job gets a reply, whatever is thrown.
+  /// Gives every job a reply, whatever is thrown.
   void answer(std::list<Job>* jobs) noexcept;
-  /// The next texts of jobs, together as many as fill a run.
+  /// Returns the next texts of jobs, together as many as fill a run.
   std::vector<Job*> next_texts(std::list<Job>* jobs, std::vector<convert::Input>* inputs) const;
   void answer_texts(const std::vector<Job*>& jobs, const std::vector<convert::Input>& inputs);
   void put(Job& job, const convert::Input& input, const convert::Prediction& prediction);

@@ -125,7 +125,7 @@ std::array<uint8_t, kHash> hash_of(const void* bytes, size_t size) {
   return out;
 }
 
-/// What the second signature of a file is of: the first one and the comment.
+/// Returns the bytes that the second signature of a file signs: the first signature and the comment.
 Bytes with_comment(const uint8_t* signature, std::string_view comment) {
   Bytes out(signature, signature + kSignature);
   append(out, comment);

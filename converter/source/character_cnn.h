@@ -1,5 +1,6 @@
-// Vectors of words that a network makes of their characters (character CNN: Kim et al., arXiv 1508.06615; ELMo, arXiv 1802.05365). The words of
-// a vocabulary are known when a model is converted: the network runs once on each, and its rows are the table of words.
+// Word vectors that a network computes from characters (character CNN: Kim et al., arXiv 1508.06615; ELMo, arXiv
+// 1802.05365). The words of a vocabulary are known when a model is converted: the network runs once on each word, and
+// its output rows become the table of words.
 #ifndef BANTAM_CONVERTER_SOURCE_CHARACTER_CNN_H_
 #define BANTAM_CONVERTER_SOURCE_CHARACTER_CNN_H_
 
@@ -8,12 +9,13 @@
 
 namespace bantam::convert {
 
-/// Whether config.json has a network of characters.
+/// Returns true if config.json has a network of characters.
 bool has_characters(const Json& config);
 
-/// Puts the tensor "embedding.weight" [vocab_size, embedding_size] in the place of those of "characters.", and takes the setting
-/// "characters" away. Words are those of the tokenizer's vocabulary; docs/elmo.md has settings, tensors and the formula. Throws Error with
-/// all that is wrong. O(words * characters of a word * parameters); memory: the table as f32.
+/// Replaces the tensors "characters." by the tensor "embedding.weight" [vocab_size, embedding_size], and removes the
+/// setting "characters". The words come from the tokenizer's vocabulary; docs/elmo.md has settings, tensors and the
+/// formula. Throws Error that lists all problems. O(words * characters of a word * parameters); memory: the table as
+/// f32.
 void fold_characters(ModelSource* source);
 
 }  // namespace bantam::convert

@@ -1,5 +1,5 @@
-// What people name that is no model which can be converted, and what to do about it: hub names, other formats, incomplete
-// downloads.
+// Explains why a name that a user gave is no convertible model, and what to do about it: hub names, other formats,
+// incomplete downloads.
 #ifndef BANTAM_CONVERTER_SOURCE_EXPLAIN_H_
 #define BANTAM_CONVERTER_SOURCE_EXPLAIN_H_
 
@@ -11,16 +11,16 @@
 
 namespace bantam::convert {
 
-/// Throws Error (kIo) for a path that leads nowhere, or that may not be looked at (`error`).
+/// Throws Error (kIo) for a path that leads nowhere, or that cannot be examined (`error`).
 [[noreturn]] void refuse_missing(const std::filesystem::path& named, const std::error_code& error);
 
-/// Throws Error (kIo) for a file that is no source.
+/// Throws Error (kIo) for a file that is not a source.
 [[noreturn]] void refuse_file(const std::filesystem::path& named);
 
-/// Throws Error (kInvalid) where a download left Git LFS's description of a file in its place.
+/// Throws Error (kInvalid) if a download left a Git LFS pointer in place of the file.
 void refuse_pointer(const std::filesystem::path& file);
 
-/// What to do about a folder of `files` without weights that can be read, as the second half of a message.
+/// Returns advice for a folder of `files` without readable weights, as the second half of a message.
 std::string other_weights(const Directory& files, const std::string& folder);
 
 }  // namespace bantam::convert

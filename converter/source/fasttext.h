@@ -12,7 +12,7 @@
 
 namespace bantam::convert {
 
-/// What every such file begins with, as 4 bytes, the lowest first.
+/// The magic number that every such file begins with, as 4 bytes, the lowest first.
 constexpr uint32_t kFastTextMagic = 793712314;
 
 enum class FastTextLoss { kHierarchical = 1, kNegative = 2, kSoftmax = 3, kOneVsAll = 4 };
@@ -30,13 +30,14 @@ struct FastTextModel {
   MemoryTensor output;  // [labels, width]; kHierarchical: row i is inner node number i, the last row of no use
 };
 
-/// Reads a file of `size` bytes; `name` is what messages call it. Product quantization becomes plain numbers. Throws Error: kInvalid for
-/// what is broken or ends early, kUnsupported for models of words alone and for newer versions. Memory: the table as f32, within
-/// the MemoryBudget of the file.
+/// Reads a file of `size` bytes; messages call it `name`. Expands product quantization to plain numbers. Throws Error:
+/// kInvalid for a file that is broken or ends early, kUnsupported for models of words alone and for newer versions.
+/// Memory: the table as f32, within the MemoryBudget of the file.
 FastTextModel read_fasttext(std::istream& in, uint64_t size, const std::string& name);
 
-/// The two nodes below each inner node of the tree of labels, [inner, 2]: below `labels` a label, else inner node number n - labels.
-/// The last inner node is the root. Huffman's, as fastText builds it of labels whose counts do not ascend.
+/// Returns the two children of each inner node in the tree of labels, [inner, 2]: a number n below `labels` is a label,
+/// else inner node number n - labels. The last inner node is the root. It is the Huffman tree that fastText builds from
+/// labels whose counts do not ascend.
 std::vector<int32_t> fasttext_tree(const std::vector<uint64_t>& counts);
 
 }  // namespace bantam::convert

@@ -13,20 +13,20 @@
 
 namespace bantam::convert {
 
-/// Paths of the keys that somebody asked for: "vocab_size", "rope_parameters.rope_theta", "layers[].width".
+/// Paths of the keys that were read: "vocab_size", "rope_parameters.rope_theta", "layers[].width".
 using KeyReads = std::set<std::string>;
 
 /// A view of one JSON object; `json` and `problems` outlive it. A key that is absent or null is not set.
 class Fields {
  public:
-  /// `file` is what problems call the object ("config.json"). Every key that is asked for goes into `reads`, if given, which
-  /// outlives the view and the views made of it.
+  /// Problems call the object `file` ("config.json"). Every key that is read goes into `reads`, if given, which
+  /// outlives the view and the views made from it.
   Fields(const Json& json, std::string file, Problems& problems, KeyReads* reads = nullptr)
       : Fields(json, std::move(file), problems, reads, "") {}
 
-  /// Is it there, and not null?
+  /// Returns true if the key exists and is not null.
   bool has(const std::string& key) const;
-  /// Is it there, if only as null?
+  /// Returns true if the key exists, even as null.
   bool stands(const std::string& key) const { return asked(key).is_object() && json_.contains(key); }
   const Json& raw(const std::string& key) const { return asked(key).at(key); }
   const Json& whole() const { return json_; }
@@ -42,33 +42,34 @@ class Fields {
     return {asked(key).at(key), file_ + ": " + key, problems_, reads_, path_ + key + "."};
   }
 
-  /// The same of an object in the list under `key`, called "FILE: KEY[i]".
+  /// A view of object `i` in the list under `key`, called "FILE: KEY[i]".
   Fields inside(const std::string& key, size_t i) const {
     const std::string name = file_ + ": " + key + "[" + std::to_string(i) + "]";
     return {asked(key).at(key).at(i), name, problems_, reads_, path_ + key + "[]."};
   }
 
-  /// A view of another object, called "FILE: NAME"; its problems go where this one's do. `other` outlives it.
+  /// A view of another object, called "FILE: NAME"; its problems go to the same place as this one's. `other` outlives
+  /// it.
   Fields of(const Json& other, const std::string& name) const {
     return {other, file_ + ": " + name, problems_, reads_, path_};
   }
 
-  /// A view of another object by the same name, which outlives it.
+  /// A view of another object under the same name; `other` outlives it.
   Fields with(const Json& other) const { return {other, file_, problems_, reads_, path_}; }
 
-  /// Who keeps what is asked for; null: nobody.
+  /// The set that records the keys read; null: there is none.
   KeyReads* reads() const { return reads_; }
 
   /// Adds "FILE: KEY: why".
   void problem(ExitCode code, const std::string& key, const std::string& why) const;
-  /// Throws the problems so far, where there are some.
+  /// Throws the problems so far, if there are any.
   void raise() const { problems_.raise(); }
 
  private:
   Fields(const Json& json, std::string file, Problems& problems, KeyReads* reads, std::string path)
       : json_(json), file_(std::move(file)), problems_(problems), reads_(reads), path_(std::move(path)) {}
 
-  /// The object, which is asked for `key`.
+  /// Returns the object, and records that `key` is read.
   const Json& asked(const std::string& key) const {
     if (reads_ != nullptr) reads_->insert(path_ + key);
     return json_;

@@ -7,7 +7,7 @@
 namespace bantam::convert {
 namespace {
 
-/// What is read below.
+/// The settings that are read below.
 constexpr const char* kGenerationSettings[] = {
     "eos_token_id",         "decoder_start_token_id", "forced_bos_token_id", "forced_eos_token_id",
     "bad_words_ids",        "suppress_tokens",        "max_length",          "max_new_tokens",

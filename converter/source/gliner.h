@@ -1,5 +1,5 @@
-// GLiNER (arXiv 2311.08526): models that find spans of a text for labels that come with it, in the layout of the library `gliner`:
-// gliner_config.json, the weights of encoder and head in one file, and the encoder's tokenizer.
+// GLiNER (arXiv 2311.08526): models that find spans in a text for labels given with it, in the layout of the library
+// `gliner`: gliner_config.json, the weights of encoder and head in one file, and the encoder's tokenizer.
 #ifndef BANTAM_CONVERTER_SOURCE_GLINER_H_
 #define BANTAM_CONVERTER_SOURCE_GLINER_H_
 
@@ -15,12 +15,12 @@
 namespace bantam::convert {
 
 constexpr const char* kGlinerSettings = "gliner_config.json";
-/// Under this key the config of a source holds what that file says; the rest is the encoder's.
+/// The key of a source's config that holds the content of that file; the rest is the encoder's.
 constexpr const char* kGliner = "gliner";
-/// What stands in front of the encoder's tensors.
+/// The prefix of the encoder's tensors.
 constexpr const char* kGlinerEncoder = "token_rep_layer.bert_layer.model";
 
-/// What the head is, and how texts are put.
+/// Settings of the head, and of how texts are presented.
 struct GlinerSettings {
   uint32_t hidden = 0;      // columns of words and labels
   uint32_t max_width = 0;   // words of a span
@@ -31,24 +31,27 @@ struct GlinerSettings {
   std::string label_token, text_token;
 };
 
-/// Is this the config of such a source?
+/// Returns true if this is the config of such a source.
 bool has_gliner(const Json& config);
 
-/// Settings of other heads and of what the library has beside are added to the problems as unsupported.
+/// Reads the settings. Adds settings of other heads and of other features of the library to the problems as
+/// unsupported.
 GlinerSettings read_gliner(const Fields& config);
 
-/// What Weights and students know of names, with where the encoder stands in files of GLiNER (by the source's config).
+/// Adds the place of the encoder in files of GLiNER (by the source's config) to the names that Weights and students
+/// know.
 void name_gliner_encoder(const Json& config, ModelNames* names);
 
-/// What a head's modules read of the encoder: all that it passes on, or nothing.
+/// The input of a head's module: kReadsEncoder reads the encoder's whole output, kOwn none of it. kNone: the module is
+/// not the head's.
 enum class GlinerPart { kNone, kReadsEncoder, kOwn };
-/// What a tensor's module is to such a head, whose name comes without what stands in front of heads.
+/// Returns how a tensor's module belongs to such a head; its name comes without the prefix of heads.
 GlinerPart gliner_part(const std::string& module);
 
-/// What gliner_config.json says of such a source.
+/// Returns the gliner_config.json of such a source.
 Json gliner_settings_of(const Json& config);
 
-/// Tokens of texts and labels together, where the encoder takes texts of any length.
+/// The number of tokens of text and labels together, if the encoder takes texts of any length.
 uint32_t gliner_tokens(const GlinerSettings& settings);
 
 }  // namespace bantam::convert

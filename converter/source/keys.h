@@ -1,5 +1,5 @@
-// Keys of the JSON files beside a model: which of them bantam reads, which cannot change an answer, and which it leaves unread
-// although they may. keys/*.inc has a row for each.
+// Keys of the JSON files beside a model: which of them bantam reads, which cannot change an answer, and which it leaves
+// unread although they may. keys/*.inc has a row for each key.
 #ifndef BANTAM_CONVERTER_SOURCE_KEYS_H_
 #define BANTAM_CONVERTER_SOURCE_KEYS_H_
 
@@ -65,7 +65,7 @@ struct SourceKey {
   std::string effect;  // what it may change
 };
 
-/// What a conversion does with its source.
+/// How a conversion uses its source.
 struct KeyUse {
   const KeyReads* reads = nullptr;  // keys of config.json and generation_config.json that it asked for
   bool generates = false;           // it makes texts: settings of generation count
@@ -81,22 +81,23 @@ struct KeyDocument {
   std::shared_ptr<const Json> json;  // not null
 };
 
-/// The documents of a source that the conversion uses, some of which point into `source`. Files that cannot be read are left out:
-/// whoever needs them refuses them.
+/// Returns the documents of a source that the conversion uses; some of them point into `source`. Leaves out files that
+/// cannot be read: their readers refuse them.
 std::vector<KeyDocument> key_documents(const ModelSource& source, const KeyUse& use);
 
-/// Keys of the tokenizer's files that contradict each other, where releases of transformers follow different files.
+/// Returns keys of the tokenizer's files that contradict each other, for which releases of transformers follow
+/// different files.
 std::vector<SourceKey> contradicting_keys(const ModelSource& source);
 
-/// Keys of the source's documents that are unknown, or that are unsupported and have a value with an effect: kMostSourceKeys at
-/// most, the last of which then says how many are left out.
+/// Returns keys of the source's documents that are unknown, or that are unsupported and have a value with an effect: at
+/// most kMostSourceKeys, the last of which then says how many are left out.
 std::vector<SourceKey> unread_keys(const ModelSource& source, const KeyUse& use);
 inline constexpr size_t kMostSourceKeys = 64;
 
 /// "FILE: KEY: VALUE: EFFECT".
 std::string to_line(const SourceKey& key);
 
-/// The property of a file that lists them, as JSON, and the way back; empty for what is no such list.
+/// The property of a file that lists these keys, as JSON, and its parser, which returns nothing for any other text.
 inline constexpr const char* kSourceKeys = "source_keys";
 std::string source_keys_json(const std::vector<SourceKey>& keys);
 std::vector<SourceKey> parse_source_keys(const std::string& json);

@@ -1,4 +1,4 @@
-// config.json's "label_sets": several sets of labels at once, and labels that stand above each other.
+// Reads config.json's "label_sets": several sets of labels at once, and labels that stand above each other.
 #ifndef BANTAM_CONVERTER_SOURCE_LABEL_SETS_H_
 #define BANTAM_CONVERTER_SOURCE_LABEL_SETS_H_
 
@@ -17,12 +17,12 @@ struct NamedLabels {
   std::string tensor;            // of a layer of its own: NAME.weight; empty: rows of the head's last layer
 };
 
-/// "label_sets": [{"name": ..., "labels": [...], "tensor": ..., "label_parents": {...}}, ...]; none where it is not set.
-/// What is wrong becomes a problem that names the set; such a set is left out.
+/// Reads "label_sets": [{"name": ..., "labels": [...], "tensor": ..., "label_parents": {...}}, ...]; none if it is not
+/// set. An invalid set becomes a problem that names it, and is left out.
 std::vector<NamedLabels> read_label_sets(const Fields& config);
 
-/// "label_parents": {"football": "sports"} over `labels`: of each label the index of the one above it; empty where it is not set. A
-/// name that is no label, or a label above itself, is a problem.
+/// Reads "label_parents": {"football": "sports"} over `labels`: returns for each label the index of the one above it;
+/// empty if it is not set. A name that is no label, or a label above itself, is a problem.
 std::vector<int32_t> read_label_parents(const Fields& config, const std::vector<std::string>& labels);
 
 }  // namespace bantam::convert

@@ -391,7 +391,7 @@ class MarianOpening {
     } else if (!shared && name == "decoder_Wemb") {
       tensors_["model.decoder.embed_tokens.weight"] = with_start(file_.table(name));
     } else {
-      tensors_[name] = file_.table(name);  // what the family has no place for is told as of other models
+      tensors_[name] = file_.table(name);  // tensors that the family has no place for are reported as in other models
     }
   }
 

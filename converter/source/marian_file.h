@@ -1,6 +1,7 @@
-// A file of Marian's binary format (marian-nmt.github.io): named tensors, and the settings of the model as a text among them.
-// Version 1: two counts, the version and the items; of each the bytes of its name, its type, its extents and its bytes; the
-// names; the extents; a gap; the items, each from a multiple of 256 bytes on. Numbers are little-endian.
+// Reads Marian's binary format (marian-nmt.github.io): named tensors, and among them the settings of the model as a
+// text. Version 1: two numbers, the version and the count of items; for each item the bytes of its name, its type, its
+// extents and its bytes; the names; the extents; a gap; the items, each at a multiple of 256 bytes. Numbers are
+// little-endian.
 #ifndef BANTAM_CONVERTER_SOURCE_MARIAN_FILE_H_
 #define BANTAM_CONVERTER_SOURCE_MARIAN_FILE_H_
 
@@ -16,7 +17,7 @@ namespace bantam::convert {
 
 class MarianFile {
  public:
-  /// One item, its place checked against the size of the file.
+  /// One item; its place has been checked against the size of the file.
   struct Item {
     uint64_t type = 0;  // Marian's number of it
     std::vector<uint64_t> shape;
@@ -24,22 +25,24 @@ class MarianFile {
     size_t begin = 0, size = 0;
   };
 
-  /// Whether a file that begins with these bytes is one, by its version and the number of its items.
+  /// Returns true if a file that begins with these bytes is one, by its version and the number of its items.
   static bool begins(std::string_view bytes);
 
-  /// `bytes`: the whole file; `where`: what errors call it. Throws Error: kInvalid for a damaged one, kUnsupported for another
-  /// version.
+  /// `bytes` is the whole file; errors call it `where`. Throws Error: kInvalid for a damaged file, kUnsupported for
+  /// another version.
   MarianFile(std::string bytes, std::string where);
 
   const std::map<std::string, Item>& items() const { return items_; }
   bool has(const std::string& name) const { return items_.count(name) != 0; }
-  /// "special:model.yml"; "" where the file has none.
+  /// The text of "special:model.yml"; "" if the file has none.
   std::string settings() const;
 
-  /// A table or vector in the order of its shape; f32, or integers of 8 bits times their factor. Throws Error naming the item:
-  /// kUnsupported for other types, kInvalid for what is no finite number or is not there.
+  /// Reads a table or vector in the order of its shape; f32, or integers of 8 bits times their factor. Throws Error
+  /// naming the item: kUnsupported for other types, kInvalid for a number that is not finite or an item that is
+  /// missing.
   MemoryTensor table(const std::string& name) const;
-  /// A matrix [inputs, outputs] turned: a row an output. Files hold integers so, and floats in the order of their shape.
+  /// Reads a matrix [inputs, outputs] transposed: one row per output. Files store integers in this order, and floats in
+  /// the order of their shape.
   MemoryTensor weight(const std::string& name) const;
 
  private:

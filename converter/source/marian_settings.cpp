@@ -123,7 +123,7 @@ void check_marian(const MarianSettings& settings, Problems* problems) {
   for (const Demand& demand : demands()) {
     const std::string value = settings.text(demand.key, demand.values.front());
     const auto known = std::find(demand.values.begin(), demand.values.end(), value);
-    // Of these two the value that Marian has where nothing says so is not a student's.
+    // For these two keys Marian's default value is not a student's.
     const std::string_view key = demand.key;
     const bool usual = known == demand.values.begin() && (key == "dec-cell" || key == "transformer-decoder-autoreg");
     if (known == demand.values.end() || usual) refuse(demand.key, value, demand.otherwise);

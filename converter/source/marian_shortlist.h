@@ -1,6 +1,7 @@
-// Marian's lexical shortlists in their binary form (marian-conv --shortlist): which words of the targets each word of the sources
-// may become. A header of six u64 (what the file is, a checksum of all behind it, words that are always there, most words of a
-// list, two counts), u64 places of lists in what follows, u32 words.
+// Reads Marian's lexical shortlists in their binary form (marian-conv --shortlist): the target words that each source
+// word may become. The file has a header of six u64 (a magic number, a checksum of all bytes behind it, the number of
+// words that are always allowed, the largest number of words in a list, two counts), the lists' places in the words as
+// u64, and the words as u32.
 #ifndef BANTAM_CONVERTER_SOURCE_MARIAN_SHORTLIST_H_
 #define BANTAM_CONVERTER_SOURCE_MARIAN_SHORTLIST_H_
 
@@ -11,11 +12,11 @@
 
 namespace bantam::convert {
 
-/// Whether a file that begins with these bytes is one.
+/// Returns true if a file that begins with these bytes is a shortlist.
 bool is_marian_shortlist(std::string_view bytes);
 
-/// `bytes`: the whole file; `where`: what errors call it; `sources` and `words`: of the vocabularies. Throws Error, kInvalid, for a
-/// damaged one and for one of other vocabularies.
+/// `bytes` is the whole file; errors call it `where`; `sources` and `words` are the sizes of the vocabularies. Throws
+/// Error, kInvalid, for a damaged file and for one of other vocabularies.
 SourceShortlist read_marian_shortlist(std::string_view bytes, const std::string& where, uint64_t sources,
                                       uint64_t words);
 

@@ -1,5 +1,5 @@
-// ModelSource: what a model's directory or file says, read but not yet a graph. Importers make graphs of it; student
-// layouts (../student) change it in memory first.
+// ModelSource: the content of a model's directory or file, read but not yet a graph. Importers make graphs from it;
+// student layouts (../student) change it in memory first.
 #ifndef BANTAM_CONVERTER_SOURCE_MODEL_SOURCE_H_
 #define BANTAM_CONVERTER_SOURCE_MODEL_SOURCE_H_
 
@@ -23,11 +23,11 @@ namespace onnx {
 struct Model;
 }
 
-/// How images, or sounds, become numbers; around the transformer.
+/// The file around the transformer that says how images, or sounds, become numbers.
 inline constexpr const char* kImageSettings = "preprocessor_config.json";
 
 struct ModelSource {
-  /// What lies beside the weights. Who wants a file takes it from here; nobody else asks the file system for it.
+  /// The files beside the weights. All readers take them from here; nobody else asks the file system for them.
   std::shared_ptr<const Directory> files = Directory::nothing();
   std::string around;       // the folder in `files` of modules.json and what else stands around the transformer
   std::string inside;       // the folder in `files` of the transformer itself; `around` but for sentence-transformers
@@ -42,14 +42,14 @@ struct ModelSource {
   std::vector<std::string> notes;                    // report lines for the user
   std::shared_ptr<const onnx::Model> onnx;           // instead of the checkpoint and what config.json says of layers
 
-  /// Names in `files`: of what stands around the transformer, and of what lies with it.
+  /// Names in `files`: of files around the transformer, and of files beside it.
   std::string name_around(const std::string& name) const { return name_in(around, name); }
   std::string name_inside(const std::string& name) const { return name_in(inside, name); }
-  /// The folder of the transformer, or the file that holds all, as messages call it.
+  /// The folder of the transformer, or the file that holds the whole model, as messages call it.
   std::filesystem::path directory() const { return files->path(inside); }
 };
 
-/// What of a directory is taken.
+/// Options that choose the parts of a directory to read.
 struct SourceOptions {
   std::filesystem::path entities = {};   // of a model with a table of them, names of those to keep; "": all
   std::filesystem::path shortlist = {};  // of Marian's own directories; "": what lies there, "none": none
@@ -58,25 +58,25 @@ struct SourceOptions {
   std::string output = {};               // of a graph, the name of the output that the file gives; "": the usual one
 };
 
-/// The weights of a directory as they are stored, in the folder where its modules.json has them. Throws Error; kUnsupported for
+/// Opens the stored weights of a directory, in the folder that its modules.json names. Throws Error; kUnsupported for
 /// weights with an adapter beside them.
 Checkpoint open_checkpoint(const std::filesystem::path& directory);
 
-/// Takes the weights, the files that they come from and the tokenizer from `source->inside`. Throws Error for weights
-/// that cannot be read; what is wrong with the tokenizer is told by import_tokenizer.
+/// Reads the weights, the list of their files and the tokenizer from `source->inside`. Throws Error for weights that
+/// cannot be read; import_tokenizer reports problems of the tokenizer.
 void read_checkpoint(ModelSource* source);
 
-/// The end of opening: reads what stands around the transformer (modules.json, the card, settings of modules, heads and
-/// images), where the format has not read it. Documents that cannot be read are an Error where somebody needs them; a
-/// modules.json is, here.
+/// The last step of opening: reads the files around the transformer (modules.json, the card, settings of modules, heads
+/// and images) unless the format has read them. An unreadable modules.json is an Error here; other unreadable documents
+/// are an Error when a reader needs them.
 void read_around(ModelSource* source);
 
-/// The fields of a JSON file around the transformer; none where it is not there. Throws Error for one that cannot be read.
+/// Returns the fields of a JSON file around the transformer; none if it does not exist. Throws Error for a file that
+/// cannot be read.
 Fields fields_around(const ModelSource& source, const std::string& name, Problems& problems);
 
-/// Reads `named`: a directory, or a file that holds all of a model; ../import/formats.inc lists the formats. Throws
-/// Error for what is not there, for JSON and weights that cannot be read, and for options that the format does not
-/// take.
+/// Reads `named`: a directory, or a file that holds a whole model; ../import/formats.inc lists the formats. Throws
+/// Error for missing files, for JSON and weights that cannot be read, and for options that the format does not take.
 ModelSource open_model_source(const std::filesystem::path& named, const SourceOptions& options = {});
 
 }  // namespace bantam::convert

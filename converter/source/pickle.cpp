@@ -33,7 +33,7 @@ constexpr size_t kMostNameBytes = 1024;
 
 enum class Kind { kNone, kBool, kInteger, kFloat, kText, kSequence, kDict, kGlobal, kStorage, kTensor };
 
-/// What the pickle builds. Values refer to others by their position, so that nothing is nested in memory.
+/// A value that the pickle builds. Values refer to others by their position, so that nothing is nested in memory.
 struct Value {
   Kind kind = Kind::kNone;
   int64_t integer = 0;            // kInteger, kBool; kStorage: elements; kTensor: position in the tensors
@@ -42,7 +42,7 @@ struct Value {
   std::vector<uint32_t> items;    // kSequence; kDict: keys and values in turn
 };
 
-/// The machine that a pickle is a program for.
+/// The stack machine that runs a pickle.
 class Machine {
  public:
   Machine(std::string_view pickle, const std::string& where, uint64_t source)

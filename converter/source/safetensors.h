@@ -19,7 +19,7 @@ class Safetensors : public WeightFile {
   /// overlap, a duplicate name, a header longer than 100 MB or beyond the file are all refused.
   explicit Safetensors(std::filesystem::path path);
 
-  /// What "__metadata__" says: names and texts.
+  /// The names and texts of "__metadata__".
   const std::map<std::string, std::string>& metadata() const { return metadata_; }
 
   std::string read_bytes(const std::string& name) const override;

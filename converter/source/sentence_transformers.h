@@ -14,7 +14,8 @@
 
 namespace bantam::convert {
 
-/// In settings of a source that is no directory of theirs: its vectors are "mean", "cls" or "last" of rows, divided by their length.
+/// The setting of a source that is no sentence-transformers directory: its vectors are the "mean", "cls" or "last" of
+/// rows, divided by their length.
 inline constexpr const char* kTextPooling = "text_pooling";
 
 /// A Dense module: Linear and an activation on the pooled row, or on each token's.
@@ -32,7 +33,7 @@ struct TermPooling {
   bool sums = false;
 };
 
-/// What turns token rows into the sentence embedding.
+/// The steps that turn token rows into the sentence embedding.
 struct SentencePooling {
   fb::PoolKind pool = fb::PoolKind::mean;
   bool attends = false;  // instead: pooling by attention (network/blocks/attention_pooling.h)
@@ -47,14 +48,15 @@ struct SentencePooling {
   bool lowercase = false;   // its do_lower_case
   TermPooling terms;        // of sparse embeddings, which have none of the others
 
-  /// Columns of the vector of rows of `hidden`.
+  /// Returns the number of columns of the vector, from rows of `hidden` columns.
   uint32_t width(uint32_t hidden) const {
     const uint32_t all = dense.empty() ? hidden : dense.back().out;
     return truncate_dim == 0 || truncate_dim > all ? all : truncate_dim;
   }
 };
 
-/// Files that say what stands after the transformer, relative to the folder of modules.json; only those that are there.
+/// Returns the files that describe the modules after the transformer, relative to the folder of modules.json; only
+/// those that exist.
 std::vector<std::string> sentence_transformers_files(const ModelSource& source);
 
 /// Reads the modules after the transformer. Unsupported modules and settings go to `problems`; prompts that are not stored to
@@ -62,22 +64,22 @@ std::vector<std::string> sentence_transformers_files(const ModelSource& source);
 SentencePooling read_sentence_pooling(const ModelSource& source, uint32_t hidden, Problems& problems,
                                       std::vector<std::string>& notes);
 
-/// Is it a CrossEncoder as sentence-transformers 6 saves it: a transformer alone, which scores pairs?
+/// Returns true for a CrossEncoder as sentence-transformers 6 saves it: only a transformer, which scores pairs.
 bool is_cross_encoder(const ModelSource& source);
 
-/// A CrossEncoder's limit of tokens, letter case and default prompt, which stands before the first text of each pair.
+/// Reads a CrossEncoder's limit of tokens, letter case and default prompt, which stands before the first text of each
+/// pair.
 SentencePooling read_cross_encoder(const ModelSource& source, Problems& problems, std::vector<std::string>& notes);
 
-/// The name of the function that makes a score of a pair's number ("Identity"), by config_sentence_transformers.json or
-/// `config`, which is config.json; "": none is named.
+/// Returns the name of the function that turns a pair's number into a score ("Identity"), from
+/// config_sentence_transformers.json or `config`, which is config.json; "": none is named.
 std::string score_function(const ModelSource& source, const Fields& config, Problems& problems);
 
-/// How the modules give weights of terms; the largest of a text's tokens, as most models do, where there are no
-/// modules.
+/// Reads how the modules compute weights of terms; without modules the largest of a text's tokens, as in most models.
 SentencePooling read_term_pooling(const ModelSource& source, Problems& problems, std::vector<std::string>& notes);
 
-/// The modules of token vectors, where nothing pools. PyLate's leave out the last one, which divides vectors by their
-/// length.
+/// Reads the modules of token vectors, where nothing pools. PyLate's files leave out the last module, which divides
+/// vectors by their length.
 SentencePooling read_token_modules(const ModelSource& source, uint32_t hidden, Problems& problems);
 
 }  // namespace bantam::convert

@@ -1,5 +1,5 @@
-// Directories of recurrent encoder-decoders (docs/recurrent.md): two vocabularies in config.json become two tokenizers, and names of
-// tokens the settings that all encoder-decoders have.
+// Directories of recurrent encoder-decoders (docs/recurrent.md): turns the two vocabularies in config.json into two
+// tokenizers, and names of tokens into the settings that all encoder-decoders have.
 #ifndef BANTAM_CONVERTER_SOURCE_SEQ2SEQ_H_
 #define BANTAM_CONVERTER_SOURCE_SEQ2SEQ_H_
 
@@ -8,10 +8,10 @@
 
 namespace bantam::convert {
 
-/// Whether config.json is of such a directory.
+/// Returns true if config.json belongs to such a directory.
 bool is_seq2seq(const Json& config);
 
-/// Changes the source's settings and tokenizer. Throws Error with all that is wrong with the vocabularies.
+/// Changes the source's settings and tokenizer. Throws Error with all problems of the vocabularies.
 void settle_seq2seq(ModelSource* source);
 
 }  // namespace bantam::convert

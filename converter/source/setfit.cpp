@@ -36,7 +36,7 @@ constexpr const char* kSaveLayer =
     "t}, "
     "'model_head.safetensors', metadata={'classes': json.dumps(list(range(l.out_features)))})\"";
 
-/// What to do about a pickled head, by the class whose name begins it: nothing of it is executed.
+/// Returns advice for a pickled head, by the class named at its beginning: executes nothing of it.
 std::string next_step(const fs::path& pickle) {
   std::string begin(kNamesOfClasses, '\0');
   std::ifstream stream(pickle, std::ios::binary);

@@ -1,4 +1,4 @@
-// Files of word vectors: a row of numbers a word, as word2vec, GloVe and fastText (.vec) write them.
+// Reads files of word vectors: a row of numbers per word, as word2vec, GloVe and fastText (.vec) write them.
 #ifndef BANTAM_CONVERTER_SOURCE_VECTOR_FILE_H_
 #define BANTAM_CONVERTER_SOURCE_VECTOR_FILE_H_
 
@@ -22,12 +22,13 @@ enum class VectorFormat {
   kBinary,  // the line "rows columns", then for each word its text, a blank, its numbers as f32, and perhaps the end of a line
 };
 
-/// What a file that begins with these bytes, at least a few hundred where it has them, may be. `text`: its name says it is text.
+/// Returns the possible format of a file that begins with these bytes, at least a few hundred if it has them. `text`:
+/// its name says that it is text.
 VectorFormat vector_format(std::string_view start, bool text);
 
-/// Reads the first `most` words (0: all) of a file of `size` bytes; `name` is what messages call it. Throws Error (kInvalid) that
-/// names lines, or rows, with another number of columns, without a finite number, with a word that stands there twice, and files that
-/// end early: the first few of them together. Memory: the vectors.
+/// Reads the first `most` words (0: all) of a file of `size` bytes; messages call it `name`. Throws Error (kInvalid)
+/// that names lines, or rows, with another number of columns, with a number that is not finite, or with a word that
+/// occurs twice, and files that end early: the first few of them together. Memory: the vectors.
 WordVectors read_vectors(std::istream& in, uint64_t size, VectorFormat format, const std::string& name, uint32_t most);
 
 }  // namespace bantam::convert

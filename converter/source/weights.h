@@ -1,5 +1,5 @@
-// Weights: takes tensors out of a checkpoint by the names that transformers gives them, whatever prefix
-// or legacy spelling the file uses, and remembers what was left.
+// Weights: takes tensors from a checkpoint by the names that transformers gives them, whatever prefix or legacy
+// spelling the file uses, and records which tensors are left.
 #ifndef BANTAM_CONVERTER_SOURCE_WEIGHTS_H_
 #define BANTAM_CONVERTER_SOURCE_WEIGHTS_H_
 
@@ -16,18 +16,18 @@
 
 namespace bantam::convert {
 
-/// Tensors that a model may hold without a use: whose name contains `part`, and why.
+/// Tensors that a model may hold without using them: their names contain `part`; `why` gives the reason.
 struct UnusedTensors {
   std::string part, why;
 };
 
-/// What is known of a model's names before any tensor is taken.
+/// The facts about a model's names that are known before any tensor is taken.
 struct ModelNames {
   std::string base;    // the base model's name: "bert"
   std::string anchor;  // a tensor of the base model that every file has
   std::vector<UnusedTensors> unused;
   std::vector<const char*> other_bases = {};  // what stands in its place in some files
-  /// What heads' names begin with in older files, and in newer ones.
+  /// The prefixes of heads' names in older files, and in newer ones.
   std::vector<std::pair<const char*, const char*>> renamed = {};
 };
 
@@ -40,9 +40,9 @@ struct TensorPart {
 };
 TensorPart tensor_part(const std::string& name);
 
-/// Columns [begin, begin + count) of a matrix of `columns`; of one that is missing, nothing.
+/// Returns columns [begin, begin + count) of a matrix of `columns`; nothing if the matrix is missing.
 Values some_columns(const Values& from, uint32_t columns, uint32_t begin, uint32_t count);
-/// A matrix of `rows` rows, columns as rows.
+/// Returns the transpose of a matrix of `rows` rows.
 std::vector<float> turned(const std::vector<float>& values, size_t rows);
 
 /// Names come in two kinds. Encoder names are relative to the base model ("encoder.layer.0...."); in the
@@ -59,7 +59,7 @@ class Weights {
   /// Extent 0 of a tensor, nothing when it is absent or a scalar.
   std::optional<uint64_t> encoder_rows(const std::string& name) const { return rows(base_ + name); }
   std::optional<uint64_t> head_rows(const std::string& name) const { return rows(outer_ + name); }
-  /// How many extents a tensor has; 0: it is absent, or a scalar.
+  /// The number of a tensor's extents; 0: it is absent, or a scalar.
   size_t encoder_extents(const std::string& name) const;
   /// Layers present: 1 + the largest N of "<stack>N." among encoder names.
   uint32_t layers(const std::string& stack) const;
@@ -74,8 +74,8 @@ class Weights {
   /// True when both tensors exist with the same type and bytes of equal value.
   bool same(const std::string& head_name, const std::string& encoder_name) const;
 
-  /// Sorts what nobody took, by the names and by rules for all: harmless tensors become a note each, the
-  /// rest a problem each.
+  /// Sorts the tensors that nobody took, by the names and by general rules: each harmless tensor becomes a note, each
+  /// other one a problem.
   void finish(std::vector<std::string>& notes);
 
  private:
@@ -91,14 +91,14 @@ class Weights {
   std::set<std::string> used_;
 };
 
-/// What comes before the base model's names in this file: "bert.", or nothing for a bare model. A file may hold several
-/// models (a teacher's copy): the one under its own base name wins, then the shortest.
+/// Returns the prefix of the base model's names in this file: "bert.", or nothing for a bare model. A file may hold
+/// several models (a teacher's copy): the one under its own base name wins, then the shortest prefix.
 std::string base_prefix(const Checkpoint& checkpoint, const ModelNames& names);
 
-/// What comes before the names of heads, where this comes before those of the base model.
+/// Returns the prefix of the names of heads, where `base` is the prefix of the base model's names.
 std::string outer_prefix(const std::string& base, const ModelNames& names);
 
-/// `parts` one after the other, as one matrix or vector; no values when a part has none.
+/// Returns `parts` one after the other, as one matrix or vector; no values if a part has none.
 Values concatenate(std::vector<Values> parts);
 
 }  // namespace bantam::convert

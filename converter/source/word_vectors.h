@@ -7,8 +7,8 @@ namespace bantam::convert {
 /// model_type of such a directory's config.json.
 constexpr const char* kWordVectors = "word-vectors";
 
-/// Of a classifier that is a binary tree of labels (hierarchical softmax): a row an inner node, whose sigmoid is the share of its
-/// second child, and both children of each, as the operator Tree has them (schemas).
+/// Tensors of a classifier that is a binary tree of labels (hierarchical softmax): one row per inner node, whose
+/// sigmoid is the share of its second child, and both children of each node, as in the operator Tree (schemas).
 constexpr const char* kLabelTree = "classifier.tree.weight";
 constexpr const char* kLabelNodes = "classifier.tree.nodes";
 

@@ -137,7 +137,7 @@ void ZipFile::read_directory(const std::string& directory, uint64_t count, uint6
     const std::string name(bytes.substr(at + kEntryBytes, name_size));
     read_extra64(bytes.substr(at + kEntryBytes + name_size, extra_size), {&entry.size, &packed, &entry.header});
     entry.stored = method == 0 && (flags & 1u) == 0 && packed == entry.size;
-    // Of what is compressed, which nobody reads, the size says nothing of where it lies.
+    // The size of a compressed entry, which nobody reads, says nothing about the bytes that it takes.
     const uint64_t held = entry.stored ? entry.size : packed;
     if (entry.header > end || held > end - entry.header) {
       invalid(path_, fmt::format("\"{}\" lies outside of it", name));

@@ -119,7 +119,7 @@ class Checker {
     }
   }
 
-  /// Of a stack of so many; how many stay.
+  /// Checks the recipe for a stack of `layers` layers; returns how many stay.
   uint32_t check_layers(const char* key, const LayerRecipe& asked, uint32_t layers) {
     if (layers == 0) return 0;  // the family says why there is none
     for (const uint32_t layer : asked.list) {
@@ -130,7 +130,7 @@ class Checker {
     return asked.by == LayerChoice::kList ? static_cast<uint32_t>(asked.list.size()) : part(key, asked.keep, layers);
   }
 
-  /// What both stacks of an encoder-decoder have in common stays.
+  /// Checks the recipe for an encoder-decoder, which keeps everything that its two stacks share.
   void check_pair() {
     check_layers("decoder_layers", recipe_.decoder_layers, config_.layers);
     const auto refuse = [&](const char* key, bool asked, const char* why) {

@@ -46,7 +46,7 @@ std::string card(const StudentReport& report, const ModelCard& teacher) {
   return text;
 }
 
-/// What stands around the transformer of a sentence-transformers model, and ColBERT's settings.
+/// Copies the modules around the transformer of a sentence-transformers model, and ColBERT's settings.
 void copy_modules(const ModelSource& source, const fs::path& to) {
   std::vector<std::string> names = sentence_transformers_files(source);
   if (source.files->has(source.name_around(kColbertSettings))) names.emplace_back(kColbertSettings);
@@ -56,7 +56,7 @@ void copy_modules(const ModelSource& source, const fs::path& to) {
   }
 }
 
-/// The student's settings; those that generation_config.json says stay there.
+/// Returns the student's settings; those of generation_config.json stay in that file.
 Json config_of(const ModelSource& source) {
   Json config = source.config;
   config.erase("torch_dtype");

@@ -20,7 +20,7 @@ bool ends_with(std::string_view text, std::string_view suffix) {
   return text.size() >= suffix.size() && text.substr(text.size() - suffix.size()) == suffix;
 }
 
-/// What the outputs of a head's layer count.
+/// The axis that the outputs of a head's layer belong to.
 Axis axis_of(HeadLayer::Out out) {
   switch (out) {
     case HeadLayer::Out::kHidden:

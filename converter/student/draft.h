@@ -1,4 +1,4 @@
-// Draft: a teacher's settings, tensors and tokenizer in memory, from which the steps of a recipe take away.
+// Draft: a teacher's settings, tensors and tokenizer in memory, which the steps of a recipe make smaller.
 #ifndef BANTAM_CONVERTER_STUDENT_DRAFT_H_
 #define BANTAM_CONVERTER_STUDENT_DRAFT_H_
 
@@ -14,13 +14,13 @@
 
 namespace bantam::convert {
 
-/// Whose layers: the model's own, of an encoder-decoder the decoder's; or the encoder's there.
+/// A stack of layers: kOwn is the model's own, or the decoder's of an encoder-decoder; kSource is the encoder's there.
 enum class LayerStack { kOwn, kSource };
 
 /// Ascending.
 using Indices = std::vector<uint32_t>;
 
-/// Sizes of a model; widths of its first layer where they differ.
+/// Sizes of a model; those of its first layer where widths differ.
 struct LayoutSize {
   uint32_t decoder_layers = 0;  // of encoder-decoders, whose `layers` are the encoder's
   uint32_t layers = 0, heads = 0, head_width = 0, ffn = 0, hidden = 0, vocabulary = 0;
@@ -30,15 +30,15 @@ struct LayoutSize {
 
 class Draft {
  public:
-  /// Reads every tensor as f32. `source` is one that import_source accepts. Tensors that no part of such a model uses are left
-  /// out, with a note.
+  /// Reads every tensor as f32. `source` must be one that import_source accepts. Leaves out tensors that no part of
+  /// such a model uses, with a note.
   explicit Draft(ModelSource source);
 
-  /// The same model for import_source. Copies the tensors.
+  /// Returns the same model for import_source. Copies the tensors.
   ModelSource source() const;
 
   const EncoderConfig& config() const { return config_; }
-  /// Of the encoder of an encoder-decoder, whose decoder is config()'s; null: it is none.
+  /// The configuration of the encoder in an encoder-decoder, whose decoder has config(); null: the model is none.
   const EncoderConfig* source_config() const { return source_config_ ? &*source_config_ : nullptr; }
   const Family& family() const { return *config_.family; }
   Json& settings() { return source_.config; }
@@ -52,24 +52,24 @@ class Draft {
   MemoryTensor& bias(uint32_t layer, Slot slot) { return tensors_.at(name_in(layer, slot) + ".bias"); }
   bool has_bias(uint32_t layer, Slot slot) const { return tensors_.count(name_in(layer, slot) + ".bias") != 0; }
   const MemoryTensor& weight(uint32_t layer, Slot slot) const { return tensors_.at(name_in(layer, slot) + ".weight"); }
-  /// By the names of files: parts of one tensor (tensor_part) are one again.
+  /// Returns the tensors by the names of files: joins the parts of one tensor (tensor_part) again.
   std::map<std::string, MemoryTensor> tensors() const;
 
-  /// Keeps these indices of an axis: of layer `layer` for kScores, kValues and kFfn, everywhere for the others.
+  /// Keeps these indices of an axis: in layer `layer` for kScores, kValues and kFfn, everywhere for the others.
   void keep(Axis axis, uint32_t layer, const Indices& indices);
   void keep_layers(const Indices& layers, LayerStack stack = LayerStack::kOwn);
-  /// What keep() made of heads: widths follow from tensors, their number does not.
+  /// Records the heads that keep() left: widths follow from tensors, the number of heads does not.
   void set_heads(uint32_t layer, uint32_t heads) { config_.widths.heads[layer] = heads; }
   void set_head_width(uint32_t width) { config_.head_width = width; }
-  /// Layer i has the matrices of layer owners[i].
+  /// Makes layer i use the matrices of layer owners[i].
   void share(const std::vector<uint32_t>& owners);
   /// Word embeddings = rows * projection^t + bias. [vocabulary, rank], [hidden, rank], [hidden].
   void factorise(MemoryTensor rows, MemoryTensor projection, MemoryTensor bias);
-  /// The product of the factors as one table again; for directories.
+  /// Multiplies the factors to one table again; for directories.
   void multiply_factors();
 
-  /// Every layer has as many heads and feed-forward columns, and heads fill the hidden width, or have a setting for theirs:
-  /// transformers' own settings say it all.
+  /// Returns true if transformers' own settings can describe the layout: every layer has the same number of heads and
+  /// feed-forward columns, and heads fill the hidden width or have a setting for their own.
   bool uniform() const;
 
   LayoutSize size() const;
@@ -82,15 +82,15 @@ class Draft {
     LayerStack stack = LayerStack::kOwn;
   };
   Role role_of(const std::string& name) const;
-  /// The axis that is counted where nothing projects embeddings to the hidden width.
+  /// Returns the axis that counts if nothing projects embeddings to the hidden width.
   Axis resolved(Axis axis) const;
   std::string name_in(uint32_t layer, Slot slot) const;
-  /// Adds a tensor of the file, or each of the parts that it is made of; false where no role knows it.
+  /// Adds a tensor of the file, or each of its parts; returns false if no role knows it.
   bool take(const std::string& name, const MemoryTensor& tensor);
   /// Writes config_ into the settings.
   void put_settings();
 
-  /// The layer that names with this beginning are of.
+  /// The layer that names with a given prefix belong to.
   struct Place {
     LayerStack stack;
     uint32_t layer;
@@ -105,7 +105,7 @@ class Draft {
   std::vector<std::pair<Slot, std::string>> roles_;
   std::string base_;   // before encoder names
   std::string outer_;  // before head names
-  /// Layers over the hidden state that no family names: those of intents and slots, and of label sets.
+  /// Linear layers over the hidden state that no family names: those of intents and slots, and of label sets.
   std::vector<std::string> classifiers_ = {"intent_classifier", "slot_classifier"};
   std::map<std::string, Place> places_;  // what the names of layers' tensors begin with; the first layer of each
   std::map<std::string, MemoryTensor> tensors_;

@@ -104,7 +104,8 @@ std::vector<double> means(const Sums& sums) {
   return out;
 }
 
-/// Of the activations that are the residual stream: what norms behind the sums leave has the layers' own names.
+/// Returns the suffix of the names of activations that are the residual stream: if norms follow the sums, the norms'
+/// outputs have the layers' own names.
 const char* sum_suffix(const Draft& draft) { return draft.family().block.norm_first ? "" : ".sum"; }
 
 LayerImportance layer_importance(const Draft& draft, uint32_t layer, const std::map<std::string, Sums>& sums) {

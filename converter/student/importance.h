@@ -1,4 +1,4 @@
-// Importance: how much each part of a model does on the user's texts, measured on what its activations hold.
+// Importance: how much each part of a model contributes on the user's texts, measured from its activations.
 #ifndef BANTAM_CONVERTER_STUDENT_IMPORTANCE_H_
 #define BANTAM_CONVERTER_STUDENT_IMPORTANCE_H_
 
@@ -11,15 +11,15 @@
 
 namespace bantam::convert {
 
-/// Energies are means over tokens of the squared length of what a unit adds to the residual stream, divided by that of the
-/// whole sum, so that units of different layers can be compared.
+/// An energy is the mean over tokens of the squared length of a unit's addition to the residual stream, divided by that
+/// of the whole sum, so that units of different layers can be compared.
 struct LayerImportance {
-  // Those of heads are empty where heads stay (Family::why_heads_stay).
+  // The vectors of heads are empty if heads stay (Family::why_heads_stay).
   std::vector<double> heads;   // [heads]
   std::vector<double> scores;  // [heads * head width]: mean square of query times that of key
   std::vector<double> values;  // [heads * head width]: energy of a context column
   std::vector<double> ffn;     // [intermediate]
-  /// Mean activation: what goes into the bias when the unit goes.
+  /// Mean activation, which is added to the bias when the unit is removed.
   std::vector<double> value_mean, ffn_mean;
 };
 
@@ -28,29 +28,29 @@ struct Importance {
   std::vector<double> hidden;  // [hidden]: mean square after every norm
 };
 
-/// Which texts are run, and who is told how far it is, in [0, 1].
+/// The texts to run, and the callback for the progress in [0, 1].
 struct Probe {
   std::vector<std::string> texts;
   uint32_t max_tokens = 128;
   std::function<void(const char* what, double done)> progress;
 };
 
-/// The texts of a file that `option` names, or ("") built-in ones, cut to what importance needs. No progress. Throws Error as
-/// read_texts does.
+/// Makes a probe of the texts of a file that `option` names, or ("") of built-in ones, cut to the amount that
+/// importance needs. It reports no progress. Throws Error as read_texts does.
 Probe make_probe(const Draft& draft, const char* option, const std::filesystem::path& file);
 
-/// Of heads and feed-forward columns by their weights alone: the energies above for inputs that are white, |W_out W_value|^2 of
-/// a head and |w_in|^2 |w_out|^2 of a column (times its gate's |w|^2). No means, scores or values.
+/// Measures heads and feed-forward columns by their weights alone: the energies above for white inputs, |W_out
+/// W_value|^2 of a head and |w_in|^2 |w_out|^2 of a column (times its gate's |w|^2). Gives no means, scores or values.
 Importance weight_importance(const Draft& draft);
 
 /// Runs the draft in f32 over the texts.
 Importance measure_importance(const Draft& draft, const Probe& probe);
 
-/// The `count` layers that change the outputs least when the others go: one after the other the layer goes without which
-/// the divergence from the whole model is smallest. Runs the draft layers^2 / 2 times.
+/// Returns the `count` layers that preserve the outputs best when the others are removed: removes one layer at a time,
+/// the one without which the divergence from the whole model is smallest. Runs the draft layers^2 / 2 times.
 Indices important_layers(const Draft& draft, uint32_t count, const Probe& probe);
 
-/// Indices of the `count` largest, ascending; of equals the first.
+/// Returns the indices of the `count` largest values, ascending; among equals the first.
 Indices largest(const std::vector<double>& values, size_t count);
 
 }  // namespace bantam::convert

@@ -1,4 +1,4 @@
-// Recipe: what a student keeps of its teacher. JSON; schemas/student.schema.json describes it for editors.
+// Recipe: the parts that a student keeps of its teacher, as JSON; schemas/student.schema.json describes it for editors.
 #ifndef BANTAM_CONVERTER_STUDENT_RECIPE_H_
 #define BANTAM_CONVERTER_STUDENT_RECIPE_H_
 
@@ -12,12 +12,12 @@
 
 namespace bantam::convert {
 
-/// So many, or this share of what the teacher has.
+/// A number of units, or a share of the teacher's units.
 struct Amount {
   uint32_t count = 0;
   double share = 0;
   bool given() const { return count != 0 || share > 0; }
-  /// Of `all`: at least 1. More than `all` is for the caller to refuse.
+  /// Returns the amount for a total of `all`: at least 1. The caller refuses more than `all`.
   uint32_t of(uint32_t all) const;
 };
 
@@ -31,13 +31,13 @@ struct LayerRecipe {
   bool given() const { return keep.given() || !list.empty(); }
 };
 
-/// Members that are not given leave that part of the teacher as it is.
+/// Members that are not given leave that part of the teacher unchanged.
 struct Recipe {
   LayerRecipe layers;          // of an encoder-decoder those of its encoder
   LayerRecipe decoder_layers;  // of encoder-decoders
 
-  /// Units are kept by importance. `across`: the least important of all layers go, so that layers get widths of their own;
-  /// else every layer keeps as many.
+  /// Units are kept by importance. `across`: the least important units of all layers are removed, so that layers get
+  /// different widths; else every layer keeps the same number.
   Amount heads;
   bool heads_across = false;
   Amount ffn;
@@ -65,8 +65,8 @@ struct Recipe {
   }
 };
 
-/// Reads an object; `where` is what problems call it, relative paths start from `base`. Throws Error (invalid) listing every
-/// key that is unknown, with the nearest known one, and every value that cannot be.
+/// Reads an object; problems call it `where`, and relative paths start from `base`. Throws Error (invalid) listing
+/// every unknown key, with the nearest known one, and every impossible value.
 Recipe parse_recipe(const Json& json, const std::string& where, const std::filesystem::path& base);
 
 /// Throws Error as parse_recipe and read_json_object do.

@@ -1,4 +1,5 @@
-// Structured pruning: whole attention heads, or columns between the feed-forward matrices, go, and layers become narrower.
+// Structured pruning: removes whole attention heads, or columns between the feed-forward matrices, so that layers
+// become narrower.
 #ifndef BANTAM_CONVERTER_STUDENT_STRUCTURED_H_
 #define BANTAM_CONVERTER_STUDENT_STRUCTURED_H_
 
@@ -10,7 +11,7 @@
 
 namespace bantam::convert {
 
-/// What went, by layer.
+/// The removed units, by layer.
 struct StructureReport {
   PruneOptions options;
   std::vector<uint32_t> before;                          // heads, or columns
@@ -18,11 +19,12 @@ struct StructureReport {
   uint64_t parameters_before = 0, parameters_after = 0;  // of all layers; shared ones once
 };
 
-/// Removes the units of `options.pattern` with the least importance: the fewest that make `options.share` of all layers'
-/// (global) or of each layer's (uniform). Feed-forward columns stay in multiples of kFfnStep, and in every layer something stays;
-/// layers that share matrices lose the same. Measured: importance on the texts of `probe`, and what the units add on average
-/// goes into the next bias (student/importance.h, student/narrow.h); else by weights alone, and `probe` is not read.
-/// Throws Error (usage) where a share leaves a layer nothing, (invalid) where texts are wanted and there is no tokenizer.
+/// Removes the units of `options.pattern` with the least importance: the fewest that make `options.share` of all
+/// layers' (global) or of each layer's (uniform). Feed-forward columns stay in multiples of kFfnStep, and every layer
+/// keeps at least something; layers that share matrices lose the same units. If measured, takes the importance on the
+/// texts of `probe`, and adds the units' mean contribution to the next bias (student/importance.h, student/narrow.h);
+/// else goes by weights alone and does not read `probe`. Throws Error (usage) if a share leaves a layer nothing,
+/// (invalid) if texts are needed and there is no tokenizer.
 StructureReport prune_structures(Draft& draft, const PruneOptions& options, const Probe& probe);
 
 }  // namespace bantam::convert

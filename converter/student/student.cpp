@@ -56,7 +56,8 @@ class Maker {
     return import;
   }
 
-  /// What cannot be imported cannot be changed either: the importer's problems name tensors and settings.
+  /// Refuses a source that cannot be imported, because it cannot be changed either: the importer's problems name
+  /// tensors and settings.
   ModelSource checked(const std::filesystem::path& teacher) const {
     if (options_.directory && SourcePath(teacher).is_file()) {
       throw Error(
@@ -103,7 +104,7 @@ class Maker {
     draft.keep(Axis::kPositions, 0, kept);
     Json& tokenizer = draft.tokenizer().config;
     if (tokenizer.is_object()) tokenizer["model_max_length"] = recipe_.positions;
-    // Lengths that texts are cut or filled up to when nobody says otherwise.
+    // Removes the lengths that texts are cut or padded to by default.
     Json& json = draft.tokenizer().json;
     for (const char* key : {"truncation", "padding"}) {
       if (json.is_object() && json.contains(key)) json[key] = nullptr;

@@ -184,7 +184,7 @@ VocabularyReport trim_vocabulary(Draft& draft, const Recipe::Vocabulary& recipe,
   report.before = rows;
   report.texts = texts.size();
   const bool estimates = texts.size() >= kFewTexts;
-  // Of the texts that are set aside apart, so that one pass serves both vocabularies.
+  // Counts the texts that are set aside separately, so that one pass serves both vocabularies.
   std::vector<double> counts(std::max<size_t>(rows, tokens.size()), 0), aside = counts;
   for (size_t i = 0; i < texts.size(); ++i) {
     const bool unseen = i % kFold == kFold - 1;

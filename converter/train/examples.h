@@ -1,4 +1,4 @@
-// Labelled examples as training sees them: token ids of student and teacher, and where words begin in each.
+// Labelled examples in the form that training uses: token ids of student and teacher, and where words begin in each.
 #ifndef BANTAM_CONVERTER_TRAIN_EXAMPLES_H_
 #define BANTAM_CONVERTER_TRAIN_EXAMPLES_H_
 
@@ -9,8 +9,8 @@ namespace bantam::train {
 
 constexpr uint32_t kNoRow = UINT32_MAX;
 
-/// One text as a model's tokenizer sees it. `words`: row of each word's first piece; kNoRow where it was cut off. `source`: what the
-/// encoder of an encoder-decoder reads, while `ids` are its decoder's; empty for other models.
+/// One text as a model's tokenizer splits it. `words`: the row of each word's first piece; kNoRow if it was cut off.
+/// `source`: the input of an encoder-decoder's encoder, where `ids` are its decoder's; empty for other models.
 struct Encoded {
   std::vector<int32_t> ids;
   std::vector<int32_t> segments;
@@ -29,7 +29,7 @@ struct Example {
   std::vector<int32_t> next = {};  // of models that generate: the token behind each of student.ids, -1: none
 };
 
-/// classes: one of several. values: regression or multi-label, by `bounded`. Both and tags may go together.
+/// classes: one of several. values: regression or multi-label, by `bounded`. Both may be combined with tags.
 struct Heads {
   uint32_t classes = 0;       // width of the head of the whole text; 0: there is none
   bool values = false;        // it gives values instead of one of several classes
@@ -41,7 +41,7 @@ struct Heads {
   int32_t next_output = -1;
 };
 
-/// What the network says about one example: logits.
+/// The network's logits for one example.
 struct Logits {
   std::vector<float> label;
   std::vector<float> words;  // row-major, a row of `tags` a word that has a row

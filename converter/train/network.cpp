@@ -43,19 +43,20 @@ at::Tensor activate(const at::Tensor& x, fb::ActivationKind kind) {
   return x;
 }
 
-/// What is added to scores [B, 1, 1, T]: nothing where a key is a token, minus infinity (nearly) where it is padding.
+/// Returns the mask to add to scores [B, 1, 1, T]: 0 where a key is a token, (nearly) minus infinity where it is
+/// padding.
 at::Tensor hides_padding(const at::Tensor& mask) {
   if (!mask.defined()) return {};
   return torch::zeros(mask.sizes()).masked_fill_(mask.logical_not(), kHidden).unsqueeze(1).unsqueeze(1);
 }
 
-/// Places of keys less those of queries, i64 [T, T].
+/// Returns the positions of keys minus those of queries, i64 [T, T].
 at::Tensor distances(int64_t rows) {
   const at::Tensor places = torch::arange(rows);
   return places.unsqueeze(0) - places.unsqueeze(1);
 }
 
-/// One pass over the graph, of an encoder-decoder over its source too: the values of tensors as they come.
+/// One pass over the graph, and for an encoder-decoder over its source too; computes the values of tensors in order.
 class Pass {
  public:
   Pass(const convert::Graph& graph, const Parameters& parameters, const Rows& rows, const ForwardOptions& options)
@@ -181,7 +182,7 @@ class Pass {
     return bias.defined() ? y + bias : y;
   }
 
-  /// Of each column of x [B, T, K] (tokens only) or [B, K].
+  /// Returns the mean square of each column of x [B, T, K] (over tokens only) or [B, K].
   at::Tensor mean_squares(const at::Tensor& x, bool of_source) const {
     const at::NoGradGuard guard;
     if (x.dim() == 2) return x.square().mean(0);
@@ -233,7 +234,7 @@ class Pass {
     return x.size(1) == heads ? x : x.repeat_interleave(heads / x.size(1), 1);
   }
 
-  /// What a mask hides, added to scores [T, T]; undefined: it hides nothing.
+  /// Returns the mask to add to scores [T, T], which hides keys by their position; undefined if it hides nothing.
   at::Tensor hides_places(const fb::AttentionT& attributes, int64_t rows) {
     const bool causal = attributes.mask == fb::MaskKind::causal || attributes.mask == fb::MaskKind::causal_window;
     const bool window = attributes.mask == fb::MaskKind::window || attributes.mask == fb::MaskKind::causal_window;

@@ -14,15 +14,16 @@
 
 namespace bantam::train {
 
-/// Sequences side by side, padded to the longest. ids, segments: i64 [B, T]; mask: bool [B, T], true where a token is. The same of
-/// sources [B, S], which only encoder-decoders have. features: f32 [B, T, n] of models that read rows of numbers.
+/// A batch of sequences, padded to the longest. ids, segments: i64 [B, T]; mask: bool [B, T], true where a token is.
+/// source_ids and source_mask, [B, S], are the same for sources, which only encoder-decoders have. features: f32 [B, T,
+/// n] for models that read rows of numbers.
 struct Rows {
   at::Tensor ids, segments, mask;
   at::Tensor source_ids, source_mask;
   at::Tensor features;
 };
 
-/// `members` go in one after the other.
+/// Pads `members`, in their order, to a batch.
 Rows pad(const std::vector<const Encoded*>& members);
 
 struct ForwardOptions {
@@ -34,7 +35,7 @@ struct ForwardOptions {
   bool input_squares = false;  // keep what the inputs of linear layers are like
 };
 
-/// What one attention saw, all [B, heads, T, head width], and its probabilities [B, heads, T, T].
+/// The inputs of one attention, all [B, heads, T, head width], and its probabilities [B, heads, T, T].
 struct AttentionState {
   at::Tensor q, k, v, probabilities;
 };

@@ -16,7 +16,7 @@ using convert::Error;
 using convert::ExitCode;
 using convert::Problems;
 
-/// What a network is like on the inside, for the losses there.
+/// The internal dimensions of a network, for the losses on its internal states.
 struct Inside {
   uint32_t layers = 0, heads = 0, width = 0;
 };

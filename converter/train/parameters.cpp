@@ -27,8 +27,8 @@ convert::TensorBytes copied(const convert::Checkpoint& checkpoint, const std::st
   return {entry.stored->dtype, entry.stored->shape, checkpoint.files()[entry.file]->read_bytes(name)};
 }
 
-/// What the encoder of an encoder-decoder computes with: all of the pass over the source, less what makes the decoder's keys and values
-/// of its rows.
+/// Marks the ops of an encoder-decoder's encoder: all of the pass over the source, except those that make the decoder's
+/// keys and values from its rows.
 std::vector<bool> source_ops(const convert::Graph& graph) {
   const fb::SubgraphT& subgraph = *graph.model.subgraphs.front();
   const std::vector<int32_t> writers = convert::producers(graph);

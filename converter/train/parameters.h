@@ -1,4 +1,4 @@
-// Parameters: the constants of an imported graph as tensors that can be trained, and the way back to the tensors of the
+// Parameters: the constants of an imported graph as trainable tensors, and the mapping back to the tensors of the
 // directory that they came from.
 #ifndef BANTAM_CONVERTER_TRAIN_PARAMETERS_H_
 #define BANTAM_CONVERTER_TRAIN_PARAMETERS_H_
@@ -18,7 +18,7 @@
 
 namespace bantam::train {
 
-/// What a constant is for: decides weight decay, freezing, pruning and quantization.
+/// The role of a constant, which decides weight decay, freezing, pruning and quantization.
 enum class Role { kEmbedding, kEncoderLinear, kHeadLinear, kEncoderVector, kHeadVector };
 
 struct Parameter {
@@ -31,17 +31,18 @@ struct Parameter {
 
 class Parameters {
  public:
-  /// `graph` is as import_hugging_face gives it. Tied constants are one parameter. `ways`: where trained values are stored; what has
-  /// no way back there is not trained.
+  /// `graph` comes from import_hugging_face. Tied constants are one parameter. `ways` says where trained values are
+  /// stored; constants without a way back are not trained.
   Parameters(const convert::Graph& graph, const convert::WaysBack& ways);
 
-  /// Lets gradients reach what `freeze` leaves. The encoder is all but the head; of an encoder-decoder what its encoder computes with.
+  /// Enables gradients for the parameters that `freeze` leaves. The encoder is everything except the head; in an
+  /// encoder-decoder the parameters of its encoder.
   void trainable(Freeze freeze);
 
   /// The value of a constant of the graph.
   const at::Tensor& of(int32_t tensor) const { return all_[index_.at(tensor)].value; }
   Role role_of(int32_t tensor) const { return all_[index_.at(tensor)].role; }
-  /// Its place in all().
+  /// The index of a constant's parameter in all().
   size_t number_of(int32_t tensor) const { return index_.at(tensor); }
 
   std::vector<Parameter>& all() { return all_; }
@@ -53,8 +54,8 @@ class Parameters {
   std::map<int32_t, size_t> index_;
 };
 
-/// The tensors of `directory` with the values that `values` (one for each of parameters.all()) have now; what the graph
-/// does not use stays as it is. `dtype`: F32, F16, or "" for each tensor's own. Throws Error.
+/// Returns the tensors of `directory` with the current values in `values` (one for each of parameters.all()); tensors
+/// that the graph does not use stay unchanged. `dtype`: F32, F16, or "" for each tensor's own. Throws Error.
 std::map<std::string, convert::TensorBytes> source_tensors(const std::filesystem::path& directory,
                                                            const Parameters& parameters,
                                                            const std::vector<at::Tensor>& values,

@@ -1,4 +1,4 @@
-// What a training run does: everything that decides its result, and nothing that does not (paths, progress).
+// The settings of a training run: everything that decides its result, and nothing else (no paths, no progress).
 #ifndef BANTAM_CONVERTER_TRAIN_SETTINGS_H_
 #define BANTAM_CONVERTER_TRAIN_SETTINGS_H_
 
@@ -22,15 +22,15 @@ struct LossWeights {
   bool needs_teacher() const { return soft > 0 || needs_states(); }
 };
 
-/// kEncoder: embeddings too; what is left is the head, of an encoder-decoder the decoder.
+/// kEncoder freezes embeddings too; only the head is trained, or the decoder of an encoder-decoder.
 enum class Freeze { kNothing, kEmbeddings, kEncoder };
 enum class FakeQuant { kNone, kInt8, kInt4 };
 
 enum class Precision { kF32, kBf16 };
 
-/// What a weight counts: its magnitude; that times the norm of its input (Wanda, arXiv 2306.11695); or times the root of the
-/// mean square of its gradient, which is what the loss would lose with it (optimal brain damage, LeCun et al. 1990, with the
-/// diagonal of the empirical Fisher matrix).
+/// The score of a weight: its magnitude; that times the norm of its input (Wanda, arXiv 2306.11695); or times the root
+/// mean square of its gradient, which estimates the change of the loss without the weight (optimal brain damage, LeCun
+/// et al. 1990, with the diagonal of the empirical Fisher matrix).
 enum class PruneBy { kMagnitude, kActivations, kGradients };
 
 /// Pruning in the encoder's linear layers.
@@ -46,7 +46,7 @@ struct Settings {
   LossWeights loss;
   double temperature = 2;
   double smoothing = 0;  // of next tokens as labels: so much of the probability is spread over the vocabulary
-  /// (student layer, teacher layer), 0 being what comes out of the embeddings; empty: evenly spread.
+  /// (student layer, teacher layer), where 0 is the output of the embeddings; empty: evenly spread.
   std::vector<std::pair<uint32_t, uint32_t>> layers;
   uint32_t relation_heads = 0;  // 0: as many as the student has
   double learning_rate = 5e-4;
@@ -68,7 +68,7 @@ struct Settings {
   PruneSettings prune;
 };
 
-/// Every setting by name, in one line: equal lines are equal runs.
+/// Lists every setting by name, in one line: equal lines mean equal runs.
 std::string describe(const Settings& settings);
 
 }  // namespace bantam::train

@@ -1,5 +1,5 @@
-// State: everything of a run that changes from step to step, and its file. Randomness is drawn from the seed and the number
-// of the step, so that it is no part of the state.
+// State: everything in a run that changes from step to step, and its file. Randomness depends only on the seed and the
+// number of the step, so that it is not part of the state.
 #ifndef BANTAM_CONVERTER_TRAIN_STATE_H_
 #define BANTAM_CONVERTER_TRAIN_STATE_H_
 
@@ -31,14 +31,15 @@ struct State {
   std::vector<CurvePoint> curve;
 };
 
-/// Of value `i`, decayed over some fifty steps, as AdamW keeps it; undefined before the first step.
+/// Returns the mean square of the gradient of value `i`, decayed over some fifty steps, as AdamW keeps it; undefined
+/// before the first step.
 at::Tensor mean_square_gradient(const State& state, size_t i);
 
 /// Writes the file, whole or not at all. Throws Error (I/O, out of space).
 void save_state(const State& state, const std::filesystem::path& file, const std::string& fingerprint);
 
-/// Puts the file's contents into a state whose `values`, `optimizer` and counts of tensors are those of a fresh run. Throws
-/// Error: of another run (usage), damaged (invalid).
+/// Puts the file's contents into a state whose `values`, `optimizer` and counts of tensors are those of a fresh run.
+/// Throws Error if the file belongs to another run (usage) or is damaged (invalid).
 void load_state(const std::filesystem::path& file, const std::string& fingerprint, State* state);
 
 }  // namespace bantam::train

@@ -16,7 +16,7 @@
 
 namespace bantam::train {
 
-/// `primary`: greater is better; it chooses the weights that are kept.
+/// The scores of a model. `primary` chooses the weights that are kept; greater is better.
 struct Scores {
   double primary = 0;
   Named all;
@@ -34,13 +34,14 @@ struct Job {
   const convert::Graph* student = nullptr;
   const convert::Graph* teacher = nullptr;  // null: labels alone
   Heads heads;                              // of the student
-  /// The teacher's: its outputs and, for each label and tag of the student, the teacher's number of it.
+  /// The teacher's outputs and, for each label and tag of the student, its number in the teacher.
   Heads teacher_heads;
   std::vector<uint32_t> teacher_labels, teacher_tags;
   std::vector<Example> examples, validation;
-  /// Of the student's constants to the tensors of its directory.
+  /// The mapping from the student's constants to the tensors of its directory.
   convert::WaysBack ways;
-  /// Scores of what the network says about the validation examples; models that generate are scored by their loss (next_words.h).
+  /// Scores the network's logits for the validation examples; models that generate are scored by their loss
+  /// (next_words.h).
   std::function<Scores(const std::vector<Logits>&)> score;
   std::function<void(const Progress&)> progress;
   std::function<void(const CurvePoint&)> on_epoch;
@@ -49,7 +50,7 @@ struct Job {
   std::filesystem::path output;  // exists; the result goes there, and the checkpoint until it is complete
   std::string dtype = "F32";     // of the weights that are written: F32, F16 or "" (as in the student)
   std::string title;             // of the curve's page
-  /// Everything that decides the result: a checkpoint of another text is not gone on with.
+  /// Everything that decides the result: a checkpoint with another fingerprint is not resumed.
   std::string fingerprint;
   double save_every = 60;   // seconds between checkpoints; one more after each epoch
   uint64_t stop_after = 0;  // steps of all, 0: none: stops there with a checkpoint
@@ -69,7 +70,7 @@ struct Outcome {
 /// Name of the checkpoint in the output directory.
 constexpr const char* kCheckpointName = "checkpoint.safetensors";
 
-/// Goes on with the checkpoint in `job.output` where there is one. Throws Error.
+/// Trains, from the checkpoint in `job.output` if there is one. Throws Error.
 Outcome train(const Job& job);
 
 }  // namespace bantam::train

@@ -1,4 +1,5 @@
-// Predictor: a .bantam file, from texts to answers, as `bantam run` gives them: batches, truncation or sliding windows, prompts.
+// Predictor: runs a .bantam file from texts to answers as `bantam run` does, with batches, truncation or sliding
+// windows, and prompts.
 #ifndef BANTAM_PREDICT_H_
 #define BANTAM_PREDICT_H_
 
@@ -39,15 +40,16 @@ struct Prediction {
     float score = 0;   // probability
   };
   std::vector<Label> labels;  // best first; where labels stand above each other, from the top down
-  /// How many of `labels` hold: of several labels those over the file's threshold; of levels those not under the file's limit;
-  /// else 1, or 0 for what is out of scope.
+  /// How many of `labels` hold: with several labels those over the file's threshold; with levels those not under the
+  /// file's limit; else 1, or 0 for a text that is out of scope.
   uint32_t holds = 0;
   std::vector<Span> entities;             // tags; slots of joint models; spans that were found
   std::vector<Span> answers;              // one, or none where the text has no answer
   std::vector<float> embedding;           // one value a dimension
   std::vector<Label> terms;               // of sparse embeddings: those whose weight is not 0, greatest first
   std::vector<std::vector<Label>> masks;  // candidates for each [MASK]
-  /// What each label set beyond the task's own says: labels of the text, or entities where the task has no labels of texts.
+  /// The results of each label set beyond the task's own: labels of the text, or entities if the task has no labels of
+  /// texts.
   struct Set {
     std::string name;
     std::vector<Label> labels;
@@ -66,7 +68,7 @@ class Predictor {
   Predictor(Predictor&&) noexcept;
   Predictor& operator=(Predictor&&) noexcept;
 
-  /// Maps and verifies `file` and makes its session. What was open before is closed.
+  /// Maps and verifies `file` and makes its session. Closes the file that was open before.
   Outcome open(const std::string& file, const PredictorOptions& options = {});
 
   /// The file's task: "classify", "joint", ...; "" before open().

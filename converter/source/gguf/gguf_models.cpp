@@ -47,7 +47,7 @@ const std::vector<GgufSetting>& llama_settings() {
   return kSettings;
 }
 
-/// Of all of Llama's kind; `permuted`: queries and keys as Llama's own have them.
+/// Returns the names for all models like Llama; `permuted`: queries and keys are ordered as in Llama's own files.
 std::vector<GgufName> llama_names(bool permuted, GgufChange norms = GgufChange::kNone) {
   return {{"token_embd", "model.embed_tokens"},
           {"output", "lm_head"},
@@ -262,7 +262,7 @@ class ConfigMaker {
     read_gemma();
   }
 
-  /// What files do not say: the largest models' scores are divided by the root of another width.
+  /// Sets a setting that files lack: the largest models' scores are divided by the root of another width.
   void read_gemma() {
     const std::string_view name = model_.architecture;
     if (name != "gemma2" && name != "gemma3") return;

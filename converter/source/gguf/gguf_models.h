@@ -1,4 +1,5 @@
-// Architectures of GGUF files ("general.architecture") as families: keys of config.json and names of tensors, as data.
+// Maps architectures of GGUF files ("general.architecture") to families: keys of config.json and names of tensors, as
+// data.
 #ifndef BANTAM_CONVERTER_SOURCE_GGUF_GGUF_MODELS_H_
 #define BANTAM_CONVERTER_SOURCE_GGUF_GGUF_MODELS_H_
 
@@ -12,7 +13,7 @@
 
 namespace bantam::convert {
 
-/// What a tensor's elements are beside those of the checkpoint.
+/// The difference between a tensor's elements and those of the checkpoint.
 enum class GgufChange {
   kNone,
   kTurned,  // a matrix of outputs, where transformers has inputs as rows
@@ -43,13 +44,13 @@ struct GgufModel {
   std::vector<GgufName> names;
 };
 
-/// The model of a file. Throws Error (kUnsupported) naming those that there are.
+/// Returns the model of a file. Throws Error (kUnsupported) naming the known ones.
 const GgufModel& gguf_model(const GgufFile& file);
 
-/// The file's settings as config.json has them; what is not supported goes to `problems`, what is left out to `notes`.
+/// Returns the file's settings in the form of config.json; unsupported ones go to `problems`, omitted ones to `notes`.
 Json gguf_config(const GgufModel& model, const GgufFile& file, Problems& problems, std::vector<std::string>& notes);
 
-/// The name of a tensor, and what changes it; its own where the tables have none.
+/// Returns the name of a tensor in the checkpoint, and its change; its own name if the tables have none.
 std::pair<std::string, GgufChange> gguf_tensor_name(const GgufModel& model, const std::string& name);
 
 }  // namespace bantam::convert

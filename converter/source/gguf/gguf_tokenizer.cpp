@@ -71,7 +71,7 @@ class TokenizerMaker {
     return std::all_of(list.begin(), list.end(), [is](const Json& item) { return (item.*is)(); });
   }
 
-  /// What each token is; where the file does not say, a usual one.
+  /// Reads the kind of each token; if the file does not say, a token is a normal one.
   bool read_kinds() {
     kinds_.assign(tokens_.size(), GgufTokenKind::kNormal);
     const Json& kinds = value("token_type");
@@ -129,7 +129,7 @@ class TokenizerMaker {
     return list;
   }
 
-  /// What stands in front of a text and behind it; of a pair as `between` says.
+  /// Returns the special tokens in front of a text and behind it; between the texts of a pair stands `between`.
   Json templates(int64_t first, int64_t last, const std::vector<int64_t>& between, int segment) const {
     Json tokens = Json::object();
     const auto put = [&](Json* list, int64_t number, int type) {
@@ -152,7 +152,7 @@ class TokenizerMaker {
     return {{"type", "TemplateProcessing"}, {"single", single}, {"pair", pair}, {"special_tokens", tokens}};
   }
 
-  /// Tokens without a mark go on with a word; "[CLS]" and its like stand as they are.
+  /// Tokens without a mark continue a word; "[CLS]" and similar ones stay unchanged.
   void read_word_pieces() {
     Json vocabulary = Json::object();
     for (size_t i = 0; i < tokens_.size(); ++i) {
