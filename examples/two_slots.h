@@ -13,7 +13,7 @@
 
 namespace example {
 
-/// What a board's driver does. Addresses are those at which the core reads the flash.
+/// A board's driver of flash. Addresses are those at which the core reads the flash.
 struct Flash {
   virtual bool erase(const uint8_t* at, size_t size) = 0;                     // whole sectors, which become 0xFF
   virtual bool write(const uint8_t* at, const void* bytes, size_t size) = 0;  // where it is erased

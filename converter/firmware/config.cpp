@@ -36,14 +36,14 @@ constexpr const char* kConfig =
 #define BANTAM_KERNEL_SMALL
 #define BANTAM_LINKED_HEADER "{name}"
 
-// What the model needs; all else is left out, and a model that asks for it is refused by Model::open.
+// The code that the model needs. Model::open refuses a model that needs other code.
 {linked}#define BANTAM_LINK_ROWS {rows}
 
-// Of the session: bantam::SessionOptions.
+// Options of the session: bantam::SessionOptions.
 {session}// Bytes of the arena, at most: a session on a core of 32 bits takes some less.
 #define BANTAM_ARENA_BYTES {arena}
-// Of them what is not the session itself, whose size the core's compiler knows (configured_session.h): activations {activations}, tile and scratch
-// {tile_bytes}, ids and offsets {ids}, contexts {contexts}.
+// The bytes of it besides the session, whose size only the core's compiler knows (configured_session.h): activations
+// {activations}, tile and scratch {tile_bytes}, ids and offsets {ids}, contexts {contexts}.
 #define BANTAM_ARENA_REST {rest}
 
 #if defined(BANTAM_SOURCE)

@@ -481,7 +481,7 @@ struct OwnLayers {
   void (*add)(const LayerSite& site) = nullptr;  // null: the stack builds the layers
   /// Why students keep all of them, as the middle of a sentence.
   const char* why_they_stay = nullptr;
-  /// What their tensors' names begin with, behind the base model's. Students copy such tensors; without these names the family has no
+  /// Prefixes of their tensors' names, after the base model's. Students copy such tensors; without prefixes the family has no
   /// students.
   std::vector<const char*> tensors = {};
   /// A matrix [vocabulary, columns] outside of the base model that adds to the scores of words; null: there is none.

@@ -14,7 +14,7 @@
 namespace bantam::convert {
 namespace {
 
-/// What heads want of the layers.
+/// The rows that heads read.
 struct NplmUse {
   bool gives_words = false;  // Encoder::more_scores
   bool keep_state = false;   // Encoder::state: the last token's row

@@ -1,4 +1,4 @@
-// What a family gets that builds its layers itself (Family::own).
+// The place where a family builds its own layers (Family::own).
 #ifndef BANTAM_CONVERTER_NETWORK_FAMILIES_OWN_LAYERS_H_
 #define BANTAM_CONVERTER_NETWORK_FAMILIES_OWN_LAYERS_H_
 

@@ -15,7 +15,7 @@
 namespace bantam::convert {
 namespace {
 
-/// What settings say beside those of a decoder. Layers are numbered from 0 on, as tensors are; in files from 1 on, as in the paper.
+/// Settings that a decoder without retrieval lacks. Layers are numbered from 0 on, as tensors are; in files from 1 on, as in the paper.
 struct RetroSettings {
   uint32_t chunk = 64, neighbours = 2, neighbour = 128;  // tokens of a chunk; texts for each, and tokens of such a text
   std::vector<bool> attends, encoder_attends;            // P and P_enc, a flag a layer

@@ -12,7 +12,7 @@
 namespace bantam::convert {
 namespace {
 
-/// What config.json says of them.
+/// Settings of the convolutions in config.json.
 struct ConvolutionSettings {
   std::vector<uint32_t> sizes;  // tokens that the filters of each kind see
   uint32_t filters = 0;         // of each size
