@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "graph/builder.h"
-#include "onnx/block.h"
+#include "onnx/lowering/block.h"
 
 namespace bantam::convert::onnx {
 

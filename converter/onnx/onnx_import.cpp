@@ -19,7 +19,7 @@
 #include "network/text_limits.h"
 #include "onnx/emit.h"
 #include "onnx/inputs.h"
-#include "onnx/lowering.h"
+#include "onnx/lowering/lowering.h"
 #include "onnx/onnx_task.h"
 #include "source/export_file.h"
 #include "source/source_path.h"

@@ -8,7 +8,7 @@
 
 #include "network/import_options.h"
 #include "onnx/emit.h"
-#include "onnx/lowering.h"
+#include "onnx/lowering/lowering.h"
 #include "source/fields.h"
 #include "source/sentence_transformers.h"
 

@@ -2,7 +2,7 @@
 #include <string>
 
 #include "search/phrases.h"
-#include "text/unicode.h"
+#include "text/unicode/unicode.h"
 #include "text/utf8.h"
 
 namespace bantam::convert {

@@ -8,10 +8,10 @@
 #include "text/charsmap.h"
 #include "text/code_table.h"
 #include "text/normal_sequence.h"
-#include "text/unicode.h"
+#include "text/unicode/unicode.h"
 #include "text/utf8.h"
-#include "tokenizer/code_set.h"
-#include "tokenizer/form_tables.h"
+#include "tokenizer/unicode/code_set.h"
+#include "tokenizer/unicode/form_tables.h"
 
 namespace bantam::convert {
 namespace {

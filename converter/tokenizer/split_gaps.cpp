@@ -6,10 +6,10 @@
 #include <utility>
 
 #include "text/split_table.h"
-#include "tokenizer/code_classes.h"
 #include "tokenizer/split_pattern.h"
 #include "tokenizer/split_places.h"
 #include "tokenizer/split_steps.h"
+#include "tokenizer/unicode/code_classes.h"
 
 namespace bantam::convert {
 namespace {

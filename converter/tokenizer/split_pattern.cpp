@@ -4,8 +4,8 @@
 #include <stdexcept>
 
 #include "text/split_table.h"
-#include "tokenizer/code_classes.h"
 #include "tokenizer/split_steps.h"
+#include "tokenizer/unicode/code_classes.h"
 
 namespace bantam::convert {
 namespace {

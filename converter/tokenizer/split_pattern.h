@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "tokenizer/code_set.h"
+#include "tokenizer/unicode/code_set.h"
 
 namespace bantam::convert {
 

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "text/split_table.h"
-#include "tokenizer/code_classes.h"
 #include "tokenizer/split_pattern.h"
+#include "tokenizer/unicode/code_classes.h"
 
 namespace bantam::convert {
 

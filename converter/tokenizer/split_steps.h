@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "tokenizer/code_classes.h"
 #include "tokenizer/split_pattern.h"
+#include "tokenizer/unicode/code_classes.h"
 
 namespace bantam::convert {
 

@@ -4,9 +4,9 @@
 #include <utility>
 
 #include "text/split_table.h"
-#include "tokenizer/code_classes.h"
 #include "tokenizer/split_pattern.h"
 #include "tokenizer/split_places.h"
+#include "tokenizer/unicode/code_classes.h"
 
 namespace bantam::convert {
 namespace {

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <array>
 
-#include "text/unicode.h"
+#include "text/unicode/unicode.h"
 #include "text/utf8.h"
 #include "tokenizer/split_pattern.h"
 #include "tokenizer/tokenizer.h"

@@ -7,7 +7,7 @@
 #include "bantam/session.h"
 #include "kernels/kernels.h"
 #include "tasks/select.h"
-#include "text/unicode.h"
+#include "text/unicode/unicode.h"
 
 namespace bantam::tasks {
 

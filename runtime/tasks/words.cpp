@@ -1,7 +1,7 @@
 #include "tasks/words.h"
 
 #include "linked.h"
-#include "text/unicode.h"
+#include "text/unicode/unicode.h"
 #include "text/utf8.h"
 
 namespace bantam::tasks {

@@ -18,7 +18,7 @@
 
 #include <stdint.h>
 
-#include "text/unicode.h"
+#include "text/unicode/unicode.h"
 
 namespace bantam::text {
 

@@ -6,7 +6,7 @@
 
 #include "linked.h"
 #include "text/char_map.h"
-#include "text/unicode.h"
+#include "text/unicode/unicode.h"
 
 namespace bantam::text {
 

@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "converter/import_fixture.h"
-#include "source/marian_file.h"
-#include "source/marian_settings.h"
-#include "source/marian_shortlist.h"
+#include "source/marian/marian_file.h"
+#include "source/marian/marian_settings.h"
+#include "source/marian/marian_shortlist.h"
 
 namespace bantam::convert::fixture {
 namespace {

@@ -4,9 +4,9 @@
 #include <string>
 
 #include "base/error.h"
-#include "source/marian_file.h"
-#include "source/marian_settings.h"
-#include "source/marian_shortlist.h"
+#include "source/marian/marian_file.h"
+#include "source/marian/marian_settings.h"
+#include "source/marian/marian_shortlist.h"
 #include "tests/fuzz/limits.h"
 #include "tests/fuzz/refusals.h"
 
