@@ -174,7 +174,8 @@ void add_convert(Program& program) {
   Command& command = program.add_command("convert", "Convert a directory, ONNX or TFLite file to a .bantam file");
   arguments->command = &command;
   command.group(kMakeGroup);
-  command.usual({"--weights", "--keep", "--student", "--prune", "--max-tokens", "--activations", "--calibrate", "--task", "--labels", "--data", "--auto", "--json"});
+  command.usual({"--weights", "--keep", "--student", "--prune", "--max-tokens", "--activations", "--calibrate",
+                 "--task", "--labels", "--data", "--auto", "--json"});
   command.footer(kConvertExamples);
   command
       .add_option("SRC", arguments->source,

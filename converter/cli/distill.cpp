@@ -261,7 +261,8 @@ void add_distill(Program& program, const std::function<void(const DistillOptions
   auto arguments = std::make_shared<DistillArguments>();
   Command& command = program.add_command("distill", "Train a small model from a large one, or from labels");
   command.group(kMakeGroup);
-  command.usual({"--validation", "--texts", "--hard", "--soft", "--hidden", "--epochs", "--batch", "--learning-rate", "--seed", "--threads", "--json", "--prune", "--quantize"});
+  command.usual({"--validation", "--texts", "--hard", "--soft", "--hidden", "--epochs", "--batch", "--learning-rate",
+                 "--seed", "--threads", "--json", "--prune", "--quantize"});
   command.footer(kDistillFooter);
   add_data_options(command, arguments.get());
   add_loss_options(command, arguments.get());

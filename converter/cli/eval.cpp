@@ -224,7 +224,8 @@ void add_eval(Program& program) {
   help += "\nPairs have text_a and text_b. Other names of fields are read too:\n";
   for (const auto& [name, others] : convert::other_names()) help += fmt::format("  {:<12}  {}\n", name, others);
   help += "\n";
-  command.usual({"--against", "--per-label", "--predictions", "--limit", "--threads", "--json", "--from", "--to", "--max-new", "--beams"});
+  command.usual({"--against", "--per-label", "--predictions", "--limit", "--threads", "--json", "--from", "--to",
+                 "--max-new", "--beams"});
   command.footer(help +
                  "Examples:\n"
                  "  bantam eval voice.bantam test.jsonl\n"

@@ -402,7 +402,8 @@ void add_firmware(Program& program) {
   auto arguments = std::make_shared<FirmwareArguments>();
   Command& command = program.add_command("firmware", "Make a project (or an array) for a microcontroller");
   command.group(kMakeGroup);
-  command.usual({"--target", "--output", "--list-boards", "--core", "--flash", "--ram", "--format", "--max-tokens", "--force"});
+  command.usual(
+      {"--target", "--output", "--list-boards", "--core", "--flash", "--ram", "--format", "--max-tokens", "--force"});
   command.footer(kFirmwareExamples);
   command.add_option("FILE", arguments->model, "A .bantam file").value("FILE.bantam");
   command.add_option("--board,--target", arguments->board, "A board of --list-boards, or a folder with a target.json")

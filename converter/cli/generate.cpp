@@ -27,8 +27,8 @@ using convert::TextSource;
 namespace {
 
 /// Options of generate, and those of its filters among them, for the short help.
-const Words kUsualOptions = {"--file",  "--chat",  "--system",      "--from",  "--to",     "--max-new", "--stop",
-                             "--beams", "--temperature", "--top-p", "--seed", "--format", "--json",    "--threads"};
+const Words kUsualOptions = {"--file",  "--chat",        "--system", "--from", "--to",     "--max-new", "--stop",
+                             "--beams", "--temperature", "--top-p",  "--seed", "--format", "--json",    "--threads"};
 
 /// The purpose of a command that generates text.
 enum class Purpose { kGenerate, kTranslate, kSummarize, kComplete };

@@ -233,7 +233,8 @@ void add_variant(Program& program, const Variant& variant) {
         .value("N");
   }
   add_engine_options(command, &options->engine);
-  command.usual({"--file", "--pair", "--question", "--context", "--labels", "--stride", "--strict", "--top", "--json", "--offsets", "--batch", "--threads"});
+  command.usual({"--file", "--pair", "--question", "--context", "--labels", "--stride", "--strict", "--top", "--json",
+                 "--offsets", "--batch", "--threads"});
   command.footer(std::string("Examples:\n") + variant.examples);
   command.action([options, variant, zero_shot] {
     options->engine.batch = options->batch.value_or(1);

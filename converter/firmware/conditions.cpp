@@ -217,7 +217,7 @@ bool Conditions::links(std::string_view name) const {
     }
     return false;
   }
-#define BANTAM_LINK_MASK(mask, Code) \
+#define BANTAM_LINK_MASK(mask, Code, Kernel) \
   if (name == #Code && linked_.needs(links::mask_##mask)) return true;
 #include "links.inc"
   const std::optional<linked::Link> link = link_named(name);

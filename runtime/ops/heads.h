@@ -31,8 +31,8 @@ inline bool sees_a_segment(const fb::Attention& a) { return sees_own_segment(a) 
 /// Returns the range of keys that kernels leave a query, as the mask's row of links.inc says.
 inline kernels::Mask mask_of(const fb::Attention& a) {
   switch (a.mask()) {
-#define BANTAM_LINK_MASK(name, Code, Kernel)                               \
-  case fb::MaskKind::name:                                                 \
+#define BANTAM_LINK_MASK(name, Code, Kernel)                                     \
+  case fb::MaskKind::name:                                                       \
     if (linked::is(linked::links::mask_##name)) return kernels::Mask::k##Kernel; \
     break;
 #include "links.inc"

@@ -137,7 +137,8 @@ class Slots {
     layout.offsets.push_back(size == 0);
     const auto count = flatbuffers::ReadScalar<flatbuffers::uoffset_t>(to);
     for (flatbuffers::uoffset_t i = 0; i < count; ++i)
-      add(to + sizeof(flatbuffers::uoffset_t) + i * (size != 0 ? size : sizeof(flatbuffers::uoffset_t)), element, holder);
+      add(to + sizeof(flatbuffers::uoffset_t) + i * (size != 0 ? size : sizeof(flatbuffers::uoffset_t)), element,
+          holder);
   }
 
   const uint8_t* graph_;

@@ -59,8 +59,9 @@ void write_table(const std::map<std::string, Row>& rows) {
   std::ofstream file(kTable);
   for (const auto& [name, row] : rows) {
     char line[200];
-    std::snprintf(line, sizeof(line), "%s %llu %llu %016llx\n", name.c_str(), static_cast<unsigned long long>(row.tried),
-                  static_cast<unsigned long long>(row.opened), static_cast<unsigned long long>(row.hash));
+    std::snprintf(line, sizeof(line), "%s %llu %llu %016llx\n", name.c_str(),
+                  static_cast<unsigned long long>(row.tried), static_cast<unsigned long long>(row.opened),
+                  static_cast<unsigned long long>(row.hash));
     file << line;
   }
 }
@@ -91,8 +92,9 @@ std::vector<uint64_t> odd_numbers(const Slot& slot, uint64_t number) {
   } else if (slot.base == reflection::Bool) {
     all = {number ^ 1, 2};
   } else {
-    all = {0, 1, 2, number + 1, number - 1, number * 2, number / 2, number + 16, number ^ 1 << 16, 66312, 1 << 22,
-           0x7FFFFFFF, 0x80000000, 0xFFFFFFF0, UINT64_MAX, uint64_t{1} << 40};
+    all = {
+        0,     1,       2,          number + 1, number - 1, number * 2, number / 2,       number + 16, number ^ 1 << 16,
+        66312, 1 << 22, 0x7FFFFFFF, 0x80000000, 0xFFFFFFF0, UINT64_MAX, uint64_t{1} << 40};
   }
   return all;
 }
@@ -135,7 +137,8 @@ class Judge {
     add(static_cast<uint64_t>(status));
     const char* what = status == Status::kOk ? "" : fault.what;
     for (const char* c = what; *c != '\0'; ++c) add(static_cast<uint8_t>(*c));
-    if (log_.is_open()) log_ << row_.tried << ' ' << how << ' ' << at << ' ' << static_cast<int>(status) << ' ' << what << '\n';
+    if (log_.is_open())
+      log_ << row_.tried << ' ' << how << ' ' << at << ' ' << static_cast<int>(status) << ' ' << what << '\n';
   }
 
   void put(size_t at, uint64_t number, size_t size) {
@@ -276,7 +279,8 @@ std::vector<std::string> names() {
 
 std::string test_name(const testing::TestParamInfo<std::string>& info) {
   std::string name = info.param;
-  std::replace_if(name.begin(), name.end(), [](char c) { return std::isalnum(static_cast<unsigned char>(c)) == 0; }, '_');
+  std::replace_if(
+      name.begin(), name.end(), [](char c) { return std::isalnum(static_cast<unsigned char>(c)) == 0; }, '_');
   return name;
 }
 

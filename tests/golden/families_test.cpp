@@ -178,8 +178,8 @@ TEST_P(Families, ReportsAndImagesKnowThem) {
     EXPECT_EQ(links("chunk attention"), family.block.reversible);
     EXPECT_EQ(links("norms of queries and keys"), family.has(Slot::kQueryNorm));
     EXPECT_EQ(links("experts"), family.has(Slot::kRouter));
-    EXPECT_EQ(links("gates"), family.has(Slot::kGate) || family.has(Slot::kExpertGate) || family.has(Slot::kEntities) ||
-                                  evolved);
+    EXPECT_EQ(links("gates"),
+              family.has(Slot::kGate) || family.has(Slot::kExpertGate) || family.has(Slot::kEntities) || evolved);
     EXPECT_EQ(links("marked mask"), family.has(Slot::kEntities));
     EXPECT_EQ(links("globals mask"), family.has(Slot::kGlobalQuery));
     EXPECT_EQ(links("blocks mask"), family.settings.blocks);
@@ -203,10 +203,10 @@ TEST_P(Families, AreStaticOrSayWhyNot) {
                          family.block.places || family.block.shifted || model.config().relative.vectors ||
                          family.block.bottlenecks || family.block.averaged || is_recurrent(family) ||
                          own_layers(family) == "textcnn" || own_layers(family) == "evolved_transformer" ||
-                         family.has(Slot::kEntities) ||
-                         family.has(Slot::kGlobalQuery) || family.settings.blocks || family.block.features ||
-                         family.block.projected || family.block.reversible || !family.has(Slot::kEmbeddingNorm) ||
-                         !model.has_biases() || model.gives_words() || model.gives_token_vectors() || model.finds();
+                         family.has(Slot::kEntities) || family.has(Slot::kGlobalQuery) || family.settings.blocks ||
+                         family.block.features || family.block.projected || family.block.reversible ||
+                         !family.has(Slot::kEmbeddingNorm) || !model.has_biases() || model.gives_words() ||
+                         model.gives_token_vectors() || model.finds();
     try {
       convert::check_static(graph);
       EXPECT_FALSE(refused);

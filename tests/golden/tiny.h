@@ -475,7 +475,9 @@ class Tiny {
   }
 
   /// Columns of what heads read.
-  uint64_t rows_width() const { return own_layers(family_) == "elmo" || family_.block.reversible ? 2 * kHidden : kHidden; }
+  uint64_t rows_width() const {
+    return own_layers(family_) == "elmo" || family_.block.reversible ? 2 * kHidden : kHidden;
+  }
 
   void layers(const Head& head) {
     uint64_t in = rows_width();

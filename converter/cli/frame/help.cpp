@@ -224,9 +224,10 @@ std::string command_help(const Manual& manual, const CommandText& command, size_
   }
   text += groups.text();
   if (left_out != 0) {
-    text += "\n" + wrap("There are " + std::to_string(left_out) + " more options: " + manual.called(command) +
-                            " --help-all",
-                        width, 0) + "\n";
+    text += "\n" +
+            wrap("There are " + std::to_string(left_out) + " more options: " + manual.called(command) + " --help-all",
+                 width, 0) +
+            "\n";
   }
   return text + (all ? notes_text(command.notes, width) : "") + examples_text(command.examples, width);
 }

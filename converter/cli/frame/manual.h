@@ -24,7 +24,6 @@ struct OptionText {
   bool repeats = false;
   bool usual = false;  // also in the short help, where the command has one
 
-
   bool flag() const { return value.empty() && !positional; }
   const std::string& longest_name() const { return names.back(); }
 };

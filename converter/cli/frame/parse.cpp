@@ -77,8 +77,8 @@ class Parser {
     try {
       app_.parse(argc, argv);
     } catch (const CLI::ParseError& error) {
-      result.outcome = error.get_name() == "CallForVersion" ? Parsed::kShowVersion
-                       : error.get_name() == "CallForHelp"  ? Parsed::kHelp
+      result.outcome = error.get_name() == "CallForVersion"   ? Parsed::kShowVersion
+                       : error.get_name() == "CallForHelp"    ? Parsed::kHelp
                        : error.get_name() == "CallForAllHelp" ? Parsed::kHelpAll
                                                               : Parsed::kMisuse;
       result.misuse = {error.get_name(), error.what(), app_.remaining(), {}};

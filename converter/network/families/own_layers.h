@@ -15,9 +15,9 @@ namespace bantam::convert {
 struct LayerSite {
   Graph& graph;
   Builder& builder;
-  Weights& weights;   // missing tensors, and tensors of another shape, go to its problems
+  Weights& weights;  // missing tensors, and tensors of another shape, go to its problems
   const Fields& fields;
-  Problems& problems;  // of all of these
+  Problems& problems;           // of all of these
   const EncoderConfig& config;  // of the pass
   fb::TaskKind task;
   uint32_t positions;  // tokens of the longest text
