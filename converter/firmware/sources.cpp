@@ -108,6 +108,7 @@ std::set<std::string_view> source_folders(std::string_view own_kernels) {
           "runtime/session/parts/",
           "runtime/ops/",
           "runtime/text/",
+          "runtime/text/unicode/",
           "runtime/tasks/",
           "runtime/sound/",
           "runtime/c/",

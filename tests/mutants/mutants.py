@@ -35,6 +35,7 @@ TESTS = {
     "tokenizer_tests": "text",
     "tokenizer_test": "text",
     "golden_tests": "golden",
+    "verdicts_test": "fuzz",
 }
 REPLAYS = {"model_fuzz": "model", "structure_fuzz": "structure"}
 TIMEOUT = 120  # a mutant that never ends is found
@@ -70,8 +71,10 @@ def copy_tree(sources):
 
 def build(jobs, options):
     subprocess.run(["cmake", "--preset", "release", *options], cwd=TREE, check=True, stdout=subprocess.DEVNULL)
-    targets = [*TESTS, *REPLAYS]
+    targets = [*TESTS, *REPLAYS, "bantam_command"]
     subprocess.run(["cmake", "--build", "build", f"-j{jobs}", "--target", *targets], cwd=TREE, check=True)
+    seeds = ["ctest", "--test-dir", "build", "-R", "fuzz_seed_", f"-j{jobs}"]  # model files for verdicts_test
+    subprocess.run(seeds, cwd=TREE, check=True, stdout=subprocess.DEVNULL)
 
 
 def run(command, folder, **variables):

@@ -168,6 +168,7 @@ def folders(repository):
         "runtime/session",
         "runtime/ops",
         "runtime/text",
+        "runtime/text/unicode",
         "runtime/model",
         "runtime/format",
         "runtime/tasks",
