@@ -1,4 +1,4 @@
-"""Commands that a reader copies: ```sh blocks of README.md and docs/*.md, and the Examples of every --help."""
+"""Commands that a reader copies: ```sh and ```console blocks of README.md and docs/*.md, and the Examples of every --help."""
 
 import pathlib
 import re
@@ -25,7 +25,9 @@ SKIPPED = (
     (r"\bdigits", "trains a reader of digits: tests/conformance/digits.py follows these steps"),
     (r"^bantam serve |^curl ", "waits for requests: test_serve.py asks some"),
     (r"^bantam monitor ", "asks a device: test_monitor.py has some"),
-    (r"^npm |http\.server", "of the package for browsers: tests/wasm runs that and its examples"),
+    (r"^npm |^node |http\.server|build/web", "of the package for browsers: tests/wasm runs that and its examples"),
+    (r"^python3 -m venv|^bantam-python/", "of the wheel: tests/python installs it and runs its examples"),
+    (r"pkg-config|^\./ask ", "of the library: tests/package installs it, builds the example and runs it"),
     (r"^gunzip ", "unpacks what was downloaded"),
     (r"\bSRC\b|\bCOMMAND\b|\bTEACHER\b|\bFILE\b|\.\.\.$|path/to", "says how a command is written"),
 )
@@ -35,6 +37,13 @@ def blocks_of_markdown(path):
     """(where, commands) of each ```sh block."""
     for number, block in enumerate(re.findall(r"```sh\n(.*?)```", path.read_text(), re.S), 1):
         yield f"{path.name}, block {number}", block
+
+
+def transcripts_of_markdown(path):
+    """(where, [(command, output)]) of each ```console block: "$ " begins a command, what follows is its output."""
+    for number, block in enumerate(re.findall(r"```console\n(.*?)```", path.read_text(), re.S), 1):
+        parts = re.split(r"^\$ (.*)\n", block, flags=re.M)
+        yield f"{path.name}, transcript {number}", list(zip(parts[1::2], parts[2::2]))
 
 
 def blocks_of_help(text, name):

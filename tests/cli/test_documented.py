@@ -1,5 +1,7 @@
-"""Every command of README.md, docs/ and the help texts, run as it stands, in a folder that holds the files they name."""
+"""Every command of README.md, docs/ and the help texts, run as it stands, in a folder that holds the files they name; of
+transcripts also the output, in which "..." stands for what is left out."""
 
+import doctest
 import json
 import os
 import pathlib
@@ -197,9 +199,20 @@ class DocumentedCommands(CommandTest):
                     return f"takes long with {name}: ./dev test all runs it"
         return None
 
+    def call(self, folder, command):
+        return subprocess.run(
+            ["bash", "-ec", command],
+            cwd=folder,
+            env={**os.environ, "PATH": f"{folder / 'bin'}:{os.environ['PATH']}"},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            timeout=600,
+            check=False,
+        )
+
     def run_block(self, where, block):
         folder = self.folder(where)
-        environment = {**os.environ, "PATH": f"{folder / 'bin'}:{os.environ['PATH']}"}
         count = 0
         for command in documented.commands_of(block):
             reason = self.skipped(command)
@@ -207,16 +220,26 @@ class DocumentedCommands(CommandTest):
                 print(f"skipped: {command}: {reason}")
                 continue
             with self.subTest(where=where, command=command):
-                done = subprocess.run(
-                    ["bash", "-ec", command],
-                    cwd=folder,
-                    env=environment,
-                    stdin=subprocess.DEVNULL,
-                    capture_output=True,
-                    timeout=600,
-                    check=False,
-                )
-                self.assertEqual(done.returncode, FAILING.get(command, 0), done.stderr.decode(errors="replace"))
+                done = self.call(folder, command)
+                self.assertEqual(done.returncode, FAILING.get(command, 0), done.stdout.decode(errors="replace"))
+            count += 1
+        return count
+
+    def run_transcript(self, where, steps):
+        folder = self.folder(where)
+        self.assertTrue(steps, f"{where}: no line begins with $")
+        count = 0
+        for command, expected in steps:
+            reason = self.skipped(command)
+            if reason:
+                print(f"skipped: {command}: {reason}")
+                continue
+            with self.subTest(where=where, command=command):
+                done = self.call(folder, command)
+                output = done.stdout.decode()
+                self.assertEqual(done.returncode, 0, output)
+                same = doctest.OutputChecker().check_output(expected, output, doctest.ELLIPSIS)
+                self.assertTrue(same, f"the document has\n{expected}\nthe command prints\n{output}")
             count += 1
         return count
 
@@ -224,6 +247,10 @@ class DocumentedCommands(CommandTest):
         blocks = [b for path in documented.markdown_files(SOURCE) for b in documented.blocks_of_markdown(path)]
         self.assertTrue(blocks)
         self.assertGreater(sum(self.run_block(*block) for block in blocks), 0)
+
+    def test_transcripts(self):
+        found = [t for path in documented.markdown_files(SOURCE) for t in documented.transcripts_of_markdown(path)]
+        self.assertGreater(sum(self.run_transcript(*transcript) for transcript in found), 5)
 
     def test_every_family_is_in_the_documents(self):
         text = (SOURCE / "docs" / "models.md").read_text(encoding="utf-8")

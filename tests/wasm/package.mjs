@@ -131,7 +131,7 @@ test("a model that was freed", async () => {
   assert.throws(() => model.outputsOfIds([1]), /freed/);
 });
 
-test("the examples of docs/web.md and the README", () => {
+test("the examples of the documents", () => {
   const folder = mkdtempSync(join(tmpdir(), "bantam-"));
   try {
     mkdirSync(join(folder, "node_modules"));
@@ -139,7 +139,8 @@ test("the examples of docs/web.md and the README", () => {
     copyFileSync(file, join(folder, "voice-commands.bantam"));
     copyFileSync(join(models, "minilm-multilingual.bantam"), join(folder, "minilm.bantam"));
     let ran = 0;
-    for (const document of ["../../docs/web.md", "../../targets/packages/npm/README.md"]) {
+    const documents = ["../../docs/web.md", "../../docs/start-browser.md", "../../targets/packages/npm/README.md"];
+    for (const document of documents) {
       for (const [, code] of readFileSync(new URL(document, import.meta.url), "utf8").matchAll(/```js\n(.*?)```/gs)) {
         if (code.includes("bantam/worker")) continue; // test_browser.py has a worker
         writeFileSync(join(folder, "example.mjs"), code);
@@ -149,7 +150,7 @@ test("the examples of docs/web.md and the README", () => {
         ++ran;
       }
     }
-    assert.equal(ran, 3);
+    assert.equal(ran, 4);
   } finally {
     rmSync(folder, { recursive: true });
   }
