@@ -28,7 +28,7 @@ command_bench() {
   in_group python3 tests/bench/commands.py build/bantam $results/models $results/commands.json
   ! $peers || bench_peers $results "$shared"
   echo
-  python3 tests/bench/report.py $results docs/benchmarks README.md
+  python3 tests/bench/report.py $results docs/benchmarks
 }
 
 # bench_peers RESULTS SHARED: the same encoder by ONNX Runtime, OpenVINO, CTranslate2 and bantam, interleaved.

@@ -1,10 +1,10 @@
-"""Writes the figures of one kind of core: report.py RESULTS_DIRECTORY docs/benchmarks [README.md]
+"""Writes the figures of one kind of core: report.py RESULTS_DIRECTORY docs/benchmarks
 
 RESULTS_DIRECTORY holds what ./dev bench leaves in build/bench: *_bench.json of the Google Benchmark suites,
 commands.json, peers*.json, encoders.json, images.json, long.json. Each kind of core has a page of its own (intel-xeon-amx.md), so that none overwrites another's.
 It has a part for the suites and commands, one for the peers, one each for other encoders and for images (peers_encoders.py), one for long texts (peers_long.py); a part whose results are
 not there stays as it is.
-README.md has a part a kind with the single int8 requests.
+The README.md of that folder has a part for each kind, with single int8 requests.
 """
 
 import json
@@ -418,7 +418,7 @@ def long_part(results):
     return lines + long_texts(found)
 
 
-def readme_part(results):
+def overview_part(results):
     """Single int8 requests on one thread."""
     found = json.loads((results / "peers.json").read_text())
     rows = []
@@ -471,10 +471,11 @@ def main():
             page = replace_part(page, name, lines)
     folder.mkdir(parents=True, exist_ok=True)
     path.write_text(page)
-    if (results / "peers.json").exists() and len(sys.argv) > 3:
-        readme = pathlib.Path(sys.argv[3])
+    overview = folder / "README.md"
+    if (results / "peers.json").exists() and overview.exists():
         name = f"peers {slug(words)}"
-        readme.write_text(replace_part(readme.read_text(), name, readme_part(results), after="<!-- end of peers"))
+        text = replace_part(overview.read_text(), name, overview_part(results), after="<!-- end of peers")
+        overview.write_text(text)
     print(f"{path}: written from {results}/*.json")
 
 

@@ -1,6 +1,6 @@
-# cmake -DREADME=... -DEXAMPLES=... -P examples.cmake: every program that the README shows is one of EXAMPLES, to the letter: those
+# cmake -DDOCUMENT=... -DEXAMPLES=... -P examples.cmake: every program that a document shows is one of EXAMPLES, to the letter: those
 # are compiled and run as a reader would.
-file(READ ${README} text)
+file(READ ${DOCUMENT} text)
 file(GLOB programs ${EXAMPLES}/*.cpp ${EXAMPLES}/*.c)
 set(shown 0)
 while(text MATCHES "\n(```(cpp|c)\n([^`]*)```)\n")
@@ -14,10 +14,10 @@ while(text MATCHES "\n(```(cpp|c)\n([^`]*)```)\n")
     endif()
   endforeach()
   if(NOT found)
-    message(FATAL_ERROR "${README} shows a program that is none of ${EXAMPLES}:\n${block}")
+    message(FATAL_ERROR "${DOCUMENT} shows a program that is none of ${EXAMPLES}:\n${block}")
   endif()
   math(EXPR shown "${shown} + 1")
 endwhile()
 if(shown EQUAL 0)
-  message(FATAL_ERROR "${README} shows no program")
+  message(FATAL_ERROR "${DOCUMENT} shows no program")
 endif()

@@ -1,4 +1,4 @@
-"""The examples of docs/python.md, as a reader would type them, in a folder that has the files they name. A block that needs a library
+"""The examples of README.md, docs/start-python.md and docs/python.md, as a reader would type them, in a folder that has the files they name. A block that needs a library
 says so behind its language (```python needs=numpy) and is left out where that is not installed."""
 
 import doctest
@@ -34,13 +34,20 @@ def blocks(text):
 
 class Documents(unittest.TestCase):
     def test_examples(self):
-        document = SOURCE / "docs" / "python.md"
+        self.assertGreaterEqual(self.run_examples("README.md"), 4)
+        self.assertGreater(self.run_examples("docs/start-python.md"), 6)
+        self.assertGreater(self.run_examples("docs/python.md"), 15)
+
+    def run_examples(self, name):
+        """How many examples of the document have run."""
+        document = SOURCE / name
         here, variables, ran = os.getcwd(), {}, 0
         options = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
         with tempfile.TemporaryDirectory() as folder:
             for name, model in FILES.items():
                 shutil.copy(MODELS / f"{model}.bantam", pathlib.Path(folder) / name)
-            shutil.copytree(SOURCE / "models" / "voice-commands", pathlib.Path(folder) / "voice-commands")
+            for place in ("voice-commands", "models/voice-commands"):
+                shutil.copytree(SOURCE / "models" / "voice-commands", pathlib.Path(folder) / place)
             os.chdir(folder)
             try:
                 for line, needs, code in blocks(document.read_text()):
@@ -51,15 +58,15 @@ class Documents(unittest.TestCase):
                             compile("\n" * line + code, str(document), "exec"), variables
                         )  # functions that later blocks use
                         continue
-                    test = doctest.DocTestParser().get_doctest(code, variables, "docs/python.md", str(document), line)
+                    test = doctest.DocTestParser().get_doctest(code, variables, name, str(document), line)
                     runner = doctest.DocTestRunner(optionflags=options, verbose=False)
                     failed, tried = runner.run(test, clear_globs=False)
                     variables = test.globs
-                    self.assertEqual(failed, 0, f"docs/python.md, the block at line {line}")
+                    self.assertEqual(failed, 0, f"{name}, the block at line {line}")
                     ran += tried
             finally:
                 os.chdir(here)
-        self.assertGreater(ran, 15)
+        return ran
 
 
 if __name__ == "__main__":
