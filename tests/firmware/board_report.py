@@ -33,13 +33,17 @@ PATIENCE = 60
 USUAL = "microbit;mps2-an385"
 COLUMNS = ["board", "core", "like", "flash used", "of", "RAM used", "of", "QEMU", "answers"]
 INTRODUCTION = f"""# Boards
-Made by `python3 tests/firmware/board_report.py --command build/bantam --work build-firmware`, checked by `./dev test` (two boards) and
-`./dev test all`. What `bantam firmware --list-boards` names, each with models/{MODEL.name} in integers, `--max-tokens {TOKENS}
---block-rows 1`, answering the seven lines of models/voice-commands/commands.txt over its UART. Answers: the first 12 digits of
-their SHA-256, the same on every board and of `bantam run --uart` here. A board without a machine of QEMU's is built and linked, and nothing
-of it has been run but rp2040's, in an emulator of that chip (`test_rp2040.py`): its description (`targets/boards/NAME/target.json`) names the
-document that it is from. An image of
-a core that QEMU lacks runs on a larger one that executes the same instructions (Cortex-M0+ on M3, M23 on M33, M85 on M55).
+
+This page lists the boards of `bantam firmware --list-boards`, with flash, RAM and answers of one model on each.
+
+`python3 tests/firmware/board_report.py --command build/bantam --work build-firmware` generates this page; `./dev test`
+(two boards) and `./dev test all` check it. Each board runs models/{MODEL.name} in integers, with
+`--max-tokens {TOKENS} --block-rows 1`, and answers the seven lines of models/voice-commands/commands.txt over its UART.
+The answers column has the first 12 digits of their SHA-256, which is the same on every board and for `bantam run
+--uart` on a workstation. A board without a machine in QEMU is built and linked, but not run. The exception is rp2040,
+which runs in an emulator of that chip (`test_rp2040.py`). The description of such a board
+(`targets/boards/NAME/target.json`) names its source document. An image of a core that QEMU lacks runs on a larger core
+that executes the same instructions (Cortex-M0+ on M3, M23 on M33, M85 on M55).
 
 """
 

@@ -22,8 +22,12 @@ from run import MACHINES, run  # noqa: E402
 DOCUMENT = SOURCE / "docs" / "instructions.md"
 TOLERANCE = 0.02
 INTRODUCTION = """# Instructions on microcontrollers
-Made by `./dev size`, checked by `./dev test` (one target) and `./dev test all`. Instructions in QEMU, never cycles or times; what an
-instruction costs on a core: runtime/kernels/README.md.
+
+This page lists how many instructions answers and layers take on microcontrollers.
+
+`./dev size` generates this page; `./dev test` (one target) and `./dev test all` check it. The figures count
+instructions in QEMU, never cycles or times; [kernels](../runtime/kernels/README.md) has the cost of an instruction on a
+core.
 
 """
 TINY = SOURCE / "models" / "voice-commands-tiny"
@@ -81,11 +85,11 @@ def table(header, rows):
 def document(whole, parts):
     return (
         INTRODUCTION
-        + "## Answers\nThe seven lines of models/voice-commands/commands.txt, from text to the answer's last byte, four rows at a"
-        " time. Each\ntarget's files are those that `bantam firmware` makes for it.\n\n"
+        + "## Answers\nThe figures are for the seven lines of models/voice-commands/commands.txt, from text to the answer's last byte,"
+        " four\nrows at a time. Each target runs the files that `bantam firmware` makes for it.\n\n"
         + table(["file", "target", "thousand instructions"], whole)
-        + "\n## int8 layers\nRows x inputs -> outputs. f32 out: as before an activation; int8 out: requantised, as between layers in"
-        " integers.\n\n" + table(["layer", "target", "instructions", "products an instruction"], parts)
+        + "\n## int8 layers\nA layer is rows x inputs -> outputs. f32 out: as before an activation; int8 out: requantized, as between"
+        " layers in\nintegers.\n\n" + table(["layer", "target", "instructions", "products an instruction"], parts)
     )
 
 

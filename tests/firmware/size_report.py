@@ -19,9 +19,13 @@ from run import MACHINES, run  # noqa: E402
 from size import measure  # noqa: E402
 
 INTRODUCTION = """# Flash and RAM
-Made by `./dev size`. Bytes; code is text and rodata without the model, by the source file that each instruction and constant is
-from, wherever it was inlined (unnamed: strings, tables of switches); RAM is data, bss, arena, what an answer used of main's
-stack in QEMU, and the handlers' stack. What none of them may exceed is in targets/budgets.json.
+
+This page lists the flash and RAM that firmware images take, by part.
+
+`./dev size` generates this page. All figures are bytes. Code is text and rodata without the model, by the source file
+of each instruction and constant, wherever it was inlined (unnamed: strings, tables of switches). RAM is data, bss,
+arena, the part of main's stack that an answer used in QEMU, and the handlers' stack. targets/budgets.json has the
+limits.
 
 """
 COLUMNS = ["core", "flatbuffers", "ops", "kernels", "tokenizer", "tasks", "program", "start-up", "libc", "unnamed"]
