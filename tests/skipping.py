@@ -1,4 +1,4 @@
-"""What tests in Python do where the machine lacks something: they say so, and end with what ctest counts as skipped."""
+"""Skipping for tests in Python: where the machine lacks something, they say so and end with the status that ctest counts as skipped."""
 
 import shutil
 import sys

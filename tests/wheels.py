@@ -5,6 +5,6 @@ import sys
 
 
 def download(requirement, folder, *options):
-    """Whether pip has put the wheel into the folder, without what it depends on."""
+    """True if pip has put the wheel into the folder, without its dependencies."""
     pip = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--dest", folder, *options, requirement]
     return subprocess.run(pip, stdout=subprocess.DEVNULL, check=False).returncode == 0

@@ -1,4 +1,4 @@
-"""What the machine is, for docs/benchmarks."""
+"""A description of the machine, for docs/benchmarks."""
 
 import datetime
 import json

@@ -18,8 +18,8 @@ struct ModelFile {
   Model model;
 };
 
-/// Those of $BANTAM_BENCH_MODELS, else of bench/models in the build folder, by name. Ends the program with a message
-/// when there are none.
+/// Returns the files of $BANTAM_BENCH_MODELS or, if it is not set, of bench/models in the build folder, by name. Ends
+/// the program with a message when there are none.
 const std::vector<ModelFile>& model_files();
 
 /// Ends the program with a message for a status other than kOk.

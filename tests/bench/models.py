@@ -39,7 +39,7 @@ BERT_BASE = MINILM | {
 }
 SPARSE = ["--prune", "0.8", "--sparse", "always"]
 STATIC = ["--weights", "int8", "--activations", "static", "--plan", "fast"]
-# What `bantam convert` is told beyond the type.
+# Options of `bantam convert` for each form.
 FORMS = {
     "int8": ["--weights", "int8"],
     "int4": ["--weights", "int4"],

@@ -116,7 +116,7 @@ class Bert:
         return self.norm(g.op("Add", g.op("Add", words, types), places), f"{at}.LayerNorm")
 
     def mask(self):
-        """What attention adds to scores (or, fused, the mask of ones and zeros that it reads)."""
+        """The numbers that attention adds to scores (or, fused, the mask of ones and zeros that it reads)."""
         from onnx import TensorProto
 
         g = self.g

@@ -141,12 +141,12 @@ def made(path, make, *arguments):
 
 
 def described(options):
-    """What models.py says of the model."""
+    """The description that models.py wrote of the model."""
     return json.loads((pathlib.Path(options.models) / f"{options.name}.json").read_text())
 
 
 class Systems:
-    """What can be measured: names are SYSTEM/TYPE or SYSTEM/TYPE/FORM."""
+    """The systems that can be measured: names are SYSTEM/TYPE or SYSTEM/TYPE/FORM."""
 
     def __init__(self, options):
         self.options, self.left_out = options, {}
@@ -284,7 +284,7 @@ def measure_loading(systems, rounds):
 
 
 def parser_of(words, out):
-    """What every run beside peers takes: where the command, the models and the results are."""
+    """Options that every run beside peers takes: the places of the command, the models and the results."""
     parser = argparse.ArgumentParser(description=words, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--command", default="build/bantam")
     parser.add_argument("--models", default="build/bench/models", help="folder that models.py filled")

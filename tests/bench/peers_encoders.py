@@ -53,7 +53,8 @@ ENCODERS = {
         },
     ),
 }
-# Of images of 224 by 224 pixels, and CLIP's texts: class, settings, tokens of an image or text. Answers are labels or vectors.
+# Models of images of 224 by 224 pixels, and of CLIP's texts: class, settings, tokens of an image or text. Answers are
+# labels or vectors.
 IMAGES = {
     "ViT-B-16": ("ViTForImageClassification", {"num_labels": 1000}, 197),
     "ViT-tiny": (

@@ -1,4 +1,4 @@
-"""What a call costs from Python over the same call from C: one short text, one label.
+"""Compares the cost of a call from Python with the same call from C: one short text, one label.
 
   PYTHONPATH=targets/python BANTAM_LIBRARY=build/python/libbantam.so python3 tests/bench/python_call.py MODEL.bantam
 

@@ -1,4 +1,4 @@
-"""What fill costs in Python where scores of words are made for masks alone, beside all tokens: python_fill.py FILE.bantam [TOKENS].
+"""Compares the cost of fill in Python with scores of words for masks alone and for all tokens: python_fill.py FILE.bantam [TOKENS].
 
 FILE fills in masks. Both ways take turns, so that another's load moves neither against the other; answers must be the same."""
 

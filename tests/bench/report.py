@@ -45,8 +45,8 @@ def table(head, rows):
 
 
 def kind(machine):
-    """What tells kinds of core apart, in words: maker and name, AMD's family (virtual machines call a Zen 4 and a Zen 5 core
-    the same), whether there are matrix units, which peers use, and whether vectors end at AVX2 (Zen 3 is of Zen 4's family)."""
+    """The features that distinguish kinds of core, in words: maker and name, AMD's family (virtual machines call a Zen 4 and a
+    Zen 5 core the same), whether it has matrix units, which peers use, and whether vectors end at AVX2 (Zen 3 is of Zen 4's family)."""
     name = re.sub(r"\((R|TM)\)|CPU|Processor|@.*|[0-9]+-Core", "", machine["processor"])
     family = f" family {machine['family']}" if machine.get("family") else ""
     vectors = " with AVX2" if machine.get("avx2_alone") else " with AMX" if machine["amx"] else ""
@@ -237,7 +237,7 @@ def fastest(times, system, kind):
 
 # The form of a peer's model that stands beside bantam's.
 BESIDE = {"int8": "int8", "static": "int8", "int4": "int4", "sparse": "int8", "static-sparse": "int8", "f32": "f32"}
-# What bantam's forms are called where the key does not say it all.
+# Names of bantam's forms for which the key does not suffice.
 NAMES = {"static": "static int8", "static-sparse": "static sparse"}
 
 
@@ -376,7 +376,7 @@ def encoders_part(results):
 
 
 def images_part(results):
-    """What peers_encoders.py writes there with --only and --processor-time."""
+    """The results that peers_encoders.py writes there with --only and --processor-time."""
     how = " Milliseconds are the processor's, medians of rounds, so that neighbours hardly disturb them; images have 224 by 224 pixels, answers are labels or vectors."
     return of_encoders(results / "images.json", "Images beside peers", how)
 

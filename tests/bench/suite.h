@@ -1,4 +1,4 @@
-// What every suite needs: the fastest of many calls, and a main.
+// Code that every suite needs: the fastest of many calls, and a main.
 #ifndef BANTAM_TESTS_BENCH_SUITE_H_
 #define BANTAM_TESTS_BENCH_SUITE_H_
 

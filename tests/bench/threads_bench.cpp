@@ -1,10 +1,11 @@
-// What threads of one pass gain, and what they cost where other work runs: threads_bench FILE.bantam [TOKENS...]
+// Measures the gain from the threads of one pass, and their cost while other work runs: threads_bench FILE.bantam
+// [TOKENS...]
 //
-// One thread and two take turns of 20 ms each, in six settings: the machine as it is; each thread on a processor of its own,
-// or both on one; a process that never sleeps on the second processor, where the system places the threads or not; a process
-// that comes and goes there. Then sessions of one thread
-// each, as many as 1, 2 and 8, at the same time. Of each setting the mean and the best of all passes: the mean is what
-// another process makes worse, the best what it cannot. Linux, two processors or more.
+// One thread and two take turns of 20 ms each, in six settings: the machine without other load; each thread on a
+// processor of its own, or both on one; a process that never sleeps on the second processor, with threads placed by the
+// system or not; a process that comes and goes there. Then 1, 2 and 8 sessions of one thread each run at the same time.
+// Each setting reports the mean and the best of all passes: another process makes the mean worse, but it cannot change
+// the best. Needs Linux and two processors or more.
 #include <dirent.h>
 #include <sched.h>
 #include <signal.h>

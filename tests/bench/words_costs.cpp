@@ -1,5 +1,6 @@
-// What scores of words of masked tokens alone save over those of all tokens, in one process and in turns: memory of the arena, and the fastest
-// of PASSES passes over a text of TOKENS tokens, of which one is a mask. Of a sparse embedding its arena and time.
+// Compares scores of words for masked tokens alone with scores for all tokens, in one process and in turns: memory of
+// the arena, and the fastest of PASSES passes over a text of TOKENS tokens, one of which is a mask. For a sparse
+// embedding it reports arena and time.
 //
 //   words_costs FILE.bantam [TOKENS [PASSES]]
 #include <algorithm>

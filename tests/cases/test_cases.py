@@ -86,7 +86,7 @@ class Case(unittest.TestCase):
         for i, score in enumerate(step["scores"]):
             self.assertAlmostEqual(scores[i + 1], score, delta=1e-3, msg=step["lines"][i])
 
-    # What a step's kind asks: of each text, or of the step as a whole.
+    # The check for each kind of step, of each text or of the step as a whole.
     METHODS = {"tokens": tokens, "embed": embed, "tag": tag, "classify": classify, "raw": raw, "ids": ids}
     METHODS["generate"] = generate
     WHOLE = {"search": search, "rank": rank}

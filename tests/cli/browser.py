@@ -115,7 +115,7 @@ class Browser:
         return urls[1:] if urls and urls[0].startswith("file://") else urls
 
     def complaints(self):
-        """What the page threw or wrote to the console."""
+        """Exceptions that the page threw, and lines that it wrote to the console."""
         return [
             e
             for e in self.events

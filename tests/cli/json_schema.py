@@ -22,7 +22,7 @@ def load(name):
 
 
 def problems(value, schema, root, path="$"):
-    """What is wrong with `value`, a line each."""
+    """The errors of `value`, one per line."""
     found = []
     for word, rule in schema.items():
         if word not in NOTES:
@@ -101,7 +101,7 @@ RULES = {
 
 
 def check(value):
-    """What is wrong with a JSON object of the command, by the schema that it names."""
+    """The errors of a JSON object of the command, by the schema that it names."""
     match = re.fullmatch(r"bantam\.([a-z.]+)/1", str(value.get("schema")))
     if not match or not (FOLDER / f"{match[1]}.schema.json").exists():
         return [f"schema: {value.get('schema')!r} has no file in {FOLDER}"]

@@ -6,7 +6,7 @@ import struct
 
 from torch_file import write_safetensors
 
-# What preprocessor_config.json of a model of sounds says (bantam/sound.h).
+# The content of preprocessor_config.json of a model of sounds (bantam/sound.h).
 FILTERS = {
     "feature_extractor_type": "FilterBank",
     "sampling_rate": 16000,

@@ -1,4 +1,4 @@
-"""What the command-line tests share: running the command and finding the models that convert_models.py made."""
+"""Code that the command-line tests share: running the command and finding the models that convert_models.py made."""
 
 import hashlib
 import json

@@ -158,7 +158,7 @@ class Audio(Sounds):
 
 @unittest.skipUnless(TRAINER.exists(), "this build has no bantam-train: libtorch-dev is not installed")
 class Training(Sounds):
-    """Of random weights, on tones."""
+    """Trains from random weights, on tones."""
 
     def sounds(self, name, count, seed):
         chance = random.Random(seed)

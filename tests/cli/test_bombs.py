@@ -22,7 +22,7 @@ def varint(value):
 
 
 def field(number, value):
-    """Of a protobuf message: a whole number, or bytes."""
+    """A field of a protobuf message: a whole number, or bytes."""
     if isinstance(value, int):
         return varint(number << 3) + varint(value % (1 << 64))
     value = value.encode() if isinstance(value, str) else value

@@ -28,7 +28,7 @@ class Data(CommandTest):
         return self.line("eval", model(name), self.write(file, content), "--json", *arguments)["metrics"]
 
     def said(self, name, rows):
-        """What the file says of each row: gold and predicted."""
+        """The labels of each row in the predictions file: gold and predicted."""
         path = self.directory / "said.jsonl"
         self.ok(
             "eval",

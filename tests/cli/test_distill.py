@@ -106,7 +106,7 @@ class Distill(CommandTest):
 
 
 class Without(Distill):
-    """What the command says before there is any training."""
+    """Messages of the command before any training."""
 
     def test_help(self):
         text = self.ok("distill", "--help").decode()

@@ -13,7 +13,7 @@ import unittest
 import documented
 from support import COMMAND, GOLDEN, SHARED, SOURCE, CommandTest, bantam, model
 
-# What the documents call a file, and what stands for it: a model that convert_models.py made.
+# The models, made by convert_models.py, that stand for the file names in the documents.
 MODELS = {
     "voice": "voice",
     "int8": "voice",
@@ -82,12 +82,12 @@ TEXTS = [
     "articles.txt",
     "article.txt",
 ]
-# What fails today, with its exit code: a line goes as soon as the command succeeds.
+# Commands that fail today, with their exit codes: delete a line as soon as its command succeeds.
 FAILING = {
     # The gate's built-in texts are not in the model's language.
     "bantam convert models/voice-commands -o voice.bantam --activations static --calibrate sentences.txt": 6,
 }
-# What no golden model is: one of them with other files.
+# Sources that are not golden models: a golden model with other files.
 CHANGED = {
     # Languages on both sides.
     "nllb": (

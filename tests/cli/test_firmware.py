@@ -227,7 +227,7 @@ class Firmware(CommandTest):
         return answer["ram"]["arena_at_most"], {saving["option"]: saving["ram"] for saving in answer["savings"]}
 
     def test_memory_that_options_save(self):
-        """What is offered is what is saved, byte for byte, and nothing is offered that saves a twentieth or less."""
+        """Offered savings are real, byte for byte, and no option that saves a twentieth or less is offered."""
         static = ("--activations", "static", "--calibrate", VOICE / "commands.txt")
         dynamic = ("--residual", "i8")
         offered = set()

@@ -16,7 +16,7 @@ class Gate(CommandTest):
         return self.line("convert", model, "-o", self.directory / name, "--json", *more)
 
     def refused(self, *more):
-        """What is said of the tiny model in four bits."""
+        """The message about the tiny model in four bits."""
         convert = ("convert", TINY, "-o", self.directory / "out.bantam", "--weights", "int4")
         message = self.fails(6, *convert, *more, says=["quality gate failed"])
         self.assertFalse((self.directory / "out.bantam").exists())
@@ -76,7 +76,7 @@ class Gate(CommandTest):
         self.assertEqual(gate["taken"], gate["attempts"][-1]["options"])
         self.assertFalse(any(attempt["passed"] for attempt in gate["attempts"][:-1]))
         self.assertEqual(report["file_bytes"], (self.directory / "out.bantam").stat().st_size)
-        # What it says that it took gives the same bytes when it is typed.
+        # The options that it reports give the same bytes when they are typed.
         words = shlex.split(gate["taken"])
         typed = ["--weights", "int4"] if "--weights" not in words else []
         self.report(TINY, *typed, *words, name="typed.bantam")

@@ -9,7 +9,7 @@ from support import GOLDEN, CommandTest
 
 FILES = GOLDEN.parent / "gguf"
 PLAIN = ("convert", "--weights", "f32", "--parity", "none")
-# What GGUF files do not say, and those who read them assume: Gemma's width of scores, which layers have windows.
+# Settings that GGUF files do not contain, so that their readers assume them: Gemma's width of scores, which layers have windows.
 ASSUMED = {
     "qwen2-generate": {"use_sliding_window": False, "layer_types": None},
     "gemma2-generate": {"query_pre_attn_scalar": 8},

@@ -57,7 +57,7 @@ class Growth(CommandTest):
                 one, done = processor_seconds(words)
                 self.assertEqual(done.returncode, 0, done.stderr)
                 seconds.append(one)
-            # What a process takes to begin is no work on the text.
+            # The start of a process is not work on the text.
             if seconds[1] < MOST * max(seconds[0], 0.01):
                 return
             self.assertFalse(last, f"{seconds} s")

@@ -1,4 +1,4 @@
-"""What the command line says about itself: help, version, wrong commands and options, shell completion, manual pages."""
+"""The command line's own descriptions: help, version, wrong commands and options, shell completion, manual pages."""
 
 import os
 import re
@@ -227,7 +227,7 @@ class Mistakes(CommandTest):
 
 class Completion(CommandTest):
     def bash(self, *words, cwd=None):
-        """What bash offers for the last of `words`."""
+        """The completions that bash offers for the last of `words`."""
         script = self.write("bantam.bash", self.ok("completion", "bash"))
         line = " ".join(f"'{word}'" for word in words)
         program = (

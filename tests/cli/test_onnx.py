@@ -59,9 +59,9 @@ class Onnx(CommandTest):
         self.fails(2, *command, "--inputs", "ids=a,mask=c", says=['has no input "c"', '"a", "b"'])
         self.fails(2, *command, "--inputs", "words=a", says=['"words=a" is not understood', "positions=NAME"])
         self.fails(2, *command, "--inputs", "ids=a,ids=b", says=["each once"])
-        # What --inputs leaves over is ids, if it can be; here the mask is no mask to the graph.
+        # An input that --inputs does not name is taken as ids, if it can be; here the graph does not use the mask as a mask.
         self.fails(5, *command, "--inputs", "mask=a", says=["depends on masks or shapes"])
-        # Of other sources there is nothing to say.
+        # Other sources refuse --inputs.
         tiny = SOURCE / "tests" / "golden" / "models" / "bert-classify"
         self.fails(
             2, "convert", tiny, "-o", out, "--inputs", "ids=a", says=["--inputs", "ONNX and TensorFlow Lite files"]

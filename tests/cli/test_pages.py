@@ -83,7 +83,7 @@ class Pages(CommandTest):
         cls.addClassCleanup(cls.browser.close)
 
     def looks_right(self, page):
-        """What holds for every page, at both widths, in light and dark, with and without scripts."""
+        """Checks the conditions for every page, at both widths, in light and dark, with and without scripts."""
         for width in WIDTHS:
             for dark, scripts in ((False, True), (True, False)):
                 with self.subTest(page=page.name, width=width, dark=dark, scripts=scripts):

@@ -12,7 +12,7 @@ TEXTS = ["ko", "lu lu ba", "di", "ba di ko"]
 
 class Pairs(CommandTest):
     def logits(self, name, first, second):
-        """What the graph gives for a pair."""
+        """The graph's logits for a pair."""
         return self.line("classify", model(name), first, "--pair", second, "--raw")["outputs"]["logits"]["data"]
 
     def test_ranks_by_the_one_number(self):

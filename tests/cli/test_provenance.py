@@ -1,4 +1,4 @@
-"""What a file says of the options that made it."""
+"""A file records the options that made it."""
 
 import json
 import re
@@ -8,7 +8,7 @@ from support import GOLDEN, SOURCE, CommandTest
 
 VOICE = SOURCE / "models" / "voice-commands"
 STATIC = ("--activations", "static", "--calibrate", VOICE / "commands.txt")
-# Of convert: what a file's bytes do not depend on, and what has a property of its own.
+# Options of convert: those that a file's bytes do not depend on, and those with a property of their own.
 ELSEWHERE = {"--help", "--output", "--parity", "--gate-data", "--auto", "--expect", "--max-label-flips", "--json"}
 ELSEWHERE |= {"--color", "--quiet", "--strict-source"}
 OWN = {"--budget", "--sensitivity", "--student"}
@@ -72,7 +72,7 @@ SCORES = (
 )
 
 
-# Of one family each: source, options, recipe.
+# One of each of these families: source, options, recipe.
 OF_FAMILIES = (
     ("../clip", ("--tower", "text"), "weights=i8 tower=text"),
     (

@@ -112,7 +112,7 @@ class Reformer(CommandTest):
         ids = self.line("tokenize", path, text, "--json")["ids"]
 
         def log_probabilities(first, last):
-            """Of the tokens behind the window's first one."""
+            """The logarithms of the probabilities of the tokens after the window's first one."""
             scores = self.raw(path, ids[first:last])
             for at, token in enumerate(ids[first + 1 : last + 1]):
                 row = scores[at * 61 : (at + 1) * 61]

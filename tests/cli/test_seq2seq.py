@@ -150,7 +150,7 @@ class Phonemes(CommandTest):
         expected = [json.loads(line) for line in (G2P / "expected.jsonl").read_text(encoding="utf-8").splitlines()]
         words = self.write("words.txt", "\n".join(case["word"] for case in expected) + "\n")
         phonemes = [" ".join(case["phonemes"]) for case in expected]
-        # Of 3,000 words int8 gives some 50 others than f32, each by a sound that was nearly as likely.
+        # In 3,000 words int8 differs from f32 in some 50, each by a sound that was nearly as likely.
         for weights, most in (("f32", 0), ("int8", 1)):
             made = self.directory / f"g2p-{weights}.bantam"
             self.ok("convert", G2P, "-o", made, "--weights", weights)

@@ -583,7 +583,7 @@ class Sockets(Serving):
         self.assertEqual(process.stderr.read(), b"")
 
     def test_documented_unit_and_container(self):
-        """What docs/serve.md says of paths and options is so."""
+        """The paths and options in docs/serve.md are right."""
         text = (SOURCE / "docs" / "serve.md").read_text()
         options = set(re.findall(r"(?<![\w-])--[a-z-]+", "\n".join(re.findall(r"bantam serve[^`\n]*", text))))
         shown = bantam("help", "serve").stdout.decode()

@@ -1,4 +1,4 @@
-"""What people name as a source: torch checkpoints, incomplete downloads, other formats, names of the hub."""
+"""Sources as people name them: torch checkpoints, incomplete downloads, other formats, names of the hub."""
 
 import collections
 import json

@@ -64,7 +64,7 @@ class Convert(CommandTest):
 
 class Layers(CommandTest):
     def ops(self, plan):
-        """Of a classifier of three layers that reads the first token: its operators by name."""
+        """The operators, by name, of a classifier of three layers that reads the first token."""
         target = self.directory / f"{plan}.bantam"
         options = ("--activations", "static", "--calibrate", VOICE / "commands.txt", "--plan", plan)
         self.ok("convert", GOLDEN / "bert-classify", "-o", target, *options, "--parity", "none")

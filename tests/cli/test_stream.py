@@ -188,7 +188,7 @@ class Input(CommandTest):
 
 
 class Terminal(CommandTest):
-    """What a person sees, over a pseudo-terminal."""
+    """The output that a person sees, over a pseudo-terminal."""
 
     def talk(self, arguments, typed, interrupt_at=None):
         """All that appears; `typed` is sent when a prompt is there."""

@@ -31,7 +31,7 @@ def _named(module, name):
 
 
 class Storage:
-    """What tensors are views of: `key` names its file in the archive."""
+    """The storage that tensors are views of: `key` names its file in the archive."""
 
     def __init__(self, dtype, key, content):
         self.dtype, self.key, self.content = dtype, key, content
@@ -111,7 +111,7 @@ def read_safetensors(path):
 
 
 def write_safetensors(path, tensors):
-    """Of {name: (dtype, shape, content)}."""
+    """Writes the tensors {name: (dtype, shape, content)}."""
     header, body = {}, b""
     for name, (dtype, shape, content) in tensors.items():
         header[name] = {"dtype": dtype, "shape": shape, "data_offsets": [len(body), len(body) + len(content)]}

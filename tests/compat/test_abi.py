@@ -32,7 +32,7 @@ def type_of(parameter):
 
 
 def declared():
-    """What the headers declare: {struct: fields}, constants, {function: its types}."""
+    """The declarations of the headers: {struct: fields}, constants, {function: its types}."""
     text = "\n".join((INCLUDE / "bantam" / name).read_text() for name in HEADERS)
     text = re.sub(r"/\*.*?\*/|^\s*#[^\n]*", "", text, flags=re.DOTALL | re.MULTILINE)
     structs = {}

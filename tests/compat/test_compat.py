@@ -11,7 +11,7 @@ import unittest
 HERE = pathlib.Path(__file__).resolve().parent
 COMMAND = os.environ.get("BANTAM_COMMAND", "build/bantam")
 VERSIONS = sorted(path.parent for path in HERE.glob("*/answers.jsonl"))
-# What an answer says of the call, not of the file.
+# Members of an answer that depend on the call, not on the file.
 OF_THE_CALL = {"file", "isa", "best_isa", "milliseconds", "arena_bytes"}
 
 

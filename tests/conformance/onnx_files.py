@@ -36,7 +36,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
 import wheels as wheels_of_packages  # noqa: E402
 
-# What is done to a file, of which exported spelling.
+# Spellings that are exported; DERIVED has the changes that are made to files, and the exported spelling that each starts from.
 EXPORTS = (
     "torchscript-11",
     "torchscript-14",
@@ -76,11 +76,11 @@ LIMIT, LABELS = 1e-3, 0.99
 
 
 class Refused(Exception):
-    """What the command said instead of converting."""
+    """The command's message when it does not convert a file."""
 
 
 class Unanswered(Exception):
-    """What onnxruntime said instead of running its own file."""
+    """onnxruntime's message when it does not run its own file."""
 
 
 def is_quantized(spelling):

@@ -1,11 +1,11 @@
-"""What onnx_files.py found, by model and kind of file: printed, kept as JSON lines, and as a table of a page."""
+"""The results of onnx_files.py, by model and kind of file: printed, kept as JSON lines, and as a table of a page."""
 
 import json
 import pathlib
 
 from onnx_models import MODELS
 
-# What the page's columns are of: names of spellings begin so.
+# The columns of the page, with the beginnings of the names of their spellings.
 COLUMNS = {
     "TorchScript 11, 14, 17": "torchscript",
     "dynamo 18, 23": "dynamo",
@@ -17,7 +17,7 @@ BEGIN, END = "<!-- onnx_files.py -->", "<!-- end -->"
 
 
 def cell(rows):
-    """What the page says of files of one model and one kind."""
+    """The page's text for the files of one model and one kind."""
     there = [row for row in rows if row["verdict"] != "no file"]
     if not there:
         return "no file"

@@ -18,7 +18,7 @@ SOURCE = pathlib.Path(__file__).resolve().parents[2]
 # Classes of the library that are not here: words and boxes or markup instead of texts (LayoutLMv2, LayoutLMv3, LayoutXLM, MarkupLM, Udop),
 # words of a Chinese dictionary (RoFormer), those that tokenize in Python, which save no tokenizer.json, and RemBert, whose class makes a
 # template anew that its file lacks.
-# What convert refuses by name, and why.
+# Tokenizers that convert refuses by name, and the reasons.
 REFUSED = {"FNetTokenizer": "its normaliser looks for blanks and marks at both ends of a text"}
 TEXTS = [
     "", " ", "a", "Hello  world\n\nx", "  lead and trail  ", "It\u2019s \u201cx\u201d\u2026 \ufb01ne x\u00b2 a\u00a0b", "12,000, 9,000,",

@@ -1,4 +1,4 @@
-"""What savers.py does with each model that a library saved: convert it, ask it, compare with the library's own answers."""
+"""The checks of savers.py for each model that a library saved: convert it, ask it, compare with the library's own answers."""
 
 import importlib
 import json
@@ -23,7 +23,7 @@ def golden(name):
 
 
 class Refused(Exception):
-    """What `bantam convert` says of a model that it does not take."""
+    """The message of `bantam convert` about a model that it does not take."""
 
 
 class Different(Exception):

@@ -24,7 +24,7 @@ GROUPS = {
     "saved_graphs": ("torch.onnx", "onnxruntime", "keras"),
     "saved_blocks": ("gguf",),
 }
-# What convert refuses by name, and why.
+# Models that convert refuses by name, and the reasons.
 REFUSED = {
     "transformers/BertLMHeadModel": "a decoder of an encoder's layers",
     **{
@@ -45,7 +45,7 @@ REFUSED = {
     "keras/lstm-tensorflow-litert": "TensorFlow's own operators; lstm-tensorflow-tflite is what the message says to do",
     "gguf/*-TQ[12]_0": "weights of three values",
 }
-# What the newest releases do not save, and why.
+# Models that the newest releases do not save, and the reasons.
 UNSAVED = {
     "torch.onnx/xlnet-encoder-dynamo-18*": "torch's exporter fails on the model's products of distances",
     "keras/encoder-torch-onnx": "torch's exporter fails on MultiHeadAttention of Keras's torch backend",

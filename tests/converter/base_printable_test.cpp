@@ -1,4 +1,4 @@
-// What strangers' text may not do to a terminal, a shell or a page.
+// Text from strangers must not be able to harm a terminal, a shell or a page.
 #include "base/printable.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// What is read of a file: all of it, or an error that says why not.
+// A file is read as a whole, or an error says why not.
 #include "base/regular_file.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// What `bantam firmware` leaves of the runtime's files for a model.
+// The parts of the runtime's files that `bantam firmware` keeps for a model.
 #include "firmware/conditions.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// What work costs: energy counters as Linux shows them, and the meter.
+// The cost of work: energy counters as Linux shows them, and the meter.
 #include "probe/cost.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// What a file must hold beside what Model::open checks, to be run.
+// To be run, a file must meet further conditions beside those that Model::open checks.
 #include "run/engine.h"
 
 #include <gtest/gtest.h>

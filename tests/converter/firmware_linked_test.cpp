@@ -1,4 +1,4 @@
-// What firmware links for a file: names of runtime/links.inc, and words for people.
+// The parts that firmware links for a file: names of runtime/links.inc, and words for people.
 #include "firmware/linked.h"
 
 #include <gtest/gtest.h>

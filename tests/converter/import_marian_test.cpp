@@ -182,7 +182,7 @@ TEST(MarianSettings, AreValuesAndLists) {
   EXPECT_EQ(problems.size(), 2U);
 }
 
-/// Of a student.
+/// Returns the settings of a student.
 std::string student_settings(const std::string& changed = "") {
   return "type: transformer\ntransformer-decoder-autoreg: rnn\ndec-cell: ssru\ntransformer-preprocess: \"\"\n"
          "transformer-postprocess: dan\ntied-embeddings-all: true\n" +

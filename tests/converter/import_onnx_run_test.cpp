@@ -1,4 +1,4 @@
-// What operators of ONNX files make of small tensors, and what they make of rows.
+// The results of ONNX operators for small tensors, and for rows.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -68,7 +68,7 @@ TEST(OnnxRowFunctions, KnowsNormsOfGroupsOfColumns) {
   EXPECT_EQ(stages->front().group, 3u);
   EXPECT_EQ(stages->front().norm, fb::NormKind::rms);
   EXPECT_EQ(stages->front().gamma, (std::vector<float>{1, 2, 3}));
-  // Of all columns, with factors of groups: one behind the other.
+  // A norm of all columns with factors of groups becomes two stages, one after the other.
   const auto both = f.recognise(norm(0, 3));
   ASSERT_TRUE(both);
   ASSERT_EQ(both->size(), 2u);

@@ -22,7 +22,7 @@ namespace {
 namespace b = onnx_bytes;
 namespace fs = std::filesystem;
 
-/// What reading the bytes says; "": they can be read.
+/// Returns the message that reading the bytes fails with; "" if they can be read.
 std::string refused(const std::string& bytes, ExitCode code = ExitCode::kInvalid) {
   try {
     read_model(bytes, "m.onnx");
@@ -221,7 +221,7 @@ TEST(OnnxAxes, KnowsTokensThatConvolutionsLeaveOut) {
   EXPECT_EQ((*four)[2], fewer);
 }
 
-/// What is added to scores where seen(probe, batch, query, key) is false.
+/// Returns the biases that add `hidden` to scores where seen(probe, query, key) is false.
 template <typename Seen>
 std::vector<HostTensor> added(const std::vector<Probe>& probes, double hidden, const Seen& seen) {
   std::vector<HostTensor> out;
@@ -333,7 +333,7 @@ TEST(OnnxCones, KnowsBiasesByDistance) {
   EXPECT_FALSE(biased(probes, [](int64_t, int64_t, int64_t k) { return static_cast<double>(k); }));
 }
 
-/// What rotary places make of heads of `width` columns, of which `turned` are turned by places and angles base^(-2 i / turned).
+/// Returns heads of `width` columns, `turned` of which are rotated by places with the angles base^(-2 i / turned).
 Turned rotated(const std::vector<Probe>& probes, size_t width, size_t turned, double base, double sign = 1) {
   const size_t half = turned / 2;
   std::vector<std::vector<double>> cosines, sines;

@@ -14,7 +14,7 @@
 namespace bantam::convert::fixture {
 namespace {
 
-/// What opening these bytes says.
+/// Returns the message that opening these bytes fails with.
 std::string refusal(const std::string& bytes, ExitCode code = ExitCode::kInvalid) {
   const Directory directory;
   directory.write("model.safetensors", bytes);

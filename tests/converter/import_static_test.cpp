@@ -116,7 +116,7 @@ TEST_F(StaticEmbeddings, NamesWhatIsWrong) {
   expect_refused(tensors, "is not a matrix of a row a token");
 }
 
-/// What SetFit and ColBERT put beside the modules of sentence-transformers.
+/// Files that SetFit and ColBERT write beside the modules of sentence-transformers.
 class BesideModules : public ::testing::Test {
  protected:
   void SetUp() override {

@@ -16,7 +16,7 @@ namespace {
 namespace b = tflite_bytes;
 using b::fl::BuiltinOperator;
 
-/// What the importer says of a model; "": it is read.
+/// Returns the importer's message about a model; "" if the model is read.
 std::string said(const std::function<void(b::Model&)>& change, ExitCode code = ExitCode::kUnsupported) {
   return b::said(b::loop_over_words(), change, code);
 }

@@ -23,7 +23,7 @@ using b::fl::TensorType;
 /// The graph of a model, by the whole importer.
 Graph imported(b::Model& model) { return import_alone(model.write(), "m.tflite"); }
 
-/// What reading a changed model says; "": it can be read.
+/// Returns the message that reading a changed model fails with; "" if it can be read.
 std::string refused(const std::function<void(b::Model&)>& change, ExitCode code = ExitCode::kInvalid) {
   return b::said(b::mean_of_words(), change, code);
 }
@@ -168,7 +168,7 @@ TEST(TfliteReader, RefusesScalesThatDoNotFit) {
 
 TEST(TfliteReader, RefusesCyclesAndValuesThatNothingWrites) {
   expect_refused([](b::Model& m) { m.operators[1].inputs = {7, 3}; }, "its own output");
-  // What stands in front of an output is looked for, too.
+  // The reader also searches the operators before an output.
   expect_refused([](b::Model& m) { m.operators[2] = {BuiltinOperator::DEQUANTIZE, {7}, {7}}; }, "its own output");
   expect_refused([](b::Model& m) { m.operators[0].outputs = {4}; }, "twice");
   expect_refused(

@@ -1,4 +1,4 @@
-// What may be made of a source, in proportion to it.
+// The memory that may be allocated for a source, in proportion to its size.
 #include "base/memory_budget.h"
 
 #include <gtest/gtest.h>

@@ -70,7 +70,7 @@ TEST(Lower, ASmallPlanHasTwoStepsForEachLayer) {
   shape.tags = 70;
   const Graph graph = lowered(fb::DType::i8, shape, Plan::kSmall);
   const auto& steps = main_subgraph(graph).steps;
-  // What a step begins with; the first layer's keys come with the embeddings.
+  // Names of the ops that begin steps; the first layer's keys are computed together with the embeddings.
   const std::vector<std::string> firsts = {
       "embeddings", "layer.0.query", "layer.1.key_value", "layer.1.query", "layer.2.key_value", "layer.2.query",
       "tagger",     "first"};
@@ -116,7 +116,7 @@ TEST(Lower, OfAPooledTokensLayersOnlyItsRowIsComputed) {
   for (const char* name : {"layer.0.ffn2", "layer.1.qkv", "layer.1.attention"}) {
     EXPECT_EQ(rows_of(name), kTokens) << name;
   }
-  // What attention gives and what is added to it are pooled instead, once each.
+  // The result of attention and the rows that are added to it are pooled instead, once each.
   size_t pools = 0;
   for (const auto& any : main_subgraph(graph).ops) pools += any->attributes.type == fb::OpAttributes::Pool ? 1U : 0U;
   EXPECT_EQ(pools, 2u);

@@ -72,7 +72,7 @@ TEST(Memory, AnArenaOfTwoLayersOf128) {
   SessionOptions options;
   options.tile_rows = 4;
   options.block_rows = 1;
-  // What the device has beside the arena: 2 KB of stack, 0.75 KB of line, data and bss.
+  // Memory of the device beside the arena: 2 KB of stack, and 0.75 KB of line, data and bss.
   constexpr size_t kRest = 2816;
   const struct {
     uint32_t tokens;

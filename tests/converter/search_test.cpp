@@ -209,7 +209,7 @@ TEST(SearchTerms, FindsTheLargestSumsOfProducts) {
   EXPECT_TRUE(find_by_terms(*index, {}, 5).empty());
 }
 
-/// What a query of everything finds.
+/// Returns the results of a query for everything.
 std::vector<Found> find_any(const SearchIndex& index) {
   if (!index.of_terms()) return find_nearest(index, std::vector<float>(index.width(), 1.0F), 50);
   std::vector<bantam::Candidate> query;

@@ -309,7 +309,7 @@ TEST(Scripts, BelongToBlocks) {
 TEST(AcrossLayers, TakesTheBestOfAll) {
   EXPECT_EQ(across_layers({{9, 8, 7, 6}, {1, 1, 1, 1}}, 4, 1), (std::vector<uint32_t>{3, 1}));
   EXPECT_EQ(across_layers({{9, 8, 7, 6}, {1, 1, 1, 1}}, 4, 2), (std::vector<uint32_t>{2, 2}));
-  // What is left of a layer is its last step; a layer keeps one step whatever the total.
+  // A layer's last step takes the rest of the layer; a layer keeps one step whatever the total is.
   EXPECT_EQ(across_layers({{9, 8, 7, 6, 5}, {1, 1}}, 7, 2), (std::vector<uint32_t>{5, 2}));
   EXPECT_EQ(across_layers({{9, 8, 7, 6, 5}, {1, 1}}, 6, 2), (std::vector<uint32_t>{4, 2}));
 }

@@ -1,4 +1,4 @@
-// What importing a changed TensorFlow Lite model says.
+// The importer's message about a changed TensorFlow Lite model.
 #ifndef BANTAM_TESTS_CONVERTER_TFLITE_SAID_H_
 #define BANTAM_TESTS_CONVERTER_TFLITE_SAID_H_
 

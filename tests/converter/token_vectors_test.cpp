@@ -1,4 +1,4 @@
-// What a file says of queries and documents (graph/late_interaction.h), and how well vectors of tokens match.
+// The settings of a file for queries and documents (graph/late_interaction.h), and how well vectors of tokens match.
 #include "run/token_vectors.h"
 
 #include <gtest/gtest.h>
@@ -85,7 +85,7 @@ TEST(TokenVectors, AQueryMatchesItselfBestAndDoublesWithItsTokens) {
     const float once = max_similarity(query, document);
     EXPECT_NEAR(max_similarity(twice, document), 2 * once, 1e-4F * (1 + std::abs(once)));
     EXPECT_EQ(max_similarity(query, TokenVectors()), 0);
-    // What documents say twice counts once.
+    // A token that occurs twice in a document counts once.
     TokenVectors repeated = document;
     repeated.ids.push_back(0);
     repeated.values.insert(repeated.values.end(), document.values.begin(),

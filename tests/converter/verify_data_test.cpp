@@ -1,4 +1,4 @@
-// What `bantam verify` finds in values: one spoilt constant each, in a file whose checksums are right.
+// Errors that `bantam verify` finds in values: one spoilt constant each, in a file whose checksums are right.
 #include "format/verify_data.h"
 
 #include <gtest/gtest.h>

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""What commands do when the system fails them: every call that opens, reads, writes, maps, renames, flushes, cuts or closes a file,
-starts a thread or takes memory fails in turn (shim.c), or a sample of them without BANTAM_EXHAUSTIVE; processes are killed, files
-cut short, disks full, stacks small."""
+"""Tests commands while the system fails them: every call that opens, reads, writes, maps, renames, flushes, cuts or closes a file,
+starts a thread or allocates memory fails in turn (shim.c), or a sample of them without BANTAM_EXHAUSTIVE; processes are killed, files
+are cut short, disks are full, stacks are small."""
 
 import errno
 import http.client
@@ -149,7 +149,7 @@ class Faults(unittest.TestCase):
             (self.out / case.target).write_bytes(case.before)
 
     def undisturbed(self, name, case):
-        """What the command says and writes, and how often it makes calls of each kind."""
+        """The command's messages and files, and how often it makes calls of each kind."""
         if name not in self.known:
             self.begin(case, False)
             counts = self.folder / "counts"

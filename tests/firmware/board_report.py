@@ -23,13 +23,14 @@ DOCUMENT = SOURCE / "docs" / "boards.md"
 MODEL = SOURCE / "models" / "voice-commands-tiny"
 LINES = SOURCE / "models" / "voice-commands" / "commands.txt"
 CONVERT = ["--activations", "static", "--calibrate", LINES]
-# What the smallest board that holds the model has RAM for: a micro:bit's 16 KB.
+# Limits of the smallest board that holds the model: a micro:bit with 16 KB of RAM.
 TOKENS, OPTIONS, STACK = 16, ["--block-rows", "1"], 2560
 TOO_SMALL = {"stm32f100": "128 KB of flash are less than the model"}
 MOST_APART = 0.01
 # Seconds for the answers: less than where only SysTick, and not the UART, wakes a sleeping core for each byte.
 PATIENCE = 60
-# Of the boards that `./dev test` takes: the smallest, and one whose kernels run from a memory of their own. `./dev test all` takes every one (tests/exhaustive.h).
+# The boards that `./dev test` takes: the smallest, and one whose kernels run from a memory of their own. `./dev test all` takes
+# every one (tests/exhaustive.h).
 USUAL = "microbit;mps2-an385"
 COLUMNS = ["board", "core", "like", "flash used", "of", "RAM used", "of", "QEMU", "answers"]
 INTRODUCTION = f"""# Boards
@@ -142,7 +143,7 @@ def told():
 
 
 def check(rows):
-    """What stands in the document and is not so."""
+    """Figures in the document that are wrong."""
     old = told()
     wrong = []
     for cells in rows:
@@ -179,7 +180,7 @@ def main():
         wrong = check(rows)
         print(*wrong, sep="\n")
         return 1 if wrong else 0
-    # Of boards that were not asked for stays what is there.
+    # Rows of boards that were not asked for remain.
     found = {board: cells for board, cells in told().items() if board in all_boards()}
     found |= {cells[0]: cells for cells in rows}
     rows = [cells for _, cells in sorted(found.items())]

@@ -36,7 +36,7 @@ FILES = {
     "voice-commands, integers": (make_models.VOICE, make_models.STATIC),
     "voice-commands-tiny, integers": (TINY, make_models.STATIC),
 }
-# Of bench_linear, with weights as the target's files have them.
+# Rows of bench_linear, with weights as the target's files have them.
 LAYERS = ["16 x 128 -> 512", "16 x 512 -> 128", "4 x 128 -> 512", "1 x 128 -> 512"]
 KINDS = {"": "f32 out", "int8": "int8 out"}
 ROW = re.compile(r" *(\d+) x +(\d+) -> +(\d+) +(|int8) +(\d+) instructions, +([\d.]+) MAC")

@@ -1,4 +1,4 @@
-"""What images hold: converts models with the command, and packs them for images/logits_hash.cpp."""
+"""The models that images hold: converts them with the command, and packs them for images/logits_hash.cpp."""
 
 import argparse
 import pathlib

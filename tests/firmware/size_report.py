@@ -73,7 +73,7 @@ class Report:
             self.over.append(f"{name}: {value} bytes, {value - budget} over the budget")
 
     def failures(self):
-        """What is over a budget, and budgets that nothing was compared with."""
+        """Figures over a budget, and budgets that no figure was compared with."""
         return self.over + [f"{name}: not measured" for name in self.budgets if name not in self.checked]
 
     def title(self, text):

@@ -1,4 +1,4 @@
-"""What ./dev size does about budgets, without a compiler: figures over them, without one, and budgets that nothing is for."""
+"""Budgets of ./dev size, without a compiler: figures over a budget, figures without one, and budgets without a figure."""
 
 import json
 import unittest

@@ -1,4 +1,4 @@
-"""What count_report.py takes for stale, without a compiler; and that documents have a figure for every target."""
+"""Figures that count_report.py considers stale, without a compiler; and that documents have a figure for every target."""
 
 import unittest
 

@@ -29,7 +29,7 @@ CORES = {
     "cortex-m55": ["-mthumb", "-mcpu=cortex-m55", "-mfloat-abi=hard"],
 }
 
-# What examples want of their systems, and no more.
+# Stand-ins for the parts of systems that the examples use, and for no others.
 STAND_INS = {
     "zephyr/device.h": "#pragma once\nstruct device {};\n#define DT_CHOSEN(x) 0\nextern const device stand_in;\n#define DEVICE_DT_GET(x) (&stand_in)\n",
     "zephyr/drivers/uart.h": "#pragma once\nvoid uart_poll_out(const device*, unsigned char);\nint uart_poll_in(const device*, unsigned char*);\n",

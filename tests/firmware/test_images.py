@@ -129,7 +129,7 @@ class Voice(unittest.TestCase):
     STACK = 4096
 
     def test_no_definitions(self):
-        """What configures a project is in headers: its compiler is told no macros."""
+        """A project's configuration is in headers: its compiler gets no macros."""
         rules = (given.images / self.model / "build" / "build.ninja").read_text()
         self.assertEqual(set(re.findall(r" -D(\w+)", rules)), {"NDEBUG"})  # of every release build of CMake
 

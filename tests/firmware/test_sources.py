@@ -14,7 +14,7 @@ import sys
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
 # Lines of .h, .cpp and .inc below bantam/runtime of the model `voice`. Helium's kernels use vectors and single lanes.
 MOST_LINES = {"cortex-m0plus": 18000, "cortex-m4": 18000, "cortex-m55": 18500}
-# Of make_models.py, or golden models: int8 with offsets, tags alone, integers only, int4, byte pairs and contexts, unigram and
+# Models of make_models.py, or golden models: int8 with offsets, tags alone, integers only, int4, byte pairs and contexts, unigram and
 # sources, images, sounds.
 MODELS = ("voice", "tiny", "tiny-static", "tiny-int4", "decoder", "marian-text", "bert-answer", "picture", "sound")
 CORES = {
@@ -22,7 +22,7 @@ CORES = {
     "cortex-m4": ["-mcpu=cortex-m4", "-mthumb", "-mfloat-abi=hard", "-mfpu=fpv4-sp-d16"],
     "cortex-m55": ["-mcpu=cortex-m55", "-mthumb", "-mfloat-abi=hard"],
 }
-# What the compiler, the C library and the library's file in C have.
+# Symbols of the compiler, the C library and the library's file in C.
 ELSEWHERE = re.compile(r"^(mem\w+|str\w+|__\w+|sqrtf?|bantam_model_data)$")
 
 

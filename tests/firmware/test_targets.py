@@ -31,7 +31,7 @@ def size_of(text):
 
 
 def written(description, call, *files):
-    """What a function of board.cmake writes of the description, a text: `files` of its folder, one after the other."""
+    """Calls a function of board.cmake on the description, and returns the `files` that it writes to its folder as one text."""
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
         (folder / "target.json").write_text(description)

@@ -9,7 +9,7 @@ namespace bantam::fuzz {
 
 class ArenaGuard {
  public:
-  /// Of a session with one worker; it watches until it goes.
+  /// Guards the arena of a session with one worker, until it is destroyed.
   explicit ArenaGuard(Session* session);
   ~ArenaGuard();
   ArenaGuard(const ArenaGuard&) = delete;

@@ -116,7 +116,7 @@ SmallTokenizer& good(uint32_t kind) {
   return kind == 0 ? plain : behind_normalizers;
 }
 
-/// What does not fit is counted all the same, and no byte is written behind the room.
+/// Bytes that do not fit are counted all the same, and no byte is written beyond the capacity.
 void decode_and_check(const Tokenizer& tokenizer, const std::vector<int32_t>& ids) {
   size_t size = 0;
   const Status status = decode(tokenizer, ids.data(), ids.size(), false, nullptr, 0, &size);

@@ -36,7 +36,7 @@ void tell_signal(int signal) {
   std::raise(signal);
 }
 
-/// What a word may become.
+/// Returns the values that a word may be changed to.
 std::vector<uint32_t> changes_of(uint32_t word) {
   std::vector<uint32_t> values = {0,          1,      2,       3,          15,         16,         64,
                                   255,        0x7FFF, 0x10000, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF, 0xFFFFFFF0,

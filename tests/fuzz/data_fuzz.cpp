@@ -1,5 +1,6 @@
-// What strangers give beside models: labelled data, texts, recipes, costs, expected outputs, target.json, patterns, and any
-// text that is shown. The first byte says which; the rest is the file. It is read, or refused by an Error.
+// Inputs from strangers, models apart: labelled data, texts, recipes, costs, expected outputs, target.json, patterns,
+// and any text that is shown. The first byte selects the kind; the rest is the file. It is read, or refused by an
+// Error.
 #include <unistd.h>
 
 #include <cstdint>
@@ -125,7 +126,8 @@ void read(uint8_t kind, const std::string& text) {
 
 }  // namespace
 
-/// What descriptions of boards refer to; the boards of this build are not read here: they come with `bantam firmware`.
+/// The files that descriptions of boards refer to. The boards of this build are not read here: they are part of `bantam
+/// firmware`.
 const std::vector<bantam::firmware::Resource>& bantam::firmware::resources() {
   static const std::vector<Resource> cores = {
       {"targets/firmware/cores.json", R"({"cortex-m4": {"kernels": "dsp"}, "cortex-m55": {"kernels": "mve"}})"}};

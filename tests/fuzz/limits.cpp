@@ -13,7 +13,7 @@
 
 namespace {
 
-/// What every input may cost: golden models, tables of the build, a session's arena twice.
+/// The cost that every input may cause: golden models, tables of the build, and a session's arena twice.
 constexpr size_t kAnyBytes = size_t{256} << 20;
 constexpr double kAnySeconds = 10;
 /// A byte of JSON, `{}`, becomes some hundred bytes in memory; ten times that and more is an amplifier.

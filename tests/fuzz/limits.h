@@ -1,4 +1,4 @@
-// What an input may cost: memory and time in proportion to its bytes. A fuzz target makes one at its beginning.
+// Limits of an input's cost: memory and time in proportion to its bytes. A fuzz target creates one at its beginning.
 #ifndef BANTAM_TESTS_FUZZ_LIMITS_H_
 #define BANTAM_TESTS_FUZZ_LIMITS_H_
 

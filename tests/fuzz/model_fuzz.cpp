@@ -12,7 +12,7 @@
 
 namespace {
 
-/// What a program in C does with a file.
+/// Uses a file as a program in C does.
 void use_c_api(const uint8_t* bytes, size_t size, std::vector<uint8_t>* arena) {
   bantam_model model;
   if (bantam_model_open(bytes, size, &model, nullptr) != BANTAM_OK) return;

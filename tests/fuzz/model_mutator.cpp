@@ -13,7 +13,7 @@
 namespace bantam::fuzz {
 namespace {
 
-/// What numbers are often compared with, and what wraps.
+/// Values that numbers are often compared with, and values that wrap.
 constexpr uint64_t kOdd[] = {0,
                              1,
                              2,
@@ -332,7 +332,8 @@ class Mutator {
     }
   }
 
-  /// What a blob names lies at the very end of the file, where a byte too many is seen; often with some bytes fewer, or more.
+  /// Moves a blob's content to the very end of the file, where reading one byte too many is detected; often with some
+  /// bytes fewer, or more.
   void move_blob_to_end() {
     const std::vector<Value*> all = blobs();
     if (all.empty()) return;

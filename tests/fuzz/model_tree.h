@@ -17,7 +17,7 @@ struct Value;
 /// Two fields may hold the same value: then the file has it once.
 using Node = std::shared_ptr<Value>;
 
-/// What a field may hold.
+/// The type of values that a field may hold.
 struct Form {
   reflection::BaseType base = reflection::None;
   reflection::BaseType element = reflection::None;  // of vectors
@@ -77,7 +77,7 @@ Form form_of(const reflection::Field& field, const std::map<uint16_t, Node>& fie
 uint64_t number_of(const Value& value);
 /// The field of a table, null where it has none.
 const reflection::Field* field_named(const Value& table, const char* name);
-/// What the field holds, null where it is not there.
+/// Returns the value of the field, null if it is absent.
 Value* child_named(const Value& table, const char* name);
 
 }  // namespace bantam::fuzz

@@ -1,5 +1,5 @@
-// What commands read record by record: texts of .jsonl, .csv and .tsv files by --file, and the state that `bantam label` goes on with.
-// The first byte says which; the rest is the file.
+// Files that commands read record by record: texts of .jsonl, .csv and .tsv files by --file, and the state from which
+// `bantam label` continues. The first byte selects the kind; the rest is the file.
 #include <cstdint>
 #include <cstdlib>
 #include <fstream>

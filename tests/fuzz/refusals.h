@@ -1,4 +1,5 @@
-// What fuzzers of the converter's readers share: a refusal is an Error that says why, and some readers want a file.
+// Code that fuzzers of the converter's readers share: a refusal is an Error that gives its reason, and some readers
+// need a file.
 #ifndef BANTAM_TESTS_FUZZ_REFUSALS_H_
 #define BANTAM_TESTS_FUZZ_REFUSALS_H_
 

@@ -1,5 +1,5 @@
-// What a client sends: heads and bodies of HTTP in pieces of any size, and what their JSON asks of models. The first byte says how
-// large pieces are; requests follow one another. A request is the same in any pieces.
+// Requests of a client: heads and bodies of HTTP in pieces of any size, and the JSON by which they use models. The
+// first byte selects the size of pieces; requests follow one another. A request has the same result however it is cut.
 #include <unistd.h>
 
 #include <cstdint>
@@ -65,7 +65,8 @@ class Service {
   std::unique_ptr<serve::Routes> routes_;
 };
 
-/// What requests say in pieces of `piece` bytes, for comparison. `service`: null, or who gets them.
+/// Returns the requests as text, read in pieces of `piece` bytes, for comparison. `service`: null, or the receiver of
+/// the requests.
 std::string read_requests(const std::string& bytes, size_t piece, Service* service) {
   using State = serve::RequestReader::State;
   serve::RequestReader reader(kMostHead, kMostBody);

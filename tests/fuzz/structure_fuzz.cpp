@@ -95,7 +95,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const bantam::fuzz::Used one = bantam::fuzz::use_model(model, number, isa, 0);
   done.ran += one.ran ? 1 : 0;
   if (one.created != bantam::Status::kOk) return 0;
-  // What is not sound may differ between instruction sets, but not by what the arena held.
+  // Answers of an unsound file may differ between instruction sets, but they must not depend on the arena's previous
+  // content.
   const bool sound = problems.empty();
   const bantam::fuzz::Used two = bantam::fuzz::use_model(model, number, sound ? other : isa, 0xFF);
   if (one.hash == two.hash) return 0;

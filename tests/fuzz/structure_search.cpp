@@ -30,7 +30,7 @@ using Bytes = std::vector<uint8_t>;
 constexpr size_t kLargest = size_t{1} << 20;
 constexpr uint32_t kVariants = 200;
 
-// What a handler of signals may read.
+// State that a signal handler may read.
 const uint8_t* volatile current = nullptr;
 volatile size_t current_size = 0;
 volatile std::sig_atomic_t moved = 1;

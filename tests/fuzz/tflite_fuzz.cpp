@@ -18,7 +18,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   try {
     import_alone(bytes, "fuzz.tflite");
   } catch (const Error&) {
-    // What it says is looked at by other tests.
+    // Other tests check its message.
   }
   try {
     bantam::convert::tflite::word_tokenizer(bytes, "", "vocab.txt");

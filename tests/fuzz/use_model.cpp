@@ -91,7 +91,7 @@ class User {
     for (uint32_t row = 0; row < view.rows; ++row) said_.put(view.data + row * view.stride, view.width * sizeof(float));
   }
 
-  /// Of an output of which there are some rows alone, those of each sequence.
+  /// Puts all rows of each output, or, if an output has only some rows, the rows of each sequence.
   void put_outputs() {
     for (uint32_t i = 0; i < model_.output_count(); ++i) {
       OutputView view;
@@ -135,7 +135,7 @@ class User {
     return all;
   }
 
-  /// What contexts have is none of a source's business.
+  /// Encodes sources and checks that contexts keep their tokens.
   void encode() {
     const std::vector<int32_t> before = kept();
     encode_sources();

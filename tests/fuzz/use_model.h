@@ -9,7 +9,7 @@
 
 namespace bantam::fuzz {
 
-/// What has been done in this process.
+/// Counts of the work that this process has done.
 struct Done {
   uint64_t inputs = 0;   // given to the target
   uint64_t opened = 0;   // that Model::open took

@@ -1,8 +1,8 @@
-// What the verifier says of many changed files is what it said before: verdicts.txt has, for each model file that fuzzers
-// begin with, how many changes were tried, how many files opened all the same, and a hash of every verdict. A check that
-// is weakened, removed or out of order changes a row; so does a change of the schema or of what `bantam convert` writes.
-// BANTAM_VERDICTS=write writes the rows anew; BANTAM_VERDICTS=FILE writes each verdict of the chosen tests to FILE, so that those
-// of two builds can be compared.
+// The verifier's verdicts about many changed files stay the same: for each model file that fuzzers begin with,
+// verdicts.txt has the number of changes tried, the number of files that opened all the same, and a hash of every
+// verdict. A check that is weakened, removed or out of order changes a row; so does a change of the schema or of the
+// files that `bantam convert` writes. BANTAM_VERDICTS=write writes the rows anew; BANTAM_VERDICTS=FILE writes each
+// verdict of the chosen tests to FILE, so that the verdicts of two builds can be compared.
 #include <gtest/gtest.h>
 
 #include <algorithm>

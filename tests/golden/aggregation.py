@@ -194,7 +194,7 @@ def answers(directory, texts, strategy):
 
 
 def write_expected(directory):
-    """Of each text that has tokens a line: the entities under each strategy."""
+    """Writes a line for each text that has tokens: the entities under each strategy."""
     texts = draw_texts(44, 2)
     found = {strategy: answers(directory, texts, strategy) for strategy in STRATEGIES}
     with open(directory / "entities.jsonl", "w") as file:

@@ -28,7 +28,7 @@ constexpr uint32_t kLogits = 61;
 
 std::vector<int32_t> random_ids(uint32_t count, uint32_t seed) { return random_tokens(count, seed, kVocabulary); }
 
-/// Of each chunk of a text: two, one that is short, none.
+/// Returns the neighbours of each chunk of a text: two, a single short one, none, two.
 std::vector<convert::Neighbours> some_neighbours(uint32_t seed) {
   return {{random_ids(kNeighbour, seed), random_ids(kNeighbour, seed + 1)},
           {random_ids(1, seed + 2)},
@@ -121,7 +121,7 @@ TEST_P(Chunks, WithoutAnythingRetrievedAreAPlainDecoders) {
   EXPECT_EQ(alone.run({ids}, {}, false, {kNoSource})[0], expected);
   const convert::Retrieve nothing = [](uint32_t, const std::vector<int32_t>&) { return convert::Neighbours(); };
   EXPECT_EQ(run(pieces, ids, nothing, kLongest), expected);
-  // What is retrieved for a chunk changes nothing in front of its last token, and something there and behind it.
+  // Texts retrieved for a chunk change no row before the chunk's last token, and every row from there on.
   const std::vector<convert::Neighbours> neighbours = some_neighbours(4);
   const Bits with = run(pieces, ids, from(neighbours), kLongest);
   EXPECT_EQ(rows_of(with, 0, kChunk - 1, kLogits), rows_of(expected, 0, kChunk - 1, kLogits));

@@ -79,7 +79,7 @@ def write_tokenizer(directory):
 
 
 def write_settings(directory, filled=FILLED):
-    """What the three programs write beside the weights."""
+    """Writes the files that the three programs write beside the weights."""
     name, _, attends = directory.name, None, LAYOUTS[directory.name][2]
     marks = list(string.punctuation)
     if name == "colbert":

@@ -11,7 +11,8 @@
 
 namespace bantam::golden {
 
-/// Of an f32 file against the library in double precision; also what the README promises for real models.
+/// The largest difference between an f32 file and the library in double precision; the README promises it for real
+/// models, too.
 inline constexpr double kLargestDifference = 2e-4;
 
 /// Converts the model in `directory` and calls use(output's name, expected value, the file's value) for every stored value of

@@ -39,7 +39,7 @@ class Contexts : public ::testing::TestWithParam<Kind> {
   }
   static Decoder decoder(const SessionOptions& options) { return {GetParam().model, GetParam().weights, options}; }
 
-  /// Of one run without contexts.
+  /// Returns the bits of one run without contexts.
   static Bits whole(const std::vector<int32_t>& ids) {
     SessionOptions alone = options(1);
     alone.max_context = 0;

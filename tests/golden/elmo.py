@@ -40,7 +40,7 @@ LAYOUTS = {
 
 
 class Characters(torch.nn.Module):
-    """Of bytes as bilm-tf numbers them, or of a list."""
+    """Characters: bytes with bilm-tf's numbers, or those of a list."""
 
     def __init__(self, settings, width):
         super().__init__()

@@ -132,8 +132,8 @@ def make(directory, randomize, seed):
 
 
 def write_steps(directory, seed):
-    """What generate() makes of a few sources, token by token: each has the whole capacity of its experts. Where a choice hangs on
-    rounding, the source is left out."""
+    """Writes the tokens that generate() makes from a few sources, one by one: each has the whole capacity of its experts. Sources where a
+    choice depends on rounding are left out."""
     model = reference.load(directory)
     draw = random.Random(seed)
     with open(directory / "steps.jsonl", "w") as file, reference.all_in_double():

@@ -126,7 +126,7 @@ TEST(Entities, AreThoseOfTheList) {
   EXPECT_EQ(all.config.at(convert::kEntityNames).size(), 9U);
   EXPECT_EQ(two.config.at(convert::kEntityNames), (convert::Json{"Q42", "Q7"}));
   EXPECT_EQ(answer(two, {0, 1, 0, 2}), answer(all, {0, 7, 0, 2}));
-  // The same of a tensor in the weights.
+  // The same holds if the entities are a tensor in the weights.
   const Copy stored("knowledge-ernie-classify");
   const convert::ModelSource whole = convert::open_model_source(stored.path());
   const convert::ModelSource one = convert::open_model_source(stored.path(), {stored.list("Q56"), {}});

@@ -37,7 +37,8 @@ class Evaluator {
         ids_ = decoder_ids;
       }
     }
-    // What reads the token before takes what the last pass over the ops made: after as many as there are tokens all are right.
+    // An op that reads the previous token takes the results of the previous pass over the ops: after as many passes as
+    // there are tokens, all rows are right.
     const auto goes_back = [](const auto& op) { return op->attributes.type == fb::OpAttributes::Previous; };
     const size_t passes = std::any_of(ops.begin(), ops.end(), goes_back) ? ids_.size() : 1;
     for (size_t pass = 0; pass < passes; ++pass) {
@@ -80,7 +81,7 @@ class Evaluator {
     segments_ = segments;
   }
 
-  /// What row `row` of attention to what is retrieved sees; null: nothing.
+  /// Returns the source that row `row` of attention to retrieved texts attends to; null if there is none.
   const auto* source_of(size_t row) const {
     const size_t chunk = (row + 1) / graph_.model.chunk;
     return chunk == 0 || chunk > encoded_.size() ? nullptr : &encoded_[chunk - 1];
@@ -229,7 +230,7 @@ class Evaluator {
     return y;
   }
 
-  /// What scores select of the sequence, added to each row.
+  /// Adds the row of the sequence that scores select to each row.
   Matrix select(const fb::OpT& op, const fb::SelectT& attributes) const {
     const Matrix &scores = tensors_.at(op.inputs.at(0)), &from = tensors_.at(op.inputs.at(2));
     std::vector<size_t> order(scores.rows);
@@ -496,7 +497,8 @@ class Evaluator {
     }
   }
 
-  /// What is added to the score of a key so many places behind its query; minus infinity where it is not seen.
+  /// Returns the bias of the score of a key that is `distance` places behind its query; minus infinity if the key is
+  /// masked.
   double bias(const fb::OpT& op, const fb::AttentionT& attributes, size_t head, int64_t distance) const {
     const bool causal = attributes.mask == fb::MaskKind::causal || attributes.mask == fb::MaskKind::causal_window;
     const bool window = attributes.mask == fb::MaskKind::window || attributes.mask == fb::MaskKind::causal_window ||
@@ -574,7 +576,7 @@ class Evaluator {
     Matrix y{q.rows, q.width, std::vector<double>(q.values.size())};
     for (size_t head = 0; head < attributes.heads; ++head) {
       const size_t begin = head * attributes.head_width, end = begin + attributes.head_width;
-      // Of keys and values that several heads share, behind where they would begin by themselves.
+      // Several heads share keys and values: their columns begin this many columns before the head's own.
       const size_t shared = begin - head / (attributes.heads / attributes.kv_heads) * attributes.head_width;
       for (size_t row = 0; row < q.rows; ++row) {
         if (retrieves && source_of(row) == nullptr) continue;

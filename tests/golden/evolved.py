@@ -113,7 +113,7 @@ class EncoderCell(torch.nn.Module):
 
 
 class DecoderCell(torch.nn.Module):
-    """The same of a decoder: tokens see those in front of them alone."""
+    """The cell of a decoder: a token sees only the tokens before it."""
 
     def __init__(self, width, heads, wide_heads, epsilon, between):
         super().__init__()

@@ -68,7 +68,7 @@ struct Chooser {
     return testing::FileBytes(b.finish());
   }
 
-  /// Of each token, in a session of so many workers, tiles and blocks.
+  /// Returns the output of each token in a session with the workers, tiles and blocks of `options`.
   std::vector<float> run(const std::vector<std::vector<int32_t>>& texts, WeightType type,
                          SessionOptions options = {}) const {
     const testing::FileBytes bytes = file(type);

@@ -194,7 +194,8 @@ TEST_P(Families, ReportsAndImagesKnowThem) {
   });
 }
 
-/// What has no integer form is refused by name, with the next step; the rest points the same way.
+/// Models without an integer form are refused by name, with the next step; the answers of the others point the same way
+/// as in floats.
 TEST_P(Families, AreStaticOrSayWhyNot) {
   for_each_model([](const Tiny& model) {
     const Family& family = *GetParam();

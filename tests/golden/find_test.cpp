@@ -216,7 +216,7 @@ convert::RawBlob& word_table(convert::Graph& graph) {
   throw std::logic_error("no table of words");
 }
 
-/// What the verifier says, which sees every file that is built; empty: nothing.
+/// Returns the message of the verifier, which checks every file that is built; empty if there is none.
 std::string refusal(const convert::Graph& graph) {
   try {
     convert::build(graph);

@@ -294,7 +294,7 @@ Matrix mixture(const fb::ExpertsT& layer, const Matrix& x, const Matrix& scores,
 
 namespace {
 
-/// What phi of Performer is made of: products with the vectors, half the square of each row.
+/// The parts of Performer's phi: products with the vectors, and half the squared length of each row.
 struct Features {
   std::vector<std::vector<double>> products;
   std::vector<double> halves;
@@ -396,8 +396,8 @@ size_t bucket_of(const std::vector<uint32_t>& counts, const std::vector<double>&
   return bucket;
 }
 
-/// What each token of a text sees in all rounds, once for each time; `orders`: tokens of each round in order, behind them, up to
-/// `filled` of them, none (-1).
+/// Returns the tokens that each token of a text attends to in all rounds, each as often as it occurs. `orders`: the
+/// tokens of each round in order, followed by -1 for the padding.
 std::vector<std::vector<int64_t>> seen_in_chunks(const std::vector<std::vector<int64_t>>& orders, int64_t length,
                                                  int64_t before, int64_t after) {
   std::vector<int64_t> line;

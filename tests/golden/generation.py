@@ -117,7 +117,7 @@ def sampled(model, ids, seed, settings):
         with torch.no_grad():
             scores = model(given).logits[:, -1]
         shares = processors(given, scores).softmax(-1)[0]
-        # What is left out must not hang on rounding, either.
+        # The set of excluded tokens must not depend on rounding, either.
         moved = processors(given, scores * (1 + 1e-6)).softmax(-1)[0]
         if ((shares == 0) != (moved == 0)).any():
             return None
@@ -132,7 +132,7 @@ def sampled(model, ids, seed, settings):
 
 
 def passed(settings):
-    """What generate() takes of settings."""
+    """The settings that generate() takes."""
     return {key: value for key, value in settings.items() if key != "answers"}
 
 

@@ -71,7 +71,7 @@ BLOCKS = dict(
 
 
 def interleaved(rows, heads):
-    """Of each head the first row, the first of its second half, the second, ..."""
+    """Reorders the rows of each head: the first row, the first of its second half, the second, ..."""
     width = rows.shape[0] // heads
     return rows.reshape(heads, 2, width // 2, -1).swapaxes(1, 2).reshape(rows.shape)
 
@@ -128,7 +128,7 @@ def add_settings(writer, config, kind):
 
 
 def divisors(rope, width):
-    """What Llama 3 divides angles by (arXiv 2407.21783), one a pair of columns."""
+    """The numbers that Llama 3 divides angles by (arXiv 2407.21783), one per pair of columns."""
     frequencies = 1 / rope["rope_theta"] ** (numpy.arange(0, width, 2) / width)
     lengths = 2 * numpy.pi / frequencies
     low, high = rope["low_freq_factor"], rope["high_freq_factor"]

@@ -48,7 +48,7 @@ def make(directory, randomize, seed):
 
 
 def write_greedy(directory, seed):
-    """What the likeliest tokens go on with from a few prompts; those where a choice hangs on rounding are left out."""
+    """Writes the likeliest continuations of a few prompts; those where a choice depends on rounding are left out."""
     model = Gpt3(directory)
     draw = random.Random(seed)
     with open(directory / "greedy.jsonl", "w") as file:

@@ -234,7 +234,7 @@ TEST(ImageResize, MakesTheMiddleAlone) {
   }
 }
 
-/// What a file says of 16,384 pixels a side costs the middle that is wanted, not 3 GB.
+/// Resizing to 16,384 pixels a side, as a file may ask, costs only the middle that is needed, not 3 GB.
 TEST(ImageResize, TakesTimeOfWhatIsWanted) {
   const convert::Pixels image{8, 8, std::vector<uint8_t>(8 * 8 * 3, 7)};
   for (int i = 0; i < 1000; ++i) {

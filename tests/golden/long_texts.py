@@ -56,8 +56,8 @@ def is_one(config):
 
 
 def dilated(attention, hidden, step):
-    """What a Longformer's layer makes of a text [1, tokens, hidden] whose first token is global: each token sees those that are at most half
-    a window of steps away, in steps, and the first one; that one sees all by its own projections."""
+    """The output of a Longformer's layer for a text [1, tokens, hidden] whose first token is global: each token sees those that are at most
+    half a window of steps away, in steps, and the first one; the first one sees all by its own projections."""
 
     def project(name):
         return getattr(attention, name)(hidden)[0].view(-1, attention.num_heads, attention.head_dim).transpose(0, 1)

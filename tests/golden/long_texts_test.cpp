@@ -1,4 +1,5 @@
-// What directories do not say of attention to long texts: tokens that the caller marks, random blocks that are drawn.
+// Properties of attention to long texts that directories do not specify: tokens that the caller marks, random blocks
+// that are drawn.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -391,7 +391,7 @@ def make_small(root, name, seed):
 
 
 def write_greedy(directory, seed):
-    """What generate() goes on with from a few prompts; those where a choice hangs on rounding are left out."""
+    """Writes the continuations by generate() of a few prompts; those where a choice depends on rounding are left out."""
     model = reference.load(directory)
     draw = random.Random(seed)
     with open(directory / "greedy.jsonl", "w") as file, reference.all_in_double():

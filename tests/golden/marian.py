@@ -226,7 +226,7 @@ class Student:
         return numpy.concatenate([scores, numpy.zeros((len(scores), 1))], axis=1)
 
     def greedy(self, ids, most, allowed):
-        """What follows of these words, the logarithms of its probabilities, and by how much each token is the best at least."""
+        """The continuation of these words, the logarithms of its probabilities, and the least margin by which a token is the best."""
         rows, made, logs, margin = self.encode(ids), [], [], numpy.inf
         while len(made) < most and (not made or made[-1] != END):
             listed = self.scores(rows, [self.start, *made])[-1][allowed]

@@ -15,10 +15,10 @@
 namespace bantam::golden::models_test {
 namespace {
 
-/// Of an int8 file: over all values of one output of one model. These models are a few dozen wide with random
-/// weights, where an int8 step weighs far more than in a trained model hundreds wide.
+/// The smallest cosine of an int8 file, over all values of one output of one model. These models are a few dozen wide
+/// with random weights, so an int8 step weighs far more than in a trained model hundreds wide.
 constexpr double kSmallestCosine = 0.997;
-/// Of models that are 18 wide, which come without a tokenizer.
+/// The smallest cosine of models that are 18 wide, which have no tokenizer.
 constexpr double kSmallestCosineOfNarrow = 0.98;
 
 class Golden : public ::testing::TestWithParam<std::string> {};
@@ -46,7 +46,7 @@ TEST_P(Golden, Int8PointsTheSameWay) {
   }
 }
 
-/// What `bantam convert --weights f32 --expect expected.jsonl` does, for every head.
+/// Does the work of `bantam convert --weights f32 --expect expected.jsonl`, for every head.
 TEST_P(Golden, ConvertComparesWithExpected) {
   const auto directory = model_directory(GetParam());
   const auto folder = std::filesystem::path(::testing::TempDir());

@@ -1,5 +1,5 @@
-// What students, pruning, training and integer files can do with each family: the table of docs/students.md says what the registry and
-// the passes say.
+// Students, pruning, training and integer files for each family: the table of docs/students.md agrees with the registry
+// and the passes.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -32,7 +32,7 @@ std::vector<std::string> lost(const convert::Graph& graph, const convert::Checkp
 
 const char* cell(bool can) { return can ? "yes" : "-"; }
 
-/// What has labels of texts or words is trained, and what generates.
+/// Returns true if the family can be trained: with labels of texts or words, or as a generator.
 bool trains(const Family& family) {
   const bool generates = family.head(fb::TaskKind::generate) != nullptr;
   const Head* head = family.head(generates ? fb::TaskKind::generate : fb::TaskKind::classify);

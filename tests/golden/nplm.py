@@ -31,7 +31,7 @@ class Nplm:
         self.tensors = {name: value.astype(numpy.float64) for name, value in tensors.items()}
 
     def context(self, ids, place):
-        """What stands in front of the word behind `place`."""
+        """The context of the word after `place`: the rows of the words in front of it."""
         table, count = self.tensors["embedding.weight"], self.config["context_size"]
         rows = []
         for at in range(place + 1 - count, place + 1):
@@ -68,7 +68,7 @@ class Nplm:
         return made
 
     def perplexity(self, ids):
-        """Of the words behind the first one."""
+        """The perplexity of the words after the first one."""
         logits = self.logits(ids)
         top = logits.max(axis=1, keepdims=True)
         shares = logits - top - numpy.log(numpy.exp(logits - top).sum(axis=1, keepdims=True))

@@ -541,7 +541,7 @@ OPTIONS = {
     "two-answers": ["--graph-output", "topics", "--task", "classify"],
     **{name: ["--task", "tag"] for name in ("log-softmax-last", "one-text-at-a-time")},
 }
-# What bantam calls the output, where not "logits".
+# Bantam's name of the output, if it is not "logits".
 CALLED = {"normalized": "sentence_embedding"}
 
 
@@ -551,7 +551,7 @@ def shortened(values):
 
 
 def answers(name, graph, outputs, front):
-    """Of several lengths, or of the one that the graph is for."""
+    """The answers for several lengths, or for the one that the graph is for."""
     asked = {"answer": front or outputs.get("topics", next(iter(outputs.values())))}
     # Its optimisers would round what int4 matrices are multiplied with.
     settings = onnxruntime.SessionOptions()

@@ -87,7 +87,7 @@ def models():
 
 
 def newer_models():
-    """The same of families that transformers 4.30 does not have, or writes otherwise: rotary places, shared heads, windows, biases."""
+    """More models, of families that transformers 4.30 does not have or writes otherwise: rotary places, shared heads, windows, biases."""
     import transformers
 
     shape = {"pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 2}
@@ -342,7 +342,7 @@ def quantised_operators(source, name):
 
 
 def quantised(source, name):
-    """What ONNX Runtime's tools make of an export."""
+    """The results of ONNX Runtime's tools for an export."""
     quantize_dynamic(
         source,
         OUT / f"{name}-dynamic.onnx",
@@ -356,7 +356,7 @@ def quantised(source, name):
 
 
 def of_layers(source, name):
-    """What ONNX Runtime makes of recurrent layers and convolutions: integers, and operators with their activation."""
+    """The results of ONNX Runtime's tools for recurrent layers and convolutions: integers, and operators with their activation."""
     quantize_dynamic(source, OUT / f"{name}-dynamic.onnx", weight_type=QuantType.QInt8, per_channel=True)
     made = [f"{name}-dynamic"]
     if name.startswith("textcnn"):

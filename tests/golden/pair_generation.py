@@ -49,7 +49,7 @@ SMALL = {
     **LAYERS,
     "max_position_embeddings": 64,
 }
-# What scores are shaken by.
+# Scores are shaken by this much.
 WIDTH = 4e-3
 
 

@@ -91,7 +91,7 @@ def turned(x, place, base):
 
 
 def bucket(distance):
-    """Of a key so many places in front of its query (T5, arXiv 1910.10683, of a decoder)."""
+    """The bucket of a key that is `distance` places before its query (T5, arXiv 1910.10683, of a decoder)."""
     exact = BUCKETS // 2
     if distance < exact:
         return distance

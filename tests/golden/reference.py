@@ -118,7 +118,7 @@ def as_lists(value):
 
 
 def setfit_scores(head, vector):
-    """What SetFit's logistic regression takes the softmax of; of two labels the first has the score 0."""
+    """The scores that SetFit's logistic regression takes the softmax of; of two labels the first has the score 0."""
     import safetensors.torch
 
     weights = safetensors.torch.load_file(head)
@@ -156,8 +156,8 @@ def all_in_double():
 
 
 def searched_scores(model, inputs, out):
-    """What XLNet's search is made of: scores of beginnings, and those of ends behind each of the best. `out`, which has the best alone, is
-    what they give."""
+    """The scores of XLNet's search: scores of beginnings, and scores of ends behind each of the best beginnings. `out`, which has the best
+    alone, must agree with them."""
     with all_in_double():
         hidden = model.transformer(**inputs).last_hidden_state
         start = model.start_logits(hidden)

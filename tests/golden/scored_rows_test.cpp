@@ -129,7 +129,7 @@ TEST(ScoredRows, TakeNoMemoryForOthers) {
     SessionOptions some;
     some.scored_rows = 2;
     Opened alone(file, some);
-    // What the plan had for scores lies behind all else.
+    // The plan puts the memory for scores after everything else.
     EXPECT_LE(alone.bytes() + (kSequences * kLongest - 2 - 16) * row / 2, whole.bytes());
     some.scored_rows = 3;
     EXPECT_LE(Opened(file, some).bytes(), alone.bytes() + row + 64);

@@ -282,7 +282,7 @@ class Seq2Seq(torch.nn.Module):
         return self.output(self.decoder.rnn(x, begins)[0])
 
     def attend(self, words, whole, known, rows):
-        """What the output layer reads of each token, one after the other."""
+        """The rows that the output layer reads for each token, one after the other."""
         attention, settings = self.attention, self.config["attention"]
         previous, feeding = settings.get("state") == "previous", settings.get("input_feeding", False)
         of_previous = settings.get("readout_state", "previous" if attention.readout == "maxout" and previous else "")
@@ -387,7 +387,7 @@ def write_expected(directory, seed):
 
 
 def write_generated(directory):
-    """What hangs on rounding is left out."""
+    """Writes generated texts; sources whose result depends on rounding are left out."""
     model = Generating(load(directory))
     source, target = vocabularies()
     draw = random.Random(5)

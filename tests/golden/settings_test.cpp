@@ -60,7 +60,7 @@ TEST(PublishedSettings, ElectraChoosesByTheFirstTokenOnly) {
   }
 }
 
-/// What this source is refused for.
+/// Returns the reason why this source is refused.
 std::string refusal(const convert::ModelSource& source, const convert::ImportOptions& options) {
   try {
     convert::import_source(source, options);
@@ -183,7 +183,7 @@ TEST(PublishedSettings, RotaryPositionsThatNtkScales) {
   EXPECT_THROW(read(json), convert::Error);
 }
 
-/// Of a decoder's first layer, with the angles of texts of so many tokens.
+/// Returns the rotary angles of a decoder's first layer, for texts of so many tokens.
 std::vector<float> angles(const Json& settings, uint32_t tokens, uint32_t* turned) {
   const convert::LayerPlaces places = read(settings).places.at(0);
   *turned = places.turned;

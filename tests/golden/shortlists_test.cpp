@@ -168,7 +168,7 @@ TEST_P(Shortlists, ListedScoresHaveTheSameBits) {
   }
 }
 
-/// What is forced, or left by a constraint, need not be listed; where nothing is left a choice says so.
+/// A forced token, or one that a constraint allows, need not be listed; a choice reports if no token is left.
 TEST_P(Shortlists, OthersComeFirst) {
   const std::vector<int32_t> ids = source(4, 7);
   const std::set<uint32_t> listed = listed_by_definition(GetParam(), ids);

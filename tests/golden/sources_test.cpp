@@ -46,7 +46,7 @@ class Sources : public ::testing::TestWithParam<Pair> {
   }
   static Decoder decoder(const SessionOptions& options) { return {GetParam().model, GetParam().weights, options}; }
 
-  /// Of one run without contexts.
+  /// Returns the bits of one run without contexts.
   static Bits whole(const std::vector<int32_t>& source, const std::vector<int32_t>& ids) {
     SessionOptions alone = options(1);
     alone.max_context = 0;
@@ -402,7 +402,7 @@ const std::pair<const char*, Edit> kRowEdits[] = {
      }},
 };
 
-// What goes token by token, and looks at a source's rows.
+// Ops that run token by token, and ops that attend to a source's rows.
 
 fb::OpT& any(fb::ModelT& m, fb::OpAttributes type) {
   return op_of(m, type, [](const fb::OpT&) { return true; });

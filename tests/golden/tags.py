@@ -6,7 +6,7 @@ FIVE_TAGS = dict(id2label=dict(enumerate(TAGS)))
 
 
 def classes(name):
-    """What docs/recurrent.md and its like call a family's classes: of labels of words, of texts, of nothing, of both."""
+    """The names of a family's classes in docs/recurrent.md and similar pages: for labels of words, of texts, of nothing, of both."""
     return (
         f"{name}ForTokenClassification",
         f"{name}ForSequenceClassification",

@@ -182,7 +182,7 @@ def convert(model, kind):
 
 
 def expected(content, out, text=None, masked=False):
-    """What stands in front of the last softmax or logistic, for some texts; `text`: ids of the first one; `masked`: ids of 0 are skipped."""
+    """The values before the last softmax or logistic, for some texts; `text`: ids of the first one; `masked`: ids of 0 are skipped."""
     interpreter = tf.lite.Interpreter(
         model_content=content,
         experimental_preserve_all_tensors=True,

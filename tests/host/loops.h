@@ -17,7 +17,7 @@ class Loop {
  public:
   explicit Loop(uint32_t count) : runs_(count) {}
 
-  /// Of worker ids below `workers`; each task takes some hundred times `effort` instructions.
+  /// Runs the tasks with worker ids below `workers`; each task takes some hundred times `effort` instructions.
   void run(const Parallel& parallel, uint32_t workers, uint32_t effort) {
     effort_ = effort;
     busy_ = std::vector<std::atomic<uint32_t>>(workers);

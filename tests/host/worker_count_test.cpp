@@ -47,7 +47,7 @@ TEST(WorkerCount, LosesASmallShareWhereNoWorkerHasAProcessor) {
   }
 }
 
-/// What threads measure of their own work holds what they cost each other.
+/// The times that threads measure for their own work include the cost that they cause each other.
 TEST(WorkerCount, TakesNoSmallGainForOne) {
   WorkerCount count(1);
   uint32_t asked = 0;

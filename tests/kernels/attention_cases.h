@@ -157,7 +157,7 @@ class Case<SplitHeads> {
   const HeadsShape& shape() const { return shape_; }
   HeadTensors& tensors() { return tensors_; }
   void set_shape_rows(uint32_t first_row) { shape_.first_row = first_row; }
-  /// Of a row as it is to be stored.
+  /// Returns the element of a row as it is to be stored.
   double value(uint32_t r, uint32_t column) const {
     const float* x = x_.as<float>() + r * x_stride_;
     const uint32_t i = column % shape_.head_width;
@@ -355,7 +355,7 @@ class Case<Attention> {
     return a;
   }
 
-  /// Of two rows; NaN where the query does not see the key.
+  /// Returns the bias of two rows; NaN if the query does not see the key.
   float bias(uint32_t h, uint32_t query, uint32_t key) const {
     Attention a{};
     a.mask = mask_;

@@ -7,7 +7,7 @@
 #include <cstring>
 #include <utility>
 
-// Whether pages can be made inaccessible.
+// 1 if pages can be made inaccessible.
 #if defined(BANTAM_FIRMWARE) || defined(__wasm__)
 #define BANTAM_TEST_PAGES 0
 #else

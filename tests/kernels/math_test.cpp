@@ -72,7 +72,7 @@ TEST(SoftFma, CornerCases) {
   }
 }
 
-/// What generic/math.h states of a function, checked against libm in double.
+/// A bound that generic/math.h states for a function, checked against libm in double.
 struct Function {
   const char* name;
   Activation activation;
@@ -185,7 +185,8 @@ TEST_P(EveryFloat, ErrorIsAsStated) {
 INSTANTIATE_TEST_SUITE_P(Functions, EveryFloat, ::testing::ValuesIn(kFunctions),
                          [](const auto& one) { return one.param.name; });
 
-/// What int8 attention takes probabilities from; every table has its bits from the kernels' property tests.
+/// The function from which int8 attention computes probabilities; the kernels' property tests check that every table
+/// gives its bits.
 TEST(Math, Exp2OfScores) {
   const bool every = bantam::testing::exhaustive();
   const Function range = {"exp2", Activation::kNone, -126.0f, 1.0f, true, 3e-6};

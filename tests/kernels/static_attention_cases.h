@@ -1,4 +1,4 @@
-// The same of heads and attention (static_linear_cases.h).
+// Random calls of the static kernels for heads and attention, like those of static_linear_cases.h.
 #ifndef BANTAM_TESTS_KERNELS_STATIC_ATTENTION_CASES_H_
 #define BANTAM_TESTS_KERNELS_STATIC_ATTENTION_CASES_H_
 

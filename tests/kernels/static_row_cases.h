@@ -1,4 +1,4 @@
-// The same of embeddings, norms and pooling (static_linear_cases.h).
+// Random calls of the static kernels for embeddings, norms and pooling, like those of static_linear_cases.h.
 #ifndef BANTAM_TESTS_KERNELS_STATIC_ROW_CASES_H_
 #define BANTAM_TESTS_KERNELS_STATIC_ROW_CASES_H_
 

@@ -66,7 +66,7 @@ inline std::vector<const Table*> tables() {
     const Table* found = table(isa);
     if (found == nullptr) continue;
 #if defined(__x86_64__)
-    // Of a processor with VBMI the table is another one, so that no name has this.
+    // On a processor with VBMI, the name of this instruction set selects another table, so no name selects this one.
     if (isa == Isa::kAvx512Vnni && found != &avx512::kTable) all.push_back(&avx512::kTable);
 #endif
     all.push_back(found);
@@ -74,7 +74,7 @@ inline std::vector<const Table*> tables() {
   return all;
 }
 
-/// What a run of a kernel gave: its answer and the bytes that its contract defines.
+/// The result of a kernel's run: its return value and the bytes that its contract defines.
 struct Result {
   bool finite = false;
   std::vector<uint8_t> bytes;

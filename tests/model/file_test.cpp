@@ -1,4 +1,4 @@
-// What a device finds out about a partition before it opens a file there: its length, and its checksums in slices.
+// Checks that a device makes of a partition before it opens a file there: its length, and its checksums in slices.
 #include "bantam/file.h"
 
 #include <gtest/gtest.h>

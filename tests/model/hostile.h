@@ -26,7 +26,8 @@ inline Status open(const ModelBuilder& builder, Fault* fault) {
   return Model::open(file.data(), file.size(), &model, fault);
 }
 
-/// What make() builds opens, and after each edit is refused with its status and a reason.
+/// Expects that the file that make() builds opens, and that it is refused with the edit's status and a reason after
+/// each edit.
 template <size_t kCount, class Make>
 void expect_refused(const OpEdit (&edits)[kCount], const Make& make) {
   for (const OpEdit& edit : edits) {

@@ -517,7 +517,7 @@ INSTANTIATE_TEST_SUITE_P(Tensor, Hostile, ::testing::ValuesIn(tensor_edits()), n
 INSTANTIATE_TEST_SUITE_P(Op, Hostile, ::testing::ValuesIn(op_edits()), name_of);
 INSTANTIATE_TEST_SUITE_P(Plan, Hostile, ::testing::ValuesIn(plan_edits()), name_of);
 
-/// What the schema marks as not executed yet is refused as that: each mark has a case above.
+/// Items that the schema marks as not executed yet are refused as unsupported: each mark has a case above.
 TEST(Schema, WhatIsNotExecutedYetIsRefused) {
   const std::pair<const char*, const char*> cases[] = {
       {"Not executed yet: a dimension", "half the rows"},

@@ -133,7 +133,7 @@ TEST(Structure, IsTheSchemaOfFlatc) {
 
 // ------------------------------------------------------------------------------------------ verdicts
 
-/// What FlatBuffers' own verifier says.
+/// Returns the verdict of FlatBuffers' own verifier.
 bool reference(const uint8_t* bytes, size_t size) {
   flatbuffers::Verifier::Options options;
   options.max_depth = structure::kMaxDepth;

@@ -121,7 +121,7 @@ class Source:
 
     @staticmethod
     def condition_of(returned):
-        """Of the if whose whole body ends with this return."""
+        """The condition of the if whose whole body ends with this return."""
         child, parent = returned, returned.parent
         if parent.type == "compound_statement":
             if parent.named_children[-1].id != returned.id or any(

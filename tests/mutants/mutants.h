@@ -30,7 +30,7 @@ inline void begin_test(const char* suite, const char* name) {
   for (std::atomic<bool>& one : seen) one = false;
 }
 
-/// Whether check `number` finds something: not if it was removed.
+/// Returns true if check `number` finds something, unless the check was removed.
 inline bool found(unsigned number, bool condition) {
   if (!condition) return false;
   if (log >= 0 && number < kMost && !seen[number].exchange(true)) {

@@ -78,7 +78,7 @@ def build(jobs, options):
 
 
 def run(command, folder, **variables):
-    """Whether the tests pass."""
+    """True if the tests pass."""
     environment = {**os.environ, "RC_PARAMS": "seed=1 max_success=25", "BANTAM_EXHAUSTIVE": "", **variables}
     try:
         done = subprocess.run(
@@ -107,7 +107,7 @@ def replay(name):
 
 
 def meet(name):
-    """Of each check the tests of the program that meet it, the quickest first, with milliseconds."""
+    """The tests of the program that meet each check, the quickest first, with milliseconds."""
     binary, folder = program(name)
     log = FOLDER / f"{name}.found"
     log.unlink(missing_ok=True)

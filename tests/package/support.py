@@ -1,4 +1,4 @@
-"""What the tests of packages share: skipping, running, and generating into a folder."""
+"""Code that the tests of packages share: skipping, running, and generating into a folder."""
 
 import os
 import pathlib

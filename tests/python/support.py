@@ -1,4 +1,4 @@
-"""What the tests of the Python package share: files that tests/cli converts, the command, and texts."""
+"""Code that the tests of the Python package share: files that tests/cli converts, the command, and texts."""
 
 import json
 import os
@@ -32,7 +32,7 @@ def load(name, **options):
 
 
 def single(number):
-    """What the command prints of an f32, as Python has the same f32."""
+    """The number that the command prints for an f32, as Python has the same f32."""
     return struct.unpack("f", struct.pack("f", float(number)))[0]
 
 

@@ -125,7 +125,7 @@ sink); }
     )
 
 
-# What the columns of runtime/ops/ops.inc say of ScratchReverse, by the names that its comment gives them.
+# The columns of ScratchReverse's row in runtime/ops/ops.inc, by the names that the comment there gives them.
 OPERATOR = {
     "name": "ScratchReverse",
     "kind": "ScratchReverse",

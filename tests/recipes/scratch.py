@@ -49,7 +49,7 @@ def convert(command, source, output, *options):
 
 
 def answers(command, file, texts):
-    """What a file answers, without its own name."""
+    """The answers of a file, without its own name."""
     return run(command, "run", file, "--json", "--file", texts).replace(file.name, "FILE")
 
 
@@ -59,7 +59,7 @@ def floats(report):
 
 
 def unlisted(command, file, report, plain):
-    """What reports of a file with all additions leave out."""
+    """Additions that the reports of a file with all of them leave out."""
     described = run(command, "inspect", file, "--ops", "--tensors")
     yield from (
         f"bantam inspect knows nothing of {word}"
@@ -83,7 +83,7 @@ def unlisted(command, file, report, plain):
 
 
 def unheard(command, tree, work, texts):
-    """What does not run of the family of a new kind, the task and the command."""
+    """Failures of the family of a new kind, the task and the command."""
     if run(command, "scratch") != "scratched\n":
         yield "bantam scratch does not say that it was added"
     turned = model(tree, work, "turned", {"model_type": "scratch_turned"}, "recurrent-encoder")

@@ -22,7 +22,7 @@ struct BertShape {
   uint32_t labels = 3;
   uint32_t tags = 5;
   fb::ActivationKind activation = fb::ActivationKind::gelu;
-  // What attention knows of places.
+  // Masks and positions of attention.
   fb::MaskKind mask = fb::MaskKind::none;
   uint32_t window = 0;
   int32_t filler = -1;     // the id that masks of fillers know
@@ -33,7 +33,7 @@ struct BertShape {
   uint32_t placed = 0;         // distances with a place of their own or shared; 0: no scores of places
   bool shared_places = false;  // by all heads
   bool segment_keys = false;   // scores of keys of another segment
-  // Of masks of globals and of blocks.
+  // Settings of the masks of globals and of blocks.
   fb::GlobalTokens globals = fb::GlobalTokens::none;
   int32_t separator = -1;
   uint32_t dilation = 1;

@@ -11,7 +11,7 @@
 namespace bantam::testing {
 namespace {
 
-/// Of the sequences of a batch. The reference, which every test runs, is slow where sanitizers or emulators watch it.
+/// Lengths of the sequences of a batch. Every test runs the reference, which is slow under sanitizers and emulators.
 const std::vector<uint32_t> kLengths =
     kSlowed ? std::vector<uint32_t>{1, 33, 16, 5} : std::vector<uint32_t>{1, 37, 16, 150, 64, 5};
 /// Where a test runs the reference many times: several tiles of every size that it asks for.

@@ -105,7 +105,8 @@ TEST(Linked, OperatorsLeftOut) {
                 },
                 &fault),
             Status::kOpNotLinked);
-  // What no build executes is unsupported; what could be copied needs the copy.
+  // An operator that no build executes is unsupported; an operator that could be replaced by a copy needs the copy
+  // operator.
   EXPECT_EQ(open_edited([](auto&) {}, &fault, WeightType::kI8, "tag"), Status::kUnsupported);
   EXPECT_EQ(open_edited([](auto& m) { op(m, "tag").fallback = true; }, &fault, WeightType::kI8, "tag"),
             Status::kOpNotLinked);
@@ -169,7 +170,7 @@ TEST(Linked, ScoresThatCouldNotBeComputed) {
   Fault fault;
   EXPECT_EQ(open_edited(with_task(fb::TaskKind::tag), &fault), Status::kOpNotLinked);
   EXPECT_EQ(open_edited(with_task(fb::TaskKind::multi_label), &fault), Status::kOpNotLinked);
-  // What answers for this one is left out itself.
+  // The code that computes answers of this task is left out itself.
   EXPECT_EQ(open_edited(with_task(fb::TaskKind::classify), &fault), Status::kOk);
 }
 

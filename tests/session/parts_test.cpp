@@ -32,7 +32,7 @@ struct ThreadEach {
   }
 };
 
-/// What each part has of its own: the largest values of rows, then scratch.
+/// Memory that each part has for itself: the largest values of rows, then scratch.
 struct Memory {
   static constexpr size_t kMaximum = 12 * 64;
   size_t stride;

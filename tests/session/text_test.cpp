@@ -88,7 +88,8 @@ TEST_F(TextTest, TextsRunInStepsToo) {
 TEST_F(TextTest, EightSessionsShareAModelInEightThreads) {
   open(48, 2);
   const std::vector<std::string> texts = {"turn on the light", "play some jazz", "what is the weather in Paris", ""};
-  // What a session says of all texts, two at a time in an order that `first` chooses; by text.
+  // Returns a session's answers to all texts, by text. The session takes two texts at a time, in an order that `first`
+  // selects.
   const auto answers = [&](Session* session, uint32_t first) {
     std::vector<std::vector<float>> all(texts.size());
     for (uint32_t i = 0; i < texts.size(); i += 2) {

@@ -52,7 +52,7 @@ struct Difference {
   uint32_t judged = 0;
 };
 
-/// What the header promises, and of what lies deeper nothing but that it is no more than 3 dB above that bound.
+/// Measures the difference that the header promises. Bands below its bound need only be at most 3 dB above the bound.
 Difference difference(const int16_t* samples) {
   Difference out;
   const std::vector<double> sums = sums_of(samples);

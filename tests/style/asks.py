@@ -17,7 +17,7 @@ ASKS = re.compile(
 )
 # Documents and texts beside the weights come from Directory, too.
 READS = re.compile(r"\b(?:read_json_object|sha256_of_file)\(")
-# What may, and why.
+# Files that may read the disk, and the reasons.
 ALLOWED = {
     "source/gguf/gguf_file.cpp": "the parts of a file, which lie beside it",
     "student/check.cpp": "the files of texts that a recipe names",

@@ -44,7 +44,7 @@ class Dev(unittest.TestCase):
         self.environment = {**os.environ, "PATH": f"{stubs}:{os.environ['PATH']}", "CALLS": str(self.folder / "calls")}
 
     def dev(self, *arguments, status=0):
-        """What it printed, and the calls."""
+        """The printed text, and the calls."""
         done = subprocess.run(
             [self.folder / "dev", *arguments],
             env=self.environment,

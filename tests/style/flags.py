@@ -27,13 +27,13 @@ ON_PURPOSE = ("tests/session/contracted.cpp",)
 TRAINING = "bantam_train.dir"
 
 
-# What the folder of fuzzers leaves out where memory is read through containers alone (bantam_quick_to_sanitize): never in the
-# runtime's own objects.
+# The checks that the folder of fuzzers leaves out for sources that read memory through containers alone (bantam_quick_to_sanitize):
+# never for the runtime's own objects.
 LEFT_OUT = "-fno-sanitize=null,alignment,object-size,pointer-overflow"
 
 
 def quick_optimisation(build):
-    """What the build folder says of sources whose speed nobody waits for."""
+    """The build folder's optimisation level for sources whose speed nobody waits for."""
     for line in (build / "CMakeCache.txt").read_text().splitlines():
         if line.startswith("BANTAM_QUICK_OPTIMISATION:"):
             return line.partition("=")[2]
@@ -56,7 +56,7 @@ def wanted_of(build_type, source, command="", quickly="-O1"):
 
 
 def unhardened(command):
-    """What a release of the command lacks of what makes an overrun hard to use."""
+    """Hardening against overruns that a release of the command lacks."""
     readelf = shutil.which("readelf")
     if not command.exists() or not readelf:
         return []

@@ -85,7 +85,7 @@ class Part:
         return (place, *inside)
 
     def holds_below(self, unit, other):
-        """Whether `other` is a folder inside `unit` that stands below it."""
+        """True if `other` is a folder inside `unit` that stands below it."""
         return other.startswith(unit + "/") and unit not in self.allowed[other]
 
     def unit_of(self, path):

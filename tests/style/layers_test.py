@@ -34,7 +34,7 @@ TREE = {
 
 class Layers(unittest.TestCase):
     def problems(self, **changes):
-        """What is found in TREE with files changed (None: removed); names have __ for slashes and _dot_ for dots."""
+        """The problems found in TREE with files changed (None: removed); names have __ for slashes and _dot_ for dots."""
         files = dict(TREE)
         for name, text in changes.items():
             files[name.replace("__", "/").replace("_dot_", ".")] = text

@@ -11,7 +11,7 @@ import pathlib
 import re
 import sys
 
-# What a declaration at the top of a namespace defines: a type, a function, a variable.
+# Patterns of the names that a declaration at the top of a namespace defines: a type, a function, a variable.
 TYPE = re.compile(r"^(?:template\s*<.*?>\s*)?(?:class|struct|enum(?:\s+class)?|union)\s+(\w+)[^;(]*$", re.S)
 PUBLIC = re.compile(r"^(?:class|struct|enum(?:\s+class)?|union)\s+(\w+)", re.M)
 TOP_TYPE = re.compile(r"^(?:class|struct)\s+(\w+)[^;(){}]*\{", re.M)
@@ -34,8 +34,8 @@ def blanked(text):
 
 
 def declared(head):
-    """What a declaration defines whose text up to its first brace or semicolon is `head`: a name, of a function with its
-    parameters, of an alias with what it stands for; or None."""
+    """The name defined by a declaration whose text up to its first brace or semicolon is `head`: of a function with its
+    parameters, of an alias with its meaning; or None."""
     head = head.strip()
     alias = ALIAS.match(head)
     if alias:
@@ -60,7 +60,7 @@ def declared(head):
 
 
 def declared_too(head):
-    """What a declaration of several variables defines after its first: `b` and `c` of `int a = f(1, 2), b, c = 3`."""
+    """The names that a declaration of several variables defines after its first: `b` and `c` of `int a = f(1, 2), b, c = 3`."""
     if not (VARIABLE.search(head) and "=" in head):
         return set()
     flat = head

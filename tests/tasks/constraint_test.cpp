@@ -39,7 +39,7 @@ Status follow(const Constraint& constraint, const Ids& made, TextEnd* end, uint3
   return constraint.follow(constraint.state, made.data(), static_cast<uint32_t>(made.size()), room, end);
 }
 
-/// What may follow, by looking at each answer.
+/// Returns the tokens that may follow, found by looking at each answer.
 std::set<int32_t> followers(const std::vector<Ids>& answers, const Ids& made) {
   std::set<int32_t> out;
   for (const Ids& answer : answers) {

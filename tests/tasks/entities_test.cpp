@@ -101,7 +101,7 @@ TEST(Entities, OfStrategiesGroupAsTransformersDoes) {
   // Without prefix a label continues, and is called by what stands behind its first "-".
   EXPECT_EQ(decode({"PER", "PER", "B-PER", "PER", "I-PER"}, simple), (List{{"PER", 0, 2}, {"PER", 2, 5}}));
   EXPECT_EQ(decode({"S-a", "S-a", "E-a", "small-town-x"}, simple), (List{{"a", 0, 2}, {"a", 2, 3}, {"town-x", 3, 4}}));
-  // What is called "O" is no entity, but parts others.
+  // A token labelled "O" is not part of an entity, but it separates others.
   EXPECT_EQ(decode({"B-a", "B-O", "I-a", "x-O", "I-a"}, simple), (List{{"a", 0, 1}, {"a", 2, 3}, {"a", 4, 5}}));
   EXPECT_EQ(decode({"B", "I", ""}, simple), (List{{"B", 0, 1}, {"I", 1, 2}, {"", 2, 3}}));
 }

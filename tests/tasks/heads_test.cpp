@@ -253,7 +253,7 @@ void searched_question(FakeRun* run, float none) {
   run->task().beam_ends = 2;
 }
 
-/// Of these logits.
+/// Returns the share of element i in the softmax of these logits.
 double share_of(const std::vector<double>& logits, size_t i) {
   double sum = 0;
   for (const double logit : logits) sum += std::exp(logit);

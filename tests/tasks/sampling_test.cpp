@@ -101,7 +101,7 @@ TEST(Sampling, IsByChanceAsDefined) {
     }
     Sampling sampling;
     sampling.temperature = 0.3F + 0.1F * static_cast<float>(draw(&random, 20));
-    // Of equals at the border it is not defined which stay.
+    // It is not defined which of several equal scores at the border stay.
     if (round % 3 != 0) {
       sampling.top_k = draw(&random, vocabulary + 3);
       sampling.top_p = draw(&random, 2) == 0 ? 1.0F : 0.05F + 0.09F * static_cast<float>(draw(&random, 10));

@@ -221,7 +221,7 @@ def main():
     for name, make, rows in made():
         for row in rows:
             for named in flags():
-                # Of two tokens that are the same once normalised the library takes either: they get one each.
+                # The library takes either of two tokens that are equal once normalised: they get one each.
                 tokenizer = make()
                 if ROWS[row] is not None:
                     tokenizer.normalizer = ROWS[row]

@@ -52,7 +52,7 @@ def fields(message):
 
 
 class Model:
-    """What a SentencePiece file says: pieces of (text, score, type), the charsmap, the kind of model."""
+    """The content of a SentencePiece file: pieces of (text, score, type), the charsmap, the kind of model."""
 
     def __init__(self, content):
         self.content = content

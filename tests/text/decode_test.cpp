@@ -19,7 +19,7 @@ std::string text_of(const Tokenizer& tokenizer, const Ids& ids, bool skip = fals
   return text;
 }
 
-/// What each token adds, with '|' behind it.
+/// Returns the text that each token adds, with '|' after it.
 std::string stream_of(const Tokenizer& tokenizer, const Ids& ids) {
   std::string text;
   const auto write = [](void* target, const char* bytes, size_t size) {

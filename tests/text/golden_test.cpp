@@ -1,4 +1,4 @@
-// What Hugging Face `tokenizers` computed (make_golden.py) is what the runtime computes.
+// The runtime computes the same results as Hugging Face `tokenizers` (make_golden.py).
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -91,7 +91,7 @@ INSTANTIATE_TEST_SUITE_P(Settings, Golden,
                                            "scripts", "split_texts"),
                          [](const auto& setting) { return std::string(setting.param); });
 
-/// What tokenizers make that transformers has in Python only (make_slow_golden.py): they say nothing of offsets.
+/// Results of tokenizers that transformers implements in Python only (make_slow_golden.py); they have no offsets.
 class SlowGolden : public ::testing::TestWithParam<const char*> {};
 
 TEST_P(SlowGolden, IdsAndTexts) {

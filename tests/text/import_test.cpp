@@ -70,7 +70,7 @@ TEST(ImportTokenizer, TrimsBlanksOfAddedTokensBesideWordPiece) {
   EXPECT_EQ(got.offsets[2].end, 9u);
 }
 
-/// What transformers before 4.34 saved of words that were added.
+/// Files in which transformers before 4.34 saved added words.
 TEST(ImportTokenizer, ReadsAddedTokens) {
   const auto ids_with = [](const std::string& added, const std::string& config, const std::string& special) {
     Folder folder;

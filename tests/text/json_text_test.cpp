@@ -32,7 +32,7 @@ Json random_value(std::mt19937* random, uint32_t depth) {
   return value;
 }
 
-/// Whether the automaton takes all of a text, and where it has come to.
+/// Returns true if the automaton takes the whole text; leaves it in the state that it reached.
 bool reads(const std::string& text, JsonAutomaton* automaton) {
   for (const char c : text) {
     if (!automaton->push(static_cast<uint8_t>(c))) return false;

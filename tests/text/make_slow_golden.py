@@ -64,7 +64,7 @@ def write_expected(folder, tokenizer, specials, seed, count=160):
         for text in fixed + [random_text(draw, specials) for _ in range(count)]:
             ids = tokenizer(text)["input_ids"]
             decoded = tokenizer.decode(ids, skip_special_tokens=True)
-            # Of a text that ends within a word bantam leaves out the mark.
+            # bantam leaves out the mark of a text that ends within a word.
             line = {"a": text, "b": None, "ids": ids, "text": None if decoded.endswith("@@") else decoded}
             out.write(json.dumps(line, separators=(",", ":")) + "\n")
         for first, second in (("the cat", "a dog"), ("", "x"), ("low", "")):

@@ -20,7 +20,7 @@ struct Rule {
   std::function<void(SmallTokenizer&)> apply;
 };
 
-/// Of the description.
+/// Breaks a rule by an edit of the description.
 std::function<void(SmallTokenizer&)> described(const std::function<void(fb::TokenizerT&)>& edit) {
   return [edit](SmallTokenizer& small) {
     edit(small.description());
@@ -28,7 +28,7 @@ std::function<void(SmallTokenizer&)> described(const std::function<void(fb::Toke
   };
 }
 
-/// Of a number `at` bytes into a table.
+/// Breaks a rule by storing a number `at` bytes into a table.
 std::function<void(SmallTokenizer&)> stored(fb::BlobName name, size_t at, uint32_t value) {
   return [=](SmallTokenizer& small) {
     std::memcpy(small.image().data() + blob_of(small.description(), name)->offset() + at, &value, sizeof(value));

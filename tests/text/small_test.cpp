@@ -1,4 +1,4 @@
-// What firmware makes of a text is what hosts make of it: ids, offsets, segments, counts.
+// Firmware and hosts compute the same from a text: ids, offsets, segments, counts.
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 

@@ -70,7 +70,7 @@ std::vector<Stretch> stretches(const Letters& text, const Letters& wanted) {
   return found;
 }
 
-/// What the original library's rules make of stretches.
+/// Applies the original library's rules for joining stretches.
 std::vector<Stretch> merged(std::vector<Stretch> parts, const std::string& behaviour, bool invert) {
   for (Stretch& part : parts) part.match = part.match != invert;
   std::vector<Stretch> out;
@@ -167,7 +167,7 @@ TEST(SplitText, StandsInARow) {
                       {{"type", "Digits"}, {"individual_digits", true}}}}};
   EXPECT_EQ(words_of(row, "ab--c12 --d</w>e </w>-"),
             (Ranges{{0, 2}, {4, 5}, {5, 6}, {6, 7}, {10, 15}, {15, 16}, {17, 21}, {21, 22}}));
-  // What is not UTF-8 stands for one character each, and is part of no match.
+  // Each malformed UTF-8 sequence counts as one character, and it is not part of a match.
   EXPECT_EQ(words_of(split_at("ab", "Removed", false),
                      "a\xff"
                      "ab\xe4\xb8"

@@ -157,7 +157,7 @@ TEST(Network, KeepsTheStatesOfEveryLayer) {
   const Forward forward = network.run(pad({&text}), options);
   EXPECT_EQ(forward.hidden.size(), size_t{network.layers()} + 1);
   EXPECT_EQ(forward.attention.size(), size_t{network.layers()});
-  // What the head of words sees is the last hidden state.
+  // The head of words reads the last hidden state.
   EXPECT_EQ(forward.hidden.back().size(1), 4);
   const at::Tensor sums = forward.attention[0].probabilities.sum(-1);
   EXPECT_TRUE(torch::allclose(sums, torch::ones_like(sums)));

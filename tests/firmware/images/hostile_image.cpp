@@ -1,6 +1,5 @@
-// What a device must survive with a status: files that are damaged, an arena one byte too small, what is not linked.
-// The input: 'a' arena, 'c' and a number corrupted files, 'm' misaligned arena,
-// 'o' opens and runs.
+// A device must survive these with a status: damaged files, an arena that is one byte too small, parts that are not
+// linked. The input: 'a' arena, 'c' and a number corrupted files, 'm' misaligned arena, 'o' opens and runs.
 #include "bantam/session.h"
 #include "console.h"
 

@@ -58,7 +58,7 @@ int main() {
 }
 
 #if defined(BANTAM_FIRMWARE)
-// What std::vector wants: a heap, as large as the rest of RAM. Only this image has one.
+// std::vector needs a heap; it is as large as the rest of RAM. Only this image has one.
 #include "system.h"
 
 extern "C" {
