@@ -136,38 +136,39 @@ void add_ask(Program& program) {
   Command& command = program.add_command("ask", "Answer questions from the texts of an index");
   command.group(kAnswerGroup);
   command.heading("Input");
-  command.add_option("INDEX", arguments->index, "What bantam index wrote: the texts that hold the answers")
+  command.add_option("INDEX", arguments->index, "Index with the texts that hold the answers, written by bantam index")
       .required()
       .value("FILE.index");
-  command.add_texts("QUESTION", &arguments->run.texts, "Questions; none, or -: standard input, one a line");
-  command.add_option("--file", arguments->run.file, "Read questions from this file, one a line").value("FILE");
-  command.add_option("--reader", arguments->reader, "A .bantam file that answers questions from a text")
+  command.add_texts("QUESTION", &arguments->run.texts, "Questions; if none or -, read standard input, one per line");
+  command.add_option("--file", arguments->run.file, "Read questions from this file, one per line").value("FILE");
+  command.add_option("--reader", arguments->reader, "A .bantam file that finds the answer to a question in a text")
       .required()
       .value("FILE.bantam");
   command
       .add_option("--model", arguments->run.model,
-                  "The file that the index was made with (default: of the name that the index holds, beside it)")
+                  "Model that made the index (default: the file that the index names, next to the index)")
       .value("FILE.bantam");
-  command.add_option("--passages", arguments->passages, "Texts nearest to the question that are read (default 5)")
+  command.add_option("--passages", arguments->passages, "Number of nearest texts to read for each question (default 5)")
       .takes(between(1, 10000))
       .value("N");
   command
       .add_option("--stride", arguments->run.stride,
-                  "Slide a window over texts that do not fit; neighbours share N tokens")
+                  "Read long texts in overlapping windows; neighbouring windows share N tokens")
       .value("N");
   command.heading("Output");
-  command.add_option("--top", arguments->run.top, "Most answers, of a text one each (default 1; 0: all)").value("N");
-  command.add_flag("--json", arguments->run.json, "Print one JSON object a question");
+  command.add_option("--top", arguments->run.top, "Print at most N answers, one per text (default 1; 0: all)")
+      .value("N");
+  command.add_flag("--json", arguments->run.json, "Print one JSON object per question");
   command
       .add_option("--offsets", arguments->run.offsets,
-                  "What places in a text count: bytes (default), chars (code points, as in Python), or utf16 (as in "
-                  "JavaScript and Java)")
+                  "Unit of positions in a text: bytes (default), chars (code points, as in Python) or utf16 "
+                  "(as in JavaScript and Java)")
       .takes(position_units())
       .value("UNIT");
   command.heading("Running");
   add_engine_options(command, &arguments->run.engine);
   command.footer(
-      "A score is a probability among all spans of the texts that were read and hold an answer.\n\n"
+      "A score is the answer's probability among all spans of the texts that were read and contain an answer.\n\n"
       "Examples:\n"
       "  bantam ask lines.index \"Who wrote it?\" --reader qa.bantam --model minilm.bantam\n"
       "  bantam ask lines.index --file questions.txt --reader qa.bantam --model minilm.bantam --passages 8 --json");

@@ -247,48 +247,54 @@ void run_bench(const BenchOptions& options) {
 }  // namespace
 
 void add_bench(Program& program) {
-  Command& command = program.add_command("bench", "Measure the latency of a file");
+  Command& command = program.add_command("bench", "Measure the latency of a model");
   command.group(kExamineGroup);
   auto options = std::make_shared<BenchOptions>();
   command.add_option("FILE", options->model, "A .bantam file").required().value("FILE.bantam");
   command
       .add_option("--seq", options->seq,
-                  "Tokens of a sequence, such as 16,128 (the default, or less where the model takes less)")
+                  "Sequence lengths in tokens, such as 16,128 (the default, or less if the model takes less)")
       .separated_by(',')
       .value("N,...");
-  command.add_option("--batch", options->engine.batch, "Sequences of one forward pass")
-      .takes(between(1, 4096))
-      .value("N");
-  command.add_option("--mix", options->mix, "One batch of sequences of these lengths, such as 9,31,77; not padded")
+  command.add_option("--batch", options->engine.batch, "Sequences per forward pass").takes(between(1, 4096)).value("N");
+  command
+      .add_option("--mix", options->mix,
+                  "Run one batch of sequences with these lengths, such as 9,31,77, without padding")
       .separated_by(',')
       .value("N,...");
-  command.add_texts("--text", &options->texts, "From this text to its answer, tokenizer included; several times");
-  command.add_option("--texts", options->texts_file, "The same for every line of a file (-: standard input)")
+  command.add_texts("--text", &options->texts,
+                    "Measure from this text to its answer, tokenizer included; may be given several times");
+  command.add_option("--texts", options->texts_file, "Like --text, for every line of a file (-: standard input)")
       .value("FILE");
-  command.add_text("--pair", &options->pair, "Second text of each, such as the context of questions");
-  command.add_option("--prompt", options->prompt, "Generate behind so many tokens, or from a source of so many")
+  command.add_text("--pair", &options->pair, "Second text for each text, such as the context of questions");
+  command
+      .add_option("--prompt", options->prompt,
+                  "Generate after a prompt of N tokens, or (encoder-decoders) from a source of N tokens")
       .takes(between(1, 1 << 20))
       .value("N");
-  command.add_option("--generate", options->generate, "With --prompt: tokens to generate (default 16)")
+  command.add_option("--generate", options->generate, "With --prompt: number of tokens to generate (default 16)")
       .takes(between(1, 1 << 20))
       .value("N");
-  command.add_option("--beam", options->beams, "With --prompt: beams (default 1: the likeliest token each time)")
+  command
+      .add_option("--beam", options->beams, "With --prompt: number of beams (default 1: the likeliest token each time)")
       .takes(between(1U, kMostBeams))
       .value("N");
   add_engine_options(command, &options->engine);
-  command.add_option("--repetitions", options->repetitions, "Measured runs (default: about a second of them)")
+  command.add_option("--repetitions", options->repetitions, "Number of measured runs (default: about a second of runs)")
       .value("N");
-  command.add_option("--warmup", options->warmup, fmt::format("Runs before measuring (default {})", options->warmup))
+  command
+      .add_option("--warmup", options->warmup,
+                  fmt::format("Warm-up runs before measuring (default {})", options->warmup))
       .value("N");
-  command.add_flag("--per-op", options->per_op,
-                   "Time, share and fraction of the core's peak of every operator; the peak is measured");
   command.add_flag(
-      "--cost", options->cost,
-      "What a text costs: processor time, texts of an hour of a core, cycles, bytes of weights, and joules where "
-      "the system counts them");
-  command.add_flag("--json", options->json, "Print one JSON object a length or text");
+      "--per-op", options->per_op,
+      "Print the time, share and fraction of the core's peak speed of every operator; the peak is measured");
+  command.add_flag("--cost", options->cost,
+                   "Print the cost of a text: processor time, texts per hour of one core, cycles, bytes of "
+                   "weights, and joules if the system counts them");
+  command.add_flag("--json", options->json, "Print one JSON object per length or text");
   command.add_flag("--csv", options->csv, "Print comma-separated values");
-  command.add_flag("--plain", options->plain, "Print the median milliseconds of each length or text and nothing else");
+  command.add_flag("--plain", options->plain, "Print only the median milliseconds of each length or text");
   command.usual({"--seq", "--text", "--texts", "--prompt", "--generate", "--threads", "--per-op", "--json"});
   command.footer(
       "Examples:\n"

@@ -36,10 +36,9 @@ std::string runner_path(const std::string& given) {
   if (!given.empty()) return given;
   std::string path = beside(kRunner).string();
   if (!path.empty()) return path;
-  fail(
-      ExitCode::kUnsupported,
-      "bundle: there is no {} beside this bantam; build it (cmake --build, target bantam_app), or name one by --runner",
-      kRunner);
+  fail(ExitCode::kUnsupported,
+       "bundle: {} is missing beside this bantam; build it (cmake --build, target bantam_app), or name one by --runner",
+       kRunner);
 }
 
 /// The program that is to carry a model. Throws for another.
@@ -107,36 +106,36 @@ void run_bundle(const BundleArguments& arguments) {
 }  // namespace
 
 void add_bundle(Program& program) {
-  Command& command = program.add_command("bundle", "Make one program of a file: text in, answer out");
+  Command& command = program.add_command("bundle", "Pack a model and its command into one program");
   command.group(kMakeGroup);
   auto arguments = std::make_shared<BundleArguments>();
   command.add_option("FILE", arguments->model, "A .bantam file").required().value("FILE.bantam");
-  command.add_option("-o,--output", arguments->output, "The program").required().value("FILE");
+  command.add_option("-o,--output", arguments->output, "Program to write").required().value("FILE");
   Program apps("bantam", "");
   add_app_commands(apps);
   Words names;
   for (const Command& app : apps.commands) names.push_back(app.name());
   command
       .add_option("--as", arguments->command,
-                  "The command that it is (default: as the file's task asks, such as classify, tag, embed or generate)")
+                  "Command that the program runs (default: the one for the model's task, such as classify, "
+                  "tag, embed or generate)")
       .takes(one_of(names))
       .value("COMMAND");
   command
       .add_option("--runner", arguments->runner,
-                  "The program that carries the model, such as bantam-app of another machine's build (default: the one "
-                  "beside this "
-                  "command)")
+                  "Program that carries the model, such as bantam-app from another machine's build (default: "
+                  "the one next to this command)")
       .value("FILE");
   command.add_flag("--json", arguments->json, "Print one JSON object");
   command.footer(
-      "The program needs no other file and no library: copy it, rename it. It takes the command's options and answers "
-      "with its "
-      "bytes; other commands read it as a .bantam file. Do not strip it: that drops the model.\n\n"
+      "The program needs no other file and no library; you can copy and rename it. It takes the "
+      "options of its command and prints the same bytes. Other commands read it like a .bantam "
+      "file. Do not strip it: stripping removes the model.\n\n"
       "Examples:\n"
       "  bantam bundle voice.bantam -o voice\n"
       "  ./voice \"play some jazz by miles davis\"\n"
       "  bantam bundle minilm.bantam -o similar --as similar\n"
-      "  # what is in it\n"
+      "  # show what it contains\n"
       "  bantam inspect ./voice");
   command.action([arguments] { run_bundle(*arguments); });
 }

@@ -43,15 +43,15 @@ constexpr const char* kConvertExamples =
     "  bantam convert minilm-sst2 -o sst2.bantam --prune 0.25 --pattern heads --calibrate train.txt\n"
     "  bantam convert my-model -o my.bantam --weights f32 --parity texts.txt --json\n"
     "  bantam convert models/voice-commands -o voice.bantam --activations static --calibrate sentences.txt\n\n"
-    "SRC is a directory as transformers or sentence-transformers saves it: config.json, model.safetensors (or its\n"
-    "shards), and tokenizer.json, vocab.txt, or vocab.json with merges.txt. Or it is an ONNX file, or a directory "
-    "with\n"
-    "one (model.onnx) and no other weights; config.json and the tokenizer lie beside it or in the directory above.\n"
-    "A TensorFlow Lite file (.tflite) brings its words and labels, or they lie beside it: docs/tflite.md. A model of\n"
-    "fastText or a file of word vectors needs nothing else: docs/wordvectors.md.\n"
-    "The produced file is compared with an f32\n"
-    "build of the same model; when more than a share P of the labels differ for certain, nothing is written, what\n"
-    "passes is searched and named, and the exit code is 6.";
+    "SRC is a directory saved by transformers or sentence-transformers: config.json, "
+    "model.safetensors (or its shards), and tokenizer.json, vocab.txt, or vocab.json with "
+    "merges.txt. SRC may also be an ONNX file, or a directory with one (model.onnx) and no other "
+    "weights; config.json and the tokenizer are next to it or in the directory above. A "
+    "TensorFlow Lite file (.tflite) contains its words and labels, or they are next to it: "
+    "docs/tflite.md. A fastText model or a file of word vectors needs no other file: docs/wordvectors.md.\n\n"
+    "convert compares the new file with an f32 build of the same model. If, with 95 % "
+    "confidence, more labels differ than --max-label-flips allows, convert writes nothing, "
+    "searches for settings that pass, names them, and exits with code 6.";
 
 struct ConvertArguments {
   const Command* command = nullptr;
@@ -171,247 +171,232 @@ void run_convert(ConvertArguments& arguments) {
 
 void add_convert(Program& program) {
   auto arguments = std::make_shared<ConvertArguments>();
-  Command& command = program.add_command("convert", "Convert a directory, ONNX or TFLite file to a .bantam file");
+  Command& command = program.add_command("convert", "Convert a model (directory, ONNX or TFLite) to a .bantam file");
   arguments->command = &command;
   command.group(kMakeGroup);
   command.usual({"--weights", "--keep", "--student", "--prune", "--max-tokens", "--activations", "--calibrate",
                  "--task", "--labels", "--data", "--auto", "--json"});
   command.footer(kConvertExamples);
-  command
-      .add_option("SRC", arguments->source,
-                  "Directory of the model, or an ONNX, TensorFlow Lite, GGUF or fastText file")
+  command.add_option("SRC", arguments->source, "Model directory, or an ONNX, TensorFlow Lite, GGUF or fastText file")
       .required()
       .value("DIR|FILE");
   command.heading("Files");
-  command.add_option("-o,--output", arguments->output, "File to write; appears whole or not at all")
+  command.add_option("-o,--output", arguments->output, "File to write; if convert fails, it leaves no partial file")
       .required()
       .value("FILE");
   command
-      .add_option(
-          "--globals", arguments->options.globals,
-          "Of Longformer, tokens that see all and are seen by all: none, first, question (those in front of the\n"
-          "first separator), second (the second text) or marked (run --marks) (default: as transformers has them\n"
-          "for the task)")
+      .add_option("--globals", arguments->options.globals,
+                  "Longformer: the global tokens: none, first, question (before the first separator), second "
+                  "(the second text) or marked (run --marks). Default: as in transformers for the task")
       .takes(one_of(convert::global_words()))
       .value("TOKENS");
   command
       .add_option(
           "--random-blocks", arguments->options.random_blocks,
-          "Of Big Bird: draws the random blocks by this seed (default: block 0, as transformers has them when it\n"
-          "evaluates)")
+          "Big Bird: seed for the random attention blocks (default: block 0 each time, as in transformers' evaluation)")
       .value("SEED");
   command
-      .add_option(
-          "--aggregation", arguments->options.aggregation,
-          "How labels of tokens become entities: none, simple, first, average or max, as transformers' pipeline\n"
-          "aggregates them, or words: the label of each word's first token, joined by --tag-scheme\n"
-          "(default: first where tokens say which of them continue a word, else simple; words of BIOES labels,\n"
-          "of CRFs and of models that have intents, too)")
+      .add_option("--aggregation", arguments->options.aggregation,
+                  "How token labels become entities: none, simple, first, average or max, as in transformers' "
+                  "pipeline; or words: the label of each word's first token, joined by --tag-scheme. Default: "
+                  "first if tokens show which of them continue a word, else simple; words for BIOES labels, "
+                  "CRFs and models with intents")
       .takes(one_of({"none", "simple", "first", "average", "max", "words"}))
       .value("STRATEGY");
-  command.heading("Types of weights");
+  command.heading("Weight types");
   command
-      .add_option(
-          "--budget", arguments->options.budget,
-          "Choose each matrix's type within size=8MB (or MiB), loss=0.01 (divergence from f32) or latency=0.4 (share\n"
-          "of the time of f32 linear layers), by the costs of --sensitivity")
+      .add_option("--budget", arguments->options.budget,
+                  "Choose the type of each matrix within a budget, from the costs in --sensitivity: size=8MB "
+                  "(or MiB), loss=0.01 (divergence from f32) or latency=0.4 (share of the f32 linear layers' time)")
       .value("BUDGET");
-  command.add_option("--sensitivity", arguments->sensitivity, "What `bantam sensitivity` measured, for --budget")
+  command.add_option("--sensitivity", arguments->sensitivity, "Costs measured by `bantam sensitivity`, for --budget")
       .value("FILE.json");
   command.heading("A smaller model");
   command
       .add_option("--student", arguments->student.recipe,
-                  "Convert a smaller layout of SRC: a recipe as for `bantam student`, whose layers may differ in width")
+                  "Convert a smaller layout of SRC: a recipe as for `bantam student`, but layers may differ in width")
       .value("RECIPE");
-  command.heading("Types of weights");
+  command.heading("Weight types");
   command
       .add_option("--weights", arguments->options.types.weights,
-                  "Type of the weights: int8 (default), int4 (of linear layers; tables of embeddings: int8), f16\n"
-                  "or f32")
+                  "Type of the weights: int8 (default), int4 (linear layers; embedding tables become int8), f16 or f32")
       .takes(types())
       .value("TYPE");
   command
       .add_option("--group", arguments->options.types.group,
-                  "Inputs of int4 weights that share a factor: 8 to 1024, a multiple of 8 (default 32)")
+                  "int4: number of inputs whose weights share a scale: 8 to 1024, a multiple of 8 (default 32)")
       .takes(between(8u, 1024u))
       .value("N");
   command.heading("A smaller model");
   command
-      .add_option(
-          "--prune", arguments->options.prune.share,
-          "Share of the linear layers' weights to set to 0, the smallest, such as 0.8 (default 0); of heads or\n"
-          "feed-forward columns to leave out")
+      .add_option("--prune", arguments->options.prune.share,
+                  "Share of the linear layers' weights to set to 0, smallest first, such as 0.8 (default 0); "
+                  "with --pattern heads or ffn, share of heads or feed-forward columns to remove")
       .value("SHARE");
   command
       .add_option("--pattern", arguments->options.prune.pattern,
-                  "What becomes 0 together: 1x4 (default: four inputs of an output, which kernels skip), 4x16,\n"
-                  "2:4 or unstructured; or what goes whole: heads (of attention) or ffn (feed-forward columns)")
+                  "Weights that become 0 together: 1x4 (default; four inputs of one output, which kernels "
+                  "skip), 4x16, 2:4 or unstructured; or parts to remove whole: heads (attention heads) or ffn "
+                  "(feed-forward columns)")
       .takes(choices(convert::pattern_words()))
       .value("PATTERN");
   command
       .add_option("--prune-scope", arguments->options.prune.scope,
-                  "global (default): the smallest of all layers; uniform: the same share of each")
+                  "global (default): the smallest across all layers; uniform: the same share in each layer")
       .takes(choices(convert::scope_words()))
       .value("SCOPE");
   command
-      .add_option(
-          "--prune-by", arguments->options.prune.by_activation,
-          "magnitude (default), or activations: times the norm of the weight's input on --calibrate's texts; of\n"
-          "heads and ffn (default there) what they add to the layer's output on those, or on built-in texts")
+      .add_option("--prune-by", arguments->options.prune.by_activation,
+                  "How to rank weights: magnitude (default), or activations: magnitude times the norm of the "
+                  "weight's input on the --calibrate texts. Heads and ffn: activations (default) ranks them by "
+                  "what they add to the layer's output on these texts, or on built-in texts")
       .takes(choices(convert::measure_words()))
       .value("HOW");
   command
       .add_option("--sparse", arguments->options.types.sparse,
-                  "Store int8 weights without their zeros: never, always (in blocks of four, which kernels skip),\n"
-                  "smallest (in the fewest bytes, whatever the time), or auto (default: where that was measured to\n"
-                  "be faster; smallest with --pattern unstructured and 2:4, whose zeros kernels cannot skip)")
+                  "When to store int8 weights without their zeros: never, always (in blocks of four, which "
+                  "kernels skip), smallest (fewest bytes, at any speed) or auto (default: if measured to be "
+                  "faster; smallest for --pattern unstructured and 2:4, whose zeros kernels cannot skip)")
       .takes(choices(convert::sparse_words()))
       .value("WHEN");
   command
       .add_option("--typical-tokens", arguments->options.types.typical_tokens,
-                  "Tokens of the texts for which --sparse auto shall be faster (default 16)")
+                  "Tokens per text at which --sparse auto must be faster (default 16)")
       .takes(between(1u, 4096u))
       .value("N");
   command
-      .add_option(
-          "--target-cpu", arguments->options.types.target_cpu,
-          "Kind of core, or instruction set, on which --sparse auto shall be faster (default any: on each that was\n"
-          "measured)")
+      .add_option("--target-cpu", arguments->options.types.target_cpu,
+                  "Type of core, or instruction set, on which --sparse auto must be faster (default any: all that were "
+                  "measured)")
       .takes(target_cpus())
       .value("NAME");
   command.heading("Memory and activations");
   command
       .add_option("--residual", arguments->options.types.residual,
-                  "Type of what flows from layer to layer in int8 files: f32 (default), or i8, which a device with\n"
-                  "little memory wants: a quarter of the bytes a token, and --plan small")
+                  "Type of the values passed between layers in int8 files: f32 (default), or i8 for devices "
+                  "with little memory: a quarter of the bytes per token; selects --plan small")
       .takes(choices(convert::residual_words()))
       .value("TYPE");
   command
-      .add_option(
-          "--plan", arguments->options.types.plan,
-          "What the memory plan is for: fast (default with f32 residuals), or small (default with i8 ones, static\n"
-          "activations, and attention to windows with global tokens or to blocks): keys and values of one layer at a\n"
-          "time, which costs several threads a little speed; servers want fast, with static activations, too")
+      .add_option("--plan", arguments->options.types.plan,
+                  "Goal of the memory plan: fast (default with f32 residuals), or small (default with i8 "
+                  "residuals, static activations, and attention to blocks or to windows with global tokens). "
+                  "small keeps the keys and values of one layer at a time, a little slower with several "
+                  "threads. Use fast on servers, also with static activations")
       .takes(choices(convert::plan_words()))
       .value("PLAN");
   command
-      .add_option("--max-tokens", arguments->options.max_tokens, "Most tokens of a text (default: all the model has)")
+      .add_option("--max-tokens", arguments->options.max_tokens,
+                  "Maximum tokens per text (default: as many as the model supports)")
       .takes(between(1u, 1u << 20))
       .value("N");
   command.add_flag("--ids-only", arguments->options.ids_only,
-                   "Leave the tokenizer out, one that is not supported too: the file takes token ids");
+                   "Leave the tokenizer out, even an unsupported one: the file then takes token ids");
   command
       .add_option("--entities", arguments->entities,
-                  "Of a model with a table of entities (ERNIE): names of those that the file keeps, one a line "
+                  "Models with an entity table (ERNIE): file with the names of the entities to keep, one per line "
                   "(default: all)")
       .value("FILE");
   command
-      .add_option(
-          "--tower", arguments->options.tower,
-          "Of a directory of two models, of texts and of images (CLIP, SigLIP), the one that the file is made of")
+      .add_option("--tower", arguments->options.tower,
+                  "Directories with a text and an image model (CLIP, SigLIP): the model to convert")
       .takes(one_of({"text", "vision"}))
       .value("TOWER");
   command
       .add_option("--inputs", arguments->options.inputs,
-                  "Of an ONNX or TensorFlow Lite file, which input is what, where names and types do not say it:\n"
-                  "ids=NAME,mask=NAME,segments=NAME,positions=NAME, those that there are")
+                  "ONNX and TensorFlow Lite: roles of the inputs, if names and types do not show them: "
+                  "ids=NAME,mask=NAME,segments=NAME,positions=NAME, only those that exist")
       .value("NAMES");
   command
       .add_option("--graph-output", arguments->options.graph_output,
-                  "Of an ONNX or TensorFlow Lite file with several outputs, the one that the file gives (default:\n"
-                  "the usual one of the task)")
+                  "ONNX and TensorFlow Lite, several outputs: the output to use (default: the usual one for the task)")
       .value("NAME");
   command
       .add_option("--shortlist", arguments->shortlist,
-                  "Of Marian's students: the binary lexical shortlist (lex.*.bin), which says the words that a\n"
-                  "translation may have; none: all (default: the one that lies beside the model)")
+                  "Marian students: the binary lexical shortlist (lex.*.bin), which lists the words that a "
+                  "translation may contain; none: all words (default: the shortlist next to the model)")
       .value("FILE|none");
   command.heading("Task");
   command
       .add_option("--task", arguments->options.task,
-                  "What the model is for, when SRC does not say it: " + convert::task_list(convert::imported_heads()))
+                  "Task of the model, if SRC does not state it: " + convert::task_list(convert::imported_heads()))
       .value("TASK");
   command
       .add_option("--tag-scheme", arguments->options.tag_scheme,
-                  "plain, iob1, iob2 or bioes (default: from the labels)")
+                  "Tagging scheme: plain, iob1, iob2 or bioes (default: from the labels)")
       .value("SCHEME");
-  command.heading("Types of weights");
+  command.heading("Weight types");
   command
       .add_option("--keep", arguments->keep,
-                  "REGEX=f32|f16|int8|int4: type of the weights whose name matches; may be given several times")
+                  "REGEX=f32|f16|int8|int4: type for weights whose name matches; may be given several times")
       .value("RE=TYPE")
       .one_at_a_time();
   command.heading("Memory and activations");
   command
       .add_option("--activations", arguments->options.activations,
-                  "dynamic (default): int8 layers scale each row while running, f32 between them;\n"
-                  "static: integers only, with scales from --calibrate: for cores without floats, and less time\n"
+                  "dynamic (default): int8 layers scale each row at run time, with f32 between them; static: "
+                  "integers only, with scales from --calibrate: for cores without floating point, and faster "
                   "on servers with --plan fast")
       .takes(choices(convert::activation_words()))
       .value("KIND");
   command
       .add_option("--calibrate", arguments->options.calibrate,
-                  "Some hundred texts like those the model will see, one a line, for --activations static and\n"
+                  "A few hundred texts like those the model will see, one per line, for --activations static and "
                   "--rounding gptq")
       .value("FILE");
   command
       .add_option("--calibrate-by", arguments->options.ranges.by,
-                  "What scales of static activations reach: minmax (default: all that --calibrate's texts hold),\n"
-                  "percentile (all but the farthest), or mse (the part that loses least)")
+                  "How to choose the scales of static activations: minmax (default: cover all values on the "
+                  "--calibrate texts), percentile (all but the most extreme values) or mse (least error)")
       .takes(choices(convert::range_words()))
       .value("HOW");
   command
       .add_option("--percentile", arguments->options.ranges.percentile,
-                  "Of an activation's numbers, for --calibrate-by percentile (default 99.99)")
+                  "Percentile of the activations, for --calibrate-by percentile (default 99.99)")
       .value("P");
-  command.heading("Types of weights");
+  command.heading("Weight types");
   command
       .add_option("--rounding", arguments->options.rounding,
-                  "nearest (default), or gptq: integer weights for which the layers' outputs on the texts of\n"
-                  "--calibrate (without: built-in texts) come nearest to the model's, in some seconds")
+                  "nearest (default), or gptq: choose the integers that keep the layers' outputs closest to "
+                  "the model's on the --calibrate texts (without them: built-in texts); takes some seconds")
       .takes(choices(convert::rounding_words()))
       .value("HOW");
   command.heading("Task");
   command
-      .add_option(
-          "--calibrate-scores", arguments->calibrate_scores,
-          "Labelled validation data (lines of JSON as for eval): fits a temperature, and a score below which an\n"
-          "answer is out of scope; texts labelled out_of_scope help")
+      .add_option("--calibrate-scores", arguments->calibrate_scores,
+                  "Labelled validation data (JSON lines as for eval) to fit a temperature, and a score below "
+                  "which an answer is out of scope; texts labelled out_of_scope help")
       .value("FILE.jsonl");
   command
       .add_option("--max-rejected", arguments->options.max_rejected,
-                  "Share of right answers that may be out of scope, where no text is labelled so (default 0.01)")
+                  "Share of right answers that may become out of scope, if no text has that label (default 0.01)")
       .takes(share_between(0, 0.5))
       .value("P");
   command.heading("Quality check");
-  command.add_flag(
-      "--strict-source", arguments->options.strict_source,
-      "Refuse a source whose JSON files have keys that may change answers and that nothing reads; without\n"
-      "it convert lists them and the file keeps the list (docs/converter.md)");
+  command.add_flag("--strict-source", arguments->options.strict_source,
+                   "Refuse a source whose JSON files have unread keys that may change answers; without it, "
+                   "convert lists these keys and stores the list in the file (docs/converter.md)");
   command
       .add_option("--gate-data", arguments->gate_data,
-                  "Texts that judge the file, one a line or lines of JSON as for eval: by the labels that are lost\n"
-                  "where the data has labels of the model, else by label flips (default: what --calibrate-scores,\n"
-                  "--calibrate or --sensitivity were given, else built-in texts in the vocabulary's languages)")
+                  "Texts for the quality check, one per line or JSON lines as for eval. The check counts lost "
+                  "labels if the data has labels of the model, else label flips. Default: the texts of "
+                  "--calibrate-scores, --calibrate or --sensitivity, else built-in texts in the vocabulary's languages")
       .value("FILE");
   command.add_flag("--auto", arguments->options.automatic,
-                   "Where the gate refuses the file try --rounding gptq, larger types for some matrices and for all,\n"
-                   "in the order of what they cost in bytes, and write the first that passes");
+                   "If the quality check refuses the file, try --rounding gptq, then larger types for some "
+                   "matrices and for all, cheapest in bytes first, and write the first file that passes");
   command
       .add_option("--parity", arguments->options.parity,
-                  "Texts to compare with f32, one a line, by label flips alone; all: every built-in text, of every\n"
-                  "language, with odd forms; none: nothing is compared")
+                  "Texts to compare with f32, one per line, by label flips only; all: every built-in text, in "
+                  "every language, with unusual forms; none: no comparison")
       .value("FILE|all|none");
-  command
-      .add_option("--expect", arguments->expect,
-                  "Also compare with stored outputs: a line of JSON each, with ids and logits")
+  command.add_option("--expect", arguments->expect, "Also compare with stored outputs: JSON lines with ids and logits")
       .value("FILE.jsonl");
   command
-      .add_option(
-          "--max-label-flips", arguments->options.max_label_flips,
-          "Share of labels that may differ (default 0.02): the file is refused when with 95 % confidence\n"
-          "more do; of labelled data the share that may be lost, of embeddings 1 - cosine, of decoders the rise of\n"
-          "perplexity")
+      .add_option("--max-label-flips", arguments->options.max_label_flips,
+                  "Share of labels that may differ (default 0.02); convert refuses the file if, with 95 % "
+                  "confidence, more differ. Labelled data: share of labels lost; embeddings: 1 - cosine; "
+                  "decoders: rise of perplexity")
       .takes(share_between(0, 1))
       .value("P");
   command.heading("Files");

@@ -39,19 +39,21 @@ namespace {
 
 void add_beams(Command& command, convert::GenerateOptions* options) {
   command
-      .add_option("--beams", options->beams,
-                  "Texts that are kept at a time, of which the likeliest is given (default: as the file says, else 1)")
+      .add_option(
+          "--beams", options->beams,
+          "Beam search: number of texts kept at a time; the likeliest is printed (default: the file's setting, else 1)")
       .takes(between(1U, kMostBeams))
       .value("N");
   command
       .add_option(
           "--length-penalty", options->length_penalty,
-          "Beams: sums of log-probabilities are divided by the length to this power: above 0 favours long texts")
+          "Beam search: divide a text's log-probability by its length to this power; above 0 favours long texts")
       .takes(between(-100.0F, 100.0F))
       .value("X");
   command
       .add_option("--early-stopping", options->early_stopping,
-                  "Beams: end when as many texts have ended (yes), none is likely (no) or none can be better (never)")
+                  "Beam search: stop when as many texts as beams have ended (yes), when a better one is "
+                  "unlikely (no) or impossible (never)")
       .takes(choices<EarlyStopping>(
           {{"no", EarlyStopping::kNo}, {"yes", EarlyStopping::kYes}, {"never", EarlyStopping::kNever}}))
       .value("WHEN");
@@ -59,24 +61,30 @@ void add_beams(Command& command, convert::GenerateOptions* options) {
 
 void add_chance(Command& command, convert::GenerateOptions* options) {
   command
-      .add_option("--temperature", options->temperature,
-                  "Choose by chance: below 1 likelier tokens gain, above 1 others do (default 0: always the likeliest)")
+      .add_option(
+          "--temperature", options->temperature,
+          "Sampling: below 1 favours likely tokens, above 1 unlikely ones (default 0: always the likeliest token)")
       .takes(between(0.0F, 100.0F))
       .value("T");
-  command.add_option("--top-k", options->top_k, "By chance: among the K likeliest (default 0: all)").value("K");
-  command.add_option("--top-p", options->top_p, "By chance: among the likeliest that have P together (default 1)")
+  command.add_option("--top-k", options->top_k, "Sampling: choose among the K likeliest tokens (default 0: all)")
+      .value("K");
+  command
+      .add_option("--top-p", options->top_p,
+                  "Sampling: choose among the likeliest tokens whose probabilities add up to P (default 1)")
       .takes(between(1e-6F, 1.0F))
       .value("P");
   command
       .add_option("--min-p", options->min_p,
-                  "By chance: among those of at least P of the likeliest's share (default 0)")
+                  "Sampling: choose among tokens with at least P times the probability of the likeliest (default 0)")
       .takes(between(0.0F, 1.0F))
       .value("P");
-  command.add_option("--seed", options->seed, "By chance: the same seed gives the same text everywhere (default 0)")
+  command
+      .add_option("--seed", options->seed,
+                  "Sampling: random seed; the same seed gives the same text on every machine (default 0)")
       .value("N");
   command
       .add_option("--best-of", options->best_of,
-                  "By chance: make N texts, with seeds one after the other, and give the likeliest (default 1)")
+                  "Sampling: make N texts with consecutive seeds and print the likeliest (default 1)")
       .takes(between(1U, 64U))
       .value("N");
 }
@@ -84,30 +92,30 @@ void add_chance(Command& command, convert::GenerateOptions* options) {
 }  // namespace
 
 void add_language_options(Command& command, convert::GenerateOptions* options) {
-  command.add_option("--from", options->from, "The texts' language, where the model knows several; inspect lists them")
+  command.add_option("--from", options->from, "Language of the texts, if the model knows several (inspect lists them)")
       .value("CODE");
-  command.add_option("--to", options->to, "The language to translate into, where the model knows several")
-      .value("CODE");
+  command.add_option("--to", options->to, "Language to translate into, if the model knows several").value("CODE");
 }
 
 void add_form_options(Command& command, FormArguments* arguments, convert::TextForm* form) {
   command
-      .add_texts("--answer", &arguments->answers, "The text is this one, or one of several: may be given several times")
+      .add_texts("--answer", &arguments->answers,
+                 "Allow only this text as the result; may be given several times to allow several")
       .value("TEXT");
-  command.add_option("--answers", arguments->answers_file, "The text is one of the lines of this file").value("FILE");
-  command.add_flag("--answer-scores", form->scores, "With --json: the logarithm of each answer's probability, too");
+  command.add_option("--answers", arguments->answers_file, "Allow only the lines of this file as the result")
+      .value("FILE");
+  command.add_flag("--answer-scores", form->scores, "With --json: also print the log-probability of each answer");
   std::map<std::string, JsonKind> kinds;
   for (size_t i = 0; i < convert::json_kind_names().size(); ++i) {
     kinds[i == 0 ? "json" : "json-" + convert::json_kind_names()[i]] = static_cast<JsonKind>(i);
   }
-  command.add_option("--format", form->json, "The text is JSON: any value, or one of a kind")
+  command.add_option("--format", form->json, "Generate JSON: any value, or a value of one kind")
       .takes(choices<JsonKind>(kinds))
       .value("json[-KIND]");
   command
       .add_option("--field", arguments->fields,
-                  "The text is a JSON object that has this member, of a kind (any, string, number, integer, boolean, "
-                  "null, array, "
-                  "object); may be given several times, in their order")
+                  "Generate a JSON object with this member of a kind (any, string, number, integer, boolean, "
+                  "null, array, object); may be given several times, in order")
       .value("NAME[:KIND]");
 }
 
@@ -127,29 +135,27 @@ void read_form(const FormArguments& arguments, convert::TextForm* form) {
 }
 
 void add_decoding_options(Command& command, convert::GenerateOptions* options) {
-  command.add_option("--max-new", options->max_new, "Most new tokens (default: as the file says, else 128)")
+  command.add_option("--max-new", options->max_new, "Maximum new tokens (default: the file's setting, else 128)")
       .takes(between(1, 1 << 20))
       .value("N");
-  command
-      .add_option("--min-new", options->min_new,
-                  "New tokens before one may end the text (default: as the file says, else 0)")
+  command.add_option("--min-new", options->min_new, "Minimum new tokens (default: the file's setting, else 0)")
       .value("N");
-  command.add_option("--stop", options->stop, "A text that ends the text, and is left out; may be given several times")
+  command.add_option("--stop", options->stop, "Stop at this text and leave it out; may be given several times")
       .value("TEXT");
   add_beams(command, options);
   add_chance(command, options);
   command
       .add_option("--repetition-penalty", options->repetition_penalty,
-                  "Above 1, tokens that have been become less likely (default: as the file says, else 1)")
+                  "Above 1, make tokens that occurred before less likely (default: the file's setting, else 1)")
       .takes(between(0.01F, 100.0F))
       .value("X");
   command
       .add_option("--no-repeat-ngram", options->no_repeat_ngram,
-                  "No row of N tokens comes twice (default: as the file says, else 0: any may)")
+                  "Never repeat a sequence of N tokens (default: the file's setting, else 0: repeats allowed)")
       .value("N");
   command
       .add_option("--use", options->use,
-                  "One of the ways of generating that the file names, such as summarization; inspect lists them")
+                  "Use a generation setting named in the file, such as summarization (inspect lists them)")
       .value("NAME");
 }
 

@@ -137,7 +137,7 @@ class WordsReader {
                       path, other_tokens.lines, other_tokens.first, options_.teacher, options_.student));
     }
     if (problems.empty() && out.empty()) {
-      fail(ExitCode::kInvalid, "{}: there is no text of two tokens in it, of which one foretells the other", path);
+      fail(ExitCode::kInvalid, "{}: has no text of two tokens or more", path);
     }
     problems.raise();
     return out;

@@ -19,24 +19,25 @@ namespace {
 namespace fs = std::filesystem;
 
 void add_help(Program& program) {
-  Command& command = program.add_command("help", "Explain a command, or list all of them");
+  Command& command = program.add_command("help", "Explain a command, or list all commands");
   command.group(kAboutGroup);
   auto name = std::make_shared<std::string>();
   command.add_option("COMMAND", *name, "The command to explain").value("COMMAND");
   auto all = std::make_shared<bool>(false);
-  command.add_flag("--all", *all, "With all options, as --help-all prints them");
+  command.add_flag("--all", *all, "Print all options, as --help-all does");
   command.footer("Examples:\n  bantam help\n  bantam help convert");
   command.action([&program, name, all] { show_help(program, *name, *all); });
 }
 
 void add_completion(Program& program) {
-  Command& command = program.add_command("completion", "Print a script that completes commands in a shell");
+  Command& command = program.add_command("completion", "Print a completion script for a shell");
   command.group(kAboutGroup);
   auto shell = std::make_shared<std::string>();
-  command.add_option("SHELL", *shell, "bash, zsh or fish").required().takes(one_of({"bash", "zsh", "fish"}));
+  command.add_option("SHELL", *shell, "Shell: bash, zsh or fish").required().takes(one_of({"bash", "zsh", "fish"}));
   command.footer(
-      "bash reads the script from ~/.local/share/bash-completion/completions/bantam, zsh from a file _bantam in a "
-      "folder of $fpath, fish from ~/.config/fish/completions/bantam.fish. An installed bantam has them already.\n\n"
+      "Save the script where the shell looks for it. bash: "
+      "~/.local/share/bash-completion/completions/bantam; zsh: a file _bantam in a folder of "
+      "$fpath; fish: ~/.config/fish/completions/bantam.fish. An installed bantam includes these scripts.\n\n"
       "Examples:\n"
       "  source <(bantam completion bash)\n"
       "  bantam completion fish > bantam.fish");
@@ -65,10 +66,10 @@ void write_pages(const Program& program, const std::string& directory) {
 }
 
 void add_man(Program& program) {
-  Command& command = program.add_command("man", "Write manual pages, one for each command");
+  Command& command = program.add_command("man", "Write a manual page for each command");
   command.group(kAboutGroup);
   auto directory = std::make_shared<std::string>();
-  command.add_option("DIR", *directory, "Where to write bantam.1, bantam-convert.1, ...").required().value("DIR");
+  command.add_option("DIR", *directory, "Directory for bantam.1, bantam-convert.1, ...").required().value("DIR");
   command.footer("Examples:\n  bantam man man1");
   command.action([&program, directory] { write_pages(program, *directory); });
 }

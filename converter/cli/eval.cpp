@@ -185,31 +185,33 @@ void run_eval(const EvalOptions& options) {
 }  // namespace
 
 void add_eval(Program& program) {
-  Command& command = program.add_command("eval", "Score a file on labelled data, beside another file");
+  Command& command = program.add_command("eval", "Score a file on labelled data, or compare two files");
   command.group(kExamineGroup);
   auto options = std::make_shared<EvalOptions>();
   command.add_option("FILE", options->model, "A .bantam file").required().value("FILE.bantam");
   command
       .add_option("DATA", options->data,
-                  "Labelled examples: FILE.csv, FILE.tsv, or a JSON object a line (-: standard input)")
+                  "Labelled examples: FILE.csv, FILE.tsv, or one JSON object per line (-: standard input)")
       .required()
       .value("DATA");
-  command.add_option("--against", options->against, "Another .bantam file: its scores, and how often the two differ")
+  command
+      .add_option("--against", options->against,
+                  "Another .bantam file: print its scores too, and how often the two files differ")
       .value("FILE.bantam");
   command.add_flag(
       "--per-label", options->per_label,
-      "Also precision, recall, F1 and number of each label or entity, and which labels are taken for which");
+      "Also print precision, recall, F1 and count for each label or entity, and which labels are confused");
   command
       .add_option("--predictions", options->predictions,
-                  "Write what the file says of each example, a JSON object a line")
+                  "Write the model's answer to each example to this file, one JSON object per line")
       .value("FILE.jsonl");
-  command.add_option("--limit", options->limit, "Use the first N examples only").value("N");
-  command.add_flag("--skip-bad", options->skip_bad, "Leave malformed lines out and report how many there were");
+  command.add_option("--limit", options->limit, "Use only the first N examples").value("N");
+  command.add_flag("--skip-bad", options->skip_bad, "Skip malformed lines and report their number");
   add_aggregation_option(command, &options->aggregation);
   options->engine.batch = convert::kPacked;
   command
       .add_option("--batch", options->engine.batch,
-                  "Texts of one forward pass (default: as many as fill the threads' tiles)")
+                  "Texts per forward pass (default: as many as fill the threads' tiles)")
       .takes(between(1, 4096))
       .value("N");
   add_engine_options(command, &options->engine);
@@ -217,11 +219,11 @@ void add_eval(Program& program) {
   command.heading("Generating texts");
   add_language_options(command, &options->generate);
   add_decoding_options(command, &options->generate);
-  std::string help = "Fields of DATA decide what is measured:\n";
+  std::string help = "The fields of DATA decide what is measured:\n";
   for (const convert::LayoutText& layout : convert::layouts()) {
     help += fmt::format("  {:<38}  {}\n", layout.fields, layout.measured);
   }
-  help += "\nPairs have text_a and text_b. Other names of fields are read too:\n";
+  help += "\nPairs have text_a and text_b. Other accepted field names:\n";
   for (const auto& [name, others] : convert::other_names()) help += fmt::format("  {:<12}  {}\n", name, others);
   help += "\n";
   command.usual({"--against", "--per-label", "--predictions", "--limit", "--threads", "--json", "--from", "--to",

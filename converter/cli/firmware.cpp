@@ -35,19 +35,18 @@ constexpr const char* kFirmwareExamples =
     "  bantam firmware voice.bantam --board cortex-m4 -o voice-m4\n"
     "  cmake -S voice-m4 -B voice-m4/build && cmake --build voice-m4/build\n"
     "  bantam firmware voice.bantam --board cortex-m55 --max-tokens 32 -o voice-m55 --force\n"
-    "  # of one's own: a bootloader in front, 96 KB of RAM\n"
+    "  # a board of your own: behind a bootloader, with 96 KB of RAM\n"
     "  bantam firmware voice.bantam --core cortex-m33 --flash 0x08008000:2016K --ram 0x20000000:256K -o voice-m33\n"
     "  # voice.h and voice.c\n"
     "  bantam firmware voice.bantam --board cortex-m7 --format c-array -o voice\n"
     "  bantam firmware voice.bantam --board cortex-m7 --format bin -o voice-m7.bantam\n"
-    "  # for another build system; any: portable kernels\n"
+    "  # for another build system; core any: portable kernels\n"
     "  bantam firmware voice.bantam --core cortex-m4 --format zephyr --max-tokens 32 -o bantam\n"
     "  bantam firmware voice.bantam --core any --format esp-idf --max-tokens 32 -o components/bantam\n\n"
-    "The project holds all that it needs: runtime sources, the board's start-up code and linker script, the model, "
-    "an\n"
-    "example that answers lines from the UART and sleeps between them (WFI). It builds with cmake and "
-    "arm-none-eabi-gcc\n"
-    "and prints flash and RAM by part. docs/firmware.md says how to run it in QEMU and on a board of your own.";
+    "The project is self-contained: it has the runtime sources, the board's start-up code and "
+    "linker script, the model, and an example that answers lines from the UART and sleeps "
+    "between them (WFI). It builds with cmake and arm-none-eabi-gcc, and the build prints flash "
+    "and RAM for each part. docs/firmware.md explains how to run it in QEMU and on your own board.";
 
 struct FirmwareArguments {
   std::string model;
@@ -87,7 +86,7 @@ firmware::Target find_board(const std::string& name) {
   if (std::find(known.begin(), known.end(), name) != known.end()) return firmware::read_target(name);
   if (fs::is_directory(name)) return firmware::read_target_folder(name);
   fail(ExitCode::kUsage,
-       "--board {}: there is no such board{}, and no such folder; known are {} (--list-boards says more)",
+       "--board {}: neither a known board nor a folder{}; the known boards are {} (--list-boards says more)",
        printable(name), convert::guess(name, known), fmt::join(known, ", "));
 }
 
@@ -99,7 +98,7 @@ firmware::Target find_target(const FirmwareArguments& arguments) {
   const std::vector<std::string> cores = firmware::core_names();
   const bool any = arguments.core == firmware::kAnyCore && arguments.format != "project";
   if (!arguments.core.empty() && !any && std::find(cores.begin(), cores.end(), arguments.core) == cores.end()) {
-    fail(ExitCode::kUsage, "--core {}: there is no such core{}; known are {}", printable(arguments.core),
+    fail(ExitCode::kUsage, "--core {}: unknown core{}; the known cores are {}", printable(arguments.core),
          convert::guess(arguments.core, cores), fmt::join(cores, ", "));
   }
   std::map<std::string, firmware::Range> memories;
@@ -400,31 +399,36 @@ void run_firmware(const FirmwareArguments& arguments) {
 
 void add_firmware(Program& program) {
   auto arguments = std::make_shared<FirmwareArguments>();
-  Command& command = program.add_command("firmware", "Make a project (or an array) for a microcontroller");
+  Command& command = program.add_command("firmware", "Make a firmware project, a library or an array for a device");
   command.group(kMakeGroup);
   command.usual(
       {"--target", "--output", "--list-boards", "--core", "--flash", "--ram", "--format", "--max-tokens", "--force"});
   command.footer(kFirmwareExamples);
   command.add_option("FILE", arguments->model, "A .bantam file").value("FILE.bantam");
-  command.add_option("--board,--target", arguments->board, "A board of --list-boards, or a folder with a target.json")
+  command.add_option("--board,--target", arguments->board, "Board from --list-boards, or a folder with a target.json")
       .value("BOARD");
-  command.add_option("-o,--output", arguments->output, "Directory of the project; FILE, or FILE.h and FILE.c")
+  command
+      .add_option(
+          "-o,--output", arguments->output,
+          "Directory of the project or library; with --format bin the file, with c-array the name without .h and .c")
       .value("PATH");
-  command.add_flag("--list-boards", arguments->list_boards, "Print the boards that this command knows");
+  command.add_flag("--list-boards", arguments->list_boards, "List the known boards");
   command
       .add_option("--core", arguments->core,
-                  fmt::format("In place of --board: {}", fmt::join(firmware::core_names(), ", ")))
+                  fmt::format("Core, in place of --board: {}", fmt::join(firmware::core_names(), ", ")))
       .value("CORE");
-  command.add_option("--flash", arguments->flash, "Where flash is and its size: of --core, or in place of the board's")
+  command
+      .add_option("--flash", arguments->flash, "Address and size of the flash: with --core, or in place of the board's")
       .value("START:SIZE");
-  command.add_option("--ram", arguments->ram, "The same of RAM").value("START:SIZE");
+  command.add_option("--ram", arguments->ram, "Address and size of the RAM: with --core, or in place of the board's")
+      .value("START:SIZE");
   command
       .add_option("--model-flash", arguments->model_flash,
-                  "The same of the memory that the model lies in, where that is not flash")
+                  "Address and size of the memory for the model, if that is not the flash")
       .value("START:SIZE");
   command
       .add_option("--hot", arguments->hot,
-                  "The same of a memory without wait states that kernels are copied to, such as ITCM")
+                  "Address and size of a memory without wait states, such as ITCM, to copy kernels to")
       .value("START:SIZE");
   std::vector<std::string> formats = {"project", "c-array", "bin"};
   for (const std::string& format : firmware::library_formats()) formats.push_back(format);
@@ -432,28 +436,29 @@ void add_firmware(Program& program) {
       .add_option(
           "--format", arguments->format,
           fmt::format("project (default); a library for {}; c-array (.h and .c) or bin (the file), with a header "
-                      "of arena and operators",
+                      "that states the arena and the operators",
                       fmt::join(firmware::library_formats(), ", ")))
       .takes(one_of(formats))
       .value("FORMAT");
   command
       .add_option("--max-tokens", arguments->max_tokens,
-                  "Most tokens of a text, of decoders with what follows it (default: what the model takes and fits)")
+                  "Maximum tokens per text, in decoders together with the generated text (default: as many as "
+                  "the model takes and the RAM holds)")
       .takes(between(1u, 1u << 20))
       .value("N");
   command
       .add_option("--block-rows", arguments->block_rows,
-                  "Rows that a layer computes at a time: 4 (default, fast) to 1 (least RAM); the answers are the same")
+                  "Rows that a layer computes at a time: 4 (default, fast) to 1 (least RAM); the answers stay the same")
       .takes(between(1u, firmware::kBlockRows))
       .value("N");
   const std::map<std::string, bool> sparse = {{"auto", false}, {"keep", true}};
   command
       .add_option("--sparse", arguments->keep_sparse,
-                  "Layers stored without their zeros: auto (default: with them where that is faster and fits, on "
-                  "cortex-m55), or\nkeep: as they are, which takes less flash")
+                  "Layers stored without zeros: auto (default: put the zeros back if that is faster and fits, "
+                  "on cortex-m55) or keep (leave the zeros out, which takes less flash)")
       .takes(choices(sparse))
       .value("WHEN");
-  command.add_flag("--force", arguments->force, "Replace what an earlier call wrote; files that you changed stay");
+  command.add_flag("--force", arguments->force, "Replace the output of an earlier call; files that you changed stay");
   command.add_flag("--json", arguments->json, "Print one JSON object");
   command.action([arguments] { run_firmware(*arguments); });
 }

@@ -49,8 +49,9 @@ struct GenerateArguments {
 
 void require_source(const ModelFile& file, const char* command) {
   if (file.model().source_vocabulary() != 0) return;
-  fail(ExitCode::kUnsupported, "{}: is a decoder, which goes on with texts; {} takes an encoder-decoder, generate this",
-       file.path(), command);
+  fail(ExitCode::kUnsupported,
+       "{}: is a decoder, which continues texts; {} takes an encoder-decoder, generate takes this file", file.path(),
+       command);
 }
 
 /// The text that the model continues: the prompt, or the conversation that the prompt is or begins.
@@ -196,17 +197,19 @@ void add_choices(Command& command, GenerateArguments* arguments) {
 
 void add_running(Command& command, GenerateArguments* arguments) {
   command.heading("Output");
-  command.add_flag("--json", arguments->run.json, "Print one JSON object a text");
+  command.add_flag("--json", arguments->run.json, "Print one JSON object per text");
   command.add_flag("--log-probs", arguments->generate.log_probabilities,
-                   "With --json: the logarithm of each new token's probability");
+                   "With --json: also print the log-probability of each new token");
   command.heading("Running");
   command
       .add_option("--context", arguments->context,
-                  "Most tokens, a prompt's included (default: as many as the model has places for, up to 2048)")
+                  "Maximum tokens, with the prompt (default: the model's maximum, but not over 2048)")
       .takes(between(2, 1 << 20))
       .value("N");
   if (arguments->purpose != Purpose::kGenerate) {
-    command.add_option("--batch", arguments->batch, "Most texts that are made at a time, without beams (default 8)")
+    command
+        .add_option("--batch", arguments->batch,
+                    "Maximum number of texts to generate at a time, without beams (default 8)")
         .takes(between(1, 64))
         .value("N");
   }
@@ -222,17 +225,17 @@ constexpr const char* kCutHelp = "Cut texts that are longer than the model takes
 
 void add_translate(Program& program) {
   auto arguments = arguments_of("translate", Purpose::kTranslate);
-  Command& command = program.add_command("translate", "Translate texts, a line each");
+  Command& command = program.add_command("translate", "Translate texts, one per line");
   command.group(kAnswerGroup);
   add_prompts(command, &arguments->run, "A .bantam file of an encoder-decoder", "TEXT",
-              "Texts; none, or -: standard input, one a line", "Translate this file, line by line");
+              "Texts; if none or -, read standard input, one per line", "Translate this file, line by line");
   command.add_flag("--cut", arguments->generate.cut, kCutHelp);
   add_languages(command, arguments.get());
   add_choices(command, arguments.get());
   add_running(command, arguments.get());
   command.usual(kUsualOptions);
   command.footer(
-      "A line out for each line in. Beams and lengths are as the file says unless options do.\n\n"
+      "Each input line gives one output line. The file sets beams and lengths unless options do.\n\n"
       "Examples:\n"
       "  bantam translate en-de.bantam \"Good morning.\"\n"
       "  bantam translate nllb.bantam --from eng_Latn --to deu_Latn --file lines.txt\n"
@@ -242,17 +245,17 @@ void add_translate(Program& program) {
 
 void add_summarize(Program& program) {
   auto arguments = arguments_of("summarize", Purpose::kSummarize);
-  Command& command = program.add_command("summarize", "Summarize texts, a line each");
+  Command& command = program.add_command("summarize", "Summarize texts, one per line");
   command.group(kAnswerGroup);
   add_prompts(command, &arguments->run, "A .bantam file of an encoder-decoder", "TEXT",
-              "Texts; none, or -: standard input, one a line", "Summarize the lines of this file");
+              "Texts; if none or -, read standard input, one per line", "Summarize this file, line by line");
   command.add_flag("--no-cut", arguments->no_cut,
-                   "Refuse texts that are longer than the model takes; else they are cut, and a warning says so");
+                   "Refuse texts that are longer than the model takes; by default they are cut, with a warning");
   add_choices(command, arguments.get());
   add_running(command, arguments.get());
   command.usual(kUsualOptions);
   command.footer(
-      "A line out for each line in. Beams and lengths are as the file says unless options do.\n\n"
+      "Each input line gives one output line. The file sets beams and lengths unless options do.\n\n"
       "Examples:\n"
       "  bantam summarize bart.bantam \"$(cat article.txt)\"\n"
       "  bantam summarize bart.bantam --file articles.txt --max-new 60 --json");
@@ -265,18 +268,20 @@ void add_summarize(Program& program) {
 void add_complete(Program& program) {
   auto arguments = arguments_of("complete", Purpose::kComplete);
   arguments->generate.stop = {"\n"};
-  Command& command = program.add_command("complete", "Complete lines");
+  Command& command = program.add_command("complete", "Complete lines of text");
   command.group(kAnswerGroup);
   add_prompts(command, &arguments->run, "A .bantam file of a decoder", "TEXT",
-              "Beginnings of lines; none, or -: standard input, one a line", "Complete the lines of this file");
+              "Beginnings of lines; if none or -, read standard input, one per line",
+              "Complete the lines of this file");
   add_neighbour_options(command, &arguments->neighbours);
   command.heading("Output");
-  command.add_flag("--only-new", arguments->only_new, "Print only what is new of each line");
+  command.add_flag("--only-new", arguments->only_new, "Print only the new part of each line");
   add_choices(command, arguments.get());
   add_running(command, arguments.get());
   command.usual(kUsualOptions);
   command.footer(
-      "A line out for each line in: it ends where the model ends it, or begins another line.\n\n"
+      "Each input line gives one output line, which ends where the model ends the text or "
+      "begins another line.\n\n"
       "Examples:\n"
       "  bantam complete stories.bantam \"Once upon a time\" --max-new 12\n"
       "  bantam complete stories.bantam --file beginnings.txt --only-new");
@@ -290,29 +295,29 @@ void add_complete(Program& program) {
 
 void add_generate(Program& program) {
   auto arguments = arguments_of("generate", Purpose::kGenerate);
-  Command& command = program.add_command("generate", "Go on with a text");
+  Command& command = program.add_command("generate", "Generate text from prompts");
   command.group(kAnswerGroup);
   add_prompts(command, &arguments->run, "A .bantam file of a decoder or an encoder-decoder", "PROMPT",
-              "Prompts; none, or -: standard input, one a line", "Read prompts from this file, one a line");
+              "Prompts; if none or -, read standard input, one per line", "Read prompts from this file, one per line");
   command.add_flag("--cut", arguments->generate.cut, kCutHelp);
   command.add_flag("--chat", arguments->chat,
-                   "A prompt is what the user says; text goes on with the assistant's answer");
-  command.add_option("--system", arguments->system, "With --chat: what the system says first").value("TEXT");
+                   "Treat each prompt as a user's message and generate the assistant's answer");
+  command.add_option("--system", arguments->system, "With --chat: the system message").value("TEXT");
   command.add_flag("--messages", arguments->messages,
-                   "A prompt is a conversation: a JSON list of messages, each with role and content, on one line");
-  command.heading("What is read besides");
+                   "Treat each prompt as a conversation: on one line, a JSON list of messages with role and content");
+  command.heading("Retrieved texts");
   add_neighbour_options(command, &arguments->neighbours);
-  command.heading("What the text is");
+  command.heading("Form of the text");
   add_form_options(command, &arguments->form, &arguments->generate.form);
   add_languages(command, arguments.get());
   add_choices(command, arguments.get());
   command.heading("Output");
-  command.add_flag("--echo", arguments->echo, "Print the prompt, too");
+  command.add_flag("--echo", arguments->echo, "Also print the prompt");
   add_running(command, arguments.get());
   command.usual(kUsualOptions);
   command.footer(
-      "Text appears as it is made, unless there are beams. Without --temperature the likeliest token is taken each\n"
-      "time.\n\n"
+      "Text appears while it is generated, except with beams. Without --temperature, generate "
+      "always takes the likeliest token.\n\n"
       "Examples:\n"
       "  bantam generate stories.bantam \"Once upon a time\"\n"
       "  bantam generate stories.bantam \"Once upon a time\" --temperature 0.8 --top-p 0.9 --seed 7\n"

@@ -91,45 +91,56 @@ void add_label(Program& program) {
   LabelOptions& options = arguments->options;
   options.engine.batch = convert::kPacked;
   options.predict.top = 1;
-  Command& command = program.add_command("label", "Add answers to all records of a file, in shards");
+  Command& command = program.add_command("label", "Add an answer to every record of a file");
   command.group(kAnswerGroup);
   command.heading("Input");
   command.add_option("FILE", arguments->model, "A .bantam file").required().value("FILE.bantam");
   command
-      .add_option("IN", options.input,
-                  "Records: FILE.jsonl, FILE.csv, FILE.tsv; else a text a line (-: standard input)")
+      .add_option(
+          "IN", options.input,
+          "Input records: FILE.jsonl, FILE.csv or FILE.tsv; any other file: one text per line (-: standard input)")
       .required()
       .value("DATA");
-  command.add_option("--text", options.text, "Field or column of the text (default: the usual names)").value("NAME");
-  command.add_option("--pair", options.pair, "Field or column of the second text").value("NAME");
+  command.add_option("--text", options.text, "Field or column with the text (default: the usual names)").value("NAME");
+  command.add_option("--pair", options.pair, "Field or column with the second text").value("NAME");
   command
       .add_option("--shard", arguments->shard,
-                  "Of so many parts the one to do, such as 3/16: outputs of all, one after the other, are the whole's")
+                  "Process one of several parts, such as 3/16; the outputs of all parts, one after the other, "
+                  "equal those of a single run")
       .value("I/N");
   command.heading("Output");
-  command.add_option("-o,--output", options.output, "FILE.csv of tables; else a JSON object a line")
+  command
+      .add_option("-o,--output", options.output,
+                  "Output: FILE.csv for tables; any other file: one JSON object per line")
       .required()
       .value("OUT");
-  command.add_option("--as", options.as, "Field that the answer gets (default \"bantam\"); of tables columns begin so")
-      .value("NAME");
-  command.add_option("--top", options.predict.top, "Most labels or candidates (default 1; 0: all)").value("N");
-  add_aggregation_option(command, &options.predict.aggregation);
-  command.add_option("--stride", options.predict.stride, "Slide a window over texts that do not fit").value("N");
-  command.add_flag("--strict", options.predict.strict, "A text that does not fit has no answer; else its end is cut");
   command
-      .add_option("--on-error", arguments->on_error,
-                  "A record without an answer: stop (default), keep it with the error, or skip it")
+      .add_option("--as", options.as,
+                  "Field for the answer (default \"bantam\"); in tables, the beginning of the column names")
+      .value("NAME");
+  command.add_option("--top", options.predict.top, "Print at most N labels or candidates (default 1; 0: all)")
+      .value("N");
+  add_aggregation_option(command, &options.predict.aggregation);
+  command
+      .add_option("--stride", options.predict.stride,
+                  "Read long texts in overlapping windows; neighbouring windows share N tokens")
+      .value("N");
+  command.add_flag("--strict", options.predict.strict,
+                   "Treat a text that does not fit as an error; by default, its end is cut");
+  command
+      .add_option(
+          "--on-error", arguments->on_error,
+          "For a record without an answer: stop (default), keep (write the error in its place) or skip (leave it out)")
       .takes(one_of({"stop", "keep", "skip"}))
       .value("WHAT");
-  command.add_flag("--resume", options.resume, "Go on where a run was stopped; nothing where the output is there");
-  command.add_flag("--json", arguments->json, "Print one JSON object: how many records");
+  command.add_flag("--resume", options.resume, "Continue an interrupted run; do nothing if the output exists");
+  command.add_flag("--json", arguments->json, "Print the number of records as one JSON object");
   command.heading("Running");
   add_engine_options(command, &options.engine);
   command.usual({"--text", "--pair", "--shard", "--output", "--top", "--stride", "--resume", "--json", "--threads"});
   command.footer(
-      "OUT appears when it is whole; until then OUT.part grows, and OUT.state says how far it is. The bytes are the "
-      "same "
-      "for any --shard, --threads and number of stops.\n\n"
+      "OUT appears when it is complete. Until then, OUT.part grows, and OUT.state records the "
+      "progress. The bytes are the same for any --shard, --threads and number of interruptions.\n\n"
       "Examples:\n"
       "  bantam label voice.bantam data.jsonl -o labelled.jsonl\n"
       "  bantam label voice.bantam data.csv -o labelled.csv --text utterance --on-error keep\n"

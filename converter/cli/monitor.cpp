@@ -21,19 +21,16 @@ using Milliseconds = std::chrono::milliseconds;
 using Clock = std::chrono::steady_clock;
 
 constexpr const char* kMonitorExamples =
-    "A device runs an image of `bantam firmware`: it answers each line with a line (docs/firmware.md), and both are "
-    "printed "
-    "with\n"
-    "the time between. --parity runs the same lines here and ends with 6 where an answer differs in one byte; the hash "
-    "at "
-    "the\n"
-    "end of an answer is that of all its bits. --memory ends the image, which then says what it used.\n\n"
+    "The device runs an image from `bantam firmware` and answers each line with a line "
+    "(docs/firmware.md). monitor prints both lines and the time between them. --parity also "
+    "answers the lines on this machine and exits with code 6 if an answer differs in one byte; "
+    "the hash at the end of an answer covers all its bits. --memory stops the image, which then "
+    "reports its memory use.\n\n"
     "Examples:\n"
     "  bantam monitor /dev/ttyACM0 \"play some jazz\"\n"
     "  bantam monitor /dev/ttyACM0 --file lines.txt --parity voice.bantam --max-tokens 32 --json\n"
     "  # in the folder of a project: its image in QEMU\n"
-    "  bantam monitor --command 'bantam/targets/firmware/run.py --attach build/*elf' "
-    "--file lines.txt --memory";
+    "  bantam monitor --command 'bantam/targets/firmware/run.py --attach build/*elf' --file lines.txt --memory";
 
 struct MonitorArguments {
   std::string port;
@@ -233,17 +230,19 @@ void run_monitor(const MonitorArguments& given) {
 
 void add_monitor(Program& program) {
   auto arguments = std::make_shared<MonitorArguments>();
-  Command& command = program.add_command("monitor", "Ask a device over its serial port");
+  Command& command = program.add_command("monitor", "Send texts to a device over its serial port");
   command.group(kExamineGroup);
   command.footer(kMonitorExamples);
-  command.add_option("PORT", arguments->port, "The device's serial port; with --command the first text").value("PORT");
-  command.add_option("TEXT", arguments->texts, "Lines to ask");
-  command.add_option("--file", arguments->file, "A file of lines to ask; - for standard input").value("FILE");
+  command.add_option("PORT", arguments->port, "Serial port of the device; with --command, the first text")
+      .value("PORT");
+  command.add_option("TEXT", arguments->texts, "Lines to send");
+  command.add_option("--file", arguments->file, "File with lines to send (-: standard input)").value("FILE");
   command
       .add_option("--command", arguments->command,
-                  "In place of PORT a shell's command, of whose image this is the UART")
+                  "Instead of PORT, a shell command that runs the image with the UART on its standard input and output")
       .value("COMMAND");
-  command.add_option("--parity", arguments->parity, "The image's model: compare each answer with this machine's")
+  command
+      .add_option("--parity", arguments->parity, "Model of the image: compare each answer with this machine's answer")
       .value("FILE.bantam");
   command.add_option("--max-tokens", arguments->max_tokens, "With --parity: the image's --max-tokens").value("N");
   command.add_option("--baud", arguments->baud, "Speed of PORT (default: 115200)").value("N");
@@ -251,7 +250,7 @@ void add_monitor(Program& program) {
       .takes(between(1u, 86400u))
       .value("SECONDS");
   command.add_flag("--memory", arguments->memory,
-                   "At last end the image, and print the arena and the stack that it used");
+                   "At the end, stop the image and print the arena and the stack that it used");
   command.add_flag("--json", arguments->json, "Print one JSON object");
   command.action([arguments] { run_monitor(*arguments); });
 }

@@ -89,17 +89,17 @@ class Library {
 
 void add_neighbour_options(Command& command, NeighbourArguments* arguments) {
   command
-      .add_option(
-          "--index", arguments->index,
-          "Of a model that reads texts found for each part of its own (RETRO): what bantam index wrote, where they "
-          "are found; without it the model goes without")
+      .add_option("--index", arguments->index,
+                  "Models that read retrieved texts (RETRO): index of these texts, written by bantam index; "
+                  "without it, the model retrieves nothing")
       .value("FILE.index");
   command
       .add_option("--embedder", arguments->embedder,
-                  "The file that the index was made with (default: of the name that the index holds, beside it)")
+                  "Model that made the index (default: the file that the index names, next to the index)")
       .value("FILE.bantam");
   command
-      .add_option("--neighbours", arguments->count, "Texts found for each part (default: as many as the model takes)")
+      .add_option("--neighbours", arguments->count,
+                  "Texts to retrieve for each chunk of the text (default: as many as the model takes)")
       .takes(between(1, 64))
       .value("N");
 }

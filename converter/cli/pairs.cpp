@@ -148,23 +148,27 @@ void add_rank(Program& program) {
   command.heading("Input");
   command
       .add_option("FILE", arguments->run.model,
-                  "A .bantam file that judges pairs (a cross-encoder), or gives a vector a token (ColBERT) or weights "
-                  "of terms (SPLADE)")
+                  "A .bantam file that scores pairs (cross-encoder), or gives one vector per token (ColBERT) "
+                  "or term weights (SPLADE)")
       .required()
       .value("FILE.bantam");
-  command.add_texts("TEXT", &arguments->run.texts, "The query, then the texts to rank; none, or -: standard input");
-  command.add_option("--file", arguments->run.file, "Read the texts from this file, one a line").value("FILE");
+  command.add_texts("TEXT", &arguments->run.texts,
+                    "The query, then the texts to rank; if none or -, read standard input");
+  command.add_option("--file", arguments->run.file, "Read the texts from this file, one per line").value("FILE");
   command.heading("Output");
   command
       .add_option("--label", arguments->label,
-                  "Of a file with several labels, the one whose probability ranks; of one label its sigmoid does")
+                  "Label whose probability ranks the texts, for models with several labels; a single label ranks by "
+                  "its sigmoid")
       .value("LABEL");
-  command.add_option("--top", arguments->top, "Most texts (default: all)").takes(between(1, 1000000)).value("N");
+  command.add_option("--top", arguments->top, "Print at most N texts (default: all)")
+      .takes(between(1, 1000000))
+      .value("N");
   command.add_flag("--json", arguments->run.json, "Print one JSON object");
   command.heading("Running");
   command
       .add_option("--batch", arguments->run.engine.batch,
-                  "Texts of one forward pass (default: as many as fill the threads' tiles)")
+                  "Texts per forward pass (default: as many as fill the threads' tiles)")
       .takes(between(1, 4096))
       .value("N");
   add_engine_options(command, &arguments->run.engine);

@@ -54,7 +54,7 @@ void run_perplexity(PerplexityArguments& arguments) {
   for (std::string text; source.next(&text); ++texts) {
     if (!text.empty()) convert::foretell(engine, text, overlap, retrieve, &all);
   }
-  if (all.tokens == 0) fail(ExitCode::kInvalid, "there is no text of two tokens, of which one foretells the other");
+  if (all.tokens == 0) fail(ExitCode::kInvalid, "the input has no text of two tokens or more");
   if (run.json) {
     Json object = json_object("perplexity");
     object["perplexity"] = all.perplexity();
@@ -74,27 +74,27 @@ void run_perplexity(PerplexityArguments& arguments) {
 
 void add_perplexity(Program& program) {
   auto arguments = std::make_shared<PerplexityArguments>();
-  Command& command = program.add_command("perplexity", "Measure how likely a decoder finds texts");
+  Command& command = program.add_command("perplexity", "Measure the perplexity of a decoder on texts");
   command.group(kExamineGroup);
   add_prompts(command, &arguments->run, "A .bantam file of a decoder", "TEXT",
-              "Texts; none, or -: standard input, one a line", "Read texts from this file, one a line");
+              "Texts; if none or -, read standard input, one per line", "Read texts from this file, one per line");
   add_neighbour_options(command, &arguments->neighbours);
   command.heading("Output");
   command.add_flag("--json", arguments->run.json, "Print one JSON object");
   command.heading("Running");
   command
       .add_option("--context", arguments->context,
-                  "Most tokens of a window (default: as many as the model has places for, up to 2048)")
+                  "Maximum tokens per window (default: the model's maximum, but not over 2048)")
       .takes(between(2, 1 << 20))
       .value("N");
   command
-      .add_option("--overlap", arguments->overlap,
-                  "Tokens that a window shares with the one before it (default: half of --context)")
+      .add_option("--overlap", arguments->overlap, "Tokens shared by neighbouring windows (default: half of --context)")
       .value("N");
   add_engine_options(command, &arguments->run.engine);
   command.footer(
-      "Perplexity is exp of the mean negative logarithm of each token's probability: as many tokens would be equally\n"
-      "likely. It compares files of one tokenizer, such as int8 with f32.\n\n"
+      "Perplexity is the exponential of the tokens' mean negative log-probability: the model is as "
+      "unsure as among that many equally likely tokens. Compare only files with the same "
+      "tokenizer, such as int8 with f32.\n\n"
       "Examples:\n"
       "  bantam perplexity stories.bantam \"Once upon a time there was a girl.\"\n"
       "  bantam perplexity stories.bantam --file texts.txt --json\n"

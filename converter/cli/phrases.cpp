@@ -47,12 +47,12 @@ struct TopicArguments {
 };
 
 void add_word_options(Command& command, WordOptions* words) {
-  command.add_option("--words", words->most, fmt::format("Most words of a phrase (default {})", words->most))
+  command.add_option("--words", words->most, fmt::format("Maximum words per phrase (default {})", words->most))
       .takes(between(1, 5))
       .value("N");
   command
       .add_option("--stop-words", words->stop_words,
-                  "Words that phrases leave out: \"english\" (the default), \"none\", or a file of them, one a line")
+                  "Words to leave out of phrases: \"english\" (default), \"none\", or a file with one word per line")
       .value("WORDS|FILE");
 }
 
@@ -160,33 +160,35 @@ void run_keywords(KeywordArguments& arguments) {
 void add_keywords(Program& program) {
   auto arguments = std::make_shared<KeywordArguments>();
   arguments->run.command = "keywords";
-  Command& command = program.add_command("keywords", "Find the words that say what a text is about");
+  Command& command = program.add_command("keywords", "Find the keywords of texts");
   command.group(kAnswerGroup);
   command.heading("Input");
-  command.add_option("FILE", arguments->run.model, "A .bantam file that gives vectors").required().value("FILE.bantam");
-  command.add_texts("TEXT", &arguments->run.texts, "Texts; none, or -: standard input, one a line");
-  command.add_option("--file", arguments->run.file, "Read texts from this file, one a line").value("FILE");
-  command.add_flag("--whole", arguments->whole, "All lines are one text");
+  command.add_option("FILE", arguments->run.model, "A .bantam file that gives text vectors")
+      .required()
+      .value("FILE.bantam");
+  command.add_texts("TEXT", &arguments->run.texts, "Texts; if none or -, read standard input, one per line");
+  command.add_option("--file", arguments->run.file, "Read texts from this file, one per line").value("FILE");
+  command.add_flag("--whole", arguments->whole, "Treat all lines as one text");
   command.heading("Choice");
   add_word_options(command, &arguments->words);
   command
       .add_option("--diversity", arguments->diversity,
-                  "0 to 1 (default 0): how much a phrase shall differ from those that are chosen before it")
+                  "How much each phrase must differ from those already chosen, 0 to 1 (default 0)")
       .takes(between(0.0F, 1.0F))
       .value("SHARE");
   command.heading("Output");
-  command.add_option("--top", arguments->top, "Most phrases of a text (default 5)")
+  command.add_option("--top", arguments->top, "Print at most N phrases per text (default 5)")
       .takes(between(1, 1000000))
       .value("N");
-  command.add_flag("--json", arguments->run.json, "Print one JSON object a text");
+  command.add_flag("--json", arguments->run.json, "Print one JSON object per text");
   command.heading("Running");
   arguments->run.engine.batch = 16;
-  command.add_option("--batch", arguments->run.engine.batch, "Phrases of one forward pass (default 16)")
+  command.add_option("--batch", arguments->run.engine.batch, "Phrases per forward pass (default 16)")
       .takes(between(1, 4096))
       .value("N");
   add_engine_options(command, &arguments->run.engine);
   command.footer(
-      "Scores are cosines between a phrase's vector and the text's.\n\n"
+      "A score is the cosine between the vectors of the phrase and of the text.\n\n"
       "Examples:\n"
       "  bantam keywords minilm.bantam \"The moon pulls the water of the sea\" --words 2\n"
       "  bantam keywords minilm.bantam --file paragraphs.txt --whole --top 8 --diversity 0.4 --json");
@@ -279,35 +281,42 @@ void run_topics(const TopicArguments& arguments) {
 
 void add_topics(Program& program) {
   auto arguments = std::make_shared<TopicArguments>();
-  Command& command = program.add_command("topics", "Group texts by meaning, and name each group's words");
+  Command& command = program.add_command("topics", "Group texts by meaning and list the words of each group");
   command.group(kAnswerGroup);
   command.heading("Input");
-  command.add_option("FILE", arguments->model, "A .bantam file that gives vectors").required().value("FILE.bantam");
+  command.add_option("FILE", arguments->model, "A .bantam file that gives text vectors")
+      .required()
+      .value("FILE.bantam");
   command
       .add_option("TEXTS", arguments->texts,
-                  "Texts, one a line, or of FILE.jsonl, .csv and .tsv each record's text; - is standard input")
+                  "Texts: a file with one text per line, or FILE.jsonl, .csv or .tsv with one text per record (-: "
+                  "standard input)")
       .required()
       .value("TEXTS");
   command.heading("Choice");
-  command.add_option("--topics", arguments->topics, "Groups (default: as many, of 2 to 30, as lie apart most clearly)")
+  command
+      .add_option("--topics", arguments->topics,
+                  "Number of groups (default: the number from 2 to 30 that separates the texts most clearly)")
       .takes(between(1, 10000))
       .value("N");
   add_word_options(command, &arguments->words);
   command.heading("Output");
-  command.add_option("--top", arguments->top, "Most words of a topic (default 8)").takes(between(1, 1000)).value("N");
-  command.add_option("--examples", arguments->examples, "Texts shown of a topic, the most typical (default 1)")
+  command.add_option("--top", arguments->top, "Print at most N words per topic (default 8)")
+      .takes(between(1, 1000))
+      .value("N");
+  command.add_option("--examples", arguments->examples, "Number of most typical texts to print per topic (default 1)")
       .takes(between(0, 1000000))
       .value("N");
   command.add_flag("--json", arguments->json, "Print one JSON object");
   command.heading("Running");
   arguments->engine.batch = 16;
-  command.add_option("--batch", arguments->engine.batch, "Texts of one forward pass (default 16)")
+  command.add_option("--batch", arguments->engine.batch, "Texts per forward pass (default 16)")
       .takes(between(1, 4096))
       .value("N");
   add_engine_options(command, &arguments->engine);
   command.footer(
-      "Groups are found by k-means over directions; words by how much oftener a group uses them than the others do "
-      "(class-based tf-idf). The same texts give the same topics.\n\n"
+      "k-means over vector directions finds the groups. Class-based tf-idf ranks words by how much "
+      "more often a group uses them than the other groups. The same texts give the same topics.\n\n"
       "Examples:\n"
       "  bantam topics minilm.bantam lines.txt\n"
       "  bantam topics minilm.bantam lines.txt --topics 6 --words 2 --examples 3 --json");

@@ -19,9 +19,9 @@ namespace {
 constexpr const char* kDefaultOutput = "report.html";
 
 constexpr const char* kReportExamples =
-    "The page needs no network: where the file's bytes are, each matrix's type, layout, zeros and error, time by "
-    "operator;\n"
-    "of several files also what is gained for what, with the Pareto front.\n\n"
+    "The page works without a network. It shows how the file's bytes are distributed, the type, "
+    "layout, zeros and error of each matrix, and the time of each operator; for several files, "
+    "also the trade-offs between them, with the Pareto front.\n\n"
     "Examples:\n"
     "  bantam report voice.bantam                        writes report.html\n"
     "  bantam report f32.bantam int8.bantam int4.bantam --data test.jsonl -o compare.html\n"
@@ -36,7 +36,7 @@ void refuse_foreign(const std::string& path) {
   std::string start(ours.size(), '\0');
   file.read(start.data(), static_cast<std::streamsize>(start.size()));
   if (start != ours)
-    fail(ExitCode::kUsage, "{}: there is such a file, which is no page of bantam's; name another with -o", path);
+    fail(ExitCode::kUsage, "{}: the file exists and is not a page of bantam; name another with -o", path);
 }
 
 void run_report(const ReportOptions& options) {
@@ -74,32 +74,35 @@ void run_report(const ReportOptions& options) {
 }  // namespace
 
 void add_report(Program& program) {
-  Command& command = program.add_command("report", "Show files on a page: bytes, layers, times, scores");
+  Command& command = program.add_command("report", "Write a web page on files: bytes, layers, times, scores");
   command.group(kExamineGroup);
   auto options = std::make_shared<ReportOptions>();
   command.add_option("FILE", options->files, ".bantam files").required().value("FILE.bantam");
-  command.add_option("-o,--output", options->output, "The page (default: report.html; with --json none)")
+  command.add_option("-o,--output", options->output, "Page to write (default: report.html; none with --json)")
       .value("FILE.html");
-  command.add_option("--data", options->data, "Labelled examples as for bantam eval: scores, and plots of them")
+  command.add_option("--data", options->data, "Labelled examples as for bantam eval, for scores and plots")
       .value("FILE.jsonl");
-  command.add_option("--metric", options->metric, "The score to plot, such as slot_f1 (default: what says most)")
+  command.add_option("--metric", options->metric, "Score to plot, such as slot_f1 (default: the most informative one)")
       .value("NAME");
-  command.add_option("--limit", options->limit, "Use the first N examples only").value("N");
-  command.add_flag("--skip-bad", options->skip_bad, "Leave malformed lines of the data out");
-  command.add_option("--source", options->source, "Directory that the files were converted from: errors of the weights")
+  command.add_option("--limit", options->limit, "Use only the first N examples").value("N");
+  command.add_flag("--skip-bad", options->skip_bad, "Skip malformed lines of the data");
+  command
+      .add_option("--source", options->source,
+                  "Directory that the files were converted from, for the errors of the weights")
       .value("DIR");
   command
-      .add_option("--tokens", options->tokens, "Tokens of the pass that is timed (default: 32, or what the files take)")
+      .add_option("--tokens", options->tokens, "Tokens of the timed pass (default: 32, or as many as the files take)")
       .takes(between(1, 1 << 20))
       .value("N");
-  command.add_option("--repetitions", options->repetitions, "Timed passes (default: about a second of them)")
+  command
+      .add_option("--repetitions", options->repetitions, "Number of timed passes (default: about a second of passes)")
       .value("N");
-  command.add_flag("--no-times", options->no_times, "Measure no times: the same files give the same page");
-  command.add_option("--batch", options->engine.batch, "Texts of one forward pass while scoring")
+  command.add_flag("--no-times", options->no_times, "Measure no times; the same files then give the same page");
+  command.add_option("--batch", options->engine.batch, "Texts per forward pass while scoring")
       .takes(between(1, 4096))
       .value("N");
   add_engine_options(command, &options->engine);
-  command.add_flag("--json", options->json, "Print the same as one JSON object");
+  command.add_flag("--json", options->json, "Print the report as one JSON object");
   command.usual({"--output", "--data", "--source", "--no-times", "--threads", "--json"});
   command.footer(kReportExamples);
   command.action([options] { run_report(*options); });

@@ -39,71 +39,70 @@ struct Variant {
 };
 
 constexpr Variant kVariants[] = {
-    {"run", "Answer texts with the task that the file is for", ~0u,
+    {"run", "Answer texts with the model's own task", ~0u,
      kPair | kQuestion | kTop | kStride | kBatch | kTime | kRaw | kIds | kOffsets | kLabels,
      "  bantam run voice.bantam \"wake me at seven\"\n"
      "  bantam run voice.bantam --batch 8 --json < lines.txt\n"
      "  bantam run qa.bantam --question \"Who wrote it?\" --context \"Jane Austen wrote it.\"\n"
      "  bantam run voice.bantam --ids 2,2368,3 --raw\n"
-     "  # what the firmware would answer\n"
+     "  # answer as the firmware would\n"
      "  bantam run voice.bantam --uart < lines.txt"},
-    {"classify", "Label whole texts (or pairs)", kLabelsPart | kFollowsPart,
+    {"classify", "Classify texts or pairs of texts", kLabelsPart | kFollowsPart,
      kPair | kTop | kStride | kBatch | kTime | kRaw | kZeroShot,
      "  bantam classify sentiment.bantam \"a joy to watch\" --top 2\n"
      "  bantam classify nli.bantam \"A man sleeps.\" --pair \"A man is awake.\"\n"
      "  bantam classify sentiment.bantam --file lines.txt --stride 32 --json\n"
-     "  # labels of your own, by a model of inference\n"
+     "  # your own labels, with an inference (NLI) model\n"
      "  bantam classify nli.bantam \"wake me at seven\" --labels music,alarms,weather --entailment LABEL_0\n"
-     "  # ... or of an image, by CLIP's two towers\n"
+     "  # ... or for an image, with CLIP's two towers\n"
      "  bantam classify clip-vision.bantam cat.jpg --labels cat,dog --label-model clip-text.bantam"},
-    {"choose", "Choose the best continuation", kChoicePart, kPair | kTime | kRaw,
+    {"choose", "Choose the best continuation of a text", kChoicePart, kPair | kTime | kRaw,
      "  bantam choose swag.bantam \"She opened the door and\" --pair \"walked in.\" --pair \"ate it.\""},
-    {"tag", "Find entities or slots, and where they stand", kWordsPart | kFoundPart,
+    {"tag", "Find entities or slots and their positions", kWordsPart | kFoundPart,
      kOffsets | kStride | kBatch | kTime | kRaw | kLabels,
      "  bantam tag ner.bantam \"Ada Lovelace lived in London\" --json\n"
-     "  # places as Python counts them\n"
+     "  # positions as Python counts them\n"
      "  bantam tag ner.bantam \"Zo\xc3\xab lived in London\" --offsets chars --json\n"
      "  bantam tag ner.bantam --file lines.txt --stride 8\n"
-     "  # labels of your own, by a GLiNER model\n"
+     "  # your own labels, with a GLiNER model\n"
      "  bantam tag gliner.bantam \"Ada Lovelace lived in London\" --labels person,city"},
     {"answer", "Answer a question from a context", kSpanPart, kOffsets | kQuestion | kStride | kBatch | kTime | kRaw,
      "  bantam answer qa.bantam --question \"Who wrote it?\" --context \"Jane Austen wrote it.\"\n"
      "  bantam answer qa.bantam --context \"Jane Austen wrote it.\" < questions.txt\n"
      "  bantam answer qa.bantam --file lines.txt --question \"Who wrote it?\" --stride 8"},
-    {"embed", "Turn texts into vectors, or terms with weights", kVectorPart | kTermsPart | kTokenVectorsPart,
+    {"embed", "Turn texts into vectors or weighted terms", kVectorPart | kTermsPart | kTokenVectorsPart,
      kVectors | kBatch | kTime | kRaw,
      "  bantam embed minilm.bantam \"a sentence\" --json\n"
      "  bantam embed minilm.bantam --batch 16 --json < lines.txt\n"
-     "  # a row a line, for numpy.load\n"
+     "  # one row per line, for numpy.load\n"
      "  bantam embed minilm.bantam --batch 16 --output vectors.npy < lines.txt\n"
-     "  # terms and their weights, of a SPLADE model\n"
+     "  # terms and their weights, from a SPLADE model\n"
      "  bantam embed splade.bantam \"a sentence\" --json\n"
-     "  # a vector a token, of a query\n"
+     "  # one vector per token of a query\n"
      "  bantam embed colbert.bantam --query \"a sentence\" --json"},
-    {"fill", "Guess what stands where [MASK] is", kMasksPart, kTop | kBatch | kTime | kRaw,
+    {"fill", "Predict the words at [MASK]", kMasksPart, kTop | kBatch | kTime | kRaw,
      "  bantam fill bert.bantam \"Paris is the [MASK] of France.\" --top 3"},
     {"similar", "Compare texts by their embeddings", kVectorPart, kPair,
-     "  # the first with each other\n"
+     "  # compare the first text with each other one\n"
      "  bantam similar minilm.bantam \"a cat\" \"a kitten\" \"a car\"\n"
-     "  # each line with the pair text\n"
+     "  # compare each line with the --pair text\n"
      "  bantam similar minilm.bantam - --pair \"a cat\" < lines.txt"},
 };
 
 void add_input_options(Command& command, const Variant& variant, RunOptions* options) {
   command.add_option("FILE", options->model, "A .bantam file").required().value("FILE.bantam");
-  command.add_texts("TEXT", &options->texts, "Texts; none, or -: standard input, one text a line");
+  command.add_texts("TEXT", &options->texts, "Texts; if none or -, read standard input, one per line");
   command
-      .add_option(
-          "--file", options->file,
-          "Read texts from this file, one a line; of FILE.jsonl each line's \"text\", with its \"entities\" where the "
-          "model has some")
+      .add_option("--file", options->file,
+                  "Read texts from this file, one per line; in FILE.jsonl, the \"text\" of each line, and its "
+                  "\"entities\" if the model takes them")
       .value("FILE");
   if (variant.takes & kPair) {
     const bool choose = variant.parts == kChoicePart;
-    const char* what = choose ? "A continuation; give it once for each"
-                              : "The second text of a pair; once for each choice in multiple choice";
+    const char* what = choose ? "A continuation; give one --pair for each"
+                              : "Second text of a pair; in multiple choice, give one for each choice";
     const bool similar = std::string_view(variant.name) == "similar";
-    command.add_texts("--pair", &options->pairs, similar ? "The text that every TEXT is compared with" : what);
+    command.add_texts("--pair", &options->pairs, similar ? "Text to compare with every TEXT" : what);
   }
   if (variant.takes & kQuestion) {
     command.add_text("--question", &options->question, "Question; every TEXT is then a context");
@@ -114,98 +113,100 @@ void add_input_options(Command& command, const Variant& variant, RunOptions* opt
         .value("IDS");
     command
         .add_option("--decoder-ids", options->decoder_ids,
-                    "With --ids, of an encoder-decoder: ids that its decoder reads (default: the first one alone)")
+                    "With --ids, encoder-decoders: ids for the decoder (default: its first id alone)")
         .value("IDS");
     command.add_option("--segments", options->segments, "Segment of each id, such as 0,0,1 (default: all 0)")
         .value("SEGMENTS");
     command
-        .add_option("--marks", options->marks,
-                    "With --ids: mark of each id, such as 0,7,0: of a file with entities the number of one, 0: none")
+        .add_option(
+            "--marks", options->marks,
+            "With --ids: mark of each id, such as 0,7,0; in models with entities, the number of the entity (0: none)")
         .value("MARKS");
     command.add_flag("--uart", options->uart,
-                     "Answer standard input's lines as `bantam firmware`'s image answers its UART");
+                     "Answer lines of standard input as an image from `bantam firmware` answers its UART");
     command.add_flag(
         "--frame", options->frame,
-        "Of a model of images or sounds: print each file's pixels or samples, as --uart and a device take them");
+        "Image and sound models: print the pixels or samples of each file, as --uart and a device read them");
     command.add_option("--max-tokens", options->engine.max_tokens, "With --uart: the image's --max-tokens").value("N");
   }
   if (variant.takes & kStride) {
     command
-        .add_option("--stride", options->stride,
-                    "Slide a window over text that does not fit; neighbours share N tokens (classify, tag, answer)")
+        .add_option(
+            "--stride", options->stride,
+            "Read long texts in overlapping windows; neighbouring windows share N tokens (classify, tag, answer)")
         .value("N");
   }
-  command.add_flag("--strict", options->strict, "Fail (exit 4) where text would be truncated");
+  command.add_flag("--strict", options->strict, "Fail (exit 4) instead of truncating a text");
 }
 
 void add_zero_shot_options(Command& command, ZeroShot* asked) {
   command
       .add_option("--labels", asked->labels,
-                  "Labels of your own, for a model of natural language inference (how far the text entails each), or "
-                  "with --label-model")
+                  "Your own labels, for a natural language inference model (how strongly the text entails "
+                  "each), or with --label-model")
       .separated_by(',')
       .value("A,B,C");
   command
       .add_option(
           "--hypothesis", asked->hypothesis,
-          "With --labels: what may follow, two braces for the label (default: \"This example is\" and the label)")
+          "With --labels: the hypothesis, with two braces for the label (default: \"This example is\" and the label)")
       .value("TEXT");
   command
       .add_option(
           "--label-model", asked->label_model,
-          "With --labels: a file that gives vectors of texts where the first one gives vectors beside them, such "
-          "as CLIP's and SigLIP's of images: how near each label is (--hypothesis: \"a photo of a\" and the label)")
+          "With --labels: text model that belongs to FILE, such as that of CLIP or SigLIP for images; "
+          "labels are scored by how near their vectors are to FILE's (--hypothesis: \"a photo of a\" and the label)")
       .value("FILE");
-  command.add_option("--entailment", asked->entailment, "With --labels: the model's label for what follows")
+  command.add_option("--entailment", asked->entailment, "With --labels: the model's label that means entailment")
       .value("LABEL");
-  command.add_flag("--several", asked->several, "With --labels: several may hold; each is judged alone");
+  command.add_flag("--several", asked->several, "With --labels: several labels may apply; score each one separately");
 }
 
 void add_find_options(Command& command, RunOptions* options) {
   command
       .add_option("--labels", options->labels,
-                  "What to find, in words of your own, for a file that takes labels (GLiNER)")
+                  "Names of what to find, in your own words, for models that take labels (GLiNER)")
       .separated_by(',')
       .value("A,B,C");
   command
       .add_option("--threshold", options->find.threshold,
-                  "With --labels: probability over which a span is found (default: the file's)")
+                  "With --labels: find spans whose probability is over P (default: the file's setting)")
       .takes(between(0.0, 1.0))
       .value("P");
-  command.add_flag("--nested", options->find.nested, "With --labels: spans may lie inside others");
-  command.add_flag("--several", options->find.several, "With --labels: a span may have several labels");
+  command.add_flag("--nested", options->find.nested, "With --labels: allow spans inside other spans");
+  command.add_flag("--several", options->find.several, "With --labels: allow several labels per span");
 }
 
 void add_output_options(Command& command, const Variant& variant, RunOptions* options) {
   if (variant.takes & kTop) {
-    command.add_option("--top", options->top, "Most labels or candidates (default 5; 0: all)").value("N");
+    command.add_option("--top", options->top, "Print at most N labels or candidates (default 5; 0: all)").value("N");
   }
-  command.add_flag("--json", options->json, "Print one JSON object a line");
+  command.add_flag("--json", options->json, "Print one JSON object per line");
   if (variant.takes & kTime) {
-    command.add_flag("--time", options->time, "Also print the milliseconds of each answer (of its batch)");
+    command.add_flag("--time", options->time, "Also print the milliseconds of each answer (or of its batch)");
   }
   if (variant.takes & kOffsets) {
     command
         .add_option("--offsets", options->offsets,
-                    "What places in a text count: bytes (default), chars (code points, as in Python), or utf16 (as in "
-                    "JavaScript and Java)")
+                    "Unit of positions in a text: bytes (default), chars (code points, as in Python) or utf16 "
+                    "(as in JavaScript and Java)")
         .takes(position_units())
         .value("UNIT");
   }
   if (variant.takes & kVectors) {
     command
         .add_option("-o,--output", options->output,
-                    "Write the vectors to this file, a row a text, as f32 for numpy.load")
+                    "Write the vectors to this file, one f32 row per text, for numpy.load")
         .value("FILE.npy");
-    command.add_flag("--query", options->query, "Texts are queries: they get the file's prompt for these");
-    command.add_flag("--document", options->document, "Texts are documents: they get the file's prompt for these");
+    command.add_flag("--query", options->query, "Treat texts as queries: add the file's prompt for queries");
+    command.add_flag("--document", options->document, "Treat texts as documents: add the file's prompt for documents");
     command
         .add_option("--truncate-dim", options->truncate_dim,
                     "Keep only the first N numbers of each vector (Matryoshka models)")
         .takes(between(1, 1 << 16))
         .value("N");
   }
-  if (variant.takes & kRaw) command.add_flag("--raw", options->raw, "Print every output of the graph as JSON");
+  if (variant.takes & kRaw) command.add_flag("--raw", options->raw, "Print all outputs of the graph as JSON");
 }
 
 void add_variant(Program& program, const Variant& variant) {
@@ -226,9 +227,8 @@ void add_variant(Program& program, const Variant& variant) {
   command.heading("Running");
   if (variant.takes & kBatch) {
     command
-        .add_option(
-            "--batch", options->batch,
-            "Texts of one forward pass (default: of files and pipes as many as fill the threads' tiles, else 1)")
+        .add_option("--batch", options->batch,
+                    "Texts per forward pass (default: for files and pipes as many as fill the threads' tiles, else 1)")
         .takes(between(1, 4096))
         .value("N");
   }

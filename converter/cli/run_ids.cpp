@@ -29,7 +29,8 @@ void run_ids(const RunOptions& options) {
   const bool pair = model.source_vocabulary() != 0;
   std::vector<int32_t> decoder_ids;
   if (!options.decoder_ids.empty()) {
-    if (!pair) fail(ExitCode::kUsage, "--decoder-ids: {} is no encoder-decoder; pass its ids by --ids", file.path());
+    if (!pair)
+      fail(ExitCode::kUsage, "--decoder-ids: {} is not an encoder-decoder; pass its ids by --ids", file.path());
     decoder_ids = parse_numbers(options.decoder_ids, "--decoder-ids");
     check_range(decoder_ids, model.vocabulary(), "--decoder-ids");
   }

@@ -220,26 +220,27 @@ void run_search(SearchArguments& arguments) {
 void add_index(Program& program) {
   auto arguments = std::make_shared<IndexArguments>();
   arguments->engine.batch = convert::kPacked;
-  Command& command = program.add_command("index", "Make an index of texts, for search");
+  Command& command = program.add_command("index", "Build an index of texts for search");
   command.group(kMakeGroup);
   command.heading("Input");
-  command.add_option("FILE", arguments->model, "A .bantam file that gives vectors, or weights of terms")
+  command.add_option("FILE", arguments->model, "A .bantam file that gives text vectors or term weights")
       .required()
       .value("FILE.bantam");
   command
       .add_option("TEXTS", arguments->texts,
-                  "Texts, one a line, or of FILE.jsonl, .csv and .tsv each record's text; - is standard input")
+                  "Texts: a file with one text per line, or FILE.jsonl, .csv or .tsv with one text per record (-: "
+                  "standard input)")
       .value("TEXTS");
   command.heading("Output");
-  command.add_option("-o,--output", arguments->output, "The index").required().value("FILE.index");
-  command.add_flag("--add", arguments->add, "Append the texts to the index that is there");
+  command.add_option("-o,--output", arguments->output, "Index to write").required().value("FILE.index");
+  command.add_flag("--add", arguments->add, "Append the texts to the existing index");
   command
       .add_option("--remove", arguments->remove,
-                  "Take lines out of the index that is there, by the numbers that search shows; those behind move up")
+                  "Remove lines from the existing index, by the numbers that search shows; later lines move up")
       .separated_by(',')
       .value("LINES");
   command.add_flag("--compact", arguments->compact,
-                   "One byte a number instead of two: half of the file; a near tie may come out in another order");
+                   "Store one byte per number instead of two, for half the file size; near ties may change order");
   command
       .add_option("--truncate-dim", arguments->truncate_dim,
                   "Keep only the first N numbers of each vector (Matryoshka models); a new index only")
@@ -249,7 +250,7 @@ void add_index(Program& program) {
   command.heading("Running");
   command
       .add_option("--batch", arguments->engine.batch,
-                  "Texts of one forward pass (default: as many as fill the threads' tiles)")
+                  "Texts per forward pass (default: as many as fill the threads' tiles)")
       .takes(between(1, 4096))
       .value("N");
   add_engine_options(command, &arguments->engine);
@@ -264,32 +265,30 @@ void add_index(Program& program) {
 void add_find(Program& program) {
   auto arguments = std::make_shared<SearchArguments>();
   arguments->run.command = "search";
-  Command& command = program.add_command("search", "Find the texts of an index nearest to a query");
+  Command& command = program.add_command("search", "Find the texts of an index that are nearest to a query");
   command.group(kAnswerGroup);
   command.heading("Input");
-  command.add_option("FILE", arguments->run.model, "The .bantam file that the index was made with")
+  command.add_option("FILE", arguments->run.model, "The .bantam file that made the index")
       .required()
       .value("FILE.bantam");
-  command.add_option("INDEX", arguments->index, "What bantam index wrote").required().value("FILE.index");
-  command.add_texts("QUERY", &arguments->run.texts, "Queries; none, or -: standard input, one a line");
-  command.add_option("--file", arguments->run.file, "Read queries from this file, one a line").value("FILE");
+  command.add_option("INDEX", arguments->index, "Index written by bantam index").required().value("FILE.index");
+  command.add_texts("QUERY", &arguments->run.texts, "Queries; if none or -, read standard input, one per line");
+  command.add_option("--file", arguments->run.file, "Read queries from this file, one per line").value("FILE");
   command.heading("Output");
-  command.add_option("--top", arguments->top, "Most texts of a query (default 10)")
+  command.add_option("--top", arguments->top, "Print at most N texts per query (default 10)")
       .takes(between(1, 1000000))
       .value("N");
-  command.add_flag("--json", arguments->run.json, "Print one JSON object a query");
+  command.add_flag("--json", arguments->run.json, "Print one JSON object per query");
   command.heading("Running");
-  command.add_option("--batch", arguments->run.engine.batch, "Queries of one forward pass (default 1)")
+  command.add_option("--batch", arguments->run.engine.batch, "Queries per forward pass (default 1)")
       .takes(between(1, 4096))
       .value("N");
   add_engine_options(command, &arguments->run.engine);
   command.footer(
-      "Scores are cosines: 1 is the same direction; products of vectors, where the model says so "
-      "(similarity_fn_name);\n"
-      "of terms (SPLADE) sums of products of weights. The file's prompt for queries stands before each query. The "
-      "search is "
-      "exact:\n"
-      "it looks at every vector, or at every text that has one of the query's terms.\n\n"
+      "A score is a cosine (1: the same direction), or a product of vectors if the model says so "
+      "(similarity_fn_name); with terms (SPLADE), it is a sum of products of weights. Each query "
+      "begins with the file's prompt for queries. The search is exact: it compares every vector, "
+      "or every text that has one of the query's terms.\n\n"
       "Examples:\n"
       "  bantam search minilm.bantam lines.index \"a small cat\"\n"
       "  bantam search minilm.bantam lines.index --file queries.txt --top 3 --json");

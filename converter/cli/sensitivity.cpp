@@ -23,7 +23,7 @@ constexpr const char* kSensitivityExamples =
     "Examples:\n"
     "  bantam sensitivity minilm-sst2 dev.jsonl -o costs.json --html costs.html\n"
     "  bantam convert minilm-sst2 -o sst2.bantam --budget size=21MB --sensitivity costs.json\n\n"
-    "DATA holds texts, one a line, or lines of JSON as for `bantam eval`; labels in it make the loss.";
+    "DATA has texts, one per line, or JSON lines as for `bantam eval`; if it has labels, they define the loss.";
 
 struct SensitivityArguments {
   std::string model, data, output, html, task;
@@ -104,20 +104,20 @@ void run_sensitivity(const SensitivityArguments& arguments) {
 
 void add_sensitivity(Program& program) {
   auto arguments = std::make_shared<SensitivityArguments>();
-  Command& command = program.add_command("sensitivity", "Measure what each matrix costs when it alone is quantised");
+  Command& command = program.add_command("sensitivity", "Measure the cost of quantizing each matrix alone");
   command.group(kMakeGroup);
   command.footer(kSensitivityExamples);
   command.add_option("MODEL", arguments->model, "Directory of the model").required().value("DIR");
   command.add_option("DATA", arguments->data, "Texts, or labelled data").required().value("DATA");
-  command.add_option("-o,--output", arguments->output, "File of costs, for convert --sensitivity")
+  command.add_option("-o,--output", arguments->output, "File for the costs, for convert --sensitivity")
       .required()
       .value("FILE.json");
-  command.add_option("--html", arguments->html, "Also a page with a plot").value("FILE.html");
+  command.add_option("--html", arguments->html, "Also write a page with a plot").value("FILE.html");
   command.add_option("--types", arguments->types, "Types to measure (default: int8 int4)").value("TYPE");
-  command.add_option("--limit", arguments->limit, "At most N texts, spread over DATA (default 256)")
+  command.add_option("--limit", arguments->limit, "Use at most N texts, spread over DATA (default 256)")
       .takes(between(size_t{1}, size_t{1} << 24))
       .value("N");
-  command.add_option("--task", arguments->task, "What the model is for, when MODEL does not say it").value("TASK");
+  command.add_option("--task", arguments->task, "Task of the model, if MODEL does not state it").value("TASK");
   command.add_flag("--json", arguments->json, "Print the costs as one JSON object");
   command.action([arguments] { run_sensitivity(*arguments); });
 }

@@ -47,59 +47,61 @@ void add_serve(Program& program) {
   Command& command = program.add_command("serve", "Answer texts over HTTP");
   command.group(kAnswerGroup);
   command.heading("Input");
-  command.add_option("FILE", server.files, "Files of models; requests choose one by its name without .bantam")
+  command.add_option("FILE", server.files, "Model files; requests choose one by its name without .bantam")
       .required()
       .value("FILE.bantam");
   command.heading("Listening");
-  command.add_option("--host", server.host, "Address to listen on (default 127.0.0.1: this machine alone)")
+  command.add_option("--host", server.host, "Address to listen on (default 127.0.0.1: this machine only)")
       .value("ADDRESS");
-  command.add_option("--port", arguments->port, "TCP port (default 8080; 0: a free one, which is printed)")
+  command.add_option("--port", arguments->port, "TCP port (default 8080; 0: any free port, which is printed)")
       .takes(between(0U, 65535U))
       .value("N");
   command.add_option("--unix", server.unix_path, "Listen on a Unix socket instead of a port").value("PATH");
   command.heading("Access");
   command
       .add_option("--api-key-file", arguments->key_file,
-                  "File of keys, a line each, of which requests must show one (and BANTAM_API_KEY of the environment)")
+                  "File with keys, one per line; each request must carry one of them (the environment variable "
+                  "BANTAM_API_KEY adds a key)")
       .value("FILE");
   command
       .add_option("--cors", server.access.origins,
-                  "Origin whose pages may ask and read answers, such as https://example.org; \"*\": all")
+                  "Origin whose pages may send requests and read answers, such as https://example.org; \"*\": all")
       .value("ORIGIN");
   command
       .add_option("--allow-host", server.access.hosts,
-                  "Name that requests may ask for (Host), beside localhost, where 127.0.0.1 or ::1 is listened on")
+                  "Host name that requests may use, besides localhost, when listening on 127.0.0.1 or ::1")
       .value("NAME");
   command.heading("Limits");
   command
       .add_option("--queue", worker.queue,
-                  "Texts that may wait for each file (default 4096); a request beyond them gets 429")
+                  "Maximum waiting texts per file (default 4096); a request beyond them gets 429")
       .takes(between(1U, 1000000U))
       .value("N");
-  command.add_option("--max-body", arguments->max_body, "Largest body of a request in KiB (default 1024); else 413")
+  command
+      .add_option("--max-body", arguments->max_body,
+                  "Maximum body of a request in KiB (default 1024); larger ones get 413")
       .takes(between(1U, 1048576U))
       .value("KIB");
   command
       .add_option("--timeout", server.timeout,
-                  "Seconds that a request may take to come in and to wait (default 30); 503 where it waited longer")
+                  "Seconds for a request to arrive, and for it to wait (default 30); 503 if it waits longer")
       .takes(between(1U, 3600U))
       .value("SECONDS");
-  command.add_option("--connections", server.connections, "Most open connections (default 4096)")
+  command.add_option("--connections", server.connections, "Maximum number of open connections (default 4096)")
       .takes(between(1U, 65536U))
       .value("N");
   command.heading("Output");
-  command.add_option("--top", worker.top, "Most labels or candidates (default 5; 0: all)").value("N");
+  command.add_option("--top", worker.top, "Give at most N labels or candidates (default 5; 0: all)").value("N");
   add_aggregation_option(command, &worker.aggregation);
-  command.add_flag("--log", server.log, "A line on standard error for each reply: method, path, code, time");
+  command.add_flag("--log", server.log, "Write a line to standard error for each reply: method, path, code, time");
   command.heading("Running");
   add_engine_options(command, &worker.engine);
   command.usual({"--host", "--port", "--unix", "--api-key-file", "--cors", "--top", "--log", "--threads"});
   command.footer(
-      "Paths: POST /run, /classify, /tag, /answer, /embed, /fill, /rank and /v1/embeddings (as OpenAI's API has it); "
-      "GET "
-      "/health, /metrics (Prometheus) and /v1/models. Bodies are JSON, answers those of --json. SIGTERM and Ctrl-C end "
-      "the "
-      "server once what has been asked is answered. There is no TLS: put a proxy in front of it.\n\n"
+      "Paths: POST /run, /classify, /tag, /answer, /embed, /fill, /rank and /v1/embeddings (as in "
+      "OpenAI's API); GET /health, /metrics (Prometheus) and /v1/models. Bodies are JSON; answers "
+      "are those of --json. SIGTERM and Ctrl-C end the server after it has answered all pending "
+      "requests. The server has no TLS: put a proxy in front of it.\n\n"
       "Examples:\n"
       "  bantam serve voice.bantam --port 8080\n"
       "  curl http://127.0.0.1:8080/run -d @request.json\n"

@@ -100,24 +100,26 @@ void run_sign(const SignArguments& given) {
 }  // namespace
 
 void add_sign(Program& program) {
-  Command& command = program.add_command("sign", "Sign a file, so that verify --key shows who made it");
+  Command& command = program.add_command("sign", "Sign a file, so that verify --key can check who made it");
   command.group(kMakeGroup);
   auto given = std::make_shared<SignArguments>();
-  command.add_option("FILE", given->file, "Any file; a .bantam file as a rule").value("FILE");
-  command.add_option("--key", given->key, "The secret key, of bantam sign --new-keys or of minisign -G").value("FILE");
-  command.add_option("-o,--output", given->output, "The signature; by default FILE.minisig").value("PATH");
-  command.add_option("--comment", given->comment, "A line that is signed too; by default \"file:\" and the file's name")
+  command.add_option("FILE", given->file, "File to sign, usually a .bantam file").value("FILE");
+  command.add_option("--key", given->key, "Secret key, from bantam sign --new-keys or minisign -G").value("FILE");
+  command.add_option("-o,--output", given->output, "Signature to write (default: FILE.minisig)").value("PATH");
+  command.add_option("--comment", given->comment, "Line to sign with the file (default: \"file:\" and the file's name)")
       .value("TEXT");
-  command.add_option("--new-keys", given->new_keys, "Make a pair of keys, NAME.key and NAME.pub, and sign nothing")
+  command.add_option("--new-keys", given->new_keys, "Make a key pair, NAME.key and NAME.pub, and sign nothing")
       .value("NAME");
   command
       .add_option("--password-file", given->password_file,
-                  "A file whose first line is the password of the secret key; without one a new key has none")
+                  "File whose first line is the password of the secret key; without it, a new key has no password")
       .value("FILE");
   command.add_flag("--json", given->json, "Print one JSON object");
   command.footer(
-      "Keys and signatures are minisign's: `minisign -Vm FILE -p NAME.pub` checks them too.\n\n"
-      "Examples:\n  bantam sign --new-keys release\n  bantam sign voice.bantam --key release.key\n"
+      "Keys and signatures have minisign's format; `minisign -Vm FILE -p NAME.pub` also checks them.\n\n"
+      "Examples:\n"
+      "  bantam sign --new-keys release\n"
+      "  bantam sign voice.bantam --key release.key\n"
       "  bantam verify voice.bantam --key release.pub");
   command.action([given] { run_sign(*given); });
 }

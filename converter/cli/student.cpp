@@ -21,9 +21,9 @@ constexpr const char* kStudentExamples =
     "  bantam student minilm-snips --layers importance:3 --data train.jsonl --vocabulary train.jsonl -o student\n"
     "  bantam student minilm-snips --hidden 192 --ffn 0.5 --data train.jsonl -o student\n"
     "  bantam student minilm-snips --recipe recipe.json -o student --json\n\n"
-    "The student is not trained: `bantam distill` lets it learn from its teacher. A recipe is a JSON object with the "
-    "names\n"
-    "of the options (docs/students.md). Layers of different widths (across:N) are for `bantam convert --student`.";
+    "The student is not trained yet: `bantam distill` trains it with its teacher. A recipe is a "
+    "JSON object whose keys are the option names (docs/students.md). Layers of different widths "
+    "(across:N) are only for `bantam convert --student`.";
 
 struct StudentArguments {
   std::string teacher;
@@ -64,16 +64,16 @@ void run_student(const StudentArguments& arguments) {
 
 void add_student(Program& program) {
   auto arguments = std::make_shared<StudentArguments>();
-  Command& command = program.add_command("student", "Make a smaller layout of a model, to be trained");
+  Command& command = program.add_command("student", "Make a smaller version of a model, for training");
   command.group(kMakeGroup);
   command.usual({"--recipe", "--layers", "--heads", "--ffn", "--hidden", "--vocabulary", "--data", "--json"});
   command.footer(kStudentExamples);
   command.add_option("TEACHER", arguments->teacher, "Directory of the model").required().value("DIR");
-  command.add_option("-o,--output", arguments->output, "Directory to write; must not exist, or be empty")
+  command.add_option("-o,--output", arguments->output, "Directory to write; must be missing or empty")
       .required()
       .value("DIR");
-  command.add_option("--recipe", arguments->layout.recipe, "JSON object that says what stays").value("FILE");
-  command.add_option("--task", arguments->task, "What the model is for, when TEACHER does not say it").value("TASK");
+  command.add_option("--recipe", arguments->layout.recipe, "JSON file that describes the student").value("FILE");
+  command.add_option("--task", arguments->task, "Task of the model, if TEACHER does not state it").value("TASK");
   add_layout_flags(command, &arguments->layout);
   command.add_flag("--json", arguments->json, "Print the report as one JSON object");
   command.action([arguments] { run_student(*arguments); });

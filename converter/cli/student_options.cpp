@@ -45,25 +45,26 @@ std::string absolute(const std::string& path) { return fs::absolute(path).string
 
 void add_layout_flags(Command& command, LayoutFlags* flags) {
   const auto add = [&](const char* name, auto& value, const char* what, const char* type) {
-    command.add_option(name, value, what).value(type).group("Layout (on top of the recipe)");
+    command.add_option(name, value, what).value(type).group("Layout (overrides the recipe)");
   };
   add("--layers", flags->layers,
-      "Layers kept (of an encoder-decoder the encoder's): N or a share, alternate:N, first:N, last:N, importance:N, or "
-      "0,2,4",
+      "Layers to keep (in encoder-decoders, the encoder's): N or a share, alternate:N, first:N, "
+      "last:N, importance:N, or 0,2,4",
       "WHICH");
-  add("--decoder-layers", flags->decoder_layers, "Of an encoder-decoder: the decoder's layers, in the same way",
+  add("--decoder-layers", flags->decoder_layers, "Encoder-decoders: layers of the decoder to keep, in the same form",
       "WHICH");
-  add("--heads", flags->heads, "Attention heads kept, by importance: N or a share of each layer's; across:N of all",
+  add("--heads", flags->heads,
+      "Attention heads to keep, by importance: N or a share in each layer; across:N of all layers", "N");
+  add("--ffn", flags->ffn, "Feed-forward columns to keep, in the same form", "N");
+  add("--hidden", flags->hidden, "Hidden columns to keep, by importance", "N");
+  add("--head-width", flags->head_width, "Columns per head", "N");
+  add("--embedding-rank", flags->embedding_rank, "Split the word embeddings into two factors with N columns between",
       "N");
-  add("--ffn", flags->ffn, "Feed-forward columns kept, in the same way", "N");
-  add("--hidden", flags->hidden, "Hidden columns kept, by importance", "N");
-  add("--head-width", flags->head_width, "Columns of a head", "N");
-  add("--embedding-rank", flags->embedding_rank, "Word embeddings in two factors with N columns between", "N");
-  add("--share", flags->share, "N groups of neighbouring layers with the same matrices", "N");
+  add("--share", flags->share, "Make N groups of neighbouring layers that share the same matrices", "N");
   add("--vocabulary", flags->vocabulary, "Keep the tokens that these texts use", "FILE");
-  add("--vocabulary-size", flags->vocabulary_size, "At most N tokens, the most used", "N");
+  add("--vocabulary-size", flags->vocabulary_size, "Keep at most N tokens, the most used", "N");
   add("--script", flags->scripts, "Keep the tokens of this script: latin, cyrillic, ...", "NAME");
-  add("--data", flags->data, "Texts on which importance is measured (default: built-in texts)", "FILE");
+  add("--data", flags->data, "Texts for measuring importance (default: built-in texts)", "FILE");
 }
 
 convert::Recipe layout_recipe(const LayoutFlags& flags) {

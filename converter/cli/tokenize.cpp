@@ -233,26 +233,27 @@ void add_tokenize(Program& program) {
   command.group(kExamineGroup);
   auto options = std::make_shared<TokenizeOptions>();
   command.add_option("FILE", options->model, "A .bantam file").required().value("FILE.bantam");
-  command.add_texts("TEXT", &options->texts, "Texts; none, or -: standard input, one text a line");
+  command.add_texts("TEXT", &options->texts, "Texts; if none or -, read standard input, one per line");
   command
-      .add_option("--file", options->file, "Read texts from this file, one a line; of FILE.jsonl each line's \"text\"")
+      .add_option("--file", options->file,
+                  "Read texts from this file, one per line; in FILE.jsonl, the \"text\" of each line")
       .value("FILE");
-  command.add_text("--pair", &options->pair, "The second text of a pair");
-  command.add_flag("--truncate", options->truncate, "Truncate as run does (default: every token is shown)");
-  command.add_option("--max-tokens", options->max_tokens, "Truncate to this many tokens, specials included").value("N");
+  command.add_text("--pair", &options->pair, "Second text of a pair");
+  command.add_flag("--truncate", options->truncate, "Truncate as run does (default: show every token)");
+  command.add_option("--max-tokens", options->max_tokens, "Truncate to N tokens, including special tokens").value("N");
   command.add_flag("--no-special", options->no_special,
                    "Leave out the tokens that the template adds; with --decode, special tokens");
-  command.add_flag("--strict", options->strict, "Fail (exit 4) where text is truncated");
+  command.add_flag("--strict", options->strict, "Fail (exit 4) instead of truncating a text");
   command
       .add_option("--offsets", options->offsets,
-                  "What offsets count: bytes (default), chars (code points, as in Python), or utf16 (as in JavaScript)")
+                  "Unit of offsets: bytes (default), chars (code points, as in Python) or utf16 (as in JavaScript)")
       .takes(position_units())
       .value("UNIT");
   command
       .add_flag("--decode", options->decode,
-                "Texts are lists of ids, with commas or blanks between them: print their text")
+                "Read texts as lists of ids, separated by commas or blanks, and print their text")
       .not_with({"--pair", "--truncate", "--max-tokens", "--strict", "--offsets"});
-  command.add_flag("--json", options->json, "Print one JSON object a line");
+  command.add_flag("--json", options->json, "Print one JSON object per line");
   command.footer(
       "Offsets are half-open ranges of the text; tokens that the template adds have [0,0].\n\n"
       "Examples:\n"

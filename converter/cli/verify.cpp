@@ -93,9 +93,9 @@ void add_verify(Program& program) {
   command.group(kExamineGroup);
   auto given = std::make_shared<VerifyArguments>();
   command.add_option("FILE", given->path, "A .bantam file").required().value("FILE.bantam");
-  command.add_option("--key", given->key, "The public key by which the file is to be signed (bantam sign, minisign)")
+  command.add_option("--key", given->key, "Public key that the signature must match (from bantam sign or minisign)")
       .value("FILE");
-  command.add_option("--signature", given->signature, "The signature; by default FILE.minisig").value("FILE");
+  command.add_option("--signature", given->signature, "Signature file (default: FILE.minisig)").value("FILE");
   command.add_flag("--json", given->json, "Print one JSON object");
   command.footer(
       "Examples:\n  bantam verify voice.bantam\n  bantam verify voice.bantam --json\n"

@@ -77,7 +77,7 @@ void add_version(Program& program) {
   auto json = std::make_shared<bool>(false);
   auto list = std::make_shared<bool>(false);
   command.add_flag("--families", *list,
-                   "List the models that convert: model_type of config.json, and the tasks of each");
+                   "List the model families that convert: model_type of config.json, and the tasks of each");
   command.add_flag("--json", *json, "Print one JSON object");
   command.footer("Examples:\n  bantam version\n  bantam version --families\n  bantam version --json");
   command.action([json, list] { *list ? print_families(*json) : print_version(*json); });

@@ -114,9 +114,9 @@ class Mistakes(CommandTest):
             ("sensitiv", "sensitivity"),
         ):
             message = self.fails(2, wrong)
-            self.assertIn(f'"{wrong}" is no command; did you mean {meant}? bantam --help', message)
+            self.assertIn(f'"{wrong}" is not a command; did you mean {meant}? bantam --help', message)
         for wrong in ("xyzzy", "", "go"):
-            message = self.fails(2, wrong, says=["is no command", "bantam --help"])
+            message = self.fails(2, wrong, says=["is not a command", "bantam --help"])
             self.assertNotIn("did you mean", message)
         self.fails(2, "help", "classfy", says=["did you mean classify?"])
 
@@ -124,7 +124,7 @@ class Mistakes(CommandTest):
         path = model("bert-classify")
         message = self.fails(2, "classify", path, "--tpo", "3", "ba")
         self.assertIn(
-            "--tpo: there is no such option; did you mean --top? bantam classify --help",
+            "--tpo: unknown option; did you mean --top? bantam classify --help",
             message,
         )
         self.fails(

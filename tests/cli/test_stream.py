@@ -166,7 +166,7 @@ class Input(CommandTest):
         done = bantam("tokenize", model("voice"), "--decode", "-", stdin=b"x\n" + words.encode() + b"\n99999999\n")
         self.assertEqual(done.returncode, 4)
         self.assertIn("play some jazz", done.stdout.decode())
-        for part in ("no token number", "99999999 (number 1 of 1) is out of range", "2 of 3 texts"):
+        for part in ("not a token number", "99999999 (number 1 of 1) is out of range", "2 of 3 texts"):
             self.assertIn(part, done.stderr.decode())
         self.fails(2, "tokenize", model("voice"), "--decode", words, "--pair", "a", says=["--pair"])
 

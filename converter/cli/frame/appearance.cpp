@@ -36,12 +36,11 @@ void add_appearance_options(Command& command) {
   command
       .add_option(
           "--color", appearance().color,
-          "Colours and bars: auto (default: on a terminal; NO_COLOR and CLICOLOR_FORCE are honoured), always or "
-          "never")
+          "Use colours and bars: auto (default: on a terminal; respects NO_COLOR and CLICOLOR_FORCE), always or never")
       .takes(choices(colors))
       .value("WHEN")
       .group("Common options");
-  command.add_flag("-q,--quiet", appearance().quiet, "No progress and no reports: results and errors only")
+  command.add_flag("-q,--quiet", appearance().quiet, "Print only results and errors, no progress or reports")
       .group("Common options");
 }
 

@@ -21,7 +21,7 @@ std::vector<int32_t> parse_numbers(const std::string& list, const char* option) 
     int32_t number = 0;
     const auto [rest, error] = std::from_chars(at, end, number);
     if (error != std::errc() || (rest != end && !separator(*rest))) {
-      fail(ExitCode::kUsage, "{}: \"{}\" at position {} is no token number; write numbers with commas between them",
+      fail(ExitCode::kUsage, "{}: \"{}\" at position {} is not a token number; write numbers with commas between them",
            option, printable(std::string(at, std::min(end, at + 12))), at - list.data() + 1);
     }
     numbers.push_back(number);

@@ -37,7 +37,7 @@ std::string unknown_option(const Manual& manual, const CommandText& command, con
   if (!others.empty()) {
     return fmt::format("{}: does not go with {}; it is an option of {}", name, command.name, fmt::join(others, ", "));
   }
-  return fmt::format("{}: there is no such option{}", name, convert::guess(name, known));
+  return fmt::format("{}: unknown option{}", name, convert::guess(name, known));
 }
 
 /// The message for arguments that nothing took: it names the first unknown option, else the first argument.
@@ -82,7 +82,7 @@ std::string with_help(const std::string& mistake, const Manual& manual, const st
 }  // namespace
 
 std::string unknown_command(const Manual& manual, const std::string& word) {
-  return with_help(fmt::format("\"{}\" is no command{}", word, convert::guess(word, manual.command_names())), manual,
+  return with_help(fmt::format("\"{}\" is not a command{}", word, convert::guess(word, manual.command_names())), manual,
                    "", "commands");
 }
 
