@@ -1,8 +1,8 @@
 #include "cli/app.h"
 
+#include "cli/answer/run.h"
 #include "cli/commands.h"
 #include "cli/frame/program.h"
-#include "cli/run.h"
 #include "graph/task_parts.h"
 
 namespace bantam::cli {

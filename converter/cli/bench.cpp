@@ -11,12 +11,12 @@
 #endif
 
 #include "bantam/beams.h"
+#include "cli/answer/text_options.h"
 #include "cli/commands.h"
 #include "cli/frame/command.h"
 #include "cli/frame/errors.h"
 #include "cli/frame/output.h"
 #include "cli/frame/progress.h"
-#include "cli/text_options.h"
 #include "model/task_traits.h"
 #include "run/passes.h"
 

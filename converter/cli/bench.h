@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/engine.h"
+#include "cli/answer/engine.h"
 #include "cli/frame/output.h"
 #include "probe/cost.h"
 #include "probe/op_times.h"

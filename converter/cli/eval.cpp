@@ -3,9 +3,9 @@
 #include <optional>
 
 #include "base/output_file.h"
+#include "cli/answer/decoder.h"
+#include "cli/answer/engine.h"
 #include "cli/commands.h"
-#include "cli/decoder.h"
-#include "cli/engine.h"
 #include "cli/eval_details.h"
 #include "cli/frame/command.h"
 #include "cli/frame/errors.h"

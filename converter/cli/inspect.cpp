@@ -2,8 +2,8 @@
 #include <map>
 #include <memory>
 
+#include "cli/answer/engine.h"
 #include "cli/commands.h"
-#include "cli/engine.h"
 #include "cli/frame/command.h"
 #include "cli/frame/errors.h"
 #include "cli/frame/output.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "cli/engine.h"
+#include "cli/answer/engine.h"
 #include "cli/frame/errors.h"
 #include "session/layout.h"
 

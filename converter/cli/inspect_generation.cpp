@@ -4,7 +4,7 @@
 
 #include "bantam/generation.h"
 #include "base/status_error.h"
-#include "cli/engine.h"
+#include "cli/answer/engine.h"
 #include "format/view.h"
 #include "model/shortlist.h"
 #include "run/chunks.h"

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "cli/engine.h"
+#include "cli/answer/engine.h"
 #include "format/view.h"
 #include "ops/ops.h"
 

@@ -1,6 +1,6 @@
 // The `bantam` command.
 #include "cli/commands.h"
-#include "cli/distill.h"
+#include "cli/distill/distill.h"
 #include "cli/frame/command.h"
 #include "cli/frame/program.h"
 

@@ -5,13 +5,13 @@
 #include <memory>
 #include <optional>
 
+#include "cli/answer/host_terminal.h"
 #include "cli/commands.h"
 #include "cli/device_link.h"
 #include "cli/frame/appearance.h"
 #include "cli/frame/command.h"
 #include "cli/frame/errors.h"
 #include "cli/frame/output.h"
-#include "cli/host_terminal.h"
 #include "data/text_source.h"
 
 namespace bantam::cli {

@@ -3,14 +3,14 @@
 #include <memory>
 #include <optional>
 
+#include "cli/answer/decoder.h"
+#include "cli/answer/neighbours.h"
+#include "cli/answer/text_options.h"
 #include "cli/commands.h"
-#include "cli/decoder.h"
 #include "cli/frame/appearance.h"
 #include "cli/frame/command.h"
 #include "cli/frame/errors.h"
 #include "cli/frame/output.h"
-#include "cli/neighbours.h"
-#include "cli/text_options.h"
 #include "data/text_source.h"
 #include "run/generate.h"
 #include "score/perplexity.h"

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/engine.h"
+#include "cli/answer/engine.h"
 #include "cli/frame/output.h"
 #include "describe/file_report.h"
 

@@ -1,5 +1,5 @@
 // bantam-train: the one command that needs libtorch, in a program of its own. `bantam distill` starts it.
-#include "cli/distill.h"
+#include "cli/distill/distill.h"
 #include "cli/frame/program.h"
 
 int main(int argc, char** argv) {

@@ -1,0 +1,46 @@
+// Options of commands that run a decoder.
+#ifndef BANTAM_CONVERTER_CLI_DECODER_H_
+#define BANTAM_CONVERTER_CLI_DECODER_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "cli/answer/run.h"
+#include "run/decoding.h"
+#include "run/engine.h"
+
+namespace bantam::cli {
+
+class Command;
+
+/// Throws (kUnsupported) where the file is not for generating.
+void require_generating(const convert::ModelFile& file);
+
+/// Throws (kUnsupported) where the file gives next tokens of whole texts only.
+void require_contexts(const convert::ModelFile& file);
+
+/// Adds FILE, the texts called `text`, and --file; the other arguments are their descriptions in the help.
+void add_prompts(Command& command, RunOptions* run, const char* model, const char* text, const char* texts,
+                 const char* lines);
+
+/// --from and --to.
+void add_language_options(Command& command, convert::GenerateOptions* options);
+
+/// The forms that generated texts may take: answers or JSON. `answers_file` names a file of answers; read_form() reads
+/// it and `fields`, which are kept as given.
+struct FormArguments {
+  std::vector<std::string> answers;
+  std::string answers_file;
+  std::vector<std::string> fields;
+};
+void add_form_options(Command& command, FormArguments* arguments, convert::TextForm* form);
+/// Reads the arguments into `form`. Throws (kUsage, kIo) where they cannot be read.
+void read_form(const FormArguments& arguments, convert::TextForm* form);
+
+/// Adds the settings of generating: how many tokens, which are chosen, and what ends a text.
+void add_decoding_options(Command& command, convert::GenerateOptions* options);
+
+}  // namespace bantam::cli
+
+#endif  // BANTAM_CONVERTER_CLI_DECODER_H_

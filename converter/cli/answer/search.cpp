@@ -1,0 +1,356 @@
+// bantam index, bantam search: the texts nearest in meaning to one.
+#include "cli/answer/search.h"
+
+#include <charconv>
+#include <filesystem>
+#include <memory>
+#include <set>
+
+#include "base/is_there.h"
+#include "base/output_file.h"
+#include "base/sha256.h"
+#include "cli/answer/stream.h"
+#include "cli/answer/text_options.h"
+#include "cli/commands.h"
+#include "cli/frame/appearance.h"
+#include "cli/frame/command.h"
+#include "cli/frame/errors.h"
+#include "cli/frame/output.h"
+#include "cli/frame/progress.h"
+#include "data/text_source.h"
+#include "run/term_weights.h"
+#include "score/similarity.h"
+
+namespace bantam::cli {
+
+using convert::IndexContents;
+using convert::SearchIndex;
+using convert::TextSource;
+
+namespace {
+
+struct IndexArguments {
+  std::string model, texts, output;
+  std::vector<std::string> remove;
+  EngineOptions engine;
+  bool add = false;
+  bool compact = false;
+  uint32_t truncate_dim = 0;
+  bool json = false;
+};
+
+struct SearchArguments {
+  RunOptions run;
+  std::string index;
+  uint32_t top = 10;
+};
+
+/// Numbers of lines, from 1, in "3" and "7-9".
+std::set<uint32_t> parse_lines(const std::vector<std::string>& words, uint32_t count) {
+  std::set<uint32_t> lines;
+  for (const std::string& word : words) {
+    uint32_t first = 0, last = 0;
+    const char* end = word.data() + word.size();
+    auto read = std::from_chars(word.data(), end, first);
+    last = first;
+    if (read.ec == std::errc() && read.ptr != end && *read.ptr == '-') read = std::from_chars(read.ptr + 1, end, last);
+    if (read.ec != std::errc() || read.ptr != end || first == 0 || last < first)
+      fail(ExitCode::kUsage, "--remove {}: wanted numbers of lines as search shows them, such as 3 or 7-9", word);
+    if (last > count) fail(ExitCode::kUsage, "--remove {}: the index has {} lines", word, count);
+    for (uint32_t line = first; line <= last; ++line) lines.insert(line);
+  }
+  return lines;
+}
+
+/// The text as the index keeps it.
+convert::IndexedText indexed(std::string text, Prediction* found, const IndexContents& contents) {
+  if (!contents.terms)
+    return convert::round_vector(std::move(text), found->embedding, contents.compact, contents.length);
+  convert::IndexedText entry;
+  entry.text = std::move(text);
+  entry.terms = convert::by_id(std::move(found->terms));
+  return entry;
+}
+
+/// Appends what TEXTS holds, a batch at a time. Returns how many were cut.
+size_t embed_all(const IndexArguments& arguments, const ModelFile& file, IndexContents* contents) {
+  Engine engine(file, arguments.engine);
+  convert::PredictOptions options;
+  options.role = TextRole::kDocument;
+  options.width = contents->width != 0 ? contents->width : arguments.truncate_dim;
+  Predictor predictor(engine, searched_parts(file), options);
+  TextSource source({}, arguments.texts, warn, show_prompt);
+  Progress progress;
+  size_t cut = 0;
+  std::vector<Input> batch;
+  const auto finish = [&] {
+    std::vector<Prediction> vectors = predictor.predict(batch);
+    for (size_t i = 0; i < batch.size(); ++i) {
+      contents->width = contents->terms ? convert::embedding_width(file.model()) : predictor.width();
+      contents->entries.push_back(indexed(std::move(batch[i].first), &vectors[i], *contents));
+      cut += vectors[i].truncated ? 1U : 0U;
+    }
+    batch.clear();
+    progress.show(fmt::format("{} texts", contents->entries.size()), 0);
+  };
+  std::string text;
+  while (source.next(&text)) {
+    if (text.empty()) continue;
+    batch.push_back({std::move(text), std::nullopt});
+    if (batch.size() == engine.batch()) finish();
+  }
+  if (!batch.empty()) finish();
+  return cut;
+}
+
+/// The contents that the index holds already, without the lines that are removed.
+IndexContents read_old(const IndexArguments& arguments) {
+  const SearchIndex old(arguments.output);
+  require_same_model(old, arguments.output, arguments.model);
+  const std::set<uint32_t> removed = parse_lines(arguments.remove, old.count());
+  IndexContents contents = old.contents();
+  size_t kept = 0;
+  for (uint32_t i = 0; i < old.count(); ++i) {
+    if (removed.count(i + 1) == 0) std::swap(contents.entries[kept++], contents.entries[i]);
+  }
+  contents.entries.resize(kept);
+  return contents;
+}
+
+void run_index(const IndexArguments& arguments) {
+  const bool changes = arguments.add || !arguments.remove.empty();
+  if (arguments.texts.empty() != (!arguments.remove.empty() && !arguments.add)) {
+    fail(ExitCode::kUsage, arguments.texts.empty()
+                               ? "TEXTS: missing; name a file of texts, one a line, or - for standard input"
+                               : "TEXTS: --remove alone takes none; with --add texts are appended");
+  }
+  if (changes && arguments.truncate_dim != 0)
+    fail(ExitCode::kUsage, "--truncate-dim: a new index only; the old one says how many numbers its vectors have");
+  if (changes && arguments.compact) fail(ExitCode::kUsage, "--compact: a new index only; the old one says what it is");
+  convert::refuse_input_as_output(arguments.output, {arguments.model, arguments.texts});
+  convert::OutputFile output(arguments.output);
+  const ModelFile file(arguments.model);
+  searched_parts(file);
+  IndexContents contents;
+  if (changes) {
+    contents = read_old(arguments);
+  } else {
+    contents.model = convert::sha256_of_file(arguments.model);
+    contents.model_name = std::filesystem::path(arguments.model).filename().string();
+    contents.compact = arguments.compact;
+    if (arguments.truncate_dim > convert::embedding_width(file.model()))
+      fail(ExitCode::kUsage, "--truncate-dim {}: vectors of {} have {} numbers", arguments.truncate_dim,
+           arguments.model, convert::embedding_width(file.model()));
+    contents.terms = has_part(file.model().task(), kTermsPart);
+    if (contents.terms && contents.compact)
+      fail(ExitCode::kUsage, "--compact: {} gives weights of terms, which are not rounded", arguments.model);
+    if (contents.terms && arguments.truncate_dim != 0)
+      fail(ExitCode::kUsage, "--truncate-dim: {} gives weights of terms, of which all count", arguments.model);
+  }
+  if (!contents.terms) contents.length = searched_length(file);
+  const size_t old = contents.entries.size();
+  const size_t cut = arguments.texts.empty() ? 0 : embed_all(arguments, file, &contents);
+  if (contents.width == 0)
+    fail(ExitCode::kInvalid, "{}: holds no text, so that there is nothing to index", arguments.texts);
+  if (cut != 0) warn(fmt::format("{} texts are longer than the model reads; their ends were not", cut));
+  const std::vector<uint8_t> bytes = convert::index_bytes(contents);
+  output.commit(bytes.data(), bytes.size());
+  if (arguments.json) {
+    Json object = json_object("index");
+    object["output"] = arguments.output;
+    object["texts"] = contents.entries.size();
+    object["added"] = contents.entries.size() - old;
+    object["truncated"] = cut;
+    object["width"] = contents.width;
+    object["bytes"] = bytes.size();
+    out().line(object);
+  } else if (!quiet()) {
+    out().print("{}: {} texts, {} of {} {}, {}\n", printable(arguments.output), contents.entries.size(),
+                contents.terms ? "terms" : "vectors", contents.width, contents.terms ? "words" : "numbers",
+                readable_bytes(bytes.size()));
+  }
+  out().flush();
+}
+
+void show_found(const SearchArguments& arguments, const SearchIndex& index, const std::string& query,
+                const std::vector<convert::Found>& found, bool several) {
+  if (arguments.run.json) {
+    Json object = json_object("search");
+    object["text"] = query;
+    object["found"] = Json::array();
+    for (const convert::Found& f : found) {
+      Json one;
+      one["line"] = f.entry + 1;
+      one["score"] = f.score;
+      one["text"] = std::string(index.text(f.entry));
+      object["found"].push_back(std::move(one));
+    }
+    out().line(object);
+  } else {
+    if (several) out().print("{}\n", bold(printable(query)));
+    for (const convert::Found& f : found)
+      out().print("{}{:7.4f}{} {:7}  {}\n", several ? "  " : "", f.score, bar(f.score), f.entry + 1,
+                  printable(std::string(index.text(f.entry))));
+  }
+  out().flush();
+}
+
+void run_search(SearchArguments& arguments) {
+  RunOptions& run = arguments.run;
+  require_texts("query", run.file, &run.texts);
+  const ModelFile file(run.model);
+  const uint32_t parts = searched_parts(file);
+  const SearchIndex index(arguments.index);
+  require_same_model(index, arguments.index, run.model);
+  Engine engine(file, run.engine);
+  Predictor predictor(engine, parts, for_queries(index));
+  TextSource source(run.texts, run.file, warn, show_prompt);
+  const bool several = has_headings(run);
+  answer_stream(run, {one_by_one(source), [&](const std::vector<Input>& texts) {
+                        const std::vector<Prediction> queries = predictor.predict(texts);
+                        for (size_t i = 0; i < texts.size(); ++i) {
+                          show_found(arguments, index, texts[i].first,
+                                     find_texts(index, arguments.index, queries[i], arguments.top,
+                                                engine.session().isa(), searched_length(file)),
+                                     several);
+                        }
+                      }});
+}
+
+void add_index(Program& program) {
+  auto arguments = std::make_shared<IndexArguments>();
+  arguments->engine.batch = convert::kPacked;
+  Command& command = program.add_command("index", "Build an index of texts for search");
+  command.group(kMakeGroup);
+  command.heading("Input");
+  command.add_option("FILE", arguments->model, "A .bantam file that gives text vectors or term weights")
+      .required()
+      .value("FILE.bantam");
+  command
+      .add_option("TEXTS", arguments->texts,
+                  "Texts: a file with one text per line, or FILE.jsonl, .csv or .tsv with one text per record (-: "
+                  "standard input)")
+      .value("TEXTS");
+  command.heading("Output");
+  command.add_option("-o,--output", arguments->output, "Index to write").required().value("FILE.index");
+  command.add_flag("--add", arguments->add, "Append the texts to the existing index");
+  command
+      .add_option("--remove", arguments->remove,
+                  "Remove lines from the existing index, by the numbers that search shows; later lines move up")
+      .separated_by(',')
+      .value("LINES");
+  command.add_flag("--compact", arguments->compact,
+                   "Store one byte per number instead of two, for half the file size; near ties may change order");
+  command
+      .add_option("--truncate-dim", arguments->truncate_dim,
+                  "Keep only the first N numbers of each vector (Matryoshka models); a new index only")
+      .takes(between(1, 1 << 16))
+      .value("N");
+  command.add_flag("--json", arguments->json, "Print one JSON object");
+  command.heading("Running");
+  command
+      .add_option("--batch", arguments->engine.batch,
+                  "Texts per forward pass (default: as many as fill the threads' tiles)")
+      .takes(between(1, 4096))
+      .value("N");
+  add_engine_options(command, &arguments->engine);
+  command.footer(
+      "Examples:\n"
+      "  bantam index minilm.bantam lines.txt -o lines.index\n"
+      "  bantam index minilm.bantam more.txt -o lines.index --add\n"
+      "  bantam index minilm.bantam -o lines.index --remove 2,4-5");
+  command.action([arguments] { run_index(*arguments); });
+}
+
+void add_find(Program& program) {
+  auto arguments = std::make_shared<SearchArguments>();
+  arguments->run.command = "search";
+  Command& command = program.add_command("search", "Find the texts of an index that are nearest to a query");
+  command.group(kAnswerGroup);
+  command.heading("Input");
+  command.add_option("FILE", arguments->run.model, "The .bantam file that made the index")
+      .required()
+      .value("FILE.bantam");
+  command.add_option("INDEX", arguments->index, "Index written by bantam index").required().value("FILE.index");
+  command.add_texts("QUERY", &arguments->run.texts, "Queries; if none or -, read standard input, one per line");
+  command.add_option("--file", arguments->run.file, "Read queries from this file, one per line").value("FILE");
+  command.heading("Output");
+  command.add_option("--top", arguments->top, "Print at most N texts per query (default 10)")
+      .takes(between(1, 1000000))
+      .value("N");
+  command.add_flag("--json", arguments->run.json, "Print one JSON object per query");
+  command.heading("Running");
+  command.add_option("--batch", arguments->run.engine.batch, "Queries per forward pass (default 1)")
+      .takes(between(1, 4096))
+      .value("N");
+  add_engine_options(command, &arguments->run.engine);
+  command.footer(
+      "A score is a cosine (1: the same direction), or a product of vectors if the model says so "
+      "(similarity_fn_name); with terms (SPLADE), it is a sum of products of weights. Each query "
+      "begins with the file's prompt for queries. The search is exact: it compares every vector, "
+      "or every text that has one of the query's terms.\n\n"
+      "Examples:\n"
+      "  bantam search minilm.bantam lines.index \"a small cat\"\n"
+      "  bantam search minilm.bantam lines.index --file queries.txt --top 3 --json");
+  command.action([arguments] { run_search(*arguments); });
+}
+
+}  // namespace
+
+convert::Length searched_length(const ModelFile& file) {
+  switch (convert::similarity_of(file.model())) {
+    case convert::Similarity::kCosine:
+      return convert::Length::kDivided;
+    case convert::Similarity::kDot:
+      return convert::Length::kKept;
+    default:
+      fail(ExitCode::kUnsupported,
+           "{}: its vectors are compared by distances (similarity_fn_name), and an index ranks by cosines or products; "
+           "bantam similar compares two texts",
+           file.path());
+  }
+}
+
+uint32_t searched_parts(const ModelFile& file) {
+  return has_part(file.model().task(), kTermsPart) ? kTermsPart : require_vectors(file);
+}
+
+void require_same_model(const SearchIndex& index, const std::string& path, const std::string& model) {
+  if (index.model() == convert::sha256_of_file(model)) return;
+  fail(ExitCode::kInvalid, "{}: was made with another model, {}; use that file, or make the index again with {}", path,
+       printable(index.model_name()), model);
+}
+
+std::string model_beside(const SearchIndex& index, const std::string& path, const char* option) {
+  const std::string name = std::filesystem::path(index.model_name()).filename().string();
+  for (const std::filesystem::path& place :
+       {std::filesystem::path(path).parent_path() / name, std::filesystem::path(name)}) {
+    if (!name.empty() && convert::is_there(place)) return place.string();
+  }
+  fail(ExitCode::kIo, "{}: missing, and the model that {} was made with, {}, is not beside it; name its file", option,
+       path, printable(index.model_name()));
+}
+
+convert::PredictOptions for_queries(const SearchIndex& index) {
+  convert::PredictOptions options;
+  options.role = TextRole::kQuery;
+  if (!index.of_terms()) options.width = index.width();
+  return options;
+}
+
+std::vector<convert::Found> find_texts(const SearchIndex& index, const std::string& path, const Prediction& query,
+                                       uint32_t top, Isa isa, convert::Length length) {
+  if (index.of_terms()) return find_by_terms(index, convert::by_id(query.terms), top);
+  const std::vector<float>& vector = query.embedding;
+  if (vector.size() != index.width())
+    fail(ExitCode::kInvalid, "{}: vectors of {} numbers, the model's have {}; make it again", path, index.width(),
+         vector.size());
+  return find_nearest(index, vector, top, isa, length);
+}
+
+void add_search(Program& program) {
+  add_index(program);
+  add_find(program);
+}
+
+}  // namespace bantam::cli

@@ -1,0 +1,123 @@
+// classify --labels --label-model: labels by the vectors of two files, CLIP's way or SigLIP's.
+#include <cmath>
+#include <cstdlib>
+#include <optional>
+#include <utility>
+
+#include "cli/answer/pairs.h"
+#include "cli/answer/stream.h"
+#include "cli/answer/text_options.h"
+#include "cli/frame/appearance.h"
+#include "cli/frame/command.h"
+#include "cli/frame/errors.h"
+#include "cli/frame/output.h"
+#include "data/text_source.h"
+#include "graph/task_parts.h"
+#include "score/eval_metrics.h"
+#include "score/pair_scores.h"
+
+namespace bantam::cli {
+
+namespace {
+
+constexpr const char* kOfImages = "a photo of a {}.";
+constexpr const char* kOfImagesAlone = "This is a photo of {}.";  // labels that are scored each by itself
+/// The factor of scores for files of one tower alone, which do not hold it: published CLIP models cap theirs here.
+constexpr float kUsualFactor = 100;
+
+/// A file that gives vectors, and the vectors that it makes of texts.
+class Tower {
+ public:
+  Tower(const std::string& path, const EngineOptions& options)
+      : file_(path), engine_(file_, options), predictor_(engine_, require_vectors(file_), {}) {}
+
+  const Model& model() const { return file_.model(); }
+  std::vector<float> vector(const std::string& text, bool* truncated) {
+    convert::Prediction made = predictor_.predict({{text, std::nullopt}}).at(0);
+    *truncated = *truncated || made.truncated;
+    return std::move(made.embedding);
+  }
+
+ private:
+  ModelFile file_;
+  Engine engine_;
+  Predictor predictor_;
+};
+
+/// How the cosines of vectors become scores.
+struct Scoring {
+  float factor = kUsualFactor;
+  float shift = 0;
+  bool each_alone = false;
+
+  float score(const std::vector<float>& cosines, uint32_t label) const {
+    if (!each_alone) return convert::softmax_at(cosines, label);
+    return 1 / (1 + std::exp(-cosines[label]));
+  }
+};
+
+std::optional<float> number_in(const Model& model, const char* key) {
+  const std::string stored = convert::property_of(model, key);
+  if (stored.empty()) return std::nullopt;
+  const float number = std::strtof(stored.c_str(), nullptr);
+  return std::isfinite(number) ? std::optional<float>(number) : std::nullopt;
+}
+
+Scoring scoring_of(const Tower& tower, const Tower& labels, const std::string& label_model) {
+  Scoring scoring;
+  for (const Tower* one : {&labels, &tower}) {
+    if (const auto factor = number_in(one->model(), convert::kScoreFactor); factor && *factor > 0) {
+      scoring.factor = *factor;
+    }
+    if (const auto shift = number_in(one->model(), convert::kScoreShift)) {
+      scoring.shift = *shift;
+      scoring.each_alone = true;
+    }
+  }
+  if (!scoring.each_alone && convert::property_of(labels.model(), "model_type").rfind("siglip", 0) == 0) {
+    fail(ExitCode::kUnsupported,
+         "--label-model {}: neither file says how its scores are made (logit_scale, logit_bias); convert both from the "
+         "directory of the whole model, with --tower",
+         label_model);
+  }
+  return scoring;
+}
+
+}  // namespace
+
+void run_two_towers(const RunOptions& options, const ZeroShot& asked) {
+  if (options.texts.empty() && options.file.empty())
+    fail(ExitCode::kUsage, "no text: pass it as an argument, by --file, or on standard input");
+  RunOptions each_alone = options;
+  each_alone.engine.batch = 1;
+  Tower tower(options.model, each_alone.engine), of_labels(asked.label_model, each_alone.engine);
+  const Scoring scoring = scoring_of(tower, of_labels, asked.label_model);
+  bool cut = false;
+  std::vector<std::vector<float>> vectors;
+  const char* usual = scoring.each_alone ? kOfImagesAlone : kOfImages;
+  for (const std::string& label : asked.labels) {
+    vectors.push_back(of_labels.vector(hypothesis_of(asked.hypothesis, usual, label), &cut));
+  }
+  convert::TextSource source(options.texts, options.file, warn, show_prompt);
+  const bool several = has_headings(options);
+  const auto answer = [&](const std::vector<Input>& texts) {
+    bool truncated = cut;
+    const std::vector<float> own = tower.vector(texts[0].first, &truncated);
+    std::vector<float> cosines;  // times the factor, plus what is added
+    for (const std::vector<float>& vector : vectors) {
+      if (vector.size() != own.size()) {
+        fail(ExitCode::kUnsupported,
+             "--label-model {}: its vectors have {} numbers, those of {} have {}: the two are not "
+             "of one model",
+             asked.label_model, vector.size(), options.model, own.size());
+      }
+      cosines.push_back(scoring.factor * convert::cosine(own, vector) + scoring.shift);
+    }
+    std::vector<float> scores;
+    for (uint32_t i = 0; i < cosines.size(); ++i) scores.push_back(scoring.score(cosines, i));
+    show_scored_labels(options, texts[0].first, asked.labels, scores, truncated, several);
+  };
+  answer_stream(each_alone, {one_by_one(source), answer});
+}
+
+}  // namespace bantam::cli

@@ -1,0 +1,297 @@
+// distill: the command's options, checked; cli/distill/distill_run.cpp does the work.
+#include "cli/distill/distill.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstdlib>
+#include <cstring>
+#include <map>
+#include <memory>
+#include <optional>
+
+#include "cli/answer/beside.h"
+#include "cli/commands.h"
+#include "cli/frame/command.h"
+#include "cli/frame/errors.h"
+
+namespace bantam::cli {
+namespace {
+
+constexpr const char* kDistillFooter =
+    "Without --teacher, distill fine-tunes on labels only. DATA has the fields of `bantam eval`: "
+    "text + label or labels, text_a + text_b + label or score, text + intent + tokens + slots, "
+    "tokens + tags; for encoder-decoders src + tgt; for decoders texts, one per line. After an "
+    "interruption, the same command resumes from the checkpoint in DIR and ends with the same weights.\n\n"
+    "Examples:\n"
+    "  bantam distill --teacher big --student small --data train.jsonl --validation valid.jsonl "
+    "-o trained --epochs 20\n"
+    "  bantam distill --student model --data train.jsonl -o tuned --freeze encoder\n"
+    "  bantam distill --teacher marian --student marian-6-3 --data pairs.jsonl -o translator --freeze encoder\n"
+    "  bantam distill --teacher big --student small --data train.jsonl -o sparse --prune 0.8 "
+    "--pattern 1x4 --quantize int8";
+
+struct DistillArguments {
+  DistillOptions options;
+  std::optional<double> hard, soft;
+  std::string layers;
+};
+
+/// "1:2,2:4": student's layer, teacher's layer.
+std::vector<std::pair<uint32_t, uint32_t>> parse_layers(const std::string& text) {
+  std::vector<std::pair<uint32_t, uint32_t>> layers;
+  const char *next = text.data(), *end = next + text.size();
+  while (next != end) {
+    uint32_t numbers[2] = {0, 0};
+    for (int i = 0; i < 2; ++i) {
+      const auto parsed = std::from_chars(next, end, numbers[i]);
+      const bool good = parsed.ec == std::errc() &&
+                        (i == 0 ? parsed.ptr != end && *parsed.ptr == ':' : parsed.ptr == end || *parsed.ptr == ',');
+      if (!good) {
+        fail(ExitCode::kUsage, "--layers {}: wanted pairs STUDENT:TEACHER such as 0:0,1:3,2:6 (0: the embeddings)",
+             text);
+      }
+      next = parsed.ptr == end ? end : parsed.ptr + 1;
+    }
+    layers.emplace_back(numbers[0], numbers[1]);
+  }
+  return layers;
+}
+
+DistillOptions checked(const DistillArguments& arguments) {
+  DistillOptions options = arguments.options;
+  train::LossWeights& loss = options.settings.loss;
+  const bool teacher = !options.teacher.empty();
+  loss.hard = arguments.hard.value_or(1.0);
+  loss.soft = arguments.soft.value_or(teacher ? 1.0 : 0.0);
+  options.settings.layers = parse_layers(arguments.layers);
+  convert::Problems problems;
+  if (!teacher && loss.needs_teacher()) {
+    problems.add(ExitCode::kUsage,
+                 "--soft, --hidden, --attention and --relation compare with a teacher; add --teacher");
+  }
+  if (loss.hard <= 0 && !loss.needs_teacher()) {
+    problems.add(ExitCode::kUsage, "every part of the loss has weight 0: there is nothing to learn");
+  }
+  const train::PruneSettings& prune = options.settings.prune;
+  if (!(prune.sparsity >= 0 && prune.sparsity < 1)) {
+    problems.add(ExitCode::kUsage,
+                 fmt::format("--prune {}: wanted a fraction of zeros, 0 or more and less than 1", prune.sparsity));
+  }
+  if (!(prune.begin >= 0 && prune.begin < prune.end && prune.end <= 1)) {
+    problems.add(ExitCode::kUsage,
+                 fmt::format("--prune-begin {} and --prune-end {}: fractions of training, the first one smaller",
+                             prune.begin, prune.end));
+  }
+  if (!options.texts.empty() && !loss.needs_teacher()) {
+    problems.add(
+        ExitCode::kUsage,
+        "--texts have no labels: only a teacher can answer for them; add --teacher and a --soft or --hidden above 0");
+  }
+  if (options.settings.patience != 0 && options.validation.empty()) {
+    problems.add(ExitCode::kUsage, "--patience needs --validation");
+  }
+  problems.raise();
+  return options;
+}
+
+void add_data_options(Command& command, DistillArguments* arguments) {
+  command.heading("Data and output");
+  DistillOptions& o = arguments->options;
+  command.add_option("--teacher", o.teacher, "Directory of the model to learn from").value("DIR");
+  command
+      .add_option("--student", o.student,
+                  "Directory of the model to train, or a recipe for making it from the teacher (docs/students.md)")
+      .required()
+      .value("DIR|RECIPE");
+  command.add_option("--data", o.data, "Training examples, one JSON object per line (decoders: or one text per line)")
+      .required()
+      .value("FILE");
+  command
+      .add_option("--validation", o.validation,
+                  "Validation examples, for choosing the best epoch; never used for training")
+      .value("FILE");
+  command
+      .add_option("-o,--output", o.output,
+                  "Output directory for the model, the training curve and, while training, a checkpoint")
+      .required()
+      .value("DIR");
+  const std::map<std::string, std::string> types = {{"f32", "F32"}, {"f16", "F16"}, {"source", ""}};
+  command
+      .add_option("--save-as", o.dtype, "Type of the stored weights: f32 (default), f16, or source (as in the student)")
+      .takes(replaced(types))
+      .value("TYPE");
+  command.add_option("--task", o.task, "Task of the student, if its directory does not state it; see convert")
+      .value("TASK");
+  command.add_option("--max-tokens", o.max_tokens, "Cut texts after N tokens (default: the student's maximum)")
+      .takes(between(2U, 1U << 20))
+      .value("N");
+  command.add_option("--texts", o.texts, "Texts without labels, one per line; only the teacher labels them")
+      .value("FILE");
+  command
+      .add_option("--augment", o.augment,
+                  "Add N varied copies. Joint and tag data: with slot values exchanged; texts to classify: "
+                  "cut, mixed and with words exchanged, labelled by the teacher only")
+      .takes(between(0U, 1000U))
+      .value("N");
+  command
+      .add_option("--augment-rate", o.augment_rate,
+                  "Fraction of slots or words to exchange with --augment (default: slots 0.6, words 0.15)")
+      .takes(between(0.0, 1.0))
+      .value("P");
+  command.add_option("--limit", o.limit, "Use only the first N examples of DATA").value("N");
+  command.add_flag("--skip-bad", o.skip_bad, "Skip malformed lines and report their number");
+  command.add_option("--save-every", o.save_every, "Seconds between checkpoints (default 60; longer on slow disks)")
+      .takes(between(0.0, 86400.0))
+      .value("S");
+  command
+      .add_option("--stop-after", o.stop_after,
+                  "Stop with a checkpoint after N steps; the same command continues from there")
+      .value("N");
+  command.add_flag("--json", o.json, "Print the result as one JSON object");
+}
+
+void add_loss_options(Command& command, DistillArguments* arguments) {
+  command.heading("Loss");
+  train::Settings& s = arguments->options.settings;
+  const auto weight = [&](const char* name, auto& target, const char* what) {
+    command.add_option(name, target, what).takes(between(0.0, 1e6)).value("W");
+  };
+  weight("--hard", arguments->hard, "Weight of the data's labels in the loss (default 1)");
+  weight("--soft", arguments->soft, "Weight of the teacher's softened outputs in the loss (default 1 with a teacher)");
+  weight("--hidden", s.loss.hidden, "Weight of the teacher's hidden states in the loss (default 0)");
+  weight("--attention", s.loss.attention, "Weight of the teacher's attention probabilities in the loss (default 0)");
+  weight("--relation", s.loss.relation,
+         "Weight of the relations of queries, keys and values in the loss, as in MiniLM (default 0)");
+  command.add_option("--temperature", s.temperature, "Temperature that softens the outputs (default 2)")
+      .takes(between(0.1, 100.0))
+      .value("T");
+  command
+      .add_option("--label-smoothing", s.smoothing,
+                  "Next-token labels: probability spread over the vocabulary (default 0)")
+      .takes(between(0.0, 0.99))
+      .value("P");
+  command
+      .add_option("--layers", arguments->layers,
+                  "Pairs of layers to compare: STUDENT:TEACHER,... (default: evenly spread)")
+      .value("PAIRS");
+  command
+      .add_option("--relation-heads", s.relation_heads, "Number of heads for --relation (default: the student's heads)")
+      .takes(between(1U, 4096U))
+      .value("N");
+}
+
+void add_training_options(Command& command, train::Settings* s) {
+  command.heading("Training");
+  command.add_option("--epochs", s->epochs, "Passes over the data (default 3)").takes(between(1U, 1000000U)).value("N");
+  command.add_option("--batch", s->batch, "Examples per step (default 32)").takes(between(1U, 65536U)).value("N");
+  command.add_option("--learning-rate", s->learning_rate, "Peak learning rate of AdamW (default 5e-4)")
+      .takes(between(0.0, 10.0))
+      .value("R");
+  command.add_option("--weight-decay", s->weight_decay, "Weight decay of AdamW, for matrices (default 0.01)")
+      .takes(between(0.0, 10.0))
+      .value("D");
+  command.add_option("--warmup", s->warmup, "Fraction of all steps in which the learning rate rises (default 0.05)")
+      .takes(between(0.0, 1.0))
+      .value("P");
+  command.add_option("--dropout", s->dropout, "Dropout probability (default 0.1)").takes(between(0.0, 0.99)).value("P");
+  command.add_option("--clip", s->clip, "Maximum norm of the gradient (default 1; 0: no limit)")
+      .takes(between(0.0, 1e9))
+      .value("G");
+  command.add_option("--ema", s->ema, "Write a moving average of the weights with this decay, such as 0.999")
+      .takes(between(0.0, 0.999999))
+      .value("D");
+  command.add_option("--patience", s->patience, "Stop after N epochs without a better validation score").value("N");
+  command.add_option("--seed", s->seed, "Random seed (default 1); the same seed and threads give the same weights")
+      .value("N");
+  command.add_option("--threads", s->threads, "Number of threads (default 1)").takes(between(1U, 1024U)).value("N");
+  const std::map<std::string, train::Precision> precisions = {{"f32", train::Precision::kF32},
+                                                              {"bf16", train::Precision::kBf16}};
+  command
+      .add_option("--precision", s->precision,
+                  "Precision of matrix products: f32 (default), or bf16, which is faster on processors that "
+                  "support it; weights stay f32")
+      .takes(choices(precisions))
+      .value("TYPE");
+  const std::map<std::string, train::Freeze> freeze = {{"embeddings", train::Freeze::kEmbeddings},
+                                                       {"encoder", train::Freeze::kEncoder}};
+  command
+      .add_option(
+          "--freeze", s->freeze,
+          "Keep parts unchanged: embeddings, or encoder (everything but the head; in encoder-decoders, the encoder)")
+      .takes(choices(freeze))
+      .value("PART");
+}
+
+void add_compression_options(Command& command, train::Settings* s) {
+  command.heading("Compression");
+  command.add_option("--prune", s->prune.sparsity, "Fraction of zeros to reach in the encoder's linear layers")
+      .value("S");
+  command
+      .add_option("--pattern", s->prune.pattern,
+                  "Weights that become 0 together: 1x4 (default; four inputs of one output), 4x16 (of 16 "
+                  "outputs), 2:4 or unstructured")
+      .value("P");
+  const std::map<std::string, convert::PruneScope> scopes = {{"global", convert::PruneScope::kGlobal},
+                                                             {"uniform", convert::PruneScope::kUniform}};
+  command
+      .add_option("--prune-scope", s->prune.scope,
+                  "global (default): the fraction applies to all layers together; uniform: to each layer")
+      .takes(choices(scopes))
+      .value("SCOPE");
+  const std::map<std::string, train::PruneBy> measures = {{"magnitude", train::PruneBy::kMagnitude},
+                                                          {"activations", train::PruneBy::kActivations},
+                                                          {"gradients", train::PruneBy::kGradients}};
+  command
+      .add_option("--prune-by", s->prune.by,
+                  "How to rank weights: gradients (default: how much the loss would change without the "
+                  "weight), magnitude, or activations (magnitude times a measure of the weight's input)")
+      .takes(choices(measures))
+      .value("HOW");
+  command.add_option("--prune-begin", s->prune.begin, "Fraction of training at which zeros begin (default 0.1)")
+      .value("P");
+  command.add_option("--prune-end", s->prune.end, "Fraction of training at which all zeros are set (default 0.6)")
+      .value("P");
+  const std::map<std::string, train::FakeQuant> quantize = {{"int8", train::FakeQuant::kInt8},
+                                                            {"int4", train::FakeQuant::kInt4}};
+  command.add_option("--quantize", s->quantize, "Train for int8 or int4 weights with int8 activations")
+      .takes(choices(quantize))
+      .value("TYPE");
+  command.add_option("--group", s->group, "int4: number of weights that share a scale (default 32)")
+      .takes(between(4U, 65536U))
+      .value("N");
+  command
+      .add_option("--quantize-begin", s->quantize_begin,
+                  "Fraction of training at which quantization begins (default 0)")
+      .takes(between(0.0, 1.0))
+      .value("P");
+}
+
+}  // namespace
+
+void add_distill(Program& program, const std::function<void(const DistillOptions&)>& run) {
+  auto arguments = std::make_shared<DistillArguments>();
+  Command& command = program.add_command("distill", "Train a small model from a large one, or from labels");
+  command.group(kMakeGroup);
+  command.usual({"--validation", "--texts", "--hard", "--soft", "--hidden", "--epochs", "--batch", "--learning-rate",
+                 "--seed", "--threads", "--json", "--prune", "--quantize"});
+  command.footer(kDistillFooter);
+  add_data_options(command, arguments.get());
+  add_loss_options(command, arguments.get());
+  add_training_options(command, &arguments->options.settings);
+  add_compression_options(command, &arguments->options.settings);
+  command.action([arguments, run] { run(checked(*arguments)); });
+}
+
+void run_trainer(char** argv, uint32_t threads) {
+  // Libraries read these when they are loaded.
+  const std::string count = fmt::format("{}", threads);
+  for (const char* name : {"OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"}) setenv(name, count.c_str(), 1);
+  start_beside("bantam-train", argv);
+  fail(ExitCode::kUnsupported,
+       "distill: this build of bantam cannot train: there is no bantam-train beside it; install libtorch "
+       "(sudo apt-get install libtorch-dev libopenblas0-pthread) and build bantam again with -DBANTAM_TRAIN=ON");
+}
+
+}  // namespace bantam::cli
