@@ -33,8 +33,9 @@ using Bytes = std::vector<uint8_t>;
 const fs::path kTable = BANTAM_SOURCE_DIR "/tests/fuzz/verdicts.txt";
 const fs::path kSeeds = BANTAM_FUZZ_SEEDS;
 constexpr size_t kLargest = size_t{1} << 20;
-constexpr uint64_t kPairs = 6000;     // files with two or three numbers changed
-constexpr uint64_t kTrees = 1500;     // files changed by the schema
+constexpr uint64_t kPairs = 2000;     // files with two or three numbers changed
+constexpr uint64_t kTrees = 400;     // files changed by the schema
+constexpr size_t kAlike = 4;          // equal numbers of a field that are changed one by one
 constexpr size_t kWordsOfTable = 48;  // of data, from the first of a blob
 
 struct Row {
@@ -170,8 +171,10 @@ class Judge {
   }
 
   void change_numbers() {
+    std::map<std::pair<const reflection::Field*, uint64_t>, size_t> alike;  // layers repeat what others have
     for (const Slot& slot : slots_) {
       const size_t at = graph_ + slot.at, size = flatbuffers::GetTypeSize(slot.base);
+      if (++alike[{slot.field, number_at(at, size)}] > kAlike) continue;
       for (const uint64_t number : odd_numbers(slot, number_at(at, size))) change("number", at, number, size);
     }
   }
@@ -217,6 +220,13 @@ class Judge {
     }
   }
 
+  /// False for most weights: no change of the blob's first words changes the verdict.
+  bool is_read(size_t place) {
+    const uint64_t opened = row_.opened, tried = row_.tried;
+    for (size_t at = place; at < place + 32 && at + 4 <= file_.size(); at += 4) change("data", at, 0xFFFFFFFF, 4);
+    return row_.opened - opened != row_.tried - tried;
+  }
+
   /// The first words of every blob: tables of tokenizers say there what follows.
   void change_words_of_data() {
     std::vector<size_t> places;
@@ -226,6 +236,7 @@ class Judge {
     std::sort(places.begin(), places.end());
     places.erase(std::unique(places.begin(), places.end()), places.end());
     for (const size_t place : places) {
+      if (!is_read(place)) continue;
       for (size_t at = place; at < place + 4 * kWordsOfTable && at + 4 <= file_.size(); at += 4) {
         const uint64_t word = number_at(at, 4);
         for (const uint64_t number : {uint64_t{0}, word + 1, word - 1, word ^ 1 << 16, word ^ 0x80000000, word * 2,
