@@ -85,7 +85,7 @@ class Bundle(CommandTest):
         self.assertIn(b"voice-app --help lists the options", self.start(app, "--foo").stderr)
 
     def test_help_speaks_of_the_app(self):
-        text = self.start(self.app("bert-tag"), "--help").stdout.decode()
+        text = self.start(self.app("bert-tag"), "--help-all").stdout.decode()
         self.assertIn("Usage: bert-tag-app [TEXT...] [OPTIONS]", text)
         self.assertIn('\n  bert-tag-app "Ada Lovelace lived in London" --json\n', text)
         self.assertIn("Exit codes: ", text)

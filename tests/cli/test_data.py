@@ -220,7 +220,7 @@ class Names(Data):
                 self.assertEqual(got, wanted)
 
     def test_help_has_them(self):
-        text = " ".join(self.ok("eval", "--help").decode().split())
+        text = " ".join(self.ok("eval", "--help-all").decode().split())
         for words in (
             "premise",
             "ner_tags",

@@ -112,19 +112,11 @@ void Command::footer(const std::string& text) {
 }
 
 void Command::add_help_flags() {
-  const bool shorter = text().has_short_help();
+  const bool shorter = !usual_.empty();
   add("-h,--help", std::monostate(), shorter ? "Print help with the usual options" : "Print help");
   if (!shorter) return;
-  options_.back().mark_usual();
-  add("--help-all", std::monostate(), "Print help with all options").mark_usual();
-}
-
-void Command::usual(const Words& names) {
-  for (const std::string& name : names) {
-    const auto found = std::find_if(options_.begin(), options_.end(),
-                                    [&](const Option& option) { return option.text().longest_name() == name; });
-    if (found != options_.end()) found->mark_usual();
-  }
+  add("--help-all", std::monostate(), "Print help with all options");
+  usual_.insert(usual_.end(), {"--help", "--help-all"});
 }
 
 void Command::bind(const std::string& positional, const std::string& value) {
@@ -140,7 +132,11 @@ bool Command::given(const std::string& name) const {
 
 CommandText Command::text() const {
   CommandText text = text_;
-  for (const Option& option : options_) text.options.push_back(option.text());
+  for (const Option& option : options_) {
+    text.options.push_back(option.text());
+    const std::string& name = option.text().longest_name();
+    text.options.back().usual = std::find(usual_.begin(), usual_.end(), name) != usual_.end();
+  }
   return text;
 }
 

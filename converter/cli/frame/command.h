@@ -59,8 +59,6 @@ class Option {
     return *this;
   }
 
-  void mark_usual() { text_.usual = true; }
-
   const OptionText& text() const { return text_; }
   const Target& target() const { return target_; }
   const Check& check() const { return check_; }
@@ -104,7 +102,7 @@ class Command {
   void set_examples(Words lines) { text_.examples = std::move(lines); }
   /// The options that --help prints besides arguments and required ones, by their longest names; commands that share a list may have
   /// some of them. --help-all prints all options. Without this call --help does, too.
-  void usual(const Words& names);
+  void usual(Words names) { usual_ = std::move(names); }
   /// Gives a positional its value: it is no longer an argument.
   void bind(const std::string& positional, const std::string& value);
   /// Sets the function that the command runs. Failures are thrown (cli/frame/errors.h).
@@ -143,6 +141,7 @@ class Command {
   CommandText text_;
   std::string heading_ = "Options";
   std::deque<Option> options_;
+  Words usual_;
   std::function<void()> run_;
   Words given_;
 };

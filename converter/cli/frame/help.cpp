@@ -211,7 +211,8 @@ std::string usage_of(const Manual& manual, const CommandText& command) {
 std::string command_help(const Manual& manual, const CommandText& command, size_t width, bool all) {
   width = std::max(width, kLeastWidth);
   all = all || !command.has_short_help();
-  std::string text = command.summary + ".\n\n" + wrap_command("Usage: " + usage_of(manual, command), width, 0) + "\n";
+  std::string text = wrap(command.summary + ".", width, 0) + "\n\n" +
+                     wrap_command("Usage: " + usage_of(manual, command), width, 0) + "\n";
   Groups groups(width);
   size_t left_out = 0;
   for (const OptionText& option : command.options) {
