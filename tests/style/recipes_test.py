@@ -32,7 +32,7 @@ class Recipes(unittest.TestCase):
             "## Add an activation\n1. `schemas/bantam.fbs`",
             "## Add an activation\n1. docs/format.md, `targets/wasm/linked.h`, `schemas/bantam.fbs`",
         )
-        self.assertIn("4 files, at most 3", problem)
+        self.assertIn("3 files, at most 2", problem)
 
     def test_tests_and_what_is_needed_sometimes_are_not_counted(self):
         changed = (
