@@ -8,8 +8,6 @@ import pathlib
 import re
 import shutil
 import struct
-import subprocess
-import tempfile
 import zipfile
 
 import facts
@@ -26,8 +24,6 @@ LINUX_MACHINES = {
     "riscv64": (243, "64-bit RISC-V"),
 }
 PT_INTERP = 3
-# What -ffp-contract=off is to other builds: a manifest of Swift cannot set it.
-UNFUSED = "#pragma STDC FP_CONTRACT OFF\n"
 
 
 def fill(name, folder, **more):
@@ -55,18 +51,7 @@ def fresh(folder):
 
 def source(given):
     folder = fresh(given.out / "source")
-    path = folder / f"bantam-{facts.version()}.tar.gz"
-    sha256, sha512 = facts.source_archive(path)
-    return {"ARCHIVE": path.name, "SHA256": sha256, "SHA512": sha512}
-
-
-def of_archive(name):
-    """A generator of files that name the source archive and its checksums."""
-
-    def write(given):
-        fill(name, fresh(given.out / name), **source(given))
-
-    return write
+    facts.source_archive(folder / f"bantam-{facts.version()}.tar.gz")
 
 
 def conan(given):
@@ -79,45 +64,6 @@ def conan(given):
         target = folder / "src" / name
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(facts.ROOT / name, target)
-
-
-def flatbuffers_headers(include):
-    """flatbuffers.h and what it includes, relative to `include`."""
-    waiting, found = ["flatbuffers/flatbuffers.h"], []
-    while waiting:
-        name = waiting.pop()
-        path = include / name
-        if name in found or not path.exists():
-            continue
-        found.append(name)
-        waiting += re.findall(r'^\s*#\s*include "(flatbuffers/[^"]+)"', path.read_text(), re.MULTILINE)
-    return sorted(found)
-
-
-def swift(given):
-    """A package whose target compiles everywhere with the flags that a manifest may set: reference kernels, what is generated of the
-    schema and FlatBuffers' headers within."""
-    folder = fresh(given.out / "swift")
-    target = folder / "Sources" / "bantam"
-    for name in facts.portable_runtime():
-        public = name.startswith("runtime/include/")
-        place = target / ("include" if public else "runtime") / name.removeprefix("runtime/").removeprefix("include/")
-        place.parent.mkdir(parents=True, exist_ok=True)
-        text = (facts.ROOT / name).read_text()
-        place.write_text(UNFUSED + text if name.endswith(".cpp") else text)
-    third = target / "generated"
-    third.mkdir(parents=True)
-    schema = facts.ROOT / "schemas" / "bantam.fbs"
-    subprocess.run([given.flatc, "--cpp", "--scoped-enums", "-o", third, schema], check=True)
-    with tempfile.TemporaryDirectory() as described:
-        subprocess.run([given.flatc, "--binary", "--schema", "-o", described, schema], check=True)
-        options = [f"-DSCHEMA={described}/bantam.bfbs", f"-DOUTPUT={third.absolute()}/bantam_structure.inc"]
-        subprocess.run(["cmake", *options, "-P", schema.parent / "structure.cmake"], check=True)
-    for name in flatbuffers_headers(given.flatbuffers):
-        (third / name).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy(given.flatbuffers / name, third / name)
-    shutil.copy(facts.ROOT / "LICENSE", folder / "LICENSE")
-    fill("swift", folder)
 
 
 def android(given):
@@ -203,9 +149,6 @@ def npm(given):
 GENERATORS = {
     "source": source,
     "conan": conan,
-    "vcpkg": of_archive("vcpkg"),
-    "homebrew": of_archive("homebrew"),
-    "swift": swift,
     "android": android,
     "linux": linux,
     "npm": npm,
@@ -218,11 +161,6 @@ def main():
         "names", nargs="*", metavar="NAME", help=f"of {', '.join(GENERATORS)} (default: all that need no build)"
     )
     parser.add_argument("--out", type=pathlib.Path, required=True, help="folder that gets a folder for each")
-    parser.add_argument("--url", help="where the source archive will lie, without its name (default: facts.json)")
-    parser.add_argument("--flatc", default="flatc")
-    parser.add_argument(
-        "--flatbuffers", type=pathlib.Path, default=pathlib.Path("/usr/include"), help="folder of flatbuffers/"
-    )
     parser.add_argument(
         "--android", action="append", metavar="ABI=FILE", help="a static library for Android; once for each"
     )
@@ -230,8 +168,6 @@ def main():
         "--linux", action="append", metavar="MACHINE=FILE", help="a command without libraries; once for each machine"
     )
     given = parser.parse_args()
-    if given.url:
-        facts.FACTS["url"] = given.url
     built = {"android": given.android, "linux": given.linux}
     names = given.names or [name for name in GENERATORS if built.get(name, True)]
     for name in names:
