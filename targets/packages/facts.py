@@ -8,6 +8,7 @@ import pathlib
 import re
 import subprocess
 import tarfile
+import zipfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
@@ -47,6 +48,21 @@ def write_archive(path, folder, files):
     path.write_bytes(packed)
     sha256 = hashlib.sha256(packed).hexdigest()
     path.with_name(f"{path.name}.sha256").write_text(f"{sha256}  {path.name}\n")
+
+
+def write_zip(path, files):
+    """Writes a .zip of {name in it: path, or bytes}: the same bytes from the same files."""
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, source in files.items():
+            entry = zipfile.ZipInfo(name)
+            entry.compress_type = zipfile.ZIP_DEFLATED
+            archive.writestr(entry, source if isinstance(source, bytes) else source.read_bytes())
+
+
+def files_below(folder, prefix=""):
+    """{name relative to the folder, behind the prefix: path} of its files, sorted."""
+    found = sorted(path for path in folder.rglob("*") if path.is_file())
+    return {prefix + path.relative_to(folder).as_posix(): path for path in found}
 
 
 def source_archive(path):

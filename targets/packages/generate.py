@@ -8,7 +8,6 @@ import pathlib
 import re
 import shutil
 import struct
-import zipfile
 
 import facts
 
@@ -17,8 +16,9 @@ TEMPLATES = facts.HERE / "templates"
 ANDROID_ABIS = ("arm64-v8a", "armeabi-v7a", "x86", "x86_64")
 ANDROID_API = 24
 ANDROID_NDK = 25
-# What the presets for other machines are called: the machine in an ELF header, and its name for people.
+# What commands without libraries are called by: the machine in an ELF header, and its name for people.
 LINUX_MACHINES = {
+    "x86_64": (62, "64-bit x86"),
     "aarch64": (183, "64-bit ARM"),
     "armv7": (40, "32-bit ARM (hard floats)"),
     "riscv64": (243, "64-bit RISC-V"),
@@ -55,7 +55,7 @@ def source(given):
 
 
 def conan(given):
-    """The recipe, its test and, as exported sources, the files of the archive."""
+    """The recipe, its test and, as exported sources, the files of the archive; and all of it in one archive beside the folder."""
     folder = fresh(given.out / "conan")
     fill("conan", folder)
     (folder / "test_package").mkdir(exist_ok=True)
@@ -64,6 +64,8 @@ def conan(given):
         target = folder / "src" / name
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(facts.ROOT / name, target)
+    whole = f"bantam-{facts.version()}-conan"
+    facts.write_archive(given.out / f"{whole}.tar.gz", whole, facts.files_below(folder))
 
 
 def android(given):
@@ -87,14 +89,8 @@ def android(given):
         said = {"abi": abi, "api": ANDROID_API, "ndk": ANDROID_NDK, "stl": "none", "static": True}
         (place / "abi.json").write_text(json.dumps(said, indent=2) + "\n")
     shutil.copy(facts.ROOT / "LICENSE", tree / "LICENSE")
-    with zipfile.ZipFile(tree / "classes.jar", "w") as jar:
-        jar.writestr(zipfile.ZipInfo("META-INF/MANIFEST.MF"), "Manifest-Version: 1.0\n")
-    with zipfile.ZipFile(folder / f"bantam-{facts.version()}.aar", "w", zipfile.ZIP_DEFLATED) as archive:
-        for path in sorted(tree.rglob("*")):
-            if path.is_file():
-                entry = zipfile.ZipInfo(path.relative_to(tree).as_posix())
-                entry.compress_type = zipfile.ZIP_DEFLATED
-                archive.writestr(entry, path.read_bytes())
+    facts.write_zip(tree / "classes.jar", {"META-INF/MANIFEST.MF": b"Manifest-Version: 1.0\n"})
+    facts.write_zip(folder / f"bantam-{facts.version()}.aar", facts.files_below(tree))
 
 
 def elf_machine(program):
@@ -135,6 +131,28 @@ def linux(given):
         facts.write_archive(folder / f"{whole}.tar.gz", whole, files)
 
 
+def firmware(given):
+    """Libraries with a model in them, which `bantam firmware --format` has written: each as the one file that its tools install."""
+    if not given.firmware:
+        raise SystemExit(
+            "generate firmware: which libraries? --firmware FORMAT=FOLDER, as `bantam firmware --format` writes them"
+        )
+    out = fresh(given.out / "firmware")
+    whole = f"bantam-{facts.version()}"
+    for pair in given.firmware:
+        form, _, folder = pair.partition("=")
+        files = facts.files_below(pathlib.Path(folder))
+        files.pop(".bantam-firmware", None)  # for `bantam firmware --force` alone
+        if form == "arduino":
+            facts.write_zip(out / f"{whole}-arduino.zip", {f"bantam/{name}": path for name, path in files.items()})
+        elif form == "cmsis-pack":  # VENDOR.NAME.VERSION.pack
+            facts.write_zip(out / f"bantam.bantam.{facts.version()}.pack", files)
+        elif form == "esp-idf":
+            facts.write_archive(out / f"{whole}-esp-idf.tar.gz", "bantam", files)
+        else:
+            raise SystemExit(f"generate firmware: {pair}: FORMAT is arduino, cmsis-pack or esp-idf")
+
+
 def npm(given):
     """The JavaScript package without its modules, which targets/wasm/package.sh adds."""
     folder = fresh(given.out / "npm")
@@ -151,6 +169,7 @@ GENERATORS = {
     "conan": conan,
     "android": android,
     "linux": linux,
+    "firmware": firmware,
     "npm": npm,
 }
 
@@ -167,8 +186,11 @@ def main():
     parser.add_argument(
         "--linux", action="append", metavar="MACHINE=FILE", help="a command without libraries; once for each machine"
     )
+    parser.add_argument(
+        "--firmware", action="append", metavar="FORMAT=FOLDER", help="a library for microcontrollers; once for each"
+    )
     given = parser.parse_args()
-    built = {"android": given.android, "linux": given.linux}
+    built = {"android": given.android, "linux": given.linux, "firmware": given.firmware}
     names = given.names or [name for name in GENERATORS if built.get(name, True)]
     for name in names:
         if name not in GENERATORS:

@@ -10,7 +10,7 @@ import sys
 import tarfile
 import zipfile
 
-from support import SOURCE, check, facts, generate, need, need_long, run, skip
+from support import SOURCE, check, facts, generate, need_long, run, skip
 
 
 def archive(folder):
@@ -88,6 +88,25 @@ def android(work):
         check(subprocess.run([*wrong, *more], capture_output=True, check=False).returncode == 1, "taken:", *more)
 
 
+def firmware(work):
+    """Libraries that `bantam firmware --format` writes, as files; a folder with two files stands for one."""
+    library = work / "library"
+    (library / "src").mkdir(parents=True)
+    (library / "src" / "a.cpp").write_text("int a;\n")
+    (library / ".bantam-firmware").write_text("list\n")
+    given = [word for form in ("arduino", "cmsis-pack", "esp-idf") for word in ("--firmware", f"{form}={library}")]
+    folder = generate(work, "firmware", *given)
+    with zipfile.ZipFile(folder / f"bantam-{facts.version()}-arduino.zip") as zipped:
+        check(zipped.namelist() == ["bantam/src/a.cpp"], zipped.namelist())
+    with zipfile.ZipFile(folder / f"bantam.bantam.{facts.version()}.pack") as zipped:
+        check(zipped.namelist() == ["src/a.cpp"], zipped.namelist())
+    with tarfile.open(folder / f"bantam-{facts.version()}-esp-idf.tar.gz") as tar:
+        check(tar.getnames() == ["bantam/src/a.cpp"], tar.getnames())
+    wrong = [sys.executable, "-B", SOURCE / "targets/packages/generate.py", "firmware", "--out", work]
+    for more in ([], ["--firmware", f"zephyr={library}"]):
+        check(subprocess.run([*wrong, *more], capture_output=True, check=False).returncode == 1, "taken:", *more)
+
+
 def conan(work):
     """`conan create`, without a network: FlatBuffers of the system."""
     need_long("conan builds the library and the test package")
@@ -102,7 +121,7 @@ def conan(work):
     run(program, "create", folder, "-nr", "-o", "bantam/*:system_flatbuffers=True", env=home)
 
 
-CHECKS = {one.__name__: one for one in (source, versions, android, conan)}
+CHECKS = {one.__name__: one for one in (source, versions, android, firmware, conan)}
 
 if __name__ == "__main__":
     folder = pathlib.Path(sys.argv[2]).resolve()

@@ -82,7 +82,9 @@ def rpm(build, work):
         files.append([words[8].lstrip("/") for words in listed if words[8] not in folders])
     check_files(names, files)
     check("libstdc++.so" in run("rpm", "-qpR", paths[0]), "no dependencies")
-    check(f"pkgconfig(bantam) = {facts.version()}" in run("rpm", "-qp", "--provides", paths[1]), "provides no pkg-config")
+    check(
+        f"pkgconfig(bantam) = {facts.version()}" in run("rpm", "-qp", "--provides", paths[1]), "provides no pkg-config"
+    )
     lint(RPMLINT, paths)
     (work / "unpacked").mkdir()
     run("sh", "-c", f"rpm2cpio '{paths[0]}' | cpio -idm --quiet", cwd=work / "unpacked")
