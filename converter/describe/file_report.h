@@ -55,7 +55,7 @@ struct Missing {
 };
 
 struct ReportData {
-  std::string tool;     // "bantam 0.1.0"
+  std::string tool;     // "bantam 0.9.0"
   std::string machine;  // "avx512_vnni, Release build, 1 thread"
   std::vector<FileReport> files;
   std::string data, layout;  // of the labelled examples; empty without

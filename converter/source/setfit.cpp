@@ -127,7 +127,7 @@ std::vector<std::string> names_of_classes(const std::vector<Json>& classes, cons
       settings.problem(ExitCode::kInvalid, "labels",
                        fmt::format("names {} labels, but the head has a class {}", names.size(), place));
     }
-    labels.push_back(place < names.size() ? names[place] : fmt::format("LABEL_{}", place));
+    labels.push_back(place < names.size() ? names[static_cast<size_t>(place)] : fmt::format("LABEL_{}", place));
   }
   return labels;
 }

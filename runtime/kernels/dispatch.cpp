@@ -51,9 +51,7 @@ bool isa_parse(Text name, Isa* out) {
 
 #else
 
-// BANTAM_ONLY_REFERENCE: builds that give every file the same flags (targets/packages) have the reference kernels alone.
-#if defined(BANTAM_ONLY_REFERENCE)
-#elif defined(__x86_64__)
+#if defined(__x86_64__)
 #include <cpuid.h>
 #if defined(__linux__)
 #include <sys/syscall.h>
@@ -69,7 +67,7 @@ namespace {
 
 [[maybe_unused]] constexpr bool has_bit(unsigned long value, uint32_t bit) { return ((value >> bit) & 1u) != 0; }
 
-#if defined(__x86_64__) && !defined(BANTAM_ONLY_REFERENCE)
+#if defined(__x86_64__)
 
 /// Linux saves the eight kilobytes of tiles for processes that have asked for it (Documentation/arch/x86/xstate.rst): all their
 /// threads may use them from then on. Signal stacks that were made too small before are refused by it.
@@ -143,7 +141,7 @@ const Table* built_table(const Machine& machine, Isa isa) {
   return nullptr;
 }
 
-#elif defined(__aarch64__) && defined(__linux__) && !defined(BANTAM_ONLY_REFERENCE)
+#elif defined(__aarch64__) && defined(__linux__)
 
 /// The instruction sets that the kernel reports: bits of HWCAP and HWCAP2, which older headers do not name.
 struct Machine {
@@ -173,7 +171,7 @@ const Table* built_table(const Machine&, Isa isa) {
   return nullptr;
 }
 
-#elif defined(__arm__) && defined(__linux__) && !defined(BANTAM_ONLY_REFERENCE)
+#elif defined(__arm__) && defined(__linux__)
 
 struct Machine {
   bool neon = has_bit(getauxval(AT_HWCAP), 12);
@@ -188,7 +186,7 @@ const Table* built_table(const Machine&, Isa isa) {
   return vfpv4 ? &armv7fma::kTable : &armv7neon::kTable;
 }
 
-#elif defined(__wasm_simd128__) && !defined(BANTAM_ONLY_REFERENCE)
+#elif defined(__wasm_simd128__)
 
 struct Machine {
   bool runs(Isa) const { return true; }

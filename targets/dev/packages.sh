@@ -4,7 +4,7 @@
 
 command_packages() {
   case ${1:-} in
-    aarch64 | armv7 | riscv64)
+    x86_64 | aarch64 | armv7 | riscv64)
       [ $# -eq 1 ] || die "packages takes one machine: $*" 2
       package_linux "$1"
       return
@@ -25,12 +25,22 @@ command_packages() {
 
 # package_linux MACHINE: the command for that machine's Linux, without any library.
 package_linux() {
-  local group=arm
-  [ "$1" != riscv64 ] || group=riscv
-  need_packages build $group
-  configure_emulated "$1" -DBANTAM_TESTS=OFF -DCMAKE_UNITY_BUILD=ON -DCMAKE_UNITY_BUILD_BATCH_SIZE=8
-  build "$1" bantam_static
-  python3 -B targets/packages/generate.py linux --out build/packages --linux "$1=build-$1/static/bantam"
+  local preset=$1 folder=build-$1 group=arm
+  case $1 in
+    x86_64)
+      [ "$(uname -m)" = x86_64 ] || die "packages x86_64: this machine is $(uname -m), and there is no preset for another"
+      preset=release folder=build
+      need_packages build wheel
+      [ -e build/build.ninja ] || configure release -DBANTAM_TESTS=OFF
+      ;;
+    *)
+      [ "$1" != riscv64 ] || group=riscv
+      need_packages build $group
+      configure_emulated "$1" -DBANTAM_TESTS=OFF -DCMAKE_UNITY_BUILD=ON -DCMAKE_UNITY_BUILD_BATCH_SIZE=8
+      ;;
+  esac
+  build "$preset" bantam_static
+  python3 -B targets/packages/generate.py linux --out build/packages --linux "$1=$folder/static/bantam"
   ls -l build/packages/linux/*.tar.gz
 }
 

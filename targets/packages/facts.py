@@ -8,6 +8,7 @@ import pathlib
 import re
 import subprocess
 import tarfile
+import zipfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
@@ -34,7 +35,7 @@ def source_files():
 
 def write_archive(path, folder, files):
     """Writes a .tar.gz of {name in it: path}, below `folder`: the same bytes from the same files, and no owner. A file with its SHA-256 lies
-    beside it. Returns its SHA-256 and SHA-512."""
+    beside it."""
     whole = io.BytesIO()
     with tarfile.open(fileobj=whole, mode="w", format=tarfile.PAX_FORMAT) as archive:
         for name, source in files.items():
@@ -47,26 +48,26 @@ def write_archive(path, folder, files):
     path.write_bytes(packed)
     sha256 = hashlib.sha256(packed).hexdigest()
     path.with_name(f"{path.name}.sha256").write_text(f"{sha256}  {path.name}\n")
-    return sha256, hashlib.sha512(packed).hexdigest()
+
+
+def write_zip(path, files):
+    """Writes a .zip of {name in it: path, or bytes}: the same bytes from the same files."""
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, source in files.items():
+            entry = zipfile.ZipInfo(name)
+            entry.compress_type = zipfile.ZIP_DEFLATED
+            archive.writestr(entry, source if isinstance(source, bytes) else source.read_bytes())
+
+
+def files_below(folder, prefix=""):
+    """{name relative to the folder, behind the prefix: path} of its files, sorted."""
+    found = sorted(path for path in folder.rglob("*") if path.is_file())
+    return {prefix + path.relative_to(folder).as_posix(): path for path in found}
 
 
 def source_archive(path):
     """Writes bantam-VERSION.tar.gz as write_archive() does, of source_files()."""
-    return write_archive(path, f"bantam-{version()}", {name: ROOT / name for name in source_files()})
-
-
-# Of another processor family, or chosen by flags that only a build system of one's own sets file by file.
-_NOT_PORTABLE = (
-    r"^runtime/(host|kernels/(avx|amx|vnni|neon|armv7|wasm|dsp|mve|scalar))|^runtime/empty\.cpp$|/bantam/host\.h$"
-)
-
-
-def portable_runtime():
-    """Sources and headers of the runtime with the reference kernels alone, for compilers that give every file the same flags and
-    define BANTAM_ONLY_REFERENCE."""
-    suffixes = (".cpp", ".h", ".inc")
-    files = [name for name in source_files() if name.startswith("runtime/") and name.endswith(suffixes)]
-    return [name for name in files if not re.search(_NOT_PORTABLE, name)]
+    write_archive(path, f"bantam-{version()}", {name: ROOT / name for name in source_files()})
 
 
 def values(**more):

@@ -8,9 +8,6 @@ import pathlib
 import re
 import shutil
 import struct
-import subprocess
-import tempfile
-import zipfile
 
 import facts
 
@@ -19,15 +16,14 @@ TEMPLATES = facts.HERE / "templates"
 ANDROID_ABIS = ("arm64-v8a", "armeabi-v7a", "x86", "x86_64")
 ANDROID_API = 24
 ANDROID_NDK = 25
-# What the presets for other machines are called: the machine in an ELF header, and its name for people.
+# What commands without libraries are called by: the machine in an ELF header, and its name for people.
 LINUX_MACHINES = {
+    "x86_64": (62, "64-bit x86"),
     "aarch64": (183, "64-bit ARM"),
     "armv7": (40, "32-bit ARM (hard floats)"),
     "riscv64": (243, "64-bit RISC-V"),
 }
 PT_INTERP = 3
-# What -ffp-contract=off is to other builds: a manifest of Swift cannot set it.
-UNFUSED = "#pragma STDC FP_CONTRACT OFF\n"
 
 
 def fill(name, folder, **more):
@@ -55,22 +51,11 @@ def fresh(folder):
 
 def source(given):
     folder = fresh(given.out / "source")
-    path = folder / f"bantam-{facts.version()}.tar.gz"
-    sha256, sha512 = facts.source_archive(path)
-    return {"ARCHIVE": path.name, "SHA256": sha256, "SHA512": sha512}
-
-
-def of_archive(name):
-    """A generator of files that name the source archive and its checksums."""
-
-    def write(given):
-        fill(name, fresh(given.out / name), **source(given))
-
-    return write
+    facts.source_archive(folder / f"bantam-{facts.version()}.tar.gz")
 
 
 def conan(given):
-    """The recipe, its test and, as exported sources, the files of the archive."""
+    """The recipe, its test and, as exported sources, the files of the archive; and all of it in one archive beside the folder."""
     folder = fresh(given.out / "conan")
     fill("conan", folder)
     (folder / "test_package").mkdir(exist_ok=True)
@@ -79,45 +64,8 @@ def conan(given):
         target = folder / "src" / name
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(facts.ROOT / name, target)
-
-
-def flatbuffers_headers(include):
-    """flatbuffers.h and what it includes, relative to `include`."""
-    waiting, found = ["flatbuffers/flatbuffers.h"], []
-    while waiting:
-        name = waiting.pop()
-        path = include / name
-        if name in found or not path.exists():
-            continue
-        found.append(name)
-        waiting += re.findall(r'^\s*#\s*include "(flatbuffers/[^"]+)"', path.read_text(), re.MULTILINE)
-    return sorted(found)
-
-
-def swift(given):
-    """A package whose target compiles everywhere with the flags that a manifest may set: reference kernels, what is generated of the
-    schema and FlatBuffers' headers within."""
-    folder = fresh(given.out / "swift")
-    target = folder / "Sources" / "bantam"
-    for name in facts.portable_runtime():
-        public = name.startswith("runtime/include/")
-        place = target / ("include" if public else "runtime") / name.removeprefix("runtime/").removeprefix("include/")
-        place.parent.mkdir(parents=True, exist_ok=True)
-        text = (facts.ROOT / name).read_text()
-        place.write_text(UNFUSED + text if name.endswith(".cpp") else text)
-    third = target / "generated"
-    third.mkdir(parents=True)
-    schema = facts.ROOT / "schemas" / "bantam.fbs"
-    subprocess.run([given.flatc, "--cpp", "--scoped-enums", "-o", third, schema], check=True)
-    with tempfile.TemporaryDirectory() as described:
-        subprocess.run([given.flatc, "--binary", "--schema", "-o", described, schema], check=True)
-        options = [f"-DSCHEMA={described}/bantam.bfbs", f"-DOUTPUT={third.absolute()}/bantam_structure.inc"]
-        subprocess.run(["cmake", *options, "-P", schema.parent / "structure.cmake"], check=True)
-    for name in flatbuffers_headers(given.flatbuffers):
-        (third / name).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy(given.flatbuffers / name, third / name)
-    shutil.copy(facts.ROOT / "LICENSE", folder / "LICENSE")
-    fill("swift", folder)
+    whole = f"bantam-{facts.version()}-conan"
+    facts.write_archive(given.out / f"{whole}.tar.gz", whole, facts.files_below(folder))
 
 
 def android(given):
@@ -141,14 +89,8 @@ def android(given):
         said = {"abi": abi, "api": ANDROID_API, "ndk": ANDROID_NDK, "stl": "none", "static": True}
         (place / "abi.json").write_text(json.dumps(said, indent=2) + "\n")
     shutil.copy(facts.ROOT / "LICENSE", tree / "LICENSE")
-    with zipfile.ZipFile(tree / "classes.jar", "w") as jar:
-        jar.writestr(zipfile.ZipInfo("META-INF/MANIFEST.MF"), "Manifest-Version: 1.0\n")
-    with zipfile.ZipFile(folder / f"bantam-{facts.version()}.aar", "w", zipfile.ZIP_DEFLATED) as archive:
-        for path in sorted(tree.rglob("*")):
-            if path.is_file():
-                entry = zipfile.ZipInfo(path.relative_to(tree).as_posix())
-                entry.compress_type = zipfile.ZIP_DEFLATED
-                archive.writestr(entry, path.read_bytes())
+    facts.write_zip(tree / "classes.jar", {"META-INF/MANIFEST.MF": b"Manifest-Version: 1.0\n"})
+    facts.write_zip(folder / f"bantam-{facts.version()}.aar", facts.files_below(tree))
 
 
 def elf_machine(program):
@@ -189,6 +131,28 @@ def linux(given):
         facts.write_archive(folder / f"{whole}.tar.gz", whole, files)
 
 
+def firmware(given):
+    """Libraries with a model in them, which `bantam firmware --format` has written: each as the one file that its tools install."""
+    if not given.firmware:
+        raise SystemExit(
+            "generate firmware: which libraries? --firmware FORMAT=FOLDER, as `bantam firmware --format` writes them"
+        )
+    out = fresh(given.out / "firmware")
+    whole = f"bantam-{facts.version()}"
+    for pair in given.firmware:
+        form, _, folder = pair.partition("=")
+        files = facts.files_below(pathlib.Path(folder))
+        files.pop(".bantam-firmware", None)  # for `bantam firmware --force` alone
+        if form == "arduino":
+            facts.write_zip(out / f"{whole}-arduino.zip", {f"bantam/{name}": path for name, path in files.items()})
+        elif form == "cmsis-pack":  # VENDOR.NAME.VERSION.pack
+            facts.write_zip(out / f"bantam.bantam.{facts.version()}.pack", files)
+        elif form == "esp-idf":
+            facts.write_archive(out / f"{whole}-esp-idf.tar.gz", "bantam", files)
+        else:
+            raise SystemExit(f"generate firmware: {pair}: FORMAT is arduino, cmsis-pack or esp-idf")
+
+
 def npm(given):
     """The JavaScript package without its modules, which targets/wasm/package.sh adds."""
     folder = fresh(given.out / "npm")
@@ -203,11 +167,9 @@ def npm(given):
 GENERATORS = {
     "source": source,
     "conan": conan,
-    "vcpkg": of_archive("vcpkg"),
-    "homebrew": of_archive("homebrew"),
-    "swift": swift,
     "android": android,
     "linux": linux,
+    "firmware": firmware,
     "npm": npm,
 }
 
@@ -218,21 +180,17 @@ def main():
         "names", nargs="*", metavar="NAME", help=f"of {', '.join(GENERATORS)} (default: all that need no build)"
     )
     parser.add_argument("--out", type=pathlib.Path, required=True, help="folder that gets a folder for each")
-    parser.add_argument("--url", help="where the source archive will lie, without its name (default: facts.json)")
-    parser.add_argument("--flatc", default="flatc")
-    parser.add_argument(
-        "--flatbuffers", type=pathlib.Path, default=pathlib.Path("/usr/include"), help="folder of flatbuffers/"
-    )
     parser.add_argument(
         "--android", action="append", metavar="ABI=FILE", help="a static library for Android; once for each"
     )
     parser.add_argument(
         "--linux", action="append", metavar="MACHINE=FILE", help="a command without libraries; once for each machine"
     )
+    parser.add_argument(
+        "--firmware", action="append", metavar="FORMAT=FOLDER", help="a library for microcontrollers; once for each"
+    )
     given = parser.parse_args()
-    if given.url:
-        facts.FACTS["url"] = given.url
-    built = {"android": given.android, "linux": given.linux}
+    built = {"android": given.android, "linux": given.linux, "firmware": given.firmware}
     names = given.names or [name for name in GENERATORS if built.get(name, True)]
     for name in names:
         if name not in GENERATORS:

@@ -1,4 +1,4 @@
-"""recipes.py NAME WORK [MODEL]: a package that targets/packages/generate.py writes, checked as far as its tools are to be had here;
+"""recipes.py NAME WORK: a package that targets/packages/generate.py writes, checked as far as its tools are to be had here;
 docs/packages.md says how far that is. Those that compile take a minute each: `./dev test all` does them."""
 
 import json
@@ -10,7 +10,7 @@ import sys
 import tarfile
 import zipfile
 
-from support import SOURCE, check, facts, generate, need, need_long, run, skip
+from support import SOURCE, check, facts, generate, need_long, run, skip
 
 
 def archive(folder):
@@ -18,7 +18,7 @@ def archive(folder):
     return path
 
 
-def source(work, _model):
+def source(work):
     """The same bytes each time, every file of the list, and nothing of this machine."""
     first = archive(generate(work / "first", "source"))
     check(first.read_bytes() == archive(generate(work / "second", "source")).read_bytes(), "two runs differ")
@@ -37,7 +37,7 @@ def source(work, _model):
     check(not [name for name in names if name.startswith(("tests/", "build", ".git"))], "too much")
 
 
-def versions(work, _model):
+def versions(work):
     """One version and licence, whoever states them."""
     for place, pattern in (
         ("targets/python/bantam/__init__.py", r'__version__ = "(.*)"'),
@@ -63,81 +63,7 @@ def versions(work, _model):
     check(facts.version() not in templates, "a template states the version")
 
 
-def vcpkg(work, model):
-    """The manifest's fields, and the portfile run with stand-ins for vcpkg's functions; what it installs is used."""
-    port = generate(work, "vcpkg") / "ports" / "bantam"
-    manifest = json.loads((port / "vcpkg.json").read_text())
-    check(re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", manifest["name"]), manifest["name"])
-    check(manifest["version"] == facts.version(), manifest["version"])
-    check(
-        set(manifest) == {"name", "version", "description", "homepage", "license", "supports", "dependencies"},
-        set(manifest),
-    )
-    for dependency in manifest["dependencies"]:
-        check(isinstance(dependency, str) or set(dependency) == {"name", "host"}, dependency)
-    need_long("the portfile builds the library")
-    stubs = pathlib.Path(__file__).with_name("vcpkg_stubs.cmake")
-    run("cmake", f"-DPORT_DIR={port}", f"-DARCHIVES={work / 'source'}", f"-DWORK={work / 'built'}", "-P", stubs)
-    tree = work / "built" / "packages"
-    for path in ("lib/libbantam.a", "include/bantam/bantam.h", "share/bantam/copyright", "share/bantam/usage"):
-        check((tree / path).exists(), "not installed:", path)
-    use_installed(tree, work, model)
-
-
-def use_installed(tree, work, model):
-    (packages,) = tree.rglob("bantam.pc")
-    environment = {"PKG_CONFIG_PATH": str(packages.parent), "PATH": "/usr/bin:/bin"}
-    flags = run("pkg-config", "--cflags", "--libs", "bantam", env=environment).split()
-    run("cc", "-std=c11", SOURCE / "examples" / "intent.c", "-o", work / "intent", *flags, "-lm")
-    check("PlayMusic" in run(work / "intent", model, "play some jazz"), "another answer")
-
-
-def homebrew(work, _model):
-    """Ruby's grammar, and the formula loaded with stand-ins for Homebrew's words."""
-    need("ruby")
-    formula = generate(work, "homebrew") / "Formula" / "bantam.rb"
-    run("ruby", "-c", formula)
-    stubs = pathlib.Path(__file__).with_name("formula_stubs.rb")
-    run("ruby", "-W2", stubs, formula, facts.version(), archive(work / "source"))
-
-
-def swift(work, model):
-    """The target compiled as its manifest says, one file at a time, and an example on it."""
-    folder = generate(work, "swift")
-    manifest = (folder / "Package.swift").read_text()
-    check(manifest.startswith("// swift-tools-version:"), "the first line")
-    check(not re.search(r"@[A-Z]", manifest), "a place holder is left")
-    target = folder / re.search(r'path: "(.*)"', manifest).group(1)
-    check(
-        (target / re.search(r'publicHeadersPath: "(.*)"', manifest).group(1) / "module.modulemap").exists(),
-        "no module map",
-    )
-    flags = [f"-I{target / path}" for path in re.findall(r'headerSearchPath\("(.*)"\)', manifest)]
-    flags += [f"-D{name}" for name in re.findall(r'define\("(\w+)"', manifest)]
-    sources = sorted(target.rglob("*.cpp"))
-    check(len(sources) > 50, len(sources), "sources")
-    check(
-        all(path.read_text().startswith("#pragma STDC FP_CONTRACT OFF\n") for path in sources),
-        "fused operations are allowed",
-    )
-    for header in re.findall(r'header "(.*)"', (target / "include" / "module.modulemap").read_text()):
-        check((target / "include" / header).exists(), "there is no", header)
-    if shutil.which("swift"):
-        json.loads(run("swift", "package", "--package-path", folder, "describe", "--type", "json"))
-    need_long("its target is compiled")
-    need("clang++")
-    objects = work / "objects"
-    shutil.rmtree(objects, ignore_errors=True)
-    objects.mkdir(parents=True)
-    for number, source in enumerate(sources):  # folders have files of the same name
-        object_file = objects / f"{number}.o"
-        run("clang++", "-std=c++17", "-O1", "-c", *flags, f"-I{target / 'include'}", source, "-o", object_file)
-    run("clang", "-std=c11", f"-I{target / 'include'}", "-c", SOURCE / "examples" / "intent.c", cwd=objects)
-    run("clang++", *sorted(objects.glob("*.o")), "-o", work / "intent")
-    check("PlayMusic" in run(work / "intent", model, "play some jazz"), "another answer")
-
-
-def android(work, _model):
+def android(work):
     """The archive's layout, by what prefab reads; an archive of this machine stands for the NDK's."""
     library = work / "libbantam.a"
     work.mkdir(parents=True, exist_ok=True)
@@ -162,7 +88,26 @@ def android(work, _model):
         check(subprocess.run([*wrong, *more], capture_output=True, check=False).returncode == 1, "taken:", *more)
 
 
-def conan(work, _model):
+def firmware(work):
+    """Libraries that `bantam firmware --format` writes, as files; a folder with two files stands for one."""
+    library = work / "library"
+    (library / "src").mkdir(parents=True)
+    (library / "src" / "a.cpp").write_text("int a;\n")
+    (library / ".bantam-firmware").write_text("list\n")
+    given = [word for form in ("arduino", "cmsis-pack", "esp-idf") for word in ("--firmware", f"{form}={library}")]
+    folder = generate(work, "firmware", *given)
+    with zipfile.ZipFile(folder / f"bantam-{facts.version()}-arduino.zip") as zipped:
+        check(zipped.namelist() == ["bantam/src/a.cpp"], zipped.namelist())
+    with zipfile.ZipFile(folder / f"bantam.bantam.{facts.version()}.pack") as zipped:
+        check(zipped.namelist() == ["src/a.cpp"], zipped.namelist())
+    with tarfile.open(folder / f"bantam-{facts.version()}-esp-idf.tar.gz") as tar:
+        check(tar.getnames() == ["bantam/src/a.cpp"], tar.getnames())
+    wrong = [sys.executable, "-B", SOURCE / "targets/packages/generate.py", "firmware", "--out", work]
+    for more in ([], ["--firmware", f"zephyr={library}"]):
+        check(subprocess.run([*wrong, *more], capture_output=True, check=False).returncode == 1, "taken:", *more)
+
+
+def conan(work):
     """`conan create`, without a network: FlatBuffers of the system."""
     need_long("conan builds the library and the test package")
     program = pathlib.Path(sys.executable).with_name("conan")
@@ -176,9 +121,9 @@ def conan(work, _model):
     run(program, "create", folder, "-nr", "-o", "bantam/*:system_flatbuffers=True", env=home)
 
 
-CHECKS = {one.__name__: one for one in (source, versions, vcpkg, homebrew, swift, android, conan)}
+CHECKS = {one.__name__: one for one in (source, versions, android, firmware, conan)}
 
 if __name__ == "__main__":
     folder = pathlib.Path(sys.argv[2]).resolve()
     shutil.rmtree(folder, ignore_errors=True)
-    CHECKS[sys.argv[1]](folder, pathlib.Path(sys.argv[3]).resolve())
+    CHECKS[sys.argv[1]](folder)

@@ -68,14 +68,15 @@ class Dev(unittest.TestCase):
         parts = [
             "dev",
             "tests/bench/dev.sh",
-            *(f"targets/dev/{name}.sh" for name in "tests packages wasm older fuzz mutants".split()),
+            *(f"targets/dev/{name}.sh" for name in "tests packages release wasm older fuzz mutants".split()),
         ]
         sources = "".join((ROOT / part).read_text() for part in parts)
         self.assertEqual(listed, set(re.findall(r"^command_(\w+)\(\)", sources, re.M)))
 
     def test_wrong_use(self):
-        for arguments in ("", "fly", "test some", "test all -R", "size x", "format x", "older"):
+        for arguments in ("", "fly", "test some", "test all -R", "size x", "format x", "older", "release x"):
             self.dev(*arguments.split(), status=2)
+        self.dev("release", "--check", status=1)  # before there is a release
 
     def test_presets_are_there(self):
         presets = json.loads((ROOT / "CMakePresets.json").read_text())

@@ -12,7 +12,7 @@ from .errors import BantamError, CommandNotFound, ModelChanged
 from .model import Model, load
 from .tokens import Tokens
 
-__version__ = "0.1.0"
+__version__ = "0.9.0"
 __all__ = [
     "BantamError",
     "CommandNotFound",

@@ -18,8 +18,8 @@ def command() -> str:
     found = shutil.which("bantam", path=sysconfig.get_path("scripts")) or shutil.which("bantam")
     if found is None:
         raise CommandNotFound(
-            "the bantam command is not installed, which converts models: pip install bantam-cli, build it with ./dev build and put"
-            " it on PATH, or name it in BANTAM_COMMAND"
+            "the bantam command, which converts models, is not installed: pip install its wheel (./dev wheel writes"
+            " build/wheel/bantam_cli-*.whl), put build/bantam (./dev build) on PATH, or name it in BANTAM_COMMAND"
         )
     return found
 
