@@ -102,18 +102,12 @@ std::set<std::string_view> source_folders(std::string_view own_kernels) {
   const std::vector<Resource>& all = resources();
   const bool has_kernels = std::any_of(
       all.begin(), all.end(), [&](const Resource& resource) { return starts_with(resource.path, own_kernels); });
-  return {"runtime/format/",
-          "runtime/model/",
-          "runtime/session/",
-          "runtime/session/parts/",
-          "runtime/ops/",
-          "runtime/text/",
-          "runtime/text/unicode/",
-          "runtime/tasks/",
-          "runtime/sound/",
-          "runtime/c/",
-          "runtime/kernels/",
-          has_kernels ? own_kernels : std::string_view("runtime/kernels/reference/")};
+  return {"runtime/format/",       "runtime/model/",
+          "runtime/session/",      "runtime/session/parts/",
+          "runtime/ops/",          "runtime/text/",
+          "runtime/text/unicode/", "runtime/tasks/",
+          "runtime/sound/",        "runtime/c/",
+          "runtime/kernels/",      has_kernels ? own_kernels : std::string_view("runtime/kernels/reference/")};
 }
 
 }  // namespace

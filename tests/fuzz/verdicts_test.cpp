@@ -34,7 +34,7 @@ const fs::path kTable = BANTAM_SOURCE_DIR "/tests/fuzz/verdicts.txt";
 const fs::path kSeeds = BANTAM_FUZZ_SEEDS;
 constexpr size_t kLargest = size_t{1} << 20;
 constexpr uint64_t kPairs = 2000;     // files with two or three numbers changed
-constexpr uint64_t kTrees = 400;     // files changed by the schema
+constexpr uint64_t kTrees = 400;      // files changed by the schema
 constexpr size_t kAlike = 4;          // equal numbers of a field that are changed one by one
 constexpr size_t kWordsOfTable = 48;  // of data, from the first of a blob
 

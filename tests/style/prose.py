@@ -7,7 +7,11 @@ import subprocess
 import sys
 
 COLUMNS = 120
-PRODUCT = [f"{folder}/*.{kind}" for folder in ("runtime", "converter", "targets", "examples") for kind in ("h", "cpp", "c", "inc")]
+PRODUCT = [
+    f"{folder}/*.{kind}"
+    for folder in ("runtime", "converter", "targets", "examples")
+    for kind in ("h", "cpp", "c", "inc")
+]
 FRAGMENT = re.compile(r"^ *//+ (Of|The same of|What|Those of|Whether) ", re.MULTILINE)
 NO_PROSE = re.compile(r"^\s*\||[─│└┌]")
 
