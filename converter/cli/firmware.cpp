@@ -35,7 +35,7 @@ constexpr const char* kFirmwareExamples =
     "  bantam firmware voice.bantam --board cortex-m4 -o voice-m4\n"
     "  cmake -S voice-m4 -B voice-m4/build && cmake --build voice-m4/build\n"
     "  bantam firmware voice.bantam --board cortex-m55 --max-tokens 32 -o voice-m55 --force\n"
-    "  # a board of your own: behind a bootloader, with 96 KB of RAM\n"
+    "  # a board of yours: behind a bootloader, 96 KB of RAM\n"
     "  bantam firmware voice.bantam --core cortex-m33 --flash 0x08008000:2016K --ram 0x20000000:256K -o voice-m33\n"
     "  # voice.h and voice.c\n"
     "  bantam firmware voice.bantam --board cortex-m7 --format c-array -o voice\n"
