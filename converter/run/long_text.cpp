@@ -9,8 +9,9 @@ namespace bantam::convert {
 LongText::LongText(const Tokenizer& tokenizer, Text first, Text second, const EncodeResult& all,
                    const std::vector<Mention>& mentions, size_t before)
     : pair_(second.data != nullptr), windowed_(pair_ ? 1 : 0), mentions_(mentions), before_(pair_ ? 0 : before) {
-  const uint64_t tokens = uint64_t{all.content[0]} + all.content[1];
-  check(tokens <= UINT32_MAX ? Status::kOk : Status::kTextTooLong, "sliding windows");
+  const uint64_t sum = uint64_t{all.content[0]} + all.content[1];
+  check(sum <= UINT32_MAX ? Status::kOk : Status::kTextTooLong, "sliding windows");
+  const auto tokens = static_cast<size_t>(sum);
   ids_.resize(tokens);
   offsets_.resize(tokens);
   std::vector<uint8_t> sequences(tokens);

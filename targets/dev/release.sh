@@ -138,5 +138,5 @@ check_tag() {
 # Without a network: FlatBuffers of the system.
 create_by_conan() {
   export CONAN_HOME=$2
-  conan profile detect --force && conan create "$1" -nr -o "bantam/*:system_flatbuffers=True"
+  conan profile detect --force && conan create "$1" -nr -c "tools.build:jobs=$jobs" -o "bantam/*:system_flatbuffers=True"
 }

@@ -181,8 +181,9 @@ class FileReader {
     file_.budget->add_source(out.bytes.size() * 7);  // as f32
     take(out.elements);
     std::string numbers;
-    numbers.reserve(out.elements);
-    for (uint64_t i = 0; i < out.elements; ++i) {
+    const auto count = static_cast<size_t>(out.elements);
+    numbers.reserve(count);
+    for (size_t i = 0; i < count; ++i) {
       const int half = static_cast<uint8_t>(out.bytes[i / 2]) >> (i % 2 * 4) & 15;
       numbers.push_back(static_cast<char>(half < 8 ? half : half - 16));
     }

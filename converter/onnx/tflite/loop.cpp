@@ -333,8 +333,8 @@ class Loop {
   bool fits(std::mt19937& random, int64_t count) {
     const std::vector<HostTensor> before = some(random, count);
     const std::vector<HostTensor> after = body_(before);
-    const auto row = before[rows_].floats.begin() + count * static_cast<int64_t>(cell_.width);
-    const std::vector<double> x(row, row + static_cast<int64_t>(cell_.width));
+    const double* row = before[rows_].floats.data() + static_cast<size_t>(count) * cell_.width;
+    const std::vector<double> x(row, row + cell_.width);
     for (size_t c = 0; c < op_.inputs.size(); ++c) {  // which value are the cells?
       const bool may_be = is_number(c) && c != state_ && c != rows_ && before[c].size() == cell_.cells;
       if (cell_.lstm ? !may_be : c != 0) continue;
