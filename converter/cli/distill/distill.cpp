@@ -160,7 +160,7 @@ void add_loss_options(Command& command, DistillArguments* arguments) {
   };
   weight("--hard", arguments->hard, "Weight of the data's labels in the loss (default 1)");
   weight("--soft", arguments->soft, "Weight of the teacher's softened outputs in the loss (default 1 with a teacher)");
-  weight(s.loss.hidden, "Weight of the teacher's hidden states in the loss (default 0)");
+  weight("--hidden", s.loss.hidden, "Weight of the teacher's hidden states in the loss (default 0)");
   weight("--attention", s.loss.attention, "Weight of the teacher's attention probabilities in the loss (default 0)");
   weight("--relation", s.loss.relation,
          "Weight of the relations of queries, keys and values in the loss, as in MiniLM (default 0)");
@@ -274,8 +274,8 @@ void add_distill(Program& program, const std::function<void(const DistillOptions
   auto arguments = std::make_shared<DistillArguments>();
   Command& command = program.add_command("distill", "Train a small model from a large one, or from labels");
   command.group(kMakeGroup);
-  command.usual({"--validation", "--texts", "--hard", "--soft", "--hidden", "--epochs", "--batch", "--learning-rate",
-                 "--seed", "--threads", "--json", "--prune", "--quantize"});
+  command.usual({"--validation", "--texts", "--hard", "--soft", "--epochs", "--batch", "--learning-rate", "--seed",
+                 "--threads", "--json", "--prune", "--quantize"});
   command.footer(kDistillFooter);
   add_data_options(command, arguments.get());
   add_loss_options(command, arguments.get());
