@@ -274,7 +274,7 @@ void add_distill(Program& program, const std::function<void(const DistillOptions
   auto arguments = std::make_shared<DistillArguments>();
   Command& command = program.add_command("distill", "Train a small model from a large one, or from labels");
   command.group(kMakeGroup);
-  command.usual({"--validation", "--texts", "--hard", "--soft", "--epochs", "--batch", "--learning-rate", "--seed",
+  command.usual({"--teacher", "--validation", "--texts", "--soft", "--epochs", "--batch", "--learning-rate", "--seed",
                  "--threads", "--json", "--prune", "--quantize"});
   command.footer(kDistillFooter);
   add_data_options(command, arguments.get());
