@@ -109,7 +109,7 @@ class Without(Distill):
     """Messages of the command before any training."""
 
     def test_help(self):
-        text = self.ok("distill", "--help").decode()
+        text = self.ok("distill", "--help-all").decode()
         for words in (
             "--teacher",
             "--temperature",
