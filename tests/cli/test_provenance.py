@@ -124,7 +124,7 @@ class Recipe(CommandTest):
 
     def test_no_option_is_forgotten(self):
         """A new option of convert belongs into one of the lists above."""
-        text = self.ok("convert", "--help").decode()
+        text = self.ok("convert", "--help-all").decode()
         offered = set(re.findall(r"^ +(?:-\w,)?(--[\w-]+)", text, re.MULTILINE))
         cases = [options for options, _ in DECIDING + SCORES] + [options for _, options, _ in OF_FAMILIES]
         covered = {word for options in cases for word in map(str, options) if word.startswith("--")}
