@@ -9,7 +9,17 @@ from support import GOLDEN, SOURCE, CommandTest
 VOICE = SOURCE / "models" / "voice-commands"
 STATIC = ("--activations", "static", "--calibrate", VOICE / "commands.txt")
 # Options of convert: those that a file's bytes do not depend on, and those with a property of their own.
-ELSEWHERE = {"--help", "--output", "--parity", "--gate-data", "--auto", "--expect", "--max-label-flips", "--json"}
+ELSEWHERE = {
+    "--help",
+    "--help-all",
+    "--output",
+    "--parity",
+    "--gate-data",
+    "--auto",
+    "--expect",
+    "--max-label-flips",
+    "--json",
+}
 ELSEWHERE |= {"--color", "--quiet", "--strict-source"}
 OWN = {"--budget", "--sensitivity", "--student"}
 # Options, and how the recipe says them.
