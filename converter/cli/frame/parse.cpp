@@ -62,7 +62,7 @@ CLI::Option* add_option(CLI::App& app, const Option& declared) {
 
 class Parser {
  public:
-  explicit Parser(Program& program) : program_(program), app_("", program.name()) {
+  explicit Parser(Program& program) : app_("", program.name()) {
     app_.require_subcommand(0, 1);
     add(app_, program.overall);
     for (Command& command : program.commands) {
@@ -112,7 +112,6 @@ class Parser {
     }
   }
 
-  Program& program_;
   CLI::App app_;
   std::map<const CLI::App*, Command*> commands_;
 };
