@@ -12,8 +12,9 @@ import subprocess
 import sys
 
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
-# Lines of .h, .cpp and .inc below bantam/runtime of the model `voice`. Helium's kernels use vectors and single lanes.
-MOST_LINES = {"cortex-m0plus": 18000, "cortex-m4": 18000, "cortex-m55": 18500}
+# Lines of code of .h, .cpp and .inc below bantam/runtime of the model `voice`: comments and blank lines help the reader.
+# Helium's kernels use vectors and single lanes.
+MOST_LINES = {"cortex-m0plus": 13800, "cortex-m4": 14100, "cortex-m55": 14300}
 # Models of make_models.py, or golden models: int8 with offsets, tags alone, integers only, int4, byte pairs and contexts, unigram and
 # sources, images, sounds.
 MODELS = ("voice", "tiny", "tiny-static", "tiny-int4", "decoder", "marian-text", "bert-answer", "picture", "sound")
@@ -58,8 +59,10 @@ def compiled(library, flags, work):
 
 
 def runtime_lines(project):
+    """Lines that are neither blank nor a comment alone."""
     files = [path for path in (project / "bantam" / "runtime").rglob("*") if path.suffix in (".h", ".cpp", ".inc")]
-    return sum(path.read_text().count("\n") for path in files)
+    lines = (line.strip() for path in files for line in path.read_text().splitlines())
+    return sum(1 for line in lines if line and not line.startswith("//"))
 
 
 def files_of(folder):
@@ -91,9 +94,9 @@ def main():
         folder = given.work / f"voice-{board}"
         shutil.rmtree(folder, ignore_errors=True)
         lines = runtime_lines(project("voice", board, folder))
-        print(f"{board}: {lines} lines of the runtime")
+        print(f"{board}: {lines} lines of the runtime's code")
         if lines > most:
-            wrong.append(f"{board}: {lines} lines of the runtime, at most {most} are promised")
+            wrong.append(f"{board}: {lines} lines of the runtime's code, at most {most} are promised")
 
     # Another model over a project: what only the first needed is gone.
     folder = given.work / "replaced"
