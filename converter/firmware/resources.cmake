@@ -1,5 +1,5 @@
-# The files that `bantam firmware` writes into projects become part of the command: a generated C++ file takes each in by
-# the assembler's .incbin. bantam_firmware_resources(TARGET) adds it to TARGET.
+# The files that `bantam firmware` writes into projects become part of the command: resource_table.cpp takes them in by the
+# assembler's .incbin. bantam_firmware_resources(TARGET) makes what that source of TARGET needs.
 
 function(bantam_firmware_resources target)
   # The schema's header without the object interface, which only the converter uses.
@@ -31,56 +31,24 @@ function(bantam_firmware_resources target)
   list(APPEND names generated/flatbuffers/flatbuffers.h)
   list(APPEND files ${PROJECT_SOURCE_DIR}/targets/firmware/reader/flatbuffers/flatbuffers.h)
 
-  set(assembly "")
-  set(declarations "")
-  set(entries "")
-  set(number 0)
-  foreach(name file IN ZIP_LISTS names files)
-    set(symbol bantam_resource_${number})
-    math(EXPR number "${number} + 1")
-    string(APPEND assembly "\"${symbol}: .incbin \\\"${file}\\\"\\n${symbol}_end:\\n\"\n")
-    # Hidden: an address by way of the linker's table of addresses would lose its place in the section on aarch64.
-    foreach(label ${symbol} ${symbol}_end)
-      string(APPEND declarations "extern const char ${label}[] __attribute__((visibility(\"hidden\")));\n")
-    endforeach()
-    string(APPEND entries "      entry(\"${name}\", ${symbol}, ${symbol}_end),\n")
-  endforeach()
-  file(CONFIGURE OUTPUT ${generated}/resource_table.cpp @ONLY CONTENT [[
-// Written by converter/firmware/resources.cmake.
-#include <algorithm>
-
-#include "firmware/resources.h"
-
-__asm__(".pushsection .rodata\n"
-@assembly@".byte 0\n.popsection\n");
-
-extern "C" {
-@declarations@}
-
-namespace bantam::firmware {
-namespace {
-
-Resource entry(const char* path, const char* begin, const char* end) {
-  return {path, {begin, static_cast<size_t>(end - begin)}};
-}
-
-std::vector<Resource> table() {
-  std::vector<Resource> all = {
-@entries@  };
-  std::sort(all.begin(), all.end(), [](const Resource& a, const Resource& b) { return a.path < b.path; });
-  return all;
-}
-
-}  // namespace
-
-const std::vector<Resource>& resources() {
-  static const std::vector<Resource> all = table();
-  return all;
-}
-
-}  // namespace bantam::firmware
-]])
-  set_source_files_properties(${generated}/resource_table.cpp PROPERTIES OBJECT_DEPENDS "${files}"
-    SKIP_UNITY_BUILD_INCLUSION ON)  # which would drop what it depends on
-  target_sources(${target} PRIVATE ${generated}/resource_table.cpp)
+  # One file of them all, compressed where zlib is there to read it, and a table of their names and sizes.
+  set(packed ${generated}/resources.bin)
+  if(TARGET bantam::zlib)
+    set(packed ${generated}/resources.bin.gz)
+    target_compile_definitions(${target} PRIVATE BANTAM_HAS_ZLIB)
+    target_link_libraries(${target} PRIVATE bantam::zlib)
+  endif()
+  list(JOIN names "\n" names)
+  list(JOIN files "\n" paths)
+  file(CONFIGURE OUTPUT ${generated}/resources.names @ONLY CONTENT "@names@\n")
+  file(CONFIGURE OUTPUT ${generated}/resources.files @ONLY CONTENT "@paths@\n")
+  set(pack ${CMAKE_CURRENT_SOURCE_DIR}/firmware/pack_resources.cmake)
+  add_custom_command(OUTPUT ${packed} ${generated}/resources.inc
+    COMMAND ${CMAKE_COMMAND} -D folder=${generated} -D packed=${packed} -P ${pack}
+    DEPENDS ${files} ${generated}/resources.names ${generated}/resources.files ${pack}
+    COMMENT "Sources that bantam firmware writes")
+  set(table ${CMAKE_CURRENT_SOURCE_DIR}/firmware/resource_table.cpp)
+  set_source_files_properties(${table} PROPERTIES OBJECT_DEPENDS "${packed};${generated}/resources.inc"
+    COMPILE_DEFINITIONS "BANTAM_RESOURCES=\"${packed}\"" SKIP_UNITY_BUILD_INCLUSION ON)
+  target_include_directories(${target} PRIVATE ${generated})
 endfunction()

@@ -41,6 +41,10 @@ if(BANTAM_CONVERTER)
   endforeach()
 endif()
 
+if(BANTAM_CONVERTER)
+  bantam_library(zlib z zlib.h)
+endif()
+
 if(BANTAM_CONVERTER AND BANTAM_IMAGES)
   bantam_library(png png png.h)
   bantam_library(jpeg turbojpeg turbojpeg.h)

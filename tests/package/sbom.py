@@ -21,12 +21,12 @@ SYSTEM = (
     "librt.",
     "libgcc_s.",
     "libstdc++.",
-    "libz.",
     "libcpuinfo.",
 )
 NAMES = {
     "libfmt": "fmt",
     "libpng16": "libpng",
+    "libz": "zlib",
     "libturbojpeg": "libjpeg-turbo",
     "libsodium": "libsodium",
     "libXNNPACK": "XNNPACK",
