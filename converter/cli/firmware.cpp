@@ -18,6 +18,7 @@
 #include "cli/frame/command.h"
 #include "cli/frame/errors.h"
 #include "cli/frame/output.h"
+#include "cli/frame/signals.h"
 #include "firmware/config.h"
 #include "firmware/device_file.h"
 #include "firmware/library.h"
@@ -221,6 +222,8 @@ void write_outputs(const FirmwareArguments& arguments, Image* image) {
     const firmware::Tree tree = arguments.format == "project"
                                     ? firmware::project_tree(project)
                                     : firmware::library_tree(project, arguments.format, kVersion);
+    // A folder cannot be removed from a signal's handler.
+    const DeferredInterrupts interrupts;
     image->written = firmware::write_tree(arguments.output, tree, arguments.force);
     image->outputs = {arguments.output};
     return;

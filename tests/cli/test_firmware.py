@@ -4,10 +4,12 @@ import json
 import pathlib
 import re
 import shutil
+import signal
 import subprocess
+import time
 import unittest
 
-from support import GOLDEN, SOURCE, CommandTest, model
+from support import COMMAND, GOLDEN, SOURCE, CommandTest, model
 
 VOICE = SOURCE / "models" / "voice-commands"
 COMMANDS = (VOICE / "commands.txt").read_bytes()
@@ -452,6 +454,18 @@ class Firmware(CommandTest):
         self.assertIn("BANTAM_MAX_TOKENS 16", (project / "bantam_config.h").read_text())
         self.assertFalse((project / "bantam/targets/cortex-m4/target.json").exists())
         self.assertTrue((project / "bantam/targets/cortex-m7/target.json").exists())
+
+    def test_interrupts_leave_nothing_half_written(self):
+        target = self.directory / "project"
+        command = [COMMAND, "firmware", model("voice"), "--board", "cortex-m4", "-o", target]
+        for attempt in range(24):
+            with subprocess.Popen(list(map(str, command)), stdout=subprocess.DEVNULL) as running:
+                time.sleep(0.004 * attempt)
+                running.send_signal(signal.SIGINT if attempt % 2 else signal.SIGTERM)
+            self.assertEqual([p for p in self.directory.iterdir() if p != target], [])
+            if target.exists():
+                self.assertTrue((target / "CMakeLists.txt").exists())
+                shutil.rmtree(target)
 
     def test_foreign_directories_stay(self):
         folder = self.directory / "folder"
