@@ -60,8 +60,9 @@ foreach(language C CXX)
 endforeach()
 
 # Sources whose speed nobody waits for, such as the command line, pages and tests, link bantam_quick_to_compile (PRIVATE):
-# releases compile them at -O1, in half of the time that -O3 takes, and ./dev at -Og, in a quarter less.
-set(BANTAM_QUICK_OPTIMISATION "-O1" CACHE STRING "Optimisation of sources whose speed nobody waits for, in releases")
+# releases compile them at -Os, in three quarters of the time that -O3 takes and to three fifths of its size; ./dev compiles
+# them at -Og, in a fifth less time.
+set(BANTAM_QUICK_OPTIMISATION "-Os" CACHE STRING "Optimisation of sources whose speed nobody waits for, in releases")
 mark_as_advanced(BANTAM_QUICK_OPTIMISATION)
 add_library(bantam_quick_to_compile INTERFACE)
 target_link_libraries(bantam_quick_to_compile INTERFACE bantam_quick_to_sanitize)

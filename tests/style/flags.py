@@ -37,10 +37,10 @@ def quick_optimisation(build):
     for line in (build / "CMakeCache.txt").read_text().splitlines():
         if line.startswith("BANTAM_QUICK_OPTIMISATION:"):
             return line.partition("=")[2]
-    return "-O1"
+    return "-Os"
 
 
-def wanted_of(build_type, source, command="", quickly="-O1"):
+def wanted_of(build_type, source, command="", quickly="-Os"):
     """Flags that a source's command must hold, and its optimisation level (None: any)."""
     if source in ON_PURPOSE:
         return set(), None
