@@ -3,7 +3,12 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <functional>
+#include <map>
 #include <random>
+#include <set>
+#include <string>
+#include <tuple>
 #include <unordered_set>
 #include <utility>
 
@@ -129,7 +134,7 @@ class Mutator {
   void run() {
     const uint64_t changes = chance(3) ? 1 + below(4) : 1;
     for (uint64_t i = 0; i < changes; ++i) {
-      switch (below(16)) {
+      switch (below(20)) {
         case 0:
         case 1:
           change_data();
@@ -151,6 +156,15 @@ class Mutator {
         case 7:
           take_from(other_);
           break;
+        case 8:
+        case 9:
+          remake_tensor();
+          if (chance(2)) plan();
+          break;
+        case 10:
+        case 11:
+          change_operand();
+          break;
         default:
           change_field();
           if (chance(4)) plan();
@@ -158,7 +172,148 @@ class Mutator {
     }
   }
 
+  /// Calls `use` after each change of one operand, and takes the change back: for each kind of operator and each of its
+  /// operands, another tensor of each kind, none, or this tensor with another type, layout, role, region, scale or shape;
+  /// for each position that an operator's fields name, every other.
+  void change_operands(const std::function<void()>& use) {
+    std::set<std::tuple<uint64_t, uint64_t, std::string>> seen;  // what earlier ops had
+    const std::vector<Value*> all = tensors();
+    const std::vector<int32_t> others = first_of_each_kind(all);
+    for (const Node& op : tables_below(parts_.tree.root)) {
+      if (field_named(*op, "attributes_type") == nullptr) continue;
+      const uint64_t kind = number_named(*op, "attributes_type"), numerics = number_named(*op, "numerics");
+      for (const char* list : {"inputs", "outputs"}) {
+        Value* operands = child_named(*op, list);
+        const size_t count = operands == nullptr ? 0 : operands->bytes.size() / sizeof(int32_t);
+        for (size_t at = 0; at < count; ++at) {
+          if (!seen.insert({kind, numerics, list + std::to_string(at)}).second) continue;
+          uint8_t* place = operands->bytes.data() + at * sizeof(int32_t);
+          int32_t index;
+          std::memcpy(&index, place, sizeof(index));
+          for (const int32_t other : others) {
+            std::memcpy(place, &other, sizeof(other));
+            use();
+          }
+          std::memcpy(place, &index, sizeof(index));
+          if (index >= 0 && static_cast<size_t>(index) < all.size()) remake_each(all[static_cast<size_t>(index)], use);
+        }
+      }
+      const Value* inputs = child_named(*op, "inputs");
+      const size_t count = inputs == nullptr ? 0 : inputs->bytes.size() / sizeof(int32_t);
+      for (const char* part : {"attributes", "epilogue", "integer"}) {
+        Value* table = child_named(*op, part);
+        if (table == nullptr || table_of(table->form) == nullptr) continue;
+        for (const reflection::Field* field : *table_of(table->form)->fields()) {
+          if (field->type()->base_type() != reflection::Byte || field->default_integer() != -1) continue;
+          if (!seen.insert({kind, numerics, part + field->name()->str()}).second) continue;
+          const std::map<uint16_t, Node> before = table->fields;
+          for (uint64_t position = 0; position < count + 2; ++position) {
+            set_number(table, field->name()->c_str(), position - 1);
+            use();
+          }
+          table->fields = before;
+        }
+      }
+    }
+  }
+
  private:
+  /// -1, and the index of the first tensor of each role, type, layout, region, kind of scale and first dimension.
+  static std::vector<int32_t> first_of_each_kind(const std::vector<Value*>& all) {
+    std::set<std::vector<uint64_t>> kinds;
+    std::vector<int32_t> indices = {-1};
+    for (size_t i = 0; i < all.size(); ++i) {
+      std::vector<uint64_t> kind;
+      for (const char* name : {"role", "type", "layout", "region", "scale_kind"})
+        kind.push_back(number_named(*all[i], name));
+      const std::vector<fb::Dim> shape = shape_of(*all[i]);
+      kind.push_back(shape.size());
+      if (!shape.empty()) kind.push_back(static_cast<uint64_t>(shape[0].symbol()));
+      if (kinds.insert(kind).second) indices.push_back(static_cast<int32_t>(i));
+    }
+    return indices;
+  }
+
+  /// Calls `use` with the tensor remade in each way, with the data that it may need.
+  void remake_each(Value* tensor, const std::function<void()>& use) {
+    const std::map<uint16_t, Node> before = tensor->fields;
+    const size_t data = parts_.data.size();
+    const auto use_and_restore = [&] {
+      give_all_bytes(tensor);
+      use();
+      tensor->fields = before;
+      parts_.data.resize(data);
+    };
+    const std::pair<const char*, uint64_t> most[] = {{"type", static_cast<uint64_t>(fb::DType::MAX)},
+                                                     {"layout", static_cast<uint64_t>(fb::Layout::MAX)},
+                                                     {"role", static_cast<uint64_t>(fb::Role::MAX)},
+                                                     {"scale_kind", static_cast<uint64_t>(fb::ScaleKind::MAX)},
+                                                     {"region", static_cast<uint64_t>(fb::Region::MAX)}};
+    for (const auto& [field, last] : most) {
+      const uint64_t held = number_named(*tensor, field);
+      for (uint64_t value = 0; value <= last; ++value) {
+        if (value == held) continue;
+        set_number(tensor, field, value);
+        use_and_restore();
+      }
+    }
+    const std::vector<fb::Dim> shape = shape_of(*tensor);
+    if (shape.empty()) return;
+    const fb::Dim rows = shape[0], columns = shape.back();
+    const auto constant = [](int32_t number) { return fb::Dim(-1, 0, std::max(1, number), 1); };
+    std::vector<std::vector<fb::Dim>> shapes;
+    const auto with = [&](size_t at, const fb::Dim& dim) {
+      shapes.push_back(shape);
+      shapes.back()[at] = dim;
+    };
+    for (int32_t symbol = 0; symbol < 3; ++symbol) with(0, fb::Dim(symbol, 1, 0, 1));
+    for (const int32_t number : {1, 4, 16, rows.b() + 1, rows.b() - 1}) with(0, constant(number));
+    for (const int32_t number : {columns.b() + 1, columns.b() * 2}) with(shape.size() - 1, constant(number));
+    shapes.push_back(shape);
+    shapes.back().push_back(constant(1));
+    shapes.emplace_back(shape.begin(), shape.end() - (shape.size() > 1 ? 1 : 0));
+    const bool is_constant = number_named(*tensor, "role") == static_cast<uint64_t>(fb::Role::constant);
+    for (const std::vector<fb::Dim>& one : shapes) {
+      set_shape(tensor, one);
+      use_and_restore();
+      if (is_constant == (one[0].symbol() < 0)) continue;  // and so the tensor moves into the arena, or out of it
+      set_shape(tensor, one);
+      set_number(tensor, "role", static_cast<uint64_t>(is_constant ? fb::Role::activation : fb::Role::constant));
+      const std::vector<std::pair<Node, std::map<uint16_t, Node>>> fields = all_fields();
+      plan();
+      use_and_restore();
+      for (const auto& [table, held] : fields) table->fields = held;
+      tensor->fields = before;
+    }
+  }
+
+  std::vector<std::pair<Node, std::map<uint16_t, Node>>> all_fields() {
+    std::vector<std::pair<Node, std::map<uint16_t, Node>>> fields;
+    for (const Node& table : tables_below(parts_.tree.root)) fields.emplace_back(table, table->fields);
+    return fields;
+  }
+
+  static void set_shape(Value* tensor, const std::vector<fb::Dim>& shape) {
+    const reflection::Field* field = field_named(*tensor, "shape");
+    Node node = std::make_shared<Value>();
+    node->form = form_of(*field, tensor->fields);
+    const auto* bytes = reinterpret_cast<const uint8_t*>(shape.data());
+    node->bytes.assign(bytes, bytes + shape.size() * sizeof(fb::Dim));
+    tensor->fields[field->id()] = node;
+  }
+
+  /// More data, scales and sums than a constant may need.
+  void give_all_bytes(Value* tensor) {
+    if (number_named(*tensor, "role") != static_cast<uint64_t>(fb::Role::constant)) return;
+    uint64_t elements = 1;
+    for (const fb::Dim& dim : shape_of(*tensor)) elements *= (static_cast<uint64_t>(dim.b()) & 0xFFFF) + 16;
+    const auto size = static_cast<size_t>(std::min<uint64_t>(elements * 8, 1U << 18));
+    give_bytes(tensor, "data", size);
+    if (number_named(*tensor, "scale_kind") == 0) return;
+    give_bytes(tensor, "scales", size);
+    give_bytes(tensor, "sums", size);
+  }
+
   uint64_t below(uint64_t n) { return n == 0 ? 0 : random_() % n; }
   bool chance(uint64_t one_in) { return below(one_in) == 0; }
 
@@ -395,6 +550,105 @@ class Mutator {
     }
   }
 
+  static void set_number(Value* table, const char* name, uint64_t number) {
+    const reflection::Field* field = field_named(*table, name);
+    Node node = std::make_shared<Value>();
+    node->form = form_of(*field, table->fields);
+    node->bytes.resize(inline_size(node->form));
+    std::memcpy(node->bytes.data(), &number, std::min(node->bytes.size(), sizeof(number)));
+    table->fields[field->id()] = node;
+  }
+
+  /// Bytes of its own at the end of the file, which repeat what the blob has.
+  void give_bytes(Value* tensor, const char* name, size_t wanted) {
+    const Value* held = child_named(*tensor, name);
+    const auto [offset, size] = held == nullptr ? std::pair<size_t, size_t>(0, 0) : place_of(*held);
+    std::vector<uint8_t> bytes(wanted);
+    for (size_t i = 0; i < wanted && size != 0; ++i) bytes[i] = parts_.data[offset + i % size];
+    parts_.data.resize(round_up(parts_.data.size(), kFileAlignment));
+    const fb::Blob blob(parts_.data.size(), wanted, 0, 0);
+    const reflection::Field* field = field_named(*tensor, name);
+    Node node = std::make_shared<Value>();
+    node->form = form_of(*field, tensor->fields);
+    node->bytes.assign(reinterpret_cast<const uint8_t*>(&blob), reinterpret_cast<const uint8_t*>(&blob) + sizeof(blob));
+    tensor->fields[field->id()] = node;
+    parts_.data.insert(parts_.data.end(), bytes.begin(), bytes.end());
+  }
+
+  /// A tensor of another type, layout, role or shape, with all the data and scales that it may need.
+  void remake_tensor() {
+    const std::vector<Value*> all = tensors();
+    if (all.empty()) return;
+    Value* tensor = all[below(all.size())];
+    for (uint64_t i = 1 + below(2); i > 0; --i) {
+      switch (below(6)) {
+        case 0:
+          set_number(tensor, "type", below(static_cast<uint64_t>(fb::DType::MAX) + 1));
+          break;
+        case 1:
+          set_number(tensor, "layout", below(static_cast<uint64_t>(fb::Layout::MAX) + 1));
+          break;
+        case 2:
+          set_number(tensor, "role", below(static_cast<uint64_t>(fb::Role::MAX) + 1));
+          break;
+        case 3:
+          set_number(tensor, "scale_kind", below(static_cast<uint64_t>(fb::ScaleKind::MAX) + 1));
+          break;
+        case 4:
+          set_number(tensor, "region", below(2));
+          break;
+        default:
+          change_rows(tensor);
+      }
+    }
+    give_all_bytes(tensor);
+  }
+
+  /// Other rows: of a symbol, or a number of them; one dimension more or fewer.
+  void change_rows(Value* tensor) {
+    Value* shape = child_named(*tensor, "shape");
+    if (shape == nullptr || shape->bytes.size() < sizeof(fb::Dim)) return;
+    const auto symbol = static_cast<int32_t>(below(4)) - 1;
+    const fb::Dim dim(symbol, symbol < 0 ? 0 : 1, symbol < 0 ? static_cast<int32_t>(1 + below(70)) : 0, 1);
+    const auto* bytes = reinterpret_cast<const uint8_t*>(&dim);
+    if (chance(4)) {
+      shape->bytes.insert(shape->bytes.end(), bytes, bytes + sizeof(dim));
+    } else if (chance(4)) {
+      shape->bytes.resize(shape->bytes.size() - sizeof(dim));
+    } else {
+      const size_t at = chance(3) ? below(shape->bytes.size() / sizeof(dim)) * sizeof(dim) : 0;
+      std::memcpy(shape->bytes.data() + at, &dim, sizeof(dim));
+    }
+  }
+
+  /// An operand of an operator becomes another tensor, or none.
+  void change_operand() {
+    const auto count = static_cast<uint64_t>(tensors().size());
+    const auto other = [&] { return static_cast<uint64_t>(below(count + 1)) - (chance(8) ? count + 1 : 0); };
+    for (int tries = 0; tries < 20; ++tries) {
+      const Node table = choose(tables_below(parts_.tree.root));
+      if (table == nullptr || count == 0) return;
+      std::vector<const reflection::Field*> operands;
+      for (const reflection::Field* field : *table_of(table->form)->fields()) {
+        const bool one = field->type()->base_type() == reflection::Int && field->default_integer() == -1;
+        const bool several =
+            field->type()->base_type() == reflection::Vector && field->type()->element() == reflection::Int;
+        if (one || several) operands.push_back(field);
+      }
+      if (operands.empty()) continue;
+      const reflection::Field* field = operands[below(operands.size())];
+      if (field->type()->base_type() == reflection::Int) {
+        set_number(table.get(), field->name()->c_str(), other());
+      } else if (Value* list = child_named(*table, field->name()->c_str())) {
+        const size_t items = list->bytes.size() / sizeof(int32_t), at = below(items + 1);
+        const auto index = static_cast<int32_t>(other());
+        if (at == items) list->bytes.resize((items + 1) * sizeof(int32_t));
+        std::memcpy(list->bytes.data() + at * sizeof(int32_t), &index, sizeof(index));
+      }
+      return;
+    }
+  }
+
   /// Bytes of a row in the arena, as the verifier counts them.
   static uint64_t row_of(const Value& tensor, const std::vector<fb::Dim>& shape) {
     const auto heads = static_cast<uint32_t>(std::clamp<uint64_t>(number_named(tensor, "heads"), 1, 1 << 16));
@@ -485,6 +739,17 @@ std::optional<std::vector<uint8_t>> mutate_model(const std::vector<uint8_t>& fil
   if (!parts || !more) return std::nullopt;
   Mutator(&*parts, *more, seed).run();
   return file_of(*parts, most);
+}
+
+void change_operands(const std::vector<uint8_t>& file, size_t most,
+                     const std::function<void(const std::vector<uint8_t>&, uint64_t)>& use) {
+  std::optional<Parts> parts = parts_of(file);
+  if (!parts) return;
+  uint64_t number = 0;
+  Mutator(&*parts, *parts, 0).change_operands([&] {
+    const auto made = file_of(*parts, most);
+    if (made) use(*made, number++);
+  });
 }
 
 }  // namespace bantam::fuzz

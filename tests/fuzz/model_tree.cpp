@@ -22,6 +22,20 @@ const reflection::Object& object(int32_t index) {
 }
 bool is_struct(BaseType base, int32_t index) { return base == reflection::Obj && object(index).is_struct(); }
 
+/// The fields of a table by their numbers, which the schema has by their names.
+const std::vector<const reflection::Field*>& fields_of(int32_t index) {
+  static const std::vector<std::vector<const reflection::Field*>> all = [] {
+    std::vector<std::vector<const reflection::Field*>> made;
+    for (const reflection::Object* table : *schema().objects()) {
+      std::vector<const reflection::Field*> fields(table->fields()->size());
+      for (const reflection::Field* field : *table->fields()) fields[field->id()] = field;
+      made.push_back(std::move(fields));
+    }
+    return made;
+  }();
+  return all[static_cast<size_t>(index)];
+}
+
 /// The form of a vector's elements.
 Form element_of(const Form& form) { return {form.element, reflection::None, form.index}; }
 
@@ -43,14 +57,11 @@ class Reader {
     known = node;
     node->form = {reflection::Obj, reflection::None, index};
     // A union's type has a lower number than the union.
-    for (uint16_t number = 0; uint32_t{number} < object(index).fields()->size(); ++number) {
-      for (const reflection::Field* field : *object(index).fields()) {
-        if (field->id() != number) continue;
-        const uint8_t* at = table->GetAddressOf(field->offset());
-        if (at == nullptr) continue;
-        const Form form = form_of(*field, node->fields);
-        if (form.base != reflection::None) node->fields[number] = value(at, form);
-      }
+    for (const reflection::Field* field : fields_of(index)) {
+      const uint8_t* at = table->GetAddressOf(field->offset());
+      if (at == nullptr) continue;
+      const Form form = form_of(*field, node->fields);
+      if (form.base != reflection::None) node->fields[field->id()] = value(at, form);
     }
     return node;
   }
@@ -97,19 +108,19 @@ class Slots {
     if (!seen_.insert(table).second) return;
     const uint8_t* entries = table->GetVTable();
     const bool is_new = seen_.insert(entries).second;
+    layout.links.push_back(place_of(reinterpret_cast<const uint8_t*>(table)));
+    if (is_new) layout.vtables.push_back(place_of(entries));
     std::map<uint16_t, Node> kinds;  // the types of unions, which have lower numbers than these
-    for (uint16_t number = 0; uint32_t{number} < object(index).fields()->size(); ++number) {
-      for (const reflection::Field* field : *object(index).fields()) {
-        const uint8_t* at = field->id() != number ? nullptr : table->GetAddressOf(field->offset());
-        if (at == nullptr) continue;
-        const Form form = form_of(*field, kinds);
-        if (form.base == reflection::UType) {
-          kinds[number] = std::make_shared<Value>();
-          kinds[number]->bytes.assign(at, at + 1);
-        }
-        if (is_new) layout.fields.push_back(place_of(entries + field->offset()));
-        if (form.base != reflection::None) add(at, form, field);
+    for (const reflection::Field* field : fields_of(index)) {
+      const uint8_t* at = table->GetAddressOf(field->offset());
+      if (at == nullptr) continue;
+      const Form form = form_of(*field, kinds);
+      if (form.base == reflection::UType) {
+        kinds[field->id()] = std::make_shared<Value>();
+        kinds[field->id()]->bytes.assign(at, at + 1);
       }
+      if (is_new) layout.fields.push_back(place_of(entries + field->offset()));
+      if (form.base != reflection::None) add(at, form, field);
     }
   }
   std::vector<Slot> found;
@@ -128,8 +139,12 @@ class Slots {
       found.push_back({place_of(at), form.base, form.index, holder});
       return;
     }
+    layout.links.push_back(place_of(at));
     const uint8_t* to = at + flatbuffers::ReadScalar<flatbuffers::uoffset_t>(at);
     if (form.base == reflection::Obj) return add_table(reinterpret_cast<const flatbuffers::Table*>(to), form.index);
+    if (form.base == reflection::String)
+      layout.ends.push_back(place_of(to) + sizeof(flatbuffers::uoffset_t) +
+                            flatbuffers::ReadScalar<flatbuffers::uoffset_t>(to));
     if (form.base != reflection::Vector || !seen_.insert(to).second) return;
     const Form element = element_of(form);
     const size_t size = size_of(element);

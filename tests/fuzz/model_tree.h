@@ -57,8 +57,11 @@ struct Slot {
 };
 /// All numbers of a graph that FlatBuffers' verifier accepted: fields, parts of structs, elements of vectors.
 std::vector<Slot> slots_of(const uint8_t* graph);
-/// Where its tables say that they have a field, and where its vectors say how many elements they have.
+/// Where its tables say that they have a field, where its vectors say how many elements they have, and what leads to them.
 struct Layout {
+  std::vector<size_t> links;    // offsets to tables, vectors and strings (uint32_t), and from tables to their vtables
+  std::vector<size_t> ends;     // the zeros behind strings (uint8_t)
+  std::vector<size_t> vtables;  // their sizes (uint16_t)
   std::vector<size_t> fields;   // entries of vtables (uint16_t), bytes from the graph's first
   std::vector<size_t> vectors;  // counts (uint32_t); elements that are offsets follow where `offsets` says so
   std::vector<bool> offsets;    // one a vector

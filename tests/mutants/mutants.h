@@ -16,12 +16,15 @@ namespace bantam::mutants {
 constexpr unsigned kMost = 4096;
 
 /// BANTAM_MUTANT: the number of the check that is not there.
-inline const unsigned removed =
+inline unsigned removed =
     getenv("BANTAM_MUTANT") == nullptr ? 0u : static_cast<unsigned>(atoi(getenv("BANTAM_MUTANT")));
 /// BANTAM_FOUND: the file to which the numbers of the checks that found something are appended, with the running test.
 inline const char* const log_name = getenv("BANTAM_FOUND");
 inline const int log = log_name == nullptr ? -1 : open(log_name, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
 inline std::atomic<bool> seen[kMost];
+/// For hunt.cpp, which has one thread: the checks that found something since `round` grew.
+inline unsigned round = 0;  // 0: nothing is noted
+inline unsigned met[kMost], met_count = 0, met_in[kMost];
 inline char test[512] = "-";
 
 /// Each check is told of once a test.
@@ -37,6 +40,10 @@ inline bool found(unsigned number, bool condition) {
     char line[600];
     const int size = snprintf(line, sizeof line, "%u %s\n", number, test);
     if (write(log, line, static_cast<size_t>(size)) != size) abort();
+  }
+  if (round != 0 && met_in[number] != round) {
+    met_in[number] = round;
+    met[met_count++] = number;
   }
   return number != removed;
 }

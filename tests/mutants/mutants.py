@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Removes each check of the code that verifies a model file, one at a time, and asks whether a test finds that.
 
-One build of a copy of the tree holds all of them: BANTAM_MUTANT, a number, is the check that is not there. The first pass notes
+One build of a copy of the tree holds all of them: BANTAM_MUTANT, a number, is the check that is not there. hunt.cpp first opens the
+changed files of verdicts_test with and without each check that they meet, in one process. Of what is left, a pass notes
 which test meets which check (BANTAM_FOUND), so that each mutant runs only these. A check that no test misses has a reason in
 reasons.json, or this fails. Exit codes: 0 all found or with a reason, 1 survivors or reasons of checks that are gone.
 """
@@ -35,8 +36,12 @@ TESTS = {
     "tokenizer_tests": "text",
     "tokenizer_test": "text",
     "golden_tests": "golden",
-    "verdicts_test": "fuzz",
 }
+HUNT = """
+add_executable(hunt ${PROJECT_SOURCE_DIR}/tests/mutants/hunt.cpp)
+target_link_libraries(hunt PRIVATE bantam_fuzz_structure bantam_hardened)
+target_include_directories(hunt PRIVATE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/runtime)
+"""
 REPLAYS = {"model_fuzz": "model", "structure_fuzz": "structure"}
 TIMEOUT = 120  # a mutant that never ends is found
 MEMORY = 8 << 30  # nor does one take the machine's memory
@@ -56,7 +61,7 @@ def copy_tree(sources):
     ).stdout
     names = {name for name in listed.decode().split("\0") if name and (ROOT / name).is_file()}
     asking = {source.file: source.asking() for source in sources}
-    for name in names:
+    for name in names - {"tests/fuzz/CMakeLists.txt", "tests/test_main.cpp"}:
         target = TREE / name
         write(target, asking.get(name) or (ROOT / name).read_bytes())
         shutil.copymode(ROOT / name, target)
@@ -64,6 +69,7 @@ def copy_tree(sources):
         name = str(path.relative_to(TREE))
         if path.is_file() and name not in names and not name.startswith("build/"):
             path.unlink()
+    write(TREE / "tests/fuzz/CMakeLists.txt", (ROOT / "tests/fuzz/CMakeLists.txt").read_bytes() + HUNT.encode())
     write(TREE / "runtime/mutants.h", (HERE / "mutants.h").read_bytes())
     main = (ROOT / "tests/test_main.cpp").read_bytes() + (HERE / "listener.inc").read_bytes()
     write(TREE / "tests/test_main.cpp", main)
@@ -71,7 +77,7 @@ def copy_tree(sources):
 
 def build(jobs, options):
     subprocess.run(["cmake", "--preset", "release", *options], cwd=TREE, check=True, stdout=subprocess.DEVNULL)
-    targets = [*TESTS, *REPLAYS, "bantam_command"]
+    targets = [*TESTS, *REPLAYS, "bantam_command", "hunt"]
     subprocess.run(["cmake", "--build", "build", f"-j{jobs}", "--target", *targets], cwd=TREE, check=True)
     seeds = ["ctest", "--test-dir", "build", "-R", "fuzz_seed_", f"-j{jobs}"]  # model files for verdicts_test
     subprocess.run(seeds, cwd=TREE, check=True, stdout=subprocess.DEVNULL)
@@ -127,6 +133,16 @@ def meet(name):
     return {number: sorted(tests) for number, tests in met.items()}
 
 
+def hunt(wanted, seconds):
+    """{number: (test or random, seed, kind, change)} of the checks that changed files find."""
+    found = FOLDER / "hunt.found"
+    chosen, seeds = ROOT / "tests/fuzz/chosen.txt", BUILD / "tests/fuzz/seeds"
+    command = [BUILD / "tests/fuzz/hunt", str(seconds), seeds, chosen, found, *(str(check.number) for check in wanted)]
+    subprocess.run(command, check=True)
+    rows = [line.split() for line in found.read_text().splitlines()]
+    return {int(number): (how, *change) for how, number, *change in rows}
+
+
 def finder(number, met):
     """The first program that fails without check `number`; None if none does."""
     variables = {"BANTAM_MUTANT": str(number)}
@@ -153,6 +169,10 @@ def main():
         "--cmake", action="append", default=[], help="an option for the build, such as -DBANTAM_XNNPACK=OFF"
     )
     parser.add_argument("--only", default="", help="regular expression: only checks of these files or sentences")
+    parser.add_argument(
+        "--hunt", type=int, default=60, metavar="SECONDS", help="how long random changes of files go on"
+    )
+    parser.add_argument("--choose", action="store_true", help="add the random changes that found a check to chosen.txt")
     options = parser.parse_args()
 
     sources = checks.find()
@@ -160,12 +180,22 @@ def main():
     reasons = json.loads((HERE / "reasons.json").read_text())
     copy_tree(sources)
     build(options.jobs, options.cmake)
+    wanted = [check for check in every if re.search(options.only, check.key())]
+    hunted = hunt(wanted, options.hunt)
     met = {name: meet(name) for name in (*TESTS, *REPLAYS)}
 
-    wanted = [check for check in every if re.search(options.only, check.key())]
     start = time.monotonic()
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        finders = dict(zip(wanted, pool.map(lambda check: finder(check.number, met), wanted), strict=True))
+        tests = pool.map(
+            lambda check: "verdicts_test" if hunted.get(check.number, [""])[0] == "test" else finder(check.number, met),
+            wanted,
+        )
+        finders = dict(zip(wanted, tests, strict=True))
+    random = {c: " ".join(hunted[c.number][1:]) for c, name in finders.items() if name is None and c.number in hunted}
+    if options.choose:
+        finders.update(dict.fromkeys(random, "verdicts_test"))
+        path = ROOT / "tests/fuzz/chosen.txt"
+        path.write_text("".join(line + "\n" for line in sorted({*path.read_text().splitlines(), *random.values()})))
     survivors = [check for check, name in finders.items() if name is None]
     table = [f"{check.file}:{check.line}: {check.what}: {check.operand}" for check in survivors]
     (FOLDER / "survivors.txt").write_text("".join(line + "\n" for line in table))
@@ -181,7 +211,7 @@ def main():
               for check, name in finders.items() if name and check.key() in reasons]  # fmt: skip
     bare = [check for check in survivors if check.key() not in reasons]
     wrong += [f"no test finds that this is gone: {check.file}:{check.line}: {check.what}: {check.operand}"
-              + ("" if any(check.number in met[name] for name in met) else " (never met)") for check in bare]  # fmt: skip
+              + (f" (but {random[check]}: --choose)" if check in random else "" if any(check.number in met[name] for name in met) else " (never met)") for check in bare]  # fmt: skip
     print("\n".join(wrong))
     print(
         f"{len(wanted)} checks: {len(wanted) - len(survivors)} found, {len(survivors) - len(bare)} with a reason, {len(bare)} without"
