@@ -247,45 +247,36 @@ void run_bench(const BenchOptions& options) {
 }  // namespace
 
 void add_bench(Program& program) {
-  Command& command = program.add_command("bench", "Measure the latency of a model");
-  command.group(kExamineGroup);
+  Command& command = program.add_command("bench", "Measure the latency of a model", kExamineGroup);
   auto options = std::make_shared<BenchOptions>();
-  command.add_option("FILE", options->model, "A .bantam file").required().value("FILE.bantam");
+  command.add_option("FILE", options->model, "FILE.bantam", "A .bantam file").required();
   command
-      .add_option("--seq", options->seq,
+      .add_option("--seq", options->seq, "N,...",
                   "Sequence lengths in tokens, such as 16,128 (the default, or less if the model takes less)")
-      .separated_by(',')
-      .value("N,...");
-  command.add_option("--batch", options->engine.batch, "Sequences per forward pass").takes(between(1, 4096)).value("N");
+      .separated_by(',');
+  command.add_option("--batch", options->engine.batch, "N", "Sequences per forward pass", between(1, 4096));
   command
-      .add_option("--mix", options->mix,
+      .add_option("--mix", options->mix, "N,...",
                   "Run one batch of sequences with these lengths, such as 9,31,77, without padding")
-      .separated_by(',')
-      .value("N,...");
+      .separated_by(',');
   command.add_texts("--text", &options->texts,
                     "Measure from this text to its answer, tokenizer included; may be given several times");
-  command.add_option("--texts", options->texts_file, "Like --text, for every line of a file (-: standard input)")
-      .value("FILE");
+  command.add_option("--texts", options->texts_file, "FILE",
+                     "Like --text, for every line of a file (-: standard input)");
   command.add_text("--pair", &options->pair, "Second text for each text, such as the context of questions");
-  command
-      .add_option("--prompt", options->prompt,
-                  "Generate after a prompt of N tokens, or (encoder-decoders) from a source of N tokens")
-      .takes(between(1, 1 << 20))
-      .value("N");
-  command.add_option("--generate", options->generate, "With --prompt: number of tokens to generate (default 16)")
-      .takes(between(1, 1 << 20))
-      .value("N");
-  command
-      .add_option("--beam", options->beams, "With --prompt: number of beams (default 1: the likeliest token each time)")
-      .takes(between(1U, kMostBeams))
-      .value("N");
+  command.add_option("--prompt", options->prompt, "N",
+                     "Generate after a prompt of N tokens, or (encoder-decoders) from a source of N tokens",
+                     between(1, 1 << 20));
+  command.add_option("--generate", options->generate, "N", "With --prompt: number of tokens to generate (default 16)",
+                     between(1, 1 << 20));
+  command.add_option("--beam", options->beams, "N",
+                     "With --prompt: number of beams (default 1: the likeliest token each time)",
+                     between(1U, kMostBeams));
   add_engine_options(command, &options->engine);
-  command.add_option("--repetitions", options->repetitions, "Number of measured runs (default: about a second of runs)")
-      .value("N");
-  command
-      .add_option("--warmup", options->warmup,
-                  fmt::format("Warm-up runs before measuring (default {})", options->warmup))
-      .value("N");
+  command.add_option("--repetitions", options->repetitions, "N",
+                     "Number of measured runs (default: about a second of runs)");
+  command.add_option("--warmup", options->warmup, "N",
+                     fmt::format("Warm-up runs before measuring (default {})", options->warmup));
   command.add_flag(
       "--per-op", options->per_op,
       "Print the time, share and fraction of the core's peak speed of every operator; the peak is measured");

@@ -106,26 +106,21 @@ void run_bundle(const BundleArguments& arguments) {
 }  // namespace
 
 void add_bundle(Program& program) {
-  Command& command = program.add_command("bundle", "Pack a model and its command into one program");
-  command.group(kMakeGroup);
+  Command& command = program.add_command("bundle", "Pack a model and its command into one program", kMakeGroup);
   auto arguments = std::make_shared<BundleArguments>();
-  command.add_option("FILE", arguments->model, "A .bantam file").required().value("FILE.bantam");
-  command.add_option("-o,--output", arguments->output, "Program to write").required().value("FILE");
+  command.add_option("FILE", arguments->model, "FILE.bantam", "A .bantam file").required();
+  command.add_option("-o,--output", arguments->output, "FILE", "Program to write").required();
   Program apps("bantam", "");
   add_app_commands(apps);
   Words names;
   for (const Command& app : apps.commands) names.push_back(app.name());
-  command
-      .add_option("--as", arguments->command,
-                  "Command that the program runs (default: the one for the model's task, such as classify, "
-                  "tag, embed or generate)")
-      .takes(one_of(names))
-      .value("COMMAND");
-  command
-      .add_option("--runner", arguments->runner,
-                  "Program that carries the model, such as bantam-app from another machine's build (default: "
-                  "the one next to this command)")
-      .value("FILE");
+  command.add_option("--as", arguments->command, "COMMAND",
+                     "Command that the program runs (default: the one for the model's task, such as classify, "
+                     "tag, embed or generate)",
+                     one_of(names));
+  command.add_option("--runner", arguments->runner, "FILE",
+                     "Program that carries the model, such as bantam-app from another machine's build (default: "
+                     "the one next to this command)");
   command.add_flag("--json", arguments->json, "Print one JSON object");
   command.footer(
       "The program needs no other file and no library; you can copy and rename it. It takes the "

@@ -171,234 +171,169 @@ void run_convert(ConvertArguments& arguments) {
 
 void add_convert(Program& program) {
   auto arguments = std::make_shared<ConvertArguments>();
-  Command& command = program.add_command("convert", "Convert a model (directory, ONNX or TFLite) to a .bantam file");
+  Command& command =
+      program.add_command("convert", "Convert a model (directory, ONNX or TFLite) to a .bantam file", kMakeGroup);
   arguments->command = &command;
-  command.group(kMakeGroup);
   command.usual({"--weights", "--keep", "--student", "--prune", "--max-tokens", "--activations", "--calibrate",
                  "--task", "--labels", "--data", "--auto", "--json"});
   command.footer(kConvertExamples);
-  command.add_option("SRC", arguments->source, "Model directory, or an ONNX, TensorFlow Lite, GGUF or fastText file")
-      .required()
-      .value("DIR|FILE");
+  command
+      .add_option("SRC", arguments->source, "DIR|FILE",
+                  "Model directory, or an ONNX, TensorFlow Lite, GGUF or fastText file")
+      .required();
   command.heading("Files");
-  command.add_option("-o,--output", arguments->output, "File to write; if convert fails, it leaves no partial file")
-      .required()
-      .value("FILE");
   command
-      .add_option("--globals", arguments->options.globals,
-                  "Longformer: the global tokens: none, first, question (before the first separator), second "
-                  "(the second text) or marked (run --marks). Default: as in transformers for the task")
-      .takes(one_of(convert::global_words()))
-      .value("TOKENS");
-  command
-      .add_option(
-          "--random-blocks", arguments->options.random_blocks,
-          "Big Bird: seed for the random attention blocks (default: block 0 each time, as in transformers' evaluation)")
-      .value("SEED");
-  command
-      .add_option("--aggregation", arguments->options.aggregation,
-                  "How token labels become entities: none, simple, first, average or max, as in transformers' "
-                  "pipeline; or words: the label of each word's first token, joined by --tag-scheme. Default: "
-                  "first if tokens show which of them continue a word, else simple; words for BIOES labels, "
-                  "CRFs and models with intents")
-      .takes(one_of({"none", "simple", "first", "average", "max", "words"}))
-      .value("STRATEGY");
+      .add_option("-o,--output", arguments->output, "FILE",
+                  "File to write; if convert fails, it leaves no partial file")
+      .required();
+  command.add_option("--globals", arguments->options.globals, "TOKENS",
+                     "Longformer: the global tokens: none, first, question (before the first separator), second "
+                     "(the second text) or marked (run --marks). Default: as in transformers for the task",
+                     one_of(convert::global_words()));
+  command.add_option(
+      "--random-blocks", arguments->options.random_blocks, "SEED",
+      "Big Bird: seed for the random attention blocks (default: block 0 each time, as in transformers' evaluation)");
+  command.add_option("--aggregation", arguments->options.aggregation, "STRATEGY",
+                     "How token labels become entities: none, simple, first, average or max, as in transformers' "
+                     "pipeline; or words: the label of each word's first token, joined by --tag-scheme. Default: "
+                     "first if tokens show which of them continue a word, else simple; words for BIOES labels, "
+                     "CRFs and models with intents",
+                     one_of({"none", "simple", "first", "average", "max", "words"}));
   command.heading("Weight types");
-  command
-      .add_option("--budget", arguments->options.budget,
-                  "Choose the type of each matrix within a budget, from the costs in --sensitivity: size=8MB "
-                  "(or MiB), loss=0.01 (divergence from f32) or latency=0.4 (share of the f32 linear layers' time)")
-      .value("BUDGET");
-  command.add_option("--sensitivity", arguments->sensitivity, "Costs measured by `bantam sensitivity`, for --budget")
-      .value("FILE.json");
+  command.add_option("--budget", arguments->options.budget, "BUDGET",
+                     "Choose the type of each matrix within a budget, from the costs in --sensitivity: size=8MB "
+                     "(or MiB), loss=0.01 (divergence from f32) or latency=0.4 (share of the f32 linear layers' time)");
+  command.add_option("--sensitivity", arguments->sensitivity, "FILE.json",
+                     "Costs measured by `bantam sensitivity`, for --budget");
   command.heading("A smaller model");
-  command
-      .add_option("--student", arguments->student.recipe,
-                  "Convert a smaller layout of SRC: a recipe as for `bantam student`, but layers may differ in width")
-      .value("RECIPE");
+  command.add_option(
+      "--student", arguments->student.recipe, "RECIPE",
+      "Convert a smaller layout of SRC: a recipe as for `bantam student`, but layers may differ in width");
   command.heading("Weight types");
-  command
-      .add_option("--weights", arguments->options.types.weights,
-                  "Type of the weights: int8 (default), int4 (linear layers; embedding tables become int8), f16 or f32")
-      .takes(types())
-      .value("TYPE");
-  command
-      .add_option("--group", arguments->options.types.group,
-                  "int4: number of inputs whose weights share a scale: 8 to 1024, a multiple of 8 (default 32)")
-      .takes(between(8u, 1024u))
-      .value("N");
+  command.add_option(
+      "--weights", arguments->options.types.weights, "TYPE",
+      "Type of the weights: int8 (default), int4 (linear layers; embedding tables become int8), f16 or f32", types());
+  command.add_option("--group", arguments->options.types.group, "N",
+                     "int4: number of inputs whose weights share a scale: 8 to 1024, a multiple of 8 (default 32)",
+                     between(8u, 1024u));
   command.heading("A smaller model");
-  command
-      .add_option("--prune", arguments->options.prune.share,
-                  "Share of the linear layers' weights to set to 0, smallest first, such as 0.8 (default 0); "
-                  "with --pattern heads or ffn, share of heads or feed-forward columns to remove")
-      .value("SHARE");
-  command
-      .add_option("--pattern", arguments->options.prune.pattern,
-                  "Weights that become 0 together: 1x4 (default; four inputs of one output, which kernels "
-                  "skip), 4x16, 2:4 or unstructured; or parts to remove whole: heads (attention heads) or ffn "
-                  "(feed-forward columns)")
-      .takes(choices(convert::pattern_words()))
-      .value("PATTERN");
-  command
-      .add_option("--prune-scope", arguments->options.prune.scope,
-                  "global (default): the smallest across all layers; uniform: the same share in each layer")
-      .takes(choices(convert::scope_words()))
-      .value("SCOPE");
-  command
-      .add_option("--prune-by", arguments->options.prune.by_activation,
-                  "How to rank weights: magnitude (default), or activations: magnitude times the norm of the "
-                  "weight's input on the --calibrate texts. Heads and ffn: activations (default) ranks them by "
-                  "what they add to the layer's output on these texts, or on built-in texts")
-      .takes(choices(convert::measure_words()))
-      .value("HOW");
-  command
-      .add_option("--sparse", arguments->options.types.sparse,
-                  "When to store int8 weights without their zeros: never, always (in blocks of four, which "
-                  "kernels skip), smallest (fewest bytes, at any speed) or auto (default: if measured to be "
-                  "faster; smallest for --pattern unstructured and 2:4, whose zeros kernels cannot skip)")
-      .takes(choices(convert::sparse_words()))
-      .value("WHEN");
-  command
-      .add_option("--typical-tokens", arguments->options.types.typical_tokens,
-                  "Tokens per text at which --sparse auto must be faster (default 16)")
-      .takes(between(1u, 4096u))
-      .value("N");
-  command
-      .add_option("--target-cpu", arguments->options.types.target_cpu,
-                  "Type of core, or instruction set, on which --sparse auto must be faster (default any: all that were "
-                  "measured)")
-      .takes(target_cpus())
-      .value("NAME");
+  command.add_option("--prune", arguments->options.prune.share, "SHARE",
+                     "Share of the linear layers' weights to set to 0, smallest first, such as 0.8 (default 0); "
+                     "with --pattern heads or ffn, share of heads or feed-forward columns to remove");
+  command.add_option("--pattern", arguments->options.prune.pattern, "PATTERN",
+                     "Weights that become 0 together: 1x4 (default; four inputs of one output, which kernels "
+                     "skip), 4x16, 2:4 or unstructured; or parts to remove whole: heads (attention heads) or ffn "
+                     "(feed-forward columns)",
+                     choices(convert::pattern_words()));
+  command.add_option("--prune-scope", arguments->options.prune.scope, "SCOPE",
+                     "global (default): the smallest across all layers; uniform: the same share in each layer",
+                     choices(convert::scope_words()));
+  command.add_option("--prune-by", arguments->options.prune.by_activation, "HOW",
+                     "How to rank weights: magnitude (default), or activations: magnitude times the norm of the "
+                     "weight's input on the --calibrate texts. Heads and ffn: activations (default) ranks them by "
+                     "what they add to the layer's output on these texts, or on built-in texts",
+                     choices(convert::measure_words()));
+  command.add_option("--sparse", arguments->options.types.sparse, "WHEN",
+                     "When to store int8 weights without their zeros: never, always (in blocks of four, which "
+                     "kernels skip), smallest (fewest bytes, at any speed) or auto (default: if measured to be "
+                     "faster; smallest for --pattern unstructured and 2:4, whose zeros kernels cannot skip)",
+                     choices(convert::sparse_words()));
+  command.add_option("--typical-tokens", arguments->options.types.typical_tokens, "N",
+                     "Tokens per text at which --sparse auto must be faster (default 16)", between(1u, 4096u));
+  command.add_option(
+      "--target-cpu", arguments->options.types.target_cpu, "NAME",
+      "Type of core, or instruction set, on which --sparse auto must be faster (default any: all that were "
+      "measured)",
+      target_cpus());
   command.heading("Memory and activations");
-  command
-      .add_option("--residual", arguments->options.types.residual,
-                  "Type of the values passed between layers in int8 files: f32 (default), or i8 for devices "
-                  "with little memory: a quarter of the bytes per token; selects --plan small")
-      .takes(choices(convert::residual_words()))
-      .value("TYPE");
-  command
-      .add_option("--plan", arguments->options.types.plan,
-                  "Goal of the memory plan: fast (default with f32 residuals), or small (default with i8 "
-                  "residuals, static activations, and attention to blocks or to windows with global tokens). "
-                  "small keeps the keys and values of one layer at a time, a little slower with several "
-                  "threads. Use fast on servers, also with static activations")
-      .takes(choices(convert::plan_words()))
-      .value("PLAN");
-  command
-      .add_option("--max-tokens", arguments->options.max_tokens,
-                  "Maximum tokens per text (default: as many as the model supports)")
-      .takes(between(1u, 1u << 20))
-      .value("N");
+  command.add_option("--residual", arguments->options.types.residual, "TYPE",
+                     "Type of the values passed between layers in int8 files: f32 (default), or i8 for devices "
+                     "with little memory: a quarter of the bytes per token; selects --plan small",
+                     choices(convert::residual_words()));
+  command.add_option("--plan", arguments->options.types.plan, "PLAN",
+                     "Goal of the memory plan: fast (default with f32 residuals), or small (default with i8 "
+                     "residuals, static activations, and attention to blocks or to windows with global tokens). "
+                     "small keeps the keys and values of one layer at a time, a little slower with several "
+                     "threads. Use fast on servers, also with static activations",
+                     choices(convert::plan_words()));
+  command.add_option("--max-tokens", arguments->options.max_tokens, "N",
+                     "Maximum tokens per text (default: as many as the model supports)", between(1u, 1u << 20));
   command.add_flag("--ids-only", arguments->options.ids_only,
                    "Leave the tokenizer out, even an unsupported one: the file then takes token ids");
-  command
-      .add_option("--entities", arguments->entities,
-                  "Models with an entity table (ERNIE): file with the names of the entities to keep, one per line "
-                  "(default: all)")
-      .value("FILE");
-  command
-      .add_option("--tower", arguments->options.tower,
-                  "Directories with a text and an image model (CLIP, SigLIP): the model to convert")
-      .takes(one_of({"text", "vision"}))
-      .value("TOWER");
-  command
-      .add_option("--inputs", arguments->options.inputs,
-                  "ONNX and TensorFlow Lite: roles of the inputs, if names and types do not show them: "
-                  "ids=NAME,mask=NAME,segments=NAME,positions=NAME, only those that exist")
-      .value("NAMES");
-  command
-      .add_option("--graph-output", arguments->options.graph_output,
-                  "ONNX and TensorFlow Lite, several outputs: the output to use (default: the usual one for the task)")
-      .value("NAME");
-  command
-      .add_option("--shortlist", arguments->shortlist,
-                  "Marian students: the binary lexical shortlist (lex.*.bin), which lists the words that a "
-                  "translation may contain; none: all words (default: the shortlist next to the model)")
-      .value("FILE|none");
+  command.add_option("--entities", arguments->entities, "FILE",
+                     "Models with an entity table (ERNIE): file with the names of the entities to keep, one per line "
+                     "(default: all)");
+  command.add_option("--tower", arguments->options.tower, "TOWER",
+                     "Directories with a text and an image model (CLIP, SigLIP): the model to convert",
+                     one_of({"text", "vision"}));
+  command.add_option("--inputs", arguments->options.inputs, "NAMES",
+                     "ONNX and TensorFlow Lite: roles of the inputs, if names and types do not show them: "
+                     "ids=NAME,mask=NAME,segments=NAME,positions=NAME, only those that exist");
+  command.add_option(
+      "--graph-output", arguments->options.graph_output, "NAME",
+      "ONNX and TensorFlow Lite, several outputs: the output to use (default: the usual one for the task)");
+  command.add_option("--shortlist", arguments->shortlist, "FILE|none",
+                     "Marian students: the binary lexical shortlist (lex.*.bin), which lists the words that a "
+                     "translation may contain; none: all words (default: the shortlist next to the model)");
   command.heading("Task");
-  command
-      .add_option("--task", arguments->options.task,
-                  "Task of the model, if SRC does not state it: " + convert::task_list(convert::imported_heads()))
-      .value("TASK");
-  command
-      .add_option("--tag-scheme", arguments->options.tag_scheme,
-                  "Tagging scheme: plain, iob1, iob2 or bioes (default: from the labels)")
-      .value("SCHEME");
+  command.add_option("--task", arguments->options.task, "TASK",
+                     "Task of the model, if SRC does not state it: " + convert::task_list(convert::imported_heads()));
+  command.add_option("--tag-scheme", arguments->options.tag_scheme, "SCHEME",
+                     "Tagging scheme: plain, iob1, iob2 or bioes (default: from the labels)");
   command.heading("Weight types");
   command
-      .add_option("--keep", arguments->keep,
+      .add_option("--keep", arguments->keep, "RE=TYPE",
                   "REGEX=f32|f16|int8|int4: type for weights whose name matches; may be given several times")
-      .value("RE=TYPE")
       .one_at_a_time();
   command.heading("Memory and activations");
-  command
-      .add_option("--activations", arguments->options.activations,
-                  "dynamic (default): int8 layers scale each row at run time, with f32 between them; static: "
-                  "integers only, with scales from --calibrate: for cores without floating point, and faster "
-                  "on servers with --plan fast")
-      .takes(choices(convert::activation_words()))
-      .value("KIND");
-  command
-      .add_option("--calibrate", arguments->options.calibrate,
-                  "A few hundred texts like those the model will see, one per line, for --activations static and "
-                  "--rounding gptq")
-      .value("FILE");
-  command
-      .add_option("--calibrate-by", arguments->options.ranges.by,
-                  "How to choose the scales of static activations: minmax (default: cover all values on the "
-                  "--calibrate texts), percentile (all but the most extreme values) or mse (least error)")
-      .takes(choices(convert::range_words()))
-      .value("HOW");
-  command
-      .add_option("--percentile", arguments->options.ranges.percentile,
-                  "Percentile of the activations, for --calibrate-by percentile (default 99.99)")
-      .value("P");
+  command.add_option("--activations", arguments->options.activations, "KIND",
+                     "dynamic (default): int8 layers scale each row at run time, with f32 between them; static: "
+                     "integers only, with scales from --calibrate: for cores without floating point, and faster "
+                     "on servers with --plan fast",
+                     choices(convert::activation_words()));
+  command.add_option("--calibrate", arguments->options.calibrate, "FILE",
+                     "A few hundred texts like those the model will see, one per line, for --activations static and "
+                     "--rounding gptq");
+  command.add_option("--calibrate-by", arguments->options.ranges.by, "HOW",
+                     "How to choose the scales of static activations: minmax (default: cover all values on the "
+                     "--calibrate texts), percentile (all but the most extreme values) or mse (least error)",
+                     choices(convert::range_words()));
+  command.add_option("--percentile", arguments->options.ranges.percentile, "P",
+                     "Percentile of the activations, for --calibrate-by percentile (default 99.99)");
   command.heading("Weight types");
-  command
-      .add_option("--rounding", arguments->options.rounding,
-                  "nearest (default), or gptq: choose the integers that keep the layers' outputs closest to "
-                  "the model's on the --calibrate texts (without them: built-in texts); takes some seconds")
-      .takes(choices(convert::rounding_words()))
-      .value("HOW");
+  command.add_option("--rounding", arguments->options.rounding, "HOW",
+                     "nearest (default), or gptq: choose the integers that keep the layers' outputs closest to "
+                     "the model's on the --calibrate texts (without them: built-in texts); takes some seconds",
+                     choices(convert::rounding_words()));
   command.heading("Task");
-  command
-      .add_option("--calibrate-scores", arguments->calibrate_scores,
-                  "Labelled validation data (JSON lines as for eval) to fit a temperature, and a score below "
-                  "which an answer is out of scope; texts labelled out_of_scope help")
-      .value("FILE.jsonl");
-  command
-      .add_option("--max-rejected", arguments->options.max_rejected,
-                  "Share of right answers that may become out of scope, if no text has that label (default 0.01)")
-      .takes(share_between(0, 0.5))
-      .value("P");
+  command.add_option("--calibrate-scores", arguments->calibrate_scores, "FILE.jsonl",
+                     "Labelled validation data (JSON lines as for eval) to fit a temperature, and a score below "
+                     "which an answer is out of scope; texts labelled out_of_scope help");
+  command.add_option("--max-rejected", arguments->options.max_rejected, "P",
+                     "Share of right answers that may become out of scope, if no text has that label (default 0.01)",
+                     share_between(0, 0.5));
   command.heading("Quality check");
   command.add_flag("--strict-source", arguments->options.strict_source,
                    "Refuse a source whose JSON files have unread keys that may change answers; without it, "
                    "convert lists these keys and stores the list in the file (docs/converter.md)");
-  command
-      .add_option("--gate-data", arguments->gate_data,
-                  "Texts for the quality check, one per line or JSON lines as for eval. The check counts lost "
-                  "labels if the data has labels of the model, else label flips. Default: the texts of "
-                  "--calibrate-scores, --calibrate or --sensitivity, else built-in texts in the vocabulary's languages")
-      .value("FILE");
+  command.add_option(
+      "--gate-data", arguments->gate_data, "FILE",
+      "Texts for the quality check, one per line or JSON lines as for eval. The check counts lost "
+      "labels if the data has labels of the model, else label flips. Default: the texts of "
+      "--calibrate-scores, --calibrate or --sensitivity, else built-in texts in the vocabulary's languages");
   command.add_flag("--auto", arguments->options.automatic,
                    "If the quality check refuses the file, try --rounding gptq, then larger types for some "
                    "matrices and for all, cheapest in bytes first, and write the first file that passes");
-  command
-      .add_option("--parity", arguments->options.parity,
-                  "Texts to compare with f32, one per line, by label flips only; all: every built-in text, in "
-                  "every language, with unusual forms; none: no comparison")
-      .value("FILE|all|none");
-  command.add_option("--expect", arguments->expect, "Also compare with stored outputs: JSON lines with ids and logits")
-      .value("FILE.jsonl");
-  command
-      .add_option("--max-label-flips", arguments->options.max_label_flips,
-                  "Share of labels that may differ (default 0.02); convert refuses the file if, with 95 % "
-                  "confidence, more differ. Labelled data: share of labels lost; embeddings: 1 - cosine; "
-                  "decoders: rise of perplexity")
-      .takes(share_between(0, 1))
-      .value("P");
+  command.add_option("--parity", arguments->options.parity, "FILE|all|none",
+                     "Texts to compare with f32, one per line, by label flips only; all: every built-in text, in "
+                     "every language, with unusual forms; none: no comparison");
+  command.add_option("--expect", arguments->expect, "FILE.jsonl",
+                     "Also compare with stored outputs: JSON lines with ids and logits");
+  command.add_option("--max-label-flips", arguments->options.max_label_flips, "P",
+                     "Share of labels that may differ (default 0.02); convert refuses the file if, with 95 % "
+                     "confidence, more differ. Labelled data: share of labels lost; embeddings: 1 - cosine; "
+                     "decoders: rise of perplexity",
+                     share_between(0, 1));
   command.heading("Files");
   command.add_flag("--json", arguments->json, "Print the report as one JSON object");
   command.action([arguments] { run_convert(*arguments); });

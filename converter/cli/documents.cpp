@@ -19,10 +19,9 @@ namespace {
 namespace fs = std::filesystem;
 
 void add_help(Program& program) {
-  Command& command = program.add_command("help", "Explain a command, or list all commands");
-  command.group(kAboutGroup);
+  Command& command = program.add_command("help", "Explain a command, or list all commands", kAboutGroup);
   auto name = std::make_shared<std::string>();
-  command.add_option("COMMAND", *name, "The command to explain").value("COMMAND");
+  command.add_option("COMMAND", *name, "COMMAND", "The command to explain");
   auto all = std::make_shared<bool>(false);
   command.add_flag("--all", *all, "Print all options, as --help-all does");
   command.footer("Examples:\n  bantam help\n  bantam help convert");
@@ -30,10 +29,9 @@ void add_help(Program& program) {
 }
 
 void add_completion(Program& program) {
-  Command& command = program.add_command("completion", "Print a completion script for a shell");
-  command.group(kAboutGroup);
+  Command& command = program.add_command("completion", "Print a completion script for a shell", kAboutGroup);
   auto shell = std::make_shared<std::string>();
-  command.add_option("SHELL", *shell, "Shell: bash, zsh or fish").required().takes(one_of({"bash", "zsh", "fish"}));
+  command.add_option("SHELL", *shell, "TEXT", "Shell: bash, zsh or fish", one_of({"bash", "zsh", "fish"})).required();
   command.footer(
       "Save the script where the shell looks for it. bash: "
       "~/.local/share/bash-completion/completions/bantam; zsh: a file _bantam in a folder of "
@@ -66,10 +64,9 @@ void write_pages(const Program& program, const std::string& directory) {
 }
 
 void add_man(Program& program) {
-  Command& command = program.add_command("man", "Write a manual page for each command");
-  command.group(kAboutGroup);
+  Command& command = program.add_command("man", "Write a manual page for each command", kAboutGroup);
   auto directory = std::make_shared<std::string>();
-  command.add_option("DIR", *directory, "Directory for bantam.1, bantam-convert.1, ...").required().value("DIR");
+  command.add_option("DIR", *directory, "DIR", "Directory for bantam.1, bantam-convert.1, ...").required();
   command.footer("Examples:\n  bantam man man1");
   command.action([&program, directory] { write_pages(program, *directory); });
 }

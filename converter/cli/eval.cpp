@@ -185,35 +185,26 @@ void run_eval(const EvalOptions& options) {
 }  // namespace
 
 void add_eval(Program& program) {
-  Command& command = program.add_command("eval", "Score a file on labelled data, or compare two files");
-  command.group(kExamineGroup);
+  Command& command = program.add_command("eval", "Score a file on labelled data, or compare two files", kExamineGroup);
   auto options = std::make_shared<EvalOptions>();
-  command.add_option("FILE", options->model, "A .bantam file").required().value("FILE.bantam");
+  command.add_option("FILE", options->model, "FILE.bantam", "A .bantam file").required();
   command
-      .add_option("DATA", options->data,
+      .add_option("DATA", options->data, "DATA",
                   "Labelled examples: FILE.csv, FILE.tsv, or one JSON object per line (-: standard input)")
-      .required()
-      .value("DATA");
-  command
-      .add_option("--against", options->against,
-                  "Another .bantam file: print its scores too, and how often the two files differ")
-      .value("FILE.bantam");
+      .required();
+  command.add_option("--against", options->against, "FILE.bantam",
+                     "Another .bantam file: print its scores too, and how often the two files differ");
   command.add_flag(
       "--per-label", options->per_label,
       "Also print precision, recall, F1 and count for each label or entity, and which labels are confused");
-  command
-      .add_option("--predictions", options->predictions,
-                  "Write the model's answer to each example to this file, one JSON object per line")
-      .value("FILE.jsonl");
-  command.add_option("--limit", options->limit, "Use only the first N examples").value("N");
+  command.add_option("--predictions", options->predictions, "FILE.jsonl",
+                     "Write the model's answer to each example to this file, one JSON object per line");
+  command.add_option("--limit", options->limit, "N", "Use only the first N examples");
   command.add_flag("--skip-bad", options->skip_bad, "Skip malformed lines and report their number");
   add_aggregation_option(command, &options->aggregation);
   options->engine.batch = convert::kPacked;
-  command
-      .add_option("--batch", options->engine.batch,
-                  "Texts per forward pass (default: as many as fill the threads' tiles)")
-      .takes(between(1, 4096))
-      .value("N");
+  command.add_option("--batch", options->engine.batch, "N",
+                     "Texts per forward pass (default: as many as fill the threads' tiles)", between(1, 4096));
   add_engine_options(command, &options->engine);
   command.add_flag("--json", options->json, "Print one JSON object");
   command.heading("Generating texts");

@@ -402,65 +402,49 @@ void run_firmware(const FirmwareArguments& arguments) {
 
 void add_firmware(Program& program) {
   auto arguments = std::make_shared<FirmwareArguments>();
-  Command& command = program.add_command("firmware", "Make a firmware project, a library or an array for a device");
-  command.group(kMakeGroup);
+  Command& command =
+      program.add_command("firmware", "Make a firmware project, a library or an array for a device", kMakeGroup);
   command.usual(
       {"--target", "--output", "--list-boards", "--core", "--flash", "--ram", "--format", "--max-tokens", "--force"});
   command.footer(kFirmwareExamples);
-  command.add_option("FILE", arguments->model, "A .bantam file").value("FILE.bantam");
-  command.add_option("--board,--target", arguments->board, "Board from --list-boards, or a folder with a target.json")
-      .value("BOARD");
-  command
-      .add_option(
-          "-o,--output", arguments->output,
-          "Directory of the project or library; with --format bin the file, with c-array the name without .h and .c")
-      .value("PATH");
+  command.add_option("FILE", arguments->model, "FILE.bantam", "A .bantam file");
+  command.add_option("--board,--target", arguments->board, "BOARD",
+                     "Board from --list-boards, or a folder with a target.json");
+  command.add_option(
+      "-o,--output", arguments->output, "PATH",
+      "Directory of the project or library; with --format bin the file, with c-array the name without .h and .c");
   command.add_flag("--list-boards", arguments->list_boards, "List the known boards");
-  command
-      .add_option("--core", arguments->core,
-                  fmt::format("Core, in place of --board: {}", fmt::join(firmware::core_names(), ", ")))
-      .value("CORE");
-  command
-      .add_option("--flash", arguments->flash, "Address and size of the flash: with --core, or in place of the board's")
-      .value("START:SIZE");
-  command.add_option("--ram", arguments->ram, "Address and size of the RAM: with --core, or in place of the board's")
-      .value("START:SIZE");
-  command
-      .add_option("--model-flash", arguments->model_flash,
-                  "Address and size of the memory for the model, if that is not the flash")
-      .value("START:SIZE");
-  command
-      .add_option("--hot", arguments->hot,
-                  "Address and size of a memory without wait states, such as ITCM, to copy kernels to")
-      .value("START:SIZE");
+  command.add_option("--core", arguments->core, "CORE",
+                     fmt::format("Core, in place of --board: {}", fmt::join(firmware::core_names(), ", ")));
+  command.add_option("--flash", arguments->flash, "START:SIZE",
+                     "Address and size of the flash: with --core, or in place of the board's");
+  command.add_option("--ram", arguments->ram, "START:SIZE",
+                     "Address and size of the RAM: with --core, or in place of the board's");
+  command.add_option("--model-flash", arguments->model_flash, "START:SIZE",
+                     "Address and size of the memory for the model, if that is not the flash");
+  command.add_option("--hot", arguments->hot, "START:SIZE",
+                     "Address and size of a memory without wait states, such as ITCM, to copy kernels to");
   std::vector<std::string> formats = {"project", "c-array", "bin"};
   for (const std::string& format : firmware::library_formats()) formats.push_back(format);
-  command
-      .add_option(
-          "--format", arguments->format,
-          fmt::format("project (default); a library for {}; c-array (.h and .c) or bin (the file), with a header "
-                      "that states the arena and the operators",
-                      fmt::join(firmware::library_formats(), ", ")))
-      .takes(one_of(formats))
-      .value("FORMAT");
-  command
-      .add_option("--max-tokens", arguments->max_tokens,
-                  "Maximum tokens per text, in decoders together with the generated text (default: as many as "
-                  "the model takes and the RAM holds)")
-      .takes(between(1u, 1u << 20))
-      .value("N");
-  command
-      .add_option("--block-rows", arguments->block_rows,
-                  "Rows that a layer computes at a time: 4 (default, fast) to 1 (least RAM); the answers stay the same")
-      .takes(between(1u, firmware::kBlockRows))
-      .value("N");
+  command.add_option(
+      "--format", arguments->format, "FORMAT",
+      fmt::format("project (default); a library for {}; c-array (.h and .c) or bin (the file), with a header "
+                  "that states the arena and the operators",
+                  fmt::join(firmware::library_formats(), ", ")),
+      one_of(formats));
+  command.add_option("--max-tokens", arguments->max_tokens, "N",
+                     "Maximum tokens per text, in decoders together with the generated text (default: as many as "
+                     "the model takes and the RAM holds)",
+                     between(1u, 1u << 20));
+  command.add_option(
+      "--block-rows", arguments->block_rows, "N",
+      "Rows that a layer computes at a time: 4 (default, fast) to 1 (least RAM); the answers stay the same",
+      between(1u, firmware::kBlockRows));
   const std::map<std::string, bool> sparse = {{"auto", false}, {"keep", true}};
-  command
-      .add_option("--sparse", arguments->keep_sparse,
-                  "Layers stored without zeros: auto (default: put the zeros back if that is faster and fits, "
-                  "on cortex-m55) or keep (leave the zeros out, which takes less flash)")
-      .takes(choices(sparse))
-      .value("WHEN");
+  command.add_option("--sparse", arguments->keep_sparse, "WHEN",
+                     "Layers stored without zeros: auto (default: put the zeros back if that is faster and fits, "
+                     "on cortex-m55) or keep (leave the zeros out, which takes less flash)",
+                     choices(sparse));
   command.add_flag("--force", arguments->force, "Replace the output of an earlier call; files that you changed stay");
   command.add_flag("--json", arguments->json, "Print one JSON object");
   command.action([arguments] { run_firmware(*arguments); });

@@ -173,21 +173,17 @@ void run_inspect(const InspectOptions& options) {
 }  // namespace
 
 void add_inspect(Program& program) {
-  Command& command = program.add_command("inspect", "Show what a file contains");
-  command.group(kExamineGroup);
+  Command& command = program.add_command("inspect", "Show what a file contains", kExamineGroup);
   auto options = std::make_shared<InspectOptions>();
-  command.add_option("FILE", options->model, "A .bantam file").required().value("FILE.bantam");
+  command.add_option("FILE", options->model, "FILE.bantam", "A .bantam file").required();
   command.add_flag("--ops", options->ops, "Operators, in order of execution");
   command.add_flag("--tensors", options->tensors, "Constant tensors: type, shape, bytes, error");
   command.add_flag("--plan", options->plan, "Arena tensors: region, offset, bytes, lifetime");
   command.add_flag("--arena", options->arena, "Arena of one session, by part");
-  command
-      .add_option("--tokens", options->session.max_tokens,
-                  "With --arena: maximum tokens per run (default: all positions)")
-      .value("N");
-  command.add_option("--tile-rows", options->session.tile_rows, "With --arena: rows per tile (default: 64)").value("N");
-  command.add_option("--block-rows", options->session.block_rows, "With --arena: rows per block (default: 16)")
-      .value("N");
+  command.add_option("--tokens", options->session.max_tokens, "N",
+                     "With --arena: maximum tokens per run (default: all positions)");
+  command.add_option("--tile-rows", options->session.tile_rows, "N", "With --arena: rows per tile (default: 64)");
+  command.add_option("--block-rows", options->session.block_rows, "N", "With --arena: rows per block (default: 16)");
   command.add_flag("--json", options->json, "Print one JSON object");
   command.footer(
       "Examples:\n"

@@ -230,25 +230,20 @@ void run_monitor(const MonitorArguments& given) {
 
 void add_monitor(Program& program) {
   auto arguments = std::make_shared<MonitorArguments>();
-  Command& command = program.add_command("monitor", "Send texts to a device over its serial port");
-  command.group(kExamineGroup);
+  Command& command = program.add_command("monitor", "Send texts to a device over its serial port", kExamineGroup);
   command.footer(kMonitorExamples);
-  command.add_option("PORT", arguments->port, "Serial port of the device; with --command, the first text")
-      .value("PORT");
-  command.add_option("TEXT", arguments->texts, "Lines to send");
-  command.add_option("--file", arguments->file, "File with lines to send (-: standard input)").value("FILE");
-  command
-      .add_option("--command", arguments->command,
-                  "Instead of PORT, a shell command that runs the image with the UART on its standard input and output")
-      .value("COMMAND");
-  command
-      .add_option("--parity", arguments->parity, "Model of the image: compare each answer with this machine's answer")
-      .value("FILE.bantam");
-  command.add_option("--max-tokens", arguments->max_tokens, "With --parity: the image's --max-tokens").value("N");
-  command.add_option("--baud", arguments->baud, "Speed of PORT (default: 115200)").value("N");
-  command.add_option("--timeout", arguments->timeout, "Seconds to wait for an answer (default: 30)")
-      .takes(between(1u, 86400u))
-      .value("SECONDS");
+  command.add_option("PORT", arguments->port, "PORT", "Serial port of the device; with --command, the first text");
+  command.add_option("TEXT", arguments->texts, "TEXT", "Lines to send");
+  command.add_option("--file", arguments->file, "FILE", "File with lines to send (-: standard input)");
+  command.add_option(
+      "--command", arguments->command, "COMMAND",
+      "Instead of PORT, a shell command that runs the image with the UART on its standard input and output");
+  command.add_option("--parity", arguments->parity, "FILE.bantam",
+                     "Model of the image: compare each answer with this machine's answer");
+  command.add_option("--max-tokens", arguments->max_tokens, "N", "With --parity: the image's --max-tokens");
+  command.add_option("--baud", arguments->baud, "N", "Speed of PORT (default: 115200)");
+  command.add_option("--timeout", arguments->timeout, "SECONDS", "Seconds to wait for an answer (default: 30)",
+                     between(1u, 86400u));
   command.add_flag("--memory", arguments->memory,
                    "At the end, stop the image and print the arena and the stack that it used");
   command.add_flag("--json", arguments->json, "Print one JSON object");

@@ -74,22 +74,18 @@ void run_perplexity(PerplexityArguments& arguments) {
 
 void add_perplexity(Program& program) {
   auto arguments = std::make_shared<PerplexityArguments>();
-  Command& command = program.add_command("perplexity", "Measure the perplexity of a decoder on texts");
-  command.group(kExamineGroup);
+  Command& command = program.add_command("perplexity", "Measure the perplexity of a decoder on texts", kExamineGroup);
   add_prompts(command, &arguments->run, "A .bantam file of a decoder", "TEXT",
               "Texts; if none or -, read standard input, one per line", "Read texts from this file, one per line");
   add_neighbour_options(command, &arguments->neighbours);
   command.heading("Output");
   command.add_flag("--json", arguments->run.json, "Print one JSON object");
   command.heading("Running");
-  command
-      .add_option("--context", arguments->context,
-                  "Maximum tokens per window (default: the model's maximum, but not over 2048)")
-      .takes(between(2, 1 << 20))
-      .value("N");
-  command
-      .add_option("--overlap", arguments->overlap, "Tokens shared by neighbouring windows (default: half of --context)")
-      .value("N");
+  command.add_option("--context", arguments->context, "N",
+                     "Maximum tokens per window (default: the model's maximum, but not over 2048)",
+                     between(2, 1 << 20));
+  command.add_option("--overlap", arguments->overlap, "N",
+                     "Tokens shared by neighbouring windows (default: half of --context)");
   add_engine_options(command, &arguments->run.engine);
   command.footer(
       "Perplexity is the exponential of the tokens' mean negative log-probability: the model is as "

@@ -74,33 +74,26 @@ void run_report(const ReportOptions& options) {
 }  // namespace
 
 void add_report(Program& program) {
-  Command& command = program.add_command("report", "Write a web page on files: bytes, layers, times, scores");
-  command.group(kExamineGroup);
+  Command& command =
+      program.add_command("report", "Write a web page on files: bytes, layers, times, scores", kExamineGroup);
   auto options = std::make_shared<ReportOptions>();
-  command.add_option("FILE", options->files, ".bantam files").required().value("FILE.bantam");
-  command.add_option("-o,--output", options->output, "Page to write (default: report.html; none with --json)")
-      .value("FILE.html");
-  command.add_option("--data", options->data, "Labelled examples as for bantam eval, for scores and plots")
-      .value("FILE.jsonl");
-  command.add_option("--metric", options->metric, "Score to plot, such as slot_f1 (default: the most informative one)")
-      .value("NAME");
-  command.add_option("--limit", options->limit, "Use only the first N examples").value("N");
+  command.add_option("FILE", options->files, "FILE.bantam", ".bantam files").required();
+  command.add_option("-o,--output", options->output, "FILE.html",
+                     "Page to write (default: report.html; none with --json)");
+  command.add_option("--data", options->data, "FILE.jsonl",
+                     "Labelled examples as for bantam eval, for scores and plots");
+  command.add_option("--metric", options->metric, "NAME",
+                     "Score to plot, such as slot_f1 (default: the most informative one)");
+  command.add_option("--limit", options->limit, "N", "Use only the first N examples");
   command.add_flag("--skip-bad", options->skip_bad, "Skip malformed lines of the data");
-  command
-      .add_option("--source", options->source,
-                  "Directory that the files were converted from, for the errors of the weights")
-      .value("DIR");
-  command
-      .add_option("--tokens", options->tokens, "Tokens of the timed pass (default: 32, or as many as the files take)")
-      .takes(between(1, 1 << 20))
-      .value("N");
-  command
-      .add_option("--repetitions", options->repetitions, "Number of timed passes (default: about a second of passes)")
-      .value("N");
+  command.add_option("--source", options->source, "DIR",
+                     "Directory that the files were converted from, for the errors of the weights");
+  command.add_option("--tokens", options->tokens, "N",
+                     "Tokens of the timed pass (default: 32, or as many as the files take)", between(1, 1 << 20));
+  command.add_option("--repetitions", options->repetitions, "N",
+                     "Number of timed passes (default: about a second of passes)");
   command.add_flag("--no-times", options->no_times, "Measure no times; the same files then give the same page");
-  command.add_option("--batch", options->engine.batch, "Texts per forward pass while scoring")
-      .takes(between(1, 4096))
-      .value("N");
+  command.add_option("--batch", options->engine.batch, "N", "Texts per forward pass while scoring", between(1, 4096));
   add_engine_options(command, &options->engine);
   command.add_flag("--json", options->json, "Print the report as one JSON object");
   command.usual({"--output", "--data", "--source", "--no-times", "--threads", "--json"});

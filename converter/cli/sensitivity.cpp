@@ -104,20 +104,17 @@ void run_sensitivity(const SensitivityArguments& arguments) {
 
 void add_sensitivity(Program& program) {
   auto arguments = std::make_shared<SensitivityArguments>();
-  Command& command = program.add_command("sensitivity", "Measure the cost of quantizing each matrix alone");
-  command.group(kMakeGroup);
+  Command& command = program.add_command("sensitivity", "Measure the cost of quantizing each matrix alone", kMakeGroup);
   command.footer(kSensitivityExamples);
-  command.add_option("MODEL", arguments->model, "Directory of the model").required().value("DIR");
-  command.add_option("DATA", arguments->data, "Texts, or labelled data").required().value("DATA");
-  command.add_option("-o,--output", arguments->output, "File for the costs, for convert --sensitivity")
-      .required()
-      .value("FILE.json");
-  command.add_option("--html", arguments->html, "Also write a page with a plot").value("FILE.html");
-  command.add_option("--types", arguments->types, "Types to measure (default: int8 int4)").value("TYPE");
-  command.add_option("--limit", arguments->limit, "Use at most N texts, spread over DATA (default 256)")
-      .takes(between(size_t{1}, size_t{1} << 24))
-      .value("N");
-  command.add_option("--task", arguments->task, "Task of the model, if MODEL does not state it").value("TASK");
+  command.add_option("MODEL", arguments->model, "DIR", "Directory of the model").required();
+  command.add_option("DATA", arguments->data, "DATA", "Texts, or labelled data").required();
+  command.add_option("-o,--output", arguments->output, "FILE.json", "File for the costs, for convert --sensitivity")
+      .required();
+  command.add_option("--html", arguments->html, "FILE.html", "Also write a page with a plot");
+  command.add_option("--types", arguments->types, "TYPE", "Types to measure (default: int8 int4)");
+  command.add_option("--limit", arguments->limit, "N", "Use at most N texts, spread over DATA (default 256)",
+                     between(size_t{1}, size_t{1} << 24));
+  command.add_option("--task", arguments->task, "TASK", "Task of the model, if MODEL does not state it");
   command.add_flag("--json", arguments->json, "Print the costs as one JSON object");
   command.action([arguments] { run_sensitivity(*arguments); });
 }

@@ -100,20 +100,16 @@ void run_sign(const SignArguments& given) {
 }  // namespace
 
 void add_sign(Program& program) {
-  Command& command = program.add_command("sign", "Sign a file, so that verify --key can check who made it");
-  command.group(kMakeGroup);
+  Command& command = program.add_command("sign", "Sign a file, so that verify --key can check who made it", kMakeGroup);
   auto given = std::make_shared<SignArguments>();
-  command.add_option("FILE", given->file, "File to sign, usually a .bantam file").value("FILE");
-  command.add_option("--key", given->key, "Secret key, from bantam sign --new-keys or minisign -G").value("FILE");
-  command.add_option("-o,--output", given->output, "Signature to write (default: FILE.minisig)").value("PATH");
-  command.add_option("--comment", given->comment, "Line to sign with the file (default: \"file:\" and the file's name)")
-      .value("TEXT");
-  command.add_option("--new-keys", given->new_keys, "Make a key pair, NAME.key and NAME.pub, and sign nothing")
-      .value("NAME");
-  command
-      .add_option("--password-file", given->password_file,
-                  "File whose first line is the password of the secret key; without it, a new key has no password")
-      .value("FILE");
+  command.add_option("FILE", given->file, "FILE", "File to sign, usually a .bantam file");
+  command.add_option("--key", given->key, "FILE", "Secret key, from bantam sign --new-keys or minisign -G");
+  command.add_option("-o,--output", given->output, "PATH", "Signature to write (default: FILE.minisig)");
+  command.add_option("--comment", given->comment, "TEXT",
+                     "Line to sign with the file (default: \"file:\" and the file's name)");
+  command.add_option("--new-keys", given->new_keys, "NAME", "Make a key pair, NAME.key and NAME.pub, and sign nothing");
+  command.add_option("--password-file", given->password_file, "FILE",
+                     "File whose first line is the password of the secret key; without it, a new key has no password");
   command.add_flag("--json", given->json, "Print one JSON object");
   command.footer(
       "Keys and signatures have minisign's format; `minisign -Vm FILE -p NAME.pub` also checks them.\n\n"

@@ -64,16 +64,14 @@ void run_student(const StudentArguments& arguments) {
 
 void add_student(Program& program) {
   auto arguments = std::make_shared<StudentArguments>();
-  Command& command = program.add_command("student", "Make a smaller version of a model, for training");
-  command.group(kMakeGroup);
+  Command& command = program.add_command("student", "Make a smaller version of a model, for training", kMakeGroup);
   command.usual({"--recipe", "--layers", "--heads", "--ffn", "--hidden", "--vocabulary", "--data", "--json"});
   command.footer(kStudentExamples);
-  command.add_option("TEACHER", arguments->teacher, "Directory of the model").required().value("DIR");
-  command.add_option("-o,--output", arguments->output, "Directory to write; must be missing or empty")
-      .required()
-      .value("DIR");
-  command.add_option("--recipe", arguments->layout.recipe, "JSON file that describes the student").value("FILE");
-  command.add_option("--task", arguments->task, "Task of the model, if TEACHER does not state it").value("TASK");
+  command.add_option("TEACHER", arguments->teacher, "DIR", "Directory of the model").required();
+  command.add_option("-o,--output", arguments->output, "DIR", "Directory to write; must be missing or empty")
+      .required();
+  command.add_option("--recipe", arguments->layout.recipe, "FILE", "JSON file that describes the student");
+  command.add_option("--task", arguments->task, "TASK", "Task of the model, if TEACHER does not state it");
   add_layout_flags(command, &arguments->layout);
   command.add_flag("--json", arguments->json, "Print the report as one JSON object");
   command.action([arguments] { run_student(*arguments); });

@@ -45,7 +45,7 @@ std::string absolute(const std::string& path) { return fs::absolute(path).string
 
 void add_layout_flags(Command& command, LayoutFlags* flags) {
   const auto add = [&](const char* name, auto& value, const char* what, const char* type) {
-    command.add_option(name, value, what).value(type).group("Layout (overrides the recipe)");
+    command.add_option(name, value, type, what).group("Layout (overrides the recipe)");
   };
   add("--layers", flags->layers,
       "Layers to keep (in encoder-decoders, the encoder's): N or a share, alternate:N, first:N, "

@@ -229,26 +229,21 @@ void run_tokenize(const TokenizeOptions& options) {
 }  // namespace
 
 void add_tokenize(Program& program) {
-  Command& command = program.add_command("tokenize", "Show the ids, tokens and offsets of texts");
-  command.group(kExamineGroup);
+  Command& command = program.add_command("tokenize", "Show the ids, tokens and offsets of texts", kExamineGroup);
   auto options = std::make_shared<TokenizeOptions>();
-  command.add_option("FILE", options->model, "A .bantam file").required().value("FILE.bantam");
+  command.add_option("FILE", options->model, "FILE.bantam", "A .bantam file").required();
   command.add_texts("TEXT", &options->texts, "Texts; if none or -, read standard input, one per line");
-  command
-      .add_option("--file", options->file,
-                  "Read texts from this file, one per line; in FILE.jsonl, the \"text\" of each line")
-      .value("FILE");
+  command.add_option("--file", options->file, "FILE",
+                     "Read texts from this file, one per line; in FILE.jsonl, the \"text\" of each line");
   command.add_text("--pair", &options->pair, "Second text of a pair");
   command.add_flag("--truncate", options->truncate, "Truncate as run does (default: show every token)");
-  command.add_option("--max-tokens", options->max_tokens, "Truncate to N tokens, including special tokens").value("N");
+  command.add_option("--max-tokens", options->max_tokens, "N", "Truncate to N tokens, including special tokens");
   command.add_flag("--no-special", options->no_special,
                    "Leave out the tokens that the template adds; with --decode, special tokens");
   command.add_flag("--strict", options->strict, "Fail (exit 4) instead of truncating a text");
-  command
-      .add_option("--offsets", options->offsets,
-                  "Unit of offsets: bytes (default), chars (code points, as in Python) or utf16 (as in JavaScript)")
-      .takes(position_units())
-      .value("UNIT");
+  command.add_option("--offsets", options->offsets, "UNIT",
+                     "Unit of offsets: bytes (default), chars (code points, as in Python) or utf16 (as in JavaScript)",
+                     position_units());
   command
       .add_flag("--decode", options->decode,
                 "Read texts as lists of ids, separated by commas or blanks, and print their text")

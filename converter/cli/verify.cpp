@@ -89,13 +89,13 @@ void run_verify(const VerifyArguments& given) {
 }  // namespace
 
 void add_verify(Program& program) {
-  Command& command = program.add_command("verify", "Check a file: structure, checksums, weights, signature");
-  command.group(kExamineGroup);
+  Command& command =
+      program.add_command("verify", "Check a file: structure, checksums, weights, signature", kExamineGroup);
   auto given = std::make_shared<VerifyArguments>();
-  command.add_option("FILE", given->path, "A .bantam file").required().value("FILE.bantam");
-  command.add_option("--key", given->key, "Public key that the signature must match (from bantam sign or minisign)")
-      .value("FILE");
-  command.add_option("--signature", given->signature, "Signature file (default: FILE.minisig)").value("FILE");
+  command.add_option("FILE", given->path, "FILE.bantam", "A .bantam file").required();
+  command.add_option("--key", given->key, "FILE",
+                     "Public key that the signature must match (from bantam sign or minisign)");
+  command.add_option("--signature", given->signature, "FILE", "Signature file (default: FILE.minisig)");
   command.add_flag("--json", given->json, "Print one JSON object");
   command.footer(
       "Examples:\n  bantam verify voice.bantam\n  bantam verify voice.bantam --json\n"

@@ -72,8 +72,7 @@ void print_version(bool json) {
 }  // namespace
 
 void add_version(Program& program) {
-  Command& command = program.add_command("version", "Print version, build and instruction sets");
-  command.group(kAboutGroup);
+  Command& command = program.add_command("version", "Print version, build and instruction sets", kAboutGroup);
   auto json = std::make_shared<bool>(false);
   auto list = std::make_shared<bool>(false);
   command.add_flag("--families", *list,

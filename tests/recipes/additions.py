@@ -298,8 +298,7 @@ def add_command(tree):
 namespace bantam::cli {
 
 void add_scratch(Program& program) {
-  Command& command = program.add_command("scratch", "Say that a command was added");
-  command.group(kAboutGroup);
+  Command& command = program.add_command("scratch", "Say that a command was added", kAboutGroup);
   command.footer("Examples:\\n  bantam scratch");
   command.action([] { out() << "scratched\\n"; });
 }

@@ -133,38 +133,31 @@ void run_ask(AskArguments& arguments) {
 void add_ask(Program& program) {
   auto arguments = std::make_shared<AskArguments>();
   arguments->run.command = "ask";
-  Command& command = program.add_command("ask", "Answer questions from the texts of an index");
-  command.group(kAnswerGroup);
+  Command& command = program.add_command("ask", "Answer questions from the texts of an index", kAnswerGroup);
   command.heading("Input");
-  command.add_option("INDEX", arguments->index, "Index with the texts that hold the answers, written by bantam index")
-      .required()
-      .value("FILE.index");
+  command
+      .add_option("INDEX", arguments->index, "FILE.index",
+                  "Index with the texts that hold the answers, written by bantam index")
+      .required();
   command.add_texts("QUESTION", &arguments->run.texts, "Questions; if none or -, read standard input, one per line");
-  command.add_option("--file", arguments->run.file, "Read questions from this file, one per line").value("FILE");
-  command.add_option("--reader", arguments->reader, "A .bantam file that finds the answer to a question in a text")
-      .required()
-      .value("FILE.bantam");
+  command.add_option("--file", arguments->run.file, "FILE", "Read questions from this file, one per line");
   command
-      .add_option("--model", arguments->run.model,
-                  "Model that made the index (default: the file that the index names, next to the index)")
-      .value("FILE.bantam");
-  command.add_option("--passages", arguments->passages, "Number of nearest texts to read for each question (default 5)")
-      .takes(between(1, 10000))
-      .value("N");
-  command
-      .add_option("--stride", arguments->run.stride,
-                  "Read long texts in overlapping windows; neighbouring windows share N tokens")
-      .value("N");
+      .add_option("--reader", arguments->reader, "FILE.bantam",
+                  "A .bantam file that finds the answer to a question in a text")
+      .required();
+  command.add_option("--model", arguments->run.model, "FILE.bantam",
+                     "Model that made the index (default: the file that the index names, next to the index)");
+  command.add_option("--passages", arguments->passages, "N",
+                     "Number of nearest texts to read for each question (default 5)", between(1, 10000));
+  command.add_option("--stride", arguments->run.stride, "N",
+                     "Read long texts in overlapping windows; neighbouring windows share N tokens");
   command.heading("Output");
-  command.add_option("--top", arguments->run.top, "Print at most N answers, one per text (default 1; 0: all)")
-      .value("N");
+  command.add_option("--top", arguments->run.top, "N", "Print at most N answers, one per text (default 1; 0: all)");
   command.add_flag("--json", arguments->run.json, "Print one JSON object per question");
-  command
-      .add_option("--offsets", arguments->run.offsets,
-                  "Unit of positions in a text: bytes (default), chars (code points, as in Python) or utf16 "
-                  "(as in JavaScript and Java)")
-      .takes(position_units())
-      .value("UNIT");
+  command.add_option("--offsets", arguments->run.offsets, "UNIT",
+                     "Unit of positions in a text: bytes (default), chars (code points, as in Python) or utf16 "
+                     "(as in JavaScript and Java)",
+                     position_units());
   command.heading("Running");
   add_engine_options(command, &arguments->run.engine);
   command.footer(

@@ -30,71 +30,54 @@ void require_contexts(const ModelFile& file) {
 void add_prompts(Command& command, RunOptions* run, const char* model, const char* text, const char* texts,
                  const char* lines) {
   command.heading("Input");
-  command.add_option("FILE", run->model, model).required().value("FILE.bantam");
+  command.add_option("FILE", run->model, "FILE.bantam", model).required();
   command.add_texts(text, &run->texts, texts);
-  command.add_option("--file", run->file, lines).value("FILE");
+  command.add_option("--file", run->file, "FILE", lines);
 }
 
 namespace {
 
 void add_beams(Command& command, convert::GenerateOptions* options) {
-  command
-      .add_option(
-          "--beams", options->beams,
-          "Beam search: number of texts kept at a time; the likeliest is printed (default: the file's setting, else 1)")
-      .takes(between(1U, kMostBeams))
-      .value("N");
-  command
-      .add_option(
-          "--length-penalty", options->length_penalty,
-          "Beam search: divide a text's log-probability by its length to this power; above 0 favours long texts")
-      .takes(between(-100.0F, 100.0F))
-      .value("X");
-  command
-      .add_option("--early-stopping", options->early_stopping,
-                  "Beam search: stop when as many texts as beams have ended (yes), when a better one is "
-                  "unlikely (no) or impossible (never)")
-      .takes(choices<EarlyStopping>(
-          {{"no", EarlyStopping::kNo}, {"yes", EarlyStopping::kYes}, {"never", EarlyStopping::kNever}}))
-      .value("WHEN");
+  command.add_option(
+      "--beams", options->beams, "N",
+      "Beam search: number of texts kept at a time; the likeliest is printed (default: the file's setting, else 1)",
+      between(1U, kMostBeams));
+  command.add_option(
+      "--length-penalty", options->length_penalty, "X",
+      "Beam search: divide a text's log-probability by its length to this power; above 0 favours long texts",
+      between(-100.0F, 100.0F));
+  command.add_option("--early-stopping", options->early_stopping, "WHEN",
+                     "Beam search: stop when as many texts as beams have ended (yes), when a better one is "
+                     "unlikely (no) or impossible (never)",
+                     choices<EarlyStopping>(
+                         {{"no", EarlyStopping::kNo}, {"yes", EarlyStopping::kYes}, {"never", EarlyStopping::kNever}}));
 }
 
 void add_chance(Command& command, convert::GenerateOptions* options) {
-  command
-      .add_option(
-          "--temperature", options->temperature,
-          "Sampling: below 1 favours likely tokens, above 1 unlikely ones (default 0: always the likeliest token)")
-      .takes(between(0.0F, 100.0F))
-      .value("T");
-  command.add_option("--top-k", options->top_k, "Sampling: choose among the K likeliest tokens (default 0: all)")
-      .value("K");
-  command
-      .add_option("--top-p", options->top_p,
-                  "Sampling: choose among the likeliest tokens whose probabilities add up to P (default 1)")
-      .takes(between(1e-6F, 1.0F))
-      .value("P");
-  command
-      .add_option("--min-p", options->min_p,
-                  "Sampling: choose among tokens with at least P times the probability of the likeliest (default 0)")
-      .takes(between(0.0F, 1.0F))
-      .value("P");
-  command
-      .add_option("--seed", options->seed,
-                  "Sampling: random seed; the same seed gives the same text on every machine (default 0)")
-      .value("N");
-  command
-      .add_option("--best-of", options->best_of,
-                  "Sampling: make N texts with consecutive seeds and print the likeliest (default 1)")
-      .takes(between(1U, 64U))
-      .value("N");
+  command.add_option(
+      "--temperature", options->temperature, "T",
+      "Sampling: below 1 favours likely tokens, above 1 unlikely ones (default 0: always the likeliest token)",
+      between(0.0F, 100.0F));
+  command.add_option("--top-k", options->top_k, "K", "Sampling: choose among the K likeliest tokens (default 0: all)");
+  command.add_option("--top-p", options->top_p, "P",
+                     "Sampling: choose among the likeliest tokens whose probabilities add up to P (default 1)",
+                     between(1e-6F, 1.0F));
+  command.add_option("--min-p", options->min_p, "P",
+                     "Sampling: choose among tokens with at least P times the probability of the likeliest (default 0)",
+                     between(0.0F, 1.0F));
+  command.add_option("--seed", options->seed, "N",
+                     "Sampling: random seed; the same seed gives the same text on every machine (default 0)");
+  command.add_option("--best-of", options->best_of, "N",
+                     "Sampling: make N texts with consecutive seeds and print the likeliest (default 1)",
+                     between(1U, 64U));
 }
 
 }  // namespace
 
 void add_language_options(Command& command, convert::GenerateOptions* options) {
-  command.add_option("--from", options->from, "Language of the texts, if the model knows several (inspect lists them)")
-      .value("CODE");
-  command.add_option("--to", options->to, "Language to translate into, if the model knows several").value("CODE");
+  command.add_option("--from", options->from, "CODE",
+                     "Language of the texts, if the model knows several (inspect lists them)");
+  command.add_option("--to", options->to, "CODE", "Language to translate into, if the model knows several");
 }
 
 void add_form_options(Command& command, FormArguments* arguments, convert::TextForm* form) {
@@ -102,21 +85,17 @@ void add_form_options(Command& command, FormArguments* arguments, convert::TextF
       .add_texts("--answer", &arguments->answers,
                  "Allow only this text as the result; may be given several times to allow several")
       .value("TEXT");
-  command.add_option("--answers", arguments->answers_file, "Allow only the lines of this file as the result")
-      .value("FILE");
+  command.add_option("--answers", arguments->answers_file, "FILE", "Allow only the lines of this file as the result");
   command.add_flag("--answer-scores", form->scores, "With --json: also print the log-probability of each answer");
   std::map<std::string, JsonKind> kinds;
   for (size_t i = 0; i < convert::json_kind_names().size(); ++i) {
     kinds[i == 0 ? "json" : "json-" + convert::json_kind_names()[i]] = static_cast<JsonKind>(i);
   }
-  command.add_option("--format", form->json, "Generate JSON: any value, or a value of one kind")
-      .takes(choices<JsonKind>(kinds))
-      .value("json[-KIND]");
-  command
-      .add_option("--field", arguments->fields,
-                  "Generate a JSON object with this member of a kind (any, string, number, integer, boolean, "
-                  "null, array, object); may be given several times, in order")
-      .value("NAME[:KIND]");
+  command.add_option("--format", form->json, "json[-KIND]", "Generate JSON: any value, or a value of one kind",
+                     choices<JsonKind>(kinds));
+  command.add_option("--field", arguments->fields, "NAME[:KIND]",
+                     "Generate a JSON object with this member of a kind (any, string, number, integer, boolean, "
+                     "null, array, object); may be given several times, in order");
 }
 
 void read_form(const FormArguments& arguments, convert::TextForm* form) {
@@ -135,28 +114,19 @@ void read_form(const FormArguments& arguments, convert::TextForm* form) {
 }
 
 void add_decoding_options(Command& command, convert::GenerateOptions* options) {
-  command.add_option("--max-new", options->max_new, "Maximum new tokens (default: the file's setting, else 128)")
-      .takes(between(1, 1 << 20))
-      .value("N");
-  command.add_option("--min-new", options->min_new, "Minimum new tokens (default: the file's setting, else 0)")
-      .value("N");
-  command.add_option("--stop", options->stop, "Stop at this text and leave it out; may be given several times")
-      .value("TEXT");
+  command.add_option("--max-new", options->max_new, "N", "Maximum new tokens (default: the file's setting, else 128)",
+                     between(1, 1 << 20));
+  command.add_option("--min-new", options->min_new, "N", "Minimum new tokens (default: the file's setting, else 0)");
+  command.add_option("--stop", options->stop, "TEXT", "Stop at this text and leave it out; may be given several times");
   add_beams(command, options);
   add_chance(command, options);
-  command
-      .add_option("--repetition-penalty", options->repetition_penalty,
-                  "Above 1, make tokens that occurred before less likely (default: the file's setting, else 1)")
-      .takes(between(0.01F, 100.0F))
-      .value("X");
-  command
-      .add_option("--no-repeat-ngram", options->no_repeat_ngram,
-                  "Never repeat a sequence of N tokens (default: the file's setting, else 0: repeats allowed)")
-      .value("N");
-  command
-      .add_option("--use", options->use,
-                  "Use a generation setting named in the file, such as summarization (inspect lists them)")
-      .value("NAME");
+  command.add_option("--repetition-penalty", options->repetition_penalty, "X",
+                     "Above 1, make tokens that occurred before less likely (default: the file's setting, else 1)",
+                     between(0.01F, 100.0F));
+  command.add_option("--no-repeat-ngram", options->no_repeat_ngram, "N",
+                     "Never repeat a sequence of N tokens (default: the file's setting, else 0: repeats allowed)");
+  command.add_option("--use", options->use, "NAME",
+                     "Use a generation setting named in the file, such as summarization (inspect lists them)");
 }
 
 }  // namespace bantam::cli

@@ -201,17 +201,12 @@ void add_running(Command& command, GenerateArguments* arguments) {
   command.add_flag("--log-probs", arguments->generate.log_probabilities,
                    "With --json: also print the log-probability of each new token");
   command.heading("Running");
-  command
-      .add_option("--context", arguments->context,
-                  "Maximum tokens, with the prompt (default: the model's maximum, but not over 2048)")
-      .takes(between(2, 1 << 20))
-      .value("N");
+  command.add_option("--context", arguments->context, "N",
+                     "Maximum tokens, with the prompt (default: the model's maximum, but not over 2048)",
+                     between(2, 1 << 20));
   if (arguments->purpose != Purpose::kGenerate) {
-    command
-        .add_option("--batch", arguments->batch,
-                    "Maximum number of texts to generate at a time, without beams (default 8)")
-        .takes(between(1, 64))
-        .value("N");
+    command.add_option("--batch", arguments->batch, "N",
+                       "Maximum number of texts to generate at a time, without beams (default 8)", between(1, 64));
   }
   add_engine_options(command, &arguments->run.engine);
 }
@@ -225,8 +220,7 @@ constexpr const char* kCutHelp = "Cut texts that are longer than the model takes
 
 void add_translate(Program& program) {
   auto arguments = arguments_of("translate", Purpose::kTranslate);
-  Command& command = program.add_command("translate", "Translate texts, one per line");
-  command.group(kAnswerGroup);
+  Command& command = program.add_command("translate", "Translate texts, one per line", kAnswerGroup);
   add_prompts(command, &arguments->run, "A .bantam file of an encoder-decoder", "TEXT",
               "Texts; if none or -, read standard input, one per line", "Translate this file, line by line");
   command.add_flag("--cut", arguments->generate.cut, kCutHelp);
@@ -245,8 +239,7 @@ void add_translate(Program& program) {
 
 void add_summarize(Program& program) {
   auto arguments = arguments_of("summarize", Purpose::kSummarize);
-  Command& command = program.add_command("summarize", "Summarize texts, one per line");
-  command.group(kAnswerGroup);
+  Command& command = program.add_command("summarize", "Summarize texts, one per line", kAnswerGroup);
   add_prompts(command, &arguments->run, "A .bantam file of an encoder-decoder", "TEXT",
               "Texts; if none or -, read standard input, one per line", "Summarize this file, line by line");
   command.add_flag("--no-cut", arguments->no_cut,
@@ -268,8 +261,7 @@ void add_summarize(Program& program) {
 void add_complete(Program& program) {
   auto arguments = arguments_of("complete", Purpose::kComplete);
   arguments->generate.stop = {"\n"};
-  Command& command = program.add_command("complete", "Complete lines of text");
-  command.group(kAnswerGroup);
+  Command& command = program.add_command("complete", "Complete lines of text", kAnswerGroup);
   add_prompts(command, &arguments->run, "A .bantam file of a decoder", "TEXT",
               "Beginnings of lines; if none or -, read standard input, one per line",
               "Complete the lines of this file");
@@ -295,14 +287,13 @@ void add_complete(Program& program) {
 
 void add_generate(Program& program) {
   auto arguments = arguments_of("generate", Purpose::kGenerate);
-  Command& command = program.add_command("generate", "Generate text from prompts");
-  command.group(kAnswerGroup);
+  Command& command = program.add_command("generate", "Generate text from prompts", kAnswerGroup);
   add_prompts(command, &arguments->run, "A .bantam file of a decoder or an encoder-decoder", "PROMPT",
               "Prompts; if none or -, read standard input, one per line", "Read prompts from this file, one per line");
   command.add_flag("--cut", arguments->generate.cut, kCutHelp);
   command.add_flag("--chat", arguments->chat,
                    "Treat each prompt as a user's message and generate the assistant's answer");
-  command.add_option("--system", arguments->system, "With --chat: the system message").value("TEXT");
+  command.add_option("--system", arguments->system, "TEXT", "With --chat: the system message");
   command.add_flag("--messages", arguments->messages,
                    "Treat each prompt as a conversation: on one line, a JSON list of messages with role and content");
   command.heading("Retrieved texts");

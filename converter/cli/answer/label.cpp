@@ -91,48 +91,36 @@ void add_label(Program& program) {
   LabelOptions& options = arguments->options;
   options.engine.batch = convert::kPacked;
   options.predict.top = 1;
-  Command& command = program.add_command("label", "Add an answer to every record of a file");
-  command.group(kAnswerGroup);
+  Command& command = program.add_command("label", "Add an answer to every record of a file", kAnswerGroup);
   command.heading("Input");
-  command.add_option("FILE", arguments->model, "A .bantam file").required().value("FILE.bantam");
+  command.add_option("FILE", arguments->model, "FILE.bantam", "A .bantam file").required();
   command
       .add_option(
-          "IN", options.input,
+          "IN", options.input, "DATA",
           "Input records: FILE.jsonl, FILE.csv or FILE.tsv; any other file: one text per line (-: standard input)")
-      .required()
-      .value("DATA");
-  command.add_option("--text", options.text, "Field or column with the text (default: the usual names)").value("NAME");
-  command.add_option("--pair", options.pair, "Field or column with the second text").value("NAME");
-  command
-      .add_option("--shard", arguments->shard,
-                  "Process one of several parts, such as 3/16; the outputs of all parts, one after the other, "
-                  "equal those of a single run")
-      .value("I/N");
+      .required();
+  command.add_option("--text", options.text, "NAME", "Field or column with the text (default: the usual names)");
+  command.add_option("--pair", options.pair, "NAME", "Field or column with the second text");
+  command.add_option("--shard", arguments->shard, "I/N",
+                     "Process one of several parts, such as 3/16; the outputs of all parts, one after the other, "
+                     "equal those of a single run");
   command.heading("Output");
   command
-      .add_option("-o,--output", options.output,
+      .add_option("-o,--output", options.output, "OUT",
                   "Output: FILE.csv for tables; any other file: one JSON object per line")
-      .required()
-      .value("OUT");
-  command
-      .add_option("--as", options.as,
-                  "Field for the answer (default \"bantam\"); in tables, the beginning of the column names")
-      .value("NAME");
-  command.add_option("--top", options.predict.top, "Print at most N labels or candidates (default 1; 0: all)")
-      .value("N");
+      .required();
+  command.add_option("--as", options.as, "NAME",
+                     "Field for the answer (default \"bantam\"); in tables, the beginning of the column names");
+  command.add_option("--top", options.predict.top, "N", "Print at most N labels or candidates (default 1; 0: all)");
   add_aggregation_option(command, &options.predict.aggregation);
-  command
-      .add_option("--stride", options.predict.stride,
-                  "Read long texts in overlapping windows; neighbouring windows share N tokens")
-      .value("N");
+  command.add_option("--stride", options.predict.stride, "N",
+                     "Read long texts in overlapping windows; neighbouring windows share N tokens");
   command.add_flag("--strict", options.predict.strict,
                    "Treat a text that does not fit as an error; by default, its end is cut");
-  command
-      .add_option(
-          "--on-error", arguments->on_error,
-          "For a record without an answer: stop (default), keep (write the error in its place) or skip (leave it out)")
-      .takes(one_of({"stop", "keep", "skip"}))
-      .value("WHAT");
+  command.add_option(
+      "--on-error", arguments->on_error, "WHAT",
+      "For a record without an answer: stop (default), keep (write the error in its place) or skip (leave it out)",
+      one_of({"stop", "keep", "skip"}));
   command.add_flag("--resume", options.resume, "Continue an interrupted run; do nothing if the output exists");
   command.add_flag("--json", arguments->json, "Print the number of records as one JSON object");
   command.heading("Running");

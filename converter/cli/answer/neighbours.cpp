@@ -88,20 +88,14 @@ class Library {
 }  // namespace
 
 void add_neighbour_options(Command& command, NeighbourArguments* arguments) {
-  command
-      .add_option("--index", arguments->index,
-                  "Models that read retrieved texts (RETRO): index of these texts, written by bantam index; "
-                  "without it, the model retrieves nothing")
-      .value("FILE.index");
-  command
-      .add_option("--embedder", arguments->embedder,
-                  "Model that made the index (default: the file that the index names, next to the index)")
-      .value("FILE.bantam");
-  command
-      .add_option("--neighbours", arguments->count,
-                  "Texts to retrieve for each chunk of the text (default: as many as the model takes)")
-      .takes(between(1, 64))
-      .value("N");
+  command.add_option("--index", arguments->index, "FILE.index",
+                     "Models that read retrieved texts (RETRO): index of these texts, written by bantam index; "
+                     "without it, the model retrieves nothing");
+  command.add_option("--embedder", arguments->embedder, "FILE.bantam",
+                     "Model that made the index (default: the file that the index names, next to the index)");
+  command.add_option("--neighbours", arguments->count, "N",
+                     "Texts to retrieve for each chunk of the text (default: as many as the model takes)",
+                     between(1, 64));
 }
 
 convert::Retrieve retriever(const NeighbourArguments& arguments, const ModelFile& file, const EngineOptions& options) {

@@ -143,34 +143,25 @@ void add_rank(Program& program) {
   auto arguments = std::make_shared<RankArguments>();
   arguments->run.command = "rank";
   arguments->run.engine.batch = convert::kPacked;
-  Command& command = program.add_command("rank", "Rank texts by how well they answer a query");
-  command.group(kAnswerGroup);
+  Command& command = program.add_command("rank", "Rank texts by how well they answer a query", kAnswerGroup);
   command.heading("Input");
   command
-      .add_option("FILE", arguments->run.model,
+      .add_option("FILE", arguments->run.model, "FILE.bantam",
                   "A .bantam file that scores pairs (cross-encoder), or gives one vector per token (ColBERT) "
                   "or term weights (SPLADE)")
-      .required()
-      .value("FILE.bantam");
+      .required();
   command.add_texts("TEXT", &arguments->run.texts,
                     "The query, then the texts to rank; if none or -, read standard input");
-  command.add_option("--file", arguments->run.file, "Read the texts from this file, one per line").value("FILE");
+  command.add_option("--file", arguments->run.file, "FILE", "Read the texts from this file, one per line");
   command.heading("Output");
-  command
-      .add_option("--label", arguments->label,
-                  "Label whose probability ranks the texts, for models with several labels; a single label ranks by "
-                  "its sigmoid")
-      .value("LABEL");
-  command.add_option("--top", arguments->top, "Print at most N texts (default: all)")
-      .takes(between(1, 1000000))
-      .value("N");
+  command.add_option("--label", arguments->label, "LABEL",
+                     "Label whose probability ranks the texts, for models with several labels; a single label ranks by "
+                     "its sigmoid");
+  command.add_option("--top", arguments->top, "N", "Print at most N texts (default: all)", between(1, 1000000));
   command.add_flag("--json", arguments->run.json, "Print one JSON object");
   command.heading("Running");
-  command
-      .add_option("--batch", arguments->run.engine.batch,
-                  "Texts per forward pass (default: as many as fill the threads' tiles)")
-      .takes(between(1, 4096))
-      .value("N");
+  command.add_option("--batch", arguments->run.engine.batch, "N",
+                     "Texts per forward pass (default: as many as fill the threads' tiles)", between(1, 4096));
   add_engine_options(command, &arguments->run.engine);
   command.footer(
       "Examples:\n"

@@ -47,13 +47,11 @@ struct TopicArguments {
 };
 
 void add_word_options(Command& command, WordOptions* words) {
-  command.add_option("--words", words->most, fmt::format("Maximum words per phrase (default {})", words->most))
-      .takes(between(1, 5))
-      .value("N");
-  command
-      .add_option("--stop-words", words->stop_words,
-                  "Words to leave out of phrases: \"english\" (default), \"none\", or a file with one word per line")
-      .value("WORDS|FILE");
+  command.add_option("--words", words->most, "N", fmt::format("Maximum words per phrase (default {})", words->most),
+                     between(1, 5));
+  command.add_option(
+      "--stop-words", words->stop_words, "WORDS|FILE",
+      "Words to leave out of phrases: \"english\" (default), \"none\", or a file with one word per line");
 }
 
 StopWords read_stop_words(const std::string& option) {
@@ -160,32 +158,24 @@ void run_keywords(KeywordArguments& arguments) {
 void add_keywords(Program& program) {
   auto arguments = std::make_shared<KeywordArguments>();
   arguments->run.command = "keywords";
-  Command& command = program.add_command("keywords", "Find the keywords of texts");
-  command.group(kAnswerGroup);
+  Command& command = program.add_command("keywords", "Find the keywords of texts", kAnswerGroup);
   command.heading("Input");
-  command.add_option("FILE", arguments->run.model, "A .bantam file that gives text vectors")
-      .required()
-      .value("FILE.bantam");
+  command.add_option("FILE", arguments->run.model, "FILE.bantam", "A .bantam file that gives text vectors").required();
   command.add_texts("TEXT", &arguments->run.texts, "Texts; if none or -, read standard input, one per line");
-  command.add_option("--file", arguments->run.file, "Read texts from this file, one per line").value("FILE");
+  command.add_option("--file", arguments->run.file, "FILE", "Read texts from this file, one per line");
   command.add_flag("--whole", arguments->whole, "Treat all lines as one text");
   command.heading("Choice");
   add_word_options(command, &arguments->words);
-  command
-      .add_option("--diversity", arguments->diversity,
-                  "How much each phrase must differ from those already chosen, 0 to 1 (default 0)")
-      .takes(between(0.0F, 1.0F))
-      .value("SHARE");
+  command.add_option("--diversity", arguments->diversity, "SHARE",
+                     "How much each phrase must differ from those already chosen, 0 to 1 (default 0)",
+                     between(0.0F, 1.0F));
   command.heading("Output");
-  command.add_option("--top", arguments->top, "Print at most N phrases per text (default 5)")
-      .takes(between(1, 1000000))
-      .value("N");
+  command.add_option("--top", arguments->top, "N", "Print at most N phrases per text (default 5)", between(1, 1000000));
   command.add_flag("--json", arguments->run.json, "Print one JSON object per text");
   command.heading("Running");
   arguments->run.engine.batch = 16;
-  command.add_option("--batch", arguments->run.engine.batch, "Phrases per forward pass (default 16)")
-      .takes(between(1, 4096))
-      .value("N");
+  command.add_option("--batch", arguments->run.engine.batch, "N", "Phrases per forward pass (default 16)",
+                     between(1, 4096));
   add_engine_options(command, &arguments->run.engine);
   command.footer(
       "A score is the cosine between the vectors of the phrase and of the text.\n\n"
@@ -281,38 +271,28 @@ void run_topics(const TopicArguments& arguments) {
 
 void add_topics(Program& program) {
   auto arguments = std::make_shared<TopicArguments>();
-  Command& command = program.add_command("topics", "Group texts by meaning and list the words of each group");
-  command.group(kAnswerGroup);
+  Command& command =
+      program.add_command("topics", "Group texts by meaning and list the words of each group", kAnswerGroup);
   command.heading("Input");
-  command.add_option("FILE", arguments->model, "A .bantam file that gives text vectors")
-      .required()
-      .value("FILE.bantam");
+  command.add_option("FILE", arguments->model, "FILE.bantam", "A .bantam file that gives text vectors").required();
   command
-      .add_option("TEXTS", arguments->texts,
+      .add_option("TEXTS", arguments->texts, "TEXTS",
                   "Texts: a file with one text per line, or FILE.jsonl, .csv or .tsv with one text per record (-: "
                   "standard input)")
-      .required()
-      .value("TEXTS");
+      .required();
   command.heading("Choice");
-  command
-      .add_option("--topics", arguments->topics,
-                  "Number of groups (default: the number from 2 to 30 that separates the texts most clearly)")
-      .takes(between(1, 10000))
-      .value("N");
+  command.add_option("--topics", arguments->topics, "N",
+                     "Number of groups (default: the number from 2 to 30 that separates the texts most clearly)",
+                     between(1, 10000));
   add_word_options(command, &arguments->words);
   command.heading("Output");
-  command.add_option("--top", arguments->top, "Print at most N words per topic (default 8)")
-      .takes(between(1, 1000))
-      .value("N");
-  command.add_option("--examples", arguments->examples, "Number of most typical texts to print per topic (default 1)")
-      .takes(between(0, 1000000))
-      .value("N");
+  command.add_option("--top", arguments->top, "N", "Print at most N words per topic (default 8)", between(1, 1000));
+  command.add_option("--examples", arguments->examples, "N",
+                     "Number of most typical texts to print per topic (default 1)", between(0, 1000000));
   command.add_flag("--json", arguments->json, "Print one JSON object");
   command.heading("Running");
   arguments->engine.batch = 16;
-  command.add_option("--batch", arguments->engine.batch, "Texts per forward pass (default 16)")
-      .takes(between(1, 4096))
-      .value("N");
+  command.add_option("--batch", arguments->engine.batch, "N", "Texts per forward pass (default 16)", between(1, 4096));
   add_engine_options(command, &arguments->engine);
   command.footer(
       "k-means over vector directions finds the groups. Class-based tf-idf ranks words by how much "

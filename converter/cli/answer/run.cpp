@@ -90,13 +90,11 @@ constexpr Variant kVariants[] = {
 };
 
 void add_input_options(Command& command, const Variant& variant, RunOptions* options) {
-  command.add_option("FILE", options->model, "A .bantam file").required().value("FILE.bantam");
+  command.add_option("FILE", options->model, "FILE.bantam", "A .bantam file").required();
   command.add_texts("TEXT", &options->texts, "Texts; if none or -, read standard input, one per line");
-  command
-      .add_option("--file", options->file,
-                  "Read texts from this file, one per line; in FILE.jsonl, the \"text\" of each line, and its "
-                  "\"entities\" if the model takes them")
-      .value("FILE");
+  command.add_option("--file", options->file, "FILE",
+                     "Read texts from this file, one per line; in FILE.jsonl, the \"text\" of each line, and its "
+                     "\"entities\" if the model takes them");
   if (variant.takes & kPair) {
     const bool choose = variant.parts == kChoicePart;
     const char* what = choose ? "A continuation; give one --pair for each"
@@ -109,109 +107,87 @@ void add_input_options(Command& command, const Variant& variant, RunOptions* opt
     command.add_text("--context", &options->context, "Context; every TEXT is then a question");
   }
   if (variant.takes & kIds) {
-    command.add_option("--ids", options->ids, "Token ids instead of text, such as 101,2054,102; prints like --raw")
-        .value("IDS");
-    command
-        .add_option("--decoder-ids", options->decoder_ids,
-                    "With --ids, encoder-decoders: ids for the decoder (default: its first id alone)")
-        .value("IDS");
-    command.add_option("--segments", options->segments, "Segment of each id, such as 0,0,1 (default: all 0)")
-        .value("SEGMENTS");
-    command
-        .add_option(
-            "--marks", options->marks,
-            "With --ids: mark of each id, such as 0,7,0; in models with entities, the number of the entity (0: none)")
-        .value("MARKS");
+    command.add_option("--ids", options->ids, "IDS",
+                       "Token ids instead of text, such as 101,2054,102; prints like --raw");
+    command.add_option("--decoder-ids", options->decoder_ids, "IDS",
+                       "With --ids, encoder-decoders: ids for the decoder (default: its first id alone)");
+    command.add_option("--segments", options->segments, "SEGMENTS",
+                       "Segment of each id, such as 0,0,1 (default: all 0)");
+    command.add_option(
+        "--marks", options->marks, "MARKS",
+        "With --ids: mark of each id, such as 0,7,0; in models with entities, the number of the entity (0: none)");
     command.add_flag("--uart", options->uart,
                      "Answer lines of standard input as an image from `bantam firmware` answers its UART");
     command.add_flag(
         "--frame", options->frame,
         "Image and sound models: print the pixels or samples of each file, as --uart and a device read them");
-    command.add_option("--max-tokens", options->engine.max_tokens, "With --uart: the image's --max-tokens").value("N");
+    command.add_option("--max-tokens", options->engine.max_tokens, "N", "With --uart: the image's --max-tokens");
   }
   if (variant.takes & kStride) {
-    command
-        .add_option(
-            "--stride", options->stride,
-            "Read long texts in overlapping windows; neighbouring windows share N tokens (classify, tag, answer)")
-        .value("N");
+    command.add_option(
+        "--stride", options->stride, "N",
+        "Read long texts in overlapping windows; neighbouring windows share N tokens (classify, tag, answer)");
   }
   command.add_flag("--strict", options->strict, "Fail (exit 4) instead of truncating a text");
 }
 
 void add_zero_shot_options(Command& command, ZeroShot* asked) {
   command
-      .add_option("--labels", asked->labels,
+      .add_option("--labels", asked->labels, "A,B,C",
                   "Your own labels, for a natural language inference model (how strongly the text entails "
                   "each), or with --label-model")
-      .separated_by(',')
-      .value("A,B,C");
-  command
-      .add_option(
-          "--hypothesis", asked->hypothesis,
-          "With --labels: the hypothesis, with two braces for the label (default: \"This example is\" and the label)")
-      .value("TEXT");
-  command
-      .add_option(
-          "--label-model", asked->label_model,
-          "With --labels: text model that belongs to FILE, such as that of CLIP or SigLIP for images; "
-          "labels are scored by how near their vectors are to FILE's (--hypothesis: \"a photo of a\" and the label)")
-      .value("FILE");
-  command.add_option("--entailment", asked->entailment, "With --labels: the model's label that means entailment")
-      .value("LABEL");
+      .separated_by(',');
+  command.add_option(
+      "--hypothesis", asked->hypothesis, "TEXT",
+      "With --labels: the hypothesis, with two braces for the label (default: \"This example is\" and the label)");
+  command.add_option(
+      "--label-model", asked->label_model, "FILE",
+      "With --labels: text model that belongs to FILE, such as that of CLIP or SigLIP for images; "
+      "labels are scored by how near their vectors are to FILE's (--hypothesis: \"a photo of a\" and the label)");
+  command.add_option("--entailment", asked->entailment, "LABEL",
+                     "With --labels: the model's label that means entailment");
   command.add_flag("--several", asked->several, "With --labels: several labels may apply; score each one separately");
 }
 
 void add_find_options(Command& command, RunOptions* options) {
   command
-      .add_option("--labels", options->labels,
+      .add_option("--labels", options->labels, "A,B,C",
                   "Names of what to find, in your own words, for models that take labels (GLiNER)")
-      .separated_by(',')
-      .value("A,B,C");
-  command
-      .add_option("--threshold", options->find.threshold,
-                  "With --labels: find spans whose probability is over P (default: the file's setting)")
-      .takes(between(0.0, 1.0))
-      .value("P");
+      .separated_by(',');
+  command.add_option("--threshold", options->find.threshold, "P",
+                     "With --labels: find spans whose probability is over P (default: the file's setting)",
+                     between(0.0, 1.0));
   command.add_flag("--nested", options->find.nested, "With --labels: allow spans inside other spans");
   command.add_flag("--several", options->find.several, "With --labels: allow several labels per span");
 }
 
 void add_output_options(Command& command, const Variant& variant, RunOptions* options) {
   if (variant.takes & kTop) {
-    command.add_option("--top", options->top, "Print at most N labels or candidates (default 5; 0: all)").value("N");
+    command.add_option("--top", options->top, "N", "Print at most N labels or candidates (default 5; 0: all)");
   }
   command.add_flag("--json", options->json, "Print one JSON object per line");
   if (variant.takes & kTime) {
     command.add_flag("--time", options->time, "Also print the milliseconds of each answer (or of its batch)");
   }
   if (variant.takes & kOffsets) {
-    command
-        .add_option("--offsets", options->offsets,
-                    "Unit of positions in a text: bytes (default), chars (code points, as in Python) or utf16 "
-                    "(as in JavaScript and Java)")
-        .takes(position_units())
-        .value("UNIT");
+    command.add_option("--offsets", options->offsets, "UNIT",
+                       "Unit of positions in a text: bytes (default), chars (code points, as in Python) or utf16 "
+                       "(as in JavaScript and Java)",
+                       position_units());
   }
   if (variant.takes & kVectors) {
-    command
-        .add_option("-o,--output", options->output,
-                    "Write the vectors to this file, one f32 row per text, for numpy.load")
-        .value("FILE.npy");
+    command.add_option("-o,--output", options->output, "FILE.npy",
+                       "Write the vectors to this file, one f32 row per text, for numpy.load");
     command.add_flag("--query", options->query, "Treat texts as queries: add the file's prompt for queries");
     command.add_flag("--document", options->document, "Treat texts as documents: add the file's prompt for documents");
-    command
-        .add_option("--truncate-dim", options->truncate_dim,
-                    "Keep only the first N numbers of each vector (Matryoshka models)")
-        .takes(between(1, 1 << 16))
-        .value("N");
+    command.add_option("--truncate-dim", options->truncate_dim, "N",
+                       "Keep only the first N numbers of each vector (Matryoshka models)", between(1, 1 << 16));
   }
   if (variant.takes & kRaw) command.add_flag("--raw", options->raw, "Print all outputs of the graph as JSON");
 }
 
 void add_variant(Program& program, const Variant& variant) {
-  Command& command = program.add_command(variant.name, variant.summary);
-  command.group(kAnswerGroup);
+  Command& command = program.add_command(variant.name, variant.summary, kAnswerGroup);
   auto options = std::make_shared<RunOptions>();
   options->command = variant.name;
   command.heading("Input");
@@ -226,11 +202,10 @@ void add_variant(Program& program, const Variant& variant) {
   add_output_options(command, variant, options.get());
   command.heading("Running");
   if (variant.takes & kBatch) {
-    command
-        .add_option("--batch", options->batch,
-                    "Texts per forward pass (default: for files and pipes as many as fill the threads' tiles, else 1)")
-        .takes(between(1, 4096))
-        .value("N");
+    command.add_option(
+        "--batch", options->batch, "N",
+        "Texts per forward pass (default: for files and pipes as many as fill the threads' tiles, else 1)",
+        between(1, 4096));
   }
   add_engine_options(command, &options->engine);
   command.usual({"--file", "--pair", "--question", "--context", "--labels", "--stride", "--strict", "--top", "--json",

@@ -220,39 +220,29 @@ void run_search(SearchArguments& arguments) {
 void add_index(Program& program) {
   auto arguments = std::make_shared<IndexArguments>();
   arguments->engine.batch = convert::kPacked;
-  Command& command = program.add_command("index", "Build an index of texts for search");
-  command.group(kMakeGroup);
+  Command& command = program.add_command("index", "Build an index of texts for search", kMakeGroup);
   command.heading("Input");
-  command.add_option("FILE", arguments->model, "A .bantam file that gives text vectors or term weights")
-      .required()
-      .value("FILE.bantam");
-  command
-      .add_option("TEXTS", arguments->texts,
-                  "Texts: a file with one text per line, or FILE.jsonl, .csv or .tsv with one text per record (-: "
-                  "standard input)")
-      .value("TEXTS");
+  command.add_option("FILE", arguments->model, "FILE.bantam", "A .bantam file that gives text vectors or term weights")
+      .required();
+  command.add_option("TEXTS", arguments->texts, "TEXTS",
+                     "Texts: a file with one text per line, or FILE.jsonl, .csv or .tsv with one text per record (-: "
+                     "standard input)");
   command.heading("Output");
-  command.add_option("-o,--output", arguments->output, "Index to write").required().value("FILE.index");
+  command.add_option("-o,--output", arguments->output, "FILE.index", "Index to write").required();
   command.add_flag("--add", arguments->add, "Append the texts to the existing index");
   command
-      .add_option("--remove", arguments->remove,
+      .add_option("--remove", arguments->remove, "LINES",
                   "Remove lines from the existing index, by the numbers that search shows; later lines move up")
-      .separated_by(',')
-      .value("LINES");
+      .separated_by(',');
   command.add_flag("--compact", arguments->compact,
                    "Store one byte per number instead of two, for half the file size; near ties may change order");
-  command
-      .add_option("--truncate-dim", arguments->truncate_dim,
-                  "Keep only the first N numbers of each vector (Matryoshka models); a new index only")
-      .takes(between(1, 1 << 16))
-      .value("N");
+  command.add_option("--truncate-dim", arguments->truncate_dim, "N",
+                     "Keep only the first N numbers of each vector (Matryoshka models); a new index only",
+                     between(1, 1 << 16));
   command.add_flag("--json", arguments->json, "Print one JSON object");
   command.heading("Running");
-  command
-      .add_option("--batch", arguments->engine.batch,
-                  "Texts per forward pass (default: as many as fill the threads' tiles)")
-      .takes(between(1, 4096))
-      .value("N");
+  command.add_option("--batch", arguments->engine.batch, "N",
+                     "Texts per forward pass (default: as many as fill the threads' tiles)", between(1, 4096));
   add_engine_options(command, &arguments->engine);
   command.footer(
       "Examples:\n"
@@ -265,24 +255,19 @@ void add_index(Program& program) {
 void add_find(Program& program) {
   auto arguments = std::make_shared<SearchArguments>();
   arguments->run.command = "search";
-  Command& command = program.add_command("search", "Find the texts of an index that are nearest to a query");
-  command.group(kAnswerGroup);
+  Command& command =
+      program.add_command("search", "Find the texts of an index that are nearest to a query", kAnswerGroup);
   command.heading("Input");
-  command.add_option("FILE", arguments->run.model, "The .bantam file that made the index")
-      .required()
-      .value("FILE.bantam");
-  command.add_option("INDEX", arguments->index, "Index written by bantam index").required().value("FILE.index");
+  command.add_option("FILE", arguments->run.model, "FILE.bantam", "The .bantam file that made the index").required();
+  command.add_option("INDEX", arguments->index, "FILE.index", "Index written by bantam index").required();
   command.add_texts("QUERY", &arguments->run.texts, "Queries; if none or -, read standard input, one per line");
-  command.add_option("--file", arguments->run.file, "Read queries from this file, one per line").value("FILE");
+  command.add_option("--file", arguments->run.file, "FILE", "Read queries from this file, one per line");
   command.heading("Output");
-  command.add_option("--top", arguments->top, "Print at most N texts per query (default 10)")
-      .takes(between(1, 1000000))
-      .value("N");
+  command.add_option("--top", arguments->top, "N", "Print at most N texts per query (default 10)", between(1, 1000000));
   command.add_flag("--json", arguments->run.json, "Print one JSON object per query");
   command.heading("Running");
-  command.add_option("--batch", arguments->run.engine.batch, "Queries per forward pass (default 1)")
-      .takes(between(1, 4096))
-      .value("N");
+  command.add_option("--batch", arguments->run.engine.batch, "N", "Queries per forward pass (default 1)",
+                     between(1, 4096));
   add_engine_options(command, &arguments->run.engine);
   command.footer(
       "A score is a cosine (1: the same direction), or a product of vectors if the model says so "

@@ -44,54 +44,37 @@ void add_serve(Program& program) {
   serve::ServerOptions& server = arguments->server;
   serve::WorkerOptions& worker = server.worker;
   worker.engine.batch = convert::kPacked;
-  Command& command = program.add_command("serve", "Answer texts over HTTP");
-  command.group(kAnswerGroup);
+  Command& command = program.add_command("serve", "Answer texts over HTTP", kAnswerGroup);
   command.heading("Input");
-  command.add_option("FILE", server.files, "Model files; requests choose one by its name without .bantam")
-      .required()
-      .value("FILE.bantam");
+  command
+      .add_option("FILE", server.files, "FILE.bantam", "Model files; requests choose one by its name without .bantam")
+      .required();
   command.heading("Listening");
-  command.add_option("--host", server.host, "Address to listen on (default 127.0.0.1: this machine only)")
-      .value("ADDRESS");
-  command.add_option("--port", arguments->port, "TCP port (default 8080; 0: any free port, which is printed)")
-      .takes(between(0U, 65535U))
-      .value("N");
-  command.add_option("--unix", server.unix_path, "Listen on a Unix socket instead of a port").value("PATH");
+  command.add_option("--host", server.host, "ADDRESS", "Address to listen on (default 127.0.0.1: this machine only)");
+  command.add_option("--port", arguments->port, "N", "TCP port (default 8080; 0: any free port, which is printed)",
+                     between(0U, 65535U));
+  command.add_option("--unix", server.unix_path, "PATH", "Listen on a Unix socket instead of a port");
   command.heading("Access");
-  command
-      .add_option("--api-key-file", arguments->key_file,
-                  "File with keys, one per line; each request must carry one of them (the environment variable "
-                  "BANTAM_API_KEY adds a key)")
-      .value("FILE");
-  command
-      .add_option("--cors", server.access.origins,
-                  "Origin whose pages may send requests and read answers, such as https://example.org; \"*\": all")
-      .value("ORIGIN");
-  command
-      .add_option("--allow-host", server.access.hosts,
-                  "Host name that requests may use, besides localhost, when listening on 127.0.0.1 or ::1")
-      .value("NAME");
+  command.add_option("--api-key-file", arguments->key_file, "FILE",
+                     "File with keys, one per line; each request must carry one of them (the environment variable "
+                     "BANTAM_API_KEY adds a key)");
+  command.add_option("--cors", server.access.origins, "ORIGIN",
+                     "Origin whose pages may send requests and read answers, such as https://example.org; \"*\": all");
+  command.add_option("--allow-host", server.access.hosts, "NAME",
+                     "Host name that requests may use, besides localhost, when listening on 127.0.0.1 or ::1");
   command.heading("Limits");
-  command
-      .add_option("--queue", worker.queue,
-                  "Maximum waiting texts per file (default 4096); a request beyond them gets 429")
-      .takes(between(1U, 1000000U))
-      .value("N");
-  command
-      .add_option("--max-body", arguments->max_body,
-                  "Maximum body of a request in KiB (default 1024); larger ones get 413")
-      .takes(between(1U, 1048576U))
-      .value("KIB");
-  command
-      .add_option("--timeout", server.timeout,
-                  "Seconds for a request to arrive, and for it to wait (default 30); 503 if it waits longer")
-      .takes(between(1U, 3600U))
-      .value("SECONDS");
-  command.add_option("--connections", server.connections, "Maximum number of open connections (default 4096)")
-      .takes(between(1U, 65536U))
-      .value("N");
+  command.add_option("--queue", worker.queue, "N",
+                     "Maximum waiting texts per file (default 4096); a request beyond them gets 429",
+                     between(1U, 1000000U));
+  command.add_option("--max-body", arguments->max_body, "KIB",
+                     "Maximum body of a request in KiB (default 1024); larger ones get 413", between(1U, 1048576U));
+  command.add_option("--timeout", server.timeout, "SECONDS",
+                     "Seconds for a request to arrive, and for it to wait (default 30); 503 if it waits longer",
+                     between(1U, 3600U));
+  command.add_option("--connections", server.connections, "N", "Maximum number of open connections (default 4096)",
+                     between(1U, 65536U));
   command.heading("Output");
-  command.add_option("--top", worker.top, "Give at most N labels or candidates (default 5; 0: all)").value("N");
+  command.add_option("--top", worker.top, "N", "Give at most N labels or candidates (default 5; 0: all)");
   add_aggregation_option(command, &worker.aggregation);
   command.add_flag("--log", server.log, "Write a line to standard error for each reply: method, path, code, time");
   command.heading("Running");

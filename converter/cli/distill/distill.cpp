@@ -99,56 +99,41 @@ DistillOptions checked(const DistillArguments& arguments) {
 void add_data_options(Command& command, DistillArguments* arguments) {
   command.heading("Data and output");
   DistillOptions& o = arguments->options;
-  command.add_option("--teacher", o.teacher, "Directory of the model to learn from").value("DIR");
+  command.add_option("--teacher", o.teacher, "DIR", "Directory of the model to learn from");
   command
-      .add_option("--student", o.student,
+      .add_option("--student", o.student, "DIR|RECIPE",
                   "Directory of the model to train, or a recipe for making it from the teacher (docs/students.md)")
-      .required()
-      .value("DIR|RECIPE");
-  command.add_option("--data", o.data, "Training examples, one JSON object per line (decoders: or one text per line)")
-      .required()
-      .value("FILE");
+      .required();
   command
-      .add_option("--validation", o.validation,
-                  "Validation examples, for choosing the best epoch; never used for training")
-      .value("FILE");
+      .add_option("--data", o.data, "FILE",
+                  "Training examples, one JSON object per line (decoders: or one text per line)")
+      .required();
+  command.add_option("--validation", o.validation, "FILE",
+                     "Validation examples, for choosing the best epoch; never used for training");
   command
-      .add_option("-o,--output", o.output,
+      .add_option("-o,--output", o.output, "DIR",
                   "Output directory for the model, the training curve and, while training, a checkpoint")
-      .required()
-      .value("DIR");
+      .required();
   const std::map<std::string, std::string> types = {{"f32", "F32"}, {"f16", "F16"}, {"source", ""}};
-  command
-      .add_option("--save-as", o.dtype, "Type of the stored weights: f32 (default), f16, or source (as in the student)")
-      .takes(replaced(types))
-      .value("TYPE");
-  command.add_option("--task", o.task, "Task of the student, if its directory does not state it; see convert")
-      .value("TASK");
-  command.add_option("--max-tokens", o.max_tokens, "Cut texts after N tokens (default: the student's maximum)")
-      .takes(between(2U, 1U << 20))
-      .value("N");
-  command.add_option("--texts", o.texts, "Texts without labels, one per line; only the teacher labels them")
-      .value("FILE");
-  command
-      .add_option("--augment", o.augment,
-                  "Add N varied copies. Joint and tag data: with slot values exchanged; texts to classify: "
-                  "cut, mixed and with words exchanged, labelled by the teacher only")
-      .takes(between(0U, 1000U))
-      .value("N");
-  command
-      .add_option("--augment-rate", o.augment_rate,
-                  "Fraction of slots or words to exchange with --augment (default: slots 0.6, words 0.15)")
-      .takes(between(0.0, 1.0))
-      .value("P");
-  command.add_option("--limit", o.limit, "Use only the first N examples of DATA").value("N");
+  command.add_option("--save-as", o.dtype, "TYPE",
+                     "Type of the stored weights: f32 (default), f16, or source (as in the student)", replaced(types));
+  command.add_option("--task", o.task, "TASK", "Task of the student, if its directory does not state it; see convert");
+  command.add_option("--max-tokens", o.max_tokens, "N", "Cut texts after N tokens (default: the student's maximum)",
+                     between(2U, 1U << 20));
+  command.add_option("--texts", o.texts, "FILE", "Texts without labels, one per line; only the teacher labels them");
+  command.add_option("--augment", o.augment, "N",
+                     "Add N varied copies. Joint and tag data: with slot values exchanged; texts to classify: "
+                     "cut, mixed and with words exchanged, labelled by the teacher only",
+                     between(0U, 1000U));
+  command.add_option("--augment-rate", o.augment_rate, "P",
+                     "Fraction of slots or words to exchange with --augment (default: slots 0.6, words 0.15)",
+                     between(0.0, 1.0));
+  command.add_option("--limit", o.limit, "N", "Use only the first N examples of DATA");
   command.add_flag("--skip-bad", o.skip_bad, "Skip malformed lines and report their number");
-  command.add_option("--save-every", o.save_every, "Seconds between checkpoints (default 60; longer on slow disks)")
-      .takes(between(0.0, 86400.0))
-      .value("S");
-  command
-      .add_option("--stop-after", o.stop_after,
-                  "Stop with a checkpoint after N steps; the same command continues from there")
-      .value("N");
+  command.add_option("--save-every", o.save_every, "S",
+                     "Seconds between checkpoints (default 60; longer on slow disks)", between(0.0, 86400.0));
+  command.add_option("--stop-after", o.stop_after, "N",
+                     "Stop with a checkpoint after N steps; the same command continues from there");
   command.add_flag("--json", o.json, "Print the result as one JSON object");
 }
 
@@ -156,7 +141,7 @@ void add_loss_options(Command& command, DistillArguments* arguments) {
   command.heading("Loss");
   train::Settings& s = arguments->options.settings;
   const auto weight = [&](const char* name, auto& target, const char* what) {
-    command.add_option(name, target, what).takes(between(0.0, 1e6)).value("W");
+    command.add_option(name, target, "W", what, between(0.0, 1e6));
   };
   weight("--hard", arguments->hard, "Weight of the data's labels in the loss (default 1)");
   weight("--soft", arguments->soft, "Weight of the teacher's softened outputs in the loss (default 1 with a teacher)");
@@ -164,116 +149,84 @@ void add_loss_options(Command& command, DistillArguments* arguments) {
   weight("--attention", s.loss.attention, "Weight of the teacher's attention probabilities in the loss (default 0)");
   weight("--relation", s.loss.relation,
          "Weight of the relations of queries, keys and values in the loss, as in MiniLM (default 0)");
-  command.add_option("--temperature", s.temperature, "Temperature that softens the outputs (default 2)")
-      .takes(between(0.1, 100.0))
-      .value("T");
-  command
-      .add_option("--label-smoothing", s.smoothing,
-                  "Next-token labels: probability spread over the vocabulary (default 0)")
-      .takes(between(0.0, 0.99))
-      .value("P");
-  command
-      .add_option("--layers", arguments->layers,
-                  "Pairs of layers to compare: STUDENT:TEACHER,... (default: evenly spread)")
-      .value("PAIRS");
-  command
-      .add_option("--relation-heads", s.relation_heads, "Number of heads for --relation (default: the student's heads)")
-      .takes(between(1U, 4096U))
-      .value("N");
+  command.add_option("--temperature", s.temperature, "T", "Temperature that softens the outputs (default 2)",
+                     between(0.1, 100.0));
+  command.add_option("--label-smoothing", s.smoothing, "P",
+                     "Next-token labels: probability spread over the vocabulary (default 0)", between(0.0, 0.99));
+  command.add_option("--layers", arguments->layers, "PAIRS",
+                     "Pairs of layers to compare: STUDENT:TEACHER,... (default: evenly spread)");
+  command.add_option("--relation-heads", s.relation_heads, "N",
+                     "Number of heads for --relation (default: the student's heads)", between(1U, 4096U));
 }
 
 void add_training_options(Command& command, train::Settings* s) {
   command.heading("Training");
-  command.add_option("--epochs", s->epochs, "Passes over the data (default 3)").takes(between(1U, 1000000U)).value("N");
-  command.add_option("--batch", s->batch, "Examples per step (default 32)").takes(between(1U, 65536U)).value("N");
-  command.add_option("--learning-rate", s->learning_rate, "Peak learning rate of AdamW (default 5e-4)")
-      .takes(between(0.0, 10.0))
-      .value("R");
-  command.add_option("--weight-decay", s->weight_decay, "Weight decay of AdamW, for matrices (default 0.01)")
-      .takes(between(0.0, 10.0))
-      .value("D");
-  command.add_option("--warmup", s->warmup, "Fraction of all steps in which the learning rate rises (default 0.05)")
-      .takes(between(0.0, 1.0))
-      .value("P");
-  command.add_option("--dropout", s->dropout, "Dropout probability (default 0.1)").takes(between(0.0, 0.99)).value("P");
-  command.add_option("--clip", s->clip, "Maximum norm of the gradient (default 1; 0: no limit)")
-      .takes(between(0.0, 1e9))
-      .value("G");
-  command.add_option("--ema", s->ema, "Write a moving average of the weights with this decay, such as 0.999")
-      .takes(between(0.0, 0.999999))
-      .value("D");
-  command.add_option("--patience", s->patience, "Stop after N epochs without a better validation score").value("N");
-  command.add_option("--seed", s->seed, "Random seed (default 1); the same seed and threads give the same weights")
-      .value("N");
-  command.add_option("--threads", s->threads, "Number of threads (default 1)").takes(between(1U, 1024U)).value("N");
+  command.add_option("--epochs", s->epochs, "N", "Passes over the data (default 3)", between(1U, 1000000U));
+  command.add_option("--batch", s->batch, "N", "Examples per step (default 32)", between(1U, 65536U));
+  command.add_option("--learning-rate", s->learning_rate, "R", "Peak learning rate of AdamW (default 5e-4)",
+                     between(0.0, 10.0));
+  command.add_option("--weight-decay", s->weight_decay, "D", "Weight decay of AdamW, for matrices (default 0.01)",
+                     between(0.0, 10.0));
+  command.add_option("--warmup", s->warmup, "P",
+                     "Fraction of all steps in which the learning rate rises (default 0.05)", between(0.0, 1.0));
+  command.add_option("--dropout", s->dropout, "P", "Dropout probability (default 0.1)", between(0.0, 0.99));
+  command.add_option("--clip", s->clip, "G", "Maximum norm of the gradient (default 1; 0: no limit)",
+                     between(0.0, 1e9));
+  command.add_option("--ema", s->ema, "D", "Write a moving average of the weights with this decay, such as 0.999",
+                     between(0.0, 0.999999));
+  command.add_option("--patience", s->patience, "N", "Stop after N epochs without a better validation score");
+  command.add_option("--seed", s->seed, "N",
+                     "Random seed (default 1); the same seed and threads give the same weights");
+  command.add_option("--threads", s->threads, "N", "Number of threads (default 1)", between(1U, 1024U));
   const std::map<std::string, train::Precision> precisions = {{"f32", train::Precision::kF32},
                                                               {"bf16", train::Precision::kBf16}};
-  command
-      .add_option("--precision", s->precision,
-                  "Precision of matrix products: f32 (default), or bf16, which is faster on processors that "
-                  "support it; weights stay f32")
-      .takes(choices(precisions))
-      .value("TYPE");
+  command.add_option("--precision", s->precision, "TYPE",
+                     "Precision of matrix products: f32 (default), or bf16, which is faster on processors that "
+                     "support it; weights stay f32",
+                     choices(precisions));
   const std::map<std::string, train::Freeze> freeze = {{"embeddings", train::Freeze::kEmbeddings},
                                                        {"encoder", train::Freeze::kEncoder}};
-  command
-      .add_option(
-          "--freeze", s->freeze,
-          "Keep parts unchanged: embeddings, or encoder (everything but the head; in encoder-decoders, the encoder)")
-      .takes(choices(freeze))
-      .value("PART");
+  command.add_option(
+      "--freeze", s->freeze, "PART",
+      "Keep parts unchanged: embeddings, or encoder (everything but the head; in encoder-decoders, the encoder)",
+      choices(freeze));
 }
 
 void add_compression_options(Command& command, train::Settings* s) {
   command.heading("Compression");
-  command.add_option("--prune", s->prune.sparsity, "Fraction of zeros to reach in the encoder's linear layers")
-      .value("S");
-  command
-      .add_option("--pattern", s->prune.pattern,
-                  "Weights that become 0 together: 1x4 (default; four inputs of one output), 4x16 (of 16 "
-                  "outputs), 2:4 or unstructured")
-      .value("P");
+  command.add_option("--prune", s->prune.sparsity, "S", "Fraction of zeros to reach in the encoder's linear layers");
+  command.add_option("--pattern", s->prune.pattern, "P",
+                     "Weights that become 0 together: 1x4 (default; four inputs of one output), 4x16 (of 16 "
+                     "outputs), 2:4 or unstructured");
   const std::map<std::string, convert::PruneScope> scopes = {{"global", convert::PruneScope::kGlobal},
                                                              {"uniform", convert::PruneScope::kUniform}};
-  command
-      .add_option("--prune-scope", s->prune.scope,
-                  "global (default): the fraction applies to all layers together; uniform: to each layer")
-      .takes(choices(scopes))
-      .value("SCOPE");
+  command.add_option("--prune-scope", s->prune.scope, "SCOPE",
+                     "global (default): the fraction applies to all layers together; uniform: to each layer",
+                     choices(scopes));
   const std::map<std::string, train::PruneBy> measures = {{"magnitude", train::PruneBy::kMagnitude},
                                                           {"activations", train::PruneBy::kActivations},
                                                           {"gradients", train::PruneBy::kGradients}};
-  command
-      .add_option("--prune-by", s->prune.by,
-                  "How to rank weights: gradients (default: how much the loss would change without the "
-                  "weight), magnitude, or activations (magnitude times a measure of the weight's input)")
-      .takes(choices(measures))
-      .value("HOW");
-  command.add_option("--prune-begin", s->prune.begin, "Fraction of training at which zeros begin (default 0.1)")
-      .value("P");
-  command.add_option("--prune-end", s->prune.end, "Fraction of training at which all zeros are set (default 0.6)")
-      .value("P");
+  command.add_option("--prune-by", s->prune.by, "HOW",
+                     "How to rank weights: gradients (default: how much the loss would change without the "
+                     "weight), magnitude, or activations (magnitude times a measure of the weight's input)",
+                     choices(measures));
+  command.add_option("--prune-begin", s->prune.begin, "P", "Fraction of training at which zeros begin (default 0.1)");
+  command.add_option("--prune-end", s->prune.end, "P", "Fraction of training at which all zeros are set (default 0.6)");
   const std::map<std::string, train::FakeQuant> quantize = {{"int8", train::FakeQuant::kInt8},
                                                             {"int4", train::FakeQuant::kInt4}};
-  command.add_option("--quantize", s->quantize, "Train for int8 or int4 weights with int8 activations")
-      .takes(choices(quantize))
-      .value("TYPE");
-  command.add_option("--group", s->group, "int4: number of weights that share a scale (default 32)")
-      .takes(between(4U, 65536U))
-      .value("N");
-  command
-      .add_option("--quantize-begin", s->quantize_begin,
-                  "Fraction of training at which quantization begins (default 0)")
-      .takes(between(0.0, 1.0))
-      .value("P");
+  command.add_option("--quantize", s->quantize, "TYPE", "Train for int8 or int4 weights with int8 activations",
+                     choices(quantize));
+  command.add_option("--group", s->group, "N", "int4: number of weights that share a scale (default 32)",
+                     between(4U, 65536U));
+  command.add_option("--quantize-begin", s->quantize_begin, "P",
+                     "Fraction of training at which quantization begins (default 0)", between(0.0, 1.0));
 }
 
 }  // namespace
 
 void add_distill(Program& program, const std::function<void(const DistillOptions&)>& run) {
   auto arguments = std::make_shared<DistillArguments>();
-  Command& command = program.add_command("distill", "Train a small model from a large one, or from labels");
-  command.group(kMakeGroup);
+  Command& command = program.add_command("distill", "Train a small model from a large one, or from labels", kMakeGroup);
   command.usual({"--teacher", "--validation", "--texts", "--soft", "--epochs", "--batch", "--learning-rate", "--seed",
                  "--threads", "--json", "--prune", "--quantize"});
   command.footer(kDistillFooter);

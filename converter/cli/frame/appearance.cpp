@@ -35,10 +35,9 @@ void add_appearance_options(Command& command) {
       {"auto", Color::kAuto}, {"always", Color::kAlways}, {"never", Color::kNever}};
   command
       .add_option(
-          "--color", appearance().color,
-          "Use colours and bars: auto (default: on a terminal; respects NO_COLOR and CLICOLOR_FORCE), always or never")
-      .takes(choices(colors))
-      .value("WHEN")
+          "--color", appearance().color, "WHEN",
+          "Use colours and bars: auto (default: on a terminal; respects NO_COLOR and CLICOLOR_FORCE), always or never",
+          choices(colors))
       .group("Common options");
   command.add_flag("-q,--quiet", appearance().quiet, "Print only results and errors, no progress or reports")
       .group("Common options");

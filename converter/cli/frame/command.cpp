@@ -61,9 +61,10 @@ Option& Option::takes(Check check) {
   return *this;
 }
 
-Command::Command(std::string name, std::string summary) {
+Command::Command(std::string name, std::string summary, std::string group) {
   text_.name = std::move(name);
   text_.summary = std::move(summary);
+  text_.group = std::move(group);
 }
 
 Option& Command::add(const std::string& names, Target target, std::string what) {

@@ -35,8 +35,6 @@ class Option {
     text_.required = true;
     return *this;
   }
-  /// The name of its value in the help. FILE, DATA, RECIPE and PATH are files, FILE.bantam is a model, DIR a directory,
-  /// COMMAND a command.
   Option& value(std::string name);
   /// The heading in the help under which it stands.
   Option& group(std::string heading) {
@@ -77,13 +75,14 @@ class Option {
 
 class Command {
  public:
-  Command(std::string name, std::string summary);
+  Command(std::string name, std::string summary, std::string group = "");
 
   /// `target` is a number, a string, a list, or what the words of choices() stand for; it lives until the command ends.
-  /// `names`: "-o,--output", or the one name of a positional.
+  /// `names`: "-o,--output", or the one name of a positional. `value`: what its value is called in the help; FILE, DATA,
+  /// RECIPE and PATH are files, FILE.bantam is a model, DIR a directory, COMMAND a command. `check`: the values that it takes.
   template <typename T>  // what depends on T is not seen to move. NOLINTNEXTLINE(performance-unnecessary-value-param)
-  Option& add_option(const std::string& names, T& target, std::string what) {
-    return add(names, target_of(target), std::move(what));
+  Option& add_option(const std::string& names, T& target, const char* value, std::string what, Check check = {}) {
+    return add(names, target_of(target), std::move(what)).value(value).takes(std::move(check));
   }
   Option& add_flag(const std::string& names, bool& target, std::string what);
   /// --help, and where there are usual() options --help-all.
@@ -94,8 +93,6 @@ class Command {
   Option& add_texts(const std::string& name, Words* texts, std::string what);
   /// The heading of the options that follow.
   void heading(std::string name) { heading_ = std::move(name); }
-  /// The heading of the list of commands under which it stands.
-  void group(std::string name) { text_.group = std::move(name); }
   /// Paragraphs below the options. One that begins with a line "Examples:" is command lines.
   void footer(const std::string& text);
   /// Instead of those of the footer.
@@ -149,8 +146,9 @@ class Command {
 struct Program {
   Program(std::string name, std::string summary) : overall(std::move(name), std::move(summary)) {}
 
-  Command& add_command(std::string name, std::string summary) {
-    return commands.emplace_back(std::move(name), std::move(summary));
+  /// `group`: the heading in the list of commands.
+  Command& add_command(std::string name, std::string summary, std::string group) {
+    return commands.emplace_back(std::move(name), std::move(summary), std::move(group));
   }
   const std::string& name() const { return overall.name(); }
   /// Leaves `command` alone, whose name is not written then: what is typed are its arguments. Throws std::out_of_range where there is
