@@ -5,6 +5,7 @@
 
 #include "graph/access.h"
 #include "source/checkpoint.h"
+#include "source/model_source.h"
 #include "source/weights.h"
 
 namespace bantam::train {
@@ -100,7 +101,7 @@ std::map<std::string, convert::TensorBytes> source_tensors(const std::filesystem
                                                            const Parameters& parameters,
                                                            const std::vector<at::Tensor>& values,
                                                            const std::string& dtype) {
-  const convert::Checkpoint checkpoint(directory);
+  const convert::Checkpoint checkpoint = convert::open_checkpoint(directory);
   std::map<std::string, convert::TensorBytes> out;
   for (size_t i = 0; i < values.size(); ++i) {
     const at::Tensor flat = values[i].detach().contiguous().reshape({-1});
