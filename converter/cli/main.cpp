@@ -1,6 +1,6 @@
 // The `bantam` command.
 #include "cli/commands.h"
-#include "cli/distill/distill.h"
+#include "cli/distill.h"
 #include "cli/frame/command.h"
 #include "cli/frame/program.h"
 
@@ -25,7 +25,8 @@ int run(int argc, char** argv) {
     add_eval(program);
     add_bench(program);
     add_report(program);
-    add_distill(program, [argv](const DistillOptions& options) { run_trainer(argv, options.settings.threads); });
+    add_distill(program,
+                [argv](const train::DistillOptions& options, bool) { run_trainer(argv, options.settings.threads); });
     add_bundle(program);
     add_sign(program);
     add_firmware(program);

@@ -1,5 +1,5 @@
-// distill: the command's options, checked; cli/distill/distill_run.cpp does the work.
-#include "cli/distill/distill.h"
+// distill: the command's options, checked; cli/train_main.cpp does the work.
+#include "cli/distill.h"
 
 #include <unistd.h>
 
@@ -33,7 +33,8 @@ constexpr const char* kDistillFooter =
     "--pattern 1x4 --quantize int8";
 
 struct DistillArguments {
-  DistillOptions options;
+  train::DistillOptions options;
+  bool json = false;
   std::optional<double> hard, soft;
   std::string layers;
 };
@@ -59,8 +60,8 @@ std::vector<std::pair<uint32_t, uint32_t>> parse_layers(const std::string& text)
   return layers;
 }
 
-DistillOptions checked(const DistillArguments& arguments) {
-  DistillOptions options = arguments.options;
+train::DistillOptions checked(const DistillArguments& arguments) {
+  train::DistillOptions options = arguments.options;
   train::LossWeights& loss = options.settings.loss;
   const bool teacher = !options.teacher.empty();
   loss.hard = arguments.hard.value_or(1.0);
@@ -98,7 +99,7 @@ DistillOptions checked(const DistillArguments& arguments) {
 
 void add_data_options(Command& command, DistillArguments* arguments) {
   command.heading("Data and output");
-  DistillOptions& o = arguments->options;
+  train::DistillOptions& o = arguments->options;
   command.add_option("--teacher", o.teacher, "DIR", "Directory of the model to learn from");
   command
       .add_option("--student", o.student, "DIR|RECIPE",
@@ -134,7 +135,7 @@ void add_data_options(Command& command, DistillArguments* arguments) {
                      "Seconds between checkpoints (default 60; longer on slow disks)", between(0.0, 86400.0));
   command.add_option("--stop-after", o.stop_after, "N",
                      "Stop with a checkpoint after N steps; the same command continues from there");
-  command.add_flag("--json", o.json, "Print the result as one JSON object");
+  command.add_flag("--json", arguments->json, "Print the result as one JSON object");
 }
 
 void add_loss_options(Command& command, DistillArguments* arguments) {
@@ -224,7 +225,7 @@ void add_compression_options(Command& command, train::Settings* s) {
 
 }  // namespace
 
-void add_distill(Program& program, const std::function<void(const DistillOptions&)>& run) {
+void add_distill(Program& program, const RunDistill& run) {
   auto arguments = std::make_shared<DistillArguments>();
   Command& command = program.add_command("distill", "Train a small model from a large one, or from labels", kMakeGroup);
   command.usual({"--teacher", "--validation", "--texts", "--soft", "--epochs", "--batch", "--learning-rate", "--seed",
@@ -234,7 +235,7 @@ void add_distill(Program& program, const std::function<void(const DistillOptions
   add_loss_options(command, arguments.get());
   add_training_options(command, &arguments->options.settings);
   add_compression_options(command, &arguments->options.settings);
-  command.action([arguments, run] { run(checked(*arguments)); });
+  command.action([arguments, run] { run(checked(*arguments), arguments->json); });
 }
 
 void run_trainer(char** argv, uint32_t threads) {

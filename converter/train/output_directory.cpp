@@ -1,12 +1,11 @@
-#include "cli/distill/distill_output.h"
+#include "train/output_directory.h"
 
 #include <system_error>
 
-#include "cli/frame/errors.h"
-#include "cli/frame/output.h"
+#include "base/fail.h"
 #include "train/trainer.h"
 
-namespace bantam::cli {
+namespace bantam::train {
 namespace {
 
 namespace fs = std::filesystem;
@@ -24,7 +23,7 @@ DistillOutput::DistillOutput(const DistillOptions& options)
 
 DistillOutput::~DistillOutput() {
   std::error_code ignored;
-  if (kept_ || fs::exists(output_ / train::kCheckpointName, ignored)) return;
+  if (kept_ || fs::exists(output_ / kCheckpointName, ignored)) return;
   if (!student_was_there_) fs::remove_all(student_, ignored);
   // Only what is empty.
   for (auto path = made_.rbegin(); path != made_.rend(); ++path) fs::remove(*path, ignored);
@@ -34,16 +33,17 @@ void DistillOutput::prepare(const DistillOptions& options) {
   std::error_code error;
   for (const std::string& input : {options.student, options.teacher}) {
     if (!input.empty() && fs::equivalent(output_, input, error)) {
-      fail(ExitCode::kUsage, "-o {}: that is an input; choose another directory", options.output);
+      convert::fail(convert::ExitCode::kUsage, "-o {}: that is an input; choose another directory", options.output);
     }
   }
   if (fs::exists(output_, error)) {
     if (!fs::is_directory(output_, error)) {
-      fail(ExitCode::kUsage, "-o {}: is not a directory; choose another name", options.output);
+      convert::fail(convert::ExitCode::kUsage, "-o {}: is not a directory; choose another name", options.output);
     }
-    const bool ours = fs::exists(output_ / train::kCheckpointName, error);
+    const bool ours = fs::exists(output_ / kCheckpointName, error);
     if (!ours && fs::exists(output_ / "config.json", error)) {
-      fail(ExitCode::kUsage, "-o {}: holds a model already; choose another name, or remove it first", options.output);
+      convert::fail(convert::ExitCode::kUsage, "-o {}: holds a model already; choose another name, or remove it first",
+                    options.output);
     }
     return;
   }
@@ -55,9 +55,9 @@ void DistillOutput::prepare(const DistillOptions& options) {
   fs::create_directories(output_, error);
   if (error) {
     const bool full = error == std::errc::no_space_on_device;
-    fail(full ? ExitCode::kOutOfSpace : ExitCode::kIo, "-o {}: {}; choose a writable place", options.output,
-         error.message());
+    convert::fail(full ? convert::ExitCode::kOutOfSpace : convert::ExitCode::kIo, "-o {}: {}; choose a writable place",
+                  options.output, error.message());
   }
 }
 
-}  // namespace bantam::cli
+}  // namespace bantam::train

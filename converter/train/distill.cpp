@@ -1,25 +1,17 @@
-// distill, the work: directories to graphs, data to examples, predictions to scores; the training is converter/train's.
+#include "train/distill.h"
+
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cmath>
-#include <cstdio>
 #include <filesystem>
-#include <map>
-#include <memory>
-#include <optional>
 #include <system_error>
+#include <utility>
 
+#include "base/fail.h"
+#include "base/printable.h"
 #include "base/sha256.h"
-#include "cli/answer/answers.h"
-#include "cli/distill/distill.h"
-#include "cli/distill/distill_data.h"
-#include "cli/distill/distill_next_words.h"
-#include "cli/distill/distill_output.h"
-#include "cli/frame/errors.h"
-#include "cli/frame/output.h"
-#include "cli/frame/progress.h"
 #include "graph/access.h"
+#include "graph/task_parts.h"
 #include "import/hugging_face.h"
 #include "model/heads.h"
 #include "source/generation.h"
@@ -27,17 +19,21 @@
 #include "source/write_back.h"
 #include "student/student.h"
 #include "tokenizer/tokenizer.h"
-#include "train/trainer.h"
+#include "train/labelled_examples.h"
+#include "train/output_directory.h"
+#include "train/text_examples.h"
 
-namespace bantam::cli {
+namespace bantam::train {
 namespace {
 
 namespace fs = std::filesystem;
+using convert::ExitCode;
+using convert::fail;
 
 /// Heads of a graph: which output is whose.
-train::Heads heads_of(const convert::Graph& graph, const std::string& directory) {
+Heads heads_of(const convert::Graph& graph, const std::string& directory) {
   const fb::TaskT& task = *graph.model.task;
-  train::Heads heads;
+  Heads heads;
   const auto width = [&](size_t set) { return static_cast<uint32_t>(task.label_sets[set]->labels.size()); };
   const auto output = [&](size_t set) { return static_cast<int32_t>(task.label_sets[set]->output); };
   const auto [parts, scores] = traits(task.kind);
@@ -79,7 +75,7 @@ std::vector<uint32_t> match_labels(const fb::LabelSetT& student, const fb::Label
   std::string lacking;
   for (const std::string& label : student.labels) {
     const auto found = std::find(teacher.labels.begin(), teacher.labels.end(), label);
-    if (found == teacher.labels.end()) lacking += (lacking.empty() ? "" : ", ") + printable(label);
+    if (found == teacher.labels.end()) lacking += (lacking.empty() ? "" : ", ") + convert::printable(label);
     order.push_back(static_cast<uint32_t>(found - teacher.labels.begin()));
   }
   if (!lacking.empty() || student.labels.size() != teacher.labels.size()) {
@@ -91,7 +87,7 @@ std::vector<uint32_t> match_labels(const fb::LabelSetT& student, const fb::Label
   return order;
 }
 
-void fit(const convert::Graph& student, const convert::Graph& teacher, const DistillOptions& options, train::Job* job) {
+void fit(const convert::Graph& student, const convert::Graph& teacher, const DistillOptions& options, Job* job) {
   const fb::TaskT &mine = *student.model.task, &theirs = *teacher.model.task;
   convert::Problems problems;
   if (mine.kind != theirs.kind) {
@@ -141,7 +137,7 @@ void fit(const convert::Graph& student, const convert::Graph& teacher, const Dis
 
 /// Digests of what a run reads, and every option that decides its result.
 std::string fingerprint(const DistillOptions& options) {
-  std::string text = train::describe(options.settings);
+  std::string text = describe(options.settings);
   text += fmt::format(" task={} max_tokens={} augment={}/{} limit={} skip_bad={} save_as={}", options.task,
                       options.max_tokens, options.augment, options.augment_rate.value_or(-1), options.limit,
                       options.skip_bad, options.dtype);
@@ -164,69 +160,9 @@ std::string fingerprint(const DistillOptions& options) {
   return text;
 }
 
-std::string rounded_time(double seconds) {
-  const auto whole = static_cast<uint64_t>(std::llround(std::max(0.0, seconds)));
-  if (whole < 60) return fmt::format("{} s", whole);
-  if (whole < 3600) return fmt::format("{}:{:02} min", whole / 60, whole % 60);
-  return fmt::format("{}:{:02} h", whole / 3600, whole / 60 % 60);
-}
-
-void watch(train::Job* job, Progress* bar) {
-  job->progress = [bar](const train::Progress& p) {
-    std::string what = fmt::format("{} {}/{}", p.what, p.done, p.of);
-    if (p.loss != 0) what += fmt::format(", loss {:.4f}, {} left", p.loss, rounded_time(p.seconds_left));
-    bar->show(what.c_str(), static_cast<double>(p.done) / static_cast<double>(std::max<uint64_t>(1, p.of)));
-  };
-  job->on_epoch = [bar](const train::CurvePoint& point) {
-    bar->clear();
-    std::string line = fmt::format("epoch {}", point.epoch);
-    for (const auto& [name, value] : point.losses) line += fmt::format("  {} {:.4f}", name, value);
-    for (const auto& [name, value] : point.scores) line += fmt::format("  {} {:.4f}", name, value);
-    if (point.sparsity > 0) line += fmt::format("  zeros {:.1f} %", 100 * point.sparsity);
-    std::fprintf(stderr, "%s\n", line.c_str());
-  };
-}
-
-void show(const DistillOptions& options, const train::Job& job, const train::Outcome& outcome) {
-  if (options.json) {
-    Json object = json_object("distill");
-    object["output"] = options.output;
-    object["complete"] = outcome.complete;
-    object["examples"] = job.examples.size();
-    object["validation_examples"] = job.validation.size();
-    object["epochs"] = outcome.epochs;
-    object["steps"] = outcome.steps;
-    object["resumed_from"] = outcome.resumed_from;
-    object["best_epoch"] = outcome.best_epoch;
-    object["seconds"] = static_cast<float>(outcome.seconds);
-    Json scores = Json::object();
-    for (const auto& [name, value] : outcome.best.all) scores[name] = static_cast<float>(value);
-    object["validation"] = scores;
-    Json losses = Json::array();
-    for (const train::CurvePoint& point : outcome.curve) {
-      losses.push_back(static_cast<float>(point.losses.front().second));
-    }
-    object["losses"] = losses;
-    if (!outcome.curve.empty()) object["sparsity"] = static_cast<float>(outcome.curve.back().sparsity);
-    out().line(object);
-    return;
-  }
-  if (!outcome.complete) {
-    out().print("stopped after step {}; the same command without --stop-after goes on from there\n", outcome.steps);
-    return;
-  }
-  if (outcome.resumed_from > 0) out().print("went on from step {}\n", outcome.resumed_from);
-  out().print("{} epochs, {} steps, {} examples, {}\n", outcome.epochs, outcome.steps, job.examples.size(),
-              rounded_time(outcome.seconds));
-  for (const auto& [name, value] : outcome.best.all) out().print("{}: {:.4f}\n", name, value);
-  if (!outcome.best.all.empty()) out().print("weights of epoch {}, the best on validation\n", outcome.best_epoch);
-  out().print("{}: transformers loads it, and so does: bantam convert {} -o FILE.bantam\n", options.output,
-              options.output);
-}
-
 /// The directory of the student: what --student names, or where its recipe makes it, in the output directory. A resumed run
 /// finds it there.
-std::string student_directory(const DistillOptions& options, DistillOutput* output) {
+std::string student_directory(const DistillOptions& options, const Watcher& watcher, DistillOutput* output) {
   std::error_code ignored;
   if (!fs::is_regular_file(options.student, ignored)) return options.student;
   if (options.teacher.empty()) {
@@ -236,26 +172,26 @@ std::string student_directory(const DistillOptions& options, DistillOutput* outp
   output->prepare(options);
   const fs::path& directory = output->student();
   if (fs::exists(directory / "config.json", ignored)) return directory.string();
-  Progress bar;
   convert::StudentOptions student;
   student.task = options.task;
   student.directory = true;
-  student.progress = [&bar](const char* what, double done) { bar.show(what, done); };
+  student.progress = watcher.making_student;
   convert::write_student(convert::make_student(options.teacher, recipe, student), directory);
   return directory.string();
 }
 
 /// Without such instructions bf16 is emulated.
-void note_slow_precision([[maybe_unused]] train::Precision precision) {
+void note_slow_precision([[maybe_unused]] Precision precision, [[maybe_unused]] const convert::Warn& warn) {
 #if defined(__x86_64__)
-  if (precision == train::Precision::kBf16 && !__builtin_cpu_supports("avx512bf16")) {
-    std::fputs("--precision bf16: this processor has no instructions for it; f32 will be faster\n", stderr);
+  if (precision == Precision::kBf16 && !__builtin_cpu_supports("avx512bf16")) {
+    warn("--precision bf16: this processor has no instructions for it; f32 will be faster");
   }
 #endif
 }
 
 /// Before anything is trained: could the student's directory hold it?
-convert::WaysBack require_ways_back(const convert::Graph& student, const std::string& directory) {
+convert::WaysBack require_ways_back(const convert::Graph& student, const std::string& directory,
+                                    const convert::Warn& warn) {
   convert::WaysBack ways = convert::ways_back(student, convert::open_checkpoint(directory));
   const std::vector<std::string> held = convert::held(student, ways);
   if (!held.empty()) {
@@ -270,14 +206,14 @@ convert::WaysBack require_ways_back(const convert::Graph& student, const std::st
        directory, fmt::join(lost, ", "));
 }
 
-void distill(const DistillOptions& options, DistillOutput* output) {
+Distilled train_student(const DistillOptions& options, const Watcher& watcher, DistillOutput* output) {
   convert::ImportOptions import;
   import.task = options.task;
   const convert::Graph student = convert::import_hugging_face(options.student, import);
-  convert::WaysBack ways = require_ways_back(student, options.student);
+  convert::WaysBack ways = require_ways_back(student, options.student, watcher.warn);
   std::optional<convert::Graph> teacher;
   if (!options.teacher.empty()) teacher.emplace(convert::import_hugging_face(options.teacher, import));
-  train::Job job;
+  Job job;
   job.settings = options.settings;
   job.student = &student;
   job.ways = std::move(ways);
@@ -288,12 +224,12 @@ void distill(const DistillOptions& options, DistillOutput* output) {
   }
   std::optional<DistillData> data;
   if (job.heads.next != 0) {
-    read_next_words(student, job.teacher, options, &job);
+    read_next_words(student, job.teacher, options, watcher.warn, &job);
   } else {
     data.emplace(student, job.teacher, options);
     job.examples = data->training();
     job.validation = data->validation();
-    job.score = [&data](const std::vector<train::Logits>& logits) { return data->score(logits); };
+    job.score = [&data](const std::vector<Logits>& logits) { return data->score(logits); };
   }
   job.student_directory = options.student;
   job.output = options.output;
@@ -303,26 +239,25 @@ void distill(const DistillOptions& options, DistillOutput* output) {
   job.save_every = options.save_every;
   job.stop_after = options.stop_after;
   output->prepare(options);
-  note_slow_precision(options.settings.precision);
-  Progress bar;
-  watch(&job, &bar);
-  const train::Outcome outcome = train::train(job);
+  note_slow_precision(options.settings.precision, watcher.warn);
+  job.progress = watcher.progress;
+  job.on_epoch = watcher.on_epoch;
+  Distilled result{job.examples.size(), job.validation.size(), train(job)};
   output->keep();
-  bar.clear();
-  if (outcome.complete) {
+  if (result.outcome.complete) {
     std::error_code ignored;
     fs::remove_all(output->student(), ignored);
   }
-  show(options, job, outcome);
+  return result;
 }
 
 }  // namespace
 
-void run_distill(const DistillOptions& options) {
+Distilled distill(const DistillOptions& options, const Watcher& watcher) {
   DistillOutput output(options);
   DistillOptions resolved = options;
-  resolved.student = student_directory(options, &output);
-  distill(resolved, &output);
+  resolved.student = student_directory(options, watcher, &output);
+  return train_student(resolved, watcher, &output);
 }
 
-}  // namespace bantam::cli
+}  // namespace bantam::train

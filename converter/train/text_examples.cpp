@@ -1,19 +1,18 @@
-#include "cli/distill/distill_next_words.h"
+#include "train/text_examples.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <memory>
 
-#include "cli/distill/distill_data.h"
-#include "cli/frame/errors.h"
-#include "cli/frame/output.h"
+#include "base/fail.h"
 #include "data/text_source.h"
 #include "format/view.h"
 #include "run/generate.h"
 #include "run/prompts.h"
+#include "train/labelled_examples.h"
 
-namespace bantam::cli {
+namespace bantam::train {
 namespace {
 
 /// A text, and for encoder-decoders what becomes of it.
@@ -23,7 +22,7 @@ struct WordsLine {
 
 /// Tokens as a model's tokenizers make them; `cut`: of the source and of the text, how many did not fit.
 struct WordsEncoded {
-  train::Encoded side;
+  Encoded side;
   std::vector<int32_t> next;
   uint32_t source_cut = 0, cut = 0;
 };
@@ -39,12 +38,14 @@ class WordsModel {
     // In front of a source's text a language may stand or not.
     const LanguagePlace place = language_place(model());
     if (place == LanguagePlace::kFirst || place == LanguagePlace::kStart) {
-      fail(ExitCode::kUnsupported,
-           "{}: translates into several languages, of which lines of data name none; train models of two languages",
-           directory);
+      convert::fail(
+          convert::ExitCode::kUnsupported,
+          "{}: translates into several languages, of which lines of data name none; train models of two languages",
+          directory);
     }
     if (is_pair() && decoding_.said.start_id < 0) {
-      fail(ExitCode::kInvalid, "{}: config.json has no decoder_start_token_id, with which texts begin", directory);
+      convert::fail(convert::ExitCode::kInvalid,
+                    "{}: config.json has no decoder_start_token_id, with which texts begin", directory);
     }
   }
 
@@ -88,7 +89,7 @@ class WordsModel {
 
 constexpr const char* kPairFields = "it learns from lines with a text and what becomes of it, src and tgt";
 
-/// Problems that many lines have in common: the first place, and how many there are.
+/// convert::Problems that many lines have in common: the first place, and how many there are.
 struct WordsProblem {
   std::string first;
   size_t lines = 0;
@@ -99,13 +100,14 @@ struct WordsProblem {
 
 class WordsReader {
  public:
-  WordsReader(const convert::Graph& student, const convert::Graph* teacher, const DistillOptions& options)
-      : options_(options), student_(student, options.student, options.max_tokens) {
+  WordsReader(const convert::Graph& student, const convert::Graph* teacher, const DistillOptions& options,
+              const convert::Warn& warn)
+      : options_(options), warn_(warn), student_(student, options.student, options.max_tokens) {
     if (teacher != nullptr) teacher_ = std::make_unique<WordsModel>(*teacher, options.teacher, options.max_tokens);
   }
 
-  std::vector<train::Example> read(const std::string& path, size_t limit) const {
-    std::vector<train::Example> out;
+  std::vector<Example> read(const std::string& path, size_t limit) const {
+    std::vector<Example> out;
     WordsProblem long_source, long_text, other_tokens;
     for (const WordsLine& line : student_.is_pair() ? pairs(path, limit) : texts(path, limit)) {
       WordsEncoded mine = student_.encode(line);
@@ -113,7 +115,7 @@ class WordsReader {
       if (options_.max_tokens == 0 && mine.source_cut > 0) long_source.note(line.place);
       if (options_.max_tokens == 0 && mine.cut > 0) long_text.note(line.place);
       if (teacher_ && differs(mine, line)) other_tokens.note(line.place);
-      train::Example example;
+      Example example;
       example.student = std::move(mine.side);
       example.next = std::move(mine.next);
       out.push_back(std::move(example));
@@ -122,7 +124,7 @@ class WordsReader {
     const auto too_long = [&](const WordsProblem& found, const char* what, uint32_t places) {
       if (found.lines == 0) return;
       problems.add(
-          ExitCode::kInvalid,
+          convert::ExitCode::kInvalid,
           fmt::format("{}: {} {} (the first: {}) have more tokens than the {} positions of {}; leave them out, or "
                       "give --max-tokens {} to cut them",
                       path, found.lines, what, found.first, places, options_.student, places));
@@ -131,13 +133,13 @@ class WordsReader {
     too_long(long_text, student_.is_pair() ? "targets" : "texts", student_.places());
     if (other_tokens.lines > 0) {
       problems.add(
-          ExitCode::kInvalid,
+          convert::ExitCode::kInvalid,
           fmt::format("{}: of {} lines (the first: {}) {} makes other tokens than {}: their scores of next tokens can "
                       "be compared only where both have one vocabulary and one tokenizer",
                       path, other_tokens.lines, other_tokens.first, options_.teacher, options_.student));
     }
     if (problems.empty() && out.empty()) {
-      fail(ExitCode::kInvalid, "{}: has no text of two tokens or more", path);
+      convert::fail(convert::ExitCode::kInvalid, "{}: has no text of two tokens or more", path);
     }
     problems.raise();
     return out;
@@ -151,40 +153,40 @@ class WordsReader {
 
   /// Returns the result of `read`; adds to its problems the fields that lines must have.
   template <typename Read>
-  Dataset with_fields(const Read& read) const {
+  convert::Dataset with_fields(const Read& read) const {
     try {
       return read();
     } catch (const convert::Error& error) {
-      if (error.code() != ExitCode::kInvalid) throw;
+      if (error.code() != convert::ExitCode::kInvalid) throw;
       std::vector<std::string> problems = error.problems();
       problems.push_back(fmt::format("{} is an encoder-decoder: {}", options_.student, kPairFields));
-      throw convert::Error(ExitCode::kInvalid, problems);
+      throw convert::Error(convert::ExitCode::kInvalid, problems);
     }
   }
 
   std::vector<WordsLine> pairs(const std::string& path, size_t limit) const {
-    const Dataset data =
+    const convert::Dataset data =
         with_fields([&] { return convert::read_dataset(path, student_.model(), limit, options_.skip_bad); });
     if (data.layout != convert::Layout::kTexts) {
-      fail(ExitCode::kInvalid, "{}: holds {}, but {} is an encoder-decoder: {}", path, layout_name(data.layout),
-           options_.student, kPairFields);
+      convert::fail(convert::ExitCode::kInvalid, "{}: holds {}, but {} is an encoder-decoder: {}", path,
+                    convert::layout_name(data.layout), options_.student, kPairFields);
     }
     std::vector<WordsLine> lines;
-    for (const Example& example : data.examples) {
+    for (const convert::Example& example : data.examples) {
       lines.push_back({fmt::format("line {}", example.line), example.input.first, example.answers.front()});
     }
     return lines;
   }
 
   std::vector<WordsLine> texts(const std::string& path, size_t limit) const {
-    convert::TextSource source({}, path, warn);
+    convert::TextSource source({}, path, warn_);
     std::vector<WordsLine> lines;
     std::string text;
     for (bool more = true; more && (limit == 0 || lines.size() < limit);) {
       try {
         more = source.next(&text);
       } catch (const convert::Error& error) {
-        if (!options_.skip_bad || error.code() != ExitCode::kInvalid) throw;
+        if (!options_.skip_bad || error.code() != convert::ExitCode::kInvalid) throw;
         continue;
       }
       if (more && !text.empty()) lines.push_back({source.place(), text, ""});
@@ -193,6 +195,7 @@ class WordsReader {
   }
 
   const DistillOptions& options_;
+  const convert::Warn& warn_;
   WordsModel student_;
   std::unique_ptr<WordsModel> teacher_;
 };
@@ -200,14 +203,15 @@ class WordsReader {
 }  // namespace
 
 void read_next_words(const convert::Graph& student, const convert::Graph* teacher, const DistillOptions& options,
-                     train::Job* job) {
+                     const convert::Warn& warn, Job* job) {
   if (options.augment > 0 || !options.texts.empty()) {
-    fail(ExitCode::kUnsupported, "--augment and --texts are for models that label texts or words; {} generates texts",
-         options.student);
+    convert::fail(convert::ExitCode::kUnsupported,
+                  "--augment and --texts are for models that label texts or words; {} generates texts",
+                  options.student);
   }
-  const WordsReader reader(student, teacher, options);
+  const WordsReader reader(student, teacher, options, warn);
   job->examples = reader.read(options.data, options.limit);
   if (!options.validation.empty()) job->validation = reader.read(options.validation, 0);
 }
 
-}  // namespace bantam::cli
+}  // namespace bantam::train

@@ -1,4 +1,4 @@
-#include "cli/distill/distill_data.h"
+#include "train/labelled_examples.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -6,22 +6,18 @@
 #include <algorithm>
 #include <set>
 
-#include "cli/answer/answers.h"
-#include "cli/frame/errors.h"
-#include "cli/frame/output.h"
+#include "base/fail.h"
+#include "base/printable.h"
+#include "base/status_error.h"
 #include "data/text_source.h"
+#include "graph/task_parts.h"
 #include "pack/build.h"
+#include "run/answer_json.h"
 #include "run/images.h"
 #include "tasks/words.h"
 #include "train/augment.h"
 
-namespace bantam::cli {
-
-using convert::Layout;
-using convert::LineReader;
-using convert::Outcome;
-using convert::read_dataset;
-using convert::set_tokens;
+namespace bantam::train {
 
 namespace {
 
@@ -42,15 +38,15 @@ std::vector<Offset> words_of(const std::string& text, bool blank_words) {
 }
 
 /// The bytes of a text at `offsets`, each as a string.
-train::Words pieces(const std::string& text, const std::vector<Offset>& offsets) {
-  train::Words words;
+Words pieces(const std::string& text, const std::vector<Offset>& offsets) {
+  Words words;
   for (const Offset& offset : offsets) words.push_back(text.substr(offset.begin, offset.end - offset.begin));
   return words;
 }
 
 int32_t label_number(const Model& model, uint32_t set, const std::string& name) {
   for (uint32_t i = 0; i < model.label_count(set); ++i) {
-    if (to_string(model.label(set, i)) == name) return static_cast<int32_t>(i);
+    if (convert::to_string(model.label(set, i)) == name) return static_cast<int32_t>(i);
   }
   return -1;
 }
@@ -60,9 +56,9 @@ uint32_t best(const float* logits, uint32_t width) {
 }
 
 /// Returns true if a student can learn from data of this layout: where texts have both labels, the data must have both.
-bool teaches(const TaskTraits& task, Layout layout) {
+bool teaches(const TaskTraits& task, convert::Layout layout) {
   const bool both = (task.parts & kLabelsPart) != 0 && (task.parts & kWordsPart) != 0;
-  return convert::fits(task, layout) && (!both || layout == Layout::kJoint);
+  return convert::fits(task, layout) && (!both || layout == convert::Layout::kJoint);
 }
 
 const char* wanted_fields(const TaskTraits& task) {
@@ -79,22 +75,22 @@ PackedModel::PackedModel(const convert::Graph& graph, const std::string& directo
   convert::TypeOptions types;
   types.weights = fb::DType::f32;
   bytes_ = convert::build(graph, types);
-  check(Model::open(bytes_.data(), bytes_.size(), &model_), directory);
+  convert::check(Model::open(bytes_.data(), bytes_.size(), &model_), directory);
   if (convert::takes_images(model_)) return;
   if (Tokenizer::open(model_, 0, &tokenizer_) != Status::kOk) {
-    fail(ExitCode::kInvalid, "{}: has no tokenizer, so it cannot learn from texts; add vocab.txt or tokenizer.json",
-         directory);
+    convert::fail(convert::ExitCode::kInvalid,
+                  "{}: has no tokenizer, so it cannot learn from texts; add vocab.txt or tokenizer.json", directory);
   }
   // As a session cuts texts when the model runs.
   const uint32_t stated = tokenizer_.max_tokens() == 0 ? model_.max_sequence() : tokenizer_.max_tokens();
   max_tokens_ = std::min(max_tokens == 0 ? stated : max_tokens, model_.max_sequence());
 }
 
-train::Encoded PackedModel::encode(const Example& example) const {
+Encoded PackedModel::encode(const convert::Example& example) const {
   if (convert::takes_images(model_)) {
     convert::ImageBatch image(model_);
     image.add(example.input.first);
-    train::Encoded out;
+    Encoded out;
     out.ids.assign(image.form().tokens, 0);
     out.segments = out.ids;
     out.features = image.features();
@@ -108,9 +104,9 @@ train::Encoded PackedModel::encode(const Example& example) const {
   EncodeResult result;
   const TokenBuffer buffer{ids.data(), segments.data(), offsets.data(), sequences.data(), max_tokens_};
   const Text second = example.input.second ? as_text(*example.input.second) : Text{};
-  check(tokenizer_.encode(as_text(example.input.first), second, options, buffer, &result),
-        fmt::format("line {}", example.line));
-  train::Encoded out;
+  convert::check(tokenizer_.encode(as_text(example.input.first), second, options, buffer, &result),
+                 fmt::format("line {}", example.line));
+  Encoded out;
   out.ids.assign(ids.begin(), ids.begin() + result.count);
   out.segments.assign(segments.begin(), segments.begin() + result.count);
   uint32_t row = 0;
@@ -118,7 +114,7 @@ train::Encoded PackedModel::encode(const Example& example) const {
     // As `eval` looks for it: the first piece that begins in the word.
     while (row < result.count && (sequences[row] != 0 || offsets[row].begin < word.begin)) ++row;
     const bool inside = row < result.count && offsets[row].begin < word.end;
-    out.words.push_back(inside ? row : train::kNoRow);
+    out.words.push_back(inside ? row : kNoRow);
   }
   return out;
 }
@@ -132,33 +128,36 @@ DistillData::DistillData(const convert::Graph& student, const convert::Graph* te
   if (!options.validation.empty()) valid_ = read(options.validation, 0);
   const bool varied = options.augment > 0 && !words;
   if (varied && !options.settings.loss.needs_teacher()) {
-    fail(ExitCode::kUsage,
-         "--augment of texts to classify brings texts for which only a teacher answers; add --teacher and a --soft or "
-         "--hidden above 0");
+    convert::fail(
+        convert::ExitCode::kUsage,
+        "--augment of texts to classify brings texts for which only a teacher answers; add --teacher and a --soft or "
+        "--hidden above 0");
   }
   if ((varied || !options.texts.empty()) && task_.scores != kSoftmax) {
-    fail(ExitCode::kUnsupported, "--texts and --augment are for one label of several, and for words; {} gives values",
-         options.student);
+    convert::fail(convert::ExitCode::kUnsupported,
+                  "--texts and --augment are for one label of several, and for words; {} gives values",
+                  options.student);
   }
   if (options.augment > 0 && convert::takes_images(student_.model())) {
-    fail(ExitCode::kUsage, "--augment: varies texts, but {} reads images or sounds; vary those in the data",
-         options.student);
+    convert::fail(convert::ExitCode::kUsage,
+                  "--augment: varies texts, but {} reads images or sounds; vary those in the data", options.student);
   }
   if (options.augment > 0) words ? exchange_slots(&train_) : vary_texts(&train_);
   if (!options.texts.empty()) add_texts(&train_);
 }
 
-Dataset DistillData::read(const std::string& path, size_t limit) const {
-  Dataset data = read_dataset(path, student_.model(), limit, options_.skip_bad);
+convert::Dataset DistillData::read(const std::string& path, size_t limit) const {
+  convert::Dataset data = convert::read_dataset(path, student_.model(), limit, options_.skip_bad);
   const Model& model = student_.model();
   if (!teaches(task_, data.layout)) {
-    fail(ExitCode::kInvalid, "{}: holds {}, but {} is a model for \"{}\"; that needs {}", path,
-         layout_name(data.layout), options_.student, task_name(model.task()), wanted_fields(task_));
+    convert::fail(convert::ExitCode::kInvalid, "{}: holds {}, but {} is a model for \"{}\"; that needs {}", path,
+                  convert::layout_name(data.layout), options_.student, convert::task_name(model.task()),
+                  wanted_fields(task_));
   }
-  refuse_unknown(data, model, options_.student);
+  convert::refuse_unknown(data, model, options_.student);
   convert::Problems problems;
   if (data.labels.unknown > 0) {
-    problems.add(ExitCode::kInvalid,
+    problems.add(convert::ExitCode::kInvalid,
                  fmt::format("{}: {} examples have a label that {} does not know, such as {}; correct the data or the "
                              "labels in config.json",
                              path, data.labels.unknown, options_.student, data.labels.first_unknown));
@@ -166,7 +165,7 @@ Dataset DistillData::read(const std::string& path, size_t limit) const {
   if ((task_.parts & kWordsPart) != 0) {
     std::set<std::string> unknown;
     size_t first = 0, lacking = 0, first_lacking = 0;
-    for (const Example& example : data.examples) {
+    for (const convert::Example& example : data.examples) {
       if (example.tokens.empty() && lacking++ == 0) first_lacking = example.line;
       for (const std::string& tag : example.tags) {
         if (label_number(model, word_label_set(model), tag) >= 0) continue;
@@ -175,25 +174,25 @@ Dataset DistillData::read(const std::string& path, size_t limit) const {
       }
     }
     std::string names;
-    for (const std::string& name : unknown) names += (names.empty() ? "" : ", ") + printable(name);
+    for (const std::string& name : unknown) names += (names.empty() ? "" : ", ") + convert::printable(name);
     if (!unknown.empty()) {
-      problems.add(ExitCode::kInvalid,
+      problems.add(convert::ExitCode::kInvalid,
                    fmt::format("{}:{}: tags that {} does not know: {}", path, first, options_.student, names));
     }
     if (lacking > 0) {
-      problems.add(ExitCode::kInvalid, fmt::format("{}:{}: {} examples have no tokens and slots to learn from", path,
-                                                   first_lacking, lacking));
+      problems.add(convert::ExitCode::kInvalid, fmt::format("{}:{}: {} examples have no tokens and slots to learn from",
+                                                            path, first_lacking, lacking));
     }
   }
   problems.raise();
   return data;
 }
 
-void DistillData::exchange_slots(Dataset* data) const {
-  std::vector<train::TaggedWords> sentences;
+void DistillData::exchange_slots(convert::Dataset* data) const {
+  std::vector<TaggedWords> sentences;
   for (size_t i = 0; i < data->examples.size(); ++i) {
-    const Example& example = data->examples[i];
-    train::TaggedWords sentence;
+    const convert::Example& example = data->examples[i];
+    TaggedWords sentence;
     sentence.words = pieces(example.input.first, example.tokens);
     sentence.tags = example.tags;
     sentence.origin = i;
@@ -201,41 +200,41 @@ void DistillData::exchange_slots(Dataset* data) const {
   }
   const auto more = train::substitute_slots(sentences, options_.augment, options_.augment_rate.value_or(kSlotRate),
                                             options_.settings.seed);
-  for (const train::TaggedWords& sentence : more) {
-    Example example = data->examples[sentence.origin];
-    set_tokens(sentence.words, sentence.tags, &example);
+  for (const TaggedWords& sentence : more) {
+    convert::Example example = data->examples[sentence.origin];
+    convert::set_tokens(sentence.words, sentence.tags, &example);
     data->examples.push_back(std::move(example));
   }
 }
 
-void DistillData::vary_texts(Dataset* data) const {
-  std::vector<train::Words> texts;
-  for (const Example& example : data->examples) {
+void DistillData::vary_texts(convert::Dataset* data) const {
+  std::vector<Words> texts;
+  for (const convert::Example& example : data->examples) {
     texts.push_back(pieces(example.input.first, words_of(example.input.first, true)));
   }
   const double rate = options_.augment_rate.value_or(kWordRate);
-  for (const train::Words& words : train::vary_texts(texts, options_.augment, rate, options_.settings.seed)) {
-    Example example;
+  for (const Words& words : train::vary_texts(texts, options_.augment, rate, options_.settings.seed)) {
+    convert::Example example;
     example.input.first = fmt::format("{}", fmt::join(words, " "));
     data->examples.push_back(std::move(example));
   }
 }
 
-void DistillData::add_texts(Dataset* data) const {
-  LineReader reader(options_.texts);
+void DistillData::add_texts(convert::Dataset* data) const {
+  convert::LineReader reader(options_.texts);
   std::string text;
   while (reader.next(&text)) {
     if (words_of(text, true).empty()) continue;
-    Example example;
+    convert::Example example;
     example.line = reader.line_number();
     example.input.first = text;
     data->examples.push_back(std::move(example));
   }
 }
 
-train::Example DistillData::example(const Example& line) const {
+Example DistillData::example(const convert::Example& line) const {
   const Model& model = student_.model();
-  train::Example out;
+  Example out;
   out.student = student_.encode(line);
   if (teacher_) out.teacher = teacher_->encode(line);
   const bool labels = (task_.parts & kLabelsPart) != 0;
@@ -253,23 +252,23 @@ train::Example DistillData::example(const Example& line) const {
   return out;
 }
 
-std::vector<train::Example> DistillData::examples(const Dataset& data) const {
-  std::vector<train::Example> out;
+std::vector<Example> DistillData::examples(const convert::Dataset& data) const {
+  std::vector<Example> out;
   out.reserve(data.examples.size());
-  for (const Example& line : data.examples) out.push_back(example(line));
+  for (const convert::Example& line : data.examples) out.push_back(example(line));
   return out;
 }
 
-std::vector<train::Example> DistillData::training() const { return examples(train_); }
+std::vector<Example> DistillData::training() const { return examples(train_); }
 
-std::vector<train::Example> DistillData::validation() const {
+std::vector<Example> DistillData::validation() const {
   encoded_validation_ = examples(valid_);
   return encoded_validation_;
 }
 
-train::Scores DistillData::score(const std::vector<train::Logits>& logits) const {
+Scores DistillData::score(const std::vector<Logits>& logits) const {
   const Model& model = student_.model();
-  Outcome outcome;
+  convert::Outcome outcome;
   const bool labels = (task_.parts & kLabelsPart) != 0;
   for (size_t i = 0; i < logits.size(); ++i) {
     if (labels && task_.scores == kUnscored) {
@@ -277,23 +276,23 @@ train::Scores DistillData::score(const std::vector<train::Logits>& logits) const
     } else if (labels && task_.scores == kSigmoids) {
       std::vector<std::string> held;
       for (uint32_t k = 0; k < logits[i].label.size(); ++k) {
-        if (logits[i].label[k] > 0) held.push_back(label_name(model, k));  // a probability above one half
+        if (logits[i].label[k] > 0) held.push_back(convert::label_name(model, k));  // a probability above one half
       }
       outcome.label_lists.push_back(std::move(held));
     } else if (labels) {
       const auto width = static_cast<uint32_t>(logits[i].label.size());
-      outcome.labels.push_back(label_name(model, best(logits[i].label.data(), width)));
+      outcome.labels.push_back(convert::label_name(model, best(logits[i].label.data(), width)));
     }
     if ((task_.parts & kWordsPart) == 0) continue;
     const uint32_t width = model.label_count(word_label_set(model));
     const float* row = logits[i].words.data();
     std::vector<std::string> tags;
     for (const uint32_t word : encoded_validation_[i].student.words) {
-      if (word == train::kNoRow) {
+      if (word == kNoRow) {
         tags.emplace_back("O");
         continue;
       }
-      tags.push_back(to_string(model.label(word_label_set(model), best(row, width))));
+      tags.push_back(convert::to_string(model.label(word_label_set(model), best(row, width))));
       row += width;
     }
     outcome.tags.push_back(std::move(tags));
@@ -302,7 +301,7 @@ train::Scores DistillData::score(const std::vector<train::Logits>& logits) const
   static const std::set<std::string> kCounted = {"accuracy",         "intent_accuracy",   "slot_f1_strict",
                                                  "entity_f1_strict", "sentence_accuracy", "pearson",
                                                  "spearman",         "micro_f1"};
-  train::Scores scores;
+  Scores scores;
   double counted = 0;
   for (const auto& [name, value] : convert::score(valid_, outcome)) {
     scores.all.emplace_back(name, value);
@@ -314,4 +313,4 @@ train::Scores DistillData::score(const std::vector<train::Logits>& logits) const
   return scores;
 }
 
-}  // namespace bantam::cli
+}  // namespace bantam::train

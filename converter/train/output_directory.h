@@ -1,13 +1,13 @@
 // The output directory of a training run, until there is something in it.
-#ifndef BANTAM_CONVERTER_CLI_DISTILL_OUTPUT_H_
-#define BANTAM_CONVERTER_CLI_DISTILL_OUTPUT_H_
+#ifndef BANTAM_CONVERTER_TRAIN_OUTPUT_DIRECTORY_H_
+#define BANTAM_CONVERTER_TRAIN_OUTPUT_DIRECTORY_H_
 
 #include <filesystem>
 #include <vector>
 
-#include "cli/distill/distill.h"
+#include "train/distill.h"
 
-namespace bantam::cli {
+namespace bantam::train {
 
 /// Makes the directory of --output and those above it. A run that fails before it has written a checkpoint leaves nothing: what
 /// was made goes again, a student of a recipe included. Directories that were there stay.
@@ -19,7 +19,7 @@ class DistillOutput {
   DistillOutput& operator=(const DistillOutput&) = delete;
 
   /// The directory: made, or one that a run of ours was stopped in. `options` as given to the constructor, but for a student that
-  /// a recipe has made since. Throws Error when it is an input, holds something else, or cannot be made. May be called again.
+  /// a recipe has made since. Throws convert::Error when it is an input, holds something else, or cannot be made. May be called again.
   void prepare(const DistillOptions& options);
   /// Where a student made by a recipe lies in it.
   const std::filesystem::path& student() const { return student_; }
@@ -34,6 +34,6 @@ class DistillOutput {
   bool kept_ = false;
 };
 
-}  // namespace bantam::cli
+}  // namespace bantam::train
 
-#endif  // BANTAM_CONVERTER_CLI_DISTILL_OUTPUT_H_
+#endif  // BANTAM_CONVERTER_TRAIN_OUTPUT_DIRECTORY_H_
