@@ -1,19 +1,21 @@
 // inspect: what is in a file.
-#include <map>
+#include <algorithm>
 #include <memory>
+#include <utility>
 
 #include "cli/answer/engine.h"
 #include "cli/commands.h"
 #include "cli/frame/command.h"
 #include "cli/frame/errors.h"
 #include "cli/frame/output.h"
-#include "cli/inspect_arena.h"
-#include "cli/inspect_generation.h"
-#include "cli/inspect_tables.h"
-#include "format/view.h"
+#include "describe/arena.h"
+#include "describe/summary.h"
+#include "describe/tables.h"
 
 namespace bantam::cli {
 namespace {
+
+constexpr size_t kShownLabels = 12, kShownLanguages = 24;
 
 struct InspectOptions {
   std::string model;
@@ -25,149 +27,117 @@ struct InspectOptions {
   SessionOptions session;  // of the arena
 };
 
-/// Arena bytes of a session for one sequence of so many tokens.
-size_t arena_at(const Model& model, uint32_t tokens) {
-  SessionOptions options;
-  options.max_tokens = tokens;
-  return arena_bytes(model, options);
+uint64_t number_in(const Json& object, const char* key) { return object.at(key).get<uint64_t>(); }
+
+/// Words with commas between them: the first `most` of a list of texts, and how many there are.
+std::string listed(const Json& texts, size_t most) {
+  std::string line;
+  for (size_t i = 0; i < std::min(texts.size(), most); ++i) line += (i > 0 ? ", " : "") + texts[i].get<std::string>();
+  return texts.size() <= most ? line : line + fmt::format(", ... ({} in all, with --json)", texts.size());
 }
 
-std::vector<uint32_t> arena_lengths(const Model& model) {
-  std::vector<uint32_t> lengths;
-  const uint32_t longest = model.max_sequence() == 0 ? 512 : model.max_sequence();
-  for (const uint32_t tokens : {16u, 64u, 128u, 512u}) {
-    if (tokens < longest) lengths.push_back(tokens);
-  }
-  lengths.push_back(longest);
-  return lengths;
-}
-
-Json labels_json(const Model& model) {
-  Json sets = Json::array();
-  for (uint32_t set = 0; set < model.label_set_count(); ++set) {
-    Json labels = Json::array();
-    for (uint32_t i = 0; i < model.label_count(set); ++i) labels.push_back(to_string(model.label(set, i)));
-    const fb::LabelSet& stored = *root(model).task()->label_sets()->Get(set);
-    sets.push_back({{"labels", labels},
-                    {"scheme", fb::EnumNameTagScheme(stored.scheme())},
-                    {"threshold", stored.threshold()},
-                    {"temperature", stored.temperature()},
-                    {"reject_below", stored.reject_below()}});
-    if (root(model).outputs()->Get(stored.output())->role() == fb::OutputRole::tags) {
-      sets.back()["aggregation"] = fb::EnumNameAggregation(stored.aggregation());
-    }
-    if (stored.name() != nullptr) sets.back()["name"] = to_string(model.label_set_name(set));
-    if (!model.has_levels(set)) continue;
-    for (uint32_t i = 0; i < model.label_count(set); ++i) {
-      const int32_t above = model.label_above(set, i);
-      if (above >= 0) sets.back()["label_parents"][to_string(model.label(set, i))] = labels[static_cast<size_t>(above)];
-    }
-  }
-  return sets;
-}
-
-/// In the file's order, the last of equal keys. Keys are put behind each other: Json would look through all for each.
-Json properties_json(const fb::Model& stored) {
-  std::map<std::string, size_t> place;
-  Json::object_t properties;
-  for (uint32_t i = 0; i < count(stored.properties()); ++i) {
-    const fb::Property& property = *stored.properties()->Get(i);
-    const auto [known, is_new] = place.emplace(to_string(as_text(property.key())), properties.size());
-    if (is_new) properties.emplace_back(known->first, nullptr);
-    (properties.begin() + static_cast<std::ptrdiff_t>(known->second))->second = to_string(as_text(property.value()));
-  }
-  return properties;
-}
-
-Json summary_json(const ModelFile& file) {
-  const Model& model = file.model();
-  const fb::Model& stored = root(model);
-  Json object = json_object("inspect");
-  object["file"] = file.path();
-  object["bytes"] = file.size();
-  object["name"] = to_string(model.name());
-  object["architecture"] = to_string(as_text(stored.architecture()));
-  object["task"] = task_name(model.task());
-  object["tool"] = to_string(model.tool());
-  object["licence"] = to_string(model.licence());
-  object["description"] = to_string(as_text(stored.description()));
-  object["parameters"] = parameter_count(model);
-  object["vocabulary"] = model.vocabulary();
-  object["segment_types"] = model.segment_types();
-  object["max_tokens"] = model.max_sequence();
-  object["tokenizer"] = model.has_tokenizer();
-  object["text_tokens"] = text_limit(model);
-  object["outputs"] = Json::array();
-  for (uint32_t i = 0; i < model.output_count(); ++i) object["outputs"].push_back(to_string(model.output_name(i)));
-  object["label_sets"] = labels_json(model);
-  add_generation(model, &object);
-  object["arena"] = Json::array();
-  for (const uint32_t tokens : arena_lengths(model)) {
-    object["arena"].push_back({{"tokens", tokens}, {"bytes", arena_at(model, tokens)}});
-  }
-  object["properties"] = properties_json(stored);
-  return object;
+/// The settings of a way of generating that differ from the usual ones.
+std::string way_text(const Json& way) {
+  const auto text_of = [&](const char* key) { return way.at(key).get<std::string>(); };
+  const auto number = [&](const char* key) { return way.at(key).get<float>(); };
+  std::string text = text_of("name").empty() ? "by default" : text_of("name");
+  const auto add = [&](const char* key, float usual, const char* words) {
+    if (number(key) != usual) text += ", " + fmt::format(fmt::runtime(words), number(key));
+  };
+  if (!text_of("prefix").empty()) text += fmt::format(", behind \"{}\"", text_of("prefix"));
+  add("beams", 1, "{} beams");
+  if (number("beams") != 1) add("length_penalty", 1, "length penalty {}");
+  add("max_new", 0, "at most {} new tokens");
+  add("min_new", 0, "at least {}");
+  add("no_repeat_ngram", 0, "no row of {} twice");
+  add("source_no_repeat_ngram", 0, "no row of {} of the source");
+  add("repetition_penalty", 1, "repetition penalty {}");
+  return text;
 }
 
 void print_line(const char* key, const std::string& value) {
   if (!value.empty()) out().print("{:<14} {}\n", key, printable(value));
 }
 
-void print_summary(const ModelFile& file) {
-  const Model& model = file.model();
-  const fb::Model& stored = root(model);
-  out().print("{}\n", bold(printable(file.path())));
-  print_line("name", to_string(model.name()));
-  print_line("architecture", to_string(as_text(stored.architecture())));
-  print_line("task", task_name(model.task()));
-  print_line("size", fmt::format("{} ({} parameters)", readable_bytes(file.size()), parameter_count(model)));
-  print_line("licence", to_string(model.licence()));
-  print_line("written by", to_string(model.tool()));
-  const uint32_t of_texts = text_limit(model);
-  std::string takes = model.has_tokenizer() ? "" : "; no tokenizer: takes ids only";
-  if (of_texts != 0 && of_texts != model.max_sequence()) takes = fmt::format("; texts are cut at {}", of_texts);
-  print_line("tokens", fmt::format("at most {} of {} ids{}", model.max_sequence(), model.vocabulary(), takes));
-  std::string outputs;
-  for (uint32_t i = 0; i < model.output_count(); ++i) outputs += (i > 0 ? ", " : "") + to_string(model.output_name(i));
-  print_line("outputs", outputs);
-  for (uint32_t set = 0; set < model.label_set_count(); ++set) {
-    std::string labels;
-    const uint32_t shown = std::min(model.label_count(set), 12u);
-    for (uint32_t i = 0; i < shown; ++i) labels += (i > 0 ? ", " : "") + to_string(model.label(set, i));
-    if (shown < model.label_count(set)) labels += fmt::format(", ... ({} in all, with --json)", model.label_count(set));
-    print_line("labels", labels);
+/// What models that generate say of it.
+void print_generation(const Json& file) {
+  const auto in = [&](const char* key) { return file.contains(key) ? file.at(key) : Json::object(); };
+  if (const Json source = in("source"); !source.empty()) {
+    print_line("source",
+               fmt::format("at most {} of {} ids", number_in(source, "max_tokens"), number_in(source, "vocabulary")));
   }
-  for (const auto& [key, line] : generation_lines(model)) print_line(key.c_str(), line);
+  if (const Json chunks = in("chunks"); !chunks.empty()) {
+    print_line("chunks",
+               fmt::format("of {} tokens, for each up to {} texts of {}: --index", number_in(chunks, "tokens"),
+                           number_in(chunks, "neighbours"), number_in(chunks, "neighbour_tokens")));
+  }
+  const char* key = "generates";
+  for (const Json& way : in("generations")) print_line(std::exchange(key, ""), way_text(way));
+  Json codes = Json::array();
+  for (const Json& language : in("languages")) codes.push_back(language.at("code"));
+  print_line("languages", listed(codes, kShownLanguages));
+  if (const Json lists = in("shortlist"); !lists.empty()) {
+    print_line("shortlist", fmt::format("{} of {} words, and those of {} lists", number_in(lists, "first"),
+                                        number_in(lists, "words"), number_in(lists, "source_words")));
+  }
+  if (file.contains("chat")) print_line("conversations", "yes: generate --chat");
+}
+
+void print_summary(const Json& file) {
+  const auto text_of = [&](const char* key) { return file.at(key).get<std::string>(); };
+  out().print("{}\n", bold(printable(text_of("file"))));
+  for (const char* key : {"name", "architecture", "task"}) print_line(key, text_of(key));
+  print_line("size", fmt::format("{} ({} parameters)", readable_bytes(number_in(file, "bytes")),
+                                 number_in(file, "parameters")));
+  print_line("licence", text_of("licence"));
+  print_line("written by", text_of("tool"));
+  const uint64_t of_texts = number_in(file, "text_tokens"), most = number_in(file, "max_tokens");
+  std::string takes = file.at("tokenizer").get<bool>() ? "" : "; no tokenizer: takes ids only";
+  if (of_texts != 0 && of_texts != most) takes = fmt::format("; texts are cut at {}", of_texts);
+  print_line("tokens", fmt::format("at most {} of {} ids{}", most, number_in(file, "vocabulary"), takes));
+  print_line("outputs", listed(file.at("outputs"), SIZE_MAX));
+  for (const Json& set : file.at("label_sets")) print_line("labels", listed(set.at("labels"), kShownLabels));
+  print_generation(file);
   std::string arena;
-  for (const uint32_t tokens : arena_lengths(model)) {
-    arena +=
-        fmt::format("{}{} at {} tokens", arena.empty() ? "" : ", ", readable_bytes(arena_at(model, tokens)), tokens);
+  for (const Json& one : file.at("arena")) {
+    arena += fmt::format("{}{} at {} tokens", arena.empty() ? "" : ", ", readable_bytes(number_in(one, "bytes")),
+                         number_in(one, "tokens"));
   }
   print_line("arena", arena);
-  for (uint32_t i = 0; i < count(stored.properties()); ++i) {
-    const fb::Property& property = *stored.properties()->Get(i);
-    print_line(i == 0 ? "properties" : "",
-               to_string(as_text(property.key())) + " = " + to_string(as_text(property.value())));
+  const char* key = "properties";
+  for (const auto& [name, value] : file.at("properties").items()) {
+    print_line(std::exchange(key, ""), name + " = " + value.get<std::string>());
   }
+}
+
+void print_arena(const Json& arena) {
+  Json rows = arena.at("parts");
+  rows.push_back({{"part", "arena"},
+                  {"bytes", arena.at("bytes")},
+                  {"what", fmt::format("{} tokens, tiles of {} rows, blocks of {}", number_in(arena, "tokens"),
+                                       number_in(arena, "tile_rows"), number_in(arena, "block_rows"))}});
+  print_table(rows, {"part", "bytes", "what"});
 }
 
 void run_inspect(const InspectOptions& options) {
   const ModelFile file(options.model);
   const Model& model = file.model();
-  if (options.json) {
-    Json object = summary_json(file);
-    if (options.ops) object["ops"] = ops_json(model);
-    if (options.tensors) object["tensors"] = tensors_json(model);
-    if (options.plan) object["plan"] = plan_json(model);
-    if (options.arena) object["arena_parts"] = arena_json(model, options.session);
-    out().line(object);
-    return;
+  const bool lists = options.ops || options.tensors || options.plan || options.arena;
+  Json object = options.json || !lists ? convert::summary_json(file) : Json::object();
+  if (options.ops) object["ops"] = convert::ops_json(model);
+  if (options.tensors) object["tensors"] = convert::tensors_json(model);
+  if (options.plan) object["plan"] = convert::plan_json(model);
+  if (options.arena) object["arena_parts"] = convert::arena_json(model, options.session);
+  if (options.json) return out().line(object);
+  if (!lists) return print_summary(object);
+  if (options.ops) print_table(object["ops"], {"op", "step", "rows", "name", "kind", "inputs", "outputs", "epilogue"});
+  if (options.tensors) {
+    print_table(object["tensors"], {"name", "type", "layout", "shape", "bytes", "source_bytes", "error"});
   }
-  if (!options.ops && !options.tensors && !options.plan && !options.arena) print_summary(file);
-  if (options.ops) print_table(ops_table(model));
-  if (options.tensors) print_table(tensors_table(model));
-  if (options.plan) print_table(plan_table(model));
-  if (options.arena) print_table(arena_table(arena_json(model, options.session)));
+  if (options.plan) {
+    print_table(object["plan"], {"name", "region", "role", "type", "layout", "shape", "offset", "row_bytes", "steps"});
+  }
+  if (options.arena) print_arena(object["arena_parts"]);
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include "cli/frame/command.h"
 #include "cli/frame/errors.h"
 #include "describe/report_html.h"
+#include "describe/report_json.h"
 #include "pages/html.h"
 
 namespace bantam::cli {
@@ -67,7 +68,7 @@ void run_report(const ReportOptions& options) {
         out().print("not in it: {}\n  {}\n", printable(entry.what), printable(entry.how));
     }
   }
-  if (options.json) out().line(report_json(data));
+  if (options.json) out().line(convert::report_json(data));
   out().flush();
 }
 

@@ -26,9 +26,6 @@ struct ReportOptions {
 /// Opens, measures and scores all files. Throws Error with the problems of all of them.
 convert::ReportData gather_report(const ReportOptions& options);
 
-/// Schema "bantam.report/1".
-Json report_json(const convert::ReportData& data);
-
 }  // namespace bantam::cli
 
 #endif  // BANTAM_CONVERTER_CLI_REPORT_H_

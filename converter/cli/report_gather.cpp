@@ -8,7 +8,6 @@
 #include "cli/frame/build_info.h"
 #include "cli/frame/errors.h"
 #include "cli/frame/progress.h"
-#include "cli/inspect_tables.h"
 #include "cli/report.h"
 #include "format/view.h"
 #include "score/eval_run.h"
@@ -95,30 +94,6 @@ uint32_t timed_tokens(const ReportOptions& options, const std::vector<Subject>& 
     if (longest != 0) tokens = std::min(tokens, longest);
   }
   return tokens;
-}
-
-FileReport describe_file(const ModelFile& file, const convert::ModelSource* source) {
-  const Model& model = file.model();
-  const fb::Model& stored = root(model);
-  FileReport report;
-  report.path = file.path();
-  report.name = to_string(model.name());
-  report.task = task_name(model.task());
-  report.architecture = to_string(as_text(stored.architecture()));
-  report.licence = to_string(model.licence());
-  report.tool = to_string(model.tool());
-  report.bytes = file.size();
-  report.parameters = parameter_count(model);
-  report.vocabulary = model.vocabulary();
-  report.max_tokens = model.max_sequence();
-  for (uint32_t set = 0; set < model.label_set_count(); ++set) {
-    std::vector<std::string>& labels = report.labels.emplace_back();
-    for (uint32_t i = 0; i < model.label_count(set); ++i) labels.push_back(to_string(model.label(set, i)));
-  }
-  report.components = convert::file_components(model);
-  report.matrices = convert::describe_matrices(model, source);
-  if (source != nullptr) report.made_from_source = convert::made_from(model, *source);
-  return report;
 }
 
 OperatorTime operator_time(const probe::OpTime& op, uint32_t count, const BatchTiming& timing) {
@@ -217,7 +192,7 @@ ReportData gather_report(const ReportOptions& options) {
     const ModelFile& file = *inputs[i].file;
     const auto all = static_cast<double>(inputs.size());
     progress.show("reading weights", static_cast<double>(i) / all);
-    FileReport& described = report.files.emplace_back(describe_file(file, source.get()));
+    FileReport& described = report.files.emplace_back(convert::describe_file(file, source.get()));
     if (inputs[i].data) {
       progress.show("scoring", (static_cast<double>(i) + 0.2) / all);
       score_file(options, inputs[i], &described);

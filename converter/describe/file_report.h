@@ -10,6 +10,7 @@
 
 #include "describe/components.h"
 #include "describe/matrices.h"
+#include "run/engine.h"
 
 namespace bantam::convert {
 
@@ -48,6 +49,10 @@ struct FileReport {
   std::vector<std::pair<std::string, double>> metrics;  // empty without data
   uint64_t truncated = 0, unknown_labels = 0;           // examples
 };
+
+/// What the file holds, without times and scores. `source`: what its weights are compared with, or null. Reads every weight.
+/// Throws Error when the source's weights cannot be read.
+FileReport describe_file(const ModelFile& file, const ModelSource* source);
 
 /// Something that the page lacks, and how to get it.
 struct Missing {

@@ -99,6 +99,25 @@ void print_table(const std::vector<std::vector<std::string>>& rows) {
   }
 }
 
+std::string Column::plain(const Json& value) {
+  if (value.is_string()) return printable(value.get<std::string>());
+  if (value.is_number_float()) return fmt::format("{:.3g}", value.get<float>());
+  if (value.is_number()) return value.dump();
+  std::string joined;
+  for (const Json& item : value) joined += (joined.empty() ? "" : ", ") + printable(item.get<std::string>());
+  return joined;
+}
+
+void print_table(const Json& list, const std::vector<Column>& columns) {
+  std::vector<std::vector<std::string>> rows(1);
+  for (const Column& column : columns) rows[0].emplace_back(column.heading);
+  for (const Json& item : list) {
+    std::vector<std::string>& row = rows.emplace_back();
+    for (const Column& column : columns) row.push_back(column.form(item.at(column.key)));
+  }
+  print_table(rows);
+}
+
 void warn(const std::string& message) { std::fprintf(stderr, "bantam: %s\n", printable(message).c_str()); }
 
 }  // namespace bantam::cli

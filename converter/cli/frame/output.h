@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "base/ordered_json.h"
 #include "base/printable.h"
@@ -50,6 +51,23 @@ std::string bar_cells(double share, size_t width, bool rest);
 
 /// Prints a table: the first row is the header; columns whose cells are all numbers are right-aligned.
 void print_table(const std::vector<std::vector<std::string>>& rows);
+
+/// A column of a table of objects.
+struct Column {
+  using Form = std::string (*)(const Json& value);
+  /// Texts as they are, integers, three digits of other numbers, lists of texts with commas.
+  static std::string plain(const Json& value);
+
+  Column(const char* of, const char* shown, Form as = plain) : key(of), heading(shown), form(as) {}
+  Column(const char* of) : Column(of, of) {}  // most headings are keys. NOLINT(google-explicit-constructor)
+
+  const char* key;
+  const char* heading;
+  Form form;  // of its values for people
+};
+
+/// Prints a list of objects of JSON as a table.
+void print_table(const Json& list, const std::vector<Column>& columns);
 
 /// A line on standard error that is no error.
 void warn(const std::string& message);

@@ -1,12 +1,14 @@
-#include "cli/inspect_tables.h"
+#include "describe/tables.h"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 
-#include "cli/answer/engine.h"
+#include "base/strings.h"
 #include "format/view.h"
 #include "ops/ops.h"
 
-namespace bantam::cli {
+namespace bantam::convert {
 namespace {
 
 std::string symbol_name(const fb::Model& model, int32_t symbol) {
@@ -47,9 +49,9 @@ std::string tensor_name(const fb::Model& model, int32_t index) {
 }
 
 /// The names of tensors at the indices [first, last), which may end early.
-Json names(const fb::Model& model, const flatbuffers::Vector<int32_t>* indices, uint32_t first = 0,
-           uint32_t last = UINT32_MAX) {
-  Json list = Json::array();
+OrderedJson names(const fb::Model& model, const flatbuffers::Vector<int32_t>* indices, uint32_t first = 0,
+                  uint32_t last = UINT32_MAX) {
+  OrderedJson list = OrderedJson::array();
   for (uint32_t i = first; i < std::min(count(indices), last); ++i) {
     if (indices->Get(i) >= 0) list.push_back(tensor_name(model, indices->Get(i)));
   }
@@ -73,28 +75,6 @@ std::string epilogue_text(const fb::Op& op) {
 }
 
 uint64_t blob_size(const fb::Blob* blob) { return blob == nullptr ? 0 : blob->size(); }
-
-std::string cell(const Json& value) {
-  if (value.is_string()) return printable(value.get<std::string>());
-  if (value.is_number_float()) return fmt::format("{:.3g}", value.get<float>());
-  if (value.is_number()) return value.dump();
-  std::string joined;
-  for (const Json& item : value) joined += (joined.empty() ? "" : ", ") + printable(item.get<std::string>());
-  return joined;
-}
-
-/// Columns of a JSON list as a table.
-Table table_of(const Json& list, const std::vector<const char*>& columns) {
-  Table table(1);
-  for (const char* column : columns) table[0].push_back(column);
-  for (const Json& item : list) {
-    std::vector<std::string> row;
-    row.reserve(columns.size());
-    for (const char* column : columns) row.push_back(cell(item.at(column)));
-    table.push_back(std::move(row));
-  }
-  return table;
-}
 
 /// First and last step in which an arena tensor is named, as "0..3"; empty when none names it.
 std::string life(const fb::Model& model, int32_t index) {
@@ -129,10 +109,10 @@ uint64_t parameter_count(const Model& model) {
   return count;
 }
 
-Json ops_json(const Model& model) {
+OrderedJson ops_json(const Model& model) {
   const fb::Model& stored = root(model);
   const fb::Subgraph& ops = graph(stored);
-  Json list = Json::array();
+  OrderedJson list = OrderedJson::array();
   for (uint32_t s = 0; s < ops.steps()->size(); ++s) {
     const fb::Step& step = *ops.steps()->Get(s);
     for (uint32_t i = step.first_op(); i < step.first_op() + step.op_count(); ++i) {
@@ -146,7 +126,7 @@ Json ops_json(const Model& model) {
                       {"name", to_string(as_text(op.name()))},
                       {"kind", fb::EnumNameOpAttributes(op.attributes_type())},
                       {"part", fb::EnumNamePart(tag.part())},
-                      {"layer", tag.layer() < 0 ? Json() : Json(tag.layer())},
+                      {"layer", tag.layer() < 0 ? OrderedJson() : OrderedJson(tag.layer())},
                       {"inputs", names(stored, op.inputs(), 0, own)},
                       {"named_inputs", names(stored, op.inputs(), own)},
                       {"outputs", names(stored, op.outputs())},
@@ -156,12 +136,12 @@ Json ops_json(const Model& model) {
   return list;
 }
 
-Json tensors_json(const Model& model) {
+OrderedJson tensors_json(const Model& model) {
   const fb::Model& stored = root(model);
-  Json list = Json::array();
+  OrderedJson list = OrderedJson::array();
   for (const fb::Tensor* t : *stored.tensors()) {
     if (!is_constant(*t)) continue;
-    Json sources = Json::array();
+    OrderedJson sources = OrderedJson::array();
     for (uint32_t i = 0; i < count(t->source()); ++i) sources.push_back(to_string(as_text(t->source()->Get(i))));
     list.push_back({{"name", to_string(as_text(t->name()))},
                     {"type", fb::EnumNameDType(t->type())},
@@ -176,9 +156,9 @@ Json tensors_json(const Model& model) {
   return list;
 }
 
-Json plan_json(const Model& model) {
+OrderedJson plan_json(const Model& model) {
   const fb::Model& stored = root(model);
-  Json list = Json::array();
+  OrderedJson list = OrderedJson::array();
   for (uint32_t i = 0; i < stored.tensors()->size(); ++i) {
     const fb::Tensor& t = *stored.tensors()->Get(i);
     if (is_constant(t)) continue;
@@ -195,15 +175,4 @@ Json plan_json(const Model& model) {
   return list;
 }
 
-Table ops_table(const Model& model) {
-  return table_of(ops_json(model), {"op", "step", "rows", "name", "kind", "inputs", "outputs", "epilogue"});
-}
-Table tensors_table(const Model& model) {
-  return table_of(tensors_json(model), {"name", "type", "layout", "shape", "bytes", "source_bytes", "error"});
-}
-Table plan_table(const Model& model) {
-  return table_of(plan_json(model),
-                  {"name", "region", "role", "type", "layout", "shape", "offset", "row_bytes", "steps"});
-}
-
-}  // namespace bantam::cli
+}  // namespace bantam::convert

@@ -1,16 +1,20 @@
-#include "cli/inspect_arena.h"
+#include "describe/arena.h"
+
+#include <fmt/format.h>
 
 #include <algorithm>
+#include <string>
 #include <vector>
 
-#include "cli/answer/engine.h"
-#include "cli/frame/errors.h"
+#include "base/error.h"
+#include "base/strings.h"
+#include "format/view.h"
 #include "session/layout.h"
 
-namespace bantam::cli {
+namespace bantam::convert {
 namespace {
 
-Json part(const char* name, uint64_t bytes, const std::string& what) {
+OrderedJson part(const char* name, uint64_t bytes, const std::string& what) {
   return {{"part", name}, {"bytes", bytes}, {"what", what}};
 }
 
@@ -53,7 +57,7 @@ std::string steps(const fb::Model& model, const Limits& limits) {
 
 }  // namespace
 
-Json arena_json(const Model& model, const SessionOptions& options) {
+OrderedJson arena_json(const Model& model, const SessionOptions& options) {
   Limits limits;
   Layout layout;
   Fault fault;
@@ -65,7 +69,7 @@ Json arena_json(const Model& model, const SessionOptions& options) {
   symbols_of(m, limits, fb::Phase::main, &values);
   std::string shared;
   for (const std::string& line : shared_tensors(m, values)) shared += (shared.empty() ? "" : ", ") + line;
-  Json parts = Json::array();
+  OrderedJson parts = OrderedJson::array();
   parts.push_back(part("session", layout.shared, "the session object and its workers"));
   parts.push_back(part("shared", layout.f32_heads - layout.shared, shared));
   if (layout.worker_memory != layout.f32_heads) {
@@ -86,16 +90,4 @@ Json arena_json(const Model& model, const SessionOptions& options) {
           {"parts", parts}};
 }
 
-Table arena_table(const Json& arena) {
-  Table table = {{"part", "bytes", "what"}};
-  for (const Json& one : arena.at("parts")) {
-    table.push_back({one.at("part").get<std::string>(), fmt::format("{}", one.at("bytes").get<uint64_t>()),
-                     printable(one.at("what").get<std::string>())});
-  }
-  table.push_back({"arena", fmt::format("{}", arena.at("bytes").get<uint64_t>()),
-                   fmt::format("{} tokens, tiles of {} rows, blocks of {}", arena.at("tokens").get<uint32_t>(),
-                               arena.at("tile_rows").get<uint32_t>(), arena.at("block_rows").get<uint32_t>())});
-  return table;
-}
-
-}  // namespace bantam::cli
+}  // namespace bantam::convert
