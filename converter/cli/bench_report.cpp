@@ -7,27 +7,29 @@
 #include "probe/step_bytes.h"
 
 namespace bantam::cli {
+
+using convert::TimeSpread;
+
 namespace {
 
 using probe::KindTime;
 using probe::of_peak;
 using probe::OpTime;
-using Rows = std::vector<std::vector<std::string>>;
 
 double share_of(const OpTime& op, double total) { return total > 0 ? op.least / total : 0; }
 
 double gmacs_per_second(const OpTime& op) { return op.least > 0 ? static_cast<double>(op.macs) / op.least * 1e-6 : 0; }
 
-Json fraction(double value) { return value > 0 ? Json(static_cast<float>(value)) : Json(nullptr); }
+Json fraction(double value) { return value > 0 ? Json(value) : Json(nullptr); }
 
 Json op_json(const OpTime& op, const BatchTiming& timing) {
   return {{"kind", op.kind},
           {"type", op.macs == 0 ? Json(nullptr) : Json(op.type())},
-          {"ms", static_cast<float>(op.mean)},
-          {"min_ms", static_cast<float>(op.least)},
-          {"share", static_cast<float>(share_of(op, probe::total_least(timing.ops)))},
+          {"ms", op.mean},
+          {"min_ms", op.least},
+          {"share", share_of(op, probe::total_least(timing.ops))},
           {"macs", op.macs},
-          {"gmac_per_s", static_cast<float>(gmacs_per_second(op))},
+          {"gmac_per_s", gmacs_per_second(op)},
           {"of_peak", fraction(of_peak(op, timing.peaks))}};
 }
 
@@ -51,38 +53,20 @@ void put_ops(const BatchTiming& timing, Json* object) {
   }
 }
 
-void print_json(const ModelFile& file, const BenchOptions& options, const BatchTiming& timing, Isa isa) {
-  Json object = json_object("bench");
-  object["file"] = file.path();
-  object["seq"] = timing.longest();
-  object["batch"] = timing.lengths.size();
-  if (!options.mix.empty()) object["lengths"] = timing.lengths;
-  object["tokens"] = timing.tokens;
-  put_setting(options, timing.threads, isa, timing.repetitions, &object);
-  put_milliseconds(timing.ms, &object);
-  object["arena_bytes"] = timing.arena;
-  object["macs"] = timing.int8_macs + timing.f32_macs;
-  object["open_ms"] = static_cast<float>(timing.start.open);
-  object["create_ms"] = static_cast<float>(timing.start.create);
-  object["memory_added_bytes"] = timing.start.memory ? Json(*timing.start.memory) : Json(nullptr);
-  if (timing.cost) put_cost(*timing.cost, probe::pass_bytes(file.model()), &object);
-  if (options.per_op) put_ops(timing, &object);
-  out().line(object);
-}
-
-/// The columns from "min ms" on.
-std::vector<std::string> op_columns(const OpTime& op, const BatchTiming& timing) {
-  const double peak = of_peak(op, timing.peaks);
-  return {fmt::format("{:.4f}", op.least),
-          fmt::format("{:.4f}", op.mean),
-          fmt::format("{:.1f}", share_of(op, probe::total_least(timing.ops)) * 100),
-          op.macs == 0 ? "" : fmt::format("{:.2f}", static_cast<double>(op.macs) * 1e-6),
-          op.macs == 0 ? "" : fmt::format("{:.1f}", gmacs_per_second(op)),
-          peak > 0 ? fmt::format("{:.1f}", peak * 100) : ""};
-}
-
-void append(const std::vector<std::string>& columns, Rows* rows) {
-  rows->back().insert(rows->back().end(), columns.begin(), columns.end());
+Json record_of(const ModelFile& file, const BenchOptions& options, const BatchTiming& timing, Isa isa) {
+  Json subject = {{"seq", timing.longest()}, {"batch", timing.lengths.size()}};
+  if (!options.mix.empty()) subject["lengths"] = timing.lengths;
+  subject["tokens"] = timing.tokens;
+  Json record = bench_record(file, options, subject, timing.threads, isa, timing.repetitions);
+  put_milliseconds(timing.ms, &record);
+  record["arena_bytes"] = timing.arena;
+  record["macs"] = timing.int8_macs + timing.f32_macs;
+  record["open_ms"] = timing.start.open;
+  record["create_ms"] = timing.start.create;
+  record["memory_added_bytes"] = timing.start.memory ? Json(*timing.start.memory) : Json(nullptr);
+  if (timing.cost) put_cost(*timing.cost, probe::pass_bytes(file.model()), &record);
+  if (options.time.per_op) put_ops(timing, &record);
+  return record;
 }
 
 std::string size_name(const BatchTiming& timing) {
@@ -108,80 +92,81 @@ void print_limit(const BatchTiming& timing) {
               timing.limit() / timing.ms.least * 100, timing.ms.p50, timing.limit() / timing.ms.p50 * 100);
 }
 
-void print_ops(const BatchTiming& timing) {
+void print_ops(const BatchTiming& timing, const Json& record) {
   out().print("\n{}, by kind of operator{}\n", size_name(timing),
               timing.threads == 1 ? "" : fmt::format("; times are summed over {} threads", timing.threads));
-  const std::vector<std::string> columns = {"min ms", "mean ms", "share %", "MMAC", "GMAC/s", "% of peak"};
-  Rows rows = {{"kind", "type", "ops"}};
-  append(columns, &rows);
-  OpTime all;
-  for (const KindTime& kind : probe::sum_kinds(timing.ops)) {
-    rows.push_back({kind.sum.kind, kind.sum.type(), fmt::format("{}", kind.count)});
-    append(op_columns(kind.sum, timing), &rows);
-    all.mean += kind.sum.mean;
-  }
-  rows.push_back({"all", "", fmt::format("{}", timing.ops.size()),
-                  fmt::format("{:.4f}", probe::total_least(timing.ops)), fmt::format("{:.4f}", all.mean), "100.0", "",
-                  "", ""});
-  print_table(rows);
+  std::vector<Column> columns = {{"kind"},
+                                 {"type"},
+                                 {"ops"},
+                                 {"min_ms", "min ms", fixed(4)},
+                                 {"ms", "mean ms", fixed(4)},
+                                 {"share", "share %", fixed(1, 100)},
+                                 {"macs", "MMAC", not_zero(fixed(2, 1e-6))},
+                                 {"gmac_per_s", "GMAC/s", not_zero(fixed(1))},
+                                 {"of_peak", "% of peak", fixed(1, 100)}};
+  Json kinds = record["kinds"];
+  double mean = 0;
+  for (const KindTime& kind : probe::sum_kinds(timing.ops)) mean += kind.sum.mean;
+  kinds.push_back({{"kind", "all"},
+                   {"type", nullptr},
+                   {"ops", timing.ops.size()},
+                   {"min_ms", probe::total_least(timing.ops)},
+                   {"ms", mean},
+                   {"share", 1},
+                   {"macs", 0},
+                   {"gmac_per_s", 0},
+                   {"of_peak", nullptr}});
+  print_table(kinds, columns);
   print_limit(timing);
-
-  rows = {{"op", "kind"}};
-  append(columns, &rows);
-  for (const OpTime& op : timing.ops) {
-    rows.push_back({printable(op.name), op.kind});
-    append(op_columns(op, timing), &rows);
-  }
   out().print("\n{}, by operator\n", size_name(timing));
-  print_table(rows);
-}
-
-void print_csv(const BenchOptions& options, const std::vector<BatchTiming>& timings, Isa isa) {
-  out().write("seq,batch,threads,isa,build,repetitions,p50_ms,p99_ms,min_ms,mean_ms,arena_bytes,tokens\n");
-  for (const BatchTiming& t : timings) {
-    out().print("{},{},{},{},{},{},{:.5f},{:.5f},{:.5f},{:.5f},{},{}\n", t.longest(), t.lengths.size(),
-                options.engine.threads, isa_name(isa), kBuildType, t.repetitions, t.ms.p50, t.ms.p99, t.ms.least,
-                t.ms.mean, t.arena, t.tokens);
-  }
+  columns.erase(columns.begin(), columns.begin() + 3);
+  columns.insert(columns.begin(), {{"name", "op"}, {"kind"}});
+  print_table(record["ops"], columns);
 }
 
 void print_people(const ModelFile& file, const BenchOptions& options, const std::vector<BatchTiming>& timings,
-                  Isa isa) {
-  out().print("{}: {}, {} build, batch {}, {} thread{}\n", file.path(), isa_name(isa), kBuildType,
-              timings[0].lengths.size(), options.engine.threads, options.engine.threads == 1 ? "" : "s");
-  Rows rows = {{"tokens", "p50 ms", "p99 ms", "min ms", "tokens/s", "arena", "memory", "runs"}};
-  for (const BatchTiming& t : timings) {
-    rows.push_back({fmt::format("{}", options.mix.empty() ? t.longest() : t.tokens), fmt::format("{:.3f}", t.ms.p50),
-                    fmt::format("{:.3f}", t.ms.p99), fmt::format("{:.3f}", t.ms.least),
-                    fmt::format("{:.0f}", t.tokens / t.ms.p50 * 1000), readable_bytes(t.arena),
-                    t.start.memory ? readable_bytes(*t.start.memory) : "", fmt::format("{}", t.repetitions)});
+                  Json records, Isa isa) {
+  out().print("{}: {}, {} build, batch {}, {}\n", file.path(), isa_name(isa), kBuildType, timings[0].lengths.size(),
+              counted(options.time.engine.threads, "thread"));
+  for (size_t i = 0; i < timings.size(); ++i) {
+    records[i]["tokens_per_s"] = timings[i].tokens / timings[i].ms.p50 * 1000;
   }
-  print_table(rows);
+  print_table(records, {{options.mix.empty() ? "seq" : "tokens", "tokens"},
+                        {"p50_ms", "p50 ms", fixed(3)},
+                        {"p99_ms", "p99 ms", fixed(3)},
+                        {"min_ms", "min ms", fixed(3)},
+                        {"tokens_per_s", "tokens/s", fixed(0)},
+                        {"arena_bytes", "arena", bytes_form},
+                        {"memory_added_bytes", "memory", bytes_form},
+                        {"repetitions", "runs"}});
   out().print("opened in {:.2f} ms, session made in {:.2f} ms\n", timings[0].start.open, timings[0].start.create);
-  for (const BatchTiming& timing : timings) {
+  for (size_t i = 0; i < timings.size(); ++i) {
+    const BatchTiming& timing = timings[i];
     if (timing.cost)
       print_cost(*timing.cost, probe::pass_bytes(file.model()),
                  fmt::format("a text of {} tokens", timing.tokens / timing.lengths.size()));
-    if (options.per_op) print_ops(timing);
+    if (options.time.per_op) print_ops(timing, records[i]);
   }
 }
 
 }  // namespace
 
-void put_setting(const BenchOptions& options, uint32_t threads, Isa isa, size_t repetitions, Json* object) {
-  (*object)["threads"] = threads;
-  (*object)["isa"] = isa_name(isa);
-  (*object)["backend"] = options.engine.backend;
-  (*object)["build"] = kBuildType;
-  (*object)["compiler"] = kCompiler;
-  (*object)["repetitions"] = repetitions;
+Json bench_record(const ModelFile& file, const BenchOptions& options, const Json& subject, uint32_t threads, Isa isa,
+                  size_t repetitions) {
+  Json record = json_object("bench");
+  record["file"] = file.path();
+  record.update(subject);
+  record["threads"] = threads;
+  record["isa"] = isa_name(isa);
+  record["backend"] = options.time.engine.backend;
+  record["build"] = kBuildType;
+  record["compiler"] = kCompiler;
+  record["repetitions"] = repetitions;
+  return record;
 }
 
-void put_milliseconds(const Spread& ms, Json* object) {
-  (*object)["p50_ms"] = static_cast<float>(ms.p50);
-  (*object)["p99_ms"] = static_cast<float>(ms.p99);
-  (*object)["min_ms"] = static_cast<float>(ms.least);
-  (*object)["mean_ms"] = static_cast<float>(ms.mean);
+void put_milliseconds(const TimeSpread& ms, Json* record) {
+  record->update({{"p50_ms", ms.p50}, {"p99_ms", ms.p99}, {"min_ms", ms.least}, {"mean_ms", ms.mean}});
 }
 
 void put_cost(const probe::Cost& cost, uint64_t weight_bytes, Json* object) {
@@ -206,12 +191,27 @@ void print_batches(const ModelFile& file, const BenchOptions& options, const std
                    Isa isa) {
   if (options.plain) {
     for (const BatchTiming& timing : timings) out().print("{:.4f}\n", timing.ms.p50);
-  } else if (options.json) {
-    for (const BatchTiming& timing : timings) print_json(file, options, timing, isa);
+    return;
+  }
+  Json records = Json::array();
+  for (const BatchTiming& timing : timings) records.push_back(record_of(file, options, timing, isa));
+  if (options.json) {
+    for (const Json& record : records) out().line(record);
   } else if (options.csv) {
-    print_csv(options, timings, isa);
+    print_csv(records, {"seq",
+                        "batch",
+                        "threads",
+                        "isa",
+                        "build",
+                        "repetitions",
+                        {"p50_ms", "p50_ms", fixed(5)},
+                        {"p99_ms", "p99_ms", fixed(5)},
+                        {"min_ms", "min_ms", fixed(5)},
+                        {"mean_ms", "mean_ms", fixed(5)},
+                        "arena_bytes",
+                        "tokens"});
   } else {
-    print_people(file, options, timings, isa);
+    print_people(file, options, timings, std::move(records), isa);
   }
 }
 

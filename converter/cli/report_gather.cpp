@@ -4,12 +4,11 @@
 #include <optional>
 #include <set>
 
-#include "cli/bench.h"
 #include "cli/frame/build_info.h"
 #include "cli/frame/errors.h"
 #include "cli/frame/progress.h"
 #include "cli/report.h"
-#include "format/view.h"
+#include "measure/pass_times.h"
 #include "score/eval_run.h"
 
 namespace bantam::cli {
@@ -96,19 +95,15 @@ uint32_t timed_tokens(const ReportOptions& options, const std::vector<Subject>& 
   return tokens;
 }
 
-OperatorTime operator_time(const probe::OpTime& op, uint32_t count, const BatchTiming& timing) {
+OperatorTime operator_time(const probe::OpTime& op, uint32_t count, const convert::BatchTiming& timing) {
   const double total = probe::total_least(timing.ops);
   return {
       op.name, op.kind, op.type(), count, op.least, total > 0 ? op.least / total : 0, probe::of_peak(op, timing.peaks)};
 }
 
 convert::Timing time_file(const ModelFile& file, const ReportOptions& options, uint32_t tokens) {
-  BenchOptions bench;
-  bench.engine = options.engine;
-  bench.repetitions = options.repetitions;
-  bench.per_op = true;
-  bench.cost = true;
-  const BatchTiming timing = time_batch(file, bench, {tokens});
+  const convert::BatchTiming timing =
+      convert::time_batch(file, {options.engine, options.repetitions, 3, true, true}, {tokens});
   convert::Timing result;
   result.tokens = tokens;
   result.repetitions = timing.repetitions;
@@ -203,8 +198,8 @@ ReportData gather_report(const ReportOptions& options) {
     progress.show("measuring times", (static_cast<double>(i) + 0.6) / all);
     described.timing = time_file(file, options, tokens);
     if (report.machine.empty()) {
-      report.machine = fmt::format("{}, {} build, {} thread{}", isa_name(Engine(file, smallest).session().isa()),
-                                   kBuildType, options.engine.threads, options.engine.threads == 1 ? "" : "s");
+      report.machine = fmt::format("{}, {} build, {}", isa_name(Engine(file, smallest).session().isa()), kBuildType,
+                                   counted(options.engine.threads, "thread"));
     }
   }
   progress.clear();

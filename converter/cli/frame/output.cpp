@@ -1,5 +1,6 @@
 #include "cli/frame/output.h"
 
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -26,6 +27,17 @@ size_t display_width(std::string_view text) {
   size_t width = 0;
   for (const char c : text) width += (static_cast<unsigned char>(c) & 0xC0u) != 0x80u;
   return width;
+}
+
+/// The headings, then a row for each object.
+std::vector<std::vector<std::string>> rows_of(const Json& list, const std::vector<Column>& columns) {
+  std::vector<std::vector<std::string>> rows(1);
+  for (const Column& column : columns) rows[0].push_back(column.heading);
+  for (const Json& item : list) {
+    std::vector<std::string>& row = rows.emplace_back();
+    for (const Column& column : columns) row.push_back(column.form(item.at(column.key)));
+  }
+  return rows;
 }
 
 }  // namespace
@@ -99,7 +111,7 @@ void print_table(const std::vector<std::vector<std::string>>& rows) {
   }
 }
 
-std::string Column::plain(const Json& value) {
+std::string plain_form(const Json& value) {
   if (value.is_string()) return printable(value.get<std::string>());
   if (value.is_number_float()) return fmt::format("{:.3g}", value.get<float>());
   if (value.is_number()) return value.dump();
@@ -108,14 +120,26 @@ std::string Column::plain(const Json& value) {
   return joined;
 }
 
-void print_table(const Json& list, const std::vector<Column>& columns) {
-  std::vector<std::vector<std::string>> rows(1);
-  for (const Column& column : columns) rows[0].emplace_back(column.heading);
-  for (const Json& item : list) {
-    std::vector<std::string>& row = rows.emplace_back();
-    for (const Column& column : columns) row.push_back(column.form(item.at(column.key)));
-  }
-  print_table(rows);
+std::string bytes_form(const Json& value) { return value.is_null() ? "" : readable_bytes(value.get<uint64_t>()); }
+
+Form fixed(int digits, double scale) {
+  return [digits, scale](const Json& value) {
+    return value.is_null() ? "" : fmt::format("{:.{}f}", value.get<double>() * scale, digits);
+  };
+}
+
+Form not_zero(Form form) {
+  return [form = std::move(form)](const Json& value) { return value == 0 ? "" : form(value); };
+}
+
+void print_table(const Json& list, const std::vector<Column>& columns) { print_table(rows_of(list, columns)); }
+
+void print_csv(const Json& list, const std::vector<Column>& columns) {
+  for (const std::vector<std::string>& row : rows_of(list, columns)) out().print("{}\n", fmt::join(row, ","));
+}
+
+std::string counted(size_t count, const char* what) {
+  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
 }
 
 void warn(const std::string& message) { std::fprintf(stderr, "bantam: %s\n", printable(message).c_str()); }

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include <functional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -52,22 +53,34 @@ std::string bar_cells(double share, size_t width, bool rest);
 /// Prints a table: the first row is the header; columns whose cells are all numbers are right-aligned.
 void print_table(const std::vector<std::vector<std::string>>& rows);
 
-/// A column of a table of objects.
+/// How a column shows its values to people.
+using Form = std::function<std::string(const Json& value)>;
+/// Texts as they are, integers, three digits of other numbers, lists of texts with commas.
+std::string plain_form(const Json& value);
+/// A size in readable units; null is blank.
+std::string bytes_form(const Json& value);
+/// Numbers times `scale`, with so many digits behind the point; null is blank.
+Form fixed(int digits, double scale = 1);
+/// Zero is blank.
+Form not_zero(Form form);
+
+/// A column of a table of objects: their key, the heading, which is the key in most tables, and the form of the values.
 struct Column {
-  using Form = std::string (*)(const Json& value);
-  /// Texts as they are, integers, three digits of other numbers, lists of texts with commas.
-  static std::string plain(const Json& value);
+  Column(const char* name) : key(name), heading(name) {}  // NOLINT(google-explicit-constructor)
+  Column(const char* name, std::string shown, Form as = plain_form)
+      : key(name), heading(std::move(shown)), form(std::move(as)) {}
 
-  Column(const char* of, const char* shown, Form as = plain) : key(of), heading(shown), form(as) {}
-  Column(const char* of) : Column(of, of) {}  // most headings are keys. NOLINT(google-explicit-constructor)
-
-  const char* key;
-  const char* heading;
-  Form form;  // of its values for people
+  std::string key, heading;
+  Form form = plain_form;
 };
 
 /// Prints a list of objects of JSON as a table.
 void print_table(const Json& list, const std::vector<Column>& columns);
+/// The same as comma-separated values.
+void print_csv(const Json& list, const std::vector<Column>& columns);
+
+/// "1 thread", "2 threads".
+std::string counted(size_t count, const char* what);
 
 /// A line on standard error that is no error.
 void warn(const std::string& message);
