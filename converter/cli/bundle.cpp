@@ -67,11 +67,10 @@ convert::ElfProgram open_runner(const std::string& path, host::MappedFile* file)
 std::string command_of(const BundleArguments& arguments, const Model& model) {
   std::string usual = usual_command(model);
   if (arguments.command.empty()) return usual;
-  const bool makes_text = (traits(model.task()).parts & kNextWordsPart) != 0;
+  const uint32_t parts = traits(model.task()).parts;
   const std::string& asked = arguments.command;
-  const bool makes = asked == "generate" || asked == "translate" || asked == "summarize" || asked == "complete";
   const bool any = asked == "run" || asked == "tokenize" || asked == "rank";
-  if (any || (makes ? makes_text : fits_command(asked, traits(model.task()).parts))) return asked;
+  if (any || (makes_text(asked) ? (parts & kNextWordsPart) != 0 : fits_command(asked, parts))) return asked;
   fail(ExitCode::kUnsupported, "--as {}: {} is for the task \"{}\"; leave the option out: the app is then {}", asked,
        arguments.model, task_name(model.task()), usual);
 }

@@ -1,4 +1,5 @@
 // eval: a file's scores on labelled data, beside another file's.
+#include <algorithm>
 #include <memory>
 #include <optional>
 
@@ -6,14 +7,12 @@
 #include "cli/answer/decoder.h"
 #include "cli/answer/engine.h"
 #include "cli/commands.h"
-#include "cli/eval_details.h"
 #include "cli/frame/command.h"
-#include "cli/frame/errors.h"
 #include "cli/frame/output.h"
 #include "cli/frame/progress.h"
-#include "data/records.h"
 #include "score/eval_data.h"
 #include "score/eval_details.h"
+#include "score/eval_json.h"
 #include "score/eval_run.h"
 
 namespace bantam::cli {
@@ -47,10 +46,6 @@ struct Scored {
   uint64_t bytes = 0;
   Outcome outcome;
   Metrics metrics;
-
-  double queries_per_second(size_t queries) const {
-    return outcome.seconds > 0 ? static_cast<double>(queries) / outcome.seconds : 0;
-  }
 };
 
 Scored score_file(const std::string& path, const EvalOptions& options, const Dataset& data) {
@@ -67,94 +62,132 @@ Scored score_file(const std::string& path, const EvalOptions& options, const Dat
   return scored;
 }
 
-/// Metrics that count something, by their names.
-bool is_count(const std::string& name) { return name.size() >= 5 && name.compare(name.size() - 5, 5, "flips") == 0; }
-
-Json metrics_json(const Metrics& metrics) {
-  Json object = Json::object();
-  for (const auto& [name, value] : metrics) {
-    if (is_count(name)) {
-      object[name] = static_cast<uint64_t>(value);
-    } else {
-      object[name] = static_cast<float>(value);
-    }
-  }
-  return object;
+Json file_record(const EvalOptions& options, const Dataset& data, const Scored& scored) {
+  const double seconds = scored.outcome.seconds;
+  Json record = {{"file", scored.path},
+                 {"metrics", convert::metrics_json(scored.metrics)},
+                 {"bytes", scored.bytes},
+                 {"seconds", seconds},
+                 {"queries_per_second", seconds > 0 ? static_cast<double>(data.examples.size()) / seconds : 0},
+                 {"truncated", scored.outcome.truncated}};
+  if (options.per_label) convert::put_details(details(data, scored.outcome), &record);
+  return record;
 }
 
-void put_file(const Scored& scored, size_t queries, Json* object) {
-  (*object)["file"] = scored.path;
-  (*object)["metrics"] = metrics_json(scored.metrics);
-  (*object)["bytes"] = scored.bytes;
-  (*object)["seconds"] = static_cast<float>(scored.outcome.seconds);
-  (*object)["queries_per_second"] = static_cast<float>(scored.queries_per_second(queries));
-  (*object)["truncated"] = scored.outcome.truncated;
-}
-
-void print_json(const EvalOptions& options, const Dataset& data, const Scored& first,
-                const std::optional<Scored>& second) {
-  Json object = json_object("eval");
-  object["data"] = data.path;
-  object["layout"] = layout_name(data.layout);
-  object["examples"] = data.examples.size();
-  object["skipped_lines"] = data.skipped;
-  object["unknown_labels"] = data.unknown;
-  put_file(first, data.examples.size(), &object);
-  if (options.per_label) put_details(details(data, first.outcome), &object);
+Json record_of(const EvalOptions& options, const Dataset& data, const Scored& first,
+               const std::optional<Scored>& second) {
+  Json record = json_object("eval");
+  record["data"] = data.path;
+  record["layout"] = layout_name(data.layout);
+  record["examples"] = data.examples.size();
+  record["skipped_lines"] = data.skipped;
+  record["unknown_labels"] = data.unknown;
+  record.update(file_record(options, data, first));
   if (second) {
-    Json other = Json::object();
-    put_file(*second, data.examples.size(), &other);
-    if (options.per_label) put_details(details(data, second->outcome), &other);
-    object["against"] = other;
-    object["difference"] = metrics_json(compare(data, first.outcome, second->outcome));
+    record["against"] = file_record(options, data, *second);
+    record["difference"] = convert::metrics_json(compare(data, first.outcome, second->outcome));
   }
-  out().line(object);
+  return record;
 }
 
-/// Scores as the README and report pages state them.
-std::string percent(double value) { return fmt::format("{:.2f} %", 100 * value); }
+/// Scores as the README and report pages state them: in percent.
+const Form kPercent = fixed(2, 100);
 
-const double* find_metric(const Metrics& metrics, const std::string& wanted) {
-  for (const auto& [name, value] : metrics) {
-    if (name == wanted) return &value;
-  }
-  return nullptr;
-}
-
-void print_plain(const Dataset& data, const Scored& first, const std::optional<Scored>& second) {
-  out().print("{} examples of {} ({})\n", data.examples.size(), printable(data.path), layout_name(data.layout));
-  std::vector<std::vector<std::string>> rows = {{"", first.path}};
-  if (second) rows[0].insert(rows[0].end(), {second->path, "difference"});
-  const auto add = [&](const std::string& name, const std::string& a, const std::string& b,
-                       const std::string& difference) {
+void print_scores(const Json& record) {
+  const Json* other = record.contains("against") ? &record["against"] : nullptr;
+  std::vector<std::vector<std::string>> rows = {{"", record["file"].get<std::string>()}};
+  if (other != nullptr) rows[0].insert(rows[0].end(), {(*other)["file"].get<std::string>(), "difference"});
+  const auto add = [&](const std::string& name, const std::string& a, const std::string& b, const std::string& more) {
     rows.push_back({name, a});
-    if (second) rows.back().insert(rows.back().end(), {b, difference});
+    if (other != nullptr) rows.back().insert(rows.back().end(), {b, more});
   };
-  for (const auto& [name, value] : first.metrics) {
-    const double* other = second ? find_metric(second->metrics, name) : nullptr;
-    add(name, percent(value), other == nullptr ? "" : percent(*other),
-        other == nullptr ? "" : fmt::format("{:+.2f}", 100 * (value - *other)));
-  }
-  const size_t n = data.examples.size();
-  const auto second_or = [&](auto get) { return second ? get(*second) : std::string(); };
-  add("size", readable_bytes(first.bytes), second_or([](const Scored& s) { return readable_bytes(s.bytes); }), "");
-  add("seconds", fmt::format("{:.2f}", first.outcome.seconds),
-      second_or([](const Scored& s) { return fmt::format("{:.2f}", s.outcome.seconds); }), "");
-  add("queries/s", fmt::format("{:.0f}", first.queries_per_second(n)),
-      second_or([n](const Scored& s) { return fmt::format("{:.0f}", s.queries_per_second(n)); }), "");
-  print_table(rows);
-  if (second) {
-    for (const auto& [name, value] : compare(data, first.outcome, second->outcome)) {
-      out().print("{}: {:.{}f}\n", name, value, is_count(name) ? 0 : 5);
+  for (const auto& [name, value] : record["metrics"].items()) {
+    if (other == nullptr || !(*other)["metrics"].contains(name)) {
+      add(name, kPercent(value) + " %", "", "");
+      continue;
     }
+    const Json& theirs = (*other)["metrics"][name];
+    add(name, kPercent(value) + " %", kPercent(theirs) + " %",
+        fmt::format("{:+.2f}", 100 * (value.get<double>() - theirs.get<double>())));
   }
-  if (first.outcome.truncated > 0) out().print("{} examples were truncated\n", first.outcome.truncated);
+  const auto add_form = [&](const char* key, const char* name, const Form& form) {
+    add(name, form(record[key]), other == nullptr ? "" : form((*other)[key]), "");
+  };
+  add_form("bytes", "size", bytes_form);
+  add_form("seconds", "seconds", fixed(2));
+  add_form("queries_per_second", "queries/s", fixed(0));
+  print_table(rows);
+}
+
+void print_plain(const Dataset& data, const Json& record) {
+  out().print("{} examples of {} ({})\n", data.examples.size(), printable(data.path), layout_name(data.layout));
+  print_scores(record);
+  const Json difference = record.value("difference", Json::object());
+  for (const auto& [name, value] : difference.items()) {
+    out().print("{}: {}\n", name, fixed(value.is_number_float() ? 5 : 0)(value));
+  }
+  const auto truncated = record["truncated"].get<uint64_t>();
+  if (truncated > 0) out().print("{} examples were truncated\n", truncated);
   if (data.skipped > 0) out().print("{} malformed lines were left out\n", data.skipped);
   if (data.unknown > 0) {
     const bool labels = data.labels.unknown > 0;
     out().print("{} examples have a {} that the model does not know (counted as wrong), such as {}\n", data.unknown,
                 labels ? "label" : "tag", labels ? data.labels.first_unknown : data.tags.first_unknown);
   }
+}
+
+void print_rows(const Json& record, const char* list, const char* what) {
+  if (!record.contains(list)) return;
+  out().print("\n");
+  print_table(record[list], {{"label", what},
+                             {"precision", "precision", kPercent},
+                             {"recall", "recall", kPercent},
+                             {"f1", "F1", kPercent},
+                             {"support", "in the data"},
+                             "predicted"});
+}
+
+/// Prints a matrix, where it fits a terminal.
+void print_confusion(const Json& labels, const Json& counts) {
+  std::vector<std::vector<std::string>> rows = {{"label of the data \\ predicted"}};
+  for (const Json& label : labels) rows[0].push_back(plain_form(label));
+  for (size_t i = 0; i < labels.size(); ++i) {
+    rows.push_back({plain_form(labels[i])});
+    for (const Json& count : counts[i]) rows.back().push_back(plain_form(count));
+  }
+  out().print("\n");
+  print_table(rows);
+}
+
+/// Prints the commonest mistakes.
+void print_mistakes(const Json& labels, const Json& counts) {
+  constexpr size_t kMost = 20;
+  std::vector<Json> mistakes;
+  for (size_t i = 0; i < labels.size(); ++i) {
+    for (size_t j = 0; j < labels.size(); ++j) {
+      if (i != j && counts[i][j] > 0) {
+        mistakes.push_back({{"times", counts[i][j]}, {"label of the data", labels[i]}, {"predicted", labels[j]}});
+      }
+    }
+  }
+  std::stable_sort(mistakes.begin(), mistakes.end(),
+                   [](const Json& a, const Json& b) { return a["times"] > b["times"]; });
+  if (mistakes.empty()) return;
+  out().print("\n");
+  const size_t shown = std::min(kMost, mistakes.size());
+  print_table(std::vector<Json>(mistakes.begin(), mistakes.begin() + static_cast<std::ptrdiff_t>(shown)),
+              {"times", "label of the data", "predicted"});
+  if (mistakes.size() > kMost) out().print("({} more: --json has all)\n", mistakes.size() - kMost);
+}
+
+void print_details(const Json& record) {
+  constexpr size_t kMostColumns = 8;
+  print_rows(record, "labels", "label");
+  if (record.contains("confusion")) {
+    const Json &labels = record["confusion"]["labels"], &counts = record["confusion"]["counts"];
+    labels.size() <= kMostColumns ? print_confusion(labels, counts) : print_mistakes(labels, counts);
+  }
+  print_rows(record, "entities", "entity");
 }
 
 void run_eval(const EvalOptions& options) {
@@ -174,12 +207,13 @@ void run_eval(const EvalOptions& options) {
   std::optional<Scored> second;
   if (!options.against.empty()) second = score_file(options.against, options, data);
   if (predictions) {
-    const std::string lines = prediction_lines(data, first.outcome);
+    const std::string lines = convert::prediction_lines(data, first.outcome);
     predictions->commit(lines.data(), lines.size());
   }
-  if (options.json) return print_json(options, data, first, second);
-  print_plain(data, first, second);
-  if (options.per_label) print_details(details(data, first.outcome));
+  const Json record = record_of(options, data, first, second);
+  if (options.json) return out().line(record);
+  print_plain(data, record);
+  print_details(record);
 }
 
 }  // namespace

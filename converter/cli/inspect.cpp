@@ -6,7 +6,6 @@
 #include "cli/answer/engine.h"
 #include "cli/commands.h"
 #include "cli/frame/command.h"
-#include "cli/frame/errors.h"
 #include "cli/frame/output.h"
 #include "describe/arena.h"
 #include "describe/summary.h"
@@ -59,7 +58,7 @@ void print_line(const char* key, const std::string& value) {
   if (!value.empty()) out().print("{:<14} {}\n", key, printable(value));
 }
 
-/// What models that generate say of it.
+/// Prints how a model generates.
 void print_generation(const Json& file) {
   const auto in = [&](const char* key) { return file.contains(key) ? file.at(key) : Json::object(); };
   if (const Json source = in("source"); !source.empty()) {

@@ -30,8 +30,66 @@ namespace {
 const Words kUsualOptions = {"--file",  "--chat",        "--system", "--from", "--to",     "--max-new", "--stop",
                              "--beams", "--temperature", "--top-p",  "--seed", "--format", "--json",    "--threads"};
 
-/// The purpose of a command that generates text.
-enum class Purpose { kGenerate, kTranslate, kSummarize, kComplete };
+/// What a command takes beside texts, settings of decoding and those of running.
+enum Making : unsigned {
+  kLines = 1u << 0,   // a line of output for each line of input
+  kSource = 1u << 1,  // an encoder-decoder
+  kCut = 1u << 2,     // --cut
+  kNoCut = 1u << 3,   // --no-cut
+  kChat = 1u << 4,
+  kNeighbours = 1u << 5,
+  kForm = 1u << 6,
+  kLanguages = 1u << 7,
+  kEcho = 1u << 8,        // --echo
+  kOnlyNew = 1u << 9,     // --only-new
+  kSummaries = 1u << 10,  // the file's way of summarizing
+};
+
+struct Maker {
+  const char *name, *summary;
+  unsigned takes;
+  const char *model, *text, *texts, *lines;  // descriptions of what it reads
+  const char* notes;
+};
+
+constexpr const char* kLineTexts = "Texts; if none or -, read standard input, one per line";
+
+const Maker kMakers[] = {
+    {"generate", "Generate text from prompts", kCut | kChat | kNeighbours | kForm | kLanguages | kEcho,
+     "A .bantam file of a decoder or an encoder-decoder", "PROMPT",
+     "Prompts; if none or -, read standard input, one per line", "Read prompts from this file, one per line",
+     "Text appears while it is generated, except with beams. Without --temperature, generate "
+     "always takes the likeliest token.\n\n"
+     "Examples:\n"
+     "  bantam generate stories.bantam \"Once upon a time\"\n"
+     "  bantam generate stories.bantam \"Once upon a time\" --temperature 0.8 --top-p 0.9 --seed 7\n"
+     "  bantam generate stories.bantam --file prompts.txt --max-new 32 --json\n"
+     "  bantam generate retro.bantam --index lines.index --embedder minilm.bantam \"The moon is\"\n"
+     "  bantam generate assistant.bantam --file reviews.txt --answer \" good\" --answer \" bad\"\n"
+     "  bantam generate assistant.bantam --chat \"Who wrote Faust, and when?\" --field author:string --field "
+     "year:integer\n"
+     "  bantam generate assistant.bantam --chat \"What is the tallest mountain?\" --system \"Answer in one word.\""},
+    {"translate", "Translate texts, one per line", kLines | kSource | kCut | kLanguages,
+     "A .bantam file of an encoder-decoder", "TEXT", kLineTexts, "Translate this file, line by line",
+     "Each input line gives one output line. The file sets beams and lengths unless options do.\n\n"
+     "Examples:\n"
+     "  bantam translate en-de.bantam \"Good morning.\"\n"
+     "  bantam translate nllb.bantam --from eng_Latn --to deu_Latn --file lines.txt\n"
+     "  bantam translate t5.bantam --from en --to de --beams 1 --json < lines.txt"},
+    {"summarize", "Summarize texts, one per line", kLines | kSource | kNoCut | kSummaries,
+     "A .bantam file of an encoder-decoder", "TEXT", kLineTexts, "Summarize this file, line by line",
+     "Each input line gives one output line. The file sets beams and lengths unless options do.\n\n"
+     "Examples:\n"
+     "  bantam summarize bart.bantam \"$(cat article.txt)\"\n"
+     "  bantam summarize bart.bantam --file articles.txt --max-new 60 --json"},
+    {"complete", "Complete lines of text", kLines | kNeighbours | kOnlyNew, "A .bantam file of a decoder", "TEXT",
+     "Beginnings of lines; if none or -, read standard input, one per line", "Complete the lines of this file",
+     "Each input line gives one output line, which ends where the model ends the text or "
+     "begins another line.\n\n"
+     "Examples:\n"
+     "  bantam complete stories.bantam \"Once upon a time\" --max-new 12\n"
+     "  bantam complete stories.bantam --file beginnings.txt --only-new"},
+};
 
 struct GenerateArguments {
   RunOptions run;
@@ -41,7 +99,7 @@ struct GenerateArguments {
   uint32_t batch = 8;
   bool echo = false, only_new = false;
   bool no_cut = false;
-  Purpose purpose = Purpose::kGenerate;
+  unsigned takes = 0;
   bool chat = false, messages = false;
   std::string system;
   NeighbourArguments neighbours;
@@ -138,21 +196,21 @@ void show_lines(const GenerateArguments& arguments, Engine& engine, const Decodi
 
 /// The way of generating that the command is for, where the file names it.
 std::string way_of(const Model& model, const GenerateArguments& arguments) {
-  constexpr const char* kSummaries = "summarization";
-  const bool wanted = arguments.purpose == Purpose::kSummarize && arguments.generate.use.empty();
-  return wanted && convert::has_way(model, kSummaries) ? kSummaries : arguments.generate.use;
+  constexpr const char* kWay = "summarization";
+  const bool wanted = (arguments.takes & kSummaries) != 0 && arguments.generate.use.empty();
+  return wanted && convert::has_way(model, kWay) ? kWay : arguments.generate.use;
 }
 
 void run_generate(GenerateArguments& arguments) {
   RunOptions& run = arguments.run;
-  const bool lines = arguments.purpose != Purpose::kGenerate;
+  const bool lines = (arguments.takes & kLines) != 0;
   require_texts(lines ? "text" : "prompt", run.file, &run.texts);
   const ModelFile file(run.model);
   require_generating(file);
   require_contexts(file);
-  if (arguments.purpose == Purpose::kTranslate || arguments.purpose == Purpose::kSummarize) {
-    require_source(file, run.command.c_str());
-  }
+  if ((arguments.takes & kSource) != 0) require_source(file, run.command.c_str());
+  if ((arguments.takes & kNoCut) != 0) arguments.generate.cut = !arguments.no_cut;
+  if ((arguments.takes & kOnlyNew) != 0) arguments.echo = !arguments.only_new;
   read_form(arguments.form, &arguments.generate.form);
   arguments.generate.use = way_of(file.model(), arguments);
   arguments.chat = arguments.chat || arguments.messages || !arguments.system.empty();
@@ -183,145 +241,70 @@ void run_generate(GenerateArguments& arguments) {
                       }});
 }
 
-std::shared_ptr<GenerateArguments> arguments_of(const char* command, Purpose purpose) {
+void add_maker(Program& program, const Maker& maker) {
   auto arguments = std::make_shared<GenerateArguments>();
-  arguments->run.command = command;
-  arguments->purpose = purpose;
-  return arguments;
-}
-
-void add_choices(Command& command, GenerateArguments* arguments) {
+  convert::GenerateOptions& generate = arguments->generate;
+  const auto takes = [&maker](Making what) { return (maker.takes & what) != 0; };
+  arguments->run.command = maker.name;
+  arguments->takes = maker.takes;
+  Command& command = program.add_command(maker.name, maker.summary, kAnswerGroup);
+  add_prompts(command, &arguments->run, maker.model, maker.text, maker.texts, maker.lines);
+  if (takes(kCut)) command.add_flag("--cut", generate.cut, "Cut texts that are longer than the model takes");
+  if (takes(kNoCut)) {
+    command.add_flag("--no-cut", arguments->no_cut,
+                     "Refuse texts that are longer than the model takes; by default they are cut, with a warning");
+  }
+  if (takes(kChat)) {
+    command.add_flag("--chat", arguments->chat,
+                     "Treat each prompt as a user's message and generate the assistant's answer");
+    command.add_option("--system", arguments->system, "TEXT", "With --chat: the system message");
+    command.add_flag("--messages", arguments->messages,
+                     "Treat each prompt as a conversation: on one line, a JSON list of messages with role and content");
+    command.heading("Retrieved texts");
+  }
+  if (takes(kNeighbours)) add_neighbour_options(command, &arguments->neighbours);
+  if (takes(kForm)) {
+    command.heading("Form of the text");
+    add_form_options(command, &arguments->form, &generate.form);
+  }
+  if (takes(kLanguages)) {
+    command.heading("Languages");
+    add_language_options(command, &generate);
+  }
+  if (takes(kOnlyNew)) {
+    generate.stop = {"\n"};
+    command.heading("Output");
+    command.add_flag("--only-new", arguments->only_new, "Print only the new part of each line");
+  }
   command.heading("Choosing tokens");
-  add_decoding_options(command, &arguments->generate);
-}
-
-void add_running(Command& command, GenerateArguments* arguments) {
+  add_decoding_options(command, &generate);
   command.heading("Output");
+  if (takes(kEcho)) command.add_flag("--echo", arguments->echo, "Also print the prompt");
   command.add_flag("--json", arguments->run.json, "Print one JSON object per text");
-  command.add_flag("--log-probs", arguments->generate.log_probabilities,
+  command.add_flag("--log-probs", generate.log_probabilities,
                    "With --json: also print the log-probability of each new token");
   command.heading("Running");
   command.add_option("--context", arguments->context, "N",
                      "Maximum tokens, with the prompt (default: the model's maximum, but not over 2048)",
                      between(2, 1 << 20));
-  if (arguments->purpose != Purpose::kGenerate) {
+  if (takes(kLines)) {
     command.add_option("--batch", arguments->batch, "N",
                        "Maximum number of texts to generate at a time, without beams (default 8)", between(1, 64));
   }
   add_engine_options(command, &arguments->run.engine);
-}
-
-void add_languages(Command& command, GenerateArguments* arguments) {
-  command.heading("Languages");
-  add_language_options(command, &arguments->generate);
-}
-
-constexpr const char* kCutHelp = "Cut texts that are longer than the model takes";
-
-void add_translate(Program& program) {
-  auto arguments = arguments_of("translate", Purpose::kTranslate);
-  Command& command = program.add_command("translate", "Translate texts, one per line", kAnswerGroup);
-  add_prompts(command, &arguments->run, "A .bantam file of an encoder-decoder", "TEXT",
-              "Texts; if none or -, read standard input, one per line", "Translate this file, line by line");
-  command.add_flag("--cut", arguments->generate.cut, kCutHelp);
-  add_languages(command, arguments.get());
-  add_choices(command, arguments.get());
-  add_running(command, arguments.get());
   command.usual(kUsualOptions);
-  command.footer(
-      "Each input line gives one output line. The file sets beams and lengths unless options do.\n\n"
-      "Examples:\n"
-      "  bantam translate en-de.bantam \"Good morning.\"\n"
-      "  bantam translate nllb.bantam --from eng_Latn --to deu_Latn --file lines.txt\n"
-      "  bantam translate t5.bantam --from en --to de --beams 1 --json < lines.txt");
+  command.footer(maker.notes);
   command.action([arguments] { run_generate(*arguments); });
-}
-
-void add_summarize(Program& program) {
-  auto arguments = arguments_of("summarize", Purpose::kSummarize);
-  Command& command = program.add_command("summarize", "Summarize texts, one per line", kAnswerGroup);
-  add_prompts(command, &arguments->run, "A .bantam file of an encoder-decoder", "TEXT",
-              "Texts; if none or -, read standard input, one per line", "Summarize this file, line by line");
-  command.add_flag("--no-cut", arguments->no_cut,
-                   "Refuse texts that are longer than the model takes; by default they are cut, with a warning");
-  add_choices(command, arguments.get());
-  add_running(command, arguments.get());
-  command.usual(kUsualOptions);
-  command.footer(
-      "Each input line gives one output line. The file sets beams and lengths unless options do.\n\n"
-      "Examples:\n"
-      "  bantam summarize bart.bantam \"$(cat article.txt)\"\n"
-      "  bantam summarize bart.bantam --file articles.txt --max-new 60 --json");
-  command.action([arguments] {
-    arguments->generate.cut = !arguments->no_cut;
-    run_generate(*arguments);
-  });
-}
-
-void add_complete(Program& program) {
-  auto arguments = arguments_of("complete", Purpose::kComplete);
-  arguments->generate.stop = {"\n"};
-  Command& command = program.add_command("complete", "Complete lines of text", kAnswerGroup);
-  add_prompts(command, &arguments->run, "A .bantam file of a decoder", "TEXT",
-              "Beginnings of lines; if none or -, read standard input, one per line",
-              "Complete the lines of this file");
-  add_neighbour_options(command, &arguments->neighbours);
-  command.heading("Output");
-  command.add_flag("--only-new", arguments->only_new, "Print only the new part of each line");
-  add_choices(command, arguments.get());
-  add_running(command, arguments.get());
-  command.usual(kUsualOptions);
-  command.footer(
-      "Each input line gives one output line, which ends where the model ends the text or "
-      "begins another line.\n\n"
-      "Examples:\n"
-      "  bantam complete stories.bantam \"Once upon a time\" --max-new 12\n"
-      "  bantam complete stories.bantam --file beginnings.txt --only-new");
-  command.action([arguments] {
-    arguments->echo = !arguments->only_new;
-    run_generate(*arguments);
-  });
 }
 
 }  // namespace
 
 void add_generate(Program& program) {
-  auto arguments = arguments_of("generate", Purpose::kGenerate);
-  Command& command = program.add_command("generate", "Generate text from prompts", kAnswerGroup);
-  add_prompts(command, &arguments->run, "A .bantam file of a decoder or an encoder-decoder", "PROMPT",
-              "Prompts; if none or -, read standard input, one per line", "Read prompts from this file, one per line");
-  command.add_flag("--cut", arguments->generate.cut, kCutHelp);
-  command.add_flag("--chat", arguments->chat,
-                   "Treat each prompt as a user's message and generate the assistant's answer");
-  command.add_option("--system", arguments->system, "TEXT", "With --chat: the system message");
-  command.add_flag("--messages", arguments->messages,
-                   "Treat each prompt as a conversation: on one line, a JSON list of messages with role and content");
-  command.heading("Retrieved texts");
-  add_neighbour_options(command, &arguments->neighbours);
-  command.heading("Form of the text");
-  add_form_options(command, &arguments->form, &arguments->generate.form);
-  add_languages(command, arguments.get());
-  add_choices(command, arguments.get());
-  command.heading("Output");
-  command.add_flag("--echo", arguments->echo, "Also print the prompt");
-  add_running(command, arguments.get());
-  command.usual(kUsualOptions);
-  command.footer(
-      "Text appears while it is generated, except with beams. Without --temperature, generate "
-      "always takes the likeliest token.\n\n"
-      "Examples:\n"
-      "  bantam generate stories.bantam \"Once upon a time\"\n"
-      "  bantam generate stories.bantam \"Once upon a time\" --temperature 0.8 --top-p 0.9 --seed 7\n"
-      "  bantam generate stories.bantam --file prompts.txt --max-new 32 --json\n"
-      "  bantam generate retro.bantam --index lines.index --embedder minilm.bantam \"The moon is\"\n"
-      "  bantam generate assistant.bantam --file reviews.txt --answer \" good\" --answer \" bad\"\n"
-      "  bantam generate assistant.bantam --chat \"Who wrote Faust, and when?\" --field author:string --field "
-      "year:integer\n"
-      "  bantam generate assistant.bantam --chat \"What is the tallest mountain?\" --system \"Answer in one word.\"");
-  command.action([arguments] { run_generate(*arguments); });
-  add_translate(program);
-  add_summarize(program);
-  add_complete(program);
+  for (const Maker& maker : kMakers) add_maker(program, maker);
+}
+
+bool makes_text(const std::string& command) {
+  return std::any_of(std::begin(kMakers), std::end(kMakers), [&](const Maker& maker) { return command == maker.name; });
 }
 
 }  // namespace bantam::cli

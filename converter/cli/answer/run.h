@@ -55,6 +55,9 @@ const char* command_for(uint32_t parts);
 /// Returns true if `command`, one of add_run(), has some of the parts.
 bool fits_command(const std::string& command, uint32_t parts);
 
+/// Returns true if `command` is one of add_generate().
+bool makes_text(const std::string& command);
+
 /// Answers every text, in order, in batches, as a stream. `wanted`: the parts that the command is for, as bits of Part.
 void run_texts(const RunOptions& options, uint32_t wanted);
 
