@@ -7,15 +7,17 @@
 
 #include "cli/answer/host_terminal.h"
 #include "cli/commands.h"
-#include "cli/device_link.h"
 #include "cli/frame/appearance.h"
 #include "cli/frame/command.h"
 #include "cli/frame/errors.h"
 #include "cli/frame/output.h"
 #include "data/text_source.h"
+#include "firmware/device_link.h"
 
 namespace bantam::cli {
 namespace {
+
+using firmware::DeviceLink;
 
 using Milliseconds = std::chrono::milliseconds;
 using Clock = std::chrono::steady_clock;

@@ -1,4 +1,4 @@
-#include "cli/device_link.h"
+#include "firmware/device_link.h"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -13,12 +13,15 @@
 #include <cstring>
 #include <utility>
 
-#include "cli/frame/errors.h"
-#include "cli/frame/output.h"
+#include "base/fail.h"
+#include "base/printable.h"
 
-namespace bantam::cli {
+namespace bantam::firmware {
 namespace {
 
+using convert::ExitCode;
+using convert::fail;
+using convert::printable;
 using Clock = std::chrono::steady_clock;
 
 // An answer of entities and words of a line, with room to spare: more is noise of another speed.
@@ -157,4 +160,4 @@ bool DeviceLink::read_line(std::string* line, std::chrono::milliseconds timeout)
   }
 }
 
-}  // namespace bantam::cli
+}  // namespace bantam::firmware

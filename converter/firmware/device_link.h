@@ -1,6 +1,6 @@
 // Lines to and from a device that answers them: over a serial port, or a program's standard input and output (an emulator).
-#ifndef BANTAM_CONVERTER_CLI_DEVICE_LINK_H_
-#define BANTAM_CONVERTER_CLI_DEVICE_LINK_H_
+#ifndef BANTAM_CONVERTER_FIRMWARE_DEVICE_LINK_H_
+#define BANTAM_CONVERTER_FIRMWARE_DEVICE_LINK_H_
 
 #include <sys/types.h>
 
@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-namespace bantam::cli {
+namespace bantam::firmware {
 
 class DeviceLink {
  public:
@@ -43,6 +43,6 @@ class DeviceLink {
   std::string received_;
 };
 
-}  // namespace bantam::cli
+}  // namespace bantam::firmware
 
-#endif  // BANTAM_CONVERTER_CLI_DEVICE_LINK_H_
+#endif  // BANTAM_CONVERTER_FIRMWARE_DEVICE_LINK_H_
