@@ -5,7 +5,6 @@
 
 #include "base/text_positions.h"
 #include "cli/answer/answers.h"
-#include "cli/answer/search.h"
 #include "cli/answer/stream.h"
 #include "cli/answer/text_options.h"
 #include "cli/commands.h"
@@ -14,6 +13,7 @@
 #include "cli/frame/errors.h"
 #include "cli/frame/output.h"
 #include "data/text_source.h"
+#include "search/text_index.h"
 
 namespace bantam::cli {
 
@@ -96,15 +96,15 @@ void run_ask(AskArguments& arguments) {
   RunOptions& run = arguments.run;
   require_texts("question", run.file, &run.texts);
   const SearchIndex index(arguments.index);
-  if (run.model.empty()) run.model = model_beside(index, arguments.index, "--model");
-  require_same_model(index, arguments.index, run.model);
+  if (run.model.empty()) run.model = convert::model_beside(index, arguments.index, "--model");
+  convert::require_same_model(index, arguments.index, run.model);
   const ModelFile file(run.model), reading(arguments.reader);
   if (!has_part(reading.model().task(), kSpanPart)) {
     fail(ExitCode::kUnsupported, "--reader {}: the file is for the task \"{}\"; this needs one that answers questions",
          arguments.reader, task_name(reading.model().task()));
   }
   Engine engine(file, run.engine), reader_engine(reading, run.engine);
-  Predictor predictor(engine, searched_parts(file), for_queries(index));
+  Predictor predictor(engine, convert::searched_parts(file), convert::for_queries(index));
   convert::PredictOptions options;
   options.stride = run.stride;
   Predictor reader(reader_engine, kSpanPart, options);
@@ -115,8 +115,8 @@ void run_ask(AskArguments& arguments) {
     const Prediction query = predictor.predict(questions).at(0);
     bool truncated = query.truncated;
     std::vector<Finding> findings;
-    for (const convert::Found& found :
-         find_texts(index, arguments.index, query, arguments.passages, engine.session().isa(), searched_length(file))) {
+    for (const convert::Found& found : convert::find_texts(index, arguments.index, query, arguments.passages,
+                                                           engine.session().isa(), convert::searched_length(file))) {
       std::string text(index.text(found.entry));
       const Prediction read = reader.predict({{question, text}}).at(0);
       truncated = truncated || read.truncated;

@@ -29,13 +29,4 @@ void add_aggregation_option(Command& command, Aggregation* aggregation) {
                      "pipeline, or words (default: the file's setting)",
                      choices(convert::aggregation_words()));
 }
-
-uint32_t require_vectors(const ModelFile& file) {
-  const uint32_t parts = traits(file.model().task()).parts & kVectorPart;
-  if (parts != 0) return parts;
-  fail(ExitCode::kUnsupported,
-       "{}: the file is for the task \"{}\", this needs vectors of texts; convert it with --task embed", file.path(),
-       task_name(file.model().task()));
-}
-
 }  // namespace bantam::cli

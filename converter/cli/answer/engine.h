@@ -23,9 +23,6 @@ void add_engine_options(Command& command, EngineOptions* options);
 /// Adds --aggregation.
 void add_aggregation_option(Command& command, Aggregation* aggregation);
 
-/// kVectorPart, of a file that gives vectors; throws (unsupported) for another.
-uint32_t require_vectors(const ModelFile& file);
-
 }  // namespace bantam::cli
 
 #endif  // BANTAM_CONVERTER_CLI_ENGINE_H_

@@ -1,6 +1,5 @@
 // bantam keywords, bantam topics: what texts are about.
 #include <algorithm>
-#include <cmath>
 #include <memory>
 #include <numeric>
 
@@ -14,6 +13,7 @@
 #include "cli/frame/progress.h"
 #include "data/text_source.h"
 #include "search/phrases.h"
+#include "search/text_index.h"
 #include "search/topics.h"
 
 namespace bantam::cli {
@@ -66,48 +66,14 @@ StopWords read_stop_words(const std::string& option) {
   return words;
 }
 
-/// Appends the vector scaled to unit length; a vector of zeros stays unchanged.
-void append_unit(const std::vector<float>& vector, std::vector<float>* to) {
-  const float length = std::sqrt(convert::dot(vector.data(), vector.data(), vector.size()));
-  for (const float value : vector) to->push_back(length > 0 ? value / length : 0.0F);
-}
-
-/// Vectors of texts, in batches.
-class Embedder {
- public:
-  Embedder(const ModelFile& file, const EngineOptions& options)
-      : engine_(file, options), predictor_(engine_, require_vectors(file), {}) {}
-
-  /// Appends the texts' vectors, one after the other. Returns how many texts were cut.
-  size_t embed(const std::vector<std::string>& texts, std::vector<float>* vectors, Progress* progress) {
-    size_t cut = 0;
-    for (size_t begin = 0; begin < texts.size(); begin += engine_.batch()) {
-      std::vector<Input> batch;
-      for (size_t i = begin; i < std::min<size_t>(texts.size(), begin + engine_.batch()); ++i) {
-        batch.push_back({texts[i], std::nullopt});
-      }
-      for (const Prediction& one : predictor_.predict(batch)) {
-        append_unit(one.embedding, vectors);
-        cut += one.truncated ? 1U : 0U;
-      }
-      if (progress != nullptr) progress->show(fmt::format("{} texts", begin + batch.size()), 0);
-    }
-    return cut;
-  }
-
- private:
-  Engine engine_;
-  Predictor predictor_;
-};
-
 // --------------------------------------------------------------------------------------- keywords
 
-void show_keywords(const KeywordArguments& arguments, const std::string& text, Embedder& embedder,
+void show_keywords(const KeywordArguments& arguments, const std::string& text, convert::Embedder& embedder,
                    const StopWords& stop, bool several) {
   const std::vector<std::string> phrases = convert::phrases_of(text, 1, arguments.words.most, stop);
   std::vector<float> of_text, of_phrases;
-  const bool truncated = embedder.embed({text}, &of_text, nullptr) != 0;
-  embedder.embed(phrases, &of_phrases, nullptr);
+  const bool truncated = embedder.embed({text}, &of_text) != 0;
+  embedder.embed(phrases, &of_phrases);
   const auto chosen = convert::choose_phrases(of_text, of_phrases, arguments.top, arguments.diversity);
   if (arguments.run.json) {
     Json object = json_object("keywords");
@@ -143,7 +109,7 @@ void run_keywords(KeywordArguments& arguments) {
   require_texts("text", run.file, &run.texts);
   const StopWords stop = read_stop_words(arguments.words.stop_words);
   const ModelFile file(run.model);
-  Embedder embedder(file, run.engine);
+  convert::Embedder embedder(file, run.engine);
   TextSource source(run.texts, run.file, warn, show_prompt);
   if (arguments.whole) {
     show_keywords(arguments, join_texts(source), embedder, stop, false);
@@ -250,7 +216,7 @@ void show_topics(const TopicArguments& arguments, const std::vector<std::string>
 void run_topics(const TopicArguments& arguments) {
   const StopWords stop = read_stop_words(arguments.words.stop_words);
   const ModelFile file(arguments.model);
-  Embedder embedder(file, arguments.engine);
+  convert::Embedder embedder(file, arguments.engine);
   TextSource source({}, arguments.texts, warn, show_prompt);
   std::vector<std::string> texts;
   std::string text;
@@ -260,7 +226,8 @@ void run_topics(const TopicArguments& arguments) {
   if (texts.empty()) fail(ExitCode::kInvalid, "{}: holds no text, so that there are no topics", arguments.texts);
   Progress progress;
   convert::UnitVectors vectors;
-  const size_t cut = embedder.embed(texts, &vectors.values, &progress);
+  const size_t cut =
+      embedder.embed(texts, &vectors.values, [&](size_t done) { progress.show(fmt::format("{} texts", done), 0); });
   vectors.width = vectors.values.size() / texts.size();
   if (cut != 0) warn(fmt::format("{} texts are longer than the model reads; their ends were not", cut));
   const convert::Groups groups =

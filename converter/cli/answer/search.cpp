@@ -1,12 +1,9 @@
 // bantam index, bantam search: the texts nearest in meaning to one.
-#include "cli/answer/search.h"
-
 #include <charconv>
 #include <filesystem>
 #include <memory>
 #include <set>
 
-#include "base/is_there.h"
 #include "base/output_file.h"
 #include "base/sha256.h"
 #include "cli/answer/stream.h"
@@ -18,8 +15,7 @@
 #include "cli/frame/output.h"
 #include "cli/frame/progress.h"
 #include "data/text_source.h"
-#include "run/term_weights.h"
-#include "score/similarity.h"
+#include "search/text_index.h"
 
 namespace bantam::cli {
 
@@ -62,51 +58,19 @@ std::set<uint32_t> parse_lines(const std::vector<std::string>& words, uint32_t c
   return lines;
 }
 
-/// The text as the index keeps it.
-convert::IndexedText indexed(std::string text, Prediction* found, const IndexContents& contents) {
-  if (!contents.terms)
-    return convert::round_vector(std::move(text), found->embedding, contents.compact, contents.length);
-  convert::IndexedText entry;
-  entry.text = std::move(text);
-  entry.terms = convert::by_id(std::move(found->terms));
-  return entry;
-}
-
 /// Appends what TEXTS holds, a batch at a time. Returns how many were cut.
 size_t embed_all(const IndexArguments& arguments, const ModelFile& file, IndexContents* contents) {
-  Engine engine(file, arguments.engine);
-  convert::PredictOptions options;
-  options.role = TextRole::kDocument;
-  options.width = contents->width != 0 ? contents->width : arguments.truncate_dim;
-  Predictor predictor(engine, searched_parts(file), options);
   TextSource source({}, arguments.texts, warn, show_prompt);
   Progress progress;
-  size_t cut = 0;
-  std::vector<Input> batch;
-  const auto finish = [&] {
-    std::vector<Prediction> vectors = predictor.predict(batch);
-    for (size_t i = 0; i < batch.size(); ++i) {
-      contents->width = contents->terms ? convert::embedding_width(file.model()) : predictor.width();
-      contents->entries.push_back(indexed(std::move(batch[i].first), &vectors[i], *contents));
-      cut += vectors[i].truncated ? 1U : 0U;
-    }
-    batch.clear();
-    progress.show(fmt::format("{} texts", contents->entries.size()), 0);
-  };
-  std::string text;
-  while (source.next(&text)) {
-    if (text.empty()) continue;
-    batch.push_back({std::move(text), std::nullopt});
-    if (batch.size() == engine.batch()) finish();
-  }
-  if (!batch.empty()) finish();
-  return cut;
+  const auto next = [&source](std::string* text) { return source.next(text); };
+  const auto show = [&progress](size_t texts) { progress.show(fmt::format("{} texts", texts), 0); };
+  return convert::add_texts(file, arguments.engine, arguments.truncate_dim, next, show, contents);
 }
 
 /// The contents that the index holds already, without the lines that are removed.
 IndexContents read_old(const IndexArguments& arguments) {
   const SearchIndex old(arguments.output);
-  require_same_model(old, arguments.output, arguments.model);
+  convert::require_same_model(old, arguments.output, arguments.model);
   const std::set<uint32_t> removed = parse_lines(arguments.remove, old.count());
   IndexContents contents = old.contents();
   size_t kept = 0;
@@ -130,7 +94,7 @@ void run_index(const IndexArguments& arguments) {
   convert::refuse_input_as_output(arguments.output, {arguments.model, arguments.texts});
   convert::OutputFile output(arguments.output);
   const ModelFile file(arguments.model);
-  searched_parts(file);
+  convert::searched_parts(file);
   IndexContents contents;
   if (changes) {
     contents = read_old(arguments);
@@ -147,7 +111,7 @@ void run_index(const IndexArguments& arguments) {
     if (contents.terms && arguments.truncate_dim != 0)
       fail(ExitCode::kUsage, "--truncate-dim: {} gives weights of terms, of which all count", arguments.model);
   }
-  if (!contents.terms) contents.length = searched_length(file);
+  if (!contents.terms) contents.length = convert::searched_length(file);
   const size_t old = contents.entries.size();
   const size_t cut = arguments.texts.empty() ? 0 : embed_all(arguments, file, &contents);
   if (contents.width == 0)
@@ -199,19 +163,19 @@ void run_search(SearchArguments& arguments) {
   RunOptions& run = arguments.run;
   require_texts("query", run.file, &run.texts);
   const ModelFile file(run.model);
-  const uint32_t parts = searched_parts(file);
+  const uint32_t parts = convert::searched_parts(file);
   const SearchIndex index(arguments.index);
-  require_same_model(index, arguments.index, run.model);
+  convert::require_same_model(index, arguments.index, run.model);
   Engine engine(file, run.engine);
-  Predictor predictor(engine, parts, for_queries(index));
+  Predictor predictor(engine, parts, convert::for_queries(index));
   TextSource source(run.texts, run.file, warn, show_prompt);
   const bool several = has_headings(run);
   answer_stream(run, {one_by_one(source), [&](const std::vector<Input>& texts) {
                         const std::vector<Prediction> queries = predictor.predict(texts);
                         for (size_t i = 0; i < texts.size(); ++i) {
                           show_found(arguments, index, texts[i].first,
-                                     find_texts(index, arguments.index, queries[i], arguments.top,
-                                                engine.session().isa(), searched_length(file)),
+                                     convert::find_texts(index, arguments.index, queries[i], arguments.top,
+                                                         engine.session().isa(), convert::searched_length(file)),
                                      several);
                         }
                       }});
@@ -281,57 +245,6 @@ void add_find(Program& program) {
 }
 
 }  // namespace
-
-convert::Length searched_length(const ModelFile& file) {
-  switch (convert::similarity_of(file.model())) {
-    case convert::Similarity::kCosine:
-      return convert::Length::kDivided;
-    case convert::Similarity::kDot:
-      return convert::Length::kKept;
-    default:
-      fail(ExitCode::kUnsupported,
-           "{}: its vectors are compared by distances (similarity_fn_name), and an index ranks by cosines or products; "
-           "bantam similar compares two texts",
-           file.path());
-  }
-}
-
-uint32_t searched_parts(const ModelFile& file) {
-  return has_part(file.model().task(), kTermsPart) ? kTermsPart : require_vectors(file);
-}
-
-void require_same_model(const SearchIndex& index, const std::string& path, const std::string& model) {
-  if (index.model() == convert::sha256_of_file(model)) return;
-  fail(ExitCode::kInvalid, "{}: was made with another model, {}; use that file, or make the index again with {}", path,
-       printable(index.model_name()), model);
-}
-
-std::string model_beside(const SearchIndex& index, const std::string& path, const char* option) {
-  const std::string name = std::filesystem::path(index.model_name()).filename().string();
-  for (const std::filesystem::path& place :
-       {std::filesystem::path(path).parent_path() / name, std::filesystem::path(name)}) {
-    if (!name.empty() && convert::is_there(place)) return place.string();
-  }
-  fail(ExitCode::kIo, "{}: missing, and the model that {} was made with, {}, is not beside it; name its file", option,
-       path, printable(index.model_name()));
-}
-
-convert::PredictOptions for_queries(const SearchIndex& index) {
-  convert::PredictOptions options;
-  options.role = TextRole::kQuery;
-  if (!index.of_terms()) options.width = index.width();
-  return options;
-}
-
-std::vector<convert::Found> find_texts(const SearchIndex& index, const std::string& path, const Prediction& query,
-                                       uint32_t top, Isa isa, convert::Length length) {
-  if (index.of_terms()) return find_by_terms(index, convert::by_id(query.terms), top);
-  const std::vector<float>& vector = query.embedding;
-  if (vector.size() != index.width())
-    fail(ExitCode::kInvalid, "{}: vectors of {} numbers, the model's have {}; make it again", path, index.width(),
-         vector.size());
-  return find_nearest(index, vector, top, isa, length);
-}
 
 void add_search(Program& program) {
   add_index(program);

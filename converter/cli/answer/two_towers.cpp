@@ -15,6 +15,7 @@
 #include "graph/task_parts.h"
 #include "score/eval_metrics.h"
 #include "score/pair_scores.h"
+#include "search/text_index.h"
 
 namespace bantam::cli {
 
@@ -29,7 +30,7 @@ constexpr float kUsualFactor = 100;
 class Tower {
  public:
   Tower(const std::string& path, const EngineOptions& options)
-      : file_(path), engine_(file_, options), predictor_(engine_, require_vectors(file_), {}) {}
+      : file_(path), engine_(file_, options), predictor_(engine_, convert::require_vectors(file_), {}) {}
 
   const Model& model() const { return file_.model(); }
   std::vector<float> vector(const std::string& text, bool* truncated) {
