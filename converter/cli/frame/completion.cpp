@@ -39,26 +39,26 @@ std::string shell_quoted(const std::string& text) {
   return result + "'";
 }
 
-// bash
+/// The text of a shell's script for a value; {} is the words to choose from. They stand in the order of Offer: nothing,
+/// words, files, models, directories; commands are words.
+struct Offers {
+  const char* texts[5];
 
-/// The statement that fills COMPREPLY.
-std::string bash_offer(const OptionText& option, const Manual& manual) {
-  switch (option.offer) {
-    case Offer::kWords:
-      return fmt::format("_bantam_words {}", shell_quoted(fmt::format("{}", fmt::join(option.words, " "))));
-    case Offer::kCommands:
-      return fmt::format("_bantam_words {}", shell_quoted(fmt::format("{}", fmt::join(manual.command_names(), " "))));
-    case Offer::kModels:
-      return "_bantam_files '!*.bantam'";
-    case Offer::kFiles:
-      return "_bantam_files ''";
-    case Offer::kDirectories:
-      return "_bantam_files '*'";
-    case Offer::kNothing:
-      break;
+  std::string of(const OptionText& option, const Manual& manual) const {
+    const bool commands = option.offer == Offer::kCommands;
+    const std::vector<std::string> words = commands ? manual.command_names() : option.words;
+    return fmt::format(fmt::runtime(texts[static_cast<size_t>(commands ? Offer::kWords : option.offer)]),
+                       fmt::join(words, " "));
   }
-  return ":";
-}
+};
+
+constexpr Offers kBash = {
+    {":", "_bantam_words '{}'", "_bantam_files ''", "_bantam_files '!*.bantam'", "_bantam_files '*'"}};
+constexpr Offers kZsh = {{" ", "({})", "_files", "_files -g \"*.bantam\"", "_files -/"}};
+constexpr Offers kFish = {
+    {" -x", " -xa '{}'", " -rF", " -xa '(__fish_complete_suffix .bantam)'", " -xa '(__fish_complete_directories)'"}};
+
+// bash
 
 /// Cases by "command,option" for values of options.
 std::string bash_values(const Manual& manual, const CommandText& command) {
@@ -68,7 +68,7 @@ std::string bash_values(const Manual& manual, const CommandText& command) {
     std::vector<std::string> patterns;
     patterns.reserve(option.names.size());
     for (const std::string& name : option.names) patterns.push_back(command.name + "," + name);
-    cases += fmt::format("    {}) {}; return ;;\n", fmt::join(patterns, "|"), bash_offer(option, manual));
+    cases += fmt::format("    {}) {}; return ;;\n", fmt::join(patterns, "|"), kBash.of(option, manual));
   }
   return cases;
 }
@@ -77,7 +77,7 @@ std::string bash_values(const Manual& manual, const CommandText& command) {
 /// of their own.
 std::string bash_arguments(const Manual& manual, const CommandText& command) {
   for (const OptionText* argument : positionals(command)) {
-    if (argument->offer != Offer::kNothing) return bash_offer(*argument, manual);
+    if (argument->offer != Offer::kNothing) return kBash.of(*argument, manual);
   }
   return ":";
 }
@@ -118,28 +118,10 @@ _bantam() {
 
 // zsh
 
-std::string zsh_offer(const OptionText& option, const Manual& manual) {
-  switch (option.offer) {
-    case Offer::kWords:
-      return fmt::format("({})", fmt::join(option.words, " "));
-    case Offer::kCommands:
-      return fmt::format("({})", fmt::join(manual.command_names(), " "));
-    case Offer::kModels:
-      return "_files -g \"*.bantam\"";
-    case Offer::kFiles:
-      return "_files";
-    case Offer::kDirectories:
-      return "_files -/";
-    case Offer::kNothing:
-      break;
-  }
-  return " ";
-}
-
 std::string zsh_spec(const OptionText& option, const std::string& name, const Manual& manual) {
   std::string spec = option.repeats ? "*" : "";
   spec += name + "[" + with_marks(option.what, "[]\\:", "\\") + "]";
-  if (!option.flag()) spec += ":" + with_marks(option.value, ":", "\\") + ":" + zsh_offer(option, manual);
+  if (!option.flag()) spec += ":" + with_marks(option.value, ":", "\\") + ":" + kZsh.of(option, manual);
   return shell_quoted(spec);
 }
 
@@ -151,37 +133,19 @@ std::string zsh_command(const Manual& manual, const CommandText& command) {
   }
   for (const OptionText* argument : positionals(command)) {
     lines += " \\\n        " + shell_quoted(fmt::format("{}:{}:{}", argument->repeats ? "*" : "", argument->names[0],
-                                                        zsh_offer(*argument, manual)));
+                                                        kZsh.of(*argument, manual)));
   }
   return lines + "\n      ;;\n";
 }
 
 // fish
 
-std::string fish_offer(const OptionText& option, const Manual& manual) {
-  switch (option.offer) {
-    case Offer::kWords:
-      return fmt::format(" -xa {}", shell_quoted(fmt::format("{}", fmt::join(option.words, " "))));
-    case Offer::kCommands:
-      return fmt::format(" -xa {}", shell_quoted(fmt::format("{}", fmt::join(manual.command_names(), " "))));
-    case Offer::kModels:
-      return " -xa '(__fish_complete_suffix .bantam)'";
-    case Offer::kFiles:
-      return " -rF";
-    case Offer::kDirectories:
-      return " -xa '(__fish_complete_directories)'";
-    case Offer::kNothing:
-      break;
-  }
-  return " -x";
-}
-
 std::string fish_option(const Manual& manual, const std::string& condition, const OptionText& option) {
   std::string line = "complete -c bantam -n " + shell_quoted(condition);
   for (const std::string& name : option.names) {
     line += name.rfind("--", 0) == 0 ? " -l " + name.substr(2) : " -s " + name.substr(1);
   }
-  if (!option.flag()) line += fish_offer(option, manual);
+  if (!option.flag()) line += kFish.of(option, manual);
   return line + " -d " + shell_quoted(with_marks(option.what, "\\", "\\")) + "\n";
 }
 
@@ -234,7 +198,7 @@ std::string fish_completion(const Manual& manual) {
       if (!option.positional) {
         script += fish_option(manual, seen, option);
       } else if (option.offer != Offer::kNothing) {
-        script += fmt::format("complete -c bantam -n {}{}\n", shell_quoted(seen), fish_offer(option, manual));
+        script += fmt::format("complete -c bantam -n {}{}\n", shell_quoted(seen), kFish.of(option, manual));
       }
     }
   }
