@@ -56,14 +56,6 @@ constexpr const char* kConvertExamples =
 struct ConvertArguments {
   const Command* command = nullptr;
   convert::ConvertOptions options;
-  std::string source;
-  std::string output;
-  std::string expect;
-  std::string sensitivity;
-  std::string calibrate_scores;
-  std::string gate_data;
-  std::string entities;
-  std::string shortlist;
   std::vector<std::string> keep;
   LayoutFlags student;
   bool json = false;
@@ -137,14 +129,6 @@ std::vector<std::string> refusal(const convert::Report& report) {
 
 void run_convert(ConvertArguments& arguments) {
   convert::ConvertOptions& options = arguments.options;
-  options.source = arguments.source;
-  options.output = arguments.output;
-  options.expect = arguments.expect;
-  options.sensitivity = arguments.sensitivity;
-  options.calibrate_scores = arguments.calibrate_scores;
-  options.gate_data = arguments.gate_data;
-  options.entities = arguments.entities;
-  options.shortlist = arguments.shortlist;
   options.tool = std::string("bantam ") + kVersion;
   for (const std::string& keep : arguments.keep) options.types.keep.push_back(convert::parse_keep(keep));
   check_partners(*arguments.command, options);
@@ -178,12 +162,12 @@ void add_convert(Program& program) {
                  "--task", "--labels", "--data", "--auto", "--json"});
   command.footer(kConvertExamples);
   command
-      .add_option("SRC", arguments->source, "DIR|FILE",
+      .add_option("SRC", arguments->options.source, "DIR|FILE",
                   "Model directory, or an ONNX, TensorFlow Lite, GGUF or fastText file")
       .required();
   command.heading("Files");
   command
-      .add_option("-o,--output", arguments->output, "FILE",
+      .add_option("-o,--output", arguments->options.output, "FILE",
                   "File to write; if convert fails, it leaves no partial file")
       .required();
   command.add_option("--globals", arguments->options.globals, "TOKENS",
@@ -203,7 +187,7 @@ void add_convert(Program& program) {
   command.add_option("--budget", arguments->options.budget, "BUDGET",
                      "Choose the type of each matrix within a budget, from the costs in --sensitivity: size=8MB "
                      "(or MiB), loss=0.01 (divergence from f32) or latency=0.4 (share of the f32 linear layers' time)");
-  command.add_option("--sensitivity", arguments->sensitivity, "FILE.json",
+  command.add_option("--sensitivity", arguments->options.sensitivity, "FILE.json",
                      "Costs measured by `bantam sensitivity`, for --budget");
   command.heading("A smaller model");
   command.add_option(
@@ -260,7 +244,7 @@ void add_convert(Program& program) {
                      "Maximum tokens per text (default: as many as the model supports)", between(1u, 1u << 20));
   command.add_flag("--ids-only", arguments->options.ids_only,
                    "Leave the tokenizer out, even an unsupported one: the file then takes token ids");
-  command.add_option("--entities", arguments->entities, "FILE",
+  command.add_option("--entities", arguments->options.entities, "FILE",
                      "Models with an entity table (ERNIE): file with the names of the entities to keep, one per line "
                      "(default: all)");
   command.add_option("--tower", arguments->options.tower, "TOWER",
@@ -272,7 +256,7 @@ void add_convert(Program& program) {
   command.add_option(
       "--graph-output", arguments->options.graph_output, "NAME",
       "ONNX and TensorFlow Lite, several outputs: the output to use (default: the usual one for the task)");
-  command.add_option("--shortlist", arguments->shortlist, "FILE|none",
+  command.add_option("--shortlist", arguments->options.shortlist, "FILE|none",
                      "Marian students: the binary lexical shortlist (lex.*.bin), which lists the words that a "
                      "translation may contain; none: all words (default: the shortlist next to the model)");
   command.heading("Task");
@@ -306,7 +290,7 @@ void add_convert(Program& program) {
                      "the model's on the --calibrate texts (without them: built-in texts); takes some seconds",
                      choices(convert::rounding_words()));
   command.heading("Task");
-  command.add_option("--calibrate-scores", arguments->calibrate_scores, "FILE.jsonl",
+  command.add_option("--calibrate-scores", arguments->options.calibrate_scores, "FILE.jsonl",
                      "Labelled validation data (JSON lines as for eval) to fit a temperature, and a score below "
                      "which an answer is out of scope; texts labelled out_of_scope help");
   command.add_option("--max-rejected", arguments->options.max_rejected, "P",
@@ -317,7 +301,7 @@ void add_convert(Program& program) {
                    "Refuse a source whose JSON files have unread keys that may change answers; without it, "
                    "convert lists these keys and stores the list in the file (docs/converter.md)");
   command.add_option(
-      "--gate-data", arguments->gate_data, "FILE",
+      "--gate-data", arguments->options.gate_data, "FILE",
       "Texts for the quality check, one per line or JSON lines as for eval. The check counts lost "
       "labels if the data has labels of the model, else label flips. Default: the texts of "
       "--calibrate-scores, --calibrate or --sensitivity, else built-in texts in the vocabulary's languages");
@@ -327,7 +311,7 @@ void add_convert(Program& program) {
   command.add_option("--parity", arguments->options.parity, "FILE|all|none",
                      "Texts to compare with f32, one per line, by label flips only; all: every built-in text, in "
                      "every language, with unusual forms; none: no comparison");
-  command.add_option("--expect", arguments->expect, "FILE.jsonl",
+  command.add_option("--expect", arguments->options.expect, "FILE.jsonl",
                      "Also compare with stored outputs: JSON lines with ids and logits");
   command.add_option("--max-label-flips", arguments->options.max_label_flips, "P",
                      "Share of labels that may differ (default 0.02); convert refuses the file if, with 95 % "

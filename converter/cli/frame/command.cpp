@@ -48,6 +48,24 @@ const char* usual_name(const Target& target) {
 
 }  // namespace
 
+bool CommandText::has_short_help() const {
+  return std::any_of(options.begin(), options.end(), [](const OptionText& option) { return option.usual; });
+}
+
+const CommandText* Manual::find(const std::string& command) const {
+  for (const CommandText& text : commands) {
+    if (text.name == command) return &text;
+  }
+  return nullptr;
+}
+
+std::vector<std::string> Manual::command_names() const {
+  std::vector<std::string> names;
+  names.reserve(commands.size());
+  for (const CommandText& text : commands) names.push_back(text.name);
+  return names;
+}
+
 Option& Option::value(std::string name) {
   text_.value = std::move(name);
   if (text_.words.empty()) text_.offer = offer_of(text_.value);

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <filesystem>
 #include <functional>
 #include <optional>
 #include <string>
@@ -77,9 +78,10 @@ class Command {
  public:
   Command(std::string name, std::string summary, std::string group = "");
 
-  /// `target` is a number, a string, a list, or what the words of choices() stand for; it lives until the command ends.
-  /// `names`: "-o,--output", or the one name of a positional. `value`: what its value is called in the help; FILE, DATA,
-  /// RECIPE and PATH are files, FILE.bantam is a model, DIR a directory, COMMAND a command. `check`: the values that it takes.
+  /// `target` is a number, a string, a path, a list, or what the words of choices() stand for; it lives until the
+  /// command ends. `names`: "-o,--output", or the one name of a positional. `value`: what its value is called in the
+  /// help; FILE, DATA, RECIPE and PATH are files, FILE.bantam is a model, DIR a directory, COMMAND a command. `check`:
+  /// the values that it takes.
   template <typename T>  // what depends on T is not seen to move. NOLINTNEXTLINE(performance-unnecessary-value-param)
   Option& add_option(const std::string& names, T& target, const char* value, std::string what, Check check = {}) {
     return add(names, target_of(target), std::move(what)).value(value).takes(std::move(check));
@@ -117,7 +119,9 @@ class Command {
  private:
   template <typename T>
   static Target target_of(T& target) {
-    if constexpr (is_choice<T>::value) {
+    if constexpr (std::is_same_v<T, std::filesystem::path>) {
+      return std::function<void(const std::string&)>([&target](const std::string& path) { target = path; });
+    } else if constexpr (is_choice<T>::value) {
       return std::function<void(const std::string&)>([&target](const std::string& number) {
         target = static_cast<typename is_choice<T>::type>(std::stoll(number));
       });
