@@ -1,5 +1,4 @@
 // bundle: a program that is one command on one file.
-#include <filesystem>
 #include <memory>
 #include <string_view>
 
@@ -11,7 +10,6 @@
 #include "cli/answer/run.h"
 #include "cli/app.h"
 #include "cli/commands.h"
-#include "cli/frame/appearance.h"
 #include "cli/frame/command.h"
 #include "cli/frame/errors.h"
 #include "cli/frame/output.h"
@@ -87,19 +85,12 @@ void run_bundle(const BundleArguments& arguments) {
   const convert::BundleParts bundle(view_of(runner), model, command);
   output.commit(bundle.parts());
   const std::string machine = convert::machine_name(program.machine);
-  if (arguments.json) {
-    Json object = json_object("bundle");
-    object["app"] = arguments.output;
-    object["command"] = command;
-    object["machine"] = machine;
-    object["bytes"] = bundle.size();
-    object["runner_bytes"] = runner.size();
-    object["model_bytes"] = file.size();
-    out().line(object);
-  } else if (!quiet()) {
-    out().print("{}: {}, {} of which are the model; {}, on {}\n", printable(arguments.output),
-                convert::readable_bytes(bundle.size()), convert::readable_bytes(file.size()), command, machine);
-  }
+  Json record = json_object("bundle");
+  record.update({{"app", arguments.output}, {"command", command}, {"machine", machine}, {"bytes", bundle.size()}});
+  record.update({{"runner_bytes", runner.size()}, {"model_bytes", file.size()}});
+  print_result(arguments.json, record,
+               fmt::format("{}: {}, {} of which are the model; {}, on {}\n", printable(arguments.output),
+                           readable_bytes(bundle.size()), readable_bytes(file.size()), command, machine));
 }
 
 }  // namespace

@@ -3,7 +3,6 @@
 
 #include <unistd.h>
 
-#include <algorithm>
 #include <charconv>
 #include <cstdlib>
 #include <cstring>
@@ -115,9 +114,9 @@ void add_data_options(Command& command, DistillArguments* arguments) {
       .add_option("-o,--output", o.output, "DIR",
                   "Output directory for the model, the training curve and, while training, a checkpoint")
       .required();
-  const std::map<std::string, std::string> types = {{"f32", "F32"}, {"f16", "F16"}, {"source", ""}};
   command.add_option("--save-as", o.dtype, "TYPE",
-                     "Type of the stored weights: f32 (default), f16, or source (as in the student)", replaced(types));
+                     "Type of the stored weights: f32 (default), f16, or source (as in the student)",
+                     replaced({{"f32", "F32"}, {"f16", "F16"}, {"source", ""}}));
   command.add_option("--task", o.task, "TASK", "Task of the student, if its directory does not state it; see convert");
   command.add_option("--max-tokens", o.max_tokens, "N", "Cut texts after N tokens (default: the student's maximum)",
                      between(2U, 1U << 20));
@@ -179,18 +178,14 @@ void add_training_options(Command& command, train::Settings* s) {
   command.add_option("--seed", s->seed, "N",
                      "Random seed (default 1); the same seed and threads give the same weights");
   command.add_option("--threads", s->threads, "N", "Number of threads (default 1)", between(1U, 1024U));
-  const std::map<std::string, train::Precision> precisions = {{"f32", train::Precision::kF32},
-                                                              {"bf16", train::Precision::kBf16}};
   command.add_option("--precision", s->precision, "TYPE",
                      "Precision of matrix products: f32 (default), or bf16, which is faster on processors that "
                      "support it; weights stay f32",
-                     choices(precisions));
-  const std::map<std::string, train::Freeze> freeze = {{"embeddings", train::Freeze::kEmbeddings},
-                                                       {"encoder", train::Freeze::kEncoder}};
+                     choices<train::Precision>({{"f32", train::Precision::kF32}, {"bf16", train::Precision::kBf16}}));
   command.add_option(
       "--freeze", s->freeze, "PART",
       "Keep parts unchanged: embeddings, or encoder (everything but the head; in encoder-decoders, the encoder)",
-      choices(freeze));
+      choices<train::Freeze>({{"embeddings", train::Freeze::kEmbeddings}, {"encoder", train::Freeze::kEncoder}}));
 }
 
 void add_compression_options(Command& command, train::Settings* s) {
@@ -199,24 +194,20 @@ void add_compression_options(Command& command, train::Settings* s) {
   command.add_option("--pattern", s->prune.pattern, "P",
                      "Weights that become 0 together: 1x4 (default; four inputs of one output), 4x16 (of 16 "
                      "outputs), 2:4 or unstructured");
-  const std::map<std::string, convert::PruneScope> scopes = {{"global", convert::PruneScope::kGlobal},
-                                                             {"uniform", convert::PruneScope::kUniform}};
   command.add_option("--prune-scope", s->prune.scope, "SCOPE",
                      "global (default): the fraction applies to all layers together; uniform: to each layer",
-                     choices(scopes));
-  const std::map<std::string, train::PruneBy> measures = {{"magnitude", train::PruneBy::kMagnitude},
-                                                          {"activations", train::PruneBy::kActivations},
-                                                          {"gradients", train::PruneBy::kGradients}};
+                     choices<convert::PruneScope>(
+                         {{"global", convert::PruneScope::kGlobal}, {"uniform", convert::PruneScope::kUniform}}));
   command.add_option("--prune-by", s->prune.by, "HOW",
                      "How to rank weights: gradients (default: how much the loss would change without the "
                      "weight), magnitude, or activations (magnitude times a measure of the weight's input)",
-                     choices(measures));
+                     choices<train::PruneBy>({{"magnitude", train::PruneBy::kMagnitude},
+                                              {"activations", train::PruneBy::kActivations},
+                                              {"gradients", train::PruneBy::kGradients}}));
   command.add_option("--prune-begin", s->prune.begin, "P", "Fraction of training at which zeros begin (default 0.1)");
   command.add_option("--prune-end", s->prune.end, "P", "Fraction of training at which all zeros are set (default 0.6)");
-  const std::map<std::string, train::FakeQuant> quantize = {{"int8", train::FakeQuant::kInt8},
-                                                            {"int4", train::FakeQuant::kInt4}};
   command.add_option("--quantize", s->quantize, "TYPE", "Train for int8 or int4 weights with int8 activations",
-                     choices(quantize));
+                     choices<train::FakeQuant>({{"int8", train::FakeQuant::kInt8}, {"int4", train::FakeQuant::kInt4}}));
   command.add_option("--group", s->group, "N", "int4: number of weights that share a scale (default 32)",
                      between(4U, 65536U));
   command.add_option("--quantize-begin", s->quantize_begin, "P",

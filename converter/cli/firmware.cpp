@@ -5,7 +5,6 @@
 #include <map>
 #include <memory>
 
-#include "cli/answer/engine.h"
 #include "cli/commands.h"
 #include "cli/frame/appearance.h"
 #include "cli/frame/build_info.h"
@@ -230,11 +229,10 @@ void add_firmware(Program& program) {
       "--block-rows", arguments->image.block_rows, "N",
       "Rows that a layer computes at a time: 4 (default, fast) to 1 (least RAM); the answers stay the same",
       between(1u, firmware::kBlockRows));
-  const std::map<std::string, bool> sparse = {{"auto", false}, {"keep", true}};
   command.add_option("--sparse", arguments->image.keep_sparse, "WHEN",
                      "Layers stored without zeros: auto (default: put the zeros back if that is faster and fits, "
                      "on cortex-m55) or keep (leave the zeros out, which takes less flash)",
-                     choices(sparse));
+                     choices<bool>({{"auto", false}, {"keep", true}}));
   command.add_flag("--force", arguments->image.force,
                    "Replace the output of an earlier call; files that you changed stay");
   command.add_flag("--json", arguments->json, "Print one JSON object");

@@ -5,7 +5,7 @@
 
 #include "cli/answer/decoder.h"
 #include "cli/answer/neighbours.h"
-#include "cli/answer/text_options.h"
+#include "cli/answer/stream.h"
 #include "cli/commands.h"
 #include "cli/frame/appearance.h"
 #include "cli/frame/command.h"
@@ -55,19 +55,15 @@ void run_perplexity(PerplexityArguments& arguments) {
     if (!text.empty()) convert::foretell(engine, text, overlap, retrieve, &all);
   }
   if (all.tokens == 0) fail(ExitCode::kInvalid, "the input has no text of two tokens or more");
-  if (run.json) {
-    Json object = json_object("perplexity");
-    object["perplexity"] = all.perplexity();
-    object["log_probability"] = all.log;
-    object["tokens"] = all.tokens;
-    object["texts"] = texts;
-    object["bits_per_byte"] = all.bits_per_byte();
-    out().line(object);
-  } else {
+  if (!run.json) {
     out().print("perplexity {:.4f}  ({} tokens of {} texts, {:.4f} bits a byte)\n", all.perplexity(), all.tokens, texts,
                 all.bits_per_byte());
+    return;
   }
-  out().flush();
+  Json record = json_object("perplexity");
+  record.update({{"perplexity", all.perplexity()}, {"log_probability", all.log}, {"tokens", all.tokens}});
+  record.update({{"texts", texts}, {"bits_per_byte", all.bits_per_byte()}});
+  out().line(record);
 }
 
 }  // namespace

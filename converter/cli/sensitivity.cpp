@@ -1,5 +1,4 @@
 // bantam sensitivity: what each matrix of a model costs when it alone is quantised.
-#include <algorithm>
 #include <filesystem>
 #include <memory>
 
@@ -12,7 +11,6 @@
 #include "cli/frame/errors.h"
 #include "cli/frame/output.h"
 #include "cli/frame/progress.h"
-#include "cli/frame/signals.h"
 #include "import/hugging_face.h"
 #include "pages/sensitivity_html.h"
 

@@ -7,7 +7,6 @@
 #include "base/json_file.h"
 #include "base/output_file.h"
 #include "cli/commands.h"
-#include "cli/frame/appearance.h"
 #include "cli/frame/command.h"
 #include "cli/frame/errors.h"
 #include "cli/frame/output.h"
@@ -52,15 +51,12 @@ void make_pair(const SignArguments& given) {
   OutputFile open_file(open);
   secret_file.commit(keys.secret.data(), keys.secret.size());
   open_file.commit(keys.open.data(), keys.open.size());
-  if (given.json) {
-    Json object = json_object("sign");
-    object["secret_key"] = secret;
-    object["public_key"] = open;
-    out().line(object);
-  } else if (!quiet()) {
-    out().print("{}: the secret key, which signs; keep it where nobody else reads\n", secret);
-    out().print("{}: the public key, which checks; give it to whom gets your files\n", open);
-  }
+  Json record = json_object("sign");
+  record.update({{"secret_key", secret}, {"public_key", open}});
+  print_result(given.json, record,
+               fmt::format("{}: the secret key, which signs; keep it where nobody else reads\n"
+                           "{}: the public key, which checks; give it to whom gets your files\n",
+                           secret, open));
 }
 
 void sign_file(const SignArguments& given) {
@@ -73,16 +69,10 @@ void sign_file(const SignArguments& given) {
   const std::string comment = given.comment.value_or(fmt::format("file:{}", fs::path(given.file).filename().string()));
   const std::string text = convert::sign(bytes.data(), bytes.size(), key, comment);
   file.commit(text.data(), text.size());
-  if (given.json) {
-    Json object = json_object("sign");
-    object["file"] = given.file;
-    object["signature"] = output;
-    object["key"] = convert::shown(key.id);
-    object["comment"] = comment;
-    out().line(object);
-  } else if (!quiet()) {
-    out().print("{}: the signature of {} by key {}\n", output, given.file, convert::shown(key.id));
-  }
+  const std::string shown = convert::shown(key.id);
+  Json record = json_object("sign");
+  record.update({{"file", given.file}, {"signature", output}, {"key", shown}, {"comment", comment}});
+  print_result(given.json, record, fmt::format("{}: the signature of {} by key {}\n", output, given.file, shown));
 }
 
 void run_sign(const SignArguments& given) {
@@ -94,7 +84,6 @@ void run_sign(const SignArguments& given) {
     fail(ExitCode::kUsage, "sign: needs a FILE and --key SECRET.key; bantam sign --new-keys NAME makes keys");
   }
   makes ? make_pair(given) : sign_file(given);
-  out().flush();
 }
 
 }  // namespace

@@ -5,7 +5,6 @@
 #include "cli/convert_report.h"
 #include "cli/frame/appearance.h"
 #include "cli/frame/command.h"
-#include "cli/frame/errors.h"
 #include "cli/frame/output.h"
 #include "cli/frame/progress.h"
 #include "cli/frame/signals.h"

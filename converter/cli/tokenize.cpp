@@ -8,20 +8,16 @@
 #include "cli/answer/engine.h"
 #include "cli/answer/run.h"
 #include "cli/answer/stream.h"
-#include "cli/answer/text_options.h"
 #include "cli/commands.h"
-#include "cli/frame/appearance.h"
 #include "cli/frame/command.h"
 #include "cli/frame/errors.h"
 #include "cli/frame/numbers.h"
 #include "cli/frame/output.h"
-#include "data/text_source.h"
 #include "run/spelled_token.h"
 
 namespace bantam::cli {
 
 using convert::spelled_token;
-using convert::TextSource;
 
 namespace {
 
@@ -210,20 +206,14 @@ void run_tokenize(const TokenizeOptions& options) {
   check(Tokenizer::open(file.model(), 0, &tokenizer), options.model);
   std::vector<std::string> texts = options.texts;
   require_texts("text", options.file, &texts);
-  TextSource source(texts, options.file, warn, show_prompt);
   RunOptions lines;
   lines.command = "tokenize";
   lines.texts = texts;
   lines.file = options.file;
   lines.json = options.json;
-  lines.engine.batch = 1;
-  const auto next = [&source](Input* input) { return source.next(&input->first); };
-  const auto answer = [&](const std::vector<Input>& batch) {
-    for (const Input& input : batch) {
-      options.decode ? print_text(tokenizer, options, input.first) : print_tokens(tokenizer, options, input.first);
-    }
-  };
-  answer_stream(lines, {next, answer});
+  answer_each(lines, [&](const std::string& text) {
+    options.decode ? print_text(tokenizer, options, text) : print_tokens(tokenizer, options, text);
+  });
 }
 
 }  // namespace

@@ -9,14 +9,12 @@
 #include "base/size.h"
 #include "cli/answer/engine.h"
 #include "cli/commands.h"
-#include "cli/frame/appearance.h"
 #include "cli/frame/command.h"
 #include "cli/frame/errors.h"
 #include "cli/frame/output.h"
 #include "cli/signature.h"
 #include "format/header.h"
 #include "format/verify_data.h"
-#include "format/view.h"
 #include "signing/minisign.h"
 
 namespace bantam::cli {
@@ -64,22 +62,15 @@ void run_verify(const VerifyArguments& given) {
   std::vector<std::string> problems;
   check_sums(file.model(), &problems);
   const convert::DataSummary summary = convert::verify_data(file.model(), &problems);
-  if (given.json) {
-    Json object = json_object("verify");
-    object["file"] = path;
-    object["ok"] = problems.empty();
-    object["bytes"] = file.size();
-    object["tensors"] = summary.constants;
-    object["weights"] = summary.elements;
-    object["problems"] = problems;
-    if (signed_comment) object["signed"] = *signed_comment;
-    out().line(object);
-  } else if (problems.empty() && !quiet()) {
-    out().print("{}: sound; {}, {} constant tensors with {} elements, checksums and ranges hold\n", path,
-                readable_bytes(file.size()), summary.constants, summary.elements);
-    if (signed_comment) out().print("{}: signed by the key of {}: {}\n", path, given.key, printable(*signed_comment));
-  }
-  out().flush();
+  Json record = json_object("verify");
+  record.update({{"file", path}, {"ok", problems.empty()}, {"bytes", file.size()}, {"tensors", summary.constants}});
+  record.update({{"weights", summary.elements}, {"problems", problems}});
+  if (signed_comment) record["signed"] = *signed_comment;
+  std::string text = fmt::format("{}: sound; {}, {} constant tensors with {} elements, checksums and ranges hold\n",
+                                 path, readable_bytes(file.size()), summary.constants, summary.elements);
+  if (signed_comment)
+    text += fmt::format("{}: signed by the key of {}: {}\n", path, given.key, printable(*signed_comment));
+  print_result(given.json, record, problems.empty() ? text : "");
   if (problems.empty()) return;
   for (std::string& problem : problems) problem.insert(0, path + ": ");
   problems.push_back(path + ": do not use it; copy or convert the file again");

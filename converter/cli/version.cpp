@@ -30,15 +30,11 @@ void print_families(bool json) {
   const Json list = families_json();
   if (json) {
     Json object = json_object("families");
-    object["version"] = kVersion;
-    object["families"] = list;
-    out().line(object);
-    return;
+    object.update({{"version", kVersion}, {"families", list}});
+    return out().line(object);
   }
   for (const Json& family : list) {
-    std::string tasks;
-    for (const Json& task : family["tasks"]) tasks += (tasks.empty() ? "" : ", ") + task.get<std::string>();
-    out().print("{:<16} {}\n", family["model_type"].get<std::string>(), tasks);
+    out().print("{:<16} {}\n", family["model_type"].get<std::string>(), plain_form(family["tasks"]));
   }
 }
 

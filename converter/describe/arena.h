@@ -7,8 +7,8 @@
 
 namespace bantam::convert {
 
-/// The arena of a session with these options: its settings, its bytes and its parts. Throws Error (usage) when they cannot
-/// be served.
+/// The arena of a session with these options: its settings, its bytes and its parts. Throws Error (usage) when they
+/// cannot be served.
 OrderedJson arena_json(const Model& model, const SessionOptions& options);
 
 }  // namespace bantam::convert

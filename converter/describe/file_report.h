@@ -50,8 +50,8 @@ struct FileReport {
   uint64_t truncated = 0, unknown_labels = 0;           // examples
 };
 
-/// What the file holds, without times and scores. `source`: what its weights are compared with, or null. Reads every weight.
-/// Throws Error when the source's weights cannot be read.
+/// Describes what the file holds, without times and scores. `source`: what its weights are compared with, or null.
+/// Reads every weight. Throws Error when the source's weights cannot be read.
 FileReport describe_file(const ModelFile& file, const ModelSource* source);
 
 /// Something that the page lacks, and how to get it.

@@ -1,6 +1,5 @@
 #include "describe/summary.h"
 
-#include <algorithm>
 #include <map>
 #include <string>
 #include <vector>

@@ -1,4 +1,4 @@
-// What a file says of itself.
+// A file's summary, as it describes itself.
 #ifndef BANTAM_CONVERTER_DESCRIBE_SUMMARY_H_
 #define BANTAM_CONVERTER_DESCRIBE_SUMMARY_H_
 

@@ -15,7 +15,7 @@
 
 namespace bantam::firmware {
 
-/// What an image is to be: the file, the board or its parts, the form of the output.
+/// The options of an image: the file, the board or its parts, the form of the output.
 struct ImageRequest {
   std::string model;
   std::string board;  // a name or a folder
@@ -42,11 +42,12 @@ struct Image {
   std::vector<std::string> outputs;
 };
 
-/// Chooses the board and the number of tokens. Throws Error where the model does not fit, and where an option cannot be read.
+/// Chooses the board and the number of tokens. Throws Error where the model does not fit, and where an option cannot be
+/// read.
 Image make_image(const ImageRequest& request);
 
-/// Writes the output that is asked for, and notes in `image` what was written. Throws Error where the output is an input or
-/// cannot be written.
+/// Writes the output that is asked for, and notes in `image` what was written. Throws Error where the output is an input
+/// or cannot be written.
 void write_image(const ImageRequest& request, Image* image);
 
 }  // namespace bantam::firmware

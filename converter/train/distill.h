@@ -12,7 +12,7 @@
 
 namespace bantam::train {
 
-/// What a run reads and writes, and how it trains. Paths are those that errors name.
+/// The files that a run reads and writes, and how it trains. Paths are those that errors name.
 struct DistillOptions {
   Settings settings;
   std::string teacher;  // empty: labels alone
@@ -32,7 +32,7 @@ struct DistillOptions {
   uint64_t stop_after = 0;
 };
 
-/// What a run says while it works.
+/// The functions that a run calls while it works.
 struct Watcher {
   std::function<void(const std::string& line)> warn;                  // something odd that does not end the run
   std::function<void(const char* what, double done)> making_student;  // while a recipe's student is made; done: 0 to 1

@@ -7,7 +7,6 @@
 
 #include "base/fail.h"
 #include "data/text_source.h"
-#include "format/view.h"
 #include "run/generate.h"
 #include "run/prompts.h"
 #include "train/labelled_examples.h"

@@ -1,9 +1,7 @@
 #include "cli/answer/answers.h"
 
 #include <algorithm>
-#include <string_view>
 
-#include "cli/frame/errors.h"
 #include "run/spelled_token.h"
 
 namespace bantam::cli {

@@ -6,20 +6,16 @@
 #include "base/text_positions.h"
 #include "cli/answer/answers.h"
 #include "cli/answer/stream.h"
-#include "cli/answer/text_options.h"
 #include "cli/commands.h"
-#include "cli/frame/appearance.h"
 #include "cli/frame/command.h"
 #include "cli/frame/errors.h"
 #include "cli/frame/output.h"
-#include "data/text_source.h"
 #include "search/text_index.h"
 
 namespace bantam::cli {
 
 using convert::SearchIndex;
 using convert::TextPositions;
-using convert::TextSource;
 
 namespace {
 
@@ -108,11 +104,9 @@ void run_ask(AskArguments& arguments) {
   convert::PredictOptions options;
   options.stride = run.stride;
   Predictor reader(reader_engine, kSpanPart, options);
-  TextSource source(run.texts, run.file, warn, show_prompt);
   const bool several = has_headings(run);
-  const auto answer = [&](const std::vector<Input>& questions) {
-    const std::string& question = questions[0].first;
-    const Prediction query = predictor.predict(questions).at(0);
+  answer_each(run, [&](const std::string& question) {
+    const Prediction query = predictor.predict({{question, std::nullopt}}).at(0);
     bool truncated = query.truncated;
     std::vector<Finding> findings;
     for (const convert::Found& found : convert::find_texts(index, arguments.index, query, arguments.passages,
@@ -124,8 +118,7 @@ void run_ask(AskArguments& arguments) {
     }
     const size_t passages = findings.size();
     show(arguments, question, judged(std::move(findings)), passages, truncated, several);
-  };
-  answer_stream(run, {one_by_one(source), answer});
+  });
 }
 
 }  // namespace

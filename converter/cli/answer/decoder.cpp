@@ -2,7 +2,6 @@
 
 #include <map>
 
-#include "cli/answer/text_options.h"
 #include "cli/frame/command.h"
 #include "cli/frame/errors.h"
 #include "data/text_source.h"

@@ -2,7 +2,6 @@
 #ifndef BANTAM_CONVERTER_CLI_DECODER_H_
 #define BANTAM_CONVERTER_CLI_DECODER_H_
 
-#include <cstdint>
 #include <string>
 #include <vector>
 

@@ -3,7 +3,6 @@
 #include "cli/frame/build_info.h"
 #include "cli/frame/choices.h"
 #include "cli/frame/command.h"
-#include "cli/frame/errors.h"
 #include "graph/aggregation.h"
 
 namespace bantam::cli {

@@ -8,7 +8,6 @@
 #include "cli/answer/decoder.h"
 #include "cli/answer/neighbours.h"
 #include "cli/answer/stream.h"
-#include "cli/answer/text_options.h"
 #include "cli/commands.h"
 #include "cli/frame/appearance.h"
 #include "cli/frame/command.h"
@@ -30,7 +29,7 @@ namespace {
 const Words kUsualOptions = {"--file",  "--chat",        "--system", "--from", "--to",     "--max-new", "--stop",
                              "--beams", "--temperature", "--top-p",  "--seed", "--format", "--json",    "--threads"};
 
-/// What a command takes beside texts, settings of decoding and those of running.
+/// Options that a command takes beside texts, settings of decoding and those of running.
 enum Making : unsigned {
   kLines = 1u << 0,   // a line of output for each line of input
   kSource = 1u << 1,  // an encoder-decoder

@@ -6,7 +6,6 @@
 #include "base/output_file.h"
 #include "cli/answer/engine.h"
 #include "cli/commands.h"
-#include "cli/frame/appearance.h"
 #include "cli/frame/choices.h"
 #include "cli/frame/command.h"
 #include "cli/frame/errors.h"
@@ -67,21 +66,13 @@ void run_label(const LabelArguments& arguments) {
   const LabelResult result =
       label_records(file, options, [&progress](uint64_t done) { progress.show(fmt::format("{} records", done), 0); });
   progress.clear();
-  if (arguments.json) {
-    Json object = json_object("label");
-    object["output"] = options.output;
-    object["shard"] = options.shard;
-    object["shards"] = options.shards;
-    object["records"] = result.records;
-    object["failed"] = result.failed;
-    object["resumed"] = result.resumed;
-    out().line(object);
-  } else if (!quiet()) {
-    out().print("{}: {} records", printable(options.output), result.records);
-    if (result.failed > 0) out().print(", {} of them without an answer", result.failed);
-    if (result.resumed > 0) out().print("; {} were there already", result.resumed);
-    out().print("\n");
-  }
+  Json record = json_object("label");
+  record.update({{"output", options.output}, {"shard", options.shard}, {"shards", options.shards}});
+  record.update({{"records", result.records}, {"failed", result.failed}, {"resumed", result.resumed}});
+  std::string text = fmt::format("{}: {} records", printable(options.output), result.records);
+  if (result.failed > 0) text += fmt::format(", {} of them without an answer", result.failed);
+  if (result.resumed > 0) text += fmt::format("; {} were there already", result.resumed);
+  print_result(arguments.json, record, text + "\n");
 }
 
 }  // namespace

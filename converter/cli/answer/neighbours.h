@@ -3,7 +3,6 @@
 #define BANTAM_CONVERTER_CLI_NEIGHBOURS_H_
 
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <string>
 

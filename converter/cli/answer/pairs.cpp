@@ -1,11 +1,9 @@
 // Further uses of files that judge pairs: rank, and classify --labels.
 #include "cli/answer/pairs.h"
 
-#include <algorithm>
 #include <memory>
 
 #include "cli/answer/stream.h"
-#include "cli/answer/text_options.h"
 #include "cli/commands.h"
 #include "cli/frame/appearance.h"
 #include "cli/frame/command.h"
@@ -114,14 +112,11 @@ void run_zero_shot(const RunOptions& options, const ZeroShot& asked) {
   }
   uint32_t denied = judge.find_beginning("contra");
   if (denied == judge.count() || denied == holds) denied = holds == 0 ? judge.count() - 1 : 0;
-  TextSource source(options.texts, options.file, warn, show_prompt);
   const bool several_texts = has_headings(options);
-  RunOptions each_alone = options;  // a text is a batch of its own: its labels
-  each_alone.engine.batch = 1;
-  const auto answer = [&](const std::vector<Input>& texts) {
+  answer_each(options, [&](const std::string& text) {
     std::vector<Input> pairs;
     for (const std::string& label : asked.labels) {
-      pairs.push_back({texts[0].first, hypothesis_of(asked.hypothesis, kUsualHypothesis, label)});
+      pairs.push_back({text, hypothesis_of(asked.hypothesis, kUsualHypothesis, label)});
     }
     bool truncated = false;
     const std::vector<std::vector<float>> logits = judge.logits(pairs, &truncated);
@@ -134,9 +129,8 @@ void run_zero_shot(const RunOptions& options, const ZeroShot& asked) {
       scores.push_back(asked.several || asked.labels.size() == 1 ? softmax_at({logits[i][holds], logits[i][denied]}, 0)
                                                                  : softmax_at(entailed, static_cast<uint32_t>(i)));
     }
-    show_scored_labels(options, texts[0].first, asked.labels, scores, truncated, several_texts);
-  };
-  answer_stream(each_alone, {one_by_one(source), answer});
+    show_scored_labels(options, text, asked.labels, scores, truncated, several_texts);
+  });
 }
 
 void add_rank(Program& program) {

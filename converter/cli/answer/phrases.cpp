@@ -4,7 +4,6 @@
 #include <numeric>
 
 #include "cli/answer/stream.h"
-#include "cli/answer/text_options.h"
 #include "cli/commands.h"
 #include "cli/frame/appearance.h"
 #include "cli/frame/command.h"
@@ -80,10 +79,7 @@ void show_keywords(const KeywordArguments& arguments, const std::string& text, c
     object["text"] = text;
     object["keywords"] = Json::array();
     for (const convert::ScoredPhrase& one : chosen) {
-      Json keyword;
-      keyword["phrase"] = phrases[one.phrase];
-      keyword["score"] = one.score;
-      object["keywords"].push_back(std::move(keyword));
+      object["keywords"].push_back({{"phrase", phrases[one.phrase]}, {"score", one.score}});
     }
     object["truncated"] = truncated;
     out().line(object);
@@ -110,15 +106,12 @@ void run_keywords(KeywordArguments& arguments) {
   const StopWords stop = read_stop_words(arguments.words.stop_words);
   const ModelFile file(run.model);
   convert::Embedder embedder(file, run.engine);
-  TextSource source(run.texts, run.file, warn, show_prompt);
   if (arguments.whole) {
-    show_keywords(arguments, join_texts(source), embedder, stop, false);
-    return;
+    TextSource source(run.texts, run.file, warn, show_prompt);
+    return show_keywords(arguments, join_texts(source), embedder, stop, false);
   }
   const bool several = has_headings(run);
-  answer_stream(run, {one_by_one(source), [&](const std::vector<Input>& texts) {
-                        for (const Input& text : texts) show_keywords(arguments, text.first, embedder, stop, several);
-                      }});
+  answer_each(run, [&](const std::string& text) { show_keywords(arguments, text, embedder, stop, several); });
 }
 
 void add_keywords(Program& program) {
@@ -185,16 +178,10 @@ void show_topics(const TopicArguments& arguments, const std::vector<std::string>
   for (size_t i = 0; i < order.size(); ++i) {
     const uint32_t group = order[i];
     number[group] = i + 1;
-    Json topic;
-    topic["topic"] = i + 1;
-    topic["size"] = members[group].size();
-    topic["words"] = Json::array();
+    Json topic = {{"topic", i + 1}, {"size", members[group].size()}, {"words", Json::array()}};
     std::string line;
     for (const convert::ScoredWord& word : words[group]) {
-      Json one;
-      one["phrase"] = word.word;
-      one["score"] = word.score;
-      topic["words"].push_back(std::move(one));
+      topic["words"].push_back({{"phrase", word.word}, {"score", word.score}});
       line += (line.empty() ? "" : ", ") + printable(word.word);
     }
     topic["examples"] = Json::array();

@@ -5,7 +5,6 @@
 #include <string_view>
 
 #include "cli/answer/pairs.h"
-#include "cli/answer/text_options.h"
 #include "cli/commands.h"
 #include "cli/frame/command.h"
 #include "cli/frame/errors.h"
@@ -186,6 +185,11 @@ void add_output_options(Command& command, const Variant& variant, RunOptions* op
   if (variant.takes & kRaw) command.add_flag("--raw", options->raw, "Print all outputs of the graph as JSON");
 }
 
+/// Options that contradict each other.
+void refuse_if(bool wrong, const char* message) {
+  if (wrong) fail(ExitCode::kUsage, "{}", message);
+}
+
 void add_variant(Program& program, const Variant& variant) {
   Command& command = program.add_command(variant.name, variant.summary, kAnswerGroup);
   auto options = std::make_shared<RunOptions>();
@@ -214,37 +218,35 @@ void add_variant(Program& program, const Variant& variant) {
   command.action([options, variant, zero_shot] {
     options->engine.batch = options->batch.value_or(1);
     const bool ids = !options->ids.empty();
-    if (!ids && !options->segments.empty()) fail(ExitCode::kUsage, "--segments: goes with --ids only; leave it out");
-    if (!ids && !options->marks.empty()) fail(ExitCode::kUsage, "--marks: goes with --ids only; leave it out");
-    if (ids && (!options->texts.empty() || !options->file.empty())) {
-      fail(ExitCode::kUsage, "--ids: goes without texts; leave out the text or --ids");
-    }
+    refuse_if(!ids && !options->segments.empty(), "--segments: goes with --ids only; leave it out");
+    refuse_if(!ids && !options->marks.empty(), "--marks: goes with --ids only; leave it out");
+    refuse_if(ids && (!options->texts.empty() || !options->file.empty()),
+              "--ids: goes without texts; leave out the text or --ids");
     const FindOptions& find = options->find;
-    if (options->labels.empty() && (find.threshold != 0 || find.nested || find.several))
-      fail(ExitCode::kUsage, "--labels: missing; --threshold, --nested and --several go with it");
-    if (!options->labels.empty() && (ids || options->uart || options->stride))
-      fail(ExitCode::kUsage, "--labels: goes without --ids, --uart and --stride");
-    if (options->aggregation != Aggregation::kFile && (ids || options->uart))
-      fail(ExitCode::kUsage, "--aggregation: goes without --ids and --uart");
+    refuse_if(options->labels.empty() && (find.threshold != 0 || find.nested || find.several),
+              "--labels: missing; --threshold, --nested and --several go with it");
+    refuse_if(!options->labels.empty() && (ids || options->uart || options->stride),
+              "--labels: goes without --ids, --uart and --stride");
+    refuse_if(options->aggregation != Aggregation::kFile && (ids || options->uart),
+              "--aggregation: goes without --ids and --uart");
     bool texts = !options->texts.empty() || !options->file.empty();
-    if (options->uart && (ids || texts))
-      fail(ExitCode::kUsage, "--uart: reads standard input only; leave out the rest");
-    if (!options->uart && options->engine.max_tokens != 0)
-      fail(ExitCode::kUsage, "--max-tokens: goes with --uart only");
+    refuse_if(options->uart && (ids || texts), "--uart: reads standard input only; leave out the rest");
+    refuse_if(!options->uart && options->engine.max_tokens != 0, "--max-tokens: goes with --uart only");
     texts = texts || ids || options->uart || (options->question && options->context);
     if (!texts && convert::input_is_given()) options->texts = {"-"};
     const bool judges = zero_shot->several || !zero_shot->entailment.empty();
-    if (zero_shot->labels.empty() && (judges || !zero_shot->hypothesis.empty() || !zero_shot->label_model.empty()))
-      fail(ExitCode::kUsage, "--labels: missing; --hypothesis, --entailment, --several and --label-model go with it");
-    if (judges && !zero_shot->label_model.empty())
-      fail(ExitCode::kUsage, "--label-model: goes without --entailment and --several");
-    if (!zero_shot->labels.empty() && (options->raw || options->time || options->stride || !options->pairs.empty()))
-      fail(ExitCode::kUsage, "--labels: goes without --pair, --stride, --time and --raw");
+    refuse_if(
+        zero_shot->labels.empty() && (judges || !zero_shot->hypothesis.empty() || !zero_shot->label_model.empty()),
+        "--labels: missing; --hypothesis, --entailment, --several and --label-model go with it");
+    refuse_if(judges && !zero_shot->label_model.empty(), "--label-model: goes without --entailment and --several");
+    refuse_if(
+        !zero_shot->labels.empty() && (options->raw || options->time || options->stride || !options->pairs.empty()),
+        "--labels: goes without --pair, --stride, --time and --raw");
     if (!zero_shot->labels.empty()) {
       zero_shot->label_model.empty() ? run_zero_shot(*options, *zero_shot) : run_two_towers(*options, *zero_shot);
     } else if (options->frame) {
-      if (options->uart || ids || options->raw || options->json || options->time || !options->pairs.empty())
-        fail(ExitCode::kUsage, "--frame: prints pixels and takes images alone; leave out the rest");
+      refuse_if(options->uart || ids || options->raw || options->json || options->time || !options->pairs.empty(),
+                "--frame: prints pixels and takes images alone; leave out the rest");
       run_frames(*options);
     } else if (options->uart) {
       run_uart(*options);
@@ -253,8 +255,8 @@ void add_variant(Program& program, const Variant& variant) {
     } else if (options->command == "similar") {
       run_similar(*options);
     } else {
-      if (!options->output.empty() && (options->json || options->raw || options->time))
-        fail(ExitCode::kUsage, "--output: goes without --json, --raw and --time");
+      refuse_if(!options->output.empty() && (options->json || options->raw || options->time),
+                "--output: goes without --json, --raw and --time");
       run_texts(*options, variant.parts);
     }
   });

@@ -3,7 +3,6 @@
 
 #include <cerrno>
 #include <cstring>
-#include <vector>
 
 #include "bantam/sound.h"
 #include "cli/answer/host_terminal.h"

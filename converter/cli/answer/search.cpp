@@ -7,7 +7,6 @@
 #include "base/output_file.h"
 #include "base/sha256.h"
 #include "cli/answer/stream.h"
-#include "cli/answer/text_options.h"
 #include "cli/commands.h"
 #include "cli/frame/appearance.h"
 #include "cli/frame/command.h"
@@ -119,21 +118,17 @@ void run_index(const IndexArguments& arguments) {
   if (cut != 0) warn(fmt::format("{} texts are longer than the model reads; their ends were not", cut));
   const std::vector<uint8_t> bytes = convert::index_bytes(contents);
   output.commit(bytes.data(), bytes.size());
-  if (arguments.json) {
-    Json object = json_object("index");
-    object["output"] = arguments.output;
-    object["texts"] = contents.entries.size();
-    object["added"] = contents.entries.size() - old;
-    object["truncated"] = cut;
-    object["width"] = contents.width;
-    object["bytes"] = bytes.size();
-    out().line(object);
-  } else if (!quiet()) {
-    out().print("{}: {} texts, {} of {} {}, {}\n", printable(arguments.output), contents.entries.size(),
-                contents.terms ? "terms" : "vectors", contents.width, contents.terms ? "words" : "numbers",
-                readable_bytes(bytes.size()));
-  }
-  out().flush();
+  Json record = json_object("index");
+  record["output"] = arguments.output;
+  record["texts"] = contents.entries.size();
+  record["added"] = contents.entries.size() - old;
+  record["truncated"] = cut;
+  record["width"] = contents.width;
+  record["bytes"] = bytes.size();
+  print_result(arguments.json, record,
+               fmt::format("{}: {} texts, {} of {} {}, {}\n", printable(arguments.output), contents.entries.size(),
+                           contents.terms ? "terms" : "vectors", contents.width, contents.terms ? "words" : "numbers",
+                           readable_bytes(bytes.size())));
 }
 
 void show_found(const SearchArguments& arguments, const SearchIndex& index, const std::string& query,
@@ -143,11 +138,7 @@ void show_found(const SearchArguments& arguments, const SearchIndex& index, cons
     object["text"] = query;
     object["found"] = Json::array();
     for (const convert::Found& f : found) {
-      Json one;
-      one["line"] = f.entry + 1;
-      one["score"] = f.score;
-      one["text"] = std::string(index.text(f.entry));
-      object["found"].push_back(std::move(one));
+      object["found"].push_back({{"line", f.entry + 1}, {"score", f.score}, {"text", index.text(f.entry)}});
     }
     out().line(object);
   } else {

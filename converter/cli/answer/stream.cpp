@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <optional>
 
+#include "cli/frame/appearance.h"
 #include "cli/frame/errors.h"
 #include "cli/frame/output.h"
 
@@ -85,6 +86,14 @@ class Answers {
 
 }  // namespace
 
+void require_texts(const char* what, const std::string& file, std::vector<std::string>* texts) {
+  if (!texts->empty() || !file.empty()) return;
+  if (!convert::input_is_given()) {
+    fail(ExitCode::kUsage, "no {}: pass it as an argument, by --file, or on standard input", what);
+  }
+  *texts = {"-"};
+}
+
 bool is_stream(const std::vector<std::string>& texts, const std::string& file) {
   return texts.size() > 1 || !file.empty() || std::find(texts.begin(), texts.end(), "-") != texts.end();
 }
@@ -121,6 +130,12 @@ void answer_stream(const RunOptions& options, const Stream& stream) {
     if (unreadable) answers.take(*unreadable, "");
   }
   answers.raise();
+}
+
+void answer_each(RunOptions options, const std::function<void(const std::string& text)>& answer) {
+  options.engine.batch = 1;
+  convert::TextSource source(options.texts, options.file, warn, show_prompt);
+  answer_stream(options, {one_by_one(source), [&](const std::vector<Input>& texts) { answer(texts.at(0).first); }});
 }
 
 }  // namespace bantam::cli

@@ -11,6 +11,9 @@
 
 namespace bantam::cli {
 
+/// Where neither `texts` nor a file of them are given: standard input, or a failure that asks for a `what` ("query").
+void require_texts(const char* what, const std::string& file, std::vector<std::string>* texts);
+
 /// Returns true if texts come one after another, so that a text which cannot be answered does not end the command.
 bool is_stream(const std::vector<std::string>& texts, const std::string& file);
 
@@ -36,6 +39,9 @@ struct Stream {
 /// at once. In a stream the other texts are answered; a failure is an object of its own with --json, else a line on
 /// standard error, and the command fails at the end.
 void answer_stream(const RunOptions& options, const Stream& stream);
+
+/// The same for answers to one text at a time.
+void answer_each(RunOptions options, const std::function<void(const std::string& text)>& answer);
 
 }  // namespace bantam::cli
 

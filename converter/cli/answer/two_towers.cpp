@@ -6,13 +6,8 @@
 
 #include "cli/answer/pairs.h"
 #include "cli/answer/stream.h"
-#include "cli/answer/text_options.h"
-#include "cli/frame/appearance.h"
-#include "cli/frame/command.h"
 #include "cli/frame/errors.h"
 #include "cli/frame/output.h"
-#include "data/text_source.h"
-#include "graph/task_parts.h"
 #include "score/eval_metrics.h"
 #include "score/pair_scores.h"
 #include "search/text_index.h"
@@ -89,9 +84,9 @@ Scoring scoring_of(const Tower& tower, const Tower& labels, const std::string& l
 void run_two_towers(const RunOptions& options, const ZeroShot& asked) {
   if (options.texts.empty() && options.file.empty())
     fail(ExitCode::kUsage, "no text: pass it as an argument, by --file, or on standard input");
-  RunOptions each_alone = options;
-  each_alone.engine.batch = 1;
-  Tower tower(options.model, each_alone.engine), of_labels(asked.label_model, each_alone.engine);
+  EngineOptions one = options.engine;
+  one.batch = 1;
+  Tower tower(options.model, one), of_labels(asked.label_model, one);
   const Scoring scoring = scoring_of(tower, of_labels, asked.label_model);
   bool cut = false;
   std::vector<std::vector<float>> vectors;
@@ -99,11 +94,10 @@ void run_two_towers(const RunOptions& options, const ZeroShot& asked) {
   for (const std::string& label : asked.labels) {
     vectors.push_back(of_labels.vector(hypothesis_of(asked.hypothesis, usual, label), &cut));
   }
-  convert::TextSource source(options.texts, options.file, warn, show_prompt);
   const bool several = has_headings(options);
-  const auto answer = [&](const std::vector<Input>& texts) {
+  answer_each(options, [&](const std::string& text) {
     bool truncated = cut;
-    const std::vector<float> own = tower.vector(texts[0].first, &truncated);
+    const std::vector<float> own = tower.vector(text, &truncated);
     std::vector<float> cosines;  // times the factor, plus what is added
     for (const std::vector<float>& vector : vectors) {
       if (vector.size() != own.size()) {
@@ -116,9 +110,8 @@ void run_two_towers(const RunOptions& options, const ZeroShot& asked) {
     }
     std::vector<float> scores;
     for (uint32_t i = 0; i < cosines.size(); ++i) scores.push_back(scoring.score(cosines, i));
-    show_scored_labels(options, texts[0].first, asked.labels, scores, truncated, several);
-  };
-  answer_stream(each_alone, {one_by_one(source), answer});
+    show_scored_labels(options, text, asked.labels, scores, truncated, several);
+  });
 }
 
 }  // namespace bantam::cli

@@ -31,13 +31,11 @@ Appearance& appearance() {
 }
 
 void add_appearance_options(Command& command) {
-  const std::map<std::string, Color> colors = {
-      {"auto", Color::kAuto}, {"always", Color::kAlways}, {"never", Color::kNever}};
   command
       .add_option(
           "--color", appearance().color, "WHEN",
           "Use colours and bars: auto (default: on a terminal; respects NO_COLOR and CLICOLOR_FORCE), always or never",
-          choices(colors))
+          choices<Color>({{"auto", Color::kAuto}, {"always", Color::kAlways}, {"never", Color::kNever}}))
       .group("Common options");
   command.add_flag("-q,--quiet", appearance().quiet, "Print only results and errors, no progress or reports")
       .group("Common options");

@@ -6,7 +6,6 @@
 #include <map>
 #include <string>
 #include <type_traits>
-#include <utility>
 #include <vector>
 
 namespace bantam::cli {

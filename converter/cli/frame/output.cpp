@@ -138,6 +138,12 @@ void print_csv(const Json& list, const std::vector<Column>& columns) {
   for (const std::vector<std::string>& row : rows_of(list, columns)) out().print("{}\n", fmt::join(row, ","));
 }
 
+void print_result(bool json, const Json& record, const std::string& text) {
+  if (json) out().line(record);
+  if (!json && !quiet()) out().write(text);
+  out().flush();
+}
+
 std::string counted(size_t count, const char* what) {
   return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
 }

@@ -79,6 +79,9 @@ void print_table(const Json& list, const std::vector<Column>& columns);
 /// The same as comma-separated values.
 void print_csv(const Json& list, const std::vector<Column>& columns);
 
+/// Prints what a command did: the record with --json, else `text` for people, which --quiet leaves out.
+void print_result(bool json, const Json& record, const std::string& text);
+
 /// "1 thread", "2 threads".
 std::string counted(size_t count, const char* what);
 
