@@ -1,6 +1,7 @@
 // `structure_search SECONDS SEED PATH...`: the target of structure_fuzz.cpp without coverage and sanitizers, for searches
 // of many files on every instruction set. A file of PATH, or a change of it by schema (model_mutator.h), gets one to three
-// of its numbers or words of data changed where they lie, again and again. Every file is opened; one in eight, which takes
+// of its numbers or words of data changed where they lie, again and again. Files of PATH are chosen so that each gets about
+// the same time: the smaller a file is, the more often. Every file is opened; one in eight, which takes
 // as long as the opening of the other seven, is used as well. A file that ends the process, or takes 20 s of the
 // processor's time, is written to structure-SEED.bin.
 #include <fcntl.h>
@@ -143,13 +144,16 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "structure_search: no model file below the folders\n");
     return 1;
   }
+  std::vector<double> weights;
+  for (const Bytes& seed : seeds) weights.push_back(1 / static_cast<double>(seed.size()));
+  std::discrete_distribution<size_t> choose(weights.begin(), weights.end());
   for (const int signal : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT}) std::signal(signal, keep);
   for (const int signal : {SIGINT, SIGTERM}) std::signal(signal, stop);
   std::signal(SIGPROF, watch);
   const itimerval interval = {{20, 0}, {20, 0}};
   setitimer(ITIMER_PROF, &interval, nullptr);
   while (stopped == 0 && std::time(nullptr) < end) {
-    Bytes file = seeds[random() % seeds.size()];
+    Bytes file = seeds[choose(random)];
     const Bytes& other = seeds[random() % seeds.size()];
     if (random() % 2 == 0) {
       if (auto made = bantam::fuzz::mutate_model(file, other, random(), kLargest)) {
