@@ -1,9 +1,9 @@
 // `structure_search SECONDS SEED PATH...`: the target of structure_fuzz.cpp without coverage and sanitizers, for searches
-// of many files on every instruction set. A file of PATH, or a change of it by schema (model_mutator.h), gets one to three
-// of its numbers or words of data changed where they lie, again and again. Files of PATH are chosen so that each gets about
-// the same time: the smaller a file is, the more often. Every file is opened; one in eight, which takes
-// as long as the opening of the other seven, is used as well. A file that ends the process, or takes 20 s of the
-// processor's time, is written to structure-SEED.bin.
+// of many files on every instruction set. First every operand of each file of PATH becomes another, or another tensor.
+// Then a file of PATH, or a change of it by schema (model_mutator.h), gets one to three of its numbers or words of data
+// changed where they lie, again and again. Files of PATH are chosen so that each gets about the same time: the smaller a
+// file is, the more often. Every file is opened; one in eight, which takes as long as the opening of the other seven, is
+// used as well. A file that ends the process, or takes 20 s of the processor's time, is written to structure-SEED.bin.
 #include <fcntl.h>
 #include <sys/time.h>
 #include <unistd.h>
@@ -61,12 +61,12 @@ void watch(int) {
 /// The search ends after the file, with its counts.
 void stop(int) { stopped = 1; }
 
-void try_file(const Bytes& file) {
+void try_file(const Bytes& file, bool uses = false) {
   current = file.data();
   current_size = file.size();
   moved = 1;
   bantam::fuzz::Done& done = bantam::fuzz::done;
-  if (done.inputs % kUsed == 0) {
+  if (uses || done.inputs % kUsed == 0) {
     LLVMFuzzerTestOneInput(file.data(), file.size());
     return;
   }
@@ -152,7 +152,14 @@ int main(int argc, char** argv) {
   std::signal(SIGPROF, watch);
   const itimerval interval = {{20, 0}, {20, 0}};
   setitimer(ITIMER_PROF, &interval, nullptr);
-  while (stopped == 0 && std::time(nullptr) < end) {
+  const auto is_over = [end] { return stopped != 0 || std::time(nullptr) >= end; };
+  // Each seed with every operand changed, from another seed on for each SEED: what opens of these is used.
+  for (size_t i = 0, first = random() % seeds.size(); i < seeds.size() && !is_over(); ++i) {
+    bantam::fuzz::change_operands(seeds[(first + i) % seeds.size()], kLargest, [&](const Bytes& file, uint64_t) {
+      if (!is_over()) try_file(file, true);
+    });
+  }
+  while (!is_over()) {
     Bytes file = seeds[choose(random)];
     const Bytes& other = seeds[random() % seeds.size()];
     if (random() % 2 == 0) {
