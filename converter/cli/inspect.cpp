@@ -6,6 +6,7 @@
 #include "cli/answer/engine.h"
 #include "cli/commands.h"
 #include "cli/frame/command.h"
+#include "cli/frame/help.h"
 #include "cli/frame/output.h"
 #include "describe/arena.h"
 #include "describe/summary.h"
@@ -55,7 +56,8 @@ std::string way_text(const Json& way) {
 }
 
 void print_line(const char* key, const std::string& value) {
-  if (!value.empty()) out().print("{:<14} {}\n", key, printable(value));
+  constexpr size_t kColumns = 80, kIndent = 15;
+  if (!value.empty()) out().print("{:<14} {}\n", key, wrap(printable(value), kColumns, kIndent, kIndent));
 }
 
 /// Prints how a model generates.

@@ -66,8 +66,8 @@ void run_verify(const VerifyArguments& given) {
   record.update({{"file", path}, {"ok", problems.empty()}, {"bytes", file.size()}, {"tensors", summary.constants}});
   record.update({{"weights", summary.elements}, {"problems", problems}});
   if (signed_comment) record["signed"] = *signed_comment;
-  std::string text = fmt::format("{}: sound; {}, {} constant tensors with {} elements, checksums and ranges hold\n",
-                                 path, readable_bytes(file.size()), summary.constants, summary.elements);
+  std::string text = fmt::format("{}: sound\n  {}: checksums and ranges hold of {} constants with {} elements\n", path,
+                                 readable_bytes(file.size()), summary.constants, summary.elements);
   if (signed_comment)
     text += fmt::format("{}: signed by the key of {}: {}\n", path, given.key, printable(*signed_comment));
   print_result(given.json, record, problems.empty() ? text : "");

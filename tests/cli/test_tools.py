@@ -77,6 +77,15 @@ class Tokenize(CommandTest):
         self.assertEqual(by_ids, self.line("run", model("voice"), text, "--raw")["outputs"])
 
 
+class Columns(CommandTest):
+    def test_lines_fit_a_terminal(self):
+        sample = ("inspect", model("voice")), ("verify", model("voice")), ("version",), ("version", "--families")
+        for words in sample:
+            lines = self.ok(*words).decode().splitlines()
+            wide = [line for line in lines if len(line) > 80 and str(model("voice")) not in line]
+            self.assertEqual(wide, [], words)
+
+
 class Inspect(CommandTest):
     def test_summary(self):
         answer = self.line("inspect", model("voice"), "--json")
