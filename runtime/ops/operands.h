@@ -91,10 +91,10 @@ inline uint32_t attention_width(const fb::Op& op) {
   return attention.heads() * attention.head_width();
 }
 
-/// Shared f32 rows of tokens, which any op may read whole.
+/// Shared f32 rows of tokens in the arena, which any op may read whole. Constants have rows of no symbol, and those of a tile
+/// are not counted by tokens. States of a source's tokens lie elsewhere.
 inline bool is_token_rows(const fb::Tensor& t) {
-  return !is_constant(t) && t.region() == fb::Region::shared && rows_symbol(t) == kTokens &&
-         t.type() == fb::DType::f32 && t.layout() == fb::Layout::rows;
+  return rows_symbol(t) == kTokens && !is_state(t) && t.type() == fb::DType::f32 && t.layout() == fb::Layout::rows;
 }
 
 /// Rule::scratch of operators that want none.

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "bantam/model.h"
 #include "tests/session/model_builder.h"
@@ -37,6 +38,27 @@ void expect_refused(const OpEdit (&edits)[kCount], const Make& make) {
     edit.apply(builder.model);
     EXPECT_EQ(open(builder, &fault), edit.status) << edit.name << ": " << fault.what;
     EXPECT_STRNE(fault.what, "") << edit.name;
+  }
+}
+
+/// An edit after which a file breaks one rule, and the rule's sentence.
+struct FaultEdit {
+  const char* sentence;
+  std::function<void(ModelBuilder&)> apply;
+  Status status = Status::kCorrupt;
+};
+
+/// Expects that the file that make() builds opens, and that it is refused with the rule's own sentence after each edit, whatever
+/// other rules would say of it.
+template <class Make>
+void expect_sentences(const std::vector<FaultEdit>& edits, const Make& make) {
+  for (const FaultEdit& edit : edits) {
+    ModelBuilder builder = make();
+    Fault fault;
+    ASSERT_EQ(open(builder, &fault), Status::kOk) << fault.what << " " << std::string(fault.name, fault.name_size);
+    edit.apply(builder);
+    EXPECT_EQ(open(builder, &fault), edit.status) << edit.sentence;
+    EXPECT_STREQ(fault.what, edit.sentence);
   }
 }
 

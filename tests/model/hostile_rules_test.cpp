@@ -42,7 +42,7 @@ fb::SplitHeadsT& split_of(fb::ModelT& m) { return *op_of(m, "layer.0.split").att
 fb::LabelSetT& labels_of(fb::ModelT& m) { return *m.task->label_sets[0]; }
 fb::Dim dim(int32_t n) { return fb::Dim(-1, 0, n, 1); }
 
-void expect_sentences(const std::vector<Rule>& rules, WeightType type) {
+void expect_rules(const std::vector<Rule>& rules, WeightType type) {
   for (const Rule& rule : rules) {
     ModelBuilder builder = build(random_bert({}, 2), type);
     Fault fault;
@@ -54,7 +54,7 @@ void expect_sentences(const std::vector<Rule>& rules, WeightType type) {
 }
 
 TEST(HostileRules, OfModels) {
-  expect_sentences(
+  expect_rules(
       {
           {"a symbol's multiple is not a multiple of 16 up to 4096", kCorrupt,
            [](auto& m) { m.symbols[0]->multiple = 24; }},
@@ -98,7 +98,7 @@ TEST(HostileRules, OfTasks) {
   const char* const number = "a label set's threshold or temperature is not a number";
   const char* const rows = "an output is not shared f32 rows";
   const char* const above = "a label set has labels above others that are not one for each column of scores of texts";
-  expect_sentences(
+  expect_rules(
       {
           {rows, kCorrupt,
            [](auto& m) { tensor_of(m, "qkv").role = fb::Role::output, m.outputs[0]->tensor = number_of(m, "qkv"); }},
@@ -156,7 +156,7 @@ TEST(HostileRules, OfTasks) {
 TEST(HostileRules, OfTensors) {
   const char* const kind = "a tensor's type, role, region or kind of scale is unknown";
   const char* const constant = "a constant dimension is not a positive number";
-  expect_sentences(
+  expect_rules(
       {
           {kind, kCorrupt, [](auto& m) { tensor_of(m, "x").region = static_cast<fb::Region>(7); }},
           {kind, kCorrupt, [](auto& m) { tensor_of(m, "x").scale_kind = static_cast<fb::ScaleKind>(77); }},
@@ -220,7 +220,7 @@ TEST(HostileRules, OfOperators) {
   const char* const sum = "an op that stores its rows before the norm wants a norm and both outputs";
   const char* const heads = "heads of no number or width";
   const char* const pooled = "pooling reads shared f32 or i8 rows of tokens";
-  expect_sentences(
+  expect_rules(
       {
           {"attention runs over tokens", kCorrupt, [](auto& m) { m.subgraphs[0]->steps[1]->rows = 1; }},
           {"attention's scale is not a positive number", kCorrupt,

@@ -36,7 +36,7 @@ Verdict verify_key_sums(const Site& site) {
   if (site.rows_symbol != kSequences) return corrupt("sums over keys run over sequences");
   const auto input = [&](uint32_t position) { return operand(site.op.inputs(), position); };
   const fb::Tensor& x = tensor(site.model, input(0));
-  if (!is_token_rows(x) || is_state(x)) return corrupt("keys and values are not shared f32 rows of tokens", input(0));
+  if (!is_token_rows(x)) return corrupt("keys and values are not shared f32 rows of tokens", input(0));
   const SumShape shape = shape_of_keys(site.model, site.op);
   BANTAM_CHECK(check_sum_shape(shape));
   if (shape.of_places()) {

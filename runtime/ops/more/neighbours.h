@@ -42,10 +42,9 @@ inline uint64_t kept_neighbour_bytes(const fb::Model& model, const fb::Op& op) {
 inline Verdict check_neighbours(const Site& site) {
   if (site.rows_symbol != kTokens) return corrupt("neighbours are those of tokens");
   const int32_t x = operand(site.op.inputs(), 0);
-  const fb::Tensor& t = tensor(site.model, x);
-  const bool fits = !is_constant(t) && t.region() == fb::Region::shared && rows_symbol(t) == kTokens &&
-                    t.type() == fb::DType::f32 && t.layout() == fb::Layout::rows;
-  return fits ? Verdict{} : corrupt("rows beside their neighbours are read from shared f32 rows of tokens", x);
+  return is_token_rows(tensor(site.model, x))
+             ? Verdict{}
+             : corrupt("rows beside their neighbours are read from shared f32 rows of tokens", x);
 }
 
 /// The rows of inputs[0] in a sequence, for an op that runs on a tile.

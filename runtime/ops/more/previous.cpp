@@ -16,9 +16,7 @@ Verdict verify_previous(const Site& site) {
     return corrupt("what reads the token before runs over tokens of the main pass");
   }
   const int32_t x = operand(site.op.inputs(), 0);
-  if (!is_token_rows(tensor(site.model, x)) || is_state(tensor(site.model, x))) {
-    return corrupt("rows of tokens before are shared f32 rows of tokens", x);
-  }
+  if (!is_token_rows(tensor(site.model, x))) return corrupt("rows of tokens before are shared f32 rows of tokens", x);
   const uint32_t columns = width(tensor(site.model, x));
   const int32_t first = operand(site.op.inputs(), kFirstRow);
   if (first >= 0) {
