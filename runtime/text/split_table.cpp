@@ -61,10 +61,6 @@ Status verify_split(Check& check, fb::BlobName name, uint32_t most) {
   bool more = true, prefixed = false;
   for (uint32_t pass = 0; more && pass < most; ++pass) {
     uint64_t size = 0;
-    if (prefixed && blob->size() - at >= sizeof(SplitHeader)) {
-      const auto& header = *reinterpret_cast<const SplitHeader*>(check.data + blob->offset() + at);
-      if (header.version == kSplitPrefixVersion) return check.fail("two tables of the split put blanks before words");
-    }
     const Status status = verify_table(check, check.data + blob->offset() + at, blob->size() - at, &size, &more);
     if (status != Status::kOk) return status;
     if (prefixed && more)

@@ -56,7 +56,7 @@ Verdict verify_chunks(const Site& site) {
     return corrupt("chunks of no tokens, or that do not share out what texts are filled up to");
   }
   if (a.full_until() > a.chunk()) return corrupt("texts that are one chunk are longer than that");
-  if (a.multiple() > kMaxChunk || shape.neighbours() > kMaxSeen || shape.neighbours() * a.chunk() > kMaxSeen) {
+  if (a.multiple() > kMaxChunk || shape.neighbours() * a.chunk() > kMaxSeen) {
     return unsupported("chunks of too many tokens, or too many of them");
   }
   if (!(a.scale() > 0.0f && a.scale() <= 1e6f)) return corrupt("the scale of chunks' scores is not a positive number");

@@ -7,13 +7,11 @@ namespace bantam::ops {
 
 Verdict check_sum_shape(const SumShape& shape) {
   if (shape.kind > fb::FeatureKind::MAX) return unsupported("attention by sums of an unknown kind");
-  if (shape.heads == 0 || shape.head_width == 0 || shape.features == 0) {
+  if (shape.head_width == 0 || shape.features == 0) {
     return corrupt("attention by sums of no head, no column or no feature");
   }
-  if (shape.heads > kMaxWidth || shape.features > kMaxWidth || shape.head_width > kMaxWidth ||
-      shape.head_floats() > kMaxWidth || shape.all_floats() > kMaxWidth) {
-    return unsupported("sums over keys are too wide");
-  }
+  // All heads have at most kMaxWidth columns: 64 bits hold what there is for 2^32 features of each.
+  if (shape.all_floats() > kMaxWidth) return unsupported("sums over keys are too wide");
   const bool fits = shape.of_places() ? shape.epsilon == 0.0f : shape.epsilon > 0.0f && shape.epsilon <= 1.0f;
   return fits ? Verdict{} : corrupt("what is added to features is not in (0, 1], or there are none");
 }
@@ -22,8 +20,9 @@ Verdict check_feature_matrix(const Site& site, int32_t index, const SumShape& sh
   if ((index >= 0) == shape.of_places()) return corrupt("features have no matrix, or sums by places have one", index);
   if (index < 0) return {};
   const fb::Tensor& t = tensor(site.model, index);
-  const bool fits = is_constant(t) && t.type() == fb::DType::f32 && t.layout() == fb::Layout::tile_n16 &&
-                    t.shape()->size() == 2 && extent(t, 0) == shape.features && extent(t, 1) == shape.head_width;
+  // Constant matrices alone have that layout.
+  const bool fits = t.layout() == fb::Layout::tile_n16 && t.type() == fb::DType::f32 &&
+                    extent(t, 0) == shape.features && extent(t, 1) == shape.head_width;
   return fits ? Verdict{} : corrupt("features are not made by f32 tiles of a vector a feature", index);
 }
 
@@ -46,9 +45,8 @@ Verdict verify_linear_attention(const Site& site) {
   BANTAM_CHECK(check_feature_matrix(site, operand(site.op.inputs(), kQueryFeatures), shape));
   const int32_t sums = operand(site.op.inputs(), kSums);
   const fb::Tensor& t = tensor(site.model, sums);
-  const bool fits = !is_constant(t) && !is_state(t) && t.region() == fb::Region::shared &&
-                    rows_symbol(t) == kSequences && t.type() == fb::DType::f32 && t.layout() == fb::Layout::rows &&
-                    width(t) == shape.all_floats();
+  const bool fits = rows_symbol(t) == kSequences && !is_state(t) && t.type() == fb::DType::f32 &&
+                    t.layout() == fb::Layout::rows && width(t) == shape.all_floats();
   if (!fits) return corrupt("sums over keys are not f32 rows of sequences of their width", sums);
   return check_epilogue(site, shape.heads * shape.head_width);
 }

@@ -28,7 +28,8 @@ SumShape sum_shape(const Attributes& a, uint32_t head_width) {
   return {a.kind(), a.heads(), a.features(), head_width, a.epsilon()};
 }
 
-/// Counts are positive and small enough for products of 32 bits, epsilon is positive where features have one.
+/// Counts are positive and small enough for products of 32 bits, epsilon is positive where features have one. head_width is
+/// columns_of_head, or half of it.
 Verdict check_sum_shape(const SumShape& shape);
 
 /// `index` is an f32 matrix [features, head_width] in tiles where the kind has one, else -1.

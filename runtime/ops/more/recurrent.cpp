@@ -50,9 +50,8 @@ Verdict check_rows(const Site& site, int32_t index, uint32_t symbol, fb::DType t
   if (index < 0) return {};
   const fb::Tensor& t = tensor(site.model, index);
   const bool tile = symbol == kSequences && t.region() == fb::Region::tile;
-  const bool fits = !is_constant(t) && !is_state(t) && (tile || t.region() == fb::Region::shared) && !is_fixed(t) &&
-                    rows_symbol(t) == (tile ? uint32_t{kTile} : symbol) && t.type() == type &&
-                    t.layout() == fb::Layout::rows && width(t) == columns;
+  const bool fits = rows_symbol(t) == (tile ? uint32_t{kTile} : symbol) && !is_state(t) && !is_fixed(t) &&
+                    t.type() == type && t.layout() == fb::Layout::rows && width(t) == columns;
   return fits ? Verdict{} : corrupt("rows of a recurrent layer are of another kind, type or width", index);
 }
 

@@ -17,7 +17,7 @@ Verdict verify_tree(const Site& site) {
   BANTAM_CHECK(check_row_input(site, 0, 0, false));
   const int32_t x = operand(site.op.inputs(), 0), y = operand(site.op.outputs(), 0);
   const uint32_t columns = width(tensor(site.model, x));
-  if (columns == 0 || columns % 2 != 0) return corrupt("factors of a tree are not two for each inner node", x);
+  if (columns % 2 != 0) return corrupt("factors of a tree are not two for each inner node", x);
   BANTAM_CHECK(check_numbers(site, operand(site.op.inputs(), 1), fb::DType::i32, columns));
   if (y < 0 || operand(site.op.outputs(), 1) >= 0) return corrupt("a tree of columns has one output");
   BANTAM_CHECK(check_step_rows(site, y));

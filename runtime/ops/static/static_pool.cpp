@@ -21,8 +21,7 @@ Verdict verify_static_pool(const Site& site) {
   if (site.rows_symbol != kSequences) return corrupt("pooling runs over sequences");
   const int32_t x = operand(site.op.inputs(), 0);
   const fb::Tensor& t = tensor(site.model, x);
-  if (is_constant(t) || t.region() != fb::Region::shared || rows_symbol(t) != kTokens || !is_fixed(t) ||
-      t.layout() != fb::Layout::rows) {
+  if (rows_symbol(t) != kTokens || !is_fixed(t) || t.layout() != fb::Layout::rows) {
     return corrupt("integer pooling reads shared i8 rows of tokens", x);
   }
   BANTAM_CHECK(check_scales(site, width(t)));
