@@ -148,6 +148,24 @@ const OpEdit kOfHashes[] = {
 };
 TEST(HostileChunkAttention, OfHashesIsRefusedWithAReason) { expect_refused(kOfHashes, by_hashes); }
 
+TEST(HostileChunkAttention, WritesRowsOfTheArena) {
+  const char* const sentence = "rows of an operator over sequences are of another kind, type or width";
+  const std::vector<FaultEdit> edits = {
+      {sentence,
+       [](auto& b) {
+         output(b.model, 0).role = fb::Role::state;
+         output(b.model, 0).offset.clear();
+       }},
+      {sentence,
+       [](auto& b) {
+         output(b.model, 0).layout = fb::Layout::key_pages;
+         output(b.model, 0).heads = 1;
+       }},
+  };
+  expect_sentences(edits, by_text);
+  expect_sentences(edits, by_hashes);
+}
+
 TEST(HostileChunkAttention, TakesWhatItSays) {
   Fault fault;
   for (const bool hashed : {false, true}) {

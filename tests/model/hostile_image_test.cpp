@@ -98,6 +98,16 @@ const OpEdit kEdits[] = {
      }},
 };
 
+TEST(HostileFeatures, AreThoseOfTokens) {
+  expect_sentences({{"features are those of tokens",
+                     [](auto& b) {
+                       b.model.image = nullptr;
+                       b.model.subgraphs[0]->steps[0]->rows = 1;
+                       b.model.tensors[0]->shape[0] = fb::Dim(1, 1, 0, 1);
+                     }}},
+                   image_model);
+}
+
 TEST(HostileImage, IsRefusedWithAReason) { expect_refused(kEdits, image_model); }
 
 TEST(HostileImage, TakesWhatIsSound) {

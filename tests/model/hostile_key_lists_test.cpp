@@ -97,6 +97,72 @@ const OpEdit kOfBlocks[] = {
     {"blocks in a mask without them", [](auto& m) { attention(m).mask = fb::MaskKind::none; }},
 };
 
+fb::OpT& attention_op(ModelBuilder& b) { return op(b.model, "layer.0.attention"); }
+
+/// The list is no input any more.
+void leave_out_list(ModelBuilder& b) {
+  auto& inputs = attention_op(b).inputs;
+  inputs.erase(inputs.begin() + attention(b.model).random_blocks);
+  attention(b.model).random_blocks = -1;
+}
+
+/// With tables of ids alone, so that nothing else bounds texts.
+ModelBuilder model_without_places() {
+  BertShape shape = shape_with_blocks();
+  shape.positions = shape.vocabulary;
+  ModelBuilder b = build(random_bert(shape, 2), WeightType::kF32);
+  for (auto& table : op(b.model, "embed").attributes.AsEmbed()->tables) {
+    if (table->source == fb::IndexSource::positions) table->source = fb::IndexSource::ids;
+  }
+  return b;
+}
+
+TEST(HostileKeyLists, BlocksFitTheirList) {
+  expect_sentences(
+      {
+          {"blocks of no tokens, or in texts of any length",
+           [](auto& b) {
+             attention(b.model).random = 0;
+             leave_out_list(b);
+             b.model.max_sequence = 0;
+           }},
+          {"random blocks and their list do not belong together", leave_out_list},
+          // The list would have 2^32 + 4 numbers: 4, counted in 32 bits.
+          {"lists of too many random blocks",
+           [](auto& b) {
+             b.model.max_sequence = 858993460;
+             attention(b.model).block = attention(b.model).random = 1;
+             random_blocks(b.model).shape[0] = fb::Dim(-1, 0, 4, 1);
+           },
+           Status::kUnsupported},
+          {"blocks of tokens in attention whose mask has none",
+           [](auto& b) {
+             fb::AttentionT& a = attention(b.model);
+             a.mask = fb::MaskKind::none;
+             a.block = a.full_until = a.random = 0;
+           }},
+      },
+      model_without_places);
+}
+
+TEST(HostileKeyLists, GoWithNoBias) {
+  for (const BertShape& plain : {shape_with_globals(), shape_with_blocks()}) {
+    BertShape shape = plain;
+    shape.slopes = true;
+    const BertShape with_slopes = shape;
+    shape = plain;
+    shape.placed = 9;
+    const BertShape with_places = shape;
+    shape = plain;
+    shape.segment_keys = true;
+    for (const BertShape& biased : {with_slopes, with_places, shape}) {
+      Fault fault;
+      EXPECT_EQ(open(build(random_bert(biased, 2), WeightType::kF32), &fault), Status::kCorrupt);
+      EXPECT_STREQ(fault.what, "attention to global tokens or to blocks goes with no bias, no cap and no source");
+    }
+  }
+}
+
 TEST(HostileKeyLists, AreRefusedWithAReason) {
   for (const WeightType type : {WeightType::kI8, WeightType::kF32}) {
     expect_refused(kOfGlobals, [type] { return build(random_bert(shape_with_globals(), 2), type); });

@@ -157,6 +157,38 @@ const OpEdit kOfPlaces[] = {
 };
 TEST(HostileLinearAttention, OfPlacesIsRefusedWithAReason) { expect_refused(kOfPlaces, by_places); }
 
+/// Other sums for the queries, of the same width, which no op makes.
+fb::TensorT& other_sums(ModelBuilder& b) {
+  fb::ModelT& m = b.model;
+  m.tensors.push_back(std::make_unique<fb::TensorT>(at(m, attention(m).inputs[1])));
+  attention(m).inputs[1] = static_cast<int32_t>(m.tensors.size() - 1);
+  return *m.tensors.back();
+}
+
+TEST(HostileLinearAttention, SumsAreRowsOfSequences) {
+  const char* const sums = "sums over keys are not f32 rows of sequences of their width";
+  const std::vector<FaultEdit> edits = {
+      {sums,
+       [](auto& b) {
+         other_sums(b).role = fb::Role::state;
+         b.model.tensors.back()->offset.clear();
+       }},
+      {sums, [](auto& b) { other_sums(b).shape[0] = fb::Dim(0, 1, 0, 1); }},
+      {sums,
+       [](auto& b) {
+         other_sums(b).type = fb::DType::i8;
+         b.model.tensors.back()->scale_kind = fb::ScaleKind::per_row;
+       }},
+      {sums,
+       [](auto& b) {
+         other_sums(b).layout = fb::Layout::key_pages;
+         b.model.tensors.back()->heads = 1;
+       }},
+  };
+  expect_sentences(edits, by_features);
+  expect_sentences(edits, by_places);
+}
+
 TEST(HostileLinearAttention, TakesWhatItSays) {
   Fault fault;
   EXPECT_EQ(open(summed_model(fb::FeatureKind::relu, false), &fault), Status::kOk) << fault.what;

@@ -161,6 +161,46 @@ const OpEdit kEdits[] = {
      [](auto& m) { op(m, "layer.1.split").attributes.AsSplitHeads()->rotary = 0; }},
 };
 
+/// A constant's bytes, all 0, where its own are too few.
+void store_zeros(ModelBuilder& b, fb::TensorT& t, size_t size) {
+  const std::vector<uint8_t> zeros(size);
+  t.data = std::make_unique<fb::Blob>(b.store(zeros.data(), zeros.size()));
+}
+
+TEST(HostilePlaces, NormsAreRowsOfAMatrix) {
+  const char* const matrix = "norms of queries and keys are not four rows of an f32 matrix of their width";
+  expect_sentences(
+      {
+          {matrix, [](auto& b) { norms(b.model).shape.push_back(fb::Dim(-1, 0, 1, 1)); }},
+          {matrix,
+           [](auto& b) {
+             norms(b.model).layout = fb::Layout::tile_n16;
+             store_zeros(b, norms(b.model), 16 * 48 * sizeof(float));
+           }},
+          {"the norms' epsilon is not in [0, 1]",
+           [](auto& b) { op(b.model, "layer.0.split").attributes.AsSplitHeads()->epsilon = 2; }},
+      },
+      [] { return build(random_bert(shape_with_places(), 2), WeightType::kF32); });
+}
+
+TEST(HostilePlaces, BiasesAreOfSoManyDistances) {
+  constexpr int32_t kTooMany = (1 << 22) + 1;
+  expect_sentences({{"biases of too many distances",
+                     [](auto& b) {
+                       set_extent(biases(b.model), 1, kTooMany);
+                       store_zeros(b, biases(b.model), size_t{kTooMany} * sizeof(float));
+                     },
+                     Status::kUnsupported}},
+                   [] {
+                     BertShape shape;
+                     shape.layers = 1;
+                     shape.hidden = 8;
+                     shape.heads = 1;
+                     shape.distances = 5;
+                     return build(random_bert(shape, 2), WeightType::kF32);
+                   });
+}
+
 TEST(HostilePlaces, AreRefusedWithAReason) {
   for (const WeightType type : {WeightType::kI8, WeightType::kF32}) {
     expect_refused(kEdits, [type] { return build(random_bert(shape_with_places(), 2), type); });

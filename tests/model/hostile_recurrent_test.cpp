@@ -125,6 +125,30 @@ const OpEdit kSsruEdits[] = {
 
 TEST(HostileRecurrent, CellsWithoutWeightsAreRefusedWithAReason) { expect_refused(kSsruEdits, ssru_model); }
 
+/// A matrix without a weight, in blocks of which it stores none: as wide as it says, and small.
+void make_empty(ModelBuilder& b, fb::TensorT& t, int32_t columns) {
+  std::vector<uint8_t> order(32);  // of 16 outputs, behind the ends of their groups
+  for (uint8_t i = 0; i < 16; ++i) order[16 + i] = i;
+  const std::vector<float> numbers(16);
+  t.type = fb::DType::i8;
+  t.layout = fb::Layout::sparse_1x4;
+  t.scale_kind = fb::ScaleKind::per_output;
+  t.shape = {fixed(16), fixed(columns)};
+  t.data = std::make_unique<fb::Blob>(b.store(order.data(), order.size()));
+  t.scales = std::make_unique<fb::Blob>(b.store(numbers.data(), numbers.size() * sizeof(float)));
+  t.sums = std::make_unique<fb::Blob>(b.store(numbers.data(), numbers.size() * sizeof(float)));
+}
+
+TEST(HostileRecurrent, SizesAreBounded) {
+  const char* const sentence = "a recurrent layer is too wide";
+  expect_sentences(
+      {
+          {sentence, [](auto& b) { make_empty(b, operand(b.model, 3), (1 << 19) + 1); }, Status::kUnsupported},
+          {sentence, [](auto& b) { make_empty(b, operand(b.model, 1), (1 << 21) + 1); }, Status::kUnsupported},
+      },
+      recurrent_model);
+}
+
 TEST(HostileRecurrent, OpensWithoutWhatIsOptional) {
   ModelBuilder builder = recurrent_model();
   Fault fault;

@@ -48,5 +48,24 @@ const OpEdit kEdits[] = {
 
 TEST(HostileTree, IsRefusedWithAReason) { expect_refused(kEdits, tree_model); }
 
+TEST(HostileTree, WritesFloatsInRows) {
+  const char* const sentence = "a tree writes f32 rows of a column more than it has inner nodes";
+  const auto output = [](ModelBuilder& b) -> fb::TensorT& { return named(b.model, tree(b.model).outputs[0]); };
+  expect_sentences(
+      {
+          {sentence,
+           [&](auto& b) {
+             output(b).type = fb::DType::i8;
+             output(b).scale_kind = fb::ScaleKind::per_row;
+           }},
+          {sentence,
+           [&](auto& b) {
+             output(b).layout = fb::Layout::key_pages;
+             output(b).heads = 1;
+           }},
+      },
+      tree_model);
+}
+
 }  // namespace
 }  // namespace bantam::testing::hostile_tree_test
