@@ -1,12 +1,15 @@
 // Rules of verify_tokenizer by their sentences: what breaks one is refused with that one, whatever others would say of it.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 #include <functional>
 
 #include "tests/text/bpe_vocabulary.h"
+#include "text/code_table.h"
 #include "text/lexicon.h"
 #include "text/split_table.h"
+#include "text/word_table.h"
 
 namespace bantam::tests {
 namespace rules_test {
@@ -124,6 +127,133 @@ TEST(TokenizerRules, OfBytePairs) {
     for (const uint32_t value : {0u, 70000u}) rules.push_back({split, kCorrupt, stored(Name::split, at, value)});
   }
   expect_sentences(rules, [&] { return SmallTokenizer(bpe_json(merges)); });
+}
+
+uint8_t* bytes_of(SmallTokenizer& small, fb::BlobName name) {
+  return small.image().data() + blob_of(small.description(), name)->offset();
+}
+
+/// The table lies `by` bytes farther.
+void move(SmallTokenizer& small, fb::BlobName name, int64_t by) {
+  const fb::Blob blob = *blob_of(small.description(), name);
+  uint8_t* bytes = bytes_of(small, name);
+  std::memmove(bytes + by, bytes, blob.size());
+  placed(name, static_cast<uint64_t>(by), blob.size())(small);
+}
+
+TEST(TokenizerRules, OfWords) {
+  using Name = fb::BlobName;
+  expect_sentences(
+      {
+          // Into what fills up the table in front of it.
+          {"the table of words is not aligned", kCorrupt, [](SmallTokenizer& small) { move(small, Name::words, -4); }},
+          {"the table of words is not of the size that it says", kCorrupt,
+           [](SmallTokenizer& small) {
+             stored(Name::words, 0, 5)(small);
+             stored(Name::words, 4, 0)(small);
+             placed(Name::words, 0, text::word_table_end(5, 0))(small);
+           }},
+      },
+      [] {
+        return SmallTokenizer(std::vector<std::string>{"a", "b", "##a", "##b", "ab"});
+      });
+}
+
+TEST(TokenizerRules, OfNormalisers) {
+  using Name = fb::BlobName;
+  const char* const count = "the normalisers have too many or too few tables";
+  expect_sentences(
+      {
+          {count, kCorrupt, stored(Name::forms, offsetof(text::FormsHeader, count), 0)},
+          {count, kCorrupt, stored(Name::forms, offsetof(text::FormsHeader, count), text::kMaxCodeTables + 1)},
+          {"a table of the normalisers is cut short or leads outside itself", kCorrupt,
+           [](SmallTokenizer& small) {
+             // The last table, two bytes farther: all of it is there.
+             uint8_t* forms = bytes_of(small, Name::forms);
+             const uint64_t size = blob_of(small.description(), Name::forms)->size();
+             auto& header = *reinterpret_cast<text::FormsHeader*>(forms);
+             uint32_t& offset = *(header.offset + (header.count - 1));
+             uint8_t* table = forms + offset;
+             std::memmove(table + 2, table, size - offset);
+             offset += 2;
+             placed(Name::forms, 0, size + 2)(small);
+           }},
+      },
+      [] {
+        nlohmann::json json = whole_text_json({});
+        json["normalizer"] = {{"type", "Sequence"}, {"normalizers", {{{"type", "Lowercase"}}, {{"type", "Strip"}}}}};
+        return SmallTokenizer(json);
+      });
+}
+
+text::SplitHeader& split_header(SmallTokenizer& small) {
+  return *reinterpret_cast<text::SplitHeader*>(bytes_of(small, fb::BlobName::split));
+}
+/// SplitPass.more of the table that begins so many bytes into the blob.
+uint32_t& more_behind(SmallTokenizer& small, uint64_t at = 0) {
+  return const_cast<text::SplitPass&>(text::split_pass(bytes_of(small, fb::BlobName::split) + at)).more;
+}
+
+TEST(TokenizerRules, OfSplits) {
+  using Name = fb::BlobName;
+  expect_sentences(
+      {
+          {"the table of the split has too many or too few states, classes or blocks", kCorrupt,
+           [](SmallTokenizer& small) { split_header(small).states = split_header(small).stride = 256; }},
+          {"the table of the split that puts blanks before words is not the last but one", kCorrupt,
+           [](SmallTokenizer& small) {
+             ASSERT_EQ(split_header(small).version, text::kSplitPrefixVersion);
+             more_behind(small, text::split_pass_size(split_header(small))) = 1;
+           }},
+          {"the table of the split that puts blanks before words is the last one", kCorrupt,
+           [](SmallTokenizer& small) {
+             more_behind(small) = 0;
+             placed(Name::split, 0, text::split_pass_size(split_header(small)))(small);
+           }},
+          // Words are found by one table.
+          {"the table of the split is not of the size that it says", kCorrupt,
+           [](SmallTokenizer& small) {
+             const fb::Blob first(blob_of(small.description(), Name::split)->offset(),
+                                  text::split_pass_size(split_header(small)), 0, 0);
+             described([&](fb::TokenizerT& t) {
+               t.blobs.push_back(std::make_unique<fb::TokenizerBlobT>());
+               t.blobs.back()->name = Name::word_split;
+               t.blobs.back()->data = std::make_unique<fb::Blob>(first);
+               std::sort(t.blobs.begin(), t.blobs.end(),
+                         [](const auto& a, const auto& b) { return a->name < b->name; });
+             })(small);
+           }},
+      },
+      [] {
+        nlohmann::json json = whole_text_json({{" ", "a"}});
+        const nlohmann::json at_x = {
+            {"type", "Split"}, {"pattern", {{"String", "x"}}}, {"behavior", "Isolated"}, {"invert", false}};
+        const nlohmann::json bytes = {
+            {"type", "ByteLevel"}, {"add_prefix_space", true}, {"use_regex", true}, {"trim_offsets", false}};
+        json["pre_tokenizer"] = {{"type", "Sequence"}, {"pretokenizers", {at_x, bytes}}};
+        return SmallTokenizer(json);
+      });
+}
+
+TEST(TokenizerRules, OfSplitsBeforeMetaspace) {
+  expect_sentences(
+      {{"the table of the split before metaspace does not say whether others follow", kCorrupt,
+        [](SmallTokenizer& small) {
+          const text::SplitHeader header = split_header(small);
+          split_header(small).version = text::kSplitVersion;
+          placed(fb::BlobName::split, 0,
+                 text::split_next_offset(header.blocks) + 2 * header.states * header.stride)(small);
+        }}},
+      [] {
+        using Json = nlohmann::json;
+        const Json metaspace = {{"type", "Metaspace"}, {"replacement", "\u2581"}, {"prepend_scheme", "always"}};
+        const Json punctuation = {{"type", "Punctuation"}, {"behavior", "Isolated"}};
+        const Json vocabulary = Json::array({Json::array({"<unk>", 0.0}), Json::array({"a", -1.0})});
+        Json json;
+        json["model"] = {{"type", "Unigram"}, {"unk_id", 0}, {"vocab", vocabulary}};
+        json["pre_tokenizer"] = {{"type", "Sequence"}, {"pretokenizers", {punctuation, metaspace}}};
+        return SmallTokenizer(json);
+      });
 }
 
 }  // namespace rules_test
