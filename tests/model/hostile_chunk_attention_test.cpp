@@ -151,6 +151,7 @@ TEST(HostileChunkAttention, OfHashesIsRefusedWithAReason) { expect_refused(kOfHa
 TEST(HostileChunkAttention, WritesRowsOfTheArena) {
   const char* const sentence = "rows of an operator over sequences are of another kind, type or width";
   const std::vector<FaultEdit> edits = {
+      {sentence, [](auto& b) { output(b.model, 0).shape[0] = fb::Dim(1, 1, 0, 1); }},
       {sentence,
        [](auto& b) {
          output(b.model, 0).role = fb::Role::state;

@@ -149,6 +149,31 @@ TEST(HostileRecurrent, SizesAreBounded) {
       recurrent_model);
 }
 
+TEST(HostileRecurrent, LeavesFloatsInRows) {
+  const char* const sentence = "rows of a recurrent layer are of another kind, type or width";
+  expect_sentences(
+      {
+          {sentence, [](auto& b) { written(b.model, 0).shape[0] = fb::Dim(1, 1, 0, 1); }},
+          {sentence, [](auto& b) { written(b.model, 2).shape[0] = fb::Dim(0, 1, 0, 1); }},
+          {sentence,
+           [](auto& b) {
+             written(b.model, 0).role = fb::Role::state;
+             written(b.model, 0).offset.clear();
+           }},
+          {sentence,
+           [](auto& b) {
+             written(b.model, 0).type = fb::DType::i8;
+             written(b.model, 0).scale_kind = fb::ScaleKind::per_row;
+           }},
+          {sentence,
+           [](auto& b) {
+             written(b.model, 0).layout = fb::Layout::key_pages;
+             written(b.model, 0).heads = 1;
+           }},
+      },
+      recurrent_model);
+}
+
 TEST(HostileRecurrent, OpensWithoutWhatIsOptional) {
   ModelBuilder builder = recurrent_model();
   Fault fault;

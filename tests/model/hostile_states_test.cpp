@@ -125,6 +125,34 @@ const Reader kReaders[] = {
      }},
 };
 
+TEST(HostileRowsOfTokens, AreFloatsInRowsThatTokensCount) {
+  for (const Reader& reader : kReaders) {
+    if (std::string(reader.sentence).find("f32 rows") == std::string::npos) continue;  // those of i8 are read as well
+    const std::function<void(fb::TensorT&)> forms[] = {
+        [](fb::TensorT& t) { t.shape[0] = fb::Dim(1, 1, 0, 1); },
+        [](fb::TensorT& t) {
+          t.type = fb::DType::i8;
+          t.scale_kind = fb::ScaleKind::per_row;
+        },
+        [](fb::TensorT& t) {
+          t.layout = fb::Layout::key_pages;
+          t.heads = 1;
+        },
+    };
+    for (const auto& form : forms) {
+      ModelBuilder b;
+      add_input(b, fb::InputKind::ids, kIds);
+      embed(b, "x", fb::Phase::main);
+      const int32_t rows = b.activation("rows", 0, kColumns);  // which no op makes
+      form(*b.model.tensors.back());
+      reader.add(b, rows);
+      Fault fault;
+      EXPECT_EQ(open(b, &fault), Status::kCorrupt);
+      EXPECT_STREQ(fault.what, reader.sentence);
+    }
+  }
+}
+
 /// States have no place in the arena: what takes one for rows there reads, or writes, beyond it.
 TEST(HostileStates, AreNoRowsOfTheArena) {
   for (const Reader& reader : kReaders) {

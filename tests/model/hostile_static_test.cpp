@@ -121,9 +121,25 @@ TEST(HostileStatic, AttentionIsRefusedByItsOwnRules) {
       static_model);
 }
 
-TEST(HostileStatic, PoolingIsOfAKnownKind) {
+/// Rows that no op makes in place of those that are pooled.
+fb::TensorT& other_rows(ModelBuilder& b) {
+  op(b, 3).inputs[0] = rows(b, "others", kWidth);
+  return *b.model.tensors.back();
+}
+
+TEST(HostileStatic, PoolingIsRefusedByItsOwnRules) {
+  const char* const pooled = "integer pooling reads shared i8 rows of tokens";
   expect_sentences(
-      {{"unknown pooling", [](auto& b) { op(b, 3).attributes.AsPool()->kind = static_cast<fb::PoolKind>(50); }}},
+      {
+          {"unknown pooling", [](auto& b) { op(b, 3).attributes.AsPool()->kind = static_cast<fb::PoolKind>(50); }},
+          {pooled, [](auto& b) { other_rows(b).shape[0] = fb::Dim(1, 1, 0, 1); }},
+          {pooled, [](auto& b) { other_rows(b).scale_kind = fb::ScaleKind::per_row; }},
+          {pooled,
+           [](auto& b) {
+             other_rows(b).layout = fb::Layout::key_pages;
+             b.model.tensors.back()->heads = 1;
+           }},
+      },
       static_model);
 }
 
