@@ -19,12 +19,40 @@ struct OpEdit {
   const char* name;
   std::function<void(fb::ModelT&)> apply;
   Status status = Status::kCorrupt;
+  const char* sentence = nullptr;  // null: any
 };
 
 inline Status open(const ModelBuilder& builder, Fault* fault) {
   const FileBytes file(builder.finish());
   Model model;
   return Model::open(file.data(), file.size(), &model, fault);
+}
+
+/// Appends a tensor that is like tensor `index`, but changed, and that nothing writes; returns its number.
+inline int32_t add_like(fb::ModelT& m, int32_t index, const std::function<void(fb::TensorT&)>& change) {
+  m.tensors.push_back(std::make_unique<fb::TensorT>(*m.tensors[static_cast<size_t>(index)]));
+  change(*m.tensors.back());
+  return static_cast<int32_t>(m.tensors.size() - 1);
+}
+
+inline void as_i8(fb::TensorT& t) {
+  t.type = fb::DType::i8;
+  t.scale_kind = fb::ScaleKind::per_row;
+}
+inline void as_pages(fb::TensorT& t) {
+  t.layout = fb::Layout::key_pages;
+  t.heads = 1;
+}
+/// Rows of sources' tokens, which lie outside the plan.
+inline void as_state(fb::TensorT& t) {
+  t.role = fb::Role::state;
+  t.offset.clear();
+}
+inline void as_rows_of_sequences(fb::TensorT& t) { t.shape[0] = fb::Dim(1, 1, 0, 1); }
+inline void in_tile(fb::TensorT& t) {
+  t.region = fb::Region::tile;
+  t.shape[0] = fb::Dim(2, 1, 0, 1);
+  t.offset.clear();
 }
 
 /// Expects that the file that make() builds opens, and that it is refused with the edit's status and a reason after
@@ -38,6 +66,9 @@ void expect_refused(const OpEdit (&edits)[kCount], const Make& make) {
     edit.apply(builder.model);
     EXPECT_EQ(open(builder, &fault), edit.status) << edit.name << ": " << fault.what;
     EXPECT_STRNE(fault.what, "") << edit.name;
+    if (edit.sentence != nullptr) {
+      EXPECT_STREQ(fault.what, edit.sentence) << edit.name;
+    }
   }
 }
 

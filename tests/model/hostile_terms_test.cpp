@@ -30,6 +30,13 @@ ModelBuilder with_terms() {
   return builder;
 }
 
+/// Lets the layer read rows like its own, but changed.
+std::function<void(fb::ModelT&)> reads(const std::function<void(fb::TensorT&)>& change) {
+  return [change](fb::ModelT& m) { op(m, "pool").inputs[0] = add_like(m, op(m, "pool").inputs[0], change); };
+}
+
+const char* const kNoRows = "weights of terms are made of shared f32 or i8 rows of tokens";
+
 const OpEdit kEdits[] = {
     {"three logarithms", [](auto& m) { terms(m).saturations = 3; }},
     {"sums of scores", [](auto& m) { terms(m).saturations = 0, terms(m).sum_terms = true; }},
@@ -38,6 +45,12 @@ const OpEdit kEdits[] = {
     {"rows of sequences", [](auto& m) { op(m, "pool").inputs[0] = op(m, "first").outputs[0]; }},
     {"a constant", [](auto& m) { op(m, "pool").inputs[0] = op(m, "pool").inputs[1]; }},
     {"rows of a tile", [](auto& m) { tensor_of(m, op(m, "pool").inputs[0]).region = fb::Region::tile; }},
+    {"shared rows of sequences", reads(as_rows_of_sequences), Status::kCorrupt, kNoRows},
+    {"rows in pages", reads(as_pages), Status::kCorrupt, kNoRows},
+    {"rows of a source", reads(as_state), Status::kCorrupt, kNoRows},
+    {"a copy of the weights as i8",
+     [](auto& m) { op(m, "pool").outputs.push_back(add_like(m, op(m, "pool").outputs[0], as_i8)); }, Status::kCorrupt,
+     "weights of terms have no epilogue, and are f32 rows"},
     {"rows of another width", [](auto& m) { op(m, "pool").inputs[1] = op(m, "layer.0.down").inputs[1]; }},
     {"an activation",
      [](auto& m) {
@@ -52,6 +65,26 @@ const OpEdit kEdits[] = {
 };
 
 TEST(HostileTerms, AreRefusedWithAReason) { expect_refused(kEdits, with_terms); }
+
+/// The layer of int8 weights, which reads the encoder's rows as i8.
+ModelBuilder with_integer_terms() {
+  ModelBuilder builder = with_terms();
+  const auto rows = static_cast<uint32_t>(tensor_of(builder.model, op(builder.model, "pool").inputs[0]).shape[1].b());
+  fb::OpT& writer = op(builder.model, "layer.1.down");
+  writer.outputs.resize(2, -1);
+  writer.outputs[1] = builder.activation("rows.i8", 0, rows, fb::DType::i8);
+  fb::OpT& layer = op(builder.model, "pool");
+  layer.inputs[0] = writer.outputs[1];
+  layer.inputs[1] = builder.weights("terms.i8", rows, rows, std::vector<float>(rows * rows), WeightType::kI8);
+  return builder;
+}
+
+const OpEdit kIntegerEdits[] = {
+    {"rows without scales", reads([](auto& t) { t.scale_kind = fb::ScaleKind::fixed; }), Status::kCorrupt, kNoRows},
+    {"rows as f32", [](auto& m) { op(m, "pool").inputs[0] = op(m, "first").inputs[0]; }, Status::kCorrupt, kNoRows},
+};
+
+TEST(HostileTerms, OfIntegersAreRefusedWithAReason) { expect_refused(kIntegerEdits, with_integer_terms); }
 
 }  // namespace
 }  // namespace bantam::testing::hostile_terms_test
