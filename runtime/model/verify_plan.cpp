@@ -201,7 +201,7 @@ class PlanCheck {
     if (life.end == 0) life.first = in_tile ? op : step.first_op();
     life.end = in_tile ? op + 1 : step.first_op() + step.op_count();
     if (linked::op(linked::kOpPrevious) && access == Access::kReadBefore) {
-      if (life.written || in_tile) return corrupt("a row of the token before is one of an earlier step", life.tensor);
+      if (life.written) return corrupt("a row of the token before is one of an earlier step", life.tensor);
       life.read_before = true;
       return {};
     }

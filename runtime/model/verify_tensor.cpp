@@ -66,9 +66,7 @@ Verdict check_blob(const fb::Blob* blob, size_t count, uint32_t shift, size_t da
   return size >> shift >= count ? Verdict{} : corrupt("data is smaller than the tensor's shape");
 }
 
-constexpr uint32_t kNoBytes = 32;
-
-/// Logarithm of the bytes of one element; kNoBytes: unknown.
+/// Logarithm of the bytes of one element.
 uint32_t element_shift(fb::DType type) {
   switch (type) {
     case fb::DType::i8:
@@ -84,9 +82,9 @@ uint32_t element_shift(fb::DType type) {
     case fb::DType::u32:
       return 2;
     case fb::DType::i64:
-      return 3;
+      break;
   }
-  return kNoBytes;
+  return 3;
 }
 
 /// Returns the extent of a constant dimension, which is below 2^31, rounded up to `multiple`, a power of two.
@@ -143,8 +141,6 @@ Verdict check_constant(const fb::Tensor& t, size_t data_size) {
   for (const fb::Dim* dim : *t.shape()) {
     if (dim->symbol() != -1) return corrupt("a constant's shape depends on a symbol");
   }
-  const uint32_t shift = element_shift(t.type());
-  if (shift == kNoBytes) return unsupported("constants of this type are not executed");
   if ((t.type() == fb::DType::i4) != int4_weights(t) ||
       (t.scale_kind() == fb::ScaleKind::per_group) != int4_weights(t)) {
     return corrupt("int4 weights want tiles of their own and factors for groups of inputs");
@@ -170,7 +166,7 @@ Verdict check_constant(const fb::Tensor& t, size_t data_size) {
   uint32_t scales = 0;
   BANTAM_CHECK(stored_elements(t, &elements));
   BANTAM_CHECK(count_scales(t, &scales));
-  BANTAM_CHECK(check_blob(t.data(), elements, shift, data_size));
+  BANTAM_CHECK(check_blob(t.data(), elements, element_shift(t.type()), data_size));
   BANTAM_CHECK(check_blob(t.scales(), scales, 2, data_size));
   return check_blob(t.sums(), sums, 2, data_size);
 }
@@ -224,7 +220,7 @@ Verdict check_activation(const fb::Model& model, const fb::Tensor& t) {
     const bool rows = t.layout() == fb::Layout::rows && !q8 &&
                       (rows_symbol(t) == kSequences || (linked::op(linked::kOpAlign) && rows_symbol(t) == kTokens));
     const bool known = rows || (pages && rows_symbol(t) == kTokens);
-    if (!known || t.region() != fb::Region::shared || t.scale_kind() != scales || count(t.offset()) != 0) {
+    if (!known || t.scale_kind() != scales || count(t.offset()) != 0) {
       return corrupt("a state is neither keys or values of tokens nor f32 rows");
     }
     return {};

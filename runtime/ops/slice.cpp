@@ -13,20 +13,17 @@ bool is_carried(const fb::Model& model, int32_t index) {
 bool takes_state(const fb::Model& model, const fb::Op& op) { return is_carried(model, operand(op.inputs(), 0)); }
 bool leaves_row_state(const fb::Model& model, const fb::Op& op) { return is_carried(model, operand(op.outputs(), 0)); }
 
-/// x is a state: the main pass takes the row of each row's source.
+/// x is a state: the main pass takes the row of each row's source. Pages are of tokens.
 [[maybe_unused]] Verdict check_taken(const Site& site, int32_t x) {
   const fb::Tensor& t = tensor(site.model, x);
-  const bool fits = site.phase == fb::Phase::main && t.layout() == fb::Layout::rows && rows_symbol(t) == kSequences;
+  const bool fits = site.phase == fb::Phase::main && rows_symbol(t) == kSequences;
   return fits ? Verdict{} : corrupt("a slice takes a state that is not a row for each source, or in its own pass", x);
 }
 
-/// Rows of tokens are for Align.
-bool may_leave(uint32_t symbol) { return symbol == kSequences || (linked::op(linked::kOpAlign) && symbol == kTokens); }
-
-/// y is a state: the pass over a source leaves rows in it.
+/// y is a state: the pass over a source leaves rows in it. Builds without Align refuse states that are rows of tokens.
 [[maybe_unused]] Verdict check_left(const Site& site, int32_t y, uint32_t columns) {
   const fb::Tensor& t = tensor(site.model, y);
-  const bool fits = site.phase == fb::Phase::source && may_leave(site.rows_symbol) && t.layout() == fb::Layout::rows &&
+  const bool fits = site.phase == fb::Phase::source && t.layout() == fb::Layout::rows &&
                     rows_symbol(t) == site.rows_symbol && width(t) == columns && operand(site.op.outputs(), 1) < 0;
   if (!fits) return corrupt("a slice leaves a state of other rows or columns, or not in the pass over a source", y);
   return check_no_epilogue(site);

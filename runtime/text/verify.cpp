@@ -101,8 +101,8 @@ class Verifier {
     const uint32_t from = t_.model()->hidden_from();
     if (from == 0) return Status::kOk;
     if (!linked::kHiddenTokens) return check_.fail("tokens of the model alone are not linked", Status::kOpNotLinked);
-    const int32_t unknown = t_.model()->unknown_id();
-    const bool fits = from <= t_.vocab_size() && unknown >= 0 && static_cast<uint32_t>(unknown) < from;
+    const int32_t unknown = t_.model()->unknown_id();  // below 0: far beyond every id
+    const bool fits = from <= t_.vocab_size() && static_cast<uint32_t>(unknown) < from;
     return fits ? Status::kOk : check_.fail("tokens of the model alone have no token in their place");
   }
 

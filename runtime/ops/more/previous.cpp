@@ -21,9 +21,8 @@ Verdict verify_previous(const Site& site) {
   const int32_t first = operand(site.op.inputs(), kFirstRow);
   if (first >= 0) {
     const fb::Tensor& t = tensor(site.model, first);
-    const bool fits = !is_constant(t) && !is_state(t) && t.region() == fb::Region::shared &&
-                      rows_symbol(t) == kSequences && t.type() == fb::DType::f32 && t.layout() == fb::Layout::rows &&
-                      width(t) == columns;
+    const bool fits = rows_symbol(t) == kSequences && !is_state(t) && t.type() == fb::DType::f32 &&
+                      t.layout() == fb::Layout::rows && width(t) == columns;
     if (!fits) return corrupt("what a first token takes is not f32 rows of sequences of the same width", first);
   }
   return check_epilogue(site, columns);

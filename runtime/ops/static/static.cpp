@@ -36,10 +36,9 @@ Verdict check_fixed_rows(const Site& site, int32_t index, uint32_t columns) {
 }
 
 Verdict check_integer(const Site& site, uint32_t columns, bool norm) {
-  const fb::Integer* integer = site.op.integer();
-  if (integer == nullptr) return corrupt("a statically quantized op without its constants");
+  const fb::Integer& integer = *site.op.integer();
   for (const uint32_t shift :
-       {integer->pre_shift(), integer->post_shift(), integer->residual_shift(), integer->norm_shift()}) {
+       {integer.pre_shift(), integer.post_shift(), integer.residual_shift(), integer.norm_shift()}) {
     if (shift > kMaxShift) return corrupt("a shift is more than 31");
   }
   const fb::Epilogue* epilogue = site.op.epilogue();
