@@ -45,6 +45,8 @@ fb::EmbedTableT& table(fb::ModelT& m) { return *embed(m).attributes.AsEmbed()->t
 fb::OpT& softmax(fb::ModelT& m) { return *m.subgraphs[0]->ops[3]; }
 fb::TensorT& named(fb::ModelT& m, int32_t index) { return *m.tensors[static_cast<size_t>(index)]; }
 
+const char* const kNoScores = "an adaptive softmax writes f32 rows of a column a word";
+
 const OpEdit kEdits[] = {
     {"a part from an id below 0 on", [](auto& m) { table(m).offset = 1; }},
     {"a part of the least number", [](auto& m) { table(m).offset = INT32_MIN; }},
@@ -61,6 +63,13 @@ const OpEdit kEdits[] = {
     {"an output over an input", [](auto& m) { softmax(m).outputs[0] = softmax(m).inputs[0]; }},
     {"no output", [](auto& m) { softmax(m).outputs[0] = -1; }},
     {"two outputs", [](auto& m) { softmax(m).outputs.push_back(softmax(m).outputs[0]); }},
+    {"scores as i8", [](auto& m) { as_i8(named(m, softmax(m).outputs[0])); }, Status::kCorrupt, kNoScores},
+    {"scores in pages", [](auto& m) { as_pages(named(m, softmax(m).outputs[0])); }, Status::kCorrupt, kNoScores},
+    {"nine clusters",
+     [](auto& m) {
+       softmax(m).inputs[1] = add_like(m, softmax(m).inputs[1], [](auto& t) { t.shape[1] = fb::Dim(-1, 0, 9, 1); });
+     },
+     Status::kCorrupt, "an adaptive softmax has no or too many clusters"},
     {"an epilogue", [](auto& m) { softmax(m).epilogue = std::make_unique<fb::EpilogueT>(); }},
 };
 

@@ -40,6 +40,13 @@ const OpEdit kEdits[] = {
     {"an output too wide", [](auto& m) { named(m, join(m).outputs[0]).shape[1] = fb::Dim(-1, 0, 2 * kWidth + 1, 1); }},
     {"an output over an input", [](auto& m) { join(m).outputs[0] = join(m).inputs[1]; }},
     {"no output", [](auto& m) { join(m).outputs[0] = -1; }},
+    {"rows too wide together",
+     [](auto& m) {
+       const int32_t wide =
+           add_like(m, join(m).inputs[0], [](auto& t) { t.shape[1] = fb::Dim(-1, 0, (1 << 21) + 1, 1); });
+       join(m).inputs = {wide, wide};
+     },
+     Status::kCorrupt, "rows side by side are too wide"},
     {"an input too many", [](auto& m) { join(m).inputs.push_back(join(m).inputs[0]); }},
 };
 

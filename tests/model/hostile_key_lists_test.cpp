@@ -66,6 +66,15 @@ const OpEdit kOfGlobals[] = {
     {"random blocks without blocks", [](auto& m) { attention(m).random = 1; }},
     {"a layer of global tokens with an activation", [](auto& m) { linear(m, "layer.0.up").only_globals = true; }},
     {"a layer of global tokens over texts", [](auto& m) { linear(m, "classify").only_globals = true; }},
+    {"a copy of rows of global tokens as i8",
+     [](auto& m) {
+       op(m, "layer.0.out").epilogue.reset();
+       op(m, "layer.0.out").inputs.resize(3);
+       op(m, "layer.0.out").outputs = {op(m, "layer.0.out").outputs[0],
+                                       add_like(m, op(m, "layer.0.out").outputs[0], as_i8)};
+       linear(m, "layer.0.out").only_globals = true;
+     },
+     Status::kCorrupt, "a layer of global tokens alone has no epilogue, and leaves f32 rows"},
     {"a mask beyond all", [](auto& m) { attention(m).mask = static_cast<fb::MaskKind>(13); }, Status::kUnsupported},
 };
 

@@ -8,7 +8,8 @@
 namespace bantam::testing::hostile_linear_attention_test {
 namespace {
 
-constexpr uint32_t kIds = 9, kHeads = 2, kWidth = 3, kColumns = kHeads * kWidth, kFeatures = 5, kPlaces = 7;
+constexpr uint32_t kIds = 9, kHeads = 2, kWidth = 3, kColumns = kHeads * kWidth, kFeatures = 5;
+constexpr uint32_t kPlaces = 16;  // as many rows as tiles of them have
 
 /// Keys and values of tokens, their sums, and queries that look at these.
 ModelBuilder summed_model(fb::FeatureKind kind, bool own_places) {
@@ -61,6 +62,10 @@ fb::LinearAttentionT& attending(fb::ModelT& m) { return *attention(m).attributes
 fb::TensorT& at(fb::ModelT& m, int32_t index) { return *m.tensors[static_cast<size_t>(index)]; }
 fb::Dim columns(uint32_t count) { return {-1, 0, static_cast<int32_t>(count), 1}; }
 
+const char* const kNoKeys = "keys and values are not shared f32 rows of tokens";
+const char* const kNoSums = "sums over keys are not shared f32 rows of sequences alone";
+const char* const kNoPlaces = "sums by places are not made by f32 rows of their number, or of each head's";
+
 /// Rules that both kinds have.
 const OpEdit kShared[] = {
     {"sums of an unknown kind", [](auto& m) { summing(m).kind = static_cast<fb::FeatureKind>(3); },
@@ -84,6 +89,8 @@ const OpEdit kShared[] = {
     {"keys that are a constant", [](auto& m) { sums(m).inputs[0] = sums(m).inputs[1]; }},
     {"keys in a tile", [](auto& m) { at(m, sums(m).inputs[0]).region = fb::Region::tile; }},
     {"keys as i8", [](auto& m) { at(m, sums(m).inputs[0]).type = fb::DType::i8; }},
+    {"keys that are a state", [](auto& m) { sums(m).inputs[0] = add_like(m, sums(m).inputs[0], as_state); },
+     Status::kCorrupt, kNoKeys},
     {"keys of sequences", [](auto& m) { at(m, sums(m).inputs[0]).shape[0] = fb::Dim(1, 1, 0, 1); }},
     {"no matrix", [](auto& m) { sums(m).inputs[1] = -1; }},
     {"a matrix that changes with the input", [](auto& m) { sums(m).inputs[1] = sums(m).inputs[0]; }},
@@ -98,16 +105,15 @@ const OpEdit kShared[] = {
      }},
     {"sums as i8",
      [](auto& m) {
-       sums(m).outputs = {-1, sums(m).outputs[0]};
-     }},
+       sums(m).outputs = {-1, add_like(m, sums(m).outputs[0], as_i8)};
+     },
+     Status::kCorrupt, kNoSums},
     {"no sums", [](auto& m) { sums(m).outputs[0] = -1; }},
     {"sums over the keys", [](auto& m) { sums(m).outputs[0] = sums(m).inputs[0]; }},
     {"sums of another width", [](auto& m) { at(m, sums(m).outputs[0]).shape[1] = columns(16); }},
-    {"sums in a tile",
-     [](auto& m) {
-       at(m, sums(m).outputs[0]).region = fb::Region::tile;
-       at(m, sums(m).outputs[0]).shape[0] = fb::Dim(2, 1, 0, 1);
-     }},
+    {"sums in a tile", [](auto& m) { in_tile(at(m, sums(m).outputs[0])); }, Status::kCorrupt, kNoSums},
+    {"a copy of sums as i8", [](auto& m) { sums(m).outputs.push_back(add_like(m, sums(m).outputs[0], as_i8)); },
+     Status::kCorrupt, kNoSums},
     {"sums over tokens", [](auto& m) { m.subgraphs[0]->steps[1]->rows = 0; }},
     {"queries of sequences", [](auto& m) { m.subgraphs[0]->steps[2]->rows = 1; }},
     {"queries absent", [](auto& m) { attention(m).inputs[0] = -1; }},
@@ -146,7 +152,13 @@ const OpEdit kOfPlaces[] = {
     {"an epsilon of queries", [](auto& m) { attending(m).epsilon = 1e-3f; }},
     {"fewer places than a text has", [](auto& m) { m.max_sequence = kPlaces + 1; }},
     {"texts of any length", [](auto& m) { m.max_sequence = 0; }},
-    {"tiles of places", [](auto& m) { at(m, sums(m).inputs[1]).layout = fb::Layout::tile_n16; }},
+    {"tiles of places", [](auto& m) { at(m, sums(m).inputs[1]).layout = fb::Layout::tile_n16; }, Status::kCorrupt,
+     kNoPlaces},
+    {"places of three dimensions", [](auto& m) { at(m, sums(m).inputs[1]).shape.push_back(columns(1)); },
+     Status::kCorrupt, kNoPlaces},
+    {"places that change with the input",
+     [](auto& m) { sums(m).inputs[1] = add_like(m, sums(m).inputs[0], [](auto& t) { t.shape[1] = columns(16); }); },
+     Status::kCorrupt, kNoPlaces},
     {"places of values of one row",
      [](auto& m) {
        m.tensors.push_back(std::make_unique<fb::TensorT>(at(m, sums(m).inputs[1])));

@@ -171,6 +171,15 @@ TEST(HostileRules, OfTensors) {
            [](auto& m) { tensor_of(m, "x").shape[0] = fb::Dim(0, 1, 1, 1); }},
           {"a tensor's shape is too large", kCorrupt,
            [](auto& m) { tensor_of(m, "words").shape.assign(6, dim(0x7FFFFFFF)); }},
+          {"a tensor's shape is too large", kCorrupt,
+           [](auto& m) {
+             fb::TensorT& t = tensor_of(m, "layer.0.qkv");
+             t.type = fb::DType::i4;
+             t.layout = fb::Layout::tile_i4_k8n16;
+             t.scale_kind = fb::ScaleKind::per_group;
+             t.group = 8;
+             t.shape = {dim(0x7FFFFFFF), dim(0x7FFFFFFF)};
+           }},
           {"constants with this kind of scale are not executed", kUnsupported,
            [](auto& m) { tensor_of(m, "words").scale_kind = fb::ScaleKind::per_row_head; }},
           {"a constant's shape depends on a symbol", kCorrupt,
@@ -214,6 +223,24 @@ TEST(HostileRules, OfTensors) {
            }},
       },
       WeightType::kI8);
+}
+
+/// No output is as wide as such a layer, which other rules would say.
+TEST(HostileRules, LayersOfTooManyOutputs) {
+  constexpr uint32_t kMostOutputs = 1u << 22;
+  ModelBuilder builder = build(random_bert({}, 2), WeightType::kF32);
+  const std::vector<uint8_t> zeros(2 * (kMostOutputs + 16));
+  auto weights = std::make_unique<fb::TensorT>();
+  weights->name = "wide";
+  weights->type = fb::DType::f16;
+  weights->layout = fb::Layout::tile_n16;
+  weights->shape = {dim(kMostOutputs + 1), dim(1)};
+  weights->data = std::make_unique<fb::Blob>(builder.store(zeros.data(), zeros.size()));
+  builder.model.tensors.push_back(std::move(weights));
+  op_of(builder.model, "tag").inputs[1] = number_of(builder.model, "wide");
+  Fault fault;
+  EXPECT_EQ(open(builder, &fault), kUnsupported);
+  EXPECT_STREQ(fault.what, "a layer has too many outputs");
 }
 
 TEST(HostileRules, OfOperators) {

@@ -6,8 +6,13 @@
 #include <functional>
 #include <iterator>
 #include <limits>
+#include <memory>
+#include <string>
+#include <tuple>
+#include <vector>
 
 #include "bantam/model.h"
+#include "format/header.h"
 #include "tests/session/bert.h"
 
 namespace bantam::testing::hostile_test {
@@ -599,6 +604,41 @@ TEST(Fallback, AnUnknownOpThatMayBeLeftOutCopies) {
   EXPECT_EQ(opened(), Status::kUnsupported);
 }
 
+TEST(Fallback, ACopyHasOneOutputThatIsLikeItsInput) {
+  const char* const shape = "an unknown op whose output differs in shape cannot be left out";
+  const std::tuple<const char*, const char*, std::function<void(fb::ModelT&)>> cases[] = {
+      {"two outputs", "an unknown op with several outputs cannot be left out",
+       [](auto& m) { op(m, "extra").outputs.push_back(index_of(m, "dense")); }},
+      {"rows in pages", shape,
+       [](auto& m) {
+         named(m, "extra").layout = fb::Layout::key_pages;
+         named(m, "extra").heads = 1;
+       }},
+      {"rows as i8", shape,
+       [](auto& m) {
+         named(m, "extra").type = fb::DType::i8;
+         named(m, "extra").scale_kind = fb::ScaleKind::per_row;
+       }},
+      {"rows of another width", shape, [](auto& m) { named(m, "extra").shape[1] = fixed(4); }},
+  };
+  for (const auto& [name, sentence, apply] : cases) {
+    ModelBuilder builder = build(random_bert({}, 2), WeightType::kF32);
+    builder.step(1);
+    const int32_t logits = index_of(builder.model, "logits"), copy = builder.activation("extra", 1, 3);
+    builder.op("extra", attributes(fb::RowT{}), {logits}, {copy}).fallback = true;
+    Fault fault;
+    const auto opened = [&] {
+      const FileBytes file(with_unknown_kind(builder.finish(), "extra"));
+      Model model;
+      return Model::open(file.data(), file.size(), &model, &fault);
+    };
+    ASSERT_EQ(opened(), Status::kOk) << fault.what;
+    apply(builder.model);
+    EXPECT_EQ(opened(), Status::kUnsupported) << name;
+    EXPECT_STREQ(fault.what, sentence) << name;
+  }
+}
+
 TEST(Fallback, AKnownOperatorIsNeverCopied) {
   // Were it copied, whoever goes by its kind would take it for a Row with an epilogue that nobody has checked.
   ModelBuilder builder = build(random_bert({}, 2), WeightType::kF32);
@@ -649,6 +689,66 @@ TEST(Plan, ThousandsOfOpsAreWithinTheBudget) {
   Model model;
   Fault fault;
   EXPECT_EQ(Model::open(file.data(), file.size(), &model, &fault), Status::kOk) << fault.what;
+}
+
+/// A file in which one step copies an embedding `copies` times, by ops with as many operands as there may be: to `alive`
+/// tensors, and then again to the last one. `idle`: tensors that no op touches.
+FileBytes file_of_copies(uint32_t copies, uint32_t alive, uint32_t idle) {
+  constexpr uint32_t kIds = 3, kWidth = 2, kMostInputs = 24, kMostOutputs = 8;
+  ModelBuilder b;
+  b.model.inputs.push_back(std::make_unique<fb::InputT>());
+  b.model.inputs[0]->name = "input_ids";
+  b.model.inputs[0]->limit = kIds;
+  const int32_t words = b.table("words", kIds, kWidth, std::vector<float>(kIds * kWidth), WeightType::kF32);
+  b.step(0);
+  std::vector<int32_t> inputs(kMostInputs, -1), outputs(kMostOutputs, -1);
+  inputs[0] = b.output("x", 0, kWidth);
+  fb::EmbedT one;
+  one.tables.push_back(std::make_unique<fb::EmbedTableT>());
+  fb::OpT& embed = b.op("embed", attributes(one), {}, {inputs[0]});
+  embed.attributes.AsEmbed()->tables[0]->tensor = name_input(embed, words);
+  for (uint32_t i = 0; i < copies; ++i) {
+    if (i < alive) outputs[0] = b.activation("y", 0, kWidth);
+    b.op("copy", attributes(fb::RowT{}), inputs, outputs).fallback = true;
+  }
+  for (uint32_t i = 0; i < idle; ++i) {
+    b.model.tensors.push_back(std::make_unique<fb::TensorT>(*b.model.tensors[static_cast<size_t>(inputs[0])]));
+    b.model.tensors.back()->role = fb::Role::activation;
+  }
+  std::vector<uint8_t> file = b.finish();
+  for (const fb::Op* op : *fb::GetModel(file.data() + kHeaderBytes)->subgraphs()->Get(0)->ops()) {
+    if (op->name()->str() != "copy") continue;
+    const auto* table = reinterpret_cast<const flatbuffers::Table*>(op);
+    file[static_cast<size_t>(table->GetAddressOf(fb::Op::VT_ATTRIBUTES_TYPE) - file.data())] =
+        static_cast<uint8_t>(fb::OpAttributes::MAX) + 1;
+  }
+  return FileBytes(file);
+}
+
+void expect_too_large(const FileBytes& file) {
+  Model model;
+  Fault fault;
+  EXPECT_EQ(Model::open(file.data(), file.size(), &model, &fault), Status::kUnsupported);
+  EXPECT_STREQ(fault.what, "the plan is too large to be verified");
+}
+
+/// 64 tensors a walk, 32 operands an op: walks over all ops exceed 2^25 operands, or what one walk finds does.
+TEST(Plan, TooManyWalksAreRefused) {
+  constexpr uint32_t kCopies = 1100, kIdle = 65500;
+  const FileBytes half = file_of_copies(kCopies, 1, kIdle / 2);
+  Model model;
+  Fault fault;
+  EXPECT_EQ(Model::open(half.data(), half.size(), &model, &fault), Status::kOk) << fault.what;
+  expect_too_large(file_of_copies(kCopies, 1, kIdle));
+}
+
+TEST(Plan, TooManyTensorsThatLiveLongAreRefused) {
+  constexpr uint32_t kCopies = 18000, kAlive = 60;
+  const FileBytes half = file_of_copies(kCopies, kAlive / 2, 0);
+  Model model;
+  Fault fault;
+  EXPECT_EQ(Model::open(half.data(), half.size(), &model, &fault), Status::kOk) << fault.what;
+  expect_too_large(file_of_copies(kCopies, kAlive, 0));
 }
 
 }  // namespace

@@ -76,6 +76,7 @@ const Damage kDamages[] = {
     {"too_many_steps", "all steps", [](Sparse& s) { s.put<uint32_t>(kOrderAt - 4, kSteps + 1); }},
     {"output_twice", "one place", [](Sparse& s) { s.put<uint8_t>(kOrderAt + 3, 4); }},
     {"output_of_another_span", "one place", [](Sparse& s) { s.put<uint8_t>(kOrderAt + kOutputs - 1, 64); }},
+    {"output_with_the_bit_of_another", "one place", [](Sparse& s) { s.put<uint8_t>(kOrderAt, 64); }},
     {"half_a_step", "whole number", [](Sparse& s) { s.resize(s.tensor->data->size() - 12); }},
     {"a_step_less", "", [](Sparse& s) { s.resize(s.tensor->data->size() - 24); }},
     {"nothing_but_outputs", "", [](Sparse& s) { s.resize(2 * kOutputs); }},
