@@ -107,6 +107,142 @@ TEST(TokenizerRules, OfEveryTokenizer) {
       });
 }
 
+/// The charsmap, without units and strings: it lies where the tokens begin, and the first begins at 0.
+void add_charsmap(fb::TokenizerT& t) {
+  t.normalizers.push_back(std::make_unique<fb::NormalizerT>());
+  t.normalizers.back()->kind = fb::NormalizerKind::charsmap;
+  auto& blobs = t.blobs;
+  auto at = blobs.begin();
+  while (at != blobs.end() && (*at)->name < fb::BlobName::charsmap) ++at;
+  auto blob = std::make_unique<fb::TokenizerBlobT>();
+  blob->name = fb::BlobName::charsmap;
+  blob->data = std::make_unique<fb::Blob>(blob_of(t, fb::BlobName::token_begin)->offset(), 8, 0, 0);
+  blobs.insert(at, std::move(blob));
+}
+
+/// The charsmap says that its units are as many bytes as stand before a token, the first that `fits`; its own bytes are
+/// these and `others`.
+std::function<void(SmallTokenizer&)> charsmap_of(uint32_t others, const std::function<bool(uint32_t)>& fits) {
+  return [others, fits](SmallTokenizer& small) {
+    fb::TokenizerT& t = small.description();
+    const uint64_t begins = blob_of(t, fb::BlobName::token_begin)->offset();
+    for (uint32_t token = 0; token < t.vocab_size; ++token) {
+      uint32_t begin = 0;
+      std::memcpy(&begin, small.image().data() + begins + 4 * token, sizeof(begin));
+      if (!fits(begin)) continue;
+      blob_of(t, fb::BlobName::charsmap) = std::make_unique<fb::Blob>(begins + 4 * token, begin + others, 0, 0);
+      small.image().repack(t);
+      return;
+    }
+    ADD_FAILURE() << "no token begins there";
+  };
+}
+
+fb::NormalizerT& form(fb::TokenizerT& t) { return *t.normalizers[0]; }
+fb::NormalizerT& run(fb::TokenizerT& t) { return *t.normalizers[1]; }
+
+/// A form, a rule that drops texts which are marks and nothing else, and a charsmap.
+SmallTokenizer with_normalizers() {
+  nlohmann::json json = whole_text_json({});
+  const nlohmann::json runs = {{"type", "Replace"}, {"pattern", {{"Regex", " {2,}"}}}, {"content", "_"}};
+  json["normalizer"] = {{"type", "Sequence"}, {"normalizers", {{{"type", "NFC"}}, runs}}};
+  SmallTokenizer small(json);
+  if (!small.ok()) return small;
+  fb::TokenizerT& t = small.description();
+  run(t).text = "_";
+  run(t).content.clear();
+  run(t).least = 1;
+  run(t).left = run(t).right = true;
+  add_charsmap(t);
+  small.image().repack(t);
+  return small;
+}
+
+TEST(TokenizerRules, OfNormalisersInARow) {
+  using T = fb::TokenizerT;
+  using Kind = fb::NormalizerKind;
+  const char* const table = "a normaliser names a table that is not there";
+  const char* const replaced = "a normaliser replaces nothing, or more than this version takes";
+  const char* const ends = "a normaliser replaces at the ends of texts otherwise than this version does";
+  const char* const cut = "the charsmap is not there or cut short";
+  const char* const size = "the charsmap is not of the size that it says";
+  const auto in_texts = [](const std::function<void(T&)>& edit) {
+    return described([edit](T& t) {
+      run(t).left = run(t).right = false;
+      edit(t);
+    });
+  };
+  expect_sentences(
+      {
+          {"more than 12 normalisers", kUnsupported, described([](T& t) {
+             while (t.normalizers.size() < 13) t.normalizers.push_back(std::make_unique<fb::NormalizerT>(form(t)));
+           })},
+          {table, kCorrupt, described([](T& t) { form(t).table = 99; })},
+          {table, kCorrupt, described([](T& t) {
+             form(t).kind = Kind::map;
+             form(t).table = 99;
+           })},
+          {replaced, kUnsupported, in_texts([](T& t) { run(t).text = "abc"; })},
+          {replaced, kUnsupported, in_texts([](T& t) { run(t).least = 5; })},
+          {replaced, kUnsupported, in_texts([](T& t) {
+             run(t).least = 0;
+             run(t).text.clear();
+           })},
+          {replaced, kUnsupported, in_texts([](T& t) {
+             run(t).least = 0;
+             run(t).text = "abcde";
+           })},
+          {ends, kUnsupported, described([](T& t) { run(t).left = false; })},
+          {ends, kUnsupported, described([](T& t) { run(t).right = false; })},
+          {ends, kUnsupported, described([](T& t) { run(t).least = 2; })},
+          {ends, kUnsupported, described([](T& t) { run(t).text = "_a"; })},
+          {ends, kUnsupported, described([](T& t) { run(t).content = "x"; })},
+          {ends, kUnsupported,
+           described([](T& t) { t.normalizers.push_back(std::make_unique<fb::NormalizerT>(run(t))); })},
+          {"there are two charsmaps", kCorrupt,
+           described([](T& t) { t.normalizers.push_back(std::make_unique<fb::NormalizerT>(*t.normalizers.back())); })},
+          {cut, kCorrupt, without(fb::BlobName::charsmap)},
+          {cut, kCorrupt, placed(fb::BlobName::charsmap, 0, 3)},
+          {size, kCorrupt, charsmap_of(4, [](uint32_t begin) { return begin % 4 != 0; })},
+          {size, kCorrupt, charsmap_of(3, [](uint32_t begin) { return begin % 4 == 0 && begin != 0; })},
+      },
+      with_normalizers);
+}
+
+/// What is refused by its size alone is not read, so that a test may say that there is more data than there is.
+TEST(TokenizerRules, OfTablesOfGigabytes) {
+  const std::pair<const char*, std::function<void(SmallTokenizer&)>> cases[] = {
+      {"the trie's size is not a multiple of 256 units or too large",
+       placed(fb::BlobName::trie, 0, (uint64_t{1} << 24) + 1024)},
+      {"the charsmap is not there or cut short", placed(fb::BlobName::charsmap, 0, uint64_t{1} << 32)},
+  };
+  for (const auto& [sentence, apply] : cases) {
+    SmallTokenizer small = with_normalizers();
+    ASSERT_TRUE(small.ok());
+    apply(small);
+    Fault fault;
+    const Status status =
+        text::verify_tokenizer(small.image().table(), small.image().data(), uint64_t{1} << 34, &fault);
+    EXPECT_EQ(status, kCorrupt) << sentence;
+    EXPECT_STREQ(fault.what, sentence);
+  }
+}
+
+TEST(TokenizerRules, OfScoresOf64Bits) {
+  const auto token = [](const char* text, double score) { return nlohmann::json::array({text, score}); };
+  const auto vocabulary = nlohmann::json::array({token("<unk>", 0.0), token("a", -0.1), token("b", -0.3)});
+  nlohmann::json json;
+  json["model"] = {{"type", "Unigram"}, {"unk_id", 0}, {"vocab", vocabulary}};
+  json["pre_tokenizer"] = {{"type", "Metaspace"}, {"replacement", "\u2581"}, {"prepend_scheme", "always"}};
+  expect_sentences({{"the table of scores does not hold a score a token", kCorrupt, described([](fb::TokenizerT& t) {
+                       auto& scores = blob_of(t, fb::BlobName::scores);
+                       ASSERT_EQ(scores->size(), 8 * t.vocab_size);
+                       ASSERT_GE(scores->offset(), 8U);
+                       scores = std::make_unique<fb::Blob>(scores->offset() - 4, scores->size(), 0, 0);
+                     })}},
+                   [&] { return SmallTokenizer(json); });
+}
+
 TEST(TokenizerRules, OfBytePairs) {
   using T = fb::TokenizerT;
   using Name = fb::BlobName;

@@ -237,6 +237,9 @@ TEST(SmallVerify, WantsTheMapOfCodePointsAndWordsThatFit) {
   stored = std::make_unique<fb::Blob>(map.offset(), both.image().data_size(), 0, 0);
   both.image().repack(t);
   EXPECT_EQ(both.verify(), Status::kCorrupt);
+  stored = std::make_unique<fb::Blob>(map.offset(), 0, 0, 0);
+  both.image().repack(t);
+  EXPECT_EQ(both.verify(), Status::kUnsupported);
   stored = nullptr;  // named, and without data
   both.image().repack(t);
   EXPECT_EQ(both.verify(), Status::kCorrupt);
