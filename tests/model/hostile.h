@@ -7,10 +7,12 @@
 
 #include <cstddef>
 #include <functional>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "bantam/model.h"
+#include "ops/ops.h"
 #include "tests/session/model_builder.h"
 
 namespace bantam::testing {
@@ -90,6 +92,53 @@ void expect_sentences(const std::vector<FaultEdit>& edits, const Make& make) {
     edit.apply(builder);
     EXPECT_EQ(open(builder, &fault), edit.status) << edit.sentence;
     EXPECT_STREQ(fault.what, edit.sentence);
+  }
+}
+
+struct Rule {
+  const char* sentence;
+  Status status;
+  std::function<void(fb::ModelT&)> apply;
+};
+
+/// Expects that the file that make() builds opens, and that it is refused with the rule's sentence after each edit.
+template <class Make>
+void expect_rules(const std::vector<Rule>& rules, const Make& make) {
+  for (const Rule& rule : rules) {
+    ModelBuilder builder = make();
+    Fault fault;
+    ASSERT_EQ(open(builder, &fault), Status::kOk) << fault.what;
+    rule.apply(builder.model);
+    EXPECT_EQ(open(builder, &fault), rule.status) << rule.sentence;
+    EXPECT_STREQ(fault.what, rule.sentence);
+  }
+}
+
+/// What the rule of this op alone says. No data is looked at, so tensors may be of sizes that no test could store.
+inline Verdict verdict_of_op(const fb::ModelT& model, const std::string& name) {
+  flatbuffers::FlatBufferBuilder builder;
+  fb::FinishModelBuffer(builder, fb::Model::Pack(builder, &model));
+  const fb::Model& m = *fb::GetModel(builder.GetBufferPointer());
+  for (const fb::Step* step : *graph(m).steps()) {
+    for (uint32_t i = 0; i < step->op_count(); ++i) {
+      const fb::Op& op = *graph(m).ops()->Get(step->first_op() + i);
+      if (op.name()->str() != name) continue;
+      return ops::find_rule(op)->verify({m, op, static_cast<uint32_t>(step->rows()), step->phase()});
+    }
+  }
+  throw std::runtime_error("no op " + name);
+}
+
+/// Expects that the op's rule finds nothing in what make() builds, and says so after each edit.
+template <class Make>
+void expect_rules_of_op(const std::string& name, const std::vector<Rule>& rules, const Make& make) {
+  for (const Rule& rule : rules) {
+    ModelBuilder builder = make();
+    EXPECT_STREQ(verdict_of_op(builder.model, name).what(), "");
+    rule.apply(builder.model);
+    const Verdict verdict = verdict_of_op(builder.model, name);
+    EXPECT_EQ(verdict.status(), rule.status) << rule.sentence;
+    EXPECT_STREQ(verdict.what(), rule.sentence);
   }
 }
 
