@@ -1,0 +1,291 @@
+// hostile_test.cpp of passes over sources: what they leave, what is made of it, and the tasks of such models.
+#include <gtest/gtest.h>
+
+#include "model/shortlist.h"
+#include "tests/model/hostile.h"
+
+namespace bantam::testing::hostile_sources_test {
+namespace {
+
+constexpr auto kCorrupt = Status::kCorrupt;
+constexpr uint32_t kIds = 9, kWidth = 6;
+
+void add_input(ModelBuilder& b, fb::InputKind kind, uint32_t limit) {
+  b.model.inputs.push_back(std::make_unique<fb::InputT>());
+  b.model.inputs.back()->name = fb::EnumNameInputKind(kind);
+  b.model.inputs.back()->kind = kind;
+  b.model.inputs.back()->limit = limit;
+}
+
+int32_t embed(ModelBuilder& b, const char* name, int32_t rows) {
+  const int32_t words = b.table(name, kIds, kWidth, std::vector<float>(kIds * kWidth), WeightType::kF32);
+  fb::EmbedT one;
+  one.tables.push_back(std::make_unique<fb::EmbedTableT>());
+  fb::OpT& op = b.op(name, attributes(one), {}, {rows});
+  op.attributes.AsEmbed()->tables[0]->tensor = name_input(op, words);
+  return rows;
+}
+
+/// Both passes have a plan as large as all tensors together.
+void share_plans(ModelBuilder& b) {
+  b.model.source_shared_bytes = b.model.shared_bytes;
+  b.model.source_tile_bytes = b.model.tile_bytes;
+}
+
+fb::TensorT& tensor_of(fb::ModelT& m, const std::string& name) {
+  for (auto& t : m.tensors) {
+    if (t->name == name) return *t;
+  }
+  throw std::runtime_error("no tensor " + name);
+}
+int32_t number_of(fb::ModelT& m, const std::string& name) {
+  int32_t number = 0;
+  while (m.tensors[static_cast<size_t>(number)].get() != &tensor_of(m, name)) ++number;
+  return number;
+}
+
+/// A state of f32 rows of tokens.
+int32_t add_state(ModelBuilder& b, const char* name) {
+  const int32_t state = b.activation(name, 0, kWidth);
+  b.model.tensors.back()->role = fb::Role::state;
+  b.model.tensors.back()->offset.clear();
+  return state;
+}
+
+/// An encoder-decoder: a source leaves its embeddings, which the next words are made of.
+ModelBuilder source_model() {
+  ModelBuilder b;
+  add_input(b, fb::InputKind::ids, kIds);
+  add_input(b, fb::InputKind::source_ids, kIds);
+  add_input(b, fb::InputKind::marks, 3);
+  b.step(0);
+  b.model.subgraphs[0]->steps.back()->phase = fb::Phase::source;
+  const int32_t x = embed(b, "source", b.activation("x", 0, kWidth));
+  const int32_t state = add_state(b, "state");
+  fb::SliceT all;
+  all.width = kWidth;
+  b.op("leave", attributes(all), {x}, {state});
+  b.step(0);
+  const int32_t q = embed(b, "words", b.activation("q", 0, kWidth));
+  b.op("align", attributes(fb::AlignT()), {q, state, state}, {b.output("y", 0, kWidth)});
+  b.model.outputs[0]->role = fb::OutputRole::next_words;
+  b.model.task = std::make_unique<fb::TaskT>();
+  b.model.task->kind = fb::TaskKind::generate;
+  b.model.task->generations.push_back(std::make_unique<fb::GenerationT>());
+  b.model.task->generations[0]->start_id = 0;
+  share_plans(b);
+  return b;
+}
+
+/// Something is retrieved for chunks, and nothing is made of it.
+ModelBuilder chunk_model() {
+  ModelBuilder b;
+  add_input(b, fb::InputKind::ids, kIds);
+  add_input(b, fb::InputKind::segments, 2);
+  add_input(b, fb::InputKind::features, 4);
+  add_input(b, fb::InputKind::source_ids, kIds);
+  b.step(0);
+  b.model.subgraphs[0]->steps.back()->phase = fb::Phase::source;
+  embed(b, "source", b.activation("x", 0, kWidth));
+  b.step(0);
+  embed(b, "words", b.output("y", 0, kWidth));
+  b.model.chunk = 4;
+  share_plans(b);
+  return b;
+}
+
+TEST(HostileSources, OfChunksAreRefusedByTheirSentences) {
+  expect_sentences(
+      {
+          {"the model has no main pass", kCorrupt,
+           [](auto& m) {
+             m.subgraphs[0]->steps[1]->phase = fb::Phase::source;
+             m.outputs[0]->phase = fb::Phase::source;
+           }},
+          {"what is retrieved for chunks lacks its ids, its segments or the chunk's rows", kCorrupt,
+           [](auto& m) {
+             m.inputs.pop_back();
+             m.subgraphs[0]->steps[0]->phase = fb::Phase::main;
+           }},
+          {"a chunk is too long, or leaves no room for what is retrieved for it", kCorrupt,
+           [](auto& m) { m.chunk = (1u << 16) + 1; }},
+          {"what is retrieved for chunks leaves rows", kCorrupt,
+           [](auto& m) {
+             m.tensors.push_back(std::make_unique<fb::TensorT>(tensor_of(m, "x")));
+             m.tensors.back()->role = fb::Role::state;
+             m.tensors.back()->offset.clear();
+           }},
+          {"an output's pass is none of the model's, or a task reads one of the source's pass", kCorrupt,
+           [](auto& m) {
+             tensor_of(m, "x").role = fb::Role::output;
+             m.outputs.push_back(std::make_unique<fb::OutputT>());
+             m.outputs[1]->tensor = number_of(m, "x");
+             m.outputs[1]->phase = fb::Phase::source;
+             m.outputs[1]->role = fb::OutputRole::labels;
+           }},
+      },
+      chunk_model);
+}
+
+TEST(HostileSources, AreRefusedByTheirSentences) {
+  expect_sentences({{"too many languages", Status::kUnsupported,
+                     [](auto& m) {
+                       m.task->language_place = fb::LanguagePlace::first;
+                       for (int i = 0; i < 1025; ++i) m.task->languages.push_back(std::make_unique<fb::LanguageT>());
+                     }}},
+                   source_model);
+  const char* const rows = "rows of a source are not states of its tokens";
+  expect_sentences_of_op("align",
+                         {{rows, kCorrupt,
+                           [](auto& m) {
+                             tensor_of(m, "state").layout = fb::Layout::key_pages;
+                             tensor_of(m, "state").heads = 1;
+                           }},
+                          {rows, kCorrupt, [](auto& m) { tensor_of(m, "state").shape[0] = fb::Dim(1, 1, 0, 1); }},
+                          {rows, kCorrupt, [](auto& m) { tensor_of(m, "state").role = fb::Role::activation; }}},
+                         source_model);
+}
+
+/// Lists of 2^32 bytes, which only seem to be there: nothing may look at them.
+TEST(HostileSources, ListsOfAShortlistAreNotTooLong) {
+  if (sizeof(size_t) < 8) GTEST_SKIP() << "no data section is as long";
+  ModelBuilder b = source_model();
+  b.model.task->shortlist = std::make_unique<fb::ShortlistT>();
+  fb::ShortlistT& shortlist = *b.model.task->shortlist;
+  shortlist.words = kWidth;
+  shortlist.first = shortlist.source_words = 1;
+  const auto verdict_with = [&](uint64_t bytes) {
+    const uint32_t begins[4] = {};
+    const uint64_t size = 2 * sizeof(uint32_t) + bytes;
+    shortlist.lists = std::make_unique<fb::Blob>(0, size, 0, 0);
+    flatbuffers::FlatBufferBuilder builder;
+    fb::FinishModelBuffer(builder, fb::Model::Pack(builder, &b.model));
+    return check_shortlist(*fb::GetModel(builder.GetBufferPointer()), reinterpret_cast<const uint8_t*>(begins),
+                           static_cast<size_t>(size));
+  };
+  EXPECT_STREQ(verdict_with(0).what(), "");
+  EXPECT_EQ(verdict_with(uint64_t{1} << 32).status(), kCorrupt);
+  EXPECT_STREQ(verdict_with(uint64_t{1} << 32).what(),
+               "the lists of a shortlist lie outside the data section, or are too few");
+}
+
+struct Reader {
+  const char* sentence;
+  /// Adds an op that reads token rows `rows`, in steps of its own.
+  std::function<void(ModelBuilder&, int32_t rows)> add;
+};
+
+int32_t matrix(ModelBuilder& b, uint32_t rows, uint32_t columns) {
+  return b.table("matrix", rows, columns, std::vector<float>(size_t{rows} * columns), WeightType::kF32);
+}
+
+const char* const kChain = "a chain of tags writes rows like those that it reads";
+const char* const kSelected = "rows are selected from shared f32 rows of tokens by scores of one column";
+const char* const kSpans = "scores of spans are of shared f32 rows of tokens, of equal widths";
+
+/// Operators that read rows of tokens which their own step does not make.
+const Reader kReaders[] = {
+    {"pooling reads shared f32 or i8 rows of tokens",
+     [](ModelBuilder& b, int32_t rows) {
+       b.step(1);
+       b.op("pool", attributes(fb::PoolT()), {rows}, {b.activation("pooled", 1, kWidth)});
+     }},
+    {"a chain of tags reads shared f32 rows of tokens",
+     [](ModelBuilder& b, int32_t rows) {
+       b.step(1);
+       const int32_t transitions = matrix(b, kWidth + 2, kWidth);
+       b.op("crf", attributes(fb::CrfT()), {rows, transitions}, {b.activation("chain", 0, kWidth)});
+     }},
+    {"rows beside their neighbours are read from shared f32 rows of tokens",
+     [](ModelBuilder& b, int32_t rows) {
+       b.step(0);
+       fb::UnfoldT unfold;
+       unfold.before = 1;
+       b.op("unfold", attributes(unfold), {rows}, {b.activation("unfolded", 0, 2 * kWidth)});
+     }},
+    {"rows beside their neighbours are read from shared f32 rows of tokens",
+     [](ModelBuilder& b, int32_t rows) {
+       b.step(0);
+       fb::DepthwiseT convolution;
+       convolution.before = 1;
+       b.op("depthwise", attributes(convolution), {rows, matrix(b, 2, 16)}, {b.activation("convolved", 0, kWidth)});
+     }},
+    {kSelected,
+     [](ModelBuilder& b, int32_t rows) {
+       b.step(0);
+       const int32_t scores = b.activation("scores", 0, 1);
+       fb::SliceT first;
+       first.width = 1;
+       b.op("scores", attributes(first), {number_of(b.model, "q")}, {scores});
+       b.step(0);
+       const int32_t selected = b.activation("selected", 0, kWidth);
+       b.op("select", attributes(fb::SelectT()), {scores, number_of(b.model, "q"), rows}, {selected});
+     }},
+    {kSpans,
+     [](ModelBuilder& b, int32_t rows) {
+       b.step(0);
+       fb::SpansT spans;
+       spans.width = spans.labels = 2;
+       const int32_t q = number_of(b.model, "q");
+       b.op("spans", attributes(spans), {q, rows, q}, {b.activation("spans", 0, 4)});
+     }},
+    {"chunks are of shared f32 rows of tokens",
+     [](ModelBuilder& b, int32_t rows) {
+       b.step(1);
+       fb::ChunkAttentionT chunks;
+       chunks.heads = 2;
+       chunks.chunk = chunks.multiple = 4;
+       chunks.scale = 1;
+       b.op("chunks", attributes(chunks), {rows, -1}, {b.activation("attended", 0, kWidth / 3)});
+     }},
+    {"weights of terms are made of shared f32 or i8 rows of tokens",
+     [](ModelBuilder& b, int32_t rows) {
+       b.step(1);
+       fb::LinearT layer;
+       layer.saturations = 1;
+       const int32_t words = b.weights("terms", 5, kWidth, std::vector<float>(5 * kWidth), WeightType::kF32);
+       b.op("terms", attributes(layer), {rows, words}, {b.activation("terms", 1, 5)});
+     }},
+};
+
+/// Rows of a state lie in the memory for sources, not where the plan has those of an activation.
+TEST(HostileSources, RowsThatTheyLeaveAreReadByAlignAlone) {
+  for (const Reader& reader : kReaders) {
+    for (const bool state : {false, true}) {
+      ModelBuilder b = source_model();
+      reader.add(b, number_of(b.model, state ? "state" : "q"));
+      share_plans(b);
+      Fault fault;
+      EXPECT_EQ(open(b, &fault), state ? kCorrupt : Status::kOk) << reader.sentence << ": " << fault.what;
+      EXPECT_STREQ(fault.what, state ? reader.sentence : "");
+    }
+  }
+}
+
+TEST(HostileSources, ChainsOfTagsWriteNoRowsOfAState) {
+  ModelBuilder b = source_model();
+  b.step(1);
+  const int32_t transitions = matrix(b, kWidth + 2, kWidth);
+  b.op("crf", attributes(fb::CrfT()), {number_of(b.model, "q"), transitions}, {add_state(b, "chain")});
+  share_plans(b);
+  Fault fault;
+  EXPECT_EQ(open(b, &fault), kCorrupt);
+  EXPECT_STREQ(fault.what, kChain);
+}
+
+/// Rows of static quantization have no scales beside them, for which pooling would look.
+TEST(HostileSources, PoolingReadsNoFixedRows) {
+  expect_sentences_of_op("pool",
+                         {{"pooling reads shared f32 or i8 rows of tokens", kCorrupt,
+                           [](auto& m) { tensor_of(m, "q").scale_kind = fb::ScaleKind::fixed; }}},
+                         [] {
+                           ModelBuilder b = source_model();
+                           kReaders[0].add(b, number_of(b.model, "q"));
+                           tensor_of(b.model, "q").type = fb::DType::i8;
+                           tensor_of(b.model, "q").scale_kind = fb::ScaleKind::per_row;
+                           return b;
+                         });
+}
+
+}  // namespace
+}  // namespace bantam::testing::hostile_sources_test
