@@ -24,9 +24,8 @@ Verdict check_row_input(const Site& site, uint32_t position, uint32_t columns, b
   BANTAM_CHECK(check_step_rows(site, index));
   const fb::Tensor& t = tensor(site.model, index);
   if (t.layout() != fb::Layout::rows) return corrupt("the input's layout is not rows", index);
-  if (t.type() != fb::DType::f32 && !(may_be_i8 && t.type() == fb::DType::i8)) {
-    return corrupt("the input has the wrong type", index);
-  }
+  // Activations are f32 or i8.
+  if (t.type() != fb::DType::f32 && !may_be_i8) return corrupt("the input has the wrong type", index);
   if (columns != 0 && width(t) != columns) return corrupt("the input has the wrong width", index);
   return {};
 }

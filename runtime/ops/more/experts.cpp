@@ -46,8 +46,8 @@ Verdict check_capacity(const Site& site) {
     return all < 0 ? Verdict{} : corrupt("experts without a capacity have no use for all scores", all);
   }
   if (layer.top() != 1) return corrupt("experts with a capacity are one a token");
-  if (site.rows_symbol != kTokens) return corrupt("experts with a capacity are those of tokens");
-  if (all < 0 || all != operand(site.op.inputs(), kExpertScores) || !is_token_rows(tensor(site.model, all))) {
+  // Their scores are rows of the step, so that it runs over tokens.
+  if (all != operand(site.op.inputs(), kExpertScores) || !is_token_rows(tensor(site.model, all))) {
     return corrupt("experts with a capacity want their scores as shared f32 rows of tokens", all);
   }
   return {};
@@ -70,7 +70,7 @@ Verdict verify_experts(const Site& site) {
     }
   }
   const int32_t down = operand(site.op.inputs(), kExpertDown);
-  if (down < 0 || tensor(site.model, down).shape()->size() != 2) return corrupt("experts lack a matrix", down);
+  if (tensor(site.model, down).shape()->size() != 2) return corrupt("experts lack a matrix", down);
   const uint32_t inner = width(tensor(site.model, down));
   if (layer.outputs() == 0 || layer.outputs() > kMaxWidth || inner > kMaxWidth) {
     return unsupported("experts are too wide, or have no outputs", down);
