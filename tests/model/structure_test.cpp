@@ -298,6 +298,12 @@ TEST(Structure, ManyStringsInFewBytes) {
   EXPECT_FALSE(well_formed(many_strings(500, 500)));  // 250,000 in 4 KB, and each is looked at
 }
 
+TEST(Structure, ManyEmptyStringsInFewBytes) {
+  // The vector of a table alone is no copy, and each of its strings is looked at.
+  const flatbuffers::FlatBufferBuilder builder = many_strings(1, 1000, "");
+  EXPECT_FALSE(structure::is_well_formed(builder.GetBufferPointer(), builder.GetSize()));
+}
+
 TEST(Structure, LongStringsSharedByMany) {
   const auto well_formed = [](const flatbuffers::FlatBufferBuilder& builder) {
     return structure::is_well_formed(builder.GetBufferPointer(), builder.GetSize());
@@ -306,6 +312,82 @@ TEST(Structure, LongStringsSharedByMany) {
   EXPECT_TRUE(well_formed(many_strings(1, 2, text)));
   EXPECT_FALSE(well_formed(many_strings(1000, 0, text)));  // whoever lists the tensors' names would print 100 MB
   EXPECT_FALSE(well_formed(many_strings(1, 1000, text)));
+}
+
+/// A buffer that a test changes word by word.
+struct Words {
+  std::vector<uint64_t> storage;
+  size_t size;
+
+  /// The bytes of `builder`, of which those behind the identifier begin `moved` bytes later: the root's offset alone
+  /// crosses that place.
+  Words(const flatbuffers::FlatBufferBuilder& builder, size_t moved)
+      : storage((builder.GetSize() + moved) / 8 + 1), size(builder.GetSize() + moved) {
+    std::memcpy(bytes(), builder.GetBufferPointer(), 8);
+    std::memcpy(bytes() + 8 + moved, builder.GetBufferPointer() + 8, builder.GetSize() - 8);
+    set(0, get(0) + static_cast<uint32_t>(moved));
+  }
+  uint8_t* bytes() { return reinterpret_cast<uint8_t*>(storage.data()); }
+  uint32_t get(size_t at) {
+    uint32_t word = 0;
+    std::memcpy(&word, bytes() + at, 4);
+    return word;
+  }
+  void set(size_t at, uint32_t word) { std::memcpy(bytes() + at, &word, 4); }
+  bool is_well_formed() { return structure::is_well_formed(bytes(), size); }
+};
+
+/// A string that has no end, in a buffer whose first byte would be the zero behind a string that began nowhere.
+TEST(Structure, AStringLiesInside) {
+  const flatbuffers::FlatBufferBuilder builder = many_strings(1, 0);
+  Words words(builder, 256 - Words(builder, 0).get(0));
+  ASSERT_EQ(words.get(0), 256u);
+  ASSERT_TRUE(words.is_well_formed());
+  const auto* name = reinterpret_cast<const uint8_t*>(fb::GetModel(words.bytes())->tensors()->Get(0)->name());
+  words.set(static_cast<size_t>(name - words.bytes()), 0xFFFFFFF0u);
+  EXPECT_FALSE(words.is_well_formed());
+}
+
+/// The root's offset leads nowhere; read as a table, the buffer's beginning would have all that a model needs.
+TEST(Structure, TheRootIsNoTableAtTheBeginning) {
+  const flatbuffers::FlatBufferBuilder builder = many_strings(1, 0);
+  Words words(builder, 0);
+  const uint32_t root = words.get(0);
+  // The root's vtable again, behind all, with the fields' places counted from the beginning.
+  const auto vtable = static_cast<uint32_t>((words.size + 3) / 4 * 4);
+  const auto* own = reinterpret_cast<const flatbuffers::Table*>(words.bytes() + root)->GetVTable();
+  const auto bytes = flatbuffers::ReadScalar<uint16_t>(own);
+  std::vector<uint16_t> entries(bytes / 2u);
+  std::memcpy(entries.data(), own, bytes);
+  for (size_t i = 2; i < entries.size(); ++i) {
+    if (entries[i] != 0) entries[i] = static_cast<uint16_t>(entries[i] + root);
+  }
+  words.size = vtable + bytes;
+  words.storage.resize(words.size / 8 + 1);
+  std::memcpy(words.bytes() + vtable, entries.data(), bytes);
+  ASSERT_TRUE(words.is_well_formed());
+  words.set(0, 0u - vtable);
+  EXPECT_FALSE(words.is_well_formed());
+}
+
+/// What holds the attributes of an op that has none is an offset all the same.
+TEST(Structure, AttributesOfNoKindLieInside) {
+  Graph graph(full_model());
+  const auto* table =
+      reinterpret_cast<const flatbuffers::Table*>(fb::GetModel(graph.bytes())->subgraphs()->Get(0)->ops()->Get(0));
+  uint8_t* type = graph.bytes() + (table->GetAddressOf(fb::Op::VT_ATTRIBUTES_TYPE) - graph.bytes());
+  uint8_t* offset = graph.bytes() + (table->GetAddressOf(fb::Op::VT_ATTRIBUTES) - graph.bytes());
+  *type = 0;
+  EXPECT_TRUE(structure::is_well_formed(graph.bytes(), graph.size));
+  const auto beyond = static_cast<uint32_t>(graph.size - 1);
+  std::memcpy(offset, &beyond, 4);
+  EXPECT_FALSE(structure::is_well_formed(graph.bytes(), graph.size));
+  EXPECT_FALSE(reference(graph.bytes(), graph.size));
+}
+
+TEST(Structure, OffsetsReachNoFurtherThanTwoGigabytes) {
+  Graph graph(full_model());
+  EXPECT_FALSE(structure::is_well_formed(graph.bytes(), (uint64_t{1} << 32) + graph.size));
 }
 
 TEST(Structure, ManyTablesInFewBytes) {
