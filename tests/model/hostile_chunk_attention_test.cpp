@@ -167,6 +167,15 @@ TEST(HostileChunkAttention, WritesRowsOfTheArena) {
   expect_sentences(edits, by_hashes);
 }
 
+TEST(HostileChunkAttention, CopiesAreNoOutputOfTheModel) {
+  expect_sentences({{"an output is not shared f32 rows", Status::kCorrupt,
+                     [](auto& m) {
+                       output(m, 1).role = fb::Role::output;
+                       m.outputs[0]->tensor = op(m).outputs[1];
+                     }}},
+                   by_text);
+}
+
 TEST(HostileChunkAttention, TakesWhatItSays) {
   Fault fault;
   for (const bool hashed : {false, true}) {

@@ -9,7 +9,7 @@ namespace {
 constexpr uint32_t kIds = 9, kColumns = 6, kWidth = 2, kLabels = 3;
 
 /// Scores of spans above embeddings, and a recurrent layer over words beside them.
-ModelBuilder spans_model() {
+ModelBuilder spans_model(uint32_t width = kWidth, uint32_t labels = kLabels) {
   ModelBuilder b;
   for (const char* name : {"input_ids", "marks"}) {
     b.model.inputs.push_back(std::make_unique<fb::InputT>());
@@ -29,10 +29,10 @@ ModelBuilder spans_model() {
   op.attributes.AsEmbed()->tables[1]->tensor = name_input(op, marked);
   op.attributes.AsEmbed()->tables[1]->source = fb::IndexSource::marks;
   b.step(0);
-  const int32_t y = b.output("scores", 0, kWidth * kLabels);
+  const int32_t y = b.output("scores", 0, width * labels);
   fb::SpansT spans;
-  spans.width = kWidth;
-  spans.labels = kLabels;
+  spans.width = width;
+  spans.labels = labels;
   b.op("spans", attributes(spans), {x, x, x}, {y});
   b.model.outputs[0]->role = fb::OutputRole::spans;
   b.model.task = std::make_unique<fb::TaskT>();
@@ -40,7 +40,7 @@ ModelBuilder spans_model() {
   b.model.task->finding = std::make_unique<fb::FindingT>();
   b.model.task->finding->label_id = 3;
   b.model.task->finding->text_id = 4;
-  b.model.task->finding->max_labels = kLabels;
+  b.model.task->finding->max_labels = labels;
   return b;
 }
 
@@ -85,12 +85,39 @@ const OpEdit kEdits[] = {
     {"a text's token that is none", [](auto& m) { finding(m).text_id = -1; }},
     {"a threshold that is no number", [](auto& m) { finding(m).threshold = NAN; }},
     {"a threshold beyond 1", [](auto& m) { finding(m).threshold = 1.5f; }},
+    {"a threshold below 0", [](auto& m) { finding(m).threshold = -0.5f; }},
     {"no labels", [](auto& m) { finding(m).max_labels = 0; }},
     {"another number of labels", [](auto& m) { finding(m).max_labels = 4; }},
     {"no scores", [](auto& m) { m.outputs[0]->role = fb::OutputRole::tags; }},
 };
 
-TEST(HostileSpans, AreRefusedWithAReason) { expect_refused(kEdits, spans_model); }
+TEST(HostileSpans, AreRefusedWithAReason) {
+  expect_refused(kEdits, [] { return spans_model(); });
+}
+
+TEST(HostileSpans, AreRefusedByTheirSentences) {
+  expect_sentences(
+      {
+          {"scores of spans need marks of labels and of words", Status::kCorrupt,
+           [](auto& m) {
+             m.task = nullptr;
+             m.inputs[1]->limit = 2;
+           }},
+          {"scores of spans have no column for each width and label, or tokens no marks", Status::kCorrupt,
+           [](auto& m) {
+             spans(m).attributes.Set(fb::RowT());
+             spans(m).inputs.resize(1);
+             m.inputs[1]->limit = 2;
+           }},
+          {"spans of no word or label, or of too many", Status::kCorrupt,
+           [](auto& m) { fields(m).width = fields(m).labels = 1u << 12; }},
+      },
+      [] { return spans_model(); });
+  Fault fault;
+  EXPECT_EQ(open(spans_model(1u << 16, 1), &fault), Status::kOk) << fault.what;
+  EXPECT_EQ(open(spans_model(1u << 17, 1), &fault), Status::kCorrupt);
+  EXPECT_STREQ(fault.what, "spans of no word or label, or of too many");
+}
 
 TEST(HostileSpans, ModelsSayWhatMarksTheyTake) {
   const FileBytes file(spans_model().finish());
