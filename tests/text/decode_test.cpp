@@ -1,6 +1,8 @@
 // Ids back to text: each kind of decoder, characters over several tokens, what is no text, tables that are refused.
 #include <gtest/gtest.h>
 
+#include <cstring>
+
 #include "bantam/decode.h"
 #include "tests/text/bpe_vocabulary.h"
 #include "text/decode_rules.h"
@@ -126,6 +128,31 @@ TEST(Decode, DamagedRulesAreRefused) {
   *blob = fb::Blob(blob->offset(), 8, 0, 0);
   small.image().repack(small.description());
   EXPECT_EQ(small.image().verify(), Status::kCorrupt);
+}
+
+TEST(Decode, RulesWithTooLongATextAreRefused) {
+  SmallTokenizer small(pieces_json({"a"}, llama_decoder(2)));
+  ASSERT_TRUE(small.ok());
+  auto& blob = blob_of(small.description(), fb::BlobName::decoder);
+  const uint64_t first = blob->offset();
+  const auto sentence_of = [&](uint32_t size) {
+    // The rules once more, behind all tables, with a text.
+    const size_t at = small.image().data_size();
+    std::vector<uint64_t> data(at / 8 + 16);
+    auto* bytes = reinterpret_cast<uint8_t*>(data.data());
+    std::memcpy(bytes, small.image().data(), at);
+    text::DecodeRules rules;
+    std::memcpy(&rules, small.image().data() + first, sizeof(rules));
+    rules.size = size;
+    std::memcpy(bytes + at, &rules, sizeof(rules));
+    blob = std::make_unique<fb::Blob>(at, sizeof(rules) + size, 0, 0);
+    small.image().repack(small.description());
+    Fault fault;
+    text::verify_tokenizer(small.image().table(), bytes, data.size() * 8, &fault);
+    return std::string(fault.what);
+  };
+  EXPECT_EQ(sentence_of(text::kMaxDecoderText), "");
+  EXPECT_EQ(sentence_of(text::kMaxDecoderText + 1), "the decoder's text is not of the size that it says");
 }
 
 }  // namespace

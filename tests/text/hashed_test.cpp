@@ -171,5 +171,25 @@ TEST(Hashed, RefusesWhatItDoesNotExecute) {
   }
 }
 
+TEST(Hashed, RefusesTablesOfOtherSizes) {
+  convert::WordList list = list_of_words();
+  list.all_grams = false;
+  list.grams = {1, 2, 3};
+  Opened opened(list);
+  ASSERT_EQ(opened.image->verify(), Status::kOk);
+  // 2^31 numbers, which only seem to be there: nothing may look at them.
+  constexpr uint64_t kSizes[] = {3 * sizeof(uint32_t) - 1, uint64_t{1} << 33};
+  const char* const sentences[] = {"the table of n-grams ends within a number", "n-grams are too many"};
+  auto& blob = blob_of(opened.description(), fb::BlobName::buckets);
+  for (size_t i = 0; i < 2; ++i) {
+    blob = std::make_unique<fb::Blob>(blob->offset(), kSizes[i], 0, 0);
+    opened.image->repack(opened.description());
+    Fault fault;
+    EXPECT_EQ(text::verify_tokenizer(opened.image->table(), opened.image->data(), uint64_t{1} << 34, &fault),
+              Status::kCorrupt);
+    EXPECT_STREQ(fault.what, sentences[i]);
+  }
+}
+
 }  // namespace
 }  // namespace bantam::tests

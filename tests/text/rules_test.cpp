@@ -6,8 +6,10 @@
 #include <functional>
 
 #include "tests/text/bpe_vocabulary.h"
+#include "text/bpe.h"
 #include "text/code_table.h"
 #include "text/lexicon.h"
+#include "text/merge_table.h"
 #include "text/split_table.h"
 #include "text/word_table.h"
 
@@ -250,12 +252,17 @@ TEST(TokenizerRules, OfBytePairs) {
   const char* const pairs = "the table of pairs is not there";
   const char* const split = "the table of the split has too many or too few states, classes or blocks";
   const Merges merges = {{"a", "b"}, {"ab", "a"}};
+  constexpr uint32_t kMade = 260;  // "aba"
   std::vector<Rule> rules = {
       {"the table of merges does not hold an entry a token", kCorrupt, without(Name::merges)},
       {pairs, kCorrupt, without(Name::pairs)},
       {pairs, kCorrupt, placed(Name::pairs, 0, 0)},
       {"the table of pairs is not of the size that it says", kCorrupt, stored(Name::pairs, 0, 60)},
       {trait, kUnsupported, described([](T& t) { t.model->traits = 0x80000000u; })},
+      {trait, kUnsupported, described([](T& t) { t.model->traits = text::kCodePoints | text::kSomeBytes; })},
+      {trait, kUnsupported, described([](T& t) { t.model->traits = text::kSkipUnknown; })},
+      {"a merge comes before one of its parts is made", kCorrupt,
+       stored(Name::merges, kMade * sizeof(text::MergeEntry) + offsetof(text::MergeEntry, right), kMade)},
       {"the table of the split is not there", kCorrupt, without(Name::split)},
       {"the table of the split is cut short", kCorrupt, placed(Name::split, 0, 4)},
   };
@@ -390,6 +397,21 @@ TEST(TokenizerRules, OfSplitsBeforeMetaspace) {
         json["pre_tokenizer"] = {{"type", "Sequence"}, {"pretokenizers", {punctuation, metaspace}}};
         return SmallTokenizer(json);
       });
+}
+
+/// The last token takes what lies behind the tokens' text, too.
+TEST(TokenizerRules, OfLongBytePairs) {
+  const auto lengthen = [](SmallTokenizer& small) {
+    const auto& begins = *blob_of(small.description(), fb::BlobName::token_begin);
+    auto& text = blob_of(small.description(), fb::BlobName::token_text);
+    const auto end = static_cast<uint32_t>(text->size() + text::kMaxBpeToken);
+    std::memcpy(small.image().data() + begins.offset() + begins.size() - sizeof(end), &end, sizeof(end));
+    text = std::make_unique<fb::Blob>(text->offset(), end, 0, 0);
+    small.image().repack(small.description());
+  };
+  expect_sentences({{"a token has more bytes than this build takes", kUnsupported, lengthen}}, [] {
+    return SmallTokenizer(bpe_json({{"a", "b"}, {"ab", "a"}}));
+  });
 }
 
 }  // namespace rules_test
