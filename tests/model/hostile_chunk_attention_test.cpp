@@ -168,12 +168,12 @@ TEST(HostileChunkAttention, WritesRowsOfTheArena) {
 }
 
 TEST(HostileChunkAttention, CopiesAreNoOutputOfTheModel) {
-  expect_sentences({{"an output is not shared f32 rows", Status::kCorrupt,
-                     [](auto& m) {
-                       output(m, 1).role = fb::Role::output;
-                       m.outputs[0]->tensor = op(m).outputs[1];
-                     }}},
-                   by_text);
+  expect_rules({{"an output is not shared f32 rows", Status::kCorrupt,
+                 [](auto& m) {
+                   output(m, 1).role = fb::Role::output;
+                   m.outputs[0]->tensor = op(m).outputs[1];
+                 }}},
+               by_text);
 }
 
 TEST(HostileChunkAttention, TakesWhatItSays) {

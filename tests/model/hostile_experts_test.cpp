@@ -133,22 +133,22 @@ TEST(HostileExperts, OfOneStepNeedNoBarrierWithoutACapacity) {
 
 TEST(HostileExperts, AreRefusedByTheirSentences) {
   const char* const scores = "experts with a capacity want their scores as shared f32 rows of tokens";
-  expect_sentences_of_op("experts",
-                         {{scores, Status::kCorrupt, kCapacityEdits[3].apply},
-                          {scores, Status::kCorrupt,
-                           [](auto& m) {
-                             m.subgraphs[0]->steps[1]->rows = 1;
-                             for (const size_t i : {size_t{0}, size_t{1}}) read(m, i).shape[0] = fb::Dim(1, 1, 0, 1);
-                           }}},
-                         [] { return experts_model(1, 2, WeightType::kF32); });
+  expect_rules_of_op("experts",
+                     {{scores, Status::kCorrupt, kCapacityEdits[3].apply},
+                      {scores, Status::kCorrupt,
+                       [](auto& m) {
+                         m.subgraphs[0]->steps[1]->rows = 1;
+                         for (const size_t i : {size_t{0}, size_t{1}}) read(m, i).shape[0] = fb::Dim(1, 1, 0, 1);
+                       }}},
+                     [] { return experts_model(1, 2, WeightType::kF32); });
   const char* const chosen = "a row goes through no expert, or through more than there are or 64";
-  expect_sentences_of_op("experts",
-                         {{chosen, Status::kCorrupt, [](auto& m) { layer_of(m).experts = layer_of(m).top = 65; }},
-                          {"experts are too wide, or have no outputs", Status::kUnsupported,
-                           [](auto& m) { read(m, 3).shape[1] = rows(ops::kMaxWidth + 1); }},
-                          {"an int8 layer has more than 131,071 inputs", Status::kUnsupported,
-                           [](auto& m) { read(m, 0).shape[1] = read(m, 2).shape[1] = rows(131072); }}},
-                         [] { return experts_model(2, 0, WeightType::kI8); });
+  expect_rules_of_op("experts",
+                     {{chosen, Status::kCorrupt, [](auto& m) { layer_of(m).experts = layer_of(m).top = 65; }},
+                      {"experts are too wide, or have no outputs", Status::kUnsupported,
+                       [](auto& m) { read(m, 3).shape[1] = rows(ops::kMaxWidth + 1); }},
+                      {"an int8 layer has more than 131,071 inputs", Status::kUnsupported,
+                       [](auto& m) { read(m, 0).shape[1] = read(m, 2).shape[1] = rows(131072); }}},
+                     [] { return experts_model(2, 0, WeightType::kI8); });
 }
 
 }  // namespace

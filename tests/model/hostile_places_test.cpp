@@ -209,28 +209,28 @@ TEST(HostilePlaces, AreRefusedWithAReason) {
 
 TEST(HostilePlaces, AreRefusedByTheirSentences) {
   const auto make = [] { return build(random_bert(shape_with_places(), 2), WeightType::kI8); };
-  expect_sentences({{"scores of places lack their rows, or what these select", Status::kCorrupt,
-                     [](auto& m) {
-                       fb::OpT& a = attention(m);
-                       fb::AttentionT& known = *a.attributes.AsAttention();
-                       a.inputs.erase(a.inputs.begin() + known.place_rows);
-                       for (int8_t* behind : {&known.place_keys, &known.place_queries, &known.segment_keys}) {
-                         ASSERT_GT(*behind, known.place_rows);
-                         --*behind;
-                       }
-                       known.place_rows = -1;
-                     }}},
-                   make);
+  expect_rules({{"scores of places lack their rows, or what these select", Status::kCorrupt,
+                 [](auto& m) {
+                   fb::OpT& a = attention(m);
+                   fb::AttentionT& known = *a.attributes.AsAttention();
+                   a.inputs.erase(a.inputs.begin() + known.place_rows);
+                   for (int8_t* behind : {&known.place_keys, &known.place_queries, &known.segment_keys}) {
+                     ASSERT_GT(*behind, known.place_rows);
+                     --*behind;
+                   }
+                   known.place_rows = -1;
+                 }}},
+               make);
   constexpr auto kTooMany = static_cast<int32_t>(ops::kMaxWidth);
-  expect_sentences_of_op("layer.0.attention",
-                         {{"places of an even number of distances", Status::kCorrupt,
-                           [](auto& m) { set_extent(place_rows(m), 0, kTooMany + 1); }},
-                          {"scores of no or uneven places", Status::kCorrupt,
-                           [](auto& m) {
-                             set_extent(place_keys(m), 0, 5 * (kTooMany + 16));
-                             set_extent(place_queries(m), 0, 5 * (kTooMany + 16));
-                           }}},
-                         make);
+  expect_rules_of_op("layer.0.attention",
+                     {{"places of an even number of distances", Status::kCorrupt,
+                       [](auto& m) { set_extent(place_rows(m), 0, kTooMany + 1); }},
+                      {"scores of no or uneven places", Status::kCorrupt,
+                       [](auto& m) {
+                         set_extent(place_keys(m), 0, 5 * (kTooMany + 16));
+                         set_extent(place_queries(m), 0, 5 * (kTooMany + 16));
+                       }}},
+                     make);
 }
 
 }  // namespace

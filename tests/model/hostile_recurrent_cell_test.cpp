@@ -37,7 +37,7 @@ fb::Dim columns(uint32_t n) { return {-1, 0, static_cast<int32_t>(n), 1}; }
 
 TEST(HostileRecurrentCell, IsRefusedByItsSentences) {
   const char* const left = "the cells that a step leaves are not f32 rows of their width";
-  expect_sentences(
+  expect_rules(
       {
           {left, Status::kCorrupt,
            [](auto& m) {

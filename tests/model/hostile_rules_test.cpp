@@ -148,32 +148,32 @@ TEST(HostileRules, OfTasks) {
 
 TEST(HostileRules, OutputsAreNoPages) {
   expect_rules({{"an output is not shared f32 rows", kCorrupt,
-                     [](auto& m) {
-                       tensor_of(m, "k0").role = fb::Role::output;
-                       m.outputs[0]->tensor = number_of(m, "k0");
-                     }}},
-                   WeightType::kF32);
+                 [](auto& m) {
+                   tensor_of(m, "k0").role = fb::Role::output;
+                   m.outputs[0]->tensor = number_of(m, "k0");
+                 }}},
+               WeightType::kF32);
 }
 
 /// Behind the last label the file goes on, and somewhere there it says -1.
 TEST(HostileRules, LabelsStandUnderThoseThatThereAre) {
   expect_rules({{"a label stands under one that there is not, or under too many", kCorrupt,
-                     [](auto& m) {
-                       labels_of(m).parents.assign(3, -1);
-                       flatbuffers::FlatBufferBuilder builder;
-                       fb::FinishModelBuffer(builder, fb::Model::Pack(builder, &m));
-                       const uint8_t* end = builder.GetBufferPointer() + builder.GetSize();
-                       const uint8_t* parents =
-                           fb::GetModel(builder.GetBufferPointer())->task()->label_sets()->Get(0)->parents()->Data();
-                       int32_t label = 3, word = 0;
-                       for (const uint8_t* at = parents + 12; at + 4 <= end && word != -1; at += 4) {
-                         std::memcpy(&word, at, 4);
-                         if (word != -1) ++label;
-                       }
-                       ASSERT_EQ(word, -1);
-                       labels_of(m).parents[1] = label;
-                     }}},
-                   WeightType::kI8);
+                 [](auto& m) {
+                   labels_of(m).parents.assign(3, -1);
+                   flatbuffers::FlatBufferBuilder builder;
+                   fb::FinishModelBuffer(builder, fb::Model::Pack(builder, &m));
+                   const uint8_t* end = builder.GetBufferPointer() + builder.GetSize();
+                   const uint8_t* parents =
+                       fb::GetModel(builder.GetBufferPointer())->task()->label_sets()->Get(0)->parents()->Data();
+                   int32_t label = 3, word = 0;
+                   for (const uint8_t* at = parents + 12; at + 4 <= end && word != -1; at += 4) {
+                     std::memcpy(&word, at, 4);
+                     if (word != -1) ++label;
+                   }
+                   ASSERT_EQ(word, -1);
+                   labels_of(m).parents[1] = label;
+                 }}},
+               WeightType::kI8);
 }
 
 TEST(HostileRules, OfTensors) {

@@ -95,7 +95,7 @@ ModelBuilder chunk_model() {
 }
 
 TEST(HostileSources, OfChunksAreRefusedByTheirSentences) {
-  expect_sentences(
+  expect_rules(
       {
           {"the model has no main pass", kCorrupt,
            [](auto& m) {
@@ -128,22 +128,22 @@ TEST(HostileSources, OfChunksAreRefusedByTheirSentences) {
 }
 
 TEST(HostileSources, AreRefusedByTheirSentences) {
-  expect_sentences({{"too many languages", Status::kUnsupported,
-                     [](auto& m) {
-                       m.task->language_place = fb::LanguagePlace::first;
-                       for (int i = 0; i < 1025; ++i) m.task->languages.push_back(std::make_unique<fb::LanguageT>());
-                     }}},
-                   source_model);
+  expect_rules({{"too many languages", Status::kUnsupported,
+                 [](auto& m) {
+                   m.task->language_place = fb::LanguagePlace::first;
+                   for (int i = 0; i < 1025; ++i) m.task->languages.push_back(std::make_unique<fb::LanguageT>());
+                 }}},
+               source_model);
   const char* const rows = "rows of a source are not states of its tokens";
-  expect_sentences_of_op("align",
-                         {{rows, kCorrupt,
-                           [](auto& m) {
-                             tensor_of(m, "state").layout = fb::Layout::key_pages;
-                             tensor_of(m, "state").heads = 1;
-                           }},
-                          {rows, kCorrupt, [](auto& m) { tensor_of(m, "state").shape[0] = fb::Dim(1, 1, 0, 1); }},
-                          {rows, kCorrupt, [](auto& m) { tensor_of(m, "state").role = fb::Role::activation; }}},
-                         source_model);
+  expect_rules_of_op("align",
+                     {{rows, kCorrupt,
+                       [](auto& m) {
+                         tensor_of(m, "state").layout = fb::Layout::key_pages;
+                         tensor_of(m, "state").heads = 1;
+                       }},
+                      {rows, kCorrupt, [](auto& m) { tensor_of(m, "state").shape[0] = fb::Dim(1, 1, 0, 1); }},
+                      {rows, kCorrupt, [](auto& m) { tensor_of(m, "state").role = fb::Role::activation; }}},
+                     source_model);
 }
 
 /// Lists of 2^32 bytes, which only seem to be there: nothing may look at them.
@@ -275,16 +275,16 @@ TEST(HostileSources, ChainsOfTagsWriteNoRowsOfAState) {
 
 /// Rows of static quantization have no scales beside them, for which pooling would look.
 TEST(HostileSources, PoolingReadsNoFixedRows) {
-  expect_sentences_of_op("pool",
-                         {{"pooling reads shared f32 or i8 rows of tokens", kCorrupt,
-                           [](auto& m) { tensor_of(m, "q").scale_kind = fb::ScaleKind::fixed; }}},
-                         [] {
-                           ModelBuilder b = source_model();
-                           kReaders[0].add(b, number_of(b.model, "q"));
-                           tensor_of(b.model, "q").type = fb::DType::i8;
-                           tensor_of(b.model, "q").scale_kind = fb::ScaleKind::per_row;
-                           return b;
-                         });
+  expect_rules_of_op("pool",
+                     {{"pooling reads shared f32 or i8 rows of tokens", kCorrupt,
+                       [](auto& m) { tensor_of(m, "q").scale_kind = fb::ScaleKind::fixed; }}},
+                     [] {
+                       ModelBuilder b = source_model();
+                       kReaders[0].add(b, number_of(b.model, "q"));
+                       tensor_of(b.model, "q").type = fb::DType::i8;
+                       tensor_of(b.model, "q").scale_kind = fb::ScaleKind::per_row;
+                       return b;
+                     });
 }
 
 }  // namespace

@@ -96,7 +96,7 @@ TEST(HostileSpans, AreRefusedWithAReason) {
 }
 
 TEST(HostileSpans, AreRefusedByTheirSentences) {
-  expect_sentences(
+  expect_rules(
       {
           {"scores of spans need marks of labels and of words", Status::kCorrupt,
            [](auto& m) {

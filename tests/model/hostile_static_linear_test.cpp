@@ -51,18 +51,18 @@ fb::Dim extent(uint32_t n) { return {-1, 0, static_cast<int32_t>(n), 1}; }
 void name_table(fb::ModelT& m) { op_of(m).integer->table = 4; }
 
 TEST(HostileStatic, LayersAreNotTooLarge) {
-  expect_sentences_of_op("layer",
-                         {{"an int8 layer has more than 131,071 inputs", Status::kUnsupported,
-                           [](auto& m) { read(m, 0).shape[1] = read(m, 1).shape[1] = extent(131072); }},
-                          {"a layer has too many outputs", Status::kUnsupported,
-                           [](auto& m) { read(m, 1).shape[0] = extent(ops::kMaxWidth + 1); }}},
-                         [] { return layer_model(Leaves::kI8); });
+  expect_rules_of_op("layer",
+                     {{"an int8 layer has more than 131,071 inputs", Status::kUnsupported,
+                       [](auto& m) { read(m, 0).shape[1] = read(m, 1).shape[1] = extent(131072); }},
+                      {"a layer has too many outputs", Status::kUnsupported,
+                       [](auto& m) { read(m, 1).shape[0] = extent(ops::kMaxWidth + 1); }}},
+                     [] { return layer_model(Leaves::kI8); });
 }
 
 TEST(HostileStatic, TablesStandBeforeRowsOfI8) {
   for (const Leaves leaves : {Leaves::kF32, Leaves::kNormed}) {
-    expect_sentences_of_op("layer", {{"a table stands before i8 outputs only", Status::kCorrupt, name_table}},
-                           [leaves] { return layer_model(leaves); });
+    expect_rules_of_op("layer", {{"a table stands before i8 outputs only", Status::kCorrupt, name_table}},
+                       [leaves] { return layer_model(leaves); });
   }
   ModelBuilder plain = layer_model(Leaves::kI8);
   name_table(plain.model);
