@@ -242,9 +242,24 @@ class Stack {
     return builder_.linear(op, x, matrix, kAbsent, epilogue);
   }
 
+  /// Queries, keys and values above each other, of which queries and keys get the order in which they are turned.
+  Values halved(uint32_t layer, Values values, uint32_t heads, uint32_t kv_heads, uint32_t width) {
+    const uint32_t turned = config_.places[layer].turned;
+    if (values.values.empty() || turned == 0) return values;
+    auto begin = values.values.begin();
+    for (const uint32_t count : {heads, kv_heads}) {
+      const auto end = begin + static_cast<std::ptrdiff_t>(size_t{count} * config_.head_width * width);
+      std::vector<float> rows(begin, end);
+      halves_of_neighbours(rows, count, width, turned);
+      begin = std::copy(rows.begin(), rows.end(), begin);
+    }
+    return values;
+  }
+
   /// Queries, keys and values that a file has in one matrix, in groups of queries and the keys and values that they share.
   int32_t unmixed(uint32_t layer, int32_t x, uint32_t heads, uint32_t kv_heads) {
-    const uint32_t groups = family_.block.together ? 1 : kv_heads, in = config_.hidden;
+    const uint32_t value_first = family_.block.value_first_groups, in = config_.hidden;
+    const uint32_t groups = family_.block.together ? 1 : value_first != 0 ? value_first : kv_heads;
     const uint32_t queries = heads / groups * config_.head_width, keys = kv_heads / groups * config_.head_width;
     const uint32_t columns = heads * config_.head_width, all = groups * (queries + 2 * keys);
     const std::string name = layer_prefix(config_, layer) + family_.name(Slot::kQueriesKeysValues),
@@ -253,7 +268,8 @@ class Stack {
       std::vector<float> rows;
       rows.reserve(values.values.size());
       for (uint32_t part = 0; part < 3 && !values.values.empty(); ++part) {
-        const size_t first = part == 0 ? 0 : part == 1 ? queries : queries + keys;
+        const bool last = (part == 1) == (value_first != 0);  // of a group
+        const size_t first = part == 0 ? 0 : last ? queries + keys : queries;
         const size_t count = (part == 0 ? size_t{queries} : size_t{keys}) * width;
         for (size_t group = 0; group < groups; ++group) {
           const auto begin = values.values.begin() +
@@ -262,7 +278,7 @@ class Stack {
         }
       }
       values.values = std::move(rows);
-      return values;
+      return family_.block.neighbours ? halved(layer, std::move(values), heads, kv_heads, width) : std::move(values);
     };
     Values weight = apart(weights_.encoder(name + ".weight", {all, in}), in);
     int32_t bias = kAbsent;

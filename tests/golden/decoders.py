@@ -45,6 +45,9 @@ LONG = dict(
     rope_type="longrope", rope_theta=100.0, short_factor=[1.0, 1.25, 1.5], long_factor=[1.5, 2.0, 3.0], factor=None
 )
 PART = dict(rope_type="default", rope_theta=100.0, partial_rotary_factor=0.67)
+HALF = dict(rope_type="default", rope_theta=100.0, partial_rotary_factor=0.5)
+# Queries are scaled from the last of these positions on.
+YARN_ALL = dict(**{**YARN, "original_max_position_embeddings": 24}, llama_4_scaling_beta=0.1)
 GEMMA2 = dict(
     **LLAMA,
     head_dim=8,
@@ -66,6 +69,28 @@ NEOX = dict(
 GPTJ = dict(vocab_size=61, n_embd=24, n_head=3, n_layer=2, n_positions=24, rotary_dim=6)
 FALCON = dict(vocab_size=61, hidden_size=24, num_attention_heads=4, num_hidden_layers=2, max_position_embeddings=24)
 MIXTRAL = dict(**LLAMA, num_local_experts=4)
+LAYERS_APART = dict(sliding_window=5, layer_types=["sliding_attention", "full_attention"])
+BLOOM = dict(vocab_size=61, hidden_size=18, n_head=3, n_layer=2)
+MPT = dict(vocab_size=61, d_model=18, n_heads=3, n_layers=2, max_seq_len=24)
+CTRL = dict(vocab_size=61, n_embd=18, n_head=3, n_layer=2, n_positions=24, dff=28)
+BIOGPT = dict(
+    vocab_size=61,
+    hidden_size=18,
+    num_attention_heads=3,
+    num_hidden_layers=2,
+    intermediate_size=28,
+    max_position_embeddings=24,
+)
+# The decoder of an encoder-decoder.
+ALONE = dict(
+    vocab_size=61,
+    d_model=18,
+    decoder_layers=2,
+    decoder_attention_heads=3,
+    decoder_ffn_dim=28,
+    max_position_embeddings=24,
+    forced_eos_token_id=None,
+)
 QWEN3_MOE = dict(**LLAMA, moe_intermediate_size=18, num_experts=6, num_experts_per_tok=3)
 
 TOKENS = dict(bos_token_id=1, eos_token_id=2, pad_token_id=0)
@@ -172,4 +197,70 @@ DECODER_MODELS = {
     "qwen3-moe-generate": ("Qwen3MoeForCausalLM", dict(**QWEN3_MOE, norm_topk_prob=True, decoder_sparse_step=2)),
     "qwen3-moe-classify": ("Qwen3MoeForSequenceClassification", dict(**QWEN3_MOE, num_labels=3, mlp_only_layers=[1])),
     "olmoe-generate": ("OlmoeForCausalLM", dict(**LLAMA, num_experts=5, num_experts_per_tok=2)),
+    "gpt-bigcode-classify": ("GPTBigCodeForSequenceClassification", dict(**GPT, num_labels=3)),
+    "codegen-generate": ("CodeGenForCausalLM", dict(**{**GPTJ, "n_head": 4}, tie_word_embeddings=False)),
+    "bloom-classify": ("BloomForSequenceClassification", dict(**BLOOM, num_labels=3)),
+    "mpt-classify": ("MptForSequenceClassification", dict(**MPT, num_labels=3)),
+    "ctrl-classify": ("CTRLForSequenceClassification", dict(**CTRL, num_labels=3)),
+    "biogpt-classify": ("BioGptForSequenceClassification", dict(**BIOGPT, num_labels=3)),
+    "persimmon-classify": ("PersimmonForSequenceClassification", dict(**BIOGPT, rope_parameters=PART, num_labels=3)),
+    "ministral-classify": (
+        "MinistralForSequenceClassification",
+        dict(**LLAMA, head_dim=8, **LAYERS_APART, num_labels=3),
+    ),
+    "ministral3-classify": (
+        "Ministral3ForSequenceClassification",
+        dict(**LLAMA, head_dim=10, rope_parameters=YARN_ALL, num_labels=3),
+    ),
+    "seed-oss-classify": ("SeedOssForSequenceClassification", dict(**LLAMA, head_dim=8, num_labels=3)),
+    "cwm-generate": ("CwmForCausalLM", dict(**LLAMA, **LAYERS_APART, head_dim=8, rope_parameters=SCALED)),
+    "emu3-generate": ("Emu3ForCausalLM", LLAMA),
+    "vaultgemma-generate": ("VaultGemmaForCausalLM", GEMMA2),
+    "olmo-classify": ("OlmoForSequenceClassification", dict(**LLAMA, num_labels=3)),
+    "olmo3-classify": ("Olmo3ForSequenceClassification", dict(**LLAMA, **LAYERS_APART, num_labels=3)),
+    "hyperclovax-generate": (
+        "HyperCLOVAXForCausalLM",
+        dict(**LLAMA, head_dim=6, embedding_multiplier=3.0, attention_multiplier=0.3, logits_scaling=0.4),
+    ),
+    "cohere2-generate": ("Cohere2ForCausalLM", dict(**LLAMA, **LAYERS_APART, head_dim=6, logit_scale=0.4)),
+    "glm-classify": ("GlmForSequenceClassification", dict(**LLAMA, head_dim=8, rope_parameters=HALF, num_labels=3)),
+    "glm4-classify": ("Glm4ForSequenceClassification", dict(**LLAMA, head_dim=8, rope_parameters=HALF, num_labels=3)),
+    "exaone4-classify": ("Exaone4ForSequenceClassification", dict(**LLAMA, **LAYERS_APART, num_labels=3)),
+    "helium-classify": ("HeliumForSequenceClassification", dict(**LLAMA, head_dim=6, num_labels=3)),
+    "ernie4-5-generate": ("Ernie4_5ForCausalLM", dict(**LLAMA, head_dim=8, use_bias=True)),
+    "nemotron-classify": ("NemotronForSequenceClassification", dict(**LLAMA, rope_parameters=PART, num_labels=3)),
+    "arcee-classify": ("ArceeForSequenceClassification", dict(**LLAMA, num_labels=3)),
+    "jais2-generate": ("Jais2ForCausalLM", dict(**LLAMA, head_dim=6)),
+    "nanochat-generate": ("NanoChatForCausalLM", LLAMA),
+    "modernbert-decoder-classify": (
+        "ModernBertDecoderForSequenceClassification",
+        dict(**BIOGPT, **LAYERS_APART, num_labels=3, cls_token_id=1, sep_token_id=2),
+    ),
+    "bart-decoder-generate": ("BartForCausalLM", ALONE),
+    "pegasus-decoder-generate": ("PegasusForCausalLM", ALONE),
+    "blenderbot-small-decoder-generate": ("BlenderbotSmallForCausalLM", ALONE),
+    "trocr-generate": ("TrOCRForCausalLM", ALONE),
+    "qwen2-moe-classify": (
+        "Qwen2MoeForSequenceClassification",
+        dict(**QWEN3_MOE, shared_expert_intermediate_size=20, num_labels=3),
+    ),
+    "mellum-generate": (
+        "MellumForCausalLM",
+        dict(**QWEN3_MOE, **LAYERS_APART, head_dim=6, mlp_layer_types=["dense", "sparse"]),
+    ),
+    "flex-olmo-generate": ("FlexOlmoForCausalLM", dict(**LLAMA, num_experts=5, num_experts_per_tok=2)),
+    "granitemoe-generate": (
+        "GraniteMoeForCausalLM",
+        dict(
+            **MIXTRAL, embedding_multiplier=3.0, attention_multiplier=0.3, residual_multiplier=0.7, logits_scaling=2.5
+        ),
+    ),
+    "aria-text-generate": (
+        "AriaTextForCausalLM",
+        dict(**LLAMA, head_dim=6, moe_num_experts=4, moe_num_shared_experts=2),
+    ),
+    "cohere2-moe-generate": (
+        "Cohere2MoeForCausalLM",
+        dict(**LLAMA, **LAYERS_APART, head_dim=6, num_experts=4, logit_scale=0.4),
+    ),
 }

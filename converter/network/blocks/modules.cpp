@@ -23,6 +23,11 @@ int32_t Modules::keep(const std::string& name, Values values) {
 }
 
 Values Modules::gammas(const std::string& name, uint32_t width) {
+  if (family_.block.plain_norms) {
+    Values ones;
+    ones.values.assign(width, 1.0F);
+    return ones;
+  }
   Values values = weights_.encoder(name, {width});
   if (!family_.block.gammas_less_one) return values;
   for (float& value : values.values) value += 1;

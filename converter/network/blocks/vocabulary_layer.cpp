@@ -64,7 +64,8 @@ class VocabularyLayer {
     const bool absent =
         layer_.bare || layer_.row_bias || (family_.block.optional_biases && !c_.weights.has_head(bias_name));
     const int32_t bias = absent ? kAbsent : c_.builder.vector(bias_name, c_.weights.head(bias_name, {vocabulary}));
-    const float cap = number(layer_.cap, 0);
+    const bool uncapped = layer_.cap != nullptr && c_.fields.stands(layer_.cap) && !c_.fields.has(layer_.cap);
+    const float cap = uncapped ? 0 : number(layer_.cap, layer_.cap_otherwise);
     const float root = layer_.over_root ? std::sqrt(static_cast<float>(in)) : 1.0F;
     scale_hidden(
         number(layer_.factor, layer_.factor_otherwise) / number(layer_.divisor, 1) / (cap == 0 ? 1 : cap) / root, bias);

@@ -25,7 +25,7 @@ Family bart_stack(bool decoder) {
   settings.activation = "activation_function";
   settings.epsilon = nullptr;
   settings.epsilon_otherwise = 1e-5;
-  settings.scaled_if = "scale_embedding";
+  settings.scaled_if.key = "scale_embedding";
   family.layer = decoder ? "decoder.layers.{}" : "encoder.layers.{}";
   family.own_words = decoder ? "decoder.embed_tokens.weight" : "encoder.embed_tokens.weight";
   family.anchor = "decoder.layers.0.fc1.weight";

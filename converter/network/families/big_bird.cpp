@@ -14,7 +14,7 @@ Family big_bird() {
   settings.vocabulary.otherwise = 50358;
   settings.positions.otherwise = 4096;
   settings.activation_otherwise = "gelu_new";
-  settings.scaled_if = "rescale_embeddings";
+  settings.scaled_if.key = "rescale_embeddings";
   settings.blocks = true;
   family.block.optional_biases = true;
   family.roles = bert_roles();

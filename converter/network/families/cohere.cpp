@@ -1,4 +1,5 @@
 // Command R and Aya (Cohere 2024): parallel layers with one norm without a bias, whose rotary positions turn neighbours.
+// Command R7B and A (2024): three layers of four have windows, and the others no places.
 #include "network/families/blocks.h"
 
 namespace bantam::convert {
@@ -28,6 +29,21 @@ Family cohere() {
     head.layers.back().factor = "logit_scale";
     head.layers.back().factor_otherwise = 0.0625;
   }
+  return family;
+}
+
+Family cohere2() {
+  Family family = cohere();
+  family.model_types = {"cohere2"};
+  family.architectures = {"Cohere2"};
+  Settings& settings = family.settings;
+  settings.head_width = "head_dim";
+  settings.rotary.otherwise = 10000;
+  settings.required = {};
+  settings.window = {"sliding_window", 4096};
+  settings.windows = Settings::Windows::kEvery;
+  settings.full_every = {"sliding_window_pattern", 4};
+  settings.turned_in_windows = true;
   return family;
 }
 

@@ -165,11 +165,11 @@ void read_factors(const Fields& config, EncoderConfig& out) {
     }
     return static_cast<float>(value);
   };
-  const bool scaled =
-      settings.scaled_embeddings || (settings.scaled_if != nullptr && config.flag(settings.scaled_if, false));
+  const bool scaled = settings.scaled_embeddings || read_flag(config, settings.scaled_if);
   out.embedding_factor =
       scaled ? static_cast<float>(std::sqrt(static_cast<double>(out.hidden))) : read(settings.embedding_factor, 1);
-  out.score_scale = read(settings.score_factor, settings.score_factor == nullptr ? 0.0F : 1.0F);
+  out.score_scale =
+      read(settings.score_factor, settings.score_factor == nullptr ? 0.0F : settings.score_factor_otherwise);
   if (out.family->block.unscaled) out.score_scale = 1;
   if (settings.score_width.key != nullptr) {
     const float width = read(settings.score_width.key, static_cast<float>(settings.score_width.otherwise));
@@ -386,7 +386,8 @@ void read_buckets(const Fields& config, uint32_t buckets, uint32_t most, Encoder
 
 /// Reads the activation of feed-forward layers; gated ones may also name activation and gate together (arXiv
 /// 2002.05202).
-fb::ActivationKind read_unit(const Fields& config, const std::string& key, const Family& family) {
+fb::ActivationKind read_unit(const Fields& config, const char* key, const Family& family) {
+  if (key == nullptr) return read_activation_name(config, "activation", family.settings.activation_otherwise);
   std::string name = config.text(key, family.settings.activation_otherwise);
   constexpr std::string_view kGated = "gated-";  // T5's
   if (family.has(Slot::kGate) && name.compare(0, kGated.size(), kGated) == 0) {
@@ -452,6 +453,7 @@ EncoderConfig read_as(const Fields& config, const Family& family) {
   }
   out.activation = read_unit(config, key_in(config, settings, settings.activation), *out.family);
   if (!family.block.patches) read_positions(config, out);
+  if (settings.settle != nullptr) settings.settle(config, out);
   read_image_shape(config, out);
   read_layers(config, out);
   read_chunks(config, out);

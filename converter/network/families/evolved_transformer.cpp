@@ -303,7 +303,7 @@ Family evolved_stack(bool decoder) {
   settings.heads.otherwise = 8;
   settings.intermediate = {nullptr, 1};
   settings.epsilon_otherwise = 1e-6;
-  settings.scaled_if = "scale_embedding";
+  settings.scaled_if.key = "scale_embedding";
   settings.sinusoids = Settings::Sinusoids::kSteps;
   family.layer = decoder ? "decoder.layers.{}" : "encoder.layers.{}";
   family.own = {add_evolved_layers, "they have convolutions"};

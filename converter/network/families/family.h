@@ -183,6 +183,11 @@ constexpr bool is_of_entity_attention(Slot slot) {
 /// True for slots of which each expert has a tensor of its own.
 constexpr bool is_of_expert(Slot slot) { return slot >= Slot::kExpertUp && slot <= Slot::kExpertDown; }
 constexpr bool is_stored(Slot slot) { return slot < Slot::kQkv; }
+/// True for norms whose factors a family may lack (Block::plain_norms).
+constexpr bool is_plain_norm(Slot slot) {
+  return slot == Slot::kEmbeddingNorm || slot == Slot::kAttentionNorm || slot == Slot::kDownNorm ||
+         slot == Slot::kQueryNorm || slot == Slot::kKeyNorm || slot == Slot::kFinalNorm;
+}
 
 /// Rows and columns of a table or of a module's weight; a norm has rows only.
 struct Axes {
@@ -253,12 +258,15 @@ struct Settings {
   const char* embedding_factor = nullptr;
   bool scaled_embeddings = false;
   const char* score_factor = nullptr;
+  float score_factor_otherwise = 1;  // 0: the root of a head's width divides scores
   Count score_width;
   const char* added_factor = nullptr;
   const char* soft_cap = nullptr;
   float soft_cap_otherwise = 0;
   /// Reads the family's own mask of attention; null: decoders have the causal one, encoders none. Problems go to `config`.
   void (*read_mask)(const Fields& config, EncoderConfig& out) = nullptr;
+  /// Reads and refuses what no other setting expresses, behind counts and positions; null: there is nothing.
+  void (*settle)(const Fields& config, EncoderConfig& out) = nullptr;
   /// Tokens of a decoder see those behind them, too.
   Flag both_ways;
   /// Without a setting, or where it is null, `intermediate` is so many times `hidden`.
@@ -271,7 +279,7 @@ struct Settings {
   Count buckets;
   Count most_distance{nullptr, 128};
   /// Embeddings are multiplied by the root of their width where this flag is set.
-  const char* scaled_if = nullptr;
+  Flag scaled_if;
   /// Positions are sinusoids, which not every file holds. kHalves: sines, then cosines, of p / 10000^(2 i / width). kSteps: of
   /// p / 10000^(i / (width / 2 - 1)), from the place behind those of `positions_in_front` on.
   enum class Sinusoids { kNone, kHalves, kSteps };
@@ -293,11 +301,17 @@ struct Settings {
     const char* part_key = nullptr;
     const char* width_key = nullptr;
     uint32_t width_otherwise = 0;
+    /// Angles are negative.
+    bool backwards = false;
   };
   Rotary rotary, local_rotary;
   /// Tokens that local layers see, half of them on each side; no key: no layer is local. All are but each `full_every`th, or as
   /// "layer_types" says. Of decoders: tokens that a token sees, itself included, in the layers that `windows` says.
   Count window, full_every;
+  /// The first of each `full_every` decoder layers sees all tokens, not the last.
+  bool full_first = false;
+  /// Decoder layers that see all tokens have no rotary positions, if other layers may have a window.
+  bool turned_in_windows = false;
   /// A flag (absent: set) without which a decoder's window does not count the token itself; null: it does.
   const char* window_counts_itself = nullptr;
   /// Distance beyond which all are the same (Block::shifted), where "clamp_len" is absent; below 1: none are.
@@ -378,6 +392,7 @@ struct HeadLayer {
   double factor_otherwise = 1;
   const char* divisor = nullptr;
   const char* cap = nullptr;
+  double cap_otherwise = 0;  // where the setting is absent; 0: none
   /// Vocabulary: `bias` is a matrix of one row, and not in every file.
   bool row_bias = false;
   bool over_root = false;  // and divided by the root of the columns they are made of
@@ -436,6 +451,8 @@ struct Block {
   bool norm_before_all = false;
   /// Tokens see themselves and those in front of them: the layers of a decoder.
   bool causal = false;
+  /// Norms have neither factors nor biases: files have no tensors for them.
+  bool plain_norms = false;
   /// Norms are divisions by the root of the mean square.
   bool rms_norms = false;
   /// Files have factors of norms less 1.
@@ -449,6 +466,8 @@ struct Block {
   /// Slot::kQueriesKeysValues is all queries, all keys, all values. Otherwise each head of keys and values follows the queries that
   /// share it.
   bool together = false;
+  /// Slot::kQueriesKeysValues is as many groups of heads, each with all its queries, then values, then keys. 0: it is not.
+  uint32_t value_first_groups = 0;
   /// The norm of embeddings is that of words alone, in front of the sum with positions.
   bool words_normed = false;
   /// Scores are not divided by the root of a head's width.

@@ -1,7 +1,7 @@
 // Gemma (arXiv 2403.08295, 2408.00118, 2503.19786): Llama's layers with scaled embeddings, gates of GELU, and factors of norms that are
 // stored less 1. Gemma 2 has norms behind attention and feed-forward layers, too, scores that are capped, and windows in every other
 // layer; Gemma 3 norms of each head's queries and keys in place of the caps, and windows in five layers of six, whose rotary positions
-// turn faster.
+// turn faster. VaultGemma (arXiv 2510.15001): Gemma 2 without the norms behind.
 #include "network/families/blocks.h"
 
 namespace bantam::convert {
@@ -79,6 +79,19 @@ Family gemma3() {
   settings.both_ways = {"use_bidirectional_attention", false};
   family.block.head_norms = true;
   family.roles.insert({{Slot::kQueryNorm, "self_attn.q_norm"}, {Slot::kKeyNorm, "self_attn.k_norm"}});
+  return family;
+}
+
+Family vaultgemma() {
+  Family family = gemma2();
+  family.model_types = {"vaultgemma"};
+  family.architectures = {"VaultGemma"};
+  family.roles.erase(Slot::kAttentionOutNorm);
+  family.roles.erase(Slot::kDownOutNorm);
+  family.heads = decoder_heads("ForCausalLM");
+  for (Head& head : family.heads) {
+    if (head.task == fb::TaskKind::generate) head.layers.back().cap = "final_logit_softcapping";
+  }
   return family;
 }
 

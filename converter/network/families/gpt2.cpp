@@ -1,5 +1,6 @@
 // GPT-2 (Radford et al. 2019): a decoder with norms in front, learned positions, and matrices stored with inputs as rows. GPT-3
-// (arXiv 2005.14165, section 2.1): the same, where settings say so, with dense and locally banded attention (arXiv 1904.10509) in turn.
+// (arXiv 2005.14165, section 2.1): the same, where settings say so, with dense and locally banded attention (arXiv 1904.10509) in turn. SantaCoder
+// and StarCoder (arXiv 2301.03988, 2305.06161): the same, with one head of keys and values.
 #include "network/families/blocks.h"
 
 namespace bantam::convert {
@@ -36,6 +37,28 @@ Family gpt2() {
   family.unused = {{"attn.bias", "the causal mask"}, {"attn.masked_bias", "what the causal mask hides"}};
   family.heads = joined(decoder_heads("LMHeadModel"), {tag_head(), answer_head()});
   family.refused = {{"DoubleHeadsModel", "has two heads at once; --task generate converts the first"}};
+  return family;
+}
+
+Family gpt_bigcode() {
+  Family family = gpt2();
+  family.model_types = {"gpt_bigcode"};
+  family.architectures = {"GPTBigCode"};
+  Settings& settings = family.settings;
+  settings.kv_heads.key = "num_key_value_heads";
+  settings.one_kv_head = {"multi_query", true};
+  settings.activation_otherwise = "gelu_pytorch_tanh";
+  settings.window = {};
+  settings.windows = Settings::Windows::kAll;
+  settings.required = {{"scale_attn_weights", "true"}};
+  for (const Slot slot : {Slot::kQuery, Slot::kKey, Slot::kValue}) family.roles.erase(slot);
+  family.roles[Slot::kQueriesKeysValues] = "attn.c_attn";
+  family.roles[Slot::kQkv] = "attn.qkv";
+  family.roles[Slot::kAttentionOut] = "attn.c_proj";
+  family.roles[Slot::kUp] = "mlp.c_fc";
+  family.roles[Slot::kDown] = "mlp.c_proj";
+  family.heads = joined(decoder_heads("ForCausalLM"), {tag_head(), answer_head()});
+  family.refused = {};
   return family;
 }
 

@@ -1,5 +1,5 @@
 // GPT-NeoX and Pythia (arXiv 2204.06745, 2304.01373): parallel layers with two norms, heads that are turned in part, and queries, keys
-// and values in one matrix, head by head.
+// and values in one matrix, head by head. Persimmon (Adept 2023): layers one after the other, with norms of each head.
 #include "network/families/blocks.h"
 
 namespace bantam::convert {
@@ -44,6 +44,38 @@ Family gpt_neox() {
                    {"rotary_emb.inv_freq", "the settings say the angles"}};
   family.renamed = {{"embed_out.", "lm_head."}};
   family.heads = joined(decoder_heads("ForCausalLM"), {tag_head(), answer_head()});
+  return family;
+}
+
+Family persimmon() {
+  Family family = gpt_neox();
+  family.model_types = {"persimmon"};
+  family.base = "model";
+  family.architectures = {"Persimmon"};
+  Settings& settings = family.settings;
+  settings.vocabulary.otherwise = 262144;
+  settings.positions.otherwise = 16384;
+  settings.hidden.otherwise = 4096;
+  settings.layers.otherwise = 36;
+  settings.intermediate.otherwise = 16384;
+  settings.activation_otherwise = "relu2";
+  settings.rotary = {10000, "rope_theta", 0.5};
+  settings.parallel = {};
+  settings.required = {{"qk_layernorm", "true"}};
+  family.block.parallel_norms = false;
+  family.block.head_norms = true;
+  const Roles names = {{Slot::kWords, "embed_tokens.weight"},
+                       {Slot::kQueriesKeysValues, "self_attn.query_key_value"},
+                       {Slot::kQkv, "self_attn.qkv"},
+                       {Slot::kHeads, "self_attn.heads"},
+                       {Slot::kAttention, "self_attn"},
+                       {Slot::kAttentionOut, "self_attn.dense"},
+                       {Slot::kQueryNorm, "self_attn.q_layernorm"},
+                       {Slot::kKeyNorm, "self_attn.k_layernorm"},
+                       {Slot::kFinalNorm, "final_layernorm"}};
+  for (const auto& [slot, name] : names) family.roles[slot] = name;
+  family.renamed = {};
+  family.heads = joined(decoder_heads("ForCausalLM"), {score_tag_head()});
   return family;
 }
 

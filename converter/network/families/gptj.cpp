@@ -1,7 +1,18 @@
 // GPT-J (Wang and Komatsuzaki 2021): parallel layers with one norm, whose rotary positions turn neighbours of a part of each head.
+// CodeGen (arXiv 2203.13474): the same, with queries, values and keys in one matrix, a quarter of the heads after the other.
 #include "network/families/blocks.h"
+#include "network/families/config.h"
 
 namespace bantam::convert {
+namespace {
+
+constexpr uint32_t kQuarters = 4;
+
+void settle_quarters(const Fields& config, EncoderConfig& out) {
+  if (out.heads % kQuarters != 0) config.problem(ExitCode::kInvalid, "n_head", "heads do not share out in quarters");
+}
+
+}  // namespace
 
 Family gptj() {
   Family family;
@@ -36,6 +47,19 @@ Family gptj() {
                   {Slot::kUp, "mlp.fc_in"},     {Slot::kDown, "mlp.fc_out"},    {Slot::kFinalNorm, "ln_f"}};
   family.unused = {{"attn.bias", "the causal mask"}, {"attn.masked_bias", "what the causal mask hides"}};
   family.heads = joined(decoder_heads("ForCausalLM", true), {answer_head()});
+  return family;
+}
+
+Family codegen() {
+  Family family = gptj();
+  family.model_types = {"codegen"};
+  family.architectures = {"CodeGen"};
+  family.settings.settle = settle_quarters;
+  family.block.value_first_groups = kQuarters;
+  for (const Slot slot : {Slot::kQuery, Slot::kKey, Slot::kValue}) family.roles.erase(slot);
+  family.roles[Slot::kQueriesKeysValues] = "attn.qkv_proj";
+  family.unused.emplace_back("attn.causal_mask", "the causal mask");
+  family.heads = decoder_heads("ForCausalLM", true);
   return family;
 }
 

@@ -1,7 +1,24 @@
-// Mistral (arXiv 2310.06825): Llama's layers, all of which may see a window.
+// Mistral (arXiv 2310.06825): Llama's layers, all of which may see a window. Ministral (Mistral AI 2024): layers may differ in that.
+// Ministral 3 (Mistral AI 2025): queries grow beyond the positions that it was first trained on.
+#include <algorithm>
+
 #include "network/families/blocks.h"
+#include "network/families/config.h"
 
 namespace bantam::convert {
+
+namespace {
+
+/// Scales queries of tokens from the first scaled position on, which a file does not hold: it takes the texts in front.
+void limit_positions(const Fields& config, EncoderConfig& out) {
+  constexpr const char *kRotary = "rope_parameters", *kOriginal = "original_max_position_embeddings";
+  if (!config.has(kRotary) || !config.raw(kRotary).is_object()) return;
+  const Fields rotary = config.inside(kRotary);
+  if (rotary.number("llama_4_scaling_beta", 0) == 0) return;
+  out.positions = std::min(out.positions, rotary.count(kOriginal, kMaxPositions, out.positions));
+}
+
+}  // namespace
 
 Family mistral() {
   Family family = llama_like("mistral", "Mistral");
@@ -9,6 +26,28 @@ Family mistral() {
   family.settings.positions.otherwise = 4096 * 32;
   family.settings.kv_heads.otherwise = 8;
   family.settings.window = {"sliding_window", 4096};
+  return family;
+}
+
+Family ministral() {
+  Family family = mistral();
+  family.model_types = {"ministral"};
+  family.architectures = {"Ministral"};
+  return family;
+}
+
+Family ministral3() {
+  Family family = mistral();
+  family.model_types = {"ministral3"};
+  family.architectures = {"Ministral3"};
+  Settings& settings = family.settings;
+  settings.vocabulary.otherwise = 131072;
+  settings.positions.otherwise = 262144;
+  settings.layers.otherwise = 34;
+  settings.head_width_otherwise = 128;
+  settings.epsilon_otherwise = 1e-5;
+  settings.rotary.otherwise = 1e6;
+  settings.settle = limit_positions;
   return family;
 }
 

@@ -1,8 +1,18 @@
 // ModernBERT (arXiv 2412.13663): norms in front, gated feed-forward layers, rotary positions, and attention in windows in all but
-// every third layer.
+// every third layer. Its decoder (Ettin, arXiv 2507.11412).
 #include "network/families/blocks.h"
+#include "network/families/config.h"
 
 namespace bantam::convert {
+namespace {
+
+/// The window is half of another setting where it has none of its own.
+void settle_window(const Fields& config, EncoderConfig&) {
+  if (!config.has("sliding_window")) require(config, {{"local_attention", "128"}});
+}
+
+}  // namespace
+
 Family modernbert() {
   Family family;
   family.model_types = {"modernbert"};
@@ -47,6 +57,36 @@ Family modernbert() {
        {fb::TaskKind::answer, "ForQuestionAnswering", Rows::kTokens, {dense, {"classifier", Out::kTwo}}},
        {fb::TaskKind::choose, "ForMultipleChoice", Rows::kOfSetting, {dense, {"classifier", Out::kOne}}},
        {fb::TaskKind::fill, "ForMaskedLM", Rows::kTokens, {dense, {"decoder", Out::kVocabulary}}}});
+  return family;
+}
+
+Family modernbert_decoder() {
+  Family family = modernbert();
+  family.model_types = {"modernbert-decoder"};
+  family.architectures = {"ModernBertDecoder"};
+  Settings& settings = family.settings;
+  settings.window = {"sliding_window", 64};
+  settings.windows = Settings::Windows::kEvery;
+  settings.full_first = true;
+  settings.settle = settle_window;
+  family.block.causal = true;
+  family.roles[Slot::kQuery] = "attn.q_proj";
+  family.roles[Slot::kKey] = "attn.k_proj";
+  family.roles[Slot::kValue] = "attn.v_proj";
+  family.roles[Slot::kQkv] = "attn.qkv";
+  const auto dense = [](const char* name, const char* norm) {
+    return HeadLayer{name, Out::kHidden, Activation::kOfSetting, norm, nullptr, "classifier_activation", "gelu"};
+  };
+  family.heads = {{fb::TaskKind::none, "Model"},
+                  {fb::TaskKind::embed, nullptr},
+                  {fb::TaskKind::generate,
+                   "ForCausalLM",
+                   Rows::kTokens,
+                   {dense("lm_head.dense", "lm_head.norm"), {"decoder", Out::kVocabulary}}},
+                  {fb::TaskKind::classify,
+                   "ForSequenceClassification",
+                   Rows::kLast,
+                   {dense("head.dense", "head.norm"), {"classifier", Out::kLabels}}}};
   return family;
 }
 

@@ -1,4 +1,5 @@
 // OLMo 2 (arXiv 2501.00656): Llama's layers with norms behind attention and feed-forward layers alone, and of all queries and keys.
+// OLMo 3 (Ai2 2025): the same with windows in three layers of four, whose rotary positions are not scaled.
 #include "network/families/blocks.h"
 
 namespace bantam::convert {
@@ -16,6 +17,19 @@ Family olmo2() {
                        {Slot::kAttentionOutNorm, "post_attention_layernorm"},
                        {Slot::kDownOutNorm, "post_feedforward_layernorm"}});
   family.heads = decoder_heads("ForCausalLM");
+  return family;
+}
+
+Family olmo3() {
+  Family family = olmo2();
+  family.model_types = {"olmo3"};
+  family.architectures = {"Olmo3"};
+  Settings& settings = family.settings;
+  settings.rotary.otherwise = 500000;
+  settings.local_rotary = {500000, "rope_theta"};
+  settings.window = {"sliding_window", 4096};
+  settings.windows = Settings::Windows::kEvery;
+  settings.full_every = {nullptr, 4};
   return family;
 }
 

@@ -1,7 +1,21 @@
 // OPT (arXiv 2205.01068): a decoder with norms in front, and positions that begin with row 2 of their table.
+// XGLM (arXiv 2112.10668): the same with scaled embeddings and sinusoids. BioGPT (arXiv 2210.10341): the same with scaled embeddings.
 #include "network/families/blocks.h"
+#include "network/families/config.h"
 
 namespace bantam::convert {
+namespace {
+
+constexpr uint32_t kRowsInFront = 2;
+
+/// The library puts zeros in the place of one row of sinusoids.
+void settle_padding(const Fields& config, EncoderConfig&) {
+  constexpr const char* kPadding = "pad_token_id";
+  if (config.number(kPadding, 1) < kRowsInFront) return;
+  config.problem(ExitCode::kUnsupported, kPadding, "only 0 and 1 are supported: others leave a token without a place");
+}
+
+}  // namespace
 
 Family opt() {
   Family family;
@@ -12,7 +26,7 @@ Family opt() {
   Settings& settings = family.settings;
   settings.vocabulary.otherwise = 50272;
   settings.positions.otherwise = 2048;
-  settings.positions_in_front = 2;
+  settings.positions_in_front = kRowsInFront;
   settings.segments = {nullptr, 0};
   settings.intermediate = {"ffn_dim", 3072};
   settings.activation = "activation_function";
@@ -40,6 +54,52 @@ Family opt() {
                   {Slot::kDown, "fc2"},
                   {Slot::kFinalNorm, "final_layer_norm"}};
   family.heads = joined(decoder_heads("ForCausalLM"), {answer_head()});
+  return family;
+}
+
+Family xglm() {
+  Family family = opt();
+  family.model_types = {"xglm"};
+  family.base = "model";
+  family.other_bases = {};
+  family.architectures = {"XGLM"};
+  Settings& settings = family.settings;
+  settings.vocabulary.otherwise = 256008;
+  settings.hidden = {"d_model", 1024};
+  settings.layers = {"num_layers", 24};
+  settings.heads = {"attention_heads", 16};
+  settings.intermediate.otherwise = 4096;
+  settings.activation_otherwise = "gelu";
+  settings.scaled_if = {"scale_embedding", true};
+  settings.sinusoids = Settings::Sinusoids::kSteps;
+  settings.settle = settle_padding;
+  settings.required = {};
+  family.roles[Slot::kFinalNorm] = "layer_norm";
+  family.unused = {{"embed_positions.weights", "the settings say the sinusoids"}};
+  family.heads = decoder_heads("ForCausalLM");
+  return family;
+}
+
+Family biogpt() {
+  Family family = opt();
+  family.model_types = {"biogpt"};
+  family.base = "biogpt";
+  family.other_bases = {};
+  family.architectures = {"BioGpt"};
+  Settings& settings = family.settings;
+  settings.vocabulary.otherwise = 42384;
+  settings.positions.otherwise = 1024;
+  settings.hidden.otherwise = 1024;
+  settings.layers.otherwise = 24;
+  settings.heads.otherwise = 16;
+  settings.intermediate = {"intermediate_size", 4096};
+  settings.activation = "hidden_act";
+  settings.activation_otherwise = "gelu";
+  settings.scaled_if = {"scale_embedding", true};
+  settings.required = {};
+  family.roles[Slot::kFinalNorm] = "layer_norm";
+  family.renamed = {{"output_projection.", "lm_head."}};
+  family.heads = joined(decoder_heads("ForCausalLM"), {tag_head()});
   return family;
 }
 

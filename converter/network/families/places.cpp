@@ -40,6 +40,10 @@ void scale(const Fields& config, const Fields& scaling, const EncoderConfig& out
   const bool longer = type == "longrope" || type == "su";
   constexpr const char* kOriginal = "original_max_position_embeddings";
   if (type == "default" || type == "dynamic" || type == "mrope") return;
+  if (rotary->step < 0) {
+    scaling.problem(ExitCode::kUnsupported, "rope_type", "rotary positions of this family are supported unscaled only");
+    return;
+  }
   if (!longer && type != "yarn" && type != "linear" && type != "llama3" && (type != "ntk" || scaling.has("mixed_b"))) {
     scaling.problem(ExitCode::kUnsupported, scaling.has("rope_type") ? "rope_type" : "type",
                     fmt::format("rotary positions scaled by \"{}\" are not supported; \"linear\", \"dynamic\", "
@@ -128,6 +132,7 @@ LayerPlaces read_rotary(const Fields& config, const Settings::Rotary& rotary, co
                                places.turned));
     places.turned = 2;
   }
+  if (rotary.backwards) out.step = -1;
   if (apart_from_scaling && scaled) {
     scale(config, config.inside("rope_scaling"), model, places.turned, &out);
   } else if (has_parameters) {
@@ -212,7 +217,7 @@ void read_causal_windows(const Fields& config, EncoderConfig& out) {
                      : settings.windows == Settings::Windows::kFrom ? config.flag("use_sliding_window", false)
                      : settings.windows == Settings::Windows::kKinds
                          ? settings.kinds != nullptr || config.has(kAttentionTypes)
-                         : true;
+                         : config.has(settings.window.key) || !config.stands(settings.window.key);
   std::vector<bool> full = listed_layers(config, out);
   if (!asked) return;
   const bool itself = settings.window_counts_itself == nullptr || config.flag(settings.window_counts_itself, true);
@@ -221,7 +226,7 @@ void read_causal_windows(const Fields& config, EncoderConfig& out) {
   if (full.empty() && settings.windows == Settings::Windows::kEvery) {
     const Count& rule = settings.full_every;
     const uint32_t every = rule.key == nullptr ? rule.otherwise : config.count(rule.key, kMaxPositions, rule.otherwise);
-    for (uint32_t i = 0; i < out.layers; ++i) full.push_back((i + 1) % every == 0);
+    for (uint32_t i = 0; i < out.layers; ++i) full.push_back((settings.full_first ? i : i + 1) % every == 0);
   }
   if (full.empty()) {
     const bool from = settings.windows == Settings::Windows::kFrom;
@@ -232,6 +237,7 @@ void read_causal_windows(const Fields& config, EncoderConfig& out) {
   LayerPlaces near;
   if (local) near = read_rotary(config, settings.local_rotary, "sliding_attention", out, false);
   for (uint32_t i = 0; i < out.layers; ++i) {
+    if (full[i] && settings.turned_in_windows) out.places[i].rotary = {};
     if (full[i]) continue;
     if (local) out.places[i] = near;
     out.places[i].window = out.causal ? seen - 1 : seen / 2;

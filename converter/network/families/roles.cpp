@@ -83,6 +83,7 @@ std::vector<std::pair<Slot, std::string>> stored_roles(const EncoderConfig& conf
   std::vector<std::pair<Slot, std::string>> all;
   for (const auto& [slot, name] : config.family->roles) {
     if (!is_stored(slot) || !has_role(config, slot)) continue;
+    if (config.family->block.plain_norms && is_plain_norm(slot)) continue;
     const std::string pattern = name;
     if (pattern.find("{}") == std::string::npos) {
       all.emplace_back(slot, pattern);

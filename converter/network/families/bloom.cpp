@@ -1,0 +1,47 @@
+// BLOOM (arXiv 2211.05100): a decoder whose scores fall with the distance (ALiBi), with a norm of embeddings, and queries, keys and
+// values in one matrix, head by head.
+#include "network/families/blocks.h"
+
+namespace bantam::convert {
+
+Family bloom() {
+  Family family;
+  family.model_types = {"bloom"};
+  family.base = "transformer";
+  family.architectures = {"Bloom"};
+  Settings& settings = family.settings;
+  settings.vocabulary.otherwise = 250880;
+  settings.positions = {"seq_length", 2048};
+  settings.any_length = true;
+  settings.segments = {nullptr, 0};
+  settings.hidden.otherwise = 64;
+  settings.layers = {"n_layer", 2};
+  settings.heads = {"n_head", 8};
+  settings.synonyms = {{"n_embed", "hidden_size"}, {"num_hidden_layers", "n_layer"}, {"num_attention_heads", "n_head"}};
+  settings.intermediate = {nullptr, 0};
+  settings.widening = 4;
+  settings.activation = nullptr;
+  settings.activation_otherwise = "gelu_new";
+  settings.epsilon = "layer_norm_epsilon";
+  settings.epsilon_otherwise = 1e-5;
+  settings.slopes = true;
+  settings.required = {{"apply_residual_connection_post_layernorm", "false"}};
+  family.layer = "h.{}";
+  family.block.norm_first = family.block.norm_before_all = family.block.causal = true;
+  family.roles = {{Slot::kWords, "word_embeddings.weight"},
+                  {Slot::kEmbeddingNorm, "word_embeddings_layernorm"},
+                  {Slot::kAttentionNorm, "input_layernorm"},
+                  {Slot::kQueriesKeysValues, "self_attention.query_key_value"},
+                  {Slot::kQkv, "self_attention.qkv"},
+                  {Slot::kHeads, "self_attention.heads"},
+                  {Slot::kAttention, "self_attention"},
+                  {Slot::kAttentionOut, "self_attention.dense"},
+                  {Slot::kDownNorm, "post_attention_layernorm"},
+                  {Slot::kUp, "mlp.dense_h_to_4h"},
+                  {Slot::kDown, "mlp.dense_4h_to_h"},
+                  {Slot::kFinalNorm, "ln_f"}};
+  family.heads = joined(decoder_heads("ForCausalLM"), {tag_head(), answer_head()});
+  return family;
+}
+
+}  // namespace bantam::convert

@@ -1,0 +1,36 @@
+// nanochat (Karpathy 2025): Llama's layers without gates and factors of norms; rotary positions turn backwards, embeddings and heads
+// have norms.
+#include "network/families/blocks.h"
+
+namespace bantam::convert {
+
+Family nanochat() {
+  Family family = llama_like("nanochat", "NanoChat");
+  Settings& settings = family.settings;
+  settings.vocabulary.otherwise = 50304;
+  settings.hidden.otherwise = 768;
+  settings.layers.otherwise = 12;
+  settings.heads.otherwise = 6;
+  settings.kv_heads.otherwise = 6;
+  settings.intermediate.otherwise = 8192;
+  settings.activation_otherwise = "relu2";
+  settings.rotary.backwards = true;
+  Block& block = family.block;
+  block.plain_norms = block.head_norms = true;
+  family.roles.erase(Slot::kGate);
+  family.roles[Slot::kUp] = "mlp.fc1";
+  family.roles[Slot::kDown] = "mlp.fc2";
+  family.roles[Slot::kEmbeddingNorm] = "embed_norm";
+  // Behind the turn in its own code, which changes no length of a head.
+  family.roles[Slot::kQueryNorm] = "self_attn.q_norm";
+  family.roles[Slot::kKeyNorm] = "self_attn.k_norm";
+  family.heads = decoder_heads("ForCausalLM");
+  for (Head& head : family.heads) {
+    if (head.task != fb::TaskKind::generate) continue;
+    head.layers.back().cap = "final_logit_softcapping";
+    head.layers.back().cap_otherwise = 15;
+  }
+  return family;
+}
+
+}  // namespace bantam::convert
