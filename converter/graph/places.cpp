@@ -30,7 +30,8 @@ float mixed_step(uint32_t i, uint32_t width, float power, const Rotary& rotary) 
 /// Returns the step of angle number i of `width` / 2 from one position to the next, in texts of up to `places`
 /// positions.
 float rotary_step(uint32_t i, uint32_t width, uint32_t places, const Rotary& rotary) {
-  const auto power = static_cast<float>(std::pow(rotary.base, static_cast<double>(2 * i) / width));
+  const auto power = static_cast<float>(
+      std::pow(rotary.base, static_cast<double>(2 * i) / (rotary.columns == 0 ? width : rotary.columns)));
   if (!rotary.divisors.empty()) {
     const auto& divisors = places > rotary.original ? rotary.divisors : rotary.short_divisors;
     return 1.0F / (static_cast<float>(divisors.at(i)) * power);
@@ -49,9 +50,9 @@ float rotary_step(uint32_t i, uint32_t width, uint32_t places, const Rotary& rot
 }  // namespace
 
 bool operator==(const Rotary& a, const Rotary& b) {
-  return a.base == b.base && a.step == b.step && a.kind == b.kind && a.factor == b.factor && a.low == b.low &&
-         a.high == b.high && a.original == b.original && a.whole == b.whole && a.divisors == b.divisors &&
-         a.short_divisors == b.short_divisors && a.amplitude == b.amplitude;
+  return a.base == b.base && a.columns == b.columns && a.step == b.step && a.kind == b.kind && a.factor == b.factor &&
+         a.low == b.low && a.high == b.high && a.original == b.original && a.whole == b.whole &&
+         a.divisors == b.divisors && a.short_divisors == b.short_divisors && a.amplitude == b.amplitude;
 }
 
 std::vector<float> rotary_angles(uint32_t places, uint32_t width, const Rotary& rotary) {

@@ -17,7 +17,8 @@ namespace bantam::convert {
 /// `short_divisors` if no text is longer than `original` positions.
 struct Rotary {
   enum class Kind { kTurns, kColumns };
-  double base = 0;  // 0: there are none
+  double base = 0;       // 0: there are none
+  uint32_t columns = 0;  // that divide the base's powers; 0: as many as are turned
   double step = 1;
   Kind kind = Kind::kTurns;
   double factor = 1, low = 1, high = 4, original = 8192;

@@ -112,20 +112,23 @@ class Embeddings {
   /// Rows of places, as the file has them or as the settings say; a decoder's are its encoder's where they are the same.
   int32_t sinusoid_table(uint32_t positions) {
     const std::string name = family_.name(Slot::kPositions);
+    const uint32_t in_front = config_.first_position;  // the rows of tokens that fill up
+    const auto behind = [&](Values values) {
+      if (!values.values.empty()) {
+        const auto skipped = static_cast<std::ptrdiff_t>(size_t{in_front} * config_.embedding);
+        values.values.erase(values.values.begin(), values.values.begin() + skipped);
+      }
+      return values;
+    };
     if (weights_.has_encoder(name)) {
-      return own_or_shared(
-          base_ + name, positions,
-          weights_.encoder(name, {config_.first_position + config_.positions, config_.embedding}, positions));
+      const std::vector<uint32_t> shape = {in_front + config_.positions, config_.embedding};
+      return own_or_shared(base_ + name, positions, behind(weights_.encoder(name, shape, in_front + positions)));
     }
-    const uint32_t in_front = family_.settings.positions_in_front;  // the rows of tokens that fill up
     const bool halves = family_.settings.sinusoids == Settings::Sinusoids::kHalves;
     Values values;
     values.values = halves ? precise_sinusoids(positions, config_.embedding)
                            : stepped_sinusoids(positions + in_front, config_.embedding);
-    if (!halves) {
-      values.values.erase(values.values.begin(),
-                          values.values.begin() + static_cast<std::ptrdiff_t>(size_t{in_front} * config_.embedding));
-    }
+    if (!halves) values = behind(std::move(values));
     return own_or_shared(side_ + "sinusoids", positions, std::move(values));
   }
   int32_t own_or_shared(const std::string& name, uint32_t positions, Values values) {

@@ -46,7 +46,7 @@ class HeadImporter {
     c_.builder.enter(fb::Part::head);
     (this->*build)(*chosen.head);
     if (of_pair(*chosen.head) && chosen.task != fb::TaskKind::generate && chosen.task != fb::TaskKind::none) {
-      task_->shift_id = read_token(c_.fields, "decoder_start_token_id", c_.config.vocabulary);
+      task_->shift_id = read_start(c_.fields, c_.config.vocabulary, family_.settings.shifted_start);
       if (task_->shift_id < 0) c_.fields.problem(ExitCode::kInvalid, "decoder_start_token_id", kStartIsMissing);
     }
     c_.graph.model.task = std::move(task_);
@@ -123,7 +123,8 @@ class HeadImporter {
   void generate(const Head& head) {
     c_.builder.output("logits", fb::OutputRole::next_words, layers(head));
     task_->end_ids = read_end_ids(c_.fields, c_.config.vocabulary);
-    task_->generations = read_generations(c_.fields, c_.config.vocabulary, of_pair(head));
+    const char* start = of_pair(head) ? family_.settings.made_start : nullptr;
+    task_->generations = read_generations(c_.fields, c_.config.vocabulary, of_pair(head), start);
   }
 
   void find(const Head&) {
@@ -225,6 +226,9 @@ class HeadImporter {
                      : head.rows == Rows::kTwo
                          ? scores_of_two(c_.builder, c_.weights, head, c_.encoder, c_.config, columns)
                          : layers(head, rows, columns);
+    if (head.rows == Rows::kLate && late_pooling() == "late") {
+      scores = c_.builder.pool("logits.mean", scores, fb::PoolKind::mean, false);
+    }
     if (role == fb::OutputRole::tags && c_.weights.has_head("crf.transitions")) {
       if (cut.size() > 1) {
         c_.fields.problem(ExitCode::kUnsupported, "label_sets", "the scores of a chain of tags (crf) are one set");
@@ -340,7 +344,20 @@ class HeadImporter {
     return pooled;
   }
 
+  /// How classifiers of EuroBERT take a text.
+  std::string late_pooling() { return c_.fields.text("classifier_pooling", "late"); }
+
   int32_t rows_of(const Head& head) {
+    if (head.rows == Rows::kLate) {
+      const std::string pooling = late_pooling();
+      if (pooling == "late") return c_.encoder.hidden;
+      if (pooling == "mean") return pooled("mean", fb::PoolKind::mean);
+      if (pooling != "bos") {
+        c_.fields.problem(ExitCode::kUnsupported, "classifier_pooling",
+                          "only \"late\", \"mean\" and \"bos\" are supported");
+      }
+      return first_token();
+    }
     if (head.rows == Rows::kOfSetting) {
       const std::string pooling = c_.fields.text("classifier_pooling", "cls");
       if (pooling == "mean") {

@@ -46,7 +46,9 @@ class Stack {
     int32_t x = import_embeddings(builder_, weights_, config_, beside_, modules_, side_, positions_, &out);
     entities_.embed();
     long_.begin();
-    if (family_.has(Slot::kDistances)) scores_.distance_bias = distance_bias();
+    const std::string distances = family_.has(Slot::kDistances) ? family_.name(Slot::kDistances) : "";
+    const bool own_distances = distances.find("{}") != std::string::npos;
+    if (!distances.empty() && !own_distances) scores_.distance_bias = distance_bias(distances);
     if (family_.settings.slopes) scores_.slopes = slopes();
     scores_.mask = config_.mask;
     scores_.scale = config_.score_scale;
@@ -56,6 +58,7 @@ class Stack {
     int32_t other = x;  // of reversible layers: the stream that attention adds to
     for (uint32_t i = 0; i < layers; ++i) {
       know_places(i, positions_);
+      if (own_distances) scores_.distance_bias = distance_bias(fmt::format(fmt::runtime(distances), i));
       relative.add(i, scores_);
       const int32_t in = x;
       const int32_t attended = attention(i, in, other);
@@ -107,8 +110,7 @@ class Stack {
   }
 
   /// Each distance with its bucket's bias.
-  int32_t distance_bias() {
-    const std::string name = family_.name(Slot::kDistances);
+  int32_t distance_bias(const std::string& name) {
     const uint32_t most = config_.most_distance;
     Values values = weights_.encoder(name, {config_.buckets, config_.heads});
     if (!values.values.empty()) {
@@ -150,6 +152,27 @@ class Stack {
     return values;
   }
 
+  /// The matrix `name`; one of a convolution over single tokens in groups of columns, [rows, columns of a group, 1], with zeros between
+  /// its groups.
+  Values linear_weight(Slot slot, const std::string& name, uint32_t rows, uint32_t columns) {
+    const auto groups = config_.column_groups.find(slot);
+    constexpr size_t kOfConvolution = 3;
+    if (groups == config_.column_groups.end() || weights_.encoder_extents(name) != kOfConvolution)
+      return weights_.encoder(name, {rows, columns});
+    const uint32_t count = groups->second, width = columns / count;
+    if (rows % count != 0 || columns % count != 0) return weights_.encoder(name, {rows, columns});
+    Values values = weights_.encoder(name, {rows, width, 1});
+    if (values.values.empty()) return values;
+    std::vector<float> whole(size_t{rows} * columns);
+    for (uint32_t row = 0; row < rows; ++row) {
+      const size_t first = row / (rows / count) * width;
+      std::copy_n(values.values.begin() + static_cast<std::ptrdiff_t>(size_t{row} * width), width,
+                  whole.begin() + static_cast<std::ptrdiff_t>(size_t{row} * columns + first));
+    }
+    values.values = std::move(whole);
+    return values;
+  }
+
   /// A linear layer of an encoder layer, of one or several modules above each other, of `rows` outputs each. Where another layer's matrix is shared
   /// (`owner` < `layer`), and has the same values, there is one constant of it; where training has pulled the two apart, each
   /// has its own. Layers that name the same tensors have the same constants.
@@ -166,7 +189,7 @@ class Stack {
     bool biased = false;
     for (const auto& [source, rows] : sources) {
       const std::string stored = prefix + family_.name(source);
-      weights.push_back(fitted(layer, source, weights_.encoder(stored + ".weight", {rows, in}), in));
+      weights.push_back(fitted(layer, source, linear_weight(source, stored + ".weight", rows, in), in));
       Values bias;
       if (modules_.lacks_bias(stored)) {
         bias.values.assign(rows, 0.0F);
@@ -208,13 +231,27 @@ class Stack {
       if (rotary == places.rotary) rotary_ = table;
     }
     if (rotary_ != kAbsent) return;
-    Values values;
-    values.values = rotary_angles(positions, places.turned, places.rotary);
+    Values values = angles(positions, places);
     builder_.enter(fb::Part::attention);
     const std::string others = angles_.empty() ? "" : fmt::format(".{}", angles_.size());
     rotary_ = builder_.table(fmt::format("{}rotary.{}{}", base_, places.rotary.base, others), positions, places.turned,
                              std::move(values));
     angles_.emplace_back(places.rotary, rotary_);
+  }
+
+  /// Cosines and sines of angles by places, as a file has them or as the settings say.
+  Values angles(uint32_t positions, const LayerPlaces& places) {
+    const char* table = family_.settings.rotary.table;
+    if (table == nullptr || !weights_.has_encoder(table)) {
+      Values values;
+      values.values = rotary_angles(positions, places.turned, places.rotary);
+      return values;
+    }
+    Values values = weights_.encoder(table, {config_.positions, places.turned}, positions);
+    const auto half = static_cast<std::ptrdiff_t>(places.turned / 2);
+    for (auto row = values.values.begin(); row != values.values.end(); row += 2 * half)
+      std::rotate(row, row + half, row + 2 * half);
+    return values;
   }
 
   /// Queries, keys and values by matrices that are stored from inputs to heads. Queries have the bias that they have for keys.
@@ -259,7 +296,9 @@ class Stack {
   /// Queries, keys and values that a file has in one matrix, in groups of queries and the keys and values that they share.
   int32_t unmixed(uint32_t layer, int32_t x, uint32_t heads, uint32_t kv_heads) {
     const uint32_t value_first = family_.block.value_first_groups, in = config_.hidden;
-    const uint32_t groups = family_.block.together ? 1 : value_first != 0 ? value_first : kv_heads;
+    const uint32_t groups = family_.block.together                         ? 1
+                            : value_first != 0 && heads % value_first == 0 ? value_first
+                                                                           : kv_heads;
     const uint32_t queries = heads / groups * config_.head_width, keys = kv_heads / groups * config_.head_width;
     const uint32_t columns = heads * config_.head_width, all = groups * (queries + 2 * keys);
     const std::string name = layer_prefix(config_, layer) + family_.name(Slot::kQueriesKeysValues),
@@ -499,6 +538,36 @@ class Stack {
     return builder_.row(graph_name(config_, i, Slot::kUp) + ".activation", both, activated);
   }
 
+  /// Adds to `x` what the experts make of the rows that are chosen for them.
+  int32_t experts(uint32_t i, int32_t in, int32_t x) {
+    if (!family_.has(Slot::kDownOutNorm))
+      return import_experts(builder_, weights_, config_, i, in, added(i, Slot::kDownNorm, x));
+    const int32_t sum = import_experts(builder_, weights_, config_, i, in, layer_norm(i, Slot::kDownOutNorm));
+    return builder_.row(graph_name(config_, i, Slot::kDownOutNorm), sum, added(i, Slot::kDownNorm, x));
+  }
+
+  /// Adds to `x` what the experts of all tokens make, from their inner columns `wide`.
+  int32_t shared_experts(uint32_t i, int32_t in, int32_t wide, int32_t x) {
+    const std::vector<std::pair<Slot, uint32_t>> down = {{Slot::kDown, config_.hidden}};
+    EpilogueSpec sum;
+    sum.residual = x;
+    if (!family_.has(Slot::kSharedScale)) return dense(i, Slot::kDown, wide, down, sum);
+    // A row for each column of what it multiplies, all of them the same.
+    const std::string name = layer_prefix(config_, i) + family_.name(Slot::kSharedScale);
+    Values scale = weights_.encoder(name + ".weight", {1, config_.hidden});
+    std::vector<float> rows;
+    for (uint32_t row = 0; row < config_.hidden && !scale.values.empty(); ++row)
+      rows.insert(rows.end(), scale.values.begin(), scale.values.end());
+    scale.values = std::move(rows);
+    EpilogueSpec sigmoid;
+    sigmoid.activation = fb::ActivationKind::sigmoid;
+    const std::string op = graph_name(config_, i, Slot::kSharedScale);
+    const int32_t weight = builder_.linear_weight(op + ".weight", config_.hidden, config_.hidden, std::move(scale));
+    sum.gate = builder_.linear(op, in, weight, kAbsent, sigmoid);
+    const int32_t made = dense(i, Slot::kDown, wide, down, {});
+    return builder_.row(graph_name(config_, i, Slot::kDown) + ".scaled", made, sum);
+  }
+
   /// `outer`: what the layer reads.
   int32_t feed_forward(uint32_t i, int32_t x, int32_t outer) {
     const uint32_t width = config_.widths.intermediate[i];
@@ -507,15 +576,15 @@ class Stack {
     const int32_t in = !config_.parallel                    ? normed(i, Slot::kDownNorm, x)
                        : has_role(config_, Slot::kDownNorm) ? normed(i, Slot::kDownNorm, outer)
                                                             : attended_;
-    if (has_role(config_, Slot::kRouter, i)) {
-      return import_experts(builder_, weights_, config_, i, in, added(i, Slot::kDownNorm, x));
-    }
+    const bool routed = has_role(config_, Slot::kRouter, i);
+    if (routed && !family_.block.shared_experts) return experts(i, in, x);
     EpilogueSpec activated;
     if (family_.has(Slot::kGate)) activated.gate = dense(i, Slot::kGate, in, {{Slot::kGate, width}}, {});
     activated.activation = config_.activation;
     const int32_t wide = entities_.in(i) ? with_entities(i, in, width, activated)
                                          : dense(i, Slot::kUp, in, {{Slot::kUp, width}}, activated);
     if (entities_.in(i)) entities_.down(i, wide);
+    if (routed) return experts(i, in, shared_experts(i, in, wide, x));
     x = add(i, Slot::kDown, Slot::kDownOutNorm, wide, added(i, Slot::kDownNorm, family_.block.reversible ? outer : x));
     if (!config_.bottlenecks) return x;
     EpilogueSpec widens = layer_norm(i, Slot::kWidenNorm);

@@ -75,11 +75,12 @@ void read_banned(const Fields& config, std::initializer_list<const char*> keys, 
   }
 }
 
-std::unique_ptr<fb::GenerationT> read_generation(const Fields& config, uint32_t vocabulary, bool starts) {
+std::unique_ptr<fb::GenerationT> read_generation(const Fields& config, uint32_t vocabulary, bool starts,
+                                                 const char* start_otherwise) {
   auto out = std::make_unique<fb::GenerationT>();
   out->prefix = config.text("prefix", "");
   if (starts) {
-    out->start_id = read_token(config, "decoder_start_token_id", vocabulary);
+    out->start_id = read_start(config, vocabulary, start_otherwise);
     if (out->start_id < 0) config.problem(ExitCode::kInvalid, "decoder_start_token_id", kStartIsMissing);
     out->first_id = read_token(config, "forced_bos_token_id", vocabulary);
     out->last_id = read_token(config, "forced_eos_token_id", vocabulary);
@@ -133,6 +134,12 @@ int32_t read_token(const Fields& config, const std::string& key, uint32_t vocabu
   return -1;
 }
 
+int32_t read_start(const Fields& config, uint32_t vocabulary, const char* otherwise) {
+  constexpr const char* kStart = "decoder_start_token_id";
+  return config.has(kStart) || otherwise == nullptr ? read_token(config, kStart, vocabulary)
+                                                    : read_token(config, otherwise, vocabulary);
+}
+
 std::vector<int32_t> read_end_ids(const Fields& config, uint32_t vocabulary) {
   constexpr const char* kKey = "eos_token_id";
   std::vector<int32_t> ids;
@@ -148,16 +155,18 @@ std::vector<int32_t> read_end_ids(const Fields& config, uint32_t vocabulary) {
   return ids;
 }
 
-std::vector<std::unique_ptr<fb::GenerationT>> read_generations(const Fields& config, uint32_t vocabulary, bool starts) {
+std::vector<std::unique_ptr<fb::GenerationT>> read_generations(const Fields& config, uint32_t vocabulary, bool starts,
+                                                               const char* start_otherwise) {
   std::vector<std::unique_ptr<fb::GenerationT>> out;
-  if (auto whole = read_generation(config, vocabulary, starts)) out.push_back(std::move(whole));
+  if (auto whole = read_generation(config, vocabulary, starts, start_otherwise)) out.push_back(std::move(whole));
   constexpr const char* kKey = "task_specific_params";
   if (!starts || out.empty() || !config.has(kKey) || !config.raw(kKey).is_object()) return out;
   for (const auto& [name, params] : config.raw(kKey).items()) {
     if (!params.is_object() || out.size() > kMostNamed) continue;
     Json changed = config.whole();
     changed.update(params);
-    auto way = read_generation(config.of(changed, fmt::format("{}: {}", kKey, name)), vocabulary, starts);
+    auto way =
+        read_generation(config.of(changed, fmt::format("{}: {}", kKey, name)), vocabulary, starts, start_otherwise);
     way->name = name;
     out.push_back(std::move(way));
   }

@@ -26,12 +26,18 @@ void add_generation_settings(const Directory& files, const std::string& folder, 
 /// Reads the token under `key`; -1 if it is absent or null. A token outside the vocabulary is a problem.
 int32_t read_token(const Fields& config, const std::string& key, uint32_t vocabulary);
 
+/// Reads the token with which a decoder's text begins: "decoder_start_token_id", or `otherwise` where that is absent; -1 if
+/// both are, or `otherwise` is null.
+int32_t read_start(const Fields& config, uint32_t vocabulary, const char* otherwise);
+
 /// Reads the tokens that end a text ("eos_token_id"): one, or a list.
 std::vector<int32_t> read_end_ids(const Fields& config, uint32_t vocabulary);
 
 /// Reads the settings, then the ways of generating that "task_specific_params" names, which change them. Empty if there
-/// are only defaults. `starts`: for an encoder-decoder, whose text begins with a token that must be given.
-std::vector<std::unique_ptr<fb::GenerationT>> read_generations(const Fields& config, uint32_t vocabulary, bool starts);
+/// are only defaults. `starts`: for an encoder-decoder, whose text begins with a token that must be given, as read_start()
+/// says.
+std::vector<std::unique_ptr<fb::GenerationT>> read_generations(const Fields& config, uint32_t vocabulary, bool starts,
+                                                               const char* start_otherwise);
 
 }  // namespace bantam::convert
 

@@ -14,6 +14,9 @@
 namespace bantam::convert {
 namespace {
 
+/// The word in front of numbers of layers in the names of roles (ModelNames::numbers_behind).
+constexpr const char* kLayers = "layers.";
+
 fb::DType stored_type(const std::string& dtype) {
   return dtype == "F16" ? fb::DType::f16 : dtype == "BF16" ? fb::DType::bf16 : fb::DType::f32;
 }
@@ -138,6 +141,16 @@ std::optional<std::string> Weights::find(const std::string& full) const {
     const std::string renamed = full.substr(0, full.size() - modern.size()) + std::string(legacy);
     if (tensors.count(renamed) != 0) return renamed;
   }
+  const std::string layers = base_ + kLayers;
+  if (names_.numbers_behind && starts_with(full, layers)) {
+    const size_t dot = full.find('.', layers.size());
+    const size_t end = dot == std::string::npos ? dot : full.find('.', dot + 1);
+    if (end != std::string::npos) {
+      const std::string number = full.substr(layers.size(), dot - layers.size());
+      const std::string behind = base_ + full.substr(dot + 1, end - dot) + number + full.substr(end);
+      if (tensors.count(behind) != 0) return behind;
+    }
+  }
   for (const auto& [legacy, modern] : names_.renamed) {
     if (!starts_with(full, outer_ + modern)) continue;
     const std::string renamed = outer_ + legacy + full.substr(outer_.size() + std::string_view(modern).size());
@@ -162,6 +175,19 @@ size_t Weights::encoder_extents(const std::string& name) const {
 uint32_t Weights::layers(const std::string& stack) const {
   const std::string prefix = base_ + stack;
   uint32_t count = 0;
+  if (names_.numbers_behind && stack == kLayers) {
+    for (const auto& [name, entry] : checkpoint_.tensors()) {
+      if (!starts_with(name, base_)) continue;
+      const size_t dot = name.find('.', base_.size());
+      uint32_t layer = 0;
+      if (dot == std::string::npos) continue;
+      const char *begin = name.data() + dot + 1, *end = name.data() + name.size();
+      const auto parsed = std::from_chars(begin, end, layer);
+      if (parsed.ec == std::errc() && parsed.ptr != end && *parsed.ptr == '.' && layer < UINT32_MAX)
+        count = std::max(count, layer + 1);
+    }
+    if (count != 0) return count;
+  }
   for (auto place = checkpoint_.tensors().lower_bound(prefix);
        place != checkpoint_.tensors().end() && starts_with(place->first, prefix); ++place) {
     const char* begin = place->first.data() + prefix.size();

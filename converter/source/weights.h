@@ -29,6 +29,8 @@ struct ModelNames {
   std::vector<const char*> other_bases = {};  // what stands in its place in some files
   /// The prefixes of heads' names in older files, and in newer ones.
   std::vector<std::pair<const char*, const char*>> renamed = {};
+  /// "layers.3.ffn.up" may be "ffn.3.up".
+  bool numbers_behind = false;
 };
 
 /// One of the equal parts of a tensor's rows: "attn.Wqkv[1/3].weight" is the second third of "attn.Wqkv.weight". With "^" behind the

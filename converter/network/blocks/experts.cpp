@@ -11,20 +11,58 @@
 namespace bantam::convert {
 namespace {
 
-/// The matrices [rows, columns] of these modules of each expert, one above the other, each padded with rows of zeros: as the operator
-/// has them.
+/// Appends a matrix and rows of zeros that pad it, as the operator has them.
+void append(std::vector<float> matrix, uint32_t rows, uint32_t columns, std::vector<float>* to) {
+  matrix.resize(size_t{kernels::pad16(rows)} * columns);
+  to->insert(to->end(), matrix.begin(), matrix.end());
+}
+
+/// Returns the matrices of experts that have one tensor together, each padded.
+Values of_all(Weights& weights, const EncoderConfig& config, const std::string& prefix, std::string name,
+              uint32_t parts, uint32_t rows, uint32_t columns) {
+  const bool turns = name.back() == '^';
+  if (turns) name.pop_back();
+  const uint32_t all = parts * rows, count = config.experts.experts;
+  const std::string tensor = weights.has_encoder(prefix + name + ".weight") ? name + ".weight" : name;
+  Values values = weights.encoder(prefix + tensor, {count, turns ? columns : all, turns ? all : columns});
+  if (values.values.empty()) return values;
+  std::vector<float> padded;
+  const auto size = static_cast<std::ptrdiff_t>(size_t{all} * columns);
+  for (uint32_t expert = 0; expert < count; ++expert) {
+    const auto begin = values.values.begin() + expert * size;
+    std::vector<float> own(begin, begin + size);
+    if (turns) own = turned(own, columns);
+    for (uint32_t part = 0; part < parts; ++part) {
+      const auto first = own.begin() + part * (size / parts);
+      append({first, first + size / parts}, rows, columns, &padded);
+    }
+  }
+  values.values = std::move(padded);
+  return values;
+}
+
+/// Returns these modules of each expert, matrices [rows, columns], one above the other and padded. The last layer has the settings' factor.
 Values stacked(Weights& weights, const EncoderConfig& config, uint32_t layer, const std::vector<Slot>& modules,
                uint32_t rows, uint32_t columns) {
+  const std::string prefix = layer_prefix(config, layer), first = config.family->name(modules.front());
+  const auto scaled = [&](Values values) {
+    if (modules.front() != Slot::kExpertDown || config.added_factor == 1) return values;
+    for (float& value : values.values) value *= config.added_factor;
+    return values;
+  };
+  if (first.find("{}") == std::string::npos) {
+    return scaled(of_all(weights, config, prefix, first, static_cast<uint32_t>(modules.size()), rows, columns));
+  }
   std::vector<Values> all;
   for (uint32_t expert = 0; expert < config.experts.experts; ++expert) {
     for (const Slot slot : modules) {
       const std::string name = fmt::format(fmt::runtime(config.family->name(slot)), expert);
-      Values values = weights.encoder(layer_prefix(config, layer) + name + ".weight", {rows, columns});
+      Values values = weights.encoder(prefix + name + ".weight", {rows, columns});
       if (!values.values.empty()) values.values.resize(size_t{kernels::pad16(rows)} * columns);
       all.push_back(std::move(values));
     }
   }
-  return concatenate(std::move(all));
+  return scaled(concatenate(std::move(all)));
 }
 
 }  // namespace

@@ -75,6 +75,17 @@ std::vector<Head> cls_heads() {
       {fb::TaskKind::pretraining, "ForPreTraining"}};
 }
 
+std::vector<Head> with_language_model(std::vector<Head> heads, const char* architecture) {
+  for (size_t i = 0; i < heads.size(); ++i) {
+    if (heads[i].task != fb::TaskKind::fill) continue;
+    Head same = heads[i];
+    same.architecture = architecture;
+    heads.push_back(std::move(same));
+    break;
+  }
+  return heads;
+}
+
 std::vector<Head> common_heads() {
   return {{fb::TaskKind::none, "Model"},
           {fb::TaskKind::embed, nullptr},  // sentence-transformers says it by modules.json

@@ -30,6 +30,9 @@ Head first_classify_head(Activation activation);
 Head lm_head(const char* norm = "lm_head.layer_norm");
 /// BERT's masked-language and next-sentence heads, and both.
 std::vector<Head> cls_heads();
+/// `heads`, and the masked-language head among them under the name of a class that has the same layers for decoders. Files of
+/// that class whose settings do not say "is_decoder" compute the same.
+std::vector<Head> with_language_model(std::vector<Head> heads, const char* architecture);
 /// Heads that need no tensors of their own, or only bantam's own: the bare encoder, its embeddings, intents with slots.
 std::vector<Head> common_heads();
 

@@ -132,16 +132,17 @@ void read_positions(const Fields& config, EncoderConfig& out) {
   const char* key = key_in(config, settings, settings.positions.key);
   out.positions = config.count(key, settings.any_length ? kMostPlaces : kMaxPositions, settings.positions.otherwise);
   out.first_position = settings.positions_in_front;
-  if (settings.padding.key == nullptr) return;
-  const double padding = config.number(settings.padding.key, settings.padding.otherwise);
+  if (settings.padding.key == nullptr && !settings.padding_is_fixed) return;
+  const double padding = settings.padding_is_fixed ? settings.padding.otherwise
+                                                   : config.number(settings.padding.key, settings.padding.otherwise);
   if (!(padding >= 0 && padding < out.positions - 1.0) || padding != std::floor(padding)) {
     config.problem(
-        ExitCode::kInvalid, settings.padding.key,
+        ExitCode::kInvalid, settings.padding_is_fixed ? key : settings.padding.key,
         fmt::format("{} leaves none of the {} positions to tokens, which begin behind it", padding, out.positions));
     return;
   }
   out.first_position = static_cast<uint32_t>(padding) + 1;
-  out.positions -= out.first_position;
+  if (!settings.rows_behind_padding) out.positions -= out.first_position;
 }
 
 uint32_t read_kv_heads(const Fields& config, const Settings& settings, uint32_t heads) {
@@ -453,9 +454,9 @@ EncoderConfig read_as(const Fields& config, const Family& family) {
   }
   out.activation = read_unit(config, key_in(config, settings, settings.activation), *out.family);
   if (!family.block.patches) read_positions(config, out);
-  if (settings.settle != nullptr) settings.settle(config, out);
   read_image_shape(config, out);
   read_layers(config, out);
+  if (settings.settle != nullptr) settings.settle(config, out);
   read_chunks(config, out);
   const bool narrows =
       settings.embedding.key != nullptr && (settings.embedding.otherwise != 0 || config.has(settings.embedding.key));

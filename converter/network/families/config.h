@@ -3,6 +3,7 @@
 #define BANTAM_CONVERTER_NETWORK_FAMILIES_CONFIG_H_
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -166,7 +167,9 @@ struct EncoderConfig {
   ExpertLayers experts;
   SummedKeys summed;
   ChunkedLayers chunked;
-  ImageShape image;                   // Block::patches
+  ImageShape image;  // Block::patches
+  /// Groups of columns that outputs of a module are made of, where it is a convolution over single tokens (SqueezeBERT).
+  std::map<Slot, uint32_t> column_groups;
   std::vector<WordCluster> clusters;  // of words, the last ends with the vocabulary; empty: there is one table
   bool same_columns = false;          // of all clusters: their tables are one tensor
   bool divides_last = false;          // what the output layer over the vocabulary reads, by the root of its width

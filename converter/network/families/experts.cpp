@@ -9,6 +9,7 @@ constexpr uint32_t kMostExperts = 1U << 12, kMostExpertsOfToken = 64, kMostExper
                    kMostCapacity = 1U << 24, kMostExpertLayers = 1U << 10;
 constexpr const char* kSparseStep = "decoder_sparse_step";
 constexpr const char* kDenseLayers = "mlp_only_layers";
+constexpr const char* kLayerKinds = "mlp_layer_types";
 
 uint32_t read(const Fields& config, const Settings& settings, const Count& setting, uint32_t most) {
   const char* key = key_in(config, settings, setting.key);
@@ -24,10 +25,22 @@ void spread_out(const Fields& config, const Settings& settings, ExpertLayers& ex
   for (uint32_t i = 0; i < layers && step != 0; ++i) experts.layers[i] = step == 1 || i % step == 1;
 }
 
+/// A word a layer.
+void take_kinds(const Fields& config, ExpertLayers& experts) {
+  const Json& kinds = config.raw(kLayerKinds);
+  bool known = kinds.is_array() && kinds.size() == experts.layers.size();
+  for (size_t i = 0; known && i < kinds.size(); ++i) {
+    known = kinds[i] == "sparse" || kinds[i] == "dense";
+    experts.layers[i] = kinds[i] == "sparse";
+  }
+  if (!known) config.problem(ExitCode::kInvalid, kLayerKinds, "is no list of \"sparse\" and \"dense\", one a layer");
+}
+
 /// transformers' rule for Qwen 3.
 void take_listed(const Fields& config, ExpertLayers& experts) {
   const uint32_t step = config.count(kSparseStep, kMostExpertLayers, 1);
   for (size_t i = 0; i < experts.layers.size(); ++i) experts.layers[i] = (i + 1) % step == 0;
+  if (config.has(kLayerKinds)) take_kinds(config, experts);
   if (!config.has(kDenseLayers)) return;
   const Json& dense = config.raw(kDenseLayers);
   bool known = dense.is_array();

@@ -56,8 +56,8 @@ enum class Slot {
   kPositions,
   kSegments,
   kTaskTypes,  // row 0 is added to every token, as transformers does unless told otherwise
-  kDistances,  // biases of scores by buckets of distances, [buckets, heads], the same in all layers
-  kEntities,   // vectors of entities, which stand beside tokens (ERNIE, arXiv 1905.07129)
+  kDistances,  // biases of scores by buckets of distances, [buckets, heads], the same in all layers, or with {} in its name of each
+  kEntities,  // vectors of entities, which stand beside tokens (ERNIE, arXiv 1905.07129)
   kFirstAxis,  // of places by two axes, side by side: rows of every so many neighbouring places, and of places among those
   kSecondAxis,
   kPlaces,  // embeddings of relative places, the same in all layers (DeBERTa, arXiv 2006.03654)
@@ -123,11 +123,13 @@ enum class Slot {
   kDown,
   kDownNorm,
   // Slots of expert layers, which take the place of kUp, kGate and kDown: the module that scores each expert, and the
-  // modules of the experts, numbered inside the layer ("experts.{}.up").
+  // modules of the experts, numbered inside the layer ("experts.{}.up"); or, without {}, one tensor of all, in which each expert's gates
+  // lie behind what is activated, and with "^" inputs lie in front of outputs.
   kRouter,
   kExpertUp,
   kExpertGate,
   kExpertDown,
+  kSharedScale,  // without a bias and of one output, whose sigmoid multiplies what shared experts make (Block::shared_experts)
   // Slots of attention to a source (cross-attention), in the layers of an encoder-decoder's decoder.
   kCrossQuery,
   kCrossKey,
@@ -241,6 +243,8 @@ struct Settings {
   double epsilon_otherwise = 1e-12;
   /// The first row of the position table that a token has is this one + 1; no key: row 0.
   Count padding;
+  /// Without a key, `padding` is the same whatever config.json says; rows in front of the first token's are more than `positions` counts.
+  bool padding_is_fixed = false, rows_behind_padding = false;
   /// Rows of the position table in front of the first token's, which `positions` does not count.
   uint32_t positions_in_front = 0;
   /// Heads of keys and values; 0: as many as of queries. The key of the width of a head (absent: `hidden` / `heads`).
@@ -265,6 +269,10 @@ struct Settings {
   float soft_cap_otherwise = 0;
   /// Reads the family's own mask of attention; null: decoders have the causal one, encoders none. Problems go to `config`.
   void (*read_mask)(const Fields& config, EncoderConfig& out) = nullptr;
+  /// Keys of the token with which a decoder's text begins where "decoder_start_token_id" is absent; null: there is none. The first is of
+  /// texts that are made, as transformers' generate() has it; the second of those that are the source's, one place further.
+  const char* made_start = "bos_token_id";
+  const char* shifted_start = nullptr;
   /// Reads and refuses what no other setting expresses, behind counts and positions; null: there is nothing.
   void (*settle)(const Fields& config, EncoderConfig& out) = nullptr;
   /// Tokens of a decoder see those behind them, too.
@@ -301,6 +309,10 @@ struct Settings {
     const char* part_key = nullptr;
     const char* width_key = nullptr;
     uint32_t width_otherwise = 0;
+    /// The part may be an odd number of columns; one more is turned, too, as transformers does.
+    bool odd_part = false;
+    /// A table of sines and then cosines of angles, by places, that files may have; null: the settings say all.
+    const char* table = nullptr;
     /// Angles are negative.
     bool backwards = false;
   };
@@ -355,8 +367,9 @@ struct Settings {
 /// "classifier_pooling" names: "cls" (the first token) or "mean"; the row that "summary_type" names: "last" (the
 /// default), "first" or "mean"; the row of recurrent layers that "pooling" names: "last" (the last state of each
 /// direction, the default), "mean" or "max"; the last token; two rows of an image (network/blocks/patches.h); or the
-/// whole image by attention (network/blocks/attention_pooling.h).
-enum class Rows { kTokens, kFirst, kPooler, kOfSetting, kSummary, kState, kLast, kTwo, kProbe };
+/// whole image by attention (network/blocks/attention_pooling.h). kLate: as kOfSetting, with "late" (the default): every
+/// token, whose scores are averaged; and "bos" for the first token.
+enum class Rows { kTokens, kFirst, kPooler, kOfSetting, kSummary, kState, kLast, kTwo, kProbe, kLate };
 
 /// A linear layer of a head, with its activation and norm.
 struct HeadLayer {
@@ -482,17 +495,20 @@ struct Block {
   /// feed-forward layers read the first and add to the second (reversible layers, arXiv 1707.04585). Both streams side
   /// by side are normed behind the last layer. Attention is by chunks, as settings say.
   bool reversible = false;
+  /// Layers of experts have Slot::kUp, kGate and kDown, too: of the experts that all tokens go through.
+  bool shared_experts = false;
   /// There are no layers: a text's vector is the average of its tokens' rows, special tokens left out.
   bool averaged = false;
 };
 
 /// How to tell published files of a family from those of another family whose model_type they bear: by a setting, where
-/// a key is given, and by a part of some tensor's name.
+/// a key is given, by a part of some tensor's name, and by the class where one is given.
 struct Published {
   const char* model_type = nullptr;  // null: they are not
   const char* key = nullptr;         // null: the tensor says it all
   const char* value = nullptr;
   const char* tensor = nullptr;
+  const char* architecture = nullptr;  // transformers' class, whole; null: any
 };
 
 /// Layers that a family builds itself, because they are not made of the stack's blocks.
@@ -535,6 +551,9 @@ struct Family {
 
   /// Prefixes of the names of heads' tensors: in older files, and in newer ones.
   std::vector<std::pair<const char*, const char*>> renamed = {};
+
+  /// Files have numbers of layers behind the first word of a name: "layers.3.ffn.up" is "ffn.3.up" (XLM).
+  bool numbers_behind = false;
 
   /// Classes of transformers that do not convert, behind the family's own name, and what to do instead.
   std::vector<std::pair<const char*, const char*>> refused = {};

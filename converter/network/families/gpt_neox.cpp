@@ -22,6 +22,7 @@ Family gpt_neox() {
   settings.rotary.key = "rotary_emb_base";
   settings.rotary.part = 0.25;
   settings.rotary.part_key = "rotary_pct";
+  settings.rotary.odd_part = true;
   settings.parallel = {"use_parallel_residual", true};
   settings.untied = true;
   family.layer = "layers.{}";

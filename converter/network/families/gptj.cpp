@@ -1,18 +1,8 @@
 // GPT-J (Wang and Komatsuzaki 2021): parallel layers with one norm, whose rotary positions turn neighbours of a part of each head.
 // CodeGen (arXiv 2203.13474): the same, with queries, values and keys in one matrix, a quarter of the heads after the other.
 #include "network/families/blocks.h"
-#include "network/families/config.h"
 
 namespace bantam::convert {
-namespace {
-
-constexpr uint32_t kQuarters = 4;
-
-void settle_quarters(const Fields& config, EncoderConfig& out) {
-  if (out.heads % kQuarters != 0) config.problem(ExitCode::kInvalid, "n_head", "heads do not share out in quarters");
-}
-
-}  // namespace
 
 Family gptj() {
   Family family;
@@ -54,8 +44,7 @@ Family codegen() {
   Family family = gptj();
   family.model_types = {"codegen"};
   family.architectures = {"CodeGen"};
-  family.settings.settle = settle_quarters;
-  family.block.value_first_groups = kQuarters;
+  family.block.value_first_groups = 4;
   for (const Slot slot : {Slot::kQuery, Slot::kKey, Slot::kValue}) family.roles.erase(slot);
   family.roles[Slot::kQueriesKeysValues] = "attn.qkv_proj";
   family.unused.emplace_back("attn.causal_mask", "the causal mask");

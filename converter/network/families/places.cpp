@@ -126,6 +126,7 @@ LayerPlaces read_rotary(const Fields& config, const Settings::Rotary& rotary, co
     out.base = rotary.otherwise;
   }
   places.turned = turned_columns(config, parameters, rotary, model.head_width);
+  if (rotary.odd_part && places.turned % 2 != 0 && places.turned < model.head_width) out.columns = places.turned++;
   if (places.turned % 2 != 0 || places.turned == 0 || places.turned > model.head_width) {
     config.problem(ExitCode::kUnsupported, model.family->settings.heads.key,
                    fmt::format("rotary positions turn an even number of a head's {} columns, not {}", model.head_width,

@@ -121,6 +121,8 @@ Axes plain_axes(Slot slot) {
       return {Axis::kHidden, Axis::kFfn};
     case Slot::kRouter:
       return {Axis::kExperts, Axis::kHidden};
+    case Slot::kSharedScale:
+      return {Axis::kNone, Axis::kHidden};
     case Slot::kExpertUp:
     case Slot::kExpertGate:
       return {Axis::kExpertFfn, Axis::kHidden};
@@ -248,6 +250,8 @@ const char* Family::why_layers_stay() const {
   if (own.add != nullptr) return own.why_they_stay;
   if (block.reversible) return "they pass on two streams of rows";
   if (block.patches) return "students of models of images are not made yet";
+  if (has(Slot::kDistances) && std::string_view(name(Slot::kDistances)).find("{}") != std::string_view::npos)
+    return "each has biases of distances of its own";
   if (has(Slot::kForget)) return "Marian's own files are not written";
   if (has(Slot::kRouter)) return "students of models of experts are not made yet";
   if (has(Slot::kEntities)) return "each reads entities in a way of its own";
@@ -324,6 +328,10 @@ const Family* find_published(const Json& config, const std::vector<std::string>&
     const Published& published = family.published;
     const bool bears = published.model_type != nullptr && says("model_type", published.model_type) &&
                        (published.key == nullptr || says(published.key, published.value));
+    if (published.architecture != nullptr &&
+        (!config.contains("architectures") || config.at("architectures") != Json::array({published.architecture}))) {
+      continue;
+    }
     const auto has_part = [&](const std::string& name) { return name.find(published.tensor) != std::string::npos; };
     if (bears && std::any_of(tensors.begin(), tensors.end(), has_part)) return &family;
   }

@@ -10,7 +10,7 @@ namespace bantam::convert {
 
 ModelNames model_names(const Family& family) {
   const char* anchor = family.anchor != nullptr ? family.anchor : family.name(Slot::kWords);
-  ModelNames names{family.base, anchor, {}, family.other_bases, family.renamed};
+  ModelNames names{family.base, anchor, {}, family.other_bases, family.renamed, family.numbers_behind};
   if (family.has(Slot::kPooler)) {
     names.unused.push_back({std::string(family.name(Slot::kPooler)) + ".", "this head does not use the pooler"});
   }
@@ -64,10 +64,11 @@ bool has_role(const EncoderConfig& config, Slot slot) {
 }
 
 bool has_role(const EncoderConfig& config, Slot slot, uint32_t layer) {
-  const bool of_experts = is_of_expert(slot) || slot == Slot::kRouter;
+  const bool of_experts = is_of_expert(slot) || slot == Slot::kRouter || slot == Slot::kSharedScale;
   const bool dense = slot == Slot::kUp || slot == Slot::kGate || slot == Slot::kDown;
   if (of_experts || (dense && !config.experts.layers.empty())) {
-    return has_role(config, slot) && config.experts.layers[layer] == of_experts;
+    const bool shared = config.family->block.shared_experts && dense;
+    return has_role(config, slot) && (config.experts.layers[layer] == of_experts || shared);
   }
   const bool of_text = slot == Slot::kQuery || slot == Slot::kKey;
   if (!config.chunked.hashed.empty() && (of_text || slot == Slot::kQueryKey)) {
@@ -89,7 +90,9 @@ std::vector<std::pair<Slot, std::string>> stored_roles(const EncoderConfig& conf
       all.emplace_back(slot, pattern);
       continue;
     }
-    const uint32_t count = is_of_expert(slot) ? config.experts.experts : config.feed_forwards - 1;
+    const uint32_t count = slot == Slot::kDistances ? config.layers
+                           : is_of_expert(slot)     ? config.experts.experts
+                                                    : config.feed_forwards - 1;
     for (uint32_t i = 0; i < count; ++i) {
       all.emplace_back(slot, fmt::format(fmt::runtime(pattern), i));
     }
