@@ -160,6 +160,19 @@ DEBERTA = dict(
 )
 DEBERTA3 = dict(**DEBERTA, position_buckets=6, share_att_key=True, norm_rel_ebd="layer_norm")
 GATED = dict(num_hidden_layers=2, pad_token_id=0)
+LONE = dict(type_vocab_size=1, pad_token_id=1)
+SQUEEZED = dict(
+    embedding_size=18,
+    q_groups=3,
+    k_groups=3,
+    v_groups=3,
+    post_attention_groups=2,
+    intermediate_groups=2,
+    output_groups=2,
+)
+EUROBERT = dict(type_vocab_size=0, num_key_value_heads=1, head_dim=6, pad_token_id=0, bos_token_id=1, eos_token_id=2, mask_token_id=3)
+ESM = dict(type_vocab_size=0, pad_token_id=1, mask_token_id=3, max_position_embeddings=26)
+XLM = dict(type_vocab_size=0, emb_dim=18, n_heads=3, n_layers=1, pad_token_id=2)
 # Turns of a dialogue are numbered where other models number segments.
 ROLES = {**ERNIE, "type_vocab_size": 4}
 
@@ -281,6 +294,20 @@ SMALL_MODELS = {
         dict(**ELECTRA, position_embedding_type="relative_key_query"),
     ),
     "xlnet-search": ("XLNetForQuestionAnswering", dict(n_layer=2, start_n_top=3, end_n_top=4)),
+    "data2vec-classify": ("Data2VecTextForSequenceClassification", dict(**ROBERTA, num_labels=3)),
+    "ibert-classify": ("IBertForSequenceClassification", dict(**ROBERTA, num_labels=3)),
+    "roberta-prelayernorm-classify": ("RobertaPreLayerNormForSequenceClassification", dict(**ROBERTA, num_labels=3)),
+    "xlm-roberta-xl-classify": ("XLMRobertaXLForSequenceClassification", dict(**ROBERTA, num_labels=3)),
+    "jina-embeddings-v3-classify": ("JinaEmbeddingsV3ForSequenceClassification", {**LONE, "num_labels": 3}),
+    "bert-generation-fill": ("BertGenerationDecoder", dict(type_vocab_size=0)),
+    "megatron-bert-classify": ("MegatronBertForSequenceClassification", dict(num_labels=3)),
+    "rembert-fill": ("RemBertForMaskedLM", dict(input_embedding_size=10, output_embedding_size=22)),
+    "roformer-classify": ("RoFormerForSequenceClassification", dict(embedding_size=10, num_labels=3)),
+    "squeezebert-classify": ("SqueezeBertForSequenceClassification", dict(**SQUEEZED, num_labels=3)),
+    "eurobert-classify": ("EuroBertForSequenceClassification", dict(**EUROBERT, num_labels=3)),
+    "esm-classify": ("EsmForSequenceClassification", dict(**ESM, num_labels=3)),
+    "xlm-classify": ("XLMForSequenceClassification", dict(**XLM, num_labels=3)),
+    "flaubert-classify": ("FlaubertForSequenceClassification", dict(**XLM, num_labels=3)),
 }
 
 

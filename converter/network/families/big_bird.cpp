@@ -30,6 +30,7 @@ Family big_bird() {
   family.heads =
       joined(common_heads(), {first_classify_head(Activation::kOfModel), tag_head(), answer, pooled_choose_head()});
   family.heads = joined(std::move(family.heads), cls_heads());
+  family.heads = with_language_model(std::move(family.heads), "ForCausalLM");
   return family;
 }
 

@@ -45,6 +45,7 @@ Family electra() {
                Rows::kTokens,
                {{"generator_predictions.dense", Out::kEmbedding, Activation::kGelu, "generator_predictions.LayerNorm"},
                 {"generator_lm_head", Out::kVocabulary}}}});
+  family.heads = with_language_model(std::move(family.heads), "ForCausalLM");
   return family;
 }
 

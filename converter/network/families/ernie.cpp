@@ -16,7 +16,7 @@ Family ernie() {
   family.roles[Slot::kDistanceKeys] = kDistanceEmbedding;
   family.roles[Slot::kTaskTypes] = "embeddings.task_type_embeddings.weight";
   family.heads = joined(common_heads(), {pooled_classify_head(), tag_head(), answer_head(), pooled_choose_head()});
-  family.heads = joined(std::move(family.heads), cls_heads());
+  family.heads = with_language_model(joined(std::move(family.heads), cls_heads()), "ForCausalLM");
   return family;
 }
 
