@@ -10,7 +10,9 @@ Family mpnet() {
   family.architectures = {"MPNet"};
   family.settings.vocabulary.otherwise = 30527;
   family.settings.segments = {nullptr, 0};
-  family.settings.padding = {"pad_token_id", 1};
+  // transformers begins behind this one, whatever pad_token_id is.
+  family.settings.padding = {nullptr, 1};
+  family.settings.padding_is_fixed = true;
   // transformers has a setting of the table's rows, but looks up these.
   family.settings.buckets = {nullptr, 32};
   family.roles = bert_roles();
