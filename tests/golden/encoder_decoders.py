@@ -83,6 +83,10 @@ MODELS = {
                                                                      "dense_act_fn": "gelu_new", "router_bias": False,
                                                                      "num_sparse_decoder_layers": 0}),
     "switch-encoder": ("SwitchTransformersEncoderModel", {**SWITCH, "num_sparse_encoder_layers": 2}),
+    "umt5-generate": ("UMT5ForConditionalGeneration", {**T5, "feed_forward_proj": "gated-gelu"}),
+    "mvp-classify": ("MvpForSequenceClassification", {**BART, **LABELS}),
+    "plbart-generate": ("PLBartForConditionalGeneration", BART),
+    "longt5-generate": ("LongT5ForConditionalGeneration", {**T5, "local_radius": 5}),
 }  # fmt: skip
 
 

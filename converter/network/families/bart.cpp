@@ -1,6 +1,10 @@
 // BART (arXiv 1910.13461) and the translators and summarisers whose layers are called as its are: mBART (arXiv 2001.08210),
 // Marian (arXiv 1804.00344; its students with SSRU cells), M2M-100 and NLLB (arXiv 2010.11125, 2207.04672), Pegasus (arXiv
-// 1912.08777), Blenderbot (arXiv 2004.13637).
+// 1912.08777), Blenderbot (arXiv 2004.13637), MVP (arXiv 2206.12131), PLBART (arXiv 2103.06333); and their decoders alone. TrOCR's decoder
+// (arXiv 2109.10282).
+#include <iterator>
+#include <utility>
+
 #include "network/families/blocks.h"
 
 namespace bantam::convert {
@@ -94,6 +98,23 @@ Family bart_like(const StackKind& kind, const char* model_type, const char* arch
   return family;
 }
 
+/// The decoder of a family in files of its own, which have nothing to attend to.
+Family alone(Family family, const char* model_type, const char* published) {
+  family.published = {family.model_types.front(), nullptr, nullptr, "decoder.layers.", published};
+  family.model_types = {model_type};
+  family.source = nullptr;
+  family.own_words = nullptr;
+  for (auto role = family.roles.begin(); role != family.roles.end();) {
+    const bool cross =
+        is_cross(role->first) || role->first == Slot::kCrossKeysValues || role->first == Slot::kCrossAttention;
+    role = cross ? family.roles.erase(role) : std::next(role);
+  }
+  family.roles[Slot::kWords] = "decoder.embed_tokens.weight";
+  family.unused.emplace_back("encoder_attn", "there is no encoder to attend to");
+  family.heads = decoder_heads("ForCausalLM");
+  return family;
+}
+
 }  // namespace
 
 Family bart() { return bart_like({}, "bart", "Bart", "ForConditionalGeneration"); }
@@ -101,7 +122,10 @@ Family bart() { return bart_like({}, "bart", "Bart", "ForConditionalGeneration")
 Family mbart() {
   StackKind kind;
   kind.norm_first = true;
-  return bart_like(kind, "mbart", "MBart", "ForConditionalGeneration");
+  Family family = bart_like(kind, "mbart", "MBart", "ForConditionalGeneration");
+  // Texts begin with the token of their language, which the settings must name.
+  family.settings.made_start = nullptr;
+  return family;
 }
 
 Family marian() {
@@ -144,7 +168,14 @@ Family m2m_100() {
   kind.norm_first = true;
   kind.embedding_norm = false;
   kind.sinusoids = Settings::Sinusoids::kSteps;
-  return bart_like(kind, "m2m_100", "M2M100", "ForConditionalGeneration");
+  Family family = bart_like(kind, "m2m_100", "M2M100", "ForConditionalGeneration");
+  Family source = *family.source;
+  for (Family* side : {&family, &source}) {
+    side->settings.padding = {"pad_token_id", 1};
+    side->settings.rows_behind_padding = true;
+  }
+  family.source = std::make_shared<const Family>(std::move(source));
+  return family;
 }
 
 Family pegasus() {
@@ -169,6 +200,48 @@ Family blenderbot_small() {
   kind.in_front = 0;
   Family family = bart_like(kind, "blenderbot-small", "BlenderbotSmall", "ForConditionalGeneration");
   family.block.words_normed = true;
+  return family;
+}
+
+Family mvp() {
+  Family family = bart_like({}, "mvp", "Mvp", "ForConditionalGeneration");
+  family.settings.required = {{"use_prompt", "false"}};
+  return family;
+}
+
+Family plbart() {
+  Family family = bart_like({}, "plbart", "PLBart", "ForConditionalGeneration");
+  Family source = *family.source;
+  for (Family* side : {&family, &source}) {
+    side->settings.scaled_if.otherwise = true;
+    side->settings.hidden.otherwise = 768;
+    side->settings.layers.otherwise = 6;
+    side->settings.heads.otherwise = 12;
+    side->settings.intermediate.otherwise = 3072;
+  }
+  family.source = std::make_shared<const Family>(std::move(source));
+  return family;
+}
+
+Family bart_decoder() { return alone(bart(), "bart_decoder", "BartForCausalLM"); }
+Family mbart_decoder() { return alone(mbart(), "mbart_decoder", "MBartForCausalLM"); }
+Family marian_decoder() { return alone(marian(), "marian_decoder", "MarianForCausalLM"); }
+Family pegasus_decoder() { return alone(pegasus(), "pegasus_decoder", "PegasusForCausalLM"); }
+Family blenderbot_decoder() { return alone(blenderbot(), "blenderbot_decoder", "BlenderbotForCausalLM"); }
+Family blenderbot_small_decoder() {
+  return alone(blenderbot_small(), "blenderbot_small_decoder", "BlenderbotSmallForCausalLM");
+}
+Family mvp_decoder() { return alone(mvp(), "mvp_decoder", "MvpForCausalLM"); }
+Family plbart_decoder() { return alone(plbart(), "plbart_decoder", "PLBartForCausalLM"); }
+
+Family trocr() {
+  Family family = alone(bart(), "trocr", "TrOCRForCausalLM");
+  family.published = {};
+  family.architectures = {"TrOCR"};
+  Settings& settings = family.settings;
+  settings.positions.otherwise = 512;
+  settings.required = {{"layernorm_embedding", "true"}, {"use_learned_position_embeddings", "true"}};
+  family.renamed = {{"output_projection.", "lm_head."}};
   return family;
 }
 

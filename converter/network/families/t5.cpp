@@ -1,6 +1,8 @@
 // T5 (arXiv 1910.10683), and what followed it with gated feed-forward layers (T5 1.1; mT5, arXiv 2010.11934): relative places alone,
-// norms without means, scores that nothing divides. Switch (arXiv 2101.03961): T5, some of whose layers are of experts.
+// norms without means, scores that nothing divides. UMT5 (arXiv 2304.09151): each layer has places of its own. LongT5 (arXiv
+// 2112.07916): the encoder has windows. Switch (arXiv 2101.03961): T5, some of whose layers are of experts.
 #include "network/families/blocks.h"
+#include "network/families/config.h"
 
 namespace bantam::convert {
 namespace {
@@ -28,6 +30,7 @@ Family t5_stack() {
   settings.buckets = {"relative_attention_num_buckets", 32};
   settings.most_distance = {"relative_attention_max_distance", 128};
   settings.divides = Settings::Divides::kTied;
+  settings.made_start = settings.shifted_start = "pad_token_id";
   Block& block = family.block;
   block.norm_first = block.norm_before_all = block.rms_norms = block.optional_biases = block.unscaled = true;
   family.roles = {{Slot::kWords, "shared.weight"},
@@ -95,6 +98,15 @@ Family t5_like(bool gated) {
   return family;
 }
 
+/// LongT5's windows; the other kind of attention has tokens of its own.
+void settle_local(const Fields& config, EncoderConfig& out) {
+  require(config, {{"encoder_attention_type", "\"local\""}});
+  LayerPlaces near;
+  near.window = config.count("local_radius", kMaxPositions, 127);
+  near.sees_all = false;
+  out.places.assign(out.layers, near);
+}
+
 }  // namespace
 
 Family t5() {
@@ -160,6 +172,42 @@ Family mt5() {
   family.settings.divides = Settings::Divides::kAsked;
   family.published = {"t5", nullptr, nullptr, "DenseReluDense.wi_0"};
   family.architectures = {"MT5", "T5"};
+  return family;
+}
+
+Family umt5() {
+  Family family = mt5();
+  family.model_types = {"umt5"};
+  family.published = {};
+  family.architectures = {"UMT5"};
+  Family source = *family.source;
+  source.roles[Slot::kDistances] = "encoder.block.{}.layer.0.SelfAttention.relative_attention_bias.weight";
+  family.roles[Slot::kDistances] = "decoder.block.{}.layer.0.SelfAttention.relative_attention_bias.weight";
+  family.source = std::make_shared<const Family>(std::move(source));
+  return family;
+}
+
+Family longt5() {
+  Family family = t5_like(false);
+  family.model_types = {"longt5"};
+  family.architectures = {"LongT5"};
+  family.settings.divides = Settings::Divides::kAsked;
+  Family source = *family.source;
+  source.settings.settle = settle_local;
+  const Roles names = {{Slot::kDistances, "encoder.block.0.layer.0.LocalSelfAttention.relative_attention_bias.weight"},
+                       {Slot::kQuery, "layer.0.LocalSelfAttention.q"},
+                       {Slot::kKey, "layer.0.LocalSelfAttention.k"},
+                       {Slot::kValue, "layer.0.LocalSelfAttention.v"},
+                       {Slot::kAttentionOut, "layer.0.LocalSelfAttention.o"},
+                       {Slot::kQkv, "layer.0.LocalSelfAttention.qkv"},
+                       {Slot::kHeads, "layer.0.LocalSelfAttention.heads"},
+                       {Slot::kAttention, "layer.0.LocalSelfAttention"}};
+  for (const auto& [slot, name] : names) source.roles[slot] = name;
+  family.source = std::make_shared<const Family>(std::move(source));
+  HeadLayer words{"lm_head", Out::kVocabulary};
+  words.bare = true;
+  family.heads = {{fb::TaskKind::none, "Model"},
+                  {fb::TaskKind::generate, "ForConditionalGeneration", Rows::kTokens, {words}}};
   return family;
 }
 
