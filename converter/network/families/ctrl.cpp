@@ -27,7 +27,7 @@ Family ctrl() {
   family.layer = "h.{}";
   family.block.norm_first = family.block.norm_before_all = family.block.causal = true;
   family.roles = {{Slot::kWords, "w.weight"},
-                  {Slot::kPositions, "pos_encoding"},
+                  {Slot::kPositions, "pos_encoding.weight"},
                   {Slot::kAttentionNorm, "layernorm1"},
                   {Slot::kQuery, "multi_head_attention.Wq"},
                   {Slot::kKey, "multi_head_attention.Wk"},

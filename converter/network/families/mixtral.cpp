@@ -1,5 +1,8 @@
-// Llama's kind with layers of experts: Mixtral (arXiv 2401.04088), Qwen 3 (arXiv 2505.09388) and OLMoE (arXiv 2409.02060).
+// Llama's kind with layers of experts: Mixtral (arXiv 2401.04088), Qwen 3 (arXiv 2505.09388), Qwen 2 (arXiv 2407.10671), Mellum 2
+// (JetBrains), OLMoE (arXiv 2409.02060) and FlexOlmo (arXiv 2507.07024). Experts of Granite 3 (IBM 2024) and Aria (arXiv 2410.05993)
+// lie in one tensor. In Qwen 2, Granite and Aria some experts see all tokens.
 #include "network/families/blocks.h"
+#include "network/families/config.h"
 
 namespace bantam::convert {
 namespace {
@@ -25,7 +28,29 @@ Family without_dense_layers(Family family) {
   return family;
 }
 
+void add_fused_experts(Family& family, const char* router, const char* up_gate, const char* down, const char* experts) {
+  add_experts(family, router, up_gate, up_gate, down, experts);
+}
+
+/// The experts of all tokens are as wide as several of the others.
+void settle_aria(const Fields& config, EncoderConfig& out) {
+  constexpr uint32_t kMostShared = 64, kMostColumns = 1U << 16;
+  out.intermediate =
+      config.count("intermediate_size", kMostColumns, 4096) * config.count("moe_num_shared_experts", kMostShared, 2);
+}
+
+/// All layers are of experts.
+void settle_sparse(const Fields& config, EncoderConfig&) {
+  constexpr const char* kKinds = "mlp_layer_types";
+  const Json kinds = config.has(kKinds) ? config.raw(kKinds) : Json::array();
+  for (const Json& kind : kinds.is_array() ? kinds : Json::array()) {
+    if (kind != "sparse") return config.problem(ExitCode::kUnsupported, kKinds, "only \"sparse\" layers are supported");
+  }
+}
+
 }  // namespace
+
+Family cohere2();
 
 Family mixtral() {
   Family family = without_dense_layers(llama_like("mixtral", "Mixtral"));
@@ -85,6 +110,143 @@ Family olmoe() {
   settings.experts = {"num_experts", 64};
   settings.experts_of_token = {"num_experts_per_tok", 8};
   family.heads = decoder_heads("ForCausalLM");
+  return family;
+}
+
+Family mellum() {
+  Family family = qwen3_moe();
+  family.model_types = {"mellum"};
+  family.architectures = {"Mellum"};
+  Settings& settings = family.settings;
+  settings.vocabulary.otherwise = 98304;
+  settings.hidden.otherwise = 2304;
+  settings.layers.otherwise = 28;
+  settings.intermediate.otherwise = 7168;
+  settings.positions.otherwise = 131072;
+  settings.head_width_otherwise = 128;
+  settings.rotary.otherwise = 500000;
+  settings.local_rotary = {10000, "rope_local_theta"};
+  settings.window = {"sliding_window", 1024};
+  settings.windows = Settings::Windows::kEvery;
+  settings.full_every = {nullptr, 1};
+  settings.required = {{"pretraining_tp", "1"}};
+  settings.synonyms = {{"num_experts", "num_local_experts"}};
+  settings.experts = {"num_local_experts", 64};
+  settings.expert_columns = {"moe_intermediate_size", 896};
+  settings.shares_of_one.otherwise = true;
+  family.heads = decoder_heads("ForCausalLM");
+  return family;
+}
+
+Family qwen2_moe() {
+  Family family = llama_like("qwen2_moe", "Qwen2Moe");
+  add_experts(family);
+  Settings& settings = family.settings;
+  settings.vocabulary.otherwise = 151936;
+  settings.hidden.otherwise = 2048;
+  settings.layers.otherwise = 24;
+  settings.heads.otherwise = 16;
+  settings.kv_heads.otherwise = 16;
+  settings.intermediate = {"shared_expert_intermediate_size", 5632};
+  settings.positions.otherwise = 32768;
+  settings.required.emplace_back("use_sliding_window", "false");
+  // Layers without experts would have another width.
+  settings.required.emplace_back("decoder_sparse_step", "1");
+  settings.required.emplace_back("mlp_only_layers", "[]");
+  settings.synonyms = {{"num_local_experts", "num_experts"}};
+  settings.experts = {"num_experts", 60};
+  settings.experts_of_token = {"num_experts_per_tok", 4};
+  settings.expert_columns = {"moe_intermediate_size", 1408};
+  family.block.shared_experts = true;
+  family.roles[Slot::kUp] = "mlp.shared_expert.gate_proj";
+  family.roles[Slot::kGate] = "mlp.shared_expert.up_proj";
+  family.roles[Slot::kDown] = "mlp.shared_expert.down_proj";
+  family.roles[Slot::kSharedScale] = "mlp.shared_expert_gate";
+  return family;
+}
+
+Family flex_olmo() {
+  Family family = olmoe();
+  family.model_types = {"flex_olmo"};
+  family.architectures = {"FlexOlmo"};
+  Settings& settings = family.settings;
+  settings.vocabulary.otherwise = 100352;
+  settings.hidden.otherwise = 4096;
+  settings.layers.otherwise = 32;
+  settings.heads.otherwise = 32;
+  settings.kv_heads.otherwise = 0;
+  settings.intermediate.otherwise = 11008;
+  settings.epsilon_otherwise = 1e-6;
+  settings.rotary.otherwise = 500000;
+  settings.required = {{"pretraining_tp", "1"}};
+  settings.experts.otherwise = 7;
+  settings.experts_of_token.otherwise = 5;
+  family.roles.erase(Slot::kAttentionNorm);
+  family.roles.erase(Slot::kDownNorm);
+  family.roles[Slot::kAttentionOutNorm] = "post_attention_layernorm";
+  family.roles[Slot::kDownOutNorm] = "post_feedforward_layernorm";
+  return family;
+}
+
+Family granitemoe() {
+  Family family = without_dense_layers(llama_like("granitemoe", "GraniteMoe"));
+  add_fused_experts(family, "block_sparse_moe.router.layer", "block_sparse_moe.input_linear",
+                    "block_sparse_moe.output_linear", "block_sparse_moe.experts");
+  Settings& settings = family.settings;
+  settings.head_width = nullptr;
+  settings.embedding_factor = "embedding_multiplier";
+  settings.score_factor = "attention_multiplier";
+  settings.added_factor = "residual_multiplier";
+  settings.synonyms = {{"num_experts", "num_local_experts"}};
+  settings.experts = {"num_local_experts", 8};
+  settings.experts_of_token = {"num_experts_per_tok", 2};
+  settings.shares_of_one = {nullptr, true};
+  family.heads = decoder_heads("ForCausalLM");
+  for (Head& head : family.heads) {
+    if (head.task == fb::TaskKind::generate) head.layers.back().divisor = "logits_scaling";
+  }
+  return family;
+}
+
+Family granitemoeshared() {
+  Family family = granitemoe();
+  family.model_types = {"granitemoeshared"};
+  family.architectures = {"GraniteMoeShared"};
+  // Experts that see all tokens are a later step.
+  family.settings.required.emplace_back("shared_intermediate_size", "0");
+  return family;
+}
+
+Family aria_text() {
+  Family family = llama_like("aria_text", "AriaText");
+  add_fused_experts(family, "mlp.router", "mlp.experts.fc1^", "mlp.experts.fc2^", "mlp.experts");
+  Settings& settings = family.settings;
+  settings.intermediate = {nullptr, 0};
+  settings.settle = settle_aria;
+  settings.expert_columns = {"intermediate_size", 4096};
+  settings.experts = {"moe_num_experts", 8};
+  settings.experts_of_token = {"moe_topk", 2};
+  settings.shares_of_one = {nullptr, true};
+  family.block.shared_experts = true;
+  family.roles[Slot::kUp] = "mlp.shared_experts.gate_proj";
+  family.roles[Slot::kGate] = "mlp.shared_experts.up_proj";
+  family.roles[Slot::kDown] = "mlp.shared_experts.down_proj";
+  family.heads = decoder_heads("ForCausalLM");
+  return family;
+}
+
+Family cohere2_moe() {
+  Family family = without_dense_layers(cohere2());
+  family.model_types = {"cohere2_moe"};
+  family.architectures = {"Cohere2Moe"};
+  add_experts(family);
+  Settings& settings = family.settings;
+  settings.synonyms = {{"num_local_experts", "num_experts"}};
+  settings.required = {{"expert_selection_fn", "\"softmax\""}, {"num_shared_experts", "0"}, {"rms_norm_eps", "null"}};
+  settings.settle = settle_sparse;
+  settings.experts = {"num_experts", 8};
+  settings.experts_of_token = {"num_experts_per_tok", 2};
+  settings.shares_of_one = {nullptr, true};
   return family;
 }
 
