@@ -26,15 +26,6 @@ GROUPS = {
 }
 # Models that convert refuses by name, and the reasons.
 REFUSED = {
-    "transformers/BertLMHeadModel": "a decoder of an encoder's layers",
-    **{
-        f"transformers/{family}ForCausalLM": "a decoder of an encoder's layers"
-        for family in ("Roberta", "XLMRoberta", "Camembert", "Electra", "Ernie", "BigBird")
-    },
-    **{
-        f"transformers/{family}ForCausalLM": "the decoder of an encoder-decoder, alone"
-        for family in ("Bart", "MBart", "Marian", "Pegasus", "Blenderbot", "BlenderbotSmall")
-    },
     "sentence-transformers/Pooling-mean_sqrt_len_tokens": "pooled by cls, mean, max and lasttoken",
     "sentence-transformers/Pooling-weightedmean": "pooled by cls, mean, max and lasttoken",
     "sentence-transformers/Pooling-without-prompt": "texts, queries and documents leave out different numbers of tokens",

@@ -194,8 +194,8 @@ TEST_F(Import, OtherModelTypesAndArchitecturesAreUnsupported) {
   config_.erase("model_type");
   expect_in(refused(ExitCode::kUnsupported), {"model_type"});
   config_ = tiny_config();
-  config_["architectures"] = {"BertLMHeadModel"};
-  expect_in(refused(ExitCode::kUnsupported), {"BertLMHeadModel", "--task"});
+  config_["architectures"] = {"BertForWordOrders"};
+  expect_in(refused(ExitCode::kUnsupported), {"BertForWordOrders", "--task"});
   EXPECT_EQ(import(task("classify")).model.task->kind, fb::TaskKind::classify);
 }
 
