@@ -170,7 +170,15 @@ SQUEEZED = dict(
     intermediate_groups=2,
     output_groups=2,
 )
-EUROBERT = dict(type_vocab_size=0, num_key_value_heads=1, head_dim=6, pad_token_id=0, bos_token_id=1, eos_token_id=2, mask_token_id=3)
+EUROBERT = dict(
+    type_vocab_size=0,
+    num_key_value_heads=1,
+    head_dim=6,
+    pad_token_id=0,
+    bos_token_id=1,
+    eos_token_id=2,
+    mask_token_id=3,
+)
 ESM = dict(type_vocab_size=0, pad_token_id=1, mask_token_id=3, max_position_embeddings=26)
 XLM = dict(type_vocab_size=0, emb_dim=18, n_heads=3, n_layers=1, pad_token_id=2)
 # Turns of a dialogue are numbered where other models number segments.
