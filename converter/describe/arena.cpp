@@ -22,7 +22,7 @@ OrderedJson part(const char* name, uint64_t bytes, const std::string& what) {
 std::vector<std::string> shared_tensors(const fb::Model& model, const uint32_t (&values)[kSymbols]) {
   std::vector<const fb::Tensor*> tensors;
   for (const fb::Tensor* t : *model.tensors()) {
-    if (!is_constant(*t) && !is_state(*t) && t->region() == fb::Region::shared) tensors.push_back(t);
+    if (!bantam::is_constant(*t) && !is_state(*t) && t->region() == fb::Region::shared) tensors.push_back(t);
   }
   std::stable_sort(tensors.begin(), tensors.end(), [&](const fb::Tensor* a, const fb::Tensor* b) {
     return evaluate(a->offset(), values) < evaluate(b->offset(), values);

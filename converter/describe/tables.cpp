@@ -45,7 +45,7 @@ std::string affine(const fb::Model& model, const flatbuffers::Vector<uint32_t>* 
 }
 
 std::string tensor_name(const fb::Model& model, int32_t index) {
-  return index < 0 ? "-" : to_string(as_text(tensor(model, index).name()));
+  return index < 0 ? "-" : to_string(as_text(bantam::tensor(model, index).name()));
 }
 
 /// The names of tensors at the indices [first, last), which may end early.
@@ -101,7 +101,7 @@ std::string life(const fb::Model& model, int32_t index) {
 uint64_t parameter_count(const Model& model) {
   uint64_t count = 0;
   for (const fb::Tensor* t : *root(model).tensors()) {
-    if (!is_constant(*t) || t->alias() >= 0) continue;
+    if (!bantam::is_constant(*t) || t->alias() >= 0) continue;
     uint64_t elements = 1;
     for (uint32_t d = 0; d < t->shape()->size(); ++d) elements *= extent(*t, d);
     count += elements;
@@ -140,7 +140,7 @@ OrderedJson tensors_json(const Model& model) {
   const fb::Model& stored = root(model);
   OrderedJson list = OrderedJson::array();
   for (const fb::Tensor* t : *stored.tensors()) {
-    if (!is_constant(*t)) continue;
+    if (!bantam::is_constant(*t)) continue;
     OrderedJson sources = OrderedJson::array();
     for (uint32_t i = 0; i < count(t->source()); ++i) sources.push_back(to_string(as_text(t->source()->Get(i))));
     list.push_back({{"name", to_string(as_text(t->name()))},
@@ -161,7 +161,7 @@ OrderedJson plan_json(const Model& model) {
   OrderedJson list = OrderedJson::array();
   for (uint32_t i = 0; i < stored.tensors()->size(); ++i) {
     const fb::Tensor& t = *stored.tensors()->Get(i);
-    if (is_constant(t)) continue;
+    if (bantam::is_constant(t)) continue;
     list.push_back({{"name", to_string(as_text(t.name()))},
                     {"region", fb::EnumNameRegion(t.region())},
                     {"role", fb::EnumNameRole(t.role())},
