@@ -8,8 +8,8 @@ foreach(name file IN ZIP_LISTS names files)
   string(APPEND rows "    {\"${name}\", ${size}},\n")
 endforeach()
 file(WRITE ${folder}/resources.inc "${rows}")
-execute_process(COMMAND ${CMAKE_COMMAND} -E cat ${files} OUTPUT_FILE ${folder}/resources.bin COMMAND_ERROR_IS_FATAL ANY)
+execute_process(COMMAND ${CMAKE_COMMAND} -E cat ${files} OUTPUT_FILE ${folder}/all.bin COMMAND_ERROR_IS_FATAL ANY)
 if(packed MATCHES "[.]gz$")  # without a time, so that the same files give the same bytes
-  file(ARCHIVE_CREATE OUTPUT ${packed} PATHS ${folder}/resources.bin FORMAT raw COMPRESSION GZip COMPRESSION_LEVEL 9
+  file(ARCHIVE_CREATE OUTPUT ${packed} PATHS ${folder}/all.bin FORMAT raw COMPRESSION GZip COMPRESSION_LEVEL 9
     MTIME 0)
 endif()

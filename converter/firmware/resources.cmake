@@ -31,10 +31,12 @@ function(bantam_firmware_resources target)
   list(APPEND names generated/flatbuffers/flatbuffers.h)
   list(APPEND files ${PROJECT_SOURCE_DIR}/targets/firmware/reader/flatbuffers/flatbuffers.h)
 
-  # One file of them all, compressed where zlib is there to read it, and a table of their names and sizes.
-  set(packed ${generated}/resources.bin)
+  # One file of them all, compressed where zlib is there to read it, and a table of their names and sizes; in a folder of
+  # their own, since the schema's header above is not the one that the converter includes.
+  set(generated ${generated}/resources)
+  set(packed ${generated}/all.bin)
   if(TARGET bantam::zlib)
-    set(packed ${generated}/resources.bin.gz)
+    set(packed ${generated}/all.bin.gz)
     target_compile_definitions(${target} PRIVATE BANTAM_HAS_ZLIB)
     target_link_libraries(${target} PRIVATE bantam::zlib)
   endif()

@@ -145,6 +145,7 @@ int main(int argc, char** argv) {
     return 1;
   }
   std::vector<double> weights;
+  weights.reserve(seeds.size());
   for (const Bytes& seed : seeds) weights.push_back(1 / static_cast<double>(seed.size()));
   std::discrete_distribution<size_t> choose(weights.begin(), weights.end());
   for (const int signal : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT}) std::signal(signal, keep);
