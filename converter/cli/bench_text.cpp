@@ -41,7 +41,7 @@ Json record_of(Engine& engine, const BenchOptions& options, const convert::TextT
   return record;
 }
 
-std::string shortened(const Json& value) {
+std::string text_cell(const Json& value) {
   const std::string text = value.get<std::string>();
   return printable(text.size() <= 60 ? text : text.substr(0, 57) + "...");
 }
@@ -82,7 +82,7 @@ void print_people(Engine& engine, const Json& records) {
   if (records.size() > 1) rows.push_back(mean_of(records));
   std::vector<Column> columns = time_columns(1, true);
   columns.insert(columns.begin(), "tokens");
-  columns.push_back({"text", "text", shortened});
+  columns.push_back({"text", "text", text_cell});
   print_table(rows, columns);
   if (records.size() > kMostRows) out().print("({} more texts: --json shows them)\n", records.size() - kMostRows);
 }
