@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <fstream>
 #include <limits>
 #include <map>
 #include <tuple>
@@ -91,6 +92,17 @@ bool FileChanges::change(const char* kind, size_t at, uint64_t number, size_t si
   const bool opens = judge_(file_, kind, at);
   put_back(at, size);
   return opens;
+}
+
+void FileChanges::try_tested(const std::string& chosen, const std::string& name) {
+  try_all();
+  for (uint64_t i = 0; i < kSeveral; ++i) try_several(i);
+  for (uint64_t i = 0; i < kTrees; ++i) try_tree(i);
+  std::ifstream file(chosen);
+  std::string of, kind;
+  for (uint64_t number; file >> of >> kind >> number;) {
+    if (of == name) kind == "tree" ? try_tree(number) : try_several(number);
+  }
 }
 
 void FileChanges::try_all() {

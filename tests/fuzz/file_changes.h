@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <random>
+#include <string>
 #include <vector>
 
 #include "tests/fuzz/model_tree.h"
@@ -21,14 +22,19 @@ class FileChanges {
   /// `seed`: a file that opens. `other`: a file that parts may come from. Both must live as long as this.
   FileChanges(const std::vector<uint8_t>& seed, const std::vector<uint8_t>& other, Judge judge);
 
-  /// Changes of one thing at a time.
-  void try_all();
+  /// What verdicts_test.cpp tries: changes of one thing at a time, then several and by the schema, of numbers from 0 on and
+  /// of the rows NAME KIND NUMBER of the file `chosen` that have `name`.
+  void try_tested(const std::string& chosen, const std::string& name);
+  /// The first numbers of changes that try_tested() does not reach.
+  static constexpr uint64_t kSeveral = 2000, kTrees = 400;
+
   /// Two or three numbers, words or sets of equal numbers, chosen by `number`.
   void try_several(uint64_t number);
   /// A change by the schema (model_mutator.h).
   void try_tree(uint64_t number);
 
  private:
+  void try_all();
   void put(size_t at, uint64_t number, size_t size);
   void put_back(size_t at, size_t size);
   uint64_t number_at(size_t at, size_t size) const;

@@ -78,6 +78,13 @@ constexpr uint64_t kOdd[] = {0,
 constexpr double kOddFloats[] = {0,   -0.0, 1,  -1,  1e-12,    1e30,      3.4e38, -3.4e38, 1e-38,
                                  0.5, 127,  88, -87, INFINITY, -INFINITY, NAN,    1e300};
 
+/// Fields that say of which kind a tensor is, and the last value of each.
+constexpr std::pair<const char*, uint64_t> kKinds[] = {{"type", static_cast<uint64_t>(fb::DType::MAX)},
+                                                       {"layout", static_cast<uint64_t>(fb::Layout::MAX)},
+                                                       {"role", static_cast<uint64_t>(fb::Role::MAX)},
+                                                       {"scale_kind", static_cast<uint64_t>(fb::ScaleKind::MAX)},
+                                                       {"region", static_cast<uint64_t>(fb::Region::MAX)}};
+
 /// A number that sizes and counts are seldom ready for.
 uint64_t odd_number(std::mt19937_64& random) { return random() % 6 == 0 ? random() : kOdd[random() % std::size(kOdd)]; }
 
@@ -224,8 +231,7 @@ class Mutator {
     std::vector<int32_t> indices = {-1};
     for (size_t i = 0; i < all.size(); ++i) {
       std::vector<uint64_t> kind;
-      for (const char* name : {"role", "type", "layout", "region", "scale_kind"})
-        kind.push_back(number_named(*all[i], name));
+      for (const auto& [name, last] : kKinds) kind.push_back(number_named(*all[i], name));
       const std::vector<fb::Dim> shape = shape_of(*all[i]);
       kind.push_back(shape.size());
       if (!shape.empty()) kind.push_back(static_cast<uint64_t>(shape[0].symbol()));
@@ -244,12 +250,7 @@ class Mutator {
       tensor->fields = before;
       parts_.data.resize(data);
     };
-    const std::pair<const char*, uint64_t> most[] = {{"type", static_cast<uint64_t>(fb::DType::MAX)},
-                                                     {"layout", static_cast<uint64_t>(fb::Layout::MAX)},
-                                                     {"role", static_cast<uint64_t>(fb::Role::MAX)},
-                                                     {"scale_kind", static_cast<uint64_t>(fb::ScaleKind::MAX)},
-                                                     {"region", static_cast<uint64_t>(fb::Region::MAX)}};
-    for (const auto& [field, last] : most) {
+    for (const auto& [field, last] : kKinds) {
       const uint64_t held = number_named(*tensor, field);
       for (uint64_t value = 0; value <= last; ++value) {
         if (value == held) continue;
@@ -291,15 +292,6 @@ class Mutator {
     std::vector<std::pair<Node, std::map<uint16_t, Node>>> fields;
     for (const Node& table : tables_below(parts_.tree.root)) fields.emplace_back(table, table->fields);
     return fields;
-  }
-
-  static void set_shape(Value* tensor, const std::vector<fb::Dim>& shape) {
-    const reflection::Field* field = field_named(*tensor, "shape");
-    Node node = std::make_shared<Value>();
-    node->form = form_of(*field, tensor->fields);
-    const auto* bytes = reinterpret_cast<const uint8_t*>(shape.data());
-    node->bytes.assign(bytes, bytes + shape.size() * sizeof(fb::Dim));
-    tensor->fields[field->id()] = node;
   }
 
   /// More data, scales and sums than a constant may need.
@@ -498,12 +490,8 @@ class Mutator {
                           : chance(2) ? size - std::min<size_t>(size, 4 * below(5))
                                       : size + 4 * below(20);
     if (size == 0 || wanted > (1U << 20)) return;
-    std::vector<uint8_t> bytes(wanted);
-    for (size_t i = 0; i < wanted; ++i) bytes[i] = parts_.data[offset + i % size];
-    parts_.data.resize(round_up(parts_.data.size(), kFileAlignment));
-    const fb::Blob moved(parts_.data.size(), wanted, 0, 0);
+    const fb::Blob moved = repeat_at_end({offset, size}, wanted);
     std::memcpy(blob->bytes.data(), &moved, sizeof(moved));
-    parts_.data.insert(parts_.data.end(), bytes.begin(), bytes.end());
   }
 
   std::vector<Value*> tensors() {
@@ -550,29 +538,37 @@ class Mutator {
     }
   }
 
-  static void set_number(Value* table, const char* name, uint64_t number) {
+  /// The field becomes `size` bytes: a number, a struct, or a vector of them.
+  static void set_bytes(Value* table, const char* name, const void* bytes, size_t size) {
     const reflection::Field* field = field_named(*table, name);
     Node node = std::make_shared<Value>();
     node->form = form_of(*field, table->fields);
-    node->bytes.resize(inline_size(node->form));
-    std::memcpy(node->bytes.data(), &number, std::min(node->bytes.size(), sizeof(number)));
+    const auto* first = static_cast<const uint8_t*>(bytes);
+    node->bytes.assign(first, first + size);
     table->fields[field->id()] = node;
+  }
+  static void set_number(Value* table, const char* name, uint64_t number) {
+    set_bytes(table, name, &number, inline_size(form_of(*field_named(*table, name), table->fields)));
+  }
+  static void set_shape(Value* tensor, const std::vector<fb::Dim>& shape) {
+    set_bytes(tensor, "shape", shape.data(), shape.size() * sizeof(fb::Dim));
+  }
+
+  /// Appends `wanted` bytes to the data, which repeat those of a blob at this place; returns where they lie.
+  fb::Blob repeat_at_end(std::pair<size_t, size_t> place, size_t wanted) {
+    std::vector<uint8_t> bytes(wanted);
+    for (size_t i = 0; i < wanted && place.second != 0; ++i) bytes[i] = parts_.data[place.first + i % place.second];
+    parts_.data.resize(round_up(parts_.data.size(), kFileAlignment));
+    const fb::Blob blob(parts_.data.size(), wanted, 0, 0);
+    parts_.data.insert(parts_.data.end(), bytes.begin(), bytes.end());
+    return blob;
   }
 
   /// Bytes of its own at the end of the file, which repeat what the blob has.
   void give_bytes(Value* tensor, const char* name, size_t wanted) {
     const Value* held = child_named(*tensor, name);
-    const auto [offset, size] = held == nullptr ? std::pair<size_t, size_t>(0, 0) : place_of(*held);
-    std::vector<uint8_t> bytes(wanted);
-    for (size_t i = 0; i < wanted && size != 0; ++i) bytes[i] = parts_.data[offset + i % size];
-    parts_.data.resize(round_up(parts_.data.size(), kFileAlignment));
-    const fb::Blob blob(parts_.data.size(), wanted, 0, 0);
-    const reflection::Field* field = field_named(*tensor, name);
-    Node node = std::make_shared<Value>();
-    node->form = form_of(*field, tensor->fields);
-    node->bytes.assign(reinterpret_cast<const uint8_t*>(&blob), reinterpret_cast<const uint8_t*>(&blob) + sizeof(blob));
-    tensor->fields[field->id()] = node;
-    parts_.data.insert(parts_.data.end(), bytes.begin(), bytes.end());
+    const fb::Blob blob = repeat_at_end(held == nullptr ? std::pair<size_t, size_t>(0, 0) : place_of(*held), wanted);
+    set_bytes(tensor, name, &blob, sizeof(blob));
   }
 
   /// A tensor of another type, layout, role or shape, with all the data and scales that it may need.
@@ -581,25 +577,9 @@ class Mutator {
     if (all.empty()) return;
     Value* tensor = all[below(all.size())];
     for (uint64_t i = 1 + below(2); i > 0; --i) {
-      switch (below(6)) {
-        case 0:
-          set_number(tensor, "type", below(static_cast<uint64_t>(fb::DType::MAX) + 1));
-          break;
-        case 1:
-          set_number(tensor, "layout", below(static_cast<uint64_t>(fb::Layout::MAX) + 1));
-          break;
-        case 2:
-          set_number(tensor, "role", below(static_cast<uint64_t>(fb::Role::MAX) + 1));
-          break;
-        case 3:
-          set_number(tensor, "scale_kind", below(static_cast<uint64_t>(fb::ScaleKind::MAX) + 1));
-          break;
-        case 4:
-          set_number(tensor, "region", below(2));
-          break;
-        default:
-          change_rows(tensor);
-      }
+      const uint64_t how = below(std::size(kKinds) + 1);
+      how == std::size(kKinds) ? change_rows(tensor)
+                               : set_number(tensor, kKinds[how].first, below(kKinds[how].second + 1));
     }
     give_all_bytes(tensor);
   }
@@ -659,15 +639,9 @@ class Mutator {
   }
 
   static void put_numbers(Value* table, const char* name, const uint64_t (&numbers)[4]) {
-    const reflection::Field* field = field_named(*table, name);
-    Node node = std::make_shared<Value>();
-    node->form = form_of(*field, table->fields);
-    for (const uint64_t number : numbers) {
-      const auto word = static_cast<uint32_t>(number);
-      node->bytes.insert(node->bytes.end(), reinterpret_cast<const uint8_t*>(&word),
-                         reinterpret_cast<const uint8_t*>(&word) + sizeof(word));
-    }
-    table->fields[field->id()] = node;
+    uint32_t words[4];
+    for (int i = 0; i < 4; ++i) words[i] = static_cast<uint32_t>(numbers[i]);
+    set_bytes(table, name, words, sizeof(words));
   }
 
   /// Every tensor of the arena has a place of its own.

@@ -26,10 +26,8 @@ namespace fs = std::filesystem;
 using Bytes = std::vector<uint8_t>;
 
 const fs::path kTable = BANTAM_SOURCE_DIR "/tests/fuzz/verdicts.txt";
-const fs::path kChosen = BANTAM_SOURCE_DIR "/tests/fuzz/chosen.txt";
+const std::string kChosen = BANTAM_SOURCE_DIR "/tests/fuzz/chosen.txt";
 const fs::path kSeeds = BANTAM_FUZZ_SEEDS;
-constexpr uint64_t kSeveral = 2000;  // files with two or three changes
-constexpr uint64_t kTrees = 400;     // files changed by the schema
 
 struct Row {
   uint64_t tried = 0, opened = 0;
@@ -63,17 +61,6 @@ void write_table(const std::map<std::string, Row>& rows) {
 const char* wish() { return std::getenv("BANTAM_VERDICTS"); }
 bool writes_table() { return wish() != nullptr && std::string(wish()) == "write"; }
 
-/// The rows of chosen.txt for the file, NAME KIND NUMBER: changes that find what others do not.
-std::map<std::string, std::vector<uint64_t>> read_chosen(const std::string& wanted) {
-  std::map<std::string, std::vector<uint64_t>> numbers;
-  std::ifstream file(kChosen);
-  std::string name, kind;
-  for (uint64_t number; file >> name >> kind >> number;) {
-    if (name == wanted) numbers[kind].push_back(number);
-  }
-  return numbers;
-}
-
 /// Keeps the verdict of every change of a file.
 class Verdict {
  public:
@@ -85,12 +72,7 @@ class Verdict {
     FileChanges changes(seed, other, [this](const Bytes& file, const char* kind, uint64_t number) {
       return judge(file, kind, number);
     });
-    changes.try_all();
-    for (uint64_t i = 0; i < kSeveral; ++i) changes.try_several(i);
-    for (uint64_t i = 0; i < kTrees; ++i) changes.try_tree(i);
-    std::map<std::string, std::vector<uint64_t>> chosen = read_chosen(name);
-    for (const uint64_t i : chosen["several"]) changes.try_several(i);
-    for (const uint64_t i : chosen["tree"]) changes.try_tree(i);
+    changes.try_tested(kChosen, name);
     return row_;
   }
 

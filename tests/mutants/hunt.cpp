@@ -12,7 +12,6 @@
 #include <cstring>
 #include <ctime>
 #include <filesystem>
-#include <fstream>
 #include <string>
 #include <vector>
 
@@ -28,9 +27,6 @@ using Bytes = std::vector<uint8_t>;
 using bantam::Fault;
 using bantam::Model;
 using bantam::Status;
-
-constexpr uint64_t kSystematic = 2000;  // numbers of several changes, and of trees, that verdicts_test.cpp tries
-constexpr uint64_t kTrees = 400;
 
 bool wanted[bantam::mutants::kMost];
 size_t left = 0;
@@ -116,26 +112,17 @@ int main(int argc, char** argv) {
   for (size_t i = 0; i < seeds.size(); ++i) {
     name = paths[i].filename().string();
     changes.emplace_back(seeds[i], seeds[(i + 1) % seeds.size()], judge);
-    changes[i].try_all();
-    for (uint64_t n = 0; n < kSystematic; ++n) changes[i].try_several(n);
-    for (uint64_t n = 0; n < kTrees; ++n) changes[i].try_tree(n);
-  }
-  std::ifstream chosen(argv[3]);
-  std::string kind;
-  for (uint64_t number; chosen >> name >> kind >> number;) {
-    for (size_t i = 0; i < changes.size(); ++i) {
-      if (paths[i].filename() != name) continue;
-      kind == "tree" ? changes[i].try_tree(number) : changes[i].try_several(number);
-    }
+    changes[i].try_tested(argv[3], name);
   }
   std::fprintf(stderr, "changes of the test leave %zu\n", left);
   how = "random";
   const std::time_t end = std::time(nullptr) + seconds;
-  for (uint64_t n = kTrees; left != 0 && std::time(nullptr) < end; ++n) {
+  using bantam::fuzz::FileChanges;
+  for (uint64_t n = 0; left != 0 && std::time(nullptr) < end; ++n) {
     for (size_t i = 0; i < changes.size(); ++i) {
       name = paths[i].filename().string();
-      for (uint64_t k = 0; k < 8; ++k) changes[i].try_several(kSystematic + 8 * (n - kTrees) + k);
-      changes[i].try_tree(n);
+      for (uint64_t k = 0; k < 8; ++k) changes[i].try_several(FileChanges::kSeveral + 8 * n + k);
+      changes[i].try_tree(FileChanges::kTrees + n);
     }
   }
   std::fprintf(stderr, "random changes leave %zu\n", left);
