@@ -91,11 +91,13 @@ inline uint32_t attention_width(const fb::Op& op) {
   return attention.heads() * attention.head_width();
 }
 
-/// Shared f32 rows of tokens in the arena, which any op may read whole. Constants have rows of no symbol, and those of a tile
-/// are not counted by tokens. States of a source's tokens lie elsewhere.
-inline bool is_token_rows(const fb::Tensor& t) {
-  return rows_symbol(t) == kTokens && !is_state(t) && t.type() == fb::DType::f32 && t.layout() == fb::Layout::rows;
+/// Shared rows of tokens in the arena, of any type, which any op may read whole. A constant's rows have no symbol, and tokens
+/// do not count those of a tile. States of a source's tokens lie elsewhere.
+inline bool is_token_rows_of_any_type(const fb::Tensor& t) {
+  return rows_symbol(t) == kTokens && !is_state(t) && t.layout() == fb::Layout::rows;
 }
+/// The same in f32.
+inline bool is_token_rows(const fb::Tensor& t) { return is_token_rows_of_any_type(t) && t.type() == fb::DType::f32; }
 
 /// Rule::scratch of operators that want none.
 inline uint64_t no_scratch(const fb::Model&, const fb::Op&, const ScratchNeed&) { return 0; }

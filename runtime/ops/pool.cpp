@@ -27,8 +27,8 @@ Verdict verify_pool(const Site& site) {
   if (site.rows_symbol != kSequences) return corrupt("pooling runs over sequences");
   const int32_t x = operand(site.op.inputs(), 0);
   const fb::Tensor& t = tensor(site.model, x);
-  // Rows of tokens are shared, and f32 or i8. Those of a state lie elsewhere; fixed ones have no scales beside them.
-  if (rows_symbol(t) != kTokens || is_state(t) || is_fixed(t) || t.layout() != fb::Layout::rows) {
+  // Activations are f32 or i8. Fixed rows have no scales beside them.
+  if (!is_token_rows_of_any_type(t) || is_fixed(t)) {
     return corrupt("pooling reads shared f32 or i8 rows of tokens", x);
   }
   if (linked::kPoolParts) {

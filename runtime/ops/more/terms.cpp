@@ -117,8 +117,7 @@ Verdict check_terms(const Site& site, uint32_t inputs, bool q8) {
   if (site.rows_symbol != kSequences) return corrupt("weights of terms are made over sequences");
   const int32_t x = operand(site.op.inputs(), 0);
   const fb::Tensor& t = tensor(site.model, x);
-  if (rows_symbol(t) != kTokens || is_state(t) || t.layout() != fb::Layout::rows || is_fixed(t) ||
-      t.type() != (q8 ? fb::DType::i8 : fb::DType::f32)) {
+  if (!is_token_rows_of_any_type(t) || is_fixed(t) || t.type() != (q8 ? fb::DType::i8 : fb::DType::f32)) {
     return corrupt("weights of terms are made of shared f32 or i8 rows of tokens", x);
   }
   if (width(t) != inputs) return corrupt("the input has another width than the weights", x);

@@ -13,8 +13,7 @@ inline Verdict check_token_copies(const Site& site, int32_t rows, int32_t copies
     if (index < 0) continue;
     const fb::Tensor& t = tensor(site.model, index);
     const fb::DType type = index == rows ? fb::DType::f32 : fb::DType::i8;
-    const bool fits = rows_symbol(t) == kTokens && !is_state(t) && !is_fixed(t) && t.type() == type &&
-                      t.layout() == fb::Layout::rows && width(t) == columns;
+    const bool fits = is_token_rows_of_any_type(t) && !is_fixed(t) && t.type() == type && width(t) == columns;
     if (!fits) return corrupt("rows of an operator over sequences are of another kind, type or width", index);
   }
   return {};

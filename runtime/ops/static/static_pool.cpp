@@ -21,7 +21,7 @@ Verdict verify_static_pool(const Site& site) {
   if (site.rows_symbol != kSequences) return corrupt("pooling runs over sequences");
   const int32_t x = operand(site.op.inputs(), 0);
   const fb::Tensor& t = tensor(site.model, x);
-  if (rows_symbol(t) != kTokens || !is_fixed(t) || t.layout() != fb::Layout::rows) {
+  if (!is_token_rows_of_any_type(t) || !is_fixed(t)) {
     return corrupt("integer pooling reads shared i8 rows of tokens", x);
   }
   BANTAM_CHECK(check_scales(site, width(t)));
