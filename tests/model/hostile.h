@@ -57,64 +57,59 @@ inline void in_tile(fb::TensorT& t) {
   t.offset.clear();
 }
 
-/// Expects that the file that make() builds opens, and that it is refused with the edit's status and a reason after
-/// each edit.
-template <size_t kCount, class Make>
-void expect_refused(const OpEdit (&edits)[kCount], const Make& make) {
-  for (const OpEdit& edit : edits) {
-    ModelBuilder builder = make();
-    Fault fault;
-    ASSERT_EQ(open(builder, &fault), Status::kOk) << fault.what << " " << std::string(fault.name, fault.name_size);
-    edit.apply(builder.model);
-    EXPECT_EQ(open(builder, &fault), edit.status) << edit.name << ": " << fault.what;
-    EXPECT_STRNE(fault.what, "") << edit.name;
-    if (edit.sentence != nullptr) {
-      EXPECT_STREQ(fault.what, edit.sentence) << edit.name;
-    }
+/// Expects that the file that make() builds opens, and that after `apply` it is refused with this status and sentence; null: any.
+template <class Make, class Apply>
+void expect_fault(const Make& make, const Apply& apply, Status status, const char* sentence, const char* name) {
+  ModelBuilder builder = make();
+  Fault fault;
+  ASSERT_EQ(open(builder, &fault), Status::kOk) << fault.what << " " << std::string(fault.name, fault.name_size);
+  apply(builder);
+  EXPECT_EQ(open(builder, &fault), status) << name << ": " << fault.what;
+  EXPECT_STRNE(fault.what, "") << name;
+  if (sentence != nullptr) {
+    EXPECT_STREQ(fault.what, sentence) << name;
   }
 }
 
-/// An edit after which a file breaks one rule, and the rule's sentence.
+/// Expects each edit's status and a reason, and its sentence if it has one.
+template <size_t kCount, class Make>
+void expect_refused(const OpEdit (&edits)[kCount], const Make& make) {
+  for (const OpEdit& edit : edits) {
+    const auto apply = [&edit](ModelBuilder& builder) { edit.apply(builder.model); };
+    expect_fault(make, apply, edit.status, edit.sentence, edit.name);
+  }
+}
+
+/// An edit of a builder after which a file breaks one rule, and the rule's sentence.
 struct FaultEdit {
   const char* sentence;
   std::function<void(ModelBuilder&)> apply;
   Status status = Status::kCorrupt;
 };
 
-/// Expects that the file that make() builds opens, and that it is refused with the rule's own sentence after each edit, whatever
-/// other rules would say of it.
+/// Expects the rule's own sentence after each edit, whatever other rules would say of the file.
 template <class Make>
 void expect_sentences(const std::vector<FaultEdit>& edits, const Make& make) {
-  for (const FaultEdit& edit : edits) {
-    ModelBuilder builder = make();
-    Fault fault;
-    ASSERT_EQ(open(builder, &fault), Status::kOk) << fault.what << " " << std::string(fault.name, fault.name_size);
-    edit.apply(builder);
-    EXPECT_EQ(open(builder, &fault), edit.status) << edit.sentence;
-    EXPECT_STREQ(fault.what, edit.sentence);
-  }
+  for (const FaultEdit& edit : edits) expect_fault(make, edit.apply, edit.status, edit.sentence, edit.sentence);
 }
 
+/// An edit of a model after which a file breaks one rule, and the rule's sentence.
 struct Rule {
   const char* sentence;
   Status status;
   std::function<void(fb::ModelT&)> apply;
 };
 
-/// Expects that the file that make() builds opens, and that it is refused with the rule's sentence after each edit.
+/// Expects the rule's sentence after each edit.
 template <class Make>
 void expect_rules(const std::vector<Rule>& rules, const Make& make) {
   for (const Rule& rule : rules) {
-    ModelBuilder builder = make();
-    Fault fault;
-    ASSERT_EQ(open(builder, &fault), Status::kOk) << fault.what;
-    rule.apply(builder.model);
-    EXPECT_EQ(open(builder, &fault), rule.status) << rule.sentence;
-    EXPECT_STREQ(fault.what, rule.sentence);
+    const auto apply = [&rule](ModelBuilder& builder) { rule.apply(builder.model); };
+    expect_fault(make, apply, rule.status, rule.sentence, rule.sentence);
   }
 }
 
-/// What the rule of this op alone says. No data is looked at, so tensors may be of sizes that no test could store.
+/// Returns what the rule of this op alone says. It reads no data, so tensors may have sizes that no test could store.
 inline Verdict verdict_of_op(const fb::ModelT& model, const std::string& name) {
   flatbuffers::FlatBufferBuilder builder;
   fb::FinishModelBuffer(builder, fb::Model::Pack(builder, &model));

@@ -1,4 +1,4 @@
-// hostile_test.cpp of what lies between passes: states, which are no rows of the arena, and ops that belong to one of the passes.
+// hostile_test.cpp of models with several passes: states do not lie in the arena, and some ops belong to one pass.
 #include <gtest/gtest.h>
 
 #include "tests/model/hostile.h"
@@ -80,6 +80,23 @@ const Reader kReaders[] = {
        unfold.before = 1;
        begin(b, 0, fb::Phase::main);
        b.op("unfold", attributes(unfold), {rows}, {b.output("y", 0, 2 * kColumns)});
+     }},
+    {"rows beside their neighbours are read from shared f32 rows of tokens",
+     [](ModelBuilder& b, int32_t rows) {
+       fb::DepthwiseT convolution;
+       convolution.before = 1;
+       const int32_t matrix = b.table("matrix", 2, 16, std::vector<float>(2 * 16), WeightType::kF32);
+       begin(b, 0, fb::Phase::main);
+       b.op("depthwise", attributes(convolution), {rows, matrix}, {b.output("y", 0, kColumns)});
+     }},
+    {"scores of spans are of shared f32 rows of tokens, of equal widths",
+     [](ModelBuilder& b, int32_t rows) {
+       add_input(b, fb::InputKind::marks, 3);
+       const int32_t own = embed(b, "own", fb::Phase::main);
+       fb::SpansT spans;
+       spans.width = spans.labels = 2;
+       begin(b, 0, fb::Phase::main);
+       b.op("spans", attributes(spans), {own, rows, own}, {b.output("y", 0, 4)});
      }},
     {"pooling reads shared f32 or i8 rows of tokens",
      [](ModelBuilder& b, int32_t rows) {
