@@ -14,8 +14,7 @@ Family bert() {
   family.architectures = {"Bert", "StructBert", "Sbert"};
   family.roles = bert_roles();
   family.roles[Slot::kDistanceKeys] = kDistanceEmbedding;
-  family.heads = joined(common_heads(), {pooled_classify_head(), tag_head(), answer_head(), pooled_choose_head()});
-  family.heads = with_language_model(joined(std::move(family.heads), cls_heads()), "LMHeadModel");
+  family.heads = with_language_model(joined(pooler_heads(), cls_heads()), "LMHeadModel");
   return family;
 }
 
@@ -59,8 +58,7 @@ Family megatron_bert() {
   family.roles[Slot::kAttentionNorm] = "attention.ln";
   family.roles[Slot::kDownNorm] = "ln";
   family.roles[Slot::kFinalNorm] = "encoder.ln";
-  family.heads = joined(common_heads(), {pooled_classify_head(), tag_head(), answer_head(), pooled_choose_head()});
-  family.heads = with_language_model(joined(std::move(family.heads), cls_heads()), "ForCausalLM");
+  family.heads = with_language_model(joined(pooler_heads(), cls_heads()), "ForCausalLM");
   return family;
 }
 
@@ -84,9 +82,7 @@ Family rembert() {
                    Rows::kTokens,
                    {{"cls.predictions.dense", Out::kInner, Activation::kOfModel, "cls.predictions.LayerNorm"},
                     {"cls.predictions.decoder", Out::kVocabulary}}};
-  family.heads =
-      joined(common_heads(), {pooled_classify_head(), tag_head(), answer_head(), pooled_choose_head(), words});
-  family.heads = with_language_model(std::move(family.heads), "ForCausalLM");
+  family.heads = with_language_model(joined(pooler_heads(), {words}), "ForCausalLM");
   return family;
 }
 

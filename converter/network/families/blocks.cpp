@@ -25,6 +25,20 @@ Roles bert_roles() {
           {Slot::kAttention, "attention.self"}};
 }
 
+Roles falcon_roles() {
+  return {{Slot::kWords, "word_embeddings.weight"},
+          {Slot::kAttentionNorm, "input_layernorm"},
+          {Slot::kQueriesKeysValues, "self_attention.query_key_value"},
+          {Slot::kQkv, "self_attention.qkv"},
+          {Slot::kHeads, "self_attention.heads"},
+          {Slot::kAttention, "self_attention"},
+          {Slot::kAttentionOut, "self_attention.dense"},
+          {Slot::kDownNorm, "post_attention_layernorm"},
+          {Slot::kUp, "mlp.dense_h_to_4h"},
+          {Slot::kDown, "mlp.dense_4h_to_h"},
+          {Slot::kFinalNorm, "ln_f"}};
+}
+
 Head tag_head() { return {fb::TaskKind::tag, "ForTokenClassification", Rows::kTokens, {{"classifier", Out::kLabels}}}; }
 
 Head score_tag_head() {
@@ -93,6 +107,10 @@ std::vector<Head> common_heads() {
           // colbert-ir's layout; others have their modules apart
           {fb::TaskKind::token_vectors, nullptr, Rows::kTokens, {{"linear", Out::kVector}}},
           {fb::TaskKind::find, nullptr}};  // gliner_config.json says it
+}
+
+std::vector<Head> pooler_heads() {
+  return joined(common_heads(), {pooled_classify_head(), tag_head(), answer_head(), pooled_choose_head()});
 }
 
 std::vector<Head> decoder_heads(const char* generates, bool biased) {

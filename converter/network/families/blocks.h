@@ -13,6 +13,8 @@ using Out = HeadLayer::Out;
 
 /// BERT's tensors, which many models kept.
 Roles bert_roles();
+/// Names of modules in layers of Falcon and BLOOM.
+Roles falcon_roles();
 /// The distance vectors of a layer, in models that have "position_embedding_type": "relative_key".
 inline constexpr const char* kDistanceEmbedding = "attention.self.distance_embedding";
 
@@ -35,6 +37,8 @@ std::vector<Head> cls_heads();
 std::vector<Head> with_language_model(std::vector<Head> heads, const char* architecture);
 /// Heads that need no tensors of their own, or only bantam's own: the bare encoder, its embeddings, intents with slots.
 std::vector<Head> common_heads();
+/// common_heads(), and the heads of BERT's classes: of the pooler, and of each token.
+std::vector<Head> pooler_heads();
 
 /// Heads of a decoder: the next token by the class that `generates` names behind the family's name, a label of the text
 /// by its last token, the bare model, and its embeddings. `biased`: scores of the next token have biases.

@@ -28,18 +28,8 @@ Family bloom() {
   settings.required = {{"apply_residual_connection_post_layernorm", "false"}};
   family.layer = "h.{}";
   family.block.norm_first = family.block.norm_before_all = family.block.causal = true;
-  family.roles = {{Slot::kWords, "word_embeddings.weight"},
-                  {Slot::kEmbeddingNorm, "word_embeddings_layernorm"},
-                  {Slot::kAttentionNorm, "input_layernorm"},
-                  {Slot::kQueriesKeysValues, "self_attention.query_key_value"},
-                  {Slot::kQkv, "self_attention.qkv"},
-                  {Slot::kHeads, "self_attention.heads"},
-                  {Slot::kAttention, "self_attention"},
-                  {Slot::kAttentionOut, "self_attention.dense"},
-                  {Slot::kDownNorm, "post_attention_layernorm"},
-                  {Slot::kUp, "mlp.dense_h_to_4h"},
-                  {Slot::kDown, "mlp.dense_4h_to_h"},
-                  {Slot::kFinalNorm, "ln_f"}};
+  family.roles = falcon_roles();
+  family.roles[Slot::kEmbeddingNorm] = "word_embeddings_layernorm";
   family.heads = joined(decoder_heads("ForCausalLM"), {tag_head(), answer_head()});
   return family;
 }

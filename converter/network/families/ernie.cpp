@@ -1,6 +1,4 @@
 // ERNIE (arXiv 1904.09223, 1907.12412): BERT with a table of tasks, of which texts are of task 0.
-#include <utility>
-
 #include "network/families/blocks.h"
 
 namespace bantam::convert {
@@ -15,8 +13,7 @@ Family ernie() {
   family.roles = bert_roles();
   family.roles[Slot::kDistanceKeys] = kDistanceEmbedding;
   family.roles[Slot::kTaskTypes] = "embeddings.task_type_embeddings.weight";
-  family.heads = joined(common_heads(), {pooled_classify_head(), tag_head(), answer_head(), pooled_choose_head()});
-  family.heads = with_language_model(joined(std::move(family.heads), cls_heads()), "ForCausalLM");
+  family.heads = with_language_model(joined(pooler_heads(), cls_heads()), "ForCausalLM");
   return family;
 }
 

@@ -30,17 +30,7 @@ Family falcon() {
   family.layer = "h.{}";
   family.block.norm_first = family.block.norm_before_all = family.block.causal = true;
   family.block.optional_biases = true;
-  family.roles = {{Slot::kWords, "word_embeddings.weight"},
-                  {Slot::kAttentionNorm, "input_layernorm"},
-                  {Slot::kQueriesKeysValues, "self_attention.query_key_value"},
-                  {Slot::kQkv, "self_attention.qkv"},
-                  {Slot::kHeads, "self_attention.heads"},
-                  {Slot::kAttention, "self_attention"},
-                  {Slot::kAttentionOut, "self_attention.dense"},
-                  {Slot::kDownNorm, "post_attention_layernorm"},
-                  {Slot::kUp, "mlp.dense_h_to_4h"},
-                  {Slot::kDown, "mlp.dense_4h_to_h"},
-                  {Slot::kFinalNorm, "ln_f"}};
+  family.roles = falcon_roles();
   family.unused = {{"rotary_emb.inv_freq", "the settings say the angles"}};
   family.heads = joined(decoder_heads("ForCausalLM"), {tag_head(), answer_head()});
   return family;

@@ -32,8 +32,7 @@ Family gte() {
                   {Slot::kQkv, "attention.qkv_proj"},
                   {Slot::kHeads, "attention.heads"},
                   {Slot::kAttention, "attention"}};
-  family.heads = joined(common_heads(), {pooled_classify_head(), tag_head(), answer_head(), pooled_choose_head(),
-                                         lm_head("lm_head.norm")});
+  family.heads = joined(pooler_heads(), {lm_head("lm_head.norm")});
   return family;
 }
 

@@ -1,7 +1,5 @@
 // Jina BERT of version 2 (arXiv 2310.19923): BERT without positions, whose scores fall with the distance, and with gated
 // feed-forward layers. Its files say "bert", and name code of their own, which is never run.
-#include <utility>
-
 #include "network/families/blocks.h"
 
 namespace bantam::convert {
@@ -26,8 +24,7 @@ Family jina_bert() {
   family.roles[Slot::kDownNorm] = "mlp.layernorm";
   // The two parts of one matrix have no biases; all else has.
   family.block.optional_biases = true;
-  family.heads = joined(common_heads(), {pooled_classify_head(), tag_head(), answer_head(), pooled_choose_head()});
-  family.heads = joined(std::move(family.heads), cls_heads());
+  family.heads = joined(pooler_heads(), cls_heads());
   for (Head& head : family.heads) {
     if (head.task != fb::TaskKind::fill) continue;
     HeadLayer& transform = head.layers.front();

@@ -30,7 +30,7 @@ Family knowledge_ernie() {
                        {Slot::kEntityAttention, "attention.self_ent"}});
   HeadLayer types{"typing", Out::kLabels};
   types.bare = true;
-  family.heads = joined(common_heads(), {pooled_classify_head(), tag_head(), answer_head(), pooled_choose_head()});
+  family.heads = pooler_heads();
   family.heads.push_back({fb::TaskKind::classify, "ForEntityTyping", Rows::kPooler, {types}});
   family.heads = joined(std::move(family.heads), cls_heads());
   // Marks are entities, not what GLiNER's are.

@@ -1,7 +1,5 @@
 // Linformer (arXiv 2006.04768): BERT whose keys and values are summed over tokens by their places, so that each query looks at as many
 // sums in texts of any length. No library has the class; docs/linear-attention.md says how its files are laid out.
-#include <utility>
-
 #include "network/families/blocks.h"
 
 namespace bantam::convert {
@@ -19,8 +17,7 @@ Family linformer() {
                        {Slot::kKeysValues, "attention.self.key_value"},
                        {Slot::kKeySums, "attention.self.sums"}});
   family.block.projected = true;
-  family.heads = joined(common_heads(), {pooled_classify_head(), tag_head(), answer_head(), pooled_choose_head()});
-  family.heads = joined(std::move(family.heads), cls_heads());
+  family.heads = joined(pooler_heads(), cls_heads());
   return family;
 }
 

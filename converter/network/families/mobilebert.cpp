@@ -1,7 +1,5 @@
 // MobileBERT (arXiv 2004.02984): thin layers between bottlenecks, several feed-forward layers in each, norms without statistics,
 // and words that are projected with their neighbours.
-#include <utility>
-
 #include "network/families/blocks.h"
 
 namespace bantam::convert {
@@ -33,8 +31,7 @@ Family mobilebert() {
                        {Slot::kStackDownNorm, "ffn.{}.output.LayerNorm"},
                        {Slot::kWiden, "output.bottleneck.dense"},
                        {Slot::kWidenNorm, "output.bottleneck.LayerNorm"}});
-  family.heads = joined(common_heads(), {pooled_classify_head(), tag_head(), answer_head(), pooled_choose_head()});
-  family.heads = joined(std::move(family.heads), cls_heads());
+  family.heads = joined(pooler_heads(), cls_heads());
   for (Head& head : family.heads) {
     if (head.task == fb::TaskKind::fill) head.layers.back().beside = "cls.predictions.dense";
   }

@@ -1,7 +1,5 @@
 // Performer (arXiv 2009.14794): BERT whose attention goes by random features of queries and keys, and costs the same a token in texts
 // of any length. No library has the class; docs/linear-attention.md says how its files are laid out.
-#include <utility>
-
 #include "network/families/blocks.h"
 
 namespace bantam::convert {
@@ -18,8 +16,7 @@ Family performer() {
                        {Slot::kKeysValues, "attention.self.key_value"},
                        {Slot::kKeySums, "attention.self.sums"}});
   family.block.features = true;
-  family.heads = joined(common_heads(), {pooled_classify_head(), tag_head(), answer_head(), pooled_choose_head()});
-  family.heads = joined(std::move(family.heads), cls_heads());
+  family.heads = joined(pooler_heads(), cls_heads());
   return family;
 }
 

@@ -2,13 +2,18 @@
 // begin behind the padding token's, with heads of their own. Data2Vec (arXiv 2202.03555) and I-BERT
 // (arXiv 2101.01321), which trains the same graph for integers: RoBERTa under other names. RoBERTa with norms in front, in two forms
 // (fairseq; XLM-RoBERTa XL, arXiv 2105.00572). Jina Embeddings 3 (arXiv 2409.10173): RoBERTa with rotary positions.
-#include <utility>
-
 #include "network/families/blocks.h"
 
 namespace bantam::convert {
+namespace {
 
-Family roberta() {
+std::vector<Head> roberta_heads() {
+  return joined(common_heads(),
+                {first_classify_head(Activation::kTanh), tag_head(), answer_head(), pooled_choose_head(), lm_head()});
+}
+
+/// RoBERTa without embeddings of distances, which its relatives lack.
+Family without_distances() {
   Family family;
   family.model_types = {"roberta", "xlm-roberta", "camembert"};
   family.base = "roberta";
@@ -17,47 +22,48 @@ Family roberta() {
   family.settings.padding = {"pad_token_id", 1};
   family.settings.lone_segment = true;
   family.roles = bert_roles();
+  family.heads = with_language_model(roberta_heads(), "ForCausalLM");
+  return family;
+}
+
+}  // namespace
+
+Family roberta() {
+  Family family = without_distances();
   family.roles[Slot::kDistanceKeys] = kDistanceEmbedding;
-  family.heads = joined(common_heads(), {first_classify_head(Activation::kTanh), tag_head(), answer_head(),
-                                         pooled_choose_head(), lm_head()});
-  family.heads = with_language_model(std::move(family.heads), "ForCausalLM");
   return family;
 }
 
 Family data2vec_text() {
-  Family family = roberta();
+  Family family = without_distances();
   family.model_types = {"data2vec-text"};
   family.base = "data2vec_text";
   family.architectures = {"Data2VecText"};
   family.settings.vocabulary.otherwise = 30522;
-  family.roles.erase(Slot::kDistanceKeys);
   return family;
 }
 
 Family ibert() {
-  Family family = roberta();
+  Family family = without_distances();
   family.model_types = {"ibert"};
   family.base = "ibert";
   family.architectures = {"IBert"};
   family.settings.vocabulary.otherwise = 30522;
   family.settings.required = {{"quant_mode", "false"}, {"hidden_act", "\"gelu\""}};
-  family.roles.erase(Slot::kDistanceKeys);
   for (const char* part : {"act_scaling_factor", "fc_scaling_factor", "weight_scaling_factor", "weight_integer",
                            "bias_integer", ".x_min", ".x_max", "LayerNorm.shift"}) {
     family.unused.emplace_back(part, "of the computation in integers, which quant_mode turns off");
   }
-  family.heads = joined(common_heads(), {first_classify_head(Activation::kTanh), tag_head(), answer_head(),
-                                         pooled_choose_head(), lm_head()});
+  family.heads = roberta_heads();  // there is no class of language models
   return family;
 }
 
 Family roberta_prelayernorm() {
-  Family family = roberta();
+  Family family = without_distances();
   family.model_types = {"roberta-prelayernorm"};
   family.base = "roberta_prelayernorm";
   family.architectures = {"RobertaPreLayerNorm"};
   family.block.norm_first = family.block.norm_before_all = true;
-  family.roles.erase(Slot::kDistanceKeys);
   family.roles[Slot::kAttentionNorm] = "attention.LayerNorm";
   family.roles[Slot::kDownNorm] = "intermediate.LayerNorm";
   family.roles[Slot::kFinalNorm] = "LayerNorm";
@@ -65,7 +71,7 @@ Family roberta_prelayernorm() {
 }
 
 Family xlm_roberta_xl() {
-  Family family = roberta();
+  Family family = without_distances();
   family.model_types = {"xlm-roberta-xl"};
   family.architectures = {"XLMRobertaXL"};
   Settings& settings = family.settings;
@@ -78,7 +84,6 @@ Family xlm_roberta_xl() {
   settings.intermediate.otherwise = 10240;
   settings.epsilon_otherwise = 1e-5;
   family.block.norm_first = family.block.norm_before_all = true;
-  family.roles.erase(Slot::kDistanceKeys);
   family.roles.erase(Slot::kEmbeddingNorm);
   family.roles[Slot::kAttentionNorm] = "attention.self_attn_layer_norm";
   family.roles[Slot::kDownNorm] = "LayerNorm";
@@ -87,7 +92,7 @@ Family xlm_roberta_xl() {
 }
 
 Family jina_embeddings_v3() {
-  Family family = roberta();
+  Family family = without_distances();
   family.model_types = {"jina_embeddings_v3"};
   family.architectures = {"JinaEmbeddingsV3"};
   Settings& settings = family.settings;

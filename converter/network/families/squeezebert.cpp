@@ -42,7 +42,7 @@ Family squeezebert() {
                        {Slot::kDown, "output.conv1d"},
                        {Slot::kDownNorm, "output.layernorm"}};
   for (const auto& [slot, name] : names) family.roles[slot] = name;
-  family.heads = joined(common_heads(), {pooled_classify_head(), tag_head(), answer_head(), pooled_choose_head()});
+  family.heads = pooler_heads();
   family.heads.push_back(cls_heads().front());
   return family;
 }
