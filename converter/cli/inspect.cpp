@@ -6,7 +6,6 @@
 #include "cli/answer/engine.h"
 #include "cli/commands.h"
 #include "cli/frame/command.h"
-#include "cli/frame/help.h"
 #include "cli/frame/output.h"
 #include "describe/arena.h"
 #include "describe/summary.h"
@@ -56,8 +55,7 @@ std::string way_text(const Json& way) {
 }
 
 void print_line(const char* key, const std::string& value) {
-  constexpr size_t kColumns = 80, kIndent = 15;
-  if (!value.empty()) out().print("{:<14} {}\n", key, wrap(printable(value), kColumns, kIndent, kIndent));
+  if (!value.empty()) print_entry(key, 15, printable(value));
 }
 
 /// Prints how a model generates.

@@ -1,12 +1,10 @@
 // version: what this build is and what this machine can run.
-#include <algorithm>
 #include <memory>
 
 #include "bantam/session.h"
 #include "cli/commands.h"
 #include "cli/frame/build_info.h"
 #include "cli/frame/command.h"
-#include "cli/frame/help.h"
 #include "cli/frame/output.h"
 #include "format/header.h"
 #include "graph/task_parts.h"
@@ -15,7 +13,7 @@
 namespace bantam::cli {
 namespace {
 
-constexpr size_t kColumns = 80, kIndent = 17;  // of lists behind their names
+constexpr size_t kIndent = 17;  // the column at which texts begin behind their names
 
 Json families_json() {
   Json list = Json::array();
@@ -38,9 +36,7 @@ void print_families(bool json) {
     return out().line(object);
   }
   for (const Json& family : list) {
-    const auto name = family["model_type"].get<std::string>();
-    out().print("{:<16} {}\n", name,
-                wrap(plain_form(family["tasks"]), kColumns, kIndent, std::max(kIndent, name.size() + 1)));
+    print_entry(family["model_type"].get<std::string>(), kIndent, plain_form(family["tasks"]));
   }
 }
 
@@ -67,7 +63,7 @@ void print_version(bool json) {
   for (const Isa isa : kInstructionSets) {
     sets += fmt::format("{}{}{}", sets.empty() ? "" : ", ", isa_name(isa), isa_available(isa) ? "" : " (not here)");
   }
-  out().print("instruction sets {}\n", wrap(sets, kColumns, kIndent, kIndent));
+  print_entry("instruction sets", kIndent, sets);
   out().print("chosen           {}\n", isa_name(best_isa()));
 }
 

@@ -108,7 +108,7 @@ const OpEdit kOfBlocks[] = {
 
 fb::OpT& attention_op(ModelBuilder& b) { return op(b.model, "layer.0.attention"); }
 
-/// The list is no input any more.
+/// Removes the list from the inputs.
 void leave_out_list(ModelBuilder& b) {
   auto& inputs = attention_op(b).inputs;
   inputs.erase(inputs.begin() + attention(b.model).random_blocks);

@@ -299,7 +299,7 @@ TEST(Structure, ManyStringsInFewBytes) {
 }
 
 TEST(Structure, ManyEmptyStringsInFewBytes) {
-  // The vector of a table alone is no copy, and each of its strings is looked at.
+  // The vector of one table counts as no copy. The verifier reads each of its strings.
   const flatbuffers::FlatBufferBuilder builder = many_strings(1, 1000, "");
   EXPECT_FALSE(structure::is_well_formed(builder.GetBufferPointer(), builder.GetSize()));
 }
@@ -370,7 +370,7 @@ TEST(Structure, TheRootIsNoTableAtTheBeginning) {
   EXPECT_FALSE(words.is_well_formed());
 }
 
-/// What holds the attributes of an op that has none is an offset all the same.
+/// The field for attributes holds an offset, also in an op without attributes.
 TEST(Structure, AttributesOfNoKindLieInside) {
   Graph graph(full_model());
   const auto* table =

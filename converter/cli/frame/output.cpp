@@ -12,6 +12,7 @@
 #include "base/output_file.h"
 #include "cli/frame/appearance.h"
 #include "cli/frame/errors.h"
+#include "cli/frame/help.h"
 
 namespace bantam::cli {
 namespace {
@@ -86,6 +87,11 @@ std::string bar(float score) {
   if (!colored()) return "";
   const size_t width = std::min(terminal_width(STDOUT_FILENO) / 4, kWidest);
   return "  \x1b[36m" + bar_cells(static_cast<double>(score), width, false) + "\x1b[0m";
+}
+
+void print_entry(const std::string& name, size_t indent, const std::string& text) {
+  constexpr size_t kColumns = 80;
+  out().print("{:<{}} {}\n", name, indent - 1, wrap(text, kColumns, indent, std::max(indent, name.size() + 1)));
 }
 
 void print_table(const std::vector<std::vector<std::string>>& rows) {

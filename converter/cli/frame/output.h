@@ -50,6 +50,9 @@ std::string bar(float score);
 /// terminal does not take UTF-8.
 std::string bar_cells(double share, size_t width, bool rest);
 
+/// Prints a name, and from column `indent` on a text in lines of at most 80 columns.
+void print_entry(const std::string& name, size_t indent, const std::string& text);
+
 /// Prints a table: the first row is the header; columns whose cells are all numbers are right-aligned.
 void print_table(const std::vector<std::vector<std::string>>& rows);
 
