@@ -8,7 +8,7 @@
 #include "cli/frame/output.h"
 #include "format/header.h"
 #include "graph/task_parts.h"
-#include "network/families/family.h"
+#include "network/family.h"
 
 namespace bantam::cli {
 namespace {

@@ -6,8 +6,8 @@
 #include <string>
 
 #include "graph/builder.h"
-#include "network/families/config.h"
 #include "network/import_options.h"
+#include "network/settings/config.h"
 #include "network/stack.h"
 #include "source/fields.h"
 #include "source/sentence_transformers.h"

@@ -7,7 +7,7 @@
 
 #include "graph/builder.h"
 #include "network/blocks/long_attention.h"
-#include "network/families/config.h"
+#include "network/settings/config.h"
 #include "source/weights.h"
 
 namespace bantam::convert {

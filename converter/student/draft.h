@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "network/families/config.h"
+#include "network/settings/config.h"
 #include "source/model_source.h"
 
 namespace bantam::convert {

@@ -7,7 +7,7 @@
 
 #include "converter/import_fixture.h"
 #include "import/hugging_face.h"
-#include "network/families/family.h"
+#include "network/family.h"
 
 namespace bantam::convert::fixture {
 namespace {

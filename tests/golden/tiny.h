@@ -17,7 +17,7 @@
 #include "golden/evaluate.h"
 #include "graph/task_parts.h"
 #include "import/hugging_face.h"
-#include "network/families/config.h"
+#include "network/settings/config.h"
 #include "pack/build.h"
 #include "run/runner.h"
 #include "source/gliner.h"

@@ -207,7 +207,7 @@ def add_family(tree):
         f"{FAMILIES}/scratch.cpp",
         """// BERT by another name and with another mask; tests/recipes/scratch.py adds it to a copy of the tree.
 #include "network/families/blocks.h"
-#include "network/families/config.h"
+#include "network/settings/config.h"
 
 namespace bantam::convert {
 
@@ -230,10 +230,10 @@ Family scratch() {
 def add_family_of_a_new_kind(tree):
     """Words' vectors, and layers that no other family has: the columns of each row turned and turned back."""
     tree.create(
-        f"{FAMILIES}/scratch_turned.cpp",
+        f"{FAMILIES}/own/scratch_turned.cpp",
         """// Words' vectors, turned and turned back; tests/recipes/scratch.py adds it to a copy of the tree.
 #include "network/families/blocks.h"
-#include "network/families/own_layers.h"
+#include "network/families/own/own_layers.h"
 
 namespace bantam::convert {
 namespace {

@@ -3,7 +3,7 @@
 #ifndef BANTAM_CONVERTER_NETWORK_BLOCKS_ADAPTIVE_H_
 #define BANTAM_CONVERTER_NETWORK_BLOCKS_ADAPTIVE_H_
 
-#include "network/families/config.h"
+#include "network/settings/config.h"
 #include "network/stack.h"
 #include "source/weights.h"
 

@@ -4,7 +4,7 @@
 #define BANTAM_CONVERTER_NETWORK_BLOCKS_ATTENTION_POOLING_H_
 
 #include "graph/builder.h"
-#include "network/families/config.h"
+#include "network/settings/config.h"
 #include "network/stack.h"
 #include "source/weights.h"
 

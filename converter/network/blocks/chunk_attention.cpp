@@ -10,7 +10,7 @@
 
 #include "kernels/kernels.h"
 #include "network/blocks/hash_rotations.h"
-#include "network/families/chunks.h"
+#include "network/settings/chunks.h"
 
 namespace bantam::convert {
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "graph/builder.h"
-#include "network/families/config.h"
+#include "network/settings/config.h"
 #include "source/weights.h"
 
 namespace bantam::convert {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "graph/builder.h"
-#include "network/families/config.h"
+#include "network/settings/config.h"
 #include "source/weights.h"
 
 namespace bantam::convert {

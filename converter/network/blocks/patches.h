@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "graph/builder.h"
-#include "network/families/config.h"
+#include "network/settings/config.h"
 #include "network/stack.h"
 #include "source/model_source.h"
 #include "source/weights.h"

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "graph/builder.h"
-#include "network/families/config.h"
+#include "network/settings/config.h"
 #include "network/stack.h"
 #include "source/fields.h"
 #include "source/sentence_transformers.h"

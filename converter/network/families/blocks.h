@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "network/families/family.h"
+#include "network/family.h"
 
 namespace bantam::convert {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "network/families/blocks.h"
-#include "network/families/config.h"
+#include "network/settings/config.h"
 
 namespace bantam::convert {
 

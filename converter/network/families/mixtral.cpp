@@ -2,7 +2,7 @@
 // (JetBrains), OLMoE (arXiv 2409.02060) and FlexOlmo (arXiv 2507.07024). Experts of Granite 3 (IBM 2024) and Aria (arXiv 2410.05993)
 // lie in one tensor. In Qwen 2, Granite and Aria some experts see all tokens.
 #include "network/families/blocks.h"
-#include "network/families/config.h"
+#include "network/settings/config.h"
 
 namespace bantam::convert {
 namespace {

@@ -1,7 +1,7 @@
 // ModernBERT (arXiv 2412.13663): norms in front, gated feed-forward layers, rotary positions, and attention in windows in all but
 // every third layer. Its decoder (Ettin, arXiv 2507.11412).
 #include "network/families/blocks.h"
-#include "network/families/config.h"
+#include "network/settings/config.h"
 
 namespace bantam::convert {
 namespace {

@@ -1,6 +1,6 @@
 // MPT (MosaicML 2023): a decoder without biases whose scores fall with the distance (ALiBi).
 #include "network/families/blocks.h"
-#include "network/families/config.h"
+#include "network/settings/config.h"
 
 namespace bantam::convert {
 

@@ -1,7 +1,7 @@
 // OPT (arXiv 2205.01068): a decoder with norms in front, and positions that begin with row 2 of their table.
 // XGLM (arXiv 2112.10668): the same with scaled embeddings and sinusoids. BioGPT (arXiv 2210.10341): the same with scaled embeddings.
 #include "network/families/blocks.h"
-#include "network/families/config.h"
+#include "network/settings/config.h"
 
 namespace bantam::convert {
 namespace {

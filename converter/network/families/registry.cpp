@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "network/families/family.h"
+#include "network/family.h"
 
 namespace bantam::convert {
 

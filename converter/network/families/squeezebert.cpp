@@ -2,7 +2,7 @@
 #include <utility>
 
 #include "network/families/blocks.h"
-#include "network/families/config.h"
+#include "network/settings/config.h"
 
 namespace bantam::convert {
 

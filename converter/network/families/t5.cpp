@@ -2,7 +2,7 @@
 // norms without means, scores that nothing divides. UMT5 (arXiv 2304.09151): each layer has places of its own. LongT5 (arXiv
 // 2112.07916): the encoder has windows. Switch (arXiv 2101.03961): T5, some of whose layers are of experts.
 #include "network/families/blocks.h"
-#include "network/families/config.h"
+#include "network/settings/config.h"
 
 namespace bantam::convert {
 namespace {

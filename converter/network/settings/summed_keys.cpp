@@ -1,4 +1,4 @@
-#include "network/families/summed_keys.h"
+#include "network/settings/summed_keys.h"
 
 #include <fmt/format.h>
 

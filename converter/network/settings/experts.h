@@ -1,8 +1,8 @@
 // Reads the settings of layers of experts.
-#ifndef BANTAM_CONVERTER_NETWORK_FAMILIES_EXPERTS_H_
-#define BANTAM_CONVERTER_NETWORK_FAMILIES_EXPERTS_H_
+#ifndef BANTAM_CONVERTER_NETWORK_SETTINGS_EXPERTS_H_
+#define BANTAM_CONVERTER_NETWORK_SETTINGS_EXPERTS_H_
 
-#include "network/families/config.h"
+#include "network/settings/config.h"
 
 namespace bantam::convert {
 
@@ -11,4 +11,4 @@ void read_experts(const Fields& config, EncoderConfig& out);
 
 }  // namespace bantam::convert
 
-#endif  // BANTAM_CONVERTER_NETWORK_FAMILIES_EXPERTS_H_
+#endif  // BANTAM_CONVERTER_NETWORK_SETTINGS_EXPERTS_H_

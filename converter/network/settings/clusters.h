@@ -1,8 +1,8 @@
 // Clusters of words: adaptive inputs and the adaptive softmax (arXiv 1809.10853, 1609.04309), as Transformer-XL's settings say them.
-#ifndef BANTAM_CONVERTER_NETWORK_FAMILIES_CLUSTERS_H_
-#define BANTAM_CONVERTER_NETWORK_FAMILIES_CLUSTERS_H_
+#ifndef BANTAM_CONVERTER_NETWORK_SETTINGS_CLUSTERS_H_
+#define BANTAM_CONVERTER_NETWORK_SETTINGS_CLUSTERS_H_
 
-#include "network/families/config.h"
+#include "network/settings/config.h"
 
 namespace bantam::convert {
 
@@ -11,4 +11,4 @@ void read_clusters(const Fields& config, EncoderConfig& out);
 
 }  // namespace bantam::convert
 
-#endif  // BANTAM_CONVERTER_NETWORK_FAMILIES_CLUSTERS_H_
+#endif  // BANTAM_CONVERTER_NETWORK_SETTINGS_CLUSTERS_H_

@@ -1,4 +1,4 @@
-#include "network/families/seq2seq_settings.h"
+#include "network/settings/seq2seq_settings.h"
 
 #include <fmt/format.h>
 

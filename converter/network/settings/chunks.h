@@ -1,8 +1,8 @@
 // Settings of layers whose tokens see those of chunks near their own (Reformer, arXiv 2001.04451).
-#ifndef BANTAM_CONVERTER_NETWORK_FAMILIES_CHUNKS_H_
-#define BANTAM_CONVERTER_NETWORK_FAMILIES_CHUNKS_H_
+#ifndef BANTAM_CONVERTER_NETWORK_SETTINGS_CHUNKS_H_
+#define BANTAM_CONVERTER_NETWORK_SETTINGS_CHUNKS_H_
 
-#include "network/families/config.h"
+#include "network/settings/config.h"
 
 namespace bantam::convert {
 
@@ -14,4 +14,4 @@ std::vector<uint32_t> bucket_counts(const ChunkedLayers& chunked, uint32_t token
 
 }  // namespace bantam::convert
 
-#endif  // BANTAM_CONVERTER_NETWORK_FAMILIES_CHUNKS_H_
+#endif  // BANTAM_CONVERTER_NETWORK_SETTINGS_CHUNKS_H_

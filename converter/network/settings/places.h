@@ -1,8 +1,8 @@
 // Reads the positional settings of each layer: rotary positions with their scalings, and windows.
-#ifndef BANTAM_CONVERTER_NETWORK_FAMILIES_PLACES_H_
-#define BANTAM_CONVERTER_NETWORK_FAMILIES_PLACES_H_
+#ifndef BANTAM_CONVERTER_NETWORK_SETTINGS_PLACES_H_
+#define BANTAM_CONVERTER_NETWORK_SETTINGS_PLACES_H_
 
-#include "network/families/config.h"
+#include "network/settings/config.h"
 
 namespace bantam::convert {
 
@@ -11,4 +11,4 @@ void read_places(const Fields& config, EncoderConfig& out);
 
 }  // namespace bantam::convert
 
-#endif  // BANTAM_CONVERTER_NETWORK_FAMILIES_PLACES_H_
+#endif  // BANTAM_CONVERTER_NETWORK_SETTINGS_PLACES_H_

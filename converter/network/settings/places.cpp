@@ -1,4 +1,4 @@
-#include "network/families/places.h"
+#include "network/settings/places.h"
 
 #include <fmt/format.h>
 

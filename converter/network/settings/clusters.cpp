@@ -1,4 +1,4 @@
-#include "network/families/clusters.h"
+#include "network/settings/clusters.h"
 
 #include <fmt/format.h>
 

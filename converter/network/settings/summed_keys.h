@@ -1,8 +1,8 @@
 // Reads the settings of attention by sums over keys (Performer, Linformer).
-#ifndef BANTAM_CONVERTER_NETWORK_FAMILIES_SUMMED_KEYS_H_
-#define BANTAM_CONVERTER_NETWORK_FAMILIES_SUMMED_KEYS_H_
+#ifndef BANTAM_CONVERTER_NETWORK_SETTINGS_SUMMED_KEYS_H_
+#define BANTAM_CONVERTER_NETWORK_SETTINGS_SUMMED_KEYS_H_
 
-#include "network/families/config.h"
+#include "network/settings/config.h"
 
 namespace bantam::convert {
 
@@ -12,4 +12,4 @@ void read_summed_keys(const Fields& config, EncoderConfig& out);
 
 }  // namespace bantam::convert
 
-#endif  // BANTAM_CONVERTER_NETWORK_FAMILIES_SUMMED_KEYS_H_
+#endif  // BANTAM_CONVERTER_NETWORK_SETTINGS_SUMMED_KEYS_H_

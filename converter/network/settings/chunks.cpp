@@ -1,4 +1,4 @@
-#include "network/families/chunks.h"
+#include "network/settings/chunks.h"
 
 #include <fmt/format.h>
 

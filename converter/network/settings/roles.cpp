@@ -2,9 +2,9 @@
 #include <fmt/format.h>
 
 #include "graph/task_parts.h"
-#include "network/families/config.h"
-#include "network/families/entities.h"
-#include "network/families/experts.h"
+#include "network/settings/config.h"
+#include "network/settings/entities.h"
+#include "network/settings/experts.h"
 
 namespace bantam::convert {
 

@@ -1,4 +1,4 @@
-#include "network/families/own_layers.h"
+#include "network/families/own/own_layers.h"
 
 #include "model/task_traits.h"
 

@@ -10,8 +10,8 @@
 
 #include "network/blocks/recurrent.h"
 #include "network/families/blocks.h"
-#include "network/families/own_layers.h"
-#include "network/families/seq2seq_settings.h"
+#include "network/families/own/own_layers.h"
+#include "network/settings/seq2seq_settings.h"
 
 namespace bantam::convert {
 namespace {

@@ -1,8 +1,8 @@
 // Family: the description of a kind of encoder, as data: its settings in config.json, its tensors by their roles, and
 // its heads. The stack, the heads, students and the tests are built from it. A family is one file of this folder and a
 // row of families.inc.
-#ifndef BANTAM_CONVERTER_NETWORK_FAMILIES_FAMILY_H_
-#define BANTAM_CONVERTER_NETWORK_FAMILIES_FAMILY_H_
+#ifndef BANTAM_CONVERTER_NETWORK_FAMILY_H_
+#define BANTAM_CONVERTER_NETWORK_FAMILY_H_
 
 #include <cstdint>
 #include <map>
@@ -597,4 +597,4 @@ std::string all_model_types();
 
 }  // namespace bantam::convert
 
-#endif  // BANTAM_CONVERTER_NETWORK_FAMILIES_FAMILY_H_
+#endif  // BANTAM_CONVERTER_NETWORK_FAMILY_H_

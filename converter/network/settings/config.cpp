@@ -1,4 +1,4 @@
-#include "network/families/config.h"
+#include "network/settings/config.h"
 
 #include <fmt/format.h>
 
@@ -8,12 +8,12 @@
 #include <string_view>
 #include <tuple>
 
-#include "network/families/chunks.h"
-#include "network/families/clusters.h"
-#include "network/families/entities.h"
-#include "network/families/experts.h"
-#include "network/families/places.h"
-#include "network/families/summed_keys.h"
+#include "network/settings/chunks.h"
+#include "network/settings/clusters.h"
+#include "network/settings/entities.h"
+#include "network/settings/experts.h"
+#include "network/settings/places.h"
+#include "network/settings/summed_keys.h"
 
 namespace bantam::convert {
 namespace {

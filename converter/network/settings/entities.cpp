@@ -1,4 +1,4 @@
-#include "network/families/entities.h"
+#include "network/settings/entities.h"
 
 #include <fmt/format.h>
 

@@ -1,6 +1,6 @@
 // EncoderConfig: what config.json says about an encoder, read as its family says.
-#ifndef BANTAM_CONVERTER_NETWORK_FAMILIES_CONFIG_H_
-#define BANTAM_CONVERTER_NETWORK_FAMILIES_CONFIG_H_
+#ifndef BANTAM_CONVERTER_NETWORK_SETTINGS_CONFIG_H_
+#define BANTAM_CONVERTER_NETWORK_SETTINGS_CONFIG_H_
 
 #include <cstdint>
 #include <map>
@@ -10,7 +10,7 @@
 
 #include "bantam_generated.h"
 #include "graph/places.h"
-#include "network/families/family.h"
+#include "network/family.h"
 #include "source/fields.h"
 #include "source/weights.h"
 
@@ -217,4 +217,4 @@ fb::ActivationKind read_activation(const Fields& config, const std::string& key,
 
 }  // namespace bantam::convert
 
-#endif  // BANTAM_CONVERTER_NETWORK_FAMILIES_CONFIG_H_
+#endif  // BANTAM_CONVERTER_NETWORK_SETTINGS_CONFIG_H_

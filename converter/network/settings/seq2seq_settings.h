@@ -1,6 +1,6 @@
 // Reads the settings of a recurrent encoder-decoder from config.json: docs/recurrent.md has the keys.
-#ifndef BANTAM_CONVERTER_NETWORK_FAMILIES_SEQ2SEQ_SETTINGS_H_
-#define BANTAM_CONVERTER_NETWORK_FAMILIES_SEQ2SEQ_SETTINGS_H_
+#ifndef BANTAM_CONVERTER_NETWORK_SETTINGS_SEQ2SEQ_SETTINGS_H_
+#define BANTAM_CONVERTER_NETWORK_SETTINGS_SEQ2SEQ_SETTINGS_H_
 
 #include <cstdint>
 
@@ -58,4 +58,4 @@ PairSettings read_pair(const Fields& config);
 
 }  // namespace bantam::convert
 
-#endif  // BANTAM_CONVERTER_NETWORK_FAMILIES_SEQ2SEQ_SETTINGS_H_
+#endif  // BANTAM_CONVERTER_NETWORK_SETTINGS_SEQ2SEQ_SETTINGS_H_

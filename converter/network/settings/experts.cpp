@@ -1,4 +1,4 @@
-#include "network/families/experts.h"
+#include "network/settings/experts.h"
 
 #include <fmt/format.h>
 

@@ -7,7 +7,7 @@
 
 #include "model/task_traits.h"
 #include "network/families/blocks.h"
-#include "network/families/own_layers.h"
+#include "network/families/own/own_layers.h"
 
 namespace bantam::convert {
 namespace {

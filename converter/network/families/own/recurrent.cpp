@@ -3,7 +3,7 @@
 #include "network/blocks/recurrent.h"
 
 #include "network/families/blocks.h"
-#include "network/families/own_layers.h"
+#include "network/families/own/own_layers.h"
 
 namespace bantam::convert {
 namespace {

@@ -1,9 +1,9 @@
 // The place where a family builds its own layers (Family::own).
-#ifndef BANTAM_CONVERTER_NETWORK_FAMILIES_OWN_LAYERS_H_
-#define BANTAM_CONVERTER_NETWORK_FAMILIES_OWN_LAYERS_H_
+#ifndef BANTAM_CONVERTER_NETWORK_FAMILIES_OWN_OWN_LAYERS_H_
+#define BANTAM_CONVERTER_NETWORK_FAMILIES_OWN_OWN_LAYERS_H_
 
 #include "graph/builder.h"
-#include "network/families/config.h"
+#include "network/settings/config.h"
 #include "network/stack.h"
 #include "source/fields.h"
 #include "source/weights.h"
@@ -31,4 +31,4 @@ struct LayerSite {
 
 }  // namespace bantam::convert
 
-#endif  // BANTAM_CONVERTER_NETWORK_FAMILIES_OWN_LAYERS_H_
+#endif  // BANTAM_CONVERTER_NETWORK_FAMILIES_OWN_OWN_LAYERS_H_

@@ -1,8 +1,8 @@
 // Reads the settings of entities beside tokens.
-#ifndef BANTAM_CONVERTER_NETWORK_FAMILIES_ENTITIES_H_
-#define BANTAM_CONVERTER_NETWORK_FAMILIES_ENTITIES_H_
+#ifndef BANTAM_CONVERTER_NETWORK_SETTINGS_ENTITIES_H_
+#define BANTAM_CONVERTER_NETWORK_SETTINGS_ENTITIES_H_
 
-#include "network/families/config.h"
+#include "network/settings/config.h"
 
 namespace bantam::convert {
 
@@ -15,4 +15,4 @@ void read_entities(const Fields& config, EncoderConfig& out);
 
 }  // namespace bantam::convert
 
-#endif  // BANTAM_CONVERTER_NETWORK_FAMILIES_ENTITIES_H_
+#endif  // BANTAM_CONVERTER_NETWORK_SETTINGS_ENTITIES_H_
