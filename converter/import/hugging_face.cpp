@@ -12,8 +12,6 @@
 #include "graph/task_parts.h"
 #include "import/with_files.h"
 #include "model/task_traits.h"
-#include "network/aggregation.h"
-#include "network/blocks/chain.h"
 #include "network/blocks/chunk_attention.h"
 #include "network/blocks/patches.h"
 #include "network/blocks/recurrent.h"
@@ -25,8 +23,8 @@
 #include "network/record_source.h"
 #include "network/settings/config.h"
 #include "network/stack.h"
+#include "network/task_outputs.h"
 #include "network/text_limits.h"
-#include "network/token_vectors.h"
 #include "onnx/onnx_import.h"
 #include "source/character_cnn.h"
 #include "source/checkpoint.h"
@@ -38,10 +36,10 @@
 #include "source/seq2seq.h"
 #include "source/setfit.h"
 #include "source/source_path.h"
+#include "source/token_vectors.h"
 #include "source/towers.h"
 #include "source/weights.h"
 #include "text/encoder.h"
-#include "tokenizer/chat/chat.h"
 #include "tokenizer/tokenizer.h"
 
 namespace bantam::convert {
@@ -258,12 +256,7 @@ Graph import_checked(const ModelSource& source, const ImportOptions& options) {
     add_tokenizer(graph, source.tokenizer, limits, pooling, problems);
     add_languages(graph, of_pair ? std::min(config.vocabulary, source_config.vocabulary) : config.vocabulary);
   }
-  if (per_token) {
-    resolve_token_vectors(graph, read_token_vector_settings(source, problems), problems);
-  }
-  if (graph.model.task->kind == fb::TaskKind::generate) add_chat(graph, source.tokenizer);
-  choose_members(graph, fields, problems);
-  choose_aggregation(options, graph, problems);
+  finish_task(graph, source, fields, options, problems);
   if (finds_spans) resolve_finding(graph, read_gliner(fields.inside(kGliner)), problems);
   if (family.has(Slot::kEntities)) name_entities(graph, fields);
   record_provenance(graph, source, fields, problems);

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <memory>
 #include <utility>
 
 #include "bantam/model.h"
@@ -15,6 +14,7 @@
 #include "network/blocks/span_head.h"
 #include "network/blocks/vectors.h"
 #include "network/blocks/vocabulary_layer.h"
+#include "network/task_outputs.h"
 #include "source/generation.h"
 #include "source/label_sets.h"
 #include "source/labels.h"
@@ -33,23 +33,24 @@ EpilogueSpec activated(fb::ActivationKind kind) {
 
 class HeadImporter {
  public:
-  explicit HeadImporter(const HeadContext& context) : c_(context), family_(*context.config.family) {
-    task_ = std::make_unique<fb::TaskT>();
-  }
+  HeadImporter(const HeadContext& context, fb::TaskKind task)
+      : c_(context),
+        family_(*context.config.family),
+        outputs_(task, context.builder, context.fields, context.options),
+        task_(outputs_.task()) {}
 
   /// Appends the head and gives the task its other settings.
   using Build = void (HeadImporter::*)(const Head&);
 
   void run(const ChosenHead& chosen, Build build) {
-    task_->kind = chosen.task;
     require(c_.fields, chosen.head->required);
     c_.builder.enter(fb::Part::head);
     (this->*build)(*chosen.head);
     if (of_pair(*chosen.head) && chosen.task != fb::TaskKind::generate && chosen.task != fb::TaskKind::none) {
-      task_->shift_id = read_start(c_.fields, c_.config.vocabulary, family_.settings.shifted_start);
-      if (task_->shift_id < 0) c_.fields.problem(ExitCode::kInvalid, "decoder_start_token_id", kStartIsMissing);
+      task_.shift_id = read_start(c_.fields, c_.config.vocabulary, family_.settings.shifted_start);
+      if (task_.shift_id < 0) c_.fields.problem(ExitCode::kInvalid, "decoder_start_token_id", kStartIsMissing);
     }
-    c_.graph.model.task = std::move(task_);
+    outputs_.finish(c_.graph);
   }
 
   void encoder(const Head&) {
@@ -69,14 +70,14 @@ class HeadImporter {
   void answer(const Head& head) {
     if (head.searches) return search(head);
     const int32_t both = layers(head);
-    c_.builder.output("start_logits", fb::OutputRole::begin, c_.builder.slice("qa_outputs.start", both, 0, 1), true);
-    c_.builder.output("end_logits", fb::OutputRole::end, c_.builder.slice("qa_outputs.end", both, 1, 1), true);
+    const int32_t begin = c_.builder.slice("qa_outputs.start", both, 0, 1);
+    outputs_.answer(begin, c_.builder.slice("qa_outputs.end", both, 1, 1));
   }
 
   /// XLNet's search: what an end scores depends on where the answer begins.
   void search(const Head& head) {
     const uint32_t beginnings = c_.fields.count("start_n_top", kMostSearched, 5);
-    task_->beam_ends = c_.fields.count("end_n_top", kMostSearched, 5);
+    task_.beam_ends = c_.fields.count("end_n_top", kMostSearched, 5);
     const int32_t scores = dense(head.layers[0].name, c_.encoder.hidden, 1);
     c_.builder.output("start_logits", fb::OutputRole::begin, scores, true);
 
@@ -101,30 +102,20 @@ class HeadImporter {
     c_.builder.output("cls_logits", fb::OutputRole::unanswerable, dense(head.layers[4].name, last, 1, {}, true));
   }
 
-  void choose(const Head& head) { c_.builder.output("logits", fb::OutputRole::choice, layers(head)); }
+  void choose(const Head& head) { outputs_.choice(layers(head)); }
 
-  void fill(const Head& head) { c_.builder.output("logits", fb::OutputRole::words, layers(head)); }
+  void fill(const Head& head) { outputs_.words("logits", layers(head)); }
 
   /// Adds the weights of terms, made from scores of words; the scores themselves are not kept.
   void sparse_embed(const Head& head) {
-    task_->prompt = c_.pooling.prompt;
     const int32_t scores = layers(head);
     c_.problems.raise();  // without scores no operator makes them
-    const int32_t weights = c_.builder.make_terms(scores, c_.pooling.terms.saturations, c_.pooling.terms.sums);
-    if (weights == kAbsent) {
-      c_.problems.add(ExitCode::kUnsupported,
-                      fmt::format("--task sparse-embed: scores of words of {} are more than a layer's",
-                                  family_.model_types.front()));
-      return;
-    }
-    c_.builder.output("sentence_embedding", fb::OutputRole::embedding, weights);
+    outputs_.terms(scores, c_.pooling, c_.problems);
   }
 
   void generate(const Head& head) {
-    c_.builder.output("logits", fb::OutputRole::next_words, layers(head));
-    task_->end_ids = read_end_ids(c_.fields, c_.config.vocabulary);
     const char* start = of_pair(head) ? family_.settings.made_start : nullptr;
-    task_->generations = read_generations(c_.fields, c_.config.vocabulary, of_pair(head), start);
+    outputs_.next_words(layers(head), c_.config.vocabulary, of_pair(head), start);
   }
 
   void find(const Head&) {
@@ -136,31 +127,29 @@ class HeadImporter {
   }
 
   void next_sentence(const Head& head) {
-    label_set(c_.builder.output("logits", fb::OutputRole::next, layers(head)), labels_of(head));
+    outputs_.labels("logits", fb::OutputRole::next, layers(head), one_set(labels_of(head)));
   }
 
   /// Adds the outputs of the heads for words and for the next sentence.
   void pretraining(const Head&) {
-    c_.builder.output("prediction_logits", fb::OutputRole::words, layers(*family_.head(fb::TaskKind::fill)));
+    outputs_.words("prediction_logits", layers(*family_.head(fb::TaskKind::fill)));
     const Head& next = *family_.head(fb::TaskKind::next_sentence);
-    c_.builder.output(next.output, fb::OutputRole::next, layers(next));
+    outputs_.next_sentence(next.output, layers(next));
   }
 
   void embed(const Head& head) {
-    task_->prompt = c_.pooling.prompt;
     int32_t x = kAbsent;
     if (head.rows == Rows::kState) {
       x = c_.pooling.normalize ? add_unit_rows(c_.builder, state()) : state();
     } else {
       x = vector(c_.pooling);
     }
-    c_.builder.output("sentence_embedding", fb::OutputRole::embedding, x);
+    outputs_.vector(x, c_.pooling);
   }
 
   /// A vector of length 1 for each token.
   void token_vectors(const Head&) {
-    const int32_t vectors = add_token_vectors(c_.builder, c_.encoder, c_.pooling);
-    c_.builder.output("token_embeddings", fb::OutputRole::token_embeddings, vectors);
+    outputs_.token_vectors(add_token_vectors(c_.builder, c_.encoder.hidden, c_.pooling));
   }
 
   /// SetFit's classifier.
@@ -174,7 +163,7 @@ class HeadImporter {
                                                     behind_zeros(head.weight, two ? c_.builder.width(x) : 0));
     const int32_t bias = c_.builder.vector("model_head.intercept", behind_zeros(head.bias, two ? 1 : 0));
     const int32_t logits = c_.builder.linear("model_head", x, weight, bias, {});
-    label_set(c_.builder.output("logits", fb::OutputRole::labels, logits), head.labels);
+    outputs_.labels("logits", fb::OutputRole::labels, logits, one_set(head.labels));
   }
 
   /// The intent is read from token 0 of the last hidden state, or from the last one where a text's token is that: there is no
@@ -182,7 +171,6 @@ class HeadImporter {
   void joint(const Head&) {
     auto intents = read_label_list(c_.fields, "intent_labels");
     auto slots = read_label_list(c_.fields, "slot_labels");
-    const fb::TagScheme tags = scheme(slots);
     const Head* classify = family_.head(fb::TaskKind::classify);
     const Rows rows = classify != nullptr ? classify->rows : Rows::kFirst;
     const int32_t token = rows == Rows::kSummary ? last_token() : rows == Rows::kState ? state() : first_token();
@@ -191,8 +179,8 @@ class HeadImporter {
     NamedLabels of_text;
     of_text.parents = read_label_parents(c_.fields, intents);
     of_text.labels = std::move(intents);
-    label_set(c_.builder.output("intent_logits", fb::OutputRole::labels, intent), std::move(of_text));
-    label_set(c_.builder.output("slot_logits", fb::OutputRole::tags, slot), std::move(slots), tags);
+    outputs_.labels("intent_logits", fb::OutputRole::labels, intent, std::move(of_text));
+    outputs_.labels("slot_logits", fb::OutputRole::tags, slot, one_set(std::move(slots)));
     for (NamedLabels& set : read_label_sets(c_.fields)) {
       if (set.tensor.empty()) {
         c_.fields.problem(
@@ -235,26 +223,14 @@ class HeadImporter {
       }
       scores = chain(scores);
     }
-    uint32_t begin = 0;
-    for (NamedLabels& set : cut) {
-      const std::string output = begin == 0 ? "logits" : set.name + "_logits";
-      const uint32_t width = count(set.labels);
-      const int32_t part = cut.size() == 1 ? scores : c_.builder.slice(output, scores, begin, width);
-      begin += width;
-      add_set(output, part, std::move(set), role);
-    }
+    outputs_.label_sets(role, scores, std::move(cut));
     for (NamedLabels& set : own) own_set(std::move(set), rows, role);
   }
 
   void own_set(NamedLabels set, int32_t rows, fb::OutputRole role) {
     const int32_t scores = dense(set.tensor, rows, count(set.labels));
     const std::string output = set.name + "_logits";
-    add_set(output, scores, std::move(set), role);
-  }
-
-  void add_set(const std::string& output, int32_t scores, NamedLabels set, fb::OutputRole role) {
-    const fb::TagScheme tags = role == fb::OutputRole::tags ? scheme(set.labels) : fb::TagScheme::plain;
-    label_set(c_.builder.output(output, role, scores), std::move(set), tags);
+    outputs_.labels(output, role, scores, std::move(set));
   }
 
   int32_t vector(const SentencePooling& pooling) {
@@ -490,30 +466,12 @@ class HeadImporter {
     return read_labels(c_.fields, c_.weights.head_rows(std::string(head.layers.back().name) + ".weight"));
   }
 
-  void label_set(uint32_t output, std::vector<std::string> labels, fb::TagScheme scheme = fb::TagScheme::plain) {
-    NamedLabels named;
-    named.labels = std::move(labels);
-    label_set(output, std::move(named), scheme);
-  }
-  void label_set(uint32_t output, NamedLabels labels, fb::TagScheme scheme = fb::TagScheme::plain) {
-    auto set = std::make_unique<fb::LabelSetT>();
-    set->output = output;
-    set->labels = std::move(labels.labels);
-    set->name = std::move(labels.name);
-    set->parents = std::move(labels.parents);
-    set->scheme = scheme;
-    task_->label_sets.push_back(std::move(set));
-  }
-
-  fb::TagScheme scheme(const std::vector<std::string>& labels) const {
-    return c_.options.tag_scheme.empty() ? guess_tag_scheme(labels) : parse_tag_scheme(c_.options.tag_scheme);
-  }
-
   static uint32_t count(const std::vector<std::string>& labels) { return static_cast<uint32_t>(labels.size()); }
 
   const HeadContext& c_;
   const Family& family_;
-  std::unique_ptr<fb::TaskT> task_;
+  TaskOutputs outputs_;
+  fb::TaskT& task_;
 };
 
 /// A task, and who builds its heads.
@@ -545,7 +503,7 @@ constexpr Builds kBuilds[] = {
 
 void import_head(const ChosenHead& chosen, const HeadContext& context) {
   for (const Builds& builds : kBuilds) {
-    if (builds.task == chosen.task) HeadImporter(context).run(chosen, builds.build);
+    if (builds.task == chosen.task) HeadImporter(context, chosen.task).run(chosen, builds.build);
   }
 }
 

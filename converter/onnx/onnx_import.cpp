@@ -11,17 +11,18 @@
 #include "base/error.h"
 #include "graph/builder.h"
 #include "graph/task_parts.h"
-#include "network/aggregation.h"
 #include "network/heads.h"
 #include "network/languages.h"
 #include "network/record_source.h"
 #include "network/settings/config.h"
+#include "network/task_outputs.h"
 #include "network/text_limits.h"
 #include "onnx/emit.h"
 #include "onnx/inputs.h"
 #include "onnx/lowering/lowering.h"
 #include "onnx/onnx_task.h"
 #include "source/export_file.h"
+#include "source/generation.h"
 #include "source/source_path.h"
 
 namespace bantam::convert {
@@ -109,6 +110,7 @@ ModelSource open_onnx(const SourcePath& named, const SourceOptions& options) {
   };
   source.around = folder_of(kModulesFile);
   source.config = files.object_or_empty(name_in(folder_of("config.json"), "config.json"));
+  add_generation_settings(files, folder_of(kGenerationFile), &source.config);
   source.inside = beside;
   for (const char* wanted : kTokenizerFiles) {
     if (files.has(name_in(beside, wanted))) break;
@@ -138,15 +140,13 @@ Graph import_onnx(const ModelSource& source, const ImportOptions& options) {
   onnx::Lowering& lowering = *read;
   const uint32_t positions = onnx::positions_of(lowering.blocks(), max_tokens, usual);
   const onnx::Outputs outputs = onnx::read_outputs(*source.onnx, lowering);
-  const onnx::Choice choice = onnx::choose(outputs, options, fields, lowering.blocks(), file);
+  const onnx::Choice choice = onnx::choose(outputs, options, source, fields, lowering.blocks(), file);
   Builder builder(graph);
   std::vector<int32_t> needed;
   for (const onnx::Output& output : choice.outputs) needed.push_back(output.block);
   const onnx::Emitted emitted = onnx::emit(lowering.blocks(), needed, positions, source.onnx, graph, builder);
-  SentencePooling pooling;
-  onnx::add_task(choice, emitted, source, options, fields, problems, graph, builder, &pooling);
+  const SentencePooling pooling = onnx::add_task(choice, emitted, source, options, fields, problems, graph, builder);
   problems.raise();
-  record_pooling(graph, pooling);
   graph.model.max_sequence = positions;
   if (!options.ids_only) {
     TextLimits limits;
@@ -171,7 +171,7 @@ Graph import_onnx(const ModelSource& source, const ImportOptions& options) {
                     "zero than 0, or one scale for rows that have one each here",
                     emitted.kept, emitted.requantised));
   }
-  choose_aggregation(options, graph, problems);
+  finish_task(graph, source, fields, options, problems);
   record_provenance(graph, source, fields, problems);
   const std::string opset = source.onnx->opset == 0 ? "" : fmt::format("opset {}, ", source.onnx->opset);
   record_property(graph, source.onnx->format, opset + source.onnx->producer);

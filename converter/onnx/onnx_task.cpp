@@ -8,9 +8,14 @@
 #include <utility>
 
 #include "base/error.h"
+#include "graph/task_parts.h"
 #include "network/blocks/vectors.h"
 #include "network/heads.h"
+#include "network/record_source.h"
+#include "network/task_outputs.h"
+#include "source/label_sets.h"
 #include "source/labels.h"
+#include "source/token_vectors.h"
 
 namespace bantam::convert::onnx {
 namespace {
@@ -52,6 +57,75 @@ bool ends_in_sigmoid(const std::vector<Block>& blocks, int32_t id) {
   const Block& block = blocks[static_cast<size_t>(id)];
   return block.kind == Block::Kind::kStage && block.stage.kind == Stage::Kind::kActivation &&
          block.stage.activation == fb::ActivationKind::sigmoid;
+}
+
+/// The task that the files around the graph state; none: they state none, or the graph's outputs say more.
+fb::TaskKind stated_task(const ModelSource& source, const Fields& config) {
+  if (source.modules.give_token_vectors() || is_colbert(source.config)) return fb::TaskKind::token_vectors;
+  if (source.modules.give_terms()) return fb::TaskKind::sparse_embed;
+  if (config.has("intent_labels") && config.has("slot_labels")) return fb::TaskKind::joint;
+  const std::string of = architecture(config);
+  if (contains(of, "ForNextSentencePrediction")) return fb::TaskKind::next_sentence;
+  if (contains(of, "ForMultipleChoice")) return fb::TaskKind::choose;
+  return fb::TaskKind::none;
+}
+
+/// Two outputs that answer `task` together, by their names. If the task is stated, intents and slots are also the only
+/// output of texts and the only one of tokens. Empty: there are no such two.
+std::vector<const Output*> two_outputs(fb::TaskKind task, bool stated, const Outputs& outputs,
+                                       const std::vector<Block>& blocks) {
+  const auto both = [&](const char* first, const char* second) {
+    std::vector<const Output*> found = {named(outputs, {first}), named(outputs, {second})};
+    if (found[0] == nullptr || found[1] == nullptr) found.clear();
+    return found;
+  };
+  if (task == fb::TaskKind::answer) return both("start_logits", "end_logits");
+  if (task == fb::TaskKind::pretraining) return both("prediction_logits", "seq_relationship_logits");
+  std::vector<const Output*> found = both("intent_logits", "slot_logits");
+  if (!found.empty() || !stated) return found;
+  found.resize(2);
+  for (const Output& output : outputs) {
+    const Output*& place = found[blocks[static_cast<size_t>(output.block)].of_tokens ? 1 : 0];
+    if (place != nullptr) return {};
+    place = &output;
+  }
+  return found[0] == nullptr || found[1] == nullptr ? std::vector<const Output*>() : found;
+}
+
+/// The largest table of words; 0: the graph has none.
+uint32_t vocabulary_of(const std::vector<Block>& blocks) {
+  uint32_t vocabulary = 0;
+  for (const Block& block : blocks) {
+    if (block.kind != Block::Kind::kEmbed || block.index != fb::IndexSource::ids) continue;
+    vocabulary = std::max(vocabulary, static_cast<uint32_t>(block.weight.dims()[0]));
+  }
+  return vocabulary;
+}
+
+/// Does an output of `columns` for each token or for each text suit the task?
+bool suits(fb::TaskKind task, bool of_tokens, uint32_t columns, uint32_t vocabulary) {
+  switch (task) {
+    case fb::TaskKind::none:
+    case fb::TaskKind::embed:
+      return true;
+    case fb::TaskKind::classify:
+    case fb::TaskKind::multi_label:
+    case fb::TaskKind::regress:
+      return !of_tokens;
+    case fb::TaskKind::choose:
+      return !of_tokens && columns == 1;
+    case fb::TaskKind::next_sentence:
+      return !of_tokens && columns == 2;
+    case fb::TaskKind::tag:
+    case fb::TaskKind::token_vectors:
+      return of_tokens;
+    case fb::TaskKind::fill:
+    case fb::TaskKind::generate:
+    case fb::TaskKind::sparse_embed:
+      return of_tokens && columns == vocabulary;
+    default:
+      return false;
+  }
 }
 
 fb::TaskKind sequence_task(const Fields& config, uint32_t columns) {
@@ -99,26 +173,27 @@ Choice all_of(const Outputs& outputs, const std::string& file) {
   return choice;
 }
 
-Choice choose(const Outputs& outputs, const ImportOptions& options, const Fields& config,
+Choice choose(const Outputs& outputs, const ImportOptions& options, const ModelSource& source, const Fields& config,
               const std::vector<Block>& blocks, const std::string& file) {
   Choice choice;
-  const auto at = [&](const Output& output) -> const Block& { return blocks[static_cast<size_t>(output.block)]; };
-  const Output *begin = named(outputs, {"start_logits"}), *end = named(outputs, {"end_logits"});
   const bool asked = !options.task.empty();
-  const fb::TaskKind task = asked ? parse_head(options.task) : fb::TaskKind::none;
+  fb::TaskKind task = asked ? parse_head(options.task) : stated_task(source, config);
   if (asked && task == fb::TaskKind::none) return all_of(outputs, file);
-  if (begin != nullptr && end != nullptr && (!asked || task == fb::TaskKind::answer)) {
-    choice.task = fb::TaskKind::answer;
-    choice.outputs = {*begin, *end};
+  for (const fb::TaskKind two : {fb::TaskKind::answer, fb::TaskKind::pretraining, fb::TaskKind::joint}) {
+    if (task != fb::TaskKind::none && task != two) continue;
+    const std::vector<const Output*> found = two_outputs(two, task == two, outputs, blocks);
+    if (found.empty()) continue;
+    choice.task = two;
+    choice.outputs = {*found[0], *found[1]};
     return choice;
   }
   const Output* first =
       named(outputs, {"sentence_embedding", "logits", "prediction_logits", "last_hidden_state", "token_embeddings"});
   const bool usual = first != nullptr;
   if (first == nullptr) first = &outputs.front();
-  const Block& block = at(*first);
+  const Block& block = blocks[static_cast<size_t>(first->block)];
   choice.outputs = {*first};
-  if (!usual && (!asked || task != fb::TaskKind::none) && outputs.size() > 1) {
+  if (!usual && outputs.size() > 1) {
     std::string heads;
     size_t count = 0;
     for (const Output& output : outputs) {
@@ -135,14 +210,9 @@ Choice choose(const Outputs& outputs, const ImportOptions& options, const Fields
     }
   }
   const bool head = has_head(blocks, first->block);
-  bool causal = false;
-  uint32_t vocabulary = 0;
-  for (const Block& any : blocks) {
-    causal = causal || any.mask == fb::MaskKind::causal;
-    if (any.kind == Block::Kind::kEmbed && any.index == fb::IndexSource::ids) {
-      vocabulary = std::max(vocabulary, static_cast<uint32_t>(any.weight.dims()[0]));
-    }
-  }
+  const bool causal =
+      std::any_of(blocks.begin(), blocks.end(), [](const Block& any) { return any.mask == fb::MaskKind::causal; });
+  const uint32_t vocabulary = vocabulary_of(blocks);
   if (block.of_tokens) {
     const bool words = block.columns == vocabulary;
     choice.task = !head             ? fb::TaskKind::embed
@@ -161,7 +231,9 @@ Choice choose(const Outputs& outputs, const ImportOptions& options, const Fields
   if (sigmoid && choice.task == fb::TaskKind::classify && config.text("problem_type", "").empty()) {
     choice.task = fb::TaskKind::multi_label;
   }
-  if (asked) choice.task = task;
+  if (asked || (task != fb::TaskKind::none && suits(task, block.of_tokens, block.columns, vocabulary))) {
+    choice.task = task;
+  }
   // Tasks make probabilities of what is in front of them.
   if (sigmoid && choice.task == fb::TaskKind::multi_label) {
     choice.outputs.front().block = blocks[static_cast<size_t>(first->block)].inputs[0];
@@ -184,25 +256,8 @@ Choice choose(const Outputs& outputs, const ImportOptions& options, const Fields
     choice.notes.push_back(
         fmt::format("the file gives output \"{}\"; --graph-output takes another: {}", first->name, others));
   }
-  const auto fits = [&] {
-    switch (choice.task) {
-      case fb::TaskKind::none:
-      case fb::TaskKind::embed:
-        return true;
-      case fb::TaskKind::classify:
-      case fb::TaskKind::multi_label:
-      case fb::TaskKind::regress:
-        return !block.of_tokens;
-      case fb::TaskKind::tag:
-        return block.of_tokens && !first->squeezed;
-      case fb::TaskKind::fill:
-      case fb::TaskKind::generate:
-        return block.of_tokens && block.columns == vocabulary;
-      default:
-        return false;
-    }
-  };
-  if (!fits()) {
+  const bool bare = choice.task != fb::TaskKind::tag || !first->squeezed;
+  if (!bare || !suits(choice.task, block.of_tokens, block.columns, vocabulary)) {
     throw Error(
         ExitCode::kUnsupported,
         fmt::format("{}: output \"{}\" ({} columns for each {}) is not that of the task {}; --task NAME says another",
@@ -213,59 +268,106 @@ Choice choose(const Outputs& outputs, const ImportOptions& options, const Fields
   return choice;
 }
 
-void add_task(const Choice& choice, const Emitted& emitted, const ModelSource& source, const ImportOptions& options,
-              const Fields& config, Problems& problems, Graph& graph, Builder& builder, SentencePooling* pooling) {
-  auto task = std::make_unique<fb::TaskT>();
-  task->kind = choice.task;
+SentencePooling add_task(const Choice& choice, const Emitted& emitted, const ModelSource& source,
+                         const ImportOptions& options, const Fields& config, Problems& problems, Graph& graph,
+                         Builder& builder) {
+  TaskOutputs outputs(choice.task, builder, config, options);
+  SentencePooling pooling;
   builder.enter(fb::Part::head);
-  const auto tensor = [&](const Output& output) { return emitted.tensors.at(output.block); };
-  const Output& first = choice.outputs.front();
-  const auto labelled = [&](fb::OutputRole role, bool tags) {
-    auto set = std::make_unique<fb::LabelSetT>();
-    const uint32_t columns = builder.width(tensor(first));
-    set->labels = read_labels(config, columns);
-    if (tags) {
-      set->scheme = options.tag_scheme.empty() ? guess_tag_scheme(set->labels) : parse_tag_scheme(options.tag_scheme);
+  const auto tensor = [&](size_t i) { return emitted.tensors.at(choice.outputs[i].block); };
+  const auto fits = [&](const char* key, size_t labels, size_t i) {
+    const uint32_t columns = builder.width(tensor(i));
+    if (labels == columns) return true;
+    config.problem(ExitCode::kInvalid, key,
+                   fmt::format("output \"{}\" has {} columns, not {}", choice.outputs[i].name, columns, labels));
+    return false;
+  };
+  const auto listed = [&](const char* output, const char* key, fb::OutputRole role, size_t i) {
+    const bool has = config.has(key);
+    std::vector<std::string> labels = has ? read_label_list(config, key) : made_labels(builder.width(tensor(i)));
+    if (fits(key, labels.size(), i)) outputs.labels(output, role, tensor(i), one_set(std::move(labels)));
+  };
+  const auto labelled = [&](fb::OutputRole role) {
+    std::vector<NamedLabels> sets = read_label_sets(config);
+    size_t all = 0;
+    for (const NamedLabels& set : sets) {
+      all += set.labels.size();
+      if (set.tensor.empty()) continue;
+      config.problem(ExitCode::kUnsupported, "label_sets",
+                     fmt::format("\"{}\" names a tensor, which a graph does not have under that name; the sets of a "
+                                 "graph share the columns of its output",
+                                 set.name));
     }
-    set->output = builder.output("logits", role, tensor(first));
-    task->label_sets.push_back(std::move(set));
+    if (sets.empty()) {
+      sets.push_back(one_set(read_labels(config, builder.width(tensor(0)))));
+      sets.front().parents = read_label_parents(config, sets.front().labels);
+    } else if (!fits("label_sets", all, 0)) {
+      return;
+    }
+    outputs.label_sets(role, tensor(0), std::move(sets));
   };
   switch (choice.task) {
     case fb::TaskKind::answer:
-      builder.output("start_logits", fb::OutputRole::begin, tensor(choice.outputs[0]), true);
-      builder.output("end_logits", fb::OutputRole::end, tensor(choice.outputs[1]), true);
+      outputs.answer(tensor(0), tensor(1));
+      break;
+    case fb::TaskKind::pretraining:
+      outputs.words("prediction_logits", tensor(0));
+      outputs.next_sentence("seq_relationship_logits", tensor(1));
+      break;
+    case fb::TaskKind::joint:
+      listed("intent_logits", "intent_labels", fb::OutputRole::labels, 0);
+      listed("slot_logits", "slot_labels", fb::OutputRole::tags, 1);
       break;
     case fb::TaskKind::classify:
     case fb::TaskKind::multi_label:
     case fb::TaskKind::regress:
-      labelled(fb::OutputRole::labels, false);
+      if (is_cross_encoder(source)) {
+        pooling = read_cross_encoder(source, problems, graph.notes);
+        outputs.task().prompt = pooling.prompt;
+      }
+      labelled(fb::OutputRole::labels);
+      break;
+    case fb::TaskKind::next_sentence:
+      outputs.labels("logits", fb::OutputRole::next, tensor(0),
+                     one_set({kNextSentenceLabels.begin(), kNextSentenceLabels.end()}));
+      break;
+    case fb::TaskKind::choose:
+      outputs.choice(tensor(0));
       break;
     case fb::TaskKind::tag:
-      labelled(fb::OutputRole::tags, true);
+      labelled(fb::OutputRole::tags);
       break;
     case fb::TaskKind::fill:
-      builder.output("logits", fb::OutputRole::words, tensor(first));
+      outputs.words("logits", tensor(0));
       break;
     case fb::TaskKind::generate:
-      builder.output("logits", fb::OutputRole::next_words, tensor(first));
+      outputs.next_words(tensor(0), emitted.vocabulary, false, nullptr);
       break;
-    case fb::TaskKind::embed: {
-      int32_t x = tensor(first);
+    case fb::TaskKind::sparse_embed:
+      pooling = read_term_pooling(source, problems, graph.notes);
+      outputs.terms(tensor(0), pooling, problems);
+      break;
+    case fb::TaskKind::token_vectors:
+      pooling = read_token_modules(source, builder.width(tensor(0)), problems);
+      pooling.normalize = true;
+      problems.raise();
+      outputs.token_vectors(add_token_vectors(builder, tensor(0), pooling));
+      break;
+    case fb::TaskKind::embed:
       if (choice.pools) {
-        *pooling = read_sentence_pooling(source, builder.width(x), problems, graph.notes);
+        pooling = read_sentence_pooling(source, builder.width(tensor(0)), problems, graph.notes);
         problems.raise();
-        x = add_pooled_vector(builder, x, *pooling);
       }
-      task->prompt = pooling->prompt;
-      builder.output("sentence_embedding", fb::OutputRole::embedding, x);
+      outputs.vector(choice.pools ? add_pooled_vector(builder, tensor(0), pooling) : tensor(0), pooling);
       break;
-    }
     default:
-      for (const Output& output : choice.outputs) {
-        builder.output(output.name, fb::OutputRole::none, tensor(output), output.squeezed);
+      for (size_t i = 0; i < choice.outputs.size(); ++i) {
+        builder.output(choice.outputs[i].name, fb::OutputRole::none, tensor(i), choice.outputs[i].squeezed);
       }
   }
-  graph.model.task = std::move(task);
+  outputs.finish(graph);
+  if ((traits(choice.task).parts & (kVectorPart | kTermsPart)) != 0) record_pooling(graph, pooling);
+  return pooling;
 }
 
 }  // namespace bantam::convert::onnx

@@ -32,15 +32,16 @@ struct Choice {
   std::vector<std::string> notes;  // report lines
 };
 
-/// Chooses the task by --task, the outputs, their names and config.json, in this order. Throws Error where they
+/// Chooses the task by --task, the outputs, their names and the files around the graph, in this order. Throws Error where they
 /// contradict each other.
-Choice choose(const Outputs& outputs, const ImportOptions& options, const Fields& config,
+Choice choose(const Outputs& outputs, const ImportOptions& options, const ModelSource& source, const Fields& config,
               const std::vector<Block>& blocks, const std::string& file);
 
-/// Adds the model's outputs and the task table. Pooling of raw rows follows modules.json of `source`, else it is the
-/// mean.
-void add_task(const Choice& choice, const Emitted& emitted, const ModelSource& source, const ImportOptions& options,
-              const Fields& config, Problems& problems, Graph& graph, Builder& builder, SentencePooling* pooling);
+/// Adds the model's outputs and the task table. Returns the settings of texts that the files around the graph state:
+/// limits, prompts, and the pooling of raw rows (of modules.json of `source`, else their mean).
+SentencePooling add_task(const Choice& choice, const Emitted& emitted, const ModelSource& source,
+                         const ImportOptions& options, const Fields& config, Problems& problems, Graph& graph,
+                         Builder& builder);
 
 }  // namespace bantam::convert::onnx
 

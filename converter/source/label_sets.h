@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "source/fields.h"
@@ -16,6 +17,9 @@ struct NamedLabels {
   std::vector<int32_t> parents;  // of each label the one above it or -1; empty: they stand side by side
   std::string tensor;            // of a layer of its own: NAME.weight; empty: rows of the head's last layer
 };
+
+/// A set without a name, whose labels stand side by side.
+inline NamedLabels one_set(std::vector<std::string> labels) { return {"", std::move(labels), {}, ""}; }
 
 /// Reads "label_sets": [{"name": ..., "labels": [...], "tensor": ..., "label_parents": {...}}, ...]; none if it is not
 /// set. An invalid set becomes a problem that names it, and is left out.

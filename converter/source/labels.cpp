@@ -60,6 +60,11 @@ std::vector<std::string> read_labels(const Fields& config, std::optional<uint64_
     config.problem(ExitCode::kUnsupported, "num_labels", fmt::format("{} labels are more than {}", count, kMaxLabels));
     count = 1;
   }
+  return made_labels(count);
+}
+
+std::vector<std::string> made_labels(uint64_t count) {
+  std::vector<std::string> labels;
   for (uint64_t i = 0; i < count; ++i) labels.push_back(fmt::format("LABEL_{}", i));
   return labels;
 }

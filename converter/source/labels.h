@@ -2,6 +2,7 @@
 #ifndef BANTAM_CONVERTER_SOURCE_LABELS_H_
 #define BANTAM_CONVERTER_SOURCE_LABELS_H_
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -12,9 +13,15 @@
 
 namespace bantam::convert {
 
+/// Labels of scores whether a second text follows the first, in the order of BERT's head.
+inline constexpr std::array<const char*, 2> kNextSentenceLabels = {"is_next", "not_next"};
+
 /// Labels in order of their index. `rows`: outputs of the head's weights, if they exist; the labels must
 /// be as many. Without id2label: LABEL_0, LABEL_1, ... (`rows` of them, else num_labels, else 2).
 std::vector<std::string> read_labels(const Fields& config, std::optional<uint64_t> rows);
+
+/// LABEL_0, LABEL_1, ...
+std::vector<std::string> made_labels(uint64_t count);
 
 /// A plain list of strings under `key`; its absence is a problem.
 std::vector<std::string> read_label_list(const Fields& config, const std::string& key);

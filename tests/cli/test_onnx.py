@@ -12,6 +12,11 @@ FORMS = SOURCE / "tests" / "golden" / "onnx_forms"
 FLOATS, INTEGERS = 2e-5, 0.1
 
 
+def flat(data):
+    """The numbers of nested lists."""
+    return [number for part in data for number in flat(part)] if isinstance(data, list) else [data]
+
+
 class Onnx(CommandTest):
     def converted(self, source, *more):
         """The report of a conversion."""
@@ -122,6 +127,93 @@ class Onnx(CommandTest):
                 self.assertEqual(self.converted(root)["task"], "tag")
                 inspected = self.ok("inspect", self.directory / "out.bantam").decode()
                 self.assertIn("B-4", inspected)
+
+    def around(self, name, settings, folder=ONNX):
+        """A directory with this graph as model.onnx, and these settings as JSON files."""
+        root = self.directory / f"around-{len(list(self.directory.iterdir()))}"
+        root.mkdir()
+        shutil.copy(folder / f"{name}.onnx", root / "model.onnx")
+        for file, content in settings.items():
+            (root / file).parent.mkdir(parents=True, exist_ok=True)
+            (root / file).write_text(json.dumps(content))
+        return root
+
+    def test_every_task(self):
+        """Outputs, labels and settings are those of a directory's conversion (tests/golden/models has these heads)."""
+        bert = {
+            "config.json": {},
+            "modules.json": [{"idx": 0, "name": "0", "path": "", "type": "sentence_transformers.models.Transformer"}],
+        }
+        scores = {**bert, "config_sentence_transformers.json": {"model_type": "CrossEncoder"}}
+        architecture = {"config.json": {"architectures": ["BertForNextSentencePrediction"]}}
+        joint = {"config.json": {"intent_labels": ["a", "b", "c"], "slot_labels": ["O", "B-x", "I-x", "B-y", "I-y"]}}
+        sparse = "sentence_transformers.sparse_encoder.models"
+        words = {
+            "config.json": {},
+            "modules.json": [
+                {"idx": 0, "name": "0", "path": "", "type": f"{sparse}.MLMTransformer"},
+                {"idx": 1, "name": "1", "path": "1_SpladePooling", "type": f"{sparse}.SpladePooling"},
+            ],
+            "1_SpladePooling/config.json": {"pooling_strategy": "max"},
+        }
+        for name, settings, options, task, outputs in (
+            ("bert-next-sentence-dynamo23", architecture, (), "next_sentence", {"logits": 2}),
+            ("bert-next-sentence-dynamo23", {}, (), "classify", {"logits": 2}),
+            ("bert-pretraining-dynamo23", {}, (), "pretraining", {"prediction_logits": 40, "seq_relationship_logits": 2}),
+            ("bert-pretraining-dynamo23", {}, ("--task", "fill"), "fill", {"logits": 40}),
+            ("bert-pretraining-dynamo23", words, (), "sparse_embed", {"sentence_embedding": 40}),
+            ("bert-joint-dynamo23", joint, (), "joint", {"intent_logits": 3, "slot_logits": 5}),
+            ("bert-score-dynamo23", {}, (), "regress", {"logits": 1}),
+            ("bert-score-dynamo23", {}, ("--task", "choose"), "choose", {"logits": 1}),
+            ("bert-score-dynamo23", scores, (), "regress", {"logits": 1}),
+            ("bert-encoder-torchscript17", {}, ("--task", "token-vectors"), "token_vectors", {"token_embeddings": 16}),
+        ):
+            with self.subTest(name, task=task):
+                report = self.converted(self.around(name, settings) / "model.onnx", *options)
+                self.assertEqual(report["task"], task)
+                made = self.line("run", self.directory / "out.bantam", "--raw", "--ids", "7,8,9")["outputs"]
+                self.assertEqual({output: values["shape"][-1] for output, values in made.items()}, outputs)
+        inspected = self.ok("inspect", self.directory / "out.bantam").decode()
+        self.assertIn("token_embeddings", inspected)
+        vectors = self.line("run", self.directory / "out.bantam", "--raw", "--ids", "7")["outputs"]["token_embeddings"]
+        self.assertAlmostEqual(sum(x * x for x in flat(vectors["data"])), 1, places=5)
+
+    def test_settings_of_texts_are_read(self):
+        """What generating and classifying read beside a directory's weights, they read beside a graph."""
+        root = self.around("llama-generate-dynamo23", {})
+        words = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"] + [f"w{i}" for i in range(35)]
+        (root / "vocab.txt").write_text("\n".join(words) + "\n")
+        decoder = self.directory / "decoder.bantam"
+        generate = ("generate", decoder, "w1 w2", "--max-new", "6", "--json")
+        self.ok("convert", root, "-o", decoder, "--parity", "none")
+        ids = self.line(*generate)["ids"]
+        self.assertEqual(len(ids), 6)
+        (root / "config.json").write_text(json.dumps({"eos_token_id": ids[0]}))
+        (root / "generation_config.json").write_text(json.dumps({"eos_token_id": [ids[2], ids[4]]}))
+        (root / "tokenizer_config.json").write_text(
+            json.dumps({"chat_template": "{% for m in messages %}[CLS] {{ m['content'] }} [SEP]{% endfor %}"})
+        )
+        self.ok("convert", root, "-o", decoder, "--parity", "none")
+        self.assertEqual(self.line(*generate)["finish"], "end")
+        self.assertEqual(self.line(*generate)["ids"][:2], ids[:2])
+        self.ok(*generate, "--chat")
+        sets = {
+            "label_sets": [
+                {"name": "first", "labels": ["a", "b"]},
+                {"name": "second", "labels": ["c"]},
+            ]
+        }
+        self.converted(self.around("bert-classify-fused", {"config.json": sets}))
+        made = self.line("run", self.directory / "out.bantam", "--raw", "--ids", "7,8,9")["outputs"]
+        self.assertEqual(list(made), ["logits", "second_logits"])
+        out = self.directory / "none.bantam"
+        sets["label_sets"][1]["labels"] = ["c", "d"]
+        root = self.around("bert-classify-fused", {"config.json": sets})
+        self.fails(4, "convert", root, "-o", out, "--ids-only", says=["label_sets", 'output "logits" has 3 columns, not 4'])
+        sets["label_sets"][1] = {"name": "second", "labels": ["c"], "tensor": "second"}
+        root = self.around("bert-classify-fused", {"config.json": sets})
+        self.fails(5, "convert", root, "-o", out, "--ids-only", says=['"second" names a tensor'])
+        self.assertFalse(out.exists())
 
     def test_no_model_type_without_a_config(self):
         self.converted(ONNX / "bert-classify-fused.onnx")

@@ -173,6 +173,28 @@ def newer_models():
         ["logits"],
     )
     yield "t5-encoder", transformers.T5EncoderModel(t5), 2, ["last_hidden_state"]
+    bert = transformers.BertConfig(**SHAPE)
+    bert._attn_implementation = "eager"
+    yield "bert-next-sentence", transformers.BertForNextSentencePrediction(bert), 3, ["logits"]
+    names = ["prediction_logits", "seq_relationship_logits"]
+    yield "bert-pretraining", transformers.BertForPreTraining(bert), 3, names
+    score = transformers.BertConfig(num_labels=1, **SHAPE)
+    score._attn_implementation = "eager"
+    yield "bert-score", transformers.BertForSequenceClassification(score), 3, ["logits"]
+    yield "bert-joint", Joint(transformers.BertModel(bert)), 3, ["intent_logits", "slot_logits"]
+
+
+class Joint(torch.nn.Module):
+    """Labels of a text and of its tokens."""
+
+    def __init__(self, bert):
+        super().__init__()
+        self.bert = bert
+        self.intents, self.slots = torch.nn.Linear(WIDTH, 3), torch.nn.Linear(WIDTH, 5)
+
+    def forward(self, **inputs):
+        rows = self.bert(**inputs).last_hidden_state
+        return {"intents": self.intents(rows[:, 0]), "slots": self.slots(rows)}
 
 
 class Recurrent(torch.nn.Module):

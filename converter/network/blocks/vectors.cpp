@@ -123,10 +123,8 @@ int32_t add_unit_rows(Builder& builder, int32_t x) {
   return builder.row("normalize", x, unit_length(builder, builder.width(x)));
 }
 
-int32_t add_token_vectors(Builder& builder, const Encoder& encoder, const SentencePooling& pooling) {
-  int32_t x = encoder.hidden;
-  if (pooling.dense.empty()) x = add_unit_rows(builder, x);
-  return dense_modules(builder, x, pooling);
+int32_t add_token_vectors(Builder& builder, int32_t rows, const SentencePooling& pooling) {
+  return dense_modules(builder, pooling.dense.empty() ? add_unit_rows(builder, rows) : rows, pooling);
 }
 
 }  // namespace bantam::convert

@@ -36,8 +36,8 @@ int32_t add_pooled_vector(Builder& builder, int32_t rows, const SentencePooling&
 /// x, each row divided by its length.
 int32_t add_unit_rows(Builder& builder, int32_t x);
 
-/// Adds the vectors of tokens: rows [tokens, columns].
-int32_t add_token_vectors(Builder& builder, const Encoder& encoder, const SentencePooling& pooling);
+/// Adds the vectors of tokens, of `rows` [tokens, columns].
+int32_t add_token_vectors(Builder& builder, int32_t rows, const SentencePooling& pooling);
 
 }  // namespace bantam::convert
 

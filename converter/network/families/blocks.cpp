@@ -3,6 +3,8 @@
 #include <iterator>
 #include <utility>
 
+#include "source/labels.h"
+
 namespace bantam::convert {
 
 Roles bert_roles() {
@@ -84,7 +86,7 @@ std::vector<Head> cls_heads() {
        "ForNextSentencePrediction",
        Rows::kPooler,
        {{"cls.seq_relationship", Out::kTwo}},
-       {"is_next", "not_next"},
+       {kNextSentenceLabels.begin(), kNextSentenceLabels.end()},
        "seq_relationship_logits"},
       {fb::TaskKind::pretraining, "ForPreTraining"}};
 }
