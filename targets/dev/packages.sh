@@ -11,13 +11,13 @@ command_packages() {
       ;;
   esac
   need_packages build package
-  [ -e build/build.ninja ] || configure release -DBANTAM_TESTS=OFF
-  build release
+  configure dist
+  build dist
   rm -rf build/packages
   python3 -B targets/packages/generate.py --out build/packages "$@"
   local generator
   for generator in DEB RPM; do
-    step "cpack -G $generator" cpack --config build/CPackConfig.cmake -G $generator -B build/packages/$generator
+    step "cpack -G $generator" cpack --config build-dist/CPackConfig.cmake -G $generator -B build/packages/$generator
   done
   rm -rf build/packages/*/_CPack_Packages
   ls build/packages/DEB/*.deb build/packages/RPM/*.rpm
@@ -29,9 +29,9 @@ package_linux() {
   case $1 in
     x86_64)
       [ "$(uname -m)" = x86_64 ] || die "packages x86_64: this machine is $(uname -m), and there is no preset for another"
-      preset=release folder=build
+      preset=dist folder=build-dist
       need_packages build wheel
-      [ -e build/build.ninja ] || configure release -DBANTAM_TESTS=OFF
+      configure dist
       ;;
     *)
       [ "$1" != riscv64 ] || group=riscv
@@ -58,9 +58,9 @@ command_wheel() {
     *) die "unknown machine \"$1\": use aarch64 or armv7, or none for this one" 2 ;;
   esac
   need_packages build wheel
-  [ -e build/build.ninja ] || configure release -DBANTAM_TESTS=OFF
-  build release bantam_python bantam_portable bantam_app
+  configure dist
+  build dist bantam_python bantam_portable bantam_app
   rm -rf build/wheel
-  python3 -B targets/python/backend/bantam_build.py --out build/wheel --library build/python/libbantam.so
-  python3 -B targets/python/backend/bantam_build.py --out build/wheel --command build/python/bantam
+  python3 -B targets/python/backend/bantam_build.py --out build/wheel --library build-dist/python/libbantam.so
+  python3 -B targets/python/backend/bantam_build.py --out build/wheel --command build-dist/python/bantam
 }

@@ -35,7 +35,7 @@ make_release() {
   else
     echo "npm is not installed: $release has no npm package"
   fi
-  cp build/bantam.spdx.json "$release/bantam-$(release_version).spdx.json"
+  cp build-dist/bantam.spdx.json "$release/bantam-$(release_version).spdx.json"
   for machine in aarch64 armv7 riscv64; do
     cp build-$machine/bantam.spdx.json "$release/bantam-$(release_version)-linux-$machine.spdx.json"
   done
@@ -52,9 +52,9 @@ package_firmware() {
   local folder=build/packages/formats format made=()
   rm -rf $folder
   mkdir -p $folder
-  step "Model for firmware" build/bantam convert models/voice-commands-tiny -o $folder/voice-commands-tiny.bantam
+  step "Model for firmware" build-dist/bantam convert models/voice-commands-tiny -o $folder/voice-commands-tiny.bantam
   for format in arduino esp-idf cmsis-pack; do
-    step "Library for $format" build/bantam firmware $folder/voice-commands-tiny.bantam --core any --format $format --max-tokens 32 \
+    step "Library for $format" build-dist/bantam firmware $folder/voice-commands-tiny.bantam --core any --format $format --max-tokens 32 \
       -o $folder/$format
     made+=(--firmware "$format=$folder/$format")
   done
