@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
 
 #include "base/size.h"
 
@@ -9,6 +10,40 @@ namespace bantam::convert {
 namespace {
 
 constexpr size_t kBlockValues = size_t{1} << 18;
+
+/// Rows of several one behind the other.
+class StackedRows : public RowSource {
+ public:
+  explicit StackedRows(std::vector<Constant> parts) : parts_(std::move(parts)) {
+    for (const Constant& part : parts_) {
+      if (part.later != nullptr) columns_ = part.later->columns();
+    }
+    for (const Constant& part : parts_) rows_ += count_values(part) / columns_;
+  }
+  size_t rows() const override { return rows_; }
+  size_t columns() const override { return columns_; }
+
+  void read(size_t first, size_t count, float* out) const override {
+    size_t before = 0;
+    for (const Constant& part : parts_) {
+      const size_t of = count_values(part) / columns_;
+      const size_t begin = std::max(first, before), end = std::min(first + count, before + of);
+      before += of;
+      if (begin >= end) continue;
+      float* to = out + (begin - first) * columns_;
+      const size_t from = begin - (before - of);
+      if (part.later != nullptr) {
+        part.later->read(from, end - begin, to);
+      } else {
+        std::copy_n(part.values.data() + from * columns_, (end - begin) * columns_, to);
+      }
+    }
+  }
+
+ private:
+  std::vector<Constant> parts_;
+  size_t columns_ = 0, rows_ = 0;
+};
 
 }  // namespace
 
@@ -40,6 +75,10 @@ bool same_values(const Constant& a, const Constant& b) {
     if (!std::equal(row, row + columns, right.row(r))) return false;
   }
   return true;
+}
+
+std::shared_ptr<const RowSource> stack_rows(std::vector<Constant> parts) {
+  return std::make_shared<const StackedRows>(std::move(parts));
 }
 
 void hold_values(Constant& constant) {

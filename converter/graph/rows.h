@@ -3,6 +3,7 @@
 #define BANTAM_CONVERTER_GRAPH_ROWS_H_
 
 #include <cstddef>
+#include <memory>
 #include <vector>
 
 #include "graph/graph.h"
@@ -44,6 +45,9 @@ bool all_values(const Constant& constant, const Visit& visit) {
 
 /// Returns true if both have the same values.
 bool same_values(const Constant& a, const Constant& b);
+
+/// The rows of `parts`, one part behind the other. At least one part has a source, whose columns all parts have.
+std::shared_ptr<const RowSource> stack_rows(std::vector<Constant> parts);
 
 /// Loads all values into memory, for passes that change values in place.
 void hold_values(Constant& constant);

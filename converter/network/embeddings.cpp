@@ -103,7 +103,7 @@ class Embeddings {
     const char* own = family_.own_words;
     const std::string name = own != nullptr && weights_.has_encoder(own) ? own : family_.name(Slot::kWords);
     *tensor = name;
-    Values values = weights_.encoder(name, {config_.vocabulary, config_.embedding});
+    Values values = weights_.encoder_matrix(name, config_.vocabulary, config_.embedding);
     const int32_t shared = beside_.source == nullptr ? kAbsent : beside_.source->word_embeddings;
     if (shared != kAbsent && builder_.holds(shared, values)) return shared;
     return builder_.embedding(base_ + name, config_.vocabulary, config_.embedding, std::move(values));

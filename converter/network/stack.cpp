@@ -132,12 +132,18 @@ class Stack {
   /// what is added to the residual times the settings' factor.
   Values fitted(uint32_t layer, Slot source, Values values, uint32_t columns) {
     const bool adds = source == Slot::kAttentionOut || source == Slot::kDown;
+    const Slot factors = source == Slot::kAttentionOut ? Slot::kAttentionFactors : Slot::kDownFactors;
+    const bool turns = family_.block.neighbours && (source == Slot::kQuery || source == Slot::kKey);
+    const bool times = (adds && (config_.added_factor != 1 || family_.has(factors))) ||
+                       (source == Slot::kQuery && config_.summed.query_factor != 1) ||
+                       (source == Slot::kKey && config_.summed.key_factor != 1);
+    if (!times && !turns) return values;
+    hold_values(values);
     for (float& value : values.values) {
       if (adds) value *= config_.added_factor;
       if (source == Slot::kQuery) value *= config_.summed.query_factor;
       if (source == Slot::kKey) value *= config_.summed.key_factor;
     }
-    const Slot factors = source == Slot::kAttentionOut ? Slot::kAttentionFactors : Slot::kDownFactors;
     if (adds && family_.has(factors) && !values.values.empty()) {
       const std::string name = layer_prefix(config_, layer) + family_.name(factors);
       const auto rows = static_cast<uint32_t>(values.values.size() / columns);
@@ -145,7 +151,6 @@ class Stack {
       for (size_t i = 0; i < values.values.size() && !by.values.empty(); ++i)
         values.values[i] *= by.values[i / columns];
     }
-    const bool turns = family_.block.neighbours && (source == Slot::kQuery || source == Slot::kKey);
     if (!turns || values.values.empty() || config_.places[layer].turned == 0) return values;
     const uint32_t heads = source == Slot::kQuery ? config_.widths.heads[layer] : kv_heads_of(config_, layer);
     halves_of_neighbours(values.values, heads, columns, config_.places[layer].turned);
@@ -158,7 +163,7 @@ class Stack {
     const auto groups = config_.column_groups.find(slot);
     constexpr size_t kOfConvolution = 3;
     if (groups == config_.column_groups.end() || weights_.encoder_extents(name) != kOfConvolution)
-      return weights_.encoder(name, {rows, columns});
+      return weights_.encoder_matrix(name, rows, columns);
     const uint32_t count = groups->second, width = columns / count;
     if (rows % count != 0 || columns % count != 0) return weights_.encoder(name, {rows, columns});
     Values values = weights_.encoder(name, {rows, width, 1});

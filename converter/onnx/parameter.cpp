@@ -101,40 +101,6 @@ class FileRows : public RowSource {
   const size_t width_, all_, skip_, keep_;
 };
 
-/// Rows of several one behind the other.
-class StackedRows : public RowSource {
- public:
-  explicit StackedRows(std::vector<Constant> parts) : parts_(std::move(parts)) {
-    for (const Constant& part : parts_) {
-      if (part.later != nullptr) columns_ = part.later->columns();
-    }
-    for (const Constant& part : parts_) rows_ += count_values(part) / columns_;
-  }
-  size_t rows() const override { return rows_; }
-  size_t columns() const override { return columns_; }
-
-  void read(size_t first, size_t count, float* out) const override {
-    size_t before = 0;
-    for (const Constant& part : parts_) {
-      const size_t of = count_values(part) / columns_;
-      const size_t begin = std::max(first, before), end = std::min(first + count, before + of);
-      before += of;
-      if (begin >= end) continue;
-      float* to = out + (begin - first) * columns_;
-      const size_t from = begin - (before - of);
-      if (part.later != nullptr) {
-        part.later->read(from, end - begin, to);
-      } else {
-        std::copy_n(part.values.data() + from * columns_, (end - begin) * columns_, to);
-      }
-    }
-  }
-
- private:
-  std::vector<Constant> parts_;
-  size_t columns_ = 0, rows_ = 0;
-};
-
 /// Smaller ones are held.
 constexpr size_t kFewElements = size_t{1} << 12;
 
@@ -281,7 +247,7 @@ Values above_each_other(std::vector<Values> parts) {
     later = later || stacked.back().later != nullptr;
   }
   if (later) {
-    all.later = std::make_shared<const StackedRows>(std::move(stacked));
+    all.later = stack_rows(std::move(stacked));
     return all;
   }
   all.values.clear();

@@ -17,6 +17,23 @@ namespace fs = std::filesystem;
 
 namespace {
 
+/// Rows of a tensor in a file.
+class StoredRows : public RowSource {
+ public:
+  StoredRows(std::shared_ptr<const WeightFile> file, std::string name, size_t columns)
+      : file_(std::move(file)), name_(std::move(name)), columns_(columns) {}
+  size_t rows() const override { return static_cast<size_t>(file_->tensors().at(name_).elements / columns_); }
+  size_t columns() const override { return columns_; }
+  void read(size_t first, size_t count, float* out) const override {
+    file_->read_values(name_, uint64_t{first} * columns_, count * columns_, out);
+  }
+
+ private:
+  std::shared_ptr<const WeightFile> file_;
+  std::string name_;
+  size_t columns_;
+};
+
 std::unique_ptr<WeightFile> open_file(const fs::path& path) {
   refuse_pointer(path);
   if (path.extension() == ".safetensors") return std::make_unique<Safetensors>(path);
@@ -115,6 +132,13 @@ void Checkpoint::put(const std::string& name, MemoryTensor tensor) {
   stored.size = stored.elements * sizeof(float);
   tensors_[name] = Entry{0, &stored};
   memory_[name] = std::move(tensor);
+}
+
+std::shared_ptr<const RowSource> Checkpoint::rows(const std::string& name, size_t columns) const {
+  if (memory_.count(name) != 0 || changes_.count(name) != 0) return nullptr;
+  const Entry& entry = tensors_.at(name);
+  if (columns == 0 || !files_[entry.file]->reads_parts()) return nullptr;
+  return std::make_shared<StoredRows>(files_[entry.file], name, columns);
 }
 
 std::vector<float> Checkpoint::read(const std::string& name) const {

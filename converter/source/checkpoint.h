@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/directory.h"
+#include "graph/graph.h"
 #include "source/weight_file.h"
 
 namespace bantam::convert {
@@ -49,15 +50,18 @@ class Checkpoint {
   };
 
   const std::map<std::string, Entry>& tensors() const { return tensors_; }
-  const std::vector<std::unique_ptr<WeightFile>>& files() const { return files_; }
+  const std::vector<std::shared_ptr<WeightFile>>& files() const { return files_; }
   /// See WeightFile::read. `name` is one of tensors().
   std::vector<float> read(const std::string& name) const;
+  /// The same values as rows of `columns`, which are read from the file only on demand. Null: the file cannot be read in
+  /// parts, or the tensor is not in a file as it is.
+  std::shared_ptr<const RowSource> rows(const std::string& name, size_t columns) const;
 
  private:
   void index_files();
   void open_shards(const Directory& files, const std::string& folder, const std::string& index);
 
-  std::vector<std::unique_ptr<WeightFile>> files_;
+  std::vector<std::shared_ptr<WeightFile>> files_;
   std::map<std::string, Entry> tensors_;
   std::map<std::string, MemoryTensor> memory_;
   std::map<std::string, StoredTensor> described_;  // of memory_

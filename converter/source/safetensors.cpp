@@ -160,10 +160,13 @@ Safetensors::Safetensors(fs::path path) : WeightFile(std::move(path)) {
 }
 
 std::string Safetensors::read_bytes(const std::string& name) const {
-  const StoredTensor& tensor = tensors_.at(name);
+  return read_part(name, 0, in_memory(tensors_.at(name).size));
+}
+
+std::string Safetensors::read_part(const std::string& name, uint64_t begin, size_t size) const {
   RegularFile file(path_);
-  std::string bytes(in_memory(tensor.size), '\0');
-  file.read_all(tensor.begin, bytes.data(), bytes.size());
+  std::string bytes(size, '\0');
+  file.read_all(tensors_.at(name).begin + begin, bytes.data(), bytes.size());
   return bytes;
 }
 

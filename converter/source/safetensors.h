@@ -23,6 +23,8 @@ class Safetensors : public WeightFile {
   const std::map<std::string, std::string>& metadata() const { return metadata_; }
 
   std::string read_bytes(const std::string& name) const override;
+  std::string read_part(const std::string& name, uint64_t begin, size_t size) const override;
+  bool reads_parts() const override { return true; }
 
  private:
   std::map<std::string, std::string> metadata_;

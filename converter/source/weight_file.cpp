@@ -54,33 +54,53 @@ std::vector<float> read_floats(const WeightFile& file, const std::string& name) 
   return values;
 }
 
+std::string WeightFile::read_part(const std::string& name, uint64_t begin, size_t size) const {
+  return read_bytes(name).substr(begin, size);
+}
+
 std::vector<float> WeightFile::read(const std::string& name) const {
   const StoredTensor& tensor = tensors_.at(name);
-  const bool single = tensor.dtype == "F32";
-  const bool half = tensor.dtype == "F16";
-  if (!single && !half && tensor.dtype != "BF16") {
-    throw Error(ExitCode::kUnsupported,
-                fmt::format("{}: tensor \"{}\": type {} is not supported; save the model in F32, F16 or BF16",
-                            path_.string(), name, tensor.dtype));
-  }
+  bytes_of_value(name);
   const std::string bytes = read_bytes(name);
   std::vector<float> values(in_memory(tensor.elements, sizeof(float)));
-  if (single && !bytes.empty()) {
-    std::memcpy(values.data(), bytes.data(), bytes.size());
+  decode(name, bytes, 0, values.size(), values.data());
+  return values;
+}
+
+void WeightFile::read_values(const std::string& name, uint64_t first, size_t count, float* out) const {
+  const size_t width = bytes_of_value(name);
+  decode(name, read_part(name, first * width, count * width), first, count, out);
+}
+
+size_t WeightFile::bytes_of_value(const std::string& name) const {
+  const std::string& type = tensors_.at(name).dtype;
+  if (type == "F32") return sizeof(float);
+  if (type == "F16" || type == "BF16") return sizeof(uint16_t);
+  throw Error(ExitCode::kUnsupported,
+              fmt::format("{}: tensor \"{}\": type {} is not supported; save the model in F32, F16 or BF16",
+                          path_.string(), name, type));
+}
+
+void WeightFile::decode(const std::string& name, const std::string& bytes, uint64_t first, size_t count,
+                        float* out) const {
+  const std::string& type = tensors_.at(name).dtype;
+  if (count == 0) return;
+  if (type == "F32") {
+    std::memcpy(out, bytes.data(), count * sizeof(float));
   } else {
-    for (size_t i = 0; i < values.size(); ++i) {
+    const bool half = type == "F16";
+    for (size_t i = 0; i < count; ++i) {
       uint16_t bits = 0;
       std::memcpy(&bits, bytes.data() + i * sizeof bits, sizeof bits);
-      values[i] = half ? float_from_f16(bits) : float_from_bf16(bits);
+      out[i] = half ? float_from_f16(bits) : float_from_bf16(bits);
     }
   }
-  const auto bad = std::find_if(values.begin(), values.end(), [](float value) { return !std::isfinite(value); });
-  if (bad != values.end()) {
-    throw Error(ExitCode::kInvalid,
-                fmt::format("{}: tensor \"{}\": element {} is {}; the training diverged or the file is damaged",
-                            path_.string(), name, bad - values.begin(), std::isnan(*bad) ? "NaN" : "infinite"));
-  }
-  return values;
+  const float* bad = std::find_if(out, out + count, [](float value) { return !std::isfinite(value); });
+  if (bad == out + count) return;
+  throw Error(
+      ExitCode::kInvalid,
+      fmt::format("{}: tensor \"{}\": element {} is {}; the training diverged or the file is damaged", path_.string(),
+                  name, first + static_cast<uint64_t>(bad - out), std::isnan(*bad) ? "NaN" : "infinite"));
 }
 
 }  // namespace bantam::convert

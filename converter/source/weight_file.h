@@ -36,9 +36,23 @@ class WeightFile {
   /// The elements of a tensor of any type, row-major and little-endian. Throws Error (kIo, kInvalid).
   virtual std::string read_bytes(const std::string& name) const = 0;
 
+  /// Bytes [begin, begin + size) of read_bytes(); only if reads_parts(). Throws Error (kIo). May be called by several
+  /// threads.
+  virtual std::string read_part(const std::string& name, uint64_t begin, size_t size) const;
+  /// Returns true if parts of a tensor can be read without its other bytes.
+  virtual bool reads_parts() const { return false; }
+
+  /// Values [first, first + count) of read(), into `out`; only if reads_parts(). Throws Error as read() does.
+  void read_values(const std::string& name, uint64_t first, size_t count, float* out) const;
+
   /// Values of an F32, F16 or BF16 tensor as f32 (all conversions exact). Throws Error: kUnsupported for other types,
   /// kInvalid when a value is NaN or infinite, kIo when the file cannot be read.
   std::vector<float> read(const std::string& name) const;
+
+ private:
+  /// Bytes of a value; throws Error (kUnsupported) for other types.
+  size_t bytes_of_value(const std::string& name) const;
+  void decode(const std::string& name, const std::string& bytes, uint64_t first, size_t count, float* out) const;
 
  protected:
   std::filesystem::path path_;

@@ -9,13 +9,18 @@
 #include <map>
 #include <string_view>
 
+#include "base/size.h"
 #include "base/strings.h"
+#include "graph/rows.h"
 
 namespace bantam::convert {
 namespace {
 
 /// The word in front of numbers of layers in the names of roles (ModelNames::numbers_behind).
 constexpr const char* kLayers = "layers.";
+
+/// Values of smaller matrices are held.
+constexpr uint64_t kLaterElements = uint64_t{1} << 18;
 
 fb::DType stored_type(const std::string& dtype) {
   return dtype == "F16" ? fb::DType::f16 : dtype == "BF16" ? fb::DType::bf16 : fb::DType::f32;
@@ -201,7 +206,7 @@ uint32_t Weights::layers(const std::string& stack) const {
   return count;
 }
 
-Values Weights::take(const std::string& full, const std::vector<uint32_t>& part_shape, uint32_t keep) {
+Values Weights::take(const std::string& full, const std::vector<uint32_t>& part_shape, uint32_t keep, bool later) {
   const TensorPart part = tensor_part(full);
   std::vector<uint32_t> shape = part_shape;
   shape.front() *= part.parts;
@@ -224,8 +229,10 @@ Values Weights::take(const std::string& full, const std::vector<uint32_t>& part_
     return {};
   }
   Values out;
+  const bool whole = part.parts == 1 && !turns && keep == 0 && shape.size() == 2;
   try {
-    out.values = checkpoint_.read(*name);
+    if (later && whole && stored.elements >= kLaterElements) out.later = checkpoint_.rows(*name, shape[1]);
+    if (out.later == nullptr) out.values = checkpoint_.read(*name);
   } catch (const Error& error) {
     for (const std::string& problem : error.problems()) add_shared(error.code(), problem, *name, &problems_);
     return {};
@@ -249,6 +256,14 @@ Values Weights::encoder(const std::string& name, const std::vector<uint32_t>& sh
 
 Values Weights::head(const std::string& name, const std::vector<uint32_t>& shape) {
   return take(outer_ + name, shape, 0);
+}
+
+Values Weights::encoder_matrix(const std::string& name, uint32_t rows, uint32_t columns) {
+  return take(base_ + name, {rows, columns}, 0, true);
+}
+
+Values Weights::head_matrix(const std::string& name, uint32_t rows, uint32_t columns) {
+  return take(outer_ + name, {rows, columns}, 0, true);
 }
 
 void Weights::use_head(const std::string& name) {
@@ -288,19 +303,35 @@ void Weights::finish(std::vector<std::string>& notes) {
   }
 }
 
+void hold_values(Values& values) {
+  if (values.later == nullptr) return;
+  values.values.resize(in_memory(values.later->rows() * values.later->columns(), sizeof(float)));
+  values.later->read(0, values.later->rows(), values.values.data());
+  values.later = nullptr;
+}
+
 Values concatenate(std::vector<Values> parts) {
   Values out;
   if (parts.empty()) return out;
   out.source_type = parts.front().source_type;
+  const bool later = std::any_of(parts.begin(), parts.end(), [](const Values& part) { return part.later != nullptr; });
+  std::vector<Constant> rows;
   for (Values& part : parts) {
-    if (part.values.empty()) return {};
-    out.values.insert(out.values.end(), part.values.begin(), part.values.end());
+    if (part.values.empty() && part.later == nullptr) return {};
+    if (later) {
+      rows.emplace_back();
+      rows.back().values = std::move(part.values);
+      rows.back().later = std::move(part.later);
+    } else {
+      out.values.insert(out.values.end(), part.values.begin(), part.values.end());
+    }
     // Parts of one tensor name it once.
     for (std::string& name : part.source) {
       if (out.source.empty() || out.source.back() != name) out.source.push_back(std::move(name));
     }
     out.source_bytes += part.source_bytes;
   }
+  if (later) out.later = stack_rows(std::move(rows));
   return out;
 }
 

@@ -70,6 +70,10 @@ class Weights {
   /// another shape, NaN etc. are added to the problems and give no values.
   Values encoder(const std::string& name, const std::vector<uint32_t>& shape, uint32_t keep = 0);
   Values head(const std::string& name, const std::vector<uint32_t>& shape);
+  /// encoder() and head() of a matrix whose caller does not look at its values: those of a large one stay in the file
+  /// until they are stored (Values::later).
+  Values encoder_matrix(const std::string& name, uint32_t rows, uint32_t columns);
+  Values head_matrix(const std::string& name, uint32_t rows, uint32_t columns);
   /// Marks a head tensor as used without reading it.
   void use_head(const std::string& name);
 
@@ -83,7 +87,7 @@ class Weights {
  private:
   std::optional<std::string> find(const std::string& full) const;
   std::optional<uint64_t> rows(const std::string& full) const;
-  Values take(const std::string& full, const std::vector<uint32_t>& shape, uint32_t keep);
+  Values take(const std::string& full, const std::vector<uint32_t>& shape, uint32_t keep, bool later = false);
 
   const Checkpoint& checkpoint_;
   const ModelNames& names_;
@@ -99,6 +103,9 @@ std::string base_prefix(const Checkpoint& checkpoint, const ModelNames& names);
 
 /// Returns the prefix of the names of heads, where `base` is the prefix of the base model's names.
 std::string outer_prefix(const std::string& base, const ModelNames& names);
+
+/// Loads values that are still in their file.
+void hold_values(Values& values);
 
 /// Returns `parts` one after the other, as one matrix or vector; no values if a part has none.
 Values concatenate(std::vector<Values> parts);

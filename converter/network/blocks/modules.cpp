@@ -60,7 +60,7 @@ int32_t Modules::matrix(const std::string& name, uint32_t rows, uint32_t columns
 
 int32_t Modules::dense(const std::string& name, int32_t x, uint32_t out, const EpilogueSpec& epilogue) {
   const uint32_t in = builder_.width(x);
-  const int32_t weight = matrix(name + ".weight", out, in, weights_.encoder(name + ".weight", {out, in}));
+  const int32_t weight = matrix(name + ".weight", out, in, weights_.encoder_matrix(name + ".weight", out, in));
   return builder_.linear(base_ + name, x, weight, bias_of(name, out), epilogue);
 }
 

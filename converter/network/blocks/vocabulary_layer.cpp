@@ -49,7 +49,8 @@ class VocabularyLayer {
       }
       c_.builder.tie(weight);
     } else {
-      weight = c_.builder.linear_weight(weight_name, vocabulary, in, c_.weights.head(weight_name, {vocabulary, in}));
+      weight =
+          c_.builder.linear_weight(weight_name, vocabulary, in, c_.weights.head_matrix(weight_name, vocabulary, in));
       if (present && c_.config.tie_embeddings) {
         c_.graph.notes.push_back(
             fmt::format("{} differs from the word embeddings, though config.json ties the two: "
