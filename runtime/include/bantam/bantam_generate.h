@@ -71,7 +71,8 @@ bantam_status bantam_answers_open(bantam_answers* answers, const bantam_model* m
 /* Returns the index of the first answer with exactly these tokens; the number of answers if there is none. */
 uint32_t bantam_answers_find(const bantam_answers* answers, const int32_t* ids, uint32_t count);
 
-/* A value of bantam::JsonKind: 0 any, 1 a string, 2 a number, 3 an integer, 4 a boolean, 5 null, 6 an array, 7 an object. */
+/* `kind` is a value of bantam::JsonKind: 0 any, 1 a string, 2 a number, 3 an integer, 4 a boolean, 5 null, 6 an array,
+ * 7 an object. */
 typedef struct bantam_json_field {
   bantam_text name;
   uint8_t kind;
@@ -202,7 +203,8 @@ typedef struct bantam_generation {
 
 uint32_t bantam_generation_count(const bantam_model* model);
 bantam_status bantam_generation_get(const bantam_model* model, uint32_t index, bantam_generation* out);
-/* A value of bantam::LanguagePlace: 0 nowhere, 1 the first new token, 2 the token that texts begin with, 3 in the source. */
+/* Returns a value of bantam::LanguagePlace: 0 nowhere, 1 the first new token, 2 the token that texts begin with,
+ * 3 in the source. */
 uint32_t bantam_language_place(const bantam_model* model);
 uint32_t bantam_language_count(const bantam_model* model);
 bantam_status bantam_language_get(const bantam_model* model, uint32_t index, bantam_text* code, int32_t* token);

@@ -11,7 +11,7 @@
 BANTAM_EXPORT_BEGIN
 namespace bantam {
 
-/// Whether a text may end at its present length (kMay) or must (kMust).
+/// Says whether a text may end (kMay) or must end (kMust) at its present length.
 enum class TextEnd : uint8_t { kNo = 0, kMay = 1, kMust = 2 };
 
 /// Created by Answers or JsonText, or provided by the caller.
