@@ -8,7 +8,7 @@
 
 namespace bantam::text {
 
-/// The added token `id`, null if it is none. Their ids ascend: O(log n).
+/// Returns the added token with this id; null if there is none. Ids are ascending: O(log n).
 inline const fb::AddedToken* find_added(const fb::Tokenizer& tokenizer, uint32_t id) {
   const auto* added = tokenizer.added_tokens();
   uint32_t low = 0;

@@ -1,4 +1,4 @@
-// The code points that normalisers give: blob `forms` of a tokenizer that has a normaliser other than BERT's.
+// The code points that normalizers produce: blob `forms` of a tokenizer that has a normalizer other than BERT's.
 //
 //   u32 version, 1
 //   u32 blanks            1: a single blank between plain characters stays a blank, or becomes U+2581
@@ -26,15 +26,15 @@ constexpr uint32_t kFormsVersion = 1;
 constexpr uint32_t kMaxCodeTables = 16;
 constexpr uint32_t kCodeTop = 0x110000 >> 8;
 constexpr uint32_t kStaysItself = 31;
-/// Most code points that one becomes by a table.
+/// Most code points that a table maps one to.
 constexpr uint32_t kMaxParts = 18;
 constexpr uint32_t kMaxCodes = 1u << 19;
 
 /// Classes of table 0.
 enum CharBits : uint32_t {
-  kGoesOn = 1,   // what normalisers make of it may depend on what stands before
+  kGoesOn = 1,   // its normalization may depend on the preceding text
   kExtends = 2,  // belongs to the grapheme before it
-  kAlone = 4,    // a control character: nothing belongs to its grapheme
+  kAlone = 4,    // a control character: nothing extends its grapheme
 };
 
 struct FormsHeader {
@@ -74,16 +74,16 @@ struct CodeTable {
   uint32_t entry(uint32_t code) const { return entries[blocks[top[code >> 8] * 256u + (code & 255)]]; }
   uint32_t class_of(uint32_t code) const { return entry(code) & 0xFF; }
 
-  /// Returns the code point that two become, 0: they do not compose.
+  /// Returns the composition of two code points; 0 if they do not compose.
   uint32_t compose(uint32_t first, uint32_t second) const;
 };
 
-/// Table `index` of a verified blob.
+/// Returns table `index` of a verified blob.
 inline CodeTable code_table(const uint8_t* forms, uint32_t index) {
   return CodeTable(forms + reinterpret_cast<const FormsHeader*>(forms)->offset[index]);
 }
 
-/// The blob `forms` of check.tokenizer and how many tables it has. One pass over it.
+/// Verifies the blob `forms` of check.tokenizer and counts its tables. One pass over it.
 Status verify_forms(Check& check, uint32_t* count);
 
 }  // namespace bantam::text

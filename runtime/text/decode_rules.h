@@ -1,4 +1,4 @@
-// How tokens become text: blob `decoder` of a tokenizer, where it is not as usual for its model.
+// How tokens become text: blob `decoder` of a tokenizer, if its rules differ from the usual ones of its model.
 //
 //   u32 version, 1
 //   u32 kind      DecodeKind

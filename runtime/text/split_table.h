@@ -1,4 +1,4 @@
-// A regular expression that splits texts into words, as tables: blob `split` of a tokenizer whose splitter is `pattern`.
+// A regular expression that splits texts into words, as tables: blob `split` of a tokenizer with splitter `pattern`.
 //
 //   u32 version, 1 to 4
 //   u32 stride    entries of a state, 2 to 256: entry 0 is for the end of the text, the others for classes of code points
@@ -17,9 +17,9 @@
 // Version 4 is that of the last table but one: its words get a blank in front of them, unless they begin with one, before the last
 // table splits them.
 //
-// From the beginning of a word, code points are followed until state 0. The word ends where a match ended last; it has at
-// least one code point, whatever the tables say. What a search reads behind its last match is read again for the next word;
-// pattern_splitter.cpp bounds that for a text, so that the time grows with the text whatever the tables hold.
+// From the beginning of a word, code points are followed until state 0. The word ends at the last match; it has at
+// least one code point, whatever the tables contain. Text read after the last match is read again for the next word;
+// pattern_splitter.cpp bounds this, so that time is linear in the text whatever the tables contain.
 #ifndef BANTAM_TEXT_SPLIT_TABLE_H_
 #define BANTAM_TEXT_SPLIT_TABLE_H_
 
@@ -42,7 +42,7 @@ constexpr uint32_t kSplitAscii = 128;
 constexpr uint32_t kMaxSplitStride = 256;
 constexpr uint32_t kMaxSplitStates = 256;
 constexpr uint32_t kMaxSplitEntries = 1u << 15;  // states times stride
-constexpr uint8_t kSplitLeftOut = 1u << 7;       // of an end, beside the code points
+constexpr uint8_t kSplitLeftOut = 1u << 7;       // a bit of `ends`, besides the number of code points
 
 struct SplitHeader {
   uint32_t version;
@@ -51,36 +51,36 @@ struct SplitHeader {
   uint32_t blocks;
 };
 
-/// The fields that version 2 and later ones have behind their entries.
+/// The fields that version 2 and later have after the entries.
 struct SplitPass {
   uint32_t dropped;
   uint32_t more;
 };
 
-/// Where the entries of states begin, for at most 256 blocks.
+/// Offset of the states' entries, for at most 256 blocks.
 constexpr uint32_t split_next_offset(uint32_t blocks) {
   return static_cast<uint32_t>(sizeof(SplitHeader)) + kSplitAscii + kSplitTop + blocks * 256;
 }
 
-/// Where what follows the entries begins.
+/// Offset of the data after the entries.
 constexpr uint32_t split_pass_offset(uint32_t blocks, uint32_t entries) {
   return (split_next_offset(blocks) + 2 * entries + 3) / 4 * 4;
 }
 
-/// Returns the fields behind the entries of a verified table of version 2 or a later one; the next table, if there is
-/// one, follows them.
+/// Returns the fields after the entries of a verified table of version 2 or later; the next table, if any, follows
+/// them.
 inline const SplitPass& split_pass(const uint8_t* table) {
   const auto& header = *reinterpret_cast<const SplitHeader*>(table);
   return *reinterpret_cast<const SplitPass*>(table + split_pass_offset(header.blocks, header.states * header.stride));
 }
 
-/// Bytes of a table of such a version.
+/// Bytes of a table of version 2 or later.
 constexpr uint32_t split_pass_size(const SplitHeader& header) {
   return split_pass_offset(header.blocks, header.states * header.stride) + static_cast<uint32_t>(sizeof(SplitPass)) +
          (header.version >= kSplitEndsVersion ? (header.states + 3) / 4 * 4 : 0);
 }
 
-/// View of such a table.
+/// View of a table of version 1.
 struct SplitTable {
   const uint8_t* ascii = nullptr;
   const uint8_t* top = nullptr;
@@ -103,7 +103,7 @@ struct SplitTable {
     return code < kSplitAscii ? ascii[code] : blocks[top[code >> 8] * 256u + (code & 255)];
   }
 
-  /// How many code points before a match that `state` (times stride) saw the word ends.
+  /// The number of code points by which the word ends before the match that `state` (times stride) detected.
   static constexpr uint32_t back(uint32_t /*state*/) { return 0; }
 };
 
@@ -111,7 +111,7 @@ struct SplitTable {
 struct SplitPassTable : SplitTable {
   uint32_t dropped = kMaxSplitStride;
   const uint8_t* ends = nullptr;
-  bool prefixes = false;  // its words get a blank
+  bool prefixes = false;  // its words are prefixed with a blank
 
   SplitPassTable() = default;
   /// `table` is a verified blob.
@@ -125,16 +125,16 @@ struct SplitPassTable : SplitTable {
   }
 
   uint32_t back(uint32_t state) const { return ends == nullptr ? 0 : ends[state / start] & (kSplitLeftOut - 1u); }
-  /// Returns true if a word is left out that begins with class `lead` and whose match `state` saw.
+  /// Returns true if a word that begins with class `lead`, and whose match `state` detected, is dropped.
   bool leaves_out(uint32_t lead, uint32_t state) const {
     return lead >= dropped || (linked::kSplitEnds && ends != nullptr && (ends[state / start] & kSplitLeftOut) != 0);
   }
 };
 
-/// The type of table that is searched where tables may be of any version.
+/// The type of table for searches where tables may have any version.
 using SearchedSplit = Choose<linked::kSplitEnds, SplitPassTable, SplitTable>;
 
-/// Verifies a blob of check.tokenizer that holds at most `most` such tables, in one pass over it.
+/// Verifies a blob of check.tokenizer that contains at most `most` such tables, in one pass.
 Status verify_split(Check& check, fb::BlobName name, uint32_t most);
 
 }  // namespace bantam::text
