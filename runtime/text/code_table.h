@@ -12,7 +12,8 @@
 //   u32 entry[entries]           bits 0-7 class, bits 8-12 count, bits 13-31 place among the codes
 //   u32 code[codes]
 //   u32 pair[pairs][3]           first, second, composition; ascending
-// A code point becomes `count` codes; 31: it stays as it is. Table 0 is of where characters begin: its classes are CharBits.
+// A code point becomes `count` codes; 31: it is unchanged. Table 0 tells where characters begin: its classes are
+// CharBits.
 #ifndef BANTAM_TEXT_CODE_TABLE_H_
 #define BANTAM_TEXT_CODE_TABLE_H_
 

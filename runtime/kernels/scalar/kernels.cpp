@@ -1,5 +1,5 @@
-// Cores without vectors or SIMD: the reference's code, built for the target; dot products of its own where instructions are those
-// of Armv6-M.
+// Cores without vectors or SIMD: the reference's code, built for the target, with its own dot products for the
+// instructions of Armv6-M.
 #define BANTAM_KERNEL_NAMESPACE scalar
 #define BANTAM_KERNEL_ISA kScalar
 

@@ -1,4 +1,4 @@
-// WebAssembly with SIMD128, which every browser has.
+// WebAssembly with SIMD128, which every browser supports.
 #define BANTAM_KERNEL_NAMESPACE wasm
 #define BANTAM_KERNEL_ISA kWasm
 
