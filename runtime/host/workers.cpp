@@ -141,8 +141,8 @@ Workers::Times Workers::run(uint32_t tasks, Task task, void* arg, uint32_t come)
   return measure(now() - begin, own);
 }
 
-/// Computes the times of a loop. A share much longer than the shortest was interrupted: the workers are charged for
-/// their interruptions, but not for the calling thread's, unless a worker runs on its processor.
+/// Computes the times of a loop. A share that took much longer than the shortest was interrupted. Interruptions of
+/// workers count as lost time; those of the calling thread do not, unless a worker runs on its processor.
 Workers::Times Workers::measure(uint64_t elapsed, const Share& own) const {
   const int here = sched_getcpu();
   const auto each = [this](auto what) {

@@ -1,6 +1,6 @@
 // The kernel table: every inner loop of the runtime, once for each instruction set.
 //
-// One row of kernels.inc makes declaration, dispatch, property test and benchmark of a kernel. The
+// One row of kernels.inc yields the declaration, dispatch, property test and benchmark of a kernel. The
 // reference (scalar C++) is the definition; every other instruction set equals it bit for bit.
 //
 // Conventions
@@ -15,9 +15,9 @@
 //   fma        only where a formula below says fma; contraction is off. Everything else is one IEEE operation, rounded
 //              to nearest even, in the order that the formula writes.
 //   exp, ...   exp, gelu and the other activations are the polynomials of generic/math.h, which states their errors.
-//   false      some value that the kernel was to store is NaN or infinite. Then what it stored is not defined.
-//   tails      rows are any count >= 1; no kernel reads or writes outside what its arguments state, padding
-//              lanes included.
+//   false      some value to store is NaN or infinite; the stored results are then undefined.
+//   tails      there may be any number of rows >= 1; no kernel reads or writes outside the ranges that its arguments
+//              state, padding lanes included.
 #ifndef BANTAM_KERNELS_KERNELS_H_
 #define BANTAM_KERNELS_KERNELS_H_
 
@@ -118,9 +118,9 @@ BANTAM_KERNELS_CONSTEXPR size_t sparse_scratch(uint32_t k) {
 constexpr int32_t kMostInWords = 251;
 
 /// y[r][n] = act(fma(float(acc), x_scale[r] * w_scale[n], bias[n])), acc = sum over k of x[r][k] * w[n][k]
-/// in int32 (exact); float(acc) rounds to nearest even. Weights in [-127, 127] in tiles [n/16][k/4][16][4]; k a multiple of 4 up to 133,144
-/// (x beyond the true K may be anything: weights there are 0), n a multiple of 16.
-/// Reads x[r][0, k); writes y[r][0, n).
+/// in int32 (exact); float(acc) rounds to nearest even. Weights in [-127, 127] in tiles [n/16][k/4][16][4]; k a
+/// multiple of 4 up to 133,144 (x beyond the true K may be anything: weights there are 0), n a multiple of 16. Reads
+/// x[r][0, k); writes y[r][0, n).
 struct LinearQ8 {
   const int8_t* x;       // q8 rows (offset_xor applied)
   size_t x_stride;       // bytes, multiple of 16
@@ -173,8 +173,8 @@ struct LinearF32 {
 /// layer norm: mean = sum(v) / width; d = v - mean; var = sum(d * d) / width (d * d by fma into the partial
 /// sum); r = 1 / sqrt(var + epsilon) (correctly rounded); v = fma(d * r, gamma, beta).
 /// rms: the same without the mean. affine: fma(v, gamma, beta). Null gamma: 1; null beta: 0.
-/// q8: v = v * smooth first, where smooth is given; m = max |v| (integer maximum of the bits); scale = m / 127; stored = round-to-nearest-even(v * (127 / m)), which
-/// never passes +-127. When m < 2^-100: scale 1, stored 0.
+/// q8: first v = v * smooth, if smooth is given; m = max |v| (integer maximum of the bits); scale = m / 127; stored =
+/// round-to-nearest-even(v * (127 / m)), which never exceeds +-127. If m < 2^-100: scale 1, stored 0.
 /// A q8 residual is float(stored) * residual_scale.
 struct EpilogueRows {
   const float* x;
@@ -394,8 +394,8 @@ BANTAM_KERNELS_CONSTEXPR size_t attention_scratch_bytes(uint32_t pages, uint32_t
   return size_t{queries} * pages * 64;
 }
 
-/// One row per sequence from f32 or q8 rows [row_begin, row_end) (at least one); a q8 value is float(stored) * scale. mean:
-/// sum in row order, / count. l2: v / max(sqrt(sum v * v), 1e-12), v * v by fma into the partial sums.
+/// One row per sequence from f32 or q8 rows [row_begin, row_end) (at least one); a q8 value is float(stored) * scale.
+/// mean: sum in row order, / count. l2: v / max(sqrt(sum v * v), 1e-12), v * v by fma into the partial sums.
 enum class Pool : uint8_t { kFirst = 0, kMean = 1, kMax = 2, kLast = 3, kSum = 4 };
 struct PoolRows {
   const float* x;  // row 0 of the tensor; null: q8 rows

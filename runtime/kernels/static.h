@@ -29,7 +29,8 @@ struct SparseOperands<false> {
   static constexpr int8_t* scratch = nullptr;
 };
 
-/// Weights, sums, k, k16 and fits_words as in LinearQ8; n a multiple of 16. Exactly one of y8, y16 and y_f32 is not null.
+/// Weights, sums, k, k16 and fits_words as in LinearQ8; n a multiple of 16. Exactly one of y8, y16 and y_f32 is not
+/// null.
 struct StaticLinear : SparseOperands<linked::kSparse> {
   const int8_t* x;  // i8 rows
   size_t x_stride;  // bytes

@@ -235,7 +235,7 @@ class Walk {
     return offset != 0 && offset < size_ && holds(at + offset, 1) ? at + offset : 0;
   }
 
-  /// Returns true if the vector at `at` lies inside the buffer. `end`: the first byte behind it.
+  /// Returns true if the vector at `at` lies inside the buffer. `end`: the first byte after it.
   bool check_vector(uint32_t at, uint32_t element, uint32_t* end) {
     if (!holds_aligned(at, 4, 4)) return false;
     const auto count = read<uint32_t>(at);

@@ -57,7 +57,7 @@ bool measures_rows(const fb::Tensor& weights, const fb::Op& op) {
   return integer_weights(weights) && stores_q8_only(op, extent(weights, 0));
 }
 
-/// Bytes behind the rows themselves: the maxima of the rows; then comes the kernel's scratch for weights other than
+/// Bytes after the rows themselves: the maxima of the rows; then comes the kernel's scratch for weights other than
 /// int8 tiles.
 uint64_t row_maximum_bytes(const fb::Tensor& weights, const fb::Op& op, uint32_t block_rows) {
   return measures_rows(weights, op) ? block_rows * kRowMaximumBytes : 0;

@@ -136,7 +136,7 @@ struct Helpers {
   /// the results are then invalid.
   bool (*run)(void* session, uint32_t parts, void (*task)(void* arg, uint32_t part), void* arg);
   uint32_t parts;  // at most this many
-  size_t stride;   // part p has its own copy of the operator's scratch, p * stride bytes behind TileRun::scratch
+  size_t stride;   // part p has its own copy of the operator's scratch, p * stride bytes after TileRun::scratch
 };
 template <bool kLinked>
 struct Helping {

@@ -179,4 +179,4 @@ void fill_bias(const TileRun& run, const fb::Op& op, const kernels::Attention& c
 
 }  // namespace bantam::ops
 
-#endif  // BANTAM_IF_LINKED(DistanceBias) || BANTAM_IF_LINKED(Slopes) || BANTAM_IF_LINKED(PlaceScores) || BANTAM_IF_LINKED(SegmentKeys) || BANTAM_IF_LINKED(SoftCap) || BANTAM_IF_LINKED(mask_marked) || BANTAM_IF_LINKED(mask_globals) || BANTAM_IF_LINKED(mask_of_globals) || BANTAM_IF_LINKED(mask_blocks)
+#endif  // BANTAM_IF_LINKED(DistanceBias) || ...

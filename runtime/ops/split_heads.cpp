@@ -79,7 +79,7 @@ size_t rotary_bytes(const fb::SplitHeads& split) {
   return linked::kRotary && split.rotary() >= 0 ? kernels::rotary_scratch_bytes(split.head_width()) : 0;
 }
 
-/// Scratch for rotary positions and, behind it, a row and its normalized queries or keys.
+/// Scratch for rotary positions and, after it, a row and its normalized queries or keys.
 uint64_t split_scratch(const fb::Model&, const fb::Op& op, const ScratchNeed&) {
   const fb::SplitHeads& split = *op.attributes_as_SplitHeads();
   uint64_t bytes = rotary_bytes(split);

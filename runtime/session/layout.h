@@ -90,7 +90,7 @@ uint32_t most_sequences(const Limits& limits, fb::Phase phase);
 void round_symbols(const fb::Model& model, const Limits& limits, uint32_t tokens, uint32_t sequences, uint32_t tile,
                    uint32_t (&values)[kSymbols]);
 
-/// Bytes of the shared region of a pass for these symbol values (without the f32 heads behind it and rows that are
+/// Bytes of the shared region of a pass for these symbol values (without the f32 heads after it and rows that are
 /// scored alone), and bytes that the int8 heads of a region need in f32 (0 without f32 heads); multiples of 64.
 uint64_t shared_bytes(const fb::Model& model, const Limits& limits, fb::Phase phase,
                       const uint32_t (&values)[kSymbols]);

@@ -176,7 +176,7 @@ struct SessionState final : Session,
   bool last_rows = false;             // Batch::last_rows of the batch
   uint32_t values[kSymbols] = {};     // values of the last run
 
-  ContextStore* store = nullptr;  // located behind the session object; only if limits.context is not 0
+  ContextStore* store = nullptr;  // located after the session object; only if limits.context is not 0
 
   // Only if limits.source is not 0.
   ops::Sources sources = {};

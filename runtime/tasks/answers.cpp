@@ -16,7 +16,7 @@ EndTokens end_tokens(const Model& model) {
 
 uint32_t Answers::length(uint32_t rank) const { return offsets_[order_[rank] + 1] - offsets_[order_[rank]]; }
 
-/// Returns the token at `place` of the answer of this rank; -1 behind its end, which sorts before every token.
+/// Returns the token at `place` of the answer of this rank; -1 after its end, which sorts before every token.
 int32_t Answers::at(uint32_t rank, uint32_t place) const {
   return place < length(rank) ? ids_[offsets_[order_[rank]] + place] : -1;
 }

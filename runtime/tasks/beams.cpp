@@ -110,7 +110,7 @@ Status BeamSearch::begin(Session* session, const BeamOptions& options, const int
   return Status::kOk;
 }
 
-/// Inserts a candidate behind those with an equal score.
+/// Inserts a candidate after those with an equal or better score.
 void BeamSearch::take(float score, uint32_t beam, int32_t id) {
   uint32_t at = held_ < kept_ ? held_++ : kept_ - 1;
   for (; at > 0 && candidates_[at - 1].score < score; --at) candidates_[at] = candidates_[at - 1];

@@ -26,7 +26,7 @@ Piece stripped(Piece text, bool left, bool right) {
   return text;
 }
 
-/// Returns the part of `text` behind the last `end`, without the white space that `strips` removes. O(size of text *
+/// Returns the part of `text` after the last `end`, without the white space that `strips` removes. O(size of text *
 /// size of end).
 Piece without_thoughts(Piece text, Piece end, uint32_t strips) {
   if (end.size == 0 || text.size < end.size) return text;

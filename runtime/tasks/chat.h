@@ -10,7 +10,7 @@ namespace bantam {
 /// Bits of fb::Chat::strips: the roles whose texts lose (ASCII) white space at both ends, and whether the user's text
 /// is stripped together with the system's text before it.
 constexpr uint32_t kStripsSystem = 1, kStripsUser = 2, kStripsAssistant = 4, kStripsTogether = 8;
-/// Further bits, for an answer with thoughts: line feeds behind thoughts_end, all white space there, and white space at
+/// Further bits, for an answer with thoughts: line feeds after thoughts_end, all white space there, and white space at
 /// the answer's end are removed, too.
 constexpr uint32_t kStripsThoughtLines = 16, kStripsBehindThoughts = 32, kStripsThoughtfulEnd = 64;
 

@@ -158,4 +158,4 @@ Status next_sentence(const Session& session, uint32_t sequence, float* probabili
 
 }  // namespace bantam
 
-#endif  // BANTAM_IF_LINKED(part_Labels) || BANTAM_IF_LINKED(part_Choice) || BANTAM_IF_LINKED(part_Follows) || BANTAM_IF_LINKED(FurtherSets) || BANTAM_IF_LINKED(Parents)
+#endif  // BANTAM_IF_LINKED(part_Labels) || ...

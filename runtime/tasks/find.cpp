@@ -93,7 +93,7 @@ bool fits(Offset span, const FindOptions& options, const Entity* out, uint32_t c
   return true;
 }
 
-/// Inserts `one` behind those that begin no later.
+/// Inserts `one` after those that begin no later.
 void insert(const Entity& one, Entity* out, uint32_t count) {
   for (; count > 0 && out[count - 1].span.begin > one.span.begin; --count) out[count] = out[count - 1];
   out[count] = one;

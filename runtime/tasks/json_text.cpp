@@ -118,7 +118,7 @@ struct JsonSink {
 
   static void write(void* target, const char* text, size_t size) {
     auto& self = *static_cast<JsonSink*>(target);
-    // A decoder writes U+FFFD for bytes that are no character.
+    // A decoder writes U+FFFD for bytes that are not a character.
     self.failed = self.failed || (size == 3 && memcmp(text, "\xEF\xBF\xBD", 3) == 0);
     for (size_t i = 0; i < size && !self.failed; ++i) {
       self.failed = !self.place.push(self.options, static_cast<uint8_t>(text[i]));

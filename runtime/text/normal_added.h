@@ -77,7 +77,7 @@ void trim_match(const Tables& tables, const NormalChar& first, Stream behind, ui
 template <typename Stream, typename Words>
 void encode_with_added(const Tables& tables, Stream stream, Words* words, TokenSink* sink) {
   const Lexicon& lexicon = tables.lexicon;
-  uint64_t index = 0;        // of the next normalised code point
+  uint64_t index = 0;        // number of the next normalized code point
   uint64_t quiet_until = 0;  // end of a match that was discarded
   uint64_t floor = 0;        // end of the previous token, including blanks
   uint32_t floor_begin = 0;  // position in bytes of code point number `floor`

@@ -1,21 +1,21 @@
 // A regular expression that splits texts into words, as tables: blob `split` of a tokenizer with splitter `pattern`.
 //
 //   u32 version, 1 to 4
-//   u32 stride    entries of a state, 2 to 256: entry 0 is for the end of the text, the others for classes of code points
-//   u32 states    number 0 is the end of the search, number 1 its beginning
+//   u32 stride    entries of a state, 2 to 256: entry 0 is for the end of the text, the others for code point classes
+//   u32 states    number of states; state 0 ends the search, state 1 begins it
 //   u32 blocks    1 to 256
 //   u8  ascii[128]             classes of the code points below 0x80
 //   u8  top[4352]              number of the block for each 256 code points
 //   u8  block[blocks][256]     classes of their code points
 //   u16 next[states][stride]   4-byte aligned: number of the next state times stride; bit 15: a match ends before this
 // From version 2 on, 4-byte aligned:
-//   u32 dropped   words whose first code point is of this class or a later one are left out of the text
-//   u32 more      1: a further such table follows, which splits the words of this one; at most 8 tables in all
+//   u32 dropped   words whose first code point has this class or a higher one are dropped from the text
+//   u32 more      1: another such table follows, which splits the words of this one; at most 8 tables in total
 // From version 3 on:
-//   u8  ends[states]           bits 0-6: how many code points before the match that this state sees the word ends; bit 7: the word
-//                              is left out; filled up to 4 bytes
-// Version 4 is that of the last table but one: its words get a blank in front of them, unless they begin with one, before the last
-// table splits them.
+//   u8  ends[states]           bits 0-6: number of code points by which the word ends before the match that this state
+//                              detects; bit 7: the word is dropped; padded to 4 bytes
+// Only the last table but one may have version 4: before the last table splits its words, each of them is prefixed with
+// a blank unless it begins with one.
 //
 // From the beginning of a word, code points are followed until state 0. The word ends at the last match; it has at
 // least one code point, whatever the tables contain. Text read after the last match is read again for the next word;

@@ -207,7 +207,7 @@ bantam_status bantam_image_features(const bantam_model* model, const uint8_t* pi
 typedef struct bantam_encode_options {
   size_t size;         /* sizeof(bantam_encode_options): bantam_encode_options_init writes it */
   uint32_t max_tokens; /* specials included; 0: the file's limit */
-  uint32_t skip;       /* content tokens to leave out: sliding windows */
+  uint32_t skip;       /* content tokens to skip: sliding windows */
   uint8_t add_special; /* 1 */
   uint8_t truncation;  /* 0: as the file says; else a value of bantam::TruncationSide */
 } bantam_encode_options;

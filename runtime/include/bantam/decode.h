@@ -37,7 +37,7 @@ class TextDecoder {
   friend struct DecoderAccess;  // runtime/text/decode.cpp
   const void* table_ = nullptr;
   const uint8_t* data_ = nullptr;
-  const uint8_t* text_ = nullptr;  // the rest of a prefix or suffix
+  const uint8_t* text_ = nullptr;  // prefix or suffix of tokens, from the file's rules
   uint32_t text_size_ = 0;
   uint32_t kind_ = 0;
   uint32_t flags_ = 0;

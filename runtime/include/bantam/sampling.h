@@ -17,7 +17,7 @@ namespace bantam {
 struct Sampling {
   float temperature = 0;  // 0: the likeliest token (ties: the first)
   uint32_t top_k = 0;     // keeps the k likeliest tokens and those that tie with the last of them; 0: all
-  float top_p = 1;        // in (0, 1]: keeps the likeliest tokens whose probabilities sum to this
+  float top_p = 1;        // in (0, 1]: keeps the likeliest tokens whose probabilities sum to at least this
   float min_p = 0;        // in [0, 1]: keeps tokens with at least this fraction of the greatest probability
   // above 0: divides the scores of tokens that occurred already; multiplies negative ones
   float repetition_penalty = 1;

@@ -24,7 +24,7 @@ enum class Isa : uint8_t {
   kScalar = 10 /* portable C for microcontrollers */,
   kDsp = 11 /* Armv7E-M: SMLAD */,
   kMve = 12 /* Armv8.1-M: Helium */,
-  kAmx = 13 /* tiles of int8 beside AVX-512 VNNI */,
+  kAmx = 13 /* int8 tiles, in addition to AVX-512 VNNI */,
   kWasm = 14 /* WebAssembly's SIMD128 */,
   kWasmRelaxed = 15 /* its relaxed SIMD */
 };
@@ -120,12 +120,12 @@ struct Batch {
   uint32_t tokens = 0;  // rows in all
   /// The context that each sequence continues, ascending; null: the first ones. Only with contexts.
   const uint32_t* contexts = nullptr;
-  /// The source that each sequence attends to, or that encode() makes of it; null: the first ones. Only for
+  /// The source that each sequence attends to, or that encode() stores it as; null: the first ones. Only for
   /// encoder-decoders and for models with chunks; sequences of the latter may have kNoSource, which null means for
   /// their run().
   const uint32_t* sources = nullptr;
-  /// Per-token outputs are made for the last token of each sequence only; the operators before them then also compute
-  /// fewer rows.
+  /// Per-token outputs are computed only for the last token of each sequence; the operators before them then also
+  /// compute fewer rows.
   bool last_rows = false;
   /// Marks of the tokens, for models that take them (Model::mark_types); null: all 0.
   const int32_t* marks = nullptr;

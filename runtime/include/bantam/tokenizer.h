@@ -31,7 +31,7 @@ struct EncodeOptions {
   uint32_t max_tokens = 0;
   bool add_special = true;
   TruncationSide truncation = TruncationSide::kFromFile;
-  /// Sliding windows: leave out the first `skip` content tokens of the windowed sequence (the second of
+  /// Sliding windows: skips the first `skip` content tokens of the windowed sequence (the second of
   /// a pair, else the first). Tokens before and after the window are counted as `truncated`.
   uint32_t skip = 0;
 };

@@ -106,7 +106,8 @@ BANTAM_INLINE F32 gelu(F32 x) {
   return max(splat(0.0f), x) - g;
 }
 
-/// x / 2 * (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))), as x * sigmoid of twice that: absolute error <= 1e-6 * max(1, |x|).
+/// x / 2 * (1 + tanh(u)), u = sqrt(2 / pi) (x + 0.044715 x^3), computed as x * sigmoid(2 u): absolute error <= 1e-6 *
+/// max(1, |x|).
 BANTAM_INLINE F32 gelu_tanh(F32 x) {
   const F32 inner = fma(splat(0.0713548163f), x * x, splat(1.59576912f));
   return x * sigmoid(x * inner);

@@ -1,4 +1,5 @@
-// split_heads of int8 heads on 16 lanes: the scales of eight heads at a time, keys of a whole page, values of four rows.
+// split_heads for int8 heads on 16 lanes: the scales of eight heads at a time, the keys of a whole page, the values of
+// four rows.
 #ifndef BANTAM_KERNELS_GENERIC_SPLIT_EIGHT_H_
 #define BANTAM_KERNELS_GENERIC_SPLIT_EIGHT_H_
 

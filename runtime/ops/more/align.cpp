@@ -50,7 +50,7 @@ Verdict verify_align(const Site& site) {
   return check_epilogue(site, value_width(site.model, site.op));
 }
 
-/// Scratch for the epilogue and, behind it, the weights of a source.
+/// Scratch for the epilogue and, after it, the weights of a source.
 uint64_t align_scratch(const fb::Model& model, const fb::Op& op, const ScratchNeed& need) {
   return sink_scratch(op, value_width(model, op), need.block_rows) +
          uint64_t{kernels::align_scratch_floats(need.source_pages * 16)} * sizeof(float);

@@ -23,7 +23,7 @@ constexpr uint32_t kKeysAtOnce = 16;
 /// The score of hidden keys: their weight is 0.
 constexpr float kUnseen = -1e30f;
 
-/// The score of a query's own key if it is the only visible key of a round: its weight is negligible beside other
+/// The score of a query's own key if it is the only visible key of a round: its weight is negligible compared to other
 /// rounds.
 constexpr float kAlone = -1e5f;
 

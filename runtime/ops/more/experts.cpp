@@ -83,7 +83,7 @@ Verdict verify_experts(const Site& site) {
   return check_epilogue(site, layer.outputs());
 }
 
-/// Offsets in scratch, behind the epilogue's part, for blocks of `rows` rows.
+/// Offsets in scratch, after the epilogue's part, for blocks of `rows` rows.
 struct ExpertPlaces {
   uint64_t chosen, shares, scores, taken, list, x, wide, sums, product, size;
   ExpertPlaces(const fb::Model& model, const fb::Op& op, uint64_t rows) {

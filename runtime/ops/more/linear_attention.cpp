@@ -51,7 +51,7 @@ Verdict verify_linear_attention(const Site& site) {
   return check_epilogue(site, shape.heads * shape.head_width);
 }
 
-/// Scratch for the epilogue and, behind it, for a block of queries: products or features, columns of values, and their
+/// Scratch for the epilogue and, after it, for a block of queries: products or features, columns of values, and their
 /// divisors.
 uint64_t linear_attention_scratch(const fb::Model& model, const fb::Op& op, const ScratchNeed& need) {
   const SumShape shape = shape_of_queries(model, op);

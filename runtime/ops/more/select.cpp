@@ -35,7 +35,7 @@ Verdict verify_select(const Site& site) {
   return check_epilogue(site, columns);
 }
 
-/// Scratch for the epilogue and, behind it, a row.
+/// Scratch for the epilogue and, after it, a row.
 uint64_t select_scratch(const fb::Model& model, const fb::Op& op, const ScratchNeed& need) {
   const uint32_t columns = selected_width(model, op);
   return sink_scratch(op, columns, need.block_rows) + uint64_t{sizeof(float)} * kernels::pad16(columns);

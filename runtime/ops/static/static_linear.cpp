@@ -37,7 +37,7 @@ Verdict verify_static_linear(const Site& site) {
   return check_numbers(site, named_input(site.op, integer.table()), fb::DType::i8, kTableSize);
 }
 
-/// Bytes of the rows before the norm, rounded up to 64; behind them comes the kernel's scratch for sparse weights.
+/// Bytes of the rows before the norm, rounded up to 64; after them comes the kernel's scratch for sparse weights.
 uint64_t rows_scratch(const fb::Op& op, const fb::Tensor& w, uint32_t rows) {
   return round_up(norm_scratch(op, extent(w, 0), rows), 64);
 }

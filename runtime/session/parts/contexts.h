@@ -30,7 +30,7 @@ struct ContextStore {
   int32_t* new_ids;
   ops::Contexts view;  // of all this, for operators
 
-  /// Empties all contexts. The caller, who knows the model, fills `begins`.
+  /// Empties all contexts. The caller fills `begins`, which depends on the model.
   void clear();
 
   bool has(uint32_t context) const { return context < count; }
