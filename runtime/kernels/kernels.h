@@ -8,8 +8,8 @@
 //   f32 rows   row stride a multiple of 16 floats, base 64-byte aligned (firmware: 16); lanes from n to
 //              pad16(n) exist and may hold anything: kernels may write them and must not depend on them.
 //   vectors    bias, gamma, beta, scales, sums of length n are stored padded to pad16(n) with zeros.
-//   q8 rows    int8 with one f32 scale a row; value = stored * scale. `stored` is kept as x ^ offset_xor
-//              of the active table (0x80 where the dot product wants u8, else 0): private to a session.
+//   q8 rows    int8 with one f32 scale per row; value = x * scale. x is stored as x ^ offset_xor of the active table
+//              (0x80 if its dot product takes u8, else 0): private to a session.
 //   sums       a sum over a row is 16 strided partial sums (element i goes to lane i % 16, in order of i;
 //              missing lanes start at +0), then the fixed tree: lanes l and l+8, then l and l+4, l+2, l+1.
 //   fma        only where a formula below says fma; contraction is off. Everything else is one IEEE operation, rounded

@@ -14,8 +14,8 @@ namespace bantam {
 /// The parts of an answer, as bits.
 enum Part : uint32_t {
   kLabelsPart = 1u << 0,  // labels of the text, or of a pair: label set 0
-  kWordsPart =
-      1u << 1,  // a label of each word, joined to entities: the label set after kLabelsPart's, in the text alone
+  // A label of each word of the text (not of a second one), joined to entities; its label set follows kLabelsPart's.
+  kWordsPart = 1u << 1,
   kSpanPart = 1u << 2,          // a span of the second text that answers the first
   kMasksPart = 1u << 3,         // tokens for each mask of the text
   kVectorPart = 1u << 4,        // an embedding of the text

@@ -18,7 +18,7 @@ constexpr uint32_t kMostOutputs = 8;
 
 // The parts of the check, in the order in which they run; each relies on the preceding ones.
 
-/// Counts, symbols, subgraphs, inputs.
+/// Checks counts, symbols, subgraphs and inputs.
 Verdict check_model(const fb::Model& model);
 /// Checks one tensor by itself: enums, shape, blobs or its place in the plan.
 Verdict check_tensor(const fb::Model& model, int32_t index, size_t data_size);

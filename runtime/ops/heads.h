@@ -15,7 +15,7 @@ struct HeadShape {
 inline bool hides_fillers(const fb::Attention& a) {
   return linked::kFillers && (a.mask() == fb::MaskKind::fillers || a.mask() == fb::MaskKind::window_fillers);
 }
-/// Only tokens with a mark, and the first one, count as keys.
+/// Returns true if only tokens with a mark, and the first one, are keys.
 inline bool looks_at_marks(const fb::Attention& a) { return linked::kMarked && a.mask() == fb::MaskKind::marked; }
 inline bool has_prefix(const fb::Attention& a) { return linked::kPrefix && a.mask() == fb::MaskKind::prefix; }
 

@@ -66,8 +66,8 @@ template <bool kLinked>
 struct ScoredTokens {
   ops::ScoredRows scored = {-1, nullptr};
   uint32_t* scored_numbers = nullptr;  // [scored_count], ascending
-  uint32_t* scored_begins =
-      nullptr;  // [scored_tiles + 1]: which of them follow each other, no more than a tile has rows
+  // [scored_tiles + 1]: where each run of adjacent ones begins; a run has at most as many rows as a tile.
+  uint32_t* scored_begins = nullptr;
   uint32_t scored_count = 0;
   uint32_t scored_tiles = 0;
   void keep_scores(ops::ScoredRows rows, uint32_t* numbers, uint32_t* begins) {

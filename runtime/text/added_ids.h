@@ -1,4 +1,4 @@
-// Added tokens by their ids.
+// Finds added tokens by id.
 #ifndef BANTAM_TEXT_ADDED_IDS_H_
 #define BANTAM_TEXT_ADDED_IDS_H_
 

@@ -9,7 +9,7 @@
 //   kind 1  varint zigzag(delta): count code points, each becomes itself + delta
 //   kind 2  like kind 1, for every second code point
 //   kind 3  count varints: the one code point becomes these
-// A varint has 7 bits a byte, the highest first, bit 7 set in all but the last.
+// A varint has 7 bits per byte, the highest first; bit 7 is set in all bytes but the last.
 //
 // The map omits ASCII and Hangul syllables, which need no table, and code points for which it makes no difference:
 // neither they nor some part of their result occurs in any token (the word is unknown either way), and neither splits

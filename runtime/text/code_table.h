@@ -2,10 +2,10 @@
 //
 //   u32 version, 1
 //   u32 blanks            1: a single blank between plain characters stays a blank, or becomes U+2581
-//   u32 plain[4]          a bit for each ASCII character: it stays as it is between printed ASCII characters
+//   u32 plain[4]          a bit for each ASCII character: it is unchanged between printed ASCII characters
 //   u32 count             tables, 1 to 16
-//   u32 offset[count]     where each table begins, from the beginning of the blob, a multiple of 4
-// A table, one after the other:
+//   u32 offset[count]     offset of each table in the blob, a multiple of 4
+// Each table has, in this order:
 //   u32 blocks, entries, codes, pairs
 //   u8  top[4352]                number of the block for each 256 code points
 //   u16 block[blocks][256]       numbers of their entries

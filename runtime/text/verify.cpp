@@ -112,7 +112,7 @@ class Verifier {
   /// Checks the positions of all tables. Afterwards, find_blob alone tells whether a table exists.
   Status check_places() {
     const auto* blobs = t_.blobs();
-    uint32_t always = 0;  // of the first four, which every tokenizer has
+    uint32_t always = 0;  // how many of the first four blobs exist; every tokenizer has them
     for (uint32_t i = 0; blobs != nullptr && i < blobs->size(); ++i) {
       const fb::TokenizerBlob& blob = *blobs->Get(i);
       if (i > 0 && blob.name() <= blobs->Get(i - 1)->name()) return check_.fail("the blobs' names do not ascend");

@@ -154,8 +154,8 @@ typedef struct bantam_parallel {
 typedef struct bantam_session_options {
   size_t size;                     /* sizeof(bantam_session_options): bantam_session_options_init writes it */
   uint32_t max_tokens;             /* rows of one run; 0: the longest sequence times max_sequences */
-  uint32_t max_sequences;          /* 1 */
-  uint32_t workers;                /* 1: worker ids that `parallel` may use */
+  uint32_t max_sequences;          /* default: 1 */
+  uint32_t workers;                /* default: 1; worker ids that `parallel` may use */
   uint32_t tile_rows;              /* 0: chosen automatically */
   uint8_t isa;                     /* 0: the best; else a value of bantam::Isa */
   uint8_t f32_attention;           /* 0; else attention of int8 files in f32, for comparison */
@@ -208,7 +208,7 @@ typedef struct bantam_encode_options {
   size_t size;         /* sizeof(bantam_encode_options): bantam_encode_options_init writes it */
   uint32_t max_tokens; /* specials included; 0: the file's limit */
   uint32_t skip;       /* content tokens to skip: sliding windows */
-  uint8_t add_special; /* 1 */
+  uint8_t add_special; /* default: 1 */
   uint8_t truncation;  /* 0: as the file says; else a value of bantam::TruncationSide */
 } bantam_encode_options;
 

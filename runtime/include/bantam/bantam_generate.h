@@ -20,10 +20,10 @@ typedef struct bantam_batch {
   size_t size; /* sizeof(bantam_batch): bantam_batch_init writes it */
   const int32_t* ids;
   const int32_t* segments;
-  const uint32_t* offsets;  /* sequences + 1 */
+  const uint32_t* offsets;  /* sequences + 1 elements */
   const uint32_t* contexts; /* ascending */
   const uint32_t* sources;
-  uint32_t sequences; /* 1 */
+  uint32_t sequences; /* default: 1 */
   uint32_t tokens;
   uint8_t last_rows; /* 0; else per-token outputs have one row per sequence, that of its last token */
 } bantam_batch;
@@ -82,8 +82,8 @@ typedef struct bantam_json_options {
   size_t size; /* sizeof(bantam_json_options): bantam_json_options_init writes it */
   const bantam_json_field* fields;
   uint32_t field_count;
-  uint32_t depth; /* 32 */
-  uint8_t kind;   /* 0 */
+  uint32_t depth; /* default: 32 */
+  uint8_t kind;   /* default: 0 */
 } bantam_json_options;
 
 void bantam_json_options_init_sized(bantam_json_options* options, size_t size);
@@ -107,10 +107,10 @@ typedef struct bantam_sampling {
   size_t size;              /* sizeof(bantam_sampling): bantam_sampling_init writes it */
   float temperature;        /* 0: the likeliest token */
   uint32_t top_k;           /* 0: all */
-  float top_p;              /* 1 */
-  float min_p;              /* 0 */
-  float repetition_penalty; /* 1 */
-  uint32_t no_repeat_ngram; /* 0 */
+  float top_p;              /* default: 1 */
+  float min_p;              /* default: 0 */
+  float repetition_penalty; /* default: 1 */
+  uint32_t no_repeat_ngram; /* default: 0 */
   uint64_t seed;
   const int32_t* banned; /* tokens that are not chosen */
   uint32_t banned_count;
@@ -119,7 +119,7 @@ typedef struct bantam_sampling {
   const bantam_constraint* constraint; /* null: no restriction */
   uint32_t prompt;                     /* with a constraint: tokens before the text */
   uint32_t max_new;                    /* with a constraint: most tokens of the text; 0: any number */
-  uint32_t source_no_repeat_ngram;     /* 0 */
+  uint32_t source_no_repeat_ngram;     /* default: 0 */
   const int32_t* source_ids;           /* encoder-decoder: its source; decoder: its prompt */
   uint32_t source_count;
 } bantam_sampling;
@@ -145,12 +145,12 @@ int bantam_ends_text(const bantam_model* model, int32_t id);
 
 typedef struct bantam_beam_options {
   size_t size;    /* sizeof(bantam_beam_options): bantam_beam_options_init writes it */
-  uint32_t beams; /* 4 */
+  uint32_t beams; /* default: 4 */
   uint32_t max_new;
   uint32_t min_new;
-  float length_penalty;     /* 1 */
+  float length_penalty;     /* default: 1 */
   uint32_t early_stopping;  /* a value of bantam::EarlyStopping: 0 no, 1 yes, 2 never */
-  float repetition_penalty; /* 1 */
+  float repetition_penalty; /* default: 1 */
   uint32_t no_repeat_ngram;
   uint32_t banned_count;
   const int32_t* banned;               /* outlives the search */

@@ -19,8 +19,8 @@ struct BeamOptions {
   uint32_t beams = 4;    // 1 to kMostBeams
   uint32_t max_new = 0;  // tokens; 0: as many as fit into a context
   uint32_t min_new = 0;  // new tokens before a text may end
-  float length_penalty =
-      1;  // a text's score is the sum of its tokens' logarithms over the number of them to this power
+  // The score of a text is the sum of its tokens' log probabilities, divided by their number to this power.
+  float length_penalty = 1;
   EarlyStopping early_stopping = EarlyStopping::kNo;
   // As in Sampling.
   float repetition_penalty = 1;

@@ -1,4 +1,4 @@
-// Token ids back to text, as the decoder of Hugging Face's tokenizer does it.
+// Converts token ids back to text, as the decoders of Hugging Face's tokenizers do.
 #ifndef BANTAM_DECODE_H_
 #define BANTAM_DECODE_H_
 

@@ -26,7 +26,7 @@ enum class Isa : uint8_t {
   kMve = 12 /* Armv8.1-M: Helium */,
   kAmx = 13 /* int8 tiles, in addition to AVX-512 VNNI */,
   kWasm = 14 /* WebAssembly's SIMD128 */,
-  kWasmRelaxed = 15 /* its relaxed SIMD */
+  kWasmRelaxed = 15 /* WebAssembly's relaxed SIMD */
 };
 
 const char* isa_name(Isa isa);        // "reference", "avx2", ...

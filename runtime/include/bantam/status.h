@@ -19,7 +19,7 @@ enum class Status : int32_t {
   kVersionTooNew = 5,    // written by a later major version
   kTruncated = 6,        // the bytes end before the size that the file states
   kCorrupt = 7,          // structure or meaning is inconsistent
-  kUnsupported = 8,      // well formed, but asks for something this version does not execute
+  kUnsupported = 8,      // well formed, but requires something that this version does not execute
   kOpNotLinked = 9,      // this build left the operator out
   kTooManyTokens = 10,   // more tokens than the session or the model's positions allow
   kTooManySequences = 11,

@@ -1,7 +1,7 @@
 // dot_block for processors without vectors: first expands activations, once for all outputs of a block, to the form
 // that the inner loops read. An instruction set's dot.h includes this header after it has defined
-//   rows_together(is_signed, left): rows of a part, which the inner loops take together, of `left` rows;
-//   quad_words(rows): words that a quad of such a part takes; row_words(is_signed, rows): of any number of rows;
+//   rows_together(is_signed, left): how many of the `left` rows form a part, which the inner loops process together;
+//   quad_words(rows): words of a quad of such a part; row_words(is_signed, rows): the same for any number of rows;
 //   expand_rows(x, x_stride, rows, quads, words), x int8_t or uint8_t;
 //   dot_panels(block, rows, words, quads, w, sums, add): all panels, w is that of the first one;
 //   kExpandedWords: words on the stack, at least for 64 quads of two rows.

@@ -128,7 +128,7 @@ BANTAM_TINY bool dequantize_vectors(const LinearQ8&, Finite&) { return false; }
 
 /// Computes all rows of y from the sums stored there. Returns false if some y is not finite.
 inline bool dequantize_rows(const LinearQ8& a) {
-  const LinearQ8 copy = a;  // which stores cannot alias
+  const LinearQ8 copy = a;  // stores cannot alias it
   Finite finite;
   const bool in_vectors = dequantize_vectors(copy, finite);
   const uint32_t rows = in_vectors ? 0 : copy.rows;

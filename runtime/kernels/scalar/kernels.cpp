@@ -9,5 +9,5 @@
 #include "kernels/reference/dot.h"
 #endif
 
-// The kernels, over the vectors above.
+// The kernels, built on the vectors above.
 #include "kernels/generic/table.h"

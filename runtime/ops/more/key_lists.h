@@ -25,7 +25,7 @@ inline uint64_t key_list_bytes(const fb::Attention& a, uint32_t pages) {
   return has_key_lists(a) ? (uint64_t{pages} * sizeof(uint32_t) + 63) / 64 * 64 : 0;
 }
 
-/// The keys that a query sees: none (its row is 0), all keys of its sequence, or those of a list.
+/// The keys that a query attends to: none (its row is 0), all keys of its sequence, or those of a list.
 enum class Seeing : uint8_t { kNothing, kAll, kListed };
 /// Returns the keys that row `begin` of `sequence` attends to, and with it the rows up to *end. Lowers *end if later
 /// rows attend to other keys. Queries that share a list of blocks are in the same block.

@@ -205,8 +205,8 @@ struct Block {
     }
   }
 
-  /// Picks the score of each of a page's keys and the block's queries from their products with positions: element place
-  /// - span.begin / 16 * 16 of row `query * query_step + key * key_step`.
+  /// Picks the score of each of a page's keys and the block's queries from their products with positions: element
+  /// (place - span.begin / 16 * 16) of row `query * query_step + key * key_step`.
   void take(uint32_t page, const Span& span, const float* products, size_t query_step, size_t key_step,
             bool add) const {
     uint32_t at[15 + kBlockRows];
