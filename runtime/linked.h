@@ -85,8 +85,8 @@ constexpr Linked linked_ones() {
 }
 constexpr Linked kLinked = linked_ones();
 
-/// Bit i: member i of a set; the first member may be in every build. If everything is linked, bits of members that only
-/// newer files have are set, too.
+/// Bit i: member i of a set is linked; with kAlways the first member always is. If the whole set is linked, bits of
+/// members that only newer files have are set, too.
 template <Link kSet, bool kAlways>
 struct Bits {
   static constexpr uint32_t kSize = size_of(kSet);

@@ -7,10 +7,10 @@
 namespace bantam::host {
 
 /// If another process occupies a worker's processor, a task that the worker has begun waits for milliseconds, and the
-/// loop waits with it. Time that workers save is credited, time that they lose is debited: while the balance is
-/// positive, all are asked. Otherwise one fewer is asked, and one more only after 16 times the lost time, then 32, up
-/// to 128, so that repeated attempts cost a small share of the total time. All times are in nanoseconds; only time in
-/// loops counts, not the time between them.
+/// loop waits with it. Time that workers save is credited, time that they lose is debited. A negative balance
+/// removes one worker; one is added again only after a pause of 16 times the lost time, then 32 times, up to 128, so
+/// that repeated attempts cost a small share of the total time. All times are in nanoseconds; only time in loops
+/// counts, not the time between them.
 class WorkerCount {
  public:
   explicit WorkerCount(uint32_t most) : most_(most), asked_(most) {}

@@ -50,7 +50,7 @@ class JsonAutomaton {
     kString,
     kEscape,
     kHex,        // digits of \u, left_ of which remain
-    kSurrogate,  // the second digit after a D, which must be less than 8
+    kSurrogate,  // the digit after a leading D, which must be less than 8
     kMinus,
     kZero,
     kDigits,

@@ -2,7 +2,7 @@
 //
 // Blob `merges`: a MergeEntry for each id. Blob `pairs`: u32 bits, at most 24; then 2^bits + kMaxPairProbes u32 slots.
 // The hash of two tokens selects a slot; from there on, at most kMaxPairProbes slots are probed. A slot is
-// bits 0-21 the token made from the two; bits 22-31: bits of their hash; or 0xFFFFFFFF: the search ends here
+//   bits 0-21 the token made from the two; bits 22-31: bits of their hash; or 0xFFFFFFFF: the search ends here
 //
 // The table has one pair for each token: the last merge when the token's own bytes are encoded. No other pair can
 // occur: tokens within these bytes that were not merged with tokens outside are the same as if the bytes stood alone.

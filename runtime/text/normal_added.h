@@ -70,10 +70,10 @@ void trim_match(const Tables& tables, const NormalChar& first, Stream behind, ui
 }
 
 /// Encodes the rest of a piece of text, read from `stream`. Finds added tokens itself, and calls `words` for the rest:
-/// mark(stream), feed(c, properties): for each code point; mark gets the stream before it
-/// flush(begin, end, last): code points `begin` to `end`, which were fed and belong to no token, must be encoded now,
-/// before the next token or at the end
-/// restart(stream, index): code point number `index` comes next; `stream` is positioned there
+///   mark(stream), feed(c, properties): for each code point; mark gets the stream before it
+///   flush(begin, end, last): code points `begin` to `end`, which were fed and belong to no token, must be encoded
+///     now, before the next token or at the end
+///   restart(stream, index): code point number `index` comes next; `stream` is positioned there
 template <typename Stream, typename Words>
 void encode_with_added(const Tables& tables, Stream stream, Words* words, TokenSink* sink) {
   const Lexicon& lexicon = tables.lexicon;

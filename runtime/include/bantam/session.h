@@ -120,8 +120,8 @@ struct Batch {
   uint32_t tokens = 0;  // rows in all
   /// The context that each sequence continues, ascending; null: the first ones. Only with contexts.
   const uint32_t* contexts = nullptr;
-  /// The source that each sequence attends to, or that encode() stores it as; null: the first ones. Only for
-  /// encoder-decoders and for models with chunks; sequences of the latter may have kNoSource, which null means for
+  /// run(): the source that each sequence attends to; encode(): the source that it becomes. Null: the first ones. Only
+  /// for encoder-decoders and for models with chunks; sequences of the latter may have kNoSource, which null means for
   /// their run().
   const uint32_t* sources = nullptr;
   /// Per-token outputs are computed only for the last token of each sequence; the operators before them then also

@@ -8,8 +8,8 @@
 //   shift_right_logical<n>: the same, unsigned
 //   shift_right_each(x, n): shifts lanes of at least 0 by lanes of 0..31; shift_left_each
 //   FourBytes: sixteen int8 of each of four vectors: saturate_bytes(x); store_four(to, bytes), to separate addresses or
-// contiguous; max(bytes, y) and bytes ^ y by byte. times_255(x): (255 * x + 2^14) >> 15 of lanes 0..2^15, as unsigned
-// bytes; add_bytes(x, bytes): adds unsigned bytes to lanes, in any order
+//     contiguous; max(bytes, y) and bytes ^ y by byte. times_255(x): (255 * x + 2^14) >> 15 of lanes 0..2^15, as
+//     unsigned bytes; add_bytes(x, bytes): adds unsigned bytes to lanes, in any order
 //   ByteTable: load_byte_table(p) of 256 bytes; lookup(table, bytes): the bytes at [x + 128]
 #ifndef BANTAM_KERNELS_GENERIC_VECTOR_INTS_H_
 #define BANTAM_KERNELS_GENERIC_VECTOR_INTS_H_
