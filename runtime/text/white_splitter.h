@@ -1,4 +1,4 @@
-// Splits words at ASCII white space; each word goes to the model `hashed`, followed by word n-grams.
+// Splits words at white-space bytes and zero bytes; each word goes to the model `hashed`, followed by word n-grams.
 #ifndef BANTAM_TEXT_WHITE_SPLITTER_H_
 #define BANTAM_TEXT_WHITE_SPLITTER_H_
 
