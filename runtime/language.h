@@ -1,4 +1,4 @@
-// The few things of the C++ library that the runtime wants: cores whose compilers come without it have these.
+// The few parts of the C++ library that the runtime uses, for compilers that come without it.
 #ifndef BANTAM_LANGUAGE_H_
 #define BANTAM_LANGUAGE_H_
 
@@ -13,7 +13,7 @@ inline void* operator new(size_t, void* place) noexcept { return place; }
 #if __has_include(<initializer_list>)
 #include <initializer_list>
 #else
-// `for (int i : {1, 2})`: compilers make one of a pointer and a length.
+// `for (int i : {1, 2})`: compilers construct an initializer_list from a pointer and a length.
 namespace std {
 template <typename T>
 class initializer_list {
@@ -49,8 +49,8 @@ struct ChooseType<false, First, Second> {
 template <bool kFirst, typename First, typename Second>
 using Choose = typename ChooseType<kFirst, First, Second>::Type;
 
-/// An object of type T, made where a template is used and not where it stands: until then T may be incomplete. `Argument`: any of
-/// the template's arguments.
+/// Returns an object of type T that is constructed where a template is instantiated, not where it is defined: until
+/// then T may be incomplete. `Argument`: any of the template's arguments.
 template <typename T, typename Argument>
 constexpr T later() {
   return T();

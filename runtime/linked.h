@@ -13,19 +13,20 @@
 #define BANTAM_LINKS
 #endif
 
-// `#if BANTAM_IF_LINKED(name)` stands around includes and code that only some models need: a name of links.inc (Contexts,
-// mask_globals, op_Crf, token_model_bpe), normalizer_any (one beside BERT's), Static (an operator in integers), part_NAME
-// (of the task's answer, k##NAME##Part of model/task_traits.h), or kernel_NAME (an operator calls it). `bantam firmware`
-// evaluates them (converter/firmware/conditions.h) and writes what its model links. Everywhere else all is compiled, and
-// the constants below choose.
+// `#if BANTAM_IF_LINKED(name)` encloses includes and code that only some models need. `name` is a name of links.inc
+// (Contexts, mask_globals, op_Crf, token_model_bpe), normalizer_any (any but BERT's), Static (an integer operator),
+// part_NAME (a part of the task's answer, k##NAME##Part of model/task_traits.h), or kernel_NAME (an operator calls it).
+// `bantam firmware` evaluates the conditions (converter/firmware/conditions.h) and writes only the code that its model
+// links. All other builds compile everything, and the constants below choose.
 #define BANTAM_IF_LINKED(name) 1
 
-// Rows that kernels take at a time, at most, where they can choose; more rows are several blocks. Only they look at it.
+// The most rows that kernels process at a time, where they can choose; they process more rows in several blocks. Only
+// kernels read it.
 #ifndef BANTAM_LINK_ROWS
 #define BANTAM_LINK_ROWS 16
 #endif
 // Options that only programs on an operating system use: several workers, linear back ends, observers, f32 attention
-// for comparison, the choice among instruction sets. A session of an image refuses them with kUnavailable.
+// for comparison, choice of the instruction set. A session of a firmware image refuses them with kUnavailable.
 #if defined(BANTAM_FIRMWARE)
 #define BANTAM_LINK_HOST 0
 #else
@@ -36,7 +37,7 @@ namespace bantam::linked {
 
 namespace links {
 
-/// Every row of links.inc. set_all is the whole set, whose members follow it.
+/// Every row of links.inc. set_all is the whole set; its members follow it.
 enum Link : uint16_t {
   nothing,
 #define BANTAM_LINK(name, ...) name,
@@ -47,7 +48,7 @@ enum Link : uint16_t {
   kCount
 };
 
-/// Members of a set.
+/// Number of members of a set.
 constexpr uint32_t size_of(Link set) {
   uint32_t size = 0;
 #define BANTAM_LINK_MEMBER(own, name) size += own##_all == set ? 1 : 0;
@@ -84,8 +85,8 @@ constexpr Linked linked_ones() {
 }
 constexpr Linked kLinked = linked_ones();
 
-/// Bit i: member i of a set, the first of which may be in every build. Where everything is linked, bits of members that
-/// only newer files have are set, too.
+/// Bit i: member i of a set is linked; with kAlways the first member always is. If the whole set is linked, bits of
+/// members that only newer files have are set, too.
 template <Link kSet, bool kAlways>
 struct Bits {
   static constexpr uint32_t kSize = size_of(kSet);
@@ -100,11 +101,11 @@ struct Bits {
   }
 };
 
-/// Computed once: compilers count the steps of constants.
+/// Computed once, because compilers limit the steps of constant evaluation.
 template <Link kSet, bool kAlways>
 inline constexpr Bits<kSet, kAlways> kBits{};
 
-/// Bits of a set, which is a word where it is small: what files name is then looked up in an instruction.
+/// Tests a bit of a set. A small set is one word, so that a value from a file is tested with one instruction.
 template <Link kSet, bool kAlways>
 constexpr bool holds(uint32_t i) {
   if constexpr (kBits<kSet, kAlways>.kWords == 1) {
@@ -125,7 +126,7 @@ using links::Link;
 
 constexpr bool is(Link link) { return links::kLinked.is[link]; }
 
-// k##name: a switch. set(number): a member of a set.
+// k##name: a switch. set(number): tests a member of a set.
 #define BANTAM_LINK(name, ...) constexpr bool k##name = is(links::name);
 #define BANTAM_LINK_CODE(name) constexpr bool k##name = is(links::name);
 #define BANTAM_LINK_SET(set, Kind, always, words) \
@@ -152,7 +153,7 @@ struct Kernels {
 #undef BANTAM_KERNEL
   static constexpr uint64_t kNone = 0;
 
-  /// Those that the operator in this row calls.
+  /// Kernels that the operator in this row calls.
   static constexpr uint64_t of(uint32_t row) {
     constexpr uint64_t kOfRows[] = {
 #define BANTAM_OP(name, kind, numerics, inputs, required, outputs, whole, macs, matrices, kernels, ...) kernels,
@@ -163,9 +164,9 @@ struct Kernels {
   }
 };
 
-/// fb::Numerics, which this header does without.
+/// The values of fb::Numerics, which this header does not include.
 enum Numerics : uint32_t { dynamic = 0, static_int = 1 };
-/// An operator of these numerics is linked.
+/// Returns true if an operator with these numerics is linked.
 constexpr bool any_op(Numerics of) {
   bool any = false;
 #define BANTAM_OP(name, kind, numerics, ...) any = any || (numerics == of && op(kOp##name));
@@ -182,27 +183,27 @@ constexpr bool every_op() {
 constexpr bool kEveryOp = every_op();
 constexpr bool kStatic = any_op(Numerics::static_int);
 
-/// This build knows the layouts of weights that need this number. It always knows the dense ones of int8, which static
-/// quantization and tables of embeddings have, too.
+/// Returns true if this build has the layouts of weights with this number. It always has the dense int8 ones, which
+/// static quantization and embedding tables also use.
 constexpr bool weights(Link number) { return number == links::Dynamic || is(number); }
 
 constexpr bool kHost = BANTAM_LINK_HOST != 0;
-/// Rows of numbers beside ids (InputKind.features).
+/// Rows of features besides ids (InputKind.features).
 constexpr bool kFeatures = op(kOpFeatures);
 /// Bit i: the task of number i.
 constexpr uint32_t kTasks = links::word<links::task_all>();
 static_assert(links::size_of(links::task_all) <= 32, "sets of tasks are words");
-/// A mask beside none.
+/// A mask other than none.
 constexpr bool kMasks = links::word<links::mask_all>() >> 1 != 0;
-/// Attention that lists the pages of keys that some query sees.
+/// Attention that lists the key pages that some query attends to.
 constexpr bool kKeyLists = kGlobals || kBlocks;
-/// Pages of keys and values need not lie one after the other.
+/// Pages of keys and values need not be contiguous.
 constexpr bool kPageLists = kContexts || kKeyLists;
-/// Features of attention that add to the scores, or need the code path of scores to which something is added.
+/// Features of attention that add a bias to the scores, or use the code path for biased scores.
 constexpr bool kBias = kDistanceBias || kSlopes || kPlaceScores || kSegmentKeys || kSoftCap || kMarked || kKeyLists;
-/// A normaliser beside BERT's.
+/// A normalizer other than BERT's.
 constexpr bool kNormalSequence = links::word<links::normalizer_all>() >> 1 != 0;
-/// Byte pair encoding as TokenModel.traits change it.
+/// Byte pair encoding as modified by TokenModel.traits.
 constexpr bool kBpeTraits = kBpeWithUnknown || kWordMarks || kWordLevel || kMergesInAnyOrder;
 
 }  // namespace bantam::linked

@@ -1,4 +1,4 @@
-// The C API: each function turns its arguments into the C++ ones and back. No logic of its own.
+// The C API: each function converts its arguments to C++ ones and the results back. No logic of its own.
 #include "bantam/bantam.h"
 
 #include "bantam/session.h"
@@ -87,7 +87,7 @@ bantam_encode_result to_c(const bantam::EncodeResult& r) {
   return {r.count, r.truncated ? 1u : 0u, {r.content[0], r.content[1]}, {r.kept[0], r.kept[1]}};
 }
 
-/// Null: as initialised.
+/// `given` null: defaults.
 bool to_cpp(const bantam_encode_options* given, bantam::EncodeOptions* result) {
   bantam_encode_options options = encode_defaults();
   if (given != nullptr && !read_options(given, &options)) return false;
@@ -354,7 +354,7 @@ bantam_status bantam_session_run_texts(bantam_session* session, const char* byte
     return BANTAM_INVALID_ARGUMENT;
   }
   return with(session, [&](Session& s) {
-    // The cast loses nothing: the text lies in memory, so its size fits in a size_t.
+    // The cast is lossless: the text lies in memory, so its size fits in a size_t.
     const auto text = [&](uint64_t i) {
       return bantam::Text{bytes + offsets[i], static_cast<size_t>(offsets[i + 1] - offsets[i])};
     };

@@ -1,4 +1,5 @@
-// The C API of runs in steps and of files in flash: each function turns its arguments into the C++ ones. No logic of its own.
+// The C API of stepped runs and of files in flash: each function converts its arguments to C++ ones. No logic of its
+// own.
 #include "bantam/bantam_device.h"
 #include "bantam/file.h"
 #include "bantam/steps.h"
@@ -20,7 +21,7 @@ SteppedRun* to_cpp(bantam_stepped_run* run) { return reinterpret_cast<SteppedRun
 const SteppedRun* to_cpp(const bantam_stepped_run* run) { return reinterpret_cast<const SteppedRun*>(run); }
 FileCheck* to_cpp(bantam_file_check* check) { return reinterpret_cast<FileCheck*>(check); }
 
-/// begin(session, run) of a new run.
+/// Calls begin(session, run) with a new run.
 template <typename Begin>
 bantam_status begin_run(bantam_stepped_run* run, bantam_session* session, const Begin& begin) {
   if (run == nullptr) return BANTAM_INVALID_ARGUMENT;

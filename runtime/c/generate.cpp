@@ -1,4 +1,5 @@
-// The C API of generating: each function turns its arguments into the C++ ones and back. No logic of its own.
+// The C API of text generation: each function converts its arguments to C++ ones and the results back. No logic of its
+// own.
 #include "bantam/bantam_generate.h"
 #include "bantam/beams.h"
 #include "bantam/chat.h"
@@ -53,7 +54,7 @@ const bantam_constraint* to_c(const bantam::Constraint* constraint) {
   return reinterpret_cast<const bantam_constraint*>(constraint);
 }
 
-/// Returns the end tokens that the caller gives; null: those that the file names.
+/// Returns the end tokens that the caller passes; if null, those that the file names.
 bantam::EndTokens ends_of(const bantam::Model& model, const bantam_end_tokens* given) {
   return given == nullptr ? bantam::end_tokens(model) : bantam::EndTokens{given->ids, given->count};
 }
@@ -84,7 +85,7 @@ bantam_sampling sampling_defaults() {
           0};
 }
 
-/// Null: as initialised.
+/// `given` null: defaults.
 bool to_cpp(const bantam_sampling* given, bantam::Sampling* out) {
   bantam_sampling s = sampling_defaults();
   if (given != nullptr && !read_options(given, &s)) return false;

@@ -1,4 +1,4 @@
-// Conversions between the types of the C API and those of the C++ API, which the files of the C API share.
+// Conversions between the types of the C API and those of the C++ API; all files of the C API share them.
 #ifndef BANTAM_C_SAME_H_
 #define BANTAM_C_SAME_H_
 
@@ -9,7 +9,7 @@
 
 namespace bantam::c {
 
-/// Structures of the same layout, checked above.
+/// Casts between structures of the same layout, which bantam.cpp checks.
 template <typename To, typename From>
 To* same(From* pointer) {
   static_assert(sizeof(To) == sizeof(From));
@@ -19,13 +19,13 @@ To* same(From* pointer) {
 inline bantam_status to_c(bantam::Status status) { return static_cast<bantam_status>(status); }
 inline bantam_text to_c(bantam::Text text) { return {text.data, text.size}; }
 inline bantam::Text to_cpp(bantam_text text) { return {text.data, text.size}; }
-inline constexpr bantam::Model kNoModel;  // opened from nothing: the C++ calls refuse it
+inline constexpr bantam::Model kNoModel;  // never opened: the C++ calls refuse it
 
-/// The model, or kNoModel in place of none.
+/// Returns the model; kNoModel for null.
 inline const bantam::Model& to_cpp(const bantam_model* model) {
   return model == nullptr ? kNoModel : *reinterpret_cast<const bantam::Model*>(model);
 }
-/// Null: there is none to ask.
+/// Returns null if there is no open model.
 inline const bantam::Model* opened(const bantam_model* model) {
   const bantam::Model& found = to_cpp(model);
   return found.is_open() ? &found : nullptr;
@@ -35,14 +35,14 @@ inline const bantam::Session* to_cpp(const bantam_session* session) {
   return reinterpret_cast<const bantam::Session*>(session);
 }
 
-/// Returns the status of `call` on the session; BANTAM_INVALID_ARGUMENT where the session is null.
+/// Returns the status of `call` on the session; BANTAM_INVALID_ARGUMENT if the session is null.
 template <typename Handle, typename Call>
 bantam_status with(Handle* session, const Call& call) {
   return session == nullptr ? BANTAM_INVALID_ARGUMENT : to_c(call(*to_cpp(session)));
 }
 
-/// Reads the options that the caller's header has and leaves the rest of *out as initialised. Returns false where their
-/// `size` cannot be right, or where they are from a later header and ask for what this library does not know.
+/// Reads the options that the caller's header has and leaves the rest of *out at its defaults. Returns false if their
+/// `size` is invalid, or if they come from a newer header and set options that this library does not know.
 template <typename Options>
 bool read_options(const Options* options, Options* out) {
   size_t size = 0;
@@ -57,7 +57,7 @@ bool read_options(const Options* options, Options* out) {
   return true;
 }
 
-/// The first `size` bytes of `defaults`, zeros behind them.
+/// Writes the first `size` bytes of `defaults`, followed by zeros.
 template <typename Options>
 void write_options(Options defaults, Options* options, size_t size) {
   if (options == nullptr || size < sizeof(size_t)) return;

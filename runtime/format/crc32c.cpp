@@ -1,6 +1,6 @@
-// Remainders of polynomials over GF(2), least significant bit first: bit 31 of a word is the coefficient of x^0.
-// One stream waits for the latency of each step, so three neighbouring blocks run side by side; their remainders are
-// shifted to their places by a multiplication: crc(A B) = crc(A) * x^bits(B) + crc(B).
+// Remainders of polynomials over GF(2), least significant bit first: bit 31 of a word is the coefficient of x^0. A
+// single stream waits for the latency of each step, so three adjacent blocks are processed side by side; a
+// multiplication shifts their remainders to their places: crc(A B) = crc(A) * x^bits(B) + crc(B).
 #include "format/crc32c.h"
 
 #if defined(__x86_64__)
@@ -11,7 +11,7 @@ namespace bantam {
 namespace {
 
 constexpr uint32_t kPolynomial = 0x82F63B78u;
-/// Bytes of one of the three blocks: long enough that putting them together costs 2 %, short enough for L2.
+/// Bytes of one of the three blocks: long enough that combining them costs 2 %, short enough for L2.
 constexpr uint64_t kBlock = 16384;
 
 /// a * x
@@ -50,7 +50,7 @@ struct Tables {
 };
 constexpr Tables kTables;
 
-/// One step of the remainder, kept in 64 bits so that no step waits for an extension from 32.
+/// One step of the remainder, kept in 64 bits so that no step waits for a zero extension from 32 bits.
 struct Portable {
   static uint64_t byte(uint64_t crc, uint8_t value) { return (crc >> 8) ^ kTables.of[0][(crc ^ value) & 0xFFu]; }
   static uint64_t word(uint64_t crc, uint64_t value) {
@@ -62,7 +62,7 @@ struct Portable {
 };
 
 #if defined(__x86_64__)
-/// SSE 4.2. Assembly, because intrinsics would need this file compiled for machines that have it.
+/// SSE 4.2. Uses assembly, because intrinsics would require compiling this file for machines that have it.
 struct Instruction {
   static uint64_t byte(uint64_t crc, uint8_t value) {
     __asm__("crc32b %1, %0" : "+r"(crc) : "rm"(value));
@@ -82,7 +82,7 @@ struct Instruction {
 };
 #endif
 
-/// Little-endian. Written out: as a loop gcc 12 vectorises it into eight loads.
+/// Loads a little-endian word. Written out, because gcc 12 would vectorize a loop into eight loads.
 uint64_t load(const uint8_t* at) {
   return uint64_t{at[0]} | uint64_t{at[1]} << 8 | uint64_t{at[2]} << 16 | uint64_t{at[3]} << 24 |
          uint64_t{at[4]} << 32 | uint64_t{at[5]} << 40 | uint64_t{at[6]} << 48 | uint64_t{at[7]} << 56;

@@ -13,7 +13,8 @@ Status file_bytes(const void* bytes, size_t room, size_t* out) {
   const auto* begin = static_cast<const uint8_t*>(bytes);
   uint64_t size = 0;
   if (room >= kHeaderBytes) memcpy(&size, begin + 16, sizeof size);
-  // Too little room, or no number of this machine's: read_header finds the file too short, or none of ours.
+  // If there is too little room, or the size does not fit this machine, read_header reports a truncated file or no
+  // model.
   const bool fits = size >= kHeaderBytes && size <= room;
   FileHeader header;
   const Status status = read_header(begin, fits ? static_cast<size_t>(size) : room, &header, nullptr);
@@ -43,7 +44,7 @@ Status FileCheck::advance(size_t bytes, bool* done) {
     const bool graph = at_ < data_begin_;
     const size_t end = graph ? data_begin_ : size_;
     size_t count = end - at_ < bytes ? end - at_ : bytes;
-    // A checksum does not cover the two of the header.
+    // The checksums do not cover the header's two checksum fields.
     const bool sums = at_ >= kChecksumsBegin && at_ < kHeaderBytes;
     if (at_ < kHeaderBytes) {
       const size_t stop = sums ? kHeaderBytes : kChecksumsBegin;
@@ -54,7 +55,7 @@ Status FileCheck::advance(size_t bytes, bool* done) {
     bytes -= count;
     if (at_ != end) continue;
     corrupt_ = crc_ != (graph ? graph_crc_ : data_crc_);
-    if (graph && end == size_) corrupt_ = corrupt_ || data_crc_ != 0;  // of no data
+    if (graph && end == size_) corrupt_ = corrupt_ || data_crc_ != 0;  // the checksum of an empty data section
     crc_ = 0;
   }
   if (corrupt_) return Status::kCorrupt;

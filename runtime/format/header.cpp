@@ -16,7 +16,8 @@ static_assert(sizeof(kMagic) + sizeof(FileHeader) == kHeaderBytes && offsetof(Fi
 
 Status fail(Status status, const char* what, Fault* fault) { return refuse(status, what, "header", 6, fault); }
 
-/// [offset, offset + size) is aligned, behind `begin` and inside the file. A file fits size_t, and so must numbers in it.
+/// Checks that [offset, offset + size) is aligned, not before `begin` and inside the file. A file fits size_t, so its
+/// offsets must, too.
 bool section_is_valid(uint64_t offset, uint64_t size, size_t begin, size_t end) {
   const auto at = static_cast<size_t>(offset);
   const auto length = static_cast<size_t>(size);

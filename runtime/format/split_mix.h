@@ -6,10 +6,10 @@
 
 namespace bantam {
 
-/// The increment of a generator's state from one number to the next.
+/// The increment of a generator's state per number.
 constexpr uint64_t kSplitMixStep = 0x9E3779B97F4A7C15u;
 
-/// Returns the number that a generator gives when its state has become `state`: 64 well-mixed bits.
+/// Returns the output of a generator for the new state `state`: 64 well-mixed bits.
 constexpr uint64_t split_mix(uint64_t state) {
   uint64_t z = state;
   z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;

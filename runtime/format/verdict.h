@@ -1,4 +1,4 @@
-// Verdict: what one rule of the verifier found.
+// Verdict: the result of one rule of the verifier.
 #ifndef BANTAM_FORMAT_VERDICT_H_
 #define BANTAM_FORMAT_VERDICT_H_
 
@@ -9,17 +9,19 @@
 
 namespace bantam {
 
-/// A sentence of Fault::what; an image that leaves sentences out holds neither them nor pointers to them.
+/// Returns a sentence for Fault::what; an image without fault sentences contains neither the sentences nor pointers to
+/// them.
 [[gnu::always_inline]] constexpr const char* fault_text(const char* what) { return linked::kFaultText ? what : ""; }
 
-/// Fills `fault`, if given, with a field of the file or of the options that is not a tensor or an op. Returns `status`.
+/// Fills `fault`, if given, with a field of the file or of the options that is neither a tensor nor an operator.
+/// Returns `status`.
 [[gnu::always_inline]] inline Status refuse(Status status, const char* what, const char* field, uint32_t field_size,
                                             Fault* fault) {
   if (fault != nullptr) *fault = Fault{fault_text(what), field, field_size, 0};
   return status;
 }
 
-/// The rule that does not hold; nothing where sentences are left out.
+/// The violated rule; empty if the build has no fault sentences.
 template <bool kLinked>
 struct BrokenRule {
   constexpr BrokenRule() = default;
@@ -34,15 +36,15 @@ struct BrokenRule<false> {
   constexpr const char* what() const { return ""; }
 };
 
-/// One machine word without sentences: verifiers return it in a register.
+/// Without sentences it is one machine word, which verifiers return in a register.
 class Verdict : BrokenRule<linked::kFaultText> {
  public:
   constexpr Verdict() = default;
-  /// `what`: the rule that does not hold, static storage; `tensor`: the one concerned, or -1.
+  /// `what`: the violated rule, in static storage; `tensor`: the tensor that violates it, or -1.
   [[gnu::always_inline]] constexpr Verdict(Status status, [[maybe_unused]] const char* what, int32_t tensor)
       : BrokenRule(what), packed_(static_cast<uint32_t>(status) | (static_cast<uint32_t>(tensor) + 1) << kStatusBits) {}
 
-  /// The same, of tensor `index`.
+  /// The same verdict for tensor `index`.
   constexpr Verdict of(int32_t index) const { return {status(), what(), index}; }
 
   constexpr bool ok() const { return packed_ == 0; }

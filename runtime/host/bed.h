@@ -1,4 +1,4 @@
-// Where a thread sleeps until another wakes it: a futex.
+// A futex on which a thread sleeps until another thread wakes it.
 #ifndef BANTAM_HOST_BED_H_
 #define BANTAM_HOST_BED_H_
 
@@ -11,10 +11,11 @@
 
 namespace bantam::host {
 
-/// A thread sleeps here, and one other wakes it.
+/// One thread sleeps here, and one other thread wakes it.
 class Bed {
  public:
-  /// Until somebody wakes this thread, and at once where `found`: whoever makes that true calls wake() behind it.
+  /// Sleeps until another thread wakes this one; returns at once if `found` is true. A thread that makes it true must
+  /// call wake() afterwards.
   template <typename Found>
   void sleep(Found found) {
     asleep_.store(1);

@@ -21,7 +21,7 @@ Status fail(const char* why, const char** reason) {
 
 }  // namespace
 
-/// Fills data_ and size_ from the open file. Returns null, or the reason why it could not.
+/// Fills data_ and size_ from the open file. Returns null, or the reason of the failure.
 const char* MappedFile::take(int descriptor, size_t size, How how) {
   const bool map = how == How::kMap;
   void* memory = map ? ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, descriptor, 0)

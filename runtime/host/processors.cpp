@@ -7,7 +7,8 @@
 namespace bantam::host {
 namespace {
 
-/// Processors' worth of time that a container's quota leaves (control group v2), or 0: no quota that this process can see.
+/// Number of processors whose time a container's quota allows (control group v2); 0: no quota is visible to this
+/// process.
 uint32_t quota() {
   FILE* file = fopen("/sys/fs/cgroup/cpu.max", "re");
   if (file == nullptr) return 0;
@@ -24,7 +25,7 @@ uint32_t quota() {
 uint32_t processors() {
   cpu_set_t set;
   CPU_ZERO(&set);
-  // The mask has 1,024 places; where there are more processors, all that run count.
+  // The mask has 1,024 bits; on machines with more processors, all that are online count.
   const bool known = sched_getaffinity(0, sizeof(set), &set) == 0 && CPU_COUNT(&set) > 0;
   const long found = known ? CPU_COUNT(&set) : sysconf(_SC_NPROCESSORS_ONLN);
   const uint32_t count = found < 1 ? 1 : static_cast<uint32_t>(found);

@@ -12,7 +12,7 @@ struct ThreadPool::Threads {
 
   Workers workers;
   WorkerCount worth;
-  std::atomic<uint32_t> busy{0};  // a word: RISC-V exchanges no bytes
+  std::atomic<uint32_t> busy{0};  // a word, because RISC-V has no atomic exchange of bytes
 };
 
 ThreadPool::ThreadPool(uint32_t threads) {
@@ -21,7 +21,7 @@ ThreadPool::ThreadPool(uint32_t threads) {
   parallel_.context = handle_;
   parallel_.run = [](void* context, uint32_t count, Workers::Task task, void* arg) {
     auto& pool = *static_cast<Threads*>(context);
-    // Also the second of two sessions that share a pool: what several threads are for, one does as well.
+    // A second session that shares the pool also runs on its own thread: one thread can do the work of several.
     if (count < 2 || pool.busy.exchange(1, std::memory_order_acquire) != 0) {
       for (uint32_t i = 0; i < count; ++i) task(arg, i, 0);
       return;

@@ -1,4 +1,4 @@
-// How many workers of a pool a loop is worth: arithmetic on times, without clocks and threads.
+// Decides how many workers of a pool a loop should ask for: arithmetic on times, without clocks and threads.
 #ifndef BANTAM_HOST_WORKER_COUNT_H_
 #define BANTAM_HOST_WORKER_COUNT_H_
 
@@ -6,18 +6,20 @@
 
 namespace bantam::host {
 
-/// Where another process has a worker's processor, a task that the worker has begun waits for milliseconds, and the loop
-/// with it. Time that workers save is earned, time that they lose is spent: while some is left, all are asked to come.
-/// Else one fewer is, and one more only after 16 times what was lost, then 32, up to 128, so that losing costs a small share of
-/// all time however often it is tried. All times are nanoseconds; only those of loops count, not those between them.
+/// If another process occupies a worker's processor, a task that the worker has begun waits for milliseconds, and the
+/// loop waits with it. Time that workers save is credited, time that they lose is debited. A negative balance
+/// removes one worker; one is added again only after a pause of 16 times the lost time, then 32 times, up to 128, so
+/// that repeated attempts cost a small share of the total time. All times are in nanoseconds; only time in loops
+/// counts, not the time between them.
 class WorkerCount {
  public:
   explicit WorkerCount(uint32_t most) : most_(most), asked_(most) {}
 
-  /// Workers that the next loop asks to come.
+  /// Number of workers that the next loop asks.
   uint32_t asked() const { return asked_; }
 
-  /// A loop took `elapsed`, the tasks of all threads `worked`: about what one thread alone would have needed.
+  /// Records a loop that took `elapsed`; the tasks of all threads took `worked` in total, about what one thread alone
+  /// would need.
   void record(uint64_t elapsed, uint64_t worked) {
     if (pause_ > elapsed) {
       pause_ -= elapsed;
@@ -36,7 +38,7 @@ class WorkerCount {
       saved_ = kMost;
       patience_ = kPatience;
     }
-    // One more at a time: whoever came last has shown what he is worth, or nobody works.
+    // Add one at a time: only if the last one added has proved useful, or if no worker is asked.
     if (pause_ == 0 && asked_ < most_ && (asked_ == 0 || saved_ == kMost)) {
       ++asked_;
       saved_ = kAdvance;
@@ -46,17 +48,18 @@ class WorkerCount {
  private:
   static constexpr uint64_t kPatience = 16;
   static constexpr uint64_t kMostPatience = 128;
-  /// That part of their work threads do because they are several: each reads what others have made from far caches, and so does
-  /// what comes behind the loop. On cores without a common cache, loops of 5 us that look like a gain of 1.4 gain nothing.
+  /// A quarter of their work exists only because there are several threads: each reads what others have written from
+  /// distant caches, and so does the code after the loop. On cores without a shared cache, loops of 5 us with a
+  /// measured gain of 1.4 gain nothing.
   static constexpr uint64_t kDearer = 4;
-  static constexpr int64_t kAdvance = 100'000;  // what a worker that comes anew may lose: it may sleep at first
-  static constexpr int64_t kMost = 8'000'000;   // two or three slices of a scheduler
+  static constexpr int64_t kAdvance = 100'000;  // what a newly added worker may lose: it may be asleep at first
+  static constexpr int64_t kMost = 8'000'000;   // two or three time slices of a scheduler
 
   uint32_t most_;
   uint32_t asked_;
   int64_t saved_ = kAdvance;
   uint64_t patience_ = kPatience;
-  uint64_t pause_ = 0;  // of loops, until one more is asked
+  uint64_t pause_ = 0;  // loop time until one more worker is asked
 };
 
 }  // namespace bantam::host

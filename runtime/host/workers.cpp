@@ -8,13 +8,14 @@
 namespace bantam::host {
 namespace {
 
-/// Who has no work looks for some as long as its tasks of the last loop took, because the others' take as long, and within
-/// these bounds: longer than the calling thread is busy between loops of one pass, too short to cost other processes much.
-/// Who waits longer waits for a thread that does not run; where this one sleeps, the system may move it here.
+/// An idle worker polls for as long as its tasks of the last loop took, because the other threads' tasks take as long,
+/// within these bounds: longer than the calling thread is busy between loops of one pass, too short to cost other
+/// processes much. A longer wait means that some thread is not running; if this one sleeps, the system may move that
+/// thread to this processor.
 constexpr uint64_t kLeastSpin = 30'000;  // ns
 constexpr uint64_t kMostSpin = 1'000'000;
 
-/// A task that took that many times the shortest was interrupted.
+/// A task that took this many times as long as the shortest was interrupted.
 constexpr uint64_t kUsual = 2;
 
 uint64_t now() {
@@ -31,8 +32,8 @@ void relax() {
 #endif
 }
 
-/// Looks until `found`, or in vain, behind tasks of `worked` nanoseconds. The clock is read once in a while: it takes longer
-/// than a look.
+/// Polls until `found` is true, or gives up, after tasks that took `worked` nanoseconds. Reads the clock only
+/// occasionally: that takes longer than a poll.
 template <typename Found>
 bool spin(uint64_t worked, Found found) {
   const uint64_t most = worked < kLeastSpin ? kLeastSpin : worked > kMostSpin ? kMostSpin : worked;
@@ -78,7 +79,7 @@ bool Workers::is_called(const Worker& worker) const {
 void Workers::serve(Worker& worker) {
   const auto called = [&] { return is_called(worker); };
   while (!ends_.load()) {
-    // On the calling thread's processor every look would keep that thread from its work.
+    // On the calling thread's processor, polling would keep that thread from its work.
     const bool apart = sched_getcpu() != processor_.load(std::memory_order_relaxed);
     if (!(apart && is_asked(worker) && spin(worker.share.time, called))) worker.bed.sleep(called);
     const Share share = work(worker.id);
@@ -88,8 +89,8 @@ void Workers::serve(Worker& worker) {
   }
 }
 
-/// Begins the next task of whatever loop runs now. What that is may be read only then: until then the loop may end, and who
-/// comes late begins a task of another one.
+/// Begins the next task of the current loop. The loop's data may be read only after that: before, the loop may end, and
+/// a late worker then begins a task of another loop.
 bool Workers::take(uint32_t* index) {
   uint32_t left = unbegun_.load(std::memory_order_acquire);
   do {
@@ -99,7 +100,7 @@ bool Workers::take(uint32_t* index) {
   return true;
 }
 
-/// Tasks of the loop that runs, as long as there are some. It does not end before finish() of them.
+/// Runs tasks of the current loop until none are left. The loop does not end before finish() was called for them.
 Workers::Share Workers::work(uint32_t worker) {
   Share share;
   uint32_t index = 0;
@@ -140,8 +141,8 @@ Workers::Times Workers::run(uint32_t tasks, Task task, void* arg, uint32_t come)
   return measure(now() - begin, own);
 }
 
-/// A share much longer than the shortest was interrupted: for theirs the workers answer, for the calling thread's own they do
-/// not, unless a worker has its processor.
+/// Computes the times of a loop. A share that took much longer than the shortest was interrupted. Interruptions of
+/// workers count as lost time; those of the calling thread do not, unless a worker runs on its processor.
 Workers::Times Workers::measure(uint64_t elapsed, const Share& own) const {
   const int here = sched_getcpu();
   const auto each = [this](auto what) {

@@ -1,4 +1,4 @@
-// Threads that take tasks of one loop after the other beside the calling thread.
+// Threads that run the tasks of one loop after another together with the calling thread.
 #ifndef BANTAM_HOST_WORKERS_H_
 #define BANTAM_HOST_WORKERS_H_
 
@@ -11,19 +11,19 @@
 
 namespace bantam::host {
 
-/// Tasks, not workers, are waited for: run() returns when all tasks that somebody has begun are done and none is left, whether
-/// a worker has come or not. One loop at a time.
+/// A loop waits for tasks, not for workers: run() returns when all tasks that were begun are done and none is left,
+/// whether or not each worker has come. One loop at a time.
 class Workers {
  public:
   using Task = void (*)(void* arg, uint32_t index, uint32_t worker);
 
-  /// Nanoseconds of a loop, and what it would have taken the calling thread alone.
+  /// Duration of a loop in nanoseconds, and what it would have taken the calling thread alone.
   struct Times {
     uint64_t elapsed = 0;
     uint64_t worked = 0;
   };
 
-  /// As many workers as the system gives, at most `most`.
+  /// Starts as many workers as the system provides, at most `most`.
   explicit Workers(uint32_t most);
   ~Workers();
   Workers(const Workers&) = delete;
@@ -31,12 +31,12 @@ class Workers {
 
   uint32_t count() const { return count_; }
 
-  /// task(arg, index, worker) for every index below `tasks`, on the calling thread, which is worker 0, and on workers 1 to
-  /// `come`.
+  /// Runs task(arg, index, worker) for every index below `tasks`, on the calling thread, which is worker 0, and on
+  /// workers 1 to `come`.
   Times run(uint32_t tasks, Task task, void* arg, uint32_t come);
 
  private:
-  /// Written between loops, read by who has begun a task, so that the loop has not ended.
+  /// Written between loops; read only by threads that have begun a task, so that the loop has not ended.
   struct Loop {
     uint32_t number = 0;
     uint32_t tasks = 0;
@@ -44,7 +44,7 @@ class Workers {
     void* arg = nullptr;
   };
 
-  /// One thread's share of a loop: how many tasks it ran, on which processor, and how long they took.
+  /// One thread's part of a loop: how many tasks it ran, on which processor, and how long they took.
   struct Share {
     uint32_t loop = 0;
     uint32_t tasks = 0;
@@ -70,11 +70,11 @@ class Workers {
   Times measure(uint64_t elapsed, const Share& own) const;
 
   Loop loop_;
-  alignas(64) std::atomic<uint32_t> unbegun_{0};     // tasks of the loop that nobody has begun
+  alignas(64) std::atomic<uint32_t> unbegun_{0};     // tasks of the loop that no thread has begun
   alignas(64) std::atomic<uint32_t> unfinished_{0};  // tasks of the loop, begun or not
   Bed caller_;
-  alignas(64) std::atomic<uint32_t> asked_{0};  // workers with ids up to this come
-  std::atomic<int> processor_{-1};              // where the calling thread began the loop
+  alignas(64) std::atomic<uint32_t> asked_{0};  // workers with ids up to this are asked
+  std::atomic<int> processor_{-1};              // the processor on which the calling thread began the loop
   std::atomic<bool> ends_{false};
   uint32_t count_ = 0;
   Worker* workers_ = nullptr;

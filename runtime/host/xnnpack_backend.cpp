@@ -27,8 +27,8 @@ using Source = std::tuple<uint64_t, uint64_t, fb::DType, uint32_t, uint32_t>;
 }  // namespace
 
 struct XnnpackBackend::Layers {
-  std::map<Source, xnn_operator_t> packed;  // once, however many layers a file has on the same weights
-  std::vector<xnn_operator_t> operators;    // of them, in the order of the file's Linear ops
+  std::map<Source, xnn_operator_t> packed;  // packed once, however many layers share the same weights
+  std::vector<xnn_operator_t> operators;    // the packed operator of each Linear, in file order
   pthreadpool_t pool = nullptr;
 
   ~Layers() {
@@ -41,21 +41,21 @@ struct XnnpackBackend::Layers {
 
 namespace {
 
-/// f16 weights double in f32, and layers may share weights without sharing their bias; a stranger's file may have thousands
-/// that do.
+/// f16 weights double in size as f32, and layers may share weights but not biases; an untrusted file may have thousands
+/// of such layers.
 constexpr uint64_t kMostCopies = 4;
 
 constexpr size_t kHugePage = size_t{2} << 20;
 
-/// XNNPACK's packed weights in huge pages: every pass reads all of them, and a page of 4 KiB at a time that costs a fifth of
-/// a short text's time.
+/// Allocates XNNPACK's packed weights in huge pages: every pass reads all of them, and with 4 KiB pages that costs a
+/// fifth of the time for a short text.
 void* allocate_aligned(void*, size_t alignment, size_t size) {
-  const size_t pages = (size + kHugePage / 2) / kHugePage;  // half a page that is left over stays small
+  const size_t pages = (size + kHugePage / 2) / kHugePage;  // a remainder below half a huge page uses small pages
   const size_t unit = pages == 0 ? alignment : kHugePage;
   const uint64_t padded = round_up(size, unit);
   if (padded > PTRDIFF_MAX) return nullptr;
   void* block = std::aligned_alloc(unit, static_cast<size_t>(padded));
-  // A hint: without huge pages it works as well.
+  // Only a hint: it also works without huge pages.
   if (block != nullptr && pages != 0) ::madvise(block, pages * kHugePage, MADV_HUGEPAGE);
   return block;
 }
@@ -82,7 +82,7 @@ float from_half(uint16_t half) {
   return value;
 }
 
-/// [N/16][K][16] to [N][K].
+/// Converts [N/16][K][16] to [N][K].
 std::vector<float> row_major(const fb::Tensor& w, const uint8_t* data) {
   const uint32_t n = extent(w, 0);
   const uint32_t k = extent(w, 1);
@@ -125,7 +125,7 @@ bool create_operator(const fb::Model& model, const fb::Op& op, const uint8_t* da
                                            -kInfinity, kInfinity, 0, out) == xnn_status_success;
 }
 
-/// libcpuinfo, which XNNPACK asks, crashes where it cannot read these.
+/// libcpuinfo, which XNNPACK uses, crashes if it cannot read these files.
 bool knows_processors() {
 #if defined(__linux__)
   for (const char* list : {"/sys/devices/system/cpu/possible", "/sys/devices/system/cpu/present"}) {
@@ -143,7 +143,7 @@ XnnpackBackend::~XnnpackBackend() { delete layers_; }
 
 Status XnnpackBackend::create(const Model& model, uint32_t threads) {
   if (!model.is_open() || layers_ != nullptr) return Status::kInvalidArgument;
-  // Whoever initialises XNNPACK first in a process chooses the allocator.
+  // The first initialization of XNNPACK in a process determines the allocator.
   if (!knows_processors() || xnn_initialize(&kAllocator) != xnn_status_success) return Status::kUnavailable;
   const fb::Model& m = root(model);
   auto* layers = new Layers;

@@ -1,4 +1,5 @@
-// Which kernel tables this build holds and this machine can run: by cpuid, or by what Linux says of an ARM core.
+// Finds which kernel tables this build has and this machine can run: by cpuid, or by what Linux reports for an ARM
+// core.
 #include <string.h>
 
 #include "kernels/tables.h"
@@ -6,7 +7,7 @@
 
 #if defined(BANTAM_FIRMWARE)
 
-// An image has the kernels of its core and nothing to choose.
+// An image has only the kernels of its core.
 namespace bantam {
 namespace kernels {
 namespace {
@@ -69,8 +70,9 @@ namespace {
 
 #if defined(__x86_64__)
 
-/// Linux saves the eight kilobytes of tiles for processes that have asked for it (Documentation/arch/x86/xstate.rst): all their
-/// threads may use them from then on. Signal stacks that were made too small before are refused by it.
+/// Linux saves the 8 KB of tile registers only for processes that have requested it
+/// (Documentation/arch/x86/xstate.rst); all their threads may use tiles from then on. The request fails if a signal
+/// stack is too small.
 bool may_use_tiles() {
 #if defined(__linux__)
   constexpr long kRequestPermission = 0x1023, kTileData = 18;  // ARCH_REQ_XCOMP_PERM, XFEATURE_XTILEDATA
@@ -85,8 +87,8 @@ struct Machine {
   bool avx2 = false;     // with FMA and F16C
   bool avxvnni = false;  // VEX encoded, 256 bit
   bool avx512 = false;   // F, BW, DQ, VL, VNNI
-  bool vbmi = false;     // beside these
-  bool amx = false;      // TILE, INT8, with VBMI; whether Linux lets this process use them is another question
+  bool vbmi = false;     // besides these
+  bool amx = false;      // TILE, INT8, with VBMI; whether Linux lets this process use them is checked separately
 
   Machine() {
     uint32_t a = 0;
@@ -143,7 +145,7 @@ const Table* built_table(const Machine& machine, Isa isa) {
 
 #elif defined(__aarch64__) && defined(__linux__)
 
-/// The instruction sets that the kernel reports: bits of HWCAP and HWCAP2, which older headers do not name.
+/// The instruction sets that the kernel reports: bits of HWCAP and HWCAP2, which older headers do not define.
 struct Machine {
   bool dot = has_bit(getauxval(AT_HWCAP), 20);    // sdot
   bool i8mm = has_bit(getauxval(AT_HWCAP2), 13);  // smmla
@@ -192,7 +194,8 @@ struct Machine {
   bool runs(Isa) const { return true; }
 };
 
-// A module has the kernels of one instruction set: an engine that lacks one of its instructions refuses all of it.
+// A module has the kernels of a single instruction set: an engine that lacks one of its instructions rejects the whole
+// module.
 const Table* built_table(const Machine&, Isa isa) {
 #if defined(__wasm_relaxed_simd__)
   if (isa == Isa::kWasmRelaxed) return &wasmrelaxed::kTable;
@@ -215,7 +218,7 @@ const Table* built_table(const Machine&, Isa isa) { return isa == Isa::kReferenc
 
 #endif
 
-/// Worst first: kAuto takes the last that there is.
+/// From worst to best: kAuto takes the last available one.
 constexpr struct {
   Isa isa;
   const char* name;
@@ -239,7 +242,7 @@ constexpr struct {
 
 const Table* table(Isa isa) {
   if (isa == Isa::kReference)
-    return linked::kReference ? &reference::kTable : nullptr;  // without asking: a virtual machine traps each cpuid
+    return linked::kReference ? &reference::kTable : nullptr;  // without cpuid, which a virtual machine traps
   const Machine machine;
   if (isa != Isa::kAuto) return machine.runs(isa) ? built_table(machine, isa) : nullptr;
   const Table* best = nullptr;

@@ -1,23 +1,23 @@
-// Arguments of the static kernels: no float between ids and logits, so their bits are the same wherever integers
-// are. Formulas are those of `Integer` in schemas/bantam.fbs; this adds where things lie. See kernels.h for conventions:
-// i8 rows are stored as x ^ offset_xor, without a scale; vectors of length n are padded to pad16(n).
+// Arguments of the static kernels: no float between ids and logits, so results have the same bits on every machine with
+// integers. `Integer` in schemas/bantam.fbs defines the formulas; this header adds memory layouts. See kernels.h for
+// conventions: i8 rows are stored as x ^ offset_xor, without a scale; vectors of length n are padded to pad16(n).
 #ifndef BANTAM_KERNELS_STATIC_H_
 #define BANTAM_KERNELS_STATIC_H_
 
-// Included by kernels.h, and only there.
+// Only kernels.h includes this header.
 #include <stddef.h>
 #include <stdint.h>
 
 namespace bantam::kernels {
 
-/// From a sum to a number of fewer bits.
+/// Converts a sum to a number with fewer bits.
 struct Requantise {
   const int32_t* bias;             // [n] or null (then 0)
   const int16_t* multiplier;       // [n]
   uint32_t pre_shift, post_shift;  // 0..31
 };
 
-/// Weights without their zero blocks, and memory for them, as in LinearQ8; no room where none are linked.
+/// Sparse weights and their scratch, as in LinearQ8; no fields if sparse weights are not linked.
 template <bool kLinked>
 struct SparseOperands {
   SparseBlocks sparse = {};
@@ -29,7 +29,8 @@ struct SparseOperands<false> {
   static constexpr int8_t* scratch = nullptr;
 };
 
-/// Weights, sums, k, k16 and fits_words as in LinearQ8; n a multiple of 16. Exactly one of y8, y16 and y_f32 is not null.
+/// Weights, sums, k, k16 and fits_words as in LinearQ8; n a multiple of 16. Exactly one of y8, y16 and y_f32 is not
+/// null.
 struct StaticLinear : SparseOperands<linked::kSparse> {
   const int8_t* x;  // i8 rows
   size_t x_stride;  // bytes
@@ -42,13 +43,13 @@ struct StaticLinear : SparseOperands<linked::kSparse> {
   int8_t* y8;           // i8 rows
   int16_t* y16;
   float* y_f32;
-  const float* scale;  // [n], with y_f32 only, which takes float(sum + bias) * scale
+  const float* scale;  // [n], only with y_f32 = float(sum + bias) * scale
   size_t y_stride;     // elements
   bool k16 = false;
   bool fits_words = false;  // as in LinearQ8
 };
 
-/// The residual, layer norm and what is stored of it, for rows h, which the residual changes in place.
+/// Residual, layer norm and store of the result, for rows h, which the residual changes in place.
 struct StaticNorm {
   int16_t* h;
   size_t h_stride;
@@ -64,7 +65,7 @@ struct StaticNorm {
   int8_t* y;                           // i8 rows; lanes [width, pad16(width)) become 0
   size_t y_stride;
 };
-/// sum of h stays in int32.
+/// The sum of h stays in int32.
 constexpr uint32_t kMaxStaticWidth = 1u << 15;
 
 struct StaticSource {
@@ -82,8 +83,8 @@ struct StaticEmbed {
   size_t y_stride;
 };
 
-/// Splits i8 rows [q | k | v], as SplitHeads does; heads or kv_heads may be 0. Pages hold tiles only: keys
-/// as [W/4][16][4] with offset_xor applied, W = pad4(head_width), values as [V/16][4][16][4] without, V =
+/// Splits i8 rows [q | k | v], as SplitHeads does; heads or kv_heads may be 0. Pages contain only tiles: keys as
+/// [W/4][16][4] with offset_xor applied, W = pad4(head_width), values as [V/16][4][16][4] without it, V =
 /// pad16(head_width); padding is 0.
 struct StaticSplit {
   const int8_t* x;
@@ -101,7 +102,7 @@ BANTAM_KERNELS_CONSTEXPR size_t static_attention_scratch_bytes(uint32_t pages, u
   return size_t{queries} * (size_t{pages} * 64 + pad4(head_width));
 }
 
-/// One head; queries, keys and masks as in Attention. y are i8 rows: only this head's columns are written.
+/// One head; queries, keys and masks as in Attention. y has i8 rows: only this head's columns are written.
 struct StaticAttention : BiasedScores<false>, PageList<false> {
   const int8_t* q;  // this head's columns of query row query_begin
   size_t q_stride;
@@ -120,8 +121,9 @@ struct StaticAttention : BiasedScores<false>, PageList<false> {
   void* scratch;  // static_attention_scratch_bytes(visible_pages, queries, head_width), 16-byte aligned
 };
 
-/// One row from i8 rows [row_begin, row_end) (at least one). y: the row as it is (first, last, max). y_f32: float(v) * scale,
-/// v the first, last, largest or sum; mean: that of the sum divided by the count last; l2 as in PoolRows.
+/// Computes one row from i8 rows [row_begin, row_end) (at least one). y: a row as it is (first, last, max). y_f32:
+/// float(v) * scale, with v the first, last, maximum or sum; mean: the scaled sum is divided by the count last; l2 as
+/// in PoolRows.
 struct StaticPool {
   const int8_t* x;  // row 0 of the tensor
   size_t x_stride;

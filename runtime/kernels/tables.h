@@ -1,4 +1,4 @@
-// The tables that a build may hold, one for each instruction set; dispatch.cpp chooses.
+// The tables that a build may contain, one for each instruction set; dispatch.cpp chooses.
 #ifndef BANTAM_KERNELS_TABLES_H_
 #define BANTAM_KERNELS_TABLES_H_
 

@@ -14,8 +14,8 @@ Verdict check_head(const fb::Model& model, const Head& head) {
                  model.outputs()->Get(static_cast<uint32_t>(output))->tensor());
 }
 
-/// Checks the heads that `task` reads. It skips heads of tasks that are not linked: nothing reads their outputs, and an
-/// image contains nothing of them.
+/// Checks the heads that `task` reads. Skips heads of tasks that are not linked: nothing reads their outputs, and an
+/// image contains no code for them.
 template <const Head&... kHeads>
 Verdict check_each(const fb::Model& model, uint32_t task) {
   Verdict verdict;

@@ -1,4 +1,5 @@
-// Most of what a model's graph may have; the verifier refuses more, and who writes files stops before.
+// Upper limits of a model's graph; the verifier refuses files that exceed them, and the converter stops before it
+// writes one.
 #ifndef BANTAM_MODEL_LIMITS_H_
 #define BANTAM_MODEL_LIMITS_H_
 

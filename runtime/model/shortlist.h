@@ -1,5 +1,5 @@
-// Which words what is made of a source may have (Shortlist of the schema): its lists, read in place by the verifier that checks
-// them and by sessions that rely on it.
+// Shortlist (see the schema): the words that a text generated from a source may contain. The verifier, which checks the
+// lists, and sessions, which rely on them, read them in place.
 #ifndef BANTAM_MODEL_SHORTLIST_H_
 #define BANTAM_MODEL_SHORTLIST_H_
 
@@ -10,21 +10,22 @@
 
 namespace bantam {
 
-/// Null where texts may have every word.
+/// Returns null if there is no shortlist: texts may contain every word.
 inline const fb::Shortlist* shortlist_of(const fb::Model& model) {
   return linked::kShortlist && model.task() != nullptr ? model.task()->shortlist() : nullptr;
 }
 
-/// u32 units of a set of words, a bit a word.
+/// u32 units of a set of words, one bit per word.
 constexpr uint32_t word_set_units(uint32_t words) { return (words + 31) / 32; }
 
 /// The words of one list, ascending.
 class ListedWords {
  public:
-  /// Bytes [begin, end) of the lists; `least`: the least that the first word can be.
+  /// Reads bytes [begin, end) of the lists; `least`: the smallest possible first word.
   ListedWords(const uint8_t* begin, const uint8_t* end, uint32_t least) : at_(begin), end_(end), least_(least) {}
 
-  /// The next word; false at the end of the list, and where its bytes are no word. A word is below `least` + 2^28.
+  /// Reads the next word. Returns false at the end of the list, or if the bytes are not a word. A word is less than
+  /// `least` + 2^28.
   bool next(uint32_t* word) {
     uint32_t gap = 0;
     for (uint32_t shift = 0; shift < kMostBits && at_ != end_; shift += 7) {
@@ -38,7 +39,7 @@ class ListedWords {
     whole_ = whole_ && gap == 0 && at_ == end_;
     return false;
   }
-  /// Behind the last word, whether every byte belongs to one.
+  /// After the last word: returns true if every byte of the list belonged to a word.
   bool is_whole() const { return whole_; }
 
  private:
@@ -50,14 +51,15 @@ class ListedWords {
   bool whole_ = true;
 };
 
-/// Where the list of source word `number` begins among the bytes of all lists; of the number behind the last one their end.
+/// Offset of the list of source word `number` among the bytes of all lists; for the number after the last one it is the
+/// end of the lists.
 inline uint32_t list_begin(const uint8_t* begins, uint32_t number) {
   uint32_t begin = 0;
   memcpy(&begin, begins + size_t{number} * sizeof(begin), sizeof(begin));
   return begin;
 }
 
-/// f(word) for each word from `first` on that source word `number` has listed. The file is verified.
+/// Calls f(word) for each word of the list of source word `number`, in ascending order. The file is verified.
 template <typename F>
 void for_each_listed(const fb::Shortlist& lists, const uint8_t* data, uint32_t number, const F& f) {
   if (number >= lists.source_words()) return;
@@ -67,7 +69,8 @@ void for_each_listed(const fb::Shortlist& lists, const uint8_t* data, uint32_t n
   for (uint32_t word = 0; words.next(&word);) f(word);
 }
 
-/// Counts, begins, and every list is one. O(bytes of the lists), of which files have no more than data.
+/// Checks the counts, the offsets and every list. O(bytes of the lists), which files cannot make larger than their
+/// data.
 Verdict check_shortlist(const fb::Model& model, const uint8_t* data, size_t data_size);
 
 }  // namespace bantam

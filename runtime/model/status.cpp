@@ -7,7 +7,7 @@
 namespace bantam {
 namespace {
 
-// Every status in the order of its number: its sentence, and the term that stands for it in images that leave sentences out.
+// Every status in numeric order: its sentence, and the short term that replaces it in images without sentences.
 #define BANTAM_STATUSES(X)                                                                         \
   X(kOk, "ok", "ok")                                                                               \
   X(kInvalidArgument, "an argument is null, zero or out of range", "invalid argument")             \
@@ -33,7 +33,7 @@ namespace {
   X(kInternal, "internal error", "internal")                                                       \
   X(kNoTokenAllowed, "no token may follow: settings leave out what the text may only be", "no token allowed")
 
-// One behind the other: a table of pointers would take as much flash as some of them.
+// The texts are concatenated: a table of pointers would take as much flash as some of them.
 #define BANTAM_SENTENCE(name, sentence, term) sentence "\0"
 #define BANTAM_TERM(name, sentence, term) term "\0"
 constexpr char kSentences[] = BANTAM_STATUSES(BANTAM_SENTENCE) "unknown status";

@@ -1,4 +1,4 @@
-// Walks the tables that the schema can reach with a stack of its own.
+// Walks the tables that the schema can reach, with an explicit stack.
 #include "model/structure.h"
 
 #include "bantam_generated.h"
@@ -16,7 +16,7 @@ enum class Table : uint32_t {
   kCount
 };
 constexpr auto kTableCount = static_cast<uint32_t>(Table::kCount);
-/// The number of the table `T`; kTableCount of anything else, such as a struct.
+/// The number of table `T`; kTableCount for anything else, such as a struct.
 template <typename T>
 constexpr uint32_t kNumber = kTableCount;
 #define BANTAM_TABLE(name) \
@@ -25,7 +25,7 @@ constexpr uint32_t kNumber = kTableCount;
 #include "bantam_structure.inc"
 #undef BANTAM_TABLE
 
-/// Member m of the union, from 1, is the table kUnionBase + m.
+/// Member m of the union, counted from 1, is table kUnionBase + m.
 constexpr uint32_t kUnionBase = kNumber<fb::Embed> - static_cast<uint32_t>(fb::OpAttributes::Embed);
 constexpr auto kUnionMembers = static_cast<uint32_t>(fb::OpAttributes::MAX);
 template <typename T>
@@ -38,7 +38,7 @@ constexpr bool in_place() {
 #undef BANTAM_TABLE
 
 /// Returns true if this build reads tables of this type. The verifier checks offsets to other tables, but does not
-/// follow them: a file has them from a converter that knows more than the image, and an image holds no description of
+/// follow them: a newer converter may write tables that an image does not know, and an image contains no description of
 /// tables that it never reads.
 template <typename T>
 constexpr bool is_read() {
@@ -57,7 +57,7 @@ constexpr bool is_read() {
 }
 
 template <typename T>
-struct Code {  // of a table by offset
+struct Code {  // of a table reached by an offset
   static_assert(kNumber<T> < kTableCount && kTableCount < 0x40);
   static constexpr uint8_t kVectorElement = is_read<T>() ? kTables | kNumber<T> : uint8_t{kVector4};
 };
@@ -79,7 +79,7 @@ constexpr uint8_t struct_of() {
   return sizeof(Struct) == 8 ? kStruct8 : sizeof(Struct) == 16 ? kStruct16 : kStruct24;
 }
 
-/// The code of a field by the type that its accessor returns.
+/// The code of a field, derived from the type that its accessor returns.
 template <typename T>
 struct FieldCode {
   static_assert(!__is_class(T));
@@ -139,7 +139,7 @@ constexpr Field field(Result (T::*)() const) {
   return {kNumber<T>, kRequired ? static_cast<uint8_t>(kCode | kWhereRequired) : kCode, is_read<T>()};
 }
 
-// Every table's fields in the order of their ids.
+// The fields of every table, in the order of their ids.
 constexpr Field kList[] = {
 #define BANTAM_FIELD(table, name, required) field<required>(&fb::table::name),
 #include "bantam_structure.inc"
@@ -152,7 +152,8 @@ constexpr uint32_t count_fields() {
 }
 constexpr uint32_t kFieldCount = count_fields();
 static_assert(kFieldCount <= UINT16_MAX);
-using FieldNumber = Choose<!linked::kHost && kFieldCount <= UINT8_MAX, uint8_t, uint16_t>;  // hosts show it (schema)
+// hosts expose it through schema()
+using FieldNumber = Choose<!linked::kHost && kFieldCount <= UINT8_MAX, uint8_t, uint16_t>;
 
 struct Tabulated {
   uint8_t fields[kFieldCount] = {};
@@ -172,18 +173,18 @@ struct Tabulated {
 static_assert(Tabulated().in_order);
 constexpr Tabulated kSchema;
 
-/// Offset of the root table, a table's offset of its vtable, sizes of vtable and table.
+/// The offset of the root table, the table's offset to its vtable, and the sizes of vtable and table.
 constexpr uint32_t kLeastBytes = 4 + 4 + 2 + 2;
 /// Offsets are signed 32-bit numbers.
 constexpr uint64_t kMostBytes = (uint64_t{1} << 31) - 2;
 
-/// A table whose fields are being checked; or, while `left` is not 0, the tables of a vector in its last field.
+/// A table whose fields are being checked or, while `left` is not 0, the vector of tables in its last checked field.
 struct Frame {
   uint32_t table;
-  uint32_t next;  // of the vector's elements
-  uint32_t left;  // elements from there on
+  uint32_t next;  // next element of the vector
+  uint32_t left;  // elements from `next` on
   uint8_t type;
-  uint16_t field;  // of kSchema.fields, the next one
+  uint16_t field;  // next field, an index into kSchema.fields
 };
 
 class Walk {
@@ -222,23 +223,24 @@ class Walk {
     return flatbuffers::ReadScalar<T>(bytes_ + at);
   }
   bool holds(uint32_t at, uint32_t size) const { return size < size_ && at <= size_ - size; }
-  /// `alignment` a power of two.
+  /// `alignment` must be a power of two.
   bool holds_aligned(uint32_t at, uint32_t size, uint32_t alignment) const {
     return (at & (alignment - 1)) == 0 && holds(at, size);
   }
 
-  /// Where the offset at `at` leads, 0 if it is none.
+  /// Returns the target of the offset at `at`; 0 if it is invalid.
   uint32_t follow(uint32_t at) const {
     if (!holds_aligned(at, 4, 4)) return 0;
     const auto offset = read<uint32_t>(at);
     return offset != 0 && offset < size_ && holds(at + offset, 1) ? at + offset : 0;
   }
 
-  /// The vector at `at` lies inside; `end`: first byte behind it.
+  /// Returns true if the vector at `at` lies inside the buffer. `end`: the first byte after it.
   bool check_vector(uint32_t at, uint32_t element, uint32_t* end) {
     if (!holds_aligned(at, 4, 4)) return false;
     const auto count = read<uint32_t>(at);
-    if (count > size_ / element || count * element > contents_) return false;  // and so the product fits
+    // the second test also bounds the product
+    if (count > size_ / element || count * element > contents_) return false;
     contents_ -= count * element;
     *end = at + 4 + count * element;
     return holds(at, 4 + count * element);
@@ -262,7 +264,7 @@ class Walk {
     return true;
   }
 
-  /// Enters the table that the element at `at` of a vector leads to.
+  /// Enters the table that the vector element at `at` refers to.
   bool enter_at(uint32_t at, uint32_t type) {
     const auto offset = read<uint32_t>(at);
     return offset < size_ && enter(at + offset, type);
@@ -279,12 +281,13 @@ class Walk {
     return true;
   }
 
-  /// Checks the frame's next fields until one leads to another table, which is entered; leaves the table after the last.
+  /// Checks the frame's next fields until one refers to another table, which is entered. Leaves the table after the
+  /// last field.
   bool check_fields(Frame& frame) {
     const uint32_t vtable = frame.table - read<uint32_t>(frame.table);
     const uint32_t vtable_bytes = read<uint16_t>(vtable);
     const uint32_t end = kSchema.begin[frame.type + 1u];
-    // Where the field lies, 0 if it is absent.
+    // Position of the field; 0 if it is absent.
     const auto find = [&](uint32_t field) -> uint32_t {
       const uint32_t entry = 4 + 2 * (field - kSchema.begin[frame.type]);
       const uint32_t offset = entry < vtable_bytes ? read<uint16_t>(vtable + entry) : 0;
@@ -333,9 +336,9 @@ class Walk {
 
   const uint8_t* bytes_;
   uint32_t size_;
-  uint32_t tables_;    // that may still be entered
-  uint32_t strings_;   // of vectors, that may still be looked at
-  uint64_t contents_;  // bytes of vectors and strings, that may still be looked at
+  uint32_t tables_;    // tables that may still be entered
+  uint32_t strings_;   // strings of vectors that may still be checked
+  uint64_t contents_;  // bytes of vectors and strings that may still be checked
   uint32_t depth_ = 0;
   Frame stack_[kMaxDepth];
 };

@@ -1,4 +1,4 @@
-// The structure of the graph section: whether its bytes are a FlatBuffer of the schema.
+// The structure of the graph section: checks that its bytes are a FlatBuffer of the schema.
 #ifndef BANTAM_MODEL_STRUCTURE_H_
 #define BANTAM_MODEL_STRUCTURE_H_
 
@@ -6,14 +6,14 @@
 
 namespace bantam::structure {
 
-/// One byte a field of the schema's tables, in the schema's order: its form in the upper three bits and what `form` says
-/// in the lower five or six.
+/// One byte per field of the schema's tables, in the schema's order: the upper bits are its form, and the lower five or
+/// six bits what the form describes.
 enum Form : uint8_t {
   kLeaf = 0x00,            // a Leaf
-  kRequiredLeaf = 0x20,    // a Leaf that must be there
+  kRequiredLeaf = 0x20,    // a Leaf that must be present
   kTable = 0x40,           // number of the table's type
   kTables = 0x80,          // vector of tables: number of their type
-  kRequiredTables = 0xC0,  // the same, must be there
+  kRequiredTables = 0xC0,  // the same, must be present
 };
 constexpr uint8_t kFormMask = 0xC0;  // kLeaf and kRequiredLeaf differ in the next bit
 
@@ -29,17 +29,17 @@ enum Leaf : uint8_t {
   // At the end of an offset.
   kString,
   kStrings,  // vector of strings
-  kVector1,  // vector of elements of so many bytes
+  kVector1,  // vector of elements of this many bytes
   kVector2,
   kVector4,
   kVector8,
   kVector12,
   kVector16,
-  kUnion,  // the field before holds its type
+  kUnion,  // its type is in the preceding field
 };
 
-/// The schema as the verifier has it: fields of type t are kFields[kBegin[t], kBegin[t + 1]), the root is type 0, member m
-/// of the one union (from 1) is type kUnionBase + m.
+/// The schema as the verifier represents it: fields of type t are kFields[kBegin[t], kBegin[t + 1]), the root is type
+/// 0, and member m of the only union (counted from 1) is type kUnionBase + m.
 struct Schema {
   const uint8_t* fields;
   const uint16_t* begin;
@@ -47,24 +47,24 @@ struct Schema {
   uint32_t union_base;
   uint32_t union_members;
 };
-/// Hosts only: images have no tables that they do not read.
+/// Hosts only: images omit tables that they do not read.
 Schema schema();
 
 /// Returns true if bytes[0, size) are a FlatBuffer with the schema's identifier in which every offset, vector, string
-/// and table that the schema can reach lies inside and is aligned, all required fields are there, and tables nest at
-/// most kMaxDepth deep. Every table counts for at least kLeastTableBytes of `size` and every string of a vector for
-/// kLeastStringBytes, so that shared ones cannot make the check slow: O(size). Nor can they make copies of the graph
-/// large: vectors and strings, each counted as often as it is named, have at most kMostCopies * size bytes. Accepts the
-/// buffers that flatbuffers::Verifier accepts, except those that share more than this; uses no recursion. `bytes` is
-/// 8-byte aligned.
+/// and table that the schema can reach lies inside the buffer and is aligned, all required fields are present, and
+/// tables nest at most kMaxDepth deep. Every table counts as at least kLeastTableBytes of `size` and every string of a
+/// vector as kLeastStringBytes, so that shared ones cannot make the check slow: O(size). Nor can sharing make copies of
+/// the graph large: vectors and strings, each counted as often as it is referenced, have at most kMostCopies * size
+/// bytes. Accepts the buffers that flatbuffers::Verifier accepts, except those that share more than this; does not
+/// recurse. `bytes` is 8-byte aligned.
 bool is_well_formed(const uint8_t* bytes, uint64_t size);
 
 constexpr uint32_t kMaxDepth = 12;
-/// A table, the vector entry that names it and its share of a vtable take at least this many bytes.
+/// A table, the vector entry that refers to it and its share of a vtable take at least this many bytes.
 constexpr uint32_t kLeastTableBytes = 8;
-/// The vector entry that names a string, its length, its end.
+/// The vector entry that refers to a string, its length and its terminator.
 constexpr uint32_t kLeastStringBytes = 9;
-/// The converter shares nothing; other writers may, such as equal names.
+/// The converter shares nothing; other writers may share, for example, equal names.
 constexpr uint32_t kMostCopies = 4;
 
 }  // namespace bantam::structure

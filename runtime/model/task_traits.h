@@ -1,5 +1,5 @@
-// Traits of tasks: the parts that an answer has, and how its scores are made. Code asks for a part, not for a task, so
-// that a new mixture of parts is a row in tasks.inc.
+// Traits of tasks: the parts of an answer, and how scores are computed. Code asks for a part, not for a task, so that a
+// new combination of parts is only a row in tasks.inc.
 #ifndef BANTAM_MODEL_TASK_TRAITS_H_
 #define BANTAM_MODEL_TASK_TRAITS_H_
 
@@ -14,8 +14,8 @@ namespace bantam {
 /// The parts of an answer, as bits.
 enum Part : uint32_t {
   kLabelsPart = 1u << 0,  // labels of the text, or of a pair: label set 0
-  kWordsPart =
-      1u << 1,  // a label of each word, joined to entities: the label set after kLabelsPart's, in the text alone
+  // A label of each word of the text (not of a second one), joined to entities; its label set follows kLabelsPart's.
+  kWordsPart = 1u << 1,
   kSpanPart = 1u << 2,          // a span of the second text that answers the first
   kMasksPart = 1u << 3,         // tokens for each mask of the text
   kVectorPart = 1u << 4,        // an embedding of the text
@@ -23,15 +23,15 @@ enum Part : uint32_t {
   kFollowsPart = 1u << 6,       // whether the second text follows the first
   kTokenVectorsPart = 1u << 7,  // an embedding of each token
   kNextWordsPart = 1u << 8,     // tokens that may follow the text
-  kFoundPart = 1u << 9,         // spans of the text for labels that come with it
-  kTermsPart = 1u << 10,        // the weights of terms: an embedding whose columns are words, few of which are not 0
+  kFoundPart = 1u << 9,         // spans of the text for labels given with it
+  kTermsPart = 1u << 10,        // the weights of terms: an embedding whose columns are words; few are not 0
 };
 
-/// How values become scores.
+/// How output values become scores.
 enum Scores : uint8_t {
-  kUnscored,  // they are the answer
-  kSoftmax,   // one of several holds
-  kSigmoids,  // each holds or not
+  kUnscored,  // the values themselves are the answer
+  kSoftmax,   // exactly one of several labels holds
+  kSigmoids,  // each label holds or not
 };
 
 struct TaskTraits {
@@ -39,7 +39,7 @@ struct TaskTraits {
   Scores scores;
 };
 
-/// O(1). Of a number that is no task: nothing.
+/// Returns the traits of a task; empty for a number that is no task. O(1).
 constexpr TaskTraits traits(TaskKind kind) {
   switch (static_cast<fb::TaskKind>(kind)) {
 #define BANTAM_TASK(name, parts, scores) \
@@ -61,7 +61,7 @@ static_assert(0
 
 constexpr uint32_t task_bit(fb::TaskKind kind) { return 1u << static_cast<uint32_t>(kind); }
 
-/// Bit i: the task of number i has one of `parts`.
+/// Bit i: the task with number i has one of `parts`.
 constexpr uint32_t tasks_with(uint32_t parts) {
   uint32_t bits = 0;
 #define BANTAM_TASK(name, own, ...) bits |= ((own)&parts) != 0 ? task_bit(fb::TaskKind::name) : 0u;
@@ -70,7 +70,7 @@ constexpr uint32_t tasks_with(uint32_t parts) {
   return bits;
 }
 
-/// Bit i: the scores of the task of number i are made like this.
+/// Bit i: the task with number i computes its scores like this.
 constexpr uint32_t tasks_scored(Scores scores) {
   uint32_t bits = 0;
 #define BANTAM_TASK(name, parts, own) bits |= own == scores ? task_bit(fb::TaskKind::name) : 0u;
@@ -79,14 +79,14 @@ constexpr uint32_t tasks_scored(Scores scores) {
   return bits;
 }
 
-/// Is `kind` one of `tasks` (bits)? Of tasks that this build does not link: no, and nothing is in an image for them, as long as
-/// compilers see it where it is asked.
+/// Returns true if `kind` is one of `tasks` (bits). False for tasks that this build does not link; inlined, so that
+/// compilers remove the code for them from an image.
 [[gnu::always_inline]] constexpr bool one_of(uint32_t tasks, TaskKind kind) {
   const uint32_t known = tasks & linked::kTasks;
   return known != 0 && (known >> static_cast<uint32_t>(kind) & 1u) != 0;
 }
 
-/// Does an answer of this task hold one of `parts`?
+/// Returns true if an answer of this task has one of `parts`.
 [[gnu::always_inline]] constexpr bool has_part(TaskKind kind, uint32_t parts) {
   return one_of(tasks_with(parts), kind);
 }

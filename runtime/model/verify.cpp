@@ -13,7 +13,7 @@ constexpr uint32_t kMaxTokenizers = 4;
 
 constexpr uint32_t kNoOp = UINT32_MAX;
 
-/// Names the tensor that the verdict is about, else op number `op` if there is one.
+/// Reports the verdict: names the tensor that it is about, or operator number `op` if there is one.
 Status report(const fb::Model& model, const Verdict& verdict, uint32_t op, Fault* fault) {
   if (!verdict.ok() && fault != nullptr) {
     const bool of_tensor = verdict.tensor() >= 0;
@@ -71,7 +71,8 @@ Verdict check_inputs(const fb::Model& model) {
   }
   if ((seen & kInputsLeftOut) != 0)
     return not_linked("this build leaves out encoder-decoders, marks of tokens or features");
-  // Rows of a run are the caller's: no text and no source brings any, but what is retrieved for chunks.
+  // The caller provides the features of a run: neither texts nor sources have any. The exception are the texts
+  // retrieved for chunks.
   const bool others = (seen & input_bit(fb::InputKind::source_ids)) != 0 || count(model.tokenizers()) != 0;
   if (linked::kFeatures && chunk_tokens(model) == 0 && (seen & input_bit(fb::InputKind::features)) != 0 && others) {
     return corrupt("a model that takes features has a tokenizer or a source");
@@ -79,7 +80,7 @@ Verdict check_inputs(const fb::Model& model) {
   return (seen & input_bit(fb::InputKind::ids)) != 0 ? Verdict{} : unsupported("a model has no input of ids");
 }
 
-/// Steps of the source, where there are some, and where its ids are an input, stand in front of others.
+/// Checks that the steps of the source pass, if there is one, precede all others.
 [[maybe_unused]] Verdict check_phases(const fb::Model& model) {
   const auto& steps = *graph(model).steps();
   const bool source = has_source(model);
@@ -99,7 +100,8 @@ Verdict check_inputs(const fb::Model& model) {
 
 constexpr uint32_t kMostChunk = 1u << 16;
 
-/// Sources are a chunk's rows and what is retrieved for it, and leave nothing but keys and values.
+/// Checks that a source consists of a chunk's rows and retrieved texts, and that only its keys and values remain after
+/// the pass.
 [[maybe_unused]] Verdict check_chunks(const fb::Model& model) {
   if (model.chunk() == 0) return {};
   if (!has_source(model) || feature_width(model) == 0 || segment_types(model) < 2) {
@@ -119,10 +121,10 @@ constexpr uint32_t kMostChunk = 1u << 16;
   return {};
 }
 
-constexpr uint32_t kMostPixels = 1u << 14;  // of a side
+constexpr uint32_t kMostPixels = 1u << 14;  // of each side
 constexpr uint32_t kMostChannels = 128, kMostInFront = 1u << 10;
 
-/// Checks that an image becomes rows of the input of features, and that a sequence has room for them.
+/// Checks that an image yields rows for the features input, and that a sequence has room for them.
 [[maybe_unused]] Verdict check_image(const fb::Model& model) {
   const fb::Image* image = model.image();
   if (image == nullptr) return {};
@@ -155,8 +157,8 @@ bool all_in_range(const flatbuffers::Vector<int32_t>* indices, uint32_t tensors)
   return true;
 }
 
-/// Each input behind the op's own is named by exactly one field, and no field names anything else. Which inputs are an
-/// unknown op's own is not known: there, fields name different inputs.
+/// Checks that exactly one field refers to each input after the operator's own, and that no field refers to anything
+/// else. For an unknown operator the own inputs are unknown: its fields must refer to different inputs.
 Verdict check_positions(const fb::Op& op, const ops::OpFacts& facts) {
   static_assert(kMostInputs < 32);
   const bool known = !linked::op(linked::kOpCopy) || facts.kind != fb::OpAttributes::NONE;
@@ -174,13 +176,13 @@ Verdict check_positions(const fb::Op& op, const ops::OpFacts& facts) {
   if (!fits) return corrupt("a field of the op names no input of its own, or one that it takes already");
   const uint32_t behind = inputs > own ? (1u << inputs) - (1u << own) : 0;
   if (named == behind || !known) return {};
-  // A build that leaves out what names inputs does not see who names them.
+  // A build that leaves out fields that refer to inputs cannot see these references.
   constexpr bool all = linked::kBias && linked::kPlaceScores && linked::kSegmentKeys && linked::kRotary;
   return all ? corrupt("the op has the wrong number of inputs")
              : not_linked("the op has inputs for what this build leaves out, or too many");
 }
 
-/// The op has the operands that its row of ops/ops.inc and its fields say.
+/// Checks that the operator has the operands that its row of ops/ops.inc and its fields require.
 Verdict check_operands(const fb::Op& op, const ops::OpFacts& facts) {
   BANTAM_CHECK(check_positions(op, facts));
   if (linked::kStatic && (op.integer() != nullptr) != is_static(op))
@@ -192,7 +194,7 @@ Verdict check_operands(const fb::Op& op, const ops::OpFacts& facts) {
   return outputs == 0 || outputs > facts.outputs ? corrupt("the op has the wrong number of outputs") : Verdict{};
 }
 
-/// `op`: the one that the verdict is about.
+/// `op`: the operator that the verdict is about.
 Verdict check_ops(const fb::Model& model, uint32_t* op) {
   *op = 0;
   for (const fb::Step* step : *graph(model).steps()) {
@@ -208,7 +210,7 @@ Verdict check_ops(const fb::Model& model, uint32_t* op) {
   return {};
 }
 
-/// Everything but tokenizers.
+/// Checks everything but tokenizers.
 Verdict check_meaning(const fb::Model& model, const uint8_t* data, size_t data_size, uint32_t* op) {
   *op = kNoOp;
   BANTAM_CHECK(check_model(model));
@@ -222,18 +224,18 @@ Verdict check_meaning(const fb::Model& model, const uint8_t* data, size_t data_s
   if constexpr (linked::kSources) BANTAM_CHECK(check_phases(model));
   if constexpr (linked::kChunks) {
     BANTAM_CHECK(check_chunks(model));
-  } else if (linked::kSources && model.chunk() != 0) {  // without, its ids are refused
+  } else if (linked::kSources && model.chunk() != 0) {  // without chunks, the input of their ids is refused
     return not_linked("this build leaves out what is retrieved for chunks");
   }
   BANTAM_CHECK(check_ops(model, op));
   BANTAM_CHECK(check_plan(model));
   BANTAM_CHECK(check_task(model));
-  if constexpr (linked::kSources) BANTAM_CHECK(check_shortlist(model, data, data_size));  // else nothing reads it
+  if constexpr (linked::kSources) BANTAM_CHECK(check_shortlist(model, data, data_size));  // otherwise nothing reads it
   return {};
 }
 
 Status check_tokenizers(const fb::Model& model, const uint8_t* data, size_t data_size, Fault* fault) {
-  if constexpr (linked::kTokenizer) {  // else nothing reads them
+  if constexpr (linked::kTokenizer) {  // otherwise nothing reads them
     for (uint32_t i = 0; i < count(model.tokenizers()); ++i) {
       const Status status = text::verify_tokenizer(*model.tokenizers()->Get(i), data, data_size, fault);
       if (status != Status::kOk) return status;
@@ -276,7 +278,7 @@ Verdict check_steps(const fb::Subgraph& graph, uint32_t tensors, uint32_t* bad_o
   if (next != ops) return corrupt("the steps do not cover the ops in order");
   for (*bad_op = 0; *bad_op < ops; ++*bad_op) {
     const fb::Op& op = *graph.ops()->Get(*bad_op);
-    // Before they are walked: ops may share a long list.
+    // Checked before the lists are walked: operators may share a long list.
     if (count(op.inputs()) > kMostInputs || count(op.outputs()) > kMostOutputs) {
       return unsupported("an op has too many operands");
     }

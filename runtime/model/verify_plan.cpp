@@ -1,4 +1,4 @@
-// The plan: order of reads and writes, and that nothing alive is overwritten.
+// The plan: checks the order of reads and writes, and that no live tensor is overwritten.
 //
 // A shared tensor is alive from the first step that touches it to the last (an output: to the end), because the
 // tiles of a step run in any order. A tile tensor is alive from its first write to its last use in a step.
@@ -11,14 +11,14 @@ namespace {
 using ops::Access;
 using ops::Operands;
 
-/// Operands that the verifier may visit before it gives up: seconds at worst, far above what real files take.
+/// Operands that the verifier visits before it gives up: seconds at worst, far above the need of real files.
 constexpr uint32_t kBudget = 1u << 25;
 
-/// Tensors whose lives one walk over the ops finds: what of them is kept lies on the stack.
+/// Tensors whose lifetimes one walk over the operators determines; the records lie on the stack.
 constexpr uint32_t kTensorsTogether = linked::kHost ? 64 : 16;
 
-/// Where a tensor is alive, as far as the walk has come: ops [first, end), which are whole steps for a shared tensor and lie
-/// in step `step` for a tile tensor. `end` 0: nowhere yet.
+/// The lifetime of a tensor as far as the walk has come: operators [first, end), which are whole steps for a shared
+/// tensor and lie in step `step` for a tile tensor. `end` 0: not alive yet.
 struct Life {
   int32_t tensor;
   uint32_t step;
@@ -26,13 +26,13 @@ struct Life {
   uint32_t end;
   bool written;
   bool touched;
-  fb::Phase phase;    // of the steps that touch it
+  fb::Phase phase;    // of the steps that access it
   bool written_here;  // in `step`
   bool read_whole;    // in `step`
   bool read_before;   // in `step`, which writes it afterwards
 };
 
-/// Does arena tensor `t` end before the place `at`, for every value of the symbols?
+/// Returns true if arena tensor `t` ends before position `at` for all symbol values.
 bool ends_before(const fb::Tensor& t, const flatbuffers::Vector<uint32_t>* at) {
   const uint64_t bytes = row_bytes(t);
   const uint32_t grows = 1 + rows_symbol(t);
@@ -44,7 +44,7 @@ bool ends_before(const fb::Tensor& t, const flatbuffers::Vector<uint32_t>* at) {
   return true;
 }
 
-/// For every value of the symbols, one of the two ends before the other begins.
+/// Returns true if, for all symbol values, one of the two ends before the other begins.
 bool disjoint(const fb::Tensor& a, const fb::Tensor& b) {
   return ends_before(a, b.offset()) || ends_before(b, a.offset());
 }
@@ -86,8 +86,8 @@ class PlanCheck {
     return spent_ <= kBudget;
   }
 
-  /// An op writes no tensor twice and none that it reads, except the residual that its outputs update in place. The place
-  /// behind which its scratch memory begins is in the tile region and no matter of the run's lengths.
+  /// Checks that an operator writes no tensor twice and none that it reads, except the residual that its output updates
+  /// in place, and that its scratch begins in the tile region, independent of the run's lengths.
   Verdict check_op(const fb::Op& op, const Affine* tile) {
     const Operands operands(op);
     operands_ += operands.size();
@@ -110,8 +110,8 @@ class PlanCheck {
     return {};
   }
 
-  /// Written before read; what other tiles read is not written in the same step; alone in its place while it is alive.
-  /// `lives`: by ascending tensor.
+  /// Checks that tensors are written before they are read, that a step does not write what its other tiles read, and
+  /// that no other tensor overlaps a live one. `lives`: in ascending order of tensors.
   Verdict check_lives(Life* lives, uint32_t n) {
     uint32_t s = 0;
     for (const fb::Step* step : steps_) {
@@ -133,7 +133,7 @@ class PlanCheck {
       const bool output = t.role() == fb::Role::output;
       if (output && !life.written) return corrupt("an output is never written", life.tensor);
       if (is_state(t)) continue;
-      // One that nothing touches, too.
+      // Also for a tensor that no operator accesses.
       if (!ends_before(t, plan_bytes(model_, life.phase, t.region()))) {
         return corrupt("a tensor's place is outside its region of the arena", life.tensor);
       }
@@ -147,7 +147,7 @@ class PlanCheck {
     return {};
   }
 
-  /// Behind the last op of a pass.
+  /// Returns the number of the operator after the last one of a pass.
   uint32_t end_of(fb::Phase phase) const {
     if (!linked::kSources || phase == fb::Phase::main) return ops_.size();
     uint32_t end = 0;
@@ -167,7 +167,8 @@ class PlanCheck {
   }
 
   static Life* find(Life* lives, uint32_t n, int32_t tensor) {
-    if (linked::kHost && (tensor < lives[0].tensor || tensor > lives[n - 1].tensor)) return nullptr;  // only faster
+    // only an optimization
+    if (linked::kHost && (tensor < lives[0].tensor || tensor > lives[n - 1].tensor)) return nullptr;
     uint32_t low = 0;
     while (n - low > 1) {
       const uint32_t middle = low + (n - low) / 2;
@@ -176,8 +177,8 @@ class PlanCheck {
     return lives[low].tensor == tensor ? lives + low : nullptr;
   }
 
-  /// Notes the pass that the tensor belongs to. Refuses a tensor of two passes, unless it is a state, and a state that
-  /// is written twice.
+  /// Records the pass that the tensor belongs to. Refuses a tensor of two passes, unless it is a state, and a state
+  /// that is written twice.
   Verdict meet(Life& life, Access access, fb::Phase phase) {
     const bool state = is_state(at(life.tensor));
     if (!life.touched) life.phase = phase;
@@ -224,8 +225,8 @@ class PlanCheck {
     return !is_state(t) && t.region() == fb::Region::tile ? check_alone(life.tensor, life.first, life.end) : Verdict{};
   }
 
-  /// No op of [first, end) touches what overlaps tensor `index`. Of two tensors that are alive together, one is touched while
-  /// the other is alive.
+  /// Checks that no operator in [first, end) accesses a tensor that overlaps tensor `index`. This is sufficient: of two
+  /// tensors that are alive at the same time, one is accessed while the other is alive.
   Verdict check_alone(int32_t index, uint32_t first, uint32_t end) {
     const fb::Tensor& t = at(index);
     for (uint32_t o = first; o < end; ++o) {
@@ -252,7 +253,7 @@ class PlanCheck {
   const flatbuffers::Vector<flatbuffers::Offset<fb::Op>>& ops_;
   const flatbuffers::Vector<flatbuffers::Offset<fb::Step>>& steps_;
   uint32_t tensors_;
-  uint32_t operands_ = 0;  // of all ops
+  uint32_t operands_ = 0;  // of all operators
   uint32_t spent_ = 0;
 };
 

@@ -9,7 +9,7 @@ namespace {
 
 constexpr uint32_t kMostMultiple = 1024;
 
-/// The lists lie inside, one behind the other, and each holds words that there are.
+/// Checks that the lists lie inside the data, are contiguous, and contain only existing words.
 [[maybe_unused]] Verdict check_lists(const fb::Shortlist& shortlist, const uint8_t* data, size_t data_size) {
   const fb::Blob* lists = shortlist.lists();
   const uint64_t head = (uint64_t{shortlist.source_words()} + 1) * sizeof(uint32_t);

@@ -8,7 +8,7 @@
 namespace bantam {
 namespace {
 
-/// Intents and slots, and in builds that read further ones some more.
+/// Intents and slots; builds that read further label sets allow more.
 constexpr uint32_t kMaxLabelSets = linked::kFurtherSets ? 16 : 2;
 
 bool is_finite(float value) { return value - value == 0.0f; }
@@ -51,7 +51,7 @@ Verdict check_label_set(const fb::Model& model, const fb::LabelSet& set) {
   return {};
 }
 
-/// Labels of texts stand under labels, kMostLevels at most above each other.
+/// Checks the hierarchy of text labels: at most kMostLevels levels.
 Verdict check_parents(const fb::Model& model, const fb::LabelSet& set, Scores scores) {
   if (set.parents() == nullptr) return {};
   if (!linked::kParents) return not_linked("this build leaves out labels that stand above each other");
@@ -90,7 +90,7 @@ Verdict check_further(const fb::Model& model, uint32_t parts) {
 }
 
 #if BANTAM_IF_LINKED(part_Found)
-/// Checks how texts and labels become tokens, and how the scores of spans are read.
+/// Checks how texts and labels are tokenized, and how the span scores are read.
 Verdict check_finding(const fb::Model& model) {
   const fb::Finding* finding = model.task()->finding();
   if (finding == nullptr) return corrupt("a task that finds spans does not say how");
@@ -114,7 +114,7 @@ Verdict check_finding(const fb::Model& model) {
 }
 #endif
 
-/// Every score of ends is a column of tokens, and there is one that there is no answer.
+/// Checks that all end scores have one column and one row per token, and that there is a no-answer score.
 [[maybe_unused]] Verdict check_beams(const fb::Model& model, const fb::Task& task) {
   if (task.beam_ends() > kMostSearched) return corrupt("ends of answers are searched among too many");
   uint32_t beginnings = 0;
@@ -130,16 +130,16 @@ Verdict check_finding(const fb::Model& model) {
   return {};
 }
 
-/// Returns those of `tasks` that this build links, if it lacks the activation which computes their scores; else 0.
+/// Returns those of `tasks` that this build links but cannot score, because it lacks their activation.
 constexpr uint32_t lacking(uint32_t tasks, fb::ActivationKind score) {
   return linked::activation(static_cast<uint32_t>(score)) ? 0 : tasks & linked::kTasks;
 }
 
-/// 0 where everything is linked: an image then contains no code for it.
+/// 0 if everything is linked: an image then contains no code for it.
 constexpr uint32_t kWithoutScores = lacking(tasks_scored(kSoftmax), fb::ActivationKind::exp) |
                                     lacking(tasks_scored(kSigmoids), fb::ActivationKind::sigmoid);
 
-/// Checks that token ids are tokens, and that numbers are in their ranges.
+/// Checks that token ids are in the vocabulary, and numbers in their ranges.
 [[maybe_unused]] Verdict check_generation(const fb::Model& model, const fb::Generation& generation, bool starts) {
   if ((generation.start_id() != -1) != starts) {
     return corrupt("an encoder-decoder that generates begins with a token that the task names, others do not");
@@ -158,7 +158,7 @@ constexpr uint32_t kWithoutScores = lacking(tasks_scored(kSoftmax), fb::Activati
   return fits ? Verdict{} : corrupt("a setting of generating is out of range");
 }
 
-/// Languages are tokens of the texts in which they are said.
+/// Checks that languages are tokens of the text that names them.
 [[maybe_unused]] Verdict check_languages(const fb::Model& model, const fb::Task& task) {
   constexpr uint32_t kMostLanguages = 1024;
   if (task.language_place() > fb::LanguagePlace::MAX) return corrupt("unknown place of languages");
@@ -176,7 +176,7 @@ constexpr uint32_t kWithoutScores = lacking(tasks_scored(kSoftmax), fb::Activati
   return {};
 }
 
-/// Checks what generated texts begin with, and how they continue.
+/// Checks the beginnings and the settings of generated texts.
 [[maybe_unused]] Verdict check_generations(const fb::Model& model, const fb::Task& task) {
   constexpr uint32_t kMostGenerations = 64;
   const bool pair = has_source(model) && chunk_tokens(model) == 0;

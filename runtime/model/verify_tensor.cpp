@@ -11,8 +11,8 @@ constexpr uint32_t kMaxRank = 6;
 
 constexpr uint32_t bit(fb::Layout layout) { return 1u << static_cast<uint32_t>(layout); }
 
-/// The layouts that this build leaves out and that format/view.h would take for others; a bit each. 0 where everything
-/// is linked.
+/// The layouts that this build leaves out and that format/view.h would mistake for others; one bit each. 0 if
+/// everything is linked.
 constexpr uint32_t kLayoutsLeftOut = 0
 #define BANTAM_WEIGHTS(layout, number, Format) | (linked::weights(linked::links::number) ? 0 : bit(fb::Layout::layout))
 #include "format/weights.inc"
@@ -50,8 +50,8 @@ Verdict check_shape(const fb::Tensor& t) {
   return {};
 }
 
-/// The blob lies in the data section and holds at least `count` elements of 2^shift bytes. The file fits size_t, and so must
-/// numbers in it.
+/// Checks that the blob lies in the data section and has at least `count` elements of 2^shift bytes. The file fits
+/// size_t, so its numbers must, too.
 Verdict check_blob(const fb::Blob* blob, size_t count, uint32_t shift, size_t data_size) {
   if (blob == nullptr || blob->size() == 0) {
     return count == 0 ? Verdict{} : corrupt("data that the tensor needs is absent");
@@ -66,12 +66,12 @@ Verdict check_blob(const fb::Blob* blob, size_t count, uint32_t shift, size_t da
   return size >> shift >= count ? Verdict{} : corrupt("data is smaller than the tensor's shape");
 }
 
-/// Logarithm of the bytes of one element.
+/// Base-2 logarithm of the bytes of one element.
 uint32_t element_shift(fb::DType type) {
   switch (type) {
     case fb::DType::i8:
     case fb::DType::u8:
-    case fb::DType::i4:  // two of them: stored_elements
+    case fb::DType::i4:  // two per byte: see stored_elements
       return 0;
     case fb::DType::f16:
     case fb::DType::bf16:
@@ -87,12 +87,12 @@ uint32_t element_shift(fb::DType type) {
   return 3;
 }
 
-/// Returns the extent of a constant dimension, which is below 2^31, rounded up to `multiple`, a power of two.
+/// Returns the extent of a constant dimension, which is less than 2^31, rounded up to `multiple`, a power of two.
 uint32_t padded_extent(const fb::Tensor& t, uint32_t dimension, uint32_t multiple) {
   return (extent(t, dimension) + multiple - 1) & ~(multiple - 1);
 }
 
-/// Counts the elements stored, padding included; for integer weights, the bytes that they take at least.
+/// Counts the stored elements, including padding; for integer weights the least number of bytes.
 Verdict stored_elements(const fb::Tensor& t, size_t* elements) {
   const uint32_t rank = t.shape()->size();
   if (integer_weights(t)) {
@@ -113,7 +113,7 @@ Verdict stored_elements(const fb::Tensor& t, size_t* elements) {
   return {};
 }
 
-/// Floats of scales, at most 2^31.
+/// Counts the floats of scales, at most 2^31.
 Verdict count_scales(const fb::Tensor& t, uint32_t* scales) {
   *scales = 0;
   switch (t.scale_kind()) {
@@ -123,7 +123,7 @@ Verdict count_scales(const fb::Tensor& t, uint32_t* scales) {
     case fb::ScaleKind::per_output:
       *scales = padded_extent(t, 0, 16);
       return {};
-    case fb::ScaleKind::per_group:  // then four factors in the place of one
+    case fb::ScaleKind::per_group:  // four factors replace one scale
       if (linked::kInt4 &&
           __builtin_mul_overflow(size_t{padded_extent(t, 0, 16)} / 4, size_t{4} + int4_groups(t), scales)) {
         return corrupt("a tensor's shape is too large");
@@ -171,8 +171,8 @@ Verdict check_constant(const fb::Tensor& t, size_t data_size) {
   return check_blob(t.sums(), sums, 2, data_size);
 }
 
-/// Offsets are 64-byte aligned for every value of the symbols. That the tensor ends inside its region says check_plan, which knows
-/// its pass.
+/// Checks that offsets are 64-byte aligned for all symbol values. check_plan, which knows the tensor's pass, checks
+/// that it ends inside its region.
 Verdict check_place(const fb::Model& model, const fb::Tensor& t) {
   const bool in_tile = t.region() == fb::Region::tile;
   if (count(t.offset()) > 1 + kSymbols) return corrupt("the plan names unknown symbols");
@@ -180,7 +180,7 @@ Verdict check_place(const fb::Model& model, const fb::Tensor& t) {
     const uint32_t multiple = i == 0 ? 1 : model.symbols()->Get(i - 1)->multiple();
     const uint32_t begin = coefficient(t.offset(), i);
     if (begin * multiple % 64 != 0) return corrupt("a tensor's place in the arena is not 64-byte aligned");
-    // Steps choose the tile; tiles know nothing of the run's lengths.
+    // Steps choose the tile size; tile tensors do not depend on the run's lengths.
     if (i > 0 && begin != 0 && in_tile != (i == 1 + kTile)) {
       return corrupt("a tensor's place depends on another region's symbol");
     }
@@ -244,7 +244,7 @@ Verdict check_tensor(const fb::Model& model, int32_t index, size_t data_size) {
 }
 
 Verdict check_indexed(const fb::Model& model, const uint8_t* data, size_t data_size) {
-  size_t unread = data_size;  // so that tensors of the same bytes cannot make this slow
+  size_t unread = data_size;  // bounds the total time even if tensors share bytes
   for (uint32_t i = 0; i < model.tensors()->size(); ++i) {
     const auto index = static_cast<int32_t>(i);
     const fb::Tensor& t = tensor(model, index);

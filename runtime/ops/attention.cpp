@@ -1,4 +1,4 @@
-// Attention: y = epilogue(softmax(scale * q kt) v), per head, within each sequence.
+// Attention: y = epilogue(softmax(scale * q transpose(k)) v), per head, within each sequence.
 #include <string.h>
 
 #include "ops/epilogue.h"
@@ -58,7 +58,7 @@ uint64_t attention_scratch([[maybe_unused]] const fb::Model& model, const fb::Op
   return linked::kPlaceScores ? all + place_scratch(model, op, need.block_rows) : all;
 }
 
-/// A template, because `biased` is no field where no bias is linked.
+/// A template, because the field `biased` does not exist if no bias is linked.
 template <class Call>
 void add_bias(const TileRun& run, const fb::Op& op, Call& call, uint32_t head, [[maybe_unused]] void* scratch) {
   if constexpr (linked::kBias) {
@@ -69,13 +69,13 @@ void add_bias(const TileRun& run, const fb::Op& op, Call& call, uint32_t head, [
   }
 }
 
-/// A template, because `page_list` is no field where no contexts are linked.
+/// A template, because the field `page_list` does not exist if contexts are not linked.
 template <class Call>
 void find_pages(const TileRun& run, [[maybe_unused]] Call& call, [[maybe_unused]] uint32_t sequence) {
   if constexpr (linked::kContexts) call.page_list = page_list(run, sequence);
 }
 
-/// Behind the last row of a sequence whose key is seen.
+/// Returns the end of the rows of a sequence whose keys are visible: fillers at its end may be hidden.
 uint32_t end_of_keys(const TileRun& run, [[maybe_unused]] const fb::Attention& a, uint32_t sequence) {
   uint32_t end = run.offsets[sequence + 1];
   if constexpr (linked::kFillers) {
@@ -85,14 +85,14 @@ uint32_t end_of_keys(const TileRun& run, [[maybe_unused]] const fb::Attention& a
   return end;
 }
 
-/// Behind the last row of a sequence's first segment, where that is a prefix; its first row where none is.
+/// Returns the end of a sequence's first segment if it is a prefix, else the first row of the sequence.
 uint32_t end_of_prefix(const TileRun& run, const fb::Attention& a, uint32_t sequence) {
   const uint32_t begin = run.offsets[sequence];
   return has_prefix(a) ? behind_front(run.segments, begin, run.offsets[sequence + 1]) : begin;
 }
 
-/// Sets the keys of queries of one segment, from row `begin` of the run on; distances from the first segment count as
-/// if it began at the same place as the queries' segment.
+/// Sets the keys of queries of one segment, which begin at row `begin` of the run. Distances to keys of the first
+/// segment are computed as if that segment began at the same row as the queries' segment.
 void see_segment(const TileRun& run, const fb::Attention& a, uint32_t sequence, uint32_t begin,
                  kernels::Attention& call) {
   const RowSpan own = own_segment(run, sequence, begin);
@@ -104,7 +104,7 @@ void see_segment(const TileRun& run, const fb::Attention& a, uint32_t sequence, 
   call.query_begin = call.kv_begin + (begin - own.begin);
 }
 
-/// Sets the keys of a source.
+/// Sets the keys to those of a source.
 void see_source(const TileRun& run, const fb::Attention& a, uint32_t sequence, uint32_t begin,
                 kernels::Attention& call) {
   if (sees_retrieved(run.model, a)) {
@@ -118,7 +118,7 @@ void see_source(const TileRun& run, const fb::Attention& a, uint32_t sequence, u
   call.kv_end = call.kv_begin + run.sources->lengths[run.sources->numbers[sequence]];
 }
 
-/// There is no key for the queries of a sequence, whose rows are 0.
+/// Returns true if the queries of a sequence have no visible key: their rows are then 0.
 bool sees_no_key(const TileRun& run, const fb::Attention& a, uint32_t sequence) {
   if (sees_first_segment(a)) return run.segments[run.offsets[sequence]] != 0;
   if (!sees_retrieved(run.model, a)) return false;
@@ -126,8 +126,9 @@ bool sees_no_key(const TileRun& run, const fb::Attention& a, uint32_t sequence) 
   return rows.begin == rows.end;
 }
 
-/// All heads of a call whose queries, rows [begin, end) of the run, see what a list says. A template, because `page_list` is no field
-/// where no lists are linked. `at_head(head)` points the call to a head.
+/// Computes all heads of a call whose queries, rows [begin, end) of the run, attend to the keys of a list. A template,
+/// because the field `page_list` does not exist if lists are not linked. `at_head(head)` sets the call's pointers to a
+/// head.
 template <class Call, class AtHead>
 bool attend_by_list(const TileRun& run, const fb::Op& op, uint32_t begin, uint32_t end, uint32_t sequence, Call& call,
                     const AtHead& at_head) {
@@ -153,11 +154,10 @@ bool attend_by_list(const TileRun& run, const fb::Op& op, uint32_t begin, uint32
   return finite;
 }
 
-/// Heads times pages of 16 keys times queries that one thread computes in less time than it takes to hand them to
-/// another.
+/// Heads times pages of 16 keys times queries below which one thread computes them in less time than a hand-over takes.
 constexpr uint64_t kLeastAttended = 384;
 
-/// Threads that share the heads of a call.
+/// Number of threads that share the heads of a call.
 template <class Call>
 uint32_t head_parts(const TileRun& run, const fb::Attention& a, const Call& call) {
   if (!linked::kHost || run.helpers == nullptr) return 1;
@@ -165,8 +165,9 @@ uint32_t head_parts(const TileRun& run, const fb::Attention& a, const Call& call
   return pages * call.queries * a.heads() < kLeastAttended ? 1 : parts_of(*run.helpers, a.heads() / 2);
 }
 
-/// All heads of query rows [begin, end) of the run, which belong to one sequence, and to its prefix or to what is behind it, and where
-/// that matters to one segment. `listed`: they see what a list says. *all_run: see Helpers.
+/// Computes all heads of query rows [begin, end) of the run, which belong to one sequence, either to its prefix or to
+/// the rest and, if masks depend on segments, to one segment. `listed`: they attend to the keys of a list. *all_run:
+/// see Helpers.
 bool attend(const TileRun& run, const fb::Op& op, uint32_t begin, uint32_t end, uint32_t sequence, float* y,
             size_t y_stride, uint8_t* scratch_bytes, [[maybe_unused]] bool listed, [[maybe_unused]] bool* all_run) {
   const fb::Attention& a = *op.attributes_as_Attention();
@@ -217,7 +218,7 @@ bool attend(const TileRun& run, const fb::Op& op, uint32_t begin, uint32_t end, 
   if (linked::kKeyLists && listed) {
     return attend_by_list(run, op, begin, end, sequence, args, [&](uint32_t head) { at_head(args, head); });
   }
-  // `scratch`: the call's, with what add_bias has in front of it.
+  // `scratch`: the scratch of the call, after the part that add_bias needs.
   const auto heads = [&](kernels::Attention& call, uint8_t* scratch, uint32_t first, uint32_t behind) {
     bool finite = true;
     for (uint32_t head = first; head < behind; ++head) {
@@ -238,7 +239,7 @@ bool attend(const TileRun& run, const fb::Op& op, uint32_t begin, uint32_t end, 
   return run_by_parts(*run.helpers, parts, some, all_run);
 }
 
-/// seeing_of, where builds link what it is of.
+/// Calls seeing_of if key lists are linked; else all keys are visible.
 Seeing seeing_of_rows([[maybe_unused]] const TileRun& run, [[maybe_unused]] const fb::Op& op,
                       [[maybe_unused]] uint32_t sequence, [[maybe_unused]] uint32_t begin,
                       [[maybe_unused]] uint32_t* end) {

@@ -1,11 +1,11 @@
-// Embed: the sum of rows of tables that ids, segments and positions select.
+// Embed: sums the table rows that ids, segments and positions select.
 #include "ops/epilogue.h"
 #include "ops/indices.h"
 
 namespace bantam::ops {
 namespace {
 
-/// Fills the row numbers of ids that the table has; -1 for others.
+/// Writes the table rows of ids; -1 for ids that the table does not have.
 void fill_part(const TileRun& run, const fb::EmbedTable& table, uint32_t rows, uint32_t first, uint32_t n,
                int32_t* out) {
   for (uint32_t i = 0; i < n; ++i) {

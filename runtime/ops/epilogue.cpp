@@ -14,7 +14,7 @@ int32_t residual_of(const fb::Op& op) {
   return op.epilogue() == nullptr ? -1 : named_input(op, op.epilogue()->residual());
 }
 
-/// Rows can be computed in outputs[0]: it exists and is not the residual that is still to be added.
+/// Returns true if rows can be computed in outputs[0]: it exists and is not the residual that is still to be added.
 bool computes_in_output(const fb::Op& op) {
   const int32_t output = operand(op.outputs(), 0);
   return output >= 0 && output != residual_of(op);
@@ -97,7 +97,7 @@ RowSink::RowSink(const TileRun& run, const fb::Op& op, uint32_t columns, bool ac
   const int32_t i8 = operand(op.outputs(), 1);
   const int32_t residual = residual_of(op);
   args_.width = columns;
-  // All are rows of one width.
+  // All rows have the same width.
   args_.y_stride = args_.q_stride = args_.residual_stride = args_.gate_stride = kernels::pad16(columns);
   if (f32 >= 0) args_.y = tile_rows(run, f32).f32();
   if (i8 >= 0) {

@@ -6,7 +6,7 @@ namespace {
 Verdict check_head_tensor(const Site& site, int32_t index, uint32_t heads, uint32_t head_width, bool q8,
                           fb::Layout layout) {
   const fb::Tensor& t = tensor(site.model, index);
-  // Rows of a state are tokens of a source; queries are no state.
+  // The rows of a state are tokens of a source; queries are never states.
   if (layout == fb::Layout::rows || layout == fb::Layout::head_rows || !is_state(t)) {
     BANTAM_CHECK(check_step_rows(site, index));
   }

@@ -3,10 +3,10 @@
 namespace bantam::ops {
 namespace {
 
-/// Largest index that `source` can give, without the table's offset.
+/// The largest index that `source` can yield, without the table's offset.
 Verdict largest_index(const Site& site, fb::IndexSource source, uint64_t* largest) {
   switch (source) {
-    case fb::IndexSource::ids:  // of which a pass has one input
+    case fb::IndexSource::ids:  // a pass has a single input of ids
       *largest = ids_limit(site.model, site.phase) - 1u;
       return {};
     case fb::IndexSource::segments:
@@ -76,7 +76,7 @@ Verdict check_indices(const Site& site, const fb::EmbedTable& table) {
 
 namespace {
 
-/// Fills the row numbers of the tokens' neighbours.
+/// Writes the row numbers of the tokens' neighbors.
 void fill_neighbours(const TileRun& run, const fb::EmbedTable& table, uint32_t first, uint32_t n, int32_t* out) {
   const bool next = table.source() == fb::IndexSource::next;
   const auto none = static_cast<int32_t>(ids_limit(run.model, run.phase));

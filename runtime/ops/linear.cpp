@@ -1,4 +1,4 @@
-// Linear: y = epilogue(x Wt + b), int8, sparse, int4 or float weights.
+// Linear: y = epilogue(x transpose(W) + b), with int8, sparse, int4 or float weights.
 #include <string.h>
 
 #include "ops/epilogue.h"
@@ -52,12 +52,13 @@ Verdict verify_linear(const Site& site) {
   return check_epilogue(site, n);
 }
 
-/// The largest values of a block's rows are measured while they are computed.
+/// Returns true if the maxima of a block's rows are measured while the rows are computed.
 bool measures_rows(const fb::Tensor& weights, const fb::Op& op) {
   return integer_weights(weights) && stores_q8_only(op, extent(weights, 0));
 }
 
-/// Behind the rows' own: the largest values of rows, then what the kernel wants for weights that are no int8 tiles.
+/// Bytes after the rows themselves: the maxima of the rows; then comes the kernel's scratch for weights other than
+/// int8 tiles.
 uint64_t row_maximum_bytes(const fb::Tensor& weights, const fb::Op& op, uint32_t block_rows) {
   return measures_rows(weights, op) ? block_rows * kRowMaximumBytes : 0;
 }
@@ -89,7 +90,7 @@ Status multiply_rows(const TileRun& run, const fb::Op& op) {
   const Rows x = tile_rows(run, operand(op.inputs(), 0));
   const auto activation = op.epilogue() == nullptr ? kernels::Activation::kNone
                                                    : static_cast<kernels::Activation>(op.epilogue()->activation());
-  // A back end is slow in small blocks: session/layout.h gives it scratch for a whole tile.
+  // A back end is slow for small blocks: session/layout.cpp gives it scratch for a whole tile.
   const bool backend = linked::kHost && run.backend != nullptr;
   const uint32_t most_rows = rows_together(run, w);
   const RowSink sink(run, op, n, !backend, backend ? run.rows : linked::kHost ? most_rows : 0);
@@ -108,7 +109,7 @@ Status multiply_rows(const TileRun& run, const fb::Op& op) {
   const bool some = makes_listed(run, op, w);
   const bool shared = run.helpers != nullptr && has_parts(w);
   bool all_run = true;
-  // kernel(layer) of all columns, or of those that are wanted.
+  // Runs kernel(layer) for all columns, or for those that are needed.
   const auto multiply = [&](const auto& kernel, const auto& layer) {
     if (!some && shared) return multiply_parts(*run.helpers, kernel, layer, &all_run);
     if (!some) return kernel(layer);
@@ -143,7 +144,8 @@ Status multiply_rows(const TileRun& run, const fb::Op& op) {
   return finite ? Status::kOk : Status::kNonFinite;
 }
 
-/// Weights of terms, or rows of a tile, which are made together; where only those of global tokens are wanted, unless none is one.
+/// Computes term weights, or rows of a tile. If only the rows of global tokens are needed, it computes all rows of a
+/// tile that has a global token, and none otherwise.
 Status run_linear(const TileRun& run, const fb::Op& op) {
   if constexpr (linked::kTerms) {
     if (makes_terms(*op.attributes_as_Linear())) return run_terms(run, op);

@@ -1,5 +1,5 @@
-// Which of an operator's inputs are matrices that rows are multiplied with. For converters and measurements, which link
-// every operator; a session has no need to ask.
+// Lists the inputs of operators that are matrices to multiply rows with. For converters and measurements, which link
+// every operator; sessions do not use it.
 #ifndef BANTAM_OPS_MATRICES_H_
 #define BANTAM_OPS_MATRICES_H_
 
@@ -7,15 +7,15 @@
 
 namespace bantam::ops {
 
-/// By row of ops.inc, bit i: inputs[i] is such a matrix, in a layout of weights.
+/// One element per row of ops.inc; bit i: inputs[i] is such a matrix, in a layout of weights.
 inline constexpr uint16_t kMatrices[] = {
 #define BANTAM_OP(name, kind, numerics, inputs, required, outputs, whole, macs, matrices, ...) matrices,
 #include "ops/ops.inc"
 #undef BANTAM_OP
 };
 
-/// Calls visit(tensor) for each matrix of an op in a file: those of its row that are present, and those of scores of
-/// places.
+/// Calls visit(tensor) for each matrix of an operator in a file: those of its row that are present, and those of its
+/// position scores.
 template <class Visit>
 void for_each_matrix(const fb::Op& op, const Visit& visit) {
   static_assert(kLinkedOps == linked::kOps, "rows are those of ops.inc where all are linked");

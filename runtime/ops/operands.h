@@ -1,4 +1,4 @@
-// Where an op's tensors lie, and the checks that several operators share.
+// Addresses of an operator's tensors, and checks that several operators share.
 #ifndef BANTAM_OPS_OPERANDS_H_
 #define BANTAM_OPS_OPERANDS_H_
 
@@ -10,7 +10,7 @@ namespace bantam::ops {
 /// Rows of an arena tensor in memory.
 struct Rows {
   uint8_t* data;  // first row
-  float* scales;  // i8: of the first row; else null
+  float* scales;  // i8: scale of the first row; else null
   size_t stride;  // elements from row to row
   bool q8;
 
@@ -22,7 +22,7 @@ struct Rows {
   }
 };
 
-/// Rows of a layer's matrix product at a time: `best`, but no more than scratch was made for.
+/// Rows that a layer's matrix product takes at a time: `best`, limited to the rows that scratch has room for.
 inline uint32_t linear_rows(const TileRun& run, uint32_t best) {
   if (!linked::kHost) return run.block_rows;
   return best < run.linear_rows ? best : run.linear_rows;
@@ -43,7 +43,7 @@ inline Rows all_rows(const TileRun& run, int32_t index) {
   return {data, scales, stride, q8};
 }
 
-/// The rows of this tile: those of the step in a shared tensor, all of a tile tensor.
+/// The rows of this tile: those of the step in a shared tensor, all rows of a tile tensor.
 inline Rows tile_rows(const TileRun& run, int32_t index) {
   if (linked::kScoredRows && run.scored != nullptr && run.scored->tensor == index) {
     return Rows{run.scored->data, nullptr, kernels::pad16(width(tensor(run.model, index))), false}.from(
@@ -64,7 +64,7 @@ const T* blob(const TileRun& run, const fb::Blob* b) {
   return b == nullptr || b->size() == 0 ? nullptr : reinterpret_cast<const T*>(run.data + b->offset());
 }
 
-/// The sequence that row `row` of the run belongs to. O(log sequences).
+/// Returns the sequence that row `row` of the run belongs to. O(log sequences).
 inline uint32_t find_sequence(const TileRun& run, uint32_t row) {
   uint32_t low = 0;
   uint32_t high = run.sequences - 1;
@@ -79,10 +79,10 @@ inline uint32_t find_sequence(const TileRun& run, uint32_t row) {
   return low;
 }
 
-/// Ids of the pass are below it.
+/// Legal ids of the pass are [0, ids_limit).
 inline uint32_t ids_limit(const fb::Model& model, fb::Phase phase) { return ids_input(model, phase)->limit(); }
 
-/// Columns of an op's first input, and of what an Attention writes.
+/// Columns of an operator's first input, and of the output of Attention.
 inline uint32_t input_width(const fb::Model& model, const fb::Op& op) {
   return width(tensor(model, operand(op.inputs(), 0)));
 }
@@ -91,24 +91,25 @@ inline uint32_t attention_width(const fb::Op& op) {
   return attention.heads() * attention.head_width();
 }
 
-/// Shared rows of tokens in the arena, of any type, which any op may read whole. A constant's rows have no symbol, and tokens
-/// do not count those of a tile. States of a source's tokens lie elsewhere.
+/// Returns true for shared token rows in the arena, of any type, which any operator may read as a whole. The rows of
+/// constants have no symbol, those of tile tensors have another symbol, and states of a source's tokens lie elsewhere.
 inline bool is_token_rows_of_any_type(const fb::Tensor& t) {
   return rows_symbol(t) == kTokens && !is_state(t) && t.layout() == fb::Layout::rows;
 }
-/// The same in f32.
+/// The same, for f32 only.
 inline bool is_token_rows(const fb::Tensor& t) { return is_token_rows_of_any_type(t) && t.type() == fb::DType::f32; }
 
-/// Rule::scratch of operators that want none.
+/// Rule::scratch of operators that need none.
 inline uint64_t no_scratch(const fb::Model&, const fb::Op&, const ScratchNeed&) { return 0; }
 
-/// The place of row `row` of the run in its sequence.
+/// Returns the position of row `row` of the run in its sequence.
 inline uint32_t place_of(const TileRun& run, uint32_t sequence, uint32_t row) {
   const uint32_t past = run.contexts == nullptr ? 0 : run.contexts->past[sequence];
   return row - run.offsets[sequence] + past;
 }
 
-/// Tells the kernel where integer weights are. `args` has k and n already, on which some layouts depend.
+/// Passes the addresses of integer weights to the kernel. k and n of `args` must already be set, because some layouts
+/// depend on them.
 inline void bind_weights(const TileRun& run, const fb::Tensor& w, kernels::LinearQ8* args) {
   args->w = blob<int8_t>(run, w.data());
   args->w_scale = blob<float>(run, w.scales());
@@ -124,17 +125,17 @@ inline kernels::Element element(fb::DType type) { return static_cast<kernels::El
 
 // ------------------------------------------------------------------------------------------- checks
 
-/// Input `position` is an arena tensor with layout `rows`, type f32 or (if `may_be_i8`) i8, rows counted by
-/// the step. `width` 0: any.
+/// Checks that input `position` is an arena tensor with layout `rows`, type f32 or (if `may_be_i8`) i8, whose rows are
+/// those of the step. `width` 0: any.
 Verdict check_row_input(const Site& site, uint32_t position, uint32_t width, bool may_be_i8);
 
-/// `index` is an arena tensor of the step's rows (of the tile symbol in the tile region).
+/// Checks that `index` is an arena tensor with the step's rows (in the tile region: with the tile symbol).
 Verdict check_step_rows(const Site& site, int32_t index);
 
-/// `index` is -1 or an f32 constant vector of `length` elements.
+/// Checks that `index` is -1 or an f32 constant vector of `length` elements.
 Verdict check_vector(const Site& site, int32_t index, uint32_t length, const char* what);
 
-/// `index` is a constant vector of `length` numbers of this type.
+/// Checks that `index` is a constant vector of `length` numbers of this type.
 Verdict check_numbers(const Site& site, int32_t index, fb::DType type, uint32_t length);
 
 }  // namespace bantam::ops

@@ -1,5 +1,5 @@
-// The operator table: for each operator family its rule for the verifier, its need of scratch memory and
-// its run function. One file a family; ops.inc lists them.
+// The operator table: for each operator family its rule for the verifier, its scratch size and its run function. Each
+// family has its own file; ops.inc lists them.
 #ifndef BANTAM_OPS_OPS_H_
 #define BANTAM_OPS_OPS_H_
 
@@ -10,21 +10,22 @@
 
 namespace bantam::ops {
 
-/// Rows that an op with an epilogue computes at a time, so that they stay in the first-level cache; SessionOptions::block_rows
-/// may ask for fewer.
+/// Rows that an operator with an epilogue computes at a time, so that they stay in the first-level cache;
+/// SessionOptions::block_rows may lower it.
 constexpr uint32_t kBlockRows = 16;
-/// Rows of layers' matrix products that there is room for on hosts, unless that asks for less: see linear_rows (operands.h).
+/// Rows of layers' matrix products that scratch has room for on hosts, unless block_rows is set: see linear_rows
+/// (operands.h).
 constexpr uint32_t kLinearRows = 128;
-/// Most tables of one embedding.
+/// The most tables of one embedding.
 constexpr uint32_t kMaxEmbedTables = 8;
-/// K beyond which int8 dot products may leave int32: 128 * 128 * K < 2^31, whatever the numbers in the file are.
+/// Largest K for which int8 dot products stay in int32: 128 * 128 * K < 2^31, whatever numbers the file has.
 constexpr uint32_t kMaxLinearK = 131071;
-/// The same for u8 probabilities times int8 values: 255 * 127 * rows < 2^31.
+/// The same for sums of u8 probabilities times int8 values: 255 * 127 * rows < 2^31.
 constexpr uint32_t kMaxAttentionRows = 66311;
-/// Largest scratch size of one op that is not attention, and largest width of a tensor.
+/// Largest scratch size of one operator other than attention, and largest width of a tensor.
 constexpr uint32_t kMaxWidth = 1u << 22;
 
-/// The view of an op that its rule checks: tensor indices are in range, and each tensor is valid in itself.
+/// The view of an operator that its rule checks: tensor indices are in range, and each tensor is valid by itself.
 struct Site {
   const fb::Model& model;
   const fb::Op& op;
@@ -32,17 +33,19 @@ struct Site {
   fb::Phase phase;       // of the step
 };
 
-/// Keys, values and states of the tokens that sequences had before a run (Session, "Contexts").
+/// Keys, values and states of the tokens that sequences had before this run (Session, "Contexts").
 struct Contexts {
   uint8_t* pages;
-  const uint64_t* begins;  // of each tensor that contexts keep in `pages`, by the tensor's number
-  const uint32_t* lists;   // [contexts][list_pages]: where in each tensor the pages of a context lie, in order
+  const uint64_t* begins;  // offset in `pages` of each tensor that contexts store, by tensor index
+  // [contexts][list_pages]: the page numbers of each context, in order; the same in every tensor
+  const uint32_t* lists;
   uint32_t list_pages;
-  const uint32_t* numbers;  // [sequences]: the context that each goes on with
+  const uint32_t* numbers;  // [sequences]: the context that each sequence continues
   const uint32_t* past;     // [sequences]: tokens in it before this run
 };
 
-/// The contexts of a run. Without contexts it is a constant null, so that the compiler removes the code for them.
+/// The contexts of a run. Without contexts it is a constant null pointer, so that the compiler removes the code for
+/// them.
 template <bool kLinked>
 struct Remembering {
   const Contexts* contexts = nullptr;
@@ -52,21 +55,21 @@ struct Remembering<false> {
   static constexpr const Contexts* contexts = nullptr;
 };
 
-/// The results of passes over sources (Session, "Sources"): keys and values, or rows, of their tokens, and a row a
+/// The results of source passes (Session, "Sources"): keys and values, or rows, of their tokens, and one row per
 /// source.
 struct Sources {
   uint8_t* pages;
-  const uint64_t* begins;   // of each state in `pages`, by the tensor's number
-  uint32_t rows;            // of a source, a multiple of 16: source s begins with row s * rows of each state of tokens
-  const uint32_t* numbers;  // [sequences]: the source that each writes, or goes with
+  const uint64_t* begins;  // offset of each state in `pages`, by tensor index
+  uint32_t rows;  // rows of a source, a multiple of 16: source s begins at row s * rows of each state of tokens
+  const uint32_t* numbers;  // [sequences]: the source that each sequence writes or attends to
   const uint32_t* lengths;  // [sources]: tokens
-  const int32_t* segments;  // [sources][rows], where sources are retrieved for chunks
+  const int32_t* segments;  // [sources][rows]; only if sources are retrieved for chunks
 };
 
 template <bool kLinked>
 struct Passing {
   fb::Phase phase = fb::Phase::main;
-  uint32_t rows_symbol = kTokens;  // of the step
+  uint32_t rows_symbol = kTokens;  // rows of the step
   const Sources* sources = nullptr;
 };
 template <>
@@ -94,30 +97,30 @@ struct Featuring<false> {
   static constexpr const float* features = nullptr;
 };
 
-/// The scores that a run wants (Batch::listed): those of words in the set of a row's source.
+/// The scores that a run needs with Batch::listed: those of the words in the set of a row's source.
 struct ListedScores {
-  int32_t tensor;        // of the scores
-  const uint32_t* sets;  // [sources][units], a bit a word
+  int32_t tensor;        // the scores
+  const uint32_t* sets;  // [sources][units], one bit per word
   uint32_t units;
 };
 template <bool kLinked>
 struct Listing {
-  const ListedScores* listed = nullptr;  // null: all
+  const ListedScores* listed = nullptr;  // null: all scores
 };
 template <>
 struct Listing<false> {
   static constexpr const ListedScores* listed = nullptr;
 };
 
-/// Scores of words that are made for some tokens alone (SessionOptions::scored_rows), one behind the other.
+/// Word scores that are computed only for some tokens (SessionOptions::scored_rows); their rows are contiguous.
 struct ScoredRows {
   int32_t tensor;
   uint8_t* data;
 };
 template <bool kLinked>
 struct Scoring {
-  const ScoredRows* scored = nullptr;  // null: rows of scores lie in the plan, as those of any output
-  uint32_t first_scored = 0;           // place among them of the tile's first row
+  const ScoredRows* scored = nullptr;  // null: rows of scores lie in the plan, like those of any output
+  uint32_t first_scored = 0;           // index among the scored rows of the tile's first row
 };
 template <>
 struct Scoring<false> {
@@ -125,24 +128,26 @@ struct Scoring<false> {
   static constexpr uint32_t first_scored = 0;
 };
 
-/// The other threads of a session, for the ops of a step that is one tile: its rows are too few to share, columns are not.
+/// The other threads of a session, for a step that is one tile: it has too few rows to distribute, so columns are
+/// distributed.
 struct Helpers {
   void* session;
-  /// task(arg, part) for each part below `parts`, by any thread. False: not each once, so that results are void.
+  /// Runs task(arg, part) for each part below `parts`, on any thread. Returns false if a part did not run exactly once:
+  /// the results are then invalid.
   bool (*run)(void* session, uint32_t parts, void (*task)(void* arg, uint32_t part), void* arg);
-  uint32_t parts;  // at most
-  size_t stride;   // what an op has for itself in TileRun::scratch there is for part p, too, p * stride bytes behind it
+  uint32_t parts;  // at most this many
+  size_t stride;   // part p has its own copy of the operator's scratch, p * stride bytes after TileRun::scratch
 };
 template <bool kLinked>
 struct Helping {
-  const Helpers* helpers = nullptr;  // null: the op has its thread alone
+  const Helpers* helpers = nullptr;  // null: the operator runs on one thread
 };
 template <>
 struct Helping<false> {
   static constexpr const Helpers* helpers = nullptr;
 };
 
-/// The data that an op gets when it runs on one tile of rows. The file has been verified.
+/// The data with which an operator runs on one tile of rows. The file has been verified.
 struct TileRun : Remembering<linked::kContexts>,
                  Passing<linked::kSources>,
                  Marking<linked::kMarks>,
@@ -160,18 +165,18 @@ struct TileRun : Remembering<linked::kContexts>,
   uint32_t sequences;
   uint32_t values[kSymbols];  // for addressing: rounded up to the symbols' multiples
   uint8_t* shared;
-  uint8_t* f32_heads;       // null, or where shared int8 head tensors lie in f32 (ops/heads.h)
-  uint8_t* f32_tile_heads;  // the same for this tile's
+  uint8_t* f32_heads;       // null, or the base of shared int8 head tensors that are f32 in this run (ops/heads.h)
+  uint8_t* f32_tile_heads;  // the same for those of the tile
   uint8_t* tile;
-  uint8_t* scratch;    // of the op that runs; 64-byte aligned (small tiles: 16)
-  uint32_t row_begin;  // multiple of 4, the last row of a sequence, or of rows that are scored alone
+  uint8_t* scratch;    // scratch of the operator; 64-byte aligned (small tiles: 16)
+  uint32_t row_begin;  // a multiple of 4, the last row of a sequence, or a row that is scored alone
   uint32_t rows;
-  uint32_t block_rows;     // 1..kBlockRows: what scratch was made for
-  uint32_t linear_rows;    // what scratch was made for, of layers' matrix products; hosts only
-  uint32_t linear_number;  // of the next Linear, in file order
+  uint32_t block_rows;     // 1..kBlockRows: rows that scratch has room for
+  uint32_t linear_rows;    // rows of layers' matrix products that scratch has room for; hosts only
+  uint32_t linear_number;  // number of the next Linear, in file order
 };
 
-/// Sequences that a recurrent layer takes together, at most; no field where none is linked.
+/// The most sequences that a recurrent layer processes together; no field if none is linked.
 template <bool kLinked>
 struct Together {
   uint32_t lanes;
@@ -179,10 +184,10 @@ struct Together {
 template <>
 struct Together<false> {};
 
-/// The numbers that the size of scratch memory depends on, beside the op.
+/// The numbers, besides the operator, that determine the size of scratch.
 struct ScratchNeed : Together<linked::op(linked::kOpRecurrent)> {
-  uint32_t pages;         // of 16 keys, that the longest sequence lies in
-  uint32_t source_pages;  // the same of sources
+  uint32_t pages;         // pages of 16 keys of the longest sequence
+  uint32_t source_pages;  // the same for sources
   uint32_t block_rows;    // 1..kBlockRows
   uint32_t linear_rows;
 };
@@ -199,14 +204,14 @@ static_assert(sizeof(OpFacts) == 4, "what every image has is small");
 
 struct Rule {
   const OpFacts* facts;
-  /// Null: this build leaves the operator out. Asked for ops whose numbers of operands fit `facts`.
+  /// Null: this build leaves the operator out. Called for operators whose operand counts fit `facts`.
   Verdict (*verify)(const Site&);
   /// Bytes of scratch for one tile. A multiple of 16.
   uint64_t (*scratch)(const fb::Model&, const fb::Op&, const ScratchNeed&);
   Status (*run)(const TileRun&, const fb::Op&);
 };
 
-/// How many of the rows of ops.inc before `row` this build links: hosts all, images those of their models.
+/// Number of rows of ops.inc before `row` that this build links: hosts link all, images those that their models need.
 constexpr uint32_t linked_below(uint32_t row) {
   uint32_t n = 0;
   for (uint32_t i = 0; i < row; ++i) n += linked::op(i) ? 1u : 0u;
@@ -214,7 +219,7 @@ constexpr uint32_t linked_below(uint32_t row) {
 }
 constexpr uint32_t kLinkedOps = linked_below(linked::kOps);
 
-/// The facts of the linked rows, in their order: on hosts element i is row i.
+/// The facts of the linked rows, in order: on hosts element i is row i.
 struct Facts {
   OpFacts rows[kLinkedOps == 0 ? 1 : kLinkedOps];
   constexpr const OpFacts& operator[](uint32_t i) const { return rows[i]; }
@@ -241,39 +246,41 @@ inline constexpr Facts kFacts = linked_facts();
 #define BANTAM_RULE(name, verify, scratch, run) \
   const Rule k##name = {kFacts.rows + linked_below(linked::kOp##name), verify, scratch, run}
 
-/// Element of kFacts for an op of this kind and numerics; kOps: this build executes none.
+/// Returns the index into kFacts for an operator of this kind and numerics; kOps: this build executes none.
 constexpr uint32_t find_row(fb::OpAttributes kind, fb::Numerics numerics) {
   for (uint32_t row = 0; row < kLinkedOps && kind != fb::OpAttributes::NONE; ++row) {
     if (kFacts[row].kind == kind && kFacts[row].numerics == numerics) return row;
   }
   return linked::kOps;
 }
-/// That of this op, which may be of a version or ask for features that this reader does not know.
+/// The same for an operator of a file, which may have a version or features that this reader does not know.
 uint32_t find_row(const fb::Op& op);
 
-/// An operator of this kind is executed, in one form or another, by builds that link it: the schema has no others.
+/// Returns true if the schema of this version has operators of this kind; builds that link them execute some form of
+/// them.
 constexpr bool is_known(fb::OpAttributes kind) {
   return kind != fb::OpAttributes::NONE && kind <= fb::OpAttributes::MAX;
 }
 
-/// The rule of this op: that of its kind; the copying rule when this version does not know the kind and the op allows that
-/// (`fallback`); null when this version does not execute it. An op of a known kind is never copied: where a file has been
-/// verified, `attributes_type` is what every reader may go by.
+/// Returns the rule of this operator: that of its kind; the copying rule if this version does not know the kind and the
+/// operator allows it (`fallback`); null if this version does not execute it. An operator of a known kind is never
+/// copied: in a verified file every reader may rely on `attributes_type`.
 const Rule* find_rule(const fb::Op& op);
 
-/// Returns the kind of the op as it is executed; all code but the verifier asks this. It is NONE for an op that is left
-/// out and copied instead, whatever its attributes say, and for one that this version does not execute.
+/// Returns the kind as which the operator is executed; all code but the verifier uses this. It is NONE for an operator
+/// that is replaced by a copy, whatever its attributes are, and for one that this version does not execute.
 inline fb::OpAttributes executed_kind(const fb::Op& op) {
   return find_row(op) == linked::kOps ? fb::OpAttributes::NONE : op.attributes_type();
 }
 
-/// Returns the tensor that a part of the op names by its position in Op.inputs; -1: none.
+/// Returns the tensor at this position of Op.inputs; -1: none.
 inline int32_t named_input(const fb::Op& op, int8_t position) {
   return position < 0 ? -1 : op.inputs()->Get(static_cast<flatbuffers::uoffset_t>(position));
 }
 
-/// Calls visit(position) for each field of the op that names an input by position, those that are -1 among them.
-/// Where nothing static is linked, its fields are left out: what only they name is then named by none.
+/// Calls visit(position) for each field of the operator that refers to an input by position, including those that are
+/// -1. If no static operators are linked, their fields are skipped, so that inputs that only they refer to count as
+/// unused.
 template <class Visit>
 void for_each_position(const fb::Op& op, const Visit& visit) {
   if (const fb::Embed* embed = op.attributes_as_Embed()) {
@@ -306,16 +313,18 @@ void for_each_position(const fb::Op& op, const Visit& visit) {
   }
 }
 
-/// How an op touches a tensor. kResidual: read row by row after everything else, so that outputs may be that tensor. kReadBefore: the row
-/// of the token before, which an op behind this one has written.
+/// How an operator accesses a tensor. kResidual: it reads the tensor row by row after all other inputs, so that the
+/// output may be the same tensor. kReadBefore: it reads the row of the preceding token, which a later operator has
+/// written.
 enum class Access : uint8_t { kRead, kReadWhole, kResidual, kWrite, kReadBefore };
 
-/// Element `position` of the inputs of the operator in row `row` of kFacts is read before it is written.
+/// Returns true if element `position` of the inputs of the operator in row `row` of kFacts is read before it is
+/// written.
 constexpr bool reads_before(uint32_t row, uint32_t position) {
   return linked::op(linked::kOpPrevious) && row == linked_below(linked::kOpPrevious) && position == 0;
 }
 
-/// The tensors that an op refers to, constants and absent ones (-1) among them: reads first.
+/// The tensors that an operator refers to, including constants and absent ones (-1); inputs first.
 class Operands {
  public:
   explicit Operands(const fb::Op& op)

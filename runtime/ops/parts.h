@@ -1,4 +1,4 @@
-// An op by several threads: each makes some of a layer's columns, or some of the heads, of all rows.
+// Runs one operator on several threads: each computes some of a layer's columns, or some of the heads, for all rows.
 #ifndef BANTAM_OPS_PARTS_H_
 #define BANTAM_OPS_PARTS_H_
 
@@ -7,7 +7,8 @@
 
 namespace bantam::ops {
 
-/// Weights that are sparse begin at panel `panel`; false: they are not. A template, because where none are linked nothing can be set.
+/// Moves sparse weights to panel `panel`; returns false if the weights are not sparse. A template, because `sparse` has
+/// no members to set if sparse weights are not linked.
 template <class Layer>
 bool move_sparse(Layer* layer, uint32_t panel) {
   if constexpr (linked::kSparse) {
@@ -18,7 +19,8 @@ bool move_sparse(Layer* layer, uint32_t panel) {
   return false;
 }
 
-/// Columns [16 panel, 16 (panel + panels)) of a layer. Of sparse weights `panel` begins a span (kPanelsTogether).
+/// Returns columns [16 panel, 16 (panel + panels)) of a layer. For sparse weights `panel` must begin a span
+/// (kPanelsTogether).
 inline kernels::LinearQ8 part_of(kernels::LinearQ8 layer, uint32_t panel, uint32_t panels) {
   const size_t first = size_t{panel} * 16;
   if (layer.factors != nullptr) {
@@ -66,16 +68,16 @@ inline kernels::StaticLinear part_of(kernels::StaticLinear layer, uint32_t panel
 }
 #endif
 
-/// Weights that one thread reads in less time than it takes to hand them to another.
+/// Smaller weights are not distributed: one thread reads them in less time than a hand-over takes.
 constexpr uint64_t kLeastShared = 128 << 10;
-/// More of them gain little, and each has its own result.
+/// More parts gain little, and each needs its own result.
 constexpr uint32_t kMostParts = 16;
-/// Panels that kernels take together: a part has as many, or a multiple.
+/// Panels that kernels process together: the panels of a part are a multiple of it.
 constexpr uint32_t kPanelsTogether = 4;
 static_assert(kPanelsTogether * 16 % kernels::kSparseSpan == 0, "groups of sparse weights are sorted within a span");
 
-/// task(part) of each part below `parts` (at most kMostParts), by as many threads as come. False: one of them said so. *all_run:
-/// whether `helpers` have run each once.
+/// Runs task(part) for each part below `parts` (at most kMostParts) on the available threads. Returns false if a task
+/// returned false. Clears *all_run unless `helpers` ran each part exactly once.
 template <class Task>
 bool run_by_parts(const Helpers& helpers, uint32_t parts, const Task& task, bool* all_run) {
   struct All {
@@ -92,18 +94,18 @@ bool run_by_parts(const Helpers& helpers, uint32_t parts, const Task& task, bool
   return good;
 }
 
-/// How many of `helpers` come for work that is `most` pieces at most.
+/// Number of `helpers` to use for work of at most `most` pieces.
 inline uint32_t parts_of(const Helpers& helpers, uint32_t most) {
   const uint32_t parts = helpers.parts < kMostParts ? helpers.parts : kMostParts;
   return parts < most ? parts : most;
 }
 
-/// A layer's columns can be made by themselves: where the weights of each begin is known without reading those before.
+/// Returns true if a layer's columns can be computed separately: the weights of each column begin at a known offset.
 inline bool has_parts(const fb::Tensor& weights) {
   return weights.layout() != fb::Layout::bitmask_k4n16 && weights.layout() != fb::Layout::k16n1;
 }
 
-/// Where part `part` measures its rows: every one in memory of its own.
+/// Returns the part's own memory for the maxima of its rows.
 inline int32_t* measured_rows(const kernels::LinearQ8& layer, size_t stride, uint32_t part) {
   return reinterpret_cast<int32_t*>(reinterpret_cast<uint8_t*>(layer.row_maximum) + part * stride);
 }
@@ -119,7 +121,7 @@ void keep_apart(Layer* layer, size_t stride, uint32_t part) {
   }
 }
 
-/// The largest of all parts, in memory of the first. O(parts * rows).
+/// Merges the maxima of all parts into those of the first. O(parts * rows).
 inline void gather(const kernels::LinearQ8& layer, size_t stride, uint32_t parts) {
   for (uint32_t part = 1; part < parts && layer.row_maximum != nullptr; ++part) {
     const int32_t* other = measured_rows(layer, stride, part);
@@ -131,15 +133,15 @@ inline void gather(const kernels::LinearQ8& layer, size_t stride, uint32_t parts
 inline void gather(const kernels::LinearF32&, size_t, uint32_t) {}
 inline void gather(const kernels::StaticLinear&, size_t, uint32_t) {}
 
-/// Panels of a layer of `panels` in front of those of part `part` of `parts`.
+/// Number of a layer's `panels` that precede those of part `part` of `parts`.
 inline uint32_t first_panel(uint32_t panels, uint32_t part, uint32_t parts) {
   const uint32_t groups = (panels + kPanelsTogether - 1) / kPanelsTogether;
   const uint32_t at = groups * part / parts * kPanelsTogether;
   return at < panels ? at : panels;
 }
 
-/// kernel(layer) by as many threads as there are columns for. The bits are those of one call, as columns know nothing of each
-/// other. *all_run: whether `helpers` have run each part once.
+/// Runs kernel(layer) on as many threads as there are columns for. The result equals that of one call bit by bit,
+/// because columns are independent. Clears *all_run unless `helpers` ran each part exactly once.
 template <class Kernel, class Layer>
 bool multiply_parts(const Helpers& helpers, const Kernel& kernel, const Layer& layer, bool* all_run) {
   const uint32_t panels = layer.n / 16;

@@ -1,4 +1,4 @@
-// Pool: one row for each sequence from that sequence's rows.
+// Pool: reduces each sequence's rows to one row.
 #include <string.h>
 
 #include "ops/epilogue.h"
@@ -11,7 +11,7 @@ static_assert(static_cast<int>(kernels::Pool::kSum) == static_cast<int>(fb::Pool
 
 constexpr uint32_t kMostParts = 8;
 
-/// Parts of columns that are read from different rows; 1: all are read from the same.
+/// Number of parts of the columns that are read from different rows; 1: all columns are read from the same rows.
 uint32_t parts_of(const fb::Pool& pool) {
   const uint32_t parts = linked::kPoolParts ? count(pool.skip_last()) : 0;
   return parts == 0 ? 1 : parts;
@@ -27,7 +27,7 @@ Verdict verify_pool(const Site& site) {
   if (site.rows_symbol != kSequences) return corrupt("pooling runs over sequences");
   const int32_t x = operand(site.op.inputs(), 0);
   const fb::Tensor& t = tensor(site.model, x);
-  // Activations are f32 or i8. Fixed rows have no scales beside them.
+  // Activations are f32 or i8 with scales; fixed rows have no scales.
   if (!is_token_rows_of_any_type(t) || is_fixed(t)) {
     return corrupt("pooling reads shared f32 or i8 rows of tokens", x);
   }
@@ -40,21 +40,21 @@ Verdict verify_pool(const Site& site) {
   return check_epilogue(site, width(t));
 }
 
-/// A row of one part beside those of the sink.
+/// Scratch for the sink's rows and, with several parts, a row for one part.
 uint64_t pool_scratch(const fb::Model& model, const fb::Op& op, const ScratchNeed& need) {
   const uint32_t columns = input_width(model, op);
   const uint64_t part = parts_of(*op.attributes_as_Pool()) > 1 ? uint64_t{kernels::pad16(columns)} * sizeof(float) : 0;
   return sink_scratch(op, columns, need.block_rows) + part;
 }
 
-/// Rows [begin, end) of all columns as one row.
+/// Reduces rows [begin, end) of all columns to one row.
 bool pool_into(const TileRun& run, const fb::Pool& pool, const Rows& x, uint32_t columns, uint32_t begin, uint32_t end,
                float* y) {
   return run.kernels.pool_rows({x.q8 ? nullptr : x.f32(), x.q8 ? x.i8() : nullptr, x.scales, x.stride, begin, end,
                                 columns, static_cast<kernels::Pool>(pool.kind()), pool.l2(), y});
 }
 
-/// The row of a sequence. `row`: scratch for one.
+/// Computes the row of a sequence. `row`: scratch for one row.
 bool pool_sequence(const TileRun& run, const fb::Pool& pool, const Rows& x, uint32_t columns, uint32_t sequence,
                    float* row, float* y) {
   const auto [begin, end] = pooled_rows(run, pool, sequence);

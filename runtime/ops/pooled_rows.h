@@ -1,4 +1,4 @@
-// Which rows of a sequence Pool reads.
+// The rows of a sequence that Pool reads.
 #ifndef BANTAM_OPS_POOLED_ROWS_H_
 #define BANTAM_OPS_POOLED_ROWS_H_
 
@@ -6,13 +6,13 @@
 
 namespace bantam::ops {
 
-/// Rows [begin, end) of all tokens; there is one at least.
+/// Rows [begin, end) of all tokens; at least one.
 struct PooledRows {
   uint32_t begin, end;
 };
 
-/// Rows of sequence `sequence` that `pool` reads: those without its first skip_first, and without the tokens skip_id at its
-/// end. O(tokens that are left out at the end).
+/// Returns the rows of `sequence` that `pool` reads: without the first skip_first, and without tokens with id skip_id
+/// at its end. O(tokens skipped at the end).
 inline PooledRows pooled_rows(const TileRun& run, const fb::Pool& pool, uint32_t sequence) {
   PooledRows rows = {run.offsets[sequence], run.offsets[sequence + 1]};
   if (!linked::kPoolSkips) return rows;
@@ -22,7 +22,7 @@ inline PooledRows pooled_rows(const TileRun& run, const fb::Pool& pool, uint32_t
   return rows;
 }
 
-/// Does it leave rows out, though this build reads all?
+/// Returns true if it skips rows although this build reads all of them.
 inline bool skips_unlinked(const fb::Pool& pool) {
   return !linked::kPoolSkips && (pool.skip_first() != 0 || pool.skip_id() >= 0);
 }

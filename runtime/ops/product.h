@@ -1,4 +1,4 @@
-// A matrix that an operator multiplies f32 rows with inside its own work: laid out as the weights of linear layers.
+// A matrix inside an operator that multiplies f32 rows with it; it has the layout of a linear layer's weights.
 #ifndef BANTAM_OPS_PRODUCT_H_
 #define BANTAM_OPS_PRODUCT_H_
 
@@ -7,7 +7,7 @@
 
 namespace bantam::ops {
 
-/// `index` is a matrix of this shape as linear layers have it.
+/// Checks that `index` is a matrix of this shape, as in linear layers.
 inline Verdict check_product(const Site& site, int32_t index, uint64_t n, uint32_t k) {
   if (index < 0) return corrupt("an operator lacks a matrix");
   const fb::Tensor& w = tensor(site.model, index);
@@ -23,15 +23,15 @@ inline Verdict check_product(const Site& site, int32_t index, uint64_t n, uint32
   return extent(w, 0) == n && extent(w, 1) == k ? Verdict{} : corrupt("the matrix has another shape", index);
 }
 
-/// Weights of which any 16 neighbouring outputs lie together.
+/// Returns true for weights in which any 16 adjacent outputs are contiguous.
 inline bool lies_in_panels(const fb::Tensor& w) {
   return int8_weights(w) || int4_weights(w) || w.layout() == fb::Layout::tile_n16;
 }
 
-/// The next part of scratch memory takes this. A host's parts begin where vectors do.
+/// Rounds up to where the next part of scratch begins; on hosts parts are aligned for vectors.
 constexpr uint64_t scratch_part(uint64_t bytes) { return round_up(bytes, linked::kHost ? 64 : 16); }
 
-/// A matrix that rows are multiplied with; rows for integers are made int8 first.
+/// A matrix to multiply rows with; for integer weights the rows are first quantized to int8.
 class Product {
  public:
   /// Bytes of scratch for `rows` rows.
@@ -43,7 +43,7 @@ class Product {
            scratch_part(own);
   }
 
-  /// `at`: scratch for `rows` rows. No weights: there is nothing to multiply with.
+  /// `at`: scratch for `rows` rows. `weights` -1: there is no matrix.
   Product(const TileRun& run, int32_t weights, int32_t bias, uint32_t rows, uint8_t* at)
       : run_(run), w_(weights < 0 ? nullptr : &tensor(run.model, weights)), bias_(constant<float>(run, bias)) {
     if (w_ == nullptr) return;
@@ -65,10 +65,11 @@ class Product {
     args_.scratch = reinterpret_cast<int8_t*>(at);
   }
 
-  /// y = W x + bias, for rows pad16 of their width apart.
+  /// Computes y = W x + bias. Rows are pad16 of their width apart.
   bool operator()(const float* x, uint32_t rows, float* y) { return outputs(x, kernels::pad16(k_), rows, 0, n_, y); }
 
-  /// Outputs [first, first + n) of it, of weights that lie in panels; first and n are multiples of 16. Rows of y are n apart.
+  /// Computes only outputs [first, first + n), for weights in panels; first and n are multiples of 16. Rows of y are n
+  /// apart.
   [[gnu::always_inline]] bool outputs(const float* x, size_t x_stride, uint32_t rows, uint32_t first, uint32_t n,
                                       float* y) const {
     if (takes_copies()) {
@@ -79,11 +80,12 @@ class Product {
                                     element(w_->type()), bias_from(first), k_, n, kernels::Activation::kNone, y, n});
   }
 
-  /// The weights are integers: rows are copied to int8, pad16 of their width apart, and a scale each.
+  /// Returns true for integer weights: rows are quantized into copies(), pad16 of their width apart, with one scale
+  /// each.
   bool takes_copies() const { return !linked::kFloat || (linked::kDynamic && integers_); }
   int8_t* copies() const { return copies_; }
   float* scales() const { return scales_; }
-  /// The same outputs of rows that lie in copies() already.
+  /// Computes the same outputs from rows that are already in copies().
   [[gnu::always_inline]] bool of_copies(uint32_t rows, uint32_t first, uint32_t n, float* y) const {
     kernels::LinearQ8 args = args_;
     args.w += skipped(first);

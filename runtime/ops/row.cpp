@@ -1,4 +1,4 @@
-// Row: an epilogue on its own. Copy: what stands in for an unknown op that allows it.
+// Row: only an epilogue. Copy: replaces an unknown operator that allows it.
 #include "ops/epilogue.h"
 
 namespace bantam::ops {

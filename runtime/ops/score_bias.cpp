@@ -12,19 +12,19 @@
 namespace bantam::ops {
 namespace {
 
-/// Keys [first, first + count) of one query's row of biases; places are signed, so that differences are.
+/// Keys [first, first + count) of one query's row of biases; positions are signed, so that their differences are.
 struct BiasRow {
   float* y;
   int32_t query, first, count;
 
-  /// Element of the key that stands `distance` behind the query, not beyond the row's ends.
+  /// Element of the key at `distance` after the query, clamped to the row.
   int32_t at(int32_t distance) const {
     const int64_t element = int64_t{query} + distance - first;
     return element < 0 ? 0 : element > count ? count : static_cast<int32_t>(element);
   }
 };
 
-/// `table`: of distances -most to most.
+/// `table`: biases for distances -most to most.
 void store_by_distance(const BiasRow& row, const float* table, int32_t most) {
   const int32_t low = row.at(-most);
   const int32_t high = row.at(most + 1);
@@ -36,7 +36,7 @@ void store_by_distance(const BiasRow& row, const float* table, int32_t most) {
   for (int32_t i = high; i < row.count; ++i) row.y[i] = table[2 * most];
 }
 
-/// The same where each run of keys of one segment begins where queries' places count from.
+/// The same for segments of retrieved texts: each begins at the position from which the queries' positions are counted.
 void store_beside_runs(const TileRun& run, const BiasRow& row, const float* table, int32_t most) {
   if constexpr (linked::kChunks) {
     const auto behind = static_cast<uint32_t>(row.first + row.count);
@@ -50,7 +50,7 @@ void store_beside_runs(const TileRun& run, const BiasRow& row, const float* tabl
   }
 }
 
-/// `add`: to what is there.
+/// `add`: adds to the row instead of overwriting it.
 void slope(const BiasRow& row, float slope, bool add) {
   for (int32_t i = 0; i < row.count; ++i) {
     const int32_t distance = row.first + i - row.query;
@@ -74,7 +74,7 @@ float multiply(const kernels::Attention& call, uint32_t r, const float* keys) {
   return call.q8 ? sum * call.q_scale[r * call.q_scale_stride] : sum;
 }
 
-/// Adds the scores of keys of another segment. `keys`: the head's vector, and behind it the number added to its
+/// Adds the scores for keys of another segment. `keys`: the head's vector, followed by the number added to its
 /// products. `add`: adds to the rows instead of overwriting them.
 void add_segments(const TileRun& run, const kernels::Attention& call, const float* keys, BiasRow row, bool add) {
   const auto begin = static_cast<uint32_t>(row.first), end = static_cast<uint32_t>(row.first + row.count);
@@ -88,11 +88,10 @@ void add_segments(const TileRun& run, const kernels::Attention& call, const floa
   }
 }
 
-/// The number subtracted from the scores of tokens without a mark: their share is then 0 in f32, as in the published
-/// code.
+/// Subtracted from the scores of tokens without a mark: their weight is then 0 in f32, as in the published code.
 constexpr float kUnmarked = 10000.0f;
 
-/// Subtracts it in the rows of all queries.
+/// Subtracts kUnmarked in the rows of all queries.
 [[maybe_unused]] void hide_unmarked(const TileRun& run, const kernels::Attention& call, BiasRow row, bool add) {
   for (uint32_t r = 0; r < call.queries; ++r, row.y += row.count) {
     if (!add) memset(row.y, 0, static_cast<size_t>(row.count) * sizeof(float));
@@ -180,4 +179,4 @@ void fill_bias(const TileRun& run, const fb::Op& op, const kernels::Attention& c
 
 }  // namespace bantam::ops
 
-#endif  // BANTAM_IF_LINKED(DistanceBias) || BANTAM_IF_LINKED(Slopes) || BANTAM_IF_LINKED(PlaceScores) || BANTAM_IF_LINKED(SegmentKeys) || BANTAM_IF_LINKED(SoftCap) || BANTAM_IF_LINKED(mask_marked) || BANTAM_IF_LINKED(mask_globals) || BANTAM_IF_LINKED(mask_of_globals) || BANTAM_IF_LINKED(mask_blocks)
+#endif  // BANTAM_IF_LINKED(DistanceBias) || ...

@@ -18,11 +18,11 @@ inline bool has_bias(const fb::Attention& a) {
 
 inline bool has_soft_cap(const fb::Attention& a) { return linked::kSoftCap && a.soft_cap() > 0.0f; }
 
-/// Checks that the constants have the shapes that the schema states for so many heads.
+/// Checks that the constants have the shapes that the schema states for this number of heads.
 Verdict check_bias(const Site& site, uint32_t heads);
 
-/// Fills the biases of `head` for the queries of `call`, page after page of those that they see; see kernels::BiasedScores.
-/// Call it if has_bias or has_soft_cap; with the latter alone the biases may be zeros. `scratch`: place_scratch bytes.
+/// Writes the biases of `head` for the queries of `call`, page by page of the visible keys; see kernels::BiasedScores.
+/// Call it if has_bias or has_soft_cap; with only the latter, the biases may be zeros. `scratch`: place_scratch bytes.
 void fill_bias(const TileRun& run, const fb::Op& op, const kernels::Attention& call, uint32_t head, void* scratch);
 
 }  // namespace bantam::ops

@@ -1,4 +1,5 @@
-// Slice: columns [begin, begin + width) of x. Where one side is a state, it carries rows from the pass over a source to the main one.
+// Slice: columns [begin, begin + width) of x. If x or y is a state, it carries rows from the source pass to the main
+// pass.
 #include <string.h>
 
 #include "ops/epilogue.h"
@@ -13,14 +14,15 @@ bool is_carried(const fb::Model& model, int32_t index) {
 bool takes_state(const fb::Model& model, const fb::Op& op) { return is_carried(model, operand(op.inputs(), 0)); }
 bool leaves_row_state(const fb::Model& model, const fb::Op& op) { return is_carried(model, operand(op.outputs(), 0)); }
 
-/// x is a state: the main pass takes the row of each row's source. Pages are of tokens.
+/// Checks an x that is a state: the main pass takes the row of each sequence's source. Page layouts only hold tokens.
 [[maybe_unused]] Verdict check_taken(const Site& site, int32_t x) {
   const fb::Tensor& t = tensor(site.model, x);
   const bool fits = site.phase == fb::Phase::main && rows_symbol(t) == kSequences;
   return fits ? Verdict{} : corrupt("a slice takes a state that is not a row for each source, or in its own pass", x);
 }
 
-/// y is a state: the pass over a source leaves rows in it. Builds without Align refuse states that are rows of tokens.
+/// Checks a y that is a state: the source pass stores rows in it. Builds without Align refuse states that are rows of
+/// tokens.
 [[maybe_unused]] Verdict check_left(const Site& site, int32_t y, uint32_t columns) {
   const fb::Tensor& t = tensor(site.model, y);
   const bool fits = site.phase == fb::Phase::source && t.layout() == fb::Layout::rows &&
@@ -50,14 +52,14 @@ uint64_t slice_scratch(const fb::Model& model, const fb::Op& op, const ScratchNe
   return sink_scratch(op, op.attributes_as_Slice()->width(), need.block_rows);
 }
 
-/// The row of state `index` that the sequence of row `row` of the run writes, or goes with.
+/// Returns the row of state `index` that the sequence of row `row` of the run writes or reads.
 float* state_row(const TileRun& run, int32_t index, uint32_t row) {
   const uint32_t sequence = run.rows_symbol == kSequences ? row : find_sequence(run, row);
   return reinterpret_cast<float*>(page_base(run, index)) +
          size_t{run.sources->numbers[sequence]} * kernels::pad16(width(tensor(run.model, index)));
 }
 
-/// Where row `row` of the run lies in state `index` of rows of tokens.
+/// Returns the position of row `row` of the run in state `index`, which has rows of tokens.
 [[maybe_unused]] float* token_row(const TileRun& run, int32_t index, uint32_t row) {
   const uint32_t sequence = find_sequence(run, row);
   return reinterpret_cast<float*>(page_base(run, index)) +

@@ -1,4 +1,4 @@
-// SplitHeads: f32 rows [q | k | v] to the layouts that attention reads.
+// SplitHeads: converts f32 rows [q | k | v] to the layouts that attention reads.
 #include <string.h>
 
 #include "ops/epilogue.h"
@@ -7,7 +7,7 @@
 namespace bantam::ops {
 namespace {
 
-/// Every place that a token may have has a row, of as many angles as fit a head.
+/// Checks that the table has a row for every token position, with as many angles as a head needs.
 [[maybe_unused]] Verdict check_rotary(const Site& site, uint32_t head_width) {
   const int32_t index = named_input(site.op, site.op.attributes_as_SplitHeads()->rotary());
   if (index < 0) return {};
@@ -62,7 +62,7 @@ Verdict verify_split(const Site& site) {
   const int32_t k = operand(site.op.outputs(), 1);
   const int32_t v = operand(site.op.outputs(), 2);
   BANTAM_CHECK(check_head_tensors(site, shape, q, k, v));
-  // Other passes' tiles do not see what a source leaves, so nothing of the step itself may be among it.
+  // Only the main pass reads states, so a split that stores them belongs to the source pass and has no queries.
   const bool leaves = k >= 0 && is_state(tensor(site.model, k));
   if (leaves && (q >= 0 || site.phase != fb::Phase::source)) {
     return corrupt("states are split alone, by the pass over a source", k);
@@ -79,7 +79,7 @@ size_t rotary_bytes(const fb::SplitHeads& split) {
   return linked::kRotary && split.rotary() >= 0 ? kernels::rotary_scratch_bytes(split.head_width()) : 0;
 }
 
-/// Behind what rotary positions need: a row, and its queries or keys alone.
+/// Scratch for rotary positions and, after it, a row and its normalized queries or keys.
 uint64_t split_scratch(const fb::Model&, const fb::Op& op, const ScratchNeed&) {
   const fb::SplitHeads& split = *op.attributes_as_SplitHeads();
   uint64_t bytes = rotary_bytes(split);
@@ -89,7 +89,7 @@ uint64_t split_scratch(const fb::Model&, const fb::Op& op, const ScratchNeed&) {
   return bytes;
 }
 
-/// Queries, keys and values of rows of one sequence. Keys and values go to the pages that contexts have for them.
+/// Splits rows of one sequence into queries, keys and values. With contexts, keys and values go to their pages.
 bool split_sequence(const TileRun& run, kernels::SplitHeads args, bool state, uint32_t sequence, uint32_t row) {
   if (linked::kSources && state) args.row_begin = source_row(run, sequence) + (row - run.offsets[sequence]);
   if (state || run.contexts == nullptr) return run.kernels.split_heads(args);
@@ -117,13 +117,13 @@ bool split_sequence(const TileRun& run, kernels::SplitHeads args, bool state, ui
   return finite;
 }
 
-/// Keys and values stay when the pass over a source has ended.
+/// Returns true if keys and values are states, which outlive the source pass.
 bool leaves_state(const TileRun& run, const fb::Op& op) {
   const int32_t k = linked::kSources ? operand(op.outputs(), 1) : -1;
   return k >= 0 && is_state(tensor(run.model, k));
 }
 
-/// Row by row of sequences, whose tokens' places select rows of the table. args.x: row `first` of the tile.
+/// Splits sequence by sequence, because tokens' positions select rows of the table. args.x: row `first` of the tile.
 Status split_by_sequence(const TileRun& run, const fb::Op& op, kernels::SplitHeads args, uint32_t first) {
   const int32_t index = named_input(op, op.attributes_as_SplitHeads()->rotary());
   uint32_t row = run.row_begin + first;
@@ -152,7 +152,7 @@ Status split_rows(const TileRun& run, const fb::Op& op, const kernels::SplitHead
   return run.kernels.split_heads(args) ? Status::kOk : Status::kNonFinite;
 }
 
-/// Row by row, whose queries and keys are normed in scratch.
+/// Splits row by row; queries and keys are normalized in scratch.
 [[maybe_unused]] Status run_normed(const TileRun& run, const fb::Op& op, kernels::SplitHeads args) {
   const fb::SplitHeads& split = *op.attributes_as_SplitHeads();
   const auto* table = constant<float>(run, named_input(op, split.norms()));
@@ -165,7 +165,7 @@ Status split_rows(const TileRun& run, const fb::Op& op, const kernels::SplitHead
   norm.rows = 1;
   norm.norm = static_cast<kernels::Norm>(split.norm());
   norm.epsilon = split.epsilon();
-  // In parts of one head, or of all.
+  // Normalizes parts of one head each, or all heads as one part.
   const auto apply = [&](float* values, uint32_t width_of_part, uint32_t first_row) {
     norm.width = split.each_head() ? split.head_width() : width_of_part;
     norm.gamma = table + first_row * norm.x_stride;

@@ -5,7 +5,7 @@ namespace {
 
 constexpr Rule kNotLinked = {};
 
-/// The rules of the ops in kFacts, in the same order.
+/// The rules of the operators in kFacts, in the same order.
 struct Rules {
   const Rule* rows[kLinkedOps == 0 ? 1 : kLinkedOps];
 };
@@ -20,7 +20,7 @@ constexpr Rules linked_rules() {
 }
 constexpr Rules kRules = linked_rules();
 
-/// Returns true if every kind of op has a row in kFacts; is_known relies on it.
+/// Returns true if every kind of operator has a row in kFacts; is_known relies on it.
 constexpr bool every_kind_has_a_row() {
   for (uint32_t kind = 1; kind <= static_cast<uint32_t>(fb::OpAttributes::MAX); ++kind) {
     bool found = false;

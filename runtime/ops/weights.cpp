@@ -1,4 +1,4 @@
-// Weights without their zeros: kernels follow what lies among their data, so it is read before anything runs.
+// Weights without their zeros: kernels follow positions in their data, so the data is checked before anything runs.
 #include "ops/weights.h"
 
 #include <string.h>
@@ -13,7 +13,7 @@ T read(const uint8_t* p, size_t index) {
   return value;
 }
 
-/// Every output of a span has one place.
+/// Checks that the outputs of every span are a permutation.
 bool is_order(const uint8_t* order, uint32_t outputs) {
   static_assert(kernels::kSparseSpan == 64, "a bit for each output");
   for (uint32_t first = 0; first < outputs; first += kernels::kSparseSpan) {

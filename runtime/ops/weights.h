@@ -1,11 +1,11 @@
 // How linear layers read each layout of integer weights: a struct for each row of format/weights.inc, with
 //
-//   kIndexed        what lies among the data says where weights belong: check() reads it before anything runs
-//   bytes(n, k)     least bytes of Tensor.data; n: outputs, a multiple of 16; k: inputs
-//   scratch(k)      bytes that the kernel wants
-//   rows(table, k)  that a call takes best, so that their sums do not go far; hosts
-//   check(t, data)  of kIndexed layouts, whose data is as long as bytes() at least. O(bytes)
-//   bind(t, args)   tells the kernel; `args` has w, w_scale, w_sum, k and n already, as of the tensor's blobs
+//   kIndexed        the data contains positions of weights: check() reads them before anything runs
+//   bytes(n, k)     least size of Tensor.data; n: outputs, a multiple of 16; k: inputs
+//   scratch(k)      bytes of scratch that the kernel needs
+//   rows(table, k)  best number of rows for a call, so that their sums stay in cache; hosts only
+//   check(t, data)  verifies kIndexed layouts, whose data has at least bytes() bytes. O(bytes)
+//   bind(t, args)   fills the kernel's arguments; w, w_scale, w_sum, k and n of `args` must be set already
 #ifndef BANTAM_OPS_WEIGHTS_H_
 #define BANTAM_OPS_WEIGHTS_H_
 
@@ -15,7 +15,7 @@
 
 namespace bantam::ops {
 
-/// The base of layouts whose bytes are the weights, one after the other.
+/// The base of layouts whose bytes are the weights in order.
 struct DenseWeights {
   static constexpr bool kIndexed = false;
   static uint64_t scratch(uint32_t) { return 0; }
@@ -33,7 +33,7 @@ struct WeightRows : DenseWeights {
   static void bind(const fb::Tensor&, kernels::LinearQ8* args) { args->k16 = true; }
 };
 
-/// Rows that a panel of weights is unpacked for once; their sums stay in the second-level cache.
+/// Rows for which a panel of weights is unpacked once; their sums stay in the second-level cache.
 inline uint32_t unpacked_rows(const kernels::Table& table) { return table.linear_rows < 64 ? 64 : table.linear_rows; }
 
 struct Int4Tiles : DenseWeights {
@@ -75,8 +75,8 @@ struct Bitmasks {
   }
 };
 
-/// f(Format{}) for the tensor's layout of integer weights; a default result for other layouts and for those that this
-/// build leaves out.
+/// Returns f(Format{}) for the tensor's layout of integer weights; a default result for other layouts and for those
+/// that this build leaves out.
 template <class F>
 auto with_weights(const fb::Tensor& t, const F& f) -> decltype(f(Tiles{})) {
   switch (t.layout()) {

@@ -1,4 +1,4 @@
-// A check that the compiler leaves floating-point formulas as they are written: the bits of every answer depend on it.
+// Checks that the compiler evaluates floating-point formulas as written: the bits of every result depend on it.
 #ifndef BANTAM_SESSION_AS_WRITTEN_H_
 #define BANTAM_SESSION_AS_WRITTEN_H_
 
@@ -9,7 +9,7 @@
 namespace bantam {
 
 /// Returns false if the compiler fuses a product and a sum into one operation, as gcc does without -ffp-contract=off.
-/// No macro says so. Internal: the answer is about the file that includes it.
+/// No macro tells this. Internal: the result is about the file that includes it.
 static inline bool computes_as_written() {
 #if defined(__FP_FAST_FMAF) || defined(__ARM_FEATURE_FMA) || defined(__FMA__)
   volatile float source = 1.0f + 0x1p-12f;

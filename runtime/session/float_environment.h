@@ -1,4 +1,4 @@
-// Round to nearest, no flush to zero, for as long as an object lives; then what was there before.
+// Sets round to nearest and no flush to zero for the lifetime of an object, then restores the previous modes.
 #ifndef BANTAM_SESSION_FLOAT_ENVIRONMENT_H_
 #define BANTAM_SESSION_FLOAT_ENVIRONMENT_H_
 

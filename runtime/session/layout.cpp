@@ -11,15 +11,15 @@
 namespace bantam {
 namespace {
 
-/// A tile reads distant memory (the weights of large models) once; the activations of more rows would not fit the
+/// A tile reads distant memory (the weights of large models) once; the activations of more rows would not fit in the
 /// second-level cache.
 constexpr uint32_t kDefaultTile = 128;
-/// Tiles of several workers are a multiple of this: rows whose bytes in a value page lie together.
+/// With several workers, tile sizes are a multiple of this: the rows whose bytes are adjacent in a value page.
 constexpr uint32_t kTileStep = 4;
 constexpr uint32_t kPageRows = 16;
-/// Fewer rows would cost as much: reading the weights then takes the time.
+/// Smaller tiles would take as long, because reading the weights dominates.
 constexpr uint32_t kLeastTile = 8;
-/// With up to so many rows the workers share the weights instead (ops::Helpers).
+/// Up to this number of rows, the workers share the weights of one tile instead (ops::Helpers).
 constexpr uint32_t kRowsTogether = 12;
 constexpr uint32_t kDefaultLength = 512;
 constexpr uint32_t kMaxTokens = 1u << 24;
@@ -40,11 +40,11 @@ bool attends_in_i8(const fb::Model& model) {
   return true;
 }
 
-/// This build has operators whose rows of sequences are large: sums over keys, weights of terms.
+/// This build has operators with wide sequence rows: sums over keys, term weights.
 constexpr bool kWideSequences = linked::op(linked::kOpKeySums) || linked::kTerms;
 
-/// Rows of sequences are large, and all that they displace lies at multiples of 64 bytes for any number of them: the
-/// converter has rounded them up.
+/// Returns true if sequence rows are wide and all offsets that depend on their number are multiples of 64 bytes for any
+/// number: the converter has rounded the rows up.
 [[maybe_unused]] bool aligns_each_sequence(const fb::Model& model) {
   constexpr uint32_t kOfSequences = 1 + kSequences;
   bool sums = false;
@@ -60,7 +60,7 @@ constexpr bool kWideSequences = linked::op(linked::kOpKeySums) || linked::kTerms
   return true;
 }
 
-/// Returns the multiple that counts of this symbol's rows are rounded up to. A file's multiple keeps every tensor
+/// Returns the multiple to which the row count of this symbol is rounded up. The file's multiple keeps every tensor
 /// 64-byte aligned; a quarter of it keeps them 16-byte aligned. Keys and values of tokens lie in pages of 16.
 uint32_t row_multiple(const fb::Model& model, const Limits& limits, uint32_t symbol) {
   if (kWideSequences && symbol == kSequences && limits.each_sequence) return 1;
@@ -69,13 +69,14 @@ uint32_t row_multiple(const fb::Model& model, const Limits& limits, uint32_t sym
   return !paged && limits.row_alignment < multiple ? limits.row_alignment : multiple;
 }
 
-/// Pages that sequences of up to `longest` rows lie in; only the first sequence, and every context, surely begin with a page.
+/// The most pages that a sequence of up to `longest` rows touches; only the first sequence, and every context, is sure
+/// to begin at a page boundary.
 uint32_t most_pages(const Limits& limits, uint32_t longest) {
   const bool aligned = limits.max_sequences == 1 || (linked::kContexts && limits.context != 0);
   return kernels::attention_pages(0, longest + (aligned ? 0 : kPageRows - 1));
 }
 
-/// Most keys of a sequence.
+/// The most keys of a sequence.
 uint32_t most_keys(const Limits& limits) {
   return linked::kContexts && limits.context != 0 ? limits.context : limits.longest;
 }
@@ -83,7 +84,7 @@ uint32_t most_keys(const Limits& limits, fb::Phase phase) {
   return linked::kSources && phase == fb::Phase::source ? limits.source : most_keys(limits);
 }
 
-/// Returns true if keys and values lie in the plan.
+/// Returns true if the plan has keys and values.
 [[maybe_unused]] bool has_pages(const fb::Model& model) {
   for (const fb::Tensor* t : *model.tensors()) {
     if (t->layout() == fb::Layout::key_pages || t->layout() == fb::Layout::value_pages) return true;
@@ -91,7 +92,7 @@ uint32_t most_keys(const Limits& limits, fb::Phase phase) {
   return false;
 }
 
-/// Returns true if a dynamic operator of this kind keeps contexts whatever its attributes are.
+/// Returns true if a dynamic operator of this kind supports contexts whatever its attributes are.
 [[maybe_unused]] bool keeps_contexts(fb::OpAttributes kind) {
   enum Keeping { kKeeps, kAsks, kNever };
 #define BANTAM_OP(name, own, numerics, inputs, required, outputs, whole, macs, matrices, kernels, contexts, ...) \
@@ -101,8 +102,8 @@ uint32_t most_keys(const Limits& limits, fb::Phase phase) {
   return false;
 }
 
-/// Returns the reason why this model cannot keep contexts: its tokens depend on those behind them, or an operator does
-/// not keep its state. Null: it can.
+/// Returns the reason why this model cannot have contexts: its tokens depend on later ones, or an operator does not
+/// keep its state. Null: it can.
 [[maybe_unused]] const char* why_no_contexts(const fb::Model& model) {
   uint32_t number = 0;
   bool beside = false, before = false;
@@ -156,33 +157,33 @@ uint32_t most_keys(const Limits& limits, fb::Phase phase) {
         if (!keeps_contexts(op->attributes_type())) return "an operator of this model keeps no contexts";
     }
   }
-  // Both may be kept by the number of one tensor.
+  // Both may be stored under the number of the same tensor.
   if (beside && before) return "tokens beside those in front keep no contexts where others read the token before";
   return nullptr;
 }
 
-/// At most 2^24 rows, rounded up to a multiple of at most 4096.
+/// Rounds up at most 2^24 rows to a multiple of at most 4096.
 uint32_t round_rows(uint32_t rows, uint32_t multiple) { return (rows + multiple - 1) / multiple * multiple; }
 
-/// `bytes`, rounded up to 64: how the parts of an arena are aligned.
-/// Not inlined: 64 bits take a small core several instructions.
+/// Rounds `bytes` up to 64, the alignment of the arena's parts. Not inlined, because 64-bit arithmetic takes a small
+/// core several instructions.
 [[gnu::noinline]] uint64_t aligned(uint64_t bytes) { return round_up(bytes, 64); }
 
 void raise(uint64_t value, uint64_t* most) { *most = value > *most ? value : *most; }
 
-/// Takes the next `bytes` of the arena, rounded up to 64.
+/// Reserves the next `bytes` of the arena, rounded up to 64, and returns their offset.
 uint64_t take(uint64_t bytes, uint64_t* at) {
   const uint64_t begin = *at;
   *at += aligned(bytes);
   return begin;
 }
 
-/// Most tokens of a pass.
+/// The most tokens of any pass.
 uint32_t most_of_passes(const Limits& limits) {
   return linked::kSources && limits.source > limits.max_tokens ? limits.source : limits.max_tokens;
 }
 
-/// Sets the limits of sources. Encoder-decoders always keep sources; other models refuse the options for them.
+/// Sets the limits of sources. Encoder-decoders always have sources; other models refuse the options for them.
 [[maybe_unused]] Status resolve_sources(const fb::Model& model, const SessionOptions& options, Limits* limits,
                                         Fault* fault) {
   const auto invalid = [fault](const char* what) {
@@ -202,7 +203,7 @@ uint32_t most_of_passes(const Limits& limits) {
   return Status::kOk;
 }
 
-/// Returns the tensor of word scores if a run can make the rows of some tokens alone: no operator reads it, and the
+/// Returns the tensor of word scores if a run can compute its rows for only some tokens: no operator reads it, and the
 /// last step writes it. -1: there is no such tensor.
 int32_t scored_tensor(const fb::Model& model) {
   if (!linked::kScoredRows) return -1;
@@ -270,7 +271,7 @@ Status resolve(const Model& model, const SessionOptions& options, Limits* out, F
       return invalid("backend has no linear function");
     }
     limits.backend = options.backend != nullptr && all_weights_are_float(m);
-    // A back end has threads of its own.
+    // A back end has its own threads.
     if (options.parallel != nullptr && !limits.backend) limits.workers = options.workers;
   }
   if (options.tile_rows % kTileStep != 0 || options.tile_rows > kMaxTile) {
@@ -313,12 +314,12 @@ uint32_t choose_tile(const fb::Model& model, const Limits& limits, uint32_t rows
   }
   const uint32_t least = rows <= kRowsTogether && rows <= limits.tile_rows ? rows : kLeastTile;
   const uint32_t share = (rows + limits.workers - 1) / limits.workers;
-  const uint32_t tiles = (share + limits.tile_rows - 1) / limits.tile_rows;  // of each worker
+  const uint32_t tiles = (share + limits.tile_rows - 1) / limits.tile_rows;  // per worker
   const uint32_t tile = round_rows((share + tiles - 1) / tiles, kTileStep);
   return tile > least ? tile : round_rows(least, kTileStep);
 }
 
-/// Most rows of a tile in steps of up to `rows` rows.
+/// The most rows of a tile in steps of up to `rows` rows.
 static uint32_t largest_tile(const fb::Model& model, const Limits& limits, uint32_t rows) {
   const uint32_t least = limits.workers == 1 ? 0 : kLeastTile;
   const uint32_t all = round_rows(rows > least ? rows : least, row_multiple(model, limits, kTile));
@@ -342,7 +343,7 @@ void round_symbols(const fb::Model& model, const Limits& limits, uint32_t tokens
   }
 }
 
-/// Where the tensors of the shared region end, without the one that is scored alone.
+/// The end of the shared region's tensors, without the one that is scored alone.
 [[maybe_unused]] static uint64_t end_of_others(const fb::Model& model, int32_t scored,
                                                const uint32_t (&values)[kSymbols]) {
   uint64_t end = 0;
@@ -375,7 +376,7 @@ uint64_t scratch_begin(const fb::Model& model, fb::Phase phase, const fb::Op& op
   return aligned(evaluate(op.scratch() != nullptr ? op.scratch() : tile, values));
 }
 
-/// A template, because `lanes` is no field where no recurrent layer is linked.
+/// A template, because the field `lanes` does not exist if no recurrent layer is linked.
 template <class Together>
 static Together of_lanes([[maybe_unused]] const Limits& limits, [[maybe_unused]] fb::Phase phase) {
   Together out{};
@@ -400,7 +401,7 @@ uint64_t step_bytes(const fb::Model& model, const Limits& limits, const fb::Step
       const uint32_t outputs = extent(tensor(model, operand(op.inputs(), 1)), 0);
       raise(uint64_t{values[kTile]} * kernels::pad16(outputs) * sizeof(float), &bytes);
     }
-    // Tile tensors that live while the op runs end where its scratch begins.
+    // Scratch begins where the tile tensors end that are alive while the operator runs.
     bytes += scratch_begin(model, step.phase(), op, values);
     most = bytes > most ? bytes : most;
   }
@@ -408,7 +409,7 @@ uint64_t step_bytes(const fb::Model& model, const Limits& limits, const fb::Step
 }
 
 bool lay_out(const fb::Model& model, const Limits& limits, Layout* out) {
-  // Coefficients are below 2^32, symbols at most 2^24, workers 2^10: no sum leaves 64 bits.
+  // Coefficients are less than 2^32, symbols at most 2^24, workers at most 2^10: no sum exceeds 64 bits.
   uint64_t at = 0;
   take(kStateBytes, &at);
   out->workers = take(uint64_t{limits.workers} * sizeof(Worker), &at);

@@ -1,5 +1,6 @@
-// The arena: [session][workers][shared region][f32 heads][each worker's memory][batch arrays][contexts]. A worker's memory is the
-// tile region with each op's scratch where the plan has it begin, then the f32 form of the tile's heads.
+// The arena: [session][workers][shared region][f32 heads][each worker's memory][batch arrays][contexts]. A worker's
+// memory is the tile region, with each operator's scratch at its place in the plan, then the f32 form of the tile's
+// heads.
 #ifndef BANTAM_SESSION_LAYOUT_H_
 #define BANTAM_SESSION_LAYOUT_H_
 
@@ -19,10 +20,10 @@ constexpr size_t kArenaAlignment = BANTAM_ARENA_ALIGNMENT;
 constexpr size_t kArenaAlignment = 64;
 #endif
 
-/// Tokens of chunks for which sources are retrieved; no field where none are linked.
+/// Tokens of the chunks for which sources are retrieved; no field if chunks are not linked.
 template <bool kLinked>
 struct ChunkLimit {
-  uint32_t chunk = 0;  // 0: they are not
+  uint32_t chunk = 0;  // 0: no sources are retrieved
   void keep_chunk(uint32_t tokens) { chunk = tokens; }
 };
 template <>
@@ -31,8 +32,8 @@ struct ChunkLimit<false> {
   void keep_chunk(uint32_t) {}
 };
 
-/// The limit of word scores for some rows alone: SessionOptions::scored_rows, and the tensor of the scores; no fields
-/// where they are not linked.
+/// SessionOptions::scored_rows, and the tensor of the word scores that it limits; no fields if scored rows are not
+/// linked.
 template <bool kLinked>
 struct ScoredLimit {
   uint32_t scored_rows = 0;
@@ -49,55 +50,59 @@ struct ScoredLimit<false> {
   void keep_scored(uint32_t, int32_t) {}
 };
 
-/// The limits that the options give for this model.
+/// The limits that follow from the options for this model.
 struct Limits : ChunkLimit<linked::kChunks>, ScoredLimit<linked::kScoredRows> {
   uint32_t max_tokens = 0;
   uint32_t max_sequences = 0;
   uint32_t longest = 0;  // rows of one sequence
-  uint32_t context = 0;  // tokens of a context; 0: there are none
-  uint32_t source = 0;   // tokens of a source, and of a run over sources; 0: there are none
+  uint32_t context = 0;  // tokens of a context; 0: no contexts
+  uint32_t source = 0;   // tokens of a source, and of a run over sources; 0: no sources
   uint32_t sources = 0;
-  bool shifts = false;          // the main pass reads the source's tokens
-  uint32_t workers = 0;         // 1 without `parallel`
-  uint32_t tile_rows = 0;       // largest tile
-  uint32_t row_alignment = 16;  // rows of tiles and sequences are counted in multiples of this, beside the file's
+  bool shifts = false;     // the main pass reads the source's tokens
+  uint32_t workers = 0;    // 1 without `parallel`
+  uint32_t tile_rows = 0;  // largest tile
+  // row counts of tiles and sequences are multiples of this, and of the file's own multiples
+  uint32_t row_alignment = 16;
   uint32_t block_rows = 0;
-  uint32_t linear_rows = 0;    // that there is scratch for
-  bool offsets = false;        // of tokens in their texts are kept
+  uint32_t linear_rows = 0;    // rows of layers' matrix products that scratch has room for
+  bool offsets = false;        // offsets of tokens in their texts are kept
   bool f32_heads = false;      // an int8 file's attention runs in f32
-  bool each_sequence = false;  // rows of sequences are aligned whatever their number
-  bool without_pages = false;  // no keys and values lie in the plan: rows of tokens need no multiple of 16
+  bool each_sequence = false;  // each sequence's rows are aligned, however many sequences there are
+  bool without_pages = false;  // the plan has no keys and values: token rows need not be a multiple of 16
   bool backend = false;        // linear layers run in the options' back end
 };
 
 /// Checks the options against the model. kInvalidArgument.
 Status resolve(const Model& model, const SessionOptions& options, Limits* out, Fault* fault);
 
-/// Rows of a tile for a step of `rows` rows, at most limits.tile_rows: with several workers such that each has as many
-/// tiles as the others, of almost the same size, or one of few rows that all have together. What this gives for max_tokens rows becomes limits.tile_rows, and then
-/// it gives the same again.
+/// Returns the rows of a tile for a step of `rows` rows, at most limits.tile_rows. With several workers, tiles have
+/// almost the same size and each worker gets the same number of them, or there is one tile with few rows that all
+/// workers share. The result for max_tokens rows becomes limits.tile_rows; the function then returns the same value
+/// again.
 uint32_t choose_tile(const fb::Model& model, const Limits& limits, uint32_t rows);
 
-/// Most tokens and sequences of a run of this pass.
+/// The most tokens and sequences of a run of this pass.
 uint32_t most_tokens(const Limits& limits, fb::Phase phase);
 uint32_t most_sequences(const Limits& limits, fb::Phase phase);
 
-/// Symbol values for addressing: rounded up to their multiples; sequences and tile to the limits' row_alignment if that is less.
+/// Computes symbol values for addressing: rounded up to their multiples; sequences and tile to the limits'
+/// row_alignment if that is less.
 void round_symbols(const fb::Model& model, const Limits& limits, uint32_t tokens, uint32_t sequences, uint32_t tile,
                    uint32_t (&values)[kSymbols]);
 
-/// Bytes of the shared region of a pass (f32 heads behind it and rows that are scored alone not counted) for these symbol values, and of what int8 heads of a region
-/// take in f32 (0 without them); multiples of 64.
+/// Bytes of the shared region of a pass for these symbol values (without the f32 heads after it and rows that are
+/// scored alone), and bytes that the int8 heads of a region need in f32 (0 without f32 heads); multiples of 64.
 uint64_t shared_bytes(const fb::Model& model, const Limits& limits, fb::Phase phase,
                       const uint32_t (&values)[kSymbols]);
 uint64_t heads_bytes(const fb::Model& model, const Limits& limits, fb::Region region,
                      const uint32_t (&values)[kSymbols]);
 
-/// Where the scratch of `op` begins in a worker's memory.
+/// Offset of the scratch of `op` in a worker's memory.
 uint64_t scratch_begin(const fb::Model& model, fb::Phase phase, const fb::Op& op, const uint32_t (&values)[kSymbols]);
 
-/// Bytes of one worker's tile region and scratch in a step whose tile `values` holds, when no sequence has more than
-/// `longest` rows and goes with no source of more than `source` (with a back end linear layers take whole tiles); a multiple of 64.
+/// Bytes of one worker's tile region and scratch in a step whose tile `values` holds, if no sequence has more than
+/// `longest` rows or attends to a source of more than `source` (with a back end linear layers take whole tiles); a
+/// multiple of 64.
 uint64_t step_bytes(const fb::Model& model, const Limits& limits, const fb::Step& step, uint32_t longest,
                     uint32_t source, const uint32_t (&values)[kSymbols]);
 
@@ -108,44 +113,45 @@ struct Layout {
   uint64_t f32_heads;      // empty unless limits.f32_heads
   uint64_t worker_memory;  // worker w: at worker_memory + w * worker_size
   uint64_t worker_size;
-  uint64_t tile_heads;  // in a worker's memory; its end unless limits.f32_heads
+  uint64_t tile_heads;  // in a worker's memory; equals its end unless limits.f32_heads
   uint64_t ids;
   uint64_t segments;
-  uint64_t marks;  // only of models that take them
+  uint64_t marks;  // only in models that take marks
   uint64_t offsets;
   uint64_t results;  // this and the next two: only in models with a tokenizer
   uint64_t text_offsets;
   uint64_t text_sequences;
-  uint64_t contexts;  // what they keep of tokens; this and the next three are empty without contexts
+  uint64_t contexts;  // what contexts keep of tokens; this and the next three are empty without contexts
   uint64_t context_begins;
-  uint64_t context_numbers;  // session/parts/contexts.h says what is in these two
+  uint64_t context_numbers;  // session/parts/contexts.h describes these two
   uint64_t context_ids;
   uint64_t sources;  // states; this and the next two are empty without sources
   uint64_t source_begins;
-  uint64_t source_numbers;   // of the batch; behind them the tokens of each source
+  uint64_t source_numbers;   // of the batch; then the token count of each source
   uint64_t source_segments;  // only where limits.chunk is not 0
   uint64_t shifted_ids;      // only where limits.shifts
-  uint64_t listed;           // sets of words, one a source; only of files with a shortlist
-  uint64_t scored;           // scores of words; this and the next one only where limits.scored_rows is not 0
-  uint64_t scored_numbers;   // of their rows, then where those that follow each other begin
+  uint64_t listed;           // sets of words, one per source; only in files with a shortlist
+  uint64_t scored;           // word scores; this and the next one exist only if limits.scored_rows is not 0
+  uint64_t scored_numbers;   // numbers of the scored rows, then the beginnings of their tiles
   uint64_t size;
 };
 
-/// Pages of a context. All pages of a tensor lie together, tensor behind tensor.
+/// Pages of a context. All pages of a tensor are contiguous, one tensor after the other.
 inline uint32_t context_pages(const Limits& limits) { return (limits.context + 15) / 16; }
 /// Bytes of a row of keys or values in pages.
 uint64_t page_row_bytes(const fb::Tensor& t, const Limits& limits);
-/// Bytes that all sources have in a tensor; 0 in one that is no state.
+/// Bytes of all sources together in a tensor; 0 for a tensor that is not a state.
 uint64_t source_bytes(const fb::Tensor& t, const Limits& limits);
-/// Texts are those of sources.
+/// Returns true if texts are read as sources.
 inline bool reads_sources(const Limits& limits) {
   return linked::kSources && limits.source != 0 && (!linked::kChunks || limits.chunk == 0);
 }
 inline uint32_t source_rows(const Limits& limits) { return static_cast<uint32_t>(round_up(limits.source, 16)); }
 
-/// f(tensor number, bytes of a row) for each tensor that contexts keep a row of for each token: keys and values of attention within a
-/// sequence, and what recurrent layers know behind a token, by the number of the rows that they write, or that are read of the token
-/// before, or rows that stand beside those of later tokens. All of the main pass.
+/// Calls f(tensor index, bytes of a row) for each tensor of which contexts store one row per token, all in the main
+/// pass: keys and values of attention within a sequence; the states of recurrent layers after a token, by the tensor of
+/// the rows that they write or that are read for the preceding token; and rows that are used with those of later
+/// tokens.
 template <class F>
 void for_each_kept(const fb::Model& model, const Limits& limits, const F& f) {
   for (const fb::Step* step : *graph(model).steps()) {
@@ -173,7 +179,7 @@ void for_each_kept(const fb::Model& model, const Limits& limits, const F& f) {
   }
 }
 
-/// Places everything for these limits. False when the size does not fit size_t.
+/// Computes the layout for these limits. Returns false if its size does not fit size_t.
 bool lay_out(const fb::Model& model, const Limits& limits, Layout* out);
 
 }  // namespace bantam

@@ -1,4 +1,4 @@
-// One forward pass: steps one after the other, each split in tiles of rows that any worker may take.
+// One forward pass: runs the steps in order; each is split into tiles of rows that any worker may take.
 #include "format/split_mix.h"
 #include "linked.h"
 #include "model/heads.h"
@@ -10,10 +10,10 @@
 namespace bantam {
 namespace {
 
-/// The words whose scores are wanted; no field where no shortlist is linked.
+/// The words whose scores are needed; no field if shortlists are not linked.
 template <bool kLinked>
 struct Wanted {
-  ops::ListedScores listed;  // where the session's listed_only
+  ops::ListedScores listed;  // only if the session's listed_only is set
 };
 template <>
 struct Wanted<false> {};
@@ -24,15 +24,15 @@ struct StepRun : Wanted<linked::kShortlist> {
   uint32_t rows;
   uint32_t tile;
   uint32_t tiles;          // tasks
-  uint32_t linear_number;  // of the step's first Linear
-  bool last_rows;          // a tile is the last row of a sequence
-  bool by_tokens;          // a task is a sequence, whose rows are tiles, one after the other
-  bool scores;             // a tile is of rows that are scored
+  uint32_t linear_number;  // number of the step's first Linear
+  bool last_rows;          // each tile is the last row of a sequence
+  bool by_tokens;          // each task is a sequence, whose rows are tiles that run in order
+  bool scores;             // each tile consists of scored rows
   uint32_t values[kSymbols];
-  const ops::Helpers* helpers;  // where there is one task; null: one worker
+  const ops::Helpers* helpers;  // only if there is a single task; null: one worker
 };
 
-/// Sets the tile's contexts and sources. A template, because a Tile has no fields for them where they are not linked.
+/// Sets the tile's contexts and sources. A template, because Tile has no fields for them if they are not linked.
 template <typename Tile>
 void remember(const SessionState& s, const fb::Step& step, Tile* tile) {
   if constexpr (linked::kContexts) {
@@ -65,7 +65,7 @@ void take_features(const SessionState& s, Tile* tile) {
   if constexpr (linked::kFeatures) tile->features = s.features;
 }
 
-/// Sets the rows that are scored alone: number `first` of them is the tile's first row.
+/// Sets the rows that are scored alone: scored row number `first` is the tile's first row.
 template <typename Tile>
 void take_scored(const SessionState& s, uint32_t first, Tile* tile) {
   if constexpr (linked::kScoredRows) {
@@ -80,7 +80,7 @@ void take_helpers(const StepRun& run, Tile* tile) {
   if constexpr (linked::kHost) tile->helpers = run.helpers;
 }
 
-/// Keeps the rows that a step which goes by tokens has written, for the token behind.
+/// Stores the rows that a token-by-token step has written, for the next token.
 [[maybe_unused]] void keep_step([[maybe_unused]] const StepRun& run, const ops::TileRun& tile) {
   if (tile.contexts == nullptr) return;
   if constexpr (linked::op(linked::kOpPrevious)) {
@@ -101,14 +101,14 @@ void take_helpers(const StepRun& run, Tile* tile) {
   return linears;
 }
 
-/// Rows of the run; of those that are scored alone, number `first_scored` is the first.
+/// Rows of a task; if they are scored alone, `first_scored` is the number of the first among the scored rows.
 struct TaskRows {
   uint32_t begin;
   uint32_t count;
   uint32_t first_scored;
 };
 
-/// Ops [first, last) of the step, or all, on rows of the run.
+/// Runs operators [first, last) of the step, by default all, on these rows.
 Status run_rows(const StepRun& run, const TaskRows& task, uint32_t worker, uint32_t first = 0,
                 uint32_t last = UINT32_MAX) {
   SessionState& s = *run.session;
@@ -168,12 +168,12 @@ Status run_rows(const StepRun& run, const TaskRows& task, uint32_t worker, uint3
   return Status::kOk;
 }
 
-/// A tile is the last row of a sequence.
+/// Returns true if each tile is the last row of a sequence.
 bool of_last_rows(const StepRun& run) { return linked::kContexts && run.last_rows; }
-/// A task is a sequence, token after token.
+/// Returns true if each task is a sequence that runs token by token.
 bool goes_by_tokens(const StepRun& run) { return linked::op(linked::kOpPrevious) && run.by_tokens; }
 
-/// The rows of the step's task number `index`, which does not go by tokens.
+/// Returns the rows of task number `index` of a step that does not run token by token.
 TaskRows rows_of(const StepRun& run, uint32_t index) {
   const SessionState& s = *run.session;
   if constexpr (linked::kScoredRows) {
@@ -187,7 +187,7 @@ TaskRows rows_of(const StepRun& run, uint32_t index) {
   return {begin, run.rows - begin < run.tile ? run.rows - begin : run.tile, 0};
 }
 
-/// The step's task number `index`.
+/// Runs task number `index` of the step.
 Status run_tile(const StepRun& run, uint32_t index, uint32_t worker) {
   const SessionState& s = *run.session;
   if (goes_by_tokens(run)) {
@@ -200,7 +200,7 @@ Status run_tile(const StepRun& run, uint32_t index, uint32_t worker) {
   return run_rows(run, rows_of(run, index), worker);
 }
 
-/// The units of task `index` in a run in steps are its operators, or its tokens. units_of counts them, run_unit runs
+/// In a stepped run, the units of task `index` are its operators or its tokens. units_of counts them, run_unit runs
 /// one.
 uint32_t units_of(const StepRun& run, uint32_t index) {
   const uint32_t* offsets = run.session->offsets;
@@ -211,12 +211,12 @@ Status run_unit(const StepRun& run, uint32_t index, uint32_t unit) {
   return run_rows(run, rows_of(run, index), 0, unit, unit + 1);
 }
 
-/// The number that task `index` adds to its worker's marks: 64 well-mixed bits. The sum shows, without memory for each
-/// task, if tasks were left out or run several times.
+/// The number that task `index` adds to its worker's marks: 64 well-mixed bits. The sum of all marks shows, without
+/// memory per task, whether tasks were skipped or run several times.
 constexpr uint64_t mark(uint32_t index) { return split_mix((uint64_t{index} + 1) * kSplitMixStep); }
 
 /// Tasks for `parallel`, which is not trusted: run_task touches only memory of valid worker ids and ignores indices
-/// that are too large; run_tasks finds tasks that were left out or run twice.
+/// that are too large; run_tasks detects tasks that were skipped or run twice.
 struct Tasks {
   SessionState& session;
   uint32_t count;
@@ -226,12 +226,12 @@ struct Tasks {
 
 void run_task(void* arg, uint32_t index, uint32_t worker) {
   const Tasks& tasks = *static_cast<const Tasks*>(arg);
-  if (worker >= tasks.session.limits.workers) return;  // it has no memory: run_tasks misses the task
+  if (worker >= tasks.session.limits.workers) return;  // there is no memory for it: run_tasks detects the missing task
   tasks.session.workers[worker].marks += mark(index);
   if (index < tasks.count) tasks.task(tasks.arg, index, worker);
 }
 
-/// Runs the tasks with `parallel`. Returns true if it has run each task once.
+/// Runs the tasks with `parallel`. Returns true if each task ran exactly once.
 bool run_tasks(Tasks tasks) {
   SessionState& s = tasks.session;
   for (uint32_t w = 0; w < s.limits.workers; ++w) s.workers[w].marks = 0;
@@ -257,7 +257,8 @@ bool run_parts(void* session, uint32_t parts, void (*task)(void* arg, uint32_t p
   return run_tasks({*static_cast<SessionState*>(session), parts, run, &part});
 }
 
-/// All tiles of a step, or sequences, by whoever comes; of one alone the ops may have all threads.
+/// Runs all tiles of a step, or all sequences, on the available workers; if there is only one, its operators may use
+/// all threads.
 Status run_step(StepRun& run) {
   SessionState& s = *run.session;
   const uint32_t tiles = run.tiles;
@@ -277,7 +278,7 @@ Status run_step(StepRun& run) {
   };
   const bool all_run = run_tasks({s, tiles, task, &run});
   for (uint32_t w = 0; w < s.limits.workers && status == Status::kOk; ++w) status = s.workers[w].status;
-  return status != Status::kOk || all_run ? status : Status::kInvalidArgument;  // `parallel` breaks its contract
+  return status != Status::kOk || all_run ? status : Status::kInvalidArgument;  // `parallel` violated its contract
 }
 
 Status check_rows(const OutputView& view) {
@@ -306,7 +307,7 @@ Status check_outputs(const SessionState& s, uint32_t outputs) {
   return Status::kOk;
 }
 
-/// Sets where the word scores lie, and which words each source's texts may have.
+/// Sets the tensor of word scores, and the words that each source's texts may contain.
 template <typename Run>
 void want_listed(const SessionState& s, Run* run) {
   if constexpr (linked::kShortlist) {
@@ -316,7 +317,7 @@ void want_listed(const SessionState& s, Run* run) {
   }
 }
 
-/// Leaves out unlisted words in every row of scores that was made.
+/// Excludes unlisted words in every computed row of scores.
 [[maybe_unused]] void leave_out_unlisted(SessionState& s) {
   const auto output = static_cast<uint32_t>(find_head(root(s.model), kNextWordHead));
   for (uint32_t i = 0; i < s.sequences; ++i) {
@@ -330,7 +331,7 @@ void want_listed(const SessionState& s, Run* run) {
   }
 }
 
-/// Room for the batch's tokens in its contexts; the most tokens that one of them then has.
+/// Reserves room for the batch's tokens in its contexts. Returns the most tokens that a context then has.
 uint32_t take_contexts([[maybe_unused]] SessionState& s) {
   uint32_t longest = 0;
   if constexpr (linked::kContexts) {
@@ -345,7 +346,7 @@ uint32_t take_contexts([[maybe_unused]] SessionState& s) {
   return longest;
 }
 
-/// The batch's tokens belong to its contexts from now on.
+/// Appends the batch's tokens to its contexts.
 void keep_contexts([[maybe_unused]] SessionState& s) {
   if constexpr (linked::kContexts) {
     for (uint32_t i = 0; i < s.sequences; ++i) {
@@ -354,7 +355,7 @@ void keep_contexts([[maybe_unused]] SessionState& s) {
   }
 }
 
-/// `value` bytes of the arena, which fits size_t.
+/// Raises a high-water mark to `value` bytes; the arena fits size_t.
 void raise_mark(uint64_t value, size_t* mark) {
   const auto bytes = static_cast<size_t>(value);
   *mark = bytes > *mark ? bytes : *mark;
@@ -364,7 +365,7 @@ void raise_mark(uint64_t value, size_t* mark) {
 struct Pass {
   fb::Phase phase;
   PassSize size;
-  bool measures;  // what it takes of the arena
+  bool measures;  // arena use is measured
   size_t worker_high, heads_high;
 };
 
@@ -398,18 +399,18 @@ StepRun step_run(SessionState& s, fb::Phase phase) {
   return run;
 }
 
-/// The pass comes to run->step.
+/// Prepares `run` for its step.
 void enter_step(Pass* pass, StepRun* run) {
   const SessionState& s = *run->session;
   const fb::Model& model = root(s.model);
   const bool of_tokens = run->step->rows() == static_cast<int32_t>(kTokens);
   run->rows = of_tokens ? s.tokens : s.sequences;
-  // Nothing but outputs is read of what the last step makes.
+  // Only outputs are read from the last step's results.
   [[maybe_unused]] const auto is_last = [&] {
     return run->step == graph(model).steps()->Get(graph(model).steps()->size() - 1);
   };
   if constexpr (linked::kContexts) {
-    // Where each sequence has one row, all are last ones, and tiles are of as many as elsewhere.
+    // If every sequence has one row, all rows are last ones, and the normal tiles are used.
     const bool some = s.last_rows && s.tokens != s.sequences;
     run->last_rows = some && of_tokens && is_last();
   }
@@ -434,7 +435,7 @@ void enter_step(Pass* pass, StepRun* run) {
   raise_mark(heads_bytes(model, s.limits, fb::Region::tile, run->values), &pass->heads_high);
 }
 
-/// All steps of the pass have been run, `run` the last one.
+/// Ends the pass after all of its steps; `run` is the last one.
 Status end_pass(SessionState& s, const Pass& pass, const StepRun& run) {
   const fb::Model& model = root(s.model);
   for (uint32_t i = 0; i < kSymbols; ++i) s.values[i] = run.values[i];
@@ -453,7 +454,7 @@ Status end_pass(SessionState& s, const Pass& pass, const StepRun& run) {
   return status;
 }
 
-/// Another pass has this step.
+/// Returns true if the step belongs to another pass.
 bool is_of_other(const fb::Step& step, fb::Phase phase) { return linked::kSources && step.phase() != phase; }
 
 }  // namespace

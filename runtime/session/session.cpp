@@ -33,7 +33,7 @@ void copy_batch(const Batch& batch, [[maybe_unused]] fb::Phase phase, SessionSta
   s->sequences = batch.sequences;
   s->last_rows = linked::kContexts && batch.last_rows && s->limits.scored_rows == 0;
   if constexpr (linked::kContexts) {
-    // Sources go with no contexts, of which there may be fewer.
+    // Sources use no contexts, of which there may be fewer.
     const bool main = !linked::kSources || phase == fb::Phase::main;
     for (uint32_t i = 0; i < batch.sequences && s->limits.context != 0 && main; ++i) {
       s->store->numbers[i] = batch.contexts != nullptr ? batch.contexts[i] : i;
@@ -47,7 +47,7 @@ void copy_batch(const Batch& batch, [[maybe_unused]] fb::Phase phase, SessionSta
   }
 }
 
-/// Contexts are given in ascending order, and have room for what is to come.
+/// Checks that contexts are ascending and have room for the new tokens.
 [[maybe_unused]] Status check_contexts(const Batch& batch, const uint32_t* offsets, const SessionState& s) {
   if (s.limits.context == 0) return batch.contexts == nullptr ? Status::kOk : Status::kInvalidArgument;
   for (uint32_t i = 0; i < batch.sequences; ++i) {
@@ -59,17 +59,17 @@ void copy_batch(const Batch& batch, [[maybe_unused]] fb::Phase phase, SessionSta
   return Status::kOk;
 }
 
-/// Tokens of sequence `i` all go with the same chunk in front of them.
+/// Returns true if all tokens of sequence `i` belong to the same chunk, the one before them.
 [[maybe_unused]] bool goes_with_one_chunk(const Batch& batch, const uint32_t* offsets, const SessionState& s,
                                           uint32_t i) {
   const uint32_t context = batch.contexts != nullptr ? batch.contexts[i] : i;
   const uint32_t past = linked::kContexts && s.limits.context != 0 ? s.store->lengths[context] : 0;
-  const uint32_t chunk = linked::kChunks ? s.limits.chunk : 1;  // images without divide by no 0
+  const uint32_t chunk = linked::kChunks ? s.limits.chunk : 1;  // avoids a division by 0 in images without chunks
   const uint32_t first = (past + 1) / chunk;
   return first != 0 && first == (past + (offsets[i + 1] - offsets[i])) / chunk;
 }
 
-/// A run goes with sources that are there; encode() makes each once.
+/// Checks that a run uses existing sources, and that encode() writes each source only once.
 [[maybe_unused]] Status check_sources(const Batch& batch, const uint32_t* offsets, const SessionState& s,
                                       fb::Phase phase) {
   if (s.limits.source == 0) return batch.sources == nullptr ? Status::kOk : Status::kInvalidArgument;
@@ -126,12 +126,12 @@ Status check_batch(const Batch& batch, const SessionState& s, fb::Phase phase) {
   return Status::kOk;
 }
 
-/// The last pass was successful, and made this output.
+/// Returns true if the last pass was successful and computed this output.
 bool has_output(const SessionState& s, uint32_t index) {
   return s.has_run && (!linked::kSources || root(s.model).outputs()->Get(index)->phase() == s.phase);
 }
 
-/// The output is that of rows that are scored alone.
+/// Returns true if the output consists of rows that are scored alone.
 bool is_scored([[maybe_unused]] const SessionState& s, [[maybe_unused]] uint32_t index) {
   if constexpr (linked::kScoredRows) {
     return s.limits.scored_rows != 0 && root(s.model).outputs()->Get(index)->tensor() == s.scored.tensor;
@@ -139,7 +139,7 @@ bool is_scored([[maybe_unused]] const SessionState& s, [[maybe_unused]] uint32_t
   return false;
 }
 
-/// All rows of an output.
+/// Sets a view of all rows of an output.
 void view_output(const SessionState& s, uint32_t index, OutputView* out) {
   const fb::Output& output = *root(s.model).outputs()->Get(index);
   const fb::Tensor& t = tensor(root(s.model), output.tensor());

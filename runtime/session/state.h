@@ -10,18 +10,18 @@
 
 namespace bantam {
 
-/// One worker's memory and what its tiles reported.
+/// One worker's memory and the results of its tiles.
 struct Worker {
   uint8_t* tile;   // its memory: tile region and scratch
   uint8_t* heads;  // the tile's heads in f32
   Status status;
-  uint64_t marks;  // of the tasks of this step that it has run, added up
+  uint64_t marks;  // sum of the marks of the tasks that it has run in this step
 };
 
-/// Who filled the batch arrays; kSteps: a run in steps, until it has ended.
+/// The origin of the batch arrays; kSteps: a stepped run, until it has ended.
 enum class Filled : uint8_t { kNothing, kIds, kText, kSteps };
 
-/// The marks of the batch; no field where they are not linked.
+/// The marks of the batch; no field if marks are not linked.
 template <bool kLinked>
 struct BatchMarks {
   int32_t* marks = nullptr;  // [max_tokens]; null: the model takes none
@@ -33,7 +33,7 @@ struct BatchMarks<false> {
   void keep_marks(const int32_t*) {}
 };
 
-/// The features of the batch, which stay the caller's; no field where they are not linked.
+/// The features of the batch, which the caller owns; no field if features are not linked.
 template <bool kLinked>
 struct BatchFeatures {
   const float* features = nullptr;
@@ -45,11 +45,11 @@ struct BatchFeatures<false> {
   void keep_features(const float*) {}
 };
 
-/// The words that texts made from each source may have; no field where shortlists are not linked.
+/// The words that texts generated from each source may contain; no field if shortlists are not linked.
 template <bool kLinked>
 struct SourceWords {
   uint32_t* listed = nullptr;  // [limits.sources][listed_units]; null: the file has no shortlist
-  bool listed_only = false;    // Batch::listed of the batch, where there is one
+  bool listed_only = false;    // Batch::listed of the current batch
   void keep_listed(uint32_t* at) { listed = at; }
   void want_listed(bool only) { listed_only = only && listed != nullptr; }
 };
@@ -61,13 +61,13 @@ struct SourceWords<false> {
   void want_listed(bool) {}
 };
 
-/// The tokens that word scores are made for, where limits.scored_rows is not 0; no fields where they are not linked.
+/// The tokens to compute word scores for, if limits.scored_rows is not 0; no fields if scored rows are not linked.
 template <bool kLinked>
 struct ScoredTokens {
   ops::ScoredRows scored = {-1, nullptr};
   uint32_t* scored_numbers = nullptr;  // [scored_count], ascending
-  uint32_t* scored_begins =
-      nullptr;  // [scored_tiles + 1]: which of them follow each other, no more than a tile has rows
+  // [scored_tiles + 1]: where each run of adjacent ones begins; a run has at most as many rows as a tile.
+  uint32_t* scored_begins = nullptr;
   uint32_t scored_count = 0;
   uint32_t scored_tiles = 0;
   void keep_scores(ops::ScoredRows rows, uint32_t* numbers, uint32_t* begins) {
@@ -91,10 +91,10 @@ struct ScoredTokens<false> {
   void keep_scored(uint32_t, uint32_t) {}
 };
 
-/// The segments of the texts that are retrieved for chunks; no field where chunks are not linked.
+/// The segments of the texts that were retrieved for chunks; no field if chunks are not linked.
 template <bool kLinked>
 struct SourceSegments {
-  int32_t* source_segments = nullptr;  // Sources.segments; null: nothing is
+  int32_t* source_segments = nullptr;  // Sources.segments; null: no texts are retrieved
   void keep_segments(int32_t* at) { source_segments = at; }
 };
 template <>
@@ -103,10 +103,10 @@ struct SourceSegments<false> {
   void keep_segments(const int32_t*) {}
 };
 
-/// The numbers of a batch with which the arena memory of a pass grows.
+/// The properties of a batch that increase the arena memory of a pass.
 struct PassSize {
-  uint32_t tokens, sequences, scored;  // that choose tiles, too
-  uint32_t longest, source;            // of a sequence with its context, of a source
+  uint32_t tokens, sequences, scored;  // these also determine the tiles
+  uint32_t longest, source;            // rows of the longest sequence with its context, and of the longest source
 
   bool holds(const PassSize& other) const {
     return other.tokens <= tokens && other.sequences <= sequences && other.scored <= scored &&
@@ -117,14 +117,14 @@ struct PassSize {
   }
 };
 
-/// A pass of each phase whose memory the marks hold, so that smaller ones need not be measured: that would ask every operator. Where
-/// memory is short, so is this: nothing.
+/// The largest measured pass of each phase. The high-water marks cover its memory, so that smaller passes need not be
+/// measured, which would ask every operator. Builds for small memory have no such record.
 template <bool kLinked>
 struct MeasuredPasses {
   PassSize measured[2] = {};
   bool has_measured(fb::Phase phase, const PassSize& size, uint32_t workers) const {
     const PassSize& known = measured[static_cast<uint32_t>(phase)];
-    // Tiles of several workers may be larger where there are fewer rows.
+    // With several workers, tiles may be larger if there are fewer rows.
     return known.holds(size) && (workers == 1 || known.has_tiles_of(size));
   }
   void keep_measured(fb::Phase phase, const PassSize& size, uint32_t workers) {
@@ -160,7 +160,7 @@ struct SessionState final : Session,
   uint8_t* f32_heads = nullptr;  // only where limits.f32_heads
   Worker* workers = nullptr;
 
-  // The batch: arrays of max_tokens, max_sequences (+ 1) elements; text arrays are null without a tokenizer.
+  // The batch: arrays of max_tokens or max_sequences (+ 1) elements; text arrays are null without a tokenizer.
   int32_t* ids = nullptr;
   int32_t* segments = nullptr;
   uint32_t* offsets = nullptr;
@@ -170,61 +170,63 @@ struct SessionState final : Session,
   uint32_t tokens = 0;
   uint32_t sequences = 0;
   Filled filled = Filled::kNothing;
-  uint8_t step_runs = 0;  // begun so far, modulo 256
+  uint8_t step_runs = 0;  // number of stepped runs begun so far, modulo 256
   bool has_run = false;
-  fb::Phase phase = fb::Phase::main;  // that ran last
+  fb::Phase phase = fb::Phase::main;  // phase of the last pass
   bool last_rows = false;             // Batch::last_rows of the batch
-  uint32_t values[kSymbols] = {};     // of the last run
+  uint32_t values[kSymbols] = {};     // values of the last run
 
-  ContextStore* store = nullptr;  // behind the session; only where limits.context is not 0
+  ContextStore* store = nullptr;  // located after the session object; only if limits.context is not 0
 
-  // Only where limits.source is not 0.
+  // Only if limits.source is not 0.
   ops::Sources sources = {};
   uint32_t* source_numbers = nullptr;  // [sequences]: sources.numbers
   uint32_t* source_lengths = nullptr;  // [limits.sources]: sources.lengths
-  int32_t* shifted_ids = nullptr;      // as ids: what the main pass reads of sources, where it does
+  int32_t* shifted_ids = nullptr;      // like ids: the source's tokens as the main pass reads them, in models that do
 
-  /// Ends a run in steps: its view of the contexts is no longer valid.
+  /// Ends a stepped run: its view of the contexts is no longer valid.
   void end_steps() {
     if (filled == Filled::kSteps) filled = Filled::kNothing;
   }
 
-  // High-water marks of the parts of the arena that depend on a run's lengths, in bytes.
+  // High-water marks, in bytes, of the parts of the arena whose size depends on a run's lengths.
   size_t fixed_bytes = 0;
   size_t shared_high = 0;
   size_t worker_high = 0;
 };
 
-/// The session object with its contexts, where this build has them.
+/// Size of the session object, and of its contexts if this build has them.
 constexpr uint64_t kStateBytes = round_up(sizeof(SessionState), 16) + (linked::kContexts ? sizeof(ContextStore) : 0);
-/// Bytes at the beginning of a one-worker arena that hold pointers, so that machines differ in them; the rest of an arena
-/// is the same everywhere.
+/// Bytes at the beginning of a one-worker arena that hold pointers and therefore differ between machines; the rest of
+/// an arena is the same everywhere.
 constexpr uint64_t kSessionBytes = round_up(kStateBytes, 64) + round_up(sizeof(Worker), 64);
 
 inline SessionState& state(Session* session) { return *static_cast<SessionState*>(session); }
 inline const SessionState& state(const Session* session) { return *static_cast<const SessionState*>(session); }
 
-/// Which rows of the batch arrays are scored in the next pass, where limits.scored_rows is not 0: `rows` of them, or null: the last of each
-/// sequence, or all. runtime/session/session.cpp.
+/// Selects the rows of the batch arrays to score in the next pass, if limits.scored_rows is not 0: the `count` ones in
+/// `rows`, or if that is null the last row of each sequence, or all rows. runtime/session/session.cpp.
 Status want_scored(SessionState& session, const uint32_t* rows, uint32_t count, bool last_rows);
 
-/// The last pass made only some rows of this output, which are then not to be had.
+/// Returns true if the last pass computed only some rows of this output, which then cannot be returned as a whole.
 bool lacks_rows(const SessionState& session, uint32_t output);
 
-/// One pass over the batch arrays, which have been checked. runtime/session/run.cpp.
+/// Runs one pass over the batch arrays, which have been checked. runtime/session/run.cpp.
 Status execute(SessionState& session, fb::Phase phase);
 
-/// A pass in steps (bantam/steps.h) over the batch arrays, which have been checked: how many units it is, from the beginning; and the next
-/// `units` of them. *done: there are no more, and outputs have been checked. runtime/session/run.cpp.
+/// A stepped pass (bantam/steps.h) over the batch arrays, which have been checked. begin_steps returns the number of
+/// its units; execute_some executes the next `units` of them. *done: all are executed, and the outputs have been
+/// checked. runtime/session/run.cpp.
 uint32_t begin_steps(SessionState& session, SteppedRun::Place* at);
 Status execute_some(SessionState& session, uint32_t units, SteppedRun::Place* at, bool* done);
 
-/// Checks a batch of ids for the main pass and takes it. runtime/session/session.cpp.
+/// Checks and takes a batch of ids for the main pass. runtime/session/session.cpp.
 Status take_batch(SessionState& session, const Batch& batch);
-/// Texts as the main pass's batch, sources aside; rows[count] as want_scored takes them. runtime/session/text.cpp.
+/// Takes the added texts as the main pass's batch (not as sources); rows[count] as in want_scored.
+/// runtime/session/text.cpp.
 Status take_texts(SessionState& session, const uint32_t* rows, uint32_t count);
 
-/// The pass over the sources in the batch arrays, which have been checked. runtime/session/session.cpp.
+/// Runs the source pass over the batch arrays, which have been checked. runtime/session/session.cpp.
 Status encode_batch(SessionState& session);
 
 }  // namespace bantam

@@ -1,4 +1,4 @@
-// Text batches: each add() encodes one input behind the ones before.
+// Text batches: each add() encodes one input and appends it.
 #include "linked.h"
 #include "model/task_traits.h"
 #include "session/state.h"
@@ -8,14 +8,14 @@
 namespace bantam {
 namespace {
 
-/// Texts of one batch at most. A main pass that reads the sources' tokens takes all of them.
+/// The most texts of one batch. A main pass that reads the sources' tokens must have room for all of them.
 uint32_t most_texts(const SessionState& s, fb::Phase phase) {
   const uint32_t most = most_sequences(s.limits, phase);
   if (!linked::kSources || s.shifted_ids == nullptr || most < s.limits.max_sequences) return most;
   return s.limits.max_sequences;
 }
 
-/// One input: encode(limit, buffer, result) makes at most `limit` tokens of it.
+/// Adds one input: encode(limit, buffer, result) writes at most `limit` tokens.
 template <typename Encode>
 Status add_one(SessionState& s, const EncodeOptions& options, bool pair, const Encode& encode) {
   if (!linked::kTokenizer || !s.has_tokenizer) return Status::kNoTokenizer;
@@ -28,7 +28,7 @@ Status add_one(SessionState& s, const EncodeOptions& options, bool pair, const E
   uint32_t limit = options.max_tokens;
   if (limit == 0) limit = s.tokenizer.max_tokens();
   const uint32_t longest = linked::kSources && phase == fb::Phase::source ? s.limits.source : s.limits.longest;
-  // Texts that are filled up would mean something else with fewer tokens.
+  // With fewer tokens, texts that are filled up would have another meaning.
   if (linked::kFill && limit > longest && text::fills_up(*text::table_of(s.tokenizer), pair))
     return Status::kTooManyTokens;
   if (limit == 0 || limit > longest) limit = longest;
@@ -42,12 +42,12 @@ Status add_one(SessionState& s, const EncodeOptions& options, bool pair, const E
   buffer.capacity = left;
   EncodeResult& result = s.results[s.sequences];
   const Status status = encode(limit, buffer, &result);
-  // A text that fits an empty batch is not cut for the sake of its neighbours.
+  // A text that fits in an empty batch is not truncated because of other texts of the batch.
   const bool cut_by_batch = s.tokens != 0 && left < limit;
   if (cut_by_batch && (status == Status::kBufferTooSmall || (status == Status::kOk && result.truncated))) {
     return Status::kTooManyTokens;
   }
-  // Truncation may not remove enough: the special tokens alone are too many, or the text that may be cut is too short.
+  // Truncation may not remove enough: the special tokens alone are too many, or the text to truncate is too short.
   if (status == Status::kBufferTooSmall) return Status::kTooManyTokens;
   if (status != Status::kOk) return status;
   if (result.count == 0) return Status::kInvalidArgument;
@@ -58,7 +58,7 @@ Status add_one(SessionState& s, const EncodeOptions& options, bool pair, const E
   return Status::kOk;
 }
 
-/// A text or a pair: encode(options, buffer, result) does it.
+/// Adds a text or a pair: encode(options, buffer, result) encodes it.
 template <typename Encode>
 Status add_texts(SessionState& s, const EncodeOptions& options, bool pair, const Encode& encode) {
   return add_one(s, options, pair, [&](uint32_t limit, const TokenBuffer& buffer, EncodeResult* result) {
@@ -71,12 +71,12 @@ Status add_texts(SessionState& s, const EncodeOptions& options, bool pair, const
   });
 }
 
-/// Tokens and segments of the batch are such.
+/// Checks that the tokens and segments of the batch are in range.
 Status check_ids(SessionState& s, fb::Phase phase) {
   const uint32_t vocabulary = ids_input(root(s.model), phase)->limit();
   const uint32_t segment_types = s.model.segment_types();
   for (uint32_t i = 0; i < s.tokens; ++i) {
-    // Models without segments take pairs too; their tokenizers may still number them.
+    // Models without segments accept pairs, too; their tokenizers may still number the segments.
     if (segment_types == 1) s.segments[i] = 0;
     if (static_cast<uint32_t>(s.ids[i]) >= vocabulary || static_cast<uint32_t>(s.segments[i]) >= segment_types) {
       return Status::kIndexOutOfRange;
@@ -85,7 +85,7 @@ Status check_ids(SessionState& s, fb::Phase phase) {
   return Status::kOk;
 }
 
-/// The main pass over the source's tokens, one later, behind the file's own.
+/// Runs the main pass over the source's tokens, shifted by one and preceded by the file's start token.
 [[maybe_unused]] Status run_shifted(SessionState& s) {
   if (s.shifted_ids == nullptr) return Status::kInvalidArgument;
   if (s.tokens > s.limits.max_tokens) return Status::kTooManyTokens;
@@ -194,7 +194,8 @@ Status take_texts(SessionState& s, const uint32_t* rows, uint32_t count) {
   }
   const Status wanted = want_scored(s, rows, count, false);
   if (wanted != Status::kOk) return wanted;
-  if (reads_sources(s.limits)) return Status::kOk;  // of what they are run over, who shifts them checks the ids
+  // the encoder run checks the sources' ids; run_shifted checks the shifted ones
+  if (reads_sources(s.limits)) return Status::kOk;
   if constexpr (linked::kChunks) {
     for (uint32_t i = 0; i < s.sequences && s.limits.chunk != 0; ++i) s.source_numbers[i] = kNoSource;
   }
@@ -209,7 +210,7 @@ Status Session::run_masks() {
     if (s.limits.scored_rows != 0) {
       s.has_run = false;
       if (!linked::kTokenizer || !s.has_tokenizer) return Status::kNoTokenizer;
-      // They are listed where the run will keep them.
+      // The row numbers are written where the run will store them.
       const int32_t mask = s.tokenizer.mask_id();
       uint32_t count = 0;
       for (uint32_t row = 0; row < s.tokens; ++row) {

@@ -11,14 +11,15 @@ namespace bantam {
 namespace sound {
 namespace {
 
-/// Samples under the window, then zeros, shifted left so that the largest lies from 2^28 to 2^29. Says by how much; right where below 0.
+/// Applies the window, appends zeros, and shifts left so that the largest magnitude is from 2^28 to 2^29. Returns the
+/// shift; negative: to the right.
 int32_t spread(const int16_t* samples, int32_t* points) {
   uint32_t bits = 0;
   for (uint32_t i = 0; i < kSoundWindow; ++i) {
     const uint32_t place = i <= kSoundWindow / 2 ? i : kSoundWindow - i;
     points[i] = samples[i] * int32_t{kTables.window[place]};
-    // A negative number gives its magnitude less one, whose highest bit is the same, unless the magnitude is a power of
-    // two.
+    // For a negative number this yields its magnitude minus one, which has the same highest bit unless the magnitude is
+    // a power of two.
     bits |= static_cast<uint32_t>(points[i] ^ points[i] >> 31);
   }
   memset(points + kSoundWindow, 0, (kPoints - kSoundWindow) * sizeof(int32_t));
@@ -34,16 +35,15 @@ uint64_t power(int32_t re, int32_t im) {
   return (static_cast<uint64_t>(int64_t{re} * re) + static_cast<uint64_t>(int64_t{im} * im)) >> 15;
 }
 
-/// Adds the power of frequency k to the bands that it lies under. Band b is sums[b + 1]; the first and the last sum
-/// belong to no band.
+/// Adds the power of frequency k to its two bands. Band b is sums[b + 1]; the first and the last sum belong to no band.
 void add(uint32_t k, uint64_t power, uint64_t* sums) {
   const uint32_t rise = kTables.rise[k];
   sums[kTables.band[k] + 1] += power * rise;
   sums[kTables.band[k]] += power * (32768 - rise);
 }
 
-/// Adds the powers under the triangles. z is the transform of the even samples as real parts and the odd ones as
-/// imaginary parts. The transforms of each, E and O, are (z[k] + z*[256 - k]) / 2 and (z[k] - z*[256 - k]) / 2i; the
+/// Adds the powers weighted by the triangles. z is the transform of the even samples as real parts and the odd ones as
+/// imaginary parts. Their separate transforms E and O are (z[k] + z*[256 - k]) / 2 and (z[k] - z*[256 - k]) / 2i; the
 /// transform of all samples is E + e^(-2 pi i k / 512) O, and at 256 - k the conjugate of E - e^(-2 pi i k / 512) O.
 void add_powers(const int32_t* z, uint64_t* sums) {
   for (uint32_t k = 1; k <= kQuarter; ++k) {
@@ -58,16 +58,17 @@ void add_powers(const int32_t* z, uint64_t* sums) {
   }
 }
 
-/// 2^16 log2(x), x not 0: a line between two of the table's, at most 0.0002 too low.
+/// Computes 2^16 log2(x) for x > 0 by linear interpolation in the table, at most 0.0002 too low.
 int32_t log2(uint64_t x) {
   const int32_t whole = 63 - __builtin_clzll(x);
-  const uint32_t rest = static_cast<uint32_t>(x << (63 - whole) >> 32) << 1;  // behind the leading 1
+  const uint32_t rest = static_cast<uint32_t>(x << (63 - whole) >> 32) << 1;  // bits after the leading 1
   const uint32_t step = rest >> 27, inside = rest >> 11 & 0xFFFF;
   const uint32_t low = kTables.log2[step], high = kTables.log2[step + 1];
   return whole * 65536 + static_cast<int32_t>(low + ((high - low) * inside >> 16));
 }
 
-/// A sum is 2^15 (of the weights) / 2^15 (of the power) times that of numbers which are 2^(15 + shift) / 256 times too large.
+/// Converts a sum to a byte. The sum is scaled by 2^15 (weights) / 2^15 (power), and its amplitudes by 2^(15 + shift) /
+/// 256.
 uint8_t step_of(uint64_t sum, int32_t shift) {
   constexpr int32_t kFloor = 12, kSteps = 8;
   if (sum == 0) return 0;

@@ -8,7 +8,7 @@
 namespace bantam::sound {
 namespace {
 
-/// i with its 8 bits in reverse.
+/// Reverses the 8 bits of i.
 uint32_t reversed(uint32_t i) {
   i = (i >> 4 & 0x0F) | (i & 0x0F) << 4;
   i = (i >> 2 & 0x33) | (i & 0x33) << 2;

@@ -6,7 +6,7 @@
 
 namespace bantam::sound {
 
-// Made while compiling: nothing runs at start-up, and it lies in flash.
+// Computed at compile time: nothing runs at startup, and the tables lie in flash.
 constexpr Tables kMade = make_tables();
 const Tables kTables = kMade;
 

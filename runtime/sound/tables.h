@@ -1,5 +1,5 @@
-// Constants of the filter bank, computed by the compiler: additions, multiplications and divisions of IEEE doubles, rounded to integers, so that
-// every compiler makes the same ones.
+// Constants of the filter bank, computed at compile time with additions, multiplications and divisions of IEEE doubles,
+// rounded to integers, so that every compiler computes the same ones.
 #ifndef BANTAM_SOUND_TABLES_H_
 #define BANTAM_SOUND_TABLES_H_
 
@@ -9,13 +9,13 @@
 
 namespace bantam::sound {
 
-/// Points of the real transform, and of the complex one that it is computed with.
+/// Points of the real transform, and of the complex one that computes it.
 constexpr uint32_t kPoints = 512, kHalf = kPoints / 2, kQuarter = kPoints / 4;
 constexpr double kPi = 3.14159265358979323846;
 constexpr double kLowest = 20, kHighest = 8000;  // Hz
 constexpr uint32_t kLogSteps = 32;
 
-/// Taylor's series; |x| <= pi.
+/// Taylor series; |x| <= pi.
 constexpr double sine(double x) {
   double term = x, sum = x;
   for (int i = 1; i < 16; ++i) {
@@ -25,8 +25,8 @@ constexpr double sine(double x) {
   return sum;
 }
 
-/// Natural logarithm of x >= 1: halves x until it is below 2, then takes twice the series of the inverse hyperbolic
-/// tangent of (x - 1) / (x + 1).
+/// Natural logarithm of x >= 1: halves x until it is less than 2, then computes twice the series of the inverse
+/// hyperbolic tangent of (x - 1) / (x + 1).
 constexpr double logarithm(double x) {
   constexpr double kLn2 = 0.69314718055994530942;
   double sum = 0;
@@ -40,15 +40,16 @@ constexpr double logarithm(double x) {
   return sum;
 }
 
-/// Stevens, Volkmann and Newman's scale, as O'Shaughnessy (1987) has it.
+/// The mel scale of Stevens, Volkmann and Newman, in O'Shaughnessy's formula (1987).
 constexpr double mel(double hertz) { return 1127 * logarithm(1 + hertz / 700); }
 
 struct Tables {
   uint16_t window[kSoundWindow / 2 + 1];  // 2^15 (0.5 - 0.5 cos(2 pi i / 480)); the other half is its mirror image
   uint16_t sine[kQuarter + 1];            // 2^15 sin(2 pi i / 512)
-  uint8_t band[kHalf];                    // of each frequency: the band that it rises in; it falls in the one below
-  uint16_t rise[kHalf];                   // 2^15 times its weight there; in the one below it has the rest
-  uint32_t log2[kLogSteps + 1];           // 2^16 log2(1 + i / 32)
+  // for each frequency the band in which it is on the rising edge; it is on the falling edge of the band below
+  uint8_t band[kHalf];
+  uint16_t rise[kHalf];          // 2^15 times its weight in that band; the band below gets the rest
+  uint32_t log2[kLogSteps + 1];  // 2^16 log2(1 + i / 32)
 };
 
 constexpr Tables make_tables() {

@@ -1,4 +1,5 @@
-// Extractive question answering: the best valid span, of all or of those that a search finds, and merging over windows.
+// Extractive question answering: finds the best valid span, exhaustively or by beam search, and merges the answers of
+// windows.
 #include "bantam/tasks.h"
 #include "linked.h"
 #include "tasks/labels.h"
@@ -10,7 +11,7 @@
 namespace bantam {
 namespace {
 
-/// Start and end logits of one sequence's rows, one float a row.
+/// Start and end logits of one sequence's rows, one float per row.
 struct SpanLogits {
   OutputView start;
   OutputView end;
@@ -43,7 +44,7 @@ uint32_t last_end(const Context& context, uint32_t begin, uint32_t longest) {
   return context.end - begin > longest ? begin + longest : context.end;
 }
 
-/// Rows of the best span; false when there is no valid one.
+/// Finds the rows of the best span; returns false if there is no valid one.
 bool search(const SpanLogits& logits, const Context& context, uint32_t longest, uint32_t* first, uint32_t* last,
             float* best) {
   bool found = false;
@@ -60,7 +61,7 @@ bool search(const SpanLogits& logits, const Context& context, uint32_t longest, 
   return found;
 }
 
-/// Sum over the valid spans of exp(logit - best), in order, a block at a time.
+/// Sum of exp(logit - best) over the valid spans, in order, a block at a time.
 float mass_of(const SpanLogits& logits, const Context& context, uint32_t longest, float best,
               const tasks::Probability& math) {
   alignas(64) float block[tasks::Probability::kBlock];
@@ -84,8 +85,8 @@ float mass_of(const SpanLogits& logits, const Context& context, uint32_t longest
 
 bool is_searched(const fb::Task& task) { return kBeamEnds && task.beam_ends() != 0; }
 
-/// XLNet's search: ends behind each of the likeliest beginnings, probabilities over the whole sequence. Keeps the best span that is
-/// valid in *answer, and the mass of all.
+/// XLNet's search: for each of the likeliest starts, the likeliest ends, with probabilities over the whole sequence.
+/// Stores the best valid span in *answer, and the mass of all valid spans.
 class SpanSearch {
  public:
   SpanSearch(const Session& session, uint32_t sequence, uint32_t longest, Answer* answer)
@@ -106,7 +107,7 @@ class SpanSearch {
     for (uint32_t rank = 0; rank < count; ++rank) {
       tasks::Logits ends;
       status = scores(kEndHead, rank, &ends);
-      if (status == Status::kNoSuchTask && rank > 0) break;  // no more beginnings
+      if (status == Status::kNoSuchTask && rank > 0) break;  // no more starts
       if (status != Status::kOk) return status;
       behind(beginnings_[rank].label, math_.of(share, beginnings_[rank].score), ends, task.beam_ends());
     }
@@ -158,7 +159,8 @@ class SpanSearch {
   LabelScore ends_[kMostSearched] = {};
 };
 
-/// As settle(), for spans that were searched: the score that there is no answer stands for itself.
+/// Like settle(), for spans that were searched: here the no-answer score has its own scale and is not compared with the
+/// span's.
 void settle_searched(const fb::Task& task, const tasks::Probability& math, Answer* answer) {
   const bool found = answer->mass > 0;
   answer->answerable = found && !(task.no_answer() && answer->no_answer > task.no_answer_threshold());

@@ -16,12 +16,12 @@ EndTokens end_tokens(const Model& model) {
 
 uint32_t Answers::length(uint32_t rank) const { return offsets_[order_[rank] + 1] - offsets_[order_[rank]]; }
 
-/// The token at `place` of the answer of this rank; -1 where it has ended, which is before every token.
+/// Returns the token at `place` of the answer of this rank; -1 after its end, which sorts before every token.
 int32_t Answers::at(uint32_t rank, uint32_t place) const {
   return place < length(rank) ? ids_[offsets_[order_[rank]] + place] : -1;
 }
 
-/// The order of the answers of ranks a and b by their tokens; of equals the first given.
+/// Orders the answers of ranks a and b by their tokens; equal answers keep the given order.
 bool Answers::is_before(uint32_t a, uint32_t b) const {
   const uint32_t shorter = length(a) < length(b) ? length(a) : length(b);
   for (uint32_t place = 0; place < shorter; ++place) {
@@ -31,7 +31,7 @@ bool Answers::is_before(uint32_t a, uint32_t b) const {
   return length(a) != length(b) ? length(a) < length(b) : order_[a] < order_[b];
 }
 
-/// Heap sort's step: order_[root] sinks below what is larger, among `count`.
+/// A step of heap sort: moves order_[root] down below larger answers, among the first `count`.
 void Answers::sink(uint32_t root, uint32_t count) {
   for (uint32_t child = 2 * root + 1; child < count; child = 2 * root + 1) {
     if (child + 1 < count && is_before(child, child + 1)) ++child;
@@ -75,7 +75,7 @@ Status Answers::open(const int32_t* ids, const uint32_t* offsets, uint32_t answe
     sink(0, last);
   }
   for (uint32_t rank = 0; ends.count == 0 && rank + 1 < answer_count; ++rank) {
-    // Sorted, what begins with an answer stands behind it.
+    // In sorted order, answers that begin with an answer follow it.
     uint32_t same = 0;
     while (same < length(rank) && at(rank, same) == at(rank + 1, same)) ++same;
     if (same == length(rank) && length(rank + 1) > same) return Status::kInvalidArgument;
@@ -84,7 +84,8 @@ Status Answers::open(const int32_t* ids, const uint32_t* offsets, uint32_t answe
   return Status::kOk;
 }
 
-/// The first rank of [begin, end) whose token at `place` is `id` or more; these ranks have the tokens in front of it in common.
+/// Returns the first rank in [begin, end) whose token at `place` is at least `id`; these answers share the tokens
+/// before `place`.
 uint32_t Answers::lower_bound(uint32_t begin, uint32_t end, uint32_t place, int32_t id) const {
   while (begin < end) {
     const uint32_t middle = begin + (end - begin) / 2;
@@ -97,7 +98,7 @@ uint32_t Answers::lower_bound(uint32_t begin, uint32_t end, uint32_t place, int3
   return begin;
 }
 
-/// The ranks of the answers that begin with these tokens. False: none does.
+/// Finds the ranks of the answers that begin with these tokens. Returns false if there is none.
 bool Answers::narrow(const int32_t* ids, uint32_t count, uint32_t* begin, uint32_t* end) const {
   *begin = 0;
   *end = count_;
@@ -130,7 +131,7 @@ Status Answers::follow(void* state, const int32_t* ids, uint32_t count, uint32_t
 bool Answers::allows(void* state, int32_t id) {
   const auto& self = *static_cast<const Answers*>(state);
   if (id < 0) return false;
-  // Most tokens are beyond the first or the last of what may follow.
+  // Most tokens are smaller than the first or larger than the last token that may follow.
   if (id >= self.at(self.begin_, self.place_) && id <= self.at(self.end_ - 1, self.place_)) {
     const uint32_t rank = self.lower_bound(self.begin_, self.end_, self.place_, id);
     if (rank < self.end_ && self.at(rank, self.place_) == id) return true;

@@ -26,19 +26,20 @@ bool valid(const Session& session, const BeamOptions& o) {
          o.begin_banned <= o.banned_count && (o.constraint == nullptr || end_tokens(session.model()).count != 0);
 }
 
-/// So many that as many as beams go on, although each of a beam's likeliest tokens ends a text.
+/// Number of candidates per step: as many beams as before can continue even if the likeliest tokens of each beam end a
+/// text.
 uint32_t candidates_of(const Model& model, const BeamOptions& o) {
   const uint32_t ends = end_tokens(model).count;
   return (ends < 1 ? 2 : 1 + ends) * o.beams;
 }
 
-/// Tokens of a text behind a prompt of `prompt`.
+/// The most tokens of a text after a prompt of `prompt` tokens.
 uint32_t most_new(const Session& session, const BeamOptions& o, uint32_t prompt) {
   const uint32_t room = session.max_context() - prompt;
   return o.max_new != 0 && o.max_new < room ? o.max_new : room;
 }
 
-/// Takes room for `n` elements from `at`, and its bytes; `base` null: measures.
+/// Reserves memory for `n` elements at offset `at`, and advances it; with `base` null it only measures.
 template <typename T>
 T* take_room(uint8_t* base, size_t n, size_t* at) {
   T* const begin = base == nullptr ? nullptr : reinterpret_cast<T*>(base + *at);
@@ -109,14 +110,14 @@ Status BeamSearch::begin(Session* session, const BeamOptions& options, const int
   return Status::kOk;
 }
 
-/// Puts a candidate behind those that are as good.
+/// Inserts a candidate after those with an equal or better score.
 void BeamSearch::take(float score, uint32_t beam, int32_t id) {
   uint32_t at = held_ < kept_ ? held_++ : kept_ - 1;
   for (; at > 0 && candidates_[at - 1].score < score; --at) candidates_[at] = candidates_[at - 1];
   candidates_[at] = {score, beam, id};
 }
 
-/// Leaves out the tokens that may not follow a beam.
+/// Excludes the tokens that may not follow a beam.
 Status BeamSearch::constrain(uint32_t beam, float* scores, uint32_t vocabulary) const {
   const uint32_t first = options_.first_id >= 0 ? 1 : 0;
   if (options_.constraint == nullptr || made_ < first) return Status::kOk;
@@ -126,7 +127,7 @@ Status BeamSearch::constrain(uint32_t beam, float* scores, uint32_t vocabulary) 
   return status;
 }
 
-/// Finds the candidates that may follow a beam: the logarithms of the tokens' probabilities, changed by the rules.
+/// Adds the candidates that may follow a beam, scored by the tokens' log probabilities as modified by the rules.
 Status BeamSearch::consider(uint32_t beam, float* scores, uint32_t vocabulary) {
   // A constraint replaces the shortlist.
   const bool listed = options_.constraint == nullptr && session_->shortlist(source_).bits != nullptr;
@@ -148,7 +149,7 @@ Status BeamSearch::consider(uint32_t beam, float* scores, uint32_t vocabulary) {
   if (status != Status::kOk) return status;
   const float base = scores_[beam];
   for (uint32_t i = 0; i < vocabulary; ++i) {
-    // Nothing else may make a text where there is a constraint or a shortlist.
+    // With a constraint or a shortlist, excluded tokens must not become candidates.
     if ((listed || options_.constraint != nullptr) && !(scores[i] > tasks::kLeftOut)) continue;
     const float score = scores[i] + base;
     if (held_ < kept_ || score > candidates_[held_ - 1].score) take(score, beam, static_cast<int32_t>(i));
@@ -177,7 +178,7 @@ void BeamSearch::keep_text(const Candidate& candidate, float score) {
   for (uint32_t i = 0; i < ended_; ++i) {
     if (texts_[i].slot == slot) {
       ++slot;
-      i = UINT32_MAX;  // from the beginning
+      i = UINT32_MAX;  // restart from the beginning
     }
   }
   int32_t* tokens = tokens_ + size_t{slot} * most_;
@@ -188,7 +189,7 @@ void BeamSearch::keep_text(const Candidate& candidate, float score) {
   if (!is_full()) ++ended_;
 }
 
-/// Looks at the best candidates, as many as there are beams, and keeps those that end as texts.
+/// Examines as many of the best candidates as there are beams, and stores those that end a text.
 void BeamSearch::end_texts() {
   const double length = tasks::power(double{static_cast<float>(made_ + 1)}, double{options_.length_penalty});
   const bool closed = is_full() && options_.early_stopping == EarlyStopping::kYes;
@@ -200,7 +201,7 @@ void BeamSearch::end_texts() {
   }
 }
 
-/// The best candidates that do not end are the next beams.
+/// Makes the best candidates that do not end a text the next beams.
 void BeamSearch::go_on() {
   active_ = 0;
   for (uint32_t i = 0; i < held_ && active_ < options_.beams && made_ + 1 < most_; ++i) {

@@ -26,7 +26,8 @@ Piece stripped(Piece text, bool left, bool right) {
   return text;
 }
 
-/// Returns the part of `text` behind the last `end`, without the white space that `strips` removes. O(text * end).
+/// Returns the part of `text` after the last `end`, without the white space that `strips` removes. O(size of text *
+/// size of end).
 Piece without_thoughts(Piece text, Piece end, uint32_t strips) {
   if (end.size == 0 || text.size < end.size) return text;
   size_t at = text.size - end.size + 1;
@@ -38,7 +39,8 @@ Piece without_thoughts(Piece text, Piece end, uint32_t strips) {
   return stripped(rest, (strips & kStripsBehindThoughts) != 0, (strips & kStripsThoughtfulEnd) != 0);
 }
 
-/// Are they one of the system at most, and then turns that end with the user's?
+/// Returns true if there is at most one system message, which comes first, and the turns then alternate and end with
+/// the user's.
 bool in_turns(const ChatMessage* messages, uint32_t count) {
   const uint32_t first = count != 0 && messages[0].role == ChatRole::kSystem ? 1 : 0;
   for (uint32_t i = first; i < count; ++i) {

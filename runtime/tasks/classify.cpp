@@ -12,7 +12,7 @@
 namespace bantam {
 namespace {
 
-/// Tasks with one row of logits a text; where there are masks as well, next_sentence() alone reads it.
+/// Tasks with one row of logits per text; if the task also has masks, only next_sentence() reads that row.
 constexpr uint32_t kRowTasks =
     tasks_with(kLabelsPart) | (tasks_with(kFollowsPart) & ~tasks_with(kMasksPart | kLabelsPart));
 constexpr uint32_t kRegressions = tasks_with(kLabelsPart) & tasks_scored(kUnscored);
@@ -26,7 +26,8 @@ uint32_t regress(const tasks::Logits& values, LabelScore* out, uint32_t capacity
   return count;
 }
 
-// Both below: out[] holds logits in `score` while selecting, so that ties are judged before rounding to probabilities.
+// In the next two functions, out[].score holds logits during selection, so that ties are decided before probabilities
+// are rounded.
 template <typename Row>
 uint32_t multi_label(const fb::LabelSet& set, const Row& logits, LabelScore* out, uint32_t capacity, uint32_t* above) {
   const tasks::Probability math;
@@ -40,8 +41,8 @@ uint32_t multi_label(const fb::LabelSet& set, const Row& logits, LabelScore* out
   return count;
 }
 
-/// A label of each level from the top, the best of those under the one before it: Redmon and Farhadi, "YOLO9000", 2017,
-/// section 4. O(labels * levels).
+/// Selects one label per level from the top, each the best child of the one before it: Redmon and Farhadi, "YOLO9000",
+/// 2017, section 4. O(labels * levels).
 uint32_t best_path(const fb::LabelSet& set, const tasks::Parents& parents, const tasks::Logits& logits, LabelScore* out,
                    uint32_t capacity, uint32_t* above) {
   const tasks::Probability math;
@@ -135,7 +136,7 @@ Status choose(const Session& session, uint32_t first, uint32_t choices, LabelSco
   const Status status = tasks::head_output(session, kChoiceHead, &view);
   if (status != Status::kOk) return status;
   if (first >= view.rows || choices > view.rows - first) return Status::kIndexOutOfRange;
-  // One logit a sequence, `stride` floats apart.
+  // One logit per sequence, `stride` floats apart.
   const tasks::Logits row{view.data + first * view.stride, view.stride, choices};
   const tasks::Probability math(session);
   const tasks::Softmax softmax = math.softmax(row, 1.0f);
@@ -157,4 +158,4 @@ Status next_sentence(const Session& session, uint32_t sequence, float* probabili
 
 }  // namespace bantam
 
-#endif  // BANTAM_IF_LINKED(part_Labels) || BANTAM_IF_LINKED(part_Choice) || BANTAM_IF_LINKED(part_Follows) || BANTAM_IF_LINKED(FurtherSets) || BANTAM_IF_LINKED(Parents)
+#endif  // BANTAM_IF_LINKED(part_Labels) || ...

@@ -1,4 +1,4 @@
-// Labelled words, one after the other, to entities. A state machine of one open entity: no buffer.
+// Converts labelled words in text order to entities. A state machine with one open entity: no buffer.
 #ifndef BANTAM_TASKS_ENTITIES_H_
 #define BANTAM_TASKS_ENTITIES_H_
 
@@ -8,27 +8,28 @@
 
 namespace bantam::tasks {
 
-/// IOB1, IOB2: B-X starts an entity; I-X continues one of the same X, else starts one. BIOES: also E-X ends it
-/// and S-X is one by itself (E-X after anything but B-X or I-X: too). Plain: neighbours with the same label
-/// are one entity. An entity's score is its words' smallest, or their mean.
+/// IOB1, IOB2: B-X begins an entity; I-X continues an entity of the same X, else begins one. BIOES: E-X also ends it,
+/// and S-X is an entity of one word (so is E-X after anything but B-X or I-X). Plain: adjacent words with the same
+/// label form one entity. An entity's score is the smallest of its words' scores, or their mean.
 class EntityDecoder {
  public:
   explicit EntityDecoder(bool mean = false) : mean_(mean) {}
-  /// The next word in text order, its tag taken apart. True: `done` holds an entity that ended before this word.
+  /// Adds the next word in text order, with its parsed tag. Returns true if `done` holds an entity that ended before
+  /// this word.
   bool push(Offset word, Tag tag, LabelScore label, Entity* done);
-  /// After the last word. True: `done` holds the last entity.
+  /// Ends the text. Returns true if `done` holds the last entity.
   bool finish(Entity* done);
 
  private:
   bool mean_;
   bool open_ = false;
   bool closed_ = false;  // the open entity takes no further word (E-X, S-X)
-  uint32_t words_ = 0;   // of the open entity
+  uint32_t words_ = 0;   // number of words of the open entity
   Text name_;            // Tag::name of the open entity's words
-  Entity entity_;        // its score: the sum, if they are averaged
+  Entity entity_;        // its score is the sum if scores are averaged
 };
 
-/// Tags of one label set of a model, as `aggregation` reads them.
+/// The tags of a label set of a model, as `aggregation` interprets them.
 class TagSet {
  public:
   TagSet(const Model& model, uint32_t set, Aggregation aggregation)
@@ -41,7 +42,7 @@ class TagSet {
     const bool own = !linked::kStrategies || aggregation_ == Aggregation::kWords;
     return own ? parse_tag(name, scheme_) : parse_tag(name, aggregation_);
   }
-  /// Entities of these tags.
+  /// Returns a decoder of entities with these tags.
   EntityDecoder decoder() const { return EntityDecoder(linked::kStrategies && aggregation_ != Aggregation::kWords); }
 
  private:
@@ -51,7 +52,7 @@ class TagSet {
   fb::TagScheme scheme_ = fb::TagScheme::plain;
 };
 
-/// Where decoders put entities: the first `capacity` are kept, all are counted.
+/// Receives entities: stores the first `capacity` and counts all.
 struct EntitySink {
   Entity* out;
   uint32_t capacity;

@@ -1,4 +1,4 @@
-// The best tokens for one [MASK], or behind a text.
+// The best tokens for one [MASK], or to follow a text.
 #include "bantam/tasks.h"
 #include "linked.h"
 #include "tasks/labels.h"
@@ -10,7 +10,7 @@
 namespace bantam {
 namespace {
 
-/// Row of the `mask`-th mask token; row_count when there are fewer.
+/// Row of the `mask`-th mask token; row_count if there are fewer.
 uint32_t mask_row(const EncodedSequence& encoded, int32_t mask_id, uint32_t mask) {
   for (uint32_t row = 0; row < encoded.row_count; ++row) {
     if (encoded.ids[row] == mask_id && mask-- == 0) return row;
@@ -18,7 +18,7 @@ uint32_t mask_row(const EncodedSequence& encoded, int32_t mask_id, uint32_t mask
   return encoded.row_count;
 }
 
-/// The best by the scores of row `row`.
+/// Writes the best tokens by the scores of row `row`.
 void best_words(const Session& session, const OutputView& view, uint32_t row, Candidate* out, uint32_t capacity,
                 uint32_t* count) {
   const tasks::Logits logits{view.data + row * view.stride, 1, view.width};

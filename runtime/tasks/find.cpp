@@ -1,4 +1,4 @@
-// Spans for labels of the caller's: those with the greatest scores that do not overlap.
+// Finds spans for the caller's labels: those with the greatest scores that do not overlap.
 #include "linked.h"
 #include "tasks/labels.h"
 #include "tasks/probability.h"
@@ -8,7 +8,7 @@
 namespace bantam {
 namespace {
 
-/// The scores of one sequence and where its words stand.
+/// The scores of one sequence and the positions of its words.
 class Found {
  public:
   Found(const Session& session, uint32_t sequence, const OutputView& scores)
@@ -36,7 +36,7 @@ class Found {
   }
 
   Offset span(uint32_t first, uint32_t last) const {
-    uint32_t end = last;  // the word's last token
+    uint32_t end = last;  // last token of the word
     while (end + 1 < sequence_.row_count && sequence_.marks[end + 1] == 0 && sequence_.sequences[end + 1] == 0) ++end;
     return {sequence_.offsets[first].begin, sequence_.offsets[end].end};
   }
@@ -52,13 +52,13 @@ class Found {
   EncodedSequence sequence_;
   const OutputView& scores_;
   uint32_t labels_, widths_;
-  uint32_t given_ = 0;  // labels
+  uint32_t given_ = 0;  // number of labels given
   tasks::Probability probability_;
 };
 
-/// The least score whose probability is over `threshold`, by halves; none is: infinity.
+/// Returns the least score whose probability is above `threshold`, by bisection; infinity if there is none.
 float least_score(const Found& found, float threshold) {
-  float low = -100, high = 100;  // beyond, the sigmoid is 0 or 1 to all digits
+  float low = -100, high = 100;  // beyond these the sigmoid rounds to 0 or 1
   if (!(found.probability(high) > threshold)) return __builtin_inff();
   for (;;) {
     const float middle = low + (high - low) / 2;
@@ -73,9 +73,9 @@ bool crosses(Offset a, Offset b) {
   return !a_in_b && !(a.begin <= b.begin && b.end <= a.end);
 }
 
-/// May `span` be found beside the `count` of `out`, which are in the order of their beginnings?
+/// Returns true if `span` may be added to the `count` entities of `out`, which are sorted by their beginnings.
 bool fits(Offset span, const FindOptions& options, const Entity* out, uint32_t count) {
-  uint32_t low = 0, high = count;  // the first that does not begin in front of the span's end is in [low, high]
+  uint32_t low = 0, high = count;  // the first one that does not begin before the span's end is in [low, high]
   while (low < high) {
     const uint32_t middle = low + (high - low) / 2;
     if (out[middle].span.begin < span.end) {
@@ -88,12 +88,12 @@ bool fits(Offset span, const FindOptions& options, const Entity* out, uint32_t c
     const Offset other = out[i - 1].span;
     const bool same = other.begin == span.begin && other.end == span.end;
     if (same ? !options.several : options.nested ? crosses(other, span) : other.end > span.begin) return false;
-    if (!same && !options.nested) return true;  // what is further in front ends before this one begins
+    if (!same && !options.nested) return true;  // earlier ones end before this one begins
   }
   return true;
 }
 
-/// Puts `one` behind those that begin no later.
+/// Inserts `one` after those that begin no later.
 void insert(const Entity& one, Entity* out, uint32_t count) {
   for (; count > 0 && out[count - 1].span.begin > one.span.begin; --count) out[count] = out[count - 1];
   out[count] = one;
@@ -115,7 +115,7 @@ Status find(const Session& session, uint32_t sequence, const FindOptions& option
   const float threshold =
       options.threshold > 0 ? options.threshold : tasks::task_of(session.model())->finding()->threshold();
   const float least = least_score(found, threshold);
-  // The best so far, by score and place: what comes before it in this order has been found or left.
+  // The last span taken, by score and place: those before it in this order have been taken or rejected.
   float last = __builtin_inff();
   uint64_t last_place = 0;
   for (;;) {

@@ -15,7 +15,7 @@ float* zero_rows(size_t count, float* out) {
   return out;
 }
 
-/// One patch: of each channel its pixels, row by row.
+/// Writes one patch: for each channel its pixels, row by row.
 float* patch_row(const fb::Image& image, const uint8_t* pixels, size_t stride, float* out) {
   const uint32_t channels = image.channels(), size = image.patch();
   for (uint32_t channel = 0; channel < channels; ++channel) {

@@ -117,7 +117,7 @@ bool JsonAutomaton::push_hex(uint8_t byte) {
   return go_on(left_ == 0 ? kString : first && lower == 'd' ? kSurrogate : kHex);
 }
 
-/// A digit in front of the exponent.
+/// Takes a digit before the exponent.
 bool JsonAutomaton::push_digit(State state) {
   if (!has_room()) return false;
   ++digits_;
@@ -140,7 +140,7 @@ bool JsonAutomaton::can_go_on() const {
   }
 }
 
-/// False: the byte is not of the number; *ended: which had ended before it.
+/// Returns false if the byte does not belong to the number; *ended: the number was complete before it.
 bool JsonAutomaton::push_number(uint8_t byte, bool* ended) {
   const bool digit = is_digit(byte);
   const bool exponent = (byte == 'e' || byte == 'E') && !is_whole();
@@ -245,7 +245,7 @@ uint32_t JsonAutomaton::least_of(JsonKind kind) {
 }
 
 uint32_t JsonAutomaton::least() const {
-  const uint32_t closed = depth_;  // a byte ends each level
+  const uint32_t closed = depth_;  // one byte closes each level
   const uint32_t string = name_ ? 3 : 1;
   switch (state_) {
     case kValue:

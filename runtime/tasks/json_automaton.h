@@ -1,4 +1,5 @@
-// JSON (RFC 8259) byte by byte: which bytes may follow in a value that has begun, and how few bytes would end it.
+// A byte-by-byte JSON (RFC 8259) automaton: which bytes may follow in an incomplete value, and how few bytes would
+// complete it.
 #ifndef BANTAM_TASKS_JSON_AUTOMATON_H_
 #define BANTAM_TASKS_JSON_AUTOMATON_H_
 
@@ -8,17 +9,19 @@
 
 namespace bantam::tasks {
 
-/// A pushdown automaton whose stack is a bit a level. Copying it is remembering a place. Every value that it accepts is JSON in UTF-8 if
-/// the bytes from 0x80 on are; it leaves out what many readers refuse (halves of surrogate pairs by `\u`, exponents of more than two
-/// digits, more digits than kMostDigits or of an integer kMostOfInteger), and rows of more than kMostBlanks blanks, which models fall into.
+/// A pushdown automaton whose stack has one bit per level. A copy remembers a state. Every value that it accepts is
+/// valid JSON if its bytes from 0x80 on are valid UTF-8. It rejects what many readers refuse (unpaired surrogates
+/// written with `\u`, exponents of more than two digits, numbers of more than kMostDigits digits, integers of more than
+/// kMostOfInteger) and more than kMostBlanks blanks in a row, which models tend to repeat.
 class JsonAutomaton {
  public:
   static constexpr uint32_t kMostDepth = 64;
   static constexpr uint32_t kMostBlanks = 32;
   static constexpr uint32_t kMostDigits = 64;
-  static constexpr uint32_t kMostOfInteger = 18;  // what 64 bits hold
+  static constexpr uint32_t kMostOfInteger = 18;  // digits that fit 64 bits
 
-  /// A value of this kind, of at most `depth` (to kMostDepth) arrays and objects in each other. `blanks`: some may stand before it.
+  /// Accepts a value of this kind with at most `depth` (up to kMostDepth) nested arrays and objects. `blanks`: blanks
+  /// may precede it.
   JsonAutomaton(JsonKind kind, uint32_t depth, bool blanks);
   JsonAutomaton() : JsonAutomaton(JsonKind::kAny, kMostDepth, true) {}
 
@@ -46,8 +49,8 @@ class JsonAutomaton {
     kAfter,  // a value has ended
     kString,
     kEscape,
-    kHex,        // digits of \u, of which there are left_
-    kSurrogate,  // its second digit behind a D, which is less than 8
+    kHex,        // digits of \u, left_ of which remain
+    kSurrogate,  // the digit after a leading D, which must be less than 8
     kMinus,
     kZero,
     kDigits,
@@ -56,13 +59,13 @@ class JsonAutomaton {
     kExponent,
     kExponentSign,
     kExponentDigits,
-    kLiteral  // true, false, null: of which there are left_ letters
+    kLiteral  // true, false, null: left_ letters remain
   };
 
   bool is_number_end() const {
     return state_ == kZero || state_ == kDigits || state_ == kFraction || state_ == kExponentDigits;
   }
-  /// Returns true if this is a number that neither point nor exponent may follow.
+  /// Returns true if this is a number that must not have a point or an exponent.
   bool is_whole() const { return depth_ == 0 && kind_ == JsonKind::kInteger; }
   bool has_room() const { return digits_ < (is_whole() ? kMostOfInteger : kMostDigits); }
   bool in_object() const { return depth_ != 0 && (objects_ >> (depth_ - 1) & 1u) != 0; }
@@ -90,9 +93,9 @@ class JsonAutomaton {
   JsonKind kind_;  // of the whole value
   uint8_t depth_ = 0;
   uint8_t most_depth_;
-  uint8_t blanks_ = 0;  // that may follow each other here
-  uint8_t left_ = 0;    // of digits of \u and of an exponent, and of letters
-  uint8_t digits_ = 0;  // of a number, its exponent's left out
+  uint8_t blanks_ = 0;  // blanks that may still follow here
+  uint8_t left_ = 0;    // remaining digits of \u or of an exponent, or letters
+  uint8_t digits_ = 0;  // digits of a number without its exponent
   bool name_ = false;   // the string is a name
 };
 

@@ -10,7 +10,7 @@ namespace bantam {
 namespace tasks {
 namespace {
 
-/// The fixed text in front of a field's value, or behind the last value: {"a": , "b": }
+/// The fixed text before a field's value, or after the last value: {"a": , "b": }
 struct FixedText {
   const char* open;
   Text name;
@@ -59,12 +59,12 @@ bool is_valid(const JsonOptions& options) {
 
 }  // namespace
 
-/// Where a text has come to.
+/// The state of a text.
 struct JsonPlace {
-  JsonAutomaton value;  // what has been of a field's value, or of all
+  JsonAutomaton value;  // state of the current field's value, or of the whole value
   uint32_t field = 0;
-  uint32_t fixed = 0;   // bytes of what stands in front of the value that have been
-  uint32_t behind = 0;  // the fewest bytes from there on, the value's own left out
+  uint32_t fixed = 0;   // bytes read of the fixed text before the value
+  uint32_t behind = 0;  // fewest bytes that must still follow, without the value's own
 
   static JsonPlace first(const JsonOptions& options) {
     JsonPlace place;
@@ -76,7 +76,7 @@ struct JsonPlace {
     return place;
   }
 
-  /// False: the text is no such JSON, and the place is of no use.
+  /// Returns false if the text is not valid here; the state is then unusable.
   bool push(const JsonOptions& options, uint8_t byte) {
     if (options.field_count == 0) return value.push(byte);
     if (field <= options.field_count && fixed == fixed_text(options, field).size()) {
@@ -109,7 +109,7 @@ struct JsonPlace {
 
 namespace {
 
-/// Takes what a token writes.
+/// Receives the text of a token.
 struct JsonSink {
   const JsonOptions& options;
   JsonPlace place;
@@ -118,7 +118,7 @@ struct JsonSink {
 
   static void write(void* target, const char* text, size_t size) {
     auto& self = *static_cast<JsonSink*>(target);
-    // A decoder writes U+FFFD for bytes that are no character.
+    // A decoder writes U+FFFD for bytes that are not a character.
     self.failed = self.failed || (size == 3 && memcmp(text, "\xEF\xBF\xBD", 3) == 0);
     for (size_t i = 0; i < size && !self.failed; ++i) {
       self.failed = !self.place.push(self.options, static_cast<uint8_t>(text[i]));
@@ -127,7 +127,7 @@ struct JsonSink {
   }
 };
 
-/// Takes the byte of a token that is a single byte.
+/// Receives the byte of a token that is a single byte.
 struct ByteSink {
   uint32_t size = 0;
   uint8_t byte = 0;
@@ -141,7 +141,7 @@ struct ByteSink {
 
 void ignore(void*, const char*, size_t) {}
 
-/// A set of ASCII.
+/// A set of ASCII characters.
 struct Letters {
   uint64_t bits[2] = {};
 
@@ -170,7 +170,7 @@ struct JsonTextAccess {
   }
   void keep(const tasks::JsonPlace& place) { memcpy(self.place_, &place, sizeof(place)); }
 
-  /// A decoder behind some text: what begins one may lose blanks.
+  /// Returns a decoder in the middle of a text, because decoders may strip blanks at the beginning.
   TextDecoder in_text(const Tokenizer& tokenizer) const {
     for (uint32_t id = 0; id < tokenizer.vocab_size(); ++id) {
       tasks::ByteSink sink;
@@ -184,7 +184,7 @@ struct JsonTextAccess {
     return self.prompt_;
   }
 
-  /// Each byte that may be needed to end a value is a token of its own.
+  /// Returns true if each byte that may be needed to complete a value is a token of its own.
   bool has_bytes(const Tokenizer& tokenizer) const {
     tasks::Letters needed, found;
     needed.add("{}[]\":,0truefalsn");
@@ -232,7 +232,7 @@ struct JsonTextAccess {
     if (sink.failed) return false;
     const uint32_t missing = decoder.missing();
     const bool same = sink.bytes == 0 && missing == self.text_.missing();
-    if (same) return false;  // special tokens, which would go on for ever
+    if (same) return false;  // special tokens, which could repeat forever
     if (missing != 0 && !sink.place.is_in_string(self.options_)) return false;
     return sink.place.least(self.options_) + missing < self.room_;
   }

@@ -1,5 +1,5 @@
-// Rows of logits whose labels stand above each other (LabelSet.parents). The verifier has seen that no label is above itself and
-// that at most kMostLevels are above each other.
+// Rows of logits of hierarchical labels (LabelSet.parents). The verifier has checked that no label is its own ancestor
+// and that there are at most kMostLevels levels.
 #ifndef BANTAM_TASKS_LABEL_TREE_H_
 #define BANTAM_TASKS_LABEL_TREE_H_
 
@@ -13,14 +13,14 @@ namespace bantam::tasks {
 
 using Parents = flatbuffers::Vector<int32_t>;
 
-/// Null where labels stand side by side, and where this build reads no others.
+/// Returns null if the labels have no hierarchy, or if this build does not support hierarchies.
 [[gnu::always_inline]] inline const Parents* parents_of(const fb::LabelSet& set) {
   if (!linked::kParents) return nullptr;
   const Parents* parents = set.parents();
   return parents != nullptr && parents->size() > 0 ? parents : nullptr;
 }
 
-/// The labels directly under `under` (-1: under none); the others never win and have no share.
+/// The children of `under` (-1: the top level); all other labels never win and have no probability.
 struct Siblings {
   Logits logits;
   const Parents* parents;
@@ -30,7 +30,7 @@ struct Siblings {
   float operator[](uint32_t i) const { return has(i) ? logits[i] : -FLT_MAX; }
 };
 
-/// Logits that are at most those of the labels above.
+/// Logits that are bounded by those of the labels above.
 struct Bounded {
   Logits logits;
   const Parents* parents;

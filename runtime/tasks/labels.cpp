@@ -3,7 +3,7 @@
 namespace bantam::tasks {
 namespace {
 
-/// Number of the output that `head` reads.
+/// Finds the index of the output that `head` reads.
 Status find(const Model& model, const Head& head, uint32_t which, uint32_t* output) {
   if (!model.is_open()) return Status::kNoSuchTask;
   const fb::Model& file = root(model);
@@ -13,7 +13,7 @@ Status find(const Model& model, const Head& head, uint32_t which, uint32_t* outp
   return fits(head, tensor(file, file.outputs()->Get(*output)->tensor())) ? Status::kOk : Status::kIndexOutOfRange;
 }
 
-/// The prefix that `first` stands for in `scheme`, or 0 when it is not one.
+/// Returns the prefix that `first` means in `scheme`; 0 if it is no prefix.
 char prefix_of(char first, fb::TagScheme scheme) {
   if (first == 'B' || first == 'I') return first;
   if (scheme != fb::TagScheme::bioes) return 0;
@@ -61,7 +61,7 @@ Tag parse_tag(Text label, fb::TagScheme scheme) {
   if (scheme == fb::TagScheme::plain) return {0, label, label};
   const char prefix = label.size > 0 ? prefix_of(label.data[0], scheme) : '\0';
   if (prefix == 0 || (label.size > 1 && label.data[1] != '-')) return outside;
-  // Bare "B", "I": one kind of entity without a name.
+  // "B" and "I" alone: one kind of entity without a name.
   const Text name = label.size == 1 ? Text{label.data + 1, 0} : Text{label.data + 2, label.size - 2};
   return {prefix, name, name};
 }

@@ -5,7 +5,7 @@
 #include "session/state.h"
 
 namespace bantam::tasks {
-// Any table has the same bits: a host's reference needs no cpuid, an image has one table only.
+// All tables compute the same bits: the reference table on hosts needs no cpuid, and an image has only one table.
 Probability::Probability()
     : Probability(*kernels::table(linked::kHost && linked::kReference ? Isa::kReference : Isa::kAuto)) {}
 Probability::Probability(const Session& session) : Probability(state(&session).kernels) {}
@@ -19,7 +19,7 @@ void Probability::activate(float* block, uint32_t count, kernels::Activation act
   rows.activation = activation;
   rows.y = block;
   rows.y_stride = rows.x_stride;
-  // A non-finite value (exp above 88) is stored all the same, which is what callers want.
+  // A non-finite value (exp above 88) is stored, too, as callers expect.
   static_cast<void>(table_->epilogue_rows(rows));
 }
 

@@ -1,6 +1,6 @@
-// Probabilities of single logits, without storing a whole row of them: p(x) = exp(x / temperature - max) / sum, the sum
-// over 16 strided lanes and the fixed tree of kernels.h. exp and sigmoid are the kernels' own, through the table's
-// activations, so that scores have the same bits on every machine.
+// Probabilities of single logits, without storing a whole row of them: p(x) = exp(x / temperature - max) / sum, where
+// the sum uses 16 strided lanes and the fixed reduction tree of kernels.h. exp and sigmoid are the kernels' own, called
+// through the table's activations, so that scores have the same bits on every machine.
 #ifndef BANTAM_TASKS_PROBABILITY_H_
 #define BANTAM_TASKS_PROBABILITY_H_
 
@@ -11,7 +11,7 @@
 
 namespace bantam::tasks {
 
-/// Maximum and sum of exponentials of a row of logits.
+/// Maximum of a row of logits and the sum of its exponentials.
 struct Softmax {
   float max = 0;
   float sum = 1;
@@ -20,8 +20,8 @@ struct Softmax {
 
 class Probability {
  public:
-  /// Every table gives the same bits. Without a session, the reference: asking which others the machine can run takes
-  /// longer than a row of labels does (a virtual machine traps each cpuid).
+  /// All tables compute the same bits. Without a session it uses the reference table: detecting what the machine
+  /// supports takes longer than a row of labels (a virtual machine traps each cpuid).
   Probability();
   explicit Probability(const Session& session);
   explicit Probability(const kernels::Table& table) : table_(&table) {}
@@ -31,16 +31,16 @@ class Probability {
   /// 1 / (1 + exp(-x)).
   float sigmoid(float x) const { return activate(x, kernels::Activation::kSigmoid); }
 
-  /// exp of block[0, count) in place, count <= kBlock.
-  static constexpr uint32_t kBlock = text::kSmall ? 16 : 256;  // floats of stack; no sum depends on it
+  /// Replaces block[0, count) by its exponentials, count <= kBlock.
+  static constexpr uint32_t kBlock = text::kSmall ? 16 : 256;  // floats on the stack; results do not depend on it
   void exponentials(float* block, uint32_t count) const { activate(block, count, kernels::Activation::kExp); }
 
-  /// Prepares a softmax over a row of at least one logit; temperature > 0 (1: none). O(n).
+  /// Prepares a softmax over a row of at least one logit; temperature > 0 (1: no effect). O(n).
   Softmax softmax(const Logits& logits, float temperature) const;
   /// Prepares a softmax over another kind of row.
   template <typename Row>
   Softmax softmax_of(const Row& logits, float temperature) const;
-  /// Probability of one logit of the row that `row` was made from.
+  /// Probability of one logit of the row from which `row` was computed.
   float of(const Softmax& row, float x) const { return exponential(x / row.temperature - row.max) / row.sum; }
 
  private:
@@ -56,7 +56,7 @@ template <typename Row>
 Softmax Probability::softmax_of(const Row& logits, float temperature) const {
   Softmax row;
   row.temperature = temperature;
-  // Rounding keeps the order: the largest quotient is that of the largest logit.
+  // Rounding preserves order: the largest quotient belongs to the largest logit.
   float largest = logits[0];
   for (uint32_t i = 1; i < logits.n; ++i) largest = logits[i] > largest ? logits[i] : largest;
   row.max = largest / temperature;
@@ -68,7 +68,7 @@ Softmax Probability::softmax_of(const Row& logits, float temperature) const {
     exponentials(block, count);
     for (uint32_t i = 0; i < count; ++i) lanes[i % kLanes] += block[i];
   }
-  // Lanes l and l + 8, then l and l + 4, l + 2, l + 1: the tree of kernels.h.
+  // Adds lanes l and l + 8, then l and l + 4, l + 2, l + 1: the reduction tree of kernels.h.
   for (uint32_t half = kLanes / 2; half > 0; half /= 2) {
     for (uint32_t l = 0; l < half; ++l) lanes[l] += lanes[l + half];
   }

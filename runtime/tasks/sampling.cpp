@@ -28,14 +28,15 @@ bool valid(const Sampling& s) {
          s.min_p <= 1.0f && tasks::are_valid(rules_of(s));
 }
 
-/// The order of floats as that of unsigned integers.
+/// Maps floats to unsigned integers of the same order.
 uint32_t key_of(float x) {
   uint32_t bits = 0;
   memcpy(&bits, &x, sizeof(bits));
   return (bits >> 31) != 0 ? ~bits : bits | 0x80000000u;
 }
 
-/// The largest key for which `enough` of the keys from it on is true; 0 where it never is. `enough` falls with the key.
+/// Returns the largest key for which `enough` is true; 0 if there is none. `enough` must be monotonic: true up to some
+/// key, then false.
 template <typename Enough>
 uint32_t largest_key(const Enough& enough) {
   uint32_t key = 0;
@@ -60,7 +61,7 @@ void keep_top_k(float* scores, uint32_t count, uint32_t k) {
   for (uint32_t i = 0; i < count; ++i) scores[i] = key_of(scores[i]) >= least ? scores[i] : kLeftOut;
 }
 
-/// Sum of the weights whose key is `key` or more, in an order that is the same everywhere.
+/// Sum of the weights whose key is at least `key`, in an order that is the same on every machine.
 double mass(const float* weights, uint32_t count, uint32_t key) {
   double lanes[4] = {};
   for (uint32_t i = 0; i < count; ++i) lanes[i % 4] += key_of(weights[i]) >= key ? double{weights[i]} : 0.0;
@@ -73,21 +74,21 @@ void keep_top_p(float* weights, uint32_t count, float p) {
   for (uint32_t i = 0; i < count; ++i) weights[i] = key_of(weights[i]) >= least ? weights[i] : 0.0f;
 }
 
-/// Scores as exp((score - largest) / temperature).
+/// Replaces scores by exp((score - largest) / temperature).
 void weigh(const tasks::Probability& math, float* scores, uint32_t count, float largest, float temperature) {
   for (uint32_t begin = 0; begin < count; begin += tasks::Probability::kBlock) {
     const uint32_t n = count - begin < tasks::Probability::kBlock ? count - begin : tasks::Probability::kBlock;
     alignas(64) float block[tasks::Probability::kBlock];
     for (uint32_t i = 0; i < n; ++i) {
       const float x = (scores[begin + i] - largest) / temperature;
-      block[i] = x > -80.0f ? x : -88.0f;  // whose exponential is 0
+      block[i] = x > -80.0f ? x : -88.0f;  // its exponential is 0
     }
     math.exponentials(block, n);
     for (uint32_t i = 0; i < n; ++i) scores[begin + i] = block[i];
   }
 }
 
-/// The first token up to which the weights reach `share` of their sum.
+/// Returns the first token at which the cumulative weight reaches `share` of the total.
 uint32_t draw(const float* weights, uint32_t count, float share) {
   double all = 0;
   for (uint32_t i = 0; i < count; ++i) all += double{weights[i]};
@@ -103,8 +104,8 @@ uint32_t draw(const float* weights, uint32_t count, float share) {
   return last;
 }
 
-/// The likeliest that a constraint allows, by score so far; its score is kLeftOut where there is none. Most often the likeliest of all is
-/// allowed, or one of the next: others are asked about where these are not.
+/// Returns the likeliest token that a constraint allows; its score is kLeftOut if there is none. Usually the likeliest
+/// token of all, or one of the next, is allowed: the others are tested only if none of these is.
 Candidate likeliest_allowed(const Constraint& constraint, float* scores, uint32_t count) {
   constexpr uint32_t kTries = 8;
   for (uint32_t i = 0; i < kTries; ++i) {
@@ -116,7 +117,7 @@ Candidate likeliest_allowed(const Constraint& constraint, float* scores, uint32_
   return likeliest(scores, count);
 }
 
-/// By chance, among what the settings leave; `score` is that of the token as it was before.
+/// Samples among the tokens that the settings allow; `score` is that token's score before the change.
 uint32_t sample(const tasks::Probability& math, float* scores, uint32_t vocabulary, uint32_t count,
                 const Sampling& sampling, double* score) {
   if (sampling.top_k != 0 && sampling.top_k < vocabulary) keep_top_k(scores, vocabulary, sampling.top_k);
@@ -141,7 +142,7 @@ Status choose(const tasks::Probability& math, float* scores, uint32_t vocabulary
               uint32_t history_count, const Sampling& sampling, NextToken* out) {
   const bool given = scores != nullptr && vocabulary != 0 && (history != nullptr || history_count == 0);
   if (!given || out == nullptr || !valid(sampling)) return Status::kInvalidArgument;
-  // The settings change the scores: what is asked of them as they were comes first.
+  // The settings change the scores: compute what depends on the original ones first.
   double log_sum = 0;
   if (sampling.log_probability) {
     const tasks::Softmax all = math.softmax({scores, 1, vocabulary}, 1.0f);
@@ -215,9 +216,9 @@ Status next_token(Session& session, uint32_t sequence, const Sampling& sampling,
     history = session.context_ids(s.store->numbers[sequence]);
     count = session.context_length(s.store->numbers[sequence]);
   }
-  // The row belongs to the session, which is not const.
+  // The row belongs to the session, which is not const here.
   auto* scores = const_cast<float*>(view.data) + size_t{view.rows - 1} * view.stride;
-  // A constraint or a forced token takes the shortlist's place.
+  // A constraint or a forced token replaces the shortlist.
   if (linked::kShortlist && s.listed != nullptr && !s.listed_only && sampling.constraint == nullptr &&
       sampling.forced < 0) {
     keep_shortlist(session, s.source_numbers[sequence], scores, view.width);

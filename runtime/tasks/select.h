@@ -1,4 +1,4 @@
-// A row of logits, and the best few of it, by insertion: no buffer beyond the caller's.
+// A row of logits, and selection of its best few by insertion: no buffer beyond the caller's.
 #ifndef BANTAM_TASKS_SELECT_H_
 #define BANTAM_TASKS_SELECT_H_
 
@@ -15,8 +15,9 @@ struct Logits {
   float operator[](uint32_t i) const { return data[i * stride]; }
 };
 
-/// Writes {index, logit} of the largest `capacity` to out[] in descending order (ties: smaller index first).
-/// Item is LabelScore or Candidate, Row is Logits or a row of label_tree.h. Returns how many. O(n * capacity) at worst, near O(n) in practice.
+/// Writes {index, logit} of the largest `capacity` to out[] in descending order (ties: smaller index first) and returns
+/// their number. Item is LabelScore or Candidate, Row is Logits or a row of label_tree.h. O(n * capacity) at worst,
+/// near O(n) in practice.
 template <typename Index, typename Item, typename Row>
 uint32_t select_best(const Row& row, Item* out, uint32_t capacity) {
   if (capacity == 0) return 0;

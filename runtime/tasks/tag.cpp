@@ -1,4 +1,4 @@
-// Labels of words and entities of text, whole or window by window.
+// Word labels and entities of a text, as a whole or window by window.
 #include "bantam/tasks.h"
 #include "format/view.h"
 #include "linked.h"
@@ -30,7 +30,7 @@ struct TokenRows {
   LabelScore scored(LabelScore best, uint32_t row) const { return {best.label, math.of(softmax(row), best.score)}; }
 
 #if BANTAM_IF_LINKED(Strategies)
-  /// The greatest probability of all tokens of a word (ties: the first token's).
+  /// The greatest probability among all tokens of a word (ties: the first token's).
   LabelScore greatest(const tasks::LabelledWord& word) const {
     LabelScore found = scored(best(word.row), word.row);
     for (uint32_t row = word.row + 1; row < word.end; ++row) {
@@ -41,7 +41,7 @@ struct TokenRows {
     return found;
   }
 
-  /// The greatest mean of probabilities (ties: smaller index).
+  /// The label with the greatest mean probability (ties: smaller index).
   LabelScore greatest_mean(const tasks::LabelledWord& word) const {
     constexpr uint32_t kBlock = tasks::Probability::kBlock;
     LabelScore found{0, -1.0f};
@@ -75,7 +75,7 @@ struct TokenRows {
 #endif  // BANTAM_IF_LINKED(Strategies)
 };
 
-/// The label of a word. Its probability costs an exponential for each label: score() asks for it.
+/// The label of a word. score() computes its probability only on request, because that takes an exponential per label.
 class WordLabel {
  public:
   WordLabel(const TokenRows& rows, const tasks::LabelledWord& word, Aggregation aggregation)
@@ -97,14 +97,14 @@ class WordLabel {
   const TokenRows& rows_;
   uint32_t row_;
   bool scored_ = false;
-  LabelScore best_;  // with its probability, or its logit
+  LabelScore best_;  // with its probability if scored_, else with its logit
 };
 
-/// The label set of words that `set` names.
+/// Returns the label set of words that `set` selects.
 uint32_t words_of(const Model& model, uint32_t set) { return set == kTaskSet ? word_label_set(model) : set; }
 
-/// Calls visit(span, WordLabel) for each labelled word of [window.own_begin, window.own_end) from byte `*from` on, which becomes the end
-/// of the last word that was looked at: what lies in front of it is not looked at again.
+/// Calls visit(span, WordLabel) for each labelled word of [window.own_begin, window.own_end) from byte `*from` on, and
+/// sets `*from` to the end of the last word examined: earlier text is not examined again.
 template <typename Visit>
 Status for_words(const Session& session, uint32_t sequence, Text text, const Window& window, uint32_t* from,
                  uint32_t set, Aggregation aggregation, const Visit& visit) {
@@ -134,7 +134,8 @@ Status for_words(const Session& session, uint32_t sequence, Text text, const Win
     if (word.end > view.rows) return Status::kIndexOutOfRange;
     *from = word.span.end;
     const WordLabel label(rows, word, aggregation);
-    // Marks may part entities, but belong to none: "(Paris)" is found as "Paris", whatever label the brackets have.
+    // Punctuation may separate entities, but belongs to none: "(Paris)" is found as "Paris", whatever label the
+    // brackets have.
     if (word.mark && tags.tag(label.label()).prefix != 'O') continue;
     visit(word.span, label);
   }

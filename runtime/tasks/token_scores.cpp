@@ -9,7 +9,8 @@
 namespace bantam::tasks {
 namespace {
 
-/// Each token of the history once: those of a window of ids at a time, so that marks for them fit the stack.
+/// Applies the penalty once to each token of the history, for a window of ids at a time, so that the set of seen ids
+/// fits on the stack.
 void penalise(float* scores, uint32_t vocabulary, const int32_t* history, uint32_t count, float penalty) {
   constexpr uint32_t kWindow = 4096;
   for (uint32_t first = 0; first < vocabulary; first += kWindow) {
@@ -24,13 +25,13 @@ void penalise(float* scores, uint32_t vocabulary, const int32_t* history, uint32
     for (uint32_t at = 0; any && at < kWindow && first + at < vocabulary; ++at) {
       if ((seen[at / 8] >> at % 8 & 1u) == 0) continue;
       float& score = scores[first + at];
-      if (score <= kLeftOut) continue;  // stays so
+      if (score <= kLeftOut) continue;  // remains excluded
       score = score < 0.0f ? score * penalty : score / penalty;
     }
   }
 }
 
-/// Leaves out each token that would end, behind `history`, a row of `n` tokens of `given`. O(given * n).
+/// Excludes each token that would complete, after `history`, an n-gram of `n` tokens of `given`. O(given * n).
 void forbid_repeats(float* scores, uint32_t vocabulary, const int32_t* given, uint32_t given_count,
                     const int32_t* history, uint32_t count, uint32_t n) {
   if (n > count + 1 || n > given_count) return;
@@ -53,7 +54,8 @@ double two_to(int32_t e) {
   return x;
 }
 
-/// e^x, |x| < 700: x = k ln 2 + r, |r| <= ln 2 / 2, and the series of e^r to its thirteenth power, which leaves 1e-16.
+/// Computes e^x for |x| < 700: x = k ln 2 + r, |r| <= ln 2 / 2, and the series of e^r up to the 13th power, with an
+/// error of 1e-16.
 double exponential(double x) {
   const double turns = x / kLn2;
   const auto k = static_cast<int32_t>(turns < 0 ? turns - 0.5 : turns + 0.5);

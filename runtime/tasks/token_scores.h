@@ -1,4 +1,5 @@
-// Scores of the next token, before one is chosen: what has been said is penalised or forbidden, as transformers' generate() does it.
+// Adjusts the scores of the next token before the choice: tokens that occurred already are penalized or excluded, as in
+// transformers' generate().
 #ifndef BANTAM_TASKS_TOKEN_SCORES_H_
 #define BANTAM_TASKS_TOKEN_SCORES_H_
 
@@ -9,7 +10,7 @@
 
 namespace bantam::tasks {
 
-/// The score of tokens that are left out.
+/// The score of excluded tokens.
 constexpr float kLeftOut = kUnlisted;
 
 struct TokenRules {
@@ -17,7 +18,7 @@ struct TokenRules {
   uint32_t no_repeat_ngram = 0;
   const int32_t* banned = nullptr;
   uint32_t banned_count = 0;
-  int32_t forced = -1;  // no other token is chosen; -1: any
+  int32_t forced = -1;  // only this token may be chosen; -1: any
   uint32_t source_no_repeat_ngram = 0;
   const int32_t* source = nullptr;
   uint32_t source_count = 0;
@@ -25,24 +26,27 @@ struct TokenRules {
 
 bool are_valid(const TokenRules& rules);
 
-/// Changes scores [vocabulary] of what follows `history`. O(vocabulary + history * (vocabulary / 4096 where repetition is penalised)).
+/// Adjusts the scores [vocabulary] of the token after `history`. O(vocabulary + history * (vocabulary / 4096 with a
+/// repetition penalty)).
 void apply_rules(const TokenRules& rules, float* scores, uint32_t vocabulary, const int32_t* history, uint32_t count);
 
-/// A constraint at a text that stands behind `prompt` tokens of a history, and may have `most` (0: any number); null: none.
+/// A constraint on a text that follows `prompt` tokens of a history and has at most `most` tokens (0: any number);
+/// null: none.
 struct TextRule {
   const Constraint* constraint = nullptr;
   uint32_t prompt = 0;
   uint32_t most = 0;
 };
-/// Follows the text. kInvalidArgument where there is no function, or the history is shorter than the prompt or longer than it may be.
+/// Calls follow() for the text. kInvalidArgument: there is no function, or the history is shorter than the prompt or
+/// longer than allowed.
 Status follow_text(const TextRule& rule, const int32_t* history, uint32_t count);
-/// Leaves out the scores of all that may not follow. O(vocabulary) questions.
+/// Excludes all tokens that may not follow. O(vocabulary) calls of allows().
 void leave_out_forbidden(const Constraint& constraint, float* scores, uint32_t vocabulary);
 
 /// ln x of x > 0, within 1e-12; the same on every machine.
 double natural_log(double x);
-/// x to the power of y, x > 0, within 1e-11 of it where the result is between 1e-30 and 1e30, and clamped to these; the same on every
-/// machine.
+/// Computes x to the power of y for x > 0, with relative error 1e-11 if the result is between 1e-30 and 1e30, and
+/// clamped to these; the same on every machine.
 double power(double x, double y);
 
 }  // namespace bantam::tasks

@@ -1,4 +1,4 @@
-// Sliding windows over a text that does not fit: which tokens each window holds and decides.
+// Sliding windows over a text that is too long: the tokens that each window contains and decides.
 #include "bantam/tasks.h"
 
 namespace bantam {
@@ -17,7 +17,7 @@ Window window_at(const WindowPlan& plan, uint32_t index) {
   window.skip = index * step;
   const uint32_t rest = plan.total > window.skip ? plan.total - window.skip : 0;
   window.size = rest < plan.size ? rest : plan.size;
-  // Neighbours meet in the middle of their overlap: each token is decided where it has more context.
+  // Adjacent windows meet in the middle of their overlap: each token is decided where it has more context.
   window.own_begin = index == 0 ? 0 : window.skip + plan.overlap / 2;
   window.own_end = index + 1 >= count ? window.skip + window.size : window.skip + step + plan.overlap / 2;
   return window;

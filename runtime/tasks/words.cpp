@@ -18,7 +18,8 @@ bool is_word_by_itself(uint32_t code) {
   return (text::character_class(code) & text::kPunctuation) != 0 || text::is_chinese(code);
 }
 
-/// Brackets, quotes and what ends sentences, not ASCII's symbols, which values may begin or end with.
+/// Returns true for brackets, quotes and sentence punctuation, but not for ASCII symbols, with which values may begin
+/// or end.
 bool is_mark(uint32_t code) {
   if (code < 0x80) {
     for (const char* symbol = "#$%&*+/<=>@\\^_`|~"; *symbol != 0; ++symbol) {
@@ -28,7 +29,7 @@ bool is_mark(uint32_t code) {
   return (text::character_class(code) & text::kPunctuation) != 0;
 }
 
-/// Marks alone, with a word beside them.
+/// Returns true if the span consists only of marks and touches a word.
 bool are_marks(Text text, Offset span) {
   for (uint32_t at = span.begin; at < span.end;) {
     const text::CodePoint point = code_at(text, at);
@@ -88,7 +89,7 @@ bool WordWalk::next(LabelledWord* out) {
   return next_of_text(out);
 }
 
-/// The first row from `row` on that holds text of sequence 0; row_count at the end.
+/// Returns the first row from `row` on that holds text of sequence 0; row_count if there is none.
 uint32_t WordWalk::next_content(uint32_t row) const {
   while (row < encoded_.row_count && encoded_.sequences[row] != 0) ++row;
   return row;
@@ -101,12 +102,13 @@ bool WordWalk::next_of_text(LabelledWord* out) {
     const uint32_t content = content_++;
     row_ = row + 1;
     const uint32_t begin = encoded_.offsets[row].begin;
-    if (content < first_ || begin < word_.end) continue;  // another window's, or a later piece of the last word
+    // decided by another window, or a later piece of the last word
+    if (content < first_ || begin < word_.end) continue;
     Offset word = word_;
     while (word.end <= begin && word.end < text_.size) word = next_word(text_, word.end, blank_words_);
     word_ = word;
-    if (word.end <= begin) return false;  // beyond the text: not a token of it
-    // A token may reach over several words (")?", or CJK words of several characters): they are one.
+    if (word.end <= begin) return false;  // outside the text: the token does not belong to it
+    // A token may span several words (")?", or CJK words of several characters): they form one word.
     if (!blank_words_) {
       for (uint32_t piece = row; piece < encoded_.row_count && encoded_.offsets[piece].begin < word_.end;
            piece = next_content(piece + 1)) {
@@ -119,8 +121,8 @@ bool WordWalk::next_of_text(LabelledWord* out) {
 }
 
 #if BANTAM_IF_LINKED(Strategies)
-/// Does the token continue the word of the token before it? As transformers decides: by the length of its name where
-/// names mark such tokens, else by a blank at its beginning or before it.
+/// Returns true if the token continues the word of the token before it, by transformers' rule: by the length of its
+/// name if the vocabulary marks such tokens, else by a blank at its beginning or before it.
 bool WordWalk::continues(uint32_t row) const {
   const auto id = static_cast<uint32_t>(encoded_.ids[row]);
   if (encoded_.ids[row] == tokenizer_.unknown_id()) return false;
@@ -140,7 +142,7 @@ bool WordWalk::next_of_tokens(LabelledWord* out) {
     const uint32_t content = content_++;
     row_ = row + 1;
     const bool text_begins = content == 0 && text_begins_;
-    if (encoded_.offsets[row].end > text_.size) return false;  // not a token of this text
+    if (encoded_.offsets[row].end > text_.size) return false;  // the token does not belong to this text
     if (content < first_ || (!alone && !text_begins && continues(row))) continue;
     word_ = encoded_.offsets[row];
     while (!alone) {

@@ -1,4 +1,4 @@
-// Words of a text, and the token rows that each is labelled by.
+// Words of a text, and the token rows that determine the label of each.
 #ifndef BANTAM_TASKS_WORDS_H_
 #define BANTAM_TASKS_WORDS_H_
 
@@ -8,25 +8,25 @@
 
 namespace bantam::tasks {
 
-/// First word that begins at byte `from` or later; empty at the end of the text. A word is a maximal run of non-blanks;
-/// unless `blank_words`, punctuation and CJK characters (as BERT has both) are words of their own. Blanks are Unicode
-/// White_Space. O(bytes passed).
+/// Returns the first word that begins at byte `from` or later; empty at the end of the text. A word is a maximal run of
+/// non-blanks; unless `blank_words`, punctuation and CJK characters (by BERT's definitions) are words of their own.
+/// Blanks are Unicode White_Space. O(bytes passed).
 Offset next_word(Text text, uint32_t from, bool blank_words);
 
 struct LabelledWord {
   Offset span;
-  uint32_t row = 0;  // its first token's, in the sequence
-  uint32_t end = 0;  // behind its last token's; rows between that are not of the first text do not count
-  /// kWords: punctuation without blanks around it, such as a bracket or the end of a sentence; not symbols ("$", "%").
+  uint32_t row = 0;  // row of its first token in the sequence
+  uint32_t end = 0;  // row after its last token; rows in between that do not belong to the first text are ignored
+  /// kWords: punctuation that touches a word, such as a bracket or a full stop; not symbols ("$", "%").
   bool mark = false;
 };
 
-/// Walks one encoded sequence: each call of next() gives the next word whose first token is in [first, last) of the
-/// content tokens (0: the first of the sequence's rows) and begins at byte `from` or later.
+/// Walks over one encoded sequence: each call of next() returns the next word whose first token is in [first, last) of
+/// the content tokens (0: the first one in the sequence's rows) and begins at byte `from` or later.
 class WordWalk {
  public:
-  /// Words: kWords: next_word()'s, and what its tokens reach beyond it; kNone, kSimple: a token; kFirst,
-  /// kAverage, kMax: tokens that transformers' pipeline joins. Other values are none.
+  /// Words: kWords: those of next_word(), extended to the ends of their tokens; kNone, kSimple: each token; kFirst,
+  /// kAverage, kMax: tokens that transformers' pipeline joins. With other values there are no words.
   WordWalk(const EncodedSequence& encoded, const Tokenizer& tokenizer, Text text, Aggregation aggregation,
            bool blank_words);
 
@@ -50,13 +50,13 @@ class WordWalk {
   const EncodedSequence& encoded_;
   const Tokenizer& tokenizer_;
   Text text_;
-  Text prefix_;  // of tokens that continue a word; empty: the text tells
+  Text prefix_;  // prefix of tokens that continue a word; empty: blanks in the text decide
   Aggregation aggregation_;
   bool blank_words_;
   bool text_begins_ = true;
   uint32_t first_ = 0;
   uint32_t last_ = UINT32_MAX;
-  uint32_t row_ = 0;      // next row to look at
+  uint32_t row_ = 0;      // next row to examine
   uint32_t content_ = 0;  // content tokens before it
   Offset word_;           // the word found last; words of the text begin at its end or later
 };

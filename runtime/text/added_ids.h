@@ -1,4 +1,4 @@
-// Added tokens by their ids.
+// Finds added tokens by id.
 #ifndef BANTAM_TEXT_ADDED_IDS_H_
 #define BANTAM_TEXT_ADDED_IDS_H_
 
@@ -8,7 +8,7 @@
 
 namespace bantam::text {
 
-/// The added token `id`, null if it is none. Their ids ascend: O(log n).
+/// Returns the added token with this id; null if there is none. Ids are ascending: O(log n).
 inline const fb::AddedToken* find_added(const fb::Tokenizer& tokenizer, uint32_t id) {
   const auto* added = tokenizer.added_tokens();
   uint32_t low = 0;

@@ -8,7 +8,7 @@
 namespace bantam::text {
 namespace {
 
-/// First position from `at` on where a token matched in raw text may begin, or `size`.
+/// Returns the first position from `at` on where a token matched in raw text may begin; `size` if there is none.
 uint32_t next_candidate(const LexiconRoots& roots, const uint8_t* text, uint32_t at, uint32_t size) {
   if (at >= size) return size;
   if (roots.only_first[kRaw] < 256) {
@@ -31,7 +31,7 @@ Match longest_added(const Lexicon& lexicon, const uint8_t* text, uint32_t at, ui
   return best;
 }
 
-/// The code point that ends at text[at), at > 0; U+FFFD, one byte, if none does.
+/// Returns the code point that ends at text[at), at > 0; U+FFFD of one byte if none does.
 CodePoint code_before(const uint8_t* text, uint32_t at) {
   for (uint32_t size = 1; size <= 4 && size <= at; ++size) {
     if ((text[at - size] & 0xC0) == 0x80) continue;
@@ -53,7 +53,7 @@ bool touches_word([[maybe_unused]] const uint8_t* text, [[maybe_unused]] uint32_
 
 }  // namespace
 
-/// Where the blanks before text[at) begin, floor_ at the least.
+/// Returns the beginning of the blanks before text[at), at least floor_.
 uint32_t AddedSearch::blanks_begin(uint32_t at) const {
   while (at > floor_) {
     const CodePoint c = code_before(text_, at);
@@ -63,8 +63,8 @@ uint32_t AddedSearch::blanks_begin(uint32_t at) const {
   return at > floor_ ? at : floor_;
 }
 
-/// Where the blanks from text[at) on end. Tokens that are blanks themselves ask within the blanks of the one before, so
-/// what was passed once is not passed again.
+/// Returns the end of the blanks that begin at text[at). Tokens that are blanks themselves lie within the blanks of the
+/// preceding token, so these are not scanned again.
 uint32_t AddedSearch::blanks_end(uint32_t at) {
   if (at < blanks_end_) return blanks_end_;
   while (at < size_) {
@@ -98,7 +98,7 @@ bool AddedSearch::next(AddedMatch* out) {
     at_ = end;
     floor_ = out->end;
     if (out->begin < out->end) return true;
-    at = end;  // blanks that all belong to the token before
+    at = end;  // the preceding token has already taken all of these blanks
   }
   return false;
 }

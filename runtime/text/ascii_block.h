@@ -1,4 +1,4 @@
-// Classes of 64 bytes of text, one bit a byte.
+// Classifies 64 bytes of text, with one bit per byte.
 #ifndef BANTAM_TEXT_ASCII_BLOCK_H_
 #define BANTAM_TEXT_ASCII_BLOCK_H_
 
@@ -10,15 +10,15 @@ namespace bantam::text {
 
 constexpr uint32_t kBlockSize = 64;
 
-/// `word` and `printed` hold for the bytes before the first of `other`, and mean nothing from there on.
+/// `word` and `printed` are valid for the bytes before the first one of `other`, and undefined from there on.
 struct AsciiBlock {
   uint64_t word;     // letters and digits
-  uint64_t printed;  // these and punctuation, of which each is a word of its own
-  uint64_t other;    // not ASCII, or a control character that is no blank
+  uint64_t printed;  // these and punctuation; each punctuation character is a word of its own
+  uint64_t other;    // not ASCII, or a control character other than a blank
 };
 
-/// Classifies text[0, 64), eight bytes at a time. A byte below 0x80 plus 0x80 - n reaches 0x80 from n on, and no sum carries
-/// into the next byte; so each line computes 0x80 in the bytes that satisfy it.
+/// Classifies text[0, 64), eight bytes at a time. For a byte below 0x80, adding 0x80 - n sets bit 7 if the byte is at
+/// least n, without a carry into the next byte; so each line computes 0x80 in the bytes that satisfy it.
 inline AsciiBlock classify_by_words(const uint8_t* text) {
   constexpr uint64_t kEach = 0x0101010101010101u;
   AsciiBlock block = {0, 0, 0};
@@ -44,7 +44,7 @@ inline AsciiBlock classify_by_words(const uint8_t* text) {
 
 using ByteVector = uint8_t __attribute__((vector_size(16)));
 
-/// The same in vectors, where one instruction gathers their bits.
+/// The same with vectors, for machines where one instruction collects their bits.
 inline AsciiBlock classify_by_vectors(const uint8_t* text) {
   AsciiBlock block = {0, 0, 0};
   for (uint32_t i = 0; i < kBlockSize; i += sizeof(ByteVector)) {

@@ -9,11 +9,11 @@ bool is_trimmed(uint32_t code) { return code == 0x120 || (character_class(code) 
 void EdgeBlanks::add_token(const Tables& tables, const uint8_t* bytes, uint32_t size) {
   const bool bpe = tables.model == fb::TokenModelKind::bpe;
   const uint32_t traits = linked::kBpeTraits && bpe ? tables.traits : 0;
-  if (bpe && (traits & kCodePoints) == 0) {  // tokens are bytes, of which a blank alone has such a letter
+  if (bpe && (traits & kCodePoints) == 0) {  // tokens are bytes, and only the letter for a blank counts as blank
     for (uint32_t i = 0; i < size; ++i) add(bytes[i] == ' ');
     return;
   }
-  // Marks are no UTF-8, and no blanks. Without the mark of a beginning, tokens have a prefix in their place.
+  // Marks are neither UTF-8 nor blanks. Without a mark for beginnings, tokens have a prefix instead.
   uint32_t at = 0;
   if ((traits & kBeginMarks) != 0) {
     only = size > 0 && bytes[0] == kBeginMark;
@@ -28,7 +28,7 @@ void EdgeBlanks::add_token(const Tables& tables, const uint8_t* bytes, uint32_t 
 
 void trim(const Tables& tables, const EdgeBlanks& blanks, const TokenSink& sink, Offset* where) {
   uint64_t leading = blanks.leading;
-  // The first blank of a text may be the one that prefix_blank put there; two are the text's own.
+  // A single leading blank of a text may be the one that prefix_blank added; two are the text's own.
   if (leading == 1 && tables.trim_prefix && (sink.count == sink.first || where->begin == 0)) leading = 0;
   for (; leading > 0 && where->begin < where->end; --leading) {
     do {

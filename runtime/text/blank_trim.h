@@ -1,4 +1,4 @@
-// Offsets without the blanks with which tokens begin or end, as Hugging Face's post-processors leave them out.
+// Offsets without the blanks at the beginning and end of tokens, as Hugging Face's post-processors compute them.
 #ifndef BANTAM_TEXT_BLANK_TRIM_H_
 #define BANTAM_TEXT_BLANK_TRIM_H_
 
@@ -15,7 +15,7 @@ namespace bantam::text {
 /// Returns true if the code point counts as a blank: white space, or the letter that stands for a blank among bytes.
 bool is_trimmed(uint32_t code);
 
-/// How many blanks a token begins and ends with. `count` of its code points are added at a time.
+/// The number of blanks at the beginning and end of a token. add() takes `count` code points at a time.
 struct EdgeBlanks {
   uint64_t leading = 0;
   uint64_t trailing = 0;
@@ -26,20 +26,20 @@ struct EdgeBlanks {
     only = only && blank;
     if (only) leading += count;
   }
-  /// Adds the blanks of a token that is bytes[0, size), in tables.splitter's words.
+  /// Adds the blanks of the token bytes[0, size), which is in the form that tables.splitter uses.
   void add_token(const Tables& tables, const uint8_t* bytes, uint32_t size);
 };
 
-/// Removes a token's blanks from its offsets: at most the code points that lie in *where, because the text may have
-/// fewer or others (prefix_blank). For the token that the sink gets next.
+/// Removes a token's blanks from its offsets: at most as many code points as *where has, because the text may have
+/// fewer or other ones (prefix_blank). Call it before the sink gets the token.
 void trim(const Tables& tables, const EdgeBlanks& blanks, const TokenSink& sink, Offset* where);
 
-/// Removes the blanks of an added token that took the bytes *where: all white space counts, also that which lstrip and
+/// Removes the blanks of an added token with the bytes *where: all white space counts, including that which lstrip and
 /// rstrip took.
 void trim_added(const Tables& tables, const TokenSink& sink, Offset* where);
 #endif
 
-/// Emits a token of the model's, which lies at `where`.
+/// Emits a token of the vocabulary, located at `where`.
 inline void emit_known([[maybe_unused]] const Tables& tables, uint32_t id, Offset where, TokenSink* sink) {
 #if BANTAM_IF_LINKED(TrimmedBlanks)
   if constexpr (linked::kTrimmedBlanks) {

@@ -5,10 +5,10 @@
 namespace bantam::text {
 namespace {
 
-/// Looks that a window may cost for each of its bytes. Published vocabularies take a few.
+/// Look-ups allowed per byte of a window. Published vocabularies need a few.
 constexpr uint32_t kLooksPerByte = 64;
 
-/// The places of a window from which there is no way to its end.
+/// The positions in a window from which its end cannot be reached.
 class DeadEnds {
  public:
   explicit DeadEnds(uint32_t size) {
@@ -21,7 +21,7 @@ class DeadEnds {
   uint32_t bits_[kBpeWindow / 32 + 1];
 };
 
-/// The next shorter token that begins as `match` does; size 0: none.
+/// Returns the longest shorter token that is a prefix of `match`; size 0: none.
 Match shorten(const Tables& tables, const Match& match) {
   const uint32_t shorter = tables.merges.entries[match.value].shorter;
   if (shorter == kNoToken) return {0, 0};
@@ -29,7 +29,7 @@ Match shorten(const Tables& tables, const Match& match) {
   return {shorter, size < match.size ? size : 0};
 }
 
-/// False, and nothing in *out that counts, if there is no way through or it would take too many looks.
+/// Returns false, and leaves *out undefined, if no segmentation exists or the search would take too many look-ups.
 bool cut_exactly(const Tables& tables, uint32_t before, const uint8_t* bytes, uint32_t size, BpeCut* out) {
   const MergeTable& merges = tables.merges;
   uint32_t budget = size * kLooksPerByte;
@@ -111,8 +111,8 @@ Status check_pairs(Check& check) {
   return Status::kOk;
 }
 
-/// Checks the traits. unknown_id must be a token where words are looked up whole (unless unknown ones are left out), or
-/// where the initial units of words may be no tokens: bytes, or code points whose bytes have no tokens.
+/// Checks the traits. unknown_id must be a token if words are looked up whole (unless unknown ones are skipped), or if
+/// the initial units of words (bytes, or code points without byte tokens) may lack tokens.
 Status check_traits(Check& check) {
   const fb::TokenModel& model = *check.tokenizer.model();
   const uint32_t traits = model.traits();

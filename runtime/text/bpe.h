@@ -1,19 +1,21 @@
-// Byte pair encoding, exact and in linear time: instead of merging, the tokens that merging would leave are looked for.
+// Byte pair encoding, exact and in linear time: instead of merging, it searches for the tokens that merging would
+// yield.
 //
-// Tokens in a row are what merging makes of their bytes if, and only if, each is what merging makes of its own bytes and
-// every two neighbours stay as they are side by side (MergeTable::stay_apart). So a word is cut, from the left, into the
-// longest tokens that get on with the one before; where none does, the token before was wrong and a shorter one takes its
-// place. The tokens up to a place are known once they fit each other, so no place is tried twice.
+// A sequence of tokens is the result of merging its bytes if and only if each token is the result of merging its own
+// bytes and every two adjacent tokens stay apart (MergeTable::stay_apart). So a word is cut, from the left, into the
+// longest tokens that are compatible with the preceding one; if none is, the preceding token is replaced by a shorter
+// one. Tokens up to a position are final once they are compatible, so no position is tried twice.
 //
-// A word of more than kBpeWindow bytes is cut a window at a time, of which the first half is kept: the end of a window,
-// which stands there as the end of a word, would have to matter over half a window. Should tables be made so that a window
-// cannot be cut with a bounded number of looks, it is cut into the longest tokens, whatever merging would leave.
+// A word of more than kBpeWindow bytes is cut one window at a time, and the first half of each result is kept: the end
+// of a window is treated as the end of the word, which would have to affect more than half a window to matter. If a
+// file's tables make it impossible to cut a window with a bounded number of look-ups, it is cut into the longest
+// tokens, whatever merging would yield.
 //
-// All that holds for merges in an order in which the parts of a token are made before it, as training finds them. Other tables
-// (kAnyOrder) are merged by the definition (bpe_merging.h).
+// All of this requires merges ordered so that the parts of a token are made before it, as training produces them. Other
+// tables (kAnyOrder) are merged by definition (bpe_merging.h).
 //
-// Where tokens say that a word ends with them ("low</w>"), or that they continue one ("##er"), marks are among the
-// bytes of words and of tokens (kEndMark, kBeginMark); a unit beside a mark is another symbol before merging.
+// If tokens mark that a word ends with them ("low</w>") or that they continue one ("##er"), marks are part of the bytes
+// of words and tokens (kEndMark, kBeginMark); before merging, a unit next to a mark is a symbol of its own.
 #ifndef BANTAM_TEXT_BPE_H_
 #define BANTAM_TEXT_BPE_H_
 
@@ -28,11 +30,11 @@
 
 namespace bantam::text {
 
-/// Bytes of text that are looked at together; most bytes of a token.
+/// Bytes of text that are processed together; a token has at most half as many.
 constexpr uint32_t kBpeWindow = kSmall ? 256 : 1024;
 constexpr uint32_t kMaxBpeToken = kBpeWindow / 2;
 
-/// The tokens of a window: ids and where each ends.
+/// The tokens of a window: their ids and ends.
 struct BpeCut {
   uint32_t count;
   uint32_t ids[kBpeWindow];
@@ -40,16 +42,17 @@ struct BpeCut {
 };
 
 struct Bpe {
-  /// The merges, the pairs and the table of words.
+  /// Verifies the merges, the pairs and the table of words.
   static Status verify(Check& check, const LexiconRoots& roots);
 
-  /// Cuts bytes[0, size), 1 to kBpeWindow of them, that follow the token `before` (kNoToken: begin a word). O(size).
+  /// Cuts bytes[0, size), 1 to kBpeWindow of them, that follow the token `before` (kNoToken: the beginning of a word).
+  /// O(size).
   static void cut(const Tables& tables, uint32_t before, const uint8_t* bytes, uint32_t size, BpeCut* out);
 
-  /// Emits tokens of the next bytes[0, size) of a word: all if it ends there, else those in the first half of the window,
-  /// which is then full. `locate(at, size)` gives the offsets of the part bytes[at, at + size). *before is the token
-  /// before, at first kNoToken. Returns how many bytes were encoded; bytes that are no tokens are left out.
-  /// With marks, `size` counts those of the word's beginning and end.
+  /// Emits tokens of the next bytes[0, size) of a word: all if the word ends there, else those in the first half of the
+  /// window, which is then full. `locate(at, size)` returns the offsets of bytes[at, at + size). *before is the
+  /// preceding token, initially kNoToken. Returns the number of bytes encoded; bytes without tokens are skipped. With
+  /// marks, `size` includes those of the word's beginning and end.
   template <typename Locate>
   static uint32_t encode_part(const Tables& tables, uint32_t* before, const uint8_t* bytes, uint32_t size, bool ends,
                               Locate&& locate, TokenSink* sink) {
@@ -66,7 +69,7 @@ struct Bpe {
     return encode_known(tables, before, bytes, size, ends, locate, sink);
   }
 
-  /// A whole word.
+  /// Encodes a whole word.
   template <typename Locate>
   static bool encode_word(const Tables& tables, const uint8_t* bytes, uint32_t size, Locate&& locate, TokenSink* sink) {
     if (is_word_level(tables)) {
@@ -85,25 +88,26 @@ struct Bpe {
 
   static bool is_word_level(const Tables& tables) { return linked::kWordLevel && (tables.traits & kWordLevel) != 0; }
 
-  /// Emits a word of word-level tables that is the token `id`; kNoToken: it is unknown, or left out (kSkipUnknown).
+  /// Emits a word of word-level tables: the token `id`; for kNoToken the unknown token, or nothing (kSkipUnknown).
   static void emit_whole(const Tables& tables, uint32_t id, Offset where, TokenSink* sink) {
     if (id != kNoToken) return emit_known(tables, id, where, sink);
     if ((tables.traits & kSkipUnknown) != 0) return;
     sink->emit(static_cast<uint32_t>(tables.unknown_id), where.begin, where.end);
   }
 
-  /// Returns the token without the blank that begins it; a token without a blank continues the word before.
+  /// Returns the token without its leading blank; a token without one continues the preceding word.
   static TokenText decode(const fb::Tokenizer& tokenizer, Text token);
 
-  /// Returns the bytes of the unit at bytes[at, size), the smallest part of a word before merging: a byte or a code
-  /// point, with the marks beside it. More than size - at if `size` cuts the unit.
+  /// Returns the size of the unit at bytes[at, size), the smallest part of a word before merging: a byte or a code
+  /// point, with adjacent marks. More than size - at if `size` cuts the unit.
   static uint32_t unit_size(const Tables& tables, const uint8_t* bytes, uint32_t at, uint32_t size);
 
  private:
-  /// Returns the bytes of the units up to the first that is no token, or that `size` cuts; *unknown: it is the former.
+  /// Returns the bytes of the units before the first one that has no token or that `size` cuts; *unknown: it has no
+  /// token.
   static uint32_t known_size(const Tables& tables, const uint8_t* bytes, uint32_t size, bool ends, bool* unknown);
 
-  /// Does as encode_part for words whose units may be no tokens: emits the tokens up to a unit that is none, or emits
+  /// Does the same as encode_part for words whose units may lack tokens: emits the tokens up to such a unit, or emits
   /// that unit as unknown.
   template <typename Locate>
   static uint32_t encode_units(const Tables& tables, uint32_t* before, const uint8_t* bytes, uint32_t size, bool ends,

@@ -1,4 +1,4 @@
-// Words for byte pair encoding that are not in the text as they stand: gathered a window at a time.
+// Words for byte pair encoding that are not in the text in this form: gathered one window at a time.
 #ifndef BANTAM_TEXT_BPE_GATHER_H_
 #define BANTAM_TEXT_BPE_GATHER_H_
 
@@ -11,7 +11,7 @@
 
 namespace bantam::text {
 
-/// The token that a word is, whose bytes come a few at a time.
+/// Finds the token that equals a whole word, whose bytes arrive a few at a time.
 class WholeWord {
  public:
   explicit WholeWord(const Lexicon& lexicon) : lexicon_(lexicon), base_(lexicon.roots->vocabulary) {}
@@ -22,7 +22,7 @@ class WholeWord {
       ++size_;
     }
   }
-  /// kNoToken: it is none.
+  /// Returns the token; kNoToken if there is none.
   uint32_t id() const {
     if (!goes_on_) return kNoToken;
     if (leaf_ != kNoToken) return size_ == leaf_size() ? leaf_ : kNoToken;
@@ -44,18 +44,18 @@ class WholeWord {
 
   const Lexicon& lexicon_;
   uint32_t base_;
-  uint32_t leaf_ = kNoToken;  // the only token that is left
+  uint32_t leaf_ = kNoToken;  // the only remaining token
   uint32_t size_ = 0;
   bool accepts_ = false;
   bool goes_on_ = true;
 };
 
-/// A word's bytes and what each came from.
+/// The bytes of a word and the origin of each.
 class BpeGather {
  public:
   BpeGather(const Tables& tables, TokenSink* sink) : tables_(tables), sink_(sink) {}
 
-  /// The code points that `next(&c)` gives, which is false behind the last of them, are a word.
+  /// Encodes a word of the code points that `next(&c)` returns until it is false.
   template <typename Next>
   void encode(Next&& next) {
     if (Bpe::is_word_level(tables_)) return encode_whole(next);
@@ -74,7 +74,7 @@ class BpeGather {
   }
 
  private:
-  static constexpr uint32_t kLongestCode = linked::kWordMarks ? 5 : 4;  // with a mark
+  static constexpr uint32_t kLongestCode = linked::kWordMarks ? 5 : 4;  // including a mark
 
   template <typename Next>
   void encode_whole(Next&& next) {
@@ -89,7 +89,7 @@ class BpeGather {
     if (begun) Bpe::emit_whole(tables_, word.id(), where, sink_);
   }
 
-  /// The mark of a word's beginning or end, where tokens have it, beside `c`.
+  /// Adds the mark of a word's beginning or end next to `c`, if the vocabulary has such marks.
   void mark(uint32_t which, const NormalChar& c) {
     if ((tables_.traits & which) == 0) return;
     bytes_[size_] = which == kBeginMarks ? kBeginMark : kEndMark;

@@ -3,8 +3,8 @@
 namespace bantam::text {
 namespace {
 
-/// The parts of a window, each by its place in a list of the window's units, and the rank of each with the part behind
-/// it. A tournament tree holds the lowest rank.
+/// The parts of a window as a linked list of its units, and the rank of each part's merge with the next one. A
+/// tournament tree finds the lowest rank.
 class MergedWindow {
  public:
   MergedWindow(const Tables& tables, const uint8_t* bytes, uint32_t size) : merges_(tables.merges) {
@@ -28,7 +28,7 @@ class MergedWindow {
     for (uint32_t i = leaves_; i-- > 1;) play(i);
   }
 
-  /// Does the merge that comes first; returns false if there is none.
+  /// Makes the merge with the lowest rank; returns false if there is none.
   bool merge() {
     const uint32_t at = winners_[1];
     if (ranks_[at] == kNeverMade) return false;
@@ -74,7 +74,7 @@ class MergedWindow {
   uint16_t ends_[kBpeWindow];
   uint16_t next_[kBpeWindow];
   uint16_t before_[kBpeWindow];
-  uint16_t winners_[2 * kBpeWindow];  // of node i, whose children are 2 i and 2 i + 1
+  uint16_t winners_[2 * kBpeWindow];  // winner of node i; its children are nodes 2 i and 2 i + 1
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Byte pair encoding by its definition, a window at a time: for merges in no order of training, whose tokens cannot be told
-// from their own bytes and their neighbours alone (bpe.h).
+// Byte pair encoding by its definition, one window at a time: for merges that are not in training order, whose tokens
+// cannot be determined from their own bytes and adjacent tokens alone (bpe.h).
 #ifndef BANTAM_TEXT_BPE_MERGING_H_
 #define BANTAM_TEXT_BPE_MERGING_H_
 
@@ -7,8 +7,8 @@
 
 namespace bantam::text {
 
-/// Merges what stands in bytes[0, size), 1 to kBpeWindow of them, until no two neighbours are a token: always those merged first, the
-/// leftmost of equals. A unit that is no token stays one of its own, kNoToken. O(size log size).
+/// Merges bytes[0, size), 1 to kBpeWindow of them, until no two adjacent tokens can be merged: always the merge with
+/// the lowest rank, ties: the leftmost. A unit without a token remains a separate kNoToken. O(size log size).
 void cut_by_merging(const Tables& tables, const uint8_t* bytes, uint32_t size, BpeCut* out);
 
 }  // namespace bantam::text

@@ -1,4 +1,4 @@
-// Tokens of text that is no token itself: those of its bytes (blob `byte_tokens`), or the unknown token.
+// Tokens for text that is not in the vocabulary: those of its bytes (blob `byte_tokens`), or the unknown token.
 #ifndef BANTAM_TEXT_BYTE_TOKENS_H_
 #define BANTAM_TEXT_BYTE_TOKENS_H_
 
@@ -11,11 +11,11 @@
 
 namespace bantam::text {
 
-/// The blob `byte_tokens` of check.tokenizer, where there is one: 256 tokens.
+/// Verifies the blob `byte_tokens` of check.tokenizer, if it exists: 256 tokens.
 Status check_byte_tokens(Check& check);
 
-/// Emits the unknown bytes[0, size), which lie at `where`. If the token of one byte is the unknown token, all of them
-/// are unknown. `blanks`: the blanks that offsets of the unknown token leave out.
+/// Emits the unknown bytes[0, size), located at `where`. If the token of any of these bytes is the unknown token, all
+/// of them are unknown. `blanks`: blanks to remove from the offsets of the unknown token.
 inline void emit_unknown(const Tables& tables, const uint8_t* bytes, uint32_t size, Offset where,
                          [[maybe_unused]] const EdgeBlanks& blanks, TokenSink* sink) {
   const uint32_t* of_byte = tables.of_byte;

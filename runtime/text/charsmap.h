@@ -1,8 +1,8 @@
 // SentencePiece's precompiled_charsmap, read in place: blob `charsmap` of a tokenizer.
 //
-//   u32 size of the double array in bytes; its u32 units; then strings, UTF-8, that end with a zero
-// A unit (darts-clone): bits 0-7 and bit 31 label, bit 8: a key ends here, bits 10-30 offset (times 256 if bit 9 is set). The
-// value of a key is where its string begins.
+// Layout: u32 size of the double array in bytes; its u32 units; then zero-terminated UTF-8 strings. A unit
+// (darts-clone): bits 0-7 and bit 31 label, bit 8: a key ends here, bits 10-30 offset (times 256 if bit 9 is set). The
+// value of a key is the position of its string.
 #ifndef BANTAM_TEXT_CHARSMAP_H_
 #define BANTAM_TEXT_CHARSMAP_H_
 
@@ -22,8 +22,8 @@ struct Charsmap {
     uint32_t size = 0;
   };
 
-  Charsmap() = default;  // no value; Charsmap{} finds nothing
-  /// bytes[0, size) of a verified blob.
+  Charsmap() = default;  // uninitialized; Charsmap{} finds nothing
+  /// Views bytes[0, size) of a verified blob.
   Charsmap(const uint8_t* bytes, uint32_t size) {
     const uint32_t array = *reinterpret_cast<const uint32_t*>(bytes);
     units = reinterpret_cast<const uint32_t*>(bytes) + 1;
@@ -32,7 +32,7 @@ struct Charsmap {
     strings_size = size - 4 - array;
   }
 
-  /// The string of the shortest key that begins key[0, size), as Hugging Face takes it.
+  /// Returns the string of the shortest key that is a prefix of key[0, size), as Hugging Face does.
   Found find(const uint8_t* key, uint32_t size) const {
     uint32_t at = unit_count == 0 ? 0 : offset_of(units[0]);
     for (uint32_t i = 0; i < size && key[i] != 0; ++i) {

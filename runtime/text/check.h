@@ -23,7 +23,7 @@ struct Check {
            blob->size() <= data_size - blob->offset();
   }
 
-  /// Inlined so that an image without the sentences holds none of them.
+  /// Inlined so that an image without the sentences does not contain them.
   [[gnu::always_inline]] Status fail(const char* what, Status status = Status::kCorrupt) {
     return report(linked::kFaultText ? what : "", status);
   }

@@ -10,7 +10,7 @@ uint64_t table_size(const CodeTableHeader& header) {
          uint64_t{4} * header.codes + uint64_t{12} * header.pairs;
 }
 
-/// Returns true if no code point leads out of the table at bytes[0, size).
+/// Returns true if no code point leads outside the table at bytes[0, size).
 bool is_sound(const uint8_t* bytes, uint64_t size) {
   if (size < sizeof(CodeTableHeader)) return false;
   const auto& header = *reinterpret_cast<const CodeTableHeader*>(bytes);
@@ -63,7 +63,7 @@ Status verify_forms(Check& check, uint32_t* count) {
   if (header.count < 1 || header.count > kMaxCodeTables) {
     return check.fail("the normalisers have too many or too few tables");
   }
-  // A blob in which the first table is sound is longer than where all of them begin.
+  // A blob with a sound first table is longer than the header with all offsets.
   static_assert(sizeof(CodeTableHeader) + kCodeTop > sizeof(FormsHeader) + 4 * kMaxCodeTables);
   for (uint32_t i = 0; i < header.count; ++i) {
     const uint32_t offset = header.offset[i];

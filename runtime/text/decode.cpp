@@ -32,11 +32,11 @@ namespace {
 constexpr char kBadCharacter[] = "\xEF\xBF\xBD";
 constexpr int32_t kNoByte = -1;
 
-/// The byte that a letter stands for in byte-level vocabularies, or kNoByte.
+/// Returns the byte that a letter represents in byte-level vocabularies, or kNoByte.
 int32_t byte_of_letter(uint32_t code) {
   if ((code > 0x20 && code < 0x7F) || (code > 0xA0 && code <= 0xFF && code != 0xAD)) return static_cast<int32_t>(code);
   if (code < 0x100 || code > 0x143) return kNoByte;
-  const uint32_t place = code - 0x100;  // among the bytes that do not stand for themselves
+  const uint32_t place = code - 0x100;  // index among the bytes that do not represent themselves
   if (place == 0x43) return 0xAD;
   return static_cast<int32_t>(place <= 0x20 ? place : place + 0x7F - 0x21);
 }
@@ -47,16 +47,16 @@ int32_t hex_digit(uint8_t c) {
   return c >= 'a' && c <= 'f' ? c - 'a' + 10 : kNoByte;
 }
 
-/// A token as the file has it.
+/// A token as stored in the file.
 struct TokenBytes {
   const uint8_t* bytes = nullptr;
   uint32_t size = 0;
-  bool own = false;  // the model's; else an added token, whose text is as it was in the vocabulary
+  bool own = false;  // a token of the model; else an added token, whose text was stored unchanged
 
   bool begins_with(uint32_t at, const void* text, uint32_t length) const {
     return size - at >= length && memcmp(bytes + at, text, length) == 0;
   }
-  /// The byte that "<0x0A>" is, or kNoByte.
+  /// Returns the byte that "<0x0A>" represents, or kNoByte.
   int32_t fallback() const {
     if (size != 6 || !begins_with(0, "<0x", 3) || bytes[5] != '>') return kNoByte;
     const int32_t high = hex_digit(bytes[3]);
@@ -76,7 +76,7 @@ constexpr Cleaned kCleaned[] = {{" .", 2, ".", 1},     {" ?", 2, "?", 1},       
                                 {" 'm", 3, "'m", 2},   {" do not", 7, " don't", 6}, {" 's", 3, "'s", 2},
                                 {" 've", 4, "'ve", 3}, {" 're", 4, "'re", 3}};
 
-/// Says what bytes[0, size) are; bytes[0, size - 1) are the beginning of a character.
+/// Classifies bytes[0, size), where bytes[0, size - 1) are the beginning of a character.
 enum class Judgement { kCharacter, kBeginning, kNothing };
 Judgement judge(const uint8_t* bytes, uint32_t size) {
   const bool lead = bytes[0] < 0x80 || (bytes[0] >= 0xC2 && bytes[0] <= 0xF4);
@@ -123,7 +123,7 @@ struct DecoderAccess {
   }
   void put_bad() { put(text::kBadCharacter, 3); }
 
-  /// Takes one byte of the text, and writes characters when they are whole.
+  /// Takes one byte of the text, and writes characters once they are complete.
   void put_byte(uint8_t byte) {
     if (d.broken_) return put_bad();
     for (bool again = true; again;) {
@@ -135,20 +135,20 @@ struct DecoderAccess {
         d.pending_size_ = 0;
         return;
       }
-      // The bytes kept so far are no character; the new byte may begin another one.
+      // The pending bytes are not a character; the new byte may begin another one.
       again = d.pending_size_ > 1;
       if (again) --d.pending_size_;
       end_bytes();
     }
   }
-  /// Writes U+FFFD for bytes that did not become a character: one for all, with byte fallback one for each.
+  /// Writes U+FFFD for pending bytes that did not form a character: one for all or, with byte fallback, one for each.
   void end_bytes() {
     const bool one = d.kind_ == text::kDecodeBytes && d.pending_size_ > 0;
     for (uint32_t i = one ? 1 : d.pending_size_; i > 0; --i) put_bad();
     d.pending_size_ = 0;
   }
 
-  /// False for ids that are no token, and for special ones that are skipped.
+  /// Returns false for ids outside the vocabulary, and for special tokens that are skipped.
   bool find(int32_t id, text::TokenBytes* out) const {
     if (id < 0 || static_cast<uint32_t>(id) >= table().vocab_size()) return false;
     const auto number = static_cast<uint32_t>(id);
@@ -177,7 +177,7 @@ struct DecoderAccess {
     for (uint32_t at = 0; ends && at < d.text_size_; ++at) put_byte(d.text_[at]);
   }
 
-  /// Returns true if a mark is the token's last byte.
+  /// Returns true if the token's last byte is an end mark.
   bool ends_word(const text::TokenBytes& token) const {
     return has(text::kDecodeEndMarks) && token.own && token.size > 1 && token.bytes[token.size - 1] == text::kEndMark;
   }
@@ -215,7 +215,7 @@ struct DecoderAccess {
       if (byte != text::kNoByte) return put_byte(static_cast<uint8_t>(byte));
       end_bytes();
     }
-    // The model's tokens have blanks for marks where its splitter does.
+    // The model's tokens contain blanks instead of marks if its splitter uses blanks.
     const bool blanks = token.own && table().splitters()->Get(0)->kind() == fb::SplitterKind::metaspace;
     const bool drops = !d.begun_ && has(text::kDecodeDropsFirst);
     uint32_t done = 0;
@@ -235,7 +235,7 @@ struct DecoderAccess {
     put(token.bytes + done, token.size - done);
   }
 
-  /// The token that was held back, if there is one; `last`: none follows.
+  /// Writes the token that was held back, if any; `last`: no token follows.
   void put_held(bool last) {
     text::TokenBytes token;
     if (d.held_ < 0 || !find(d.held_, &token)) return;
@@ -280,7 +280,7 @@ struct DecoderAccess {
     d.begun_ = true;
   }
 
-  /// Where the run of tokens that are bytes ends which begins at ids[begin), and whether it is UTF-8 as a whole.
+  /// Returns the end of the run of byte tokens that begins at ids[begin), and sets *whole if the run is valid UTF-8.
   size_t run_end(const int32_t* ids, size_t begin, size_t count, bool* whole) const {
     uint8_t kept[4];
     uint32_t size = 0;
@@ -359,7 +359,7 @@ Status decode(const Tokenizer& tokenizer, const int32_t* ids, size_t count, bool
   DecoderAccess access{decoder};
   size_t run = 0;
   for (size_t at = 0; at < count; ++at) {
-    // Bytes are looked at as a run: if that is not UTF-8, each of them is U+FFFD.
+    // Byte tokens are decoded as a run: if the run is not valid UTF-8, each byte becomes U+FFFD.
     if (access.has(text::kDecodeByteFallback) && at >= run) {
       bool whole = true;
       run = access.run_end(ids, at, count, &whole);

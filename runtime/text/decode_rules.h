@@ -1,10 +1,11 @@
-// How tokens become text: blob `decoder` of a tokenizer, where it is not as usual for its model.
+// How tokens become text: blob `decoder` of a tokenizer, if its rules differ from the usual ones of its model.
 //
 //   u32 version, 1
 //   u32 kind      DecodeKind
 //   u32 flags     DecodeFlags
-//   u32 strip     blanks at the beginning of the text that are left out
-//   u32 size      bytes of the text that follows, at most 64: wordpiece's prefix, suffix, what an end mark stands for
+//   u32 strip     blanks to strip at the beginning of the text
+//   u32 size      bytes of the text that follows, at most 64: wordpiece's prefix, the suffix, or the replacement of an
+//                 end mark
 #ifndef BANTAM_TEXT_DECODE_RULES_H_
 #define BANTAM_TEXT_DECODE_RULES_H_
 
@@ -19,20 +20,20 @@ constexpr uint32_t kMaxDecoderText = 64;
 
 enum DecodeKind : uint32_t {
   kDecodeJoin = 0,       // a blank between tokens
-  kDecodeBytes = 1,      // tokens are bytes; added ones too, if all their characters are letters of bytes
-  kDecodeWordPiece = 2,  // a blank before each token that does not begin with the prefix, but the first
-  kDecodeSuffix = 3,     // the suffix is a blank, in the last token nothing
-  kDecodePieces = 4,     // tokens one after the other
-  kDecodeNot = 5,        // in a way that is not known
+  kDecodeBytes = 1,      // tokens are bytes; so are added ones whose characters all represent bytes
+  kDecodeWordPiece = 2,  // a blank before each token without the prefix, except the first
+  kDecodeSuffix = 3,     // the suffix becomes a blank; in the last token it is dropped
+  kDecodePieces = 4,     // tokens are concatenated
+  kDecodeNot = 5,        // in an unknown way
   kDecodeKinds
 };
 
 enum DecodeFlags : uint32_t {
-  kDecodeCleans = 1,        // wordpiece: no blank before punctuation and endings of English
+  kDecodeCleans = 1,        // wordpiece: no blank before punctuation and English contractions
   kDecodeMarks = 2,         // pieces: U+2581 is a blank
-  kDecodeDropsFirst = 4,    // pieces: those of the first token are none
+  kDecodeDropsFirst = 4,    // pieces: those of the first token are dropped
   kDecodeByteFallback = 8,  // pieces: <0x00> to <0xFF> are bytes
-  kDecodeEndMarks = 16,     // bytes, suffix: the mark at a token's end is the text
+  kDecodeEndMarks = 16,     // bytes, suffix: the mark at a token's end is replaced by the text
   kDecodeFlagsEnd = 32
 };
 
@@ -54,7 +55,7 @@ inline DecodeRules usual_rules(fb::TokenModelKind kind, bool code_points) {
   return {kDecoderVersion, kDecodeBytes, 0, 0, 0};
 }
 
-/// The blob `decoder` of check.tokenizer, where there is one.
+/// Verifies the blob `decoder` of check.tokenizer, if it exists.
 Status check_decoder(Check& check);
 
 }  // namespace bantam::text

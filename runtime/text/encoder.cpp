@@ -31,13 +31,13 @@ fb::Truncation strategy_of(const fb::Tokenizer& tokenizer, TruncationSide asked)
   return tokenizer.truncation();
 }
 
-/// Which tokens of each sequence are written.
+/// The range of tokens of each sequence to write.
 struct Window {
   uint32_t first[2];
   uint32_t count[2];
 };
 
-/// Replaces ids that only the model knows by the unknown token.
+/// Replaces ids that only the model may use by the unknown token.
 [[maybe_unused]] void replace_hidden(const fb::TokenModel& model, int32_t* ids, uint32_t count) {
   const uint32_t from = model.hidden_from();
   for (uint32_t i = 0; from != 0 && i < count; ++i) {
@@ -55,7 +55,7 @@ bool ends_with_fill(const Template& pieces) {
   return last.token() < 0 && last.sequence() == kFillPiece;
 }
 
-/// Tokens that fill `out` up, from number `begin` to number `end`.
+/// Fills `out` with padding, from token `begin` to `end`.
 [[maybe_unused]] void fill_up(const Tables& tables, bool pair, uint32_t begin, uint32_t end, const TokenBuffer& out) {
   const Template& pieces = template_of(*tables.source, pair);
   for (uint32_t i = begin; i < end; ++i) {
@@ -66,7 +66,7 @@ bool ends_with_fill(const Template& pieces) {
   }
 }
 
-/// The sources of tokens: texts, or the tokens that an earlier call made of them.
+/// The sources of tokens: texts, or tokens that an earlier call produced from them.
 struct TextsAsTheyAre {
   const Tables& tables;
   const Text* texts;
@@ -87,8 +87,8 @@ struct TextsInTokens {
 };
 #endif
 
-/// Writes the template's tokens, and those of the texts that lie in the window, from out[0] on.
-/// `counts`, if given, receives the number of tokens of each text in full.
+/// Writes the template's tokens, and the tokens of the texts that are in the window, from out[0] on. `counts`, if
+/// given, receives the full number of tokens of each text.
 template <class Texts>
 void write(const Tables& tables, const Texts& texts, bool pair, bool add_special, const Window& window,
            const TokenBuffer& out, uint32_t* counts) {
@@ -178,7 +178,7 @@ bool truncate_counts(fb::Truncation strategy, bool pair, const uint32_t counts[2
 }
 
 uint32_t template_specials(const fb::Tokenizer& tokenizer, bool pair) {
-  // A template holds each of its texts once, and may end with what fills up; the other pieces are tokens.
+  // A template contains each of its texts once, and may end with a fill piece; all other pieces are tokens.
   const Template& pieces = template_of(tokenizer, pair);
   return pieces.size() - (pair ? 2 : 1) - (ends_with_fill(pieces) ? 1 : 0);
 }
@@ -201,8 +201,8 @@ Status encode_texts(const Tables& tables, const Texts& texts, bool pair, const E
   const bool fits = limit >= specials;
   const uint32_t budget = fits ? limit - specials : 0;
 
-  // Most texts fit: write them while counting. Otherwise what to keep is known afterwards, and a second
-  // round writes it, reading no further than it must (longest tokens kept from the left).
+  // Most texts fit: write them while counting. Otherwise, what to keep is known only afterwards, and a second pass
+  // writes it, reading no further than necessary (longest tokens are kept from the left).
   Window window = {{0, 0}, {budget, budget}};
   write(tables, texts, pair, options.add_special, window, out, result->content);
 

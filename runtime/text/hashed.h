@@ -1,9 +1,10 @@
-// Words and n-grams told by their hashes, as fastText's supervised models read texts (Joulin et al., arXiv 1607.01759; n-grams of
-// characters: Bojanowski et al., arXiv 1607.04606).
+// Words and n-grams identified by their hashes, as in fastText's supervised models (Joulin et al., arXiv 1607.01759;
+// character n-grams: Bojanowski et al., arXiv 1607.04606).
 //
-// A word is its token, if it is one, and the n-grams of its code points between '<' and '>'; n-grams of words go with them. The hash of
-// n-grams of characters is FNV-1a of 32 bits over their bytes, which count as signed: from 0x80 on they change the upper 24 bits, too.
-// That of words w_i ... w_j is h = h * 116049371 + hash(w_k) of 64 bits, hash(w_k) again as signed.
+// A word yields its token, if it has one, and the n-grams of its code points between '<' and '>'; word n-grams are
+// added. The hash of character n-grams is 32-bit FNV-1a over their bytes, taken as signed: those from 0x80 on also
+// change the upper 24 bits. The hash of words w_i ... w_j is 64-bit: h = h * 116049371 + hash(w_k), where hash(w_k) is
+// again signed.
 #ifndef BANTAM_TEXT_HASHED_H_
 #define BANTAM_TEXT_HASHED_H_
 
@@ -15,11 +16,11 @@
 
 namespace bantam::text {
 
-/// Most code points, and most words, of an n-gram.
+/// The most code points, and the most words, of an n-gram.
 constexpr uint32_t kMaxCharGram = 64;
 constexpr uint32_t kMaxWordGram = 16;
 
-/// FNV-1a over bytes that count as signed.
+/// FNV-1a over signed bytes.
 constexpr uint32_t kHashStart = 2166136261u;
 inline uint32_t hash_byte(uint32_t hash, uint8_t byte) {
   return (hash ^ (static_cast<uint32_t>(byte) | (byte >= 0x80 ? 0xFFFFFF00u : 0u))) * 16777619u;
@@ -31,10 +32,10 @@ inline uint32_t hash_bytes(const uint8_t* bytes, uint32_t size) {
 }
 
 struct Hashed {
-  /// TokenModel's fields, and the blob `buckets`.
+  /// Verifies TokenModel's fields, and the blob `buckets`.
   static Status verify(Check& check, const LexiconRoots& roots);
 
-  /// The token of the word bytes[0, size), then its n-grams, the former beginnings first, of each the shorter first. True.
+  /// Emits the token of the word bytes[0, size), then its n-grams, ordered by beginning, then by length. Returns true.
   /// O(size * max_gram).
   template <typename Locate>
   static bool encode_word(const Tables& tables, const uint8_t* bytes, uint32_t size, Locate&& locate, TokenSink* sink) {
@@ -48,18 +49,18 @@ struct Hashed {
     return true;
   }
 
-  /// The n-gram of this hash, where there is one.
+  /// Emits the n-gram with this hash, if it exists.
   static void emit_gram(const Tables& tables, uint64_t hash, Offset where, TokenSink* sink) {
     const auto bucket = static_cast<uint32_t>(hash % tables.source->model()->buckets());
     const int64_t place = tables.buckets == nullptr ? int64_t{bucket} : place_of(tables, bucket);
     if (place >= 0) sink->emit(tables.source->vocab_size() + static_cast<uint32_t>(place), where.begin, where.end);
   }
 
-  /// The token as it is.
+  /// Returns the token unchanged.
   static TokenText decode(const fb::Tokenizer& /*tokenizer*/, Text token) { return {token, false}; }
 
  private:
-  /// Where `bucket` stands in the blob `buckets`; -1: nowhere.
+  /// Position of `bucket` in the blob `buckets`; -1: it is absent.
   static int64_t place_of(const Tables& tables, uint32_t bucket);
 
   /// Byte number `at` of '<' word '>'.
@@ -81,7 +82,7 @@ struct Hashed {
       for (uint32_t n = 1; n <= model.max_gram() && at < end; ++n) {
         do hash = hash_byte(hash, marked(bytes, size, at++));
         while (goes_on(bytes, size, at));
-        // '<' and '>' alone say nothing of a word.
+        // '<' and '>' alone carry no information about a word.
         if (n < model.min_gram() || (n == 1 && (begin == 0 || at == end))) continue;
         const uint32_t from = begin == 0 ? 0 : begin - 1;
         const uint32_t to = at - 1 < size ? at - 1 : size;
@@ -91,7 +92,7 @@ struct Hashed {
   }
 };
 
-/// N-grams of words, as the words come.
+/// Word n-grams, computed as words arrive.
 class WordGrams {
  public:
   WordGrams(const Tables& tables, TokenSink* sink) : tables_(tables), sink_(sink) {
@@ -101,7 +102,7 @@ class WordGrams {
 
   bool are_there() const { return most_ != 0; }
 
-  /// Emits the n-grams that end with the word of this hash, the longest first.
+  /// Emits the n-grams that end with the word with this hash, longest first.
   void add(uint32_t hash, Offset where) {
     const auto word = static_cast<uint64_t>(static_cast<int64_t>(static_cast<int32_t>(hash)));
     for (uint32_t i = 0; i < count_; ++i) {

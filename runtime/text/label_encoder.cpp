@@ -11,7 +11,7 @@
 namespace bantam::text {
 namespace {
 
-/// The code points of a text as it stands.
+/// The code points of an unnormalized text.
 class RawChars {
  public:
   RawChars(Text text, uint32_t at)
@@ -31,12 +31,12 @@ class RawChars {
   uint32_t size_, at_;
 };
 
-/// The words of a text, as the blob `word_split` cuts it.
+/// The words of a text, as the blob `word_split` splits it.
 class CutText {
  public:
   CutText(const uint8_t* table, Text text) : split_(table), text_(text), reserve_(text.size) {}
 
-  /// False at the end of the text.
+  /// Finds the next word; returns false at the end of the text.
   bool next(Offset* word) {
     for (;;) {
       RawChars chars(text_, at_);
@@ -58,13 +58,13 @@ class CutText {
   uint32_t at_ = 0;
 };
 
-/// Fills a buffer.
+/// Writes tokens to a buffer.
 class LabelEncoder {
  public:
   LabelEncoder(const Tables& tables, const fb::Finding& finding, uint32_t room, const TokenBuffer& out, int32_t* marks)
       : tables_(tables), finding_(finding), room_(room), out_(out), marks_(marks) {}
 
-  /// False: it does not fit.
+  /// Returns false if the token does not fit.
   bool token(int32_t id, int32_t mark, uint32_t segment) {
     if (at_ == room_) return false;
     out_.ids[at_] = id;
@@ -88,7 +88,7 @@ class LabelEncoder {
     return true;
   }
 
-  /// One word of the text. What does not fit is counted only.
+  /// Encodes one word of the text. Tokens that do not fit are only counted.
   void word(Text text, Offset where, uint32_t segment, EncodeResult* result) {
     TokenSink sink = sink_here(out_.offsets);
     encode_text(tables_, {text.data + where.begin, where.end - where.begin}, &sink);
@@ -105,10 +105,10 @@ class LabelEncoder {
   }
 
   uint32_t size() const { return at_; }
-  /// Leaves `count` tokens for what follows, or takes them.
+  /// Reserves `count` tokens for what follows, or releases them.
   void leave(uint32_t count) { room_ -= count; }
   void take(uint32_t count) { room_ += count; }
-  /// No room for what follows, but for what is taken.
+  /// Ends the room for text; only take() makes room again.
   void close() { room_ = at_; }
 
  private:
@@ -152,7 +152,7 @@ Status encode_labelled(const Tables& tables, const fb::Finding& finding, const L
   const uint32_t specials = template_specials(*tables.source, false);
   if (limit <= specials) return Status::kBufferTooSmall;
   LabelEncoder encoder(tables, finding, limit, out, marks);
-  uint32_t left = specials;  // of the template's tokens
+  uint32_t left = specials;  // remaining template tokens
   for (uint32_t p = 0; p < pieces.size(); ++p) {
     const fb::TemplatePiece& piece = *pieces.Get(p);
     if (piece.token() >= 0) {

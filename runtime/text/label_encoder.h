@@ -1,4 +1,4 @@
-// A text and labels that come with it to tokens and their marks (fb::Finding).
+// Encodes a text and the labels given with it to tokens and their marks (fb::Finding).
 #ifndef BANTAM_TEXT_LABEL_ENCODER_H_
 #define BANTAM_TEXT_LABEL_ENCODER_H_
 
@@ -16,8 +16,7 @@ struct LabelledText {
 };
 
 /// Encodes like Tokenizer::encode; `marks` has out.capacity elements. Tokens of labels count as special ones.
-/// kBufferTooSmall where the labels alone do not fit `max_tokens`; where the text does not fit, its end is left out.
-/// O(bytes).
+/// kBufferTooSmall: the labels alone do not fit `max_tokens`. If the text does not fit, its end is truncated. O(bytes).
 Status encode_labelled(const Tables& tables, const fb::Finding& finding, const LabelledText& labelled,
                        uint32_t max_tokens, const TokenBuffer& out, int32_t* marks, EncodeResult* result);
 

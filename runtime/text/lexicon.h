@@ -10,8 +10,8 @@
 // so that a token costs little more than its branching points: about 8 bytes. Bytes 0 and 255 never match;
 // the first ends a walk at a terminating zero, neither occurs in a token.
 //
-// Blob `roots`: LexiconRoots. The continuation root is where the vocabulary's root leads by the continuing prefix ("##"),
-// which gives Hugging Face's meaning for every vocabulary.
+// Blob `roots`: LexiconRoots. The continuation root is the node that the continuing prefix ("##") reaches from the
+// vocabulary's root, which matches Hugging Face's semantics for every vocabulary.
 #ifndef BANTAM_TEXT_LEXICON_H_
 #define BANTAM_TEXT_LEXICON_H_
 
@@ -19,7 +19,7 @@
 
 namespace bantam::text {
 
-/// Where the id of a token is wanted and there is none.
+/// Id that means "no token".
 constexpr uint32_t kNoToken = 0xFFFFFFFF;
 
 constexpr uint32_t kUnitAccept = 1u << 8;
@@ -28,20 +28,20 @@ constexpr uint32_t kUnitBaseShift = 10;
 constexpr uint32_t kUnitValueLabel = 255;
 constexpr uint32_t kUnitValueShift = 8;
 constexpr uint32_t kUnitFree = 0xFFFFFFFF;
-/// Label of byte 0 in tokens that are bytes (bpe).
+/// Label of byte 0 in tokens that are bytes (BPE).
 constexpr uint32_t kZeroLabel = 254;
-/// Most ids: what a leaf can hold.
+/// The most ids that a leaf can represent.
 constexpr uint32_t kMaxVocabulary = 1u << 22;
-/// Most bytes of an added token: from each byte of a text, so many may be compared.
+/// The most bytes of an added token: this bounds the comparisons per byte of a text.
 constexpr uint32_t kMaxAddedBytes = 512;
 
 /// Blob `roots`.
 struct LexiconRoots {
   uint32_t version;        // 2
   uint32_t vocabulary;     // base of the root
-  uint32_t continuation;   // base; leads nowhere when no token has the prefix
+  uint32_t continuation;   // base; leads nowhere if no token has the prefix
   uint32_t prefix_size;    // bytes of the continuing prefix
-  uint32_t added[2];       // bases of the added tokens matched in raw [0] and in normalised [1] text
+  uint32_t added[2];       // bases of the added tokens matched in raw [0] and in normalized [1] text
   uint32_t longest[2];     // bytes of the longest of these, at most kMaxAddedBytes; 0: there are none
   uint32_t only_first[2];  // the byte with which all of these begin, or 256
   uint32_t first[2][8];    // a bit for each byte with which one of these begins
@@ -54,7 +54,7 @@ struct Match {
   uint32_t size;  // bytes matched; 0: none
 };
 
-/// View of the tables. After verify_tokenizer no walk leaves them, whatever they hold.
+/// View of the tables. After verify_tokenizer no walk leaves them, whatever they contain.
 struct Lexicon {
   const uint32_t* units = nullptr;
   const uint32_t* begin = nullptr;  // vocab_size + 1 offsets into text
@@ -62,8 +62,8 @@ struct Lexicon {
   const LexiconRoots* roots = nullptr;
   uint32_t vocab_size = 0;
 
-  /// Longest token that is a prefix of bytes[0, size), walking from base `root`; `depth` bytes of the token
-  /// lie before `bytes` (the prefix of a continuation). bytes[size] must be 0.
+  /// Returns the longest token that is a prefix of bytes[0, size), walking from base `root`; `depth` bytes of the token
+  /// precede `bytes` (the prefix of a continuation). bytes[size] must be 0.
   Match longest(uint32_t root, uint32_t depth, const uint8_t* bytes, uint32_t size) const {
     Match best = {0, 0};
     uint32_t base = root;
@@ -90,8 +90,9 @@ struct Lexicon {
     return best;
   }
 
-  /// The same for tokens of any bytes, of which `trie` holds 0 as kZeroLabel: the longest that is a prefix of
-  /// bytes[0, size), which need not end with a zero. Bytes from kZeroLabel on, which UTF-8 does not have, match nothing.
+  /// The same for tokens of arbitrary bytes, where `trie` represents 0 as kZeroLabel: the longest token that is a
+  /// prefix of bytes[0, size), which need not end with a zero. Bytes from kZeroLabel on, which do not occur in UTF-8,
+  /// match nothing.
   Match longest_of_bytes(const uint8_t* bytes, uint32_t size) const {
     Match best = {0, 0};
     uint32_t base = roots->vocabulary;
@@ -115,8 +116,8 @@ struct Lexicon {
     return best;
   }
 
-  /// visit(token, size) for each token that is a prefix of bytes[0, size), the shortest first, in a `trie` that
-  /// has 0 as kZeroLabel.
+  /// Calls visit(token, size) for each token that is a prefix of bytes[0, size), shortest first, in a `trie` that
+  /// represents 0 as kZeroLabel.
   template <typename Visit>
   void each_prefix(const uint8_t* bytes, uint32_t size, Visit&& visit) const {
     uint32_t base = roots->vocabulary;
@@ -134,8 +135,8 @@ struct Lexicon {
     }
   }
 
-  /// One step from a node's base along byte c; false when there is no such child. Leaves are for walks of
-  /// the vocabulary only and lead nowhere here.
+  /// Takes one step from a node's base along byte c; returns false if there is no such child. Leaves are only for walks
+  /// of the vocabulary and lead nowhere here.
   bool step(uint32_t* base, bool* accepts, uint32_t c) const {
     if (c == 0 || c == kUnitValueLabel) return false;
     const uint32_t unit = units[*base ^ c];
@@ -147,13 +148,13 @@ struct Lexicon {
 
   uint32_t value(uint32_t base) const { return units[base] >> kUnitValueShift; }
 
-  /// Id of exactly this vocabulary entry, -1 if there is none. O(size).
+  /// Id of exactly this vocabulary entry; -1: none. O(size).
   int32_t find(const uint8_t* bytes, uint32_t size) const;
 
  private:
   static constexpr uint32_t kNoTail = 0xFFFFFFFF;
 
-  /// Bytes of token `id` behind its first `depth`, if they are the beginning of bytes[0, size).
+  /// Returns the number of bytes of token `id` after its first `depth`, if they are a prefix of bytes[0, size).
   uint32_t tail(uint32_t id, uint32_t depth, const uint8_t* bytes, uint32_t size) const {
     const uint32_t length = begin[id + 1] - begin[id];
     if (length < depth || length - depth > size) return kNoTail;

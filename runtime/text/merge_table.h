@@ -1,12 +1,11 @@
-// How the tokens of byte pair encoding are made of each other: blobs `merges` and `pairs`.
+// How the tokens of byte pair encoding are made from each other: blobs `merges` and `pairs`.
 //
-// Blob `merges`: a MergeEntry for each id. Blob `pairs`: u32 bits, at most 24; then 2^bits + kMaxPairProbes u32 slots. Two
-// tokens' hash names a slot; from there on, at most kMaxPairProbes slots are looked at. A slot is
-//   bits 0-21 the token that two make; bits 22-31: bits of the two tokens' hash; or 0xFFFFFFFF: the search ends here
+// Blob `merges`: a MergeEntry for each id. Blob `pairs`: u32 bits, at most 24; then 2^bits + kMaxPairProbes u32 slots.
+// The hash of two tokens selects a slot; from there on, at most kMaxPairProbes slots are probed. A slot is
+//   bits 0-21 the token made from the two; bits 22-31: bits of their hash; or 0xFFFFFFFF: the search ends here
 //
-// The table holds one way to make a token of two: the last merge when the token's own bytes are encoded. No other way
-// can occur: tokens within these bytes that were not merged with others outside are the same as when the bytes stand
-// alone.
+// The table has one pair for each token: the last merge when the token's own bytes are encoded. No other pair can
+// occur: tokens within these bytes that were not merged with tokens outside are the same as if the bytes stood alone.
 #ifndef BANTAM_TEXT_MERGE_TABLE_H_
 #define BANTAM_TEXT_MERGE_TABLE_H_
 
@@ -16,7 +15,7 @@
 
 namespace bantam::text {
 
-/// The value for the token before one that follows unknown text: nothing can be merged with it, but the token does not
+/// Stands for the preceding token if that is unknown text: nothing can be merged with it, but the next token does not
 /// begin a word.
 constexpr uint32_t kUnknownBefore = 0xFFFFFFFE;
 constexpr uint32_t kNeverMade = 0xFFFFFFFF;
@@ -24,10 +23,10 @@ constexpr uint32_t kNeverMade = 0xFFFFFFFF;
 /// A token of one byte has no parts and rank 0. A token that is never made has no parts and rank kNeverMade: the merges
 /// turn its bytes into other tokens.
 struct MergeEntry {
-  uint32_t left;  // the two that it is made of, or kNoToken
+  uint32_t left;  // the two parts, or kNoToken
   uint32_t right;
-  uint32_t rank;     // the lower, the earlier; more than those of its parts
-  uint32_t shorter;  // the longest token that it begins with, itself excepted, or kNoToken
+  uint32_t rank;     // the order of merges; greater than the ranks of its parts
+  uint32_t shorter;  // the longest proper prefix that is a token, or kNoToken
 };
 
 constexpr uint32_t kMaxPairBits = 24;
@@ -51,7 +50,7 @@ struct MergeTable {
   static uint32_t home_of(uint64_t hash, uint32_t bits) { return static_cast<uint32_t>((hash >> 32) >> (32 - bits)); }
   static uint32_t mark_of(uint64_t hash) { return static_cast<uint32_t>(hash & 0x3FF) << kPairIdBits; }
 
-  /// Returns the token that the two become, or kNoToken.
+  /// Returns the token that the two merge to, or kNoToken.
   uint32_t find(uint32_t left, uint32_t right) const {
     const uint64_t hash = hash_pair(left, right);
     const uint32_t* slot = slots + home_of(hash, bits);
@@ -63,10 +62,10 @@ struct MergeTable {
     return kNoToken;
   }
 
-  /// Returns true if two tokens, each made from its own bytes, stay as they are side by side. Undoes merges one by one,
-  /// the last first, so far as they lie beside the place where the two meet: if the tokens that meet there could be
-  /// merged before the merge just undone, the encoding would have done that. Subtracts its look-ups from *budget; true
-  /// when none are left.
+  /// Returns true if two tokens, each the result of merging its own bytes, stay separate when adjacent. Undoes merges
+  /// one by one, the last first, as far as they touch the boundary of the two: if the tokens at the boundary could have
+  /// been merged before the merge just undone, the encoding would have merged them. Subtracts its look-ups from
+  /// *budget; returns true if none are left.
   bool stay_apart(uint32_t left, uint32_t right, uint32_t* budget) const {
     for (uint32_t limit = kNeverMade; *budget > 0; --*budget) {
       const uint32_t merged = find(left, right);
@@ -77,7 +76,7 @@ struct MergeTable {
         limit = l.rank;
         left = l.right;
       } else if (r.rank > 0) {
-        limit = r.rank + 1;  // of equal merges, the one to the left is done first
+        limit = r.rank + 1;  // for equal ranks, the left merge is made first
         right = r.left;
       } else {
         return true;

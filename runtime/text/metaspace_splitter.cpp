@@ -20,24 +20,24 @@
 namespace bantam::text {
 namespace {
 
-/// Which of the models that go with this splitter it is; known beforehand where only one is linked.
+/// Which of the models that use this splitter it is; known at compile time if only one is linked.
 [[maybe_unused]] bool is_bpe(const Tables& tables) {
   if constexpr (!linked::kBpeWithUnknown) return false;
   if constexpr (!linked::token_model(static_cast<uint32_t>(fb::TokenModelKind::unigram))) return true;
   return tables.model == fb::TokenModelKind::bpe;
 }
 
-/// A piece of text as words: their code points, with a blank for each mark and before a word that lacks it.
+/// A piece of text as words: their code points, with a blank for each mark and a blank before a word that lacks one.
 class Words {
  public:
-  /// text[begin, end) is the piece, of which what lies before `at` was read.
+  /// text[begin, end) is the piece; the part before `at` was already read.
   Words(const Tables& tables, const uint8_t* text, uint32_t begin, uint32_t at, uint32_t end)
       : Words(tables, {{tables.sequence, text, at, end, at > begin}, CountedStream::kAll}, at == begin) {}
 
-  /// A piece of the normalised text: `left` code points of the stream, at least one.
+  /// A piece of the normalized text: `left` code points of the stream, at least one.
   Words(const Tables& tables, const SequenceStream& stream, uint64_t left) : Words(tables, {stream, left}, true) {}
 
-  /// To the next word; false if there is none.
+  /// Advances to the next word; returns false if there is none.
   bool begin() {
     while (splitter_.white_words && has_char_ && is_white(char_)) advance();
     if (!has_char_) return false;
@@ -49,7 +49,7 @@ class Words {
     return true;
   }
 
-  /// The word's next code point; false at its end.
+  /// Returns the word's next code point; false at its end.
   bool next(NormalChar* out) {
     if (prefixes_) {
       *out = {' ', char_.begin, char_.end};
@@ -66,7 +66,7 @@ class Words {
     return true;
   }
 
-  /// Returns true if a blank of the text follows the word, and the text may be read in place from there on: at
+  /// Returns true if a blank of the text follows the word, and the text can be read in place from there on, at
   /// *position.
   bool is_before_blank(const uint8_t* text, uint32_t* position) const {
     const bool blank = char_.code == ' ' || (char_.code == kMetaspace && !splitter_.white_words);
@@ -93,16 +93,17 @@ class Words {
   CountedStream stream_;
   NormalChar char_ = {0, 0, 0};
   bool has_char_ = false;
-  bool is_first_;  // no word of the piece was begun
-  bool is_text_;   // the first word that is read begins with the text's beginning
+  bool is_first_;  // no word of the piece was begun yet
+  bool is_text_;   // the first word read begins at the beginning of the text
   bool prefixes_ = false;
   bool is_inside_ = false;
 };
 
-/// A byte of a word that may be read in place.
+/// Returns true for a byte of a word that can be read in place.
 bool is_plain(const NormalSequence& rules, uint8_t byte) { return byte - 0x21u < 0x5E && rules.is_plain(byte); }
 
-/// The rest of a piece in place, as far as that goes. Returns where it stopped: at a blank, or the piece's beginning.
+/// Encodes the rest of a piece in place, as far as possible. Returns where it stopped: at a blank, or at the piece's
+/// beginning.
 class PlainWords {
  public:
   PlainWords(const Tables& tables, const uint8_t* text, uint32_t begin, uint32_t end, TokenSink* sink)
@@ -129,7 +130,8 @@ class PlainWords {
   }
 
  private:
-  /// A word text[word, stop), with a blank before it that lies at `begin`, or nowhere if that is `word`.
+  /// Encodes the word text[word, stop), with the blank before it located at `begin`; if that is `word`, there is no
+  /// blank.
   bool encode_word(uint32_t begin, uint32_t word, uint32_t stop) const {
     const uint32_t size = stop - word;
     if constexpr (!kSmall) {
@@ -178,7 +180,7 @@ class PlainWords {
 };
 
 #if BANTAM_IF_LINKED(token_model_bpe)
-/// Pieces for byte pair encoding: as encode_gathered.
+/// encode_gathered for byte pair encoding.
 uint32_t encode_gathered_bpe(const Tables& tables, const uint8_t* text, Words words, uint32_t at, uint32_t end,
                              TokenSink* sink) {
   BpeGather word(tables, sink);
@@ -192,7 +194,7 @@ uint32_t encode_gathered_bpe(const Tables& tables, const uint8_t* text, Words wo
 #endif
 
 #if BANTAM_IF_LINKED(token_model_unigram)
-/// A word's bytes and what each came from.
+/// The bytes of a word and the origin of each.
 struct GatheredWord {
   uint32_t size = 0;
   uint8_t bytes[kUnigramWord];
@@ -209,7 +211,7 @@ struct GatheredWord {
   }
 };
 
-/// For unigram models: as encode_gathered.
+/// encode_gathered for unigram models.
 uint32_t encode_gathered_unigram(const Tables& tables, const uint8_t* text, Words words, uint32_t at, uint32_t end,
                                  TokenSink* sink) {
   while (!sink->is_full() && words.begin()) {
@@ -236,7 +238,7 @@ uint32_t encode_gathered_unigram(const Tables& tables, const uint8_t* text, Word
 }
 #endif
 
-/// Words that begin at text[at), until they may be read in place again. Returns where that is.
+/// Encodes words from text[at) on until they can be read in place again. Returns that position.
 uint32_t encode_gathered(const Tables& tables, const uint8_t* text, const Words& words, uint32_t at, uint32_t end,
                          TokenSink* sink) {
 #if BANTAM_IF_LINKED(token_model_bpe)
@@ -250,7 +252,7 @@ uint32_t encode_gathered(const Tables& tables, const uint8_t* text, const Words&
 }
 
 #if BANTAM_IF_LINKED(SplitPasses)
-/// Code points that other splitters cut into words, each of which is a piece for this one.
+/// Encodes code points that other splitters cut into words; each of these is a piece for this splitter.
 void encode_passes(const Tables& tables, const uint8_t* text, CountedStream stream, uint32_t begin, uint32_t end,
                    TokenSink* sink) {
   Passes passes(tables.split_passes);
@@ -267,7 +269,7 @@ void encode_passes(const Tables& tables, const uint8_t* text, CountedStream stre
 }
 #endif
 
-/// A piece without added tokens.
+/// Encodes a piece without added tokens.
 void encode_plain(const Tables& tables, const uint8_t* text, uint32_t begin, uint32_t end, TokenSink* sink) {
 #if BANTAM_IF_LINKED(SplitPasses)
   if (is_in_passes(tables)) {

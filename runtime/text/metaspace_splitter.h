@@ -1,4 +1,4 @@
-// Words are what a blank begins, with the blank (SentencePiece's metaspace).
+// A word begins with a blank, which belongs to it (SentencePiece's metaspace).
 #ifndef BANTAM_TEXT_METASPACE_SPLITTER_H_
 #define BANTAM_TEXT_METASPACE_SPLITTER_H_
 
@@ -11,10 +11,10 @@
 namespace bantam::text {
 
 struct MetaspaceSplitter {
-  /// Refuses tokenizers whose other parts this splitter does not support.
+  /// Refuses tokenizers with parts that this splitter does not support.
   static Status verify(Check& check);
 
-  /// Encodes text[begin, end) to tokens. Reads words of printed ASCII that normalisers leave alone in place.
+  /// Encodes text[begin, end) to tokens. Reads words in place if they are printed ASCII that normalizers do not change.
   static void encode_piece(const Tables& tables, const uint8_t* text, uint32_t begin, uint32_t end, TokenSink* sink);
 };
 

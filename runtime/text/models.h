@@ -1,4 +1,4 @@
-// The interface of tokenizer models, which is the same for all rows of models.inc.
+// The interface of tokenizer models, the same for all rows of models.inc.
 #ifndef BANTAM_TEXT_MODELS_H_
 #define BANTAM_TEXT_MODELS_H_
 

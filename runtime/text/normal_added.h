@@ -1,4 +1,5 @@
-// Added tokens that are matched in the normalised text: leftmost first, then longest. What lies between them is for the splitter.
+// Added tokens that are matched in the normalized text: leftmost first, then longest. The splitter gets the text
+// between them.
 #ifndef BANTAM_TEXT_NORMAL_ADDED_H_
 #define BANTAM_TEXT_NORMAL_ADDED_H_
 
@@ -11,17 +12,17 @@
 
 namespace bantam::text {
 
-/// A match in the normalised text. `Stream`: NormalStream or SequenceStream.
+/// A match in the normalized text. `Stream`: NormalStream or SequenceStream.
 template <typename Stream>
 struct NormalMatch {
   uint32_t index = 0;
   uint32_t chars = 0;  // 0: none
-  uint32_t end = 0;    // bytes of the text
+  uint32_t end = 0;    // end of the match in bytes of the text
   uint32_t last = 0;   // its last code point
   Stream after;
 };
 
-/// The longest token that begins with `first`, behind which `behind` stands.
+/// Returns the longest token that begins with `first` and continues with the code points of `behind`.
 template <typename Stream>
 NormalMatch<Stream> longest_normalized(const Lexicon& lexicon, const NormalChar& first, const Stream& behind) {
   NormalMatch<Stream> best = {0, 0, 0, 0, behind};
@@ -44,17 +45,17 @@ NormalMatch<Stream> longest_normalized(const Lexicon& lexicon, const NormalChar&
   return best;
 }
 
-/// The blanks behind a token that strips them. Tokens that are blanks themselves lie within those of the one before, which
-/// are not passed again.
+/// The blanks after a token that strips them. Tokens that are blanks themselves lie within those of the preceding
+/// token, which are not scanned again.
 struct PassedBlanks {
-  uint64_t until = 0;       // normalised code points
-  uint32_t end = 0;         // bytes: of the last of them, or of the token
-  bool more = false;        // whether a code point follows
-  uint32_t next_begin = 0;  // its bytes
+  uint64_t until = 0;       // in normalized code points
+  uint32_t end = 0;         // end of the last of them, or of the token, in bytes
+  bool more = false;        // a code point follows
+  uint32_t next_begin = 0;  // its position in bytes
 };
 
-/// trim_added for a match of `chars` code points, `first` and what `behind` has next, of which the token took those from number
-/// `skipped` on, `before` blanks and `after` blanks.
+/// trim_added for a match of `chars` code points: `first` and those of `behind`. The token begins with code point
+/// `skipped` of them, after `before` blanks, and is followed by `after` blanks.
 template <typename Stream>
 void trim_match(const Tables& tables, const NormalChar& first, Stream behind, uint32_t chars, uint64_t skipped,
                 uint64_t before, uint64_t after, const TokenSink& sink, Offset* where) {
@@ -68,23 +69,22 @@ void trim_match(const Tables& tables, const NormalChar& first, Stream behind, ui
   trim(tables, blanks, sink, where);
 }
 
-/// Encodes the rest of a piece of text, which `stream` gives. Finds added tokens itself, and calls `words` for the
-/// rest:
-///   mark(stream), feed(c, properties)  each code point, and where the stream stood before it
-///   flush(begin, end, last)            code points `begin` to `end`, all that were fed and belong to no token, must be
-///                                      encoded before the next token, or are the last ones
-///   restart(stream, index)             code point number `index` comes next; `stream` stands there
+/// Encodes the rest of a piece of text, read from `stream`. Finds added tokens itself, and calls `words` for the rest:
+///   mark(stream), feed(c, properties): for each code point; mark gets the stream before it
+///   flush(begin, end, last): code points `begin` to `end`, which were fed and belong to no token, must be encoded
+///     now, before the next token or at the end
+///   restart(stream, index): code point number `index` comes next; `stream` is positioned there
 template <typename Stream, typename Words>
 void encode_with_added(const Tables& tables, Stream stream, Words* words, TokenSink* sink) {
   const Lexicon& lexicon = tables.lexicon;
-  uint64_t index = 0;        // of the next normalised code point
-  uint64_t quiet_until = 0;  // within a match that was discarded
-  uint64_t floor = 0;        // end of the previous token, blanks included
-  uint32_t floor_begin = 0;  // bytes: where the code point number `floor` begins
+  uint64_t index = 0;        // number of the next normalized code point
+  uint64_t quiet_until = 0;  // end of a match that was discarded
+  uint64_t floor = 0;        // end of the previous token, including blanks
+  uint32_t floor_begin = 0;  // position in bytes of code point number `floor`
   PassedBlanks passed;
   uint32_t previous = ' ';
   bool after_blanks = false;
-  uint64_t blanks = 0;  // the first of those before
+  uint64_t blanks = 0;  // number of the first of the preceding blanks
   uint32_t blanks_begin = 0;
   while (!sink->is_full()) {
     words->mark(stream);
@@ -128,7 +128,7 @@ void encode_with_added(const Tables& tables, Stream stream, Words* words, TokenS
           }
           floor_begin = more ? next.begin : where.end;
           words->flush(last_floor, begin, false);
-          // Blanks that all belong to the token before are none of this one's.
+          // The previous token has already taken these blanks.
           if (begin < floor) {
             if constexpr (linked::kTrimmedBlanks) {
               const uint64_t skipped = begin < index ? 0 : begin - index;
@@ -164,7 +164,8 @@ void encode_with_added(const Tables& tables, Stream stream, Words* words, TokenS
   words->flush(floor, index, true);
 }
 
-/// A stream of which so many code points are taken, or all. Images without such added tokens, and marks behind other splitters, take all.
+/// A stream limited to `left` code points, or unlimited. In images without such added tokens and without split passes
+/// it is always unlimited.
 class CountedStream {
  public:
   static constexpr uint64_t kAll = UINT64_MAX;
@@ -179,7 +180,7 @@ class CountedStream {
     }
     return stream_.next(out);
   }
-  /// Where it is counted, what follows may not be read in place.
+  /// If it is limited, the text after it cannot be read in place.
   bool is_counted() const { return kCounts && left_ != kAll; }
   const SequenceStream& stream() const { return stream_; }
 
@@ -189,8 +190,8 @@ class CountedStream {
 };
 
 #if BANTAM_IF_LINKED(normalizer_any) || BANTAM_IF_LINKED(splitter_pattern) || BANTAM_IF_LINKED(splitter_metaspace)
-/// `words` of encode_with_added for a splitter that is given a stream and how many of its code points to take:
-/// stretch(stream, count), or whole() for a piece without added tokens.
+/// The `words` of encode_with_added for a splitter that takes a stream and a number of its code points: stretch(stream,
+/// count), or whole() for a piece without added tokens.
 template <typename Stretch, typename Whole>
 class Stretches {
  public:
@@ -220,7 +221,7 @@ class Stretches {
   Whole whole_;
 };
 
-/// The piece text[begin, end) by such a splitter.
+/// Encodes the piece text[begin, end) with such a splitter.
 template <typename Stretch, typename Whole>
 void encode_stretches(const Tables& tables, const uint8_t* text, uint32_t begin, uint32_t end, Stretch stretch,
                       Whole whole, TokenSink* sink) {
@@ -230,7 +231,7 @@ void encode_stretches(const Tables& tables, const uint8_t* text, uint32_t begin,
 }
 #endif
 
-/// Returns true if the tokenizer has added tokens that are matched in the normalised text.
+/// Returns true if the tokenizer has added tokens that are matched in the normalized text.
 inline bool has_normal_added(const Tables& tables) {
   return linked::kNormalizedTokens && tables.lexicon.roots->longest[kNormalized] != 0;
 }

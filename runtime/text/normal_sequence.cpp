@@ -14,7 +14,7 @@ constexpr bool is_linked(NormalizerKind kind) { return linked::normalizer(static
 
 bool is_white(uint32_t code) { return (character_class(code) & kSpace) != 0; }
 
-/// Stands for the code point of runs that consist of any white space.
+/// Represents runs of any white space in place of a code point.
 constexpr uint32_t kAnyWhite = 0xFFFFFFFF;
 bool is_in_run(uint32_t code, uint32_t of) { return of == kAnyWhite ? is_white(code) : code == of; }
 
@@ -30,11 +30,11 @@ uint32_t codes_of(const flatbuffers::String* text, uint32_t most, uint32_t* out)
   return count;
 }
 
-/// Returns true if the rule drops texts that are nothing but one run.
+/// Returns true if the rule drops texts that consist of a single run.
 bool drops_whole(const fb::Normalizer& rule) { return rule.kind() == NormalizerKind::replace && rule.left(); }
 
-/// Returns the code point that the runs of such a rule consist of; *behind: the code point that they stand in front of,
-/// kAnyWhite for any or none.
+/// Returns the code point whose runs such a rule replaces; *behind: the code point that must follow the runs, kAnyWhite
+/// if any or none may follow.
 uint32_t run_of(const fb::Normalizer& rule, uint32_t* behind) {
   uint32_t codes[2] = {kAnyWhite, kAnyWhite};
   codes_of(rule.text(), 2, codes);
@@ -42,7 +42,7 @@ uint32_t run_of(const fb::Normalizer& rule, uint32_t* behind) {
   return codes[0];
 }
 
-/// Adds the content of a rule to *out, each code point with the bytes of `where`.
+/// Adds the content of a rule to *out; each code point gets the bytes of `where`.
 template <typename Out>
 void add_content(const fb::Normalizer& rule, const NormalChar& where, Out* out) {
   uint32_t content[kMaxContent];
@@ -123,9 +123,9 @@ Status verify_sequence(Check& check) {
                                                      : check.fail("the charsmap is not of the size that it says");
 }
 
-/// Code points with how they stand to those before: 0 takes the bytes of the next input; 1 is put in, with the bytes of the
-/// input taken last; -n takes the bytes of the next input and n inputs more. Hugging Face's alignment, which need not be
-/// where a code point came from.
+/// Code points with their alignment to the preceding ones: 0 takes the bytes of the next input; 1 is inserted, with the
+/// bytes of the last input taken; -n takes the bytes of the next input and skips n more inputs. This is Hugging Face's
+/// alignment, which need not be the true origin of a code point.
 struct SequenceStream::Changes {
   struct Char {
     uint32_t code;
@@ -139,7 +139,7 @@ struct SequenceStream::Changes {
     if (size < kChunkRoom) chars[size++] = {code, static_cast<uint8_t>(rank), static_cast<int16_t>(change)};
   }
 
-  /// The inputs are `late[0, lag)`, then those of `in`. Returns how many inputs were not taken.
+  /// Aligns to the inputs `late[0, lag)`, followed by those of `in`. Returns the number of inputs that were not taken.
   uint32_t align(const Offset* late, uint32_t lag, const Chunk& in, Chunk* out) const {
     const uint32_t inputs = lag + in.size;
     const auto bytes_of = [&](uint32_t index) {
@@ -176,7 +176,7 @@ void SequenceStream::copy(const SequenceStream& other) {
   if (queue_size_ > 0) memcpy(queue_, other.queue_ + other.queue_at_, queue_size_ * sizeof(queue_[0]));
 }
 
-/// Returns true if the first `stages` normalisers turn text[begin, end) into nothing but a run of `code`.
+/// Returns true if the first `stages` normalizers turn text[begin, end) into a single run of `code`.
 bool SequenceStream::becomes_run(const NormalSequence& rules, const uint8_t* text, uint32_t begin, uint32_t end,
                                  uint32_t stages, bool inside, uint32_t code) {
   SequenceStream stream(rules, text, begin, end, inside);
@@ -198,8 +198,8 @@ uint32_t SequenceStream::stripped_end(const NormalSequence& rules, const uint8_t
       const CodeTable starts = code_table(rules.forms, 0);
       uint32_t at = end;
       uint32_t stop = end;
-      // One code point that no grapheme takes; or all from one that nothing before it can change. What ends a chunk that
-      // leaves something is stripped in it.
+      // Take one code point that no grapheme contains, or all from one that nothing before it can change. If a chunk
+      // leaves some output, its end is stripped within it.
       for (uint32_t i = 0; i < kChunkChars && at > begin && stop == end; ++i) {
         uint32_t before = at - 1;
         while (before > begin && at - before < 4 && goes_on_code(text[before])) --before;
@@ -264,7 +264,7 @@ bool SequenceStream::is_quiet() const {
   return true;
 }
 
-/// The code points up to the next that what is before it cannot change.
+/// Reads code points up to the next one that nothing before it can change.
 void SequenceStream::read(Chunk* out) {
   State& s = state_;
   const CodeTable starts = code_table(s.rules->forms, 0);
@@ -276,7 +276,7 @@ void SequenceStream::read(Chunk* out) {
   }
 }
 
-/// Passes *chunk through the first `stages` normalisers; what they make of it is *chunk, and *other anything.
+/// Passes *chunk through the first `stages` normalizers and leaves the result in *chunk; *other is working memory.
 void SequenceStream::process(Chunk* chunk, Chunk* other, uint32_t stages, bool last) {
   for (uint32_t i = 0; i < stages; ++i) {
     other->size = 0;
@@ -301,7 +301,7 @@ void SequenceStream::apply(uint32_t stage, const Chunk& in, Chunk* out, bool las
       return;
     case NormalizerKind::replace:
       if constexpr (is_linked(NormalizerKind::replace)) {
-        if (drops_whole(rule)) {  // done beforehand
+        if (drops_whole(rule)) {  // done in advance
           for (uint32_t i = 0; i < in.size; ++i) out->add(in.chars[i]);
         } else if (rule.least() > 0) {
           replace_runs(rule, in, out, last, &carry);
@@ -310,7 +310,7 @@ void SequenceStream::apply(uint32_t stage, const Chunk& in, Chunk* out, bool las
         }
       }
       return;
-    case NormalizerKind::strip:  // most of the end is stripped beforehand
+    case NormalizerKind::strip:  // most of the end is stripped in advance
       for (uint32_t i = 0; i < in.size; ++i) {
         carry.begun = carry.begun || !rule.left() || !is_white(in.chars[i].code);
         if (carry.begun) out->add(in.chars[i]);
@@ -361,7 +361,7 @@ uint32_t compose(const CodeTable& table, uint32_t first, uint32_t second) {
   return table.compose(first, second);
 }
 
-/// Moves the nonstarters that follow each other into the order of their classes.
+/// Sorts adjacent nonstarters by their combining classes.
 template <typename Char>
 void order(Char* chars, uint32_t size) {
   for (uint32_t i = 1; i < size; ++i) {
@@ -372,7 +372,7 @@ void order(Char* chars, uint32_t size) {
   }
 }
 
-/// Composes in place; returns how many are left.
+/// Composes in place; returns the number of remaining code points.
 template <typename Char>
 uint32_t compose_all(const CodeTable& table, Char* chars, uint32_t size) {
   uint32_t kept = 0;
@@ -381,7 +381,7 @@ uint32_t compose_all(const CodeTable& table, Char* chars, uint32_t size) {
   for (uint32_t i = 0; i < size; ++i) {
     const Char c = chars[i];
     const uint32_t before = kept > 0 ? chars[kept - 1].rank : 0;
-    // Between the starter and c lies nothing, or only what has a lower class.
+    // Nothing lies between the starter and c, or only code points with a lower class.
     const bool reaches = has_starter && (starter + 1 == kept || before < c.rank);
     const uint32_t whole = reaches ? compose(table, chars[starter].code, c.code) : 0;
     if (whole != 0) {
@@ -429,8 +429,8 @@ void SequenceStream::replace_by_charsmap(const Chunk& in, Chunk* out) {
   const CodeTable starts = code_table(rules.forms, 0);
   State& s = state_;
   Changes changes;
-  uint32_t skipped = 0;  // inputs left out before there was any output in this chunk
-  // `old` inputs become the string; none of it: the output before takes them.
+  uint32_t skipped = 0;  // inputs dropped before this chunk had any output
+  // `old` inputs become the string; if it is empty, the preceding output takes them.
   const auto put = [&](const Charsmap::Found& found, uint32_t old) {
     const uint32_t from = changes.size;
     for (uint32_t at = 0; at < found.size;) {
@@ -479,8 +479,8 @@ void SequenceStream::replace_by_charsmap(const Chunk& in, Chunk* out) {
       }
     }
   }
-  // No output takes inputs that were left out before this text's first output: all outputs have the bytes of inputs
-  // before them.
+  // No output takes inputs that were dropped before this text's first output: all outputs have the bytes of earlier
+  // inputs.
   Offset late[kMaxLag + kChunkRoom];
   uint32_t inputs = 0;
   for (uint32_t i = 0; i < s.lag; ++i) late[inputs++] = s.late[i];
@@ -502,7 +502,8 @@ void SequenceStream::replace_text(const fb::Normalizer& rule, const Chunk& in, C
         ++fits;
         continue;
       }
-      // The kept code points do not begin the text: the first one is passed on, and the rest is compared again.
+      // The kept code points do not begin the text to replace: the first one is passed on, and the rest is compared
+      // again.
       out->add(carry->kept[0]);
       --carry->count;
       memmove(carry->kept, carry->kept + 1, carry->count * sizeof(carry->kept[0]));
@@ -520,7 +521,7 @@ void SequenceStream::replace_runs(const fb::Normalizer& rule, const Chunk& in, C
   uint32_t behind = 0;
   const uint32_t of = run_of(rule, &behind);
   const bool alone = behind == kAnyWhite;
-  // A run is kept until it is long enough; then its length does not matter any more.
+  // A run is kept until it is long enough; after that its length no longer matters.
   const auto end_run = [&] {
     if (alone && carry->count >= rule.least()) {
       add_content(rule, carry->kept[(rule.least() - 1) % kMaxReplaced], out);

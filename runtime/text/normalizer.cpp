@@ -9,7 +9,7 @@ constexpr uint32_t rank_of(uint32_t properties) { return properties >> kRankShif
 
 }  // namespace
 
-/// The next code point of the text that cleaning leaves, from *at on; false at the end.
+/// Reads the next code point after cleaning, from *at on; returns false at the end.
 bool NormalStream::read(uint32_t* at, Clean* out) const {
   while (*at < end_) {
     const uint32_t begin = *at;
@@ -42,7 +42,7 @@ void NormalStream::enqueue(uint32_t code) {
   queue_[queue_size_++] = code;
 }
 
-/// expand() by the file's map, which holds lower case and the stripping of accents at once.
+/// expand() with the file's map, which combines lower case and accent stripping.
 void NormalStream::expand_small(const Clean& c) {
   if (rules_.strip_accents && (c.properties & kMark) != 0) return;
   uint32_t parts[kMaxExpansion];
@@ -58,8 +58,8 @@ void NormalStream::expand_small(const Clean& c) {
   }
 }
 
-/// Fills the queue with what a starter becomes. Nonstarters at the end of its decomposition (musical
-/// notes) go to lead_ instead: characters that follow may sort before them.
+/// Fills the queue with the expansion of a starter. Nonstarters at the end of its decomposition (musical notes) go to
+/// lead_ instead, because following characters may sort before them.
 void NormalStream::expand(const Clean& c) {
   queue_at_ = 0;
   queue_size_ = 0;
@@ -115,15 +115,14 @@ bool NormalStream::next_slow(NormalChar* out) {
   }
 }
 
-// Canonical reordering sorts each run of nonstarters by combining class, and Hugging Face gives the n-th
-// character of the sorted run the bytes of the n-th of the unsorted one (a nonstarter from within a
-// decomposition: those of its predecessor). Most runs hold nothing but nonspacing marks, which disappear,
-// so they are skipped in one go. The few characters that survive are found rank by rank, each with one
-// scan of the run, and a cursor that only moves forward finds their bytes: linear in the run, without a
-// buffer for it.
+// Canonical reordering sorts each run of nonstarters by combining class, and Hugging Face assigns to the n-th character
+// of the sorted run the bytes of the n-th of the unsorted run (a nonstarter from within a decomposition: those of its
+// predecessor). Most runs consist only of nonspacing marks, which are removed, so they are skipped at once. The few
+// surviving characters are found rank by rank, each with one scan of the run, and a cursor that only moves forward
+// finds their bytes: linear in the run, without a buffer for it.
 
-/// At the first nonstarter after a starter, or at what follows a starter with a lead. Skips the run when
-/// nothing of it survives, else sets it up.
+/// Called at the first nonstarter after a starter, or after a starter with a lead. Skips the run if nothing of it
+/// survives, else prepares its output.
 bool NormalStream::begin_run() {
   run_begin_ = at_;
   run_end_ = at_;
@@ -161,7 +160,7 @@ void NormalStream::begin_rank() {
   }
 }
 
-/// The bytes of character number `index` (from 1) of the run; 0: of the character before it.
+/// Sets the bytes of character number `index` (from 1) of the run; 0: of the character before it.
 void NormalStream::align([[maybe_unused]] uint32_t index, NormalChar* out) {
   if constexpr (!kPlaced) {
     out->begin = out->end = at_;

@@ -1,4 +1,4 @@
-// The BERT normaliser as a stream: code point after code point, with the bytes of the text each came from.
+// The BERT normalizer as a stream: code point after code point, each with the bytes of the text that it came from.
 #ifndef BANTAM_TEXT_NORMALIZER_H_
 #define BANTAM_TEXT_NORMALIZER_H_
 
@@ -10,8 +10,8 @@
 
 namespace bantam::text {
 
-/// True if this build needs the bytes of the text that a code point came from. If not, those of reordered ones are not
-/// searched.
+/// True if this build needs the bytes of the text that a code point came from. If not, they are not computed for
+/// reordered code points.
 constexpr bool kPlaced = linked::kOffsets || linked::kNormalizedTokens;
 
 struct Normalization {
@@ -19,26 +19,26 @@ struct Normalization {
   bool split_chinese = false;
   bool lowercase = false;
   bool strip_accents = false;
-  CharMap map = {};  // firmware only: both of these
+  CharMap map = {};  // firmware only: combines lowercase and strip_accents
 };
 
-/// A code point after normalisation and the half-open byte range of the original text it stands for.
+/// A code point after normalization and the half-open byte range of the original text that it represents.
 struct NormalChar {
   uint32_t code;
   uint32_t begin;
   uint32_t end;
 };
 
-/// Normalises text[begin, end) lazily: clean_text removes control characters and makes every white space
-/// U+0020, split_chinese puts spaces around ideographs, strip_accents decomposes canonically (NFD,
-/// reordering included) and drops nonspacing marks, lowercase maps each code point alone. Holds no buffer:
-/// what a reordering needs is read again from the text. O(bytes) in all. Copy it to look ahead.
+/// Normalizes text[begin, end) lazily: clean_text removes control characters and replaces all white space by U+0020,
+/// split_chinese puts spaces around ideographs, strip_accents decomposes canonically (NFD, including reordering) and
+/// drops nonspacing marks, lowercase maps each code point by itself. Needs no buffer: reordering reads the text again.
+/// O(bytes) in total. Copy it to look ahead.
 class NormalStream {
  public:
   NormalStream(const Normalization& rules, const uint8_t* text, uint32_t begin, uint32_t end)
       : text_(text), at_(begin), end_(end), rules_(rules) {}
 
-  /// False at the end of the text; `out` is then untouched.
+  /// Returns the next code point; false at the end of the text, `out` is then unchanged.
   bool next(NormalChar* out) {
     if (queue_at_ < queue_size_) {
       *out = {queue_[queue_at_++], char_begin_, char_end_};
@@ -83,7 +83,7 @@ class NormalStream {
   uint32_t end_;
   Normalization rules_;
 
-  // Code points that the character [char_begin_, char_end_) became.
+  // Expansion of the character [char_begin_, char_end_).
   uint8_t queue_at_ = 0;
   uint8_t queue_size_ = 0;
   bool in_run_ = false;
@@ -98,9 +98,9 @@ class NormalStream {
   uint32_t lead_[kMaxExpansion] = {};  // nonstarters in the decomposition of the character before the run
   uint32_t run_begin_ = 0;
   uint32_t run_end_ = 0;
-  uint32_t scan_ = 0;    // where the scan for this rank stands
-  uint32_t before_ = 0;  // characters of the run that sort before the one looked for
-  uint32_t cursor_ = 0;  // the text behind character number cursor_index_ of the run
+  uint32_t scan_ = 0;    // position of the scan for this rank
+  uint32_t before_ = 0;  // characters of the run that sort before the one searched for
+  uint32_t cursor_ = 0;  // end of character number cursor_index_ of the run
   uint32_t cursor_index_ = 0;
   uint32_t cursor_begin_ = 0;
   uint32_t cursor_end_ = 0;

@@ -11,8 +11,8 @@ namespace bantam::text {
 namespace {
 
 #if BANTAM_IF_LINKED(token_model_bpe)
-/// Where the word that begins at text[begin) ends, begin < end; 0: what is not UTF-8, or may be changed by normalisers, was
-/// met before that was known, or follows. *seen: the state that saw the end.
+/// Returns the end of the word that begins at text[begin), begin < end. Returns 0 if bytes that are not UTF-8, or that
+/// normalizers may change, occur before the end is known, or follow it. *seen: the state that detected the end.
 template <typename Split>
 uint32_t word_end(const Tables& tables, const Split& split, const uint8_t* text, uint32_t begin, uint32_t end,
                   Reserve* reserve, uint32_t* seen) {
@@ -20,7 +20,7 @@ uint32_t word_end(const Tables& tables, const Split& split, const uint8_t* text,
   uint32_t state = split.start;
   uint32_t at = begin;
   uint32_t match = begin;
-  uint32_t first = 0;  // where the first code point ends
+  uint32_t first = 0;  // end of the first code point
   uint32_t saw = 0;
   while (state != 0) {
     uint32_t kind = kAtEnd;
@@ -60,17 +60,17 @@ uint32_t word_end(const Tables& tables, const Split& split, const uint8_t* text,
   return stop < end && rules.is_there() && !rules.is_plain(text[stop]) ? 0 : stop;
 }
 
-/// The words of a text that is read in place.
+/// Encodes words of a text that is read in place.
 class InPlace {
  public:
   InPlace(const Tables& tables, const uint8_t* text, uint32_t end, TokenSink* sink)
       : tables_(tables), text_(text), end_(end), sink_(sink) {}
 
-  /// text[begin, stop) to tokens.
+  /// Encodes text[begin, stop) to tokens.
   void encode(uint32_t begin, uint32_t stop) {
     const uint32_t size = stop - begin;
     if constexpr (!kSmall) {
-      // A word with marks is there without them.
+      // The table contains words without their marks.
       if (size <= tables_.table_chars && text_[stop - 1] != 0 && look_up(begin, size)) return;
     }
     const uint8_t* bytes = text_ + begin;
@@ -79,13 +79,13 @@ class InPlace {
         tables_, bytes, size, [&](uint32_t at, uint32_t length) { return locate(begin + at, length); }, sink_);
   }
 
-  /// Most bytes of a word for encode().
+  /// The most bytes of a word for encode().
   uint32_t most() const { return marks() ? kBpeWindow - 2 : UINT32_MAX; }
 
  private:
   bool marks() const { return linked::kWordMarks && (tables_.traits & (kBeginMarks | kEndMarks)) != 0; }
 
-  /// text[begin, begin + size), at most most() bytes, with marks to tokens.
+  /// Encodes text[begin, begin + size), at most most() bytes, with marks added.
   void encode_marked(uint32_t begin, uint32_t size) {
     uint8_t bytes[kBpeWindow];
     const uint32_t lead = (tables_.traits & kBeginMarks) != 0 ? 1 : 0;
@@ -94,7 +94,7 @@ class InPlace {
     memcpy(bytes + lead, text_ + begin, size);
     bytes[lead + size] = kEndMark;
     const auto where = [&](uint32_t at, uint32_t length) {
-      // A mark alone, which no good file has as a token, counts as what it stands beside.
+      // A mark alone, which no sensible vocabulary has as a token, gets the offsets of the adjacent character.
       uint32_t first = at > lead ? at - lead : 0;
       if (first >= size) first = size - 1;
       uint32_t last = at + length - lead;
@@ -105,7 +105,7 @@ class InPlace {
     Bpe::encode_word(tables_, bytes, lead + size + tail, where, sink_);
   }
 
-  /// Emits the word and returns true if the table of words holds it.
+  /// Looks the word up in the table of words; if found, emits it and returns true.
   bool look_up(uint32_t begin, uint32_t size) {
     uint8_t padded[kMaxTableWord];
     const uint8_t* bytes = text_ + begin;
@@ -123,7 +123,7 @@ class InPlace {
     return true;
   }
 
-  /// Returns the offsets of text[begin, begin + size). A part of a character has the offsets of the whole character.
+  /// Returns the offsets of text[begin, begin + size). A part of a character gets the offsets of the whole character.
   Offset locate(uint32_t begin, uint32_t size) const {
     Offset where = {begin, begin + size};
     if constexpr (!linked::kOffsets) return where;
@@ -139,7 +139,7 @@ class InPlace {
 };
 #endif
 
-/// The code points of a piece of text, with a blank before the first if `prefix`.
+/// The code points of a piece of text, with a blank before the first one if `prefix`.
 class Characters {
  public:
   Characters(const Tables& tables, const uint8_t* text, uint32_t begin, uint32_t end, bool inside, bool prefix)
@@ -160,7 +160,7 @@ class Characters {
     return stream_.next(out);
   }
   uint32_t position() const { return stream_.stream().position(); }
-  /// Returns true if the text from position() on may be read in place.
+  /// Returns true if the text from position() on can be read in place.
   bool is_settled() const { return !prefixed_ && !stream_.is_counted() && stream_.stream().is_settled(); }
 
  private:
@@ -169,14 +169,14 @@ class Characters {
   NormalChar prefix_ = {0, 0, 0};
 };
 
-/// Returns true if words get blanks before the last table splits them.
+/// Returns true if words are prefixed with blanks before the last table splits them.
 bool prefixes_words(const Tables& tables) {
   if (!linked::kSplitPrefix || !is_in_passes(tables)) return false;
   const Passes passes(tables.split_passes);
   return passes.count > 1 && passes.tables[passes.count - 2].prefixes;
 }
 
-/// Does as encode_gathered for tables that leave text out or split words again.
+/// Does the same as encode_gathered for tables that drop text or split words again.
 uint32_t encode_passes(const Tables& tables, Characters stream, uint32_t end, Reserve* reserve, TokenSink* sink) {
   Passes passes(tables.split_passes);
   uint32_t skipped = 0;
@@ -192,7 +192,7 @@ uint32_t encode_passes(const Tables& tables, Characters stream, uint32_t end, Re
   return end;
 }
 
-/// A word of a stream with a blank in front of it, unless it begins with one.
+/// A word of a stream, prefixed with a blank unless it begins with one.
 class PrefixedWord {
  public:
   PrefixedWord(const Characters& stream, uint32_t size) : stream_(stream), left_(size) {
@@ -217,7 +217,7 @@ class PrefixedWord {
   NormalChar first_ = {0, 0, 0};
 };
 
-/// encode_passes where words get blanks before the last table splits them.
+/// encode_passes for words that are prefixed with blanks before the last table splits them.
 uint32_t encode_prefixed(const Tables& tables, Characters stream, uint32_t end, Passes passes, Reserve* reserve,
                          TokenSink* sink) {
   const SplitPassTable last = passes.tables[--passes.count];
@@ -237,7 +237,7 @@ uint32_t encode_prefixed(const Tables& tables, Characters stream, uint32_t end, 
   return end;
 }
 
-/// Words that cannot be read in place, until one can again. Returns where that is.
+/// Encodes words that cannot be read in place, until one can again. Returns that position.
 uint32_t encode_characters(const Tables& tables, Characters stream, uint32_t end, Reserve* reserve, TokenSink* sink) {
   if (is_in_passes(tables)) {
     if (linked::kSplitPrefix && prefixes_words(tables)) {
@@ -254,7 +254,7 @@ uint32_t encode_characters(const Tables& tables, Characters stream, uint32_t end
   return end;
 }
 
-/// encode_characters from text[begin) on. `inside`: words lie before.
+/// encode_characters from text[begin) on. `inside`: words precede it.
 uint32_t encode_gathered(const Tables& tables, const uint8_t* text, uint32_t begin, uint32_t end, bool inside,
                          bool prefix, Reserve* reserve, TokenSink* sink) {
   const Characters stream(tables, text, begin, end, inside, prefix);
@@ -262,7 +262,7 @@ uint32_t encode_gathered(const Tables& tables, const uint8_t* text, uint32_t beg
 }
 
 #if BANTAM_IF_LINKED(token_model_bpe)
-/// encode_piece for tables that leave text out or split words again, from text[at) on.
+/// encode_piece, from text[at) on, for tables that drop text or split words again.
 void encode_in_passes(const Tables& tables, const uint8_t* text, uint32_t begin, uint32_t at, uint32_t end,
                       InPlace* words, Reserve* reserve, TokenSink* sink) {
   Passes passes(tables.split_passes);
@@ -272,7 +272,8 @@ void encode_in_passes(const Tables& tables, const uint8_t* text, uint32_t begin,
       const uint32_t limit = pass == 0 ? end : passes.ends[pass - 1];
       uint32_t seen = 0;
       passes.ends[pass] = word_end<SearchedSplit>(tables, split, text, at, limit, reserve, &seen);
-      // Only a whole word of the first table can be gathered; what the others read, it has read before.
+      // Only a whole word of the first table can be gathered; the other tables read only text that the first one has
+      // read.
       if (passes.ends[pass] == 0 || (pass == 0 && passes.ends[pass] - at > words->most())) {
         at = encode_gathered(tables, text, at, end, at > begin, false, reserve, sink);
         passes.ends[0] = 0;
@@ -292,12 +293,12 @@ void encode_in_passes(const Tables& tables, const uint8_t* text, uint32_t begin,
   }
 }
 
-/// encode_plain as far as words may be read in place.
+/// encode_plain for text that can be read in place.
 void encode_in_place(const Tables& tables, const uint8_t* text, uint32_t begin, uint32_t end, Reserve* reserve,
                      TokenSink* sink) {
   InPlace words(tables, text, end, sink);
   uint32_t at = begin;
-  // Normalisers may take the blank away that stands there.
+  // Normalizers may remove the blank there.
   const bool lacks_blank = tables.prefix_blank && (text[at] != ' ' || tables.sequence.is_there());
   const bool gathers = linked::kSplitPrefix && prefixes_words(tables);
   if (lacks_blank || tables.sequence.changes_edges || gathers) {
@@ -320,7 +321,7 @@ void encode_in_place(const Tables& tables, const uint8_t* text, uint32_t begin, 
 }
 #endif
 
-/// A piece without added tokens.
+/// Encodes a piece without added tokens.
 void encode_plain(const Tables& tables, const uint8_t* text, uint32_t begin, uint32_t end, Reserve* reserve,
                   TokenSink* sink) {
 #if BANTAM_IF_LINKED(token_model_bpe)

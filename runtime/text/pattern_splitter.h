@@ -1,4 +1,4 @@
-// Words are the matches of a regular expression, which the file holds as tables (split_table.h).
+// Words are the matches of a regular expression, which the file stores as tables (split_table.h).
 #ifndef BANTAM_TEXT_PATTERN_SPLITTER_H_
 #define BANTAM_TEXT_PATTERN_SPLITTER_H_
 
@@ -11,11 +11,11 @@
 namespace bantam::text {
 
 struct PatternSplitter {
-  /// The table of the split, and what this splitter does not go with.
+  /// Verifies the split table, and refuses parts that this splitter does not support.
   static Status verify(Check& check);
 
-  /// text[begin, end) to tokens. Well-formed text is read in place: each byte once or twice to find a word, and a look at
-  /// the table of words.
+  /// Encodes text[begin, end) to tokens. Reads well-formed text in place: each byte once or twice to find a word, plus
+  /// one look-up in the table of words.
   static void encode_piece(const Tables& tables, const uint8_t* text, uint32_t begin, uint32_t end, TokenSink* sink);
 };
 

@@ -1,4 +1,4 @@
-// Words by several tables of split_table.h, each of which splits the words of the one before.
+// Splits words with several tables of split_table.h; each splits the words of the one before.
 #ifndef BANTAM_TEXT_SPLIT_PASSES_H_
 #define BANTAM_TEXT_SPLIT_PASSES_H_
 
@@ -8,10 +8,10 @@
 
 namespace bantam::text {
 
-/// Returns true if the table leaves text out, or further tables split its words.
+/// Returns true if the table drops text, or if further tables split its words.
 inline bool is_in_passes(const Tables& tables) { return linked::kSplitPasses && tables.split_passes != nullptr; }
 
-/// The tables that split words again, one after the other, and where the word of each ends.
+/// The tables that split words successively, and the end of each one's current word.
 struct Passes {
   uint32_t count = 0;
   SplitPassTable tables[kMaxSplitPasses];
@@ -26,8 +26,8 @@ struct Passes {
   }
 };
 
-/// How many code points the next word has that every table leaves in the text, *skipped those before it; 0 at the end.
-/// `left`: code points of each table's word that lie ahead.
+/// Returns the length in code points of the next word that every table keeps, *skipped those before it; 0 at the end.
+/// `ends`: remaining code points of each table's word.
 template <typename Stream>
 uint32_t inner_length(Passes* passes, Stream stream, Reserve* reserve, uint32_t* skipped) {
   *skipped = 0;

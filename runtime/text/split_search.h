@@ -1,4 +1,4 @@
-// The search for the end of a word by the tables of split_table.h.
+// Searches for the end of a word with the tables of split_table.h.
 #ifndef BANTAM_TEXT_SPLIT_SEARCH_H_
 #define BANTAM_TEXT_SPLIT_SEARCH_H_
 
@@ -9,10 +9,10 @@
 
 namespace bantam::text {
 
-constexpr uint32_t kAtEnd = 0;  // entry of the end of the text
+constexpr uint32_t kAtEnd = 0;  // entry for the end of the text
 
-/// How much more of a stretch of text may be read behind words in search of longer ones: bytes, or code points. Published
-/// patterns read two or three behind a word, and white space twice.
+/// Limits how much text searches for longer words may read after the end of a match, in bytes or code points. Published
+/// patterns read two or three after a word, and white space twice.
 class Reserve {
  public:
   explicit Reserve(uint64_t size) : left_(8 * size) {}
@@ -24,14 +24,14 @@ class Reserve {
   uint64_t left_;
 };
 
-/// The result of a search for a word: the class of its first code point, and the state that saw its end.
+/// The result of a word search: the class of its first code point, and the state that detected its end.
 struct SeenWord {
   uint32_t lead = kAtEnd;
   uint32_t state = 0;
 };
 
-/// Returns how many of the next `most` code points the next word has; 0 at the end. `stream` gives code points:
-/// next(NormalChar*), false at its end.
+/// Returns the length of the next word, at most `most` code points; 0 at the end. `stream` has next(NormalChar*), which
+/// returns false at its end.
 template <typename Split, typename Stream>
 uint32_t word_length(const Split& split, Stream stream, uint32_t most, Reserve* reserve, SeenWord* seen) {
   uint32_t state = split.start;

@@ -6,7 +6,7 @@ namespace bantam::text {
 
 namespace {
 
-/// One table, of which there are `left` bytes. *size: its bytes, and whether *more follow.
+/// Verifies one table in the `left` bytes that remain. *size: its bytes; *more: another table follows.
 Status verify_table(Check& check, const uint8_t* table, uint64_t left, uint64_t* size, bool* more) {
   if (left < split_next_offset(1)) return check.fail("the table of the split is cut short");
   const auto& header = *reinterpret_cast<const SplitHeader*>(table);

@@ -1,4 +1,4 @@
-// The interface of splitters, which is the same for all rows of splitters.inc.
+// The interface of splitters, the same for all rows of splitters.inc.
 #ifndef BANTAM_TEXT_SPLITTERS_H_
 #define BANTAM_TEXT_SPLITTERS_H_
 
@@ -48,8 +48,8 @@ inline bool is_executed(fb::SplitterKind kind) {
   return false;
 }
 
-/// Encodes text[begin, end), in which no added token is matched in raw text. O(bytes * longest token) at worst, O(bytes) on
-/// real text.
+/// Encodes text[begin, end), which contains no added token that is matched in raw text. O(bytes * longest token) at
+/// worst, O(bytes) on real text.
 inline void encode_piece(const Tables& tables, const uint8_t* text, uint32_t begin, uint32_t end, TokenSink* sink) {
   with_splitter(tables.splitter, [&](auto splitter) { splitter.encode_piece(tables, text, begin, end, sink); });
 }

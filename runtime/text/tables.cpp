@@ -35,7 +35,7 @@ Normalization rules_of(const fb::Tokenizer& tokenizer) {
 }
 
 Lexicon lexicon_of(const fb::Tokenizer& tokenizer, const uint8_t* data) {
-  // Names ascend, and these are always there: each lies at its own number.
+  // Names are ascending, and these blobs always exist: each one's index equals its name.
   const auto& blobs = *tokenizer.blobs();
   const auto bytes = [&](fb::BlobName name) { return data + blobs.Get(static_cast<uint32_t>(name))->data()->offset(); };
   Lexicon lexicon;
@@ -94,7 +94,7 @@ Tables::Tables(const fb::Tokenizer& tokenizer, const uint8_t* data)
     merges.slots = reinterpret_cast<const uint32_t*>(pairs) + 1;
     merges.vocab_size = tokenizer.vocab_size();
     whole_words = settings.whole_words();
-    max_word_chars = kMaxTableWord;  // of words to look up; there is no limit to others
+    max_word_chars = kMaxTableWord;  // only for words to look up; other words have no limit
   }
 #endif
   if constexpr (linked::splitter(static_cast<uint32_t>(fb::SplitterKind::metaspace))) metaspace = {};

@@ -1,5 +1,5 @@
-// A fb::Tokenizer's fields, looked up once per call, and the door through which tests and the converter
-// open a tokenizer without a file around it.
+// The fields of a fb::Tokenizer, looked up once per call, and the way for tests and the converter to open a tokenizer
+// without a file.
 #ifndef BANTAM_TEXT_TABLES_H_
 #define BANTAM_TEXT_TABLES_H_
 
@@ -26,8 +26,8 @@
 
 namespace bantam::text {
 
-/// Returns the tokenizer's blob of this name, null if there is none. A verified tokenizer has every blob that is
-/// needed. Names ascend.
+/// Returns the tokenizer's blob with this name; null if there is none. A verified tokenizer has every blob that it
+/// needs. Names are ascending.
 inline const fb::Blob* find_blob(const fb::Tokenizer& tokenizer, fb::BlobName name) {
   const auto* blobs = tokenizer.blobs();
   uint32_t at = blobs == nullptr ? 0 : blobs->size();
@@ -39,7 +39,7 @@ inline const fb::Blob* find_blob(const fb::Tokenizer& tokenizer, fb::BlobName na
   return nullptr;
 }
 
-/// A token as part of a text; `continues`: it continues the word of the token before it.
+/// A token as part of a text; `continues`: it continues the word of the preceding token.
 struct TokenText {
   Text text;
   bool continues = false;
@@ -49,17 +49,17 @@ struct TokenText {
 constexpr bool kByteTokens =
     linked::kBpeWithUnknown || linked::token_model(static_cast<uint32_t>(fb::TokenModelKind::unigram));
 
-/// Returns the settings of the tokenizer's normalisers; without any they do nothing.
+/// Returns the settings of the tokenizer's normalizers; without normalizers they have no effect.
 Normalization rules_of(const fb::Tokenizer& tokenizer);
 
-/// Longest word, in code points, that a tokenizer may ask to be looked up; longer ones become [UNK].
-/// Bounds the one buffer: 12 bytes of stack a code point, 4 in firmware. BERT asks for 100.
+/// Longest word, in code points, that a tokenizer may require to be looked up; longer ones become [UNK]. Bounds the
+/// only buffer: 12 bytes of stack per code point, 4 in firmware. BERT needs 100.
 constexpr uint32_t kMaxWordChars = kSmall ? 100 : 200;
 
-/// The mark that stands for a blank in files, and in texts is one.
+/// The mark that represents a blank in files, and is treated as one in texts.
 constexpr uint32_t kMetaspace = 0x2581;
 
-/// Bytes of a word that unigram models cut in one go.
+/// Most bytes of a word that unigram models cut at once.
 constexpr uint32_t kUnigramWord = 256;
 
 /// fb::Splitter's fields for metaspace.
@@ -78,8 +78,8 @@ struct Tables {
   fb::TokenModelKind model = fb::TokenModelKind::wordpiece;
   Lexicon lexicon;
   WordTable words;
-  uint32_t table_chars = 0;  // longest word to look up there
-  uint64_t ascii_fold = 0;   // what lowercase sets in eight letters or digits
+  uint32_t table_chars = 0;  // longest word to look up in `words`
+  uint64_t ascii_fold = 0;   // bits that lower-casing sets in eight letters or digits
   Normalization rules;
 #if BANTAM_IF_LINKED(normalizer_any) || BANTAM_IF_LINKED(splitter_pattern) || BANTAM_IF_LINKED(splitter_metaspace)
   NormalSequence sequence;
@@ -101,20 +101,20 @@ struct Tables {
   MergeTable merges;
 #endif
   bool whole_words = false;
-  // Those from here on and `sequence` are without a value where nothing that reads them is linked.
+  // The members from here on and `sequence` are uninitialized if nothing that reads them is linked.
   uint32_t traits;              // bpe
-  const uint8_t* split_passes;  // pattern, metaspace: the blob `split`, where it has several tables or gaps; else null
-  const uint32_t* of_byte;      // bpe, unigram: the tokens of bytes; null: there are none
+  const uint8_t* split_passes;  // pattern, metaspace: the blob `split` if it has several tables or gaps; else null
+  const uint32_t* of_byte;      // bpe, unigram: the tokens of bytes; null: none
   // metaspace, unigram
   MetaspaceRules metaspace;
 #if BANTAM_IF_LINKED(token_model_unigram)
   UnigramScores scores;
 #endif
   // hashed
-  const uint32_t* buckets;  // the blob `buckets`; null: there are all n-grams
+  const uint32_t* buckets;  // the blob `buckets`; null: all n-grams exist
   uint32_t bucket_count;    // numbers in it
 
-  /// `source` passed verify_tokenizer with this data section.
+  /// `source` must have passed verify_tokenizer with this data section.
   Tables(const fb::Tokenizer& tokenizer, const uint8_t* data);
 };
 
@@ -129,17 +129,17 @@ constexpr uint32_t kSomeBytes = 64;
 constexpr uint32_t kSkipUnknown = 128;
 constexpr uint32_t kTraitsEnd = 256;
 
-/// Marks in tokens where words end and begin. No text has them: UTF-8 does not use these bytes.
+/// Marks in tokens for the end and beginning of a word. They do not occur in texts: UTF-8 does not use these bytes.
 constexpr uint8_t kEndMark = 0xF8;
 constexpr uint8_t kBeginMark = 0xF9;
 
-/// Tables::lexicon alone.
+/// Returns only Tables::lexicon.
 Lexicon lexicon_of(const fb::Tokenizer& tokenizer, const uint8_t* data);
 
-/// A tokenizer over tables that verify_tokenizer accepted; both outlive it.
+/// Returns a tokenizer with tables that verify_tokenizer accepted; both must outlive it.
 Tokenizer open_tables(const fb::Tokenizer& tokenizer, const uint8_t* data);
 
-/// The tables of a tokenizer and the data section they lie in; null where it is not open.
+/// The tables of a tokenizer and their data section; null if it is not open.
 const fb::Tokenizer* table_of(const Tokenizer& tokenizer);
 const uint8_t* data_of(const Tokenizer& tokenizer);
 

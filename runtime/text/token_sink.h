@@ -1,4 +1,4 @@
-// Where a text's tokens go.
+// The destination of a text's tokens.
 #ifndef BANTAM_TEXT_TOKEN_SINK_H_
 #define BANTAM_TEXT_TOKEN_SINK_H_
 
@@ -9,14 +9,14 @@
 
 namespace bantam::text {
 
-/// Where tokens go. Every token of a text is counted; those numbered [first, first + room) are kept.
+/// Receives tokens. Counts every token of a text and stores those numbered [first, first + room).
 struct TokenSink {
   int32_t* ids = nullptr;     // null: count only
   Offset* offsets = nullptr;  // may be null
   const uint8_t* text = nullptr;
   uint32_t first = 0;
   uint32_t room = 0;
-  uint32_t stop = 0xFFFFFFFF;  // no more tokens are needed once so many were counted
+  uint32_t stop = 0xFFFFFFFF;  // no more tokens are needed once this many were counted
   uint32_t count = 0;
 
   bool is_full() const { return count >= stop; }
@@ -28,14 +28,14 @@ struct TokenSink {
     if (linked::kOffsets && offsets != nullptr) offsets[at] = {begin, end};
   }
 
-  /// The tokens from number `from` on end at `end`.
+  /// Sets the end of the tokens from number `from` on to `end`.
   void set_end(uint32_t from, uint32_t end) {
     for (uint32_t i = from; linked::kOffsets && offsets != nullptr && i < count; ++i) {
       if (i - first < room) offsets[i - first].end = end;
     }
   }
 
-  /// Emits `size` tokens; `ranges` holds begin and end of each.
+  /// Emits `size` tokens; `ranges` has begin and end of each.
   void emit_all(const uint32_t* tokens, const uint32_t (*ranges)[2], uint32_t size) {
     const uint32_t at = count - first;
     if (at < room && size <= room - at) {

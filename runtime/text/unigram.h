@@ -1,8 +1,10 @@
-// SentencePiece's unigram model: of all ways to cut a word into tokens, the one with the greatest sum of their scores.
+// SentencePiece's unigram model: of all segmentations of a word into tokens, it chooses the one with the greatest sum
+// of scores.
 //
-// Viterbi's algorithm from the left, with sums in f64 as Hugging Face has them: of equal sums the one whose last token begins
-// first stays. A code point that is no token is unknown, at the least score of all tokens less 10; unknown ones beside each
-// other are one. A word of up to kUnigramWord bytes is cut in one go; longer ones are unigram_long.h's.
+// Viterbi's algorithm from left to right, with sums in f64 as in Hugging Face: for equal sums it keeps the one whose
+// last token begins first. A code point without a token is unknown, and its score is the least score of all tokens
+// minus 10; adjacent unknown ones are joined. A word of up to kUnigramWord bytes is cut at once; unigram_long.h cuts
+// longer ones.
 #ifndef BANTAM_TEXT_UNIGRAM_H_
 #define BANTAM_TEXT_UNIGRAM_H_
 
@@ -20,7 +22,7 @@ namespace bantam::text {
 /// Most bytes of a token; longer ones are never found.
 constexpr uint32_t kMaxUnigramToken = 255;
 
-/// The tokens of a word: ids, kNoToken where it is unknown, and where each ends.
+/// The tokens of a word: ids (kNoToken for unknown ones) and their ends.
 struct UnigramCut {
   uint32_t count;
   uint32_t ids[kUnigramWord];
@@ -28,14 +30,14 @@ struct UnigramCut {
 };
 
 struct Unigram {
-  /// The scores, the tokens of bytes and the table of words.
+  /// Verifies the scores, the tokens of bytes and the table of words.
   static Status verify(Check& check, const LexiconRoots& roots);
 
   /// Cuts bytes[0, size), 1 to kUnigramWord of them. O(size * longest token).
   static void cut(const Lexicon& lexicon, const UnigramScores& scores, const uint8_t* bytes, uint32_t size,
                   UnigramCut* out);
 
-  /// A word of at most kUnigramWord bytes. `locate(at, size)` gives the offsets of the part bytes[at, at + size).
+  /// Encodes a word of at most kUnigramWord bytes. `locate(at, size)` returns the offsets of bytes[at, at + size).
   template <typename Locate>
   static bool encode_word(const Tables& tables, const uint8_t* bytes, uint32_t size, Locate&& locate, TokenSink* sink) {
     UnigramCut here;
@@ -61,7 +63,7 @@ struct Unigram {
     return true;
   }
 
-  /// Returns the token without the blank that begins it; a token without a blank continues the word before.
+  /// Returns the token without its leading blank; a token without one continues the preceding word.
   static TokenText decode(const fb::Tokenizer& tokenizer, Text token);
 };
 

@@ -1,8 +1,9 @@
-// Words of any length by the unigram model, in a window of memory: Viterbi's algorithm as the word is read, and the way to a
-// place as soon as every way leads through it.
+// Words of any length for the unigram model, in limited memory: runs Viterbi's algorithm while the word is read, and
+// emits a path as soon as all paths share it.
 //
-// A place that no token reaches across is on every way; so is what leads to it. Where there is none in kUnigramWindow bytes,
-// which takes a word of tokens that all overlap, such as one letter again and again, the way to the window's end is taken.
+// All paths pass through a position that no token crosses, so the path up to it is final. If there is no such position
+// in kUnigramWindow bytes, which requires a word whose tokens all overlap, such as one letter repeated, the path to the
+// window's end is taken.
 #ifndef BANTAM_TEXT_UNIGRAM_LONG_H_
 #define BANTAM_TEXT_UNIGRAM_LONG_H_
 
@@ -50,7 +51,7 @@ class LongWord {
 
   Slot& slot(uint32_t at) { return slots_[(origin_ + at) % kSlots]; }
 
-  /// So much of the word as a token can have lies at bytes_[ahead_).
+  /// Ensures that bytes_[ahead_) has as much of the word as the longest token needs.
   void fill() {
     if (ahead_size_ >= kMaxUnigramToken || ended_) return;
     memmove(bytes_, bytes_ + ahead_, ahead_size_);
@@ -65,7 +66,7 @@ class LongWord {
     }
   }
 
-  /// Offers all tokens that begin at at_; the size of its code point.
+  /// Extends paths by all tokens that begin at at_; returns the size of its code point.
   uint32_t step() {
     const double here = slot(at_).best;
     const uint8_t* bytes = bytes_ + ahead_;
@@ -89,14 +90,14 @@ class LongWord {
     return size;
   }
 
-  /// Emits the way to certain_, or to at_, and makes that the window's beginning.
+  /// Emits the path to certain_, or to at_, and moves the beginning of the window there.
   void settle() {
     if (certain_ == 0) {
       for (uint32_t end = at_ + 1; end <= reach_; ++end) slot(end).reached = false;
       reach_ = at_;
       certain_ = at_;
     }
-    // Lengths of what ends somewhere become lengths of what begins there.
+    // Converts lengths stored at the ends of tokens to lengths stored at their beginnings.
     uint8_t length = lengths_[certain_];
     for (uint32_t at = certain_; at > 0;) {
       at -= length;
@@ -112,7 +113,7 @@ class LongWord {
     certain_ = 0;
   }
 
-  /// The next `size` bytes of the word are a token, or unknown.
+  /// Emits the next `size` bytes of the word as a token, or as unknown.
   void emit(uint32_t size) {
     uint8_t bytes[kMaxUnigramToken + 4];
     NormalChar first = {0, 0, 0};
@@ -158,17 +159,17 @@ class LongWord {
   Chars ahead_chars_;
   Chars behind_chars_;  // at the window's beginning
   TokenSink* sink_;
-  uint32_t origin_ = 0;   // of the window in slots_
-  uint32_t at_ = 0;       // from the window's beginning
-  uint32_t reach_ = 0;    // where the longest token so far ends
-  uint32_t certain_ = 0;  // the last place that is on every way; 0: none
+  uint32_t origin_ = 0;   // position of the window's beginning in slots_
+  uint32_t at_ = 0;       // relative to the window's beginning
+  uint32_t reach_ = 0;    // end of the longest token so far
+  uint32_t certain_ = 0;  // the last position on all paths; 0: none
   uint32_t ahead_ = 0;
   uint32_t ahead_size_ = 0;
   bool ended_ = false;
   bool is_unknown_ = false;
   Offset unknown_ = {};
   EdgeBlanks unknown_blanks_;
-  uint32_t unknown_count_ = 0;  // tokens before it
+  uint32_t unknown_count_ = 0;  // tokens before the unknown text
   Slot slots_[kSlots] = {};
   uint8_t bytes_[2 * kMaxUnigramToken + 4];
   uint8_t lengths_[kUnigramWindow + kMaxUnigramToken + 1] = {};

@@ -1,7 +1,7 @@
 // A unigram model's scores: blobs `scores`, `byte_tokens` of a tokenizer.
 //
-// Blob `scores`: of each id a f32, or a f64 where one does not fit a f32. Blob `byte_tokens`, optional: the tokens of the
-// bytes 0 to 255, u32, which stand for what is unknown.
+// Blob `scores`: one f32 per id, or one f64 if some score does not fit an f32. Blob `byte_tokens`, optional: the u32
+// tokens of bytes 0 to 255, which replace unknown text.
 #ifndef BANTAM_TEXT_UNIGRAM_SCORES_H_
 #define BANTAM_TEXT_UNIGRAM_SCORES_H_
 
@@ -13,10 +13,10 @@ namespace bantam::text {
 struct UnigramScores {
   const float* narrow;
   const double* wide;
-  double unknown;       // of a code point that is no token
-  uint32_t unknown_id;  // a token that is as good as none
+  double unknown;       // score of a code point without a token
+  uint32_t unknown_id;  // a token that is treated as if it did not exist
 
-  UnigramScores() = default;  // no value
+  UnigramScores() = default;  // uninitialized
   UnigramScores(const void* scores, bool is_wide, double of_unknown)
       : narrow(nullptr), wide(nullptr), unknown(of_unknown), unknown_id(0) {
     if (is_wide) {

@@ -11,14 +11,14 @@ struct CodePoint {
   uint32_t size;  // bytes
 };
 
-/// Bytes of the code point that begins with this one.
+/// Size of the code point that begins with this byte.
 inline uint32_t code_size(uint8_t lead) { return lead < 0xC0 ? 1 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4; }
 
 /// Returns true if a byte continues the code point of the byte before it.
 inline bool goes_on_code(uint8_t byte) { return (byte & 0xC0) == 0x80; }
 
-/// Decodes the code point at `bytes` (size >= 1). A maximal ill-formed subsequence (The Unicode Standard,
-/// table 3-7 and definition D93b) gives U+FFFD and its own length, at least 1.
+/// Decodes the code point at `bytes` (size >= 1). A maximal ill-formed subsequence (The Unicode Standard, table 3-7 and
+/// definition D93b) yields U+FFFD and its own length, at least 1.
 inline CodePoint decode_utf8(const uint8_t* bytes, uint32_t size) {
   const uint32_t lead = bytes[0];
   if (lead < 0x80) return {lead, 1};
@@ -39,7 +39,7 @@ inline CodePoint decode_utf8(const uint8_t* bytes, uint32_t size) {
   return {(lead & 7) << 18 | three << 6 | (bytes[3] & 0x3Fu), 4};
 }
 
-/// Writes `code` (< 0x110000) to `out` (4 bytes), returns the bytes written.
+/// Writes `code` (< 0x110000) to `out` (4 bytes) and returns the number of bytes written.
 inline uint32_t encode_utf8(uint32_t code, uint8_t* out) {
   if (code < 0x80) {
     out[0] = static_cast<uint8_t>(code);

@@ -74,7 +74,8 @@ class Verifier {
   }
 
  private:
-  /// The stages of the pipeline that this version executes: BERT's normaliser or others in a row, one splitter, one model.
+  /// Checks the stages of the pipeline that this version executes: BERT's normalizer or a sequence of others, one
+  /// splitter, one model.
   Status check_kinds() {
     const auto* normalizers = t_.normalizers();
     const auto* splitters = t_.splitters();
@@ -96,26 +97,26 @@ class Verifier {
     return Status::kOk;
   }
 
-  /// In their place there is a token that is none of them.
+  /// Checks that hidden tokens are replaced by a token that is not hidden.
   Status check_hidden() {
     const uint32_t from = t_.model()->hidden_from();
     if (from == 0) return Status::kOk;
     if (!linked::kHiddenTokens) return check_.fail("tokens of the model alone are not linked", Status::kOpNotLinked);
-    const int32_t unknown = t_.model()->unknown_id();  // below 0: far beyond every id
+    const int32_t unknown = t_.model()->unknown_id();  // a negative id becomes larger than every id
     const bool fits = from <= t_.vocab_size() && static_cast<uint32_t>(unknown) < from;
     return fits ? Status::kOk : check_.fail("tokens of the model alone have no token in their place");
   }
 
   const fb::Blob* blob(fb::BlobName name) const { return find_blob(t_, name); }
 
-  /// Where every table lies. Behind it find_blob alone says whether one is there.
+  /// Checks the positions of all tables. Afterwards, find_blob alone tells whether a table exists.
   Status check_places() {
     const auto* blobs = t_.blobs();
-    uint32_t always = 0;  // of the first four, which every tokenizer has
+    uint32_t always = 0;  // how many of the first four blobs exist; every tokenizer has them
     for (uint32_t i = 0; blobs != nullptr && i < blobs->size(); ++i) {
       const fb::TokenizerBlob& blob = *blobs->Get(i);
       if (i > 0 && blob.name() <= blobs->Get(i - 1)->name()) return check_.fail("the blobs' names do not ascend");
-      if (blob.name() > fb::BlobName::MAX) break;  // so are those behind it
+      if (blob.name() > fb::BlobName::MAX) break;  // names are ascending, so the remaining blobs are unknown, too
       if (!check_.lies_inside(blob.data())) {
         return check_.fail("a table has no data, lies outside the data section or is not aligned");
       }
@@ -124,7 +125,8 @@ class Verifier {
     return always == 4 ? Status::kOk : check_.fail("a table that every tokenizer has is not there");
   }
 
-  /// Tables that are read wherever they are there. What a tokenizer has because of its kind is judged with what reads it.
+  /// Checks tables that are read whenever they exist. Tables that depend on the kinds are checked with the code that
+  /// reads them.
   Status check_optional() {
     Status status = kSmall ? check_char_map() : check_words(check_);
 #if BANTAM_IF_LINKED(token_model_bpe) || BANTAM_IF_LINKED(token_model_unigram)
@@ -160,7 +162,7 @@ class Verifier {
     return Status::kOk;
   }
 
-  /// Firmware has no other mappings than the file's. Their runs are judged where they are read.
+  /// Firmware has only the mappings in the file. Their runs are checked when they are read.
   Status check_char_map() {
     const Normalization rules = rules_of(t_);
     if (!rules.lowercase && !rules.strip_accents) return Status::kOk;
@@ -188,14 +190,14 @@ class Verifier {
     const auto* units = reinterpret_cast<const uint32_t*>(check_.data + blob(fb::BlobName::trie)->offset());
     for (uint32_t i = 0; i < unit_count_; ++i) {
       const uint32_t label = units[i] & 0xFF;
-      if (label == kUnitValueLabel) continue;  // checked where a node leads to it
+      if (label == kUnitValueLabel) continue;  // checked where a node refers to it
       if (label == 0) return check_.fail("a unit of the trie has label 0");
       const uint32_t payload = units[i] >> kUnitBaseShift;
       if ((units[i] & kUnitLeaf) != 0) {
         if (payload >= t_.vocab_size()) return check_.fail("a leaf of the trie is not a token");
         continue;
       }
-      // The count is a multiple of 256, so base ^ byte is in range when base is.
+      // The count is a multiple of 256, so base ^ byte is in range if base is.
       if (payload >= unit_count_) return check_.fail("a node of the trie leads outside it");
       if ((units[i] & kUnitAccept) != 0 && units[payload] >> kUnitValueShift >= t_.vocab_size()) {
         return check_.fail("a value of the trie is not a token");
@@ -274,7 +276,7 @@ class Verifier {
     if (t_.pad_id() < 0 || t_.max_length() == 0) {
       return check_.fail("texts are filled up with no token, or to no length");
     }
-    // Labels have a template of their own kind.
+    // Labels require a template without a fill piece.
     return blob(fb::BlobName::word_split) == nullptr ? Status::kOk : check_.fail("texts with labels are filled up");
   }
 

@@ -1,4 +1,4 @@
-// Words are what lies between white space, by bytes; each goes to the model `hashed`, and so do n-grams of words.
+// Splits words at white-space bytes and zero bytes; each word goes to the model `hashed`, followed by word n-grams.
 #ifndef BANTAM_TEXT_WHITE_SPLITTER_H_
 #define BANTAM_TEXT_WHITE_SPLITTER_H_
 
@@ -11,10 +11,10 @@
 namespace bantam::text {
 
 struct WhiteSplitter {
-  /// Refuses tokenizers whose other parts this splitter does not support.
+  /// Refuses tokenizers with parts that this splitter does not support.
   static Status verify(Check& check);
 
-  /// Encodes text[begin, end) to tokens and reads it in place: it looks up each word in the trie, and its n-grams.
+  /// Encodes text[begin, end) to tokens. Reads it in place: looks up each word in the trie, and its n-grams.
   static void encode_piece(const Tables& tables, const uint8_t* text, uint32_t begin, uint32_t end, TokenSink* sink);
 };
 

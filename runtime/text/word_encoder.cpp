@@ -15,15 +15,15 @@ namespace bantam::text {
 namespace {
 
 #if !defined(BANTAM_FIRMWARE)
-/// Returns true if the fast path is worth resuming at text[at]: eight ASCII bytes follow; near the end, one or none.
+/// Returns true if the fast path should resume at text[at]: eight ASCII bytes follow or, near the end, one or none.
 bool is_ascii_ahead(const uint8_t* text, uint32_t at, uint32_t end) {
   if (end - at >= 8) return (load_u64(text + at) & 0x8080808080808080u) == 0;
   return at == end || text[at] < 0x80;
 }
 #endif
 
-/// From a byte that the fast path cannot judge: whole words, until the stream stands between words and ASCII is ahead.
-/// Returns where that is.
+/// Encodes whole words from a byte that the fast path cannot handle, until the stream is between words and ASCII
+/// follows. Returns that position.
 uint32_t encode_slowly(const Tables& tables, const uint8_t* text, uint32_t begin, uint32_t end, TokenSink* sink) {
   NormalStream stream(tables.rules, text, begin, end);
   WordBuffer word(tables, stream, sink);
@@ -43,8 +43,8 @@ uint32_t encode_slowly(const Tables& tables, const uint8_t* text, uint32_t begin
 }
 
 #if !defined(BANTAM_FIRMWARE)
-/// The words of some blocks of text. First all are looked up in the table, without a branch that waits for memory; then
-/// they become tokens, and those that the table does not hold are looked up in the trie.
+/// The words of some blocks of text. First all are looked up in the table, without branches that depend on memory; then
+/// they are emitted, and those that the table does not contain are looked up in the trie.
 class Batch {
  public:
   static constexpr uint32_t kBlocks = 4;
@@ -53,19 +53,19 @@ class Batch {
 
   struct Stop {
     uint32_t at;
-    bool slow;  // the word that begins there is not for the fast path
+    bool slow;  // the word that begins there needs the slow path
   };
 
   /// bytes[0] is byte number `origin` of the text.
   Batch(const Tables& tables, const uint8_t* bytes, uint32_t origin)
       : tables_(tables), bytes_(bytes), origin_(origin) {}
 
-  /// Takes the words of the 64 bytes from byte number `at` on, up to the last that ends in them or the first that is not
-  /// ASCII. Returns where that is. At most kBlocks times.
+  /// Takes the words of the 64 bytes from byte number `at` on, up to the last one that ends in them or the first byte
+  /// that is not ASCII. Returns that position. Call it at most kBlocks times.
   Stop add(uint32_t at) {
     const uint8_t* bytes = bytes_ + (at - origin_);
     const AsciiBlock block = classify_ascii(bytes);
-    // Words that touch the end, or a character that may change or continue them, are not for this block.
+    // This block skips words that touch its end, or a character that may change or continue them.
     const uint32_t limit = block.other == 0 ? kBlockSize : static_cast<uint32_t>(__builtin_ctzll(block.other));
     const uint64_t below = limit == 0 ? 0 : block.word << (kBlockSize - limit);
     const uint32_t touching = ~below == 0 ? kBlockSize : static_cast<uint32_t>(__builtin_clzll(~below));
@@ -80,7 +80,8 @@ class Batch {
       const uint32_t kept = size < tables_.table_chars ? size : tables_.table_chars;
       const WordSlot word = short_word(bytes + start, kept, (0 - (rest & 1)) & tables_.ascii_fold);
       const WordSlot& slot = tables_.words.slot(word);
-      const uint64_t beyond = (uint64_t{tables_.lexicon.vocab_size} - 1 - slot.id) >> 32;  // not 0: no token's id
+      // not 0: the id is not a token
+      const uint64_t beyond = (uint64_t{tables_.lexicon.vocab_size} - 1 - slot.id) >> 32;
       const uint64_t difference = (slot.low ^ word.low) | (slot.high ^ word.high) | (size ^ kept) | beyond;
       ids_[count] = slot.id | (0 - static_cast<uint32_t>(difference != 0));  // kMissed, without a branch
       ranges_[count][0] = at + start;
@@ -105,7 +106,7 @@ class Batch {
  private:
   static constexpr uint32_t kMissed = 0xFFFFFFFF;
 
-  /// A word that the table does not hold: its pieces, or the unknown token.
+  /// Encodes a word that is not in the table: its pieces, or the unknown token.
   void look_up(uint32_t begin, uint32_t size, TokenSink* sink) const {
     const uint8_t* from = bytes_ + (begin - origin_);
     uint8_t word[kBlockSize + 1];
@@ -126,8 +127,8 @@ class Batch {
   uint32_t ranges_[kBlocks * kBlockSize][2];
 };
 
-/// Whole words of text[begin, end) as far as the fast path goes. Returns where it stopped; *slow: encode_slowly has to go
-/// on from there.
+/// Encodes whole words of text[begin, end) as far as the fast path applies. Returns where it stopped; *slow:
+/// encode_slowly must continue there.
 uint32_t encode_batch(const Tables& tables, const uint8_t* text, uint32_t begin, uint32_t end, TokenSink* sink,
                       bool* slow) {
   Batch::Stop stop = {begin, false};

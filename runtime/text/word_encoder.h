@@ -1,4 +1,4 @@
-// A piece of text to tokens: the BERT normaliser and splitter, and the model for each word.
+// Encodes a piece of text: the BERT normalizer and splitter, and the model for each word.
 #ifndef BANTAM_TEXT_WORD_ENCODER_H_
 #define BANTAM_TEXT_WORD_ENCODER_H_
 
@@ -14,19 +14,20 @@
 
 namespace bantam::text {
 
-/// Where the code points of a word came from. Two ways: noted down, or found by normalising the word again, in firmware;
+/// Finds the origins of a word's code points. There are three ways: store them; in firmware, normalize the word again;
 /// or not at all.
 #if !defined(BANTAM_FIRMWARE) || BANTAM_IF_LINKED(splitter_pattern) || BANTAM_IF_LINKED(splitter_metaspace)
 class CharRanges {
  public:
   explicit CharRanges(const NormalStream& /*text*/) {}
   void start(const NormalStream& /*word*/) {}
-  /// Code point number `index` of the word.
+  /// Stores the origin of code point number `index` of the word.
   void add(uint32_t index, const NormalChar& c) {
     begin_[index] = c.begin;
     end_[index] = c.end;
   }
-  /// Bytes of the code points [first, end) of the word. Calls ascend; `first` may be the last one of the call before.
+  /// Returns the bytes of code points [first, end) of the word. Calls are in ascending order; `first` may be the last
+  /// code point of the previous call.
   Offset span(uint32_t first, uint32_t end) const { return {begin_[first], end_[end - 1]}; }
 
  private:
@@ -64,7 +65,7 @@ class NoRanges {
   Offset span(uint32_t /*first*/, uint32_t /*end*/) { return {}; }
 };
 
-/// One word being put together from normalised code points, then looked up.
+/// A word that is assembled from normalized code points and then looked up.
 template <typename Ranges>
 class Word {
  public:
@@ -82,18 +83,18 @@ class Word {
       chars_ = tables_.max_word_chars + 1;
     }
   }
-  /// Looks the word up, emits its tokens and empties the buffer; nothing when it is empty.
+  /// Looks the word up, emits its tokens and empties the buffer; does nothing if it is empty.
   void flush() {
     if (chars_ == 0) return;
     bool known = false;
     if (chars_ <= tables_.max_word_chars) {
       bytes_[size_] = 0;
-      uint32_t next = 0;  // the first code point behind the pieces located so far
+      uint32_t next = 0;  // the first code point after the pieces located so far
       const auto locate = [this, &next](uint32_t at, uint32_t size) {
         if constexpr (!linked::kOffsets) return Offset{};
         const uint32_t first = goes_on_code(bytes_[at]) ? next - 1 : next;
         for (uint32_t i = at; i < at + size; ++i) next += goes_on_code(bytes_[i]) ? 0 : 1u;
-        // A punctuation character ends a word and is one: for it, there was no mark().
+        // A punctuation character ends a word and is itself one: mark() was not called for it.
         return chars_ == 1 ? Offset{begin_, end_} : from_.span(first, next);
       };
       known = WordPiece::encode_word(tables_, bytes_, size_, locate, sink_);
@@ -125,11 +126,11 @@ class WordBuffer : public Word<BertRanges> {
  public:
   using Word::Word;
 
-  /// Before each code point is taken from `stream`.
+  /// Call this before each code point is read from `stream`.
   void mark(const NormalStream& stream) {
     if (chars_ == 0) from_.start(stream);
   }
-  /// Appends, or ends words, as the pre-tokenizer says for `c`.
+  /// Appends `c` or ends words, by the pre-tokenizer's rules.
   void feed(const NormalChar& c, uint32_t properties) {
     if ((properties & (kSpace | kPunctuation)) == 0) {
       append(c);
@@ -142,7 +143,7 @@ class WordBuffer : public Word<BertRanges> {
   }
 };
 
-/// Words are what lies between white space; each punctuation character is one of its own.
+/// White space separates words; each punctuation character is a word of its own.
 struct BertSplitter {
   static Status verify(Check& check);
   static void encode_piece(const Tables& tables, const uint8_t* text, uint32_t begin, uint32_t end, TokenSink* sink);

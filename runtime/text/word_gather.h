@@ -1,4 +1,4 @@
-// A word that is not in the text as it stands, for the models that go with patterns.
+// Encodes a word that is not in the text in this form, for the models that patterns support.
 #ifndef BANTAM_TEXT_WORD_GATHER_H_
 #define BANTAM_TEXT_WORD_GATHER_H_
 
@@ -14,13 +14,13 @@
 
 namespace bantam::text {
 
-/// Returns true if words may be read in place.
+/// Returns true if words can be read in place.
 inline bool reads_in_place([[maybe_unused]] const Tables& tables) {
   if constexpr (!linked::token_model(static_cast<uint32_t>(fb::TokenModelKind::bpe))) return false;
   return tables.model == fb::TokenModelKind::bpe;
 }
 
-/// The code points that `next(&c)` gives, which is false behind the last of them, are a word.
+/// Encodes a word of the code points that `next(&c)` returns until it is false.
 template <typename Next>
 void gather_word(const Tables& tables, TokenSink* sink, Next&& next) {
 #if BANTAM_IF_LINKED(token_model_bpe)

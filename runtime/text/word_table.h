@@ -5,11 +5,11 @@
 //   u8  displacements[2^bucket_bits], then zeros to a multiple of 16 bytes from the beginning
 //   WordSlot slots[home_count + 255]
 //
-// A word's hash names a home and a bucket; it lies in slot home + displacement of the bucket. Displacements are chosen so
-// that no two words share a slot; a word for which there was none is missing. Words have at most kMaxTableWord bytes.
-// wordpiece: only those that ASCII text can reach, letters and digits, or one punctuation character. bpe: all that are one
-// token and hold no zero. What is not here is left to the trie.
-// Opening a file does not read the slots: who takes an id from one compares it with the vocabulary's size.
+// A word's hash selects a home and a bucket; the word is in slot home + displacement of the bucket. Displacements are
+// chosen so that no two words share a slot; a word for which there was none is omitted. Words have at most
+// kMaxTableWord bytes. wordpiece: only words that ASCII text can contain, letters and digits, or one punctuation
+// character. bpe: all that are one token and contain no zero byte. The trie has all other words. Opening a file does
+// not read the slots: code that takes an id from one compares it with the vocabulary's size.
 #ifndef BANTAM_TEXT_WORD_TABLE_H_
 #define BANTAM_TEXT_WORD_TABLE_H_
 
@@ -26,9 +26,9 @@ constexpr uint32_t kMaxTableWord = 12;
 constexpr uint32_t kMaxDisplacement = 255;
 constexpr uint32_t kMaxBucketBits = 24;
 
-/// A word in registers, zero behind its end, and its token.
+/// A word in registers, padded with zeros, and its token.
 struct WordSlot {
-  uint64_t low;   // bytes 0 to 7; 0: no word lies here
+  uint64_t low;   // bytes 0 to 7; 0: the slot is empty
   uint32_t high;  // bytes 8 to 11
   uint32_t id;
 };
@@ -47,8 +47,8 @@ inline uint32_t load_u32(const uint8_t* bytes) {
 
 inline constexpr uint8_t kWordMask[2 * kMaxTableWord] = {255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255};
 
-/// The first `size` (at most kMaxTableWord) bytes at `bytes`, kMaxTableWord of which can be read, as a slot without id; the
-/// bits of `fold` are set in each.
+/// Returns the first `size` (at most kMaxTableWord) bytes at `bytes`, kMaxTableWord of which must be readable, as a
+/// slot without id; the bits of `fold` are set in each byte.
 inline WordSlot short_word(const uint8_t* bytes, uint32_t size, uint64_t fold) {
   const uint8_t* mask = kWordMask + kMaxTableWord - size;
   return {(load_u64(bytes) | fold) & load_u64(mask),
@@ -57,7 +57,7 @@ inline WordSlot short_word(const uint8_t* bytes, uint32_t size, uint64_t fold) {
 
 constexpr uint64_t kWordTableHeader = 8;
 
-/// Where the slots begin, and the size of all of it.
+/// The offset of the slots, and the size of the whole table.
 inline uint64_t word_slots_offset(uint32_t bucket_bits) {
   return (kWordTableHeader + (uint64_t{1} << bucket_bits) + 15) / 16 * 16;
 }
@@ -85,7 +85,7 @@ struct WordTable {
     home_count = load_u32(table + 4);
   }
 
-  /// Where `word` lies if the table holds it.
+  /// The slot of `word` if the table contains it.
   const WordSlot& slot(const WordSlot& word) const {
     const uint64_t hash = hash_of(word);
     return slots[home_of(hash, home_count) + displacements[bucket_of(hash, bucket_mask)]];
@@ -102,7 +102,8 @@ struct WordTable {
   }
 };
 
-/// The blob `words` of a tokenizer that has one; firmware does not read it. Ids in it are judged where a word leads to them.
+/// Verifies the blob `words` of a tokenizer that has one; firmware does not read it. Its ids are checked when a word
+/// selects them.
 Status check_words(Check& check);
 
 }  // namespace bantam::text

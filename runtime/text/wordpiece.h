@@ -1,4 +1,4 @@
-// WordPiece: a word is cut, from the left, into the longest tokens that there are.
+// WordPiece: a word is cut, from the left, into the longest tokens of the vocabulary.
 #ifndef BANTAM_TEXT_WORDPIECE_H_
 #define BANTAM_TEXT_WORDPIECE_H_
 
@@ -12,7 +12,7 @@
 namespace bantam::text {
 
 struct WordPiece {
-  /// TokenModel's fields, the roots' and the table of words. What every model has is verified before.
+  /// Verifies TokenModel's fields, the roots' and the table of words. The parts of every model are verified before.
   static Status verify(Check& check, const LexiconRoots& roots);
 
   template <typename Locate>
@@ -31,7 +31,7 @@ struct WordPiece {
     return false;
   }
 
-  /// The token without the prefix of a continuation.
+  /// Returns the token without the prefix of a continuation.
   static TokenText decode(const fb::Tokenizer& tokenizer, Text token);
 };
 

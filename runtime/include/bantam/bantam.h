@@ -1,13 +1,13 @@
-/* bantam for C: the same runtime, the same memory contract, C99 and C++.
+/* bantam for C: the same runtime and the same memory contract, for C99 and C++.
  *
- * A model is a small value over bytes that the caller keeps; a session lies at the start of an arena that the caller
- * keeps. Nothing here allocates, and nothing is destroyed: free the arena when done. Structures are filled by the
- * *_init functions or by the calls that return them. Functions return a bantam_status; meanings are those of
- * bantam/model.h, session.h, tokenizer.h and tasks.h, which this header mirrors name by name.
+ * A model is a small value that refers to bytes that the caller keeps; a session lies at the start of an arena that
+ * the caller keeps. Nothing here allocates, and nothing is destroyed: free the arena when done. The *_init
+ * functions, or the calls that return structures, fill them. Functions return a bantam_status; bantam/model.h,
+ * session.h, tokenizer.h and tasks.h define the meanings, and this header mirrors their names.
  *
- * A null session, a null model or one that was never opened is BANTAM_INVALID_ARGUMENT, or 0, an empty text, -1 where a
- * function returns no status. Option structures begin with their size as the caller was compiled, so that a library that
- * knows more or fewer options reads no more than there is. */
+ * If a session or model is null or was never opened, functions return BANTAM_INVALID_ARGUMENT or, where they return
+ * no status, 0, an empty text or -1. Option structures begin with their size at the caller's compile time, so that a
+ * library that knows more or fewer options reads no more than the caller passed. */
 #ifndef BANTAM_BANTAM_H_
 #define BANTAM_BANTAM_H_
 
@@ -56,7 +56,7 @@ typedef enum bantam_status {
 /* One short English sentence, static storage, never null. */
 const char* bantam_status_message(bantam_status status);
 
-/* Where a file or an option is wrong: `what` is static; `name` is not zero-terminated and points into the file. */
+/* Says where a file or an option is wrong: `what` is static; `name` is not zero-terminated and points into the file. */
 typedef struct bantam_fault {
   const char* what;
   const char* name;
@@ -109,22 +109,26 @@ bantam_task bantam_model_task(const bantam_model* model);
 bantam_text bantam_model_name(const bantam_model* model);
 bantam_text bantam_model_tool(const bantam_model* model);
 bantam_text bantam_model_licence(const bantam_model* model);
-/* What the file puts before every text that it embeds, which bantam_session_add does not; empty of most files. */
+/* The prompt that the file requires before every text that it embeds; bantam_session_add does not add it. Most files
+ * have an empty one. */
 bantam_text bantam_model_prompt(const bantam_model* model);
-/* The same before queries and before documents, where vectors are compared. Of most files it is bantam_model_prompt. */
+/* The same for queries and for documents, whose embeddings are compared. In most files it equals
+ * bantam_model_prompt. */
 bantam_text bantam_model_role_prompt(const bantam_model* model, bantam_text_role role);
-/* What the file's property of that name says; empty where it has none. */
+/* The value of the file's property `key`; empty if the file has none. */
 bantam_text bantam_model_property(const bantam_model* model, bantam_text key);
-/* Most tokens, specials included, of one sequence; 0: no limit. */
+/* The most tokens, specials included, of one sequence; 0: no limit. */
 uint32_t bantam_model_max_sequence(const bantam_model* model);
-/* What texts are cut at, specials included: bantam_model_max_sequence, or what the tokenizer says where that is less. 0: nothing. */
+/* The number of tokens, specials included, to which texts are truncated: bantam_model_max_sequence, or the
+ * tokenizer's limit if that is smaller. 0: no limit. */
 uint32_t bantam_model_max_tokens(const bantam_model* model);
 /* Legal token ids are [0, vocabulary), segment ids [0, segment_types), marks [0, mark_types). */
 uint32_t bantam_model_vocabulary(const bantam_model* model);
 uint32_t bantam_model_segment_types(const bantam_model* model);
-uint32_t bantam_model_feature_width(const bantam_model* model); /* 0: it takes no features */
-uint32_t bantam_model_mark_types(const bantam_model* model);    /* 1: it takes no marks */
-/* What a mark stands for, of models with a table of entities; empty where the file does not say it. */
+uint32_t bantam_model_feature_width(const bantam_model* model); /* 0: the model takes no features */
+uint32_t bantam_model_mark_types(const bantam_model* model);    /* 1: the model takes no marks */
+/* The name of the entity that a mark stands for, in models with a table of entities; empty if the file does not
+ * contain it. */
 bantam_text bantam_model_mark_name(const bantam_model* model, uint32_t mark);
 int bantam_model_has_tokenizer(const bantam_model* model);
 uint32_t bantam_model_output_count(const bantam_model* model);
@@ -132,16 +136,16 @@ bantam_text bantam_model_output_name(const bantam_model* model, uint32_t output)
 uint32_t bantam_model_label_set_count(const bantam_model* model);
 uint32_t bantam_model_label_count(const bantam_model* model, uint32_t set);
 bantam_text bantam_model_label(const bantam_model* model, uint32_t set, uint32_t index);
-/* What a further label set is of; empty of the task's own. */
+/* The subject of a further label set; empty for the task's own sets. */
 bantam_text bantam_model_label_set_name(const bantam_model* model, uint32_t set);
-/* The label above this one in its set, -1: none. */
+/* The parent of a label in its set; -1: it has none. */
 int32_t bantam_model_label_above(const bantam_model* model, uint32_t set, uint32_t index);
 
 /* ------------------------------------------------------------------------------------------- session */
 
 typedef struct bantam_session bantam_session;
 
-/* Returns when task(arg, i, worker) is done for every i in [0, count). */
+/* run() returns after task(arg, i, worker) has finished for every i in [0, count). */
 typedef struct bantam_parallel {
   void* context;
   void (*run)(void* context, uint32_t count, void (*task)(void* arg, uint32_t index, uint32_t worker), void* arg);
@@ -150,9 +154,9 @@ typedef struct bantam_parallel {
 typedef struct bantam_session_options {
   size_t size;                     /* sizeof(bantam_session_options): bantam_session_options_init writes it */
   uint32_t max_tokens;             /* rows of one run; 0: the longest sequence times max_sequences */
-  uint32_t max_sequences;          /* 1 */
-  uint32_t workers;                /* 1: worker ids that `parallel` may use */
-  uint32_t tile_rows;              /* 0: chosen */
+  uint32_t max_sequences;          /* default: 1 */
+  uint32_t workers;                /* default: 1; worker ids that `parallel` may use */
+  uint32_t tile_rows;              /* 0: chosen automatically */
   uint8_t isa;                     /* 0: the best; else a value of bantam::Isa */
   uint8_t f32_attention;           /* 0; else attention of int8 files in f32, for comparison */
   const bantam_parallel* parallel; /* null: serial; outlives the session */
@@ -160,33 +164,36 @@ typedef struct bantam_session_options {
   uint32_t max_context;            /* 0: no contexts; else tokens of each, see bantam_generate.h */
   uint32_t max_source;             /* encoder-decoders: tokens of a source; 0: the longest */
   uint32_t max_sources;            /* encoder-decoders: how many are kept; 0: max_sequences */
-  uint32_t scored_rows; /* models that fill in masks: tokens of a run that have scores; 0: all. See session.h */
+  /* models that fill in masks: tokens of a run to compute word scores for; 0: all. See session.h */
+  uint32_t scored_rows;
 } bantam_session_options;
 
-/* Defaults for the first `size` bytes, of which `size` says that they are there. */
+/* Writes defaults to the first `size` bytes of the structure; `size` is the structure's size at the caller's compile
+ * time. */
 void bantam_session_options_init_sized(bantam_session_options* options, size_t size);
 static inline void bantam_session_options_init(bantam_session_options* options) {
   bantam_session_options_init_sized(options, sizeof(bantam_session_options));
 }
-/* Exact size of the arena; 0 when the options cannot be served. */
+/* Exact size of the arena in bytes; 0: the options are invalid. */
 size_t bantam_arena_bytes(const bantam_model* model, const bantam_session_options* options);
 /* `arena` is 64-byte aligned and outlives the session. */
 bantam_status bantam_session_create(const bantam_model* model, const bantam_session_options* options, void* arena,
                                     size_t size, bantam_session** out, bantam_fault* fault);
 
-/* Sequences one after the other, without padding. offsets: sequences + 1 row offsets; null: one sequence. */
+/* Runs sequences one after the other, without padding. offsets: sequences + 1 row offsets; null: one sequence. */
 bantam_status bantam_session_run_ids(bantam_session* session, const int32_t* ids, const int32_t* segments,
                                      const uint32_t* offsets, uint32_t sequences, uint32_t tokens);
-/* The same with a mark of each token. */
+/* Does the same with a mark for each token. */
 bantam_status bantam_session_run_marked_ids(bantam_session* session, const int32_t* ids, const int32_t* segments,
                                             const int32_t* marks, const uint32_t* offsets, uint32_t sequences,
                                             uint32_t tokens);
 
-/* Of models that take rows of numbers instead: [tokens][bantam_model_feature_width()], which stay where they are meanwhile. */
+/* For models that take rows of features instead of ids: [tokens][bantam_model_feature_width()]. The array must stay
+ * valid until the run returns. */
 bantam_status bantam_session_run_features(bantam_session* session, const float* features, const uint32_t* offsets,
                                           uint32_t sequences, uint32_t tokens);
 
-/* What a model of images sees, and the rows of features of one image; see bantam/image.h. */
+/* The form of images that a model takes, and the shape of the features of one image; see bantam/image.h. */
 typedef struct bantam_image_form {
   uint32_t width;
   uint32_t height;
@@ -200,8 +207,8 @@ bantam_status bantam_image_features(const bantam_model* model, const uint8_t* pi
 typedef struct bantam_encode_options {
   size_t size;         /* sizeof(bantam_encode_options): bantam_encode_options_init writes it */
   uint32_t max_tokens; /* specials included; 0: the file's limit */
-  uint32_t skip;       /* content tokens to leave out: sliding windows */
-  uint8_t add_special; /* 1 */
+  uint32_t skip;       /* content tokens to skip: sliding windows */
+  uint8_t add_special; /* default: 1 */
   uint8_t truncation;  /* 0: as the file says; else a value of bantam::TruncationSide */
 } bantam_encode_options;
 
@@ -210,11 +217,11 @@ static inline void bantam_encode_options_init(bantam_encode_options* options) {
   bantam_encode_options_init_sized(options, sizeof(bantam_encode_options));
 }
 
-/* Text batch: clear, add each input (second.data null: no pair; options null: as initialised), run. */
+/* Text batch: clear, add each input (second.data null: no pair; options null: defaults), run. */
 void bantam_session_clear(bantam_session* session);
 bantam_status bantam_session_add(bantam_session* session, bantam_text first, bantam_text second,
                                  const bantam_encode_options* options);
-/* Of models of BANTAM_TASK_FIND: a text, and what to find in it. */
+/* For models of BANTAM_TASK_FIND: adds a text and the labels of the spans to find in it. */
 bantam_status bantam_session_add_labelled(bantam_session* session, bantam_text text, const bantam_text* labels,
                                           uint32_t count, const bantam_encode_options* options);
 
@@ -224,19 +231,20 @@ typedef struct bantam_offset {
   uint32_t end;
 } bantam_offset;
 
-/* Of models with a table of entities: the first token of a sequence's first text (or second) that overlaps with `bytes` gets the
- * mark. `found` may be null; see bantam/session.h. */
+/* For models with a table of entities: marks the first token that overlaps `bytes` of the sequence's first text, or
+ * of its second if `second` is not 0. `found` may be null; see bantam/session.h. */
 bantam_status bantam_session_mark(bantam_session* session, uint32_t sequence, int second, bantam_offset bytes,
                                   int32_t mark, int* found);
 bantam_status bantam_session_run(bantam_session* session);
-/* The same with scores of words for `count` of the batch's rows alone, ascending; only with scored_rows. */
+/* Does the same, but computes word scores only for `count` rows of the batch, in ascending order; needs scored_rows. */
 bantam_status bantam_session_run_rows(bantam_session* session, const uint32_t* rows, uint32_t count);
-/* The same of the batch's masks, for bantam_fill; without scored_rows bantam_session_run. BANTAM_TOO_MANY_TOKENS: they are more. */
+/* Does the same for the mask tokens of the batch, for bantam_fill; without scored_rows it equals bantam_session_run.
+ * BANTAM_TOO_MANY_TOKENS: more masks than scored_rows. */
 bantam_status bantam_session_run_masks(bantam_session* session);
-/* All of that in one call, for bindings and columns of texts: text i is bytes[offsets[i], offsets[i + 1]), and each input is one
- * text, or with `pairs` two of them. As many inputs as there is room for are added and run: *taken, of at most `inputs`. That is
- * 0 where the first one cannot be added, or the run fails. options null: as initialised. With scored_rows the run is
- * bantam_session_run_masks. */
+/* Does all of that in one call, for bindings and columns of texts: text i is bytes[offsets[i], offsets[i + 1]), and
+ * each input is one text or, with `pairs`, two. Adds and runs as many of the `inputs` as there is room for and
+ * writes their number to *taken; 0 if the first one cannot be added or the run fails. options null: defaults. With
+ * scored_rows it calls bantam_session_run_masks. */
 bantam_status bantam_session_run_texts(bantam_session* session, const char* bytes, const uint64_t* offsets,
                                        uint32_t inputs, int pairs, const bantam_encode_options* options,
                                        uint32_t* taken);
@@ -244,8 +252,8 @@ bantam_status bantam_session_run_texts(bantam_session* session, const char* byte
 typedef struct bantam_encode_result {
   uint32_t count;      /* tokens written */
   uint32_t truncated;  /* 1: some content tokens did not fit */
-  uint32_t content[2]; /* content tokens of each text in full */
-  uint32_t kept[2];    /* content tokens of each text written */
+  uint32_t content[2]; /* content tokens of each text before truncation */
+  uint32_t kept[2];    /* content tokens of each text that were written */
 } bantam_encode_result;
 
 /* One sequence of the batch; valid until the next call on this session. */
@@ -261,7 +269,7 @@ typedef struct bantam_sequence {
 
 uint32_t bantam_session_sequence_count(const bantam_session* session);
 bantam_sequence bantam_session_sequence(const bantam_session* session, uint32_t index);
-/* Its marks; null: the model takes none. */
+/* The marks of that sequence; null: the model takes none. */
 const int32_t* bantam_session_marks(const bantam_session* session, uint32_t index);
 
 /* rows x width floats, `stride` floats from row to row; valid until the next call on this session. */
@@ -271,12 +279,12 @@ typedef struct bantam_output {
   uint32_t rows;
   uint32_t width;
   size_t stride;
-  uint8_t per_token; /* rows are tokens, else sequences */
-  uint8_t squeeze;   /* transformers shows no last dimension of 1 */
+  uint8_t per_token; /* 1: one row per token; 0: one row per sequence */
+  uint8_t squeeze;   /* 1: transformers drops the last dimension, which is 1 */
 } bantam_output;
 
 #define BANTAM_ALL_SEQUENCES 0xFFFFFFFFu
-/* Rows of one sequence, or of BANTAM_ALL_SEQUENCES. */
+/* Returns the rows of one sequence or, with BANTAM_ALL_SEQUENCES, of all. */
 bantam_status bantam_session_output(const bantam_session* session, uint32_t output, uint32_t sequence,
                                     bantam_output* out);
 size_t bantam_session_arena_high_water(const bantam_session* session);
@@ -298,15 +306,16 @@ bantam_status bantam_encode(const bantam_model* model, bantam_text first, bantam
                             bantam_encode_result* result);
 /* The token's text; empty when out of range or without a tokenizer. */
 bantam_text bantam_token(const bantam_model* model, uint32_t id);
-/* The text of ids[0, count) in out[0, capacity), without special tokens if skip_special, not zero-terminated. *size: its bytes
- * in all; BANTAM_BUFFER_TOO_SMALL where they do not fit. bantam/decode.h has a stream of it. */
+/* Writes the text of ids[0, count) to out[0, capacity), not zero-terminated; leaves out special tokens if
+ * skip_special is not 0. *size is the length of the whole text; BANTAM_BUFFER_TOO_SMALL: it exceeds capacity.
+ * bantam/decode.h decodes token by token. */
 bantam_status bantam_decode(const bantam_model* model, const int32_t* ids, size_t count, int skip_special, char* out,
                             size_t capacity, size_t* size);
-/* Id of exactly this token, -1 if there is none. */
+/* Id of exactly this token; -1: none. */
 int32_t bantam_token_id(const bantam_model* model, bantam_text token);
-/* What the token is in a text: without the mark of a continuation. */
+/* The token as it appears in a text: without the prefix of a continuation. */
 bantam_text bantam_token_piece(const bantam_model* model, uint32_t id);
-/* The token that bantam_fill fills in; -1: there is none. */
+/* The id of the mask token that bantam_fill fills in; -1: none. */
 int32_t bantam_mask_id(const bantam_model* model);
 
 /* --------------------------------------------------------------------------------------------- tasks */
@@ -319,12 +328,12 @@ typedef struct bantam_label_score {
 /* Best `capacity` labels, best first. `above` may be null. */
 bantam_status bantam_classify(const bantam_session* session, uint32_t sequence, bantam_label_score* out,
                               uint32_t capacity, uint32_t* count, uint32_t* above);
-/* Label sets that the task reads; those from this number on are further ones. */
+/* The number of label sets that the task itself reads; sets with this index and above are further ones. */
 uint32_t bantam_task_label_sets(const bantam_model* model);
-/* The same of a further label set of texts. */
+/* Does the same for a further label set of texts. */
 bantam_status bantam_classify_set(const bantam_session* session, uint32_t sequence, uint32_t set,
                                   bantam_label_score* out, uint32_t capacity, uint32_t* count, uint32_t* above);
-/* What those scores are made of, one number a label of the set: `*out` points into the session's output. */
+/* The logits of those scores, one per label of the set: `*out` points into the session's output. */
 bantam_status bantam_label_logits(const bantam_session* session, uint32_t sequence, uint32_t set, const float** out,
                                   uint32_t* width);
 /* Softmax over sequences [first, first + choices). */
@@ -338,14 +347,14 @@ typedef struct bantam_entity {
   float score;
 } bantam_entity;
 
-/* Entities of a tag file, slots of a joint one. `text` is the text that was added. */
+/* Writes the entities of a tag file or the slots of a joint one. `text` is the text that was added. */
 bantam_status bantam_tag(const bantam_session* session, uint32_t sequence, bantam_text text, bantam_entity* out,
                          uint32_t capacity, uint32_t* count);
-/* The same of a further label set of words. */
+/* Does the same for a further label set of words. */
 bantam_status bantam_tag_set(const bantam_session* session, uint32_t sequence, uint32_t set, bantam_text text,
                              bantam_entity* out, uint32_t capacity, uint32_t* count);
 
-/* How labels of tokens become entities; bantam/tasks.h says what each means. */
+/* How token labels become entities; bantam/tasks.h defines each value. */
 typedef enum bantam_aggregation {
   BANTAM_AGGREGATION_WORDS = 0,
   BANTAM_AGGREGATION_NONE = 1,
@@ -353,17 +362,17 @@ typedef enum bantam_aggregation {
   BANTAM_AGGREGATION_FIRST = 3,
   BANTAM_AGGREGATION_AVERAGE = 4,
   BANTAM_AGGREGATION_MAX = 5,
-  BANTAM_AGGREGATION_FILE = 255 /* the file's */
+  BANTAM_AGGREGATION_FILE = 255 /* the file's own aggregation */
 } bantam_aggregation;
 
-/* bantam_tag_set by another aggregation than the file's. `set`: 0xFFFFFFFF: the one that the task reads. */
+/* Does the same as bantam_tag_set with the given aggregation. `set` 0xFFFFFFFF: the one that the task reads. */
 bantam_status bantam_tag_as(const bantam_session* session, uint32_t sequence, uint32_t set,
                             bantam_aggregation aggregation, bantam_text text, bantam_entity* out, uint32_t capacity,
                             uint32_t* count);
 
 typedef struct bantam_find_options {
   size_t size;     /* sizeof(bantam_find_options): bantam_find_options_init writes it */
-  float threshold; /* probability over which a span is found; 0: the file's */
+  float threshold; /* a span is found if its probability is above this; 0: the file's threshold */
   uint8_t nested;  /* 0; else spans may lie inside others */
   uint8_t several; /* 0; else a span may have several labels */
 } bantam_find_options;
@@ -372,8 +381,8 @@ void bantam_find_options_init_sized(bantam_find_options* options, size_t size);
 static inline void bantam_find_options_init(bantam_find_options* options) {
   bantam_find_options_init_sized(options, sizeof(bantam_find_options));
 }
-/* Spans of a text that bantam_session_add_labelled added; `label` is the number of the label, `name` empty. options null: as
- * initialised. */
+/* Finds spans in a text that bantam_session_add_labelled added; `label` is the number of the label, `name` is empty.
+ * options null: defaults. */
 bantam_status bantam_find(const bantam_session* session, uint32_t sequence, const bantam_find_options* options,
                           bantam_entity* out, uint32_t capacity, uint32_t* count);
 
@@ -390,7 +399,7 @@ bantam_status bantam_find_answer(const bantam_session* session, uint32_t sequenc
 
 /* `*out` points into the session's output. */
 bantam_status bantam_embed(const bantam_session* session, uint32_t sequence, const float** out, uint32_t* width);
-/* The embeddings of a sequence's tokens, a row each. */
+/* The embeddings of a sequence's tokens, one row per token. */
 bantam_status bantam_embed_tokens(const bantam_session* session, uint32_t sequence, bantam_output* out);
 
 typedef struct bantam_candidate {
@@ -398,13 +407,14 @@ typedef struct bantam_candidate {
   float score;
 } bantam_candidate;
 
-/* Sparse embeddings: the terms whose weight is not 0, greatest first, of equal ones the smaller id first; at most `capacity`. */
+/* Sparse embeddings: writes at most `capacity` terms whose weight is not 0, greatest weight first (ties: smaller id
+ * first). */
 bantam_status bantam_terms(const bantam_session* session, uint32_t sequence, bantam_candidate* out, uint32_t capacity,
                            uint32_t* count);
-/* Best tokens for the mask-th [MASK]. */
+/* Writes the best tokens for the mask-th [MASK]. */
 bantam_status bantam_fill(const bantam_session* session, uint32_t sequence, uint32_t mask, bantam_candidate* out,
                           uint32_t capacity, uint32_t* count);
-/* Best tokens behind the sequence's last one. */
+/* Writes the best tokens to follow the sequence's last one. */
 bantam_status bantam_next_words(const bantam_session* session, uint32_t sequence, bantam_candidate* out,
                                 uint32_t capacity, uint32_t* count);
 bantam_status bantam_next_sentence(const bantam_session* session, uint32_t sequence, float* probability);

@@ -1,5 +1,5 @@
-// The text that a decoder for conversations continues, as its published template makes it. Files hold the template as
-// plain texts.
+// Conversations: builds the text that a decoder continues, with the model's published template. Files store the
+// template as plain texts.
 #ifndef BANTAM_CHAT_H_
 #define BANTAM_CHAT_H_
 
@@ -19,14 +19,14 @@ struct ChatMessage {
   size_t size = 0;
 };
 
-/// Does the file hold a template?
+/// Returns true if the file has a template.
 bool has_chat(const Model& model);
 
-/// Writes the conversation and the text that the template puts before the answer, piece by piece. Tokenize the result
-/// with Tokenizer::encode and without special tokens (EncodeOptions::add_special): the text contains them already.
-/// `messages`: at most one of the system, which comes first; then the user's and the assistant's in turns, the last of
-/// which is the user's; else kInvalidArgument. kNoSuchTask: the file holds no template. kUnsupported: its template has
-/// no system messages. O(bytes).
+/// Writes the conversation and the text that the template puts before the answer, piece by piece. Encode the result
+/// with Tokenizer::encode without special tokens (EncodeOptions::add_special): the text contains them already.
+/// `messages` has at most one system message, which comes first; then the user's and the assistant's messages
+/// alternate, and the last one is the user's; else kInvalidArgument. kNoSuchTask: the file has no template.
+/// kUnsupported: its template has no system messages. O(bytes).
 Status render_chat(const Model& model, const ChatMessage* messages, uint32_t count,
                    void (*write)(void* target, const char* bytes, size_t size), void* target);
 

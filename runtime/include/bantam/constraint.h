@@ -1,7 +1,7 @@
-// Constraints on generated texts: a text becomes one of a list of answers, or JSON. A constraint says of each token
-// whether it may come next; choices (Sampling) and searches (BeamOptions) take no other. It looks at all tokens so far
-// each time and remembers none of them, so that texts can be copied, cut and continued, and one constraint serves all
-// that begin alike.
+// Constraints on generated texts: a text becomes one of a list of answers, or JSON. A constraint decides for each token
+// whether it may come next; sampling (Sampling) and beam search (BeamOptions) choose only allowed tokens. It reads all
+// tokens so far each time and stores none of them, so that texts can be copied, truncated and continued, and beams with
+// a common beginning share one constraint.
 #ifndef BANTAM_CONSTRAINT_H_
 #define BANTAM_CONSTRAINT_H_
 
@@ -11,12 +11,12 @@
 BANTAM_EXPORT_BEGIN
 namespace bantam {
 
-/// Says if a text may end at its present length, or must.
+/// Says whether a text may end (kMay) or must end (kMust) at its present length.
 enum class TextEnd : uint8_t { kNo = 0, kMay = 1, kMust = 2 };
 
-/// Made by Answers and JsonText, or the caller's own.
+/// Created by Answers or JsonText, or provided by the caller.
 struct Constraint {
-  /// Looks at a text: ids[0, count), the tokens chosen behind the prompt. `room`: how many more tokens it may have.
+  /// Reads a text: ids[0, count) are the tokens chosen after the prompt. `room`: the most tokens that may still follow.
   Status (*follow)(void* state, const int32_t* ids, uint32_t count, uint32_t room, TextEnd* end) = nullptr;
   /// Returns true if this token may come next in the text that follow() saw last. It may be a token that ends texts.
   bool (*allows)(void* state, int32_t id) = nullptr;
@@ -38,22 +38,26 @@ struct EndTokens {
 /// Returns the end tokens that the file names; they point into the file.
 EndTokens end_tokens(const Model& model);
 
-/// One of a list of answers, as tokens. The list, sorted, is the automaton: a text so far is a range of it.
+/// Allows one of a list of answers, given as tokens. The sorted list is the automaton: the answers that begin with the
+/// text so far are a range of it.
 class Answers {
  public:
-  /// Bytes of memory for so many answers.
+  /// Bytes of memory for `count` answers.
   static size_t bytes(uint32_t count) { return size_t{count} * sizeof(uint32_t); }
 
-  /// Answer i is ids[offsets[i], offsets[i + 1]); some may be the same. All pointers outlive the object; memory is 4-byte aligned.
-  /// kInvalidArgument: there is none; one is empty, or has a token below 0 or one that ends texts; or one is the beginning of another,
-  /// and nothing ends texts, so that it could not be chosen. kBufferTooSmall. O(tokens * log(answers)).
+  /// Answer i is ids[offsets[i], offsets[i + 1]); answers may repeat. All pointers must outlive the object; memory is
+  /// 4-byte aligned. kInvalidArgument: there is no answer; an answer is empty or contains a negative token or an end
+  /// token; or an answer is a prefix of another and there are no end tokens, so that it could not be chosen.
+  /// kBufferTooSmall. O(tokens * log(answers)).
   Status open(const int32_t* ids, const uint32_t* offsets, uint32_t count, EndTokens ends, void* memory, size_t size);
 
-  /// A text that is no beginning of an answer is kInvalidArgument, an answer that has no room kTooManyTokens. Following is
-  /// O(tokens * log(answers)), allowing O(log(answers)). It points to this object.
+  /// Returns a constraint that refers to this object. follow() returns kInvalidArgument if the text is not a prefix of
+  /// an answer, and kTooManyTokens if no answer fits into `room`. follow() is O(tokens * log(answers)), allows()
+  /// O(log(answers)).
   Constraint constraint();
 
-  /// The first answer that is these tokens; `count` of open(): none. O(tokens * log(answers)).
+  /// Returns the index of the first answer with exactly these tokens; `count` of open() if there is none. O(tokens *
+  /// log(answers)).
   uint32_t find(const int32_t* ids, uint32_t count) const;
 
  private:
@@ -68,11 +72,11 @@ class Answers {
 
   const int32_t* ids_ = nullptr;
   const uint32_t* offsets_ = nullptr;
-  uint32_t* order_ = nullptr;  // of the answers
+  uint32_t* order_ = nullptr;  // indices of the answers, sorted
   EndTokens ends_;
   uint32_t count_ = 0;
   uint32_t longest_ = 0;
-  // The text that was followed last: answers order_[begin_, end_) begin with its place_ tokens.
+  // The text that follow() saw last: answers order_[begin_, end_) begin with its place_ tokens.
   uint32_t begin_ = 0, end_ = 0, place_ = 0;
 };
 
@@ -86,33 +90,35 @@ struct JsonField {
 };
 
 struct JsonOptions {
-  JsonKind kind = JsonKind::kAny;     // of the text; with fields it is an object
-  const JsonField* fields = nullptr;  // all that the object has, in this order; outlive the constraint
+  JsonKind kind = JsonKind::kAny;     // type of the text; with fields it is an object
+  const JsonField* fields = nullptr;  // all members of the object, in this order; must outlive the constraint
   uint32_t field_count = 0;
-  uint32_t depth = 32;  // 1 to 64: arrays and objects in each other, of each field's value
+  uint32_t depth = 32;  // 1 to 64: most nesting of arrays and objects in a value, per field
 };
 
-/// JSON (RFC 8259), checked byte by byte as tokens make text. Where a text has a limit, tokens are left out behind which it could not be
-/// ended in time: it is always a whole value. With fields it is {"a": ..., "b": ...}, a blank behind colons and commas.
+/// Allows JSON (RFC 8259), checked byte by byte as tokens become text. If a text has a token limit, tokens after which
+/// it could not be completed in time are excluded: the text is always a complete value. With fields it is {"a": ...,
+/// "b": ...}, with a blank after colons and commas.
 class JsonText {
  public:
-  /// Behind prompt[0, count). `tokenizer` and what options point to outlive the object. kInvalidArgument: options out of range.
-  /// kUnsupported: the tokenizer does not say how its tokens become text, or lacks tokens of one character that are needed to end
-  /// every value in time. O(vocabulary + count).
+  /// Allows JSON after prompt[0, count). `tokenizer` and what the options point to must outlive the object.
+  /// kInvalidArgument: an option is out of range. kUnsupported: the file does not say how tokens become text, or the
+  /// vocabulary lacks a one-character token that is needed to complete every value in time. O(vocabulary + count).
   Status open(const Tokenizer& tokenizer, const JsonOptions& options, EndTokens ends, const int32_t* prompt,
               uint32_t count);
 
-  /// A text that is no beginning of such JSON is kInvalidArgument, one without room for the shortest kTooManyTokens. Following is O(bytes
-  /// of the text), allowing O(bytes of the token). It points to this object.
+  /// Returns a constraint that refers to this object. follow() returns kInvalidArgument if the text is not a prefix of
+  /// such JSON, and kTooManyTokens if the shortest completion does not fit into `room`. follow() is O(bytes of the
+  /// text), allows() O(bytes of the token).
   Constraint constraint();
 
  private:
   friend struct JsonTextAccess;  // runtime/tasks/json_text.cpp
-  TextDecoder prompt_, text_;    // behind the prompt, and behind the text that was followed last
-  uint64_t place_[6] = {};       // which this is: tasks::JsonPlace
+  TextDecoder prompt_, text_;    // their state after the prompt, and after the text that follow() saw last
+  uint64_t place_[6] = {};       // the state of the JSON automaton there: tasks::JsonPlace
   JsonOptions options_;
   EndTokens ends_;
-  uint32_t room_ = 0;  // tokens behind it
+  uint32_t room_ = 0;  // tokens that may still follow
   TextEnd end_ = TextEnd::kNo;
 };
 

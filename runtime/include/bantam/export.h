@@ -1,4 +1,4 @@
-/* What a shared libbantam exports: the declarations between BANTAM_EXPORT_BEGIN and BANTAM_EXPORT_END, nothing else.
+/* A shared libbantam exports the declarations between BANTAM_EXPORT_BEGIN and BANTAM_EXPORT_END, nothing else.
    BANTAM_EXPORTS is defined while that library is compiled; a program that uses it needs no definition. */
 #ifndef BANTAM_EXPORT_H_
 #define BANTAM_EXPORT_H_

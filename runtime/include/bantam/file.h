@@ -1,5 +1,5 @@
-// A file as it lies in memory, before it is opened: how long it is, and whether its bytes are those that were written. Flash that
-// was written over the air is checked before a device switches to it; Model::open reads no data, and compares no checksum.
+// Checks of a file in memory before it is opened: its size and its checksums. A device can check an over-the-air update
+// in flash before it switches to it; Model::open neither reads the data nor compares checksums.
 #ifndef BANTAM_FILE_H_
 #define BANTAM_FILE_H_
 
@@ -12,17 +12,19 @@
 BANTAM_EXPORT_BEGIN
 namespace bantam {
 
-/// Bytes of the file that begins at `bytes`, of which `room` can be read: a partition, of whose end nothing is known. Reads the 64 of its
-/// header only. kNotAModel: no file begins there; kTruncated: it is longer than `room`; as Model::open for other headers.
+/// Reads the size of the file that begins at `bytes`, for instance in a partition whose used part is unknown; `room`
+/// bytes can be read. Reads only the 64-byte header. kNotAModel: no file begins there; kTruncated: it is longer than
+/// `room`; else as Model::open.
 Status file_bytes(const void* bytes, size_t room, size_t* out);
 
-/// Compares a file's checksums, header and graph, then data, as many bytes at a time as its caller has time for.
+/// Compares a file's checksums, first of header and graph, then of the data, in slices of the caller's choice.
 class FileCheck {
  public:
-  /// `size` as file_bytes() says. The bytes must not change until the end. Reads the header only.
+  /// `size` is the result of file_bytes(). The bytes must not change until the check ends. Reads the header only.
   static Status begin(const void* bytes, size_t size, FileCheck* out);
 
-  /// Goes on by up to `bytes`. *done: all have been read and their checksums hold. kCorrupt, for good: one does not.
+  /// Checks up to `bytes` more. *done: the whole file was read and its checksums match. kCorrupt: one does not match;
+  /// this is final.
   Status advance(size_t bytes, bool* done);
 
   size_t checked() const { return at_; }
@@ -33,7 +35,7 @@ class FileCheck {
   size_t size_ = 0;
   size_t data_begin_ = 0;
   size_t at_ = 0;
-  uint32_t crc_ = 0;  // of what has been read of this part
+  uint32_t crc_ = 0;  // of the bytes of the current part read so far
   uint32_t graph_crc_ = 0;
   uint32_t data_crc_ = 0;
   bool corrupt_ = false;

@@ -1,5 +1,5 @@
-// Conveniences for hosts with an operating system (Linux): a mapped file, a thread pool, XNNPACK. They allocate;
-// link bantam::host for them. The runtime itself knows none of this.
+// Conveniences for hosts with an operating system (Linux): a mapped file, a thread pool, XNNPACK. They allocate; link
+// bantam::host for them. The runtime itself does not depend on them.
 #ifndef BANTAM_HOST_H_
 #define BANTAM_HOST_H_
 
@@ -9,10 +9,10 @@ namespace bantam::host {
 
 /// A file's bytes, page-aligned and read-only: mapped, or read into memory of their own.
 ///
-/// A model is verified once, when it is opened, and read from these bytes on every run. So while it is mapped nobody
-/// may write into the file or cut it short: what the verifier has seen would change under the runtime, up to reads and
-/// writes at wild addresses, or SIGBUS. Replacing it by a rename is fine (bantam convert does): the mapping keeps the
-/// old file. Where others may write the file, read() it.
+/// A model is verified once, when it is opened, and read from these bytes on every run. While a file is mapped, nobody
+/// may write to it or truncate it: the verified bytes would change under the runtime, which could then access wild
+/// addresses or receive SIGBUS. Replacing the file by a rename is safe (bantam convert does that): the mapping keeps
+/// the old file. If others may write to the file, use read().
 class MappedFile {
  public:
   MappedFile() = default;
@@ -25,11 +25,11 @@ class MappedFile {
   MappedFile(const MappedFile&) = delete;
   MappedFile& operator=(const MappedFile&) = delete;
 
-  /// Maps a regular file; an empty one gives zero bytes. kIo otherwise, and `reason` (if given) says why in
-  /// words that stay valid until the next failing call of this thread.
+  /// Maps a regular file; an empty file yields zero bytes. kIo: another failure, and `reason` (if given) explains it in
+  /// a text that stays valid until the next failing call of this thread.
   Status open(const char* path, const char** reason = nullptr);
-  /// The same bytes, read once into memory that nobody else can write: takes the time of a copy and the file's size of
-  /// memory, which processes then do not share.
+  /// Reads the file once into private memory that no other process can change. Takes the time of a copy, and memory of
+  /// the file's size that processes do not share.
   Status read(const char* path, const char** reason = nullptr);
   void close();
 
@@ -53,14 +53,15 @@ class MappedFile {
   size_t size_ = 0;
 };
 
-/// Processors that this process may use: those of its affinity mask, and no more than a container's quota gives time for.
-/// At least 1.
+/// Processors that this process may use: those of its affinity mask, limited by the CPU quota of its container. At
+/// least 1.
 uint32_t processors();
 
-/// Threads for SessionOptions::parallel, the caller's among them. What a run waits for are tasks that a thread has begun, not
-/// threads: where processors() are fewer, or other work has them, the calling thread does what the others do not, and after
-/// losses asks fewer of them for a while. Threads without work look for some for some microseconds, then they sleep. Of
-/// sessions on several threads that share a pool one at a time has its threads; the others run on their own meanwhile.
+/// Threads for SessionOptions::parallel, including the caller's. A run waits for the tasks that threads have begun, not
+/// for the threads themselves: if processors() is smaller, or other work occupies the processors, the calling thread
+/// runs the remaining tasks, and after such delays it wakes fewer threads for a while. Idle threads poll for some
+/// microseconds, then sleep. If sessions on several threads share a pool, one at a time uses its threads; meanwhile the
+/// others run serially.
 class ThreadPool {
  public:
   explicit ThreadPool(uint32_t threads);
@@ -68,9 +69,10 @@ class ThreadPool {
   ThreadPool(const ThreadPool&) = delete;
   ThreadPool& operator=(const ThreadPool&) = delete;
 
-  /// Worker ids that tasks see: SessionOptions::workers is at least this. Fewer than asked for where the system gives fewer.
+  /// Number of worker ids that tasks see; SessionOptions::workers must be at least this. It is smaller than requested
+  /// if the system provides fewer threads.
   uint32_t threads() const { return threads_; }
-  /// Null when there is but one thread: the session runs serially.
+  /// Null if there is only one thread: the session then runs serially.
   const Parallel* parallel() const { return threads_ > 1 ? &parallel_ : nullptr; }
 
  private:
@@ -80,8 +82,8 @@ class ThreadPool {
   uint32_t threads_ = 1;
 };
 
-/// Linear layers of all-float files through XNNPACK, for SessionOptions::backend. Results differ from the
-/// native kernels' in the last bits. Keeps its own packed f32 copy of the weights. One session at a time.
+/// Runs the linear layers of all-float files with XNNPACK, for SessionOptions::backend. Results differ from the native
+/// kernels' in the last bits. Keeps its own packed f32 copy of the weights. Serves one session at a time.
 class XnnpackBackend {
  public:
   /// Returns true if this build has XNNPACK (CMake option BANTAM_XNNPACK).
@@ -92,12 +94,12 @@ class XnnpackBackend {
   XnnpackBackend(const XnnpackBackend&) = delete;
   XnnpackBackend& operator=(const XnnpackBackend&) = delete;
 
-  /// Packs the weights of `model`; once. kUnavailable without XNNPACK, for files with int8 layers, and where layers that
-  /// share weights would take more than four times the file's bytes: run those with the native kernels. The
-  /// backend has `threads` of its own (pthreadpool), the caller's among them.
+  /// Packs the weights of `model`; call it once. kUnavailable: the build has no XNNPACK, the file has int8 layers, or
+  /// layers that share weights would need more than four times the file's bytes; run those files with the native
+  /// kernels. The backend has `threads` threads of its own (pthreadpool), including the caller's.
   Status create(const Model& model, uint32_t threads = 1);
 
-  /// Null before create() has succeeded: native kernels.
+  /// Null before create() has succeeded: the session then uses the native kernels.
   const LinearBackend* backend() const { return layers_ == nullptr ? nullptr : &backend_; }
 
  private:

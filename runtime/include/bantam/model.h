@@ -37,22 +37,22 @@ enum class TaskKind : uint8_t {
   kSparseEmbed = 15,
 };
 
-/// Marks of tokens, in models that find spans: it stands for a label, or begins a word. 0: neither. (In models with a table of entities
-/// a mark is the number of an entity, from 1 on.)
+/// Marks of tokens in models that find spans: the token stands for a label, or begins a word. 0: neither. (In models
+/// with a table of entities, a mark is the number of an entity, counted from 1.)
 constexpr int32_t kLabelMark = 1, kWordMark = 2;
 
-/// Levels of labels that stand above each other, at most.
+/// The most levels in a hierarchy of labels.
 constexpr uint32_t kMostLevels = 16;
 
-/// Copyable view, at most 128 bytes. The bytes outlive it and every session made from it. Shareable
-/// across threads: nothing is ever written through it.
+/// Copyable view, at most 128 bytes. The file's bytes must outlive it and every session created from it. Threads may
+/// share it: nothing is ever written through it.
 class Model {
  public:
   Model() = default;
 
-  /// Verifies structure and meaning of `bytes[0, size)` (16-byte aligned; 64 for full speed) and fills
-  /// `out`. On failure `out` is untouched and `fault`, if given, says what is wrong. O(graph size); the
-  /// data section is bounds-checked, never read.
+  /// Verifies structure and meaning of `bytes[0, size)` (16-byte aligned; 64 for full speed) and fills `out`. On
+  /// failure `out` is unchanged and `fault`, if given, says what is wrong. O(graph size): the data section is only
+  /// bounds-checked, never read.
   static Status open(const void* bytes, size_t size, Model* out, Fault* fault = nullptr);
 
   bool is_open() const { return root_ != nullptr; }
@@ -64,10 +64,12 @@ class Model {
   Text licence() const;
   /// Most tokens (specials included) of one sequence; 0: no limit.
   uint32_t max_sequence() const;
-  /// Encoder-decoders: most tokens of a source (0: no limit), and the number of its tokens' ids; 0 for other models.
+  /// Encoder-decoders: the most tokens of a source (0: no limit) and the size of the source's vocabulary; 0 for other
+  /// models.
   uint32_t max_source() const;
   uint32_t source_vocabulary() const;
-  /// Models that take what is retrieved for chunks of a text (RETRO): tokens of a chunk; 0 for others. See Session, "Chunks".
+  /// Models that use texts retrieved for chunks of a text (RETRO): tokens of a chunk; 0 for others. See "Chunks" in
+  /// session.h.
   uint32_t chunk_tokens() const;
   uint32_t input_count() const;
   uint32_t output_count() const;
@@ -78,23 +80,23 @@ class Model {
   uint32_t segment_types() const;
   /// Legal marks of tokens are [0, mark_types()): 1 where the model takes none.
   uint32_t mark_types() const;
-  /// Numbers of a token's row of features: 0 where the model takes none. Those of images are patches of pixels (image.h).
+  /// Numbers in a token's row of features; 0 if the model takes none. For images these are patches of pixels (image.h).
   uint32_t feature_width() const;
-  /// The name of the thing that a mark stands for ("Q42"); empty where the file does not have it.
+  /// The name of the entity that a mark stands for ("Q42"); empty if the file does not contain it.
   Text mark_name(uint32_t mark) const;
-  /// Label sets: joint models have two (sentence, slots); further ones follow those of the task.
+  /// Label sets: joint models have two (sentence, slots); further sets follow the task's own.
   uint32_t label_set_count() const;
   uint32_t label_count(uint32_t set) const;
   Text label(uint32_t set, uint32_t index) const;
-  /// The subject of a label set ("sentiment"); empty for the sets of the task itself.
+  /// The subject of a label set ("sentiment"); empty for the task's own sets.
   Text label_set_name(uint32_t set) const;
-  /// Labels of a set may form a hierarchy of at most kMostLevels levels. label_above: the label above this one, -1:
-  /// none.
+  /// Labels of a set may form a hierarchy of at most kMostLevels levels. label_above returns the parent of a label; -1:
+  /// it has none.
   bool has_levels(uint32_t set) const;
   int32_t label_above(uint32_t set, uint32_t index) const;
 
-  /// For the rest of the runtime (runtime/format/view.h): the verified FlatBuffer root, the data
-  /// section, the whole file.
+  /// For the rest of the runtime (runtime/format/view.h): the verified FlatBuffer root, the data section and the whole
+  /// file.
   const void* root() const { return root_; }
   const uint8_t* data() const { return data_; }
   const uint8_t* bytes() const { return bytes_; }

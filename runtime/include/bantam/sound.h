@@ -1,4 +1,5 @@
-// Sound: from samples to rows of bytes, what models of sounds read, one row every 20 ms. In integers alone: the same bytes on every core.
+// Sound: converts samples to the rows of bytes that sound models take, one row every 20 ms. Integer arithmetic only:
+// every core computes the same bytes.
 #ifndef BANTAM_SOUND_H_
 #define BANTAM_SOUND_H_
 
@@ -10,40 +11,41 @@
 BANTAM_EXPORT_BEGIN
 namespace bantam {
 
-/// Samples a second; samples of a window (30 ms) and from one window to the next (20 ms); numbers of a row.
+/// Samples per second; samples in a window (30 ms); samples from one window to the next (20 ms); numbers in a row.
 constexpr uint32_t kSoundRate = 16000;
 constexpr uint32_t kSoundWindow = 480;
 constexpr uint32_t kSoundStep = 320;
 constexpr uint32_t kSoundBands = 40;
 
-/// The property of files whose models read such rows, and its value: what the rows are. Such a model has an image 1 high, as wide as a sound
-/// has rows, of kSoundBands channels (bantam/image.h).
+/// The property of files whose models take such rows, and its value, which names the form of the rows. Such a model
+/// takes images (bantam/image.h) of height 1, with one pixel per row of the sound and kSoundBands channels.
 constexpr const char* kSoundKey = "sound";
 constexpr const char* kSoundForm = "40 mel bands, 16000 Hz, 480 by 320";
 bool takes_sound(const Model& model);
 
-/// Rows that `samples` give.
+/// The number of rows computed from `samples` samples.
 constexpr uint32_t sound_rows(uint32_t samples) {
   return samples < kSoundWindow ? 0 : (samples - kSoundWindow) / kSoundStep + 1;
 }
 
-/// A bank of filters over a stream of samples. A row is made of a window: a Hann window, a Fourier transform of 512 points, the power at each
-/// frequency, its sum under each of 40 triangles that are evenly spread in mel (1127 ln(1 + f/700)) from 20 to 8000 Hz, and of each sum the
-/// logarithm. Number b of a row is 8 (log2(sum b) - 12), rounded, at least 0 and at most 255, where samples are whole numbers from -32768
-/// to 32767, so that 8 steps are 3 dB; it is at most one off wherever the sum is above a 2^-21 (63 dB below) of the row's largest.
-/// 3 KB, which the caller owns; the stack takes 0.5 KB more. No floats, no heap, no tables that are made at run time.
+/// A mel filter bank over a stream of samples. Each row is computed from one window: a Hann window, a Fourier transform
+/// of 512 points, the power at each frequency, its sum under each of 40 triangles that are evenly spaced in mel (1127
+/// ln(1 + f/700)) from 20 to 8000 Hz, and the logarithm of each sum. Number b of a row is 8 (log2(sum b) - 12), rounded
+/// and clamped to 0 to 255, where samples are integers from -32768 to 32767; 8 steps are 3 dB. Its error is at most one
+/// if the sum is above 2^-21 (63 dB below) of the row's largest.
+/// Takes 3 KB, which the caller owns, and 0.5 KB more of stack. No floats, no heap, no tables computed at run time.
 class FilterBank {
  public:
-  /// Forgets all samples.
+  /// Discards all samples.
   void clear() { count_ = 0; }
 
-  /// Takes samples up to the one that completes a window, and says how many: fewer than `count` where has_row() is true then. Takes
-  /// none while it is.
+  /// Takes samples up to the one that completes a window, and returns their number; if it is less than `count`,
+  /// has_row() is true. Takes none while has_row() is true.
   uint32_t take(const int16_t* samples, uint32_t count);
   bool has_row() const { return count_ == kSoundWindow; }
 
-  /// The row of the window, kSoundBands bytes, from low to high; after it has_row() is false. Without a row to give: zeros.
-  /// About 88,000 instructions of a Cortex-M4, 214,000 of a Cortex-M0+.
+  /// Writes the row of the window, kSoundBands bytes, from low to high frequencies; has_row() is false afterwards.
+  /// Writes zeros if there is no row. About 88,000 instructions on a Cortex-M4, 214,000 on a Cortex-M0+.
   void row(uint8_t* out);
 
  private:
@@ -54,20 +56,20 @@ class FilterBank {
   int32_t points_[kPoints] = {};
 };
 
-/// The rows of one sound of a fixed length, whatever the length of what is heard.
+/// Computes a fixed number of rows of one sound, whatever the length of the recording.
 class SoundRows {
  public:
-  /// `rows`: room for `count` rows, the caller's, which has to be there until finish().
+  /// `rows` has room for `count` rows; the caller owns it and keeps it until finish().
   void begin(uint8_t* rows, uint32_t count);
-  /// Samples behind the last row are ignored; false: there were some.
+  /// Adds samples. Returns false if some came after the last row; these are ignored.
   bool add(const int16_t* samples, uint32_t count);
-  /// Silence for what is missing.
+  /// Fills the remaining rows with silence.
   void finish();
 
  private:
   FilterBank bank_;
   uint8_t* next_ = nullptr;
-  uint32_t left_ = 0;  // rows
+  uint32_t left_ = 0;  // rows to write
 };
 
 }  // namespace bantam

@@ -1,4 +1,4 @@
-// A run in steps: for cores that have other things to do meanwhile, feed a watchdog, show how far it is, or give up.
+// A run in steps: for cores that must meanwhile do other work, feed a watchdog, show progress, or cancel the run.
 #ifndef BANTAM_STEPS_H_
 #define BANTAM_STEPS_H_
 
@@ -7,7 +7,8 @@
 BANTAM_EXPORT_BEGIN
 namespace bantam {
 
-/// Session::run, an operator on a tile of rows at a time, by the thread that calls advance(). Outputs have the bits of run().
+/// Does the work of Session::run, one operator on one tile of rows at a time, on the thread that calls advance(). Its
+/// outputs equal run()'s bit by bit.
 ///
 ///   SteppedRun run;
 ///   bool done = false;
@@ -17,9 +18,9 @@ namespace bantam {
 ///     feed_watchdog();
 ///   }
 ///
-/// To give up, stop calling advance(): the session is then in the state after a failure, its contexts unchanged. Every
-/// other call on the session that is not const ends the run: advance() then returns kInvalidArgument. The longest call
-/// takes as long as the largest operator on a tile: SessionOptions::tile_rows rows of the widest layer.
+/// To cancel, stop calling advance(): the session is then in the state after a failure, its contexts unchanged. Every
+/// other non-const call on the session ends the run: advance() then returns kInvalidArgument. The longest call takes as
+/// long as the largest operator on a tile: SessionOptions::tile_rows rows of the widest layer.
 class SteppedRun {
  public:
   /// Checks and takes the batch, as Session::run(batch) does, but computes nothing yet. The arrays of the batch, except
@@ -39,7 +40,7 @@ class SteppedRun {
 
   /// The position of the run. Internal.
   struct Place {
-    uint32_t step, task, unit;  // `unit`: operator of the tile, or token of the sequence, where layers go by tokens
+    uint32_t step, task, unit;  // `unit`: operator of the tile, or token of the sequence if layers run token by token
     uint32_t executed, linears;
     uint32_t longest, source;
     size_t worker_high, heads_high;
@@ -51,7 +52,7 @@ class SteppedRun {
   Session* session_ = nullptr;
   Place at_ = {};
   uint32_t operators_ = 0;
-  uint8_t number_ = 0;  // of the session's runs in steps
+  uint8_t number_ = 0;  // the number of this run among the stepped runs of its session
   bool texts_ = false;
   bool done_ = false;
 };

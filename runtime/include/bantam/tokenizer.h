@@ -1,4 +1,4 @@
-// Tokenizer: text to ids, in place, without heap, ids and offsets equal to Hugging Face tokenizers'.
+// Tokenizer: text to ids, without heap; ids and offsets equal those of Hugging Face's tokenizers.
 #ifndef BANTAM_TOKENIZER_H_
 #define BANTAM_TOKENIZER_H_
 
@@ -26,12 +26,12 @@ struct TokenBuffer {
 enum class TruncationSide : uint8_t { kFromFile = 0, kLongestFirst, kOnlyFirst, kOnlySecond, kNone };
 
 struct EncodeOptions {
-  /// Most tokens, specials included; 0: Tokenizer::max_tokens(). Never more than the buffer's capacity, nor, in a session,
-  /// than its model has positions for.
+  /// The most tokens, specials included; 0: Tokenizer::max_tokens(). The buffer's capacity is also a limit and, in a
+  /// session, the number of the model's positions.
   uint32_t max_tokens = 0;
   bool add_special = true;
   TruncationSide truncation = TruncationSide::kFromFile;
-  /// Sliding windows: leave out the first `skip` content tokens of the windowed sequence (the second of
+  /// Sliding windows: skips the first `skip` content tokens of the windowed sequence (the second of
   /// a pair, else the first). Tokens before and after the window are counted as `truncated`.
   uint32_t skip = 0;
 };
@@ -43,34 +43,34 @@ struct EncodeResult {
   uint32_t kept[2] = {0, 0};     // content tokens of each sequence written
 };
 
-/// A text's own tokens, all of them, as Tokenizer::encode gives them without special tokens. The arrays are the caller's.
+/// All tokens of a text, as Tokenizer::encode returns them without special tokens. The caller owns the arrays.
 struct TextTokens {
   const int32_t* ids = nullptr;
-  const Offset* offsets = nullptr;  // null only where offsets are not kept
+  const Offset* offsets = nullptr;  // null only if offsets are not kept
   uint32_t count = 0;
 };
 
 /// Copyable view over a model's tokenizer tables.
 class Tokenizer {
  public:
-  /// kNoTokenizer when the file has none (or not so many).
+  /// kNoTokenizer: the file has none with this index.
   static Status open(const Model& model, uint32_t index, Tokenizer* out);
 
-  /// Encodes `first`, and `second` if its data is not null, as the file's template says. Never fails on
-  /// any bytes: each maximal invalid UTF-8 subsequence acts as U+FFFD. O(bytes). kBufferTooSmall when
-  /// truncation is kNone and the tokens do not fit (result->content still counts them).
+  /// Encodes `first`, and `second` if its data is not null, with the file's template. Accepts any bytes: each maximal
+  /// invalid UTF-8 subsequence acts as U+FFFD. O(bytes). kBufferTooSmall if truncation is kNone and the tokens do not
+  /// fit (result->content still counts them).
   Status encode(Text first, Text second, const EncodeOptions& options, const TokenBuffer& out,
                 EncodeResult* result) const;
 
   uint32_t vocab_size() const;
   /// The token's text in the vocabulary (with "##" for continuations); empty when out of range.
   Text token(uint32_t id) const;
-  /// Returns the token as it stands in a text: without the mark of a continuation. Sets *continues (which may be null)
-  /// to true if the token continues the word of the token before it ("##ing").
+  /// Returns the token as it appears in a text: without the prefix of a continuation. Sets *continues (may be null) to
+  /// true if the token continues the word of the token before it ("##ing").
   Text piece(uint32_t id, bool* continues = nullptr) const;
-  /// Returns the prefix of tokens that continue a word ("##"); empty where tokens have no such mark.
+  /// Returns the prefix of tokens that continue a word ("##"); empty if the vocabulary has no such prefix.
   Text continuing_prefix() const;
-  /// Id of exactly this vocabulary entry or added token, -1 if there is none. O(log n) or better.
+  /// Id of exactly this vocabulary entry or added token; -1: none. O(log n) or better.
   int32_t id(Text token) const;
   bool is_special(uint32_t id) const;
   int32_t unknown_id() const;
@@ -80,8 +80,8 @@ class Tokenizer {
   int32_t pad_id() const;
   /// Special tokens that the template adds to one text / to a pair.
   uint32_t special_count(bool pair) const;
-  /// Tokens, specials included, that texts are cut to unless EncodeOptions say otherwise; 0: no limit. It may be smaller
-  /// than the model's max_sequence: sentence-transformers models state their own.
+  /// The number of tokens, specials included, to which texts are truncated unless EncodeOptions set a limit; 0: no
+  /// limit. It may be smaller than the model's max_sequence: sentence-transformers models state their own.
   uint32_t max_tokens() const;
 
  private:

@@ -1,9 +1,9 @@
-// AMX: products of several rows in tiles; all else is AVX-512's.
+// AMX: products of several rows use tiles; everything else is AVX-512's.
 #define BANTAM_KERNEL_NAMESPACE amx
 #define BANTAM_KERNEL_ISA kAmx
 
 #include "kernels/avx512/dot.h"
-// The products in tiles, over the vectors above.
+// The products with tiles, after the vectors.
 #include "kernels/amx/linear.h"
 #include "kernels/generic/unpack.h"
 #include "kernels/tables.h"
@@ -12,12 +12,12 @@
 namespace bantam::kernels::amx {
 namespace {
 
-/// With fewer rows a layer waits for its weights, which come faster by the line than by the tile.
+/// With fewer rows a layer waits for its weights, which arrive faster by cache line than by tile.
 constexpr uint32_t kLeastRows = 12;
-/// Weights come from memory more slowly than tiles multiply: they are read once for as many rows as can be.
+/// Weights arrive from memory more slowly than tiles multiply: read them once for as many rows as possible.
 constexpr uint8_t kLinearRows = 128;
 
-/// One panel after the other as int8.
+/// Unpacks one panel at a time to int8.
 bool linear_unpacked(const LinearQ8& a) {
   LinearQ8 one = a;
   one.w = a.scratch;
@@ -51,7 +51,7 @@ bool static_linear(const StaticLinear& a) {
 
 }  // namespace
 
-/// The name of a kernel that is not this instruction set's own.
+/// The kernels of the table: AVX-512's, except this instruction set's own.
 namespace others {
 using namespace avx512::shared;  // NOLINT(google-build-using-namespace): the rows of kernels.inc
 using amx::linear_q8;
@@ -60,5 +60,5 @@ using amx::static_linear;
 
 }  // namespace bantam::kernels::amx
 
-// The table of these and of AVX-512's.
+// The table of these kernels and AVX-512's.
 #include "kernels/generic/table_of_others.h"

@@ -1,6 +1,6 @@
-// linear_q8 and static_linear in tiles: groups of up to 32 rows by 32 outputs, or up to 16 rows by 64. Panels of outputs outside, so
-// that a group's weights, once they have come from far away, stay in the cache while all rows pass. The processor fetches them ahead
-// itself: fetching them here as other instruction sets do costs 8 to 20 %.
+// linear_q8 and static_linear with tiles: groups of up to 32 rows by 32 outputs, or up to 16 rows by 64. The outer loop
+// is over panels of outputs, so that a group's weights, once loaded from memory, stay in the cache for all rows. The
+// processor prefetches them itself: prefetching here, as other instruction sets do, costs 8 to 20 %.
 #ifndef BANTAM_KERNELS_AMX_LINEAR_H_
 #define BANTAM_KERNELS_AMX_LINEAR_H_
 
@@ -9,7 +9,7 @@
 
 namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE {
 
-/// One matrix product in tiles, of a LinearQ8 or a StaticLinear: store_sums (sums.h) makes their outputs.
+/// One matrix product with tiles, of a LinearQ8 or a StaticLinear; store_sums (sums.h) computes the outputs.
 template <class Layer>
 class TiledLinear {
  public:
@@ -18,12 +18,12 @@ class TiledLinear {
         whole_(layer.k / kTileBytes),
         rest_(layer.k % kTileBytes),
         groups_((layer.rows + kMostRows - 1) / kMostRows),
-        // Groups are of one size, so that tiles keep their shapes; the last one computes some rows again.
+        // All groups have the same size, so that tiles keep their shapes; the last group recomputes some rows.
         size_((layer.rows + groups_ - 1) / groups_),
         second_(size_ > kTileRows ? size_ / 2 : 0),
         first_(size_ - second_) {}
 
-  /// False when some y is not finite.
+  /// Returns false if some y is not finite.
   BANTAM_INLINE bool run() {
     const TileScope tiles(first_, second_);
     return second_ != 0 ? all_panels<2, 2>() : all_panels<1, 4>();
@@ -48,7 +48,7 @@ class TiledLinear {
   BANTAM_INLINE bool panels_of_all_rows(uint32_t panel) {
     const size_t panel_bytes = size_t{a_.k} * 16;
     const int8_t* w = a_.w + panel * panel_bytes;
-    // The last inputs of each panel, with zeros behind them.
+    // The last inputs of each panel, padded with zeros.
     alignas(64) int8_t last[kPanels][kTileRows * kTileBytes];
     if (rest_ != 0) {
       memset(last, 0, sizeof(last));
@@ -80,7 +80,7 @@ class TiledLinear {
     return store_sums<kRowTiles * kTileRows, kPanels>(a_, sums, row, size_, panel);
   }
 
-  /// Sums of rows [row, row + size_) by kPanels panels, in tiles 0 to 3.
+  /// Computes sums of rows [row, row + size_) by kPanels panels, in tiles 0 to 3.
   template <uint32_t kRowTiles, uint32_t kPanels>
   BANTAM_INLINE void multiply(uint32_t row, const int8_t* w, const int8_t* last) {
     const size_t panel_bytes = size_t{a_.k} * 16;
@@ -100,7 +100,7 @@ class TiledLinear {
     step<kRowTiles, kPanels>(rows[0], kTileBytes, last, kTileRows * kTileBytes);
   }
 
-  /// 64 inputs.
+  /// Processes 64 inputs.
   template <uint32_t kRowTiles, uint32_t kPanels>
   BANTAM_INLINE void step(const int8_t* x, size_t x_stride, const int8_t* w, size_t panel_bytes) {
     load_tile<4>(x, x_stride);
@@ -129,7 +129,7 @@ class TiledLinear {
   }
 
   const Layer& a_;
-  const uint32_t whole_, rest_;  // steps of 64 inputs, and inputs behind them
+  const uint32_t whole_, rest_;  // steps of 64 inputs, and remaining inputs
   const uint32_t groups_, size_, second_, first_;
 };
 

@@ -1,5 +1,5 @@
-// Turns a block's sums into values, with the activation, or into a static layer's numbers. Tiles leave sums of
-// (x + 128) * w, so that -128 times the sum of an output's weights must be added to each of its sums.
+// Converts a block's sums to values, with the activation, or to a static layer's numbers. Tiles compute sums of (x +
+// 128) * w, so -128 times the sum of an output's weights must be added to each of its sums.
 #ifndef BANTAM_KERNELS_AMX_SUMS_H_
 #define BANTAM_KERNELS_AMX_SUMS_H_
 
@@ -8,7 +8,7 @@
 
 namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE {
 
-/// Computes the values of sums [rows][kPanels][16] before the activation. Returns false when some value is not finite.
+/// Computes the values of sums [rows][kPanels][16] before the activation. Returns false if some value is not finite.
 template <uint32_t kPanels>
 BANTAM_INLINE bool dequantize_block(const LinearQ8& a, const int32_t (*sums)[16], uint32_t row, uint32_t rows,
                                     uint32_t panel, float* y, size_t y_stride) {
@@ -30,7 +30,7 @@ BANTAM_INLINE bool dequantize_block(const LinearQ8& a, const int32_t (*sums)[16]
 }
 
 /// Computes rows [row, row + rows), at most kMostRows, by panels [panel, panel + kPanels) of y from sums
-/// [rows][kPanels][16]. Returns false when some y is not finite.
+/// [rows][kPanels][16]. Returns false if some y is not finite.
 template <uint32_t kMostRows, uint32_t kPanels>
 BANTAM_INLINE bool store_sums(const LinearQ8& a, const int32_t (*sums)[16], uint32_t row, uint32_t rows,
                               uint32_t panel) {
@@ -38,7 +38,7 @@ BANTAM_INLINE bool store_sums(const LinearQ8& a, const int32_t (*sums)[16], uint
   if (a.activation == Activation::kNone && a.row_maximum == nullptr) {
     return dequantize_block<kPanels>(a, sums, row, rows, panel, y, a.y_stride);
   }
-  // Rows of y are often so far apart that they compete for a few places of the first-level cache.
+  // Rows of y are often so far apart that they compete for a few sets of the first-level cache.
   constexpr uint32_t kColumns = kPanels * 16;
   alignas(64) float values[kMostRows][kColumns];
   dequantize_block<kPanels>(a, sums, row, rows, panel, values[0], kColumns);

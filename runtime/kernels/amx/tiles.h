@@ -1,7 +1,7 @@
-// Tiles of Intel AMX: 16 rows of 64 bytes. tdpbusd multiplies u8 activations (x + 128) by s8 weights, exact in int32, 16 rows by
-// 16 outputs by 64 inputs an instruction. A panel of weights [k/4][16][4] is tiles as it lies: 16 quads of 16 outputs.
-//
-// Assembler rather than intrinsics: those of gcc 12 do not say which memory they read.
+// Tiles of Intel AMX: 16 rows of 64 bytes. tdpbusd multiplies u8 activations (x + 128) by s8 weights, exact in int32,
+// 16 rows by 16 outputs by 64 inputs per instruction. A panel of weights [k/4][16][4] consists of tiles in memory
+// order: 16 quads of 16 outputs.
+// Uses assembly rather than intrinsics: those of gcc 12 do not declare which memory they read.
 #ifndef BANTAM_KERNELS_AMX_TILES_H_
 #define BANTAM_KERNELS_AMX_TILES_H_
 
@@ -10,10 +10,10 @@
 namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE {
 
 constexpr uint32_t kTileRows = 16;
-constexpr uint32_t kTileBytes = 64;  // of a row
+constexpr uint32_t kTileBytes = 64;  // per row
 
-/// Configures the tiles from here to the end of the scope: 0 to 3 are sums, 4 and 5 activations, 6 and 7 weights. Tiles
-/// of sums and activations have `first` rows for the first 16 rows, and `second` for the next ones.
+/// Configures the tiles until the end of the scope: 0 to 3 are sums, 4 and 5 activations, 6 and 7 weights. Tiles of
+/// sums and activations have `first` rows for the first 16 rows, and `second` for the next ones.
 class TileScope {
  public:
   BANTAM_INLINE TileScope(uint32_t first, uint32_t second) {
@@ -21,7 +21,7 @@ class TileScope {
       uint8_t palette = 1;
       uint8_t start_row = 0;
       uint8_t reserved[14] = {};
-      uint16_t bytes[16] = {};  // of a row
+      uint16_t bytes[16] = {};  // per row
       uint8_t rows[16] = {};
     } config;
     for (uint32_t tile = 0; tile < 8; ++tile) {
@@ -36,7 +36,7 @@ class TileScope {
   TileScope& operator=(const TileScope&) = delete;
 
  private:
-  /// With one tile of rows there are three of weights.
+  /// With one tile of rows there are three tiles of weights.
   static constexpr bool is_weights(uint32_t tile, uint32_t second) { return tile >= (second == 0 ? 5 : 6); }
 };
 
@@ -53,7 +53,7 @@ template <int kTile>
 BANTAM_INLINE void store_tile(void* p, size_t stride) {
   __asm__ volatile("tilestored %%tmm%c0, (%1,%2,1)" : : "i"(kTile), "r"(p), "r"(stride) : "memory");
 }
-/// sums += u8 rows by s8 weights.
+/// Adds products of u8 rows and s8 weights to the sums.
 template <int kSums, int kRows, int kWeights>
 BANTAM_INLINE void add_products() {
   __asm__ volatile("tdpbusd %%tmm%c2, %%tmm%c1, %%tmm%c0" : : "i"(kSums), "i"(kRows), "i"(kWeights));

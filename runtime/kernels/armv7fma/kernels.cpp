@@ -4,5 +4,5 @@
 
 #include "kernels/armv7neon/dot.h"
 
-// The kernels, over the vectors above.
+// The kernels, built on the vectors above.
 #include "kernels/generic/table.h"

@@ -1,6 +1,6 @@
-// 32-bit ARM with NEON: int8 dot products by NEON, in integers, and f32 by the scalar instructions of VFP, one lane at a
-// time: NEON's f32 takes subnormal numbers for zeros. Compiled as armv7neon/, whose fma is soft_float.h's (VFPv3: Cortex-A8,
-// A9), and as armv7fma/ (VFPv4).
+// 32-bit ARM with NEON: int8 dot products use NEON, in integers; f32 uses VFP's scalar instructions, one lane at a
+// time, because NEON's f32 flushes subnormal numbers to zero. Compiled as armv7neon/, with the fma of soft_float.h
+// (VFPv3: Cortex-A8, A9), and as armv7fma/ (VFPv4).
 #ifndef BANTAM_KERNELS_ARMV7NEON_DOT_H_
 #define BANTAM_KERNELS_ARMV7NEON_DOT_H_
 
@@ -8,15 +8,15 @@
 
 #define BANTAM_KERNEL_ONE_LANE
 #include "kernels/reference/vector.h"
-// The vectors come first.
+// Vectors must be included first.
 #include "kernels/generic/dot_sums.h"
 
 namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE {
 
 constexpr uint8_t kOffsetXor = 0;
 
-/// acc[2 * j + h]: outputs 4 j + 2 h and the next, two sums each, of k % 4 < 2 and of the others, in two tiles w. Two
-/// products of int8 fit s16: 2 * 127 * 127, and a garbage activation of -128 meets weights of 0 only.
+/// acc[2 * j + h]: outputs 4 j + 2 h and the next, two sums each, for k % 4 < 2 and for the others, over two tiles w.
+/// Two products of int8 fit in s16: 2 * 127 * 127; an activation of -128 occurs only in padding, where weights are 0.
 BANTAM_INLINE void add_two(int32x4_t (&acc)[8], const int8_t* x, const int8_t* w) {
   const int32x2_t both = vreinterpret_s32_s8(vld1_s8(x));
   const int8x8_t first = vreinterpret_s8_s32(vdup_lane_s32(both, 0));
@@ -32,7 +32,7 @@ BANTAM_INLINE void add_two(int32x4_t (&acc)[8], const int8_t* x, const int8_t* w
     acc[2 * j + 1] = vpadalq_s16(acc[2 * j + 1], high);
   }
 }
-/// One tile; x as s16, four and the same four. A product of a u8 and a weight fits s16, but not two of them.
+/// One tile; x as s16: four numbers, repeated. A product of a u8 and a weight fits in s16, but not two of them.
 BANTAM_INLINE void add_one(int32x4_t (&acc)[8], int16x8_t x, const int8_t* w) {
   BANTAM_UNROLL
   for (uint32_t j = 0; j < 4; ++j, w += 16) {
@@ -53,7 +53,7 @@ BANTAM_INLINE void add_one(int32x4_t (&acc)[8], const uint8_t* u, const int8_t* 
   add_one(acc, vreinterpretq_s16_u16(vmovl_u8(vreinterpret_u8_s32(broadcast(u)))), w);
 }
 
-/// One row by one panel: 8 of 16 registers hold sums.
+/// Multiplies one row by one panel: 8 of 16 registers hold sums.
 template <class Stored>
 BANTAM_NOINLINE void dot_panel(const Stored* x, const int8_t* w, uint32_t quads, Sum* sums, bool add) {
   int32x4_t acc[8];

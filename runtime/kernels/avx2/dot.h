@@ -1,5 +1,5 @@
-// int8 dot product without VNNI: vpmaddubsw multiplies |x| by a signed weight and adds pairs in s16, vpmaddwd adds those.
-// Pairs must stay within s16: one side is at most 127 or 128 in magnitude.
+// int8 dot product without VNNI: vpmaddubsw multiplies |x| by a signed weight and adds pairs in s16, then vpmaddwd adds
+// adjacent pairs. Pairs must fit in s16: one side is at most 127 or 128 in magnitude.
 #ifndef BANTAM_KERNELS_AVX2_DOT_H_
 #define BANTAM_KERNELS_AVX2_DOT_H_
 
@@ -7,18 +7,19 @@
 
 namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE {
 
-/// Rows are stored as 256-bit VNNI takes them, which has the other kernels from here; they become signed before a dot product.
+/// Rows are stored as 256-bit VNNI needs them, because that instruction set shares the other kernels of this one; they
+/// are converted to signed before a dot product.
 constexpr uint8_t kOffsetXor = 0x80;
 constexpr bool kOffsetInDots = false;
 
 struct Weights {
   __m256i a, b;
 };
-/// |x|, and all bits of the bytes whose x is negative.
+/// |x|, and a mask of the bytes whose x is negative.
 struct SignedQuad {
   __m256i magnitude, negative;
 };
-/// Probabilities p as two halves of at most 128.
+/// Probabilities p as the sum of two halves of at most 128.
 struct UnsignedQuad {
   __m256i half, rest;
 };
@@ -42,8 +43,8 @@ BANTAM_INLINE UnsignedQuad unsigned_quad(const void* p) {
   return {half, _mm256_sub_epi8(v, half)};
 }
 
-/// Weights of 4 bits are multiplied as they are stored, so many panels at a time: linear_int4.h. Any number of rows, because halves
-/// take two instructions where bytes take four: HalvesSums.
+/// 4-bit weights are multiplied without unpacking, this many panels at a time: linear_int4.h. For any number of rows,
+/// because halves take two instructions where bytes take four: HalvesSums.
 #define BANTAM_KERNEL_HALVES
 constexpr uint32_t kHalvesPanels = 2, kHalvesBlock = 6, kHalvesRows = UINT32_MAX;
 /// Four bytes of a row, signed.
@@ -59,7 +60,7 @@ BANTAM_INLINE Weights high_halves(Weights w) {
   return low_halves({_mm256_srli_epi16(w.a, 4), _mm256_srli_epi16(w.b, 4)});
 }
 
-/// A factor of 16 outputs, twice each, for the two words of a sum.
+/// The factors of 16 outputs, each twice, for the two words of a sum.
 struct HalvesFactors {
   __m256i a, b;
   BANTAM_INLINE explicit HalvesFactors(const int8_t* p) {
@@ -69,16 +70,17 @@ struct HalvesFactors {
     b = _mm256_unpackhi_epi16(words, words);
   }
 };
-/// Sums of (half - 8) * x for 16 outputs, in words: those of the first two and of the last two of each four inputs. A product is
-/// at most 8 * 127, so that those of 64 inputs, 32 in each word, are at most 32,512; on the way there words may overflow.
+/// Sums of (half - 8) * x for 16 outputs, in words: one for the first two and one for the last two of each four inputs.
+/// A product is at most 8 * 127, so the sums of 64 inputs, 32 in each word, are at most 32,512; intermediate words may
+/// overflow.
 constexpr uint32_t kHalvesInputs = 64;
 #define BANTAM_KERNEL_HALVES_IN_WORDS
 struct HalvesSums {
   __v16hu a, b;
 
   HalvesSums() = default;
-  /// Returns the initial value of both words, for inputs whose first two of each four add up to `low`, the last two to
-  /// `high`.
+  /// Returns the initial value of both words; `low`: sum of the first two inputs of each four, `high`: sum of the last
+  /// two.
   static BANTAM_INLINE int32_t start_of(int32_t low, int32_t high) {
     return static_cast<int32_t>((static_cast<uint32_t>(-8 * low) & 0xFFFF) | static_cast<uint32_t>(-8 * high) << 16);
   }
@@ -95,8 +97,8 @@ struct HalvesSums {
   }
 };
 
-/// |x| and the signs of a block's rows, some quads at a time: made once for all panels of the block, not with every dot
-/// product, whose four instructions fill the processor already. Rows are stored as x ^ offset.
+/// |x| and the signs of a block's rows, for some quads at a time: computed once for all panels of the block, not in
+/// every dot product, whose four instructions already use the processor fully. Rows are stored as x ^ offset.
 constexpr uint32_t kPreparedQuads = 128;
 template <uint32_t kRows>
 struct PreparedRows {
@@ -106,7 +108,7 @@ struct PreparedRows {
   /// The sum of |x| over the negative elements of each row: see Accumulator::add.
   int32_t below[kRows];
 
-  /// `count` elements of each row, a multiple of 4.
+  /// Prepares `count` elements of each row, a multiple of 4.
   BANTAM_INLINE PreparedRows(const int8_t* x, size_t x_stride, uint32_t count, uint8_t offset) {
     const __m256i zero = _mm256_setzero_si256();
     const __m256i flip = _mm256_set1_epi8(static_cast<char>(offset));
@@ -141,41 +143,41 @@ struct PreparedRows {
   }
 };
 
-/// The four products of each lane, added; |u| * 127 * 2 must fit s16, so u <= 128.
+/// Adds the four products of each lane; |u| * 127 * 2 must fit in s16, so u <= 128.
 BANTAM_INLINE __v8si dot_u8_s8(__m256i u, __m256i s) {
   return reinterpret_cast<__v8si>(_mm256_madd_epi16(_mm256_maddubs_epi16(u, s), _mm256_set1_epi16(1)));
 }
 
-/// Four products of each of two quads, added in words first: half of the vpmaddwd, of which a processor does two in a cycle. For
-/// weights of which LinearQ8::fits_words is true.
+/// Adds four products of each of two quads, first in words: half as many vpmaddwd, of which a processor executes two
+/// per cycle. For weights with LinearQ8::fits_words.
 #define BANTAM_KERNEL_BYTES_IN_WORDS
 BANTAM_INLINE __v8si dot_two_u8_s8(__m256i u, __m256i s, __m256i further_u, __m256i further_s) {
   const __m256i words = _mm256_add_epi16(_mm256_maddubs_epi16(u, s), _mm256_maddubs_epi16(further_u, further_s));
   return reinterpret_cast<__v8si>(_mm256_madd_epi16(words, _mm256_set1_epi16(1)));
 }
 
-/// Kept in one type: gcc copies registers in every round where types differ.
+/// Uses a single type: gcc copies registers in every iteration if types differ.
 struct Accumulator {
   __v8si a, b;
 
   Accumulator() = default;
   BANTAM_INLINE explicit Accumulator(I32x16 start)
       : a(reinterpret_cast<__v8si>(start.a)), b(reinterpret_cast<__v8si>(start.b)) {}
-  /// |x| by w, or by ~w where x is negative: x * w = |x| * ~w + |x| there, and those |x| are added at the end. Half the
-  /// cost of vpsignb, which competes with the multiplications. |x| * |~w| * 2 <= 127 * 128 * 2; a garbage x of -128
-  /// meets weights of 0 only.
+  /// |x| by w, or by ~w if x is negative: there x * w = |x| * ~w + |x|, and those |x| are added at the end. Half the
+  /// cost of vpsignb, which competes with the multiplications. |x| * |~w| * 2 <= 127 * 128 * 2; an x of -128 occurs
+  /// only in padding, where weights are 0.
   BANTAM_INLINE void add(SignedQuad q, Weights w) {
     a += dot_u8_s8(q.magnitude, _mm256_xor_si256(w.a, q.negative));
     b += dot_u8_s8(q.magnitude, _mm256_xor_si256(w.b, q.negative));
   }
-  /// Two quads at once.
+  /// Adds two quads at once.
   BANTAM_INLINE void add(SignedQuad q, Weights w, SignedQuad further, Weights v) {
     a += dot_two_u8_s8(q.magnitude, _mm256_xor_si256(w.a, q.negative), further.magnitude,
                        _mm256_xor_si256(v.a, further.negative));
     b += dot_two_u8_s8(q.magnitude, _mm256_xor_si256(w.b, q.negative), further.magnitude,
                        _mm256_xor_si256(v.b, further.negative));
   }
-  /// Keys lie as k + 128.
+  /// Keys are stored as k + 128.
   BANTAM_INLINE void add_keys(SignedQuad q, Weights k) {
     const __m256i flip = _mm256_set1_epi8(static_cast<char>(kOffsetXor));
     add(q, {_mm256_xor_si256(k.a, flip), _mm256_xor_si256(k.b, flip)});
@@ -187,7 +189,7 @@ struct Accumulator {
   BANTAM_INLINE I32x16 get() const { return {reinterpret_cast<__m256i>(a), reinterpret_cast<__m256i>(b)}; }
 };
 
-/// Sparse weights: four of each of four outputs, for all rows.
+/// Sparse weights: four weights of each of four outputs, for all rows.
 struct WeightQuads {
   BANTAM_INLINE explicit WeightQuads(const int8_t* w)
       : four(_mm256_broadcastsi128_si256(_mm_loadu_si128(reinterpret_cast<const __m128i*>(w)))),
@@ -202,7 +204,8 @@ struct RowSums {
   RowSums() = default;
   BANTAM_INLINE explicit RowSums(I32x16 start)
       : a(reinterpret_cast<__v8si>(start.a)), b(reinterpret_cast<__v8si>(start.b)) {}
-  /// rows[16][4], stored; |w| by x with the sign of w. A garbage x of -128 meets weights of 0 only.
+  /// rows[16][4], in stored form; multiplies |w| by x with the sign of w. An x of -128 occurs only in padding, where
+  /// weights are 0.
   template <int kOutput>
   BANTAM_INLINE void add(const WeightQuads& quads, const int8_t* rows) {
     const __m256i flip = _mm256_set1_epi8(static_cast<char>(kOffsetXor));
@@ -224,7 +227,7 @@ constexpr uint32_t block_panels_f32(uint32_t rows) { return rows == 1 ? 4 : rows
 
 }  // namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE
 
-// The block, over the quads above.
+// The block, after the quads.
 #include "kernels/generic/quad_block.h"
 
 #endif  // BANTAM_KERNELS_AVX2_DOT_H_

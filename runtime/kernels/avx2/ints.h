@@ -1,5 +1,5 @@
-// Integers in two ymm registers for the static kernels, beside avx2/vector.h; generic/vector_ints.h says what each
-// operation means.
+// Integers in two ymm registers for the static kernels, in addition to avx2/vector.h; generic/vector_ints.h defines
+// each operation.
 #ifndef BANTAM_KERNELS_AVX2_INTS_H_
 #define BANTAM_KERNELS_AVX2_INTS_H_
 
@@ -11,7 +11,7 @@ BANTAM_INLINE I32x16 load_words(const int16_t* p) {
   const auto* x = reinterpret_cast<const __m128i*>(p);
   return {_mm256_cvtepi16_epi32(_mm_loadu_si128(x)), _mm256_cvtepi16_epi32(_mm_loadu_si128(x + 1))};
 }
-/// Saturates, too.
+/// Also saturates.
 BANTAM_INLINE void store_words(int16_t* p, I32x16 x) {
   const __m256i words = _mm256_permute4x64_epi64(_mm256_packs_epi32(x.a, x.b), 0xd8);
   _mm256_storeu_si256(reinterpret_cast<__m256i*>(p), words);
@@ -59,9 +59,9 @@ BANTAM_INLINE I32x16 shift_right_each(I32x16 x, I32x16 n) {
 }
 
 struct FourBytes {
-  __m256i a, b;  // of the first two vectors, of the others
+  __m256i a, b;  // bytes of the first two vectors; of the others
 };
-/// From halves that hold two quarters of two vectors each.
+/// Reorders halves that hold two quarters of two vectors each.
 BANTAM_INLINE __m256i halves(__m256i x) {
   return _mm256_permutevar8x32_epi32(x, _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7));
 }
@@ -106,7 +106,8 @@ struct ByteTable {
   const int8_t* v;
 };
 BANTAM_INLINE ByteTable load_byte_table(const int8_t* p) { return {p}; }
-/// Sixteen parts of the table one after the other: a part's shuffle gives 0 where the index is not of that part.
+/// Looks up the sixteen parts of the table one after the other: a part's shuffle yields 0 if the index belongs to
+/// another part.
 BANTAM_INLINE FourBytes lookup(const ByteTable& t, FourBytes x) {
   const FourBytes index = x ^ int8_t { -128 };
   FourBytes found = {_mm256_setzero_si256(), _mm256_setzero_si256()};
@@ -122,7 +123,7 @@ BANTAM_INLINE FourBytes lookup(const ByteTable& t, FourBytes x) {
 
 }  // namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE
 
-// The numbers of the static kernels, over these.
+// The static kernels' numbers, after these definitions.
 #include "kernels/generic/vector_ints.h"
 
 #endif  // BANTAM_KERNELS_AVX2_INTS_H_

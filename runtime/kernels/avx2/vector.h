@@ -1,5 +1,5 @@
 // The 16-lane vector types as two ymm registers (AVX2, FMA, F16C): for all tables of 256-bit instruction sets.
-// kernels/reference/vector.h says what each operation means.
+// kernels/reference/vector.h defines each operation.
 #ifndef BANTAM_KERNELS_AVX2_VECTOR_H_
 #define BANTAM_KERNELS_AVX2_VECTOR_H_
 
@@ -15,7 +15,7 @@ struct F32x16 {
 struct I32x16 {
   __m256i a, b;
 };
-/// All bits of a lane that is on.
+/// All bits of a lane are set if it is on.
 struct Mask16 {
   __m256i a, b;
 };
@@ -80,7 +80,7 @@ BANTAM_INLINE void store_bytes(void* p, I32x16 x) {
   _mm_storeu_si128(static_cast<__m128i*>(p), bytes);
 }
 
-// ---- tables of 16: both halves looked up by the low three bits, the fourth chooses
+// ---- tables of 16: looks up both halves by the low three bits; the fourth bit selects
 struct Table16 {
   __m256 low, high;
 };

@@ -18,7 +18,7 @@ struct Quad {
 using SignedQuad = Quad;
 using UnsignedQuad = Quad;
 
-/// Activations are used as they are stored: see avx2/dot.h.
+/// Activations are used in their stored form: see avx2/dot.h.
 constexpr uint32_t kPreparedQuads = 0;
 template <uint32_t kRows>
 struct PreparedRows;
@@ -31,7 +31,7 @@ BANTAM_INLINE Quad signed_quad(const void* p) {
 }
 BANTAM_INLINE Quad unsigned_quad(const void* p) { return signed_quad(p); }
 
-/// Few rows are multiplied with weights of 4 bits as they are stored, kHalvesPanels panels at a time: linear_int4.h.
+/// For few rows, 4-bit weights are multiplied without unpacking, kHalvesPanels panels at a time: linear_int4.h.
 #define BANTAM_KERNEL_HALVES
 constexpr uint32_t kHalvesPanels = 4, kHalvesBlock = 4, kHalvesRows = 4;
 /// With more rows the first block unpacks the weights: unpacking_block.h.
@@ -44,7 +44,7 @@ BANTAM_INLINE Weights high_halves(Weights w) {
   return {_mm512_and_si512(_mm512_srli_epi16(w.v, 4), _mm512_set1_epi8(15))};
 }
 
-/// Kept in the type of the instruction's result: gcc copies registers in every round where types differ.
+/// Uses the type of the instruction's result: gcc copies registers in every iteration if types differ.
 struct Accumulator {
   __v16si v;
 
@@ -53,7 +53,7 @@ struct Accumulator {
   BANTAM_INLINE void add(Quad q, Weights w) {
     v = reinterpret_cast<__v16si>(_mm512_dpbusd_epi32(reinterpret_cast<__m512i>(v), q.v, w.v));
   }
-  /// u8 keys by s8 queries.
+  /// Multiplies u8 keys by s8 queries.
   BANTAM_INLINE void add_keys(Quad q, Weights k) {
     v = reinterpret_cast<__v16si>(_mm512_dpbusd_epi32(reinterpret_cast<__m512i>(v), k.v, q.v));
   }
@@ -61,8 +61,8 @@ struct Accumulator {
   BANTAM_INLINE I32x16 get() const { return {reinterpret_cast<__m512i>(v)}; }
 };
 
-/// Sparse weights: four of each of four outputs, for all rows. They take one load and four shuffles, because a sparse
-/// layer waits for loads.
+/// Sparse weights: four weights of each of four outputs, for all rows. They take one load and four shuffles, because a
+/// sparse layer is bound by loads.
 struct WeightQuads {
   BANTAM_INLINE explicit WeightQuads(const int8_t* w)
       : four(_mm512_broadcast_i32x4(_mm_loadu_si128(reinterpret_cast<const __m128i*>(w)))) {}
@@ -87,8 +87,8 @@ struct RowSums {
   Accumulator acc;
 };
 
-// 8 rows by 32 outputs hold 16 of 32 registers; fewer rows take more outputs, so that enough dot products of four
-// cycles' latency are in flight.
+// 8 rows by 32 outputs use 16 of 32 registers; fewer rows take more outputs, so that enough dot products, with a
+// latency of four cycles, are in flight.
 constexpr uint32_t kMaxRows = 8;
 constexpr uint32_t block_panels(uint32_t rows) { return rows == 1 ? 8 : rows == 2 ? 4 : 2; }
 constexpr uint32_t kMaxRowsF32 = 8;
@@ -96,7 +96,7 @@ constexpr uint32_t block_panels_f32(uint32_t rows) { return rows == 1 ? 8 : rows
 
 }  // namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE
 
-// The block, over the quads above.
+// The block, after the quads.
 #include "kernels/generic/quad_block.h"
 
 #endif  // BANTAM_KERNELS_AVX512_DOT_H_

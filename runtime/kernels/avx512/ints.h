@@ -1,5 +1,5 @@
-// Integers in a zmm register for the static kernels, beside avx512/vector.h; generic/vector_ints.h says what each
-// operation means.
+// Integers in a zmm register for the static kernels, in addition to avx512/vector.h; generic/vector_ints.h defines each
+// operation.
 #ifndef BANTAM_KERNELS_AVX512_INTS_H_
 #define BANTAM_KERNELS_AVX512_INTS_H_
 
@@ -44,7 +44,7 @@ BANTAM_INLINE I32x16 shift_right_each(I32x16 x, I32x16 n) { return {_mm512_srlv_
 struct FourBytes {
   __m512i v;
 };
-/// From quarters that hold a quarter of each of four vectors.
+/// Reorders quarters that hold a quarter of each of four vectors.
 BANTAM_INLINE FourBytes quarters(__m512i x) {
   return {_mm512_permutexvar_epi32(_mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15), x)};
 }
@@ -71,7 +71,8 @@ BANTAM_INLINE void store_four(int8_t* const (&to)[4], FourBytes x) {
 }
 BANTAM_INLINE void store_four(int8_t* to, FourBytes x) { _mm512_storeu_si512(to, x.v); }
 
-/// Fours of bytes of four vectors: lane 4 l + j of x[q] becomes the bytes 16 l + 4 q + j of x[0], x[1], x[2] and x[3].
+/// Groups of four bytes of four vectors: lane 4 l + j of x[q] becomes the bytes 16 l + 4 q + j of x[0], x[1], x[2] and
+/// x[3].
 #define BANTAM_KERNEL_INTERLEAVES
 BANTAM_INLINE void interleave(FourBytes (&x)[4]) {
   const __m512i ab = _mm512_unpacklo_epi8(x[0].v, x[1].v);
@@ -97,7 +98,7 @@ BANTAM_INLINE FourBytes lookup(const ByteTable& t, FourBytes x) {
                                  _mm512_permutex2var_epi8(t.v[0], x.v, t.v[1]))};
 #else
   const __m512i index = _mm512_xor_si512(x.v, _mm512_set1_epi8(-128));
-  // The pair of bytes that an index in the low byte of a word names, and of it the one that the lowest bit names.
+  // Selects the pair of bytes for the index in the low byte of a word, then one byte of the pair by the lowest bit.
   const auto words = [&](__m512i i) __attribute__((always_inline)) {
     const __m512i pair = _mm512_srli_epi16(i, 1);
     const __m512i low = _mm512_permutex2var_epi16(t.v[0], pair, t.v[1]);
@@ -114,7 +115,7 @@ BANTAM_INLINE FourBytes lookup(const ByteTable& t, FourBytes x) {
 
 }  // namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE
 
-// The numbers of the static kernels, over these.
+// The static kernels' numbers, after these definitions.
 #include "kernels/generic/vector_ints.h"
 
 #endif  // BANTAM_KERNELS_AVX512_INTS_H_

@@ -1,9 +1,9 @@
-// The 16-lane vector types as one zmm register (AVX-512 F, BW, DQ, VL).
-// kernels/reference/vector.h says what each operation means.
+// The 16-lane vector types as one zmm register (AVX-512 F, BW, DQ, VL). kernels/reference/vector.h defines each
+// operation.
 #ifndef BANTAM_KERNELS_AVX512_VECTOR_H_
 #define BANTAM_KERNELS_AVX512_VECTOR_H_
 
-// gcc 12 takes the deliberately undefined operands inside its own intrinsics for a mistake (its bug 105593).
+// gcc 12 warns about the deliberately undefined operands inside its own intrinsics (its bug 105593).
 #if !defined(__clang__)
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
@@ -124,10 +124,10 @@ BANTAM_INLINE int32_t largest(I32x16 x) {
   return _mm_cvtsi128_si32(_mm_max_epi32(t, _mm_shuffle_epi32(t, 0xb1)));
 }
 
-// ---- across the lanes of eight vectors at once: lane i takes what v[i] reduces to, i < 8; the others hold anything
+// ---- across the lanes of eight vectors at once: lane i gets the reduction of v[i], i < 8; the others are undefined
 constexpr bool kFoldsEight = true;
 
-/// Halves, quarters, pairs, lanes: each step folds two vectors into one, in the order of `sum`.
+/// Folds halves, quarters, pairs, lanes: each step folds two vectors into one, in the order of `sum`.
 template <class Combine>
 BANTAM_INLINE __m512 fold_eight(const __m512 (&v)[8], const Combine& combine) {
   __m512 halves[4];
@@ -149,7 +149,7 @@ BANTAM_INLINE __m512 fold_eight(const __m512 (&v)[8], const Combine& combine) {
   // Quarter i holds v[i'] and v[i' + 1] with i' = 0, 4, 2, 6.
   return _mm512_permutexvar_ps(_mm512_setr_epi32(0, 1, 8, 9, 4, 5, 12, 13, 0, 1, 8, 9, 4, 5, 12, 13), lanes);
 }
-/// Lane i of the result: lane (i + by) % 16.
+/// Lane i of the result is lane (i + by) % 16.
 BANTAM_INLINE F32x16 rotate(F32x16 x, uint32_t by) {
   const __m512i lanes = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
   return {_mm512_permutexvar_ps(_mm512_add_epi32(lanes, _mm512_set1_epi32(static_cast<int32_t>(by))), x.v)};

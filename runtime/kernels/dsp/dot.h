@@ -1,4 +1,4 @@
-// int8 dot products with SMLAD: two products of 16-bit halves, added to a sum.
+// int8 dot products with SMLAD, which adds two products of 16-bit halves to a sum.
 #ifndef BANTAM_KERNELS_DSP_DOT_H_
 #define BANTAM_KERNELS_DSP_DOT_H_
 
@@ -8,14 +8,14 @@
 #include "kernels/dsp/passes.h"
 #include "kernels/dsp/smlad.h"
 #include "kernels/reference/vector.h"
-// The vectors come first.
+// Vectors must be included first.
 #include "kernels/generic/dot_sums.h"
 
 namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE {
 
 constexpr uint8_t kOffsetXor = 0;
 
-/// Rows of one block: the registers hold sums of 6.
+/// Rows of one block: the registers can hold sums of 6.
 constexpr uint32_t kMostRows = BANTAM_LINK_ROWS < 6 ? BANTAM_LINK_ROWS : 6;
 
 BANTAM_TINY uint32_t rows_together(bool, uint32_t left) {
@@ -28,7 +28,8 @@ BANTAM_TINY uint32_t rows_together(bool, uint32_t left) {
 BANTAM_TINY uint32_t quad_words(uint32_t rows) { return rows * 2; }
 BANTAM_TINY uint32_t row_words(bool, uint32_t rows) { return rows * 2; }
 
-/// [quads][rows][2] from rows of bytes. In assembler because compilers shift before they take every second byte, and store one by one.
+/// Writes [quads][rows][2] from rows of bytes. In assembly because compilers shift before they extract every second
+/// byte, and store words one by one.
 template <class Stored>
 inline void expand_rows(const Stored* x, size_t x_stride, uint32_t rows, uint32_t quads, uint32_t* out) {
 #define BANTAM_EXPAND(operation)                                                    \
@@ -49,7 +50,8 @@ inline void expand_rows(const Stored* x, size_t x_stride, uint32_t rows, uint32_
 #undef BANTAM_EXPAND
 }
 
-/// All panels of `rows` rows, 1, 2, 3, 4 or 6, whose activations are expanded. `w`: of the first panel and this chunk.
+/// Multiplies all panels by `rows` rows, 1, 2, 3, 4 or 6, whose activations are expanded. `w`: the first panel at this
+/// chunk.
 inline void dot_panels(const DotBlock& a, uint32_t rows, const uint32_t* x, uint32_t quads, const int8_t* w, Sum* sums,
                        bool add) {
   const auto kernel = kMostRows >= 6 && rows == 6   ? bantam_smlad_6
@@ -67,7 +69,7 @@ inline void dot_panels(const DotBlock& a, uint32_t rows, const uint32_t* x, uint
   }
 }
 
-/// 1.5 KB are 6 rows of 128; 4 rows, which are a tile of a small session, want 1 KB.
+/// 1.5 KB hold 6 rows of 128; 4 rows, a tile of a small session, need 1 KB.
 constexpr uint32_t kExpandedWords = 64 * kMostRows;
 
 }  // namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE
@@ -77,7 +79,7 @@ constexpr uint32_t kExpandedWords = 64 * kMostRows;
 namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE {
 
 #define BANTAM_KERNEL_OWN_SPARSE
-/// Four rows at a time, whose activations are expanded once for all outputs, into a.scratch.
+/// Processes four rows at a time; their activations are expanded into a.scratch once for all outputs.
 BANTAM_NOINLINE inline void dot_sparse(const DotSparse& a) {
   uint32_t* expanded = reinterpret_cast<uint32_t*>(a.scratch);
   for (uint32_t row = 0, rows = 0; row < a.rows; row += rows) {

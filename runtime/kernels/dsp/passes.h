@@ -1,6 +1,6 @@
-// Passes over the floats of a row in assembler, for cores with an FPU: four registers a load or store, maxima and bytes in integer
-// registers, GELU's coefficients by one load. What each gives is what generic/passes.h says, to the bit. Rows that are no multiple of
-// four begin with single elements.
+// Passes over the floats of a row in assembly, for cores with an FPU: loads and stores of four registers, maxima and
+// bytes in integer registers, GELU's coefficients with one load. Results equal those of generic/passes.h bit by bit.
+// Rows that are not a multiple of four elements begin with single elements.
 #ifndef BANTAM_KERNELS_DSP_PASSES_H_
 #define BANTAM_KERNELS_DSP_PASSES_H_
 
@@ -16,16 +16,16 @@
 namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE {
 
 // clang-format off
-/// Repeats instructions for four elements at a time, which lie in s4-s7, s8-s11 and s12-s15.
+/// Repeats instructions for four elements at a time, in s4-s7, s8-s11 and s12-s15.
 #define BANTAM_FOUR(X) X("s4", "s8", "s12") X("s5", "s9", "s13") X("s6", "s10", "s14") X("s7", "s11", "s15")
-/// A round of a loop to which %0 leads, and which ends at the operand `end`.
+/// Loop over elements from pointer %0 on, until it reaches the operand `end`.
 #define BANTAM_ROUNDS(body, end) "1:\n" body "cmp %0, %[" end "]\nbne 1b"
 #define BANTAM_CHANGES_EIGHT "s4", "s5", "s6", "s7", "s8", "s9", "s10", "s11", "memory", "cc"
 #define BANTAM_CHANGES_TWELVE "s12", "s13", "s14", "s15", BANTAM_CHANGES_EIGHT
 
 #define BANTAM_WORST(word) "cmp %1, " word ", lsl #1\nit lo\nlsllo %1, " word ", #1\n"
 BANTAM_NOINLINE inline int32_t magnitude_of(const float* x, uint32_t n) {
-  uint32_t worst = 0;  // without the sign: shifted out
+  uint32_t worst = 0;  // without the sign, which is shifted out
   for (; n % 4 != 0; --n) {
     __asm__ volatile("ldr r2, [%0], #4\n" BANTAM_WORST("r2") : "+&r"(x), "+&r"(worst) : : "r2", "memory", "cc");
   }
@@ -85,7 +85,7 @@ BANTAM_INLINE void multiply_rows(const float* a, const float* b, uint32_t n, flo
 #define BANTAM_SQUARE(x, part, ...) "vsub.f32 " x ", " x ", %[mean]\nvfma.f32 " part ", " x ", " x "\n"
 BANTAM_INLINE void add_parts(const float* x, uint32_t n, float* part) {
   for (; n % 4 != 0; --n, ++part) *part = *part + *x++;
-  constexpr float mean = 0.0f;  // which nothing reads
+  constexpr float mean = 0.0f;  // not used
   if (n != 0) BANTAM_PARTS(BANTAM_ADD);
 }
 BANTAM_INLINE void add_squares(const float* x, float mean, uint32_t n, float* part) {
@@ -113,8 +113,8 @@ BANTAM_INLINE void normalize_row(const float* x, uint32_t n, float mean, float r
 }
 #undef BANTAM_NORM
 
-/// y = fma(sum, x_scale * w_scale, bias) of the sums that lie in y, n a multiple of 4; bias may be null. Returns poison, or NaN where
-/// some y is not finite.
+/// y = fma(sum, x_scale * w_scale, bias) for the sums stored in y, n a multiple of 4; bias may be null. Returns poison,
+/// a NaN if some y is not finite.
 #define BANTAM_VALUE(sum, scale, value)                                                                               \
   "vmul.f32 " scale ", " scale ", %[x_scale]\nvcvt.f32.s32 " sum ", " sum "\nvfma.f32 " value ", " sum ", " scale "\n" \
   "vfma.f32 %3, " value ", %[zero]\n"
@@ -136,9 +136,10 @@ BANTAM_NOINLINE inline float dequantize_sums(float* y, uint32_t n, float x_scale
 #undef BANTAM_CHANGES_EIGHT
 #undef BANTAM_CHANGES_TWELVE
 
-/// x = gelu(x) of generic/math.h, n at least 1. An interval's coefficients are one load; from the last interval on they are 0.
+/// x = gelu(x) of generic/math.h, n at least 1. The coefficients of an interval are one load; from the last interval on
+/// they are 0.
 BANTAM_INLINE void gelu_row(float* x, uint32_t n) {
-  constexpr uint32_t kRounded = 0x4b400000;  // bits of 1.5 * 2^23, which adding leaves integers in the low bits of
+  constexpr uint32_t kRounded = 0x4b400000;  // bits of 1.5 * 2^23; adding it leaves the integer in the low bits
   constexpr uint32_t kBytes = sizeof kGeluColumns[0];
   __asm__ volatile(R"(
 1:

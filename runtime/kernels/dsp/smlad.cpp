@@ -1,12 +1,12 @@
-// The inner loops of dsp/smlad.h. A quad is one load and two SXTB16 of an output's weights, which come straight from the file's tiles,
-// and two SMLAD a row. All registers that sums (from r0 on), weights (r10, r11) and pointers (r12, lr) leave take activations, so that a
-// load of eight serves four quads of one row or two of two rows, one of six a quad of three rows, and three loads two quads of four
-// rows: 25 instructions for 32 products. Six rows leave four registers: 18 for 24. What does not fit waits on the stack, read once an
-// output.
-//
-// Quads that share loads are a group. First come those that are no whole group, one by one; then the loop over groups, unrolled to eight
-// quads, four where rows are only left over, whose first round begins where as many groups remain as are left over. Every instruction
-// of a group is 32 bits wide, so both places are computed.
+// The inner loops of dsp/smlad.h. A quad takes one load and two SXTB16 for an output's weights, directly from the
+// file's tiles, and two SMLAD per row. All registers not used by sums (from r0 on), weights (r10, r11) and pointers
+// (r12, lr) hold activations, so that a load of eight serves four quads of one row or two of two rows, one of six a
+// quad of three rows, and three loads two quads of four rows: 25 instructions for 32 products. Six rows leave four
+// registers: 18 instructions for 24 products. Other values are on the stack and read once per output.
+// Quads that share loads form a group. First come those that do not form a whole group, one by one; then the loop over
+// groups, unrolled to eight quads, or four for row counts that occur only as a remainder. Its first iteration begins in
+// the middle, so that the number of groups comes out even. Every instruction of a group is 32 bits wide, so both entry
+// points are computed.
 #include "kernels/dsp/smlad.h"
 
 #include "linked.h"

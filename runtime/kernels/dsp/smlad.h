@@ -1,27 +1,30 @@
-// Blocks of int8 dot products in assembler: 1, 2, 3, 4 or 6 rows by the 16 outputs of a panel, or one output of sparse weights.
+// Blocks of int8 dot products in assembly: 1, 2, 3, 4 or 6 rows by the 16 outputs of a panel, or one output of sparse
+// weights.
 #ifndef BANTAM_KERNELS_DSP_SMLAD_H_
 #define BANTAM_KERNELS_DSP_SMLAD_H_
 
 #include <stdint.h>
 
-/// sums[row][o] = the sum over all quads of x[quad][row] * w[quad][o], o = 0..15, or that much more.
+/// sums[row][o] = the sum over all quads of x[quad][row] * w[quad][o], o = 0..15; with `add`, the sum is added to the
+/// old value.
 struct BantamSmladPanel {
   void* sums;             // int32, 4-byte aligned
   uint32_t stride;        // bytes from row to row
   const int8_t* w_end;    // w + 64
   const int8_t* w;        // tiles [quads][16][4], 4-byte aligned
   const uint32_t* x;      // [quads][rows][2]: elements 0 and 2 of the quad as two int16, then 1 and 3
-  const uint32_t* x_end;  // behind the last quad
+  const uint32_t* x_end;  // end of the last quad
   uint32_t quads;         // at least 1
-  uint32_t add;           // to what sums hold, where not 0
+  uint32_t add;           // not 0: adds to the old sums
 };
 
-/// sums[row] = the sum over all blocks of x[index[4 * block]][row] * w[16 * block], products of four.
+/// sums[row] = the sum over all blocks of x[index[4 * block]][row] * w[16 * block], where each product is that of four
+/// numbers.
 struct BantamSmladSparse {
   void* sums;             // int32, 4-byte aligned
   uint32_t stride;        // bytes from row to row
   const int8_t* w;        // 4-byte aligned
-  const uint16_t* index;  // of quads
+  const uint16_t* index;  // indices of quads
   const uint32_t* x;      // [quads][rows][2], as above
   const int8_t* w_end;    // w + 16 * blocks
 };

@@ -1,4 +1,4 @@
-// align_row: the rows of a source, weighted by how they fit a row of a decoder.
+// align_row: the mean of a source's rows, weighted by how well they match a row of a decoder.
 #ifndef BANTAM_KERNELS_GENERIC_ALIGN_H_
 #define BANTAM_KERNELS_GENERIC_ALIGN_H_
 
@@ -7,7 +7,7 @@
 
 namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE {
 
-/// Scores of kCount keys from `first` on.
+/// Scores of kCount keys from number `first` on.
 template <bool kAdditive, uint32_t kCount>
 BANTAM_INLINE void scores_of_keys(const AlignRow& a, uint32_t first) {
   Sums sums[kCount] = {};
@@ -34,7 +34,7 @@ BANTAM_NOINLINE void scores_of_source(const AlignRow& a) {
   for (; j < a.count; ++j) scores_of_keys<kAdditive, 1>(a, j);
 }
 
-/// Weights fall off around a.place.
+/// Makes weights decrease with the distance from a.place.
 BANTAM_INLINE void fall_off(const AlignRow& a) {
   float* falls = a.weights + pad16(a.count);
   for (uint32_t j = 0; j < a.count; ++j) {

@@ -1,4 +1,4 @@
-// attention: what int8 and f32 attention share (visible keys, scratch, softmax), and the entry point.
+// attention: code that int8 and f32 attention share (visible keys, scratch, softmax), and the entry point.
 #ifndef BANTAM_KERNELS_GENERIC_ATTENTION_H_
 #define BANTAM_KERNELS_GENERIC_ATTENTION_H_
 
@@ -7,11 +7,11 @@
 
 namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE {
 
-/// Keys [begin, end) that a query sees; empty: begin is end.
+/// Keys [begin, end) that a query attends to; empty if begin >= end.
 struct Visible {
   uint32_t begin, end;
   BANTAM_INLINE bool empty() const { return begin >= end; }
-  /// Which of keys `key`, ... of a vector lie inside the interval.
+  /// Returns which of a vector's keys `key`, `key` + 1, ... lie inside the interval.
   BANTAM_INLINE LaneMask lanes(uint32_t key) const {
     return lanes_between(static_cast<int32_t>(begin - key), static_cast<int32_t>(end - key));
   }
@@ -24,16 +24,16 @@ BANTAM_INLINE Visible visible_keys(const Args& a, uint32_t query) {
   return keys.begin < keys.end ? Visible{keys.begin, keys.end} : Visible{a.kv_begin, a.kv_begin};
 }
 
-/// cap * tanh(score / cap). Out of line: few models cap, and every block would have it once a vector of scores.
+/// cap * tanh(score / cap). Not inlined: few models use it, and every block would contain it once per vector of scores.
 BANTAM_NOINLINE inline F32 cap_score(F32 score, float cap) { return splat(cap) * tanh(score / splat(cap)); }
 
-/// A biased score, capped where the call asks for it.
+/// Returns a biased score, capped if the call has a soft cap.
 BANTAM_INLINE F32 capped(const Attention& a, F32 score) {
   if (!linked::kSoftCap || a.soft_cap == 0.0f) return score;
   return cap_score(score, a.soft_cap);
 }
 
-/// Lane i of the result: lane (i + by) % 16. Instruction sets that have an instruction for it have a function of their own.
+/// Lane i of the result is lane (i + by) % 16. Instruction sets with an instruction for it have their own function.
 template <class Vector>
 BANTAM_INLINE Vector rotate(Vector v, uint32_t by) {
   float twice[32];
@@ -42,7 +42,7 @@ BANTAM_INLINE Vector rotate(Vector v, uint32_t by) {
   return load(twice + by);
 }
 
-/// A count of pages as a type.
+/// A number of pages as a type.
 template <uint32_t kCount>
 struct Pages {};
 
@@ -51,12 +51,12 @@ template <uint32_t kRows, class Args = Attention>
 struct AttentionBlock {
   const Args& a;
   uint32_t first;                 // query offset in the call
-  uint32_t page_begin, page_end;  // pages that some query of the block sees
-  uint32_t first_page;            // that scratch has room for
+  uint32_t page_begin, page_end;  // pages that some query of the block attends to
+  uint32_t first_page;            // first page that scratch has room for
   size_t stride;                  // scratch elements from query to query
   float* scores;
   Visible visible[kRows];
-  bool same_keys;  // all queries of the block see the same keys
+  bool same_keys;  // all queries of the block attend to the same keys
 
   BANTAM_INLINE AttentionBlock(const Args& args, uint32_t query) : a(args), first(query) {
     uint32_t begin = UINT32_MAX;
@@ -79,7 +79,7 @@ struct AttentionBlock {
     if (a.biased) scores += first * stride;
   }
 
-  /// Makes the first query the `r`-th of a larger block, whose queries see keys in pages [begin, end).
+  /// Makes the first query the `r`-th of a larger block, whose queries attend to keys in pages [begin, end).
   BANTAM_INLINE void move_to(uint32_t r, uint32_t begin, uint32_t end) {
     if (!a.biased) scores += r * stride;
     page_begin = begin;
@@ -88,7 +88,7 @@ struct AttentionBlock {
   BANTAM_INLINE float* score(uint32_t r, uint32_t page) const {
     return scores + r * stride + size_t{page - first_page} * 16;
   }
-  /// Lies in the scores' place: page after page, each is read before its bytes are written over.
+  /// Probabilities overwrite the scores: page after page, each score is read before its bytes are overwritten.
   BANTAM_INLINE uint8_t* probability(uint32_t r, uint32_t page) const {
     return reinterpret_cast<uint8_t*>(scores + r * stride) + size_t{page - first_page} * 16;
   }
@@ -96,7 +96,7 @@ struct AttentionBlock {
   BANTAM_INLINE const uint8_t* values(uint32_t page) const {
     return a.value_pages + a.place(page) * a.value_page_stride;
   }
-  /// f(Pages<n>, page) for the pages that queries see, kMany that lie one after the other at a time where there are so many.
+  /// Calls f(Pages<n>, page) for the visible pages, with n = kMany where that many are contiguous.
   template <uint32_t kMany, class F>
   BANTAM_INLINE void for_pages(const F& f) const {
     for (uint32_t page = page_begin; page < page_end;) {
@@ -109,17 +109,17 @@ struct AttentionBlock {
       }
     }
   }
-  /// Which keys of a vector of page `page`, from `lane` on, query r sees.
+  /// Returns which keys of a vector of page `page`, from `lane` on, query r attends to.
   BANTAM_INLINE LaneMask seen(uint32_t r, uint32_t page, uint32_t lane) const {
     return visible[r].lanes(page * 16 + lane);
   }
-  /// The same where the block's first query sees `first_sees` of them: most blocks' queries see the same.
+  /// The same, if the block's first query attends to `first_sees`: in most blocks all queries attend to the same keys.
   BANTAM_INLINE LaneMask seen(uint32_t r, uint32_t page, uint32_t lane, LaneMask first_sees) const {
     return r == 0 || same_keys ? first_sees : seen(r, page, lane);
   }
-  /// Every query sees all keys of the page.
+  /// Returns true if every query attends to all keys of the page.
   BANTAM_INLINE bool whole(uint32_t page) const { return same_keys && visible[0].covers(page); }
-  /// The largest scores of kCount queries from r on, in all lanes; 0 where a query sees no key.
+  /// Computes the largest scores of kCount queries from r on, in all lanes; 0 for a query without visible keys.
   template <uint32_t kCount>
   BANTAM_INLINE void largest_scores(uint32_t r, F32 (&best)[kCount]) const {
     BANTAM_UNROLL
@@ -134,10 +134,10 @@ struct AttentionBlock {
     BANTAM_UNROLL
     for (uint32_t i = 0; i < kCount; ++i) best[i] = splat(visible[r + i].empty() ? 0.0f : largest(best[i]));
   }
-  /// Element of a query's sum that key `key` is: keys are numbered from kv_begin, so that the result does not depend on
-  /// where the sequence lies. With 16 lanes sums_from_begin numbers them.
+  /// The element of a query's sum for key `key`: keys are numbered from kv_begin, so that the result does not depend on
+  /// the sequence's position. With 16 lanes, sums_from_begin rotates the lanes instead.
   BANTAM_INLINE uint32_t element(uint32_t key) const { return key - a.kv_begin; }
-  /// The sums over lanes, as lanes of the result.
+  /// Returns the sums over lanes, as lanes of the result.
   template <class SomeSums, uint32_t kCount>
   BANTAM_INLINE F32 sums_from_begin(SomeSums (&v)[kCount]) const {
     if constexpr (kVectors == 1) {
@@ -155,19 +155,19 @@ BANTAM_NOINLINE bool attention_block(const Args& a, uint32_t query) {
   return Kernel<kRows>(a, query).run();
 }
 
-/// Queries of a block where a linear layer takes `rows`. Every size that is built is a dozen kilobytes, so there are at most
-/// three: 8 where there are registers for it, these, one.
+/// Queries per block if a linear layer takes `rows` rows. Each block size costs a dozen kilobytes of code, so there are
+/// at most three: 8 if there are enough registers, this one, and one.
 constexpr uint32_t some_queries(uint32_t rows) { return rows < 4 ? rows : 4; }
 constexpr uint32_t many_queries(uint32_t rows) { return rows == 8 ? 8 : some_queries(rows); }
 
-/// Kernel<queries>(args, query).run() serves one block.
+/// Kernel<queries>(args, query).run() processes one block.
 template <template <uint32_t> class Kernel, uint32_t kMany, uint32_t kSome, class Args>
 BANTAM_INLINE bool attention_blocks(const Args& a) {
   bool finite = true;
   uint32_t query = 0;
   for (; query + kMany <= a.queries; query += kMany) finite &= attention_block<Kernel, kMany>(a, query);
-  // Two that are left, or more: a block that computes some of the queries before them again takes less time than single ones. Not
-  // where scores have taken the place of their biases.
+  // If two or more queries are left, a block that recomputes some of the preceding queries takes less time than single
+  // ones. Not possible if scores have overwritten their biases.
   const uint32_t left = a.queries - query;
   const uint32_t again = left > kSome ? kMany : kSome;
   if (left >= 2 && again <= a.queries && !a.biased) {

@@ -18,7 +18,7 @@ struct AttentionF32 : AttentionBlock<kRows> {
 
   float l[kRows];
 
-  /// Scores of pages [page, page + kPages).
+  /// Computes the scores of pages [page, page + kPages).
   template <uint32_t kPages>
   BANTAM_INLINE void scores_of_pages(uint32_t page) {
     const float* keys = reinterpret_cast<const float*>(this->keys(page));
@@ -62,8 +62,8 @@ struct AttentionF32 : AttentionBlock<kRows> {
     }
   }
 
-  /// Scores of kCount queries from r on to exp(score - largest); together, because each is a chain of dependent steps.
-  /// False: something is not finite.
+  /// Replaces the scores of kCount queries from r on by exp(score - largest); together, because each is a chain of
+  /// dependent steps. Returns false if a value is not finite.
   template <uint32_t kCount>
   BANTAM_INLINE bool probabilities_of(uint32_t r) {
     F32 best[kCount];
@@ -94,7 +94,8 @@ struct AttentionF32 : AttentionBlock<kRows> {
     return finite;
   }
 
-  /// kCount queries from r on, which see the same keys; output columns [16 * panel, 16 * (panel + kPanels)).
+  /// Computes output columns [16 * panel, 16 * (panel + kPanels)) of kCount queries from r on, which attend to the same
+  /// keys.
   template <uint32_t kCount, uint32_t kPanels>
   BANTAM_INLINE bool values_of(uint32_t r, uint32_t panel) {
     Panel acc[kCount][kPanels];

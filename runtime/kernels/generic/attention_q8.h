@@ -19,7 +19,7 @@ struct AttentionQ8 : SoftmaxQ8<kRows> {
 
   int32_t query_starts[kRows];
 
-  /// Scores of pages [page, page + kPages), but for the scale of the query, which all of them share.
+  /// Computes the scores of pages [page, page + kPages), without the query's scale, which is the same for all keys.
   template <uint32_t kPages>
   BANTAM_INLINE void scores_of_pages(uint32_t page) {
     const uint32_t quads = a.head_width / 4;
@@ -33,7 +33,7 @@ struct AttentionQ8 : SoftmaxQ8<kRows> {
     block.start(query_starts);
     block.add_keys(q, a.q_stride, tiles, a.key_page_stride, quads);
     if (rest != 0) {
-      // A head may begin anywhere in its row: what lies behind it is not zero.
+      // A head may begin anywhere in its row, so the bytes after it are not zero.
       int8_t last[kRows * 4] = {};
       for (uint32_t r = 0; r < kRows; ++r) memcpy(last + r * 4, q + r * a.q_stride + quads * 4, rest);
       block.add_keys(last, 4, tiles + size_t{quads} * 64, a.key_page_stride, 1);
@@ -50,8 +50,9 @@ struct AttentionQ8 : SoftmaxQ8<kRows> {
     }
   }
 
-  /// A single query, which is a step of a decoder, waits for its cache: pages of a head lie so far apart that the processor does
-  /// not guess the next one. The values of these pages are wanted next, and the keys of as many pages behind them.
+  /// A single query, i.e. a step of a decoder, waits for memory: pages of a head are so far apart that the processor
+  /// does not predict the next one. Prefetches the values of these pages, which are needed next, and the keys of the
+  /// same number of following pages.
   template <uint32_t kPages>
   BANTAM_INLINE void fetch_from(uint32_t page) {
     const size_t key_bytes = size_t{pad4(a.head_width)} * 16 + 64, value_bytes = size_t{pad16(a.head_width)} * 16 + 64;
@@ -62,7 +63,8 @@ struct AttentionQ8 : SoftmaxQ8<kRows> {
     }
   }
 
-  /// While values are added up, nothing else of the cache is waited for: the keys that the next head begins with lie behind these.
+  /// While values are summed, the cache is otherwise idle: prefetches the first keys of the next head, which follow
+  /// these.
   BANTAM_INLINE void fetch_next_head(uint32_t page) {
     const size_t key_bytes = size_t{pad4(a.head_width)} * 16 + 64;
     for (size_t i = 0; i < key_bytes; i += 64) prefetch(this->keys(page) + key_bytes + i);
@@ -79,7 +81,8 @@ struct AttentionQ8 : SoftmaxQ8<kRows> {
                                                       __attribute__((always_inline)) { this->scores_of(pages, page); });
   }
 
-  /// All scores where their biases lie: those of a page are put aside while its products take their place.
+  /// Adds the products to the biases to get all scores: the biases of a page are saved while its products overwrite
+  /// them.
   BANTAM_INLINE void add_products_to_biases() {
     F32 most[kRows];
     BANTAM_UNROLL
@@ -103,7 +106,7 @@ struct AttentionQ8 : SoftmaxQ8<kRows> {
     }
   }
 
-  /// Output columns [16 * panel, 16 * (panel + kPanels)).
+  /// Computes output columns [16 * panel, 16 * (panel + kPanels)).
   template <uint32_t kPanels>
   BANTAM_INLINE bool values_of(uint32_t panel) {
     RegisterBlock<kRows, kPanels> block;
@@ -144,7 +147,7 @@ struct AttentionQ8 : SoftmaxQ8<kRows> {
     if (!this->probabilities()) return false;
     bool finite = true;
     constexpr uint32_t kMost = block_panels(kRows);
-    constexpr uint32_t kGroup = kMost < 4 ? kMost : 4;  // heads are 64 wide, mostly
+    constexpr uint32_t kGroup = kMost < 4 ? kMost : 4;  // most heads have 64 columns
     const uint32_t panels = pad16(a.head_width) / 16;
     uint32_t panel = 0;
     for (; panel + kGroup <= panels; panel += kGroup) finite &= values_of<kGroup>(panel);

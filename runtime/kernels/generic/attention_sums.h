@@ -1,5 +1,6 @@
-// int8 attention on one lane, four queries at a time: their scores are one block of dot products, whose sums lie where the
-// scores will be. Then each query alone, then one block of dot products for each panel of values and page.
+// int8 attention on one lane, four queries at a time: their scores are one block of dot products, whose sums are stored
+// where the scores will be. Then the softmax of each query, then one block of dot products for each panel of values and
+// page.
 #ifndef BANTAM_KERNELS_GENERIC_ATTENTION_SUMS_H_
 #define BANTAM_KERNELS_GENERIC_ATTENTION_SUMS_H_
 
@@ -12,9 +13,9 @@ struct AttentionSums {
   static constexpr uint32_t kMost = 4;
 
   const Attention& a;
-  const uint32_t first, queries;    // of the call
-  const AttentionBlock<1> frame;    // where scores and probabilities of all queries lie
-  uint32_t page_begin, page_count;  // pages that some query sees
+  const uint32_t first, queries;    // queries of the call
+  const AttentionBlock<1> frame;    // positions of the scores and probabilities of all queries
+  uint32_t page_begin, page_count;  // pages that some query attends to
   float factor[kMost];
 
   BANTAM_INLINE AttentionSums(const Attention& args, uint32_t query, uint32_t count)
@@ -37,7 +38,7 @@ struct AttentionSums {
     for (uint32_t i = 0; i < pages; ++i) multiply_neighbours(page + i, 1, sums + i * 16, sums_stride);
   }
 
-  /// Computes the sums of pages that lie one after the other.
+  /// Computes the sums of contiguous pages.
   BANTAM_INLINE void multiply_neighbours(uint32_t page, uint32_t pages, Sum* sums, size_t sums_stride) const {
     const uint32_t quads = a.head_width / 4;
     const uint32_t rest = a.head_width % 4;
@@ -53,7 +54,7 @@ struct AttentionSums {
     block.sums_stride = sums_stride;
     dot_block(q, block);
     if (rest == 0) return;
-    // A head may begin anywhere in its row, and end where the memory of rows ends.
+    // A head may begin anywhere in its row, and end at the end of the rows' memory.
     int8_t last[kMost * 4] = {};
     for (uint32_t r = 0; r < queries; ++r) memcpy(last + r * 4, q + r * a.q_stride + quads * 4, rest);
     block.x_stride = 4;
@@ -68,7 +69,7 @@ struct AttentionSums {
     return reinterpret_cast<const float*>(frame.keys(page) + scale_at);
   }
 
-  /// All scores where their biases lie, whose place sums cannot take.
+  /// Computes all scores if there are biases, which sums must not overwrite.
   BANTAM_INLINE void add_products_to_biases() const {
     for (uint32_t page = page_begin; page < page_begin + page_count; ++page) {
       Sum sums[kMost * 16];
@@ -83,7 +84,7 @@ struct AttentionSums {
     }
   }
 
-  /// The probabilities of all queries from their sums or scores. False: something is not finite.
+  /// Computes the probabilities of all queries from their sums or scores. Returns false if a value is not finite.
   BANTAM_INLINE bool weigh() {
     for (uint32_t r = 0; r < queries; ++r) {
       if (!weigh_sums(a, first + r, r, page_begin, page_begin + page_count, factor + r)) return false;
@@ -91,7 +92,8 @@ struct AttentionSums {
     return true;
   }
 #if defined(BANTAM_KERNEL_VECTORS)
-  /// The same by vectors: false, too, where they would flush numbers, or sums begin within a vector. The sums are gone then.
+  /// The same with vectors. Also returns false if they would flush numbers, or if the keys do not begin at a vector
+  /// boundary. The sums are then overwritten.
   BANTAM_INLINE bool weigh_in_vectors() {
     for (uint32_t r = 0; r < queries; ++r) {
       if (!BANTAM_KERNEL_VECTORS::weigh(a, first + r, r, page_begin, page_begin + page_count, factor + r)) return false;
@@ -100,7 +102,7 @@ struct AttentionSums {
   }
 #endif
 
-  /// Output columns [16 * panel, 16 * panel + 16).
+  /// Computes output columns [16 * panel, 16 * panel + 16).
   BANTAM_INLINE void multiply_values(uint32_t panel, Finite& finite) const {
     Sum sums[kMost * 16];
     DotBlock block = {};
@@ -142,7 +144,7 @@ struct AttentionSums {
     }
     return mean();
   }
-  /// The output from all probabilities. False: something is not finite.
+  /// Computes the output from all probabilities. Returns false if a value is not finite.
   BANTAM_INLINE bool mean() const {
     Finite finite;
     for (uint32_t panel = 0; panel * 16 < a.head_width; ++panel) multiply_values(panel, finite);

@@ -7,17 +7,17 @@
 
 namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE {
 
-/// Weights that are wanted soon: fetched bit by bit, `step` bytes further with each quad that is computed.
+/// Prefetch of weights that are needed soon: `step` bytes further with each quad that is computed.
 struct Ahead {
   const int8_t* next;
-  size_t step;  // beyond a cache line, two lines are fetched each time
+  size_t step;  // if it exceeds a cache line, two lines are fetched each time
 };
 BANTAM_INLINE void fetch(Ahead& ahead) {
   prefetch(ahead.next);
   if (ahead.step > 64) prefetch(ahead.next + 64);
   ahead.next += ahead.step;
 }
-/// The same where blocks that fetch have one panel, so that a step is at most a cache line.
+/// The same for blocks of one panel, where a step is at most a cache line.
 BANTAM_INLINE void fetch_line(Ahead& ahead) {
   prefetch(ahead.next);
   ahead.next += ahead.step;
@@ -27,7 +27,7 @@ BANTAM_INLINE void fetch_line(Ahead& ahead) {
 BANTAM_INLINE F32 load_element(const float* p) { return load(p); }
 BANTAM_INLINE F32 load_element(const uint16_t* p) { return load_f16(p); }
 
-/// Sixteen neighbours.
+/// Sixteen adjacent elements.
 struct Panel {
   F32 v[kVectors];
   Panel() = default;
@@ -41,12 +41,13 @@ struct Panel {
   }
 };
 
-/// From one product of a sum to the next, in elements.
+/// Distance, in elements, from one product of a sum to the next.
 struct Steps {
   size_t x = 1, w = 16;
 };
 
-/// acc[r][p] = fma(x[r][i], w[p][i], acc[r][p]) for i = 0, 1, ... below k. Rows of x are x_stride elements apart, panels of w w_stride.
+/// acc[r][p] = fma(x[r][i], w[p][i], acc[r][p]) for i = 0, 1, ..., k - 1. Rows of x are x_stride elements apart, panels
+/// of w w_stride.
 template <uint32_t kRows, uint32_t kPanels, class Element, class... MaybeAhead>
 BANTAM_INLINE void fma_steps(Panel (&acc)[kRows][kPanels], const float* x, size_t x_stride, const Element* w,
                              size_t w_stride, uint32_t k, Steps step, MaybeAhead... ahead) {
@@ -72,15 +73,15 @@ BANTAM_INLINE void fma_steps(Panel (&acc)[kRows][kPanels], const float* x, size_
   }
 }
 
-/// Multiplies rows that lie one after the other with panels [k][16].
+/// Multiplies contiguous rows by panels [k][16].
 template <uint32_t kRows, uint32_t kPanels, class Element, class... MaybeAhead>
 BANTAM_INLINE void fma_rows(Panel (&acc)[kRows][kPanels], const float* x, size_t x_stride, const Element* w,
                             size_t w_stride, uint32_t k, MaybeAhead... ahead) {
   fma_steps(acc, x, x_stride, w, w_stride, k, Steps{}, ahead...);
 }
 
-/// Indices<0, 1, ..., kCount - 1>: how block sizes become template arguments (std::index_sequence would emit nothing
-/// either, but the runtime does without the standard library).
+/// Indices<0, 1, ..., kCount - 1>: turns block sizes into template arguments (like std::index_sequence, but the runtime
+/// does not use the standard library).
 template <uint32_t... kIndex>
 struct Indices {};
 template <uint32_t kCount, uint32_t... kIndex>
@@ -90,8 +91,8 @@ struct MakeIndices<0, kIndex...> {
   using type = Indices<kIndex...>;
 };
 
-/// Cuts `rows` into the fewest blocks of at most `limit` rows, as even as can be: `longer` blocks of `size` + 1 rows
-/// come first, then blocks of `size`.
+/// Divides `rows` into the fewest blocks of at most `limit` rows, as evenly as possible: `longer` blocks of `size` + 1
+/// rows come first, then blocks of `size`.
 struct RowSplit {
   uint32_t blocks, size, longer;
   BANTAM_INLINE RowSplit(uint32_t rows, uint32_t limit)

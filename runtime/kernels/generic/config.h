@@ -1,7 +1,7 @@
-// The common includes and macros of all files under kernels/generic. A translation unit compiles these headers for one
+// Common includes and macros of all files under kernels/generic. A translation unit compiles these headers for one
 // instruction set: it defines BANTAM_KERNEL_NAMESPACE (e.g. avx2), includes that set's vector types, then
-// generic/table.h. All code lives in that namespace, so that no two instruction sets share a symbol that the linker
-// could merge.
+// generic/table.h. All code is in that namespace, so that no two instruction sets share a symbol that the linker could
+// merge.
 #ifndef BANTAM_KERNELS_GENERIC_CONFIG_H_
 #define BANTAM_KERNELS_GENERIC_CONFIG_H_
 
@@ -15,9 +15,9 @@
 #error "define BANTAM_KERNEL_NAMESPACE before including a kernel header"
 #endif
 
-// The reference table is the last resort of old machines: it is built to be small, the others to be fast.
+// The reference table is the fallback for old machines: it is built to be small, the others to be fast.
 #define BANTAM_NOINLINE __attribute__((noinline))
-// One operation: shorter than a call, or the body of a loop that every value passes.
+// For a single operation: shorter than a call, or the body of a loop over all values.
 #define BANTAM_TINY inline __attribute__((always_inline))
 // Unrolls the next loop, whose count is a constant up to 16, so that arrays of accumulators become registers.
 #if defined(__clang__)
@@ -36,7 +36,7 @@
 namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE {
 
 BANTAM_INLINE void prefetch(const void* p) { __builtin_prefetch(p, 0, 2); }
-/// Into the first cache: for what is read once, and soon.
+/// Into the first-level cache: for data that is read once, and soon.
 BANTAM_INLINE void prefetch_near(const void* p) { __builtin_prefetch(p, 0, 3); }
 
 }  // namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE

@@ -1,5 +1,5 @@
-// Initial sums of the register blocks of int8 matrix products on 16 lanes. The blocks themselves are RegisterBlock,
-// which an instruction set's dot.h defines, mostly by quad_block.h.
+// Initial sums of the register blocks of int8 matrix products on 16 lanes. Each instruction set's dot.h defines the
+// blocks themselves (RegisterBlock), mostly with quad_block.h.
 #ifndef BANTAM_KERNELS_GENERIC_DOT_BLOCK_H_
 #define BANTAM_KERNELS_GENERIC_DOT_BLOCK_H_
 
@@ -8,7 +8,7 @@
 
 namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE {
 
-/// Starts the sums of a RegisterBlock for panels of a layer whose weights' sums are `w_sum`.
+/// Initializes the sums of a RegisterBlock for panels of a layer; `w_sum`: sums of the layer's weights.
 template <uint32_t kPanels, class Block>
 BANTAM_INLINE void start_sums(Block& block, const int32_t* w_sum) {
   if constexpr (kOffsetInDots) {
@@ -19,8 +19,8 @@ BANTAM_INLINE void start_sums(Block& block, const int32_t* w_sum) {
   }
 }
 
-/// Computes the initial values of the accumulators for products of queries and keys: -128 times the query's sum where
-/// dot products take keys as k + 128, else 0.
+/// Computes the initial values of the accumulators for products of queries and keys: -128 times the query's sum if dot
+/// products take keys as k + 128, else 0.
 template <uint32_t kRows>
 BANTAM_INLINE void measure_queries(int32_t (&starts)[kRows], const int8_t* q, size_t q_stride, uint32_t count) {
   if constexpr (kOffsetInDots) {

@@ -1,10 +1,10 @@
-// dot_block over activations that are expanded first, once for all outputs of a block, into what the inner loops of a processor
-// without vectors like to read. An instruction set's dot.h stands before this, with
-//   rows_together(is_signed, left): rows of a part, which the inner loops take together, of `left` rows;
-//   quad_words(rows): words that a quad of such a part takes; row_words(is_signed, rows): of any number of rows;
+// dot_block for processors without vectors: first expands activations, once for all outputs of a block, to the form
+// that the inner loops read. An instruction set's dot.h includes this header after it has defined
+//   rows_together(is_signed, left): how many of the `left` rows form a part, which the inner loops process together;
+//   quad_words(rows): words of a quad of such a part; row_words(is_signed, rows): the same for any number of rows;
 //   expand_rows(x, x_stride, rows, quads, words), x int8_t or uint8_t;
-//   dot_panels(block, rows, words, quads, w, sums, add): all panels, w that of the first one;
-//   kExpandedWords: on the stack; 64 quads of two rows at least.
+//   dot_panels(block, rows, words, quads, w, sums, add): all panels, w is that of the first one;
+//   kExpandedWords: words on the stack, at least for 64 quads of two rows.
 #ifndef BANTAM_KERNELS_GENERIC_DOT_EXPANDED_H_
 #define BANTAM_KERNELS_GENERIC_DOT_EXPANDED_H_
 
@@ -12,8 +12,9 @@
 
 namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE {
 
-/// Rows as they are expanded into words[count]: all of them, where they fit, else a chunk of k at a time. `ready`: they lie there
-/// already. Returns whether all of them do now. One function for both kinds of bytes: what differs is the little that expands them.
+/// Multiplies rows that are expanded into words[count]: all at once if they fit, else a chunk of k at a time. `ready`:
+/// they are already expanded. Returns true if all of them are now. One function for both types of bytes, which differ
+/// only in the expansion.
 BANTAM_NOINLINE inline bool dot_expanded(const int8_t* x, bool is_signed, const DotBlock& a, uint32_t* words,
                                          uint32_t count, bool ready) {
   const bool whole = linked::kStatic && row_words(is_signed, a.rows) * a.quads <= count;
@@ -25,7 +26,7 @@ BANTAM_NOINLINE inline bool dot_expanded(const int8_t* x, bool is_signed, const 
       const uint32_t quads = a.quads - quad < most ? a.quads - quad : most;
       const int8_t* from = x + row * a.x_stride + quad * 4;
       if (linked::kStatic && ready) {
-        // They lie there.
+        // They are already expanded.
       } else if (is_signed) {
         expand_rows(from, a.x_stride, rows, quads, words);
       } else {
@@ -38,14 +39,14 @@ BANTAM_NOINLINE inline bool dot_expanded(const int8_t* x, bool is_signed, const 
   return whole;
 }
 
-/// With that much stack.
+/// Uses kWords words of stack.
 template <uint32_t kWords>
 BANTAM_NOINLINE void dot_on_stack(const int8_t* x, bool is_signed, const DotBlock& a) {
   uint32_t words[kWords];
   dot_expanded(x, is_signed, a, words, kWords, false);
 }
 
-/// Heads of 64 want half the stack of a layer.
+/// Heads of 64 columns need half the stack of a layer.
 template <class Stored>
 inline void dot_block(const Stored* x, const DotBlock& a) {
   constexpr bool kSigned = static_cast<Stored>(-1) < 0;
@@ -55,7 +56,7 @@ inline void dot_block(const Stored* x, const DotBlock& a) {
   a.quads > 16 ? dot_on_stack<kWords>(bytes, kSigned, a) : dot_on_stack<kWords / 2>(bytes, kSigned, a);
 }
 
-/// dot_block of the same rows with panels after panels: what fits is expanded once.
+/// dot_block for the same rows and successive panels: rows that fit are expanded only once.
 class RepeatedRows {
  public:
   BANTAM_INLINE void dot(const int8_t* x, const DotBlock& a) {

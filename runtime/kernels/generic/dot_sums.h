@@ -1,4 +1,4 @@
-// Arguments of int8 dot products whose sums lie in memory, for any number of rows and outputs.
+// Arguments of int8 dot products whose sums are in memory, for any number of rows and outputs.
 #ifndef BANTAM_KERNELS_GENERIC_DOT_SUMS_H_
 #define BANTAM_KERNELS_GENERIC_DOT_SUMS_H_
 
@@ -7,8 +7,8 @@
 namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE {
 
 /// sums[r][16 * p + o] = the sum over k < 4 * quads of x[r][k] * w[p][o][k], added to the old value if `add`; exact.
-/// The rows x, int8_t or uint8_t, are an argument of their own: dot_block(x, block). A garbage x is legal where its
-/// weights are 0. `sums` may not overlap x or w.
+/// The rows x, int8_t or uint8_t, are a separate argument: dot_block(x, block). x may be anything where its weights are
+/// 0. `sums` must not overlap x or w.
 struct DotBlock {
   size_t x_stride;
   uint32_t rows;
@@ -20,8 +20,8 @@ struct DotBlock {
   bool add;
 };
 
-/// sums[r][o] = the sum over k of x[r][k] * w[o][k], weights in rows of pad16(k) bytes (layout k16n1): dot_k16(block). x is
-/// read as far.
+/// sums[r][o] = the sum over k of x[r][k] * w[o][k], weights in rows of pad16(k) bytes (layout k16n1): dot_k16(block).
+/// x is also read up to pad16(k).
 struct DotRows {
   const int8_t* x;
   size_t x_stride;
@@ -32,7 +32,8 @@ struct DotRows {
   size_t sums_stride;
 };
 
-/// One output of sparse weights: the sum over `steps` blocks of x[r][4 * index[4 s] + i] * w[16 s + i], i < 4, for each row.
+/// One output of sparse weights: for each row the sum over s < `steps` and i < 4 of x[r][4 * index[4 s] + i] * w[16 s +
+/// i].
 struct SparseOutput {
   const int8_t* w;
   const uint16_t* index;
@@ -40,12 +41,13 @@ struct SparseOutput {
   uint32_t output;
 };
 
-/// sums[r][o] = the sum over k of x[r][k] * w[o][k] of outputs of sparse weights, the first of which begins a span: dot_sparse(block).
+/// sums[r][o] = the sum over k of x[r][k] * w[o][k] for outputs of sparse weights, the first of which begins a span:
+/// dot_sparse(block).
 struct DotSparse {
   const int8_t* x;
   size_t x_stride;
   uint32_t rows;
-  const int8_t* w;  // of the whole layer
+  const int8_t* w;  // weights of the whole layer
   SparseBlocks sparse;
   uint32_t k, outputs;
   Sum* sums;
@@ -53,7 +55,7 @@ struct DotSparse {
   int8_t* scratch;  // sparse_scratch(k) bytes
 };
 
-/// f(SparseOutput) for each of those outputs.
+/// Calls f(SparseOutput) for each of those outputs.
 template <class F>
 BANTAM_INLINE void for_sparse_outputs(const DotSparse& a, const F& f) {
   uint32_t step = a.sparse.begin;

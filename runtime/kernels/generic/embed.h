@@ -23,7 +23,7 @@ BANTAM_INLINE void gather_tiled(const T* tiles, size_t index, uint32_t width, ui
   }
 }
 
-/// A vector of elements as floats; lanes beyond the row are anything.
+/// Returns a vector of elements as floats; lanes beyond the row are undefined.
 template <class T, class Lanes>
 BANTAM_INLINE F32 table_vector(const EmbedSource& source, size_t index, uint32_t width, uint32_t i, Lanes lanes) {
   const T* table = static_cast<const T*>(source.data);
@@ -45,9 +45,9 @@ BANTAM_INLINE F32 table_vector(const EmbedSource& source, size_t index, uint32_t
   }
 }
 
-/// Rows of a large table lie anywhere in memory: they are asked for this many rows before they are read.
+/// Rows of a large table may be anywhere in memory: they are prefetched this many rows in advance.
 constexpr uint32_t kEmbedAhead = 4;
-/// Not on one lane: rows are few there, and this is code.
+/// Not on one lane: rows are few there, and code size matters.
 constexpr bool kPrefetchesRows = kLanes > 1;
 
 template <class T>
@@ -56,7 +56,7 @@ BANTAM_INLINE void prefetch_row(const EmbedSource& source, size_t index, uint32_
   for (size_t i = 0; i < width * sizeof(T); i += 64) prefetch(row + i);
 }
 
-/// Where nothing is to be added, the first row is, times 0.
+/// An absent row (index below 0) is computed as the first row times 0.
 BANTAM_INLINE size_t row_of(int32_t index) { return index < 0 ? 0 : static_cast<size_t>(index); }
 
 template <class T>

@@ -1,4 +1,5 @@
-// epilogue_rows: activation, gate, residual, norm, f32 store, q8 store of each row, in passes over a row that lies in L1.
+// epilogue_rows: activation, gate, residual, norm, f32 store, q8 store of each row, in passes over a row in the
+// first-level cache.
 #ifndef BANTAM_KERNELS_GENERIC_EPILOGUE_H_
 #define BANTAM_KERNELS_GENERIC_EPILOGUE_H_
 
@@ -13,7 +14,7 @@ namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE {
 
 enum class Residual : uint8_t { kNone = 0, kF32 = 1, kQ8 = 2 };
 
-/// The operations of a call, known at compile time (the calls that transformers spend their time in) ...
+/// The operations of a call, known at compile time (for the calls that dominate in transformers) ...
 template <Norm kNorm, Residual kResidual, bool kGate = false>
 struct KnownEpilogue {
   static constexpr bool kFast = true;  // several rows at once
@@ -39,7 +40,7 @@ struct AnyEpilogue {
         norm_(a.norm),
         gate_(a.gate != nullptr),
         before_norm_(a.y_before_norm) {}
-  /// Activations flush numbers that do not matter: rows with one are for plain numbers.
+  /// Vectors that flush tiny numbers do not compute activations: rows with one use the other path.
   BANTAM_INLINE Activation activation() const { return kFlushesTiny ? Activation::kNone : activation_; }
   BANTAM_INLINE Residual residual() const { return residual_; }
   BANTAM_INLINE Norm norm() const { return norm_; }
@@ -47,8 +48,8 @@ struct AnyEpilogue {
   BANTAM_INLINE bool before_norm() const { return linked::kStoreSum && before_norm_; }
 };
 
-/// kRows rows at once: their sums are independent chains. Values are computed anew in each pass: cheaper than a
-/// buffer, and y may be absent or be x.
+/// Processes kRows rows at once: their sums are independent chains. Values are recomputed in each pass, which is
+/// cheaper than a buffer, and y may be absent or equal to x.
 template <uint32_t kRows, class Kind>
 struct EpilogueBlock {
   const EpilogueRows a;  // a copy: stores cannot alias it, so its fields stay in registers
@@ -74,7 +75,7 @@ struct EpilogueBlock {
     }
   }
 
-  /// Before the norm.
+  /// Returns a value before the norm.
   template <class Lanes>
   BANTAM_INLINE F32 value(uint32_t r, uint32_t i, Lanes lanes) const {
     F32 v = load(x[r] + i);
@@ -88,7 +89,7 @@ struct EpilogueBlock {
     return v;
   }
 
-  /// Mean and reciprocal deviation of layer norm and rms norm.
+  /// Computes mean and reciprocal deviation of layer norm and rms norm.
   BANTAM_INLINE void measure() {
     const float width = static_cast<float>(a.width);
     Sums totals[kRows];
@@ -123,7 +124,7 @@ struct EpilogueBlock {
     }
   }
 
-  /// `v` after the norm.
+  /// Returns `v` after the norm.
   BANTAM_INLINE F32 normed(uint32_t r, uint32_t i, F32 v) const {
     if (kind.norm() == Norm::kNone) return v;
     const F32 gamma = a.gamma != nullptr ? load(a.gamma + i) : splat(1.0f);
@@ -133,12 +134,12 @@ struct EpilogueBlock {
     return fma(d * splat(reciprocal[r]), gamma, beta);
   }
 
-  /// Returns the number that the q8 store quantises, from a row's final value.
+  /// Returns the number that the q8 store quantizes, from a row's final value.
   BANTAM_INLINE F32 smoothed(uint32_t i, F32 v) const { return a.smooth != nullptr ? v * load(a.smooth + i) : v; }
 };
 
-/// Computes rows [first, first + kRows). Returns false if some value is not finite, or was taken for zero where numbers
-/// are flushed (TinyNumbers). In the latter case nothing was stored: y and q are stored in the last pass.
+/// Computes rows [first, first + kRows). Returns false if some value is not finite, or if a tiny number was flushed to
+/// zero (TinyNumbers). In the latter case nothing was stored: only the last pass stores y and q.
 template <uint32_t kRows, class Kind>
 BANTAM_NOINLINE bool epilogue_block(const EpilogueRows& args, uint32_t first) {
   const TinyNumbers tiny;
@@ -196,9 +197,9 @@ template <class Kind>
 BANTAM_INLINE bool epilogue_blocks(const EpilogueRows& a) {
   bool finite = true;
   uint32_t r = 0;
-  // As many rows as there are registers for.
+  // The number of rows that registers allow.
   constexpr uint32_t kTogether = kMaxRows == 8 ? 4 : 2;
-  // Where blocks of products have two rows, a vector is four registers: chains enough.
+  // If blocks of products have two rows, a vector is four registers: enough independent chains.
   if constexpr (Kind::kFast && kMaxRows > 2) {
     for (; r + kTogether <= a.rows; r += kTogether) finite &= epilogue_block<kTogether, Kind>(a, r);
   }
@@ -206,7 +207,7 @@ BANTAM_INLINE bool epilogue_blocks(const EpilogueRows& a) {
   return finite;
 }
 
-/// Rows whose largest values are known already: one pass.
+/// Stores rows whose maxima are already known: one pass.
 inline bool store_measured_rows(const EpilogueRows& a) {
   bool finite = true;
   for (uint32_t r = 0; r < a.rows; ++r) {
@@ -259,7 +260,7 @@ inline bool epilogue_rows(const EpilogueRows& a) {
 inline bool epilogue_rows(const EpilogueRows& a) {
   if (a.row_maximum != nullptr) return store_measured_rows(a);
   const AnyEpilogue kind(a);
-  // Sums of products, as of a convolution.
+  // Sums of products, as in a convolution.
   if (linked::op(linked::kOpDepthwise) && kind.gate() && kind.activation() == Activation::kNone &&
       kind.norm() == Norm::kNone && !kind.before_norm() && kind.residual() == Residual::kF32) {
     return epilogue_blocks<KnownEpilogue<Norm::kNone, Residual::kF32, true>>(a);

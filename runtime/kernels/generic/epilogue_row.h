@@ -1,5 +1,5 @@
-// epilogue_rows on one lane: sixteen elements at a time, so that what a call asks for is looked at once for all of them and loops
-// stay short. A row that is stored is computed where it will lie, once; another one is computed anew in each pass.
+// epilogue_rows on one lane: sixteen elements at a time, so that the call's options are tested once for all of them and
+// loops stay short. A row that is stored is computed once, in place; any other is recomputed in each pass.
 #ifndef BANTAM_KERNELS_GENERIC_EPILOGUE_ROW_H_
 #define BANTAM_KERNELS_GENERIC_EPILOGUE_ROW_H_
 
@@ -19,7 +19,7 @@ class EpilogueRow {
         summed_(args.activation == Activation::kNone && !(linked::kGate && args.gate != nullptr) &&
                 args.residual == nullptr && args.residual_q == nullptr && (y_ == nullptr || y_ == x_)) {}
 
-  /// False: some value is not finite.
+  /// Returns false if some value is not finite.
   BANTAM_INLINE bool run() {
     if (a_.norm == Norm::kLayer || a_.norm == Norm::kRms) measure();
     const bool sums_stay = linked::kStoreSum && a_.y_before_norm;
@@ -48,14 +48,14 @@ class EpilogueRow {
     for (uint32_t i = 0; i < a_.width; i += 16) f(i, a_.width - i < 16 ? a_.width - i : 16);
   }
 
-  /// After a pass over all sums: they lie in y.
+  /// After a pass over all sums: they are in y.
   BANTAM_INLINE void keep_sums() {
     if (y_ == nullptr) return;
     x_ = y_;
     summed_ = true;
   }
 
-  /// Elements [i, i + count) before the norm.
+  /// Returns elements [i, i + count) before the norm.
   BANTAM_INLINE const float* sums(uint32_t i, uint32_t count) { return summed_ ? x_ + i : new_sums(i, count); }
   BANTAM_NOINLINE const float* new_sums(uint32_t i, uint32_t count) {
     const float* x = x_ + i;
@@ -86,7 +86,7 @@ class EpilogueRow {
     return to;
   }
 
-  /// Mean and reciprocal deviation: those of rms norm are of numbers whose mean is 0.
+  /// Computes mean and reciprocal deviation; rms norm uses a mean of 0.
   BANTAM_NOINLINE void measure() {
     for (bool squares = a_.norm == Norm::kRms;; squares = true) {
       const float mean = mean_;
@@ -104,12 +104,12 @@ class EpilogueRow {
     }
   }
 
-  /// Elements [i, i + count) after the norm, which lie in `finals`, where it is not null, then.
+  /// Returns elements [i, i + count) after the norm; stores them in `finals` if it is not null.
   BANTAM_NOINLINE const float* normed(uint32_t i, uint32_t count, float* finals) {
     const float* v = sums(i, count);
     if (a_.norm == Norm::kNone) return v;
     float* to = finals == nullptr ? some_ : finals + i;
-    // An affine norm alone has the mean 0 and the deviation 1, which change nothing.
+    // Without layer or rms norm, mean 0 and deviation 1 change nothing.
     const float* gamma = a_.gamma;
     const float* beta = a_.beta;
     const float mean = mean_;
@@ -125,7 +125,7 @@ class EpilogueRow {
     return to;
   }
 
-  /// Returns the numbers that the q8 store quantises, from v; v itself where there is no q8 store, or no smoothing.
+  /// Returns the numbers that the q8 store quantizes, from v; v itself without a q8 store or smoothing.
   BANTAM_NOINLINE const float* smoothed(uint32_t i, uint32_t count, const float* v) {
     if (a_.q == nullptr || a_.smooth == nullptr) return v;
     multiply_rows(v, a_.smooth + i, count, some_);
@@ -136,8 +136,8 @@ class EpilogueRow {
   uint32_t row_;
   const float* x_;
   float* y_;
-  float residual_scale_;  // which the row's own may replace
-  bool summed_;           // x holds what the norm takes
+  float residual_scale_;  // the row's own scale replaces it, if there is one
+  bool summed_;           // x_ has the input of the norm
   float mean_ = 0.0f, reciprocal_ = 1.0f;
   float some_[16];
 };

@@ -1,4 +1,4 @@
-// feature_rows and outer_sums: attention by sums over keys.
+// feature_rows and outer_sums: linear attention by sums over keys.
 #ifndef BANTAM_KERNELS_GENERIC_FEATURES_H_
 #define BANTAM_KERNELS_GENERIC_FEATURES_H_
 
@@ -8,7 +8,7 @@
 
 namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE {
 
-/// v(h) for each vector of row r, stored over it, zeros behind the row.
+/// Replaces each vector of row r by v(h), followed by zeros.
 template <class V>
 BANTAM_INLINE bool replace_row(const FeatureRows& a, uint32_t r, const V& v) {
   float* h = a.h + r * a.h_stride;
@@ -40,14 +40,14 @@ BANTAM_INLINE float sum_of_squares(const float* x, uint32_t width) {
   return total(sums);
 }
 
-/// One number through an exponential of vectors.
+/// Computes the exponential of one number with vectors.
 BANTAM_INLINE float exp_of(float x) {
   float lanes[16] = {};
   store(lanes, exp_below_88(splat(x)));
   return lanes[0];
 }
 
-/// For keys: raises the largest product so far to the rows' largest. A NaN is never the largest; its own row notices
+/// For keys: raises the largest product so far to the rows' maximum. A NaN is never the maximum; its own row detects
 /// it.
 BANTAM_INLINE void raise_most(const FeatureRows& a) {
   float most = *a.most;
@@ -80,7 +80,7 @@ inline bool feature_rows(const FeatureRows& a) {
   return finite;
 }
 
-/// Columns [row, row + kRows) of a by panels [panel, panel + kPanels) of b.
+/// Multiplies columns [row, row + kRows) of a by panels [panel, panel + kPanels) of b.
 template <uint32_t kRows, uint32_t kPanels>
 BANTAM_NOINLINE bool outer_block(const OuterSums& a, uint32_t row, uint32_t panel) {
   const size_t stride = size_t{a.k} * 16;

@@ -1,5 +1,6 @@
-// linear_q8 and linear_f32: panels of outputs outside, so that a panel's weights stay in the cache while the rows pass;
-// within a panel group, blocks of rows as even as can be. Here: how blocks are chosen, f32, and how sums become values.
+// linear_q8 and linear_f32: the outer loop is over panels of outputs, so that a panel's weights stay in the cache for
+// all rows; within a panel group, blocks of rows are as even as possible. This header has the choice of blocks, f32,
+// and the conversion of sums to values.
 #ifndef BANTAM_KERNELS_GENERIC_LINEAR_H_
 #define BANTAM_KERNELS_GENERIC_LINEAR_H_
 
@@ -10,14 +11,15 @@
 
 namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE {
 
-/// The value of an int8 layer's integer sum.
+/// Returns the value of an int8 layer's integer sum.
 BANTAM_TINY F32 dequantize(I32 sum_of_products, F32 x_scale, F32 w_scale, F32 bias) {
   return fma(to_f32(sum_of_products), x_scale * w_scale, bias);
 }
 
 #if !defined(BANTAM_KERNEL_ONE_LANE)
-/// Rows [row, row + kRows) by panels [panel, panel + kPanels) of y from their integer sums, sum_of(r, p), activated in registers. The
-/// largest of row_maximum[r], where wanted, is raised to the largest |y|, as bits. False when some y is not finite.
+/// Stores rows [row, row + kRows) by panels [panel, panel + kPanels) of y from their integer sums, sum_of(r, p),
+/// activated in registers. Raises the maximum of row_maximum[r], if given, to the largest |y|, as bits. Returns false
+/// if some y is not finite.
 template <uint32_t kRows, uint32_t kPanels, Activation kActivation, class SumOf>
 BANTAM_INLINE bool store_values(const LinearQ8& a, uint32_t row, uint32_t panel, int32_t* row_maximum,
                                 const SumOf& sum_of) {
@@ -48,11 +50,11 @@ BANTAM_INLINE bool store_values(const LinearQ8& a, uint32_t row, uint32_t panel,
   return largest(most) < kInfinityBits;
 }
 
-/// The same with any activation.
+/// The same for any activation.
 template <uint32_t kRows, uint32_t kPanels, class SumOf>
 BANTAM_INLINE bool store_block(const LinearQ8& a, uint32_t row, uint32_t panel, const SumOf& sum_of) {
-  // The one that has the most values to activate, in the blocks that have the most rows, where 16 lanes are one register: elsewhere
-  // it is code only.
+  // Inlines gelu, which has the most values to activate, only in the blocks with the most rows, and only if 16 lanes
+  // are one register: elsewhere it would only cost code size.
   if constexpr (kRows >= 4 && kPanels > 1 && alignof(I32) == 64) {
     if (a.activation == Activation::kGelu) {
       return store_values<kRows, kPanels, Activation::kGelu>(a, row, panel, a.row_maximum, sum_of);
@@ -66,10 +68,10 @@ BANTAM_INLINE bool store_block(const LinearQ8& a, uint32_t row, uint32_t panel, 
                         a.row_maximum == nullptr ? nullptr : a.row_maximum + row * 16);
 }
 
-/// Panels that become int8 together: those of a block of many rows.
+/// Panels that are unpacked to int8 together: those of a block of many rows.
 constexpr uint32_t kUnpackedPanels = block_panels(kMaxRows);
 static_assert(kUnpackedPanels <= 2, "see unpacked_scratch");
-/// Rows `first` and further of a layer whose scratch holds nothing of rows.
+/// Returns a layer from row `first` on; its scratch must not depend on rows.
 BANTAM_INLINE LinearQ8 rows_from(LinearQ8 a, uint32_t first) {
   a.rows -= first;
   a.x += first * a.x_stride;
@@ -88,7 +90,7 @@ BANTAM_INLINE StaticLinear rows_from(StaticLinear a, uint32_t first) {
 }
 #endif
 
-/// Row r of y from the sums that lie in it.
+/// Computes row r of y from the sums stored there.
 template <bool kBias>
 BANTAM_TINY void dequantize_row(const LinearQ8& a, uint32_t r, Finite& finite) {
   constexpr uint32_t kStep = kLanes < 4 ? 4 : kLanes;
@@ -120,13 +122,13 @@ BANTAM_NOINLINE inline void dot_k16(const DotRows& a) {
     }
   }
 }
-/// All rows of y at once where an instruction set has a way of its own; else false.
+/// Computes all rows of y at once if an instruction set has its own code for it; else returns false.
 BANTAM_TINY bool dequantize_vectors(const LinearQ8&, Finite&) { return false; }
 #endif
 
-/// All rows of y from the sums that lie there. False when some y is not finite.
+/// Computes all rows of y from the sums stored there. Returns false if some y is not finite.
 inline bool dequantize_rows(const LinearQ8& a) {
-  const LinearQ8 copy = a;  // which stores cannot alias
+  const LinearQ8 copy = a;  // stores cannot alias it
   Finite finite;
   const bool in_vectors = dequantize_vectors(copy, finite);
   const uint32_t rows = in_vectors ? 0 : copy.rows;
@@ -150,7 +152,7 @@ inline bool dequantize_rows(const LinearQ8& a) {
   return activate_block(a.activation, a.y, a.y_stride, a.rows, a.n, a.row_maximum);
 }
 
-/// linear_q8 of weights in rows.
+/// linear_q8 for weights in rows.
 inline bool linear_k16(const LinearQ8& a) {
   dot_k16({a.x, a.x_stride, a.rows, a.w, a.k, a.n, reinterpret_cast<Sum*>(a.y), a.y_stride});
   return dequantize_rows(a);
@@ -158,7 +160,7 @@ inline bool linear_k16(const LinearQ8& a) {
 
 #if defined(BANTAM_KERNEL_ONE_LANE)
 
-/// One output of one row after the other.
+/// Computes one output of one row after another.
 template <class Element>
 BANTAM_NOINLINE bool linear_f32_of(const LinearF32& a) {
   for (uint32_t o = 0; o < a.n; ++o) {
@@ -214,7 +216,8 @@ BANTAM_NOINLINE bool linear_f32_block(const LinearF32& a, uint32_t row, uint32_t
   return activate_block(a.activation, a.y + row * a.y_stride + panel * 16, a.y_stride, kRows, kPanels * 16, nullptr);
 }
 
-/// For one number of rows: the block of several panels, how many, and the block of one panel for what is left.
+/// For one number of rows: the block with several panels, its number of panels, and the block with one panel for the
+/// rest.
 template <class Args>
 struct BlockChoice {
   bool (*wide)(const Args&, uint32_t row, uint32_t panel, Ahead ahead);
@@ -222,7 +225,8 @@ struct BlockChoice {
   uint32_t panels;
 };
 
-/// Calls with several blocks have blocks of half the maximum at least; from there on the panels must be constant.
+/// If a call has several blocks, each has at least half the maximum of rows; for these sizes the number of panels must
+/// be constant.
 constexpr bool even_blocks(uint32_t (*panels)(uint32_t), uint32_t max_rows) {
   for (uint32_t r = max_rows / 2; r < max_rows; ++r) {
     if (panels(r) != panels(max_rows)) return false;
@@ -237,14 +241,14 @@ constexpr BlockChoice<LinearF32> f32_choice() {
           block_panels_f32(kRows)};
 }
 
-/// Weights may be of a kind that has faster blocks: LinearQ8::fits_words.
+/// True if there are faster blocks for some weights: LinearQ8::fits_words.
 #if defined(BANTAM_KERNEL_BYTES_IN_WORDS)
 constexpr bool kWordsFaster = true;
 #else
 constexpr bool kWordsFaster = false;
 #endif
 
-/// RegisterBlock::add for a layer's rows; kWords: that of weights whose products fit words.
+/// Calls RegisterBlock::add for a layer's rows; kWords: add_in_words, for weights whose products fit words.
 template <bool kWords, class Block, class... MaybeAhead>
 BANTAM_INLINE void add_weights(Block& block, const int8_t* x, size_t x_stride, const int8_t* w, size_t w_stride,
                                uint32_t quads, MaybeAhead... ahead) {
@@ -255,7 +259,7 @@ BANTAM_INLINE void add_weights(Block& block, const int8_t* x, size_t x_stride, c
   }
 }
 
-/// The weights of one panel: how many steps a block takes through them, and the bytes of a step.
+/// For the weights of one panel: number of steps of a block, and bytes of a step.
 BANTAM_INLINE uint32_t panel_steps(const LinearQ8& a) { return a.k / 4; }
 BANTAM_INLINE uint32_t step_bytes(const LinearQ8&) { return 64; }
 BANTAM_INLINE uint32_t panel_steps(const StaticLinear& a) { return a.k / 4; }
@@ -263,7 +267,8 @@ BANTAM_INLINE uint32_t step_bytes(const StaticLinear&) { return 64; }
 BANTAM_INLINE uint32_t panel_steps(const LinearF32& a) { return a.k; }
 BANTAM_INLINE uint32_t step_bytes(const LinearF32& a) { return a.w_type == Element::kF16 ? 32 : 64; }
 
-/// `choices[r - 1]` serves blocks of r rows. All blocks of a call have the panels of the largest one: see even_blocks.
+/// `choices[r - 1]` is for blocks of r rows. All blocks of a call have as many panels as the largest one: see
+/// even_blocks.
 template <class Args>
 BANTAM_INLINE bool linear_blocks(const Args& a, const BlockChoice<Args>* choices, uint32_t max_rows) {
   const RowSplit split(a.rows, max_rows);
@@ -274,7 +279,7 @@ BANTAM_INLINE bool linear_blocks(const Args& a, const BlockChoice<Args>* choices
   for (uint32_t panel = 0; panel < panels;) {
     const bool wide = panel + group <= panels;
     const uint32_t end = panel + (wide ? group : 1);
-    // The weights of the next group come from further away; every block fetches its share of them.
+    // The weights of the next group are further away in memory; every block prefetches its share of them.
     const size_t step = (end == panels ? 0 : group) * size_t{step_bytes(a)} / split.blocks;
     const int8_t* next = static_cast<const int8_t*>(static_cast<const void*>(a.w)) + end * panel_bytes;
     uint32_t row = 0;

@@ -1,6 +1,6 @@
-// linear_q8 by weights of 4 bits (layout tile_i4_k8n16), which are multiplied as they are stored. That is faster for few rows, as
-// a step of a decoder waits for its weights, and unpacked ones would be written and read once more; and for any number where
-// an instruction set adds products of 4 bits with fewer instructions.
+// linear_q8 for 4-bit weights (layout tile_i4_k8n16) without unpacking them to memory. That is faster for few rows,
+// because a step of a decoder waits for its weights, and unpacked ones would have to be written and read again; and for
+// any number of rows if an instruction set needs fewer instructions for 4-bit products.
 #ifndef BANTAM_KERNELS_GENERIC_LINEAR_INT4_H_
 #define BANTAM_KERNELS_GENERIC_LINEAR_INT4_H_
 
@@ -12,9 +12,9 @@ namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE {
 // A group's sum of (half - 8) * factor * x is factor * (sum of half * x - 8 * sum of x): exact, in any order.
 
 #if !defined(BANTAM_KERNEL_HALVES_IN_WORDS)
-/// Inputs whose sums are one HalvesSums, at most; a multiple of 8, and no more than copy_part takes.
+/// Most inputs whose sums are one HalvesSums; a multiple of 8, at most what copy_part takes.
 constexpr uint32_t kHalvesInputs = 512;
-/// The factors of a group for 16 outputs, and its sums.
+/// The factors of a group for 16 outputs, and the group's sums.
 struct HalvesFactors {
   I32 v;
   BANTAM_INLINE explicit HalvesFactors(const int8_t* p) : v(load_i8(p)) {}
@@ -23,8 +23,7 @@ struct HalvesSums {
   Accumulator sums;
 
   HalvesSums() = default;
-  /// Returns the initial value of sums, for inputs whose first two of each four add up to `low`, the last two to
-  /// `high`.
+  /// Returns the initial value of sums; `low`: sum of the first two inputs of each four, `high`: sum of the last two.
   static BANTAM_INLINE int32_t start_of(int32_t low, int32_t high) { return -8 * (low + high); }
   BANTAM_INLINE explicit HalvesSums(const int32_t* start) : sums(splat(*start)) {}
   BANTAM_INLINE void add(PlainQuad q, Weights h) { sums.add_halves(q, h); }
@@ -36,8 +35,8 @@ struct HalvesSums {
 constexpr uint32_t kHalvesTogether = 16;
 
 /// The data that all panels share, in the layer's scratch: each row's signed bytes, padded with 0 to a multiple of 8,
-/// and -8 times the sum of each part of them that has one HalvesSums. It takes at most 1.5 bytes an input and row: 24
-/// of the 32 bytes an input that scratch has.
+/// and -8 times the sum of each part of them that has one HalvesSums. It takes at most 1.5 bytes per input and row: 24
+/// of the 32 bytes per input of the scratch.
 struct HalvesRows {
   int32_t* starts;  // [rows][parts]
   int8_t* x;        // [rows][stride]
@@ -64,7 +63,7 @@ struct HalvesRows {
       }
     }
   }
-  /// Returns the parts of a group of so many inputs.
+  /// Returns the number of parts of a group of `inputs` inputs.
   static BANTAM_INLINE uint32_t parts_of(uint32_t inputs) { return (inputs - 1) / kHalvesInputs + 1; }
 
  private:
@@ -74,7 +73,7 @@ struct HalvesRows {
   /// Copies up to 512 inputs, a multiple of 4, without their offset, and pads them with 0 to a multiple of 8. Returns
   /// the initial value of their sums.
   static BANTAM_INLINE int32_t copy_part(const int8_t* from, uint32_t count, int8_t* to) {
-    uint64_t pairs = 0;  // sums of neighbours: four of 16 bits
+    uint64_t pairs = 0;  // sums of adjacent inputs: four numbers of 16 bits
     const auto add = [&pairs](uint64_t stored) __attribute__((always_inline)) {
       pairs += (stored & kEven) + (stored >> 8 & kEven);
     };
@@ -101,13 +100,13 @@ struct HalvesRows {
   }
 };
 
-/// Rows [row, row + kRows) by panels [panel, panel + kPanels). False when some y is not finite.
+/// Computes rows [row, row + kRows) by panels [panel, panel + kPanels). Returns false if some y is not finite.
 template <uint32_t kRows, uint32_t kPanels>
 BANTAM_NOINLINE bool linear_int4_block(const LinearQ8& a, const HalvesRows& rows, uint32_t row, uint32_t panel) {
   const size_t w_stride = size_t{rows.stride} * 8, factor_stride = size_t{rows.groups} * 16;
   const int8_t* w = a.w + panel * w_stride;
   const int8_t* factors = static_cast<const int8_t*>(static_cast<const void*>(a.factors)) + panel * factor_stride;
-  // The next panels, in their order: each is too short for the processor to guess.
+  // The following panels, in order: each is too short for the processor's prefetcher.
   const int8_t* next = w + kPanels * w_stride;
   const int8_t* x = rows.x + size_t{row} * rows.stride;
   const int32_t* starts = rows.starts + size_t{row} * rows.parts;
@@ -167,7 +166,7 @@ struct HalvesChoice {
   bool (*narrow)(const LinearQ8& a, const HalvesRows& rows, uint32_t row, uint32_t panel);
 };
 
-/// 1 to kHalvesTogether rows.
+/// For 1 to kHalvesTogether rows.
 template <uint32_t... kIndex>
 BANTAM_NOINLINE bool linear_int4_rows(const LinearQ8& a, Indices<kIndex...>) {
   static constexpr HalvesChoice kChoices[] = {{linear_int4_block < kIndex + 1,
@@ -188,7 +187,7 @@ BANTAM_NOINLINE bool linear_int4_rows(const LinearQ8& a, Indices<kIndex...>) {
   return finite;
 }
 
-/// Up to kHalvesRows rows.
+/// For up to kHalvesRows rows.
 inline bool linear_int4(const LinearQ8& a) {
   const RowSplit split(a.rows, kHalvesTogether);
   bool finite = true;

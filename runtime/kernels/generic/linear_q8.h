@@ -1,4 +1,4 @@
-// linear_q8 on 16 lanes: sums stay in registers until they are values.
+// linear_q8 on 16 lanes: sums stay in registers until they are converted to values.
 #ifndef BANTAM_KERNELS_GENERIC_LINEAR_Q8_H_
 #define BANTAM_KERNELS_GENERIC_LINEAR_Q8_H_
 
@@ -15,7 +15,7 @@
 
 namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE {
 
-/// Rows [row, row + kRows) by panels [panel, panel + kPanels). False when some y is not finite.
+/// Computes rows [row, row + kRows) by panels [panel, panel + kPanels). Returns false if some y is not finite.
 template <uint32_t kRows, uint32_t kPanels, bool kWords>
 BANTAM_NOINLINE bool linear_q8_block(const LinearQ8& a, uint32_t row, uint32_t panel, Ahead ahead) {
   const int8_t* x = a.x + row * a.x_stride;
@@ -23,7 +23,7 @@ BANTAM_NOINLINE bool linear_q8_block(const LinearQ8& a, uint32_t row, uint32_t p
   start_sums<kPanels>(block, a.w_sum + panel * 16);
   const size_t w_stride = size_t{a.k} * 16;
   if constexpr (kRows <= 2) {
-    // Bound by the weights' stream, which the processor fetches ahead itself.
+    // Bound by the stream of weights, which the processor prefetches itself.
     add_weights<kWords>(block, x, a.x_stride, a.w + panel * w_stride, w_stride, a.k / 4);
   } else {
     add_weights<kWords>(block, x, a.x_stride, a.w + panel * w_stride, w_stride, a.k / 4, ahead);
@@ -53,7 +53,7 @@ BANTAM_INLINE bool linear_q8_with(const LinearQ8& a) {
   return linear_q8_of<false>(a, Blocks{});
 }
 
-/// Some panels after the others as int8, which the blocks of all rows read from the nearest cache.
+/// Unpacks some panels at a time to int8, which the blocks of all rows then read from the nearest cache.
 inline bool linear_unpacked(const LinearQ8& a) {
   LinearQ8 some = a;
   some.w = a.scratch;

@@ -1,5 +1,6 @@
-// Sparse weights (layout sparse_1x4) on 16 lanes, which are rows here: each nonzero block of four weights meets the same four
-// inputs of 16 rows, or of 32 or 64, for which its place is read only once. linear_q8 of them; static_linear's are static_sparse.h.
+// Sparse weights (layout sparse_1x4) on 16 lanes, which are rows here: each nonzero block of four weights is multiplied
+// by the same four inputs of 16, 32 or 64 rows, so its index is read only once. This header has linear_q8;
+// static_sparse.h has static_linear.
 #ifndef BANTAM_KERNELS_GENERIC_LINEAR_SPARSE_H_
 #define BANTAM_KERNELS_GENERIC_LINEAR_SPARSE_H_
 
@@ -8,20 +9,20 @@
 
 namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE {
 
-/// Rows that one pass over the weights takes at most: the sums of four outputs lie in registers.
+/// Most rows of one pass over the weights: the sums of four outputs are in registers.
 constexpr uint32_t kSparsePass = 16 * kSparseVectors;
 
-/// f(r, sums) for each row r < rows, at most 16: found[o][r] of 16 outputs o, `stride` apart.
+/// Calls f(r, sums) for each row r < rows, at most 16; found[o][r] are the results of 16 outputs o, `stride` apart.
 template <class F>
 BANTAM_INLINE void for_rows_of(const int32_t* found, size_t stride, uint32_t rows, const F& f) {
-  if constexpr (kWords == 16) {  // a panel fits the registers
+  if constexpr (kWords == 16) {  // a panel fits in the registers
     Words v[kWords];
     BANTAM_UNROLL_ALWAYS
     for (uint32_t o = 0; o < 16; ++o) memcpy(&v[o], found + o * stride, kRegister);
     transpose(v);
     BANTAM_UNROLL_ALWAYS
     for (uint32_t r = 0; r < 16; ++r) {
-      if (r < rows) {  // no way out of the loop: clang unrolls only what it can count
+      if (r < rows) {  // no early exit: clang unrolls only loops with a known count
         I32 sums;
         memcpy(&sums, &v[r], kRegister);
         f(r, sums);
@@ -43,7 +44,7 @@ BANTAM_INLINE void for_rows_of(const int32_t* found, size_t stride, uint32_t row
   for (uint32_t r = 0; r < rows; ++r) f(r, load(sums[r]));
 }
 
-/// sums[kOutput] of all rows += four inputs of theirs by a block of weights.
+/// Adds the products of four inputs and a block of weights to sums[kOutput] of all rows.
 template <int kOutput, uint32_t kVectors>
 BANTAM_INLINE void add_block(const WeightQuads& quads, const int8_t* inputs, RowSums (&sums)[4][kVectors]) {
   BANTAM_UNROLL
@@ -56,7 +57,7 @@ BANTAM_INLINE uint64_t load_places(const uint16_t* index) {
   return four;
 }
 
-/// One block of each of four outputs.
+/// Adds one block for each of four outputs.
 template <uint32_t kVectors>
 BANTAM_INLINE void add_step(const int8_t* tokens, const int8_t* w, uint64_t places, RowSums (&sums)[4][kVectors]) {
   constexpr size_t kQuad = kVectors * 64;
@@ -67,7 +68,7 @@ BANTAM_INLINE void add_step(const int8_t* tokens, const int8_t* w, uint64_t plac
   add_block<3>(quads, tokens + (places >> 48) * kQuad, sums);
 }
 
-/// Four outputs at a time, which have as many blocks each, by 16 * kVectors rows: `steps` times one block of every one.
+/// Processes four outputs with the same number of blocks, for 16 * kVectors rows: `steps` times one block of each.
 template <uint32_t kVectors>
 BANTAM_INLINE void dot_sparse_group(const int8_t* tokens, const int8_t* w, const uint16_t* index, size_t steps,
                                     RowSums (&sums)[4][kVectors]) {
@@ -76,7 +77,7 @@ BANTAM_INLINE void dot_sparse_group(const int8_t* tokens, const int8_t* w, const
     return;
   }
   if (steps == 0) return;
-  // Loads of inputs wait for their places: those of the next step come first.
+  // Loads of inputs wait for their indices, so the next step's indices are loaded first.
   uint64_t places = load_places(index);
   for (; steps != 1; --steps, w += 16) {
     index += 4;
@@ -87,7 +88,7 @@ BANTAM_INLINE void dot_sparse_group(const int8_t* tokens, const int8_t* w, const
   add_step(tokens, w, places, sums);
 }
 
-/// The results for a span's outputs: found[o][r] is that of output o and row r.
+/// The results for a span's outputs: found[o][r] is for output o and row r.
 template <uint32_t kVectors>
 using Found = int32_t[kSparseSpan][16 * kVectors];
 
@@ -131,10 +132,10 @@ class BecomeValues {
   const int32_t* const w_sum_;
   const float* const w_scale_;
   const float* const bias_;
-  alignas(64) float scales_[16 * kVectors];  // of rows that are not there the last one's, like their inputs
+  alignas(64) float scales_[16 * kVectors];  // missing rows have the scale of the last one, and its inputs
 };
 
-/// Outputs [first, first + outputs) of all rows, at most 16 * kVectors, to become.store_output, a span's at most.
+/// Passes outputs [first, first + outputs), at most a span, of all rows, at most 16 * kVectors, to become.store_output.
 template <uint32_t kVectors, class Become, class Layer>
 BANTAM_INLINE void dot_sparse_span(const Layer& a, uint32_t first, uint32_t outputs, const Become& become) {
   const uint32_t* ends = a.sparse.ends + first / 4;
@@ -155,7 +156,7 @@ BANTAM_INLINE void dot_sparse_span(const Layer& a, uint32_t first, uint32_t outp
   }
 }
 
-/// The results of a span of a LinearQ8. With many rows the sums become values as soon as they are computed.
+/// The results of a span of a LinearQ8. With many rows, sums are converted to values as soon as they are computed.
 template <uint32_t kVectors>
 struct SpanValues {
   static constexpr bool kValues = kVectors > 1;
@@ -170,8 +171,8 @@ struct SpanValues {
     }
   }
 
-  /// Rows [row, row + rows), at most 16, of panel `panel` of the span: y[r][first + 16 panel...]. `worst` is raised to what the
-  /// largest has of bits, if wanted.
+  /// Stores rows [row, row + rows), at most 16, of panel `panel` of the span in y[r][first + 16 panel...]. Raises
+  /// `worst` to the largest magnitude, as bits, if kWorst.
   template <bool kWorst>
   BANTAM_INLINE void store_panel(const LinearQ8& a, uint32_t first, uint32_t panel, uint32_t row, uint32_t rows,
                                  I32& worst) const {
@@ -190,20 +191,22 @@ struct SpanValues {
   }
 };
 
-/// All rows, at most 16 * kVectors, of outputs [first, first + outputs), at most a span. False when some y is not finite.
+/// Computes outputs [first, first + outputs), at most a span, for all rows, at most 16 * kVectors. Returns false if
+/// some y is not finite.
 template <uint32_t kVectors, bool kPlain>
 BANTAM_NOINLINE bool linear_sparse_span(const LinearQ8& a, uint32_t first, uint32_t outputs) {
   SpanValues<kVectors> sums;
   sums.add(a, first, outputs);
   I32 worst = splat(int32_t{0});
   bool finite = true;
-  // Rows of y may lie a multiple of 2 KB apart, in few sets of the first-level cache: 16 of them at a time, not all.
+  // Rows of y may be a multiple of 2 KB apart, in few sets of the first-level cache: process 16 of them at a time, not
+  // all.
   for (uint32_t row = 0; row < a.rows; row += 16) {
     const uint32_t rows = a.rows - row < 16 ? a.rows - row : 16;
     for (uint32_t panel = 0; panel < outputs / 16; ++panel) {
       sums.template store_panel<kPlain>(a, first, panel, row, rows, worst);
     }
-    // Who activates looks for the largest itself.
+    // Activation finds the maximum itself.
     if constexpr (!kPlain) {
       finite &= activate_block(a.activation, a.y + row * a.y_stride + first, a.y_stride, rows, outputs,
                                a.row_maximum == nullptr ? nullptr : a.row_maximum + row * 16);
@@ -212,7 +215,7 @@ BANTAM_NOINLINE bool linear_sparse_span(const LinearQ8& a, uint32_t first, uint3
   return kPlain ? largest(worst) < kInfinityBits : finite;
 }
 
-/// How linear_q8 makes a span.
+/// Creates spans for linear_q8.
 struct SpansOfValues {
   template <uint32_t kVectors>
   static BANTAM_INLINE auto of(const LinearQ8& a) {
@@ -233,7 +236,7 @@ BANTAM_INLINE bool sparse_rows(const Layer& a) {
   return finite;
 }
 
-/// All passes. Spans: SpansOfValues for a LinearQ8, another for a StaticLinear.
+/// All passes. Spans: SpansOfValues for a LinearQ8, SpansOfNumbers for a StaticLinear.
 template <class Spans, class Layer>
 BANTAM_INLINE bool sparse_passes(const Layer& a) {
   bool finite = true;
@@ -260,7 +263,7 @@ BANTAM_INLINE bool sparse_passes(const Layer& a) {
   return finite;
 }
 
-/// `a.row_maximum` are 0 where there are any.
+/// `a.row_maximum`, if given, must be 0.
 inline bool linear_sparse(const LinearQ8& a) { return sparse_passes<SpansOfValues>(a); }
 
 }  // namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE

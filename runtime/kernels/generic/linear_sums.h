@@ -1,5 +1,5 @@
-// linear_q8 on one lane: the sums of all rows and outputs lie in y until they become values, so a block of dot products is
-// as large as the processor's registers like it.
+// linear_q8 on one lane: the sums of all rows and outputs are in y until they are converted to values, so the block
+// size of dot products is the one that suits the processor's registers.
 #ifndef BANTAM_KERNELS_GENERIC_LINEAR_SUMS_H_
 #define BANTAM_KERNELS_GENERIC_LINEAR_SUMS_H_
 
@@ -11,7 +11,7 @@
 namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE {
 
 #if BANTAM_IF_LINKED(Int4) || BANTAM_IF_LINKED(Bitmask)
-/// A chunk of a panel at a time as int8.
+/// Unpacks a chunk of a panel at a time to int8.
 BANTAM_NOINLINE inline void dot_unpacked(const LinearQ8& a) {
   Unpacker unpacker(a);
   const uint32_t chunk = unpacked_inputs(a.k);

@@ -1,6 +1,6 @@
-// exp, erf, tanh, sigmoid and the activations, on 16 lanes. Coefficients: runtime/kernels/scripts/derive_coefficients.py;
-// the errors stated here are measured by tests/kernels/math_test.cpp over a dense sweep against libm in double.
-// A NaN stays NaN; what infinities give is stated.
+// exp, erf, tanh, sigmoid and the activations, on all lanes. Coefficients:
+// runtime/kernels/scripts/derive_coefficients.py; tests/kernels/math_test.cpp measures the errors stated here over a
+// dense sweep against libm in double. A NaN stays NaN; results for infinities are stated.
 #ifndef BANTAM_KERNELS_GENERIC_MATH_H_
 #define BANTAM_KERNELS_GENERIC_MATH_H_
 
@@ -12,7 +12,7 @@
 
 namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE {
 
-/// c[0] + c[1] x + ..., by Horner with fma.
+/// c[0] + c[1] x + ..., by Horner's scheme with fma.
 template <uint32_t kCount>
 BANTAM_INLINE F32 polynomial(F32 x, const float (&c)[kCount]) {
   F32 p = splat(c[kCount - 1]);
@@ -24,7 +24,7 @@ BANTAM_INLINE F32 polynomial(F32 x, const float (&c)[kCount]) {
 /// e^x for x <= 88: relative error <= 2e-7; exactly 0 below -87, -infinity included.
 BANTAM_INLINE F32 exp_below_88(F32 x) {
   constexpr float kPolynomial[] = {1.0f, 1.0f, 0.499992311f, 0.166671127f, 0.0418901891f, 0.00831268355f};
-  // n = round(x / ln 2) sits, with the exponent's bias, in the low bits of `shifted`.
+  // n = round(x / ln 2), plus the exponent's bias, is in the low bits of `shifted`.
   const F32 magic = splat(12582912.0f + 127.0f);
   const F32 shifted = fma(x, splat(1.44269504f), magic);
   const F32 n = shifted - magic;
@@ -43,12 +43,12 @@ BANTAM_INLINE F32 exp2_of_score(F32 x) {
   const F32 magic = splat(12582912.0f + 127.0f);
   const F32 shifted = x + magic;
   const F32 fraction = x - (shifted - magic);
-  // As integers: what lies below 12582912 is 2^-127 or less and becomes 0.
+  // As integers: numbers below 12582912 mean 2^-127 or less and become 0.
   const I32 exponent = max(bits(shifted), splat(int32_t{0x4b400000}));
   return polynomial(fraction, kPolynomial) * low_bits_to_power(exponent);
 }
 
-/// 1 / (1 + e^-x): relative error <= 4e-7 where x > -87; 0 below.
+/// 1 / (1 + e^-x): relative error <= 4e-7 for x > -87; 0 below.
 BANTAM_INLINE F32 sigmoid(F32 x) {
   const F32 one = splat(1.0f);
   const F32 e = exp_below_88(splat(0.0f) - magnitude(x));
@@ -67,12 +67,12 @@ BANTAM_INLINE F32 tanh(F32 x) {
   return select(less(a, splat(0.625f)), near_zero, with_sign);
 }
 
-/// kGeluTable's columns that the low four bits of `interval` name.
+/// The columns of kGeluTable that the low four bits of `interval` select.
 #if defined(BANTAM_KERNEL_ONE_LANE)
 class GeluCoefficients {
  public:
   BANTAM_TINY explicit GeluCoefficients(I32 interval) : column_(kGeluTable[0] + (interval & 15)) {
-    __asm__("" : "+r"(column_));  // one address, where compilers compute five
+    __asm__("" : "+r"(column_));  // keeps one address, where compilers would compute five
   }
   BANTAM_TINY F32 of(int power) const { return column_[16 * power]; }
 
@@ -93,11 +93,11 @@ class GeluCoefficients {
 /// x / 2 * (1 + erf(x / sqrt 2)): absolute error <= 4e-7 for every x; exactly x above 5.35, 0 below -5.35.
 BANTAM_INLINE F32 gelu(F32 x) {
   // max(x, 0) - g(|x|) with g(t) = t / 2 * erfc(t / sqrt 2), a polynomial of degree 4 on each of 15 intervals of width
-  // 1 / kGeluPerUnit whose centres are the multiples; the sixteenth, where g < 2.4e-7, is zero. kGeluTable's row i: coefficients of t^i.
-  // A third of the multiplications that one polynomial of this error takes.
+  // 1 / kGeluPerUnit whose centers are the multiples; on the sixteenth, where g < 2.4e-7, it is zero. Row i of
+  // kGeluTable: coefficients of t^i. This takes a third of the multiplications of a single polynomial with this error.
   constexpr float kLast = 5.53448296f;
   const F32 t = min(magnitude(x), splat(kLast));
-  // round(t * kGeluPerUnit) sits in the low bits.
+  // round(t * kGeluPerUnit) is in the low bits.
   const I32 interval = bits(fma(t, splat(kGeluPerUnit), splat(12582912.0f)));
   const GeluCoefficients coefficients(interval);
   F32 g = coefficients.of(4);
@@ -106,7 +106,8 @@ BANTAM_INLINE F32 gelu(F32 x) {
   return max(splat(0.0f), x) - g;
 }
 
-/// x / 2 * (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))), as x * sigmoid of twice that: absolute error <= 1e-6 * max(1, |x|).
+/// x / 2 * (1 + tanh(u)), u = sqrt(2 / pi) (x + 0.044715 x^3), computed as x * sigmoid(2 u): absolute error <= 1e-6 *
+/// max(1, |x|).
 BANTAM_INLINE F32 gelu_tanh(F32 x) {
   const F32 inner = fma(splat(0.0713548163f), x * x, splat(1.59576912f));
   return x * sigmoid(x * inner);
@@ -124,14 +125,14 @@ BANTAM_INLINE F32 activate(F32 x) {
   return x;
 }
 
-/// f with the activation as an integral constant; one that is not linked is taken for none.
+/// Calls f with the activation as an integral constant; kNone replaces one that is not linked.
 template <Activation kActivation, class F>
 BANTAM_INLINE auto if_linked(const F& f) {
   constexpr bool kLinked = linked::activation(static_cast<uint32_t>(kActivation));
   return f.template operator() < kLinked ? kActivation : Activation::kNone > ();
 }
 
-/// Calls f with the activation as an integral constant: one place that lists them all.
+/// Calls f with the activation as an integral constant. The only place that lists all of them.
 template <class F>
 BANTAM_INLINE auto with_activation(Activation activation, const F& f) {
   switch (activation) {
@@ -159,8 +160,8 @@ struct ActivateRow {
   }
 };
 
-/// y[r][0, columns) = activation(y), in place. The largest of row_maximum[r], where given, becomes the largest |y[r][n]| so far, as
-/// bits. False when some result is not finite.
+/// y[r][0, columns) = activation(y), in place. Raises the maximum of row_maximum[r], if given, to the largest
+/// |y[r][n]|, as bits. Returns false if some result is not finite.
 [[maybe_unused]] static BANTAM_NOINLINE bool activate_block(Activation activation, float* y, size_t stride,
                                                             uint32_t rows, uint32_t columns, int32_t* row_maximum) {
   int32_t worst = 0;
@@ -176,8 +177,8 @@ struct ActivateRow {
 
 #else
 
-/// y[r][0, columns) = activation(y), in place; columns a multiple of 16. Not inlined: callers have their registers full. The largest of
-/// row_maximum[r], where given, becomes the largest |y[r][n]| so far, as bits.
+/// y[r][0, columns) = activation(y), in place; columns is a multiple of 16. Not inlined, because callers use all
+/// registers. Raises the maximum of row_maximum[r], if given, to the largest |y[r][n]|, as bits.
 struct ActivateBlock {
   float* y;
   size_t stride;
@@ -201,7 +202,7 @@ struct ActivateBlock {
   }
 };
 
-/// False when some result is not finite.
+/// Returns false if some result is not finite.
 [[maybe_unused]] static BANTAM_NOINLINE bool activate_block(Activation activation, float* y, size_t stride,
                                                             uint32_t rows, uint32_t columns, int32_t* row_maximum) {
   return with_activation(activation, ActivateBlock{y, stride, rows, columns, row_maximum});
@@ -215,7 +216,7 @@ struct ActivateVector {
     return activate<kActivation>(x);
   }
 };
-/// One vector with the activation known at run time only.
+/// Activates one vector; the activation is known only at run time.
 [[maybe_unused]] static BANTAM_NOINLINE F32 activate_vector(Activation activation, F32 x) {
   return with_activation(activation, ActivateVector{x});
 }

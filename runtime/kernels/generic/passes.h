@@ -1,4 +1,4 @@
-// Passes over the floats of a row on one lane. Instruction sets that gain by assembler have their own.
+// Passes over the floats of a row on one lane. Instruction sets that benefit from assembly have their own.
 #ifndef BANTAM_KERNELS_GENERIC_PASSES_H_
 #define BANTAM_KERNELS_GENERIC_PASSES_H_
 
@@ -28,7 +28,7 @@ BANTAM_INLINE void multiply_rows(const float* a, const float* b, uint32_t n, flo
   for (uint32_t i = 0; i < n; ++i) to[i] = a[i] * b[i];
 }
 
-/// Adds x, and the squares of x - mean, to partial sums, n <= 16.
+/// Adds x, or the squares of x - mean, to partial sums; n <= 16.
 BANTAM_INLINE void add_parts(const float* x, uint32_t n, float* part) {
   for (uint32_t i = 0; i < n; ++i) part[i] = part[i] + x[i];
 }

@@ -1,5 +1,6 @@
-// RegisterBlock for instruction sets whose dot product takes one quad at a time: dot.h defines SignedQuad, UnsignedQuad, Weights
-// and Accumulator (see avx512/dot.h), then includes this. Other instruction sets write a RegisterBlock of their own.
+// RegisterBlock for instruction sets whose dot product processes one quad at a time: dot.h defines SignedQuad,
+// UnsignedQuad, Weights and Accumulator (see avx512/dot.h), then includes this. Other instruction sets define their own
+// RegisterBlock.
 #ifndef BANTAM_KERNELS_GENERIC_QUAD_BLOCK_H_
 #define BANTAM_KERNELS_GENERIC_QUAD_BLOCK_H_
 
@@ -12,13 +13,13 @@ template <uint32_t kRows, uint32_t kPanels>
 struct RegisterBlock {
   Accumulator acc[kRows][kPanels];
 
-  /// Activations stored as x + 128: the sums of panel p start at -128 * sum of the weights.
+  /// For activations stored as x + 128: initializes the sums of panel p with -128 * sum of the weights.
   BANTAM_INLINE void start(uint32_t p, const int32_t* sums) { start(p, times_minus_128(load(sums))); }
   BANTAM_INLINE void start(uint32_t p, I32 value) {
     BANTAM_UNROLL
     for (uint32_t r = 0; r < kRows; ++r) acc[r][p] = Accumulator(value);
   }
-  /// For keys: all sums of a row start at what measure_queries found.
+  /// For keys: initializes all sums of a row with the result of measure_queries.
   BANTAM_INLINE void start(const int32_t (&row_starts)[kRows]) {
     BANTAM_UNROLL
     for (uint32_t r = 0; r < kRows; ++r) {
@@ -26,7 +27,7 @@ struct RegisterBlock {
       for (uint32_t p = 0; p < kPanels; ++p) acc[r][p] = Accumulator(splat(row_starts[r]));
     }
   }
-  /// Otherwise.
+  /// Initializes all sums with 0.
   BANTAM_INLINE void clear() {
     BANTAM_UNROLL
     for (uint32_t r = 0; r < kRows; ++r) {
@@ -41,24 +42,24 @@ struct RegisterBlock {
                          MaybeAhead... ahead) {
     add_rows<LayerWeights>(x, x_stride, w, w_stride, quads, ahead...);
   }
-  /// The same, of weights whose products fit words: LinearQ8::fits_words.
+  /// The same for weights whose products fit words: LinearQ8::fits_words.
   template <class... MaybeAhead>
   BANTAM_INLINE void add_in_words(const int8_t* x, size_t x_stride, const int8_t* w, size_t w_stride, uint32_t quads,
                                   MaybeAhead... ahead) {
     add_rows<LayerWeights, 2>(x, x_stride, w, w_stride, quads, ahead...);
   }
-  /// The same with keys for weights, which carry the offset of 128 themselves where there is one, so that queries do not.
+  /// The same with keys as weights. Keys, not queries, have the offset of 128, if there is one.
   BANTAM_INLINE void add_keys(const int8_t* x, size_t x_stride, const int8_t* keys, size_t stride, uint32_t quads) {
     add_rows<Keys>(x, x_stride, keys, stride, quads);
   }
 
-  /// Adds one quad: x[r][0, 4) . weights[p]. Only where rows are multiplied as they are stored (kPreparedQuads == 0).
+  /// Adds one quad: x[r][0, 4) . weights[p]. Only if rows are multiplied in their stored form (kPreparedQuads == 0).
   BANTAM_INLINE void add_quad(const int8_t* x, size_t x_stride, const Weights (&weights)[kPanels]) {
     multiply<LayerWeights>(
         [&](uint32_t r) __attribute__((always_inline)) { return signed_quad(x + r * x_stride); }, weights);
   }
 
-  /// Adds u[r][0, 16) . panel p's weights [4][16][4]: a page of attention's values by its u8 probabilities.
+  /// Adds u[r][0, 16) . panel p's weights [4][16][4]: a page of attention's values weighted by u8 probabilities.
   BANTAM_INLINE void add_page(const uint8_t* u, size_t u_stride, const int8_t* w, size_t w_stride) {
     BANTAM_UNROLL
     for (uint32_t quad = 0; quad < 4; ++quad) {
@@ -71,9 +72,9 @@ struct RegisterBlock {
   BANTAM_INLINE I32 get(uint32_t r, uint32_t p) const { return acc[r][p].get(); }
 
  private:
-  /// Templates: the member need not exist where it is not used.
+  /// Templates, because the member need not exist if it is not used.
   struct LayerWeights {
-    static constexpr uint8_t kOffset = kOffsetXor;  // of the rows
+    static constexpr uint8_t kOffset = kOffsetXor;  // offset of the rows
     template <class Sums, class Quad, class Tile>
     static BANTAM_INLINE void add(Sums& sums, const Quad& quad, const Tile& weights) {
       sums.add(quad, weights);
@@ -91,7 +92,7 @@ struct RegisterBlock {
     }
   };
 
-  /// kTogether: quads whose products are added in words first.
+  /// kTogether: number of quads whose products are first added in words.
   template <class Kind, uint32_t kTogether = 1, class... MaybeAhead>
   BANTAM_INLINE void add_rows(const int8_t* x, size_t x_stride, const int8_t* w, size_t w_stride, uint32_t quads,
                               MaybeAhead... ahead) {

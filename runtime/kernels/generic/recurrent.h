@@ -7,8 +7,8 @@
 
 namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE {
 
-/// sigmoid(x) * tanh(y), by one division: absolute error <= 3e-7. tanh() is right to the last digits near zero, too, which gates do
-/// not need.
+/// sigmoid(x) * tanh(y) with one division: absolute error <= 3e-7. tanh() is also accurate to the last digits near
+/// zero, which gates do not need.
 BANTAM_INLINE F32 gated(F32 x, F32 y) {
   const F32 one = splat(1.0f), zero = splat(0.0f);
   const F32 p = exp_below_88(zero - magnitude(x)), q = exp_below_88(splat(-2.0f) * magnitude(y));
@@ -46,7 +46,7 @@ inline bool recurrent_row(const RecurrentRow& a) {
                       : a.s != nullptr ? gru_vector(a, i, block)
                                        : ssru_vector(a, i, block);
         finite.note(lanes.keep_row(h));
-        // h is finite where c is infinite.
+        // h is finite even if c is infinite.
         if (a.c != nullptr) finite.note(lanes.keep_row(load(a.c + i)));
         store(a.h + i, h);
       });

@@ -9,7 +9,7 @@ namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE {
 constexpr int32_t kInfinityBits = 0x7f800000;
 
 #if !defined(BANTAM_KERNEL_FLUSHES_TINY)
-/// Where an instruction set takes numbers below 2^-126 for zero, it has this to tell; others never do.
+/// Instruction sets that treat numbers below 2^-126 as zero define TinyNumbers to detect that; others never do so.
 struct TinyNumbers {
   static constexpr bool seen(int32_t) { return false; }
 };
@@ -21,7 +21,7 @@ struct AllLanes {
   static constexpr uint32_t count = kLanes;
   static BANTAM_TINY F32 keep_row(F32 v) { return v; }
 };
-/// Only the first `count` lanes do; keep_row sets the others to +0.
+/// Only the first `count` lanes belong to the row; keep_row sets the others to +0.
 struct SomeLanes {
   uint32_t count;
   LaneMask mask;
@@ -40,17 +40,17 @@ BANTAM_INLINE void for_vectors(uint32_t width, const F& f) {
   }
 }
 
-/// Does as for_vectors for rows whose width is known to be whole vectors where there are four lanes.
+/// Does the same as for_vectors for rows whose width must be whole vectors if there are four lanes.
 template <class F>
 BANTAM_INLINE void for_row(uint32_t width, const F& f) {
   if constexpr (kLanes != 4) return for_vectors(width, f);
   for (uint32_t i = 0; i < width; i += kLanes) f(i, AllLanes{});
 }
 
-/// Notes values, and says if all of them are finite.
+/// Records values and tells whether all of them are finite.
 struct Finite {
 #if defined(__ARM_FEATURE_FMA)
-  F32 poison = splat(0.0f);  // NaN once something times 0 was
+  F32 poison = splat(0.0f);  // NaN once some value times 0 was NaN
   BANTAM_TINY void note(F32 v) { poison = fma(v, splat(0.0f), poison); }
   BANTAM_TINY bool all() const { return largest(magnitude_bits(poison)) == 0; }
 #else
@@ -60,7 +60,7 @@ struct Finite {
 #endif
 };
 
-/// From any address, reading the row's own elements only.
+/// Loads and stores at any address access only the row's own elements.
 BANTAM_INLINE F32 load_lanes(const float* p, AllLanes) { return load(p); }
 BANTAM_INLINE F32 load_lanes(const float* p, SomeLanes lanes) { return load_first(p, lanes.count); }
 BANTAM_INLINE void store_lanes(float* p, F32 v, AllLanes) { store(p, v); }
@@ -77,13 +77,14 @@ BANTAM_INLINE void store_bytes_lanes(void* p, I32 v, SomeLanes lanes) {
   store_bytes(buffer, v);
   memcpy(p, buffer, lanes.count);
 }
-/// Zeros in a q8 row from its width on: for_vectors has stored them where vectors are as wide as the padding.
+/// Sets the padding of a q8 row to zero; not needed if vectors are as wide as the padding, because for_vectors has
+/// stored zeros there.
 BANTAM_INLINE void clear_padding(int8_t* q, uint32_t width) {
   if constexpr (kLanes < 16) memset(q + width, kOffsetXor, pad16(width) - width);
 }
 
-/// Lane i of the result, i < kCount: what v[i] reduces to, by `one`; other lanes hold anything. `eight` folds eight vectors
-/// at once where the instruction set does that, at a third of the cost.
+/// Lane i of the result, i < kCount, is the reduction of v[i] by `one`; other lanes are undefined. `eight` folds eight
+/// vectors at once if the instruction set supports that, at a third of the cost.
 template <class Vector, uint32_t kCount, class One, class Eight>
 BANTAM_INLINE Vector across_lanes(const Vector (&v)[kCount], const One& one, const Eight& eight) {
   static_assert(kCount <= 8, "");
@@ -99,7 +100,7 @@ BANTAM_INLINE Vector across_lanes(const Vector (&v)[kCount], const One& one, con
     return load(lanes);
   }
 }
-/// The sums, in the order of `sum`, and the largest lanes.
+/// The sums, in the order of `sum`, and the maxima over lanes.
 template <class SomeSums, uint32_t kCount>
 BANTAM_INLINE F32 sums_of(const SomeSums (&v)[kCount]) {
   if constexpr (kVectors == 1) {
@@ -118,7 +119,7 @@ BANTAM_INLINE Vector largest_of(const Vector (&v)[kCount]) {
       [](const auto& x) __attribute__((always_inline)) { return largest_of_eight(x); });
 }
 
-/// Between int8 values and how a session stores them (kOffsetXor); the high bits of lanes are ignored by store_bytes.
+/// Converts between int8 values and their stored form (kOffsetXor); store_bytes ignores the high bits of lanes.
 BANTAM_TINY I32 flip_offset(I32 v) {
   if constexpr (kOffsetXor != 0) return v ^ splat(int32_t{-128});
   return v;
@@ -141,7 +142,7 @@ struct RowScale {
   float scale;    // m / 127
   float inverse;  // 127 / m; v * inverse never rounds beyond +-127
 };
-/// Rows that are smaller than 2^-100 throughout are stored as zeros with scale 1.
+/// Rows whose values are all smaller than 2^-100 are stored as zeros with scale 1.
 constexpr int32_t kTinyBits = (127 - 100) << 23;
 constexpr float kTiny = 0x1p-100f;
 BANTAM_INLINE RowScale row_scale(int32_t m) {
@@ -150,7 +151,7 @@ BANTAM_INLINE RowScale row_scale(int32_t m) {
   return {largest_value / 127.0f, 127.0f / largest_value};
 }
 
-/// For store_bytes: of one lane the low byte only, which needs no subtraction after it was rounded (round_to_i32).
+/// For store_bytes: on one lane only the low byte, which needs no subtraction after rounding (round_to_i32).
 BANTAM_TINY I32 quantize(F32 v, F32 inverse) {
   if constexpr (kLanes == 1) return bits(v * inverse + splat(12582912.0f));
   return round_to_i32(v * inverse);

@@ -1,11 +1,11 @@
-// Correctly rounded f32 operations for machines without the instruction: fma (through doubles, or in integers where those
-// are software too) and f16 -> f32.
+// Correctly rounded f32 operations for machines without the instruction: fma (with doubles, or in integers if doubles
+// are software, too) and f16 -> f32.
 #ifndef BANTAM_KERNELS_GENERIC_SOFT_FLOAT_H_
 #define BANTAM_KERNELS_GENERIC_SOFT_FLOAT_H_
 
 #include "kernels/generic/config.h"
 
-// Doubles that the processor computes itself, each operation rounded once to 53 bits.
+// Defined if the processor computes doubles itself, rounding each operation once to 53 bits.
 #if defined(__SSE2_MATH__) || (defined(__ARM_FP) && (__ARM_FP & 8) != 0) || defined(__wasm__)
 #define BANTAM_KERNEL_DOUBLES 1
 #else
@@ -14,7 +14,7 @@
 
 namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE {
 
-/// A finite magnitude that is not 0 as m * 2^(e - 150), 2^23 <= m < 2^24; 0 has m = 0.
+/// A finite nonzero magnitude as m * 2^(e - 150), 2^23 <= m < 2^24; 0 has m = 0.
 struct FloatParts {
   uint32_t m;
   int32_t e;
@@ -25,14 +25,14 @@ inline FloatParts parts_of(uint32_t magnitude) {
   const int32_t shift = m == 0 ? 0 : __builtin_clz(m) - 8;
   return {m << shift, 1 - shift};
 }
-/// v >> n; the lowest bit also tells whether a bit that was lost was set, which is all that rounding asks of it.
+/// v >> n; the lowest bit is also set if a lost bit was set, which is all that rounding needs.
 inline uint64_t shift_right_sticky(uint64_t v, uint32_t n) {
   if (n > 63) return v != 0 ? 1 : 0;
   return (v >> n) | ((v & ((uint64_t{1} << n) - 1)) != 0 ? 1u : 0u);
 }
 
-/// a * b + c with one rounding to nearest even, subnormals and overflow included, in integers: cores without an FPU have no
-/// use for the wider floats that it takes otherwise.
+/// a * b + c with one rounding to nearest even, including subnormals and overflow, in integer arithmetic: for cores
+/// without an FPU, where it avoids wider software floats.
 inline float soft_fma(float a, float b, float c) {
   uint32_t bits[3];
   memcpy(&bits[0], &a, 4);
@@ -41,7 +41,7 @@ inline float soft_fma(float a, float b, float c) {
   constexpr uint32_t kSign = 0x80000000u;
   constexpr uint32_t kInfinity = 0x7f800000u;
   const uint32_t magnitude[3] = {bits[0] & ~kSign, bits[1] & ~kSign, bits[2] & ~kSign};
-  // The product is exact; or the addend is all that matters.
+  // Either the product is exact, or only the addend matters.
   for (int i = 0; i < 2; ++i) {
     if (magnitude[i] == 0 || magnitude[i] >= kInfinity) return a * b + c;
   }
@@ -50,8 +50,8 @@ inline float soft_fma(float a, float b, float c) {
   const FloatParts y = parts_of(magnitude[1]);
   const FloatParts z = parts_of(magnitude[2]);
   uint32_t sign = (bits[0] ^ bits[1]) & kSign;
-  // Product p and addend q in units of 2^e; both have their first bit among bits 60 and 61. A bit is lost in aligning them
-  // only where they are 2^14 apart, so that what is left of a difference has bits enough.
+  // Product p and addend q in units of 2^e; both have their first bit among bits 60 and 61. Alignment loses a bit only
+  // if they are 2^14 apart, so that a difference still has enough bits.
   uint64_t p = (uint64_t{x.m} * y.m) << 14;
   uint64_t q = uint64_t{z.m} << 38;
   int32_t e = x.e + y.e - 314;
@@ -71,7 +71,7 @@ inline float soft_fma(float a, float b, float c) {
     }
     if (s == 0) return 0.0f;
   }
-  // To 24 bits, fewer where the result is subnormal, and two more that say how to round.
+  // Keep 24 bits, fewer if the result is subnormal, and two more that determine the rounding.
   const int32_t first = 63 - __builtin_clzll(s);
   int32_t exponent = first + e + 127;
   int32_t drop = first - 25;
@@ -91,9 +91,10 @@ inline float soft_fma(float a, float b, float c) {
 }
 
 #if BANTAM_KERNEL_DOUBLES
-/// The same in doubles. The product is exact; the sum is rounded to odd, whose 53 bits then round once more to the 24 of a float
-/// as the exact sum does (Boldo and Melquiond, "Emulation of FMA and correctly rounded sums", IEEE TC 57(4), 2008). What the
-/// sum lost is exact too (Knuth's TwoSum), and NaN where the sum is not finite.
+/// The same with doubles. The product is exact; the sum is rounded to odd, and rounding its 53 bits to the 24 of a
+/// float gives the same result as rounding the exact sum (Boldo and Melquiond, "Emulation of FMA and correctly rounded
+/// sums", IEEE TC 57(4), 2008). The rounding error of the sum is exact, too (Knuth's TwoSum), and NaN if the sum is not
+/// finite.
 inline float double_fma(float a, float b, float c) {
   const double p = static_cast<double>(a) * static_cast<double>(b);
   const double q = static_cast<double>(c);
@@ -111,7 +112,7 @@ inline float double_fma(float a, float b, float c) {
 }
 #endif
 
-/// IEEE half to float, exact; subnormals, infinities and NaN (made quiet, payload kept) included.
+/// IEEE half to float, exact, including subnormals, infinities and NaN (made quiet, payload kept).
 inline float soft_f16(uint16_t half) {
   const uint32_t sign = static_cast<uint32_t>(half & 0x8000u) << 16;
   const uint32_t exponent = (half >> 10) & 31u;

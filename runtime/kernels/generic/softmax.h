@@ -9,7 +9,7 @@ namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE {
 
 constexpr float kMinusInfinity = -__builtin_inff();
 
-/// The largest of the row's elements.
+/// The largest element of a row.
 BANTAM_INLINE float row_largest(const float* x, uint32_t width) {
   F32 best = splat(kMinusInfinity);
   for_vectors(
@@ -34,7 +34,7 @@ inline bool softmax_row(float* x, uint32_t width) {
   const F32 l = splat(sum_of_row);
   for_vectors(
       width, [&](uint32_t i, auto) __attribute__((always_inline)) { store(x + i, load(x + i) / l); });
-  // Every p is in [0, 1] unless one was NaN, and then so is their sum.
+  // Every p is in [0, 1] unless one was NaN; then the sum is NaN, too.
   return is_finite(sum_of_row);
 }
 
@@ -57,9 +57,9 @@ constexpr bool links_pool(Pool kind) { return linked::pool(static_cast<uint32_t>
 constexpr bool kPoolsMean = links_pool(Pool::kMean);
 constexpr bool kPoolsMax = links_pool(Pool::kMax);
 constexpr bool kPoolsLast = links_pool(Pool::kLast);
-constexpr bool kPoolsAll = kPoolsMean || kPoolsMax || links_pool(Pool::kSum);  // rows
+constexpr bool kPoolsAll = kPoolsMean || kPoolsMax || links_pool(Pool::kSum);  // modes that read all rows
 
-/// A vector of columns of all rows.
+/// A vector of columns, pooled over all rows.
 template <class Lanes>
 BANTAM_INLINE F32 pool_columns(const PoolRows& a, uint32_t column, Lanes lanes) {
   const uint32_t first = kPoolsLast && a.kind == Pool::kLast ? a.row_end - 1 : a.row_begin;

@@ -1,5 +1,5 @@
-// int8 attention, from scores to probabilities; see Attention in kernels.h. Q.K and P.V are the dot products of the linear
-// kernel over pages.
+// int8 attention, from scores to probabilities; see Attention in kernels.h. Q.K and P.V are the dot products of the
+// linear kernel over pages.
 #ifndef BANTAM_KERNELS_GENERIC_SOFTMAX_Q8_H_
 #define BANTAM_KERNELS_GENERIC_SOFTMAX_Q8_H_
 
@@ -18,7 +18,7 @@ struct SoftmaxQ8 : AttentionBlock<kRows> {
   using Base::visible;
 
   F32 best[kRows];   // the largest scores so far, lane by lane
-  float factor[16];  // what the integer sum over values is multiplied with
+  float factor[16];  // multiplies the integer sum over values
 
   using Base::Base;
 
@@ -27,8 +27,9 @@ struct SoftmaxQ8 : AttentionBlock<kRows> {
     for (uint32_t r = 0; r < kRows; ++r) best[r] = splat(kMinusInfinity);
   }
 
-  /// Scores of a vector of keys of page `page`, from `lane` on, but for the scale of the query, which all of them share.
-  /// first_sees: what the block's first query sees of the keys; whole: that all queries see all of them.
+  /// Takes the scores of a vector of keys of page `page`, from `lane` on, without the query's scale, which is the same
+  /// for all keys. first_sees: the keys that the block's first query attends to; whole: all queries attend to all of
+  /// them.
   BANTAM_INLINE void take_scores(uint32_t r, uint32_t page, uint32_t lane, bool whole, LaneMask first_sees, I32 sums,
                                  F32 k_scale) {
     const F32 v = to_f32(sums) * k_scale;
@@ -40,8 +41,8 @@ struct SoftmaxQ8 : AttentionBlock<kRows> {
     best[r] = max(v, best[r]);
   }
 
-  /// Scores to u8 probabilities; all queries together, because each is a chain of dependent steps. False: something is
-  /// not finite.
+  /// Converts scores to u8 probabilities; for all queries together, because each is a chain of dependent steps. Returns
+  /// false if a value is not finite.
   BANTAM_INLINE bool probabilities() {
     const size_t scale_at = size_t{pad16(a.head_width)} * 16;
     Sums total[kRows];
@@ -60,7 +61,7 @@ struct SoftmaxQ8 : AttentionBlock<kRows> {
 
     for (uint32_t page = page_begin; page < page_end; ++page) {
       const float* v_scales = reinterpret_cast<const float*>(this->values(page) + scale_at);
-      const bool whole = kLanes > 1 && this->whole(page);  // with one lane, whether it is seen is as soon told
+      const bool whole = kLanes > 1 && this->whole(page);  // with one lane, the test costs as much as it saves
       float* first_scores = this->score(0, page);
       for_sixteen([&](uint32_t lane) __attribute__((always_inline)) {
         const F32 v_scale = load(v_scales + lane);
@@ -112,8 +113,9 @@ struct SoftmaxQ8 : AttentionBlock<kRows> {
   }
 };
 
-/// Scores of query `query` of the call, the r-th of a block that sees pages [page_begin, page_end), from sums that lie in their place
-/// (or as they are, where they are biased), then its probabilities; `factor` as in SoftmaxQ8. False: something is not finite.
+/// Computes the scores of query `query` of the call, the r-th of a block that attends to pages [page_begin, page_end),
+/// from the sums stored in their place (if biased, the scores are already there), then its probabilities; `factor` as
+/// in SoftmaxQ8. Returns false if a value is not finite.
 BANTAM_INLINE bool weigh_sums(const Attention& a, uint32_t query, uint32_t r, uint32_t page_begin, uint32_t page_end,
                               float* factor) {
   const size_t scale_at = size_t{pad4(a.head_width)} * 16;

@@ -1,4 +1,4 @@
-// span_scores: the products of a span's row with rows of labels.
+// span_scores: the products of a span's row with the rows of labels.
 #ifndef BANTAM_KERNELS_GENERIC_SPAN_SCORES_H_
 #define BANTAM_KERNELS_GENERIC_SPAN_SCORES_H_
 
@@ -6,7 +6,7 @@
 
 namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE {
 
-/// The scores of kCount labels, whose rows are at `labels`.
+/// Computes the scores of kCount labels with rows at `labels`.
 template <uint32_t kCount>
 BANTAM_INLINE void scores_of_labels(const SpanScores& a, const uint32_t* rows, float* y, Finite* finite) {
   const float* labels[kCount];

@@ -1,4 +1,5 @@
-// split_heads of int8 heads on 16 lanes: the scales of eight heads at a time, keys of a whole page, values of four rows.
+// split_heads for int8 heads on 16 lanes: the scales of eight heads at a time, the keys of a whole page, the values of
+// four rows.
 #ifndef BANTAM_KERNELS_GENERIC_SPLIT_EIGHT_H_
 #define BANTAM_KERNELS_GENERIC_SPLIT_EIGHT_H_
 
@@ -7,15 +8,15 @@
 
 namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE {
 
-/// Eight heads, and what the largest |x| makes of each. Eight at once, because each alone is a chain of dependent steps: folding
-/// the lanes of its vectors, two divisions.
+/// Eight heads and their scales. Eight at once, because each alone is a chain of dependent steps: reducing the lanes of
+/// its vectors, two divisions.
 struct EightHeads {
   const float* x;
   size_t step, four;  // head i begins at x + i % 4 * step + i / 4 * four
   float scale[16], inverse[16];
 
   BANTAM_INLINE const float* head(uint32_t i) const { return x + i % 4 * step + i / 4 * four; }
-  /// Lanes 0 to 7 of `worst` are raised to what the largest have of bits; others become anything.
+  /// Raises lanes 0 to 7 of `worst` to the maxima, as bits; the other lanes become undefined.
   BANTAM_INLINE void measure(uint32_t width, I32& worst) {
     I32 most[8];
     BANTAM_UNROLL
@@ -27,7 +28,7 @@ struct EightHeads {
         });
     const I32 all = largest_of(most);
     worst = max(worst, all);
-    const F32 m = from_bits(all);  // as row_scale
+    const F32 m = from_bits(all);  // like row_scale
     const LaneMask tiny = less(m, splat(kTiny));
     store(scale, select(tiny, splat(1.0f), m / splat(127.0f)));
     store(inverse, select(tiny, splat(0.0f), splat(127.0f) / m));
@@ -42,7 +43,7 @@ BANTAM_INLINE int32_t largest_of_first_eight(I32 v) {
   return most;
 }
 
-/// The queries of row r of the call, not turned. Returns the largest |x|, as bits.
+/// Splits the queries of row r of the call, not rotated. Returns the largest |x|, as bits.
 inline int32_t split_query_row_q8(const SplitHeads& a, uint32_t r) {
   const uint32_t width = a.head_width;
   const float* x = a.x + r * a.x_stride;
@@ -63,7 +64,8 @@ inline int32_t split_query_row_q8(const SplitHeads& a, uint32_t r) {
   return largest_of_first_eight(worst);
 }
 
-/// Lanes [lane, lane + 4), lane a multiple of 4, of a value page from heads [first, first + 4): whole tiles at once.
+/// Writes lanes [lane, lane + 4), lane a multiple of 4, of a value page from heads [first, first + 4): whole tiles at
+/// once.
 BANTAM_INLINE void value_tiles_q8(const EightHeads& heads, uint32_t first, uint32_t width, uint8_t* page, size_t lane) {
   int32_t* tiles = reinterpret_cast<int32_t*>(page) + lane / 4 * 16;
   for_vectors(
@@ -78,8 +80,8 @@ BANTAM_INLINE void value_tiles_q8(const EightHeads& heads, uint32_t first, uint3
   memcpy(page + size_t{pad16(width)} * 16 + lane * 4, heads.scale + first, 16);
 }
 
-/// The keys of a whole page, rows [r, r + 16) of the call, not turned: bytes of rows first, which are transposed in squares of
-/// registers, of several heads together where they are narrow. Returns the largest |x|, as bits.
+/// Splits the keys of a whole page, rows [r, r + 16) of the call, not rotated: first as rows of bytes, which are then
+/// transposed in squares of registers, for several heads together if they are narrow. Returns the largest |x|, as bits.
 inline int32_t split_key_page_q8(const SplitHeads& a, uint32_t r) {
   constexpr uint32_t kColumns = kWords * 4;
   const uint32_t width = a.head_width;
@@ -89,7 +91,7 @@ inline int32_t split_key_page_q8(const SplitHeads& a, uint32_t r) {
   const float* x = a.x + r * a.x_stride + size_t{a.heads} * width;
   uint8_t* page = a.key_pages + (size_t{a.row_begin} + r) / 16 * a.kv_heads * page_bytes;
   I32 worst = splat(int32_t{0});
-  alignas(64) int8_t bytes[16 * kColumns + 16] = {};  // the last vector of a row may be longer than the row
+  alignas(64) int8_t bytes[16 * kColumns + 16] = {};  // the last vector of a row may extend beyond the row
   alignas(64) int8_t tiles[kWords * 64];
   float inverse[kWords][16];
   for (uint32_t h = 0, together = 0; h < a.kv_heads; h += together) {
@@ -125,8 +127,8 @@ inline int32_t split_key_page_q8(const SplitHeads& a, uint32_t r) {
   return largest_of_first_eight(worst);
 }
 
-/// The values of rows [r, r + 4) of the call, of lanes that begin at a multiple of 4: two heads at a time. Returns the largest |x|, as
-/// bits.
+/// Splits the values of rows [r, r + 4) of the call, for lanes that begin at a multiple of 4: two heads at a time.
+/// Returns the largest |x|, as bits.
 inline int32_t split_four_values_q8(const SplitHeads& a, uint32_t r) {
   const uint32_t width = a.head_width;
   const size_t row = size_t{a.row_begin} + r;

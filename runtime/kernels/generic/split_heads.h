@@ -1,4 +1,4 @@
-// split_heads: cuts rows [q | k | v] into heads, quantises each, and scatters keys and values into pages of 16 rows.
+// split_heads: divides rows [q | k | v] into heads, quantizes each, and scatters keys and values into pages of 16 rows.
 #ifndef BANTAM_KERNELS_GENERIC_SPLIT_HEADS_H_
 #define BANTAM_KERNELS_GENERIC_SPLIT_HEADS_H_
 
@@ -19,7 +19,7 @@ BANTAM_INLINE int32_t head_magnitude(const float* x, uint32_t width) {
 #endif
 }
 
-/// Head x of row r, turned by the row's place.
+/// Rotates head x of row r by the row's position.
 BANTAM_NOINLINE inline const float* rotate_head(const SplitHeads& a, uint32_t r, const float* x) {
   if constexpr (!linked::kRotary) return x;
   const uint32_t half = a.rotary_width;
@@ -37,15 +37,15 @@ BANTAM_NOINLINE inline const float* rotate_head(const SplitHeads& a, uint32_t r,
   for (uint32_t i = 2 * half; i < a.head_width; ++i) y[i] = x[i];
   return y;
 }
-/// The head as it is stored.
+/// Returns the head as it is stored.
 BANTAM_INLINE const float* final_head(const SplitHeads& a, uint32_t r, const float* x) {
   return linked::kRotary && a.rotary != nullptr ? rotate_head(a, r, x) : x;
 }
 
 #if defined(BANTAM_KERNEL_ONE_LANE)
 
-/// Lane `lane` of a page from all elements of a head: of a key page groups of 4, 64 bytes apart, of a value page tiles
-/// [width / 16][4][16][4]; padding becomes 0. Then its scale.
+/// Stores all elements of a head in lane `lane` of a page, then its scale: in a key page as groups of 4, 64 bytes
+/// apart, in a value page as tiles [width / 16][4][16][4]; padding becomes 0.
 BANTAM_INLINE void store_head(const float* x, uint32_t width, const RowScale& scale, bool value, uint8_t* page,
                               size_t lane) {
   const uint32_t padded = value ? pad16(width) : pad4(width);
@@ -66,7 +66,7 @@ BANTAM_INLINE void store_head(const float* x, uint32_t width, const RowScale& sc
   memcpy(page + size_t{padded} * 16 + lane * 4, &scale.scale, 4);
 }
 
-/// Queries, keys and values by one loop over heads.
+/// Splits queries, keys and values in one loop over heads.
 inline bool split_heads_q8(const SplitHeads& a) {
   const uint32_t width = a.head_width;
   const uint32_t values = a.heads + a.kv_heads;
@@ -103,7 +103,7 @@ BANTAM_INLINE void split_query_q8(const float* x, uint32_t width, F32 inverse, i
       });
 }
 
-/// Lane `lane` of a key page: groups of 4 of its elements, 64 bytes apart; then its scale.
+/// Stores a head in lane `lane` of a key page: groups of 4 elements, 64 bytes apart; then its scale.
 BANTAM_INLINE void split_key_q8(const float* x, uint32_t width, const RowScale& scale, uint8_t* page, size_t lane) {
   const F32 inverse = splat(scale.inverse);
   const uint32_t padded = pad4(width);
@@ -117,10 +117,10 @@ BANTAM_INLINE void split_key_q8(const float* x, uint32_t width, const RowScale& 
   memcpy(page + size_t{padded} * 16 + lane * 4, &scale.scale, 4);
 }
 
-/// Byte of column `i` in tiles [columns / 16][4][16][4], from the first byte of the lane.
+/// Offset of column `i` in tiles [columns / 16][4][16][4], from the first byte of the lane.
 BANTAM_INLINE size_t value_byte(uint32_t i) { return size_t{i / 16} * 256 + i % 16 * 4; }
 
-/// Lane `lane` of a value page: tiles [width/16][4][16][4]; padding columns become 0.
+/// Stores a head in lane `lane` of a value page: tiles [width/16][4][16][4]; padding columns become 0.
 BANTAM_INLINE void split_value_q8(const float* x, uint32_t width, const RowScale& scale, uint8_t* page, size_t lane) {
   const F32 inverse = splat(scale.inverse);
   uint8_t* column = page + (lane / 4) * 64 + lane % 4;
@@ -142,7 +142,7 @@ inline int32_t split_query_row_q8(const SplitHeads& a, uint32_t r);
 inline int32_t split_key_page_q8(const SplitHeads& a, uint32_t r);
 inline int32_t split_four_values_q8(const SplitHeads& a, uint32_t r);
 
-/// The queries of row r of the call. Returns the largest |x|, as bits.
+/// Splits the queries of row r of the call. Returns the largest |x|, as bits.
 inline int32_t split_queries_q8(const SplitHeads& a, uint32_t r) {
   if constexpr (kLanes == 16) {
     if (!linked::kRotary || a.rotary == nullptr) return split_query_row_q8(a, r);
@@ -163,7 +163,7 @@ inline int32_t split_queries_q8(const SplitHeads& a, uint32_t r) {
   return worst;
 }
 
-/// The keys of row r of the call. Returns the largest |x|, as bits.
+/// Splits the keys of row r of the call. Returns the largest |x|, as bits.
 inline int32_t split_keys_q8(const SplitHeads& a, uint32_t r) {
   const uint32_t width = a.head_width;
   const float* x = a.x + r * a.x_stride + size_t{a.heads} * width;
@@ -179,7 +179,7 @@ inline int32_t split_keys_q8(const SplitHeads& a, uint32_t r) {
   return worst;
 }
 
-/// The values of row r of the call. Returns the largest |x|, as bits.
+/// Splits the values of row r of the call. Returns the largest |x|, as bits.
 inline int32_t split_values_q8(const SplitHeads& a, uint32_t r) {
   const uint32_t width = a.head_width;
   const float* x = a.x + r * a.x_stride + size_t{a.heads + a.kv_heads} * width;

@@ -1,6 +1,7 @@
 // The last header of a translation unit: all kernels of one instruction set and their table.
-// BANTAM_KERNEL_ISA names the enumerator, e.g. kAvx2. BANTAM_KERNEL_BASE, where it is defined, names the instruction set that
-// has the same vectors and another dot product: kernels without one are its. BANTAM_KERNEL_IS_BASE: others may say so of this.
+// BANTAM_KERNEL_ISA is the enumerator, e.g. kAvx2. BANTAM_KERNEL_BASE, if defined, is the instruction set with the same
+// vectors and another dot product: kernels without a dot product are taken from it. BANTAM_KERNEL_IS_BASE: others may
+// name this one as their base.
 #ifndef BANTAM_KERNELS_GENERIC_TABLE_H_
 #define BANTAM_KERNELS_GENERIC_TABLE_H_
 
@@ -59,7 +60,7 @@ inline bool attention(const Attention& a) {
 #endif
 }
 
-// Kernels whose headers are left out above.
+// Kernels whose headers are excluded above.
 [[maybe_unused]] constexpr decltype(nullptr) kLeftOut = nullptr;
 #if !BANTAM_IF_LINKED(kernel_align_row)
 constexpr auto align_row = kLeftOut;
@@ -78,7 +79,7 @@ constexpr auto static_linear = kLeftOut, static_norm = kLeftOut, static_embed = 
                static_attention = kLeftOut, static_pool = kLeftOut;
 #endif
 
-/// The kernels that something linked calls; the others are null, and nothing of them is in an image.
+/// The kernels that linked code calls; the others are null and not in an image.
 constexpr uint64_t called_kernels() {
   using linked::Kernels;
   uint64_t called = 0;

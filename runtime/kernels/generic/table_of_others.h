@@ -1,5 +1,5 @@
-// The last header of a translation unit whose kernels are mostly another instruction set's: the table of what namespace `others` names,
-// where kLinearRows are rows of a linear layer at a time. BANTAM_KERNEL_ISA as in table.h.
+// The last header of a translation unit whose kernels are mostly another instruction set's: the table of the kernels of
+// namespace `others`, with kLinearRows rows of a linear layer at a time. BANTAM_KERNEL_ISA as in table.h.
 #ifndef BANTAM_KERNELS_GENERIC_TABLE_OF_OTHERS_H_
 #define BANTAM_KERNELS_GENERIC_TABLE_OF_OTHERS_H_
 

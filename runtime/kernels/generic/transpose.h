@@ -1,4 +1,4 @@
-// Squares of 32-bit numbers in registers, transposed, and rows of bytes by them.
+// Transposes squares of 32-bit numbers in registers, and rows of bytes with them.
 #ifndef BANTAM_KERNELS_GENERIC_TRANSPOSE_H_
 #define BANTAM_KERNELS_GENERIC_TRANSPOSE_H_
 
@@ -6,7 +6,7 @@
 
 namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE {
 
-/// As many numbers of 32 bits as a register of this instruction set holds, as the compiler's own vectors have them.
+/// The number of 32-bit elements in a register of this instruction set, as compiler vectors.
 constexpr uint32_t kRegister = alignof(I32);
 using Words = int32_t __attribute__((vector_size(kRegister)));
 constexpr uint32_t kWords = kRegister / 4;
@@ -14,7 +14,7 @@ static_assert(kWords == 4 || kWords == 8 || kWords == 16, "as below");
 
 // Templates, so that only shuffles of this instruction set's registers are compiled.
 
-/// In each 128-bit lane: the first two numbers of x and y in turn, or the last two.
+/// In each 128-bit lane: interleaves the first two numbers of x and y, or the last two.
 template <bool kLast, class V>
 BANTAM_INLINE V zip(V x, V y) {
   constexpr int k = kLast ? 2 : 0;
@@ -28,7 +28,7 @@ BANTAM_INLINE V zip(V x, V y) {
   }
 }
 
-/// In each 128-bit lane: the first two numbers of x, then of y, or the last two.
+/// In each 128-bit lane: the first two numbers of x, then those of y; or the last two.
 template <bool kLast, class V>
 BANTAM_INLINE V zip_pairs(V x, V y) {
   constexpr int k = kLast ? 2 : 0;
@@ -69,7 +69,7 @@ BANTAM_INLINE void transpose(V (&v)[kSize]) {
     v[i + 2] = zip_pairs<false>(ab_last, cd_last);
     v[i + 3] = zip_pairs<true>(ab_last, cd_last);
   }
-  // Now lane l of v[4 i + j] belongs into lane i of v[4 l + j].
+  // Now lane l of v[4 i + j] must move to lane i of v[4 l + j].
   if constexpr (kSize > 4) {
     BANTAM_UNROLL_ALWAYS
     for (uint32_t j = 0; j < 4; ++j) {
@@ -90,7 +90,7 @@ BANTAM_INLINE void transpose(V (&v)[kSize]) {
   }
 }
 
-/// tokens[quads][kRows][4] from rows of bytes; rows that are not there repeat the last one.
+/// Writes tokens[quads][kRows][4] from rows of bytes; missing rows repeat the last one.
 template <uint32_t kRows>
 BANTAM_NOINLINE void rows_to_tokens(const int8_t* x, size_t x_stride, uint32_t rows, uint32_t quads, int8_t* tokens) {
   for (uint32_t t = 0; t < kRows; t += kWords) {
@@ -114,7 +114,7 @@ BANTAM_NOINLINE void rows_to_tokens(const int8_t* x, size_t x_stride, uint32_t r
 
 using SixteenBytes = int8_t __attribute__((vector_size(16)));
 
-/// The first eight bytes of x and y in turn, or the last eight.
+/// Interleaves the first eight bytes of x and y, or the last eight.
 template <bool kLast>
 BANTAM_INLINE SixteenBytes zip_bytes(SixteenBytes x, SixteenBytes y) {
   constexpr int k = kLast ? 8 : 0;
@@ -129,14 +129,14 @@ BANTAM_INLINE SixteenBytes zip_byte_pairs(SixteenBytes x, SixteenBytes y) {
                                                                 k, k + 8, k + 1, k + 9, k + 2, k + 10, k + 3, k + 11));
 }
 
-/// Sixteen columns of four rows of bytes, x ^ kOffsetXor, as [16][4].
+/// Writes sixteen columns of four rows of bytes, x ^ kOffsetXor, as [16][4].
 BANTAM_INLINE void columns_of_four(const int8_t* x, size_t x_stride, uint8_t* to) {
   SixteenBytes row[4];
   BANTAM_UNROLL_ALWAYS
   for (uint32_t i = 0; i < 4; ++i) memcpy(&row[i], x + i * x_stride, 16);
   const auto flip = static_cast<int8_t>(kOffsetXor);
   if constexpr (kRegister == 64) {
-    // Words first, as the rows of a square; then the bytes of four words.
+    // First words, as the rows of a square; then the bytes of four words.
     using Four = int32_t __attribute__((vector_size(16)));
     using Eight = int32_t __attribute__((vector_size(32)));
     using Bytes = int8_t __attribute__((vector_size(64)));

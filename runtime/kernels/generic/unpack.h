@@ -1,4 +1,4 @@
-// Weights that are not stored as int8 tiles, as those.
+// Unpacks weights of other layouts to int8 tiles.
 #ifndef BANTAM_KERNELS_GENERIC_UNPACK_H_
 #define BANTAM_KERNELS_GENERIC_UNPACK_H_
 
@@ -7,7 +7,8 @@
 
 namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE {
 
-/// Panels, and pieces of a panel, are taken in order: where a piece of a bitmask's weights begins, the last one has found.
+/// Panels, and pieces of a panel, must be taken in order: each piece of a bitmask's weights begins where the preceding
+/// one ended.
 class Unpacker {
  public:
   explicit Unpacker(const LinearQ8& layer) : a_(layer), next_(layer.w) {}
@@ -16,8 +17,8 @@ class Unpacker {
     return (linked::kInt4 && a.factors != nullptr) || (linked::kBitmask && a.masks != nullptr);
   }
 
-  /// out[k/4][16][4] = the weights of outputs [16 * panel, + 16) and inputs [first, first + count), which begin with a
-  /// multiple of 8; of int4 weights pad8(count) of them.
+  /// out[k/4][16][4] = the weights of outputs [16 * panel, + 16) and inputs [first, first + count); `first` is a
+  /// multiple of 8; for int4 weights there are pad8(count) inputs.
   void take(uint32_t panel, uint32_t first, uint32_t count, int8_t* out) {
     if (linked::kInt4 && (!linked::kBitmask || a_.factors != nullptr)) {
       unpack_int4(a_, panel, first, count, out);

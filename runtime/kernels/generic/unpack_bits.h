@@ -1,4 +1,4 @@
-// Weights of which those that are 0 are not stored (layout bitmask_k4n16) as int8 tiles.
+// Unpacks weights stored without their zeros (layout bitmask_k4n16) to int8 tiles.
 #ifndef BANTAM_KERNELS_GENERIC_UNPACK_BITS_H_
 #define BANTAM_KERNELS_GENERIC_UNPACK_BITS_H_
 
@@ -8,10 +8,10 @@ namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE {
 
 #if defined(BANTAM_KERNEL_ONE_LANE)
 
-/// out[count][16][4] = the tiles of `count` masks. Returns the first value that they did not take.
+/// out[count][16][4] = the tiles of `count` masks. Returns the first value that they did not use.
 BANTAM_NOINLINE inline const int8_t* unpack_bits(const uint64_t* masks, uint32_t count, const int8_t* values,
                                                  int8_t* out) {
-  // A register's bits at a time.
+  // Process the bits of a register at a time.
   const uint8_t* from = reinterpret_cast<const uint8_t*>(masks);
   for (const uint8_t* end = from + count * 8; from != end; from += 4, out += 32) {
     memset(out, 0, 32);
@@ -23,7 +23,8 @@ BANTAM_NOINLINE inline const int8_t* unpack_bits(const uint64_t* masks, uint32_t
 
 #else
 
-/// For each byte of a mask: where its eight weights lie among those that are stored; 0x80: nowhere, it is 0.
+/// For each byte of a mask: the positions of its eight weights among the stored ones; 0x80: not stored, the weight is
+/// 0.
 struct Places {
   uint64_t of[256];
 };
@@ -39,7 +40,7 @@ constexpr Places make_places() {
   return places;
 }
 
-/// out[0, 8) = values[place], 0 where the place is 0x80.
+/// out[0, 8) = values[place], 0 for place 0x80.
 BANTAM_INLINE void place_eight(const int8_t* values, uint64_t places, int8_t* out) {
 #if defined(__SSSE3__)
   const __m128i eight = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(values));
@@ -56,7 +57,7 @@ BANTAM_INLINE void place_eight(const int8_t* values, uint64_t places, int8_t* ou
 #endif
 }
 
-/// As above. Eight bytes at a time, whose places do not wait for one another.
+/// The same. Processes eight bytes at a time, whose positions do not depend on each other.
 BANTAM_NOINLINE inline const int8_t* unpack_bits(const uint64_t* masks, uint32_t count, const int8_t* values,
                                                  int8_t* out) {
   static constexpr Places kPlaces = make_places();

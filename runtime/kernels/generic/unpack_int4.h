@@ -1,4 +1,4 @@
-// Weights of 4 bits (layout tile_i4_k8n16) as int8 weights.
+// Unpacks 4-bit weights (layout tile_i4_k8n16) to int8 weights.
 #ifndef BANTAM_KERNELS_GENERIC_UNPACK_INT4_H_
 #define BANTAM_KERNELS_GENERIC_UNPACK_INT4_H_
 
@@ -6,18 +6,19 @@
 
 namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE {
 
-// (half - 8) * factor is at most 120 in magnitude. half * factor is at most 225: a product of several bytes by one factor
-// has no carry from one to the next, so a word is multiplied at once, and 8 * factor is taken from each byte.
+// (half - 8) * factor is at most 120 in magnitude. half * factor is at most 225: a product of several bytes by one
+// factor has no carry from one byte to the next, so a word is multiplied at once, and 8 * factor is subtracted from
+// each byte.
 
 #if defined(BANTAM_KERNEL_ONE_LANE)
 
-/// A byte of `b` is at most 120.
+/// Each byte of `b` must be at most 120.
 BANTAM_TINY uint32_t subtract_bytes(uint32_t a, uint32_t b) {
   constexpr uint32_t kTop = 0x80808080u;
   return ((a | kTop) - b) ^ (~a & kTop);
 }
 
-/// `count` times 8 k of 16 outputs: w [count][16][4] to out [2 * count][16][4].
+/// Unpacks `count` times 8 k of 16 outputs: w [count][16][4] to out [2 * count][16][4].
 BANTAM_NOINLINE inline void unpack_group(const uint8_t* w, const uint8_t* factors, uint32_t count, int8_t* out) {
   for (uint32_t o = 0; o < 16; ++o) {
     const uint32_t factor = factors[o];
@@ -37,7 +38,7 @@ BANTAM_NOINLINE inline void unpack_group(const uint8_t* w, const uint8_t* factor
 
 #else
 
-/// The same by vectors of the compiler as wide as this instruction set's registers: the same few operations everywhere.
+/// The same with compiler vectors as wide as this instruction set's registers: the same few operations everywhere.
 class GroupUnpacker {
  public:
   /// The factors of 16 outputs.
@@ -53,7 +54,7 @@ class GroupUnpacker {
     }
   }
   GroupUnpacker() = default;
-  /// 8 k of the outputs, w [16][4]: two tiles of int8 weights.
+  /// Unpacks 8 k of the outputs, w [16][4], to two tiles of int8 weights.
   template <class Tile>
   BANTAM_INLINE void take(const uint8_t* w, Tile& first, Tile& second) const {
     static_assert(sizeof first == 64);
@@ -88,7 +89,7 @@ class GroupUnpacker {
 struct StoredTile {
   int8_t bytes[64];
 };
-/// `count` times 8 k of 16 outputs: w [count][16][4] to out [2 * count][16][4].
+/// Unpacks `count` times 8 k of 16 outputs: w [count][16][4] to out [2 * count][16][4].
 BANTAM_NOINLINE inline void unpack_group(const uint8_t* w, const uint8_t* factors, uint32_t count, int8_t* out) {
   const GroupUnpacker group(factors);
   StoredTile* tiles = static_cast<StoredTile*>(static_cast<void*>(out));
@@ -97,7 +98,7 @@ BANTAM_NOINLINE inline void unpack_group(const uint8_t* w, const uint8_t* factor
 
 #endif
 
-/// out[k/4][16][4] = the weights of outputs [16 * panel, + 16) and inputs [first, first + pad8(count)), which begin with a
+/// out[k/4][16][4] = the weights of outputs [16 * panel, + 16) and inputs [first, first + pad8(count)); `first` is a
 /// multiple of 8.
 inline void unpack_int4(const LinearQ8& a, uint32_t panel, uint32_t first, uint32_t count, int8_t* out) {
   const uint8_t* factors = a.factors + size_t{panel} * int4_groups(a.k, a.group) * 16;

@@ -1,6 +1,7 @@
-// The first rows of a layer with weights of 4 bits (layout tile_i4_k8n16) where there are registers enough: a block makes int8 weights
-// in registers, multiplies those and leaves them in scratch for the rows behind it. Unpacking and multiplying keep different units of
-// the processor busy; one after the other, or through memory, they take a tenth longer at 16 rows.
+// The first rows of a layer with 4-bit weights (layout tile_i4_k8n16), if there are enough registers: a block unpacks
+// int8 weights in registers, multiplies them and stores them in scratch for the rows after it. Unpacking and
+// multiplying use different units of the processor; one after the other, or through memory, they take a tenth longer at
+// 16 rows.
 #ifndef BANTAM_KERNELS_GENERIC_UNPACKING_BLOCK_H_
 #define BANTAM_KERNELS_GENERIC_UNPACKING_BLOCK_H_
 
@@ -10,8 +11,8 @@
 
 namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE {
 
-/// The first kRows rows of `some`, which are panels [panel, panel + kPanels) of `a` as int8: their weights are written to some.w on the
-/// way. False when some y is not finite.
+/// Computes the first kRows rows of `some`, which has panels [panel, panel + kPanels) of `a` as int8, and writes their
+/// weights to some.w. Returns false if some y is not finite.
 template <uint32_t kRows, uint32_t kPanels>
 BANTAM_NOINLINE bool unpacking_block(const LinearQ8& a, const LinearQ8& some, uint32_t panel) {
   RegisterBlock<kRows, kPanels> block;
@@ -47,10 +48,10 @@ BANTAM_NOINLINE bool unpacking_block(const LinearQ8& a, const LinearQ8& some, ui
       some, 0, 0, [&](uint32_t r, uint32_t p) __attribute__((always_inline)) { return block.get(r, p); });
 }
 
-/// The fewest rows that the first of the blocks has.
+/// The fewest rows of the first block.
 constexpr uint32_t kLeastUnpacking = kHalvesRows < kMaxRows / 2 ? kHalvesRows + 1 : kMaxRows / 2 + 1;
 
-/// The first rows of `some`; returns how many.
+/// Computes the first rows of `some`; returns their number.
 template <uint32_t... kIndex>
 BANTAM_INLINE uint32_t unpacking_with(const LinearQ8& a, const LinearQ8& some, uint32_t panel, bool* finite,
                                       Indices<kIndex...>) {

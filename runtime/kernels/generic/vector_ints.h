@@ -1,16 +1,16 @@
-// Sixteen int32 for the static kernels. An instruction set's ints.h ends with this, and has beside its vector.h:
-//   load_words, store_words   int16 in memory; the low 16 bits of lanes that fit into them
-//   min, min_unsigned, -, &   of lanes; - wraps
-//   Factors                   sixteen int16: load_factors(p), splat_factor(x); as_factors(x) of lanes 0..65535, whose low 16 bits count
-//   multiply_add(x, w, z)     x * w + z, which wraps, for Factors w and lanes x that fit into int16
-//   ShiftCount                shift_count(n); shift_right(x, n), arithmetic, n below 32
-//   shift_right_logical<n>    the same, unsigned
-//   shift_right_each(x, n)    of lanes of at least 0 by lanes of 0..31; shift_left_each
-//   FourBytes                 sixteen int8 of each of four vectors: saturate_bytes(x), store_four(to, bytes), apart or one after the
-//                             other; max(bytes, y) and
-//                             bytes ^ y by byte. times_255(x): (255 * x + 2^14) >> 15 of lanes 0..2^15, as unsigned bytes;
-//                             add_bytes(x, bytes): unsigned bytes are added to lanes, whichever
-//   ByteTable                 load_byte_table(p) of 256 bytes; lookup(table, bytes): the bytes at [x + 128]
+// Sixteen int32 for the static kernels. An instruction set's ints.h includes this at its end, after it has defined,
+// besides its vector.h:
+//   load_words, store_words: int16 in memory; stores the low 16 bits of lanes, which must fit
+//   min, min_unsigned, -, & of lanes; - wraps
+//   Factors: sixteen int16: load_factors(p), splat_factor(x); as_factors(x) of lanes 0..65535, using their low 16 bits
+//   multiply_add(x, w, z): x * w + z, which wraps, for Factors w and lanes x that fit into int16
+//   ShiftCount: shift_count(n); shift_right(x, n), arithmetic, n less than 32
+//   shift_right_logical<n>: the same, unsigned
+//   shift_right_each(x, n): shifts lanes of at least 0 by lanes of 0..31; shift_left_each
+//   FourBytes: sixteen int8 of each of four vectors: saturate_bytes(x); store_four(to, bytes), to separate addresses or
+//     contiguous; max(bytes, y) and bytes ^ y by byte. times_255(x): (255 * x + 2^14) >> 15 of lanes 0..2^15, as
+//     unsigned bytes; add_bytes(x, bytes): adds unsigned bytes to lanes, in any order
+//   ByteTable: load_byte_table(p) of 256 bytes; lookup(table, bytes): the bytes at [x + 128]
 #ifndef BANTAM_KERNELS_GENERIC_VECTOR_INTS_H_
 #define BANTAM_KERNELS_GENERIC_VECTOR_INTS_H_
 
@@ -28,7 +28,7 @@ BANTAM_TINY Ints load_ints(const int32_t* p) { return load(p); }
 BANTAM_TINY void store_ints(int8_t* p, Ints v) { store_bytes(p, v); }
 BANTAM_TINY void store_ints(int16_t* p, Ints v) { store_words(p, v); }
 BANTAM_TINY void store_ints(int32_t* p, Ints v) { store(p, v); }
-/// One after the other: many at a time are FourBytes.
+/// One after the other; FourBytes look up many at a time.
 BANTAM_INLINE Ints lookup_ints(const int8_t* table, Ints v) {
   int32_t lanes[16];
   store(lanes, v);

@@ -1,4 +1,5 @@
-// int8 dot products with Helium's VMLADAVA: of weights in rows (layout k16n1) in assembler, of tiles and sparse ones by gathering.
+// int8 dot products with Helium's VMLADAVA: for weights in rows (layout k16n1) in assembly; tiles and sparse weights
+// are gathered.
 #ifndef BANTAM_KERNELS_MVE_DOT_H_
 #define BANTAM_KERNELS_MVE_DOT_H_
 
@@ -10,7 +11,7 @@
 #include "kernels/mve/vectors.h"
 #include "kernels/mve/vmladava.h"
 #include "kernels/reference/vector.h"
-// The vectors come first.
+// Vectors must be included first.
 #include "kernels/generic/dot_sums.h"
 
 namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE {
@@ -22,8 +23,8 @@ constexpr uint8_t kOffsetXor = 0;
 
 namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE {
 
-/// One output of tiles and `kRows` rows: four quads are gathered at a time. `flip`: 0x80 where x are u8, of which 128 less are
-/// multiplied; the weights' sum, 128 times, makes up for it.
+/// One output of tiles and `kRows` rows: gathers four quads at a time. `flip`: 0x80 if x is u8; then x - 128 is
+/// multiplied, and 128 times the sum of the weights is added to compensate.
 template <uint32_t kRows>
 BANTAM_NOINLINE void dot_tile_output(const int8_t* x, size_t x_stride, uint32_t flip, const int8_t* w, uint32_t quads,
                                      Sum* sums, size_t sums_stride, bool add) {
@@ -87,7 +88,7 @@ BANTAM_NOINLINE inline void dot_k16(const DotRows& a) {
   }
 }
 
-/// One output and `kRows` rows of sparse weights: four blocks are gathered at a time, and what they meet in each row.
+/// One output of sparse weights and `kRows` rows: gathers four blocks at a time, and the matching inputs of each row.
 template <uint32_t kRows>
 BANTAM_NOINLINE void dot_sparse_output(const int8_t* x, size_t x_stride, const SparseOutput& output, Sum* sums,
                                        size_t sums_stride) {
@@ -125,7 +126,7 @@ BANTAM_NOINLINE inline void dot_sparse(const DotSparse& a) {
   }
 }
 
-/// Every element is 0 or at least 2^-40 in magnitude; `count` a multiple of 16.
+/// Returns true if every element is 0 or at least 2^-40 in magnitude; `count` is a multiple of 16.
 inline bool none_tiny(const float* v, uint32_t count) {
   constexpr uint32_t kTinyFrom = (127 - 40) << 23;
   uint32x4_t least = vdupq_n_u32(UINT32_MAX);
@@ -133,15 +134,15 @@ inline bool none_tiny(const float* v, uint32_t count) {
     BANTAM_UNROLL_ALWAYS
     for (uint32_t i = 0; i < 16; i += 4) {
       const uint32x4_t magnitudes = vreinterpretq_u32_f32(vabsq_f32(vld1q_f32(v + i)));
-      least = vminq_u32(least, vsubq_n_u32(magnitudes, 1));  // 0 becomes the largest
+      least = vminq_u32(least, vsubq_n_u32(magnitudes, 1));  // 0 wraps to the largest number
     }
   }
   return vminvq_u32(UINT32_MAX, least) >= kTinyFrom - 1;
 }
 
-/// The values of sums in y, four at a time, or false and nothing done. Helium takes subnormal numbers for zero: not here,
-/// where scales and biases are 0 or at least 2^-40. Then a scale of both is 2^-80 or more, so product and bias are multiples
-/// of 2^-103, and so is what they add up to.
+/// Computes the values of the sums in y, four at a time; or returns false without doing anything. Helium flushes
+/// subnormal numbers to zero, but none occur if scales and biases are 0 or at least 2^-40: then the product of two
+/// scales is at least 2^-80, so product and bias are multiples of 2^-103, and so is their sum.
 BANTAM_NOINLINE inline bool dequantize_vectors(const LinearQ8& a, Finite& finite) {
   if (a.bias == nullptr || !none_tiny(a.w_scale, a.n) || !none_tiny(a.bias, a.n)) return false;
   for (uint32_t r = 0; r < a.rows; ++r) {
@@ -155,7 +156,8 @@ BANTAM_NOINLINE inline bool dequantize_vectors(const LinearQ8& a, Finite& finite
     float32x4_t scale;
     float32x4_t sums;
     float32x4_t v;
-    // In assembler because the compiler counts such loops with three instructions and does not keep `poison` in a register.
+    // In assembly because the compiler uses three instructions to count such loops and does not keep `poison` in a
+    // register.
 #define BANTAM_FOUR_VALUES                \
   "vldrw.32 %q[scale], [%[w]], #16\n"     \
   "vldrw.32 %q[sums], [%[y]]\n"           \

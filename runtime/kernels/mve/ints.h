@@ -1,4 +1,4 @@
-// Four int32 in a Helium register, for the static kernels; what each means: generic/static_ints.h.
+// Four int32 in a Helium register, for the static kernels; generic/static_ints.h defines each operation.
 #ifndef BANTAM_KERNELS_MVE_INTS_H_
 #define BANTAM_KERNELS_MVE_INTS_H_
 
@@ -48,7 +48,7 @@ struct RoundShift {
   int32x4_t left;
   BANTAM_TINY explicit RoundShift(uint32_t by)
       : half(static_cast<int32_t>((uint32_t{1} << by) >> 1)), left(vdupq_n_s32(-static_cast<int32_t>(by))) {}
-  // VRSHL rounds without wrapping.
+  // VRSHL rounds without wrapping, unlike this definition.
   BANTAM_TINY Ints operator()(Ints v) const { return down(vaddq_n_s32(v, half)); }
   BANTAM_TINY Ints down(Ints v) const { return vshlq_s32(v, left); }
 };

@@ -4,5 +4,5 @@
 
 #include "kernels/mve/dot.h"
 
-// The kernels, over the vectors above.
+// The kernels, built on the vectors above.
 #include "kernels/generic/table.h"

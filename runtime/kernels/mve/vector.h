@@ -1,6 +1,6 @@
-// Vectors of four lanes in Helium registers: what each operation means says reference/vector.h. Helium takes numbers below 2^-126 for
-// zero and its results, too; it says so in FPSCR (Armv8-M Architecture Reference Manual, FPSCR.IDC and UFC), where everything else
-// has the reference's bits: see TinyNumbers.
+// Vectors of four lanes in Helium registers; reference/vector.h defines each operation. Helium flushes numbers below
+// 2^-126 to zero, operands as well as results, and reports it in FPSCR (Armv8-M Architecture Reference Manual,
+// FPSCR.IDC and UFC); all other results equal the reference's bit by bit: see TinyNumbers.
 #ifndef BANTAM_KERNELS_MVE_VECTOR_H_
 #define BANTAM_KERNELS_MVE_VECTOR_H_
 
@@ -71,8 +71,8 @@ BANTAM_TINY int32_t largest(int32x4_t a) { return vmaxvq_s32(INT32_MIN, a); }
 
 constexpr bool kFoldsEight = false;
 
-/// Notices if a number below 2^-126 was taken for zero, or became zero, since the object was made. The computation to
-/// check reads memory after that and gives `result`, so that compilers keep the order.
+/// Detects whether a number below 2^-126 was flushed to zero since the object was created. The computation to check
+/// must read memory after that and produce `result`, so that compilers keep the order.
 class TinyNumbers {
  public:
   BANTAM_TINY TinyNumbers() {

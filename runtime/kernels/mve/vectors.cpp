@@ -1,4 +1,4 @@
-// The kernels of mve/vectors.h: the generic ones over vectors of four lanes.
+// The kernels of mve/vectors.h: the generic ones with vectors of four lanes.
 #define BANTAM_KERNEL_NAMESPACE mve_vectors
 #include "kernels/mve/vectors.h"
 

@@ -1,6 +1,7 @@
-// The inner loops of mve/vmladava.h. Three rows by two outputs: five loads of 16 bytes, all contiguous, and six VMLADAVA for
-// 96 products; accumulators of VMLADAVA are even registers, pointers the odd ones. Loads and VMLADAVA alternate so that a
-// core of two beats a cycle overlaps them. The loop is unrolled twice; where K / 16 is odd, its first round begins in the middle.
+// The inner loops of mve/vmladava.h. Three rows by two outputs: five contiguous loads of 16 bytes and six VMLADAVA for
+// 96 products; VMLADAVA accumulates in even registers, pointers are in the odd ones. Loads and VMLADAVA alternate so
+// that a core with two beats per cycle overlaps them. The loop is unrolled twice; if K / 16 is odd, its first iteration
+// begins in the middle.
 #include "kernels/mve/vmladava.h"
 
 __asm__(R"(

@@ -1,17 +1,17 @@
-// Blocks of int8 dot products in assembler: 1, 2 or 3 rows by two outputs at a time, all outputs.
+// Blocks of int8 dot products in assembly: 1, 2 or 3 rows by two outputs at a time, for all outputs.
 #ifndef BANTAM_KERNELS_MVE_VMLADAVA_H_
 #define BANTAM_KERNELS_MVE_VMLADAVA_H_
 
 #include <stdint.h>
 
-/// sums[row][o] = the sum over k of x[row][k] * w[o][k]; w rows one after the other (layout k16n1).
+/// sums[row][o] = the sum over k of x[row][k] * w[o][k]; rows of w are contiguous (layout k16n1).
 struct BantamHeliumRows {
-  void* sums;            // int32, [rows]; sums_end: of the first row
+  void* sums;            // int32, [rows]; sums_end: end of the first row
   uint32_t stride;       // bytes from row to row
-  const void* sums_end;  // a multiple of two outputs
-  const int8_t* x[3];    // those that the block has
+  const void* sums_end;  // a multiple of two outputs after sums
+  const int8_t* x[3];    // as many as the block has rows
   const int8_t* w;
-  uint32_t k;  // bytes of a row of w, a multiple of 16; as many are read of x
+  uint32_t k;  // bytes of a row of w, a multiple of 16; the same number is read from x
 };
 
 extern "C" {

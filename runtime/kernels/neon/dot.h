@@ -1,11 +1,11 @@
-// int8 dot product without sdot: smull and smlal give sixteen-bit sums of two products, two quads deep, and sadalp adds
-// neighbours of those to 32-bit sums: 1.5 instructions for eight products. A sum of two products must stay within s16.
+// int8 dot product without sdot: smull and smlal compute 16-bit sums of two products, over two quads, and sadalp adds
+// adjacent ones to 32-bit sums: 1.5 instructions for eight products. A sum of two products must fit in s16.
 #ifndef BANTAM_KERNELS_NEON_DOT_H_
 #define BANTAM_KERNELS_NEON_DOT_H_
 
 #include "kernels/neon/ints.h"
 #include "kernels/neon/row_sums.h"
-// The vectors come first.
+// Vectors must be included first.
 #include "kernels/generic/blocks.h"
 
 namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE {
@@ -16,7 +16,7 @@ constexpr bool kOffsetInDots = false;
 /// See generic/quad_block.h.
 template <uint32_t kRows, uint32_t kPanels>
 struct RegisterBlock {
-  /// [2 * j + h]: outputs 4 j + 2 h and the next, two sums each: of k % 4 < 2 and of the others.
+  /// [2 * j + h]: outputs 4 j + 2 h and the next, two sums each: for k % 4 < 2 and for the others.
   int32x4_t acc[kRows][kPanels][8];
 
   BANTAM_INLINE void clear() { clear_sums(acc); }
@@ -38,7 +38,7 @@ struct RegisterBlock {
     }
   }
 
-  /// A product of an u8 and a weight fits s16, but not two of them.
+  /// A product of a u8 and a weight fits in s16, but not two of them.
   BANTAM_INLINE void add_page(const uint8_t* u, size_t u_stride, const int8_t* w, size_t) {
     for (uint32_t quad = 0; quad < 4; ++quad, u += 4, w += 64) {
       int16x8_t rows[kRows];
@@ -75,7 +75,7 @@ struct RegisterBlock {
     return vreinterpretq_s8_s32(vdupq_n_s32(four));
   }
 
-  /// Outputs [4 * kFirst, 4 * (kFirst + kCount)): as many sums as there are registers for.
+  /// Adds to outputs [4 * kFirst, 4 * (kFirst + kCount)): as many sums as the registers hold.
   template <uint32_t kFirst, uint32_t kCount, class... MaybeAhead>
   BANTAM_INLINE void add_columns(const int8_t* x, size_t x_stride, const int8_t* w, uint32_t quads,
                                  MaybeAhead... ahead) {
@@ -84,7 +84,7 @@ struct RegisterBlock {
       BANTAM_UNROLL
       for (uint32_t r = 0; r < kRows; ++r) {
         int32x2_t two = vreinterpret_s32_s8(vld1_s8(x + r * x_stride));
-        __asm__("" : "+w"(two));  // gcc loads each half anew otherwise
+        __asm__("" : "+w"(two));  // without this, gcc loads each half separately
         rows[r][0] = vreinterpretq_s8_s32(vdupq_lane_s32(two, 0));
         rows[r][1] = vreinterpretq_s8_s32(vdupq_lane_s32(two, 1));
       }
@@ -94,7 +94,7 @@ struct RegisterBlock {
         const int8x16_t second = vld1q_s8(w + 64 + j * 16);
         BANTAM_UNROLL
         for (uint32_t r = 0; r < kRows; ++r) {
-          // 2 * 127 * 127; a garbage activation of -128 meets weights of 0 only.
+          // 2 * 127 * 127; an activation of -128 occurs only in padding, where weights are 0.
           const int16x8_t low = vmlal_s8(vmull_s8(vget_low_s8(first), vget_low_s8(rows[r][0])), vget_low_s8(second),
                                          vget_low_s8(rows[r][1]));
           const int16x8_t high = vmlal_high_s8(vmull_high_s8(first, rows[r][0]), second, rows[r][1]);

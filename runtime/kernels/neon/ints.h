@@ -1,5 +1,5 @@
-// Integers in four registers of aarch64 for the static kernels, beside neon/vector.h; generic/vector_ints.h says what
-// each operation means.
+// Integers in four aarch64 registers for the static kernels, in addition to neon/vector.h; generic/vector_ints.h
+// defines each operation.
 #ifndef BANTAM_KERNELS_NEON_INTS_H_
 #define BANTAM_KERNELS_NEON_INTS_H_
 
@@ -65,7 +65,7 @@ BANTAM_INLINE int8x16_t saturate_bytes(I32x16 x) {
 BANTAM_INLINE FourBytes saturate_bytes(const I32x16 (&x)[4]) {
   return BANTAM_REGISTERS(FourBytes, saturate_bytes(x[i]));
 }
-/// 32767 does for 2^15.
+/// 32767 may replace 2^15.
 BANTAM_INLINE int8x16_t times_255(I32x16 x) {
   const int16x8_t low = vqrdmulhq_n_s16(saturate_words(x.v[0], x.v[1]), 255);
   const int16x8_t high = vqrdmulhq_n_s16(saturate_words(x.v[2], x.v[3]), 255);
@@ -104,7 +104,7 @@ BANTAM_INLINE ByteTable load_byte_table(const int8_t* p) {
   };
   return {{part(p), part(p + 64), part(p + 128), part(p + 192)}};
 }
-/// An index beyond a part leaves the byte as it is.
+/// An index beyond a part leaves the byte unchanged.
 BANTAM_INLINE FourBytes lookup(const ByteTable& t, FourBytes x) {
   const auto of = [&](int8x16_t bytes) __attribute__((always_inline)) {
     const uint8x16_t index = veorq_u8(vreinterpretq_u8_s8(bytes), vdupq_n_u8(128));
@@ -121,7 +121,7 @@ BANTAM_INLINE FourBytes lookup(const ByteTable& t, FourBytes x) {
 
 }  // namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE
 
-// The numbers of the static kernels, over these.
+// The static kernels' numbers, after these definitions.
 #include "kernels/generic/vector_ints.h"
 
 #endif  // BANTAM_KERNELS_NEON_INTS_H_

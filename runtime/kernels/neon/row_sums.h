@@ -1,5 +1,5 @@
-// Sparse int8 layers: four weights of one output by four inputs of 16 rows, with sdot where the processor has it, else with
-// smull and pairwise additions.
+// Sparse int8 layers: four weights of one output by four inputs of 16 rows, with sdot if the processor has it, else
+// with smull and pairwise additions.
 #ifndef BANTAM_KERNELS_NEON_ROW_SUMS_H_
 #define BANTAM_KERNELS_NEON_ROW_SUMS_H_
 
@@ -7,7 +7,7 @@
 
 namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE {
 
-/// Sparse weights: four of each of four outputs, for all rows.
+/// Sparse weights: four weights of each of four outputs, for all rows.
 struct WeightQuads {
   BANTAM_INLINE explicit WeightQuads(const int8_t* w) : four(vld1q_s8(w)) {}
   int8x16_t four;
@@ -21,7 +21,7 @@ struct RowSums {
 
   RowSums() = default;
   BANTAM_INLINE explicit RowSums(I32x16 start) : v{start.v[0], start.v[1], start.v[2], start.v[3]} {}
-  /// rows[16][4]. Two products fit s16: 2 * 127 * 127, and a garbage x of -128 meets weights of 0 only.
+  /// rows[16][4]. Two products fit in s16: 2 * 127 * 127; an x of -128 occurs only in padding, where weights are 0.
   template <int kOutput>
   BANTAM_INLINE void add(const WeightQuads& quads, const int8_t* rows) {
 #if defined(__ARM_FEATURE_DOTPROD)

@@ -1,5 +1,5 @@
-// The 16-lane vector types as four 128-bit registers of aarch64: for all its tables.
-// kernels/reference/vector.h says what each operation means.
+// The 16-lane vector types as four 128-bit aarch64 registers: for all tables of aarch64. kernels/reference/vector.h
+// defines each operation.
 #ifndef BANTAM_KERNELS_NEON_VECTOR_H_
 #define BANTAM_KERNELS_NEON_VECTOR_H_
 
@@ -15,12 +15,12 @@ struct F32x16 {
 struct I32x16 {
   int32x4_t v[4];
 };
-/// All bits of a lane that is on.
+/// All bits of a lane are set if it is on.
 struct Mask16 {
   uint32x4_t v[4];
 };
 
-/// f(i) for each of the four registers. The macro ends with neon/ints.h.
+/// Returns f(i) for each of the four registers. neon/ints.h undefines the macro at its end.
 template <class Vector, class F>
 BANTAM_INLINE Vector by_register(const F& f) {
   return {{f(0), f(1), f(2), f(3)}};
@@ -88,7 +88,7 @@ BANTAM_INLINE Table16 load_table(const float (&t)[16]) {
 }
 BANTAM_INLINE float32x4_t lookup(const Table16& t, int32x4_t index) {
   const uint32x4_t low = vandq_u32(vreinterpretq_u32_s32(index), vdupq_n_u32(15));
-  // Four bytes of element n lie at 4 n.
+  // The four bytes of element n begin at 4 n.
   const uint32x4_t bytes = vmlaq_u32(vdupq_n_u32(0x03020100), low, vdupq_n_u32(0x04040404));
   return vreinterpretq_f32_u8(vqtbl4q_u8(t.v, vreinterpretq_u8_u32(bytes)));
 }
@@ -112,7 +112,7 @@ BANTAM_INLINE F32x16 operator/(F32x16 x, F32x16 y) { return BANTAM_REGISTERS(F32
 BANTAM_INLINE F32x16 fma(F32x16 x, F32x16 y, F32x16 z) {
   return BANTAM_REGISTERS(F32x16, vfmaq_f32(z.v[i], x.v[i], y.v[i]));
 }
-// Not fmin and fmax, which return a NaN of x and order the zeros.
+// Not fmin and fmax, which propagate a NaN in x and order the zeros.
 BANTAM_INLINE F32x16 min(F32x16 x, F32x16 y) { return select(less(x, y), x, y); }
 BANTAM_INLINE F32x16 max(F32x16 x, F32x16 y) { return select(less(y, x), x, y); }
 BANTAM_INLINE I32x16 max(I32x16 x, I32x16 y) { return BANTAM_REGISTERS(I32x16, vmaxq_s32(x.v[i], y.v[i])); }
@@ -149,10 +149,10 @@ BANTAM_INLINE int32_t largest(I32x16 x) {
   return vmaxvq_s32(vmaxq_s32(vmaxq_s32(x.v[0], x.v[2]), vmaxq_s32(x.v[1], x.v[3])));
 }
 
-// ---- across the lanes of eight vectors at once: lane i takes what v[i] reduces to, i < 8; the others hold anything
+// ---- across the lanes of eight vectors at once: lane i gets the reduction of v[i], i < 8; the others are undefined
 constexpr bool kFoldsEight = true;
 
-/// Four vectors: registers, then halves, then neighbouring lanes, in the order of `sum`.
+/// Folds four vectors: registers, then halves, then adjacent lanes, in the order of `sum`.
 template <class Combine, class Neighbours>
 BANTAM_INLINE float32x4_t fold_four(const F32x16* x, const Combine& combine, const Neighbours& neighbours) {
   float64x2_t four[4];
@@ -207,7 +207,7 @@ BANTAM_INLINE I32x16 largest_of_eight(const I32x16 (&x)[8]) {
       [](int32x4_t a, int32x4_t b) __attribute__((always_inline)) { return vpmaxq_s32(a, b); });
 }
 
-/// The sums of a register block, all 0.
+/// Sets the sums of a register block to 0.
 template <uint32_t kRows, uint32_t kPanels, uint32_t kEach>
 BANTAM_INLINE void clear_sums(int32x4_t (&sums)[kRows][kPanels][kEach]) {
   BANTAM_UNROLL

@@ -1,10 +1,10 @@
-// int8 dot product with sdot: four weights of each of four outputs by four activations of one row, which are a lane of a
-// register that holds 16 of them.
+// int8 dot product with sdot: four weights of each of four outputs by four activations of one row, which are one lane
+// of a register with 16 activations.
 #ifndef BANTAM_KERNELS_NEONDOT_LANE_BLOCK_H_
 #define BANTAM_KERNELS_NEONDOT_LANE_BLOCK_H_
 
 #include "kernels/neon/vector.h"
-// The vectors come first.
+// Vectors must be included first.
 #include "kernels/generic/blocks.h"
 
 namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE {
@@ -13,7 +13,7 @@ namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE {
 template <uint32_t kRows, uint32_t kPanels>
 struct LaneBlock {
   int32x4_t acc[kRows][kPanels][4];
-  /// Sums of the weights that probabilities met: sdot takes them as p - 128.
+  /// Sums of the weights that were multiplied by probabilities: sdot takes these as p - 128.
   int32x4_t weight_sums[1][kPanels][4];
 
   BANTAM_INLINE void clear() {
@@ -61,7 +61,7 @@ struct LaneBlock {
   }
 
  private:
-  /// Adds to outputs [4 * kFirst, 4 * (kFirst + kCount)) of each panel: as many sums as there are registers for.
+  /// Adds to outputs [4 * kFirst, 4 * (kFirst + kCount)) of each panel: as many sums as the registers hold.
   template <uint32_t kFirst, uint32_t kCount, class... MaybeAhead>
   BANTAM_INLINE void add_columns(const int8_t* x, size_t x_stride, const int8_t* w, size_t w_stride, uint32_t quads,
                                  MaybeAhead... ahead) {
@@ -93,8 +93,8 @@ struct LaneBlock {
     add_lane<kFirst, kCount, 3>(rows, w + 192, w_stride);
     (fetch_line(ahead), ...);
   }
-  /// One row, several panels: that leaves a single product to hide each load behind, and cores that compute in order would wait for every one: all are under way
-  /// before the first is used. gcc would load them one by one.
+  /// For one row and several panels, there is only one product per load to hide its latency, and in-order cores would
+  /// wait for every load: so all loads are issued before the first result is used. gcc would load them one by one.
   template <uint32_t kFirst, uint32_t kCount, int kLane>
   static BANTAM_INLINE void add_one_row(int32x4_t (&sums)[4], int8x16_t row, const int8_t* w) {
     int8x16_t weights[kCount];

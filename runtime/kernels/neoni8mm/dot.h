@@ -1,5 +1,5 @@
-// int8 dot product with smmla: two rows by two outputs by eight k. Two tiles of four k lie one after the other; interleaving
-// their halves in registers makes the eight k of two outputs.
+// int8 dot product with smmla: two rows by two outputs by eight k. Two tiles of four k are contiguous; interleaving
+// their halves in registers yields the eight k of two outputs.
 #ifndef BANTAM_KERNELS_NEONI8MM_DOT_H_
 #define BANTAM_KERNELS_NEONI8MM_DOT_H_
 
@@ -32,7 +32,7 @@ BANTAM_INLINE uint8x16_t upper_halves(uint8x16_t a, uint8x16_t b) {
 BANTAM_INLINE int32x4_t multiply(int32x4_t sums, int8x16_t x, int8x16_t w) { return vmmlaq_s32(sums, x, w); }
 BANTAM_INLINE int32x4_t multiply(int32x4_t sums, uint8x16_t x, int8x16_t w) { return vusmmlaq_s32(sums, x, w); }
 
-/// A RegisterBlock of two rows and more: see generic/quad_block.h. An odd last row is multiplied twice.
+/// A RegisterBlock for two or more rows: see generic/quad_block.h. An odd last row is multiplied twice.
 template <uint32_t kRows, uint32_t kPanels>
 struct PairBlock {
   static constexpr uint32_t kPairs = (kRows + 1) / 2;
@@ -77,7 +77,7 @@ struct PairBlock {
   }
 
  private:
-  /// Adds to outputs [4 * kFirst, 4 * (kFirst + kCount)) of each panel: as many sums as there are registers for.
+  /// Adds to outputs [4 * kFirst, 4 * (kFirst + kCount)) of each panel: as many sums as the registers hold.
   template <uint32_t kFirst, uint32_t kCount, class... MaybeAhead>
   BANTAM_INLINE void add_columns(const int8_t* x, size_t x_stride, const int8_t* w, size_t w_stride, uint32_t quads,
                                  MaybeAhead... ahead) {
@@ -85,7 +85,7 @@ struct PairBlock {
       add_sixteen<kFirst, kCount>(x, x_stride, w, w_stride);
       ((fetch_line(ahead), fetch_line(ahead), fetch_line(ahead), fetch_line(ahead)), ...);
     }
-    // The k of a second tile are zero on both sides.
+    // The k of the missing second tile are zero on both sides.
     for (; quads != 0; --quads, x += 4, w += 64) {
       int8x16_t rows[kPairs];
       BANTAM_UNROLL
@@ -96,7 +96,7 @@ struct PairBlock {
           rows, w, w_stride, [](const int8_t*) __attribute__((always_inline)) { return vdupq_n_s8(0); });
     }
   }
-  /// The second row of pair r.
+  /// Index of the second row of pair r.
   static constexpr uint32_t second(uint32_t r) { return 2 * r + 1 < kRows ? 2 * r + 1 : 2 * r; }
   static BANTAM_INLINE int8x16_t four_bytes(const int8_t* p) {
     int32_t four;
@@ -104,7 +104,7 @@ struct PairBlock {
     return vreinterpretq_s8_s32(vsetq_lane_s32(four, vdupq_n_s32(0), 0));
   }
 
-  /// Sixteen k of every row: q8 activations or probabilities.
+  /// Adds sixteen k of every row: q8 activations or probabilities.
   template <uint32_t kFirst, uint32_t kCount, class Element>
   BANTAM_INLINE void add_sixteen(const Element* x, size_t x_stride, const int8_t* w, size_t w_stride) {
     decltype(load_sixteen(x)) low[kPairs];
@@ -121,7 +121,7 @@ struct PairBlock {
     add_tiles<kFirst, kCount>(high, w + 128, w_stride, next_tile);
   }
 
-  /// Two tiles: that of w, and what second_tile gives of its registers' addresses.
+  /// Adds two tiles: the one at w, and the one that second_tile returns for its registers' addresses.
   template <uint32_t kFirst, uint32_t kCount, class Rows, class SecondTile>
   BANTAM_INLINE void add_tiles(const Rows (&rows)[kPairs], const int8_t* w, size_t w_stride,
                                const SecondTile& second_tile) {
@@ -144,7 +144,7 @@ struct PairBlock {
   }
 };
 
-/// One row has nobody to be paired with: sdot takes fewer instructions then.
+/// A single row cannot form a pair: sdot then takes fewer instructions.
 template <uint32_t kRows, uint32_t kPanels>
 using RegisterBlock = std::conditional_t<kRows == 1, LaneBlock<kRows, kPanels>, PairBlock<kRows, kPanels>>;
 

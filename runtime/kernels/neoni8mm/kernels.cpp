@@ -5,5 +5,5 @@
 
 #include "kernels/neoni8mm/dot.h"
 
-// The kernels, over the vectors above.
+// The kernels, built on the vectors above.
 #include "kernels/generic/table.h"

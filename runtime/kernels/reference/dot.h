@@ -1,20 +1,20 @@
-// The int8 dot products of the reference: two rows by one output, which an eight-register processor can hold.
+// The int8 dot products of the reference: two rows by one output, which fits a processor with eight registers.
 #ifndef BANTAM_KERNELS_REFERENCE_DOT_H_
 #define BANTAM_KERNELS_REFERENCE_DOT_H_
 
 #define BANTAM_KERNEL_ONE_LANE
 #include "kernels/reference/vector.h"
-// The vectors come first.
+// Vectors must be included first.
 #include "kernels/generic/dot_sums.h"
 
 namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE {
 
-/// XORed into stored q8 activations. 0x80 where a dot product takes u8: it takes them as they are then, and accumulators start
-/// at -128 * sum (kOffsetInDots); or where kernels are shared with such an instruction set.
+/// XORed into stored q8 activations. 0x80 if a dot product takes u8, so that it can use them directly, and accumulators
+/// begin with -128 * sum (kOffsetInDots); or if kernels are shared with such an instruction set.
 constexpr uint8_t kOffsetXor = 0;
 
-/// Sums of rows x and x + x_step by output w; one row twice where x_step is 0. Weights and sums of two rows are what eight
-/// registers hold.
+/// Sums of rows x and x + x_step by output w; with x_step 0 the same row twice. Weights and sums of two rows fit in
+/// eight registers.
 template <class Stored>
 BANTAM_NOINLINE void dot_two_rows(const Stored* x, size_t x_step, const int8_t* w, uint32_t quads, Sum (&out)[2]) {
   int32_t first = 0;

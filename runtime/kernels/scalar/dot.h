@@ -1,19 +1,20 @@
-// int8 dot products for cores whose instructions are Thumb's of 16 bits (Armv6-M, Armv8-M Baseline): two rows in the halves of a
-// register, which one multiplication serves.
+// int8 dot products for cores with 16-bit Thumb instructions (Armv6-M, Armv8-M Baseline): two rows in the halves of a
+// register share one multiplication.
 #ifndef BANTAM_KERNELS_SCALAR_DOT_H_
 #define BANTAM_KERNELS_SCALAR_DOT_H_
 
 #define BANTAM_KERNEL_ONE_LANE
 #include "kernels/reference/vector.h"
 #include "kernels/scalar/thumb.h"
-// The vectors come first.
+// Vectors must be included first.
 #include "kernels/generic/dot_sums.h"
 
 namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE {
 
 constexpr uint8_t kOffsetXor = 0;
 
-/// Two products of int8 fit into 16 bits: then the sum of both rows is taken apart. u8 times int8 fills them with one.
+/// Two int8 products fit in 16 bits; after them, the packed sum of both rows is separated. A single product of u8 and
+/// int8 fills 16 bits.
 BANTAM_TINY bool in_pairs(bool is_signed) { return is_signed && BANTAM_LINK_ROWS >= 2; }
 BANTAM_TINY uint32_t rows_together(bool is_signed, uint32_t left) { return in_pairs(is_signed) && left >= 2 ? 2 : 1; }
 BANTAM_TINY uint32_t quad_words(uint32_t) { return 4; }
@@ -22,7 +23,7 @@ BANTAM_TINY uint32_t row_words(bool is_signed, uint32_t rows) {
 }
 constexpr uint32_t kExpandedWords = 64 * (BANTAM_LINK_ROWS < 4 ? BANTAM_LINK_ROWS : 4);
 
-/// A word an element: of one row, or of two, the second times 2^16.
+/// One word per element: of one row, or of two rows, the second one times 2^16.
 template <class Stored>
 inline void expand_rows(const Stored* x, size_t x_stride, uint32_t rows, uint32_t quads, uint32_t* out) {
   const Stored* second = x + x_stride;
@@ -33,7 +34,7 @@ inline void expand_rows(const Stored* x, size_t x_stride, uint32_t rows, uint32_
   }
 }
 
-/// All panels of a part of one row or two.
+/// Multiplies all panels by one row or two.
 inline void dot_panels(const DotBlock& a, uint32_t rows, const uint32_t* x, uint32_t quads, const int8_t* w, Sum* sums,
                        bool add) {
   const uint32_t* end = x + quads * 4;

@@ -1,5 +1,5 @@
-// Cores without vectors or SIMD: the reference's code, built for the target; dot products of its own where instructions are those
-// of Armv6-M.
+// Cores without vectors or SIMD: the reference's code, built for the target, with its own dot products for the
+// instructions of Armv6-M.
 #define BANTAM_KERNEL_NAMESPACE scalar
 #define BANTAM_KERNEL_ISA kScalar
 
@@ -9,5 +9,5 @@
 #include "kernels/reference/dot.h"
 #endif
 
-// The kernels, over the vectors above.
+// The kernels, built on the vectors above.
 #include "kernels/generic/table.h"

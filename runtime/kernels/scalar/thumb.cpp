@@ -1,7 +1,7 @@
-// The inner loops of scalar/thumb.h, where instructions are Thumb's of 16 bits: most of them take r0-r7 only. Weights of a quad are a
-// word, taken apart by shifts; activations come four a load. A round of two rows is 27 instructions for eight products, of one row 19 for
-// four; in cycles of a Cortex-M0+ (its Technical Reference Manual: a load 2, LDM of four 5, a taken branch 2, MULS 1 where the
-// multiplier is the fast one, all else 1) 33 and 25.
+// The inner loops of scalar/thumb.h for 16-bit Thumb instructions, most of which can use only r0-r7. The weights of a
+// quad are a word, separated by shifts; one load reads four activations. An iteration with two rows takes 27
+// instructions for eight products, with one row 19 for four; in cycles of a Cortex-M0+ (its Technical Reference Manual:
+// a load 2, LDM of four 5, a taken branch 2, MULS 1 with the fast multiplier, all others 1) 33 and 25.
 #include "kernels/scalar/thumb.h"
 
 #if defined(__ARM_ARCH_6M__) || defined(__ARM_ARCH_8M_BASE__)

@@ -19,7 +19,7 @@ struct Quad {
 using SignedQuad = Quad;
 using UnsignedQuad = Quad;
 
-/// Activations are used as they are stored: see avx2/dot.h.
+/// Activations are used in their stored form: see avx2/dot.h.
 constexpr uint32_t kPreparedQuads = 0;
 template <uint32_t kRows>
 struct PreparedRows;
@@ -35,7 +35,7 @@ BANTAM_INLINE Quad signed_quad(const void* p) {
 }
 BANTAM_INLINE Quad unsigned_quad(const void* p) { return signed_quad(p); }
 
-/// Few rows are multiplied with weights of 4 bits as they are stored, kHalvesPanels panels at a time: linear_int4.h.
+/// For few rows, 4-bit weights are multiplied without unpacking, kHalvesPanels panels at a time: linear_int4.h.
 #define BANTAM_KERNEL_HALVES
 constexpr uint32_t kHalvesPanels = 2, kHalvesBlock = 4;
 #if defined(__AVX512VL__)
@@ -70,7 +70,7 @@ constexpr uint32_t kMaxRowsF32 = 6;
 constexpr uint32_t block_panels_f32(uint32_t rows) { return rows == 1 ? 4 : rows == 2 ? 2 : 1; }
 #endif
 
-/// Kept in the type of the instruction's result: gcc copies registers in every round where types differ.
+/// Uses the type of the instruction's result: gcc copies registers in every iteration if types differ.
 struct Accumulator {
   __v8si a, b;
 
@@ -81,7 +81,7 @@ struct Accumulator {
     a = reinterpret_cast<__v8si>(BANTAM_DPBUSD(reinterpret_cast<__m256i>(a), q.v, w.a));
     b = reinterpret_cast<__v8si>(BANTAM_DPBUSD(reinterpret_cast<__m256i>(b), q.v, w.b));
   }
-  /// u8 keys by s8 queries.
+  /// Multiplies u8 keys by s8 queries.
   BANTAM_INLINE void add_keys(Quad q, Weights k) {
     a = reinterpret_cast<__v8si>(BANTAM_DPBUSD(reinterpret_cast<__m256i>(a), k.a, q.v));
     b = reinterpret_cast<__v8si>(BANTAM_DPBUSD(reinterpret_cast<__m256i>(b), k.b, q.v));
@@ -91,7 +91,7 @@ struct Accumulator {
 };
 #undef BANTAM_DPBUSD
 
-/// Sparse weights: four of each of four outputs, for all rows.
+/// Sparse weights: four weights of each of four outputs, for all rows.
 struct WeightQuads {
   BANTAM_INLINE explicit WeightQuads(const int8_t* w)
       : four(_mm256_broadcastsi128_si256(_mm_loadu_si128(reinterpret_cast<const __m128i*>(w)))) {}
@@ -118,7 +118,7 @@ struct RowSums {
 
 }  // namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE
 
-// The block, over the quads above.
+// The block, after the quads.
 #include "kernels/generic/quad_block.h"
 
 #endif  // BANTAM_KERNELS_VNNI256_DOT_H_

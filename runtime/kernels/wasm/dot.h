@@ -1,10 +1,10 @@
-// int8 dot product of SIMD128: bytes become 16 bits as they are loaded, dot_i16x8 multiplies eight of them and adds neighbours, two
-// outputs a register with two sums each.
+// int8 dot product of SIMD128: loads extend bytes to 16 bits, dot_i16x8 multiplies eight of them and adds adjacent
+// products; each register has two outputs with two sums each.
 #ifndef BANTAM_KERNELS_WASM_DOT_H_
 #define BANTAM_KERNELS_WASM_DOT_H_
 
 #include "kernels/wasm/ints.h"
-// The vectors come first.
+// Vectors must be included first.
 #include "kernels/generic/blocks.h"
 
 namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE {
@@ -12,7 +12,7 @@ namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE {
 constexpr uint8_t kOffsetXor = 0;
 constexpr bool kOffsetInDots = false;
 
-/// Neighbours added: four sums of eight.
+/// Adds adjacent sums: eight become four.
 BANTAM_INLINE v128_t add_neighbours(v128_t low, v128_t high) {
   return wasm_i32x4_add(wasm_i32x4_shuffle(low, high, 0, 2, 4, 6), wasm_i32x4_shuffle(low, high, 1, 3, 5, 7));
 }
@@ -21,7 +21,7 @@ BANTAM_INLINE v128_t add_neighbours(v128_t low, v128_t high) {
 template <uint32_t kRows, uint32_t kPanels>
 struct RegisterBlock {
   static_assert(kPanels == 1, "see block_panels");
-  /// [2 * j + h]: outputs 4 j + 2 h and the next, two sums each: of k % 4 < 2 and of the others.
+  /// [2 * j + h]: outputs 4 j + 2 h and the next, two sums each: for k % 4 < 2 and for the others.
   v128_t acc[kRows][8];
 
   BANTAM_INLINE void clear() {
@@ -64,7 +64,7 @@ struct RegisterBlock {
   }
 
  private:
-  /// Outputs [4 * kFirst, 4 * (kFirst + kCount)): as many sums as there are registers for.
+  /// Adds to outputs [4 * kFirst, 4 * (kFirst + kCount)): as many sums as the registers hold.
   template <uint32_t kFirst, uint32_t kCount>
   BANTAM_INLINE void add_columns(const int8_t* x, size_t x_stride, const int8_t* w, uint32_t quads) {
     v128_t rows[kRows];
@@ -85,7 +85,7 @@ struct RegisterBlock {
       rows[r] = wasm_i16x8_extend_low_i8x16(wasm_v128_load32_splat(x + r * x_stride));
     add_quad<kFirst, kCount>(rows, w);
   }
-  /// rows: four numbers of 16 bits, and the same again.
+  /// rows: four 16-bit numbers, repeated.
   template <uint32_t kFirst, uint32_t kCount>
   BANTAM_INLINE void add_quad(const v128_t (&rows)[kRows], const int8_t* w) {
     BANTAM_UNROLL
@@ -98,7 +98,7 @@ struct RegisterBlock {
   }
 };
 
-/// Sparse weights: four of each of four outputs, for all rows.
+/// Sparse weights: four weights of each of four outputs, for all rows.
 struct WeightQuads {
   BANTAM_INLINE explicit WeightQuads(const int8_t* w) : low(wasm_i16x8_load8x8(w)), high(wasm_i16x8_load8x8(w + 8)) {}
   v128_t low, high;
@@ -125,7 +125,8 @@ struct RowSums {
   BANTAM_INLINE I32x16 get() const { return {{v[0], v[1], v[2], v[3]}}; }
 };
 
-// 2 rows by half a panel: 8 sums, 4 rows, 1 weights and 1 product of the 15 registers that engines have on x86.
+// 2 rows by half a panel: 8 sums, 4 rows, 1 register of weights and 1 product of the 15 registers that engines have on
+// x86.
 constexpr uint32_t kMaxRows = 2;
 constexpr uint32_t block_panels(uint32_t) { return 1; }
 constexpr uint32_t kMaxRowsF32 = 2;

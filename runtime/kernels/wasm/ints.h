@@ -1,5 +1,5 @@
-// Integers in four registers of WebAssembly for the static kernels, beside wasm/vector.h; generic/vector_ints.h says
-// what each operation means.
+// Integers in four WebAssembly registers for the static kernels, in addition to wasm/vector.h; generic/vector_ints.h
+// defines each operation.
 #ifndef BANTAM_KERNELS_WASM_INTS_H_
 #define BANTAM_KERNELS_WASM_INTS_H_
 
@@ -9,7 +9,7 @@ namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE {
 
 BANTAM_INLINE v128_t saturate_words(v128_t x, v128_t y) { return wasm_i16x8_narrow_i32x4(x, y); }
 BANTAM_INLINE I32x16 load_words(const int16_t* p) { return BANTAM_REGISTERS(I32x16, wasm_i32x4_load16x4(p + 4 * i)); }
-/// Saturates, too.
+/// Also saturates.
 BANTAM_INLINE void store_words(int16_t* p, I32x16 x) {
   wasm_v128_store(p, saturate_words(x.v[0], x.v[1]));
   wasm_v128_store(p + 8, saturate_words(x.v[2], x.v[3]));
@@ -48,7 +48,7 @@ template <uint32_t kBits>
 BANTAM_INLINE I32x16 shift_right_logical(I32x16 x) {
   return BANTAM_REGISTERS(I32x16, wasm_u32x4_shr(x.v[i], kBits));
 }
-/// No instruction shifts lanes by different counts. Not inlined: a loop over lanes is no shorter in its place.
+/// No instruction shifts lanes by different counts. Not inlined: a loop over lanes in its place would not be shorter.
 template <class Shift>
 BANTAM_NOINLINE I32x16 shift_each(I32x16 x, I32x16 n, const Shift& shift) {
   uint32_t lanes[16], counts[16];
@@ -74,7 +74,7 @@ BANTAM_INLINE v128_t saturate_bytes(I32x16 x) {
 BANTAM_INLINE FourBytes saturate_bytes(const I32x16 (&x)[4]) {
   return BANTAM_REGISTERS(FourBytes, saturate_bytes(x[i]));
 }
-/// 32767 does for 2^15.
+/// 32767 may replace 2^15.
 BANTAM_INLINE v128_t times_255(I32x16 x) {
   const v128_t by = wasm_i16x8_splat(255);
   return wasm_u8x16_narrow_i16x8(wasm_i16x8_q15mulr_sat(saturate_words(x.v[0], x.v[1]), by),
@@ -101,7 +101,7 @@ struct ByteTable {
   const int8_t* v;
 };
 BANTAM_INLINE ByteTable load_byte_table(const int8_t* p) { return {p}; }
-/// Sixteen parts of the table one after the other: a part gives 0 where the index is not of that part.
+/// Looks up the sixteen parts of the table one after the other: a part yields 0 if the index belongs to another part.
 BANTAM_INLINE FourBytes lookup(const ByteTable& t, FourBytes x) {
   const FourBytes index = x ^ int8_t { -128 };
   const v128_t none = wasm_i8x16_splat(0);
@@ -118,7 +118,7 @@ BANTAM_INLINE FourBytes lookup(const ByteTable& t, FourBytes x) {
 
 }  // namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE
 
-// The numbers of the static kernels, over these.
+// The static kernels' numbers, after these definitions.
 #include "kernels/generic/vector_ints.h"
 
 #endif  // BANTAM_KERNELS_WASM_INTS_H_

@@ -1,8 +1,8 @@
-// WebAssembly with SIMD128, which every browser has.
+// WebAssembly with SIMD128, which every browser supports.
 #define BANTAM_KERNEL_NAMESPACE wasm
 #define BANTAM_KERNEL_ISA kWasm
 
 #include "kernels/wasm/dot.h"
 
-// The kernels, over the vectors above.
+// The kernels, built on the vectors above.
 #include "kernels/generic/table.h"

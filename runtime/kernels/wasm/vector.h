@@ -1,5 +1,5 @@
-// The 16-lane vector types as four 128-bit registers of WebAssembly, for both of its tables. What each operation means is said in
-// kernels/reference/vector.h.
+// The 16-lane vector types as four 128-bit WebAssembly registers, for both of its tables. kernels/reference/vector.h
+// defines each operation.
 #ifndef BANTAM_KERNELS_WASM_VECTOR_H_
 #define BANTAM_KERNELS_WASM_VECTOR_H_
 
@@ -15,12 +15,12 @@ struct F32x16 {
 struct I32x16 {
   v128_t v[4];
 };
-/// All bits of a lane that is on.
+/// All bits of a lane are set if it is on.
 struct Mask16 {
   v128_t v[4];
 };
 
-/// f(i) for each of the four registers. The macro ends with wasm/ints.h.
+/// Returns f(i) for each of the four registers. wasm/ints.h undefines the macro at its end.
 template <class Vector, class F>
 BANTAM_INLINE Vector by_register(const F& f) {
   return {{f(0), f(1), f(2), f(3)}};
@@ -53,7 +53,7 @@ BANTAM_INLINE void store(float* p, F32x16 x) {
   BANTAM_UNROLL
   for (int i = 0; i < 4; ++i) wasm_v128_store(p + 4 * i, x.v[i]);
 }
-// Loops: copying a few bytes by memory.copy or a call takes longer.
+// Loops: memory.copy or a call takes longer for a few bytes.
 BANTAM_INLINE F32x16 load_first(const float* p, uint32_t n) {
   float buffer[16] = {};
   for (uint32_t i = 0; i < n; ++i) buffer[i] = p[i];
@@ -69,8 +69,8 @@ BANTAM_INLINE void store(int32_t* p, I32x16 x) {
   BANTAM_UNROLL
   for (int i = 0; i < 4; ++i) wasm_v128_store(p + 4 * i, x.v[i]);
 }
-/// A half's exponent and mantissa in place of a float's, 2^112 too small; scaling is exact, of subnormal halves, too. Infinities and
-/// NaN, made quiet, are what reaches 2^16.
+/// Uses a half's exponent and mantissa as a float's, which is 2^112 too small; scaling is exact, also for subnormal
+/// halves. Results of at least 2^16 are infinities and NaN, which is made quiet.
 BANTAM_INLINE v128_t load_four_f16(const uint16_t* p) {
   const v128_t half = wasm_u32x4_load16x4(p);
   const v128_t magnitude = wasm_i32x4_shl(wasm_v128_and(half, wasm_i32x4_splat(0x7fff)), 13);
@@ -89,7 +89,7 @@ BANTAM_INLINE I32x16 load_i8(const int8_t* p) {
   return {{wasm_i32x4_extend_low_i16x8(low), wasm_i32x4_extend_high_i16x8(low), wasm_i32x4_extend_low_i16x8(high),
            wasm_i32x4_extend_high_i16x8(high)}};
 }
-/// The low byte of each lane, which saturating narrowing keeps.
+/// Keeps the low byte of each lane, so that saturating narrowing does not change it.
 BANTAM_INLINE v128_t low_bytes(I32x16 x) {
   const v128_t byte = wasm_i32x4_splat(0xff);
   const auto narrow = [&](int i) __attribute__((always_inline)) {
@@ -103,7 +103,7 @@ BANTAM_INLINE void store_bytes(void* p, I32x16 x) { wasm_v128_store(p, low_bytes
 struct Table16 {
   v128_t v[4];
 };
-/// Four registers as rows of a square of bytes, 4 x 4 of 4 lanes: what belongs to byte b of every lane goes to register b.
+/// Four registers as rows of a square of bytes, 4 x 4 of 4 lanes: byte b of every lane moves to register b.
 BANTAM_INLINE Table16 load_table(const float (&t)[16]) {
   const v128_t a = wasm_v128_load(t), b = wasm_v128_load(t + 4), c = wasm_v128_load(t + 8), d = wasm_v128_load(t + 12);
   const auto bytes = [](v128_t x) __attribute__((always_inline)) {
@@ -153,12 +153,13 @@ BANTAM_INLINE I32x16 splat(int32_t x) {
 
 // ---- fused multiply-add
 #if defined(__wasm_relaxed_simd__)
-/// Fused, or not, as the processor has it: who takes this module has tested which (targets/wasm/web.cpp).
+/// Fused or not, depending on the processor: the code that loads this module has tested that it is fused
+/// (targets/wasm/web.cpp).
 BANTAM_INLINE F32x16 fma(F32x16 x, F32x16 y, F32x16 z) {
   return BANTAM_REGISTERS(F32x16, wasm_f32x4_relaxed_madd(x.v[i], y.v[i], z.v[i]));
 }
 #else
-/// Lane by lane, rounded as it should be.
+/// Lane by lane, correctly rounded.
 [[maybe_unused]] static BANTAM_NOINLINE v128_t fma_by_lane(v128_t x, v128_t y, v128_t z) {
   float a[4], b[4], c[4];
   wasm_v128_store(a, x);
@@ -167,13 +168,14 @@ BANTAM_INLINE F32x16 fma(F32x16 x, F32x16 y, F32x16 z) {
   for (int i = 0; i < 4; ++i) a[i] = double_fma(a[i], b[i], c[i]);
   return wasm_v128_load(a);
 }
-/// Two lanes as doubles: the product is exact, the sum rounded to 53 bits.
+/// Computes two lanes as doubles: the product is exact, the sum is rounded to 53 bits.
 BANTAM_INLINE v128_t wide_fma(v128_t x, v128_t y, v128_t z) {
   return wasm_f64x2_add(wasm_f64x2_mul(wasm_f64x2_promote_low_f32x4(x), wasm_f64x2_promote_low_f32x4(y)),
                         wasm_f64x2_promote_low_f32x4(z));
 }
-/// A sum of 53 bits becomes the wrong float only where it seems to lie halfway between two, or where those have fewer than 24
-/// bits. One that becomes zero is exact: an addend that it had lost bits to would be larger.
+/// A sum of 53 bits is rounded to the wrong float only if it seems to lie halfway between two floats, or if these have
+/// fewer than 24 bits. A sum that rounds to zero is exact: if bits had been lost to an addend, the result would be
+/// larger.
 BANTAM_INLINE v128_t fma(v128_t x, v128_t y, v128_t z) {
   const auto high = [](v128_t v) __attribute__((always_inline)) { return wasm_i32x4_shuffle(v, v, 2, 3, 2, 3); };
   const v128_t first = wide_fma(x, y, z);
@@ -183,13 +185,14 @@ BANTAM_INLINE v128_t fma(v128_t x, v128_t y, v128_t z) {
   const v128_t rest = wasm_i64x2_splat(0x1fffffff), half = wasm_i64x2_splat(0x10000000);
   const v128_t halfway =
       wasm_v128_or(wasm_i64x2_eq(wasm_v128_and(first, rest), half), wasm_i64x2_eq(wasm_v128_and(last, rest), half));
-  // Magnitudes from the smallest subnormal to 2^-126, as those below a bound once the smallest is the least integer.
+  // Tests for magnitudes from the smallest subnormal to 2^-126: those below a bound, after shifting so that the
+  // smallest is the least integer.
   const v128_t shifted = wasm_i32x4_add(wasm_v128_and(sum, wasm_i32x4_splat(0x7fffffff)), wasm_i32x4_splat(0x7fffffff));
   const v128_t small = wasm_i32x4_lt(shifted, wasm_i32x4_splat(static_cast<int32_t>(0x80800000u)));
   if (__builtin_expect(wasm_v128_any_true(wasm_v128_or(halfway, small)), 0)) return fma_by_lane(x, y, z);
   return sum;
 }
-/// Not inlined: a third of the module would be this.
+/// Not inlined: it would be a third of the module.
 [[maybe_unused]] static BANTAM_NOINLINE F32x16 fma(F32x16 x, F32x16 y, F32x16 z) {
   return BANTAM_REGISTERS(F32x16, fma(x.v[i], y.v[i], z.v[i]));
 }
@@ -231,12 +234,12 @@ BANTAM_INLINE I32x16 round_to_i32(F32x16 x) {
 BANTAM_INLINE F32x16 low_bits_to_power(I32x16 x) { return BANTAM_REGISTERS(F32x16, wasm_i32x4_shl(x.v[i], 23)); }
 
 // ---- across lanes: registers 0 and 2, 1 and 3; those two; halves; lanes
-/// Four registers to one, in that order.
+/// Folds four registers into one, in that order.
 template <class Combine>
 BANTAM_INLINE v128_t fold_registers(const v128_t (&v)[4], const Combine& combine) {
   return combine(combine(v[0], v[2]), combine(v[1], v[3]));
 }
-/// Four lanes to lane 0.
+/// Folds four lanes into lane 0.
 template <class Combine>
 BANTAM_INLINE v128_t fold_lanes(v128_t v, const Combine& combine) {
   const v128_t two = combine(v, wasm_i32x4_shuffle(v, v, 2, 3, 2, 3));
@@ -267,10 +270,10 @@ BANTAM_INLINE int32_t largest(I32x16 x) {
   return wasm_i32x4_extract_lane(fold_lanes(fold_registers(x.v, LargerIntegers{}), LargerIntegers{}), 0);
 }
 
-// ---- across the lanes of eight vectors at once: lane i takes what v[i] reduces to, i < 8; the others hold anything
+// ---- across the lanes of eight vectors at once: lane i gets the reduction of v[i], i < 8; the others are undefined
 constexpr bool kFoldsEight = true;
 
-/// Four vectors: registers, then halves, then neighbouring lanes, in the order of `sum`.
+/// Folds four vectors: registers, then halves, then adjacent lanes, in the order of `sum`.
 template <class Vector, class Combine>
 BANTAM_INLINE v128_t fold_four(const Vector* x, const Combine& combine) {
   v128_t four[4];

@@ -1,5 +1,6 @@
-// int8 dot product of relaxed SIMD: a signed byte by one of 7 bits, four of each lane added. What it makes of 8 bits is the engine's
-// choice, so one side is |x|, at most 127, and the sign moves to the weight: the same sums everywhere.
+// int8 dot product of relaxed SIMD: multiplies a signed byte by one of 7 bits and adds the four products of each lane.
+// The result for 8 bits depends on the engine, so one side is |x|, at most 127, and the sign moves to the weight: the
+// sums are the same everywhere.
 #ifndef BANTAM_KERNELS_WASMRELAXED_DOT_H_
 #define BANTAM_KERNELS_WASMRELAXED_DOT_H_
 
@@ -13,7 +14,7 @@ constexpr bool kOffsetInDots = false;
 struct Weights {
   v128_t v[4];
 };
-/// |x|, and all bits of the bytes whose x is negative.
+/// |x|, and a mask of the bytes whose x is negative.
 struct SignedQuad {
   v128_t magnitude, negative;
 };
@@ -25,11 +26,11 @@ struct UnsignedQuad {
 BANTAM_INLINE Weights load_weights(const int8_t* p) {
   return {{wasm_v128_load(p), wasm_v128_load(p + 16), wasm_v128_load(p + 32), wasm_v128_load(p + 48)}};
 }
-/// The four products of each lane, added to `sums`; bytes of `seven` have 7 bits. Two products fit s16: 128 * 127 * 2.
+/// Adds the four products of each lane to `sums`; bytes of `seven` have 7 bits. Two products fit in s16: 128 * 127 * 2.
 BANTAM_INLINE v128_t dot(v128_t bytes, v128_t seven, v128_t sums) {
   return wasm_i32x4_relaxed_dot_i8x16_i7x16_add(bytes, seven, sums);
 }
-/// |v|, at most 127: a garbage -128 meets weights of 0 only, which any magnitude does for.
+/// |v|, at most 127: a -128 occurs only in padding, where weights are 0 and any magnitude is correct.
 BANTAM_INLINE SignedQuad signed_parts(v128_t v) {
   return {wasm_u8x16_min(wasm_i8x16_abs(v), wasm_i8x16_splat(127)), wasm_i8x16_lt(v, wasm_i8x16_splat(0))};
 }
@@ -39,7 +40,7 @@ BANTAM_INLINE UnsignedQuad unsigned_quad(const void* p) {
   return {wasm_v128_and(wasm_u16x8_shr(v, 1), wasm_i8x16_splat(127)), wasm_v128_and(v, wasm_i8x16_splat(1))};
 }
 
-/// |x| and the signs of a block's rows, some quads at a time: made once for all panels of the block.
+/// |x| and the signs of a block's rows, for some quads at a time: computed once for all panels of the block.
 constexpr uint32_t kPreparedQuads = 64;
 template <uint32_t kRows>
 struct PreparedRows {
@@ -49,7 +50,7 @@ struct PreparedRows {
   /// The sum of |x| over the negative elements of each row: see Accumulator::add.
   int32_t below[kRows];
 
-  /// `count` elements of each row, a multiple of 4.
+  /// Prepares `count` elements of each row, a multiple of 4.
   BANTAM_INLINE PreparedRows(const int8_t* x, size_t x_stride, uint32_t count, uint8_t) {
     for (uint32_t r = 0; r < kRows; ++r, x += x_stride) {
       v128_t total = wasm_i32x4_splat(0);
@@ -82,7 +83,7 @@ struct Accumulator {
 
   Accumulator() = default;
   BANTAM_INLINE explicit Accumulator(I32x16 start) : v{start.v[0], start.v[1], start.v[2], start.v[3]} {}
-  /// |x| by w, or by ~w where x is negative: x * w = |x| * ~w + |x| there, and those |x| are added at the end.
+  /// |x| by w, or by ~w if x is negative: there x * w = |x| * ~w + |x|, and those |x| are added at the end.
   BANTAM_INLINE void add(SignedQuad q, Weights w) {
     BANTAM_UNROLL
     for (uint32_t i = 0; i < 4; ++i) v[i] = dot(wasm_v128_xor(w.v[i], q.negative), q.magnitude, v[i]);
@@ -94,7 +95,7 @@ struct Accumulator {
   BANTAM_INLINE I32x16 get() const { return {{v[0], v[1], v[2], v[3]}}; }
 };
 
-/// Sparse weights: four of each of four outputs, for all rows.
+/// Sparse weights: four weights of each of four outputs, for all rows.
 struct WeightQuads {
   BANTAM_INLINE explicit WeightQuads(const int8_t* w)
       : magnitudes(wasm_i8x16_abs(wasm_v128_load(w))),
@@ -108,7 +109,7 @@ struct RowSums {
 
   RowSums() = default;
   BANTAM_INLINE explicit RowSums(I32x16 start) : v{start.v[0], start.v[1], start.v[2], start.v[3]} {}
-  /// rows[16][4]; |w| by x with the sign of w. A garbage x of -128 meets weights of 0 only.
+  /// rows[16][4]; multiplies |w| by x with the sign of w. An x of -128 occurs only in padding, where weights are 0.
   template <int kOutput>
   BANTAM_INLINE void add(const WeightQuads& quads, const int8_t* rows) {
     const v128_t w = wasm_i32x4_shuffle(quads.magnitudes, quads.magnitudes, kOutput, kOutput, kOutput, kOutput);
@@ -121,7 +122,7 @@ struct RowSums {
   BANTAM_INLINE I32x16 get() const { return {{v[0], v[1], v[2], v[3]}}; }
 };
 
-// 2 rows by a panel: 8 sums, 4 weights, |x|, its signs and one product are the 15 registers that engines have on x86.
+// 2 rows by a panel: 8 sums, 4 weights, |x|, its signs and one product use the 15 registers that engines have on x86.
 constexpr uint32_t kMaxRows = 2;
 constexpr uint32_t block_panels(uint32_t) { return 1; }
 constexpr uint32_t kMaxRowsF32 = 2;
@@ -129,7 +130,7 @@ constexpr uint32_t block_panels_f32(uint32_t) { return 1; }
 
 }  // namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE
 
-// The block, over the quads above.
+// The block, after the quads.
 #include "kernels/generic/quad_block.h"
 
 #endif  // BANTAM_KERNELS_WASMRELAXED_DOT_H_

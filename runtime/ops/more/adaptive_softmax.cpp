@@ -1,4 +1,4 @@
-// AdaptiveSoftmax: logarithms of the probabilities of words that are shared out in clusters.
+// AdaptiveSoftmax: log probabilities of words that are divided into a head and clusters.
 #include <string.h>
 
 #include "ops/more/logarithm.h"
@@ -7,7 +7,7 @@
 namespace bantam::ops {
 namespace {
 
-/// Own inputs: scores of the words in front, of the clusters, then of each cluster's words.
+/// Positional inputs: scores of the head's words, scores of the clusters, then scores of each cluster's words.
 constexpr uint32_t kFront = 0, kClusters = 1, kWords = 2, kMostClusters = 8;
 
 uint32_t columns_of(const fb::Model& model, const fb::Op& op, uint32_t position) {
@@ -39,7 +39,7 @@ Verdict verify_adaptive_softmax(const Site& site) {
   return fits ? Verdict{} : corrupt("an adaptive softmax writes f32 rows of a column a word", y);
 }
 
-/// A row that softmax may take apart: of the words in front with the clusters, or of a cluster's words.
+/// Scratch for a row that softmax overwrites: the head's words with the clusters, or the words of a cluster.
 uint64_t adaptive_softmax_scratch(const fb::Model& model, const fb::Op& op, const ScratchNeed&) {
   uint32_t widest = columns_of(model, op, kFront) + clusters_of(model, op);
   for (uint32_t i = 0; i < clusters_of(model, op); ++i) {
@@ -49,7 +49,8 @@ uint64_t adaptive_softmax_scratch(const fb::Model& model, const fb::Op& op, cons
   return uint64_t{sizeof(float)} * kernels::pad16(widest);
 }
 
-/// The logarithm of the sum of exp(x) over the row, which is taken apart: the greatest has exp(0) / sum of the softmax.
+/// Computes the logarithm of the sum of exp(x) over the row, which is overwritten: softmax gives the greatest element
+/// exp(0) / sum.
 bool log_sum(const TileRun& run, float* row, uint32_t columns, float* sum) {
   float greatest = row[0];
   uint32_t at = 0;

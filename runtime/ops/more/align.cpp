@@ -1,4 +1,4 @@
-// Align: the mean of a source's rows by how they fit a row of the decoder.
+// Align: the mean of a source's rows, weighted by how well they match a row of the decoder.
 #include <string.h>
 
 #include "ops/epilogue.h"
@@ -15,7 +15,7 @@ uint32_t value_width(const fb::Model& model, const fb::Op& op) {
   return width(tensor(model, operand(op.inputs(), kAlignValues)));
 }
 
-/// Rows that the pass over a source leaves of its tokens.
+/// Checks that `index` holds the rows that the source pass stores for its tokens.
 Verdict check_source_rows(const Site& site, int32_t index) {
   const fb::Tensor& t = tensor(site.model, index);
   const bool fits = is_state(t) && t.layout() == fb::Layout::rows && rows_symbol(t) == kTokens;
@@ -50,19 +50,19 @@ Verdict verify_align(const Site& site) {
   return check_epilogue(site, value_width(site.model, site.op));
 }
 
-/// Behind what the epilogue needs, a source's weights.
+/// Scratch for the epilogue and, after it, the weights of a source.
 uint64_t align_scratch(const fb::Model& model, const fb::Op& op, const ScratchNeed& need) {
   return sink_scratch(op, value_width(model, op), need.block_rows) +
          uint64_t{kernels::align_scratch_floats(need.source_pages * 16)} * sizeof(float);
 }
 
-/// The rows that one row of the decoder looks at, and where their middle is, in rows of the source.
+/// The source rows that a row of the decoder attends to, and the position of their center, in rows of the source.
 struct Sight {
   uint32_t begin, end;
   float place;
 };
 
-/// `at` as a row of `rows`.
+/// Converts position `at` to a row number, clamped to [0, rows].
 uint32_t row_at(float at, uint32_t rows) {
   if (!(at > 0)) return 0;
   return at >= static_cast<float>(rows) ? rows : static_cast<uint32_t>(at);
@@ -98,7 +98,7 @@ class Aligned {
     args_.fall = -2.0f / (window * window);  // -1 / (2 (window / 2)^2)
   }
 
-  /// Row `row` of the tile, which is of `sequence`. False: something is not finite.
+  /// Computes row `row` of the tile, which belongs to `sequence`. Returns false if a value is not finite.
   bool row(uint32_t row, uint32_t sequence, float* y) {
     const uint32_t source = run_.sources->numbers[sequence];
     const Sight sight = seen(row, sequence, run_.sources->lengths[source]);

@@ -1,4 +1,5 @@
-// ChunkAttention: attention to tokens of chunks near a token's own, which follow the text or orders of its tokens by hashes.
+// ChunkAttention: each token attends to the chunks near its own. Chunks follow text order, or orders of the tokens by
+// hash.
 #include <string.h>
 
 #include "ops/epilogue.h"
@@ -12,16 +13,18 @@ namespace {
 // Positions in Op.inputs, and in Op.outputs.
 constexpr uint32_t kRotations = 1, kRows = 0, kCopies = 1;
 
-/// Most tokens of a chunk, or of what they are filled up to, and most keys that a token sees in one round.
+/// The most tokens of a chunk, or of the multiple to which texts are filled up, and the most keys of a token in one
+/// round.
 constexpr uint32_t kMaxChunk = 1u << 16, kMaxSeen = 1u << 16;
 
-/// Keys that are laid out as weights at a time.
+/// Keys that are arranged as weights at a time.
 constexpr uint32_t kKeysAtOnce = 16;
 
-/// The score of keys that are not seen: their share is 0.
+/// The score of hidden keys: their weight is 0.
 constexpr float kUnseen = -1e30f;
 
-/// The score of a query's own key where it sees no other in the round: it counts nothing beside those of other rounds.
+/// The score of a query's own key if it is the only visible key of a round: its weight is negligible compared to other
+/// rounds.
 constexpr float kAlone = -1e5f;
 
 struct ChunkShape {
@@ -37,7 +40,7 @@ struct ChunkShape {
   HashShape hashes() const { return {heads, head_width, a.rounds(), a.buckets()}; }
   uint32_t columns() const { return heads * head_width; }
   uint64_t neighbours() const { return uint64_t{a.before()} + 1 + a.after(); }
-  /// Most keys that a token of a text of so many sees in one round, in whole vectors.
+  /// The most keys of a token in one round, in a text of `tokens` tokens, rounded up to whole vectors.
   uint32_t seen(uint64_t tokens) const {
     const uint64_t own = tokens < a.chunk() ? tokens : a.chunk();
     return static_cast<uint32_t>(round_up(neighbours() * own, 16));
@@ -75,7 +78,7 @@ Verdict verify_chunks(const Site& site) {
                             shape.columns());
 }
 
-/// Memory of the op, of sequences of up to so many tokens.
+/// Scratch layout of the operator for sequences of up to `tokens` tokens.
 struct ChunkScratch {
   uint64_t keys, values, numbers, fillers, block, queries, scores, sums, weights, orders, size;
   ChunkScratch(const ChunkShape& shape, uint64_t tokens, uint32_t block_rows) {
@@ -104,10 +107,10 @@ uint64_t chunk_scratch(const fb::Model& model, const fb::Op& op, const ScratchNe
   return ChunkScratch(ChunkShape(model, op), uint64_t{need.pages} * 16, need.block_rows).size;
 }
 
-/// Numbers of rows are taken in so many lanes; rows have whole ones.
+/// Number of lanes in which rows are summed; row lengths are a multiple of it.
 constexpr uint32_t kChunkLanes = 16;
 
-/// The sum of n numbers, in lanes by their places.
+/// Returns the sum of n numbers, accumulated in lanes by position.
 float sum_of(const float* x, uint32_t n) {
   float lanes[kChunkLanes] = {};
   for (uint32_t i = 0; i < n; i += kChunkLanes) {
@@ -119,7 +122,7 @@ float sum_of(const float* x, uint32_t n) {
   return lanes[0];
 }
 
-/// Makes n numbers less by the greatest of them, which is returned.
+/// Subtracts the maximum from n numbers and returns it.
 float lower(float* x, uint32_t n) {
   float lanes[kChunkLanes];
   memcpy(lanes, x, sizeof(lanes));
@@ -132,7 +135,8 @@ float lower(float* x, uint32_t n) {
   return most;
 }
 
-/// Hides those of n scores whose key is(key), and counts them. Without branches: keys of an order by hashes are no pattern.
+/// Hides those of n scores for which is(key) is true, and counts them. Without branches: keys in hash order are
+/// unpredictable.
 template <class Is>
 uint32_t hide(float* scores, const uint32_t* keys, uint32_t n, const Is& is) {
   uint32_t hidden = 0;
@@ -144,7 +148,7 @@ uint32_t hide(float* scores, const uint32_t* keys, uint32_t n, const Is& is) {
   return hidden;
 }
 
-/// The sequences of a tile, one after the other, head by head and chunk by chunk.
+/// Processes the sequences of a tile one after the other, head by head and chunk by chunk.
 class Chunks {
  public:
   Chunks(const TileRun& run, const fb::Op& op, uint64_t tokens)
@@ -182,14 +186,14 @@ class Chunks {
   }
 
  private:
-  /// Places of a round's order.
+  /// Positions [begin, end) in a round's order.
   struct ChunkPlaces {
     uint32_t round, begin, end;
   };
 
   float* floats(uint64_t at) const { return reinterpret_cast<float*>(run_.scratch + at); }
 
-  /// Head `head` of the queries (part 0), keys and values of a token of the sequence.
+  /// The queries (part 0), keys or values of head `head` for a token of the sequence.
   const float* row(uint32_t token, uint32_t part, uint32_t head) const {
     return x_.from(begin_ + token).f32() + (size_t{part} * shape_.heads + head) * shape_.head_width;
   }
@@ -199,7 +203,7 @@ class Chunks {
 
   uint32_t token_at(uint32_t round, uint32_t place) const { return ordered_ ? orders_.token(round, place) : place; }
 
-  /// Chunk number `chunk` of all rounds, without what the text is filled up with.
+  /// Positions of chunk `chunk` among the chunks of all rounds, without the filling at the end of the text.
   ChunkPlaces places_of(uint32_t chunk) const {
     const auto within = [this](uint64_t place) { return place < tokens_ ? static_cast<uint32_t>(place) : tokens_; };
     const uint64_t begin = uint64_t{chunk % chunks_} * chunk_;
@@ -226,7 +230,7 @@ class Chunks {
     return finite;
   }
 
-  /// Tokens of the chunks that tokens of this one see.
+  /// Lists the tokens of the chunks that this chunk attends to.
   void list_keys(uint32_t chunk) {
     const uint32_t all = rounds_ * chunks_, before = whole_ ? 0 : shape_.a.before(),
                    after = whole_ ? 0 : shape_.a.after();
@@ -243,7 +247,8 @@ class Chunks {
     for (uint32_t k = 0; k < padded_keys_; ++k) fillers_[k] = k < seen_ ? 0.0f : kUnseen;
   }
 
-  /// Keys as weights from columns of a head to keys, values as those from keys to columns of a head; zeros behind them.
+  /// Arranges keys as weights from a head's columns to keys, and values as weights from keys to a head's columns,
+  /// followed by zeros.
   bool lay_out(uint32_t head) {
     const uint32_t width = shape_.head_width;
     bool finite = true;
@@ -291,7 +296,7 @@ class Chunks {
         {x, x_stride, rows, w, kernels::Element::kF32, bias, k, n, kernels::Activation::kNone, y, n});
   }
 
-  /// Queries at n places of a round's order, against the keys that are laid out.
+  /// Computes attention for the queries at n positions of a round's order and the arranged keys.
   bool attend_block(uint32_t round, uint32_t place, uint32_t n, uint32_t head) {
     for (uint32_t r = 0; r < n; ++r) {
       const float* q = row(token_at(round, place + r), 0, head);
@@ -333,7 +338,7 @@ class Chunks {
     return run_.kernels.epilogue_rows(exp);
   }
 
-  /// Hides what a token does not see. It sees no other token: it sees itself, and true is returned.
+  /// Hides keys that the token may not attend to. Returns true if no other token is visible: it then attends to itself.
   bool mask(uint32_t token, float* scores) const {
     const bool causal = shape_.a.causal();
     if (!shape_.hashed()) {
@@ -347,7 +352,8 @@ class Chunks {
     return true;
   }
 
-  /// Adds what a token sees in one round to what it has seen: the sum of values by their shares, where the greatest score has 1.
+  /// Merges a round's result into the token's output: the sum of values weighted relative to the greatest score, whose
+  /// weight is 1.
   bool add(uint32_t token, uint32_t head, float most, float total, const float* sums) {
     float* y = out(token, head);
     if (total_[token] == 0) {
@@ -357,7 +363,7 @@ class Chunks {
       return true;
     }
     const float top = most > most_[token] ? most : most_[token];
-    float* const shares = block_;  // of what was there, and of what is new
+    float* const shares = block_;  // weights of the former output and of the new one
     shares[0] = most_[token] - top;
     shares[1] = most - top;
     const bool finite = exponentiate(shares, 1, 2);
@@ -371,24 +377,24 @@ class Chunks {
   const TileRun& run_;
   const ChunkShape shape_;
   const Rows x_, y_;
-  const uint32_t padded_;  // columns of a head in whole vectors
+  const uint32_t padded_;  // columns of a head, rounded up to whole vectors
   const ChunkScratch places_;
   float *const keys_, *const values_;
-  uint32_t* const numbers_;  // [seen_]: tokens that are keys
-  float* const fillers_;     // [padded_keys_]: 0, and kUnseen behind those
+  uint32_t* const numbers_;  // [seen_]: tokens of the keys
+  float* const fillers_;     // [padded_keys_]: 0 for keys, then kUnseen
   float *const block_, *const queries_, *const scores_, *const sums_;
-  float *const most_, *const total_;  // [tokens]: the greatest score so far, and the sum of shares
+  float *const most_, *const total_;  // [tokens]: the greatest score so far, and the sum of weights
   TokenOrders orders_;
   // State of a sequence.
   uint32_t begin_ = 0, tokens_ = 0;
-  bool whole_ = false;    // it is one chunk
-  bool ordered_ = false;  // chunks follow orders by hashes
+  bool whole_ = false;    // the sequence is one chunk
+  bool ordered_ = false;  // chunks follow hash orders
   uint32_t chunk_ = 0, chunks_ = 0, rounds_ = 0;
   // State of a chunk.
   uint32_t seen_ = 0, padded_keys_ = 0;
 };
 
-/// Returns the tokens of the tile's longest sequence.
+/// Returns the length in tokens of the tile's longest sequence.
 uint32_t most_tokens(const TileRun& run) {
   uint32_t most = 0;
   for (uint32_t i = run.row_begin; i < run.row_begin + run.rows; ++i) {

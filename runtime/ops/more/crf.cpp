@@ -1,4 +1,4 @@
-// Crf: scores of tags to those of the best chains of tags (Viterbi's algorithm, both ways).
+// Crf: converts tag scores to scores of the best tag sequences (Viterbi's algorithm, forward and backward).
 #include <string.h>
 
 #include "ops/operands.h"
@@ -8,7 +8,7 @@ namespace {
 
 constexpr uint32_t kNoRow = UINT32_MAX;
 
-/// Least distance of a tag that is not of the best chain to one that is: where two are as good, the chain decides.
+/// Least margin of a tag of the best sequence over the other tags: it breaks ties in favor of that sequence.
 constexpr float kBehind = 1e-6F;
 
 const fb::Tensor& scores_of(const fb::Model& model, const fb::Op& op) { return tensor(model, operand(op.inputs(), 0)); }
@@ -34,12 +34,12 @@ Verdict verify_crf(const Site& site) {
   return check_numbers(site, members, fb::DType::i32, (ids_limit(site.model, site.phase) + 31) / 32);
 }
 
-/// Two rows of scores.
+/// Scratch for two rows of scores.
 uint64_t crf_scratch(const fb::Model& model, const fb::Op& op, const ScratchNeed&) {
   return uint64_t{2} * sizeof(float) * kernels::pad16(width(scores_of(model, op)));
 }
 
-/// The chain of one sequence.
+/// Decodes one sequence.
 class Chain {
  public:
   Chain(const TileRun& run, const fb::Op& op, uint32_t sequence)
@@ -57,7 +57,7 @@ class Chain {
         behind_(reinterpret_cast<float*>(run.scratch)),
         next_(behind_ + kernels::pad16(tags_)) {}
 
-  /// False: a score is not finite.
+  /// Returns false if a score is not finite.
   bool run() { return forward() && backward(); }
 
  private:
@@ -77,7 +77,7 @@ class Chain {
     return top;
   }
 
-  /// Subtracts the largest, so that long chains lose no digits. False: there is none that is finite.
+  /// Subtracts the maximum, so that long sequences lose no precision. Returns false if it is not finite.
   bool level(float* scores) const {
     float top = scores[0];
     for (uint32_t i = 1; i < tags_; ++i) top = scores[i] > top ? scores[i] : top;
@@ -85,7 +85,7 @@ class Chain {
     return top - top == 0;
   }
 
-  /// y: the best chain up to a token that gives it a tag.
+  /// y: score of the best tag sequence that ends at the token with this tag.
   bool forward() {
     uint32_t before = kNoRow;
     bool finite = true;
@@ -113,9 +113,9 @@ class Chain {
     return finite;
   }
 
-  /// y: with the best chain behind the token, too, less the best chain of all.
+  /// y: adds the score of the best continuation after the token, and subtracts the score of the best sequence.
   bool backward() {
-    uint32_t tag = kNoRow;  // of the token behind, in the best chain
+    uint32_t tag = kNoRow;  // tag of the next token in the best sequence
     bool finite = true;
     memcpy(behind_, last_, sizeof(float) * tags_);
     for (uint32_t r = end_; r-- > begin_;) {
@@ -137,8 +137,8 @@ class Chain {
     return finite;
   }
 
-  /// Returns the greatest sum of an element of `step` and that of next_. It works in lanes, so that compilers find
-  /// vectors.
+  /// Returns the greatest sum of an element of `step` and the matching one of next_. Uses lanes, so that compilers
+  /// vectorize it.
   float greatest_sum(const float* step) const {
     constexpr uint32_t kLanes = 8;
     float most[kLanes];

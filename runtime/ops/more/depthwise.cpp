@@ -1,5 +1,5 @@
-// Depthwise: a convolution over tokens of each column by itself. epilogue_rows is its inner loop: a gate multiplies a neighbour's row with
-// the weights of its place, a residual adds what those in front of it made.
+// Depthwise: a convolution over tokens, separately for each column. epilogue_rows is the inner loop: as a gate, the
+// weights of a position multiply the row of that neighbor; as a residual, it adds the sum of the positions before it.
 #include "ops/epilogue.h"
 #include "ops/more/neighbours.h"
 
@@ -29,8 +29,9 @@ uint64_t depthwise_scratch(const fb::Model& model, const fb::Op& op, const Scrat
   return sink_scratch(op, convolved_width(model, op), need.block_rows);
 }
 
-/// y, of `count` rows of a sequence from `row` on: 0 plus, from front to back, rows of neighbours times their places' weights. Rows that lie
-/// one behind the other are taken together; each has the bits that it has alone.
+/// Computes y for `count` rows of a sequence from `row` on: 0 plus, from the first to the last position, the neighbor's
+/// row times the position's weights. Contiguous rows are computed together; each row has the same bits as if computed
+/// alone.
 bool convolve_rows(const TileRun& run, const Neighbours& rows, Reach reach, const float* weights, uint32_t sequence,
                    uint32_t row, uint32_t count, float* y) {
   const size_t stride = kernels::pad16(rows.columns());
@@ -38,7 +39,7 @@ bool convolve_rows(const TileRun& run, const Neighbours& rows, Reach reach, cons
   kernels::EpilogueRows args = {};
   args.width = rows.columns();
   args.x_stride = args.residual_stride = args.y_stride = stride;
-  args.gate = weights;  // the same of all rows: their stride is 0
+  args.gate = weights;  // the same for all rows: the stride is 0
   bool finite = true;
   for (int64_t place = -int64_t{reach.before}; place <= int64_t{reach.after}; ++place, args.gate += stride) {
     for (uint32_t i = 0; i < count; i += args.rows) {

@@ -1,6 +1,7 @@
-// Experts: feed-forward layers of which each row goes through those that its scores choose. The rows of a block that an expert has are
-// gathered, so that its weights are read once for them; scratch has room for all of a block at one expert. What a row's sum is made of,
-// and in which order, depends on its scores alone, so blocks and tiles do not matter.
+// Experts: feed-forward layers; each row passes through the experts that its scores choose. The rows of a block with
+// the same expert are gathered, so that its weights are read once for them; scratch has room for all rows of a block at
+// one expert. The terms of a row's sum, and their order, depend only on its scores, so blocks and tiles do not change
+// results.
 #include <string.h>
 
 #include "ops/epilogue.h"
@@ -11,10 +12,10 @@ namespace {
 
 // Positions in Op.inputs.
 constexpr uint32_t kExpertScores = 1, kExpertUp = 2, kExpertDown = 3, kAllScores = 4;
-/// Experts of a row, at most.
+/// The most experts per row.
 constexpr uint32_t kMostChosen = 64;
 
-/// Columns, of matrices padded to 16.
+/// Columns; those of matrices are padded to 16.
 struct ExpertSizes {
   uint32_t experts, top, inputs, columns, inner, up,
       down;  // columns: inner ones, not padded; up, down: rows of an expert
@@ -38,7 +39,7 @@ Verdict check_linked(const fb::Experts& layer) {
   return linked::kGate || !layer.gated() ? Verdict{} : not_linked("this build leaves gates out");
 }
 
-/// An expert has room for so many tokens: the scores of those in front of a tile are read, too.
+/// Checks the inputs of experts with a limited capacity: the scores of tokens before the tile are read, too.
 Verdict check_capacity(const Site& site) {
   const fb::Experts& layer = *site.op.attributes_as_Experts();
   const int32_t all = operand(site.op.inputs(), kAllScores);
@@ -46,7 +47,7 @@ Verdict check_capacity(const Site& site) {
     return all < 0 ? Verdict{} : corrupt("experts without a capacity have no use for all scores", all);
   }
   if (layer.top() != 1) return corrupt("experts with a capacity are one a token");
-  // Their scores are rows of the step, so that it runs over tokens.
+  // Their scores must be rows of the step, so the step runs over tokens.
   if (all != operand(site.op.inputs(), kExpertScores) || !is_token_rows(tensor(site.model, all))) {
     return corrupt("experts with a capacity want their scores as shared f32 rows of tokens", all);
   }
@@ -82,7 +83,7 @@ Verdict verify_experts(const Site& site) {
   return check_epilogue(site, layer.outputs());
 }
 
-/// Where things lie in scratch, behind what the epilogue needs, for blocks of `rows` rows.
+/// Offsets in scratch, after the epilogue's part, for blocks of `rows` rows.
 struct ExpertPlaces {
   uint64_t chosen, shares, scores, taken, list, x, wide, sums, product, size;
   ExpertPlaces(const fb::Model& model, const fb::Op& op, uint64_t rows) {
@@ -116,7 +117,7 @@ uint64_t experts_scratch(const fb::Model& model, const fb::Op& op, const Scratch
   return ExpertPlaces(model, op, linked::kHost ? need.linear_rows : need.block_rows).size;
 }
 
-/// The `top` greatest of a row's scores, the greatest first, of equal ones the former first. O(experts * top).
+/// Writes the `top` greatest of a row's scores, greatest first (ties: smaller index first). O(experts * top).
 void choose_experts(const float* scores, uint32_t experts, uint32_t top, uint32_t* chosen) {
   uint32_t n = 0;
   for (uint32_t e = 0; e < experts; ++e) {
@@ -144,7 +145,7 @@ class ExpertRun {
     if (layer_.capacity() != 0) count_before(all_rows(run, operand(op.inputs(), kAllScores)));
   }
 
-  /// Rows [first, first + rows) of the tile; y: theirs, `stride` apart.
+  /// Computes rows [first, first + rows) of the tile into y, `stride` apart.
   bool block(uint32_t first, uint32_t rows, float* y, size_t stride) {
     bool finite = true;
     for (uint32_t r = 0; r < rows; ++r) finite &= choose(first, r);
@@ -161,7 +162,7 @@ class ExpertRun {
     return reinterpret_cast<T*>(run_.scratch + place);
   }
 
-  /// Tokens of the tile's first sequence in front of the tile, by expert.
+  /// Counts, for each expert, the tokens of the tile's first sequence before the tile.
   void count_before(const Rows& all) {
     uint32_t* taken = at<uint32_t>(places_.taken);
     memset(taken, 0, sizes_.experts * sizeof(uint32_t));
@@ -172,7 +173,7 @@ class ExpertRun {
     }
   }
 
-  /// The expert of row `row` of the run has no room left. Rows are asked for in order.
+  /// Returns true if the expert of row `row` of the run has no capacity left. Must be called for rows in order.
   bool overflows(uint32_t row, uint32_t expert) {
     uint32_t* taken = at<uint32_t>(places_.taken);
     if (row >= run_.offsets[sequence_ + 1]) {
@@ -182,7 +183,8 @@ class ExpertRun {
     return taken[expert]++ >= layer_.capacity();
   }
 
-  /// The experts of row r of the block that begins with row `first` of the tile, and their shares. False where a score is not finite.
+  /// Chooses the experts of row r of the block that begins at row `first` of the tile, and computes their weights.
+  /// Returns false if a score is not finite.
   bool choose(uint32_t first, uint32_t r) {
     const float* scores = scores_.from(first + r).f32();
     uint32_t* chosen = at<uint32_t>(places_.chosen) + size_t{r} * sizes_.top;
@@ -198,7 +200,7 @@ class ExpertRun {
     return finite;
   }
 
-  /// Copies the block's rows that go through expert e one behind the other, and returns how many they are.
+  /// Copies the block's rows of expert e into contiguous memory and returns their number.
   uint32_t gather(uint32_t e, uint32_t first, uint32_t rows) {
     const uint32_t* chosen = at<uint32_t>(places_.chosen);
     uint32_t* list = at<uint32_t>(places_.list);
@@ -217,7 +219,7 @@ class ExpertRun {
     return n;
   }
 
-  /// Runs expert e on the n gathered rows and adds its outputs to those of the rows.
+  /// Runs expert e on the n gathered rows and adds its weighted outputs to those of the rows.
   bool add(uint32_t e, uint32_t n, float* y, size_t stride) {
     float* wide = at<float>(places_.wide);
     float* sums = at<float>(places_.sums);
@@ -276,7 +278,7 @@ Status run_experts(const TileRun& run, const fb::Op& op) {
   bool finite = true;
   for (uint32_t first = 0, rows = 0; first < run.rows; first += rows) {
     rows = sink.block(first);
-    rows = rows < block_rows ? rows : block_rows;  // where they go straight into the output
+    rows = rows < block_rows ? rows : block_rows;  // if they are computed directly in the output
     finite &= layer.block(first, rows, sink.rows(first), sink.stride());
     finite &= sink.finish(first, rows);
   }

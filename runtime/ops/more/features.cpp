@@ -1,4 +1,4 @@
-// Features: the caller's rows of numbers.
+// Features: copies the caller's rows of features.
 #include <string.h>
 
 #include "ops/epilogue.h"

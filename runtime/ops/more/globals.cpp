@@ -14,7 +14,7 @@ bool is_marked(const TileRun& run, uint32_t row) {
   return false;
 }
 
-/// visit(row, whether its token is global) for each row of the tile; stops where that is false.
+/// Calls visit(row, is_global) for each row of the tile; stops if it returns false.
 template <class Visit>
 void for_each_row(const TileRun& run, const Visit& visit) {
   uint32_t sequence = find_sequence(run, run.row_begin);

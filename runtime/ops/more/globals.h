@@ -1,4 +1,5 @@
-// Global tokens (Longformer, arXiv 2004.05150): they see all others of their sequence, and are seen by all.
+// Global tokens (Longformer, arXiv 2004.05150): they attend to all tokens of their sequence, and all tokens attend to
+// them.
 #ifndef BANTAM_OPS_MORE_GLOBALS_H_
 #define BANTAM_OPS_MORE_GLOBALS_H_
 
@@ -6,7 +7,7 @@
 
 namespace bantam::ops {
 
-/// The global tokens of one sequence: rows [begin, end) of the run, and where `marked` is true also rows with a mark.
+/// The global tokens of one sequence: rows [begin, end) of the run and, if `marked` is true, also rows with a mark.
 struct GlobalRows {
   uint32_t begin, end;
   bool marked;
@@ -15,10 +16,10 @@ struct GlobalRows {
 inline bool only_globals(const fb::Linear& layer) { return linked::kGlobals && layer.only_globals(); }
 inline bool only_globals(const fb::Attention& a) { return linked::kGlobals && a.mask() == fb::MaskKind::of_globals; }
 
-/// Checks that the model says which tokens are global, and that the pass has them.
+/// Checks that the model defines which tokens are global, and that the pass has the input for it.
 Verdict check_globals(const Site& site);
 
-/// Looks at the sequence's ids up to the first separator, where the model asks for one.
+/// Reads the sequence's ids up to the first separator, if the model's rule needs it.
 GlobalRows global_rows(const TileRun& run, uint32_t sequence);
 
 bool is_global(const TileRun& run, const GlobalRows& globals, uint32_t row);

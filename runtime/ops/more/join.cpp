@@ -1,4 +1,4 @@
-// Join: rows side by side.
+// Join: concatenates rows.
 #include <string.h>
 
 #include "ops/epilogue.h"

@@ -9,10 +9,10 @@
 namespace bantam::ops {
 namespace {
 
-/// Each byte of what is added to scores of keys that are not seen, -6e29: their share is then 0.
+/// Each byte of the bias of hidden keys, -6e29: their weight is then 0.
 constexpr int kHidden = 0xF0;
 
-/// ln n, n from 1 on.
+/// ln n for n = 1, 2, ...
 constexpr float kLogarithms[] = {0.0f,        0.693147181f, 1.09861229f, 1.38629436f, 1.60943791f, 1.79175947f,
                                  1.94591015f, 2.07944154f,  2.19722458f, 2.30258509f, 2.39789527f, 2.48490665f,
                                  2.56494936f, 2.63905733f,  2.7080502f,  2.77258872f};
@@ -20,13 +20,13 @@ static_assert(sizeof(kLogarithms) / sizeof(float) == kMaxRandomBlocks + 1);
 
 uint32_t blocks_of(uint32_t tokens, uint32_t block) { return tokens / block + (tokens % block != 0 ? 1 : 0); }
 
-/// Blocks that a query sees, ascending, and how often.
+/// The blocks that a query attends to, ascending, and their multiplicities.
 struct SeenBlocks {
   uint32_t blocks[kMaxRandomBlocks + 5];
   uint32_t times[kMaxRandomBlocks + 5];
   uint32_t count = 0;
 
-  /// `again`: one that is there counts once more.
+  /// `again`: counts a block that is already there once more.
   void add(uint32_t block, bool again) {
     uint32_t at = count;
     while (at > 0 && blocks[at - 1] > block) --at;
@@ -44,7 +44,7 @@ struct SeenBlocks {
   }
 };
 
-/// How far windows reach on each side.
+/// Distance that windows reach on each side.
 uint64_t window_reach(const fb::Attention& a) { return uint64_t{a.window()} * a.dilation(); }
 
 /// Entries of one head's list of random blocks.
@@ -119,7 +119,7 @@ KeyList::KeyList(const TileRun& run, const fb::Op& op, uint32_t sequence, uint32
       first_query_(begin),
       end_query_(end),
       pages_(pages) {
-  // The sequence's first page comes first, so that lanes count from where the sequence begins.
+  // The sequence's first page comes first, so that lanes are counted from the beginning of the sequence.
   add_rows(begin_, begin_ + 1);
   if (sees_globals(a_)) {
     globals_ = global_rows(run, sequence);
@@ -137,7 +137,7 @@ bool KeyList::differs_by_head(const TileRun& run, const fb::Op& op) {
 uint32_t KeyList::add_rows(uint32_t begin, uint32_t end) {
   const uint32_t first = begin / 16, behind = (end + 15) / 16;
   const uint32_t next = count_ == 0 ? first : pages_[count_ - 1] + 1;
-  // Pages that are there already are the list's last ones.
+  // Pages that are already listed are the last ones of the list.
   const uint32_t at = first >= next ? count_ : count_ - (next - first);
   for (uint32_t page = first > next ? first : next; page < behind; ++page) pages_[count_++] = page;
   return at * 16 + begin % 16;
@@ -185,14 +185,14 @@ void KeyList::list_blocks(uint32_t head) {
 }
 
 uint32_t KeyList::kv_end() const {
-  const uint32_t first = pages_[count_ - 1] * 16;  // row of the list's last page
+  const uint32_t first = pages_[count_ - 1] * 16;  // first row of the list's last page
   return (count_ - 1) * 16 + (end_ - first < 16 ? end_ - first : 16);
 }
 
 void KeyList::show_window(uint32_t query, float* row) const {
   const uint64_t reach = window_reach(a_);
   const uint32_t step = a_.dilation();
-  // The first key of the window that the sequence has, a multiple of the step away.
+  // The first key of the window that is in the sequence, a multiple of the step away.
   const uint64_t before = query - begin_;
   const uint64_t back = before < reach ? before / step * step : reach;
   const uint64_t end = query + reach + 1 < end_ ? query + reach + 1 : end_;
@@ -218,7 +218,7 @@ void KeyList::fill_bias(const kernels::Attention& call) const {
   auto* row = static_cast<float*>(call.scratch);
   const size_t elements = size_t{count_} * 16;
   for (uint32_t r = 0; r < call.queries; ++r, row += elements) {
-    if (r != 0 && !sees_globals(a_)) {  // all queries see the same
+    if (r != 0 && !sees_globals(a_)) {  // all queries attend to the same keys
       memcpy(row, row - elements, elements * sizeof(float));
       continue;
     }

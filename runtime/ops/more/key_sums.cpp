@@ -1,4 +1,4 @@
-// KeySums: sums over a sequence's keys and values, of a size that does not depend on how many there are.
+// KeySums: sums over a sequence's keys and values; their size does not depend on the number of tokens.
 #include <string.h>
 
 #include "ops/more/linear_attention.h"
@@ -9,8 +9,8 @@ namespace {
 // Positions in Op.inputs.
 constexpr uint32_t kKeyMatrix = 1, kValueMatrix = 2;
 
-/// Tokens that are summed at a time, counted from a sequence's first one. They are one term of longer sums, and keys of them have one
-/// largest product, so the number is part of the result; it is the same for all sessions.
+/// Tokens that are summed at a time, counted from the first token of a sequence. They form one term of the sums and
+/// share one largest product, so this number affects the result; it is the same for all sessions.
 constexpr uint32_t kKeysTogether = 16;
 
 SumShape shape_of_keys(const fb::Model& model, const fb::Op& op) {
@@ -19,7 +19,8 @@ SumShape shape_of_keys(const fb::Model& model, const fb::Op& op) {
   return sum_shape(a, both % 2 == 0 ? both / 2 : 0);
 }
 
-/// A row of sums for each place that a token may have; those of heads side by side, where each has its own.
+/// Checks that the constant has a row for each token position; if each head has its own, the heads' rows are
+/// concatenated.
 Verdict check_places(const Site& site, int32_t index, const SumShape& shape) {
   const fb::Tensor& t = tensor(site.model, index);
   const uint32_t padded = kernels::pad16(shape.features);
@@ -53,7 +54,8 @@ Verdict verify_key_sums(const Site& site) {
   return fits ? Verdict{} : corrupt("sums over keys are not shared f32 rows of sequences alone", y);
 }
 
-/// Values of kKeysTogether tokens; and with features the sum of all values, the tokens' features, and a row of epsilons.
+/// Values of kKeysTogether tokens and, with features, the sum of all values, the tokens' features, and a row of
+/// epsilons.
 uint64_t key_sums_floats(const SumShape& shape) {
   const uint64_t values = uint64_t{kKeysTogether} * shape.value_columns();
   if (shape.of_places()) return values;
@@ -64,7 +66,7 @@ uint64_t key_sums_scratch(const fb::Model& model, const fb::Op& op, const Scratc
   return key_sums_floats(shape_of_keys(model, op)) * sizeof(float);
 }
 
-/// The sums of one head of one sequence.
+/// Computes the sums of one head of one sequence.
 class HeadSums {
  public:
   HeadSums(const TileRun& run, const fb::Op& op)
@@ -79,7 +81,7 @@ class HeadSums {
         features_(total_ + shape_.value_columns()),
         epsilons_(features_ + size_t{kKeysTogether} * padded_) {}
 
-  /// Rows [begin, end) of the run; y: the head's floats of its sequence's row.
+  /// Sums rows [begin, end) of the run into y, the head's floats in its sequence's row.
   bool sum(uint32_t begin, uint32_t end, uint32_t head, float* y) {
     memset(y, 0, static_cast<size_t>(shape_.head_floats()) * sizeof(float));
     return shape_.of_places() ? by_places(begin, end, head, y) : by_features(begin, end, head, y);
@@ -101,7 +103,7 @@ class HeadSums {
   const float* key(uint32_t row, uint32_t head) const { return x_.from(row).f32() + size_t{head} * shape_.head_width; }
   const float* value(uint32_t row, uint32_t head) const { return key(row, shape_.heads + head); }
 
-  /// Values of n tokens, in whole vectors with zeros behind them.
+  /// Copies the values of n tokens, padded with zeros to whole vectors.
   void take_values(uint32_t row, uint32_t n, uint32_t head) {
     const uint32_t columns = shape_.value_columns(), width = shape_.head_width;
     for (uint32_t r = 0; r < n; ++r) {
@@ -128,8 +130,8 @@ class HeadSums {
     return m.data + place * m.stride + (m.each_head ? size_t{head} * padded_ : 0);
   }
 
-  /// Features without their epsilon, as large as the largest product so far lets them be. What epsilon makes of all values is added
-  /// at the end, which is the same sum in another order.
+  /// Sums features without their epsilon, scaled by the largest product so far. The contribution of epsilon to all
+  /// values is added at the end, which is the same sum in another order.
   bool by_features(uint32_t begin, uint32_t end, uint32_t head, float* y) {
     const uint32_t columns = shape_.value_columns(), m = shape_.features;
     float* of_features = y + shape_.value_end();

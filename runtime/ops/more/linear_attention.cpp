@@ -1,4 +1,4 @@
-// LinearAttention: queries against sums over all keys, which KeySums has made.
+// LinearAttention: multiplies queries with the sums over all keys that KeySums has computed.
 #include "ops/more/linear_attention.h"
 
 #include <string.h>
@@ -10,7 +10,7 @@ Verdict check_sum_shape(const SumShape& shape) {
   if (shape.head_width == 0 || shape.features == 0) {
     return corrupt("attention by sums of no head, no column or no feature");
   }
-  // All heads have at most kMaxWidth columns: 64 bits hold what there is for 2^32 features of each.
+  // All heads have at most kMaxWidth columns: 64 bits suffice for 2^32 features of each.
   if (shape.all_floats() > kMaxWidth) return unsupported("sums over keys are too wide");
   const bool fits = shape.of_places() ? shape.epsilon == 0.0f : shape.epsilon > 0.0f && shape.epsilon <= 1.0f;
   return fits ? Verdict{} : corrupt("what is added to features is not in (0, 1], or there are none");
@@ -20,7 +20,7 @@ Verdict check_feature_matrix(const Site& site, int32_t index, const SumShape& sh
   if ((index >= 0) == shape.of_places()) return corrupt("features have no matrix, or sums by places have one", index);
   if (index < 0) return {};
   const fb::Tensor& t = tensor(site.model, index);
-  // Constant matrices alone have that layout.
+  // Only constant matrices have this layout.
   const bool fits = t.layout() == fb::Layout::tile_n16 && t.type() == fb::DType::f32 &&
                     extent(t, 0) == shape.features && extent(t, 1) == shape.head_width;
   return fits ? Verdict{} : corrupt("features are not made by f32 tiles of a vector a feature", index);
@@ -51,7 +51,8 @@ Verdict verify_linear_attention(const Site& site) {
   return check_epilogue(site, shape.heads * shape.head_width);
 }
 
-/// Behind what the epilogue needs, of a block of queries: products or features, columns of values, and what these are divided by.
+/// Scratch for the epilogue and, after it, for a block of queries: products or features, columns of values, and their
+/// divisors.
 uint64_t linear_attention_scratch(const fb::Model& model, const fb::Op& op, const ScratchNeed& need) {
   const SumShape shape = shape_of_queries(model, op);
   const uint64_t rows = uint64_t{need.block_rows} * (shape.padded_features() + shape.value_columns());
@@ -73,7 +74,8 @@ class Queries {
         values_(products_ + size_t{run.block_rows} * shape_.padded_features()),
         totals_(values_ + size_t{run.block_rows} * shape_.value_columns()) {}
 
-  /// Rows [first, first + n) of the tile, which are of `sequence`, n at most a block; y: heads side by side.
+  /// Computes rows [first, first + n) of the tile, which belong to `sequence`; n is at most a block. y: concatenated
+  /// heads.
   bool attend(uint32_t sequence, uint32_t first, uint32_t n, float* y, size_t y_stride) const {
     const float* sums = sums_.from(sequence).f32();
     bool finite = true;
@@ -86,7 +88,7 @@ class Queries {
   }
 
  private:
-  /// Values of one head's queries.
+  /// Computes the values of one head's queries.
   bool head_of(const float* q, const float* sums, uint32_t n) const {
     const uint32_t padded = shape_.padded_features();
     bool finite = multiply(q, q_.stride, n, shape_.of_places() ? sums : weights_, shape_.head_width, padded, products_);
@@ -108,7 +110,7 @@ class Queries {
         {x, x_stride, rows, w, kernels::Element::kF32, nullptr, k, n, kernels::Activation::kNone, y, n});
   }
 
-  /// The head's columns of row r, divided by what its features weigh together.
+  /// Stores the head's columns of row r, divided by the sum of its features' weights.
   void store(uint32_t r, float* y) const {
     const float* row = values_ + size_t{r} * shape_.value_columns();
     if (shape_.of_places()) {

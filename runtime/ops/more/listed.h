@@ -1,4 +1,5 @@
-// Which panels of scores a run wants (Batch::listed): those with a word of the shortlist of one of the tile's sequences.
+// The panels of scores that a run needs (Batch::listed): those with a word of the shortlist of one of the tile's
+// sequences.
 #ifndef BANTAM_OPS_MORE_LISTED_H_
 #define BANTAM_OPS_MORE_LISTED_H_
 
@@ -6,19 +7,20 @@
 
 namespace bantam::ops {
 
-/// Weights of 16 outputs after those of the 16 before, each panel k times 16 elements: part_of counts on it.
+/// Returns true if panels of 16 outputs are contiguous and have k times 16 elements each, as part_of requires.
 inline bool has_plain_panels(const fb::Tensor& weights) {
   return weights.layout() == fb::Layout::tile_k4n16 || weights.layout() == fb::Layout::tile_n16;
 }
 
-/// The layer makes scores of which a run wants only some, and its weights lie in panels, so that some can be left out.
+/// Returns true if the layer computes scores of which the run needs only some, and its weights lie in panels, so that
+/// others can be skipped.
 inline bool makes_listed(const TileRun& run, const fb::Op& op, const fb::Tensor& weights) {
   if (!linked::kShortlist || run.listed == nullptr || run.listed->tensor != operand(op.outputs(), 0)) return false;
   return has_plain_panels(weights) && has_no_epilogue(op) && operand(op.outputs(), 1) < 0;
 }
 
-/// f(panel, panels) for each row of `panels` that follow each other and are wanted, of all of a tile's rows; what f says of each.
-/// O(panels * sequences of the tile).
+/// Calls f(panel, panels) for each run of adjacent panels that the tile's rows need; returns the conjunction of its
+/// results. O(panels * sequences of the tile).
 template <class F>
 bool for_listed_panels(const TileRun& run, uint32_t panels, const F& f) {
   const ListedScores& listed = *run.listed;

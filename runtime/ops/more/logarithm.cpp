@@ -5,7 +5,7 @@
 
 namespace bantam::ops {
 
-/// As 2 artanh((m - 1) / (m + 1)) of x = m 2^e.
+/// Computes 2 artanh((m - 1) / (m + 1)) + e ln 2 for x = m 2^e.
 float natural_log(float x) {
   uint32_t bits;
   memcpy(&bits, &x, sizeof(bits));

@@ -1,4 +1,4 @@
-// Operators that read rows of tokens beside their own: where those lie, and what contexts keep of them.
+// Operators that read the rows of neighboring tokens: access to these rows, and what contexts store of them.
 #ifndef BANTAM_OPS_MORE_NEIGHBOURS_H_
 #define BANTAM_OPS_MORE_NEIGHBOURS_H_
 
@@ -8,14 +8,14 @@
 
 namespace bantam::ops {
 
-/// Rows in front of a token's own and behind it that an op reads.
+/// Number of rows before and after a token's own row that an operator reads.
 struct Reach {
   uint32_t before = 0, after = 0;
   /// Counts all rows, the token's own included.
   uint64_t rows() const { return uint64_t{before} + 1 + after; }
 };
 
-/// Returns the reach of an op: no rows where it reads no neighbours.
+/// Returns the reach of an operator; zero if it reads no neighbors.
 inline Reach reach_of(const fb::Op& op) {
   if (const fb::Unfold* unfold = op.attributes_as_Unfold()) return {unfold->before(), unfold->after()};
   if (const fb::Depthwise* depthwise = op.attributes_as_Depthwise()) return {depthwise->before(), depthwise->after()};
@@ -27,18 +27,18 @@ inline bool reads_neighbours(fb::OpAttributes kind) {
          (linked::op(linked::kOpDepthwise) && kind == fb::OpAttributes::Depthwise);
 }
 
-/// The tensor by whose number contexts keep the rows: what the op writes.
+/// The tensor under whose number contexts store the rows: the operator's output.
 inline int32_t kept_number(const fb::Op& op) {
   const int32_t rows = operand(op.outputs(), 0);
   return rows >= 0 ? rows : operand(op.outputs(), 1);
 }
 
-/// Bytes that contexts keep of each token for the op: the f32 row that it reads.
+/// Bytes that contexts store per token for the operator: the f32 row that it reads.
 inline uint64_t kept_neighbour_bytes(const fb::Model& model, const fb::Op& op) {
   return uint64_t{kernels::pad16(width(tensor(model, operand(op.inputs(), 0))))} * sizeof(float);
 }
 
-/// The op runs over tokens, and inputs[0] are shared f32 rows of tokens.
+/// Checks that the operator runs over tokens and that inputs[0] holds shared f32 rows of tokens.
 inline Verdict check_neighbours(const Site& site) {
   if (site.rows_symbol != kTokens) return corrupt("neighbours are those of tokens");
   const int32_t x = operand(site.op.inputs(), 0);
@@ -47,7 +47,7 @@ inline Verdict check_neighbours(const Site& site) {
              : corrupt("rows beside their neighbours are read from shared f32 rows of tokens", x);
 }
 
-/// The rows of inputs[0] in a sequence, for an op that runs on a tile.
+/// The rows of inputs[0] in a sequence, for an operator that runs on a tile.
 class Neighbours {
  public:
   Neighbours(const TileRun& run, const fb::Op& op)
@@ -58,8 +58,8 @@ class Neighbours {
 
   uint32_t columns() const { return columns_; }
 
-  /// Returns the row at `at`, counted like the run's rows; null: the sequence has no such row. Its context has kept the
-  /// rows in front of the run.
+  /// Returns the row at `at`, counted like the run's rows; null: the sequence has no such row. Rows before the run come
+  /// from the sequence's context.
   const float* at(uint32_t sequence, int64_t at) const {
     const int64_t begin = run_.offsets[sequence], end = run_.offsets[sequence + 1];
     if (at >= begin && at < end) return x_.from(static_cast<uint32_t>(at)).f32();
@@ -72,7 +72,7 @@ class Neighbours {
     return nullptr;
   }
 
-  /// Returns how many of the `most` rows from `at` on surely lie one behind the other; at least 1.
+  /// Returns how many of the `most` rows from `at` on are known to be contiguous; at least 1.
   uint32_t together(uint32_t sequence, int64_t at, uint32_t most) const {
     const int64_t begin = run_.offsets[sequence], end = run_.offsets[sequence + 1];
     if (at < begin || at >= end) return 1;
@@ -80,7 +80,7 @@ class Neighbours {
   }
 
   /// Copies the run's rows of the sequence into its context if `row` is its last row; else does nothing. The caller
-  /// that computes the last row does it for all rows, because the step may run on that one alone.
+  /// that computes the last row copies all of them, because the step may run on that row alone.
   void keep(uint32_t sequence, uint32_t row) const {
     if constexpr (linked::kContexts) {
       const bool last = row + 1 == run_.offsets[sequence + 1];

@@ -9,13 +9,13 @@
 namespace bantam::ops {
 namespace {
 
-/// Sizes of the constants, and where they lie.
+/// Sizes and addresses of the constants.
 struct Places {
   const float* rows;  // [2 * most + 1]
   int32_t most;
   uint32_t count;  // P
 
-  /// The row of a key so far behind its query. What stands in the file may be anything.
+  /// The row for a key at this distance from its query. The file may contain any number, so it is clamped.
   uint32_t at(int64_t distance) const {
     const int64_t near = distance < -most ? -most : distance > most ? most : distance;
     const float row = rows[most + near];
@@ -23,21 +23,21 @@ struct Places {
   }
 };
 
-/// Rows of constants [begin, end), and the one of them that is nearest to `row`.
+/// Rows [begin, end) of the constants; nearest() clamps a row to them.
 struct Span {
   uint32_t begin, end;
   uint32_t nearest(uint32_t row) const { return row < begin ? begin : row >= end ? end - 1 : row; }
 };
 
-/// Places of `queries` from `query` on to keys [first, last], at most `most` of them.
+/// The rows for `queries` queries from `query` on and keys [first, last]; at most `most` rows.
 Span span_of(const Places& places, uint32_t query, uint32_t queries, uint32_t first, uint32_t last, uint32_t most) {
   const uint32_t begin = places.at(int64_t{first} - (int64_t{query} + queries - 1));
   const uint32_t end = places.at(int64_t{last} - int64_t{query}) + 1;
   return {begin, end <= begin ? begin + 1 : end - begin > most ? begin + most : end};
 }
 
-/// The matrix that queries or keys are multiplied with: rows [heads * P] of `head_width` (rows of one head where all
-/// heads share their places), in the layout of linear layers' weights.
+/// The matrix to multiply queries or keys with: rows [heads * P] of `head_width` (rows of one head if all heads share
+/// their positions), in the layout of linear layers' weights.
 struct PlaceMatrix {
   const uint8_t* tiles;  // null: absent
   const float* scales;   // of int8 rows; null: floats
@@ -59,21 +59,21 @@ int32_t any_matrix(const fb::Op& op) {
   return named_input(op, a.place_keys() >= 0 ? a.place_keys() : a.place_queries());
 }
 
-/// Heads that have places of their own.
+/// Number of heads with their own positions.
 uint32_t heads_of(const fb::Attention& a) { return a.shared_places() ? 1 : a.heads(); }
 
 uint32_t count_of(const fb::Model& model, const fb::Op& op) {
   return extent(tensor(model, any_matrix(op)), 0) / heads_of(*op.attributes_as_Attention());
 }
 
-/// Places that 16 keys and so many queries have, and columns of the tiles that those lie in.
+/// Number of positions of 16 keys and `queries` queries, and the columns of the tiles that contain them.
 uint32_t places_of_page(uint32_t queries) { return 15 + queries; }
 uint32_t columns_of_page(uint32_t queries) { return kernels::pad16(places_of_page(queries) + 15); }
 
-/// Rows of queries, or of a page's keys.
+/// The most rows of queries, or of a page's keys.
 uint32_t most_rows(uint32_t block_rows) { return block_rows < 16 ? 16 : block_rows; }
 
-/// The scratch's parts, each a multiple of 16 floats.
+/// Parts of the scratch; each is a multiple of 16 floats.
 struct Parts {
   float* products;  // [queries][P], [16][columns_of_page]
   float* scales;    // [most_rows]
@@ -86,7 +86,7 @@ uint64_t product_floats(uint32_t count, uint32_t block_rows) {
   return queries > keys ? queries : keys;
 }
 
-/// Queries of a block or keys of a page: int8 in the form of linear_q8's rows, or floats.
+/// Queries of a block or keys of a page: int8 rows as linear_q8 takes them, or floats.
 struct HeadRows {
   const int8_t* integers;  // null: floats
   const float* scales;
@@ -95,12 +95,12 @@ struct HeadRows {
   uint32_t rows;
 };
 
-/// The largest group of queries and pages at once.
+/// The largest group of queries and pages that is processed at once.
 struct Block {
   const TileRun& run;
   const kernels::Attention& call;
   const Places& places;
-  uint32_t head;  // of the places
+  uint32_t head;  // head of the positions
   kernels::Range pages;
   Parts parts;
 
@@ -124,7 +124,7 @@ struct Block {
     }
     return {reinterpret_cast<int8_t*>(parts.rows), parts.scales, nullptr, stride, call.queries};
   }
-  /// Where activations have an offset, keys have it too.
+  /// If activations have an offset, keys have it, too.
   HeadRows integer_keys(uint32_t page) const {
     const size_t stride = kernels::pad16(call.head_width);
     const uint8_t* tiles = key_tiles(page);
@@ -164,7 +164,7 @@ struct Block {
 
   bool in_integers(const PlaceMatrix& matrix) const { return linked::kDynamic && call.q8 && matrix.scales != nullptr; }
 
-  /// y[row][16 * tiles]: rows times those tiles of 16 places of the head.
+  /// Computes y[row][16 * tiles]: the rows times these tiles of 16 positions of the head.
   void multiply(const HeadRows& x, const PlaceMatrix& matrix, uint32_t tile, uint32_t tiles, float* y) const {
     const size_t first = size_t{head} * (places.count / 16) + tile;
     const uint32_t width = call.head_width, columns = tiles * 16;
@@ -205,8 +205,8 @@ struct Block {
     }
   }
 
-  /// Takes the score of each of a page's keys and the block's queries from their products with places: element
-  /// place - span.begin / 16 * 16 of row `query * query_step + key * key_step`.
+  /// Picks the score of each of a page's keys and the block's queries from their products with positions: element
+  /// (place - span.begin / 16 * 16) of row `query * query_step + key * key_step`.
   void take(uint32_t page, const Span& span, const float* products, size_t query_step, size_t key_step,
             bool add) const {
     uint32_t at[15 + kBlockRows];
@@ -257,7 +257,7 @@ PlaceMatrix matrix_of(const TileRun& run, int32_t index) {
           blob<int32_t>(run, t.sums()), element(t.type()), t.layout() == fb::Layout::k16n1};
 }
 
-/// Absent, or weights in tiles; `q8`: those of queries and keys are int8.
+/// Checks that the matrix is absent, or is weights in tiles; `q8`: queries and keys are int8.
 Verdict check_matrix(const Site& site, int32_t index, bool q8) {
   if (index < 0) return {};
   const fb::Tensor& t = tensor(site.model, index);

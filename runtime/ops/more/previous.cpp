@@ -1,4 +1,4 @@
-// Previous: the row of the token before, in a step that goes token after token.
+// Previous: the row of the preceding token, in a step that runs token by token.
 #include "ops/more/previous.h"
 
 #include <string.h>
@@ -32,7 +32,7 @@ uint64_t previous_scratch(const fb::Model& model, const fb::Op& op, const Scratc
   return sink_scratch(op, input_width(model, op), need.block_rows);
 }
 
-/// The row in front of row `row` of the run; null: zeros.
+/// Returns the row before row `row` of the run; null: zeros.
 const float* row_before(const TileRun& run, const fb::Op& op, uint32_t sequence, uint32_t row) {
   if (row != run.offsets[sequence]) return all_rows(run, operand(op.inputs(), 0)).from(row - 1).f32();
   const uint32_t place = place_of(run, sequence, row);

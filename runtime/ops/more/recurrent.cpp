@@ -1,4 +1,4 @@
-// Recurrent: LSTM, GRU and SSRU layers, whose state goes from row to row of each sequence.
+// Recurrent: LSTM, GRU and SSRU layers, whose state passes from row to row of each sequence.
 #include "ops/more/recurrent.h"
 
 #include <string.h>
@@ -10,13 +10,13 @@
 namespace bantam::ops {
 namespace {
 
-// Positions in Op.inputs; a direction has three neighbours of its own.
+// Positions in Op.inputs; each direction has its own three consecutive inputs.
 constexpr uint32_t kWeights = 1, kBias = 2, kProjection = 3, kOfReverse = 3, kFirstState = 7, kFirstCells = 8,
                    kMembers = 9;
 // In Op.outputs.
 constexpr uint32_t kStates = 0, kStatesCopy = 1, kLastState = 2, kLastCells = 3;
 
-/// The sizes of a recurrent layer, from its matrices, or from the rows that it writes where it has no matrices.
+/// The sizes of a recurrent layer, from its matrices or, without matrices, from the rows that it writes.
 struct Sizes {
   uint32_t directions, gates, cells, state;
   Sizes(const fb::Model& model, const fb::Op& op) {
@@ -40,12 +40,12 @@ struct Sizes {
   uint32_t columns() const { return gates * block(); }
 };
 
-/// Floats of a row that contexts keep: the state and, behind it, the cells.
+/// Floats of a row in contexts: the state, then the cells.
 uint32_t kept_floats(const Sizes& sizes) {
   return kernels::pad16(sizes.state) + (sizes.gates == 4 ? kernels::pad16(sizes.cells) : 0);
 }
 
-/// `index` is -1 or rows of tokens or sequences, of this type and width.
+/// Checks that `index` is -1 or rows of tokens or sequences, of this type and width.
 Verdict check_rows(const Site& site, int32_t index, uint32_t symbol, fb::DType type, uint32_t columns) {
   if (index < 0) return {};
   const fb::Tensor& t = tensor(site.model, index);
@@ -116,8 +116,8 @@ Verdict verify_recurrent(const Site& site) {
   return check_rows(site, output(kLastCells), kSequences, fb::DType::f32, cells);
 }
 
-/// Memory of `lanes` sequences that go ahead together: a state, cells, what the state gives the gates, and with a projection what
-/// it projects.
+/// Scratch layout for `lanes` sequences that advance together: state, cells, the products of the state for the gates
+/// and, with a projection, its input.
 struct ScratchPlaces {
   uint64_t state, cells, sums, wide, products, size;
   ScratchPlaces(const fb::Model& model, const fb::Op& op, uint32_t lanes) {
@@ -129,7 +129,7 @@ struct ScratchPlaces {
     sums = cells + (sizes.gates == 4 ? floats(sizes.block()) : 0);
     wide = sums + (sizes.has_weights() ? floats(sizes.columns()) : 0);
     products = wide + (projection < 0 ? 0 : floats(sizes.block()));
-    // The matrices of both directions may be stored in different ways.
+    // The matrices of the two directions may have different layouts.
     uint64_t most = 0;
     for (uint32_t d = 0; d < sizes.directions; ++d) {
       const auto of = [&](uint32_t at) -> uint64_t {
@@ -143,7 +143,7 @@ struct ScratchPlaces {
   }
 };
 
-/// A template, because `lanes` is no field where no recurrent layer is linked.
+/// A template, because the field `lanes` does not exist if no recurrent layer is linked.
 template <class Need>
 uint64_t scratch_of(const fb::Model& model, const fb::Op& op, const Need& need) {
   if constexpr (linked::op(linked::kOpRecurrent)) return ScratchPlaces(model, op, need.lanes).size;
@@ -153,7 +153,7 @@ uint64_t recurrent_scratch(const fb::Model& model, const fb::Op& op, const Scrat
   return scratch_of(model, op, need);
 }
 
-/// Which tokens a layer goes through.
+/// Selects the tokens that a layer processes.
 class Members {
  public:
   Members(const TileRun& run, const fb::Op& op)
@@ -163,7 +163,7 @@ class Members {
         mark_(static_cast<int32_t>(op.attributes_as_Recurrent()->mark())),
         after_(op.attributes_as_Recurrent()->after()) {}
 
-  /// The first row of [begin, end) that may be one.
+  /// The first row of [begin, end) that may be selected.
   uint32_t first(uint32_t begin, uint32_t end) const {
     if (after_ < 0) return begin;
     while (begin < end && ids_[begin] != after_) ++begin;
@@ -183,8 +183,8 @@ class Members {
   int32_t after_;
 };
 
-/// One direction over the sequences of a tile. As many go ahead together as there is room for, each by itself: a matrix is then
-/// read once for all of them.
+/// One direction over the sequences of a tile. As many sequences as there is room for advance together, independently
+/// of each other: a matrix is then read once for all of them.
 class Layer {
  public:
   Layer(const TileRun& run, const fb::Op& op, uint32_t direction)
@@ -208,7 +208,7 @@ class Layer {
         projection_(run, operand(op.inputs(), kProjection + direction * kOfReverse), -1, most_,
                     run.scratch + places_.products + weights_bytes(op)) {}
 
-  /// False: a value is not finite.
+  /// Returns false if a value is not finite.
   bool run() {
     bool finite = true;
     uint32_t next = 0;  // sequence of the tile
@@ -236,7 +236,7 @@ class Layer {
   float* cells(uint32_t lane) const { return floats(places_.cells, lane, sizes_.block()); }
   bool has_cells() const { return sizes_.gates == 4; }
 
-  /// Between row `sequence` of a tensor of sequences and a lane.
+  /// Helpers that copy between row `sequence` of a tensor of sequences and a lane.
   static float* of_sequence(const Rows& rows, uint32_t sequence, uint32_t column) {
     return rows.data == nullptr ? nullptr : rows.from(sequence).f32() + column;
   }
@@ -248,7 +248,7 @@ class Layer {
     if (to != nullptr) memcpy(to, lane, count * sizeof(float));
   }
 
-  /// Returns the state that the layer writes to a row; null where no op reads it.
+  /// Returns the state that the layer writes to a row; null if no operator reads it.
   float* states(uint32_t row) const {
     return y_.data == nullptr ? nullptr : y_.from(row).f32() + direction_ * sizes_.state;
   }
@@ -275,8 +275,8 @@ class Layer {
     pass_over(lane);
   }
 
-  /// Returns the state that the sequence's context keeps for row `row` of the run. One less than the sequence's first
-  /// row means the token in front of the run.
+  /// Returns the state that the sequence's context stores for row `row` of the run. The number before the sequence's
+  /// first row selects the token before the run.
   float* kept(uint32_t sequence, uint32_t row) const {
     const uint32_t place = place_of(run_, run_.row_begin + sequence, row + 1) - 1;
     const uint32_t at = page_list(run_, run_.row_begin + sequence)[place / 16] * 16 + place % 16;
@@ -293,13 +293,13 @@ class Layer {
     --left_[lane];
   }
 
-  /// Goes to the lane's next member, or ends it.
+  /// Advances the lane to its next selected token, or ends it.
   void pass_over(uint32_t lane) {
     for (; left_[lane] != 0 && !members_.has(row_[lane]); next(lane)) leave_out(row_[lane]);
     if (left_[lane] == 0) end(lane);
   }
 
-  /// The last lane takes the place of one whose sequence has ended.
+  /// Ends a lane's sequence; the last lane takes its place.
   void end(uint32_t lane) {
     keep(of_sequence(last_state_, sequence_[lane], direction_ * sizes_.state), state(lane), sizes_.state);
     keep(of_sequence(last_cells_, sequence_[lane], direction_ * sizes_.cells), cells(lane), sizes_.cells);
@@ -312,7 +312,7 @@ class Layer {
     if (has_cells()) memcpy(cells(lane), cells(last), sizes_.block() * sizeof(float));
   }
 
-  /// One row of each lane's sequence.
+  /// Processes one row of each lane's sequence.
   bool step() {
     float* sums = sizes_.has_weights() ? floats(places_.sums, 0, 0) : nullptr;
     bool finite = sums == nullptr || weights_(state(0), lanes_, sums);
@@ -342,11 +342,11 @@ class Layer {
   Rows x_, y_, first_state_, first_cells_, last_state_, last_cells_;
   uint32_t most_;  // lanes
   ScratchPlaces places_;
-  uint8_t* kept_;  // what contexts keep; null without them
+  uint8_t* kept_;  // rows in contexts; null without contexts
   bool projects_;
   Product weights_, projection_;
   uint32_t lanes_ = 0;
-  uint32_t sequence_[kBlockRows], row_[kBlockRows], left_[kBlockRows];  // of each lane; left_: rows to come
+  uint32_t sequence_[kBlockRows], row_[kBlockRows], left_[kBlockRows];  // per lane; left_: remaining rows
 };
 
 Status run_recurrent(const TileRun& run, const fb::Op& op) {

@@ -1,4 +1,4 @@
-// Recurrent layers, as sessions see them: whether contexts can keep their state, and how many bytes it takes.
+// Recurrent layers, as sessions need them: whether contexts can store their state, and its size.
 #ifndef BANTAM_OPS_MORE_RECURRENT_H_
 #define BANTAM_OPS_MORE_RECURRENT_H_
 
@@ -6,11 +6,11 @@
 
 namespace bantam::ops {
 
-/// Returns the bytes that contexts keep for each token which has gone through the layer `op`: the f32 state behind that
-/// token, and its cells. A context that was cut continues from the row of its last token.
+/// Returns the bytes that contexts store per token for the layer `op`: the f32 state after that token, and its cells. A
+/// truncated context continues from the row of its last token.
 uint64_t kept_state_bytes(const fb::Model& model, const fb::Op& op);
 
-/// The layer `op` goes from a sequence's first token to its last one, and leaves none out.
+/// Returns true if the layer `op` runs forward over a sequence and skips no token.
 bool goes_on(const fb::Op& op);
 
 }  // namespace bantam::ops

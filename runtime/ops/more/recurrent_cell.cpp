@@ -1,4 +1,4 @@
-// RecurrentCell: one step of an LSTM or GRU layer, whose gates other ops have computed.
+// RecurrentCell: one step of an LSTM or GRU layer; other operators have computed its gates.
 #include <string.h>
 
 #include "ops/epilogue.h"

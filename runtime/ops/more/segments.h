@@ -1,4 +1,4 @@
-// Runs of tokens of one segment: the keys of masks by segments, and the texts retrieved for a chunk, one after the
+// Contiguous tokens of one segment: the keys of segment masks, and the texts retrieved for a chunk, one after the
 // other.
 #ifndef BANTAM_OPS_MORE_SEGMENTS_H_
 #define BANTAM_OPS_MORE_SEGMENTS_H_
@@ -12,8 +12,7 @@ struct RowSpan {
   uint32_t begin, end;
 };
 
-/// Returns the rows of [first, behind) around row `row` that are of its segment, without a row of another between.
-/// O(rows).
+/// Returns the contiguous rows of [first, behind) around row `row` that belong to its segment. O(rows).
 inline RowSpan run_of_segment(const int32_t* segments, uint32_t row, uint32_t first, uint32_t behind) {
   RowSpan run = {row, row + 1};
   while (run.begin > first && segments[run.begin - 1] == segments[row]) --run.begin;
@@ -21,12 +20,12 @@ inline RowSpan run_of_segment(const int32_t* segments, uint32_t row, uint32_t fi
   return run;
 }
 
-/// Returns the rows of `sequence` around row `row` that are of its segment.
+/// Returns the contiguous rows of `sequence` around row `row` that belong to its segment.
 inline RowSpan own_segment(const TileRun& run, uint32_t sequence, uint32_t row) {
   return run_of_segment(run.segments, row, run.offsets[sequence], run.offsets[sequence + 1]);
 }
 
-/// Returns the first row behind the rows of segment 0 that [begin, end) begins with.
+/// Returns the end of the rows of segment 0 with which [begin, end) begins.
 inline uint32_t behind_front(const int32_t* segments, uint32_t begin, uint32_t end) {
   while (begin < end && segments[begin] == 0) ++begin;
   return begin;
@@ -37,7 +36,7 @@ inline bool sees_retrieved(const fb::Model& model, const fb::Attention& a) {
   return linked::kChunks && a.cross() && chunk_tokens(model) != 0;
 }
 
-/// Returns the rows of states that hold the texts retrieved for the chunk of `sequence`; no rows where it has no chunk.
+/// Returns the rows of states with the texts retrieved for the chunk of `sequence`; none if it has no chunk.
 inline RowSpan retrieved_rows(const TileRun& run, uint32_t sequence) {
   if constexpr (linked::kChunks) {
     const uint32_t source = run.sources->numbers[sequence];
@@ -48,8 +47,8 @@ inline RowSpan retrieved_rows(const TileRun& run, uint32_t sequence) {
   return {0, 0};
 }
 
-/// Returns the place of row `row` of the run among the tokens that go with a chunk's source, counted from the chunk's
-/// beginning.
+/// Returns the position of row `row` of the run among the tokens that belong to a chunk's source, counted from the
+/// beginning of the chunk.
 inline uint32_t place_beside_chunk(const TileRun& run, uint32_t sequence, uint32_t row) {
   const uint32_t chunk = chunk_tokens(run.model);
   return (place_of(run, sequence, row) + 1) % chunk + chunk - 1;

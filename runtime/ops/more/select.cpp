@@ -1,4 +1,5 @@
-// Select: a row of the sequence that scores choose, or the mean of its rows by their softmax, added to each row.
+// Select: adds to each row the sequence's row with a certain rank by score, or the mean of its rows weighted by the
+// softmax of the scores.
 #include "ops/more/select.h"
 
 #include <string.h>
@@ -12,7 +13,7 @@ uint32_t selected_width(const fb::Model& model, const fb::Op& op) {
   return width(tensor(model, operand(op.inputs(), 1)));
 }
 
-/// Scores or rows of the whole sequence.
+/// Checks scores or rows of the whole sequence.
 Verdict check_of_sequence(const Site& site, int32_t index, uint32_t columns) {
   const fb::Tensor& t = tensor(site.model, index);
   return is_token_rows(t) && width(t) == columns
@@ -34,13 +35,13 @@ Verdict verify_select(const Site& site) {
   return check_epilogue(site, columns);
 }
 
-/// Behind what the epilogue needs, a row.
+/// Scratch for the epilogue and, after it, a row.
 uint64_t select_scratch(const fb::Model& model, const fb::Op& op, const ScratchNeed& need) {
   const uint32_t columns = selected_width(model, op);
   return sink_scratch(op, columns, need.block_rows) + uint64_t{sizeof(float)} * kernels::pad16(columns);
 }
 
-/// The row that is added to the rows of a sequence.
+/// Computes the row that is added to the rows of a sequence.
 class Selected {
  public:
   Selected(const TileRun& run, const fb::Op& op)
@@ -92,7 +93,7 @@ class Selected {
       args.rows = 1;
       args.width = count;
       args.activation = kernels::Activation::kExp;
-      static_cast<void>(run_.kernels.epilogue_rows(args));  // what is not finite shows in the rows
+      static_cast<void>(run_.kernels.epilogue_rows(args));  // the output rows show values that are not finite
       for (uint32_t i = 0; i < count; ++i) {
         sum += shares[i];
         const float* y = y_.from(first + i).f32();
@@ -109,7 +110,7 @@ class Selected {
   float* const mean_;
 };
 
-/// to = a + b. Whether all is finite.
+/// Computes to = a + b. Returns true if all elements are finite.
 bool add_rows(const float* a, const float* b, uint32_t columns, float* to) {
   float all = 0;
   for (uint32_t k = 0; k < columns; ++k) {

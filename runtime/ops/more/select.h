@@ -6,7 +6,7 @@
 
 namespace bantam::ops {
 
-/// Rows below so many ranks are selected: each takes a look at all scores of the sequence.
+/// Ranks are less than this: each rank takes a pass over all scores of the sequence.
 constexpr uint32_t kMostRanks = 64;
 
 }  // namespace bantam::ops

@@ -1,4 +1,4 @@
-// Spans: scores of spans of words for labels that come with the text.
+// Spans: scores of word spans for labels given with the text.
 #include <string.h>
 
 #include "bantam/model.h"
@@ -7,7 +7,7 @@
 namespace bantam::ops {
 namespace {
 
-/// Words of a span, or labels, at most.
+/// The most words of a span, and the most labels.
 constexpr uint32_t kMost = 1u << 16;
 
 Verdict check_rows(const Site& site, int32_t index, uint32_t columns) {
@@ -41,7 +41,7 @@ uint64_t spans_scratch(const fb::Model&, const fb::Op& op, const ScratchNeed&) {
   return round_up(uint64_t{op.attributes_as_Spans()->labels()} * sizeof(uint32_t), 16);
 }
 
-/// Spans that begin in the rows of a tile.
+/// Computes the spans that begin in the rows of a tile.
 class SpansOfTile {
  public:
   SpansOfTile(const TileRun& run, const fb::Op& op)
@@ -54,7 +54,7 @@ class SpansOfTile {
         columns_(width(tensor(run.model, operand(op.inputs(), 0)))),
         label_rows_(reinterpret_cast<uint32_t*>(run.scratch)) {}
 
-  /// False: a value is not finite.
+  /// Returns false if a value is not finite.
   bool run() {
     uint32_t sequence = find_sequence(run_, run_.row_begin);
     bool finite = true, known = false;

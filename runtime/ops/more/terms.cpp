@@ -13,12 +13,12 @@ namespace {
 
 constexpr uint32_t kMostSaturations = 2;
 
-/// Columns whose scores are held at a time: all, where a layer has no parts.
+/// Columns whose scores are held at a time; all if the layer cannot be divided into parts.
 uint32_t columns_together(const fb::Tensor& weights) {
   return has_parts(weights) ? kPanelsTogether * 16 : kernels::pad16(extent(weights, 0));
 }
 
-/// Rows of a block. Where all columns are held, a few.
+/// Rows of a block; only a few if all columns are held.
 uint32_t rows_together(const fb::Tensor& weights, uint32_t most) {
   constexpr uint32_t kFew = 8;
   return has_parts(weights) || most < kFew ? most : kFew;
@@ -28,7 +28,8 @@ uint64_t score_bytes(const fb::Tensor& weights, uint32_t rows) {
   return uint64_t{rows + 1} * columns_together(weights) * sizeof(float);
 }
 
-/// ln(1 + max(z, 0)), exact to some units in the last place also where z is small (Kahan's way: 1 + z loses what z / ((1 + z) - 1) has).
+/// Computes ln(1 + max(z, 0)), exact to a few units in the last place also for small z (Kahan's method: z / ((1 + z) -
+/// 1) compensates the rounding of 1 + z).
 float saturate(float z) {
   if (!(z > 0.0f)) return 0.0f;
   const float u = 1.0f + z;
@@ -39,7 +40,7 @@ float saturate(float z, uint32_t times) {
   return z;
 }
 
-/// How the scores of a sequence become one row.
+/// Parameters for folding the scores of a sequence into one row.
 struct Fold {
   const TileRun& run;
   uint32_t saturations;
@@ -56,13 +57,14 @@ void advance(const Fold& fold, uint32_t row, kernels::LinearQ8* layer) {
 }
 void advance(const Fold& fold, uint32_t row, kernels::LinearF32* layer) { layer->x += row * fold.x_row; }
 
-/// Where a thread's scores lie, in front of what the kernel wants.
+/// Returns the memory for a thread's scores, which precedes the kernel's scratch.
 float* take_scores(const kernels::LinearQ8& layer, const Fold&) { return reinterpret_cast<float*>(layer.scratch); }
 float* take_scores(const kernels::LinearF32&, const Fold& fold) { return reinterpret_cast<float*>(fold.run.scratch); }
 void move_scratch(kernels::LinearQ8* layer, size_t bytes) { layer->scratch += bytes; }
 void move_scratch(kernels::LinearF32*, size_t) {}
 
-/// Puts `rows` rows of scores to those of the sequence before. The largest score is what the largest weight is of, as the function grows.
+/// Folds `rows` rows of scores into the sequence's row. The largest score yields the largest weight, because the
+/// function is monotonic.
 bool fold_block(const Fold& fold, const float* scores, uint32_t stride, uint32_t rows, uint32_t width, bool first,
                 float* largest, float* y) {
   if (fold.sums) {
@@ -82,7 +84,8 @@ bool fold_block(const Fold& fold, const float* scores, uint32_t stride, uint32_t
   return finite;
 }
 
-/// Some panels of the layer for all rows of the sequence. `layer`: x the sequence's first row, y where the weights go.
+/// Computes some panels of the layer for all rows of the sequence. `layer`: x is the sequence's first row, y the
+/// destination of the weights.
 template <class Kernel, class Layer>
 bool make_columns(const Fold& fold, const Kernel& kernel, const Layer& layer) {
   float* const scores = take_scores(layer, fold);

@@ -1,4 +1,4 @@
-// Operators over sequences that leave f32 rows of tokens, and int8 copies of them for layers with integer weights.
+// Operators over sequences that write f32 rows of tokens, and int8 copies of them for layers with integer weights.
 #ifndef BANTAM_OPS_MORE_TOKEN_COPIES_H_
 #define BANTAM_OPS_MORE_TOKEN_COPIES_H_
 
@@ -6,7 +6,7 @@
 
 namespace bantam::ops {
 
-/// `rows`: shared f32 rows of tokens; `copies`: -1 or the same as i8.
+/// Checks `rows`, which must be shared f32 rows of tokens, and `copies`, which is -1 or the same as i8.
 inline Verdict check_token_copies(const Site& site, int32_t rows, int32_t copies, uint32_t columns) {
   if (rows < 0) return corrupt("an operator over sequences leaves no rows");
   for (const int32_t index : {rows, copies}) {
@@ -19,7 +19,7 @@ inline Verdict check_token_copies(const Site& site, int32_t rows, int32_t copies
   return {};
 }
 
-/// Copies the rows of the tile's sequences, where there are copies.
+/// Quantizes the rows of the tile's sequences into the copies, if there are any.
 inline bool copy_token_rows(const TileRun& run, int32_t rows, int32_t copies) {
   if (!linked::kDynamic || copies < 0) return true;
   const uint32_t begin = run.offsets[run.row_begin], end = run.offsets[run.row_begin + run.rows];

@@ -18,7 +18,7 @@ Verdict check_hashes(const Site& site, const HashShape& shape, int32_t rotations
   }
   if (rotations < 0) return corrupt("hashes without rotations");
   const fb::Tensor& t = tensor(site.model, rotations);
-  // Constant matrices alone have that layout.
+  // Only constant matrices have this layout.
   const bool fits = t.layout() == fb::Layout::tile_n16 && t.type() == fb::DType::f32 &&
                     extent(t, 0) == uint64_t{shape.heads} * shape.rounds * shape.products() &&
                     extent(t, 1) == shape.head_width;
@@ -32,8 +32,8 @@ uint64_t product_bytes(const HashShape& shape, uint32_t rows) {
 }
 uint64_t numbers_bytes(uint64_t numbers) { return scratch_part(numbers * sizeof(uint32_t)); }
 
-/// The place of the greatest of n numbers and, behind them, what they are with the other sign; of equal ones the first. 0 where one is no
-/// number. Magnitudes are compared as integers, whose greatest compilers find in vectors.
+/// Returns the index of the greatest of n numbers and their negations, which count as numbers n to 2n - 1; ties: the
+/// first. 0 if one is a NaN. Magnitudes are compared as integers, because compilers vectorize an integer maximum.
 uint32_t greatest_of_both_signs(const float* x, uint32_t n) {
   int32_t most = 0;
   for (uint32_t i = 0; i < n; ++i) {
@@ -100,7 +100,7 @@ bool TokenOrders::sort(const Rows& queries, uint32_t head, uint32_t tokens) {
         ++begins_[bucket];
       }
     }
-    // How many there are becomes where they begin.
+    // Replaces each bucket's count by its beginning.
     for (uint32_t i = 0, before = 0; i < buckets; ++i) {
       const uint32_t own = begins_[i];
       begins_[i] = before;

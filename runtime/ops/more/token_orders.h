@@ -1,5 +1,5 @@
-// Orders of a sequence's tokens by hashes of their queries (locality-sensitive hashing of Reformer, arXiv 2001.04451): those near each
-// other lie near each other.
+// Orders of a sequence's tokens by hashes of their queries (locality-sensitive hashing of Reformer, arXiv 2001.04451):
+// tokens with similar queries are near each other.
 #ifndef BANTAM_OPS_MORE_TOKEN_ORDERS_H_
 #define BANTAM_OPS_MORE_TOKEN_ORDERS_H_
 
@@ -7,7 +7,7 @@
 
 namespace bantam::ops {
 
-/// Most rounds, most counts of buckets, and most buckets of a round.
+/// Limits: rounds, bucket counts per round, and buckets of a round.
 constexpr uint32_t kMaxRounds = 64, kMaxBucketCounts = 8, kMaxBuckets = 1u << 16;
 
 /// The hashes of a ChunkAttention.
@@ -15,7 +15,7 @@ struct HashShape {
   uint32_t heads, head_width, rounds;
   const flatbuffers::Vector<uint32_t>* counts;
 
-  /// Products of a query in one round, in whole vectors.
+  /// Number of products of a query in one round, rounded up to whole vectors.
   uint32_t products() const {
     uint32_t sum = 0;
     for (uint32_t i = 0; i < count(counts); ++i) sum += counts->Get(i) / 2;
@@ -28,23 +28,23 @@ struct HashShape {
   }
 };
 
-/// The counts are what the schema says, and rotations (by their number) fit them.
+/// Checks that the counts are as the schema requires, and that the rotations (a tensor index) fit them.
 Verdict check_hashes(const Site& site, const HashShape& shape, int32_t rotations);
 
-/// The orders of one head of one sequence at a time.
+/// Computes the orders of one head of one sequence at a time.
 class TokenOrders {
  public:
   /// Bytes of scratch for sequences of up to `tokens` tokens, whose queries are multiplied block_rows at a time.
   static uint64_t scratch(const HashShape& shape, uint64_t tokens, uint32_t block_rows);
 
-  /// `scratch`: for so many tokens. `rotations`: the constant's floats.
+  /// `scratch`: for `tokens` tokens. `rotations`: the floats of the constant.
   TokenOrders(const TileRun& run, const HashShape& shape, const float* rotations, uint8_t* scratch, uint64_t tokens);
 
   /// Sorts the tokens of a head in every round. `queries`: the rows from the sequence's first token on. O(tokens +
-  /// buckets) beside the products.
+  /// buckets), plus the products.
   bool sort(const Rows& queries, uint32_t head, uint32_t tokens);
 
-  /// The token at `place` of a round's order.
+  /// Returns the token at position `place` of a round's order.
   uint32_t token(uint32_t round, uint32_t place) const { return orders_[size_t{round} * tokens_ + place]; }
 
  private:

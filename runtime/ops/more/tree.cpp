@@ -1,11 +1,11 @@
-// Tree: logarithms of products down a binary tree whose leaves are columns.
+// Tree: logarithms of products along the paths of a binary tree whose leaves are columns.
 #include "ops/more/logarithm.h"
 #include "ops/operands.h"
 
 namespace bantam::ops {
 namespace {
 
-/// 2^-126: what is less has no full digits.
+/// 2^-126: smaller numbers are subnormal and have less precision.
 constexpr float kLeastProduct = 1.17549435e-38f;
 
 uint32_t inner_nodes(const fb::Model& model, const fb::Op& op) {
@@ -26,12 +26,12 @@ Verdict verify_tree(const Site& site) {
   return fits ? Verdict{} : corrupt("a tree writes f32 rows of a column more than it has inner nodes", y);
 }
 
-/// The products of inner nodes.
+/// Scratch for the products of inner nodes.
 uint64_t tree_scratch(const fb::Model& model, const fb::Op& op, const ScratchNeed&) {
   return uint64_t{sizeof(float)} * kernels::pad16(inner_nodes(model, op));
 }
 
-/// `nodes` are a file's: numbers that are no column and no lower node lead nowhere.
+/// `nodes` come from a file: numbers that are neither a column nor a lower node are ignored.
 void descend(const float* x, const int32_t* nodes, uint32_t inner, float* products, float* y) {
   for (uint32_t n = 0; n < inner; ++n) products[n] = 0.0f;
   for (uint32_t column = 0; column <= inner; ++column) y[column] = 0.0f;

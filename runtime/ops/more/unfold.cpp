@@ -1,4 +1,4 @@
-// Unfold: each row beside its neighbours.
+// Unfold: concatenates each row with its neighbors.
 #include "ops/epilogue.h"
 #include "ops/more/neighbours.h"
 
@@ -22,7 +22,7 @@ uint64_t unfold_scratch(const fb::Model& model, const fb::Op& op, const ScratchN
   return sink_scratch(op, width_of_all(model, op), need.block_rows);
 }
 
-/// Row `row` of the run with its neighbours in the sequence, zeros where it has none.
+/// Writes row `row` of the run with its neighbors in the sequence; zeros for missing ones.
 void unfold_row(const Neighbours& rows, Reach reach, uint32_t sequence, uint32_t row, float* to) {
   const uint32_t columns = rows.columns();
   for (int64_t at = int64_t{row} - reach.before; at <= int64_t{row} + reach.after; ++at, to += columns) {

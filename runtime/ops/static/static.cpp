@@ -7,7 +7,7 @@
 namespace bantam::ops {
 namespace {
 
-/// A row's squares are less than 2^32 * kMaxStaticWidth: with this their sum stays far from 2^64.
+/// The squares of a row sum to less than 2^32 * kMaxStaticWidth: with this limit the sum stays far below 2^64.
 constexpr uint64_t kMaxEpsilon = uint64_t{1} << 62;
 
 Verdict check_layer_norm(const Site& site, const fb::Epilogue& epilogue, uint32_t columns) {

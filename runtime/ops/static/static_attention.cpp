@@ -1,4 +1,4 @@
-// SplitHeads and Attention in integers.
+// SplitHeads and Attention in integer arithmetic.
 #include "ops/score_bias.h"
 #include "ops/static/static.h"
 
@@ -78,7 +78,7 @@ uint64_t static_attention_scratch(const fb::Model&, const fb::Op& op, const Scra
   return round_up(kernels::static_attention_scratch_bytes(pages, need.block_rows, a.head_width()), 16);
 }
 
-/// All heads of query rows [begin, end) of the run, which belong to one sequence.
+/// Computes all heads of query rows [begin, end) of the run, which belong to one sequence.
 void attend(const TileRun& run, const fb::Op& op, uint32_t begin, uint32_t end, uint32_t sequence) {
   const fb::Attention& a = *op.attributes_as_Attention();
   const FixedRows q = fixed_tile_rows(run, operand(op.inputs(), 0)).from(begin - run.row_begin);

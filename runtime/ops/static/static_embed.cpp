@@ -1,4 +1,4 @@
-// Embed in integers: a sum of table rows, each with a multiplier of its own, then the norm.
+// Embed in integer arithmetic: a sum of table rows, each with its own multiplier, then the norm.
 #include "ops/indices.h"
 #include "ops/static/static.h"
 

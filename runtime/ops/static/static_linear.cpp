@@ -1,4 +1,5 @@
-// Linear in integers: requantised, through a table or a norm; or the logits.
+// Linear in integer arithmetic: requantizes its sums, directly, through a table or through a norm; or computes the
+// logits.
 #include "ops/more/globals.h"
 #include "ops/parts.h"
 #include "ops/static/static.h"
@@ -7,7 +8,7 @@
 namespace bantam::ops {
 namespace {
 
-/// Numbers that a table is asked for.
+/// Entries of a table for i8 numbers.
 constexpr uint32_t kTableSize = 256;
 
 Verdict verify_static_linear(const Site& site) {
@@ -36,7 +37,7 @@ Verdict verify_static_linear(const Site& site) {
   return check_numbers(site, named_input(site.op, integer.table()), fb::DType::i8, kTableSize);
 }
 
-/// Rows before the norm; 64-byte aligned, what the kernel wants for sparse weights lies behind them.
+/// Bytes of the rows before the norm, rounded up to 64; after them comes the kernel's scratch for sparse weights.
 uint64_t rows_scratch(const fb::Op& op, const fb::Tensor& w, uint32_t rows) {
   return round_up(norm_scratch(op, extent(w, 0), rows), 64);
 }
@@ -48,12 +49,12 @@ uint64_t static_linear_scratch(const fb::Model& model, const fb::Op& op, const S
   return rows_scratch(op, w, rows) + SparseBlocks::scratch(extent(w, 1));
 }
 
-/// Rows before a norm, at a time: weights are read once for as many as the kernel wants.
+/// Rows before a norm that are computed at a time: as many as the kernel reads weights for once.
 uint32_t rows_before_norm(const TileRun& run, const fb::Tensor& w) {
   return linear_rows(run, sparse_weights(w) ? SparseBlocks::rows(run.kernels, extent(w, 1)) : run.kernels.linear_rows);
 }
 
-/// Tells the kernel where sparse weights are.
+/// Passes the addresses of sparse weights to the kernel.
 template <class Layer>
 void bind_sparse(const TileRun& run, const fb::Op& op, const fb::Tensor& w, Layer* args) {
   if constexpr (linked::kSparse) {

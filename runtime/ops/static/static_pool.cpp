@@ -1,4 +1,4 @@
-// Pool and Row in integers: a row for each sequence, or each row as f32 for an output.
+// Pool and Row in integer arithmetic: one row per sequence, or each row as f32 for an output.
 #include "ops/pooled_rows.h"
 #include "ops/static/static.h"
 
@@ -35,7 +35,7 @@ Verdict verify_static_row(const Site& site) {
   return stores_f32(site.model, site.op) ? Verdict{} : unsupported("an integer row operation stores f32 only");
 }
 
-/// Row `to` of the tile's output from rows [begin, end) of x.
+/// Computes row `to` of the tile's output from rows [begin, end) of x.
 void pool_row(const TileRun& run, const fb::Op& op, const FixedRows& x, uint32_t begin, uint32_t end, fb::PoolKind kind,
               bool l2, uint32_t to) {
   kernels::StaticPool args = {};

@@ -44,8 +44,8 @@ void ContextStore::truncate(uint32_t context, uint32_t length) {
   for (uint32_t& pages_held = held[context]; pages_held > pages_of(length); --pages_held) --uses[list[pages_held - 1]];
 }
 
-/// A free page. There is one: all lists together hold fewer than there are, and pages of several lists count once. The context's
-/// own place is taken first, so that its pages lie one after the other where nobody else needed them.
+/// Returns a free page. There is always one: all lists together hold fewer pages than exist, and a shared page counts
+/// once. The context's own place is tried first, so that its pages are contiguous unless another context needed them.
 uint32_t ContextStore::take_page(uint32_t context, uint32_t place) {
   uint32_t page = context * list_pages + place;
   const uint32_t all = count * list_pages;

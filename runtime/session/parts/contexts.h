@@ -1,5 +1,6 @@
-// Contexts: what a decoder's attention keeps of the tokens that sequences have had. Keys and values lie in pages of 16 tokens;
-// a page that several contexts have in common (beams of one prompt) is stored once, and copied when one of them writes to it.
+// Contexts: the keys and values that a decoder's attention stores for earlier tokens of its sequences, in pages of 16
+// tokens. A page that several contexts share (beams of one prompt) is stored once, and copied when one of them writes
+// to it.
 #ifndef BANTAM_SESSION_PARTS_CONTEXTS_H_
 #define BANTAM_SESSION_PARTS_CONTEXTS_H_
 
@@ -10,44 +11,44 @@ namespace bantam {
 
 struct ContextStore {
   uint32_t count;       // contexts
-  uint32_t room;        // tokens of each
+  uint32_t room;        // tokens in each
   uint32_t list_pages;  // most pages of each
   uint32_t tensors;     // of the model
   uint8_t* pages;       // tensor after tensor, count * list_pages pages each
-  uint64_t* begins;     // [tensors + 1], in `pages`
-  uint32_t* lists;      // [count][list_pages]: which page of the memory each page of a context is
-  uint32_t* held;       // [count]: pages in its list, at least those of its tokens
-  uint32_t* uses;       // [count * list_pages]: lists that a page is in; 0: it is free
+  uint64_t* begins;     // [tensors + 1]: offsets in `pages`
+  uint32_t* lists;      // [count][list_pages]: the page number of each page of a context
+  uint32_t* held;       // [count]: pages in the context's list, at least as many as its tokens need
+  uint32_t* uses;       // [count * list_pages]: number of lists that contain a page; 0: it is free
   uint32_t* lengths;    // [count]: tokens
   uint32_t* numbers;    // [count]: the context of each sequence of the batch
-  uint32_t* past;       // [count]: what it held before
+  uint32_t* past;       // [count]: tokens that it held before the run
   int32_t* ids;         // [count][room]
-  // Where reorder() works: as lists and held, lengths, ids. Only with several contexts.
+  // Working memory of reorder(): like lists, held, lengths and ids. Only with several contexts.
   uint32_t* new_lists;
   uint32_t* new_held;
   uint32_t* new_lengths;
   int32_t* new_ids;
   ops::Contexts view;  // of all this, for operators
 
-  /// Empties all contexts. `begins` is filled by who knows the model.
+  /// Empties all contexts. The caller fills `begins`, which depends on the model.
   void clear();
 
   bool has(uint32_t context) const { return context < count; }
   int32_t* ids_of(uint32_t context) const { return ids + size_t{context} * room; }
 
-  /// Forgets all but the first `length` tokens.
+  /// Removes all but the first `length` tokens.
   void truncate(uint32_t context, uint32_t length);
 
-  /// Gives the context pages of its own for `tokens` more, for which it has room. What it held stays where contexts share it.
+  /// Gives the context pages of its own for `tokens` more tokens, for which it has room. Shared pages stay unchanged.
   void prepare(uint32_t context, uint32_t tokens);
 
-  /// `tokens` more belong to the context.
+  /// Appends tokens to the context.
   void append(uint32_t context, const int32_t* tokens, uint32_t tokens_count);
 
-  /// Context `to` becomes what `from` is.
+  /// Makes context `to` a copy of `from`.
   void copy(uint32_t from, uint32_t to);
 
-  /// Context i becomes what context from[i] was, for all i < n at once; from[i] < count. Nothing but lists and ids is copied.
+  /// Makes context i a copy of context from[i], for all i < n at once; from[i] < count. Copies only lists and ids.
   void reorder(const uint32_t* from, uint32_t n);
 
  private:
@@ -56,7 +57,8 @@ struct ContextStore {
   void copy_page(uint32_t from, uint32_t to);
 };
 
-/// Numbers of the tables behind `ids`: lists and the rest, those for reorder() among them where there are several contexts.
+/// Size in numbers of the tables other than `ids`: the lists and the rest, including those for reorder() if there are
+/// several contexts.
 constexpr uint64_t context_numbers(uint64_t contexts, uint64_t list_pages) {
   const uint64_t pages = contexts * list_pages;
   return 2 * pages + 4 * contexts + (contexts > 1 ? pages + 2 * contexts : 0);

@@ -7,7 +7,7 @@
 namespace bantam {
 namespace {
 
-/// A set that knows how many there are in it.
+/// A set that counts its members.
 struct CountedSet {
   uint32_t* bits;
   uint32_t count;

@@ -1,4 +1,5 @@
-// The words that what is made of each source may have, by the file's shortlist: a bit a word, in the arena.
+// The words that a text generated from each source may contain, by the file's shortlist: one bit per word, in the
+// arena.
 #ifndef BANTAM_SESSION_PARTS_SHORTLIST_H_
 #define BANTAM_SESSION_PARTS_SHORTLIST_H_
 
@@ -7,16 +8,16 @@
 
 namespace bantam {
 
-/// u32 units of a source's set; 0 where the file has no shortlist.
+/// u32 units of a source's set; 0 if the file has no shortlist.
 inline uint32_t listed_units(const fb::Model& model) {
   const fb::Shortlist* lists = shortlist_of(model);
   return lists == nullptr ? 0 : word_set_units(lists->words());
 }
 
-/// The score of words that are left out: far below all scores that a layer computes, and still finite.
+/// The score of excluded words: far below all scores that a layer computes, but finite.
 constexpr float kUnlisted = -3.0e38f;
 
-/// Leaves out the scores of all words but `words`, whose bits are not null.
+/// Excludes the scores of all words but `words`, whose bits must not be null.
 inline void keep_words(const WordSet& words, float* scores, uint32_t vocabulary) {
   for (uint32_t first = 0; first < vocabulary; first += 32) {
     const uint32_t bits = first < words.words ? words.bits[first / 32] : 0;
@@ -25,7 +26,8 @@ inline void keep_words(const WordSet& words, float* scores, uint32_t vocabulary)
   }
 }
 
-/// Makes bits [word_set_units(words)] those of a source of these tokens. `data`: the file's. O(words / 32 + what is listed).
+/// Sets bits [word_set_units(words)] to the set of a source with these tokens. `data`: the file's. O(words / 32 +
+/// listed words).
 void list_words(const fb::Shortlist& lists, const uint8_t* data, const int32_t* ids, uint32_t count, uint32_t* bits);
 
 }  // namespace bantam

@@ -84,14 +84,14 @@ uint32_t decompose_stripped(uint32_t code, uint32_t out[kMaxExpansion]) {
 }
 
 uint32_t lower_case(uint32_t code, uint32_t out[kMaxExpansion]) {
-  if (code == 0x130) {  // the only one that becomes two: i and a dot above
+  if (code == 0x130) {  // the only one that maps to two code points: i and a combining dot above
     out[0] = 'i';
     out[1] = 0x307;
     return 2;
   }
   uint32_t low = 0;
   uint32_t count = kLowerCount;
-  while (count > 0) {  // the last range that begins at or before code
+  while (count > 0) {  // finds the last range that begins at or before code
     const uint32_t half = count / 2;
     if (kLower[low + half].first <= code) {
       low += half + 1;
@@ -101,7 +101,7 @@ uint32_t lower_case(uint32_t code, uint32_t out[kMaxExpansion]) {
     }
   }
   out[0] = code;
-  // Ranges of stride 2 interlace with their neighbours' targets, and rarely with another range.
+  // Ranges of stride 2 interleave with the targets of adjacent ranges, and rarely with another range.
   for (uint32_t i = low; i > 0 && i + 2 > low; --i) {
     const LowerRange& range = kLower[i - 1];
     const uint32_t step = code - range.first;

@@ -1,16 +1,18 @@
-// Character classes for images that count bytes: 1.1 KB, walked instead of indexed.
+// Character classes for small images: 1.1 KB of tables, scanned instead of indexed.
 //
-// kCompactRuns holds the runs of code points of one class other than 0, each as three numbers from 1 on: that of the class, the length
-// of the gap of class 0 before it and 1 more, the run's length. The last run is a gap without an end. Numbers are Elias' gamma codes, the
-// highest bit of a byte first: as many zeros as bits follow the highest one of the number, then the number.
-// kCompactIndex: code point << 11 | byte, where a walk may begin; then all ones.
-// kCompactValues: of a class, the bits below kDecomposes and, from bit 4 on, its rank; the most frequent class first.
+// kCompactRuns stores the runs of code points of one class other than 0, each as three numbers of at least 1: the
+// number of the class, 1 plus the length of the class 0 gap before it, and the run's length. The last entry is a gap
+// without an end. Numbers are Elias gamma codes, with the highest bit of a byte first: as many zeros as there are bits
+// after the number's highest one, then the number.
+// kCompactIndex: code point << 11 | byte, positions where a scan may begin; then all ones.
+// kCompactValues: for each class, the bits below kDecomposes and, from bit 4 on, its rank; the most frequent class
+// first.
 #include "text/unicode/unicode.h"
 
 namespace bantam::text {
 
 uint32_t compact_class(uint32_t code) {
-  // Texts are mostly letters and spaces.
+  // Most code points of texts are letters and spaces.
   if ((code | 0x20) - 'a' < 26) return 0;
   if (code == ' ') return kSpace;
   const uint32_t* entry = kCompactIndex;

@@ -25,11 +25,11 @@ extern const uint8_t kCompactValues[];
 extern const uint32_t kCompactIndex[];
 extern const uint8_t kCompactRuns[];
 
-/// Ranks, ascending, of the nonstarters that are not nonspacing marks.
+/// Combining class ranks, ascending, of the nonstarters that are not nonspacing marks.
 extern const uint8_t kSurvivorRanks[];
 extern const uint32_t kSurvivorRankCount;
 
-/// begin, end, begin, end ... of the word characters, below U+10000 and from there on.
+/// begin, end, begin, end ... of the word characters: below U+10000, and the others.
 extern const uint16_t kWordLow[];
 extern const uint32_t kWordLowCount;
 extern const uint32_t kWordHigh[];

@@ -1,5 +1,5 @@
-// static_attention on one lane: int8 dot products over pages as in attention_sums.h, which stands before this, and softmax in
-// integers.
+// static_attention on one lane: int8 dot products over pages as in attention_sums.h, which must be included before, and
+// softmax in integers.
 #ifndef BANTAM_KERNELS_GENERIC_STATIC_STATIC_ATTENTION_H_
 #define BANTAM_KERNELS_GENERIC_STATIC_STATIC_ATTENTION_H_
 
@@ -8,14 +8,14 @@
 
 namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE {
 
-/// Queries that attend together. Scratch: [query] scores in i32, page after page, over which the weights in u8 are written;
-/// then [query] queries in their true signs, padded with zeros to whole groups of 4.
+/// Queries that are processed together. Scratch: [query] scores in i32, page after page, which the u8 weights
+/// overwrite; then [query] signed queries, padded with zeros to whole groups of 4.
 struct StaticQueries {
   const StaticAttention& a;
-  uint32_t first, count;          // in the call
-  uint32_t page_begin, page_end;  // that some query sees
-  size_t stride;                  // scores from query to query
-  uint32_t width;                 // of a query in scratch
+  uint32_t first, count;          // of the call
+  uint32_t page_begin, page_end;  // pages that some query attends to
+  size_t stride;                  // distance of the scores of adjacent queries
+  uint32_t width;                 // of a query in scratch, in bytes
 
   BANTAM_INLINE StaticQueries(const StaticAttention& args, uint32_t query, uint32_t queries)
       : a(args), first(query), count(queries) {
@@ -28,7 +28,7 @@ struct StaticQueries {
   BANTAM_INLINE Sum* scores(uint32_t r) const { return static_cast<Sum*>(a.scratch) + r * stride; }
   BANTAM_INLINE uint8_t* weights(uint32_t r) const { return reinterpret_cast<uint8_t*>(scores(r)); }
   BANTAM_INLINE int8_t* queries() const { return reinterpret_cast<int8_t*>(scores(count)); }
-  /// Queries are multiplied where they lie: they are stored in their true signs, and whole quads.
+  /// Returns true if queries are multiplied in place: they are stored as signed numbers, in whole quads.
   BANTAM_INLINE bool in_place() const { return kOffsetXor == 0 && width == a.head_width; }
   BANTAM_INLINE const int8_t* keys(uint32_t page) const {
     return reinterpret_cast<const int8_t*>(a.key_pages + page * a.key_page_stride);
@@ -45,7 +45,7 @@ struct StaticQueries {
     }
   }
 
-  /// Scores to weights; returns their sum.
+  /// Converts scores to weights; returns the sum of the weights.
   BANTAM_NOINLINE uint32_t weigh(uint32_t r) const {
     const Visible seen = visible_keys(a, a.query_begin + first + r);
     const Sum* score = scores(r);
@@ -57,7 +57,7 @@ struct StaticQueries {
     uint8_t* weight = weights(r);
     memset(weight, 0, begin);
     uint32_t total = 0;
-    // A score is read before a weight takes its place.
+    // A score is read before its weight overwrites it.
     for (uint32_t i = begin; i < end; ++i) {
       const auto below = static_cast<uint32_t>(best) - static_cast<uint32_t>(score[i]);
       const uint32_t u = (below < most ? below : most) * a.multiplier;
@@ -69,7 +69,7 @@ struct StaticQueries {
     return total;
   }
 
-  /// Output columns [column, column + columns) of query r from the sums of its weighted values.
+  /// Stores output columns [column, column + columns) of query r from the sums of its weighted values.
   BANTAM_NOINLINE void store_means(uint32_t r, uint32_t column, uint32_t columns, uint32_t total,
                                    const Sum* sums) const {
     const StaticMean mean(total);

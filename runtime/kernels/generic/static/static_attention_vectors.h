@@ -1,4 +1,5 @@
-// static_attention on 16 lanes: blocks of queries whose sums stay in registers, softmax in integers a vector of keys at a time.
+// static_attention on 16 lanes: blocks of queries whose sums stay in registers, and integer softmax, a vector of keys
+// at a time.
 #ifndef BANTAM_KERNELS_GENERIC_STATIC_STATIC_ATTENTION_VECTORS_H_
 #define BANTAM_KERNELS_GENERIC_STATIC_STATIC_ATTENTION_VECTORS_H_
 
@@ -9,7 +10,7 @@
 
 namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE {
 
-/// static_exp2 of static_softmax.h, lane by lane: each constant takes part in the product behind it.
+/// static_exp2 of static_softmax.h in each lane: each constant is added inside the preceding product.
 BANTAM_INLINE I32 static_exp2(I32 u) {
   const ShiftCount fifteen = shift_count(15);
   const Factors f = as_factors(shift_right_logical<11>(u) & splat(int32_t{0x7fff}));
@@ -19,8 +20,8 @@ BANTAM_INLINE I32 static_exp2(I32 u) {
   return shift_right_each(p, shift_right_logical<26>(u));
 }
 
-/// Scratch: scores in i32 as AttentionBlock has them, over which the weights in u8 are written; then [query] queries in their true
-/// signs, padded with zeros to whole quads.
+/// Scratch: scores in i32 as in AttentionBlock, which the u8 weights overwrite; then [query] signed queries, padded
+/// with zeros to whole quads.
 template <uint32_t kRows>
 struct StaticAttentionBlock : AttentionBlock<kRows, StaticAttention> {
   using Base = AttentionBlock<kRows, StaticAttention>;
@@ -31,10 +32,10 @@ struct StaticAttentionBlock : AttentionBlock<kRows, StaticAttention> {
   using Base::page_end;
   using Base::visible;
 
-  I32 best[kRows];  // the largest scores so far, lane by lane; then of the whole query
-  I32 most;         // that a score may lie below the best one
+  I32 best[kRows];  // the largest scores so far, per lane; then of the whole query
+  I32 most;         // limit of the distance of a score to the best one
   int32_t factor[16];
-  int32_t shift[16];  // of sums, before they meet the factor
+  int32_t shift[16];  // shift of sums before the multiplication by the factor
 
   BANTAM_INLINE Sum* sums(uint32_t r, uint32_t page) const { return reinterpret_cast<Sum*>(this->score(r, page)); }
   BANTAM_INLINE uint32_t query_bytes() const { return pad4(a.head_width); }
@@ -59,8 +60,8 @@ struct StaticAttentionBlock : AttentionBlock<kRows, StaticAttention> {
     }
   }
 
-  /// Where dot products take keys as k + 128, all scores of a query are too large by the same number, which only differences
-  /// of scores will be free of.
+  /// If dot products take keys as k + 128, all scores of a query are too large by the same number, which cancels in
+  /// differences of scores.
   BANTAM_NOINLINE void take_scores() {
     copy_queries();
     BANTAM_UNROLL
@@ -98,7 +99,7 @@ struct StaticAttentionBlock : AttentionBlock<kRows, StaticAttention> {
     }
   }
 
-  /// 2^15 times the weight of the best key.
+  /// 2^15 times the weight relative to the best key.
   BANTAM_INLINE I32 exp2_of(uint32_t r, uint32_t page) const {
     return static_exp2(min_unsigned(best[r] - load(sums(r, page)), most) * splat(static_cast<int32_t>(a.multiplier)));
   }
@@ -106,7 +107,7 @@ struct StaticAttentionBlock : AttentionBlock<kRows, StaticAttention> {
     return reinterpret_cast<int8_t*>(this->probability(r, page));
   }
 
-  /// Scores to weights, which are written over them: scores of a page are read first.
+  /// Converts scores to weights, which overwrite them: the scores of a page are read first.
   BANTAM_NOINLINE void weigh() {
     most = splat(static_cast<int32_t>(a.multiplier == 0 ? 0x7fffffffu : 0x7fffffffu / a.multiplier));
     int32_t lanes[16];
@@ -154,21 +155,21 @@ struct StaticAttentionBlock : AttentionBlock<kRows, StaticAttention> {
         [](const auto& x) __attribute__((always_inline)) { return sum_eight(x); }));
   }
 
-  /// StaticMean of static_softmax.h, lane by lane. Totals are 0 or at least 255, the weight of the best key.
+  /// StaticMean of static_softmax.h in each lane. Totals are 0 or at least 255, the weight of the best key.
   BANTAM_INLINE void means_of(I32 total) {
     const I32 exponent = shift_right_logical<23>(bits(to_f32(shift_right_logical<8>(total))));
     const I32 above_8 = max(exponent - splat(int32_t{126}), splat(int32_t{0}));  // bits
     const I32 scaled = shift_right_logical<16>(shift_left_each(total, splat(int32_t{24}) - above_8));
     const I32 one = splat(int32_t{1} << 30);
     const I32 nearest = round_to_i32(to_f32(one) / to_f32(scaled));
-    // A float's quotient may be the next integer: where the rest is below 0.
+    // The float quotient may be one too large: then the remainder is negative.
     const I32 rest = one - nearest * scaled;
     const I32 quotient = nearest - shift_right_logical<31>(rest);
     store(shift, above_8);
     store(factor, bits(select(less(splat(0.0f), to_f32(total)), from_bits(quotient), splat(0.0f))));
   }
 
-  /// Output columns [16 * panel, 16 * (panel + kPanels)).
+  /// Computes output columns [16 * panel, 16 * (panel + kPanels)).
   template <uint32_t kPanels>
   BANTAM_INLINE void multiply_values(uint32_t panel) const {
     RegisterBlock<kRows, kPanels> block;

@@ -1,9 +1,10 @@
-// Vectors of integers for the static kernels: one lane, of which compilers make vectors where they have some, or those of an
+// Vectors of integers for the static kernels: one lane, which compilers vectorize if they can, or the vectors of an
 // instruction set that defines BANTAM_KERNEL_OWN_INTS and the same names before this.
 #ifndef BANTAM_KERNELS_GENERIC_STATIC_STATIC_INTS_H_
 #define BANTAM_KERNELS_GENERIC_STATIC_STATIC_INTS_H_
 
-// Microcontrollers that saturate by an instruction. Linux on 32-bit ARM does, too, but its compiler has other types for that.
+// For microcontrollers with a saturation instruction. Linux on 32-bit ARM has it, too, but its compiler uses other
+// types for it.
 #if defined(__ARM_FEATURE_SAT) && __ARM_ARCH_PROFILE == 'M'
 #define BANTAM_KERNEL_SATURATES
 #include <arm_acle.h>
@@ -18,12 +19,12 @@ BANTAM_TINY int32_t wrapping_add(int32_t a, int32_t b) {
 }
 BANTAM_TINY int32_t clamp(int32_t v, int32_t low, int32_t high) { return v < low ? low : v > high ? high : v; }
 
-/// Numbers of a loop as they are and as they are subtracted or added, all lanes the same.
+/// Numbers of a loop, and offsets that are subtracted from or added to all lanes.
 #if !defined(BANTAM_KERNEL_OWN_INTS)
 using Ints = int32_t;
 constexpr uint32_t kIntLanes = 1;
 
-/// Numbers of 16 bits that others of 16 bits are multiplied by: vectors keep them in a form of their own.
+/// 16-bit numbers that other 16-bit numbers are multiplied by: vectors have a separate form for them.
 using Factors = Ints;
 
 template <class T>
@@ -36,12 +37,12 @@ template <class T>
 BANTAM_TINY void store_ints(T* p, Ints v) {
   *p = static_cast<T>(v);  // the low bits
 }
-/// table[v + 128] of lanes in [-128, 127].
+/// table[v + 128] for lanes in [-128, 127].
 BANTAM_TINY Ints lookup_ints(const int8_t* table, Ints v) { return table[v + 128]; }
 BANTAM_TINY Ints splat_ints(int32_t a) { return a; }
 BANTAM_TINY Ints plus(Ints a, Ints b) { return wrapping_add(a, b); }
 BANTAM_TINY Ints minus(Ints a, int32_t b) { return a - b; }
-/// a * b + c, which wraps; a number by a number, or one of 16 bits by a factor.
+/// a * b + c, which wraps; of two numbers, or of a 16-bit number and a factor.
 BANTAM_TINY Ints multiply_add(Ints a, Ints b, int32_t c) {
   return static_cast<int32_t>(static_cast<uint32_t>(a) * static_cast<uint32_t>(b) + static_cast<uint32_t>(c));
 }
@@ -57,12 +58,12 @@ BANTAM_TINY Ints sat8(Ints v) {
   return byte < -127 ? -127 : byte;
 }
 BANTAM_TINY Ints flip(Ints v, int32_t bits) { return v ^ bits; }
-/// A sum of lanes while it grows.
+/// A running sum of lanes.
 using IntTotal = int32_t;
 BANTAM_TINY IntTotal no_ints() { return 0; }
 BANTAM_TINY IntTotal add_lanes(IntTotal total, Ints v) { return total + v; }
 BANTAM_TINY int32_t total_of(IntTotal total) { return total; }
-/// A sum of the squares of lanes while it grows; lanes are differences of two int16.
+/// A running sum of the squares of lanes; lanes are differences of two int16.
 using SquareTotal = uint64_t;
 BANTAM_TINY SquareTotal no_squares() { return 0; }
 BANTAM_TINY uint64_t total_of(SquareTotal total) { return total; }
@@ -74,7 +75,7 @@ BANTAM_TINY SquareTotal add_squares(SquareTotal total, Ints v) {
   return total + d * d;
 #endif
 }
-/// floor((v + 2^(shift-1)) / 2^shift), `shift` below 32; the addition wraps.
+/// floor((v + 2^(shift-1)) / 2^shift), `shift` less than 32; the addition wraps.
 struct RoundShift {
   int32_t half;
   uint32_t shift;

@@ -1,4 +1,4 @@
-// static_linear: the blocks of linear_q8, whose sums become numbers of fewer bits. The last of the kernels: it wants
+// static_linear: the blocks of linear_q8, whose sums are converted to numbers of fewer bits. Include it last: it needs
 // linear_q8.h or linear_sums.h before it.
 #ifndef BANTAM_KERNELS_GENERIC_STATIC_STATIC_LINEAR_H_
 #define BANTAM_KERNELS_GENERIC_STATIC_STATIC_LINEAR_H_
@@ -12,17 +12,17 @@
 namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE {
 
 #if !defined(BANTAM_KERNEL_OWN_REPEATED_ROWS) && defined(BANTAM_KERNEL_ONE_LANE)
-/// dot_block of the same rows with panels after panels.
+/// dot_block for the same rows and successive panels.
 struct RepeatedRows {
   BANTAM_INLINE void dot(const int8_t* x, const DotBlock& a) { dot_block(x, a); }
 };
 #endif
 
-/// The state of a block of rows that keeps nothing from one call of `dot` to the next.
+/// State of a block of rows that keeps nothing between calls of `dot`.
 struct NothingOfRows {};
 
-/// Computes a few rows and panels at a time, whose sums lie on the stack: dot(row, rows, panel, panels, sums, stride,
-/// kept) writes them.
+/// Computes a few rows and panels at a time with sums on the stack: dot(row, rows, panel, panels, sums, stride, kept)
+/// writes them.
 template <uint32_t kRows, class Kept, class Dot>
 BANTAM_INLINE void static_linear_sums(const StaticLinear& a, const Dot& dot) {
   constexpr uint32_t kPanels = kSparseSpan / 16;
@@ -39,7 +39,7 @@ BANTAM_INLINE void static_linear_sums(const StaticLinear& a, const Dot& dot) {
   }
 }
 
-/// static_linear of weights in rows.
+/// static_linear for weights in rows.
 inline bool static_linear_k16(const StaticLinear& a) {
   const size_t panel_bytes = size_t{pad16(a.k)} * 16;
   const auto dot = [&](uint32_t row, uint32_t rows, uint32_t panel, uint32_t panels, Sum* sums, size_t stride,
@@ -53,7 +53,7 @@ inline bool static_linear_k16(const StaticLinear& a) {
 #if defined(BANTAM_KERNEL_ONE_LANE)
 
 #if BANTAM_IF_LINKED(Sparse)
-/// static_linear of sparse weights: the panels of a block are a span.
+/// static_linear for sparse weights: the panels of a block are a span.
 inline bool static_sparse(const StaticLinear& a) {
   const auto dot = [&](uint32_t row, uint32_t rows, uint32_t panel, uint32_t panels, Sum* sums, size_t stride,
                        NothingOfRows&) {
@@ -101,7 +101,7 @@ BANTAM_NOINLINE bool static_linear_block(const StaticLinear& a, uint32_t row, ui
   } else {
     add_weights<kWords>(block, x, a.x_stride, a.w + panel * w_stride, w_stride, a.k / 4, ahead);
   }
-  // Code for each size of block only where the most values are made.
+  // Separate code for each block size only where most values are computed.
   if constexpr (kRows >= 4 && kPanels > 1 && alignof(I32) == 64) {
     if (a.y_f32 == nullptr) {
       store_static_values<kRows, kPanels, kOffsetInDots>(

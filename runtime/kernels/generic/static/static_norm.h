@@ -18,7 +18,7 @@ struct RowMoments {
   }
 };
 
-/// Adds the residual, where there is one.
+/// Adds the residual, if there is one.
 BANTAM_INLINE RowMoments add_residual(const StaticNorm& a, int16_t* h, const int8_t* residual) {
   const uint32_t end = pad16(a.width);
   const RoundShift round(a.residual_shift);
@@ -47,12 +47,12 @@ BANTAM_INLINE RowMoments add_residual(const StaticNorm& a, int16_t* h, const int
 }
 
 BANTAM_INLINE void store_normed(const StaticNorm& a, const int16_t* h, int32_t mean, Reciprocal root, int8_t* y) {
-  // It is 2^15 where all numbers of the row are equal, which become 0 by any factor: 16 bits hold every other one.
+  // The factor is 2^15 if all numbers of the row are equal; then any factor yields 0. All other factors fit in 16 bits.
   if (root.factor > INT16_MAX) root.factor = 0;
   const RoundShift root_round(root.shift);
   const RoundShift round(a.shift);
   const Factors factor = splat_factor(root.factor);
-  // (h - mean) * factor + half, of which h's is the only part that changes.
+  // (h - mean) * factor + half; only the part with h varies.
   const auto part = static_cast<uint32_t>(mean) * static_cast<uint32_t>(root.factor);
   const I32 offset = splat(static_cast<int32_t>(static_cast<uint32_t>(root_round.half) - part));
   const auto value = [&](uint32_t i) __attribute__((always_inline)) {
@@ -68,12 +68,12 @@ BANTAM_INLINE void store_normed(const StaticNorm& a, const int16_t* h, int32_t m
   memset(y + a.width, kOffsetXor, pad16(a.width) - a.width);
 }
 
-/// Rows that are normed together: what lies between the passes is a chain of dependent steps, two divisions and a root.
+/// Rows that are normalized together: between the passes there is a chain of dependent steps, two divisions and a root.
 constexpr uint32_t kNormedRows = 8;
 
 inline bool static_norm(const StaticNorm& args) {
   if constexpr (!linked::kStatic) return false;
-  const StaticNorm a = args;  // which stores cannot alias
+  const StaticNorm a = args;  // local copy, which stores cannot alias
   for (uint32_t first = 0; first < a.rows; first += kNormedRows) {
     const uint32_t rows = a.rows - first < kNormedRows ? a.rows - first : kNormedRows;
     RowMoments moments[kNormedRows];

@@ -7,20 +7,20 @@
 
 namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE {
 
-/// Between values and how a session stores them.
+/// Convert between values and their stored form.
 BANTAM_TINY Ints stored(Ints v) { return flip(v, static_cast<int8_t>(kOffsetXor)); }
 BANTAM_TINY int8_t stored_byte(int32_t v) { return static_cast<int8_t>(v ^ static_cast<int8_t>(kOffsetXor)); }
-/// Passes over rows take whole steps, a vector or four numbers: their elements up to the next multiple of 16 exist. Sums leave out
-/// what is not the row's.
+/// Passes over rows take whole steps, a vector or four numbers: their elements up to the next multiple of 16 exist.
+/// Sums exclude elements beyond the row.
 constexpr uint32_t kIntStep = kIntLanes < 4 ? 4 : kIntLanes;
 BANTAM_TINY uint32_t whole_steps(uint32_t width) { return (width + kIntStep - 1) / kIntStep * kIntStep; }
-/// f(j) for each vector of a step.
+/// Calls f(j) for each vector of a step.
 template <class F>
 BANTAM_TINY void for_step(const F& f) {
   BANTAM_UNROLL_ALWAYS
   for (uint32_t j = 0; j < kIntStep; j += kIntLanes) f(j);
 }
-/// v(j) of a step, saturated to [-127, 127] and as a session stores them; p is 4-byte aligned.
+/// Stores v(j) of a step, saturated to [-127, 127], in stored form; p is 4-byte aligned.
 template <class F>
 BANTAM_TINY void store_sat8(int8_t* p, const F& v) {
 #if defined(__ARM_FEATURE_SIMD32) && defined(BANTAM_KERNEL_SATURATES) && !defined(BANTAM_KERNEL_OWN_INTS)
@@ -30,7 +30,7 @@ BANTAM_TINY void store_sat8(int8_t* p, const F& v) {
     const auto byte = static_cast<uint32_t>(byte_range(v(j)));
     four = j == 0 ? byte : (four & ((uint32_t{1} << (8 * j)) - 1)) | byte << (8 * j);
   });
-  // One less and one more again, both saturated: -128 becomes -127.
+  // Subtract one and add one, both saturating: -128 becomes -127.
   constexpr int8x4_t kOnes = 0x01010101;
   const int8x4_t limited = __qadd8(__qsub8(static_cast<int8x4_t>(four), kOnes), kOnes);
   memcpy(__builtin_assume_aligned(p, 4), &limited, 4);
@@ -39,7 +39,7 @@ BANTAM_TINY void store_sat8(int8_t* p, const F& v) {
 #endif
 }
 
-/// floor(sqrt(v)): of a double, which holds every root of 32 bits and is rounded correctly, or bit by bit.
+/// floor(sqrt(v)): with a double, which represents every 32-bit root and is correctly rounded, or bit by bit.
 inline uint32_t floor_sqrt(uint32_t v) {
   if constexpr (kIntLanes == 16) return static_cast<uint32_t>(__builtin_sqrt(v));
   uint32_t root = 0;
@@ -51,7 +51,7 @@ inline uint32_t floor_sqrt(uint32_t v) {
   return root;
 }
 
-/// d / sqrt(V) times 2^15 as rs(d * factor, shift), for sum |d|^2 = V.
+/// Represents d / sqrt(V) times 2^15 as rs(d * factor, shift), for sum |d|^2 = V.
 struct Reciprocal {
   int32_t factor;
   uint32_t shift;
@@ -72,8 +72,8 @@ BANTAM_TINY int32_t rounded_mean(int32_t total, uint32_t width) {
 
 #if !defined(BANTAM_KERNEL_VECTOR_INTS)
 
-/// Adds the residual, where there is one, and returns the sum of the row. A function of its own, as the next: the registers of a small
-/// core hold what one pass wants.
+/// Adds the residual, if there is one, and returns the sum of the row. A separate function, like the next ones: the
+/// registers of a small core suffice for one pass.
 BANTAM_NOINLINE inline int32_t add_residual(const StaticNorm& a, int16_t* h, const int8_t* residual) {
   const uint32_t end = whole_steps(a.width);
   if (residual == nullptr) {
@@ -119,7 +119,7 @@ BANTAM_NOINLINE inline void store_normed(const StaticNorm& a, const int16_t* h, 
   const uint32_t end = whole_steps(a.width);
   const RoundShift root_round(root.shift);
   const RoundShift round(a.shift);
-  // (h - mean) * factor + half, of which h's is the only part that changes.
+  // (h - mean) * factor + half; only the part with h varies.
   const Factors factor = splat_factor(root.factor);
   const auto part = static_cast<uint32_t>(mean) * static_cast<uint32_t>(root.factor);
   const auto offset = static_cast<int32_t>(static_cast<uint32_t>(root_round.half) - part);
@@ -148,7 +148,7 @@ inline bool static_norm(const StaticNorm& a) {
 
 #endif
 
-/// The first `count` elements at p, where there are fewer than a vector's: what lies behind them is not read.
+/// Loads the first `count` elements at p, possibly less than a vector: elements after them are not read.
 template <class T>
 BANTAM_INLINE Ints load_ints_first(const T* p, uint32_t count) {
   if (count >= kIntLanes) return load_ints(p);
@@ -156,7 +156,7 @@ BANTAM_INLINE Ints load_ints_first(const T* p, uint32_t count) {
   memcpy(some, p, count * sizeof(T));
   return load_ints(some);
 }
-/// As load_ints_first.
+/// Like load_ints_first, for stores.
 template <class T>
 BANTAM_INLINE void store_ints_first(T* p, Ints v, uint32_t count) {
   if (count >= kIntLanes) return store_ints(p, v);
@@ -165,7 +165,7 @@ BANTAM_INLINE void store_ints_first(T* p, Ints v, uint32_t count) {
   memcpy(p, all, count * sizeof(T));
 }
 
-/// The rows of tables that row r is made of lie anywhere in megabytes: they are asked for some rows ahead.
+/// Prefetches the table rows of row r, some rows in advance, because they may be anywhere in megabytes.
 BANTAM_INLINE void fetch_embedding(const StaticEmbed& a, uint32_t r) {
   for (uint32_t s = 0; s < a.source_count; ++s) {
     const StaticSource& source = a.sources[s];
@@ -212,7 +212,7 @@ inline bool static_embed(const StaticEmbed& a) {
   return true;
 }
 
-/// Column i of the rows; sums of up to 2^24 rows stay in int32.
+/// Pools column i of the rows; sums of up to 2^24 rows stay in int32.
 BANTAM_INLINE int32_t static_pool_column(const StaticPool& a, uint32_t i) {
   const int8_t* x = a.x + (a.kind == Pool::kLast ? a.row_end - 1 : a.row_begin) * a.x_stride + i;
   int32_t v = stored_byte(*x);  // NOLINT(bugprone-signed-char-misuse): numbers, not characters

@@ -1,6 +1,6 @@
-// static_linear of sparse weights (layout sparse_1x4) on 16 lanes: the passes of linear_sparse.h. Sums become numbers of fewer bits 16
-// rows by a panel at a time, or, bytes of many rows where four panels fit a register, as soon as they are found: then as few bytes are
-// transposed.
+// static_linear for sparse weights (layout sparse_1x4) on 16 lanes: the passes of linear_sparse.h. Sums are converted
+// to fewer bits for 16 rows by a panel at a time or, for bytes of many rows where four panels fit in a register, as
+// soon as they are computed: then fewer bytes are transposed.
 #ifndef BANTAM_KERNELS_GENERIC_STATIC_STATIC_SPARSE_H_
 #define BANTAM_KERNELS_GENERIC_STATIC_STATIC_SPARSE_H_
 
@@ -9,7 +9,7 @@
 
 namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE {
 
-/// All rows, at most 16 * kVectors, of outputs [first, first + outputs), at most a span.
+/// Computes outputs [first, first + outputs), at most a span, for all rows, at most 16 * kVectors.
 template <uint32_t kVectors>
 BANTAM_NOINLINE bool static_sparse_span(const StaticLinear& a, uint32_t first, uint32_t outputs) {
   alignas(64) Found<kVectors> found;
@@ -28,10 +28,10 @@ BANTAM_NOINLINE bool static_sparse_span(const StaticLinear& a, uint32_t first, u
 }
 
 #if defined(BANTAM_KERNEL_INTERLEAVES)
-/// Bytes of up to 64 rows, of which those that are not there repeat others.
+/// Bytes of up to 64 rows; missing rows repeat others.
 using FoundBytes = int8_t[kSparseSpan][64];
 
-/// Stores the sums of y8 as bytes that have not been looked up in a table yet.
+/// Converts the sums of y8 to bytes, before the look-up in a table.
 template <uint32_t kVectors>
 class BecomeBytes {
  public:
@@ -66,11 +66,11 @@ class BecomeBytes {
   const RoundShift before_, after_;
 };
 
-/// Rows [0, rows) of y, `outputs` of each: finish(bytes) of found[o][r].
+/// Stores `outputs` columns of rows [0, rows) of y: finish(bytes) of found[o][r].
 template <class Finish>
 BANTAM_INLINE void store_found(const FoundBytes& found, int8_t* y, size_t y_stride, uint32_t rows, uint32_t outputs,
                                const Finish& finish) {
-  alignas(64) int8_t fours[4][16][64];  // of four outputs, rows as interleave leaves them
+  alignas(64) int8_t fours[4][16][64];  // of four outputs, with rows in the order of interleave
   for (uint32_t i = 0; i < 16; ++i) {
     FourBytes x[4];
     BANTAM_UNROLL_ALWAYS
@@ -100,7 +100,7 @@ BANTAM_INLINE void store_found(const FoundBytes& found, int8_t* y, size_t y_stri
   }
 }
 
-/// Does as static_sparse_span for y8.
+/// Does the same as static_sparse_span for y8.
 template <uint32_t kVectors>
 BANTAM_NOINLINE bool static_byte_span(const StaticLinear& a, uint32_t first, uint32_t outputs) {
   alignas(64) FoundBytes found;
@@ -114,7 +114,7 @@ BANTAM_NOINLINE bool static_byte_span(const StaticLinear& a, uint32_t first, uin
 }
 #endif
 
-/// How static_linear makes a span.
+/// Creates spans for static_linear.
 struct SpansOfNumbers {
   template <uint32_t kVectors>
   static BANTAM_INLINE auto of([[maybe_unused]] const StaticLinear& a) {

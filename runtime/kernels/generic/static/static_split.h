@@ -1,5 +1,5 @@
-// static_split: cuts i8 rows [q | k | v] into heads and puts keys and values into pages of 16 rows. On 16 lanes the keys of a whole page
-// are squares of registers, transposed, the values of four rows vectors of bytes.
+// static_split: divides i8 rows [q | k | v] into heads and stores keys and values in pages of 16 rows. On 16 lanes the
+// keys of a whole page are transposed in squares of registers, and the values of four rows as vectors of bytes.
 #ifndef BANTAM_KERNELS_GENERIC_STATIC_STATIC_SPLIT_H_
 #define BANTAM_KERNELS_GENERIC_STATIC_STATIC_SPLIT_H_
 
@@ -29,7 +29,8 @@ inline void static_split_value(const int8_t* x, uint32_t width, uint8_t* page, s
 
 #if !defined(BANTAM_KERNEL_ONE_LANE)
 
-/// The keys of a whole page; x are those of its first row. Heads whose width is a multiple of 4 are one long head: so are their pages.
+/// Stores the keys of a whole page; x points to those of its first row. Heads whose width is a multiple of 4 are
+/// treated as one long head: their pages are contiguous.
 inline void static_split_key_page(const StaticSplit& a, const int8_t* x, uint8_t* page) {
   const uint32_t rest = a.head_width % 4;
   const uint32_t width = rest == 0 ? a.head_width * a.kv_heads : a.head_width;
@@ -42,7 +43,8 @@ inline void static_split_key_page(const StaticSplit& a, const int8_t* x, uint8_t
   }
 }
 
-/// The values of four rows, lanes [lane, lane + 4) of a page, lane a multiple of 4; as above with 16 for 4.
+/// Stores the values of four rows, lanes [lane, lane + 4) of a page, lane a multiple of 4; as above with 16 in place of
+/// 4.
 BANTAM_NOINLINE inline void static_split_four_values(const StaticSplit& a, const int8_t* x, uint8_t* page,
                                                      size_t lane) {
   const uint32_t rest = a.head_width % 16;
@@ -65,7 +67,7 @@ BANTAM_NOINLINE inline void static_split_four_values(const StaticSplit& a, const
 inline bool static_split(const StaticSplit& a) {
   if constexpr (!linked::kStatic) return false;
   const uint32_t width = a.head_width;
-  uint32_t keys_end = 0, values_end = 0;  // rows of the call before these were stored with others
+  uint32_t keys_end = 0, values_end = 0;  // rows of the call before these were already stored together with others
   for (uint32_t r = 0; r < a.rows; ++r) {
     const int8_t* x = a.x + r * a.x_stride;
     const size_t row = size_t{a.row_begin} + r;

@@ -1,4 +1,4 @@
-// Turns a static layer's sums into numbers of fewer bits, or into floats.
+// Converts a static layer's sums to numbers of fewer bits, or to floats.
 #ifndef BANTAM_KERNELS_GENERIC_STATIC_STATIC_STORE_H_
 #define BANTAM_KERNELS_GENERIC_STATIC_STATIC_STORE_H_
 
@@ -6,8 +6,8 @@
 
 namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE {
 
-/// y = rs(sat16(rs(sum + bias, pre_shift)) * multiplier, post_shift) of `count` sums, given to store(i, y) a step at a time: y(j) are
-/// its vectors.
+/// y = rs(sat16(rs(sum + bias, pre_shift)) * multiplier, post_shift) for `count` sums; passes them to store(i, y) one
+/// step at a time, where y(j) are the step's vectors.
 template <class Store>
 BANTAM_TINY void requantise(const Requantise& a, const Sum* sums, uint32_t column, uint32_t count, const Store& store) {
   const RoundShift before(a.pre_shift);
@@ -25,10 +25,10 @@ BANTAM_TINY void requantise(const Requantise& a, const Sum* sums, uint32_t colum
   }
 }
 
-/// Outputs [column, column + count) of one row from their sums; count a multiple of 16.
+/// Stores outputs [column, column + count) of one row from their sums; count is a multiple of 16.
 BANTAM_NOINLINE inline void static_store(const StaticLinear& a, const Sum* sums, uint32_t row, uint32_t column,
                                          uint32_t count) {
-  const Requantise how = a.requantise;  // which stores cannot alias
+  const Requantise how = a.requantise;  // local copy, which stores cannot alias
   const size_t at = row * a.y_stride + column;
   if (a.y_f32 != nullptr) {
     for (uint32_t i = 0; i < count; ++i) {
@@ -62,8 +62,8 @@ BANTAM_NOINLINE inline void static_store(const StaticLinear& a, const Sum* sums,
 
 #if !defined(BANTAM_KERNEL_ONE_LANE)
 
-/// Returns the terms to add to sums of 16 outputs that started with 0: the offset of the rows where dot products have
-/// one, the bias, and for numbers of fewer bits the rounding of the first shift.
+/// Returns the terms to add to sums of 16 outputs that began with 0: the offset of the rows if dot products have one,
+/// the bias and, for numbers of fewer bits, the rounding of the first shift.
 BANTAM_INLINE I32 static_start(const StaticLinear& a, uint32_t column) {
   I32 start = splat(a.y_f32 != nullptr ? 0 : RoundShift(a.requantise.pre_shift).half);
   if (a.requantise.bias != nullptr) start = start + load(a.requantise.bias + column);
@@ -71,12 +71,12 @@ BANTAM_INLINE I32 static_start(const StaticLinear& a, uint32_t column) {
   return start;
 }
 
-/// Returns the number of a sum that includes the bias and the rounding.
+/// Converts a sum that includes the bias and the rounding.
 BANTAM_INLINE I32 static_value(I32 sum, Factors by, const RoundShift& before, const RoundShift& after) {
   return after.down(multiply_add(sat16(before.down(sum)), by, after.half));
 }
 
-/// How the sums of kPanels panels become numbers of fewer bits. kStarted: they started with static_start.
+/// Converts the sums of kPanels panels to numbers of fewer bits. kStarted: the sums began with static_start.
 template <uint32_t kPanels, bool kStarted>
 struct StaticValues {
   RoundShift before, after;
@@ -97,9 +97,9 @@ struct StaticValues {
   }
 };
 
-/// Bytes as they are stored but for the offset: none below -127.
+/// Limits bytes to at least -127; they are in stored form except for the offset.
 BANTAM_INLINE FourBytes limited(FourBytes b) { return max(b, int8_t{-127}); }
-/// f(bytes_of) with what a layer's y8 makes of saturated bytes.
+/// Calls f(bytes_of), where bytes_of converts saturated bytes to those of the layer's y8.
 template <class F>
 BANTAM_INLINE void with_bytes_of(const StaticLinear& a, const F& f) {
   if (a.table == nullptr) {
@@ -110,7 +110,8 @@ BANTAM_INLINE void with_bytes_of(const StaticLinear& a, const F& f) {
   }
 }
 
-/// f(r) for every kStep-th of `rows` rows; kRows: how many, where that is known, so that what they have in registers stays there.
+/// Calls f(r) for every kStep-th of `rows` rows; kRows: the number of rows if known at compile time, so that arrays
+/// stay in registers, else 0.
 template <uint32_t kRows, uint32_t kStep, class F>
 BANTAM_INLINE void for_rows(uint32_t rows, const F& f) {
   if constexpr (kRows != 0) {
@@ -121,7 +122,8 @@ BANTAM_INLINE void for_rows(uint32_t rows, const F& f) {
   }
 }
 
-/// `rows` rows of kPanels panels of bytes from y on, from value_of(r, p): four vectors at a time are bytes_of. kRows as in for_rows.
+/// Stores `rows` rows of kPanels panels of bytes from y on, from value_of(r, p); bytes_of converts four vectors at a
+/// time. kRows as in for_rows.
 template <uint32_t kRows, uint32_t kPanels, class ValueOf, class BytesOf>
 BANTAM_INLINE void store_static_bytes(int8_t* y, size_t y_stride, uint32_t rows, const ValueOf& value_of,
                                       const BytesOf& bytes_of) {
@@ -136,7 +138,7 @@ BANTAM_INLINE void store_static_bytes(int8_t* y, size_t y_stride, uint32_t rows,
           BANTAM_UNROLL
           for (uint32_t i = 0; i < 4; ++i) {
             const uint32_t wanted = r + i / kPanels;
-            const uint32_t from = wanted < rows ? wanted : rows - 1;  // a row again rather than none
+            const uint32_t from = wanted < rows ? wanted : rows - 1;  // repeats a row instead of a missing one
             const uint32_t p = kPanels < 4 ? i % kPanels : first + i;
             v[i] = value_of(from, p);
             to[i] = y + from * y_stride + p * 16;
@@ -146,7 +148,8 @@ BANTAM_INLINE void store_static_bytes(int8_t* y, size_t y_stride, uint32_t rows,
       });
 }
 
-/// Rows [row, row + rows) by panels [panel, panel + kPanels) of y8 or y16 from their sums, sum_of(r, p). kRows as in for_rows.
+/// Stores rows [row, row + rows) by panels [panel, panel + kPanels) of y8 or y16 from their sums, sum_of(r, p). kRows
+/// as in for_rows.
 template <uint32_t kRows, uint32_t kPanels, bool kStarted, class SumOf>
 BANTAM_INLINE void store_static_values(const StaticLinear& a, uint32_t row, uint32_t rows, uint32_t panel,
                                        const SumOf& sum_of) {
@@ -170,7 +173,7 @@ BANTAM_INLINE void store_static_values(const StaticLinear& a, uint32_t row, uint
       });
 }
 
-/// The same, or of y_f32, from sums [rows][kPanels][16] in memory.
+/// The same, or for y_f32, from sums [rows][kPanels][16] in memory.
 template <uint32_t kPanels, bool kStarted>
 BANTAM_NOINLINE void static_store_block(const StaticLinear& a, const int32_t (*sums)[16], uint32_t row, uint32_t rows,
                                         uint32_t panel) {
