@@ -10,8 +10,8 @@ namespace bantam::convert {
 
 bool is_utf8(std::string_view text);
 
-/// "UTF-16LE", "UTF-16BE", "UTF-32LE" or "UTF-32BE" if a file that begins with these bytes is in that encoding, by its byte
-/// order mark or, for ASCII text, by its zeros; else null.
+/// "UTF-16LE", "UTF-16BE", "UTF-32LE" or "UTF-32BE" if a file that begins with these bytes has that encoding, judging
+/// by its byte order mark or, for ASCII text, by its zeros; else null.
 const char* wide_encoding(std::string_view start);
 
 /// Throws Error if the file `name`, which begins with these bytes, has such an encoding.

@@ -44,8 +44,8 @@ struct Constant {
   /// Used instead of `values` if it is not empty: integers that are stored unchanged, as i8, i16 or i32 according to
   /// the tensor's type (quantize/static.h).
   std::vector<int32_t> numbers;
-  /// The values times their columns' factors as a pass has rounded them (quantize/round.h): integers in row-major
-  /// order, a scale for each row, and for i4 the factors of each row's groups. Null: layout rounds to nearest.
+  /// The values times their column factors as a pass has rounded them (quantize/round.h): integers in row-major order,
+  /// one scale per row, and for i4 one factor per group of a row. Null: layout rounds to nearest.
   std::shared_ptr<const Rounded> rounded;
   bool linear_weight = false;  // stored in tiles (tile_k4n16 / tile_n16)
   bool embedding = false;      // looked up by row; never pruned, stored in at least 8 bits

@@ -50,7 +50,7 @@ void hold_values(Constant& constant) {
 }
 
 void hold_values(Graph& graph) {
-  std::map<const Constant*, std::shared_ptr<Constant>> held;  // what several tensors share stays one
+  std::map<const Constant*, std::shared_ptr<Constant>> held;  // a constant that several tensors share stays shared
   for (auto& slot : graph.constants) {
     if (slot == nullptr || slot->later == nullptr) continue;
     std::shared_ptr<Constant>& made = held[slot.get()];

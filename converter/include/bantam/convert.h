@@ -33,10 +33,10 @@ struct ConversionOptions {
   std::string calibrate;                // a file of calibration texts
   std::string calibrate_by = "minmax";  // for static activations: minmax, percentile, mse
   double percentile = 99.99;
-  std::string calibrate_scores;   // a file of labeled texts
+  std::string calibrate_scores;  // a file of labeled texts
   // largest fraction of correct answers that calibrate_scores may reject as out of scope
   double max_rejected = 0.01;
-  std::string gate_data;          // a file of texts, labeled or not, on which the quality gate judges the result
+  std::string gate_data;  // a file of texts, labeled or not, on which the quality gate judges the result
   // "": the texts of another option, or the built-in ones; all, none; else a file of texts
   std::string parity;
   std::string expect;             // a file of stored reference outputs

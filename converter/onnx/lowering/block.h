@@ -30,7 +30,7 @@ struct PlaceTerm {
   double scale = 1;
   // rows of the table by key - query, in ascending order; empty: not selected yet
   std::vector<int64_t> places;
-  bool turned = false;          // rows have become columns: they are those of keys
+  bool turned = false;  // rows have become columns: they are those of keys
 };
 
 /// The position terms that an attention adds, selected by key - query: queries times positions of keys, and keys times
@@ -76,7 +76,7 @@ struct Block {
   std::shared_ptr<const Places> places;    // null: none
   // [heads, distances], ascending by key - query; or empty
   std::vector<float> biases;
-  std::vector<float> slopes;               // one per head; or empty
+  std::vector<float> slopes;  // one per head; or empty
   fb::PoolKind pool = fb::PoolKind::first;
   uint32_t skip = 0;  // tokens at the end that a pool excludes
   uint32_t begin = 0;

@@ -54,9 +54,9 @@ struct Value {
     kWhere,        // booleans of scores: whether a probability is NaN
     // scale of dynamically quantized rows (times `factor`: one number, or one per column)
     kStep,
-    kZero,         // zero point of dynamically quantized rows
-    kProduct,      // integer products of quantized rows and a constant, without scales
-    kSum,          // masked rows, summed over tokens
+    kZero,     // zero point of dynamically quantized rows
+    kProduct,  // integer products of quantized rows and a constant, without scales
+    kSum,      // masked rows, summed over tokens
     kMaximum,
     kWeights,   // of tokens: the softmax of one score per token
     kWeighted,  // rows of tokens times these weights
