@@ -90,8 +90,8 @@ std::vector<KeyDocument> key_documents(const ModelSource& source, const KeyUse& 
 /// transformers.
 std::vector<SourceKey> contradicting_keys(const ModelSource& source);
 
-/// Returns keys of the source's documents that are unknown, or that are unsupported and have a value with an effect: at
-/// most kMostSourceKeys, the last of which then says how many are left out.
+/// Returns keys of the source's documents that are unknown, or that are unsupported and have a value with an effect.
+/// Returns at most kMostSourceKeys, the last of which then gives the number of omitted keys.
 std::vector<SourceKey> unread_keys(const ModelSource& source, const KeyUse& use);
 inline constexpr size_t kMostSourceKeys = 64;
 
