@@ -28,9 +28,9 @@ class Directory {
   Directory(const Directory&) = delete;
   Directory& operator=(const Directory&) = delete;
 
-  /// The path of a name; "": the root's.
-  std::filesystem::path path(const std::string& name) const;
   /// The path of a name; "" means the root.
+  std::filesystem::path path(const std::string& name) const;
+  /// The reason why the root could not be listed; empty if it was listed.
   std::error_code error() const;
 
   /// Returns true if a file or a folder of that name exists.

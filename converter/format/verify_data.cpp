@@ -104,7 +104,7 @@ void check_words(const CheckedTensor& constant, int32_t most, std::vector<std::s
 
 /// The largest such sum in 16 outputs of an int8 weight tile.
 int32_t largest_four(const uint8_t* bytes, uint64_t lines) {
-  static constexpr std::array<uint8_t, kLine> kNone = {};  // stands in after a single last line
+  static constexpr std::array<uint8_t, kLine> kNone = {};  // replaces the missing line after a single last one
   const auto magnitude = [](uint8_t byte) { return std::abs(static_cast<int32_t>(static_cast<int8_t>(byte))); };
   int32_t most = 0;
   for (uint64_t line = 0; line < lines; line += 2, bytes += size_t{2} * kLine) {

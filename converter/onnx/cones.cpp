@@ -103,7 +103,7 @@ int64_t heads_apart(const HostTensor& added, int64_t heads) {
 std::optional<Mask> recognise_hidden(const std::vector<Probe>& probes, const std::vector<HostTensor>& added,
                                      int64_t heads) {
   const int64_t longest = longest_of(probes);
-  // Whether keys at each distance (plus longest - 1) from their queries are visible, if both are in the text.
+  // The known state of keys at each distance (plus longest - 1) from their queries, if both are in the text.
   enum class Known : uint8_t { kNothing, kIsSeen, kIsHidden };
   std::vector<Known> known(static_cast<size_t>(2 * longest - 1), Known::kNothing);
   bool padding = true;

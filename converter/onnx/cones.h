@@ -23,7 +23,7 @@ constexpr double kHidden = -1000;
 struct Probe {
   Extents extents;
   std::vector<int64_t> ids, mask,
-      segments;  // [batch, tokens]; ids of tokens that the mask leaves out are like the others
+      segments;  // [batch, tokens]; masked tokens have ordinary ids
   HostTensor input(InputRole role) const;
 };
 

@@ -33,7 +33,7 @@ enum class Type : int32_t {
   u32 = 12,
   u64 = 13,
   bf16 = 16,
-  u4 = 21,  // two in a byte, the first in its lower half
+  u4 = 21,  // two per byte, the first in the lower half
   i4 = 22
 };
 /// Bytes per element; 0 if the type is unsupported or two elements share a byte.

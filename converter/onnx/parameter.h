@@ -34,8 +34,8 @@ struct BlockedIntegers {
 
 struct Parameter {
   std::string name;
-  const Tensor* tensor = nullptr;            // a constant computed from others; or
-  std::shared_ptr<const HostTensor> folded;  // made of constants; or
+  const Tensor* tensor = nullptr;            // a tensor of the file; or
+  std::shared_ptr<const HostTensor> folded;  // computed from constants; or
   std::shared_ptr<const BlockedIntegers> blocked;
   std::vector<int64_t> shape;               // another shape with the same number of elements; empty: the tensor's own
   bool turned = false;                      // the matrix is transposed

@@ -38,7 +38,7 @@ class RowFunctions {
   /// columns.
   int32_t apply(const std::string& op, int32_t a, int32_t b = -1, size_t group = 0);
 
-  /// The block that the term is computed from; -1: none; other negative values: several.
+  /// The block that the term is computed from; -1: the term is constant.
   int32_t base(int32_t term) const { return terms_[at(term)].base; }
   bool is_rows(int32_t term) const { return is(term, "rows"); }
   bool is(int32_t term, const char* op) const { return terms_[at(term)].op == op; }

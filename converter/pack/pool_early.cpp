@@ -123,8 +123,8 @@ class Pools {
     for (const auto& output : graph_.model.outputs) output->tensor = output->tensor == gone ? whole : output->tensor;
   }
 
-  /// Returns a pool that provides all rows that the layer reads, or that is equivalent to those that do; null if there
-  /// is none.
+  /// Returns a pool that takes the row that the layer reads, and to which all other pools before the layer are
+  /// equivalent; null if other ops provide an input, or if the pools differ.
   const fb::OpT* pool_in_front(const fb::OpT& layer) const {
     if (!is_row_by_row(layer)) return nullptr;
     const std::vector<int32_t> producer = producers(graph_);

@@ -8,7 +8,7 @@
 
 namespace bantam::convert {
 
-/// Returns true if config.json belongs to such a directory.
+/// Returns true if config.json describes a recurrent encoder-decoder.
 bool is_seq2seq(const Json& config);
 
 /// Changes the source's settings and tokenizer. Throws Error with all problems of the vocabularies.

@@ -13,7 +13,7 @@ struct SourceShortlist {
   uint32_t words = 0;                        // size of the target vocabulary
   uint32_t first = 0;                        // words 0 to first - 1 are in every list
   uint32_t multiple = 1;                     // the number of words for a text is padded to a multiple of this
-  bool shared = false;                       // source and target share a vocabulary, and a source word may be copied
+  bool shared = false;                       // source and target share a vocabulary, so that source words may be kept
   std::vector<std::vector<uint32_t>> lists;  // for each word of the source vocabulary
 };
 

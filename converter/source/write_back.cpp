@@ -49,8 +49,8 @@ std::optional<StoredPart> rows_of(const std::vector<float>& values, const std::s
   return std::nullopt;
 }
 
-/// Returns a table to each of whose rows another tensor of the directory, or nothing, was added: for patch positions,
-/// the bias of patches and the class embedding.
+/// Returns a table whose rows are each the sum of a stored row and another tensor of the directory, or nothing: patch
+/// positions plus the bias of patches or the class embedding.
 std::optional<StoredPart> sum_of(const std::vector<float>& values, const std::vector<std::string>& sources,
                                  const Checkpoint& checkpoint) {
   const auto found = checkpoint.tensors().find(sources.front());

@@ -30,7 +30,7 @@ struct SentencePieceModel {
   bool escape_blanks = true;
 };
 
-/// Reads the bytes of such a file. Throws std::invalid_argument that names the field that is truncated, of the wrong
+/// Parses the bytes of a model file. Throws std::invalid_argument that names the field that is truncated, of the wrong
 /// type, or too large. O(bytes).
 SentencePieceModel parse_sentencepiece(const std::string& bytes);
 

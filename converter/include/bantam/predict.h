@@ -21,7 +21,7 @@ struct PredictorOptions {
   int64_t stride = -1;   // tokens shared by neighboring windows of a text that is too long; below 0: no windows
   // for the task "find": the labels of the spans to find
   std::vector<std::string> labels;
-  float threshold = 0;   // for the task "find": smallest probability of a span; 0: the file's threshold
+  float threshold = 0;   // for the task "find": probability above which a span is found; 0: the file's
   bool nested = false;   // spans may lie inside other spans
   bool several = false;  // spans may have several labels
   // of word labels: "": the file's; none, simple, first, average, max, words

@@ -22,7 +22,7 @@ struct HeadNorms {
 };
 
 /// A term of position scores under construction (DeBERTa's disentangled attention, arXiv 2006.03654): products of the
-/// rows of heads and constant rows of places, one of which the distance selects.
+/// rows of heads with constant rows of positions; the distance between query and key selects the position row.
 struct PlaceTerm {
   int32_t block = -1;                       // that computes the rows
   int64_t heads = 0, width = 0;             // width of a head
@@ -64,8 +64,8 @@ struct Block {
   Stage stage;
   fb::IndexSource index = fb::IndexSource::ids;
   uint32_t first = 0;  // row of the table for the smallest index
-  uint32_t most_places =
-      0;  // tokens that a table of places would have rows for, which was run for fewer; 0: those it has
+  // the number of tokens for which a computed position table has rows, if it was run for fewer; 0: the rows it has
+  uint32_t most_places = 0;
   uint32_t heads = 0, head_width = 0;
   double scale = 1;
   fb::MaskKind mask = fb::MaskKind::none;

@@ -42,7 +42,7 @@ struct Scores {
 
 struct Value {
   enum class Kind : uint8_t {
-    kNone,  // nobody understands it
+    kNone,  // not understood
     kConstant,
     kHost,  // values for each probe
     kRows,
@@ -216,7 +216,7 @@ class Lowering {
 
   // lowering_convolution.cpp
   struct Filters {
-    int64_t columns = 0, window = 0, gap = 1, reach = 0;  // tokens from the first to the last of a window
+    int64_t columns = 0, window = 0, gap = 1, reach = 0;  // `reach`: tokens from the first to the last of a window
     int64_t before = 0, after = 0;                        // tokens of padding
     size_t tokens = 0;                                    // the axis of tokens
   };

@@ -29,9 +29,8 @@ bool Lowering::read_pools(const Node& node) {
     const bool all = op.rfind("Global", 0) == 0;
     const std::vector<int64_t> windows = node.integers("kernel_shape"), pads = node.integers("pads");
     const Axis columns = {columns_atom(static_cast<int64_t>(at(functions_.base(rows.term)).columns))};
-    if (op == "GlobalAveragePool" && rows.axes.size() == 3 &&
-        // of each row, as tf2onnx writes it
-        rows.axes[2] == columns) {
+    // GlobalAveragePool over the columns of each row, as tf2onnx writes it.
+    if (op == "GlobalAveragePool" && rows.axes.size() == 3 && rows.axes[2] == columns) {
       Axes left = rows.axes;
       left[2].clear();
       return set_term(node, rows, functions_.apply("ReduceMean", rows.term), left), true;

@@ -134,9 +134,8 @@ struct Cell {
   bool lstm = false;
   size_t width = 0, cells = 0;
   std::vector<double> rows, states, row_bias, state_bias;
-  std::vector<size_t>
-      // the file's index of each gate: LSTM input, forget, cell, output; GRU update, reset, new
-      gates;
+  // the file's index of each gate: LSTM input, forget, cell, output; GRU update, reset, new
+  std::vector<size_t> gates;
 };
 
 double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }

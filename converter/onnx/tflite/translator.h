@@ -106,7 +106,7 @@ inline void set(onnx::Node& node, const char* attribute, int64_t value) { node.a
 /// An LSTM or a GRU with weights [gates][cells][inputs] in ONNX's order of gates.
 struct Recurrence {
   const char* op = "LSTM";
-  size_t x = 0;  // the input that holds rows of tokens
+  size_t x = 0;  // the input with the rows of tokens
   int64_t cells = 0;
   bool time_major = false;
   std::vector<float> rows, states, biases;  // biases of the rows, then of the states

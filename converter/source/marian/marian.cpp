@@ -28,9 +28,8 @@ namespace {
 
 constexpr uint64_t kMostMarianBytes = uint64_t{4} << 30, kMostListBytes = uint64_t{1} << 30;
 constexpr uint32_t kMostMarianLayers = 1U << 10, kMostMarianWidth = 1U << 16, kMostMarianBeams = 1U << 8;
-constexpr uint32_t kMarianTokens =
-    // maximum text length in tokens: sinusoids are unlimited, and Marian's limit is a setting of each run
-    512;
+// maximum text length in tokens: sinusoids are unlimited, and Marian's limit is a setting of each run
+constexpr uint32_t kMarianTokens = 512;
 constexpr const char* kSharedTable = "Wemb";
 constexpr const char* kOutputBias = "decoder_ff_logit_out_b";
 
