@@ -63,7 +63,7 @@ void quantize_heads(Graph& graph, fb::OpT& split) {
   query.heads = split.attributes.AsSplitHeads()->heads;
 }
 
-/// Gives queries and keys from different splits that attend to each other the same type.
+/// Makes queries and keys from different splits that attend to each other either both i8, or neither.
 void agree_on_heads(Graph& graph, std::vector<bool>& integer, const std::vector<int32_t>& producer) {
   const auto split_of = [&](int32_t t) { return static_cast<size_t>(producer[static_cast<size_t>(t)]); };
   for (bool changed = true; changed;) {

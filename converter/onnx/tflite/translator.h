@@ -61,8 +61,8 @@ class Translator {
   /// Returns true if an operator removes the batch axis of a single text's tokens, so that its value can keep the axis.
   /// The tensor is then added to `leading`.
   bool keeps_tokens(const Operation& op);
-  /// Returns true if only products, sums, lookups and reshapes read the operator's output, so that an additional
-  /// leading axis does not matter.
+  /// Returns true if only elementwise operators, products, softmax, lookups and reshapes read the operator's output, so
+  /// that an additional leading axis does not matter.
   bool spreads(const Operation& op) const;
   /// The number of tokens that the file was made for; 0: any.
   int64_t fixed_tokens() const { return tokens_; }

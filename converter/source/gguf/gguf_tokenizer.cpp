@@ -98,7 +98,7 @@ class TokenizerMaker {
     return out;
   }
 
-  /// The id under a key; -1: none. An older spelling of the separator's key lacks a letter.
+  /// The token id under a key; -1: none, or a problem.
   int64_t id(const char* which) {
     const int64_t found = file_.count(key(which), -1);
     if (found < static_cast<int64_t>(tokens_.size())) return found;
@@ -106,6 +106,7 @@ class TokenizerMaker {
     return -1;
   }
   std::string token(int64_t number) const { return number < 0 ? "" : tokens_[static_cast<size_t>(number)]; }
+  /// Older files misspell the key of the separator.
   int64_t separator() {
     const int64_t other = id("seperator_token_id");
     return other >= 0 ? other : id("separator_token_id");
@@ -116,7 +117,7 @@ class TokenizerMaker {
             {"lstrip", false}, {"rstrip", false},          {"normalized", false}};
   }
 
-  /// Tokens that are searched for in texts: control tokens and user-defined ones.
+  /// Tokens that are searched for in texts: control tokens, user-defined ones and the unknown token.
   Json added() const {
     Json list = Json::array();
     for (size_t i = 0; i < tokens_.size(); ++i) {
