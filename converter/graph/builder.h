@@ -247,7 +247,7 @@ class Builder {
   int32_t rows_symbol(int32_t tensor) const;
   void cut(const std::string& name, int32_t x, int32_t y, uint32_t begin, const EpilogueSpec* epilogue);
   fb::OpT& op(const std::string& name, std::vector<int32_t> inputs, std::vector<int32_t> outputs);
-  /// Adds a tensor of heads and, below, a SplitHeads op; returns the op's attributes.
+  /// part_of_heads() adds a tensor of heads; split() adds a SplitHeads op and returns its attributes.
   int32_t part_of_heads(const std::string& name, int32_t x, fb::Layout layout, uint32_t heads, uint32_t head_width);
   fb::SplitHeadsT& split(const std::string& name, int32_t x, const Heads& heads, uint32_t head_width);
 

@@ -152,7 +152,7 @@ class StaticForm {
     }
     return result;
   }
-  /// Returns true if no op computes with `t`: it is an output, or outputs are slices of it.
+  /// Returns true if no op computes with `t`: nothing reads it but ops that shape outputs.
   bool ends(int32_t t) const {
     for (const fb::OpT* op : readers(t)) {
       if (!shapes_output(*op)) return false;

@@ -14,7 +14,7 @@ std::optional<std::vector<StoredPart>> parts_of(const std::vector<float>& values
   std::vector<StoredPart> parts;
   auto next = values.begin();
   for (size_t i = 0; i < sources.size(); ++i) {
-    // Parts of one tensor occur together.
+    // The first of several parts of one tensor stands for the whole tensor.
     if (i > 0 && sources[i] == sources[i - 1]) continue;
     const auto found = checkpoint.tensors().find(sources[i]);
     if (found == checkpoint.tensors().end()) return std::nullopt;

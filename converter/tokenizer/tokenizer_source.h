@@ -173,7 +173,7 @@ void read_word_list(const WordList& list, TokenizerSource& source, ProblemList& 
 void read_vocabulary_object(const Json& vocabulary, const std::string& where, TokenizerSource& source,
                             ProblemList& problems);
 
-/// A SentencePiece model, and the information whose model it is.
+/// A SentencePiece model and the type of model that it belongs to.
 struct SentencePieceFile {
   std::string name;        // of the file
   std::string bytes;       // empty if `read` is given
