@@ -60,7 +60,7 @@ class Directory {
   std::map<std::string, const Json*> documents() const;
 
  private:
-  // kUnknown: a link, or an entry whose type the listing does not contain
+  /// kUnknown: a link, or an entry whose type the listing does not contain.
   enum class Kind { kNothing, kFile, kOther, kUnknown };
   struct Listing {
     std::error_code error;

@@ -5,7 +5,7 @@
 namespace bantam::convert {
 
 OrderedJson json_object(std::string_view command) {
-  // created explicitly: operator[] on null crashes when memory is exhausted
+  // Created explicitly: operator[] on null crashes when memory is exhausted.
   OrderedJson object = OrderedJson::object();
   object["schema"] = fmt::format("bantam.{}/1", command);
   return object;

@@ -32,7 +32,7 @@ std::vector<int32_t> multiplied_by(const fb::OpT& op) {
   const uint32_t row = ops::find_row(op.attributes.type, op.numerics);
   const fb::KeySumsT* sums = op.attributes.AsKeySums();
   const bool by_places =
-      // looks up rows of a matrix instead of multiplying by it
+      // Looks up rows of a matrix instead of multiplying by it.
       sums != nullptr && sums->kind == fb::FeatureKind::places;
   for (uint32_t i = 0; row != linked::kOps && !by_places && i < op.inputs.size() && i < ops::kFacts[row].inputs; ++i) {
     if ((ops::kMatrices[row] >> i & 1u) != 0 && op.inputs[i] >= 0) matrices.push_back(op.inputs[i]);

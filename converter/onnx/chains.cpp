@@ -12,7 +12,7 @@ class Chains {
  public:
   Chains(const std::vector<Block>& blocks, const std::vector<int32_t>& outputs) : blocks_(blocks) {
     std::vector<int32_t> open = outputs;
-    // counts as two uses, so that the output stays a tensor of its own
+    // Counts as two uses, so that the output stays a tensor of its own.
     for (const int32_t output : outputs) uses_[output] += 2;
     while (!open.empty()) {
       const int32_t id = open.back();

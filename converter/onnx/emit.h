@@ -18,13 +18,13 @@ namespace bantam::convert::onnx {
 struct Chain {
   std::vector<int32_t> members;  // in order; the first is the operator, or a stage of rows
   std::vector<int32_t> tables;   // of an Embed: the lookups that are summed
-  // indices of blocks; for gate and residual, of the operand
+  /// Indices of blocks; for gate and residual, of the operand.
   int32_t bias = -1, activation = -1, gate = -1, residual = -1, norm = -1;
-  // the last epilogue step that is used so far
+  /// The last epilogue step that is used so far.
   int level = 0;
-  // for a Pool: its output is normalized to unit length
+  /// For a Pool: its output is normalized to unit length.
   bool unit = false;
-  // the attention that emits this block; -1: none
+  /// The attention that emits this block; -1: none.
   int32_t attention = -1;
 };
 

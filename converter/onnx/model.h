@@ -120,7 +120,7 @@ struct Model {
   std::filesystem::path path;
   std::vector<std::filesystem::path> data_files;  // files with external data
   std::string producer;
-  // version of the format's own operators
+  /// Version of the format's own operators.
   int64_t opset = 0;
   std::shared_ptr<MemoryBudget> budget = std::make_shared<MemoryBudget>("", 0);  // of the file and its external data
   NodeGraph graph;
@@ -128,7 +128,7 @@ struct Model {
   std::vector<std::shared_ptr<const host::MappedFile>> mappings;  // keep alive the bytes that tensors point to
   std::map<std::string, InputRole> given;                         // inputs that --inputs names
   std::string chosen_output;                                      // the output that --graph-output names; "": none
-  // the maximum length of texts, if the graph has a fixed length; 0: any length
+  /// The maximum length of texts, if the graph has a fixed length; 0: any length.
   int64_t tokens = 0;
   bool filled = false;             // there is no mask: texts are padded to the fixed length
   bool sigmoid = false;            // the scores of labels are independent of each other

@@ -109,7 +109,7 @@ std::vector<Node> without_integers(const Node& node, MemoryBudget& budget) {
     operands.push_back(writer.numbers(bias, product, "", 0));
   }
   std::map<std::string, Attribute> attributes = node.attributes;
-  // of QLinearSoftmax: selects the meaning of the axis, which is the last one in either case
+  // QLinearSoftmax's opset selects the meaning of the axis, which is the last one in either case.
   attributes.erase("opset");
   const std::string made = writer.add(form.op, std::move(operands), std::move(attributes));
   return writer.finish(made, node.input(scale), node.input(scale + 1));

@@ -23,7 +23,7 @@ struct Stage {
   double epsilon = 0;
   std::vector<float> gamma, beta;     // empty: 1 and 0
   std::string gamma_name, beta_name;  // names of the tensors, if they have any
-  // a norm over each group of this many columns, which all use the same `group` factors; 0: over all columns
+  /// A norm over each group of this many columns, which all use the same `group` factors; 0: over all columns.
   uint32_t group = 0;
 };
 

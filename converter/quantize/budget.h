@@ -29,7 +29,7 @@ struct MatrixCosts {
 
 struct Sensitivity {
   std::string model;
-  // the file of texts, relative to the folder of the costs file; "": unknown
+  /// The file of texts, relative to the folder of the costs file; "": unknown.
   std::string data;
   std::string data_sha256;
   uint64_t texts = 0;

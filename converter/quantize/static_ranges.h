@@ -14,7 +14,7 @@ namespace bantam::convert {
 enum class RangeBy : uint8_t {
   kMinMax = 0,  // all
   kPercentile,  // all but a fraction of the values of each column
-  // the part that minimizes the squared error of rounding and clamping in each column (calibrate/histogram.h)
+  /// The part that minimizes the squared error of rounding and clamping in each column (calibrate/histogram.h).
   kMse,
 };
 

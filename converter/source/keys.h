@@ -71,7 +71,7 @@ struct KeyUse {
   bool generates = false;           // the model generates texts, so that settings of generation matter
   bool reads_texts = false;         // the model has a tokenizer
   bool reads_images = false;
-  // an ONNX file defines the layers, so that unknown keys of config.json do not matter
+  /// An ONNX file defines the layers, so that unknown keys of config.json do not matter.
   bool graph_states_layers = false;
 };
 

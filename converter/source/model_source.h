@@ -30,7 +30,7 @@ struct ModelSource {
   /// The files beside the weights. All readers access them through this member and not through the file system.
   std::shared_ptr<const Directory> files = Directory::nothing();
   std::string around;  // folder in `files` of modules.json and the other files around the transformer
-  // folder in `files` of the transformer; differs from `around` only for sentence-transformers
+  /// Folder in `files` of the transformer; differs from `around` only for sentence-transformers.
   std::string inside;
   SentenceModules modules;                  // from modules.json; empty if it does not exist
   Json config;                              // config.json
@@ -52,7 +52,7 @@ struct ModelSource {
 
 /// Options that choose the parts of a directory to read.
 struct SourceOptions {
-  // for a model with an entity table, a file with the names of entities to keep; "": all
+  /// For a model with an entity table, a file with the names of entities to keep; "": all.
   std::filesystem::path entities = {};
   std::filesystem::path shortlist = {};  // for Marian's own directories; "": the one in the directory, "none": none
   std::string tower = {};                // for a directory of two models, "text" or "vision"

@@ -36,7 +36,7 @@ enum class Kind { kNone, kBool, kInteger, kFloat, kText, kSequence, kDict, kGlob
 /// A value that the pickle builds. Values refer to others by index, so that nothing is nested in memory.
 struct Value {
   Kind kind = Kind::kNone;
-  // kInteger, kBool: the value; kStorage: number of elements; kTensor: index into the tensors
+  // kInteger, kBool: the value; kStorage: number of elements; kTensor: index into the tensors.
   int64_t integer = 0;
   std::string_view text;          // kText; kGlobal: "module name"; kStorage: its key
   const Storage* type = nullptr;  // kStorage

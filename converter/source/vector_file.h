@@ -18,9 +18,9 @@ struct WordVectors {
 
 enum class VectorFormat {
   kNone,
-  // one line per word: the word and its numbers; word2vec's files begin with a line "rows columns"
+  /// One line per word: the word and its numbers; word2vec's files begin with a line "rows columns".
   kText,
-  // the line "rows columns", then for each word its text, a space, its numbers as f32, and optionally a newline
+  /// The line "rows columns", then for each word its text, a space, its numbers as f32, and optionally a newline.
   kBinary,
 };
 

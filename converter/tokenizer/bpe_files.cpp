@@ -199,7 +199,7 @@ void read_bpe_files(const Json& vocabulary, const std::string& merges, const Jso
                     name));
   }
   read_vocabulary_object(vocabulary, "tokens", source, problems);
-  // it skips the first line, and the text after the last line feed
+  // It skips the first line, and the text after the last line feed.
   const bool blenderbot = kin == Kin::kBlenderbotSmall;
   const size_t begin = blenderbot ? std::min(merges.find('\n'), merges.size()) : 0;
   const size_t end = blenderbot ? merges.rfind('\n') : merges.size();

@@ -93,7 +93,7 @@ void set_decoder(TokenizerSource& source, text::DecodeKind kind, uint32_t flags,
 }
 
 void read_decoder(const Json& decoder, TokenizerSource& source) {
-  // letters that represent bytes: other decoders do not handle them
+  // Letters that represent bytes: other decoders do not handle them.
   const bool letters = source.is_bpe() && !source.is_of_code_points();
   bool good = false;
   std::string types = "none";

@@ -101,7 +101,7 @@ Beginning resolve_possessive(Branch& node, const Beginning& follow) {
   }
   CodeSet any;
   any.add(0, kCodePoints);
-  // the repetition again, or what follows it
+  // The repetition again, or what follows it.
   Beginning inside = resolve_possessive(node->parts[0], {any, Empty::kSometimes});
   if (may_lack) inside.empty = Empty::kSurely;
   return before(inside, follow);

@@ -25,9 +25,9 @@ struct TokenizerFiles {
   Json letters;                              // vocab.json, with merges.txt; likewise
   std::optional<std::string> merges;         //
   std::string model_type;                    // from config.json if there is a merges.txt, else ""
-  // spiece.model or similar; likewise. Marian: target.spm
+  /// spiece.model or similar; likewise. Marian: target.spm.
   std::optional<SentencePieceFile> pieces;
-  // source.spm, for texts of an encoder; Marian only
+  /// source.spm, for texts of an encoder; Marian only.
   std::optional<SentencePieceFile> source;
   std::shared_ptr<const WordList> words;  // of word vectors; if it is set, no other file is read
   Json config;                            // tokenizer_config.json

@@ -121,7 +121,7 @@ void read_vocabulary_text(const std::string& text, const std::string& file, cons
   source.model.continuing_prefix = "##";
 
   std::vector<std::string> words;
-  // a word that is listed twice has the id of its last line, as in transformers
+  // A word that is listed twice has the id of its last line, as in transformers.
   std::map<std::string, size_t> last;
   size_t at = 0;
   while (at < text.size()) {

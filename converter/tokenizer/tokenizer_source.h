@@ -179,7 +179,7 @@ struct SentencePieceFile {
   std::string bytes;       // empty if `read` is given
   std::string model_type;  // from config.json, or ""
   Json numbers = {};       // ids of the pieces, if a vocabulary beside the model defines them (Marian, M2M-100)
-  // the model itself, if it comes from another kind of file
+  /// The model itself, if it comes from another kind of file.
   std::shared_ptr<const SentencePieceModel> read = nullptr;
 };
 

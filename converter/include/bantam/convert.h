@@ -20,7 +20,7 @@ struct ConversionOptions {
   std::string rounding = "nearest";     // nearest, gptq
   std::string residual = "f32";         // f32, i8
   uint32_t group = 32;                  // group size of int4 weights
-  // "": no budget; else a limit such as size=21MB, loss=0.003 or latency=0.4, which requires `sensitivity`
+  /// "": no budget; else a limit such as size=21MB, loss=0.003 or latency=0.4, which requires `sensitivity`.
   std::string budget;
   std::string sensitivity;              // a file written by `bantam sensitivity`
   std::string student;                  // "": the whole model; else a recipe file
@@ -34,10 +34,10 @@ struct ConversionOptions {
   std::string calibrate_by = "minmax";  // for static activations: minmax, percentile, mse
   double percentile = 99.99;
   std::string calibrate_scores;  // a file of labeled texts
-  // largest fraction of correct answers that calibrate_scores may reject as out of scope
+  /// Largest fraction of correct answers that calibrate_scores may reject as out of scope.
   double max_rejected = 0.01;
   std::string gate_data;  // a file of texts, labeled or not, on which the quality gate judges the result
-  // "": the texts of another option, or the built-in ones; all, none; else a file of texts
+  /// "": the texts of another option, or the built-in ones; all, none; else a file of texts.
   std::string parity;
   std::string expect;             // a file of stored reference outputs
   double max_label_flips = 0.02;  // fraction of the texts
@@ -47,9 +47,9 @@ struct ConversionOptions {
   std::string task;               // "": as the directory says
   std::string tag_scheme;         // "": inferred from the labels; plain, iob1, iob2, bioes
   std::string inputs;             // of a graph: "": inferred from names and types; else such as "ids=x,mask=m"
-  // the output to keep of a graph with several outputs; "": the usual one
+  /// The output to keep of a graph with several outputs; "": the usual one.
   std::string graph_output;
-  // of word labels: "": the default of the labels; none, simple, first, average, max, words
+  /// Of word labels: "": the default of the labels; none, simple, first, average, max, words.
   std::string aggregation;
   // Longformer's global attention: "": as in transformers; none, first, question, second, marked
   std::string globals;

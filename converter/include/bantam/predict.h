@@ -19,12 +19,12 @@ struct PredictorOptions {
   uint32_t top = 5;      // maximum number of labels and candidates returned; 0: all
   bool strict = false;   // a text that is too long is an error; otherwise it is truncated
   int64_t stride = -1;   // tokens shared by neighboring windows of a text that is too long; below 0: no windows
-  // for the task "find": the labels of the spans to find
+  /// For the task "find": the labels of the spans to find.
   std::vector<std::string> labels;
   float threshold = 0;   // for the task "find": probability above which a span is found; 0: the file's
   bool nested = false;   // spans may lie inside other spans
   bool several = false;  // spans may have several labels
-  // of word labels: "": the file's; none, simple, first, average, max, words
+  /// Of word labels: "": the file's; none, simple, first, average, max, words.
   std::string aggregation;
 };
 
@@ -50,7 +50,7 @@ struct Prediction {
   std::vector<float> embedding;           // one value per dimension
   std::vector<Label> terms;               // of sparse embeddings: terms with nonzero weights, greatest first
   std::vector<std::vector<Label>> masks;  // candidates for each [MASK]
-  /// The results of each additional label set: labels of the text, or entities if the set labels tokens.
+  /// The results of each additional label set: labels of the text, or entities if the task does not label texts.
   struct Set {
     std::string name;
     std::vector<Label> labels;

@@ -28,7 +28,7 @@ struct PlaceTerm {
   int64_t heads = 0, width = 0;             // width of a head
   std::shared_ptr<const HostTensor> table;  // [heads, places, width]
   double scale = 1;
-  // rows of the table by key - query, in ascending order; empty: not selected yet
+  /// Rows of the table by key - query, in ascending order; empty: not selected yet.
   std::vector<int64_t> places;
   bool turned = false;  // rows have become columns: they are those of keys
 };
@@ -64,7 +64,7 @@ struct Block {
   Stage stage;
   fb::IndexSource index = fb::IndexSource::ids;
   uint32_t first = 0;  // row of the table for the smallest index
-  // the number of tokens for which a computed position table has rows, if it was run for fewer; 0: the rows it has
+  /// The number of tokens for which a computed position table has rows, if it was run for fewer; 0: the rows it has.
   uint32_t most_places = 0;
   uint32_t heads = 0, head_width = 0;
   double scale = 1;

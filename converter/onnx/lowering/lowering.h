@@ -47,12 +47,12 @@ struct Value {
     kHost,  // values for each probe
     kRows,
     kTurned,  // columns of heads to which rotary positions are being applied
-    // for each token, the row of its neighbor `shift` positions later; zeros beyond the ends if `padded`
+    /// For each token, the row of its neighbor `shift` positions later; zeros beyond the ends if `padded`.
     kNeighbours,
     kScores,
     kPlaceScores,  // sums of `places`
     kWhere,        // booleans of scores: whether a probability is NaN
-    // scale of dynamically quantized rows (times `factor`: one number, or one per column)
+    /// Scale of dynamically quantized rows (times `factor`: one number, or one per column).
     kStep,
     kZero,     // zero point of dynamically quantized rows
     kProduct,  // integer products of quantized rows and a constant, without scales
@@ -80,7 +80,7 @@ struct Value {
   int32_t score_block = -1;           // block of the scores of weights
   std::vector<int32_t> stacked;       // blocks of a stack
   size_t stack_axis = 0;
-  // the graph's final operator, which is omitted: Softmax, LogSoftmax
+  /// The graph's final operator, which is omitted: Softmax, LogSoftmax.
   std::string ending;
 };
 

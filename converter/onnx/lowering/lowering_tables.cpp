@@ -145,7 +145,7 @@ std::optional<Value> Lowering::rows_of_places(const Node& node, size_t input, co
     }
     const size_t both = std::min(rows.size(), longest.size());
     for (size_t i = 0; i < both; ++i) {
-      // values depend on the text length
+      // Values depend on the text length.
       if (std::fabs(rows[i] - longest[i]) > 1e-6 * (1 + std::fabs(rows[i]))) return std::nullopt;
     }
     if (rows.size() > longest.size()) longest = std::move(rows);

@@ -134,7 +134,7 @@ struct Cell {
   bool lstm = false;
   size_t width = 0, cells = 0;
   std::vector<double> rows, states, row_bias, state_bias;
-  // the file's index of each gate: LSTM input, forget, cell, output; GRU update, reset, new
+  // The file's index of each gate: LSTM input, forget, cell, output; GRU update, reset, new.
   std::vector<size_t> gates;
 };
 

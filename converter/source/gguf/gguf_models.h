@@ -17,8 +17,8 @@ namespace bantam::convert {
 enum class GgufChange {
   kNone,
   kTurned,  // transposed: a matrix of outputs, where transformers stores inputs as rows
-  // rows of each query head are interleaved: the first, the first of its second half, the second, ... (ggml's rotary
-  // positions)
+  /// Rows of each query head are interleaved: the first, the first of its second half, the second, ... (ggml's rotary
+  /// positions).
   kHeads,
   kKeyHeads,  // likewise for key heads
   kMoreOne    // 1 is added

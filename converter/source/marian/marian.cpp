@@ -28,7 +28,7 @@ namespace {
 
 constexpr uint64_t kMostMarianBytes = uint64_t{4} << 30, kMostListBytes = uint64_t{1} << 30;
 constexpr uint32_t kMostMarianLayers = 1U << 10, kMostMarianWidth = 1U << 16, kMostMarianBeams = 1U << 8;
-// maximum text length in tokens: sinusoids are unlimited, and Marian's limit is a setting of each run
+// Maximum text length in tokens: sinusoids are unlimited, and Marian's limit is a setting of each run.
 constexpr uint32_t kMarianTokens = 512;
 constexpr const char* kSharedTable = "Wemb";
 constexpr const char* kOutputBias = "decoder_ff_logit_out_b";
@@ -347,7 +347,7 @@ class MarianOpening {
 
   void add_tensors(bool shared) {
     for (const auto& [name, item] : file_.items()) {
-      // activation scales of other engines
+      // Activation scales of other engines.
       if (has_prefix(name, "special:") || has_suffix(name, "_QuantMultA")) continue;
       if (!add_of_layer(name)) add_other(name, shared);
     }
