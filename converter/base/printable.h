@@ -8,8 +8,8 @@
 namespace bantam::convert {
 
 /// `text` without characters that move a terminal's cursor, start a line or change the text direction: control
-/// characters (C0, C1, DEL), line separators and directional formatting become
-/// , \t or \u00XX; invalid UTF-8 becomes U+FFFD.
+/// characters (C0, C1, DEL), line separators and directional formatting become \n, \t or
+/// \u00XX; invalid UTF-8 becomes U+FFFD.
 std::string printable(std::string_view text);
 
 /// As printable(), but keeps line feeds: for messages whose line starts the caller controls.

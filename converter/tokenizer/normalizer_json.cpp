@@ -62,8 +62,7 @@ char escaped_white(char letter) {
   return at == std::string_view::npos ? '\0' : kWhite[at];
 }
 
-/// The characters of a class of escaped white space, "[
-/// \r\t]"; "" for any other text.
+/// The characters of a class of escaped white space, "[\n\r\t]"; "" for any other text.
 std::string white_class(const std::string& regex) {
   std::string white;
   if (regex.size() < 4 || regex.front() != '[' || regex.back() != ']' || regex.size() % 2 != 0) return "";
@@ -76,8 +75,7 @@ std::string white_class(const std::string& regex) {
 }
 
 /// Reads a regular expression that is a literal text, or runs of one code point or of white space: "ab", " {2,}",
-/// "\s+", "
-/// "; or such runs before a code point: " +a".
+/// "\s+", "\n"; or such runs before a code point: " +a".
 bool read_simple_pattern(const std::string& regex, fb::NormalizerT* rule) {
   std::string text;
   size_t at = 0;

@@ -49,7 +49,7 @@ struct ConversionOptions {
   std::string inputs;             // of a graph: "": inferred from names and types; else such as "ids=x,mask=m"
   /// The output to keep of a graph with several outputs; "": the usual one.
   std::string graph_output;
-  /// Of word labels: "": the default of the labels; none, simple, first, average, max, words.
+  /// How word labels become entities: none, simple, first, average, max, words; "": the default of the labels.
   std::string aggregation;
   // Longformer's global attention: "": as in transformers; none, first, question, second, marked
   std::string globals;

@@ -24,7 +24,7 @@ struct PredictorOptions {
   float threshold = 0;   // for the task "find": probability above which a span is found; 0: the file's
   bool nested = false;   // spans may lie inside other spans
   bool several = false;  // spans may have several labels
-  /// Of word labels: "": the file's; none, simple, first, average, max, words.
+  /// How word labels become entities: none, simple, first, average, max, words; "": as the file says.
   std::string aggregation;
 };
 
