@@ -31,12 +31,12 @@ Directory::Listing& Directory::listing(const std::string& folder) const {
   const auto [place, is_new] = listings_.try_emplace(folder);
   Listing& listing = place->second;
   if (!is_new || nothing_) return listing;
-  // Skips a folder that its parent does not list.
+  // Do not list a folder that its parent does not list.
   if (!folder.empty() && !leads_out(folder) && kind(folder) == Kind::kNothing) return listing;
   const auto kind_of = [](const fs::directory_entry& entry) {
     std::error_code error;
-    // The listing already holds the types of its entries, so that they cost no further call; it does not say where
-    // links lead.
+    // The listing already contains the types of its entries, so that they cost no further system call, but not the
+    // targets of links.
     if (entry.is_symlink(error) || error) return Kind::kUnknown;
     return entry.is_regular_file(error) ? Kind::kFile : Kind::kOther;
   };
@@ -54,7 +54,7 @@ Directory::Kind Directory::kind(const std::string& name) const {
   Listing& folder = listing(whole.parent_path().generic_string());
   const bool listed = !folder.error || folder.error == std::errc::no_such_file_or_directory ||
                       folder.error == std::errc::not_a_directory;
-  // In a folder that may be entered but not listed, each name is asked for, once.
+  // If a folder may be entered but not listed, look each name up once.
   if (!listed) folder.entries.emplace(leaf, Kind::kUnknown);
   const auto found = folder.entries.find(leaf);
   if (found == folder.entries.end()) return Kind::kNothing;
@@ -125,7 +125,7 @@ std::string_view Directory::begin(const std::string& name) const {
       bytes.resize(kBegin);
       bytes.resize(file.read(bytes.data(), bytes.size()));
     } catch (const Error&) {
-      // Who wants more of the file than what it begins with hears why it cannot be read.
+      // A caller that needs more than the start of the file gets an error that says why it cannot be read.
     }
   }
   return bytes;

@@ -1,5 +1,5 @@
-// Directory: a cached view of a folder. Lists each folder once and reads each file at most once, so that a conversion
-// sees one state of a model, and asks the file system only once whether a file exists.
+// Directory: a cached view of a folder. It lists each folder once and reads each file at most once, so that a
+// conversion sees one consistent state of a model.
 #ifndef BANTAM_CONVERTER_BASE_DIRECTORY_H_
 #define BANTAM_CONVERTER_BASE_DIRECTORY_H_
 
@@ -17,22 +17,20 @@
 
 namespace bantam::convert {
 
-/// Names are relative to the root and may have folders in front ("1_Pooling/config.json", "../config.json"). Links
-/// count as what they lead to; a link that leads nowhere is not there. For one thread at a time: const functions fill
-/// the caches.
+/// Names are relative to the root and may contain folders ("1_Pooling/config.json", "../config.json"). Links count as
+/// their targets; a dangling link does not exist. Not thread-safe: const functions fill the caches.
 class Directory {
  public:
   /// Lists nothing yet; the folder need not exist.
   explicit Directory(std::filesystem::path root) : root_(std::move(root)) {}
-  /// Returns a folder that is empty whatever is on the disk: for models in memory, and for files that hold a whole
-  /// model.
+  /// Returns an empty folder, whatever is on the disk: for models in memory, and for files that hold a whole model.
   static std::shared_ptr<const Directory> nothing(std::filesystem::path root = {});
   Directory(const Directory&) = delete;
   Directory& operator=(const Directory&) = delete;
 
-  /// The path of a name; "": the root's.
+  /// The path of a name; "" means the root.
   std::filesystem::path path(const std::string& name) const;
-  /// The reason why the root could not be listed; no error if it was listed.
+  /// The reason why the root could not be listed; empty if it was listed.
   std::error_code error() const;
 
   /// Returns true if a file or a folder of that name exists.
@@ -62,7 +60,8 @@ class Directory {
   std::map<std::string, const Json*> documents() const;
 
  private:
-  enum class Kind { kNothing, kFile, kOther, kUnknown };  // unknown: a link, or what the listing does not tell
+  /// kUnknown: a link, or an entry whose type the listing does not contain.
+  enum class Kind { kNothing, kFile, kOther, kUnknown };
   struct Listing {
     std::error_code error;
     std::map<std::string, Kind> entries;
@@ -78,13 +77,13 @@ class Directory {
 
   std::filesystem::path root_;
   bool nothing_ = false;
-  // By normal names ("a/b" for "a//b" and "./a/b").
+  // The keys are normalized names ("a/b" for "a//b" and "./a/b").
   mutable std::map<std::string, Listing> listings_;
   mutable std::map<std::string, Document> documents_;
   mutable std::map<std::string, std::string> texts_, begins_, digests_;
 };
 
-/// Joins the name of an entry to the `folder` of a Directory that holds it; `folder` "": its root.
+/// Joins `folder` of a Directory ("": its root) and the name of an entry in it.
 std::string name_in(const std::string& folder, const std::string& name);
 
 }  // namespace bantam::convert

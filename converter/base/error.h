@@ -1,5 +1,5 @@
-// Error: the converter's one exception. It never reaches the user raw: the command line prints every
-// problem on a line of its own and exits with the code.
+// Error: the converter's only exception. The user never sees it raw: the command line prints each problem on its own
+// line and exits with the code.
 #ifndef BANTAM_CONVERTER_BASE_ERROR_H_
 #define BANTAM_CONVERTER_BASE_ERROR_H_
 
@@ -11,7 +11,7 @@
 
 namespace bantam::convert {
 
-/// Exit codes of every bantam command; values are part of its contract.
+/// Exit codes of all bantam commands; the values are part of the public contract.
 enum class ExitCode : int {
   kOk = 0,
   kUsage = 2,
@@ -24,18 +24,18 @@ enum class ExitCode : int {
   kInterrupted = 130
 };
 
-/// One or more problems. Each is one sentence or two: the file, tensor or option, the cause, the next step.
+/// One or more problems. Each is one or two sentences: the file, tensor or option, the cause, the next step.
 class Error : public std::exception {
  public:
   Error(ExitCode code, std::string problem) : Error(code, std::vector<std::string>{std::move(problem)}) {}
-  /// `problems` is not empty.
+  /// `problems` must not be empty.
   Error(ExitCode code, std::vector<std::string> problems);
 
   ExitCode code() const noexcept { return code_; }
   /// The code as a process's exit status.
   int exit_code() const noexcept { return static_cast<int>(code_); }
   const std::vector<std::string>& problems() const noexcept { return problems_; }
-  /// All problems, one a line.
+  /// All problems, one per line.
   const char* what() const noexcept override { return what_.c_str(); }
 
  private:
@@ -44,31 +44,31 @@ class Error : public std::exception {
   std::string what_;
 };
 
-/// A problem of one of several things that may share it, such as tensors of one type.
+/// A problem that several things may share, such as tensors of one type.
 struct SharedProblem {
-  std::string before;  // "FILE: ", or nothing
+  std::string before;  // "FILE: ", or ""
   std::string kind;    // "tensor"
   std::string name;
-  std::string detail;  // " has shape [2]": may differ among those that share the rest
+  std::string detail;  // " has shape [2]": may differ among problems that share the rest
   std::string cause;   // "; the two do not belong together"
 };
 
-/// Gathers problems so that the user sees them all at once.
+/// Collects problems so that the user sees all of them at once.
 class Problems {
  public:
   void add(ExitCode code, std::string problem);
-  /// Those that differ in name and detail only are shown as one: how many there are, and the first of them.
+  /// Merges problems that differ only in name and detail into one, which shows their number and the first of them.
   void add(ExitCode code, SharedProblem problem);
   bool empty() const { return groups_.empty(); }
-  /// As they are shown.
+  /// The number of problems after merging.
   size_t size() const { return groups_.size(); }
-  /// Throws an Error with everything gathered; its code is the smallest one added (I/O before invalid
-  /// before unsupported). Returns when there is nothing to say.
+  /// Throws an Error with all collected problems and the smallest of their codes (I/O before invalid before
+  /// unsupported). Returns if there are none.
   void raise() const;
 
  private:
   struct Group {
-    SharedProblem first;  // a problem of its own: its text in `before`
+    SharedProblem first;  // a problem that is not shared has its whole text in `before`
     std::vector<std::string> names;
     size_t count = 1;
   };

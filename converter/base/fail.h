@@ -1,4 +1,4 @@
-// fail: an Error with a formatted message.
+// fail: throws an Error with a formatted message.
 #ifndef BANTAM_CONVERTER_BASE_FAIL_H_
 #define BANTAM_CONVERTER_BASE_FAIL_H_
 

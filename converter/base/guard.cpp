@@ -24,8 +24,8 @@ std::string Outcome::text() const {
 namespace bantam::convert {
 namespace {
 
-/// The library's options are members of structures: `max_label_flips` for "--max-label-flips". Commands to be typed, from "bantam "
-/// to the end of a clause, stay as they are.
+/// The library's options are members of structures: replaces "--max-label-flips" by `max_label_flips`. Command lines,
+/// from "bantam " to the end of the clause, stay unchanged.
 std::string with_members(const std::string& problem) {
   constexpr std::string_view kCommand = "bantam ";
   std::string text;

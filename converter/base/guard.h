@@ -1,4 +1,4 @@
-// guarded: the border of the library, which no exception crosses.
+// guarded: turns exceptions into an Outcome at the border of the library, which no exception crosses.
 #ifndef BANTAM_CONVERTER_BASE_GUARD_H_
 #define BANTAM_CONVERTER_BASE_GUARD_H_
 
@@ -10,11 +10,12 @@
 
 namespace bantam::convert {
 
-/// Returns the Error for a call of the system that failed inside a library: out of space where memory, threads or the disk
-/// are exhausted, else I/O. Its message has the file's name where the library gives it.
+/// Returns the Error for a system call that failed inside a library: out of space if memory, threads or the disk are
+/// exhausted, else I/O. The message contains the file's name if the library provides it.
 Error error_of(const std::system_error& cause);
 
-/// Calls `work`; what it throws becomes the outcome: an Error its code and problems, out of memory code 7, everything else code 70.
+/// Calls `work` and converts any exception to an outcome: an Error to its code and problems, out of memory to code 7,
+/// everything else to code 70.
 bantam::Outcome guarded(const std::function<void()>& work);
 
 }  // namespace bantam::convert

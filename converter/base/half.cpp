@@ -15,7 +15,7 @@ uint16_t half_from_float(float value) {
     half = 0x7E00u;
   } else if (magnitude >= 0x477FF000u) {  // rounds to 65536 or more
     half = 0x7C00u;
-  } else if (magnitude < 0x38800000u) {  // below the smallest normal f16: a multiple of 2^-24
+  } else if (magnitude < 0x38800000u) {  // below the smallest normal f16: rounded to a multiple of 2^-24
     half = static_cast<uint32_t>(std::nearbyint(std::ldexp(std::fabs(value), 24)));
   } else {
     const uint32_t odd = (magnitude >> 13) & 1u;

@@ -1,4 +1,4 @@
-// f32 to f16 (IEEE binary16), round to nearest even. The way back is base/float_bits.h's float_from_f16.
+// Converts f32 to f16 (IEEE binary16), rounding to nearest even. float_from_f16 in base/float_bits.h converts back.
 #ifndef BANTAM_CONVERTER_BASE_HALF_H_
 #define BANTAM_CONVERTER_BASE_HALF_H_
 

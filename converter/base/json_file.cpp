@@ -26,8 +26,8 @@ std::string read_text_file(const fs::path& path, uint64_t max_bytes) {
 
 namespace {
 
-/// Builds the document from the parser's events and stops at the first rule broken. O(size): nlohmann's own builder with
-/// a callback looks through the whole parent after each object.
+/// Builds the document from the parser's events and stops at the first violation. O(size): nlohmann's own builder with
+/// a callback searches the whole parent after each object.
 class TreeBuilder final : public Json::json_sax_t {
  public:
   explicit TreeBuilder(Json* root) : next_(root) {}
@@ -39,7 +39,7 @@ class TreeBuilder final : public Json::json_sax_t {
   bool number_unsigned(uint64_t value) override { return put(value); }
   bool number_float(double value, const std::string&) override { return put(value); }
   bool string(std::string& value) override { return put(std::move(value)); }
-  bool binary(Json::binary_t&) override { return false; }  // not of JSON
+  bool binary(Json::binary_t&) override { return false; }  // JSON has no binary values
   bool start_object(size_t) override { return enter(Json::object()); }
   bool start_array(size_t) override { return enter(Json::array()); }
   bool end_object() override { return leave(); }
@@ -64,7 +64,7 @@ class TreeBuilder final : public Json::json_sax_t {
     return false;
   }
 
-  /// Where the next value belongs: behind the last of an array, else where key() or the document wants it.
+  /// The destination of the next value: the end of the open array, else the value that key() selected, or the document.
   Json& place() {
     if (open_.empty() || !open_.back()->is_array()) return *next_;
     return open_.back()->emplace_back(nullptr);
@@ -80,7 +80,7 @@ class TreeBuilder final : public Json::json_sax_t {
     if (open_.size() == size_t{kMaxJsonDepth}) return fail(fmt::format("is nested deeper than {}", kMaxJsonDepth));
     Json& value = place();
     value = std::move(empty);
-    open_.push_back(&value);  // nothing is added to its parent while it is open: it stays where it is
+    open_.push_back(&value);  // the pointer stays valid: nothing is added to the parent while this value is open
     return true;
   }
 
@@ -89,7 +89,7 @@ class TreeBuilder final : public Json::json_sax_t {
     return true;
   }
 
-  std::vector<Json*> open_;  // arrays and objects around the next value
+  std::vector<Json*> open_;  // open arrays and objects, outermost first
   Json* next_;
   std::string problem_;
 };

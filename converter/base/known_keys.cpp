@@ -31,7 +31,7 @@ std::string nearest(const std::string& name, const std::vector<std::string>& kno
     return text;
   };
   constexpr size_t kShortestBeginning = 3, kLongest = 80;
-  if (name.size() > kLongest) return "";  // nobody mistypes that
+  if (name.size() > kLongest) return "";  // too long for a typing mistake
   const std::string wanted = lower(name);
   std::string best;
   size_t limit = (wanted.size() + 1) / 4 + 1;

@@ -1,4 +1,4 @@
-// MemoryBudget: a limit on the memory that an untrusted source may take, in proportion to its bytes.
+// MemoryBudget: a limit on the memory that an untrusted source may use, proportional to its size.
 #ifndef BANTAM_CONVERTER_BASE_MEMORY_BUDGET_H_
 #define BANTAM_CONVERTER_BASE_MEMORY_BUDGET_H_
 
@@ -10,10 +10,10 @@
 
 namespace bantam::convert {
 
-/// Formats repeat and expand: a function is called a thousand times, a byte stands for a row of numbers, a number in a
-/// configuration for layers. Importers count such memory here, with what parsing takes, before they allocate it: at
-/// most kTimes the bytes of the source and kFree. The passes behind the importers take as much again, so that a
-/// conversion stays below eight times its source and 64 MB (SECURITY.md).
+/// Some formats repeat and expand: a function may be called a thousand times, one byte may represent a row of numbers,
+/// one number in a configuration may stand for many layers. Importers count such memory here, together with that of
+/// parsing, before they allocate it: at most kTimes the bytes of the source plus kFree. The passes after the importers
+/// take as much again, so that a conversion stays below eight times its source plus 64 MB (SECURITY.md).
 class MemoryBudget {
  public:
   static constexpr uint64_t kTimes = 4, kFree = uint64_t{24} << 20;
@@ -21,15 +21,15 @@ class MemoryBudget {
   /// `name` names the source in messages; `bytes` is its size.
   MemoryBudget(std::string name, uint64_t bytes) : name_(std::move(name)), source_(bytes) {}
 
-  /// Adds bytes to the source's size: for another of its files, and for what numbers of fewer bits take as f32 beyond
-  /// their bytes.
+  /// Adds bytes to the source's size: for another file of the source, and for numbers of fewer than 32 bits, the bytes
+  /// that their f32 form takes beyond their own.
   void add_source(uint64_t bytes);
   /// Counts `bytes` that are about to be allocated for `what` ("the nodes of its functions"). Throws Error
   /// (kUnsupported) if that exceeds the budget.
   void take(uint64_t bytes, std::string_view what);
-  /// Counts `count` pieces of `size` bytes in the same way; their product may overflow.
+  /// Counts `count` items of `size` bytes in the same way; the product may overflow.
   void take(uint64_t count, uint64_t size, std::string_view what);
-  /// Returns bytes that were taken before and are free now.
+  /// Subtracts bytes that were taken before and are free now.
   void give_back(uint64_t bytes) { taken_ -= bytes; }
   uint64_t taken() const { return taken_; }
   uint64_t most() const;
@@ -42,7 +42,7 @@ class MemoryBudget {
   uint64_t taken_ = 0;
 };
 
-/// The bytes that one holder has taken from a budget; its destructor gives them back.
+/// Bytes that one holder has taken from a budget. The destructor gives them back.
 class Taken {
  public:
   explicit Taken(std::shared_ptr<MemoryBudget> budget) : budget_(std::move(budget)) {}

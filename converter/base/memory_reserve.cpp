@@ -12,7 +12,7 @@ constexpr size_t kReserve = size_t{1} << 20;
 
 std::atomic<void*> g_reserve{nullptr};
 
-/// operator new calls it again and again, until it has memory or this throws: once where it is asked for too much.
+/// operator new calls it repeatedly until the allocation succeeds or this throws; the reserve helps only once.
 void give_back() {
   void* memory = g_reserve.exchange(nullptr);
   if (memory == nullptr) throw std::bad_alloc();

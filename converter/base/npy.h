@@ -8,7 +8,7 @@
 
 namespace bantam::convert {
 
-/// The bytes of a .npy file that holds a matrix of f32, row by row; values.size() is rows * columns.
+/// The bytes of a .npy file with a row-major f32 matrix; values.size() is rows * columns.
 std::string npy_file(const std::vector<float>& values, size_t rows, size_t columns);
 
 }  // namespace bantam::convert

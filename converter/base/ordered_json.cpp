@@ -5,7 +5,8 @@
 namespace bantam::convert {
 
 OrderedJson json_object(std::string_view command) {
-  OrderedJson object = OrderedJson::object();  // made here: operator[] of null crashes without memory
+  // Created explicitly: operator[] on null crashes when memory is exhausted.
+  OrderedJson object = OrderedJson::object();
   object["schema"] = fmt::format("bantam.{}/1", command);
   return object;
 }

@@ -21,7 +21,7 @@ namespace bantam::convert {
 namespace fs = std::filesystem;
 namespace {
 
-/// Names of the temporary files that exist, each the string of its OutputFile; a handler reads them.
+/// Names of the existing temporary files, each pointing to its OutputFile's string; a signal handler reads them.
 constexpr size_t kMostOpen = 16;
 std::atomic<const char*> g_temporaries[kMostOpen];
 
@@ -44,13 +44,13 @@ fs::path parent_of(const fs::path& path) { return path.has_parent_path() ? path.
 void sync_directory(const fs::path& directory) {
   const int descriptor = open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (descriptor < 0) return;
-  fsync(descriptor);  // best effort: some file systems cannot
+  fsync(descriptor);  // best effort: some file systems do not support it
   close(descriptor);
 }
 
-/// Returns the path that `path` names after all symbolic links; the last link may lead to nothing yet.
+/// Returns `path` with all symbolic links resolved; the target of the last link need not exist.
 fs::path followed(fs::path path) {
-  constexpr int kMostLinks = 40;  // as many as Linux follows
+  constexpr int kMostLinks = 40;  // the limit of Linux
   std::error_code error;
   for (int i = 0; i < kMostLinks && fs::is_symlink(path, error); ++i) {
     const fs::path target = fs::read_symlink(path, error);
@@ -62,7 +62,7 @@ fs::path followed(fs::path path) {
 
 constexpr time_t kYoungSeconds = 60;
 
-/// Is `name` "PREFIX.PID.part", as temporary files for one output are called?
+/// Returns true if `name` is "PREFIX.PID.part", the form of temporary files for one output.
 bool is_temporary_of(const std::string& prefix, const std::string& name) {
   constexpr std::string_view kEnd = ".part";
   if (name.size() <= prefix.size() + kEnd.size() || name.compare(0, prefix.size(), prefix) != 0) return false;
@@ -71,9 +71,10 @@ bool is_temporary_of(const std::string& prefix, const std::string& name) {
   return pid.find_first_not_of("0123456789") == std::string::npos;
 }
 
-/// Removes left-overs, files and folders, that no process holds locked. Young ones may be about to be.
+/// Removes leftover files and folders that no process has locked, except recent ones, whose process may be about to
+/// lock them.
 void remove_stale(const fs::path& directory, const std::string& prefix) {
-  // std::filesystem's iterator ends the process where memory is short.
+  // std::filesystem's iterator terminates the process when memory is exhausted.
   const std::unique_ptr<DIR, int (*)(DIR*)> folder(opendir(directory.c_str()), closedir);
   if (folder == nullptr) return;
   const int place = dirfd(folder.get());
@@ -94,9 +95,9 @@ void remove_stale(const fs::path& directory, const std::string& prefix) {
 
 std::string prefix_of(const fs::path& target) { return fmt::format(".{}.", target.filename().string()); }
 
-/// Makes a temporary file or folder beside `target` and returns its name. make(name) creates it; it fails with EEXIST where
-/// the name is taken, which happens with equal process ids in two containers, or after a process that was killed. Returns
-/// an empty path, with errno set, where no name can be made.
+/// Creates a temporary file or folder beside `target` and returns its name. make(name) creates it and fails with EEXIST
+/// if the name is taken, which happens with equal process ids in two containers, or after a process was killed. Returns
+/// an empty path with errno set if no name works.
 template <typename Make>
 fs::path make_beside(const fs::path& target, const Make& make) {
   constexpr int kMostTried = 100;
@@ -198,7 +199,7 @@ void OutputFile::commit(const void* bytes, size_t size) {
 }
 
 void OutputFile::commit(const std::vector<std::string_view>& pieces) {
-  // Large pieces as they are: Linux then keeps the file in large pieces of its cache, which map ten times as fast.
+  // Write large pieces whole: Linux then caches the file in large folios, which map ten times as fast.
   for (const std::string_view piece : pieces) {
     const int cause = write_all(descriptor_, piece.data(), piece.size());
     if (cause != 0) fail("cannot write", cause);
@@ -250,10 +251,10 @@ void refuse_input_as_output(const fs::path& output, const std::vector<fs::path>&
   for (const fs::path& input : inputs) {
     if (input.empty()) continue;
     check(input);
-    std::error_code error;  // a file has no entries
+    std::error_code error;  // ignored: a regular file has no entries
     fs::recursive_directory_iterator it(input, fs::directory_options::skip_permission_denied, error);
     for (const fs::recursive_directory_iterator end; !error && it != end; it.increment(error)) {
-      // Files of this name are never read: replacing an earlier result is fine.
+      // Files with this extension are never read as inputs, so that replacing an earlier result is fine.
       if (it->path().extension() != ".bantam") check(it->path());
     }
   }

@@ -1,4 +1,4 @@
-// OutputFile, OutputFolder: a file and a folder that appear whole or not at all.
+// OutputFile, OutputFolder: a file and a folder that appear completely or not at all.
 #ifndef BANTAM_CONVERTER_BASE_OUTPUT_FILE_H_
 #define BANTAM_CONVERTER_BASE_OUTPUT_FILE_H_
 
@@ -11,16 +11,16 @@
 
 namespace bantam::convert {
 
-/// The place that bytes for a path go to, after all symbolic links; the last link may lead to nothing yet.
+/// The target of output to a path, with all symbolic links resolved; the target of the last link need not exist.
 struct OutputPlace {
-  std::filesystem::path file;  // a regular file, or nothing yet
-  int stream = -1;             // else the open descriptor of a device, a pipe or, for "-", standard output
+  std::filesystem::path file;  // a regular file, or a path that does not exist yet
+  int stream = -1;             // otherwise the open descriptor of a device, a pipe or, for "-", standard output
 };
 
-/// Throws Error (usage, I/O) at once for a directory and for a path that cannot be replaced or opened.
+/// Throws Error (usage, I/O) immediately for a directory and for a path that cannot be replaced or opened.
 OutputPlace output_place(const std::filesystem::path& path);
 
-/// Returns true if an output called "-" has taken standard output. Commands then print everything else to standard
+/// Returns true if an output named "-" has taken standard output. Commands then print everything else to standard
 /// error.
 bool standard_output_is_taken();
 
@@ -30,24 +30,24 @@ int write_all(int descriptor, const void* bytes, size_t size);
 /// Returns true if `cause` is a full disk, an exceeded quota or the limit on file sizes.
 bool is_out_of_space(int cause);
 
-/// Reserves a temporary file beside `path` when constructed (so that an unwritable place is an error before the work,
-/// not after it), and renames it to `path` once everything is on the disk. Without commit() the temporary file is
-/// removed. If `path` is not a regular file (a device, a pipe), writes to it directly. Temporary files for the same
-/// `path` whose process was killed are removed. Errors: Error with kIo, or kOutOfSpace when the disk or quota is full.
+/// Reserves a temporary file beside `path` when constructed, so that an unwritable location is an error before the work
+/// and not after it. Renames it to `path` once all data is on the disk. Without commit() the temporary file is removed.
+/// If `path` is not a regular file (a device, a pipe), writes to it directly. Removes temporary files for the same
+/// `path` that killed processes have left. Throws Error (kIo, or kOutOfSpace if the disk or quota is full).
 class OutputFile {
  public:
   enum class Kind : uint8_t {
     kData,
-    kProgram,  // may be started, by whom it may be read
-    kSecret,   // nobody but its owner may read it
-    kOwn,      // of a name that bantam chose: whatever lies there is replaced, and no link of that name is followed
+    kProgram,  // executable by everyone who may read it
+    kSecret,   // readable by its owner only
+    kOwn,      // a name that bantam chose: replaces whatever is there, and does not follow a link of that name
   };
   explicit OutputFile(const std::filesystem::path& path, Kind kind = Kind::kData);
   ~OutputFile();
   OutputFile(const OutputFile&) = delete;
   OutputFile& operator=(const OutputFile&) = delete;
 
-  /// Writes everything, flushes it to the disk and gives it its name. Once.
+  /// Writes all bytes, flushes them to the disk and renames the file to its final name. Call it once.
   void commit(const void* bytes, size_t size);
   /// Commits several pieces, one after the other.
   void commit(const std::vector<std::string_view>& pieces);
@@ -58,14 +58,14 @@ class OutputFile {
  private:
   [[noreturn]] void fail(const char* action, int cause) const;
 
-  std::filesystem::path shown_;   // as the user wrote it
-  std::filesystem::path target_;  // symbolic links followed
+  std::filesystem::path shown_;   // the path as the user wrote it
+  std::filesystem::path target_;  // with symbolic links resolved
   std::string temporary_;
-  int descriptor_ = -1;  // locked: whoever finds the temporary file unlocked knows that nobody will finish it
+  int descriptor_ = -1;  // locked: an unlocked temporary file has been abandoned by its process
 };
 
-/// A folder that appears whole or not at all: commit() renames path() and its content to `path`, which must be absent or
-/// empty. Without a commit the destructor removes both.
+/// A folder that appears completely or not at all: commit() renames path() with its content to `path`, which must be
+/// absent or empty. Without a commit the destructor removes the temporary folder and its content.
 class OutputFolder {
  public:
   explicit OutputFolder(const std::filesystem::path& path);
@@ -78,15 +78,14 @@ class OutputFolder {
 
  private:
   std::filesystem::path shown_, target_, path_;
-  int descriptor_ = -1;  // locked, as that of an OutputFile
+  int descriptor_ = -1;  // locked like that of an OutputFile
 };
 
-/// Removes the temporary files of all OutputFiles that are open, for a process that is about to end; may be called in a
-/// signal's handler.
+/// Removes the temporary files of all open OutputFiles, for a process that is about to end. Safe to call in a signal
+/// handler.
 void unlink_temporaries();
 
-/// Throws Error (usage) when `output` is one of `inputs` or lies, under the same name, in a directory among
-/// them.
+/// Throws Error (usage) if `output` is one of `inputs`, or lies under the same name in one of the input directories.
 void refuse_input_as_output(const std::filesystem::path& output, const std::vector<std::filesystem::path>& inputs);
 
 }  // namespace bantam::convert

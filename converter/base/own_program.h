@@ -1,4 +1,4 @@
-// own_program: the file that this process runs.
+// own_program: the executable file of this process.
 #ifndef BANTAM_CONVERTER_BASE_OWN_PROGRAM_H_
 #define BANTAM_CONVERTER_BASE_OWN_PROGRAM_H_
 
@@ -6,8 +6,8 @@
 
 namespace bantam::convert {
 
-/// Its path, symbolic links followed; empty where the system does not say. While it runs nobody can write into that file
-/// (ETXTBSY), so that it may be mapped however long the process waits.
+/// Its path, with symbolic links resolved; empty if the system does not provide it. Nobody can write to that file while
+/// it runs (ETXTBSY), so that it may stay mapped as long as the process runs.
 std::filesystem::path own_program();
 
 }  // namespace bantam::convert

@@ -1,4 +1,4 @@
-// Thompson's construction, and the simulation that steps through all threads together:
+// Thompson's construction, and a simulation that advances all threads in lockstep:
 // https://swtch.com/~rsc/regexp/regexp2.html
 #include "base/pattern.h"
 
@@ -22,7 +22,7 @@ size_t index_of(char c) { return static_cast<unsigned char>(c); }
 
 }  // namespace
 
-/// Recursive descent; places in code are relative, so that pieces can be moved and repeated.
+/// A recursive-descent parser. Jumps are relative, so that code can be moved and repeated.
 class PatternParser {
  public:
   using Code = Pattern::Code;
@@ -98,7 +98,7 @@ class PatternParser {
     } else {
       return code;
     }
-    take('?');  // lazy: the same matches
+    take('?');  // lazy quantifiers match the same texts
     if (more() && (text_[at_] == '*' || text_[at_] == '+' || text_[at_] == '?' || text_[at_] == '{')) {
       throw PatternError("repeats a repetition");
     }
@@ -191,7 +191,7 @@ class PatternParser {
     }
   }
 
-  /// One element of [..]; a range's end is a byte alone.
+  /// Parses one element of [..]; only a single byte can end a range.
   Pattern::Set element(char* byte) {
     *byte = text_[at_++];
     if (*byte == '[' && more() && (text_[at_] == ':' || text_[at_] == '.' || text_[at_] == '=')) {
@@ -229,7 +229,7 @@ class PatternParser {
   size_t at_ = 0;
 };
 
-/// The places in code that are reached before a byte, each once.
+/// The set of instructions that are reached before a byte, each once.
 class Pattern::Threads {
  public:
   explicit Threads(const Code& code) : code_(&code), seen_(code.size(), 0) {}
@@ -240,7 +240,8 @@ class Pattern::Threads {
     ++round_;
   }
 
-  /// Adds what can be reached from `start` without a byte. True: the match.
+  /// Adds all instructions that are reachable from `start` without consuming a byte. Returns true if they include the
+  /// match.
   bool add(size_t start, bool begin, bool end, bool edge) {
     todo_.push_back(start);
     bool matched = false;

@@ -1,5 +1,5 @@
-// Regular expressions over names that strangers chose: no recursion and no backtracking, so that neither a name nor a
-// pattern can exhaust the stack or the time (std::regex does both).
+// Regular expressions over untrusted names: no recursion and no backtracking, so that neither a name nor a pattern can
+// exhaust the stack or take exponential time (std::regex does both).
 #ifndef BANTAM_CONVERTER_BASE_PATTERN_H_
 #define BANTAM_CONVERTER_BASE_PATTERN_H_
 
@@ -12,7 +12,7 @@
 
 namespace bantam::convert {
 
-/// Says why a text is no valid pattern, as a phrase that follows the pattern in a message.
+/// A reason why a text is not a valid pattern, phrased to follow the pattern in a message.
 struct PatternError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
@@ -23,8 +23,8 @@ struct PatternError : std::runtime_error {
 class Pattern {
  public:
   static constexpr size_t kMaxBytes = 1000;
-  static constexpr size_t kMaxInstructions = 10000;  // repetitions are written out
-  static constexpr int kMaxDepth = 50;               // of parentheses
+  static constexpr size_t kMaxInstructions = 10000;  // repetitions are expanded
+  static constexpr int kMaxDepth = 50;               // nesting depth of parentheses
 
   /// Throws PatternError.
   explicit Pattern(std::string_view text);
@@ -38,8 +38,8 @@ class Pattern {
   enum class Kind : uint8_t { kSet, kSplit, kJump, kBegin, kEnd, kEdge, kNoEdge, kMatch };
   struct Instruction {
     Kind kind;
-    int32_t first = 0;   // kSet: number of the set; kSplit, kJump: where to continue, from here
-    int32_t second = 0;  // kSplit: the other place
+    int32_t first = 0;   // kSet: index of the set; kSplit, kJump: target relative to this instruction
+    int32_t second = 0;  // kSplit: the second target
   };
   using Code = std::vector<Instruction>;
   using Set = std::bitset<256>;

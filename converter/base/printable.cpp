@@ -27,7 +27,7 @@ void append(uint32_t code, std::string_view bytes, std::string* out) {
   } else if (!is_harmless(code)) {
     *out += fmt::format("\\u{:04x}", code);
   } else if (code == 0xFFFD) {
-    *out += "\xEF\xBF\xBD";  // itself, or in place of what is not UTF-8
+    *out += "\xEF\xBF\xBD";  // U+FFFD itself, or a replacement for invalid UTF-8
   } else {
     *out += bytes;
   }

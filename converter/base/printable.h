@@ -1,4 +1,4 @@
-// Text of strangers for people to read.
+// Makes untrusted text safe to show to people.
 #ifndef BANTAM_CONVERTER_BASE_PRINTABLE_H_
 #define BANTAM_CONVERTER_BASE_PRINTABLE_H_
 
@@ -7,17 +7,18 @@
 
 namespace bantam::convert {
 
-/// `text` without what moves a terminal's cursor, starts a line or turns the order of what follows: control characters
-/// (C0, C1, DEL), line separators and directional formatting become \n, \t or \u00XX; invalid UTF-8 becomes U+FFFD.
+/// `text` without characters that move a terminal's cursor, start a line or change the text direction: control
+/// characters (C0, C1, DEL), line separators and directional formatting become \n, \t or
+/// \u00XX; invalid UTF-8 becomes U+FFFD.
 std::string printable(std::string_view text);
 
-/// The same, but line feeds stay: of messages, whose first lines the caller begins.
+/// As printable(), but keeps line feeds: for messages whose line starts the caller controls.
 std::string printable_lines(std::string_view text);
 
-/// `text` as one word of a POSIX shell's command, for a person to copy.
+/// `text` quoted as one word of a POSIX shell command, for a person to copy.
 std::string shell_word(std::string_view text);
 
-/// `text` as plain text of a Markdown line.
+/// `text` escaped as plain text within a line of Markdown.
 std::string markdown_text(std::string_view text);
 
 }  // namespace bantam::convert

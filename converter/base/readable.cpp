@@ -31,7 +31,7 @@ constexpr Unit kUnits[] = {{"", 1},
 std::string readable_bytes(uint64_t bytes) {
   const auto value = static_cast<double>(bytes);
   if (bytes < 1000) return fmt::format("{} B", bytes);
-  // Limits at which the printed number would have four digits before the point.
+  // From these limits on, the printed number would have four digits before the point.
   if (value < 999950) return fmt::format("{:.1f} kB", value / 1e3);
   if (value < 999950e3) return fmt::format("{:.1f} MB", value / 1e6);
   return fmt::format("{:.1f} GB", value / 1e9);

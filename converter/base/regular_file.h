@@ -1,4 +1,4 @@
-// RegularFile: an open file of known size. Its name is looked up once, when it is opened.
+// RegularFile: an open file of known size. Its name is resolved once, when it is opened.
 #ifndef BANTAM_CONVERTER_BASE_REGULAR_FILE_H_
 #define BANTAM_CONVERTER_BASE_REGULAR_FILE_H_
 
@@ -11,19 +11,19 @@ namespace bantam::convert {
 
 class RegularFile {
  public:
-  /// Throws Error (kIo) for what is not there, cannot be opened or is no regular file; never waits for the other end of
-  /// a pipe.
+  /// Throws Error (kIo) if the path does not exist, cannot be opened or is not a regular file. Never blocks on a pipe.
   explicit RegularFile(const std::filesystem::path& path);
   ~RegularFile();
   RegularFile(const RegularFile&) = delete;
   RegularFile& operator=(const RegularFile&) = delete;
 
-  /// Bytes, when the file was opened.
+  /// Size in bytes when the file was opened.
   uint64_t size() const { return size_; }
-  /// The next bytes, at most `size` of them; returns their number, less where the file ends. Throws Error (kIo) where it cannot be
-  /// read.
+  /// Reads the next bytes, at most `size`; returns their number, which is less at the end of the file. Throws Error
+  /// (kIo) if reading fails.
   size_t read(void* out, size_t size);
-  /// The bytes from `begin` on. Throws Error (kIo) where it cannot be read, or ends before: it has been cut short meanwhile.
+  /// Reads `size` bytes from offset `begin`. Throws Error (kIo) if reading fails or the file is shorter: it was
+  /// truncated meanwhile.
   void read_all(uint64_t begin, void* out, size_t size);
 
  private:

@@ -18,7 +18,7 @@
 namespace bantam::convert {
 namespace {
 
-constexpr int64_t kMarkEvery = 1000;  // milliseconds: what a killed process has to make again
+constexpr int64_t kMarkEvery = 1000;  // in milliseconds: the work that is lost when the process is killed
 
 int64_t now() {
   const auto since = std::chrono::steady_clock::now().time_since_epoch();
@@ -42,7 +42,7 @@ ResumableFile::ResumableFile(const std::filesystem::path& path, const std::strin
   descriptor_ = place.stream;
   streams_ = descriptor_ >= 0;
   if (streams_) {
-    part_ = path == "-" ? "standard output" : path;  // in messages
+    part_ = path == "-" ? "standard output" : path;  // name in messages
     if (!resume) return;
     close(descriptor_);
     fail(ExitCode::kUsage, "--resume: {} keeps nothing that one could go on with; name a file", part_.string());
@@ -59,7 +59,8 @@ ResumableFile::ResumableFile(const std::filesystem::path& path, const std::strin
   cut_to_mark();
 }
 
-/// Whoever may write to the folder can have put anything there: links are not followed, and of the file nobody else has a name.
+/// Anyone who can write to the folder may have put anything there, so links are not followed, and the file must have no
+/// other hard link.
 void ResumableFile::open_part(bool begun, bool resume) {
   descriptor_ =
       open(part_.c_str(), O_WRONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | (begun ? 0 : O_CREAT | O_EXCL), 0666);
@@ -74,7 +75,7 @@ void ResumableFile::open_part(bool begun, bool resume) {
   }
   struct stat named = {};
   const bool locked = flock(descriptor_, LOCK_EX | LOCK_NB) == 0;
-  // Who held the lock may have given the file its name just now.
+  // The process that held the lock may have renamed the file just now.
   const bool own =
       locked && lstat(part_.c_str(), &named) == 0 && named.st_ino == status.st_ino && named.st_dev == status.st_dev;
   if (own && (resume || !begun)) return;
@@ -120,7 +121,7 @@ void ResumableFile::append(std::string_view bytes, uint64_t records, uint64_t fa
   if (!streams_ && now() - marked_ >= kMarkEvery) mark();
 }
 
-/// Flushes the data to the disk before it writes the mark that counts them.
+/// Flushes the data to the disk before it writes the mark that covers them.
 void ResumableFile::mark() {
   if (fsync(descriptor_) != 0 && errno != EINVAL) fail_io("cannot be written", errno);
   const std::string text =

@@ -12,14 +12,14 @@
 namespace bantam::convert {
 namespace {
 
-/// A file without a name, with room for so many bytes on the disk; -1: there is none.
+/// Opens an unnamed file with `bytes` allocated on the disk; returns -1 if that fails.
 int unnamed_file(size_t bytes) {
   const char* chosen = std::getenv("TMPDIR");
   std::string path = std::string(chosen == nullptr || *chosen == 0 ? "/var/tmp" : chosen) + "/bantam-XXXXXX";
   const int descriptor = ::mkostemp(path.data(), O_CLOEXEC);
   if (descriptor < 0) return -1;
   ::unlink(path.c_str());
-  // A file with holes would end the process where the disk is full.
+  // Writing to a sparse file through a mapping would kill the process when the disk is full.
   if (::posix_fallocate(descriptor, 0, static_cast<off_t>(bytes)) == 0) return descriptor;
   ::close(descriptor);
   return -1;

@@ -1,4 +1,4 @@
-// SHA-256 (FIPS 180-4): names a converted model's source files in its properties.
+// SHA-256 (FIPS 180-4): identifies the source files of a converted model in its properties.
 #ifndef BANTAM_CONVERTER_BASE_SHA256_H_
 #define BANTAM_CONVERTER_BASE_SHA256_H_
 
@@ -13,7 +13,7 @@ namespace bantam::convert {
 class Sha256 {
  public:
   void update(const void* data, size_t size);
-  /// 64 lower-case hexadecimal digits; the object is spent afterwards.
+  /// 64 lower-case hexadecimal digits; the object must not be used afterwards.
   std::string finish();
 
  private:
@@ -26,8 +26,8 @@ class Sha256 {
   uint64_t total_ = 0;
 };
 
-/// Returns the digest of a file's bytes; of no bytes for a pipe or a device, whose bytes are gone. Throws Error (I/O) when
-/// it cannot be read, is a folder, or is cut short meanwhile.
+/// Returns the digest of a file's bytes; for a pipe or a device, whose bytes are consumed, the digest of no bytes.
+/// Throws Error (I/O) if the path cannot be read, is a folder, or is truncated meanwhile.
 std::string sha256_of_file(const std::filesystem::path& path);
 
 }  // namespace bantam::convert

@@ -1,4 +1,4 @@
-// Sizes of memory, which are less than sizes of files on 32-bit machines.
+// Sizes of memory, which are smaller than file sizes on 32-bit machines.
 #ifndef BANTAM_CONVERTER_BASE_SIZE_H_
 #define BANTAM_CONVERTER_BASE_SIZE_H_
 
@@ -8,7 +8,8 @@
 
 namespace bantam::convert {
 
-/// `count`, of elements of `bytes` each. Throws std::bad_alloc when no object can be as large.
+/// Converts `count`, a number of elements of `bytes` each, to size_t. Throws std::bad_alloc if no object can be that
+/// large.
 inline size_t in_memory(uint64_t count, size_t bytes = 1) {
   if (count > static_cast<uint64_t>(PTRDIFF_MAX) / bytes) throw std::bad_alloc();
   return static_cast<size_t>(count);

@@ -1,4 +1,4 @@
-// Words and an exit code for a Status of the runtime.
+// Messages and exit codes for the runtime's Status.
 #ifndef BANTAM_CONVERTER_BASE_STATUS_ERROR_H_
 #define BANTAM_CONVERTER_BASE_STATUS_ERROR_H_
 
@@ -10,7 +10,7 @@
 
 namespace bantam::convert {
 
-/// The exit code that a runtime status becomes.
+/// The exit code for a runtime status.
 ExitCode exit_code(Status status);
 
 /// Throws for a status other than kOk: "`where`: message (next step)".

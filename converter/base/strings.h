@@ -1,4 +1,4 @@
-// Short questions about strings that C++17 has no words for, and the runtime's texts as strings.
+// Small string functions that C++17 lacks, and conversion of the runtime's Text to strings.
 #ifndef BANTAM_CONVERTER_BASE_STRINGS_H_
 #define BANTAM_CONVERTER_BASE_STRINGS_H_
 
@@ -18,7 +18,7 @@ inline bool ends_with(std::string_view text, std::string_view suffix) {
 
 inline bool includes(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
 
-/// Empty where there is no text.
+/// Empty if `text` has no data.
 inline std::string to_string(Text text) { return {text.data == nullptr ? "" : text.data, text.size}; }
 
 }  // namespace bantam::convert

@@ -15,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The .bantam file beside `wanted` whose name is nearest; empty: none is near.
+/// The .bantam file in the same directory whose name is most similar to that of `wanted`; empty if none is similar.
 std::string similar_file(const fs::path& wanted) {
   const fs::path directory = wanted.has_parent_path() ? wanted.parent_path() : fs::path(".");
   std::vector<std::string> stems;

@@ -16,7 +16,7 @@ bool is_utf8(std::string_view text) {
   for (size_t at = 0; at < text.size();) {
     const auto left = static_cast<uint32_t>(std::min<size_t>(text.size() - at, 4));
     const text::CodePoint c = text::decode_utf8(bytes + at, left);
-    // U+FFFD itself has three bytes that begin with 0xEF; whatever else gives it is ill-formed.
+    // U+FFFD itself has three bytes, the first of which is 0xEF. Any other decoding to U+FFFD is ill-formed.
     if (c.code == 0xFFFD && !(c.size == 3 && bytes[at] == 0xEF)) return false;
     at += c.size;
   }
@@ -34,7 +34,7 @@ const char* wide_encoding(std::string_view start) {
   constexpr size_t kMost = 256;
   start = start.substr(0, kMost);
   if (start.size() < kLeast) return nullptr;
-  std::array<size_t, 2> zeros = {0, 0};  // at even, at odd places
+  std::array<size_t, 2> zeros = {0, 0};  // at even and at odd offsets
   for (size_t i = 0; i < start.size(); ++i) zeros.at(i % 2) += start[i] == '\0' ? 1u : 0u;
   if (zeros[0] == 0 && zeros[1] * 4 > start.size()) return "UTF-16LE";
   if (zeros[1] == 0 && zeros[0] * 4 > start.size()) return "UTF-16BE";

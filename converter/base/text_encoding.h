@@ -1,4 +1,4 @@
-// Text files as people have them: byte order marks, carriage returns, other encodings than UTF-8.
+// Text files in the wild: byte order marks, carriage returns, encodings other than UTF-8.
 #ifndef BANTAM_CONVERTER_BASE_TEXT_ENCODING_H_
 #define BANTAM_CONVERTER_BASE_TEXT_ENCODING_H_
 
@@ -10,14 +10,15 @@ namespace bantam::convert {
 
 bool is_utf8(std::string_view text);
 
-/// "UTF-16LE", "UTF-16BE", "UTF-32LE" or "UTF-32BE" if a file that begins with these bytes is in that encoding, by its byte
-/// order mark or, for ASCII text, by its zeros; else null.
+/// "UTF-16LE", "UTF-16BE", "UTF-32LE" or "UTF-32BE" if a file that begins with these bytes has that encoding, judging
+/// by its byte order mark or, for ASCII text, by its zeros; else null.
 const char* wide_encoding(std::string_view start);
 
-/// Throws Error for a file `name` that begins with these bytes and is in such an encoding.
+/// Throws Error if the file `name`, which begins with these bytes, has such an encoding.
 void refuse_wide_encoding(const std::string& name, std::string_view start);
 
-/// Takes the carriage return from the end of a line and, if it is the file's first, UTF-8's byte order mark from its begin.
+/// Removes the carriage return at the end of a line and, on the first line of a file, the UTF-8 byte order mark at its
+/// start.
 void clean_line(std::string* line, bool first);
 
 }  // namespace bantam::convert

@@ -13,7 +13,7 @@ namespace bantam::convert {
 /// C#.
 enum class PositionUnit : uint8_t { kBytes, kCharacters, kUtf16 };
 
-/// Positions of one text, in which ill-formed UTF-8 counts as U+FFFD, as in JSON.
+/// Positions in one text. Ill-formed UTF-8 counts as U+FFFD, as in JSON.
 class TextPositions {
  public:
   /// O(bytes), or O(1) if the unit is bytes.
@@ -27,7 +27,7 @@ class TextPositions {
 
  private:
   PositionUnit unit_;
-  std::vector<uint32_t> positions_;  // of each byte, and behind the last
+  std::vector<uint32_t> positions_;  // of each byte, and one past the last
 };
 
 }  // namespace bantam::convert

@@ -46,7 +46,8 @@ Reliability reliability(const std::vector<Scored>& data, double temperature) {
   return out;
 }
 
-/// Golden section on the logarithm: the loss is convex in 1 / temperature, so that it has one minimum.
+/// Golden-section search over the logarithm of the temperature: the loss is convex in 1 / temperature and therefore has
+/// one minimum.
 double fit_temperature(const std::vector<Scored>& data) {
   const double ratio = (std::sqrt(5.0) - 1) / 2;
   double low = std::log(0.05), high = std::log(20.0);
@@ -71,7 +72,7 @@ double fit_temperature(const std::vector<Scored>& data) {
   return std::exp((low + high) / 2);
 }
 
-/// Three decimals hide the last bits of exp and log, which machines do not agree on.
+/// Rounding to three decimals hides the last bits of exp and log, which differ between machines.
 double rounded(double value) { return std::round(value * 1000) / 1000; }
 
 double share_below(const std::vector<double>& sorted, double limit) {

@@ -52,7 +52,7 @@ double Histogram::quantile(double share) const {
 
 double Histogram::rounding_error(double range) const {
   const double step = range / 127;
-  const double width = limit_ / kBins / step;  // of a bin, in steps
+  const double width = limit_ / kBins / step;  // width of a bin in steps
   double error = 0;
   double before = 0;
   for (uint32_t i = 0; i < counts_.size(); ++i) {

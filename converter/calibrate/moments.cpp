@@ -6,7 +6,7 @@ namespace bantam::convert {
 
 namespace {
 
-/// Rows of one input that are looked at: several times the widest layer's width, in some seconds.
+/// Number of rows of an input to measure: several times the width of the widest layer, within some seconds.
 constexpr uint64_t kMostRows = 4096;
 
 }  // namespace

@@ -10,7 +10,7 @@
 namespace bantam::convert {
 namespace {
 
-/// `graph` with the named activations as outputs of their own names, after the model's outputs.
+/// Returns `graph` with the named activations as outputs of the same names, after the model's outputs.
 Graph with_outputs(const Graph& graph, const std::set<std::string>& names) {
   Graph open = clone(graph);
   const std::vector<int32_t> producer = producers(open);
@@ -39,7 +39,7 @@ void visit_activations(const Graph& graph, const std::vector<std::string>& names
   if (names.empty()) return;
   TypeOptions exact;
   exact.weights = fb::DType::f32;
-  // A file has so many outputs; deep models are run once for each group of activations.
+  // The number of outputs of a file is limited; deep models are run once for each group of activations.
   const size_t most = kMaxOutputs - std::min<size_t>(graph.model.outputs.size(), kMaxOutputs - 1);
   const size_t groups = (names.size() + most - 1) / most;
   std::vector<Sample> samples;
@@ -49,7 +49,7 @@ void visit_activations(const Graph& graph, const std::vector<std::string>& names
         first, first + static_cast<std::ptrdiff_t>(std::min(most, names.size() - group * most)));
     const Graph open = with_outputs(graph, wanted);
     const FileBytes bytes = build(open, exact, DataSection::In::kScratch);
-    // A model's own output has a name of its own.
+    // The model's own outputs may have names that differ from their tensors' names.
     std::vector<std::string> tensors;
     for (const auto& output : open.model.outputs) tensors.push_back(tensor(open, output->tensor).name);
     Runner runner(bytes, max_tokens);
@@ -57,7 +57,7 @@ void visit_activations(const Graph& graph, const std::vector<std::string>& names
     for (size_t i = 0; i < samples.size(); ++i) {
       const std::vector<OutputRows> outputs = runner.run(samples[i]);
       for (size_t o = 0; o < outputs.size(); ++o) {
-        // A pass that a short text does not need gives no rows.
+        // A pass that a short text does not need returns no rows.
         if (outputs[o].rows != 0 && wanted.count(tensors[o]) != 0) visit(tensors[o], outputs[o]);
       }
       progress(static_cast<double>(group * samples.size() + i + 1) / static_cast<double>(groups * samples.size()));

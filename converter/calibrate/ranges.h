@@ -11,20 +11,20 @@
 
 namespace bantam::convert {
 
-/// Builds `graph` in f32 with the activations `names` as further outputs, runs the samples that `choose` makes of a
-/// runner over it (sequences of up to `max_tokens`), and calls `visit` with the values of each activation. A file has
-/// at most kMaxOutputs outputs: more activations are built and run in groups, one after the other, over the samples of
-/// the first group. Uses native kernels only, so that every machine sees the same values. `progress` is called with the
-/// share done.
+/// Builds `graph` in f32 with the activations `names` as additional outputs, runs the samples that `choose` returns for
+/// its runner (sequences of up to `max_tokens`), and calls `visit` with the values of each activation. A file has at
+/// most kMaxOutputs outputs: more activations are built and run in groups, one after the other, with the samples of the
+/// first group. Uses native kernels only, so that all machines see the same values. Calls `progress` with the fraction
+/// done.
 void visit_activations(const Graph& graph, const std::vector<std::string>& names, uint32_t max_tokens,
                        const std::function<std::vector<Sample>(Runner&)>& choose,
                        const std::function<void(const std::string& name, const OutputRows& rows)>& visit,
                        const std::function<void(double)>& progress);
 
-/// Widens the columns' ranges so that they also hold these rows.
+/// Widens the columns' ranges to include these rows.
 void widen(const OutputRows& rows, ColumnRange* range);
 
-/// The columns' ranges of the activations `names`.
+/// Returns the column ranges of the activations `names`.
 Ranges measure_ranges(const Graph& graph, const std::vector<std::string>& names, uint32_t max_tokens,
                       const std::function<std::vector<Sample>(Runner&)>& choose,
                       const std::function<void(double)>& progress);

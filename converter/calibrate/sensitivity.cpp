@@ -21,7 +21,7 @@ namespace {
 constexpr uint32_t kMeasuredTokens = 256;
 constexpr const char* kSchema = "bantam.sensitivity/1";
 
-/// Elements of each matrix by name, tied ones once.
+/// The number of elements of each matrix by name; tied matrices count once.
 std::map<std::string, uint64_t> matrices(const Graph& graph) {
   Graph merged = clone(graph);
   merge_tied(merged);
@@ -177,7 +177,7 @@ Sensitivity read_sensitivity(const std::filesystem::path& file) {
                 fmt::format("--sensitivity {}: {}; make it with bantam sensitivity", file.string(), what));
   };
   if (!json.contains("schema") || json["schema"] != kSchema) refuse(fmt::format("\"schema\" is not \"{}\"", kSchema));
-  // Numbers that are not whole do not become so: 1.8e19 has no uint64_t.
+  // Do not convert numbers that are not integers: 1.8e19 does not fit uint64_t.
   const auto whole = [&](const Json& object, const char* field) {
     const Json& value = object.at(field);
     if (!value.is_number_unsigned()) refuse(fmt::format("\"{}\" is no whole number", field));

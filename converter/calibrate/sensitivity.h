@@ -1,4 +1,4 @@
-// Sensitivity: what each matrix costs when it alone is quantised, measured on the user's data with the runtime itself.
+// Sensitivity: the cost of quantizing each matrix alone, measured on the user's data with the runtime.
 #ifndef BANTAM_CONVERTER_CALIBRATE_SENSITIVITY_H_
 #define BANTAM_CONVERTER_CALIBRATE_SENSITIVITY_H_
 
@@ -14,27 +14,27 @@
 
 namespace bantam::convert {
 
-/// A regular expression that matches `name` alone.
+/// Returns a regular expression that matches only `name`.
 std::string exactly(const std::string& name);
 
-/// Measures every matrix of an importer's `graph` in each of `types` (i4: linear layers only), with the rest in f32.
-/// Takes the loss from labels if the texts have them and the model gives one label to a text. Uses native kernels only,
-/// so that the result is the same on every machine. O(matrices * types * texts). Throws Error: a model without a
-/// tokenizer, labels that it does not have.
+/// Measures all matrices of an importer's `graph` in each of `types` (i4: linear layers only), with the rest in f32.
+/// Computes the loss if the texts have labels and the model gives one label per text. Uses native kernels only, so that
+/// the result is the same on all machines. O(matrices * types * texts). Throws Error for a model without a tokenizer,
+/// and for labels that it does not have.
 Sensitivity measure_sensitivity(const Graph& graph, const std::vector<LabelledText>& texts,
                                 const std::vector<fb::DType>& types, const std::function<void(double)>& progress);
 
-/// One JSON object, schema "bantam.sensitivity/1".
+/// Returns one JSON object, schema "bantam.sensitivity/1".
 std::string sensitivity_json(const Sensitivity& measured);
-/// Throws Error: I/O, or invalid with the name of what is missing.
+/// Throws Error: I/O, or invalid that names what is missing.
 Sensitivity read_sensitivity(const std::filesystem::path& file);
 
-/// Adapts a measurement to a graph whose matrices may have become smaller since (pruned structures): scales bytes and
-/// products with their elements.
+/// Adapts a measurement to a graph whose matrices have become smaller since (pruned structures): scales bytes and
+/// products with their numbers of elements.
 Sensitivity fitted(Sensitivity measured, const Graph& graph);
 
-/// Writes the choice as --keep options that name every matrix. Throws Error (invalid) when the measured matrices are
-/// not the graph's.
+/// Converts the choice to --keep options that name every matrix. Throws Error (invalid) if the measured matrices are
+/// not those of the graph.
 std::vector<Keep> choice_as_keeps(const Graph& graph, const Sensitivity& measured, const Choice& choice);
 
 }  // namespace bantam::convert

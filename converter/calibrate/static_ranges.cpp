@@ -11,9 +11,9 @@ namespace bantam::convert {
 
 namespace {
 
-/// Numbers of one column, or of all, by sign.
+/// Histograms of the values of one column, or of all, by sign.
 struct Signed {
-  Histogram below, above;  // magnitudes of numbers < 0; the others
+  Histogram below, above;  // magnitudes of negative values; other values
   void add(float x) { x < 0 ? below.add(-x) : above.add(x); }
 };
 
@@ -24,7 +24,7 @@ double range_of(const Histogram& column, const RangeOptions& options) {
   return range > 0 ? range : column.largest();
 }
 
-/// Mean squared error of a function by the table that this range gives, over the numbers seen.
+/// The mean squared error of computing a function with the table for this range, over the measured values.
 double table_error(const Signed& seen, fb::ActivationKind function, double low, double high) {
   const FunctionTable table = make_table(function, static_cast<float>(low), static_cast<float>(high), false);
   std::vector<float> inputs;
@@ -47,7 +47,7 @@ double table_error(const Signed& seen, fb::ActivationKind function, double low, 
   return error;
 }
 
-/// The end of [low, high] that moves inwards, in steps down to a quarter, for the least table_error.
+/// Moves one end of [low, high] inwards, in steps down to a quarter, to where table_error is least.
 void move_end(const Signed& seen, fb::ActivationKind function, double* end, const double* low, const double* high) {
   constexpr int kEnds = 24;
   const double start = *end;
@@ -70,7 +70,7 @@ ColumnRange function_range(const Signed& seen, fb::ActivationKind function, cons
     move_end(seen, function, &high, &low, &high);
     move_end(seen, function, &low, &low, &high);
   } else {
-    // As many numbers of all beyond either end.
+    // Cut off the same number of values at both ends.
     const double outside =
         (1 - options.percentile / 100) * static_cast<double>(seen.below.total() + seen.above.total());
     const auto end = [&](const Histogram& side) {

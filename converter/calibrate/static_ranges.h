@@ -10,7 +10,7 @@
 
 namespace bantam::convert {
 
-/// Runs the samples that `choose` makes over an f32 build. Memory: 2 KB a column but for kMinMax.
+/// Runs the samples that `choose` returns on an f32 build. Memory: 2 KB per column, except for kMinMax.
 StaticRanges measure_static(const Graph& unfused, const RangeOptions& options, uint32_t max_tokens,
                             const std::function<std::vector<Sample>(Runner&)>& choose,
                             const std::function<void(double)>& progress);

@@ -11,7 +11,7 @@
 namespace bantam::convert {
 namespace {
 
-constexpr size_t kPage = 4096;  // models ask for 64
+constexpr size_t kPage = 4096;  // models require only 64
 constexpr size_t kEnd = 8;
 constexpr char kMagic[8] = {'b', 'a', 'n', 't', 'a', 'm', 'a', 'p'};
 
@@ -47,14 +47,14 @@ std::string zeros_after(uint64_t size, size_t unit) {
   return std::string(static_cast<size_t>((unit - size % unit) % unit), '\0');
 }
 
-/// The last bytes of a file that is large enough.
+/// Reads the trailer of a file that is large enough.
 Trailer trailer_of(const uint8_t* bytes, size_t size) {
   Trailer trailer;
   std::memcpy(&trailer, bytes + size - sizeof trailer, sizeof trailer);
   return trailer;
 }
 
-/// Do the trailer's numbers fit to a file of `size` bytes?
+/// Returns true if the trailer is valid for a file of `size` bytes.
 bool fits(const Trailer& trailer, uint64_t size) {
   const uint64_t room = size - sizeof trailer;
   return trailer.own_crc == own_crc(trailer) && trailer.reserved == 0 && trailer.whole == size &&

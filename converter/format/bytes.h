@@ -1,4 +1,4 @@
-// Numbers in the bytes of a file, which may lie at any address.
+// Reads numbers at any address in the bytes of a file.
 #ifndef BANTAM_CONVERTER_FORMAT_BYTES_H_
 #define BANTAM_CONVERTER_FORMAT_BYTES_H_
 
@@ -8,7 +8,7 @@
 
 namespace bantam::convert {
 
-/// Number `index` of those that begin at `bytes`.
+/// Returns element `index` of the array at `bytes`.
 template <typename T>
 T load(const uint8_t* bytes, size_t index) {
   T value;

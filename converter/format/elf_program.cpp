@@ -7,12 +7,12 @@
 namespace bantam::convert {
 namespace {
 
-/// Bytes of a file, of which nothing is believed.
+/// The untrusted bytes of a file.
 struct Bytes {
   const uint8_t* data;
   size_t size;
 
-  /// Copies a T from `at`; false where that is outside.
+  /// Copies a T from offset `at`; returns false if it is out of bounds.
   template <typename T>
   bool read(uint64_t at, T* value) const {
     if (at > size || size - at < sizeof(T)) return false;
@@ -23,14 +23,14 @@ struct Bytes {
 
 constexpr uint64_t round_up4(uint64_t value) { return (value + 3) & ~uint64_t{3}; }
 
-/// Do `size` bytes from `at` lie in the file?
+/// Returns true if `size` bytes from offset `at` are in the file.
 bool holds(const Bytes& file, uint64_t at, uint64_t size) { return at <= file.size && file.size - at >= size; }
 
-/// Looks for the note among those of one segment.
+/// Searches the notes of one segment for the note.
 std::optional<uint32_t> find_note(const Bytes& file, uint64_t at, uint64_t size) {
   if (!holds(file, at, size)) return std::nullopt;
   const Bytes notes{file.data + at, static_cast<size_t>(size)};
-  Elf32_Nhdr header;  // the same in 64-bit files
+  Elf32_Nhdr header;  // 64-bit files use the same structure
   for (uint64_t place = 0; notes.read(place, &header);) {
     const uint64_t owner = place + sizeof header;
     const uint64_t content = owner + round_up4(header.n_namesz);

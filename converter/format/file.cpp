@@ -15,7 +15,7 @@ namespace bantam::convert {
 
 namespace {
 
-/// The graph of a file whose data section has so many bytes, and where everything lies.
+/// Writes the graph of a file with a data section of `data_bytes`; returns the header with the offsets.
 FileHeader write_graph(const fb::ModelT& model, uint64_t data_bytes, flatbuffers::FlatBufferBuilder& builder) {
   fb::FinishModelBuffer(builder, fb::Model::Pack(builder, &model));
   FileHeader header;
@@ -47,7 +47,8 @@ FileBytes assemble_file(const fb::ModelT& model, DataSection data) {
     seal(header, bytes.data());
     return bytes;
   }
-  // Nobody reads the checksum of data that is never stored, and all of it would be in memory at a time.
+  // A file in scratch memory gets no data checksum: nobody checks it, and computing it would bring all data into
+  // memory.
   write_header(header, bytes.data());
   header.graph_crc = graph_checksum(header, bytes.data());
   write_header(header, bytes.data());

@@ -1,4 +1,4 @@
-// A .bantam file as bytes in memory: put together from its parts, judged as the runtime judges it.
+// A .bantam file as bytes in memory: assembles it from its parts, and checks it as the runtime does.
 #ifndef BANTAM_CONVERTER_FORMAT_FILE_H_
 #define BANTAM_CONVERTER_FORMAT_FILE_H_
 
@@ -10,14 +10,15 @@
 
 namespace bantam::convert {
 
-/// Header, `model` and the data section that its blobs lie in, with both checksums. The same input gives the same bytes. The section's
-/// memory becomes the file's; what it has in front, if anything, is where header and graph go.
+/// Assembles header, `model` and the data section with the model's blobs, including both checksums. The same input
+/// gives the same bytes. The section's memory becomes the file's; header and graph go to its `front` bytes, if it has
+/// any.
 FileBytes assemble_file(const fb::ModelT& model, DataSection data);
 
-/// How many bytes that has; the section may be one that counts.
+/// The size of that file; the section may be one that only counts.
 uint64_t size_of_file(const fb::ModelT& model, const DataSection& data);
 
-/// Opens `bytes` with Model::open. Throws Error (internal, or unsupported) with the fault when that refuses them.
+/// Opens `bytes` with Model::open. Throws Error (internal, or unsupported) with the fault if that fails.
 void check_file(const FileBytes& bytes);
 
 }  // namespace bantam::convert

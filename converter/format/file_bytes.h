@@ -1,4 +1,4 @@
-// FileBytes: a .bantam file in memory, where the runtime can read it in place.
+// FileBytes: a .bantam file in memory, aligned so that the runtime can read it in place.
 #ifndef BANTAM_CONVERTER_FORMAT_FILE_BYTES_H_
 #define BANTAM_CONVERTER_FORMAT_FILE_BYTES_H_
 
@@ -12,12 +12,12 @@
 
 namespace bantam::convert {
 
-/// The runtime reads files in place and wants them at 64-byte boundaries.
+/// Aligns memory to 64 bytes, which the runtime requires to read files in place.
 template <typename T>
 struct FileAllocator {
   using value_type = T;
   FileAllocator() = default;
-  /// `in_file`: what is large lies in a temporary file instead, for files that are made to be run once.
+  /// `in_file`: large blocks are in a temporary file, for files that are run once.
   explicit FileAllocator(bool in_file) : scratch(in_file) {}
   template <typename U>
   FileAllocator(const FileAllocator<U>& other)  // NOLINT(google-explicit-constructor): containers convert allocators

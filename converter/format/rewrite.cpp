@@ -12,7 +12,7 @@
 namespace bantam::convert {
 namespace {
 
-/// Every blob field of the model, present or not.
+/// Visits every blob field of the model, present or not.
 template <typename Visit>
 void for_each_blob(fb::ModelT& model, const Visit& visit) {
   for (auto& t : model.tensors) {
@@ -54,7 +54,7 @@ std::unique_ptr<fb::Blob> FileEditor::add(std::vector<uint8_t> content) {
 }
 
 FileBytes FileEditor::assemble() {
-  std::set<Place> named;  // an edit may have taken a blob out
+  std::set<Place> named;  // an edit may have removed a blob
   for_each_blob(model_, [&](fb::Blob* blob) {
     if (blob != nullptr) named.emplace(blob->offset(), blob->size());
   });

@@ -11,7 +11,7 @@
 namespace bantam::convert {
 namespace {
 
-/// Numbers of the blocks of a row that are not all 0.
+/// Indices of the blocks of a row that are not all 0.
 std::vector<uint16_t> blocks_of(const int8_t* row, size_t columns) {
   std::vector<uint16_t> blocks;
   for (size_t c = 0; c < columns; c += 4) {
@@ -56,7 +56,7 @@ std::vector<uint8_t> compress_1x4(const int8_t* weights, size_t rows, size_t col
         for (size_t j = group; j < group + 4; ++j) {
           const size_t row = first + sorted[j];
           const bool here = step < blocks[row].size();
-          // Where an output has no more, its last block again: a place that is in the cache.
+          // An output without further blocks repeats its last block's index, whose inputs are in the cache.
           const uint16_t block = here ? blocks[row][step] : blocks[row].empty() ? uint16_t{0} : blocks[row].back();
           index.push_back(block);
           for (size_t c = size_t{block} * 4; c < size_t{block} * 4 + 4; ++c) {

@@ -1,4 +1,4 @@
-// Layout sparse_1x4 of schemas/bantam.fbs, from and to rows.
+// Encodes and decodes layout sparse_1x4 of schemas/bantam.fbs.
 #ifndef BANTAM_CONVERTER_FORMAT_SPARSE_1X4_H_
 #define BANTAM_CONVERTER_FORMAT_SPARSE_1X4_H_
 
@@ -10,14 +10,15 @@
 
 namespace bantam::convert {
 
-/// Share of the blocks of one output by four inputs that are all 0, of `rows` rows of `columns` integers.
+/// The fraction of all-zero blocks (one output by four inputs) in `rows` rows of `columns` integers.
 double zero_blocks(const int8_t* weights, size_t rows, size_t columns);
 
-/// The bytes of the layout. Outputs of a span are sorted by their number of blocks, so that few zeros are stored. Columns at
-/// most 262,144 (a block's place is 16 bits). O(rows * columns).
+/// Returns the bytes of the layout. Outputs of a span are sorted by their number of blocks, to minimize padding. At
+/// most 262,144 columns (a block's index has 16 bits). O(rows * columns).
 std::vector<uint8_t> compress_1x4(const int8_t* weights, size_t rows, size_t columns);
 
-/// WeightCodec::visit: stored blocks only. One may come twice where all but one are zeros.
+/// Implements WeightCodec::visit: visits stored blocks only. A block may occur twice, but at most once with nonzero
+/// weights.
 void visit_1x4(const fb::Tensor& tensor, const uint8_t* data, BlockSink& sink);
 
 }  // namespace bantam::convert

@@ -10,7 +10,7 @@
 namespace bantam::convert {
 namespace {
 
-/// Weights of a matrix that is decoded as a whole. A file of few bytes may state more: its zeros are not stored.
+/// Maximum number of weights to decode at once. A small file may claim more, because zeros are not stored.
 constexpr uint64_t kMostWeights = uint64_t{1} << 30;
 
 float load_float(const uint8_t* bytes, fb::DType type, size_t index) {
@@ -34,7 +34,7 @@ bool is_plain(const fb::Tensor& t) {
          t.type() == fb::DType::i16 || t.type() == fb::DType::i32;
 }
 
-/// Rows without the padding, times the factors of their groups. What sparse layouts do not store stays 0.
+/// Rows without padding, times the factors of their groups. Weights that sparse layouts do not store stay 0.
 class DenseRows : public BlockSink {
  public:
   DenseRows(const Model& model, const fb::Tensor& tensor)
@@ -71,7 +71,7 @@ StoredMatrix::StoredMatrix(const Model& model, const fb::Tensor& tensor)
     : tensor_(tensor), rows_(extent(tensor, 0)), columns_(extent(tensor, 1)) {
   if (!present(tensor.data())) return;
   data_ = model.data() + tensor.data()->offset();
-  // Only where the kind of scale says so has anybody checked how many there are.
+  // The number of scales has been checked only for these kinds of scales.
   const bool scaled = tensor.scale_kind() != fb::ScaleKind::none && tensor.scale_kind() != fb::ScaleKind::fixed;
   if (scaled && present(tensor.scales())) scales_ = model.data() + tensor.scales()->offset();
   const bool coded = find_weight_codec(tensor.layout()) != nullptr && uint64_t{rows_} * columns_ <= kMostWeights;

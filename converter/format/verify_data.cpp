@@ -14,7 +14,7 @@
 namespace bantam::convert {
 namespace {
 
-/// One constant tensor and where its bytes are.
+/// A constant tensor and the location of its bytes.
 struct CheckedTensor {
   const fb::Tensor& tensor;
   const uint8_t* data;  // the data section
@@ -26,15 +26,15 @@ struct CheckedTensor {
 /// Bytes of one line of a tile: 16 outputs by 4 k.
 constexpr uint32_t kLine = 64;
 
-/// The findings of one pass at each place of consecutive int8 lines. It uses plain loops over places without a branch,
-/// which the compiler turns into vector code.
+/// Findings for each position in consecutive int8 lines. The loops over positions have no branches, so that the
+/// compiler vectorizes them.
 struct Lines {
   std::array<int64_t, kLine> sum = {};
-  std::array<uint8_t, kLine> any = {};    // not 0: some value is not 0
+  std::array<uint8_t, kLine> any = {};    // not 0: some value is nonzero
   std::array<uint8_t, kLine> below = {};  // not 0: some value is -128
 
   void add(const uint8_t* bytes, uint64_t lines) {
-    constexpr uint64_t kMost = 255;  // so many values of 8 bits add up in 16
+    constexpr uint64_t kMost = 255;  // the number of 8-bit values whose sum fits 16 bits
     for (; lines > kMost; bytes += kMost * kLine, lines -= kMost) add_few(bytes, kMost);
     add_few(bytes, lines);
   }
@@ -67,7 +67,7 @@ void verify_scales(const CheckedTensor& constant, const std::vector<uint8_t>& us
                    std::vector<std::string>* problems) {
   const fb::Blob* blob = constant.tensor.scales();
   if (!present(blob)) return;
-  // Behind the scales of int4 weights lie factors. The model is open: its blobs lie in memory.
+  // In int4 weights, factors follow the scales. The model is open, so that its blobs are within memory.
   const size_t all = static_cast<size_t>(blob->size() / 4);
   const size_t count = int4_weights(constant.tensor) ? kernels::pad16(extent(constant.tensor, 0)) : all;
   for (size_t i = 0; i < count; ++i) {
@@ -80,7 +80,7 @@ void verify_scales(const CheckedTensor& constant, const std::vector<uint8_t>& us
   }
 }
 
-/// `sums`: of the weights of each output.
+/// `sums`: the sums of each output's weights.
 void check_padding_and_sums(const CheckedTensor& constant, bool padding, const std::vector<int64_t>& sums,
                             std::vector<std::string>* problems) {
   if (padding) problems->push_back(fmt::format("tensor {}: padding elements are not 0", constant.name()));
@@ -95,16 +95,16 @@ void check_padding_and_sums(const CheckedTensor& constant, bool padding, const s
   }
 }
 
-/// `most`: the largest sum of four magnitudes that a word would hold the products of.
+/// `most`: the largest sum of four magnitudes whose products a 16-bit word would have to hold.
 void check_words(const CheckedTensor& constant, int32_t most, std::vector<std::string>* problems) {
   if (!constant.tensor.fits_words() || most <= kernels::kMostInWords) return;
   problems->push_back(fmt::format("tensor {}: four weights add up to {}, the file states that none do to more than {}",
                                   constant.name(), most, kernels::kMostInWords));
 }
 
-/// That sum of 16 outputs of an int8 weight tile.
+/// The largest such sum in 16 outputs of an int8 weight tile.
 int32_t largest_four(const uint8_t* bytes, uint64_t lines) {
-  static constexpr std::array<uint8_t, kLine> kNone = {};  // behind a last line alone
+  static constexpr std::array<uint8_t, kLine> kNone = {};  // replaces the missing line after a single last one
   const auto magnitude = [](uint8_t byte) { return std::abs(static_cast<int32_t>(static_cast<int8_t>(byte))); };
   int32_t most = 0;
   for (uint64_t line = 0; line < lines; line += 2, bytes += size_t{2} * kLine) {
@@ -117,8 +117,8 @@ int32_t largest_four(const uint8_t* bytes, uint64_t lines) {
   return most;
 }
 
-/// Ranges, padding and sums of an int8 weight tile [N/16][K/4][16][4], a line at a time: most weights of most files, and
-/// three times as quick as block by block. `used[n]`: row n holds something other than 0.
+/// Checks ranges, padding and sums of an int8 weight tile [N/16][K/4][16][4] line by line, which is three times as fast
+/// as block by block; most weights are in this layout. `used[n]`: row n contains a nonzero value.
 void verify_tile(const CheckedTensor& constant, std::vector<uint8_t>* used, std::vector<std::string>* problems) {
   const uint32_t n_count = extent(constant.tensor, 0);
   const uint32_t k_count = extent(constant.tensor, 1);
@@ -150,7 +150,7 @@ void verify_tile(const CheckedTensor& constant, std::vector<uint8_t>* used, std:
   check_words(constant, most, problems);
 }
 
-/// Checks weights of any layout in the same way, block by block.
+/// Makes the same checks block by block for weights of any layout.
 class Blocks : public BlockSink {
  public:
   Blocks(const CheckedTensor& constant, std::vector<uint8_t>* used)
@@ -183,7 +183,7 @@ class Blocks : public BlockSink {
   }
 
  private:
-  /// Sums of magnitudes of a row's latest block, whose first input is k.
+  /// Sums of the magnitudes in a row's latest block, whose first input is k.
   struct Block {
     uint32_t k;
     std::array<int32_t, 2> sums;
@@ -207,7 +207,7 @@ class Blocks : public BlockSink {
   bool padding_ = false;
 };
 
-/// Factors of int4 weights, of outputs that are not padding.
+/// Checks the factors of int4 weights, except those of padding outputs.
 void verify_factors(const CheckedTensor& constant, std::vector<std::string>* problems) {
   const GroupFactors factors(constant.tensor, constant.at(constant.tensor.scales()));
   for (uint32_t n = 0; n < extent(constant.tensor, 0); ++n) {
@@ -245,7 +245,7 @@ void verify_rows(const CheckedTensor& constant, std::vector<uint8_t>* used, std:
   report_below(constant, below != 0 ? count_below(constant.at(blob), blob->size()) : 0, problems);
 }
 
-/// Elements of type T whose exponent has all bits of `exponent` are NaN or infinite.
+/// Counts elements of type T that are NaN or infinite, that is, whose exponent has all bits of `exponent`.
 template <typename T>
 uint64_t count_not_finite(const uint8_t* bytes, size_t count, T exponent) {
   uint64_t bad = 0;

@@ -1,4 +1,4 @@
-// The data section's values: what Model::open, which only bounds-checks it, leaves to `bantam verify`.
+// Checks the values in the data section for `bantam verify`; Model::open only checks its bounds.
 #ifndef BANTAM_CONVERTER_FORMAT_VERIFY_DATA_H_
 #define BANTAM_CONVERTER_FORMAT_VERIFY_DATA_H_
 
@@ -15,9 +15,9 @@ struct DataSummary {
   uint64_t elements = 0;
 };
 
-/// Reads every constant tensor of a verified model and adds one line for each rule that a tensor breaks:
-/// int8 weights lie in [-127, 127] with zeros as padding; scales are finite and not negative, positive where
-/// the weights are not all zero; stated sums are the sums; floats are finite. O(file size).
+/// Reads all constant tensors of a verified model and adds a line for each rule that a tensor violates: int8 weights
+/// are in [-127, 127] and padding is 0; scales are finite and not negative, and positive if the weights are not all 0;
+/// stored sums are correct; floats are finite. O(file size).
 DataSummary verify_data(const Model& model, std::vector<std::string>* problems);
 
 }  // namespace bantam::convert

@@ -17,7 +17,7 @@ size_t padded(size_t count, size_t multiple) {
   return in_memory((uint64_t{count} + multiple - 1) / multiple * multiple);
 }
 
-/// Layout tile_k4n16 [N/16][K/4][16][4]: position of weight (n, k).
+/// Index of weight (n, k) in layout tile_k4n16 [N/16][K/4][16][4].
 size_t place_in_tile(size_t n, size_t k, size_t columns) {
   return ((n / 16 * ((columns + 3) / 4) + k / 4) * 16 + n % 16) * 4 + k % 4;
 }
@@ -43,7 +43,7 @@ void visit_tiles(const fb::Tensor& tensor, const uint8_t* data, BlockSink& sink)
   }
 }
 
-/// Layout k16n1 [N][K], N and K padded to 16.
+/// Layout k16n1 [N][K], N and K padded to multiples of 16.
 std::vector<uint8_t> encode_rows(const int8_t* weights, size_t rows, size_t columns) {
   const size_t stride = padded(columns, 16);
   std::vector<uint8_t> bytes(in_memory(uint64_t{padded(rows, 16)} * stride), 0);
@@ -61,7 +61,7 @@ void visit_rows(const fb::Tensor& tensor, const uint8_t* data, BlockSink& sink) 
   }
 }
 
-/// Layout tile_i4_k8n16: a byte holds weights k and k + 4, each + 8; 0x88 is two zeros.
+/// Layout tile_i4_k8n16: a byte holds weights k and k + 4, each plus 8; 0x88 is two zeros.
 std::vector<uint8_t> encode_int4(const int8_t* weights, size_t rows, size_t columns) {
   const size_t eights = (columns + 7) / 8;
   std::vector<uint8_t> bytes(in_memory(uint64_t{padded(rows, 16)} * eights * 4), 0x88);

@@ -41,7 +41,7 @@ uint32_t row_of(const fb::OpT& op) {
   return known ? ops::find_row(op.attributes.type, op.numerics) : uint32_t{linked::kOps};
 }
 
-/// Visits each field of the op that names an input by position; ops::for_each_position does the same for an op in a
+/// Visits each field of the op that refers to an input by position; ops::for_each_position does the same for an op in a
 /// file.
 template <class Visit>
 void for_each_position(fb::OpT& op, const Visit& visit) {

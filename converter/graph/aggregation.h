@@ -1,4 +1,4 @@
-// Names of the ways in which labels of tokens become entities, on the command line as in the library.
+// Names of the methods that turn token labels into entities, as used on the command line and in the library.
 #ifndef BANTAM_CONVERTER_GRAPH_AGGREGATION_H_
 #define BANTAM_CONVERTER_GRAPH_AGGREGATION_H_
 
@@ -9,10 +9,11 @@
 
 namespace bantam::convert {
 
-/// "none", "simple", "first", "average", "max", "words".
+/// Maps "none", "simple", "first", "average", "max" and "words" to the methods.
 std::map<std::string, Aggregation> aggregation_words();
 
-/// One of them, or "": kFile. Throws Error (usage) that begins with `option` for another name.
+/// Parses one of these names; "" means kFile. Throws Error (usage), whose message begins with `option`, for any other
+/// name.
 Aggregation parse_aggregation(const char* option, const std::string& name);
 
 }  // namespace bantam::convert

@@ -21,7 +21,8 @@ Attributes& set_attributes(fb::OpT& op) {
   return *static_cast<Attributes*>(op.attributes.value);
 }
 
-/// Before it is built: numbers of a configuration that cost no bytes, such as those of layers that share weights, may ask for more.
+/// Called before anything is built: a configuration may request more than the limit at no cost in bytes, for instance
+/// with a number of layers that share weights.
 [[noreturn]] void fail_too_large(const char* what, uint32_t most) {
   fail(ExitCode::kUnsupported,
        "the model has more than {} {}, which is what a file may have; has its configuration the number of layers that "

@@ -16,7 +16,7 @@ Json side_json(const LateInteraction::Side& side) {
   return {{"marker", side.marker}, {"prompt", side.prompt}, {"max_tokens", side.max_tokens}};
 }
 
-/// Reads members of an object that a stranger may have written.
+/// Reads members of an untrusted object.
 class Reader {
  public:
   Reader(const Json& json, std::string where) : json_(json), where_(std::move(where)) {

@@ -1,4 +1,4 @@
-// How texts become the tokens that have vectors (ColBERT, arXiv 2004.12832): what a file of token vectors says of it, as a property.
+// Late interaction (ColBERT, arXiv 2004.12832): how texts become tokens with vectors. A file stores it as a property.
 #ifndef BANTAM_CONVERTER_GRAPH_LATE_INTERACTION_H_
 #define BANTAM_CONVERTER_GRAPH_LATE_INTERACTION_H_
 
@@ -8,24 +8,25 @@
 
 namespace bantam::convert {
 
-/// A token behind the first one, or text in front of the input, distinguishes queries from documents. Queries may be
-/// padded, and documents' tokens with some ids have no vector.
+/// A token after the first one, or a prompt before the text, distinguishes queries from documents. Queries may be
+/// padded. In documents, tokens with the `skipped` ids have no vector.
 struct LateInteraction {
   struct Side {
-    int32_t marker = -1;      // -1: none
+    int32_t marker = -1;      // marker token id; -1: none
     std::string prompt;       // put before the text
-    uint32_t max_tokens = 0;  // marker and specials included; 0: as the tokenizer says
+    uint32_t max_tokens = 0;  // including the marker and special tokens; 0: the tokenizer's limit
   };
   Side query, document;
-  uint32_t filled = 0;  // tokens that queries are filled up to; 0: they are not
+  uint32_t filled = 0;  // length in tokens to which queries are padded; 0: no padding
   int32_t filler = -1;
-  std::vector<int32_t> skipped;  // ascending
+  std::vector<int32_t> skipped;  // token ids, ascending
 };
 
 /// The property's name.
 constexpr const char* kLateInteraction = "late_interaction";
 
-/// The property's text, and back. Throws Error (invalid), naming `file` and the field, where a stranger's text is not of this form.
+/// Converts the settings to the property's text, and back. Parsing untrusted text throws Error (invalid) that names
+/// `file` and the field if the text is malformed.
 std::string write_late_interaction(const LateInteraction& settings);
 LateInteraction parse_late_interaction(const std::string& text, const std::string& file);
 

@@ -10,12 +10,13 @@ namespace {
 
 constexpr double kTurn = 6.283185307179586;
 
-/// Between which angles YaRN mixes: the one that turns so many times over the original places.
+/// Returns the (fractional) index of the angle that makes `turns` turns over the original positions; YaRN interpolates
+/// between two such indices.
 double angle_of_turns(double turns, uint32_t width, const Rotary& rotary) {
   return width * std::log(rotary.original / (turns * kTurn)) / (2 * std::log(rotary.base));
 }
 
-/// YaRN's mixture of an angle's step and the same divided by the factor.
+/// YaRN's mixture of an angle's step and that step divided by the factor.
 float mixed_step(uint32_t i, uint32_t width, float power, const Rotary& rotary) {
   double low = angle_of_turns(rotary.high, width, rotary), high = angle_of_turns(rotary.low, width, rotary);
   if (rotary.whole) low = std::floor(low), high = std::ceil(high);
@@ -27,8 +28,7 @@ float mixed_step(uint32_t i, uint32_t width, float power, const Rotary& rotary) 
   return 1.0F / (static_cast<float>(rotary.factor) * power) * (1.0F - kept) + 1.0F / power * kept;
 }
 
-/// Returns the step of angle number i of `width` / 2 from one position to the next, in texts of up to `places`
-/// positions.
+/// Returns the step of angle i of `width` / 2 from one position to the next, in texts of up to `places` positions.
 float rotary_step(uint32_t i, uint32_t width, uint32_t places, const Rotary& rotary) {
   const auto power = static_cast<float>(
       std::pow(rotary.base, static_cast<double>(2 * i) / (rotary.columns == 0 ? width : rotary.columns)));
@@ -165,8 +165,8 @@ std::vector<float> stepped_sinusoids(uint32_t places, uint32_t width) {
 }
 
 std::vector<float> alibi_slopes(uint32_t heads) {
-  // Takes the slopes for the largest power of two up to `heads`; the missing ones are every other slope for twice that
-  // power.
+  // Take the slopes for the largest power of two up to `heads`, then every other slope for twice that power for the
+  // remaining heads.
   uint32_t power = 1;
   while (power * 2 <= heads) power *= 2;
   std::vector<float> slopes;

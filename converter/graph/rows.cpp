@@ -11,7 +11,7 @@ namespace {
 
 constexpr size_t kBlockValues = size_t{1} << 18;
 
-/// Rows of several one behind the other.
+/// Rows of several constants, one after the other.
 class StackedRows : public RowSource {
  public:
   explicit StackedRows(std::vector<Constant> parts) : parts_(std::move(parts)) {
@@ -89,7 +89,7 @@ void hold_values(Constant& constant) {
 }
 
 void hold_values(Graph& graph) {
-  std::map<const Constant*, std::shared_ptr<Constant>> held;  // what several tensors share stays one
+  std::map<const Constant*, std::shared_ptr<Constant>> held;  // a constant that several tensors share stays shared
   for (auto& slot : graph.constants) {
     if (slot == nullptr || slot->later == nullptr) continue;
     std::shared_ptr<Constant>& made = held[slot.get()];

@@ -1,4 +1,4 @@
-// ConstantRows: reads a constant's values row by row, wherever they are stored.
+// ConstantRows: reads a constant's values row by row, from memory or from their source.
 #ifndef BANTAM_CONVERTER_GRAPH_ROWS_H_
 #define BANTAM_CONVERTER_GRAPH_ROWS_H_
 
@@ -15,12 +15,12 @@ size_t count_values(const Constant& constant);
 
 class ConstantRows {
  public:
-  /// Each row has `columns` values. `constant` outlives the object. Memory: about 1 MB, or a row, if the constant does
-  /// not hold its values.
+  /// Each row has `columns` values. `constant` must outlive the object. Memory: about 1 MB, or one row if larger, if
+  /// the constant does not hold its values itself.
   ConstantRows(const Constant& constant, size_t columns);
   size_t size() const { return rows_; }
   size_t columns() const { return columns_; }
-  /// The pointer is valid until the next call. Reading rows in their order is cheap.
+  /// The pointer is valid until the next call. Reading rows in order is cheap.
   const float* row(size_t r);
 
  private:
@@ -30,7 +30,7 @@ class ConstantRows {
   std::vector<float> block_;
 };
 
-/// Calls visit(value) for all values, in their order, until it returns false. Returns true if it never did.
+/// Calls visit(value) for all values in order until it returns false. Returns true if it never did.
 template <typename Visit>
 bool all_values(const Constant& constant, const Visit& visit) {
   ConstantRows rows(constant, constant.later == nullptr ? constant.values.size() : constant.later->columns());
@@ -43,7 +43,7 @@ bool all_values(const Constant& constant, const Visit& visit) {
   return true;
 }
 
-/// Returns true if both have the same values.
+/// Returns true if both constants have the same values.
 bool same_values(const Constant& a, const Constant& b);
 
 /// The rows of `parts`, one part behind the other. At least one part has a source, whose columns all parts have.

@@ -1,4 +1,4 @@
-// Names of tasks, and what follows for texts from the parts of an answer (model/task_traits.h).
+// Names of tasks, and properties of a task that follow from the parts of its answer (model/task_traits.h).
 #ifndef BANTAM_CONVERTER_GRAPH_TASK_PARTS_H_
 #define BANTAM_CONVERTER_GRAPH_TASK_PARTS_H_
 
@@ -11,62 +11,66 @@
 
 namespace bantam::convert {
 
-/// "classify", "multi_label", ...: the task as JSON and people see it, which is the schema's name.
+/// The task's name in JSON and in messages, which is the schema's: "classify", "multi_label", ...
 const char* task_name(TaskKind kind);
-/// As people type it: "multi-label"; "encoder" for no task.
+/// The task's name on the command line: "multi-label"; "encoder" if there is no task.
 std::string typed_name(TaskKind kind);
-/// The task of this typed name; none: there is no such task.
+/// Parses a task name of the command line; nullopt if there is no such task.
 std::optional<TaskKind> parse_task(const std::string& name);
-/// Typed names of `tasks` (bits) for a sentence: "classify, tag and joint".
+/// Lists the names of `tasks` (a bit set) for a sentence: "classify, tag and joint".
 std::string task_list(uint32_t tasks);
 
-/// Has one text one label, so that it is right or wrong: classify, joint, next sentence?
+/// Returns true if each text gets one label, which is right or wrong: classify, joint, next sentence.
 constexpr bool gives_one_label(const TaskTraits& task) {
   const bool follows = (task.parts & kFollowsPart) != 0 && (task.parts & kMasksPart) == 0;
   return task.scores == kSoftmax && ((task.parts & kLabelsPart) != 0 || follows);
 }
 
-/// May a second text come with the first? Labels of words, vectors, and what follows are of one text.
+/// Returns true if a second text may accompany the first. Tasks with word labels, vectors, next words or found spans
+/// take one.
 constexpr bool takes_second(uint32_t parts) {
   return (parts & (kWordsPart | kVectorPart | kTokenVectorsPart | kNextWordsPart | kFoundPart)) == 0;
 }
-/// Is there no answer without? Where there are masks as well, these answer a text alone.
+/// Returns true if the task requires a second text. A task that also fills masks does so for a single text.
 constexpr bool needs_second(uint32_t parts) {
   return (parts & (kSpanPart | kFollowsPart | kChoicePart)) != 0 && (parts & kMasksPart) == 0;
 }
-/// Are there more labels or candidates than one wants to see?
+/// Returns true if there may be more labels or candidates than a user wants to see.
 constexpr bool has_best(uint32_t parts) { return (parts & (kLabelsPart | kMasksPart | kNextWordsPart)) != 0; }
-/// Can windows slide over a long text?
+/// Returns true if windows can slide over a long text.
 constexpr bool can_slide(uint32_t parts) { return (parts & (kLabelsPart | kWordsPart | kSpanPart)) != 0; }
-/// Does an answer say where something stands?
+/// Returns true if answers contain positions in the text.
 constexpr bool has_places(uint32_t parts) { return (parts & (kWordsPart | kSpanPart | kFoundPart)) != 0; }
 
-/// The parts of one answer: of masks and what follows, a second text decides.
+/// The parts of one answer. If the task has both masks and next sentence, a pair gets the latter, a single text the
+/// former.
 constexpr uint32_t parts_of_answer(uint32_t parts, bool pair) {
   constexpr uint32_t kEither = kMasksPart | kFollowsPart;
   return (parts & kEither) != kEither ? parts : parts & ~(pair ? kMasksPart : kFollowsPart);
 }
 
-/// The property that names what makes a score of a pair's number: "Identity"; else the sigmoid does.
+/// The property with the function that computes a pair's score: "Identity"; without it, the sigmoid.
 constexpr const char* kScoreFunction = "score_function";
 
-/// The property that names how vectors are compared: "dot", "euclidean" or "manhattan"; else by their cosine.
+/// The property with the measure that compares vectors: "dot", "euclidean" or "manhattan"; without it, cosine.
 constexpr const char* kSimilarity = "similarity";
 
-/// Pool.skip_first of a graph whose prompt's tokens are left out and not counted yet (pipeline/prompt_rows.h).
+/// Pool.skip_first of a graph that excludes the prompt's tokens, whose number is not known yet
+/// (pipeline/prompt_rows.h).
 constexpr uint32_t kPromptRows = UINT32_MAX;
 
-/// The properties of the prompts before queries and documents (bantam/tasks.h).
+/// The properties with the prompts of queries and documents (bantam/tasks.h).
 constexpr const char* kQueryPrompt = "prompt.query";
 constexpr const char* kDocumentPrompt = "prompt.document";
 
-/// The property of what products of two towers' vectors are multiplied by before their softmax: a number.
+/// The property with the number by which the dot products of two towers' vectors are multiplied before the softmax.
 constexpr const char* kScoreFactor = "score_factor";
 
-/// The property of what is then added to them: a number. Where a file has it, scores are sigmoids, each label's by itself.
+/// The property with the number that is then added to the products. If a file has it, scores are sigmoids, independent
+/// for each label.
 constexpr const char* kScoreShift = "score_shift";
 
-/// The output of rows that the encoder of what is retrieved sees of a chunk (Model.chunk).
+/// The output with the rows of a chunk that the encoder of retrieved chunks reads (Model.chunk).
 constexpr const char* kChunkRows = "chunk_state";
 
 }  // namespace bantam::convert

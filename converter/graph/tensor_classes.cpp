@@ -7,7 +7,7 @@ namespace bantam::convert {
 
 namespace {
 
-/// Returns the class of the matrices that operators of this part multiply with.
+/// Returns the class of the matrices by which operators of this part multiply.
 const char* class_of(fb::Part part) {
   switch (part) {
     case fb::Part::embeddings:
@@ -32,7 +32,8 @@ std::vector<int32_t> multiplied_by(const fb::OpT& op) {
   const uint32_t row = ops::find_row(op.attributes.type, op.numerics);
   const fb::KeySumsT* sums = op.attributes.AsKeySums();
   const bool by_places =
-      sums != nullptr && sums->kind == fb::FeatureKind::places;  // rows of a matrix, not products with it
+      // Looks up rows of a matrix instead of multiplying by it.
+      sums != nullptr && sums->kind == fb::FeatureKind::places;
   for (uint32_t i = 0; row != linked::kOps && !by_places && i < op.inputs.size() && i < ops::kFacts[row].inputs; ++i) {
     if ((ops::kMatrices[row] >> i & 1u) != 0 && op.inputs[i] >= 0) matrices.push_back(op.inputs[i]);
   }
@@ -61,7 +62,7 @@ std::vector<std::string> tensor_classes(const Graph& graph) {
   for (const auto& op : main_subgraph(graph).ops) {
     for (const int32_t table : tables_of(*op)) name(table, "embeddings");
     for (const int32_t matrix : multiplied_by(*op)) name(matrix, class_of(tag_of(*op).part()));
-    if (op->attributes.type == fb::OpAttributes::KeySums) {  // sums by places, too
+    if (op->attributes.type == fb::OpAttributes::KeySums) {  // including sums by positions
       for (const size_t i : {size_t{1}, size_t{2}}) name(op->inputs[i], class_of(tag_of(*op).part()));
     }
     for_each_read(*op, [&](int32_t t) { name(t, "norms and biases"); });

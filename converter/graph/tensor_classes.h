@@ -9,13 +9,13 @@
 
 namespace bantam::convert {
 
-/// The operator's place in the network; no part and no layer if it has no tag.
+/// The operator's position in the network; no part and no layer if it has no tag.
 fb::Tag tag_of(const fb::OpT& op);
 
-/// The matrices that an operator multiplies rows with; they are laid out in tiles.
+/// The matrices by which an operator multiplies rows; they are laid out in tiles.
 std::vector<int32_t> multiplied_by(const fb::OpT& op);
 
-/// Gives constants that passes have made the tag of the first operator that reads them.
+/// Tags each constant that a pass has created like the first operator that reads it.
 void tag_constants(Graph& graph);
 
 /// Returns the class of each constant tensor of a packed graph (embeddings, attention, ffn, heads, norms and biases),

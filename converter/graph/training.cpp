@@ -10,7 +10,7 @@ bool is_trained(fb::IndexSource source) {
          source == fb::IndexSource::positions || source == fb::IndexSource::zero;
 }
 
-/// Masks that a token's place alone decides.
+/// Returns true for masks that depend on positions only.
 bool is_trained(fb::MaskKind mask) {
   return mask == fb::MaskKind::none || mask == fb::MaskKind::causal || mask == fb::MaskKind::window ||
          mask == fb::MaskKind::causal_window;

@@ -1,5 +1,5 @@
-// Says which operators of a graph training can execute: `bantam distill` checks before it begins, and names those that
-// it lacks.
+// Tells which operators training supports: `bantam distill` checks the graph before it starts, and names the
+// unsupported ones.
 #ifndef BANTAM_CONVERTER_GRAPH_TRAINING_H_
 #define BANTAM_CONVERTER_GRAPH_TRAINING_H_
 
@@ -9,7 +9,7 @@
 
 namespace bantam::convert {
 
-/// Returns why training cannot execute this operator, as the end of "training does not know ..."; empty if it can.
+/// Returns why training does not support this operator, as the end of "training does not know ..."; empty if it does.
 std::string why_untrained(const fb::OpT& op);
 
 }  // namespace bantam::convert

@@ -1,4 +1,4 @@
-// Which format of source a path is, and opening it.
+// Determines which format of source a path is, and opens it.
 #include <fmt/format.h>
 
 #include <string>

@@ -45,7 +45,7 @@
 namespace bantam::convert {
 namespace {
 
-/// Records the constants that turn products of two towers' vectors into scores of labels: a factor, stored as its
+/// Records the constants that turn dot products of two towers' vectors into scores of labels: a factor, stored as its
 /// logarithm (CLIP), and a bias (SigLIP).
 void record_tower_scores(Graph& graph, const ModelSource& source, Weights& weights) {
   const auto record = [&](const char* tensor, const char* key, const auto& value_of) {
@@ -58,7 +58,8 @@ void record_tower_scores(Graph& graph, const ModelSource& source, Weights& weigh
   record("logit_bias", kScoreShift, [](float added) { return added; });
 }
 
-/// The two must agree before layers are read one by one: a wrong count would give a problem for each tensor.
+/// Compares the configuration's number of layers with the weights before the layers are read: a wrong number would give
+/// one problem per tensor.
 void check_layers(const Weights& weights, const EncoderConfig& config, Problems& problems) {
   const std::string pattern = config.family->layer;
   const std::string stack = pattern.substr(0, pattern.find("{}"));
@@ -83,12 +84,13 @@ Encoder import_source_stack(Builder& builder, Weights& weights, const EncoderCon
   return import_encoder(builder, weights, config, positions, beside);
 }
 
-/// The decoder, which stands on the encoder where there is one.
+/// The main stack: the decoder of an encoder-decoder, which reads the encoder `source`, or the only stack of another
+/// model.
 Encoder import_main_stack(Builder& builder, Weights& weights, const EncoderConfig& config, uint32_t positions,
                           const Encoder* source, const ChosenHead& head, const ImportOptions& options) {
   Beside beside;
   beside.source = source;
-  // A model that classifies vectors embeds its texts as a model of vectors does.
+  // A classifier of vectors embeds its texts like a model of vectors.
   const uint32_t parts = head.head == nullptr ? 0 : traits(head.head->task).parts;
   beside.long_texts = long_texts_of(*config.family, parts, options.globals, options.random_blocks);
   const bool words = (traits(head.task).parts & kNextWordsPart) != 0;
@@ -98,10 +100,10 @@ Encoder import_main_stack(Builder& builder, Weights& weights, const EncoderConfi
   return import_encoder(builder, weights, config, positions, beside);
 }
 
-/// `usual`: the number of tokens for models of texts of any length if --max-tokens is not given; 0: as many as the
-/// settings say.
+/// The number of positions to keep. `usual`: the number of tokens for models of texts of any length if --max-tokens is
+/// not given; 0: as many as the settings say.
 uint32_t kept_positions(const EncoderConfig& config, const ImportOptions& options, uint32_t usual, Graph& graph) {
-  // A student's places may be fewer than those that its distances were made for.
+  // A student may have fewer positions than its relative distances were made for.
   const bool endless = config.family->settings.any_length && !config.position_table &&
                        config.first_position + config.positions >= config.relative.most;
   if (endless && options.max_tokens == 0 && usual != 0) return std::min(usual, kMostPlaces);
@@ -142,7 +144,7 @@ void import_shortlist(const ModelSource& source, const EncoderConfig& config, Gr
   graph->notes.emplace_back("the shortlist is left out: it is of a larger vocabulary");
 }
 
-/// Names the marks of a table of entities after the configuration's entities.
+/// Names the marks of an entity table after the configuration's entities.
 void name_entities(Graph& graph, const Fields& config) {
   if (!config.has(kEntityNames)) return;
   for (const auto& input : graph.model.inputs) {
@@ -224,7 +226,7 @@ Graph import_checked(const ModelSource& source, const ImportOptions& options) {
   }
   SetFitHead setfit;
   if (classifies) {
-    pooling.include_prompt = true;  // there is none before these texts
+    pooling.include_prompt = true;  // these texts have no prompt
     setfit = read_setfit(source, pooling.width(config.hidden), problems);
     problems.raise();
     if (!pooling.prompt.empty()) {
@@ -272,7 +274,8 @@ Graph import_checked(const ModelSource& source, const ImportOptions& options) {
 
 bool is_hugging_face(const SourcePath& /*named*/) { return true; }
 
-// A directory that transformers or sentence-transformers wrote; other paths are refused with what to name instead.
+// A directory that transformers or sentence-transformers wrote. Other paths are refused with advice on what to name
+// instead.
 ModelSource open_hugging_face(const SourcePath& named, const SourceOptions& options) {
   const Directory& files = *named.files;
   if (!named.is_folder()) refuse_file(named.path);

@@ -1,4 +1,4 @@
-// with_files: failures of the file system in the converter's own words.
+// with_files: converts file system failures to the converter's Error.
 #ifndef BANTAM_CONVERTER_IMPORT_WITH_FILES_H_
 #define BANTAM_CONVERTER_IMPORT_WITH_FILES_H_
 
@@ -10,7 +10,7 @@
 
 namespace bantam::convert {
 
-/// Runs `work`; what the file system refuses becomes an Error.
+/// Runs `work`; a file system error becomes an Error.
 template <typename Work>
 auto with_files(const Work& work) {
   try {

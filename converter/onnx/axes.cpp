@@ -92,13 +92,13 @@ std::optional<Axes> reshape(const Axes& axes, const std::vector<Extents>& at,
     }
   }
   Axis left = flat(axes);
-  std::reverse(left.begin(), left.end());  // the next one is the last
+  std::reverse(left.begin(), left.end());  // the last part first
   Axes out(rank);
   const bool one = std::all_of(at.begin(), at.end(), [](const Extents& e) { return e.batch == 1; });
   const auto texts = std::find(left.begin(), left.end(), kBatchAtom);
   size_t place = rank;
   if (one && texts != left.end()) {
-    // Which of the axes of 1 it is cannot be told by extents.
+    // Extents alone do not tell which of the axes of extent 1 is the batch: take the first.
     for (size_t i = rank; i-- > 0;) {
       const auto is_one = [i](const std::vector<int64_t>& shape) { return shape[i] == 1; };
       if (std::all_of(shapes.begin(), shapes.end(), is_one)) place = i;
@@ -130,10 +130,10 @@ std::optional<Axes> reshape(const Axes& axes, const std::vector<Extents>& at,
       std::fill(wanted.begin(), wanted.end(), 1);
     }
   }
-  // Batches and tokens of 1 may remain.
+  // Batch or token parts of extent 1 may be left.
   if (!left.empty()) return std::nullopt;
   if (place != rank) out[place] = {kBatchAtom};
-  // A batch of 1 stands in any place; columns stay by themselves.
+  // A batch of 1 may belong to any axis; keep it out of the axis of columns.
   if (one && rank > 1 && out.back().size() > 1 && out.back().front() == kBatchAtom) {
     out.back().erase(out.back().begin());
     out[rank - 2].push_back(kBatchAtom);

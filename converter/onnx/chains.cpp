@@ -12,7 +12,8 @@ class Chains {
  public:
   Chains(const std::vector<Block>& blocks, const std::vector<int32_t>& outputs) : blocks_(blocks) {
     std::vector<int32_t> open = outputs;
-    for (const int32_t output : outputs) uses_[output] += 2;  // it stays a tensor
+    // Counts as two uses, so that the output stays a tensor of its own.
+    for (const int32_t output : outputs) uses_[output] += 2;
     while (!open.empty()) {
       const int32_t id = open.back();
       open.pop_back();
@@ -37,7 +38,7 @@ class Chains {
   Block::Kind head(const Chain& chain) const { return at(chain.members.front()).kind; }
   bool free(int32_t id) const { return uses_.at(id) == 1 && chains_.count(id) != 0; }
 
-  /// Can an epilogue follow at this level?
+  /// Returns true if an epilogue step of this level can be appended.
   bool open(int32_t id, int level) const {
     if (!free(id)) return false;
     const Chain& chain = chains_.at(id);
@@ -119,7 +120,7 @@ class Chains {
       chains_[id].tables = std::move(tables);
       return;
     }
-    // The operator that stands last; a lookup has its sum as an epilogue, too.
+    // Append to the operator that runs last; a lookup can also have a sum in its epilogue.
     const int32_t later = std::max(a, b), earlier = std::min(a, b);
     for (const int32_t x : {later, earlier}) {
       if (a != b && open(x, kSummed)) return extend(x, id, kSummed, &Chain::residual, x == a ? b : a);
@@ -127,7 +128,7 @@ class Chains {
     begin(id, kSummed, &Chain::residual, b);
   }
 
-  /// Queries, keys and values of an attention by one linear layer.
+  /// Merges the linear layers of an attention's queries, keys and values into one.
   void merge(int32_t id) {
     const std::vector<int32_t>& parts = at(id).inputs;
     int32_t x = -1;

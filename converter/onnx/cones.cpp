@@ -9,7 +9,7 @@ namespace bantam::convert::onnx {
 namespace {
 
 constexpr int64_t kLeastId = 7, kMostId = 31;
-constexpr size_t kMostThresholds = 64;  // numbers of a constant that texts are compared with
+constexpr size_t kMostThresholds = 64;  // largest size of a constant whose elements may be thresholds for texts
 constexpr double kNoDistance = 1e6;
 
 }  // namespace
@@ -63,14 +63,14 @@ std::vector<Probe> make_probes(int64_t batch, int64_t tokens, int64_t long_text)
 
 Reach reach_of(const HostTensor& constant, const std::string& op, size_t place) {
   Reach reach;
-  // Shapes, axes and permutations are no distances.
+  // Shapes, axes and permutations are not distances.
   const bool shape = place == 1 && (op == "Reshape" || op == "Expand" || op == "Unsqueeze" || op == "Squeeze");
   if (shape) return reach;
   const bool table = place == 0 && (op == "Slice" || op.rfind("Gather", 0) == 0) && constant.size() > 1;
   const int64_t largest = constant.dims.empty() ? 1 : *std::max_element(constant.dims.begin(), constant.dims.end());
   if (table) reach.most = largest;
   if (constant.size() > kMostThresholds) {
-    // The numbers of places in their order show what they are from the start; other tables are looked at as a whole.
+    // Consecutive position numbers show their pattern from the start; other tables may matter as a whole.
     bool ordered = table && constant.whole;
     for (size_t i = 1; i < constant.size() && ordered; ++i) ordered = constant.ints[i] - constant.ints[i - 1] == 1;
     if (table && !ordered) reach.farthest = largest;
@@ -78,7 +78,7 @@ Reach reach_of(const HostTensor& constant, const std::string& op, size_t place) 
   }
   for (size_t i = 0; i < constant.size(); ++i) {
     const double value = constant.at(i);
-    // Values that replace hidden scores, and the ends of ranges, are not distances either.
+    // Values that replace masked scores, and the ends of ranges, are not distances either.
     if (!(std::fabs(value) < kNoDistance) || (!constant.whole && value <= kHidden)) continue;
     reach.farthest = std::max(reach.farthest, static_cast<int64_t>(std::ceil(std::fabs(value))));
   }
@@ -93,18 +93,17 @@ int64_t longest_of(const std::vector<Probe>& probes) {
   return longest;
 }
 
-/// The number of heads that the added values tell apart: most masks are the same for all.
+/// The number of heads that the added values distinguish: most masks are the same for all heads.
 int64_t heads_apart(const HostTensor& added, int64_t heads) {
   const std::vector<int64_t>& given = added.dims;
   return given.size() < 3 || given[given.size() - 3] == 1 ? 1 : heads;
 }
 
-/// Recognises a mask that only hides scores and adds nothing else.
+/// Recognizes a mask that only hides scores and adds no bias.
 std::optional<Mask> recognise_hidden(const std::vector<Probe>& probes, const std::vector<HostTensor>& added,
                                      int64_t heads) {
   const int64_t longest = longest_of(probes);
-  // The known state of keys at a distance (plus longest - 1) from their queries, where both are in the text: seen, or
-  // hidden.
+  // The known state of keys at each distance (plus longest - 1) from their queries, if both are in the text.
   enum class Known : uint8_t { kNothing, kIsSeen, kIsHidden };
   std::vector<Known> known(static_cast<size_t>(2 * longest - 1), Known::kNothing);
   bool padding = true;
@@ -119,14 +118,14 @@ std::optional<Mask> recognise_hidden(const std::vector<Probe>& probes, const std
       for (size_t k = 0; k < tokens; ++k) {
         const double value = all.at(row * tokens + k);
         const bool hidden = value <= kHidden;
-        if (!hidden && std::fabs(value) > 1e-6) return std::nullopt;  // a bias
+        if (!hidden && std::fabs(value) > 1e-6) return std::nullopt;  // not a mask, but a bias
         if (probes[p].mask[first + k] == 0) {
           padding = padding && hidden;
           continue;
         }
         Known& before = known[static_cast<size_t>(longest) - 1 + k - q];
         const Known now = hidden ? Known::kIsHidden : Known::kIsSeen;
-        if (before != Known::kNothing && before != now) return std::nullopt;  // not by distance
+        if (before != Known::kNothing && before != now) return std::nullopt;  // depends on more than the distance
         before = now;
       }
     }
@@ -139,7 +138,8 @@ std::optional<Mask> recognise_hidden(const std::vector<Probe>& probes, const std
     before = std::max(before, -distance);
     after = std::max(after, distance);
   }
-  // Tokens that fill up are not there in a model's own runs; who looks at them gives other answers in a batch.
+  // Padding tokens do not occur in the model's own runs. A model that attends to them would give other results in a
+  // batch.
   if (!padding && farthest == 0) return std::nullopt;
   for (int64_t distance = 1 - longest; distance < longest; ++distance) {
     const bool inside = distance >= -before && distance <= after;
@@ -162,7 +162,8 @@ std::optional<Mask> recognise_hidden(const std::vector<Probe>& probes, const std
   return mask;
 }
 
-/// Biases by distance, [heads, 2 tokens - 1]; takes them from what is added. False where the same distance has two.
+/// Extracts biases by distance, [heads, 2 tokens - 1], from the added values. Returns false if a distance has two
+/// different biases.
 bool take_biases(const std::vector<Probe>& probes, int64_t heads, std::vector<HostTensor>& added,
                  std::vector<double>* biases) {
   const int64_t longest = longest_of(probes);
@@ -189,7 +190,7 @@ bool take_biases(const std::vector<Probe>& probes, int64_t heads, std::vector<Ho
       value = 0;
     }
   }
-  // A distance that no query sees may have any bias; it takes that of its neighbour.
+  // A distance that no query sees may have any bias; use that of its neighbor.
   for (size_t h = 0; h < static_cast<size_t>(heads); ++h) {
     for (int64_t d = 1; d < longest; ++d) {
       for (const int64_t side : {d, -d}) {
@@ -202,7 +203,7 @@ bool take_biases(const std::vector<Probe>& probes, int64_t heads, std::vector<Ho
   return true;
 }
 
-/// A slope a head that |key - query| is multiplied with, where biases are that; nothing where they are not.
+/// Returns one slope per head if all biases are -|key - query| times a slope; empty otherwise.
 std::vector<float> slopes_of(const std::vector<double>& biases, int64_t heads, int64_t longest) {
   std::vector<float> slopes;
   const auto row = static_cast<size_t>(2 * longest - 1);
@@ -231,7 +232,7 @@ std::optional<Mask> recognise_mask(const std::vector<Probe>& probes, const std::
   const int64_t longest = longest_of(probes);
   const auto row = static_cast<size_t>(2 * longest - 1);
   mask->slopes = slopes_of(biases, heads, longest);
-  // From here on all have the bias of the farthest.
+  // From `farthest` on, all distances have the same bias.
   for (size_t i = 0; i < biases.size(); ++i) {
     const int64_t distance = static_cast<int64_t>(i % row) - (longest - 1);
     const double last = biases[i / row * row + (distance < 0 ? 0 : row - 1)];
@@ -272,7 +273,7 @@ std::optional<Index> recognise_index(const std::vector<Probe>& probes, const std
   out.source = fb::IndexSource::positions;
   const auto place = [](const Probe& probe, size_t i) { return static_cast<int64_t>(i) % probe.extents.tokens; };
   if (fits(place, &out.first)) return out;
-  // Places among the tokens that are there: the same where texts are filled up behind.
+  // Positions that count only the unmasked tokens are the same if padding is at the end.
   const auto counted = [](const Probe& probe, size_t i) {
     const auto tokens = static_cast<size_t>(probe.extents.tokens);
     int64_t count = 0;

@@ -19,7 +19,7 @@ bool ends_with(const std::string& text, const std::string& end) {
   return text.size() > end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
 }
 
-/// Returns true for the names that exporters give tensors without a name of their own.
+/// Returns true for names that exporters generate for unnamed tensors.
 bool is_made_up(const std::string& name) {
   return name.empty() || name.rfind("onnx::", 0) == 0 || name.rfind("val_", 0) == 0 ||
          name.find_first_not_of("0123456789") == std::string::npos;
@@ -58,7 +58,7 @@ class Emitter {
     throw Error(ExitCode::kUnsupported, fmt::format("{}: {}", file_, why));
   }
 
-  /// Ids and segments.
+  /// Declares the inputs for ids and segments.
   void find_inputs() {
     uint32_t segments = 0;
     for (const auto& [last, chain] : chains_) {
@@ -74,7 +74,7 @@ class Emitter {
     if (segments != 0) builder_.input("token_type_ids", fb::InputKind::segments, segments);
   }
 
-  /// The last block of the layers: behind the last attention the last sum, and the norm that reads it.
+  /// Finds the last block of the layers: the last sum after the last attention, and the norm that reads it.
   void find_trunk() {
     for (const auto& [last, chain] : chains_) {
       const bool tokens = at(last).of_tokens;
@@ -83,7 +83,7 @@ class Emitter {
         out_.causal = out_.causal || at(last).mask == fb::MaskKind::causal;
       }
       const Block::Kind kind = at(chain.members.front()).kind;
-      // Recurrent layers and convolutions have no sums.
+      // Recurrent layers and convolutions have no residual sums.
       const bool windows =
           kind == Block::Kind::kLinear && at(at(chain.members.front()).inputs[0]).kind == Block::Kind::kUnfold;
       if (tokens && (chain.residual >= 0 || kind == Block::Kind::kRecurrent || windows)) trunk_ = last;
@@ -127,7 +127,7 @@ class Emitter {
     }
   }
 
-  /// The name that a module had in its framework, as far as the file tells it.
+  /// The name of the module in its framework, as far as the file shows it.
   std::string module(const Chain& chain) const {
     const Block& head = at(chain.members.front());
     const auto of = [](const std::string& name, const char* end) {
@@ -201,7 +201,7 @@ class Emitter {
     key->emplace_back(of, p.turned, p.scale.get());
   }
 
-  /// The matrices of one or several layers above each other.
+  /// The matrices of one or several layers, stacked vertically.
   int32_t matrix(const std::vector<int32_t>& layers, const std::string& name) {
     Key key;
     for (const int32_t layer : layers) add_key(at(layer).weight, &key);
@@ -278,7 +278,7 @@ class Emitter {
     return builder_.linear(name, made_.at(at(head).inputs[0]), weight, added, epilogue(chain, name));
   }
 
-  /// Queries, keys and values side by side.
+  /// One linear layer for queries, keys and values, side by side.
   int32_t side_by_side(const Block& block, const std::string& prefix) {
     std::vector<const Chain*> chains;
     for (const int32_t part : block.inputs) {
@@ -300,7 +300,7 @@ class Emitter {
     return builder_.linear(name, made_.at(first.inputs[0]), weight, bias(chains, name), {});
   }
 
-  /// Cosines and sines, which layers share.
+  /// A table of cosines and sines, which layers share.
   int32_t rotary(const Turn& turn) {
     for (const auto& [known, table] : turns_) {
       if (known == turn) return table;
@@ -312,7 +312,7 @@ class Emitter {
     return made;
   }
 
-  /// Biases by distance, likewise.
+  /// A table of biases by distance, which layers share.
   int32_t distances(const Block& block) {
     const auto found = distances_.find(block.biases);
     if (found != distances_.end()) return found->second;
@@ -323,7 +323,7 @@ class Emitter {
     return distances_[block.biases] = made;
   }
 
-  /// Rows of places, those of neighbouring distances that share one put together.
+  /// Adds rows of positions; neighboring distances that share a row are merged.
   void places(const Block& block, const std::string& prefix, AttentionSpec& spec) {
     const std::optional<PlaceTerm>&keys = block.places->keys, &queries = block.places->queries;
     const PlaceTerm& any = keys ? *keys : *queries;
@@ -363,7 +363,7 @@ class Emitter {
     if (queries) spec.place_queries = table(*queries, false, "places.queries");
   }
 
-  /// Norms of queries and keys.
+  /// Adds the norms of queries and keys.
   TurnSpec norms(const Block& block, const std::string& prefix) {
     TurnSpec spec;
     if (block.norms == nullptr) return spec;
@@ -391,7 +391,7 @@ class Emitter {
   }
 
   int32_t attention(const Block& block) {
-    // The place of the layer that makes its queries.
+    // Named after the layer that computes its queries.
     const auto chain = chains_.find(block.inputs[0]);
     std::string prefix = chain == chains_.end() ? "" : module(chain->second);
     const size_t dot = prefix.rfind('.');
@@ -403,7 +403,7 @@ class Emitter {
     const Heads heads = builder_.split_heads(unique(prefix + "heads"), qkv, block.heads, block.kv_heads, turn);
     AttentionSpec spec;
     const double usual = 1 / std::sqrt(static_cast<double>(block.head_width));
-    // Exporters compute the scale by roots of f32.
+    // Exporters compute the scale with f32 square roots.
     spec.scale = std::fabs(block.scale - usual) < 1e-6 * usual ? 0.0F : static_cast<float>(block.scale);
     spec.mask = block.mask;
     spec.window = block.window;
@@ -489,8 +489,8 @@ class Emitter {
   std::map<Key, int32_t> matrices_;
   std::vector<std::pair<Turn, int32_t>> turns_;
   std::map<std::vector<float>, int32_t> distances_, place_rows_;
-  std::vector<int32_t> tables_;      // of words
-  std::vector<int32_t> attentions_;  // in their order
+  std::vector<int32_t> tables_;      // embedding tables of words
+  std::vector<int32_t> attentions_;  // in ascending order
   std::set<std::string> names_;
   int32_t trunk_ = -1;
   int layer_ = 0, recurrent_ = 0;

@@ -1,5 +1,5 @@
-// HostTensor: a small tensor in memory, of whole numbers (truth values are 0 and 1) or of floats, and the operators on
-// such tensors.
+// HostTensor: a small tensor in memory, of integers (booleans are 0 and 1) or of floats, and the operators on such
+// tensors.
 #ifndef BANTAM_CONVERTER_ONNX_HOST_TENSOR_H_
 #define BANTAM_CONVERTER_ONNX_HOST_TENSOR_H_
 
@@ -23,26 +23,26 @@ struct HostTensor {
   int64_t integer(size_t i) const { return whole ? ints.at(i) : static_cast<int64_t>(floats.at(i)); }
 };
 
-/// Elements of a tensor that is made by running operators.
+/// Maximum number of elements of a tensor that is computed by running operators.
 constexpr uint64_t kMostHostElements = 1U << 21;
 
 HostTensor host_integers(std::vector<int64_t> values, bool scalar = false);
 HostTensor host_floats(std::vector<int64_t> dims, std::vector<double> values);
-/// Product of extents; throws std::length_error beyond kMostHostElements or below 0.
+/// Product of the extents. Throws std::length_error if it exceeds kMostHostElements or an extent is negative.
 size_t count_of(const std::vector<int64_t>& dims);
 
-/// Reads elements of a file's tensor; nothing for types that are not read.
+/// Reads the elements of a file's tensor; nullopt for unsupported types.
 std::optional<HostTensor> load(const Tensor& tensor);
 double element(const Tensor& tensor, uint64_t i);
 /// Elements [first, first + count) as f32.
 void read_floats(const Tensor& tensor, uint64_t first, size_t count, float* out);
 
-/// x spread to `dims` as ONNX broadcasts.
+/// Broadcasts x to `dims` by ONNX's rules.
 HostTensor broadcast(const HostTensor& x, const std::vector<int64_t>& dims);
 std::vector<int64_t> broadcast_dims(const std::vector<int64_t>& a, const std::vector<int64_t>& b);
 
-/// The outputs of `node`, of inputs that are all here (null: left out). Empty: the operator is not known. Throws std::exception where
-/// its inputs do not go together. `opset`: of the file.
+/// Returns the outputs of `node` for these inputs (null: omitted). Empty if the operator is unknown. Throws
+/// std::exception if the inputs do not fit together. `opset`: the file's opset version.
 std::vector<HostTensor> run_node(const Node& node, const std::vector<const HostTensor*>& inputs, int64_t opset);
 
 }  // namespace bantam::convert::onnx

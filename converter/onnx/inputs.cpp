@@ -21,7 +21,7 @@ std::string lower(std::string text) {
   return text;
 }
 
-/// Names that say all by themselves, as exporters of transformers write them.
+/// Names that determine the role without further words, as exporters of transformers write them.
 std::optional<InputRole> role_of_name(const std::string& given) {
   static const std::map<std::string, InputRole> kRoles = {{"input_ids", InputRole::kIds},
                                                           {"ids", InputRole::kIds},
@@ -41,7 +41,7 @@ std::optional<InputRole> role_of_name(const std::string& given) {
 
 bool is_of_tokens(const Port& port) { return port.dims.empty() || port.dims.size() == 2; }
 
-/// Why a port of this role cannot be it; "": it can.
+/// Returns why a port cannot have this role; "" if it can.
 std::string why_not(const Port& port, InputRole role) {
   if (!is_of_tokens(port)) return fmt::format("has {} axes, and inputs of [texts, tokens] are read", port.dims.size());
   if (is_float(port.type) && role != InputRole::kMask) return "is of floats, and models that take token ids are read";
@@ -147,7 +147,8 @@ std::map<std::string, InputRole> input_roles(const Model& model, Problems& probl
     problems.add(ExitCode::kUsage,
                  fmt::format("{}: has no input \"{}\", which --inputs names; its inputs: {}", file, name, all));
   }
-  // A mask, segments and places have words in their names; truth values are a mask, and what integers remain are ids.
+  // Names contain words for the mask, segments and positions; booleans are the mask, and the remaining integers are
+  // ids.
   std::vector<const Port*> rest;
   for (const Port* port : open) {
     std::optional<InputRole> role = role_of_words(port->name);
@@ -178,7 +179,7 @@ std::map<std::string, InputRole> input_roles(const Model& model, Problems& probl
 }
 
 void find_fixed_length(Model& model) {
-  Problems ignored;  // the lowering tells them
+  Problems ignored;  // the lowering reports them
   const std::map<std::string, InputRole> roles = input_roles(model, ignored);
   bool mask = false;
   for (const Port& port : model.graph.inputs) {

@@ -1,4 +1,5 @@
-// Inputs: which of a graph's inputs are ids, the mask, segments and places: as --inputs says, else by names and types.
+// Inputs: determines which inputs of a graph are ids, the mask, segments and positions, from --inputs, else from names
+// and types.
 #ifndef BANTAM_CONVERTER_ONNX_INPUTS_H_
 #define BANTAM_CONVERTER_ONNX_INPUTS_H_
 
@@ -11,27 +12,30 @@
 
 namespace bantam::convert::onnx {
 
-/// Inputs by their names, from text such as "ids=x,mask=m". Throws Error (kUsage) naming what is no such pair.
+/// Parses text such as "ids=x,mask=m" to roles by input name. Throws Error (kUsage) that names any part that is not
+/// such a pair.
 std::map<std::string, InputRole> parse_inputs(const std::string& text);
 
 /// The usual name of an input of this role: "input_ids".
 const char* name_of(InputRole role);
 
-/// The role that a word in a name tells ("src_mask", "Token_Ids"); nothing where none does.
+/// The role that a word in a name indicates ("src_mask", "Token_Ids"); nullopt if no word does.
 std::optional<InputRole> role_of_words(std::string name);
 
-/// Is it what a decoder has remembered of tokens before, [texts, heads, tokens, columns]? Models are read without any.
+/// Returns true if the input is a decoder's cache of earlier tokens, [texts, heads, tokens, columns]. Models are
+/// imported with an empty cache.
 bool is_cache(const Port& port);
 
-/// A number that an exporter's switch has where nothing is remembered and all tokens have outputs; nothing: it is no such switch.
+/// The value of an exporter's switch at which the cache is empty and all tokens have outputs; nullopt if the input is
+/// not such a switch.
 std::optional<int64_t> switch_value(const Port& port);
 
-/// Roles of the inputs of `model` that are no constants, caches or switches. `model.given` decides; then names; then one input of integers
-/// is ids, and one of truth values the mask. Adds problems where an input is none of a model of texts, and where none
-/// or two are ids.
+/// Returns the roles of the inputs of `model`, except constants, caches and switches. `model.given` has priority, then
+/// names; then a single input of integers is the ids, and a single input of booleans the mask. Adds problems for inputs
+/// that a text model does not have, and if no input or more than one is the ids.
 std::map<std::string, InputRole> input_roles(const Model& model, Problems& problems);
 
-/// Sets `tokens` and `filled` where the graph's inputs have one length.
+/// Sets `tokens` and `filled` if the graph's inputs have a fixed length.
 void find_fixed_length(Model& model);
 
 }  // namespace bantam::convert::onnx

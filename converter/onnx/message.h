@@ -1,5 +1,5 @@
-// A protobuf message of an untrusted file: protozero's reader, whose getters assume that a field has the wire type that
-// is asked for (its builds with assertions stop, others misread).
+// A protobuf message of an untrusted file. protozero's getters assume that a field has the requested wire type (builds
+// with assertions abort, others misread), so this reader checks it.
 #ifndef BANTAM_CONVERTER_ONNX_MESSAGE_H_
 #define BANTAM_CONVERTER_ONNX_MESSAGE_H_
 
@@ -9,7 +9,7 @@
 
 namespace bantam::convert::onnx {
 
-/// Throws protozero::exception where a field has another type, and where the message ends within one.
+/// Throws protozero::exception if a field has another type, or if the message ends within a field.
 class Message : private protozero::pbf_reader {
   using Reader = protozero::pbf_reader;
   using Wire = protozero::pbf_wire_type;

@@ -53,9 +53,9 @@ uint64_t bytes_of(const Attribute& attribute) {
 }
 
 uint64_t bytes_of(const Node& node) {
-  // The list of placed nodes is moved into that of sorted ones, and lists double as they grow.
+  // The list of inlined nodes is moved into the sorted list, and lists double as they grow.
   constexpr uint64_t kLists = 4;
-  // Beside the node: who writes the name, who reads it, what it stands for.
+  // Besides the node: the maps of writers, readers and aliases by name.
   constexpr uint64_t kOfName = 768, kOfEntry = 64;
   uint64_t bytes = kLists * sizeof(Node) + node.name.size() + node.op.size() + node.domain.size();
   for (const std::string& name : node.inputs) bytes += 3 * (sizeof(std::string) + name.size());
@@ -81,9 +81,10 @@ std::vector<int64_t> Node::integers(const std::string& attribute) const {
   return found == attributes.end() ? std::vector<int64_t>{} : found->second.ints;
 }
 void Model::let_go(std::string_view bytes) const {
-  // Where the system holds files in large pages, reading a byte brings the whole page that it is in: what was let go before may be back.
+  // If the system caches files in large pages, reading one byte brings in the whole page around it, so that previously
+  // released bytes may be resident again.
   constexpr size_t kLargePage = size_t{2} << 20;
-  const std::less_equal<> at_most;  // of pointers into different objects
+  const std::less_equal<> at_most;  // compares pointers into different objects
   for (const auto& mapping : mappings) {
     const auto* begin = reinterpret_cast<const char*>(mapping->data());
     const bool inside = at_most(begin, bytes.data()) && at_most(bytes.data() + bytes.size(), begin + mapping->size());

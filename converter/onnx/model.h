@@ -1,5 +1,5 @@
-// An ONNX file as it stands: nodes, attributes, tensors whose bytes stay in the mapped file. Names of the fields are the format's:
-// https://github.com/onnx/onnx/blob/main/onnx/onnx.proto
+// An ONNX file as read: nodes, attributes, and tensors whose bytes stay in the mapped file. Field names follow the
+// format: https://github.com/onnx/onnx/blob/main/onnx/onnx.proto
 #ifndef BANTAM_CONVERTER_ONNX_MODEL_H_
 #define BANTAM_CONVERTER_ONNX_MODEL_H_
 
@@ -33,10 +33,10 @@ enum class Type : int32_t {
   u32 = 12,
   u64 = 13,
   bf16 = 16,
-  u4 = 21,  // two in a byte, the first in its lower half
+  u4 = 21,  // two per byte, the first in the lower half
   i4 = 22
 };
-/// Bytes of an element; 0: the type is not read, or two elements are in a byte.
+/// Bytes per element; 0 if the type is unsupported or two elements share a byte.
 uint32_t bytes_of(Type type);
 inline bool is_half_byte(Type type) { return type == Type::u4 || type == Type::i4; }
 bool is_float(Type type);
@@ -47,7 +47,7 @@ struct Tensor {
   Type type = Type::undefined;
   std::vector<int64_t> dims;
   uint64_t elements = 1;
-  /// Little-endian, `elements` of them; in a mapped file or, small ones and those that were decoded, in `owned`.
+  /// `elements` little-endian numbers in a mapped file; small or decoded ones are in `owned`.
   std::string_view bytes;
   std::shared_ptr<const std::string> owned;
 };
@@ -66,34 +66,35 @@ struct Attribute {
   std::vector<float> floats;
   std::vector<int64_t> ints;
   std::vector<std::string> strings;
-  std::string ref;  // in a function: the attribute of its node that stands here
+  std::string ref;  // in a function: the attribute of the calling node that replaces this one
 };
 
-/// Bytes that an attribute takes in memory; graphs and tensors are shared.
+/// Bytes that an attribute takes in memory; graphs and tensors are not counted, because they are shared.
 uint64_t bytes_of(const Attribute& attribute);
 
 struct Node {
   std::string name, op, domain;
-  std::vector<std::string> inputs, outputs;  // "": left out
+  std::vector<std::string> inputs, outputs;  // "": omitted
   std::map<std::string, Attribute> attributes;
-  std::string called;  // what the file calls the operator, where it is of another format; "": `op`
-  std::string unread;  // why the reader of that format could make no node of it; "": it could
+  std::string called;  // the operator's name in a file of another format; "": `op`
+  std::string unread;  // why the reader of that format could not translate the operator; "": it could
 
   bool has(const std::string& attribute) const { return attributes.count(attribute) != 0; }
   int64_t integer(const std::string& attribute, int64_t otherwise) const;
   float number(const std::string& attribute, float otherwise) const;
   std::string text(const std::string& attribute, const std::string& otherwise) const;
   std::vector<int64_t> integers(const std::string& attribute) const;
-  const std::string& input(size_t i) const;  // "": there is none
+  const std::string& input(size_t i) const;  // "": no such input
   const std::string& output(size_t i) const;
-  /// As messages call it: "MatMul \"/encoder/...\"".
+  /// The node's name in messages: "MatMul \"/encoder/...\"".
   std::string shown() const;
 };
 
-/// Bytes that a node takes in memory until the graph is made of it, in lists of nodes and by the names that it reads and writes.
+/// Bytes that a node takes in memory until the graph is built, in node lists and in maps by the names that it reads and
+/// writes.
 uint64_t bytes_of(const Node& node);
 
-/// An input or output: extents that are not known are -1.
+/// An input or output; unknown extents are -1.
 struct Port {
   std::string name;
   Type type = Type::undefined;
@@ -114,42 +115,44 @@ struct Function {
 };
 
 struct Model {
-  std::string format = "onnx";              // in the report
-  std::string documented = "docs/onnx.md";  // what says which graphs are read
+  std::string format = "onnx";              // name in the report
+  std::string documented = "docs/onnx.md";  // documentation of the supported graphs
   std::filesystem::path path;
-  std::vector<std::filesystem::path> data_files;  // of external data
+  std::vector<std::filesystem::path> data_files;  // files with external data
   std::string producer;
-  int64_t opset = 0;                                                             // of the format's own operators
-  std::shared_ptr<MemoryBudget> budget = std::make_shared<MemoryBudget>("", 0);  // of the file and its data
+  /// Version of the format's own operators.
+  int64_t opset = 0;
+  std::shared_ptr<MemoryBudget> budget = std::make_shared<MemoryBudget>("", 0);  // of the file and its external data
   NodeGraph graph;
   std::vector<Function> functions;
-  std::vector<std::shared_ptr<const host::MappedFile>> mappings;  // hold what tensors point to
+  std::vector<std::shared_ptr<const host::MappedFile>> mappings;  // keep alive the bytes that tensors point to
   std::map<std::string, InputRole> given;                         // inputs that --inputs names
-  std::string chosen_output;                                      // that --graph-output names; "": none
-  int64_t tokens = 0;              // that texts have at most, because the graph was made for as many; 0: it was not
-  bool filled = false;             // there is no mask: texts have so many, filled up
-  bool sigmoid = false;            // scores are those of labels one by one
-  std::vector<std::string> notes;  // report lines
+  std::string chosen_output;                                      // the output that --graph-output names; "": none
+  /// The maximum length of texts, if the graph has a fixed length; 0: any length.
+  int64_t tokens = 0;
+  bool filled = false;             // there is no mask: texts are padded to the fixed length
+  bool sigmoid = false;            // the scores of labels are independent of each other
+  std::vector<std::string> notes;  // lines for the report
 
-  /// These bytes of a tensor are not needed for now: their pages leave this process's memory until they are read again. Nothing where they
-  /// are not of a mapped file.
+  /// Releases the pages of a tensor's bytes until they are read again. Does nothing if the bytes are not in a mapped
+  /// file.
   void let_go(std::string_view bytes) const;
 };
 
-/// Reads and checks a file: sizes against the bytes, external data inside the file's directory. Functions are put in
-/// the place of the nodes that call them, the branch of an If with a constant condition in the If's (both where it is
-/// none, see kBranches), and Constant nodes among the initializers; nodes stand in the order of their inputs. Throws
-/// Error (kIo, kInvalid, kUnsupported) naming file and node. Memory: names and attributes; data stays in the file.
+/// Reads and checks a file: sizes against the bytes, external data within the file's directory. Function calls are
+/// replaced by the function's nodes, an If with a constant condition by the branch taken (otherwise by both branches,
+/// see kBranches), and Constant nodes become initializers. Nodes are sorted topologically. Throws Error (kIo, kInvalid,
+/// kUnsupported) that names the file and the node. Memory: names and attributes; data stays in the file.
 Model read_model(const std::filesystem::path& path);
 
-/// Reads a model from bytes in memory as above; external data is refused. `bytes` outlive the model.
+/// As above, for a model in memory; external data is refused. `bytes` must outlive the model.
 Model read_model(std::string_view bytes, const std::string& name);
 
-/// The operator in the place of an If whose condition is not constant: its inputs are the condition, the value of the
-/// one branch and the value of the other one.
+/// The operator that replaces an If whose condition is not constant: its inputs are the condition and the values of the
+/// two branches.
 constexpr const char* kBranches = "If#";
 
-/// Puts functions, branches and constants in their places, see read_model.
+/// Inlines functions and branches and collects constants; see read_model.
 void settle(Model& model);
 
 constexpr int64_t kOldestOpset = 7, kNewestOpset = 24;

@@ -29,24 +29,24 @@ namespace bantam::convert {
 namespace fs = std::filesystem;
 namespace {
 
-/// The file that was named, or that lies in the directory.
+/// The file that the path names or that lies in the directory.
 std::string onnx_file(const SourcePath& named) {
   return export_file(named, ".onnx",
                      {"model.onnx", "onnx/model.onnx", "model_quantized.onnx", "onnx/model_quantized.onnx"});
 }
 
-constexpr uint32_t kUsualTokens = 512;  // of the longest text, where nothing says it
-/// Tokens of the longest text that masks and places are run for.
+constexpr uint32_t kUsualTokens = 512;  // maximum text length in tokens if nothing specifies it
+/// Maximum text length in tokens for which masks and positions are run.
 constexpr int64_t kLongestRun = 1024;
 
-/// The file's nodes, read with texts that are long enough for what its masks and places do.
+/// Lowers the file's nodes with texts that are long enough to show the effects of its masks and positions.
 std::unique_ptr<onnx::Lowering> lowered_by(const onnx::Model& model, onnx::Trial trial, uint32_t max_tokens,
                                            uint32_t usual) {
   int64_t& tokens = trial.long_text;
   while (true) {
     auto lowering = std::make_unique<onnx::Lowering>(model, trial);
     lowering->run();
-    // Effects beyond the length of the longest text do not matter.
+    // Effects beyond the maximum text length do not matter.
     const auto most = static_cast<int64_t>(onnx::positions_of(lowering->blocks(), max_tokens, usual));
     const int64_t wanted = std::min(lowering->wanted_text(), most);
     if (wanted <= tokens) return lowering;
@@ -61,9 +61,8 @@ std::unique_ptr<onnx::Lowering> lowered_by(const onnx::Model& model, onnx::Trial
   }
 }
 
-/// Lowers, as above, a file that may have been made for one text at a time, whatever its inputs say, and whose mask may
-/// be true where texts are filled up, as PyTorch's key_padding_mask is. Errors describe the attempt with the usual
-/// form.
+/// As lowered_by(), for a file that may have been made for one text at a time, whatever its inputs say, and whose mask
+/// may be true at padding, as PyTorch's key_padding_mask is. Errors describe the attempt with the usual form.
 std::unique_ptr<onnx::Lowering> lowered(const onnx::Model& model, uint32_t max_tokens, uint32_t usual) {
   std::vector<onnx::Trial> trials(2);
   trials[1].one_text = true;
@@ -104,7 +103,7 @@ ModelSource open_onnx(const SourcePath& named, const SourceOptions& options) {
   const Directory& files = *named.files;
   const std::string beside = fs::path(name).parent_path().generic_string();
   const std::string above = beside.empty() ? ".." : fs::path(beside).parent_path().generic_string();
-  // Only where files of a model are kept apart by their kinds (onnx/model.onnx) does something lie above.
+  // Look in the directory above only if files are separated by kind (onnx/model.onnx).
   const auto folder_of = [&](const char* wanted) {
     return files.has(name_in(beside, wanted)) || !files.has(name_in(above, wanted)) ? beside : above;
   };
@@ -132,7 +131,7 @@ Graph import_onnx(const ModelSource& source, const ImportOptions& options) {
   const Fields fields(source.config, "config.json", problems, &asked);
   const uint32_t usual = fields.count("max_position_embeddings", kMaxPositions, kUsualTokens);
   uint32_t max_tokens = options.max_tokens;
-  if (source.onnx->tokens != 0) {  // more than that, and the graph is another
+  if (source.onnx->tokens != 0) {  // the graph does not support longer texts
     const auto made_for = static_cast<uint32_t>(source.onnx->tokens);
     max_tokens = max_tokens == 0 ? made_for : std::min(max_tokens, made_for);
   }
@@ -153,7 +152,7 @@ Graph import_onnx(const ModelSource& source, const ImportOptions& options) {
     limits.positions = limits.model_positions = positions;
     limits.vocabulary = emitted.vocabulary;
     limits.model_type = source.onnx->format;
-    // Scores of the next token do not see the tokens that fill a text up.
+    // Scores of the next token do not depend on padding after it.
     limits.filled = source.onnx->filled && (traits(choice.task).parts & kNextWordsPart) == 0;
     if (limits.filled) limits.model_positions = static_cast<uint32_t>(source.onnx->tokens);
     limits.table_of = file;

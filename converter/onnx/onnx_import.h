@@ -1,4 +1,4 @@
-// Import of ONNX files: what stands in the file says the layers, what lies beside it names, labels and the tokenizer.
+// Import of ONNX files: the file defines the layers; files beside it define names, labels and the tokenizer.
 #ifndef BANTAM_CONVERTER_ONNX_ONNX_IMPORT_H_
 #define BANTAM_CONVERTER_ONNX_ONNX_IMPORT_H_
 
@@ -8,8 +8,8 @@
 
 namespace bantam::convert {
 
-/// The graph of a source whose `onnx` is there, f32 and in SSA form. Throws Error listing all nodes that are not
-/// understood.
+/// Returns the graph of a source with an `onnx` model, in f32 and SSA form. Throws Error that lists all nodes that are
+/// not understood.
 Graph import_onnx(const ModelSource& source, const ImportOptions& options);
 
 }  // namespace bantam::convert

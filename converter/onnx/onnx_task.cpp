@@ -38,14 +38,14 @@ const Output* named(const Outputs& outputs, std::initializer_list<const char*> n
   return nullptr;
 }
 
-/// Is there a linear layer behind the last norm of the layers?
+/// Returns true if a linear layer follows the last norm of the layers.
 bool has_head(const std::vector<Block>& blocks, int32_t id) {
   while (true) {
     const Block& block = blocks[static_cast<size_t>(id)];
     if (block.kind == Block::Kind::kLinear) return true;
     if (block.inputs.empty() || block.kind == Block::Kind::kAdd || block.kind == Block::Kind::kRecurrent) return false;
     if (block.kind == Block::Kind::kStage && block.stage.kind == Stage::Kind::kNorm) {
-      // A head may have a norm of its own.
+      // A head may contain a norm.
       const Block& before = blocks[static_cast<size_t>(block.inputs[0])];
       if (before.kind == Block::Kind::kAdd || before.kind == Block::Kind::kLinear) return false;
     }
@@ -59,7 +59,8 @@ bool ends_in_sigmoid(const std::vector<Block>& blocks, int32_t id) {
          block.stage.activation == fb::ActivationKind::sigmoid;
 }
 
-/// The task that the files around the graph state; none: they state none, or the graph's outputs say more.
+/// The task that the files beside the graph state; none if they state none, or if the graph's outputs are more
+/// specific.
 fb::TaskKind stated_task(const ModelSource& source, const Fields& config) {
   if (source.modules.give_token_vectors() || is_colbert(source.config)) return fb::TaskKind::token_vectors;
   if (source.modules.give_terms()) return fb::TaskKind::sparse_embed;
@@ -70,8 +71,8 @@ fb::TaskKind stated_task(const ModelSource& source, const Fields& config) {
   return fb::TaskKind::none;
 }
 
-/// Two outputs that answer `task` together, by their names. If the task is stated, intents and slots are also the only
-/// output of texts and the only one of tokens. Empty: there are no such two.
+/// Finds by name the two outputs that together answer `task`. If the task is stated, intents and slots may also be the
+/// only output of texts and the only output of tokens. Empty if there are no such two.
 std::vector<const Output*> two_outputs(fb::TaskKind task, bool stated, const Outputs& outputs,
                                        const std::vector<Block>& blocks) {
   const auto both = [&](const char* first, const char* second) {
@@ -92,7 +93,7 @@ std::vector<const Output*> two_outputs(fb::TaskKind task, bool stated, const Out
   return found[0] == nullptr || found[1] == nullptr ? std::vector<const Output*>() : found;
 }
 
-/// The largest table of words; 0: the graph has none.
+/// The number of rows of the largest word table; 0: the graph has none.
 uint32_t vocabulary_of(const std::vector<Block>& blocks) {
   uint32_t vocabulary = 0;
   for (const Block& block : blocks) {
@@ -102,7 +103,7 @@ uint32_t vocabulary_of(const std::vector<Block>& blocks) {
   return vocabulary;
 }
 
-/// Does an output of `columns` for each token or for each text suit the task?
+/// Returns true if an output with `columns` numbers for each token or for each text suits the task.
 bool suits(fb::TaskKind task, bool of_tokens, uint32_t columns, uint32_t vocabulary) {
   switch (task) {
     case fb::TaskKind::none:
@@ -159,7 +160,7 @@ Outputs read_outputs(const Model& model, Lowering& lowering) {
               fmt::format("{}: none of its outputs are rows of tokens or texts", model.path.string()));
 }
 
-/// Numbers as they are, of every output.
+/// Chooses all outputs as raw numbers.
 Choice all_of(const Outputs& outputs, const std::string& file) {
   for (const Output& output : outputs) {
     if (output.ending.empty()) continue;
@@ -234,7 +235,7 @@ Choice choose(const Outputs& outputs, const ImportOptions& options, const ModelS
   if (asked || (task != fb::TaskKind::none && suits(task, block.of_tokens, block.columns, vocabulary))) {
     choice.task = task;
   }
-  // Tasks make probabilities of what is in front of them.
+  // Tasks compute the probabilities themselves, from the scores before the sigmoid.
   if (sigmoid && choice.task == fb::TaskKind::multi_label) {
     choice.outputs.front().block = blocks[static_cast<size_t>(first->block)].inputs[0];
   }

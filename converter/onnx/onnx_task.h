@@ -1,4 +1,4 @@
-// Finds the meaning of a file's outputs for a task: scores of labels, of tags, of words, the two ends of an answer,
+// Determines what a file's outputs mean for a task: scores of labels, of tags, of words, start and end of an answer, or
 // vectors.
 #ifndef BANTAM_CONVERTER_ONNX_ONNX_TASK_H_
 #define BANTAM_CONVERTER_ONNX_ONNX_TASK_H_
@@ -18,27 +18,27 @@ struct Output {
   std::string name;
   int32_t block = -1;
   bool squeezed = false;
-  std::string ending;  // operator behind it that is left out; "": none
+  std::string ending;  // the final operator that is omitted; "": none
 };
 using Outputs = std::vector<Output>;
 
-/// Returns the outputs that are rows of tokens or of texts. Throws Error where none is.
+/// Returns the outputs whose rows are tokens or texts. Throws Error if there is none.
 Outputs read_outputs(const Model& model, Lowering& lowering);
 
 struct Choice {
   fb::TaskKind task = fb::TaskKind::none;
-  bool pools = false;  // the first output's rows make a text's vector
+  bool pools = false;  // the first output's rows are pooled to a text's vector
   Outputs outputs;
-  std::vector<std::string> notes;  // report lines
+  std::vector<std::string> notes;  // lines for the report
 };
 
-/// Chooses the task by --task, the outputs, their names and the files around the graph, in this order. Throws Error where they
-/// contradict each other.
+/// Chooses the task from --task, the outputs, their names and the files beside the graph, in this order of priority.
+/// Throws Error if they contradict each other.
 Choice choose(const Outputs& outputs, const ImportOptions& options, const ModelSource& source, const Fields& config,
               const std::vector<Block>& blocks, const std::string& file);
 
-/// Adds the model's outputs and the task table. Returns the settings of texts that the files around the graph state:
-/// limits, prompts, and the pooling of raw rows (of modules.json of `source`, else their mean).
+/// Adds the model's outputs and the task table. Returns the text settings from the files beside the graph: limits,
+/// prompts, and the pooling of token rows (from modules.json of `source`, else their mean).
 SentencePooling add_task(const Choice& choice, const Emitted& emitted, const ModelSource& source,
                          const ImportOptions& options, const Fields& config, Problems& problems, Graph& graph,
                          Builder& builder);

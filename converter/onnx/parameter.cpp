@@ -12,7 +12,7 @@
 namespace bantam::convert::onnx {
 namespace {
 
-/// Scale and zero of the element at row r and column c of the matrix as it is turned.
+/// Scale and zero point of the element at row r and column c of the matrix in its final orientation.
 struct Scales {
   explicit Scales(const Parameter& p) : parameter(p), by_row((p.axis == 0) != p.turned) {}
   double at(const HostTensor& from, size_t r, size_t c) const {
@@ -57,7 +57,7 @@ void check(float value, const Parameter& parameter, const std::string& file) {
                                               file, parameter.name));
 }
 
-/// Rows [skip, skip + keep) of a matrix of floats that stays in the file.
+/// Rows [skip, skip + keep) of a float matrix that stays in the file.
 class FileRows : public RowSource {
  public:
   FileRows(const Parameter& parameter, size_t skip, size_t keep, std::shared_ptr<const Model> model)
@@ -96,12 +96,12 @@ class FileRows : public RowSource {
   }
 
   const std::shared_ptr<const Model> model_;
-  const Tensor& tensor_;  // of the model
+  const Tensor& tensor_;  // in model_
   const bool turned_;
   const size_t width_, all_, skip_, keep_;
 };
 
-/// Smaller ones are held.
+/// Smaller matrices are kept in memory.
 constexpr size_t kFewElements = size_t{1} << 12;
 
 }  // namespace

@@ -9,9 +9,10 @@
 namespace bantam::convert::onnx {
 namespace {
 
-/// Where the operands of an operator stand. `data`: how many have each a scale and a zero behind them, from input 0 on.
+/// The operand layout of an operator. `data`: the number of leading operands, each followed by its scale and zero
+/// point.
 struct Form {
-  const char* op;  // on numbers
+  const char* op;  // the operator on floats
   const char* domain;
   size_t data;
 };
@@ -32,7 +33,7 @@ class Writer {
  public:
   Writer(const Node& node, MemoryBudget& budget) : node_(node), budget_(budget) {}
 
-  /// The name of what a node gives, whose attributes may be those of the operator as a whole.
+  /// Adds a node and returns the name of its output. `attributes` may include those of the original operator.
   std::string add(const char* op, std::vector<std::string> inputs, std::map<std::string, Attribute> attributes = {}) {
     Node made;
     made.op = op;
@@ -54,7 +55,7 @@ class Writer {
     return add("DequantizeLinear", std::move(inputs), std::move(attributes));
   }
 
-  /// `made` as the node's output: integers, where it has a scale.
+  /// Writes `made` to the node's output, as integers if that has a scale.
   std::vector<Node> finish(const std::string& made, const std::string& scale, const std::string& zero) {
     if (scale.empty()) {
       add("Identity", {made});
@@ -90,13 +91,13 @@ std::vector<Node> without_integers(const Node& node, MemoryBudget& budget) {
   if (found == kForms.end() || node.domain != found->second.domain) return {};
   const Form& form = found->second;
   const bool gemm = node.op == "QGemm", convolution = node.op == "QLinearConv";
-  if (gemm && node.number("alpha", 1) != 1) return {};  // of which the bias has a share
+  if (gemm && node.number("alpha", 1) != 1) return {};  // alpha also scales the bias
   for (size_t i = 0; i < form.data; ++i) {
     if (node.input(3 * i).empty() || node.input(3 * i + 1).empty()) return {};
   }
   std::vector<std::string> operands;
   for (size_t i = 0; i < form.data; ++i) {
-    // Scales of a matrix are of its columns, those of filters, and of a matrix that is turned, of rows.
+    // Scales of a matrix belong to columns; scales of filters and of a transposed matrix, to rows.
     const bool rows = i == 1 && (convolution || (gemm && node.integer("transB", 0) != 0));
     operands.push_back(writer.numbers(node.input(3 * i), node.input(3 * i + 1), node.input(3 * i + 2), rows ? 0 : 1));
   }
@@ -108,7 +109,8 @@ std::vector<Node> without_integers(const Node& node, MemoryBudget& budget) {
     operands.push_back(writer.numbers(bias, product, "", 0));
   }
   std::map<std::string, Attribute> attributes = node.attributes;
-  attributes.erase("opset");  // of QLinearSoftmax: what its axis means, which is the last one in either case
+  // QLinearSoftmax's opset selects the meaning of the axis, which is the last one in either case.
+  attributes.erase("opset");
   const std::string made = writer.add(form.op, std::move(operands), std::move(attributes));
   return writer.finish(made, node.input(scale), node.input(scale + 1));
 }

@@ -1,4 +1,4 @@
-// Operators on integers that ONNX Runtime's quantizer writes as one node ("QOperator"), as the nodes that they stand for.
+// Expands the integer operators that ONNX Runtime's quantizer writes as one node ("QOperator") to the equivalent nodes.
 #ifndef BANTAM_CONVERTER_ONNX_QUANTIZED_NODES_H_
 #define BANTAM_CONVERTER_ONNX_QUANTIZED_NODES_H_
 
@@ -8,10 +8,11 @@
 
 namespace bantam::convert::onnx {
 
-/// DequantizeLinear of each operand, the operator on numbers, and QuantizeLinear of its output, as ONNX and the contrib operators of
-/// ONNX Runtime define QLinearMatMul, QLinearConv, QGemm, QLinearAdd, QLinearMul, QLinearSigmoid, QLinearLeakyRelu, QLinearSoftmax,
-/// QLinearReduceMean and QLinearConcat. Empty: `node` is none of them, or lacks an operand. Names between them begin with the node's
-/// first output. Counts in `budget` what the nodes take.
+/// Returns DequantizeLinear for each operand, the operator on floats, and QuantizeLinear for its output, as ONNX and
+/// the contrib operators of ONNX Runtime define QLinearMatMul, QLinearConv, QGemm, QLinearAdd, QLinearMul,
+/// QLinearSigmoid, QLinearLeakyRelu, QLinearSoftmax, QLinearReduceMean and QLinearConcat. Empty if `node` is none of
+/// these, or lacks an operand. Names of intermediate values begin with the node's first output. Counts the memory of
+/// the nodes in `budget`.
 std::vector<Node> without_integers(const Node& node, MemoryBudget& budget);
 
 }  // namespace bantam::convert::onnx

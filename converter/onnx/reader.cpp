@@ -1,4 +1,4 @@
-// The protobuf messages of an ONNX file, read from a mapping without copying what tensors hold.
+// Reads the protobuf messages of an ONNX file from a mapping, without copying tensor data.
 #include <fmt/format.h>
 
 #include <utility>
@@ -14,7 +14,7 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr int kDeepestGraph = 8;
-constexpr uint64_t kOfTensor = 1024, kOfPort = 256;  // with what stands for them later
+constexpr uint64_t kOfTensor = 1024, kOfPort = 256;  // including the structures built for them later
 
 class MessageReader {
  public:
@@ -149,7 +149,7 @@ class MessageReader {
     return out;
   }
 
-  /// Names and texts may be empty: two bytes of the file.
+  /// Names and texts may be empty and then take only two bytes of the file.
   std::string name(Message& in) {
     const protozero::data_view view = in.get_view();
     model_.budget->take(2 * sizeof(std::string) + view.size(), "its names");
@@ -190,7 +190,7 @@ class MessageReader {
     return out;
   }
 
-  /// A list doubles as it grows.
+  /// Counts twice the size, because a list doubles as it grows.
   template <typename T>
   void add(std::vector<T>& list, T value) {
     model_.budget->take(2 * sizeof(T), "the lists of its nodes");

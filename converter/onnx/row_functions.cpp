@@ -9,7 +9,7 @@
 namespace bantam::convert::onnx {
 namespace {
 
-constexpr size_t kMostTerms = 64;  // of one function
+constexpr size_t kMostTerms = 64;  // in one function
 
 double pair(const std::string& op, double a, double b) {
   if (op == "Add") return a + b;
@@ -28,7 +28,7 @@ double single(const std::string& op, double v) {
   if (op == "Exp") return std::exp(v);
   if (op == "Log") return std::log(v);
   if (op == "Erf") return std::erf(v);
-  if (op == "Erfc") return std::erfc(v);  // tf2onnx writes it, though ONNX has none
+  if (op == "Erfc") return std::erfc(v);  // tf2onnx writes it, although ONNX does not define it
   if (op == "Tanh") return std::tanh(v);
   if (op == "Sigmoid") return 1 / (1 + std::exp(-v));
   if (op == "Relu") return v > 0 ? v : 0;
@@ -42,7 +42,7 @@ bool is_pair(const std::string& op) {
 }
 bool is_reduction(const std::string& op) { return op == "ReduceMean" || op == "ReduceSum" || op == "ReduceL2"; }
 
-/// Numbers between -1 and 1, the same each time.
+/// Reproducible pseudorandom numbers between -1 and 1.
 std::vector<double> some_row(size_t columns, uint64_t seed) {
   std::vector<double> row;
   uint64_t state = seed * 2654435761U + 12345;
@@ -161,7 +161,7 @@ int32_t RowFunctions::without_factor(int32_t term, double* factor) const {
   }
 }
 
-/// Terms that `to` is made of without what `from` is made of, in their order.
+/// The terms, in order, that `to` depends on, down to `from`, whose own operands are excluded.
 std::vector<int32_t> RowFunctions::between(int32_t from, int32_t to) const {
   std::set<int32_t> seen;
   std::vector<int32_t> open = {to};
@@ -189,7 +189,7 @@ RowFunctions::Row RowFunctions::run(int32_t from, int32_t to, const Row& x) cons
       row = term.values;
       row.resize(columns, 0);
     } else if (term.op == "rows") {
-      row.assign(columns, NAN);  // made of more than `from`
+      row.assign(columns, NAN);  // depends on more than `from`
     } else if (is_reduction(term.op)) {
       double sum = 0;
       for (const double v : made[term.a]) sum += term.op == "ReduceL2" ? v * v : v;
@@ -206,7 +206,8 @@ RowFunctions::Row RowFunctions::run(int32_t from, int32_t to, const Row& x) cons
   return made[to];
 }
 
-/// Columns that the terms behind `from` go over together; nothing where some go over groups, and some over all or over other groups.
+/// The number of columns over which the terms after `from` operate; nullopt if they mix group sizes, or groups and
+/// whole rows.
 std::optional<size_t> RowFunctions::columns_between(int32_t from, int32_t to, const std::vector<int32_t>& terms) const {
   std::set<size_t> groups;
   for (const int32_t id : terms) {
@@ -217,7 +218,7 @@ std::optional<size_t> RowFunctions::columns_between(int32_t from, int32_t to, co
   return groups.empty() || *groups.begin() == 0 ? terms_[at(to)].columns : *groups.begin();
 }
 
-/// Does every way from `to` down to `from` lead through `by`?
+/// Returns true if every path from `to` down to `from` passes through `by`.
 bool RowFunctions::passes(int32_t from, int32_t to, int32_t by) const {
   std::set<int32_t> seen;
   std::vector<int32_t> open = {to};
@@ -289,7 +290,7 @@ std::optional<Stage> RowFunctions::norm(int32_t from, int32_t to, const std::vec
     if (term.op == "vector" && term.values.size() == columns) vectors.push_back(&term);
     if (term.op == "scalar" && term.value > 0 && term.value < 0.1) epsilons.push_back(term.value);
   }
-  epsilons.push_back(0);  // where none of the numbers is one
+  epsilons.push_back(0);  // in case none of the constants is an epsilon
   const auto normed = [&](const Row& x, bool centred, double epsilon) {
     double mean = 0, square = 0;
     for (const double v : x) mean += centred ? v : 0;
@@ -364,7 +365,7 @@ std::optional<Stage> RowFunctions::direct(int32_t from, int32_t to) const {
 std::optional<std::vector<Stage>> RowFunctions::stages(int32_t from, int32_t to, std::set<int32_t>* dead) const {
   if (from == to) return std::vector<Stage>{};
   if (const std::optional<Stage> one = direct(from, to)) return std::vector<Stage>{*one};
-  if (!dead->insert(from).second) return std::nullopt;  // nothing was found from here
+  if (!dead->insert(from).second) return std::nullopt;  // a previous search from here failed
   for (const int32_t by : between(from, to)) {
     if (by == from || by == to || is_constant(by) || reduced(by) || !passes(from, to, by)) continue;
     const std::optional<Stage> first = direct(from, by);

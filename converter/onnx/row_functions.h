@@ -1,5 +1,6 @@
-// RowFunctions: functions of a row that a file computes by many small operators (a GELU of five nodes, a norm of nine).
-// They are kept as an expression until another operator reads it, and then recognised by their results for some rows.
+// RowFunctions: functions of a row that a file computes with many small operators (a GELU of five nodes, a norm of
+// nine). They are kept as expressions until another operator reads them, and then recognized by their results for some
+// rows.
 #ifndef BANTAM_CONVERTER_ONNX_ROW_FUNCTIONS_H_
 #define BANTAM_CONVERTER_ONNX_ROW_FUNCTIONS_H_
 
@@ -14,37 +15,39 @@
 
 namespace bantam::convert::onnx {
 
-/// One step from a row to a row.
+/// One step that maps a row to a row.
 struct Stage {
   enum class Kind : uint8_t { kActivation, kNorm, kAffine, kUnit } kind = Kind::kAffine;
   fb::ActivationKind activation = fb::ActivationKind::none;
   fb::NormKind norm = fb::NormKind::none;
   double epsilon = 0;
   std::vector<float> gamma, beta;     // empty: 1 and 0
-  std::string gamma_name, beta_name;  // of tensors, where they are some
-  uint32_t group = 0;  // a norm of each so many columns by themselves, whose factors are as many; 0: of all
+  std::string gamma_name, beta_name;  // names of the tensors, if they have any
+  /// A norm over each group of this many columns, which all use the same `group` factors; 0: over all columns.
+  uint32_t group = 0;
 };
 
 class RowFunctions {
  public:
-  /// The rows of a block, of so many columns.
+  /// The rows of a block with `columns` columns.
   int32_t rows(int32_t block, size_t columns);
   int32_t scalar(double value);
-  /// A number a column; `group`: of each so many columns, for all such groups (0: of all columns).
+  /// One number per column; with `group`, one per column of a group, the same for all groups (0: no groups).
   int32_t vector(std::vector<double> values, std::string name, size_t group = 0);
-  /// An operator of ONNX of one or two terms. Reductions are over columns, or over each `group` of them.
+  /// Applies an ONNX operator to one or two terms. Reductions run over all columns, or over each group of `group`
+  /// columns.
   int32_t apply(const std::string& op, int32_t a, int32_t b = -1, size_t group = 0);
 
-  /// The block that it is made of; -1: of several, or of none.
+  /// The block that the term is computed from; -1: the term is constant.
   int32_t base(int32_t term) const { return terms_[at(term)].base; }
   bool is_rows(int32_t term) const { return is(term, "rows"); }
   bool is(int32_t term, const char* op) const { return terms_[at(term)].op == op; }
   bool is_constant(int32_t term) const { return terms_[at(term)].base == -1; }
   bool reduced(int32_t term) const { return terms_[at(term)].reduced; }
-  /// Term without the constant factors that are applied to it last.
+  /// Returns the term before the constant factors that are applied last, and their product in `factor`.
   int32_t without_factor(int32_t term, double* factor) const;
 
-  /// Steps that make the term of its base's rows; nothing where it is no known function.
+  /// Returns the steps that compute the term from its base's rows; nullopt if it is not a known function.
   std::optional<std::vector<Stage>> recognise(int32_t term) const;
 
  private:

@@ -1,4 +1,4 @@
-// Functions and types that run_node's operators share.
+// Functions and types that the operators of run_node share.
 #ifndef BANTAM_CONVERTER_ONNX_RUN_H_
 #define BANTAM_CONVERTER_ONNX_RUN_H_
 
@@ -25,7 +25,7 @@ struct Run {
     return *in[i];
   }
   bool has(size_t i) const { return i < in.size() && in[i] != nullptr; }
-  /// A list that is an input since some opset, and was an attribute before.
+  /// A list that is an input from some opset on, and an attribute before.
   std::vector<int64_t> list(size_t input, const char* attribute) const {
     std::vector<int64_t> out;
     if (!has(input)) return node.integers(attribute);
@@ -62,13 +62,13 @@ inline HostTensor with_dims(HostTensor x, std::vector<int64_t> dims) {
   return x;
 }
 
-/// Sums of numbers from a file wrap.
+/// Integer sums of values from a file may wrap around.
 inline int64_t wrap(uint64_t value) { return static_cast<int64_t>(value); }
 
 using Operator = HostTensor (*)(const Run&);
 /// Splits a tensor along an axis.
 std::vector<HostTensor> split(const Run& run);
-/// Operators that move elements; run_node itself has those that compute.
+/// Operators that move elements; run_node itself contains those that compute.
 const std::map<std::string, Operator>& moves();
 
 }  // namespace bantam::convert::onnx

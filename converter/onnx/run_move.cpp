@@ -1,4 +1,4 @@
-// Operators that regroup, cut, look up and repeat. Meanings: https://onnx.ai/onnx/operators
+// Operators that reshape, slice, gather and repeat. Definitions: https://onnx.ai/onnx/operators
 #include <set>
 #include <utility>
 

@@ -1,5 +1,5 @@
-// Runs operators on small tensors: it folds constants and computes shapes, masks and indices of lookups. Their
-// meanings: https://onnx.ai/onnx/operators
+// Runs operators on small tensors, to fold constants and to compute shapes, masks and indices of lookups. Definitions:
+// https://onnx.ai/onnx/operators
 #include <algorithm>
 #include <cctype>
 #include <cmath>
@@ -102,7 +102,7 @@ HostTensor cast(const Run& run) {
     if (x.whole) return x;
     return map_each(x, true, [](double v) { return std::clamp(std::trunc(v), -9.2e18, 9.2e18); });
   }
-  // Rounded as the type has it: eps and scales keep their last bits.
+  // Round to the type's precision, so that eps and scales keep their last bits.
   return map_each(x, false,
                   [to](double v) { return to == Type::f64 ? v : static_cast<double>(static_cast<float>(v)); });
 }
@@ -264,7 +264,7 @@ HostTensor multiply_matrices(const Run& run) {
   return out;
 }
 
-/// Products of elements of two tensors, or elements of one, summed over the letters that the result has not.
+/// Products of elements of one or two tensors, summed over the letters that the result does not have.
 HostTensor einsum(const Run& run) {
   std::string text = run.node.text("equation", "");
   text.erase(std::remove(text.begin(), text.end(), ' '), text.end());
@@ -348,7 +348,7 @@ HostTensor multiply_integers(const Run& run) {
   return map_each(multiply_matrices({run.node, inputs, run.opset}), true, [](double v) { return v; });
 }
 
-/// Integers of 8 bits from 0 on, their scale and their zero.
+/// Quantizes to u8; returns the integers, their scale and their zero point.
 std::vector<HostTensor> quantise(const Run& run) {
   const HostTensor& x = run.at(0);
   double low = 0, high = 0;

@@ -1,5 +1,5 @@
-// A model as one list of nodes: functions and branches in the places of what calls them, constants among the tensors, nodes behind
-// what they read.
+// Flattens a model to one list of nodes: inlines functions and branches, moves constants to the initializers, and sorts
+// nodes topologically.
 #include <fmt/format.h>
 
 #include <cstring>
@@ -44,7 +44,7 @@ class Settler {
       fail(ExitCode::kInvalid,
            fmt::format("{}: functions call each other more than {} deep", node.shown(), kDeepestCalls));
     }
-    // Calls alone may double at each level.
+    // Nested calls alone may double the number of nodes at each level.
     if (placed_.size() + ++visited_ > kMostNodes) {
       fail(ExitCode::kUnsupported, fmt::format("has more than {} nodes, which is no model of texts", kMostNodes));
     }
@@ -65,7 +65,7 @@ class Settler {
     for (Node& part : parts) put(std::move(part));
   }
 
-  /// Behind those that are placed. Of what an Identity gives, the latest one counts.
+  /// Appends a node. If several Identity nodes write the same name, the last one counts.
   void put(Node node) {
     if (node.op == "Identity" && node.domain.empty() && !node.output(0).empty()) same_[node.output(0)] = node.input(0);
     placed_.push_back(std::move(node));
@@ -113,7 +113,7 @@ class Settler {
     const auto condition = model_.graph.initializers.find(resolve(node.input(0)));
     const bool known = condition != model_.graph.initializers.end() && condition->second.bytes.size() == 1;
     if (known) return place_branch(node, condition->second.bytes[0] != 0 ? "then_branch" : "else_branch", depth);
-    // Both stand there; the lowering takes one where shapes alone decide.
+    // Keep both branches; the lowering chooses one if shapes alone decide.
     std::vector<std::vector<std::string>> outputs;
     for (const char* name : {"then_branch", "else_branch"}) {
       take(bytes_of(node));
@@ -201,7 +201,7 @@ class Settler {
         take(bytes_of(*stands));
         attribute = *stands;
       }
-      // An attribute that neither the node nor the function's defaults name is absent.
+      // An attribute that neither the node nor the function's defaults specify is absent.
       for (auto it = copy.attributes.begin(); it != copy.attributes.end();) {
         it = it->second.ref.empty() ? std::next(it) : copy.attributes.erase(it);
       }
@@ -210,7 +210,7 @@ class Settler {
     model_.budget->give_back(mapped);
   }
 
-  /// The name of a call's own value.
+  /// Gives a call's local value its own name.
   void map_name(const std::string& name, const std::string& prefix, std::map<std::string, std::string>& names) {
     constexpr uint64_t kEntry = 112;
     take(kEntry + 2 * name.size() + prefix.size());
@@ -240,7 +240,7 @@ class Settler {
     return copy;
   }
 
-  /// Through Identity nodes that have been placed. Whoever asks about a chain of them again finds its end at once.
+  /// Follows Identity nodes that have been placed, and shortens their chain for later calls.
   std::string resolve(const std::string& name) {
     std::vector<std::string> chain;
     std::string end = name;
@@ -249,11 +249,11 @@ class Settler {
       end = from->second;
     }
     for (const std::string& passed : chain) same_[passed] = end;
-    same_.erase(end);  // it is there only in a circle, which sort() refuses
+    same_.erase(end);  // present only in a cycle, which sort() rejects
     return end;
   }
 
-  /// Behind what they read; a cycle is an error.
+  /// Sorts the nodes topologically; a cycle is an error.
   void sort() {
     std::map<std::string, size_t> writers;
     for (size_t i = 0; i < placed_.size(); ++i) {
@@ -280,7 +280,7 @@ class Settler {
         }
       }
     }
-    // In the file's order where that is one already.
+    // Keep the file's order if it is already topological.
     std::set<size_t> ready;
     for (size_t i = 0; i < placed_.size(); ++i) {
       if (waits[i] == 0) ready.insert(i);
@@ -304,7 +304,7 @@ class Settler {
   Model& model_;
   std::map<std::pair<std::string, std::string>, const Function*> functions_;
   std::vector<Node> placed_;
-  std::map<std::string, std::string> same_;  // what an Identity gives: what it reads
+  std::map<std::string, std::string> same_;  // output of an Identity: its input
   size_t calls_ = 0, visited_ = 0;
 };
 

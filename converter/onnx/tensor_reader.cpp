@@ -15,9 +15,10 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr size_t kMostDims = 16;
-/// Elements that do not lie in the file as they are.
+/// Maximum number of elements that need decoding.
 constexpr uint64_t kMostDecoded = 1U << 26;
-/// Tensors up to this are copied: whoever reads a few of a mapped file's bytes may hold 2 MB of it (Model::let_go).
+/// Tensors up to this size are copied: reading a few bytes of a mapped file may keep 2 MB of it resident
+/// (Model::let_go).
 constexpr size_t kCopiedBytes = size_t{64} << 10;
 
 std::string_view view(protozero::data_view from) { return {from.data(), from.size()}; }
@@ -36,10 +37,10 @@ void TensorReader::fail(const std::string& why) const {
   throw Error(ExitCode::kInvalid, fmt::format("{}: {}", file_, why));
 }
 
-/// The numbers that a tensor holds in one of its fields beside raw_data.
+/// Numbers that a tensor stores in one of its typed fields instead of raw_data.
 struct TensorReader::Loose {
   std::string bytes;
-  std::string_view whole;  // packed floats lie in the file as they are
+  std::string_view whole;  // packed floats are stored in the file in their final form
   uint64_t count = 0;
 };
 
@@ -48,7 +49,7 @@ void TensorReader::decode(const Values& values, Type type, Loose* out) const {
   const uint64_t width = std::max(bytes_of(type), 1U);
   for (const auto value : values) {
     if (++out->count > kMostDecoded) fail("a tensor outside raw_data has too many elements; save it with raw_data");
-    model_.budget->take(2 * width, "numbers of its tensors");  // a list doubles as it grows
+    model_.budget->take(2 * width, "numbers of its tensors");  // twice the size: a list doubles as it grows
     store(static_cast<int64_t>(value), type, out->bytes);
   }
 }
@@ -71,7 +72,7 @@ Tensor TensorReader::read(protozero::data_view bytes, bool named) {
   std::string location;
   uint64_t offset = 0, length = 0;
   bool has_raw = false, external = false, has_length = false;
-  {  // The type may stand behind the data.
+  {  // The type may come after the data.
     Message first(bytes);
     while (first.next()) {
       if (first.tag() == 2) {
@@ -174,12 +175,12 @@ Tensor TensorReader::read(protozero::data_view bytes, bool named) {
   }
   const uint32_t width = bytes_of(out.type);
   const bool halves = is_half_byte(out.type);
-  if (width == 0 && !halves) return out;  // nothing reads it: who does is told
+  if (width == 0 && !halves) return out;  // an unsupported type: its readers report an error
   uint64_t size = out.elements / 2 + out.elements % 2;
   if (!halves && !multiply(out.elements, width, &size)) fail(called + ": its shape overflows");
   if (external) {
     out.bytes = outside(called, location, offset, has_length ? length : size);
-    model_.budget->take(out.bytes.size(), "the tensors of its external data");  // which may share bytes
+    model_.budget->take(out.bytes.size(), "the tensors of its external data");  // external tensors may share bytes
   } else if (!has_raw) {
     if (loose.whole.empty()) {
       out.owned = std::make_shared<const std::string>(std::move(loose.bytes));
@@ -213,7 +214,7 @@ uint64_t TensorReader::count(const std::string& key, const std::string& text) co
   return value;
 }
 
-/// Bytes of another file of the directory.
+/// Returns bytes of another file in the directory.
 std::string_view TensorReader::outside(const std::string& called, const std::string& location, uint64_t offset,
                                        uint64_t length) {
   auto found = files_.find(location);
@@ -221,7 +222,7 @@ std::string_view TensorReader::outside(const std::string& called, const std::str
     const fs::path relative(location);
     bool inside = !location.empty() && relative.is_relative() && !directory_.empty();
     for (const fs::path& part : relative) inside = inside && part != "..";
-    // A link may lead out, too. What is not there leads nowhere.
+    // A link may also lead outside. A file that does not exist is checked by its name only.
     std::error_code error, missing;
     const fs::path root = fs::canonical(directory_, error);
     const fs::path real = fs::canonical(directory_ / relative, missing);

@@ -1,4 +1,5 @@
-// TensorProto messages: data in the file, in fields of numbers, or in another file of the directory.
+// Reads TensorProto messages, whose data lies in the message's bytes, in numeric fields, or in another file of the
+// directory.
 #ifndef BANTAM_CONVERTER_ONNX_TENSOR_READER_H_
 #define BANTAM_CONVERTER_ONNX_TENSOR_READER_H_
 
@@ -15,10 +16,11 @@ namespace bantam::convert::onnx {
 
 class TensorReader {
  public:
-  /// `model` outlives it: it holds the mappings of other files. Without a directory external data is refused.
+  /// `model` must outlive the reader and holds the mappings of other files. Without a directory, external data is
+  /// refused.
   TensorReader(std::string file, std::filesystem::path directory, Model& model);
 
-  /// Throws Error, and protozero's exceptions where the bytes are cut off. `named`: it must have a name.
+  /// Throws Error, or protozero's exceptions if the bytes are truncated. `named`: the tensor must have a name.
   Tensor read(protozero::data_view bytes, bool named);
 
  private:

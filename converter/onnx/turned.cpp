@@ -10,7 +10,7 @@ namespace {
 constexpr double kNear = 1e-4;  // exporters compute angles in f32
 constexpr double kUsualBase = 10000;
 
-/// The published angles, base^(-2 i / width), where these are some; else as divisors of those.
+/// Returns the published angles, base^(-2 i / width), if these match; else the angles as divisors of the usual ones.
 Rotary rotary_of(const std::vector<double>& angles) {
   Rotary out;
   const auto count = static_cast<double>(angles.size());
@@ -75,7 +75,7 @@ Turned Turned::joined(const Turned& other) const {
     Part part;
     part.factors.resize(tokens_.size());
     for (const Turned* side : {this, &other}) {
-      // A side of fewer parts has nothing of this one.
+      // A side with fewer parts contributes nothing to this one.
       const bool there = i < side->parts_.size();
       const Part& from = side->parts_[there ? i : 0];
       part.from.insert(part.from.end(), from.from.begin(), from.from.end());
@@ -121,10 +121,10 @@ Turned Turned::plus(const Turned& other) const {
   return out;
 }
 
-/// The coefficients of a column at a place: its own, and that of the one other column that takes part.
+/// The coefficients of each column: its own, and that of the one other column that contributes.
 struct Turned::Coefficients {
-  std::vector<size_t> other;        // of each column; columns: of none
-  std::vector<double> self, cross;  // [tokens, columns] of a probe
+  std::vector<size_t> other;        // for each column; `columns`: none
+  std::vector<double> self, cross;  // for one probe, [tokens, columns]
 };
 
 std::optional<Turn> Turned::turn(double* factor) const {
@@ -147,7 +147,8 @@ std::optional<Turn> Turned::turn(double* factor) const {
       }
     }
   }
-  // Half of the columns that are turned have theirs behind them. Integers may have made small angles 0: those have none.
+  // The first half of the rotated columns are paired with later columns. Integer rounding may have made small angles 0;
+  // those columns have no pair.
   size_t half = 0;
   for (size_t c = width_; c-- > 0;) half = other[c] != width_ && other[c] > c ? other[c] - c : half;
   if (half == 0 || 2 * half > width_) return std::nullopt;

@@ -1,5 +1,5 @@
-// Turned: columns of heads on their way through rotary positions (arXiv 2104.09864): each is a sum of columns of the same head, times
-// numbers of the token's place. Files spell that by slices, joins and products, which end in a turn by angles.
+// Turned: columns of heads while rotary positions (arXiv 2104.09864) are applied. Each is a sum of columns of the same
+// head, times numbers that depend on the token's position. Files express the rotation with slices, joins and products.
 #ifndef BANTAM_CONVERTER_ONNX_TURNED_H_
 #define BANTAM_CONVERTER_ONNX_TURNED_H_
 
@@ -13,7 +13,8 @@
 
 namespace bantam::convert::onnx {
 
-/// Columns i and width / 2 + i of a head are turned by place times an angle; those behind `width` stay.
+/// A rotation of columns i and width / 2 + i of a head by position times an angle; columns from `width` on are
+/// unchanged.
 struct Turn {
   uint32_t width = 0;
   Rotary rotary;
@@ -22,7 +23,7 @@ bool operator==(const Turn& a, const Turn& b);
 
 class Turned {
  public:
-  /// The `width` columns of heads of a block, as they are.
+  /// The unrotated `width` columns of a block's heads.
   Turned(int32_t block, size_t width, const std::vector<Probe>& probes);
 
   int32_t block() const { return block_; }
@@ -31,23 +32,24 @@ class Turned {
   Turned cut(size_t begin, size_t end) const;
   Turned joined(const Turned& other) const;
   Turned times(double factor) const;
-  /// `factors`: of each probe, [tokens, columns].
+  /// `factors`: for each probe, [tokens, columns].
   Turned times(const std::vector<std::vector<double>>& factors) const;
   Turned plus(const Turned& other) const;
 
-  /// The turn that this is; its factor is what all columns are multiplied with. Nothing where it is none.
+  /// Returns the rotation that the columns amount to, and in `factor` the common factor of all columns; nullopt if they
+  /// are not a rotation.
   std::optional<Turn> turn(double* factor) const;
 
  private:
   struct Part {
-    std::vector<size_t> from;                  // a head's column, for each column
-    std::vector<std::vector<double>> factors;  // of each probe, [tokens, columns]
+    std::vector<size_t> from;                  // for each column, a column of the head
+    std::vector<std::vector<double>> factors;  // for each probe, [tokens, columns]
   };
   struct Coefficients;
 
   int32_t block_;
   size_t width_, columns_;
-  std::vector<size_t> tokens_;  // of probes
+  std::vector<size_t> tokens_;  // for each probe
   std::vector<Part> parts_;
 };
 

@@ -20,8 +20,8 @@ void run_pass(Built& built, const char* name, const Run& run) {
   built.passes.emplace_back(name);
 }
 
-/// The passes that every form shares, around `quantize`, which gives constants and activations their types. `small`: steps
-/// for the small plan.
+/// Runs the passes that all forms share, with `quantize`, which sets the types of constants and activations, between
+/// them. `small`: makes steps for the small plan.
 Built run_passes(const Graph& graph, bool small, DataSection::In in, const std::function<void(Built&)>& quantize) {
   Built built;
   built.graph = clone(graph);
@@ -34,7 +34,7 @@ Built run_passes(const Graph& graph, bool small, DataSection::In in, const std::
   run_pass(built, "plan memory", [&] { plan_memory(g); });
   DataSection data;
   uint64_t front = 0;
-  // Data can be moved in memory; in a scratch file everything is written at its final place.
+  // In memory the data can be moved later; in a scratch file everything is written to its final position.
   if (in == DataSection::In::kScratch) {
     const DataSection counted = lay_out(g, DataSection::In::kNothing);
     front = size_of_file(g.model, counted) - counted.size();
@@ -54,7 +54,7 @@ Built build_model(const Graph& graph, const TypeOptions& options, const Measured
     Graph& g = built.graph;
     run_pass(built, "choose types", [&] { choose_types(g, options); });
     if (options.small_plan()) run_pass(built, "split queries", [&] { split_queries(g); });
-    // Small plans never hold all rows that attention gives, which are f32.
+    // Skipped for small plans, which never hold all of attention's f32 output rows.
     if (!options.small_plan()) run_pass(built, "pool early", [&] { pool_early(g); });
     run_pass(built, "quantize activations", [&] { quantize_activations(g, options.residual); });
     if (!measured.maxima.empty()) run_pass(built, "migrate outliers", [&] { migrate_outliers(g, measured.maxima); });
@@ -66,7 +66,7 @@ Built build_model(const Graph& graph, const TypeOptions& options, const Measured
 
 Graph split_for_small_plan(const Graph& graph) {
   Graph result = clone(graph);
-  merge_tied(result);  // layers that share weights share their pieces
+  merge_tied(result);  // layers that share weights also share their parts
   split_queries(result);
   return result;
 }
@@ -75,7 +75,7 @@ Built build_static(const Graph& graph, const StaticRanges& ranges, bool small, c
   return run_passes(graph, small, DataSection::In::kMemory, [&](Built& built) {
     Graph& g = built.graph;
     run_pass(built, "choose types", [&] { choose_types(g, {}); });
-    // In a small plan, too: rows of attention are i8 and lie where the residual lay.
+    // Also for small plans: attention's rows are i8 and reuse the storage of the residual.
     run_pass(built, "pool early", [&] { pool_early(g); });
     run_pass(built, "integers only", [&] { make_static(g, ranges); });
     run_pass(built, "choose sparse layers", [&] { choose_sparse(g, options); });

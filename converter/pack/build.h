@@ -1,4 +1,4 @@
-// build: from the importer's graph to the bytes of a .bantam file.
+// build: converts the importer's graph to the bytes of a .bantam file.
 #ifndef BANTAM_CONVERTER_PACK_BUILD_H_
 #define BANTAM_CONVERTER_PACK_BUILD_H_
 
@@ -16,39 +16,39 @@ namespace bantam::convert {
 struct StaticRanges;
 
 struct Built {
-  FileBytes bytes;  // empty where they are only counted
+  FileBytes bytes;  // empty if bytes are only counted
   uint64_t file_bytes = 0;
-  /// The graph as it is in the file: stored types, errors, offsets. Constants still hold source values.
+  /// The graph of the file: stored types, errors, offsets. Constants still hold source values.
   Graph graph;
   /// Names of the passes that ran, in order.
   std::vector<std::string> passes;
 };
 
-/// Measurements of a graph on calibration texts. Passes that need an empty one are left out.
+/// Measurements of a graph on calibration texts. A pass whose measurement is empty is skipped.
 struct Measured {
-  ColumnMaxima maxima;   // outliers move into the weights
-  InputMoments moments;  // weights are rounded for the layers' outputs
+  ColumnMaxima maxima;   // for migrating outliers into the weights
+  InputMoments moments;  // for rounding weights to minimize the error of layer outputs
   std::function<void(double)> rounding = [](double) {};
 };
 
 /// Runs all passes on a copy of `graph`, writes the file's bytes and opens them with Model::open. The same graph,
-/// options and measurements give the same bytes. Throws Error. Memory: the file's bytes, in the place that `in` names,
-/// and some rows of each matrix.
+/// options and measurements give the same bytes. Throws Error. Memory: the file's bytes, in the location `in`, and some
+/// rows of each matrix.
 Built build_model(const Graph& graph, const TypeOptions& options, const Measured& measured = {},
                   DataSection::In in = DataSection::In::kMemory);
 
-/// Builds with static quantization, from the ranges of `graph` unfused (quantize/static_ranges.h). `small`: for the
-/// small plan, where `graph` comes from split_for_small_plan. `options` says which layers are sparse; their weights are
-/// int8 anyway.
+/// Builds with static quantization, from the ranges of `graph` in its unfused form (quantize/static_ranges.h). `small`:
+/// for the small plan, with a `graph` from split_for_small_plan. `options` determines which layers are sparse; weights
+/// are int8 in any case.
 Built build_static(const Graph& graph, const StaticRanges& ranges, bool small = false, const TypeOptions& options = {});
 
-/// Returns a graph of the same function with queries apart from keys and values, so that each part is calibrated under
-/// its own name.
+/// Returns an equivalent graph with queries separate from keys and values, so that each part is calibrated under its
+/// own name.
 Graph split_for_small_plan(const Graph& graph);
 
 /// Builds the model and returns only the file's bytes.
 FileBytes build(const Graph& graph, const TypeOptions& options = {}, DataSection::In in = DataSection::In::kMemory);
-/// Returns the number of these bytes.
+/// Returns the size of these bytes.
 uint64_t size_of_build(const Graph& graph, const TypeOptions& options);
 
 }  // namespace bantam::convert

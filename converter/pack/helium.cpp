@@ -24,7 +24,7 @@ Range place_of(const fb::Tensor& t) { return {t.data()->offset(), t.data()->size
 
 bool without_zeros(const fb::Tensor& t) { return sparse_weights(t) || bitmask_weights(t); }
 
-/// Lays out in rows those weights for which wanted(tensor) is true.
+/// Changes the layout of weights for which wanted(tensor) is true to rows.
 template <class Wanted>
 void lay_in_rows(FileEditor& editor, const Wanted& wanted) {
   std::set<Range> done;
@@ -40,12 +40,12 @@ void lay_in_rows(FileEditor& editor, const Wanted& wanted) {
   }
 }
 
-/// Sparse weights, and the fewest tokens at a time of the layers that read them.
+/// Sparse weights, and the smallest number of tokens at a time in layers that read them.
 struct SparseWeights {
   const fb::Tensor* tensor = nullptr;
   uint32_t tokens = 0;
 
-  /// Than in rows.
+  /// Returns true if the weights are slower than in rows.
   bool slower() const {
     if (bitmask_weights(*tensor)) return true;
     const uint32_t padded = kernels::pad16(extent(*tensor, 0));
@@ -54,7 +54,7 @@ struct SparseWeights {
     return 1 - stored / static_cast<double>(blocks) <= least_zero_blocks_helium(tokens, bantam::width(*tensor));
   }
 
-  /// Returns how many bytes the file would grow by if these weights were laid out in rows.
+  /// The number of bytes by which the file grows if these weights are stored in rows.
   int64_t growth() const {
     const uint64_t rows = uint64_t{kernels::pad16(extent(*tensor, 0))} * kernels::pad16(bantam::width(*tensor));
     return static_cast<int64_t>(round_up(rows, kFileAlignment)) -
@@ -65,7 +65,7 @@ struct SparseWeights {
 std::map<Range, SparseWeights> find_sparse(const fb::Model& model, uint32_t tokens) {
   std::map<Range, SparseWeights> found;
   for (const fb::Step* step : *graph(model).steps()) {
-    // Layers that run once a text (a pooled layer) have one row.
+    // Layers that run once per text (a pooled layer) have one row.
     const uint32_t rows = step->rows() == kTokens ? tokens : 1;
     for (uint32_t i = 0; i < step->op_count(); ++i) {
       const fb::Op& op = *graph(model).ops()->Get(step->first_op() + i);
@@ -92,7 +92,7 @@ HeliumFile with_helium_rows(const uint8_t* bytes, size_t size, const HeliumOptio
       if (weights.slower()) slower.push_back(weights);
       result.sparse += weights.slower() ? 0u : 1u;
     }
-    // Bitmasks gain most; of the rest, as many as fit.
+    // Bitmasks gain most; then expand as many others as fit.
     std::stable_sort(slower.begin(), slower.end(), [](const SparseWeights& a, const SparseWeights& b) {
       return std::make_pair(!bitmask_weights(*a.tensor), a.growth()) <
              std::make_pair(!bitmask_weights(*b.tensor), b.growth());

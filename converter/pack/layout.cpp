@@ -36,10 +36,10 @@ struct Matrix {
   const float* row(size_t r) const { return source.row(r); }
 };
 
-/// Rows that are rounded before they are laid out: whole tiles.
+/// Number of rows that are rounded before they are laid out, a multiple of the tile height.
 constexpr size_t kRoundedRows = 64;
 
-/// Row n of the source as what is rounded: times the factors of its columns.
+/// Row n of the source, multiplied by the factors of its columns.
 std::vector<float> scaled_row(const Matrix& matrix, const Constant& constant, size_t n) {
   const float* row = matrix.row(n);
   std::vector<float> values(row, row + matrix.columns);
@@ -47,7 +47,7 @@ std::vector<float> scaled_row(const Matrix& matrix, const Constant& constant, si
   return values;
 }
 
-/// Widens the tensor's error, in terms of the source's values, by those of row n, which reads[k] stand for.
+/// Updates the tensor's error, in units of the source, with the errors of row n, whose stored values are reads[k].
 void note_error(const Matrix& matrix, const Constant& constant, size_t n, const std::vector<float>& reads,
                 fb::TensorT& tensor) {
   const float* row = matrix.row(n);
@@ -57,7 +57,8 @@ void note_error(const Matrix& matrix, const Constant& constant, size_t n, const 
   }
 }
 
-/// The integers of row n, from the pass that rounded them or the nearest; sets its scale. tiled: of a linear layer.
+/// Determines the integers of row n, from the pass that rounded them or by rounding to nearest, and its scale. tiled:
+/// for a linear layer.
 void round_row(const Matrix& matrix, const Constant& constant, bool tiled, size_t n, float* scale, int8_t* row) {
   if (constant.rounded != nullptr) {
     *scale = constant.rounded->scales[n];
@@ -70,8 +71,8 @@ void round_row(const Matrix& matrix, const Constant& constant, bool tiled, size_
   int8_quantize(values.data(), matrix.columns, *scale, row);
 }
 
-/// Linear weights [rows][columns] in tiles, or in a layout without their zeros. Static layers know no bitmasks. Clears the tensor's
-/// fits_words where a row does not.
+/// Encodes linear weights [rows][columns] in tiles, or in a layout without zeros. Static layers do not support
+/// bitmasks. Clears the tensor's fits_words if a row does not fit.
 std::vector<uint8_t> linear_bytes(const std::vector<int8_t>& integers, size_t rows, size_t columns,
                                   const Constant& constant, fb::TensorT& tensor) {
   for (size_t row = 0; row < rows && tensor.fits_words; ++row) {
@@ -99,7 +100,7 @@ std::vector<uint8_t> linear_bytes(const std::vector<int8_t>& integers, size_t ro
 
 void store_int8(DataSection& data, const Matrix& matrix, bool tiled, const Constant& constant, fb::TensorT& tensor) {
   const size_t padded_rows = in_memory(round_up(matrix.rows, 16));
-  // A matrix that may get another layout if enough of it is 0 is rounded as a whole.
+  // If the fraction of zeros may change the layout, the whole matrix must be rounded first.
   const bool whole = tiled && (constant.smallest || constant.sparse_above < 1);
   const size_t block = whole ? matrix.rows : std::min(matrix.rows, kRoundedRows);
   std::vector<int8_t> integers(in_memory(uint64_t{block} * matrix.columns));
@@ -132,7 +133,7 @@ void store_int8(DataSection& data, const Matrix& matrix, bool tiled, const Const
   if (tiled) tensor.sums = store(data, sums);
 }
 
-/// The integers of row n and what they are multiplied by.
+/// Determines the integers of row n, and returns their scales.
 Int4Scales round_int4_row(const Matrix& matrix, const Constant& constant, size_t n, size_t group, int8_t* row) {
   Int4Scales scales;
   if (constant.rounded != nullptr) {
@@ -177,7 +178,7 @@ void store_int4(DataSection& data, const Matrix& matrix, const Constant& constan
   tensor.sums = store(data, sums);
 }
 
-/// T: float or uint16_t (f16), made by `encode` from the source's f32.
+/// T: float or uint16_t (f16), converted by `encode` from the source's f32.
 template <typename T, typename Encode>
 void store_float(DataSection& data, const Matrix& matrix, bool tiled, fb::TensorT& tensor, const Encode& encode) {
   constexpr size_t kTile = 16;
@@ -185,7 +186,7 @@ void store_float(DataSection& data, const Matrix& matrix, bool tiled, fb::Tensor
   std::vector<T> stored(in_memory(uint64_t{block} * matrix.columns, sizeof(T)));
   tensor.layout = tiled ? fb::Layout::tile_n16 : fb::Layout::rows;
   tensor.data = data.begin();
-  if (data.only_counts() && tensor.type == fb::DType::f32) {  // nothing else depends on the values
+  if (data.only_counts() && tensor.type == fb::DType::f32) {  // the size does not depend on the values
     const size_t bytes = in_memory(round_up(matrix.rows, block) * matrix.columns, sizeof(T)) * sizeof(T);
     data.append(tensor.data.get(), nullptr, bytes);
     return;
@@ -217,7 +218,7 @@ void store_vector(DataSection& data, const Constant& constant, fb::TensorT& tens
   tensor.data = store(data, padded);
 }
 
-/// Integers as they are: vectors padded to 16 with zeros, or rows.
+/// Stores integers unchanged: vectors padded with zeros to a multiple of 16, or rows.
 template <typename T>
 void store_numbers(DataSection& data, const std::vector<int32_t>& numbers, fb::TensorT& tensor) {
   const bool matrix = tensor.shape.size() == 2;
@@ -230,7 +231,7 @@ void store_numbers(DataSection& data, const std::vector<int32_t>& numbers, fb::T
   tensor.data = store(data, stored);
 }
 
-/// Integers of a linear weight as they are, with their sums.
+/// Stores the integers of a linear weight unchanged, with their sums.
 void store_static_weights(DataSection& data, const Constant& constant, fb::TensorT& tensor) {
   const std::vector<int32_t>& numbers = constant.numbers;
   const size_t n = in_memory(rows(tensor));
@@ -265,7 +266,7 @@ void store_constant(DataSection& data, const Constant& constant, bool tiled, fb:
   const size_t columns = in_memory(width(tensor));
   ConstantRows source(constant, columns);
   const Matrix matrix{in_memory(rows(tensor)), columns, source};
-  // A table may have been shortened (fewer positions), never lengthened.
+  // A table may have been shortened (fewer positions), but not extended.
   if (source.size() < matrix.rows) {
     throw Error(ExitCode::kInternal, "matrix " + tensor.name + " has fewer values than its shape");
   }
@@ -288,8 +289,8 @@ void store_constant(DataSection& data, const Constant& constant, bool tiled, fb:
   }
 }
 
-/// Returns an upper bound of the bytes that the constants take, scales included: slightly more than the exact number,
-/// and more still for matrices stored without zeros.
+/// Returns an upper bound of the bytes of the constants, including scales: slightly more than the exact number, and
+/// considerably more for matrices stored without zeros.
 uint64_t most_bytes(const Graph& graph) {
   uint64_t bytes = 0;
   for (size_t t = 0; t < graph.constants.size(); ++t) {

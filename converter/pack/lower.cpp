@@ -40,7 +40,7 @@ bool is_q8_linear(const Graph& graph, const fb::OpT& op) {
   return op.attributes.type == fb::OpAttributes::Linear && is_integer(tensor(graph, op.inputs[1]).type);
 }
 
-/// The i8 form of f32 activation `x` (same shape, a scale a row), not yet written by any op.
+/// Adds the i8 form of f32 activation `x` (same shape, one scale per row), which no op writes yet.
 int32_t add_quantized_copy(Graph& graph, int32_t x) {
   fb::TensorT copy(tensor(graph, x));
   copy.name += ".i8";
@@ -63,7 +63,7 @@ void quantize_heads(Graph& graph, fb::OpT& split) {
   query.heads = split.attributes.AsSplitHeads()->heads;
 }
 
-/// Queries of one split and keys of another that attend to each other have one type.
+/// Makes queries and keys from different splits that attend to each other either both i8, or neither.
 void agree_on_heads(Graph& graph, std::vector<bool>& integer, const std::vector<int32_t>& producer) {
   const auto split_of = [&](int32_t t) { return static_cast<size_t>(producer[static_cast<size_t>(t)]); };
   for (bool changed = true; changed;) {
@@ -85,8 +85,8 @@ void drop_unread_outputs(Graph& graph) {
   }
   for (const auto& output : graph.model.outputs) read[static_cast<size_t>(output->tensor)] = true;
   for (auto& op : main_subgraph(graph).ops) {
-    // Ops that run over sequences collect their rows as f32; a recurrent layer leaves no rows if only a source's last
-    // state is read.
+    // Ops that run over sequences collect their rows as f32, with one exception: a recurrent layer stores no rows if
+    // only a source's last state is read.
     const bool recurrent = op->attributes.type == fb::OpAttributes::Recurrent;
     const bool alone = recurrent && phase_of(*op) == fb::Phase::source && op->outputs.size() > 2 && op->outputs[1] < 0;
     if (alone && !read[static_cast<size_t>(op->outputs[0])]) op->outputs[0] = -1;
@@ -95,7 +95,7 @@ void drop_unread_outputs(Graph& graph) {
   }
 }
 
-/// Adds separate ops behind an op that copy its outputs other than its rows.
+/// Adds ops that copy outputs other than the rows, directly after the op that writes them.
 void copy_further_outputs(Graph& graph, const std::map<int32_t, int32_t>& copies) {
   auto& ops = main_subgraph(graph).ops;
   for (size_t i = 0; i < ops.size(); ++i) {
@@ -115,7 +115,7 @@ void copy_further_outputs(Graph& graph, const std::map<int32_t, int32_t>& copies
   }
 }
 
-/// Is `x` part of the residual stream: added to what a later op computes, or the sum itself?
+/// Marks the tensors of the residual stream: those added to the result of a later op, and the sums.
 std::vector<bool> residual_stream(const Graph& graph) {
   std::vector<bool> stream(graph.model.tensors.size(), false);
   for (const auto& op : main_subgraph(graph).ops) {
@@ -132,7 +132,7 @@ std::vector<bool> residual_stream(const Graph& graph) {
 void quantize_activations(Graph& graph, fb::DType residual) {
   auto& ops = main_subgraph(graph).ops;
   const std::vector<int32_t> producer = producers(graph);
-  std::map<int32_t, int32_t> copies;  // f32 tensor -> its i8 form
+  std::map<int32_t, int32_t> copies;  // f32 tensor: its i8 form
   for (auto& op : ops) {
     if (op->outputs.size() < 2) op->outputs.resize(2, -1);
   }

@@ -6,9 +6,9 @@
 // is less than or equal to the other's begin in each of the four coefficients.
 //
 // Lifetimes. A shared tensor is touched by all tiles of a step in any order, so it lives from the first step
-// that touches it to the last, whole steps; an output lives to the end of the run. A tile tensor lives from
-// the op that writes it to the last op that reads it, inside its step; tile tensors of different steps never
-// meet, because a worker is in one step at a time. Each op's scratch begins behind the tile tensors then in use.
+// that touches it to the last, whole steps; an output lives to the end of the run. A tile tensor lives from the op that
+// writes it to the last op that reads it, within its step; tile tensors of different steps never coexist, because a
+// worker is in one step at a time. Each op's scratch begins after the tile tensors then in use.
 //
 // Placement is greedy, largest first (as TensorFlow Lite Micro's planner does for plain numbers): candidates
 // for a tensor's begin are zero and the end of each tensor that is already placed and alive with it; from a
@@ -50,7 +50,7 @@ uint64_t value(const Affine& a, const std::vector<uint64_t>& typical) {
   return sum;
 }
 
-/// From `begin` upwards, the first place where `size` overlaps none of `others`.
+/// Returns the first position from `begin` upwards where `size` overlaps none of `others`.
 Affine push(Affine begin, const Affine& size, const std::vector<std::pair<Affine, Affine>>& others) {
   for (bool moved = true; moved;) {
     moved = false;
@@ -74,7 +74,7 @@ bool fits_before(const Affine& a, const Affine& b) {
 
 namespace {
 
-/// Indices of the intervals, those first that `before` puts first.
+/// The indices of the intervals in the order of `before`.
 template <typename Before>
 std::vector<size_t> ordered(const std::vector<Interval>& intervals, const Before& before) {
   std::vector<size_t> order(intervals.size());
@@ -148,7 +148,8 @@ Affine arena_size(const Graph& graph, const fb::TensorT& tensor) {
   }
   uint64_t row = row_bytes({tensor.type, tensor.layout, static_cast<uint32_t>(width(tensor)),
                             std::max(tensor.heads, 1u), tensor.scale_kind == fb::ScaleKind::fixed});
-  // Sums over keys are hundreds of kilobytes a sequence: sessions take as many as there are, not 16 (session/layout.cpp).
+  // Sums over keys take hundreds of kilobytes per sequence: sessions reserve exactly as many as there are, instead of a
+  // multiple of 16 (session/layout.cpp).
   if (count.symbol() == int32_t{kSequences} && sums_keys(graph)) row = round_up(row, 64);
   size[static_cast<size_t>(count.symbol()) + 1] = row;
   return size;
@@ -156,7 +157,7 @@ Affine arena_size(const Graph& graph, const fb::TensorT& tensor) {
 
 namespace {
 
-/// Where the tile tensors that are in use at op `time` end.
+/// The end of the tile tensors that are in use at op `time`.
 Affine live_end(const std::vector<Interval>& intervals, const Placement& placement, uint64_t time) {
   Affine end(placement.total.size(), 0);
   for (size_t i = 0; i < intervals.size(); ++i) {
@@ -166,14 +167,14 @@ Affine live_end(const std::vector<Interval>& intervals, const Placement& placeme
   return end;
 }
 
-/// f32 rows that an op holds in scratch: those of its result when no f32 store takes them.
+/// Number of f32 columns that an op holds in scratch: the width of its result if no f32 output receives it.
 uint64_t scratch_columns(const Graph& graph, const fb::OpT& op) {
   if (op.outputs.size() != 2 || (op.outputs[0] >= 0 && epilogue_of(op).residual != op.outputs[0])) return 0;
   return width(tensor(graph, op.outputs[op.outputs[1] >= 0 ? 1 : 0]));
 }
 
-/// The placement of tile tensors whose worst op needs least, its scratch behind the tensors in use included: largest
-/// first, or those first that are in use longest, which keeps the space behind them free for scratch.
+/// Chooses the placement of tile tensors that minimizes the largest need of an op, including scratch after the tensors
+/// in use: largest first, or longest in use first, which keeps the space after them free for scratch.
 Placement place_tile(const Graph& graph, const std::vector<Interval>& intervals, const std::vector<uint64_t>& typical) {
   constexpr uint64_t kBlockRows = 4;
   const auto& ops = main_subgraph(graph).ops;
@@ -191,8 +192,8 @@ Placement place_tile(const Graph& graph, const std::vector<Interval>& intervals,
   return worst(last) < worst(largest) ? last : largest;
 }
 
-/// Largest first, but scores of words behind all others, so that sessions that make those of some tokens alone (SessionOptions::scored_rows)
-/// need no room for the rest.
+/// Largest first, except that word scores come last, so that sessions that compute them for some tokens only
+/// (SessionOptions::scored_rows) need no room for the others.
 std::vector<size_t> shared_order(const Graph& graph, const std::vector<Interval>& intervals,
                                  const std::vector<size_t>& tensors, const std::vector<uint64_t>& typical) {
   std::vector<size_t> order = ordered(
@@ -205,7 +206,7 @@ std::vector<size_t> shared_order(const Graph& graph, const std::vector<Interval>
   return order;
 }
 
-/// Places all tensors of `region` that a pass has; times are steps for shared tensors and ops for tile tensors.
+/// Places all tensors of a pass in `region`; times are steps for shared tensors and ops for tile tensors.
 void plan_region(Graph& graph, fb::Phase phase, fb::Region region, const std::vector<uint64_t>& typical,
                  std::vector<uint32_t>* total) {
   fb::SubgraphT& subgraph = main_subgraph(graph);
@@ -259,7 +260,7 @@ void plan_region(Graph& graph, fb::Phase phase, fb::Region region, const std::ve
 }  // namespace
 
 void plan_memory(Graph& graph) {
-  // Typical: one sequence of 128 tokens, tiles of 4 rows, as on devices that are short of memory.
+  // Typical: one sequence of 128 tokens and tiles of 4 rows, as on devices with little memory.
   std::vector<uint64_t> typical;
   for (size_t s = 0; s < graph.model.symbols.size(); ++s) typical.push_back(s == kTokens ? 128 : 4);
   fb::ModelT& model = graph.model;

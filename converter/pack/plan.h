@@ -1,4 +1,4 @@
-// The memory plan: byte offsets of all arena tensors, affine in the symbols, for every length at once.
+// The memory plan: byte offsets of all arena tensors as affine functions of the symbols, valid for all lengths.
 #ifndef BANTAM_CONVERTER_PACK_PLAN_H_
 #define BANTAM_CONVERTER_PACK_PLAN_H_
 
@@ -9,11 +9,11 @@
 
 namespace bantam::convert {
 
-/// Bytes (or an offset) as constant + one coefficient a symbol: c[0] + c[1] * symbol 0 + c[2] * symbol 1 ...
-/// Valid for symbol values that are multiples of Symbol.multiple.
+/// A size or an offset in bytes as a constant plus one coefficient per symbol: c[0] + c[1] * symbol 0 + c[2] * symbol 1
+/// ... Valid for symbol values that are multiples of Symbol.multiple.
 using Affine = std::vector<uint64_t>;
 
-/// One tensor to place: its size and the times (inclusive) at which its bytes are in use.
+/// A tensor to place: its size and the times (inclusive) between which its bytes are in use.
 struct Interval {
   Affine size;
   uint64_t begin = 0;
@@ -21,27 +21,27 @@ struct Interval {
 };
 
 struct Placement {
-  std::vector<Affine> offsets;  // one for each interval
-  Affine total;                 // componentwise: every interval ends at or before it
+  std::vector<Affine> offsets;  // one per interval
+  Affine total;                 // componentwise: all intervals end at or before it
 };
 
-/// a <= b in every coefficient, hence for every length.
+/// Returns true if a <= b in every coefficient, and hence for all lengths.
 bool fits_before(const Affine& a, const Affine& b);
 
-/// Places the intervals so that of two that are in use at the same time one ends before the other begins in
-/// every coefficient. `typical`: the value of each symbol at which a small plan matters most. Deterministic,
-/// O(n^3) for n intervals.
+/// Places the intervals so that of two that are in use at the same time, one ends before the other begins in every
+/// coefficient. `typical`: the value of each symbol for which the plan should be small. Deterministic, O(n^3) for n
+/// intervals.
 Placement place(const std::vector<Interval>& intervals, const std::vector<uint64_t>& typical);
 
-/// The same for intervals that are placed in the given order.
+/// As above, but places the intervals in the given order.
 Placement place_in_order(const std::vector<Interval>& intervals, const std::vector<uint64_t>& typical,
                          const std::vector<size_t>& order);
 
-/// Bytes of activation `tensor` in the arena: rows, scales and pages as schemas/bantam.fbs lays them out.
-/// Throws Error (internal) for a form that has no layout.
+/// Size of activation `tensor` in the arena: rows, scales and pages as laid out in schemas/bantam.fbs. Throws Error
+/// (internal) for a form without a layout.
 Affine arena_size(const Graph& graph, const fb::TensorT& tensor);
 
-/// Fills every activation's offset, every op's scratch and the model's shared_bytes and tile_bytes.
+/// Sets every activation's offset, every op's scratch, and the model's shared_bytes and tile_bytes.
 void plan_memory(Graph& graph);
 
 }  // namespace bantam::convert

@@ -1,5 +1,6 @@
-// Pooling before layers. A vector, or labels, of a text's first or last token read one row of the last layer: what stands between its
-// attention and them is computed for that row alone. Each row's bits are as before, since these ops know of no other row.
+// Pools before layers. A vector or labels that depend on a text's first or last token use one row of the last layer:
+// the layers after its attention are computed for that row only. The row's bits do not change, because these ops
+// process each row independently.
 #include <algorithm>
 #include <map>
 #include <stdexcept>
@@ -26,7 +27,7 @@ class Pools {
     while (move_one()) sort();
   }
 
-  /// Undoes move_early: moved layers have a number (Tag), ops that followed the pool originally have none.
+  /// Undoes move_early: layers that were moved have a layer number (Tag), ops that originally followed the pool do not.
   void move_late() {
     for (size_t i = 0; i < ops_.size(); ++i) {
       const fb::OpT* pool = ops_[i]->tag != nullptr && ops_[i]->tag->layer() >= 0 ? pool_in_front(*ops_[i]) : nullptr;
@@ -48,13 +49,13 @@ class Pools {
     return one && !pool.l2 && pool.skip_last.empty() && is_plain(epilogue_of(op));
   }
 
-  /// Do two that take one row take the same one?
+  /// Returns true if two pools that take one row take the same row.
   static bool take_the_same(const fb::OpT& a, const fb::OpT& b) {
     const fb::PoolT &x = *a.attributes.AsPool(), &y = *b.attributes.AsPool();
     return x.kind == y.kind && x.skip_first == y.skip_first && x.skip_id == y.skip_id;
   }
 
-  /// A row of it is made of the same row of what it reads.
+  /// Returns true if each output row depends only on the same row of the inputs.
   static bool is_row_by_row(const fb::OpT& op) {
     return op.attributes.type == fb::OpAttributes::Linear || op.attributes.type == fb::OpAttributes::Row;
   }
@@ -73,7 +74,7 @@ class Pools {
     return read;
   }
 
-  /// How many ops read it, and outputs are it.
+  /// The number of ops that read the tensor, plus the number of outputs that it is.
   size_t readers(int32_t index) const {
     size_t count = 0;
     for (const Op& op : ops_) {
@@ -102,7 +103,7 @@ class Pools {
     return false;
   }
 
-  /// Lets op number `layer` read pooled rows, and what reads op number `pool` read the layer's.
+  /// Makes op number `layer` read pooled rows, and the readers of op number `pool` read the layer's output.
   void move(size_t pool, size_t layer, const std::vector<int32_t>& read) {
     const fb::OpT before(*ops_[pool]);
     std::map<int32_t, int32_t> rows;
@@ -122,7 +123,8 @@ class Pools {
     for (const auto& output : graph_.model.outputs) output->tensor = output->tensor == gone ? whole : output->tensor;
   }
 
-  /// The pool that gives a layer all the rows that it reads, or another that takes the same; null: there is none.
+  /// Returns a pool that takes the row that the layer reads, and to which all other pools before the layer are
+  /// equivalent; null if other ops provide an input, or if the pools differ.
   const fb::OpT* pool_in_front(const fb::OpT& layer) const {
     if (!is_row_by_row(layer)) return nullptr;
     const std::vector<int32_t> producer = producers(graph_);
@@ -137,7 +139,7 @@ class Pools {
     return found;
   }
 
-  /// Lets op number `layer` read all rows, and what reads it a pool behind it that takes what `pool` does.
+  /// Makes op number `layer` read all rows, and its readers a new pool after it that takes the same row as `pool`.
   void move_behind(size_t layer, const fb::OpT& pool) {
     const std::vector<int32_t> producer = producers(graph_);
     auto behind = std::make_unique<fb::OpT>(pool);
@@ -163,7 +165,7 @@ class Pools {
     ops_.insert(ops_.begin() + static_cast<std::ptrdiff_t>(layer) + 1, std::move(behind));
   }
 
-  /// The rows that `like` would take of `index`; another pool may have them.
+  /// Returns the rows that a pool like `like` would take of `index`; uses an existing pool if there is one.
   int32_t pooled_of(int32_t index, const fb::OpT& like) {
     const fb::PoolKind kind = like.attributes.AsPool()->kind;
     for (const Op& op : ops_) {
@@ -181,7 +183,7 @@ class Pools {
     return ops_.back()->outputs[0];
   }
 
-  /// Each op behind those that it reads, otherwise in their order.
+  /// Sorts the ops so that each follows those that it reads; otherwise keeps their order.
   void sort() {
     std::vector<Op> sorted;
     std::vector<bool> made(graph_.model.tensors.size(), true);
@@ -210,8 +212,7 @@ class Pools {
 
 void pool_early(Graph& graph) {
   const std::vector<bool> by_tokens = ops_by_tokens(graph);
-  if (std::find(by_tokens.begin(), by_tokens.end(), true) != by_tokens.end())
-    return;  // their order is not that of a graph
+  if (std::find(by_tokens.begin(), by_tokens.end(), true) != by_tokens.end()) return;  // their order is not topological
   Pools(graph).move_early();
   remove_unused_tensors(graph);
 }

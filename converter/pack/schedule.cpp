@@ -1,22 +1,22 @@
-// Steps. A step runs all its ops tile by tile; between two steps stands a barrier. An op must wait for a
-// barrier when it reads rows of a tensor that other tiles write (keys, values, pooling) or when its rows are
-// counted by another symbol than its producer's. The number of barriers before an op is therefore the
-// longest chain of such edges behind it; ops with the same number and the same symbol form one step.
+// Steps. A step runs all its ops tile by tile; a barrier separates two steps. An op must wait for a barrier if it reads
+// rows of a tensor that other tiles write (keys, values, pooling), or if its rows are counted by another symbol than
+// its producer's. The number of barriers before an op is therefore the length of the longest chain of such edges before
+// it; ops with the same number and the same symbol form one step.
 //
-// Ops that run token by token (Previous) form a step of their own, with nothing else in it.
+// Ops that run token by token (Previous) form a step of their own.
 //
-// Layers that make queries only for attention by sums run in that attention's step: this adds no barrier, and the
-// queries live in a tile.
+// Layers that compute queries only for attention by sums run in that attention's step: this adds no barrier, and the
+// queries are stored in a tile.
 //
-// Scores of words stand in the last step, which a run can restrict to some tokens: if another head takes a later step,
-// as the next-sentence head of pretraining models does, their layers go behind it.
+// Word scores are computed in the last step, which a run can restrict to some tokens. If another head needs a later
+// step, as the next-sentence head of pretraining models does, the layers of the word scores move after it.
 //
-// Three more rules make a small plan, which buys memory with barriers (two threads feel them, 1 to 3 % at 32 tokens of
-// MiniLM-L6; a single one does not):
-//   - keys and values wait until the attention before theirs is done: one storage serves all layers;
-//   - layers that make only queries run as late as possible, in the attention's step, so that queries live in a tile;
-//   - an op that makes an output of tokens from a tensor that outlives the step waits for the last attention: outputs,
-//     which may be wide, reuse the storage of its keys and values.
+// Three more rules apply to a small plan, which trades barriers for memory (with two threads it is 1 to 3 % slower at
+// 32 tokens of MiniLM-L6; with one thread it is not):
+// - keys and values wait until the previous attention is done, so that all layers share one storage;
+// - layers that compute only queries run as late as possible, in the attention's step, so that queries are in a tile;
+// - an op that computes an output of tokens from a tensor that outlives the step waits for the last attention, so that
+//   outputs, which may be wide, reuse the storage of its keys and values.
 #include <algorithm>
 #include <cstdint>
 #include <map>
@@ -44,7 +44,8 @@ int32_t row_symbol(const Graph& graph, const fb::OpT& op) {
 bool splits(const fb::OpT& op) { return op.attributes.type == fb::OpAttributes::SplitHeads; }
 bool makes_keys(const fb::OpT& op) { return splits(op) && op.outputs.size() > 1 && op.outputs[1] >= 0; }
 
-/// The op's pass, that over the source first; barriers before it in its pass; its row symbol; and whether its rows are taken one by one.
+/// The op's pass, with the pass over the source first; the number of barriers before it in its pass; the symbol of its
+/// rows; and whether it runs token by token.
 struct Key {
   bool main;
   uint32_t first;
@@ -86,8 +87,8 @@ class Schedule {
   const std::vector<Key>& keys() const { return keys_; }
 
  private:
-  /// Returns the number of barriers before the ops that run token by token; they all run together once the ops that
-  /// they read have run.
+  /// Returns the number of barriers before the ops that run token by token, which all run together after the ops that
+  /// they read.
   uint32_t earliest_by_tokens() {
     uint32_t most = 0;
     for (size_t i = 0; i < ops_.size(); ++i) {
@@ -116,7 +117,7 @@ class Schedule {
     return key;
   }
 
-  /// Moves layers whose rows only attention by sums reads into its step, which waits for the sums.
+  /// Moves layers whose rows only attention by sums reads to its step, which waits for the sums.
   void delay_queries() {
     for (size_t i = 0; i < ops_.size(); ++i) {
       const fb::OpT& op = *ops_[i];
@@ -128,7 +129,7 @@ class Schedule {
     }
   }
 
-  /// Moves ops that split queries, and layers that feed any split, into the step of the ops that read their results.
+  /// Moves ops that split queries, and layers that feed any split, to the step of the ops that read their results.
   void delay_heads() {
     for (size_t i = ops_.size(); i-- > 0;) {
       const fb::OpT& op = *ops_[i];
@@ -138,7 +139,7 @@ class Schedule {
       uint32_t latest = UINT32_MAX;
       bool feeds_splits = true;
       for_each_write(op, [&](int32_t written) {
-        if (is_state(tensor(graph_, written))) latest = keys_[i].first;  // its readers are of another pass
+        if (is_state(tensor(graph_, written))) latest = keys_[i].first;  // its readers belong to another pass
         for (const size_t reader : readers_[static_cast<size_t>(written)]) {
           if (keys_[reader].main != keys_[i].main) continue;
           feeds_splits = feeds_splits && splits(*ops_[reader]);
@@ -210,9 +211,9 @@ class Schedule {
   const std::vector<std::unique_ptr<fb::OpT>>& ops_;
   std::vector<int32_t> producer_;
   std::vector<bool> by_tokens_;
-  std::vector<std::vector<size_t>> readers_;  // of each tensor, ops in order
+  std::vector<std::vector<size_t>> readers_;  // for each tensor, ops in order
   std::vector<Key> keys_;
-  uint32_t attention_[2] = {};  // barriers behind the last attention so far, of each pass
+  uint32_t attention_[2] = {};  // barriers after the last attention so far, in each pass
 };
 
 }  // namespace

@@ -1,6 +1,6 @@
-// Queries apart from keys and values. Importers give one linear layer that makes all three; keys and values are needed of
-// all rows before any row can attend, queries only while their own rows do. So the layer is cut in two: one for keys and
-// values, and one for queries that runs in the attention's step, whose result lives in a tile.
+// Separates queries from keys and values. Importers create one linear layer for all three, but keys and values are
+// needed for all rows before any row can attend, and queries only while their own rows do. So the layer is split in
+// two: one for keys and values, and one for queries that runs in the attention's step and stores its result in a tile.
 #include <map>
 #include <string>
 #include <utility>
@@ -21,7 +21,7 @@ int32_t outputs_of(Graph& graph, int32_t whole, size_t begin, size_t end, const 
   part.name = name;
   part.shape.front() = fb::Dim(-1, 0, static_cast<int32_t>(end - begin), 1);
   part.source_bytes = part.source_bytes * (end - begin) / all;
-  // Names of the source, when each stands for as many outputs as the others.
+  // Keep the names of the source that belong to the part, if each name stands for the same number of outputs.
   const size_t names = part.source.size();
   if (names != 0 && begin * names % all == 0 && end * names % all == 0) {
     const auto first = part.source.begin();
@@ -66,7 +66,7 @@ class Splitter {
            readers_[static_cast<size_t>(split.inputs[0])] == 1 && split.outputs[0] >= 0 && split.outputs[1] >= 0;
   }
 
-  /// The four ops that do what these two did.
+  /// The four ops that replace these two.
   std::vector<std::unique_ptr<fb::OpT>> replace(const fb::OpT& linear, const fb::OpT& split) {
     const fb::SplitHeadsT& heads = *split.attributes.AsSplitHeads();
     const size_t queries = size_t{heads.heads} * heads.head_width;
@@ -101,7 +101,7 @@ class Splitter {
     ops.push_back(std::move(two));
   }
 
-  /// Layers that share weights share their pieces.
+  /// Returns a part of a constant; layers that share weights share the parts.
   int32_t piece(int32_t whole, size_t begin, size_t end, const char* part) {
     const auto [found, fresh] = pieces_.emplace(std::make_pair(whole, begin), -1);
     if (fresh) {

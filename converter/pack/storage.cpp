@@ -1,9 +1,9 @@
-// Storage. In the SSA form every op writes a tensor of its own. Two rules let a new tensor take over the
-// storage of an old one row by row, so that the executable form has one residual stream:
-//   residual   y = epilogue(...) + x, x not needed afterwards: y is written over x;
+// Storage. In SSA form every op writes its own tensor. Two rules let a new tensor reuse the storage of an old one row
+// by row, so that the executable form has one residual stream:
+//   residual   y = epilogue(...) + x, x not needed afterwards: y overwrites x;
 //   successor  x is read for the last time earlier in the step that writes y, and y is of the same kind.
-// Neither holds while another tile of the same step may still read x as a whole (keys, values).
-// A tensor that is then read only in the step that writes it lives in a tile; all others are shared.
+// Neither applies while another tile of the same step may still read x as a whole (keys, values). Afterwards, a tensor
+// that is only read in the step that writes it is in a tile; all others are shared.
 #include <algorithm>
 #include <map>
 #include <vector>
@@ -22,7 +22,7 @@ struct Use {
   size_t last_read = 0;     // op
   bool read = false;
   bool outlives_step = false;  // read in another step, or an output
-  bool by_tokens = false;      // the token behind reads it, so that it lies alone
+  bool by_tokens = false;      // the next token's row is computed from it, so that it needs its own storage
   std::vector<size_t> whole;   // steps in which some op reads all rows
 };
 
@@ -31,7 +31,7 @@ struct Storage {
   fb::SubgraphT& subgraph = main_subgraph(graph);
   std::vector<size_t> step_of;  // op -> step
   std::vector<Use> uses;        // by tensor
-  std::vector<int32_t> parent;  // tensor -> one whose storage it uses, itself at the end of the chain
+  std::vector<int32_t> parent;  // tensor: one whose storage it uses, or itself at the end of the chain
 
   explicit Storage(Graph& g) : graph(g), uses(g.model.tensors.size()), parent(g.model.tensors.size()) {
     for (size_t s = 0; s < subgraph.steps.size(); ++s) step_of.insert(step_of.end(), subgraph.steps[s]->op_count, s);
@@ -40,7 +40,7 @@ struct Storage {
       for_each_write(*subgraph.ops[i], [&](int32_t t) {
         Use& use = uses[static_cast<size_t>(t)];
         use.written = i;
-        // Rows of other tiles than the one that writes them.
+        // Ops over sequences write rows of other tiles than the current one.
         const bool of_tokens = tensor(graph, t).shape.front().symbol() == kTokens;
         use.outlives_step = use.outlives_step || (of_tokens && runs_over_sequences(*subgraph.ops[i]));
       });
@@ -69,7 +69,7 @@ struct Storage {
 
   bool is_output(int32_t t) const { return tensor(graph, t).role == fb::Role::output; }
 
-  /// May a tensor that op `i` writes lie where `old` lies, as far as the readers of `old` go?
+  /// Returns true if a tensor that op `i` writes may reuse the storage of `old`, judging by the readers of `old`.
   bool is_free(int32_t old, size_t i, bool read_by_op_too) const {
     const Use& use = uses[static_cast<size_t>(old)];
     if (is_constant(graph, old) || is_output(old) || is_state(tensor(graph, old)) || use.written == kNever)
@@ -88,7 +88,7 @@ struct Storage {
     return up;
   }
 
-  /// `fresh`, and whatever lies where it lies, moves to where `old` lies.
+  /// Moves `fresh`, and the tensors that share its storage, to the storage of `old`.
   void take_over(int32_t old, int32_t fresh) { parent[static_cast<size_t>(buffer(fresh))] = buffer(old); }
 };
 
@@ -134,11 +134,11 @@ void share_successors(Storage& storage, std::vector<bool>* taken) {
 void share_storage(Graph& graph) {
   Storage storage(graph);
   const size_t count = storage.uses.size();
-  std::vector<bool> taken(count, false);  // somebody else lies there already
+  std::vector<bool> taken(count, false);  // another tensor already reuses its storage
   share_residuals(storage, &taken);
   share_successors(storage, &taken);
 
-  // A chain that holds an output is named after it: outputs keep their identity.
+  // A chain that contains an output is named after it, because outputs keep their identity.
   std::vector<int32_t> map(count);
   std::map<int32_t, int32_t> representative;
   std::vector<bool> shared(count, false);

@@ -36,7 +36,7 @@ std::vector<Series> series_of(const std::vector<SparseCost>& costs) {
   return all;
 }
 
-/// The best of a core's instruction sets comes last in its rows.
+/// The last rows of a core are those of its best instruction set.
 const char* best_isa(const std::string& core) {
   const char* best = "";
   for (const SparseCost& cost : sparse_costs()) best = cost.core == core ? cost.isa : best;
@@ -48,7 +48,7 @@ bool is_core(const std::string& target) {
   return std::any_of(costs.begin(), costs.end(), [&](const SparseCost& cost) { return cost.core == target; });
 }
 
-/// The measured number next below `wanted`, or the least of all.
+/// The largest measured number up to `wanted`, or the smallest of all.
 uint32_t measured(const Series& series, uint32_t SparseCost::*field, uint32_t wanted) {
   uint32_t below = 0;
   uint32_t least = UINT32_MAX;

@@ -1,4 +1,4 @@
-// Says when sparse weights are worth it.
+// Determines when sparse weights are faster.
 #ifndef BANTAM_CONVERTER_PRUNE_COSTS_H_
 #define BANTAM_CONVERTER_PRUNE_COSTS_H_
 
@@ -11,7 +11,7 @@
 namespace bantam::convert {
 
 /// On this instruction set of this kind of core, with `tokens` tokens at a time and `inputs` inputs of a layer, layout
-/// sparse_1x4 takes less time than dense int8 weights if more than `break_even` of the blocks are 0; above 1: never.
+/// sparse_1x4 is faster than dense int8 weights if more than `break_even` of the blocks are 0; above 1: never.
 struct SparseCost {
   const char* core;
   const char* isa;
@@ -20,29 +20,29 @@ struct SparseCost {
   double break_even;
 };
 
-/// Costs on the processors that files are made for, against int8 tiles; measured by tests/bench/sparse_costs.cpp, a
-/// core at a time.
+/// Costs on the processors that files are made for, relative to int8 tiles; measured by tests/bench/sparse_costs.cpp
+/// for one core at a time.
 const std::vector<SparseCost>& sparse_costs();
 
-/// Costs on Cortex-M55, against rows (layout k16n1), into which firmware rearranges a finished file, in instructions
-/// counted by tests/firmware/bench/bench_linear.py --break-even. Layout bitmask_k4n16 takes eleven times the
-/// instructions of rows and has no break-even.
+/// Costs on Cortex-M55, relative to rows (layout k16n1), to which firmware tools convert a finished file, in
+/// instructions counted by tests/firmware/bench/bench_linear.py --break-even. Layout bitmask_k4n16 takes eleven times
+/// the instructions of rows and has no break-even.
 const std::vector<SparseCost>& helium_costs();
 
-/// The values of `convert --target-cpu`: the kinds of core (each with the best of its instruction sets) and the
-/// instruction sets (each on every kind that has it) of sparse_costs. O(costs).
+/// The values of `convert --target-cpu`: the kinds of cores (each with its best instruction set) and the instruction
+/// sets (each on all kinds of cores that have it) of sparse_costs. O(costs).
 std::vector<std::string> sparse_targets();
 
-/// Returns the share of zero blocks above which a layer of `inputs` inputs is faster with `tokens` tokens on `target`,
-/// or ("") on every measured core. Between measured numbers the lower neighbour counts, which is less favourable; above
-/// 1: never, or unknown. \pre target is "" or one of sparse_targets.
+/// Returns the fraction of zero blocks above which a layer with `inputs` inputs is faster for `tokens` tokens on
+/// `target`, or ("") on every measured core. Between measured numbers it uses the lower one, which is less favorable.
+/// Above 1: never, or unknown. \pre target is "" or one of sparse_targets.
 double least_zero_blocks(uint32_t tokens, uint32_t inputs, const std::string& target = "");
 
-/// Returns this share on Cortex-M55.
+/// Returns this fraction for Cortex-M55.
 double least_zero_blocks_helium(uint32_t tokens, uint32_t inputs);
 
-/// Sets for every int8 layer the share of zeros above which it is stored sparse, or that it shall take the fewest
-/// bytes. Call it after choose_types.
+/// Sets, for all int8 layers, the fraction of zeros above which they are stored sparse, or that they take the layout
+/// with the fewest bytes. Call it after choose_types.
 void choose_sparse(Graph& graph, const TypeOptions& options);
 
 }  // namespace bantam::convert

@@ -29,7 +29,7 @@ BlockShape block_shape(PrunePattern pattern) {
   }
 }
 
-/// A layer's matrix, and what each input counts.
+/// The matrix of a layer, and the importance of each input.
 struct Target {
   size_t tensor;
   size_t rows, columns;
@@ -80,7 +80,7 @@ struct PrunedBlock {
   }
 };
 
-/// f(row, column) for each weight of a block.
+/// Calls f(row, column) for each weight of a block.
 template <class F>
 void for_block(const Target& target, BlockShape shape, uint32_t block, const F& f) {
   const size_t across = (target.columns + shape.columns - 1) / shape.columns;
@@ -106,7 +106,7 @@ void add_blocks(const Target& target, uint32_t number, BlockShape shape, std::ve
   }
 }
 
-/// Sets the share of `blocks` with the least scores to 0.
+/// Sets the fraction `share` of `blocks` with the lowest scores to 0.
 void remove_least(const std::vector<Target>& targets, BlockShape shape, double share,
                   std::vector<PrunedBlock>* blocks) {
   const auto count = static_cast<size_t>(std::ceil(share * static_cast<double>(blocks->size()) - 1e-9));
@@ -120,7 +120,7 @@ void remove_least(const std::vector<Target>& targets, BlockShape shape, double s
   }
 }
 
-/// The two smaller ones of every four, in each row.
+/// Sets the two smaller weights of every four in each row to 0.
 void prune_2of4(const Target& target) {
   for (size_t r = 0; r < target.rows; ++r) {
     for (size_t c = 0; c < target.columns; c += 4) {
@@ -132,7 +132,7 @@ void prune_2of4(const Target& target) {
   }
 }
 
-/// The same share of all targets together.
+/// Prunes the fraction `share` of all targets together.
 void prune_together(const std::vector<Target>& targets, PrunePattern pattern, double share) {
   if (pattern == PrunePattern::k2of4) {
     for (const Target& target : targets) prune_2of4(target);

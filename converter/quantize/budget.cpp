@@ -12,7 +12,7 @@
 namespace bantam::convert {
 namespace {
 
-/// One state on the way: the type of every matrix, as an index into its costs (0: f32).
+/// A state of the search: the type of every matrix, as an index into its costs (0: f32).
 class Search {
  public:
   Search(const Sensitivity& measured, const Budget& budget) : measured_(measured), budget_(budget) {
@@ -52,11 +52,11 @@ class Search {
  private:
   struct Change {
     size_t matrix = 0, option = 0;
-    double gain = 0;  // of what the budget counts
+    double gain = 0;  // in the unit of the budget
     double price = 0;
   };
 
-  /// Tables take no time in any type: int8, as without a budget, where it was measured.
+  /// Tables take no time in any type: use int8, as without a budget, if it was measured.
   void shrink_tables() {
     for (size_t m = 0; m < options_.size(); ++m) {
       for (size_t o = 0; o < options_[m].size() && !measured_.matrices[m].multiplies; ++o) {

@@ -31,7 +31,8 @@ struct Group {
   }
 };
 
-/// Clipping the largest weights costs less than steps that are too long for the others: of Gaussian weights some 0.8.
+/// Searches for the best step: clipping the largest weights costs less than steps that are too coarse for the others.
+/// For Gaussian weights the best is about 0.8 of the full range.
 double best_step(const Group& group) {
   const double whole = group.largest() / kHigh;
   if (whole == 0) return 0;

@@ -19,7 +19,8 @@ inline float stored_value(float x, float inverse) {
   return round_even(std::min(127.0f, std::max(-127.0f, x * inverse)));
 }
 
-/// The largest sum of four magnitudes that a word would hold the products of; f(value) is a value's.
+/// The largest sum of four magnitudes whose products a 16-bit word would have to hold; f(value) is the magnitude of a
+/// value.
 template <class T, class Magnitude>
 auto largest_four(const T* row, size_t count, const Magnitude& f) {
   auto largest = f(T{0});
@@ -65,7 +66,7 @@ float integer_scale(const float* row, size_t count) {
   float largest = 0;
   for (size_t i = 0; i < count; ++i) largest = std::max(largest, std::fabs(row[i]));
   if (largest < 1e-30F) return 0;
-  for (int steps = 1; steps <= kMost; ++steps) {  // of the largest
+  for (int steps = 1; steps <= kMost; ++steps) {  // number of steps in the largest value
     const float inverse = static_cast<float>(steps) / largest;
     size_t i = 0;
     while (i < count && std::fabs(row[i] * inverse - round_even(row[i] * inverse)) < kNear) ++i;

@@ -12,7 +12,7 @@ namespace {
 
 bool ends_in_norm(const fb::OpT& op) { return op.epilogue && op.epilogue->norm != fb::NormKind::none; }
 
-/// Constants that an Embed looks up: their rows must stay what they are.
+/// Constants that an Embed looks up, whose rows must not change.
 std::set<const Constant*> looked_up(const Graph& graph) {
   std::set<const Constant*> tables;
   for (const auto& op : main_subgraph(graph).ops) {
@@ -30,7 +30,8 @@ std::vector<const fb::OpT*> linear_readers(const Graph& graph, int32_t x) {
   return readers;
 }
 
-/// Does anything but a linear layer, whose weights can hold the inverse, read activation `x`: a residual, pooling?
+/// Returns true if anything other than linear layers, whose weights can hold the inverse, reads activation `x`, such as
+/// a residual or pooling.
 bool feeds_more_than_layers(const Graph& graph, int32_t x) {
   bool found = false;
   for (const auto& op : main_subgraph(graph).ops) {
@@ -40,7 +41,8 @@ bool feeds_more_than_layers(const Graph& graph, int32_t x) {
   return found;
 }
 
-/// Do linear layers read these weights with any other activation than `x`: layers that share them?
+/// Returns true if linear layers read these weights with another activation than `x`, which happens if layers share
+/// them.
 bool meet_others(const Graph& graph, const std::set<int32_t>& weights, int32_t x) {
   const auto meets = [&](const auto& op) {
     return op->attributes.type == fb::OpAttributes::Linear && weights.count(op->inputs[1]) != 0 && op->inputs[0] != x;
@@ -49,7 +51,7 @@ bool meet_others(const Graph& graph, const std::set<int32_t>& weights, int32_t x
   return std::any_of(ops.begin(), ops.end(), meets);
 }
 
-/// Largest |weight| of each column over all readers.
+/// Maximum |weight| of each column over all readers.
 std::vector<float> weight_maxima(const Graph& graph, const std::vector<const fb::OpT*>& readers, size_t columns) {
   std::vector<float> largest(columns, 0.0f);
   for (const fb::OpT* op : readers) {
@@ -125,7 +127,7 @@ std::vector<float> migration_factors(const std::vector<float>& activation, const
     const double a = double{activation[i]};
     const double w = double{weights[i]};
     const double factor = a > 0 && w > 0 ? std::sqrt(std::sqrt(std::sqrt(a * a * a * a * a / (w * w * w)))) : 1.0;
-    // Far outside what models hold; keeps factor and inverse well inside f32.
+    // Far outside the values of real models; keeps the factor and its inverse well inside f32's range.
     factors[i] = static_cast<float>(std::clamp(factor, 1e-6, 1e6));
   }
   return factors;

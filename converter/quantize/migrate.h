@@ -1,7 +1,7 @@
-// Outlier migration: some columns of a norm's output are tens of times larger than the rest (on all-MiniLM-L6-v2
-// they cost int8 half of its accuracy). Their factors move into the columns of the weights that read them:
-// x W^t = (x / f) (W f)^t, as in SmoothQuant (arXiv 2211.10438). The runtime multiplies by 1 / f while it
-// quantises a row, the weights are stored times f.
+// Outlier migration: some columns of a norm's output are tens of times larger than the rest (in all-MiniLM-L6-v2 they
+// cost int8 half of its accuracy). Factors move from them to the columns of the weights that read them: x W^t = (x / f)
+// (W f)^t, as in SmoothQuant (arXiv 2211.10438). The runtime multiplies by 1 / f while it quantizes a row; the weights
+// are stored multiplied by f.
 #ifndef BANTAM_CONVERTER_QUANTIZE_MIGRATE_H_
 #define BANTAM_CONVERTER_QUANTIZE_MIGRATE_H_
 
@@ -14,30 +14,31 @@
 
 namespace bantam::convert {
 
-/// Least and largest value of each column.
+/// Minimum and maximum of each column.
 struct ColumnRange {
   std::vector<float> low, high;
 };
-/// By the activation's name.
+/// By activation name.
 using Ranges = std::map<std::string, ColumnRange>;
 
-/// Largest |value| of each column of an f32 activation over calibration texts, by the activation's name.
+/// Maximum |value| of each column of an f32 activation over calibration texts, by activation name.
 using ColumnMaxima = std::map<std::string, std::vector<float>>;
 ColumnMaxima column_maxima(const Ranges& ranges);
 
-/// Names of the activations whose outliers may move: outputs of a norm that linear weights read. SSA graph.
+/// Names of the activations whose outliers can be migrated: outputs of a norm that linear weights read. Requires an SSA
+/// graph.
 std::vector<std::string> migratable(const Graph& graph);
 
-/// Factors of one activation's columns: a^0.625 / w^0.375, a the column's maximum and w that of the weights that
-/// read it. Strengths 0.5, 0.625 and 0.75 gave 8, 7 and 12 label flips on SST-2's 872 development lines; sentence
-/// embeddings of all-MiniLM-L6-v2 on STS-B keep a mean cosine of 0.9988 with 0.625 and 0.75. Only
-/// correctly rounded operations, so every machine writes the same bytes. Columns that are always zero: 1.
+/// Returns the factors of an activation's columns: a^0.625 / w^0.375, where a is the column's maximum and w that of the
+/// weights that read it; 1 for columns that are always zero. Exponents 0.5, 0.625 and 0.75 gave 8, 7 and 12 label flips
+/// on SST-2's 872 development lines; sentence embeddings of all-MiniLM-L6-v2 on STS-B keep a mean cosine of 0.9988 with
+/// 0.625 and 0.75. Uses only correctly rounded operations, so that all machines write the same bytes.
 std::vector<float> migration_factors(const std::vector<float>& activation, const std::vector<float>& weights);
 
-/// For each i8 store of an activation in `maxima`: gives its op's epilogue the factors and its readers' constants the
-/// inverse. Left alone where a reader's weights are also looked up (tied output layers), or multiplied with other activations
-/// too (layers that share their weights). To be called on a graph
-/// with quantised activations; does nothing without maxima.
+/// For each i8 output of an activation in `maxima`: adds the factors to its op's epilogue, and their inverses to the
+/// constants of its readers. Skips activations with readers whose weights are also looked up (tied output layers) or
+/// multiplied with other activations (layers that share weights). Requires a graph with quantized activations; does
+/// nothing without maxima.
 void migrate_outliers(Graph& graph, const ColumnMaxima& maxima);
 
 }  // namespace bantam::convert

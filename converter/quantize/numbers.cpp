@@ -13,9 +13,9 @@ namespace {
 
 constexpr double kMost16 = 32767;
 constexpr uint32_t kMostShift = 31;
-/// Places at which a function is looked at to find where it is flat.
+/// Number of points at which a function is sampled to find its flat parts.
 constexpr uint32_t kGrid = 1024;
-/// A function is flat where it stays within this share of an output step.
+/// A function is flat where it changes by less than this fraction of an output step.
 constexpr double kFlat = 0.25;
 
 }  // namespace
@@ -43,7 +43,7 @@ Factors to_factors(const std::vector<double>& factors, const std::string& what) 
 
 std::vector<float> activate(fb::ActivationKind kind, const std::vector<float>& x) {
   const size_t padded = (x.size() + 15) / 16 * 16;
-  // The kernels want rows at 64-byte boundaries.
+  // The kernels require rows at 64-byte boundaries.
   struct alignas(64) Line {
     float v[16];
   };

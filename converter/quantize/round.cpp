@@ -13,11 +13,11 @@
 namespace bantam::convert {
 namespace {
 
-/// Share of the diagonal's mean that is added to the diagonal: inputs that hardly vary would otherwise take large
+/// Fraction of the diagonal's mean that is added to the diagonal; without it, inputs that hardly vary would get large
 /// corrections.
 constexpr double kDamping = 0.01;
 
-/// Rows of doubles of a triangular or square matrix.
+/// A triangular or square matrix of doubles.
 class Square {
  public:
   explicit Square(size_t width) : width_(width), values_(width * width, 0.0) {}
@@ -34,10 +34,11 @@ void subtract(double* to, const double* from, double factor, size_t begin, size_
   for (size_t j = begin; j < end; ++j) to[j] -= factor * from[j];
 }
 
-/// U, upper triangular, with U^t U the inverse of `h` (symmetric, positive definite): h = M M^t with M upper triangular, from
-/// the last column to the first, and U the inverse of M. `h` holds its lower triangle and is overwritten.
+/// Returns the upper triangular U with U^t U = inverse of `h` (symmetric, positive definite): h = M M^t with M upper
+/// triangular, computed from the last column to the first, and U = inverse of M. `h` holds its lower triangle and is
+/// overwritten.
 Square inverse_factor(Square& h, size_t n) {
-  // Column j of M lies in row j of h: M[i][j] = h.row(j)[i], i <= j.
+  // Column j of M is stored in row j of h: M[i][j] = h.row(j)[i], i <= j.
   for (size_t j = n; j-- > 0;) {
     double* column = h.row(j);
     const double pivot = std::sqrt(column[j]);
@@ -56,7 +57,7 @@ Square inverse_factor(Square& h, size_t n) {
   return u;
 }
 
-/// Columns by their input's mean square, largest first: what is rounded first is corrected by all others.
+/// Columns in descending order of their input's mean square: the error of a column is corrected by all later ones.
 std::vector<size_t> by_importance(const std::vector<double>& diagonal) {
   std::vector<size_t> order(diagonal.size());
   std::iota(order.begin(), order.end(), size_t{0});
@@ -64,7 +65,8 @@ std::vector<size_t> by_importance(const std::vector<double>& diagonal) {
   return order;
 }
 
-/// Derives from the input's moments the order of a layer's columns, and how a column's error moves into later ones.
+/// Derived from the moments of the input: the order of a layer's columns, and how a column's error spreads to later
+/// ones.
 struct Spread {
   std::vector<double> importance;  // mean squares, damped
   std::vector<size_t> order;
@@ -90,7 +92,7 @@ struct Spread {
   }
 };
 
-/// One row: nearest(column, value) is the integer for a value, step(column) what it is multiplied by.
+/// Rounds one row: nearest(column, value) is the integer for a value, step(column) its multiplier.
 template <class Nearest, class Step>
 void round_row(const float* row, const Spread& spread, const Nearest& nearest, const Step& step, int8_t* out) {
   const size_t n = spread.order.size();
@@ -99,7 +101,7 @@ void round_row(const float* row, const Spread& spread, const Nearest& nearest, c
   for (size_t i = 0; i < n; ++i) {
     const size_t column = spread.order[i];
     const double* correction = spread.corrections.row(i);
-    // A weight that was pruned stays 0; the others make up for it.
+    // A pruned weight stays 0; the others compensate for it.
     out[column] = row[column] == 0 ? int8_t{0} : nearest(column, left[i]);
     const double error = (left[i] - out[column] * step(column)) / correction[i];
     subtract(left.data(), correction, error, i + 1, n);
@@ -110,7 +112,7 @@ int8_t int8_nearest(double value, double step) {
   return static_cast<int8_t>(std::nearbyint(std::clamp(value / step, -127.0, 127.0)));
 }
 
-/// Moments of the input divided by the columns' factors.
+/// The moments of the input divided by the column factors.
 Moments divided(const Moments& moments, const std::vector<float>& factors) {
   Moments result = moments;
   for (size_t i = 0; i < factors.size(); ++i) {
@@ -128,7 +130,7 @@ std::vector<float> scaled(const Constant& constant, size_t rows, size_t columns)
   return values;
 }
 
-/// Adds to the bias what the rounded weights lose of the mean input.
+/// Adds to the bias the mean error that the rounded weights cause.
 void correct_bias(Graph& graph, fb::OpT& op, const std::vector<float>& values, const Rounded& rounded, size_t group,
                   const Moments& moments) {
   if (op.inputs.size() < 3 || op.inputs[2] < 0 || moments.rows == 0) return;
@@ -148,20 +150,20 @@ void correct_bias(Graph& graph, fb::OpT& op, const std::vector<float>& values, c
   slot = std::move(corrected);
 }
 
-/// The name of the f32 activation that `x` is, or whose i8 form it is.
+/// The name of the f32 activation `x`, or of which `x` is the i8 form.
 std::string source_name(const Graph& graph, int32_t x) {
   const std::string& name = tensor(graph, x).name;
   const bool copy = name.size() > 3 && name.compare(name.size() - 3, 3, ".i8") == 0;
   return copy ? name.substr(0, name.size() - 3) : name;
 }
 
-/// A matrix of integers, and the activation that all of its rows meet.
+/// A matrix of integers, and the activation that it is multiplied with.
 struct Met {
   int32_t x = -1, matrix = -1;  // -1: the op has none
 };
 
-/// Returns the input and the integer matrix of a linear layer, or of the first layer of experts: each expert meets only
-/// some of the rows, but is treated as if it met all of them.
+/// Returns the input and the integer matrix of a linear layer, or of the first layer of experts: each expert processes
+/// only some rows, but is treated as if it processed all of them.
 Met met_by(const Graph& graph, const fb::OpT& op) {
   const bool experts = op.attributes.type == fb::OpAttributes::Experts;
   if (!experts && op.attributes.type != fb::OpAttributes::Linear) return {};
@@ -212,7 +214,7 @@ Rounded round_matrix(const std::vector<float>& values, size_t rows, fb::DType ty
       result.scales[r] = scales.scale;
       result.factors.insert(result.factors.end(), scales.factors.begin(), scales.factors.end());
     } else {
-      // Rounding one weight for the others' sake may make four of them too large.
+      // Rounding to compensate for others may make the sum of four weights too large.
       constexpr float kStep = 1.01F;
       for (float scale = linear_scale(row, n);; scale *= kStep) {
         const double wide = scale;
@@ -230,7 +232,7 @@ Rounded round_matrix(const std::vector<float>& values, size_t rows, fb::DType ty
 void round_weights(Graph& graph, const InputMoments& moments, const std::function<void(double)>& progress) {
   hold_values(graph);
   const auto& ops = main_subgraph(graph).ops;
-  std::map<int32_t, size_t> readers;  // of a matrix
+  std::map<int32_t, size_t> readers;  // for each matrix
   for (const auto& op : ops) for_each_read(*op, [&](int32_t t) { ++readers[t]; });
   for (size_t i = 0; i < ops.size(); ++i) {
     fb::OpT& op = *ops[i];

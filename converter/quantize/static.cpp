@@ -15,23 +15,24 @@
 namespace bantam::convert {
 namespace {
 
-/// The meaning of the steps of an i8 activation: value = (stored - zero) * scale of its column.
+/// The meaning of an i8 activation: value = (stored - zero) * scale of its column.
 struct Steps {
   std::vector<double> scale;
   int32_t zero = 0;
 };
 
-/// Sums before a norm, and sums of a layer, may grow this much beyond what calibration saw before they are clamped.
+/// Sums before a norm, and sums of a layer, may exceed the calibrated range by this factor before they are clamped.
 constexpr double kMargin = 2.0;
-/// Tables of fewer rows are stored in 16 bits: segment types cost nothing and are part of every token.
+/// Tables with fewer rows are stored in 16 bits: segment types take little space and are part of every token.
 constexpr uint64_t kSmallTable = 64;
-/// Share of an activation's column range, the rest being its weights', in the scales of a norm's output.
+/// Exponent of an activation's column range in the scales of a norm's output; the rest is its weights'.
 constexpr double kAlpha = 0.75;
-/// The bias in steps of the sum must stay far inside 32 bits.
+/// Limit of the bias in steps of the sum, far inside 32 bits.
 constexpr double kMostBias = 1 << 28;
-/// Steps in the largest bias of a layer of zeros alone: as many as sums have, so that no shift takes them.
+/// Number of steps in the largest bias of a layer that has only zeros: as many as sums have, so that no shift loses
+/// them.
 constexpr double kBiasSteps = 1 << 15;
-/// 2^26 / ln 2: scores to powers of two.
+/// 2^26 / ln 2: converts scores to powers of two.
 constexpr double kScoreUnit = 67108864.0 * 1.4426950408889634;
 
 double largest(const ColumnRange& range) {
@@ -50,16 +51,17 @@ std::vector<double> column_maxima(const ColumnRange& range) {
   return maxima;
 }
 
-/// An int8 layer: its weights, the meaning of a step of each output's sum, and the sums of the weights.
+/// An int8 layer: its weights, the value of one step of each output's sum, and the sums of the weights.
 struct Layer {
   int32_t weights;
   std::vector<double> step;
   std::vector<int64_t> sums;
-  std::vector<double> bias;   // 0 without one
-  std::vector<bool> is_zero;  // the bias is all of the sum: pruned, or dead
+  std::vector<double> bias;   // 0 if there is none
+  std::vector<bool> is_zero;  // the sum consists of the bias only: the row was pruned, or is dead
 };
 
-/// A row of zeros has any step: its neighbours' largest, since all factors of a layer are rounded with one shift.
+/// A row of zeros may have any step: use the largest of the other rows, since all factors of a layer are rounded with
+/// one shift.
 void choose_steps_of_zeros(Layer& layer) {
   double most = 0;
   double bias = 1e-3;
@@ -83,7 +85,7 @@ class StaticForm {
     for (size_t i = 0; i < ops.size(); ++i) {
       fb::OpT& op = *ops[i];
       op.outputs.resize(op.attributes.type == fb::OpAttributes::SplitHeads ? 3 : 2, -1);
-      if (shapes_output(op)) continue;  // of an f32 output
+      if (shapes_output(op)) continue;  // they process an f32 output
       op.numerics = fb::Numerics::static_int;
       op.integer = std::make_unique<fb::IntegerT>();
       if (!op.epilogue) op.epilogue = std::make_unique<fb::EpilogueT>();
@@ -132,7 +134,7 @@ class StaticForm {
     return add_constant(name, fb::DType::f32, {}, std::vector<float>(values.begin(), values.end()));
   }
 
-  /// `t` becomes i8 of these steps.
+  /// Makes `t` i8 with these steps.
   void fix(int32_t t, Steps meaning) {
     fb::TensorT& activation = tensor(graph_, t);
     activation.type = fb::DType::i8;
@@ -150,7 +152,7 @@ class StaticForm {
     }
     return result;
   }
-  /// Nobody computes with `t`: an output, or what outputs are made of.
+  /// Returns true if no op computes with `t`: nothing reads it but ops that shape outputs.
   bool ends(int32_t t) const {
     for (const fb::OpT* op : readers(t)) {
       if (!shapes_output(*op)) return false;
@@ -158,7 +160,7 @@ class StaticForm {
     return true;
   }
 
-  /// Largest |weight| of each column over all layers that read `t`; 0 where there is none.
+  /// Maximum |weight| of each column over all layers that read `t`; 0 if there is none.
   std::vector<double> weight_maxima(int32_t t) const {
     std::vector<double> most(columns(t), 0);
     for (const fb::OpT* op : readers(t)) {
@@ -175,8 +177,9 @@ class StaticForm {
     return most;
   }
 
-  /// Scales of a norm's output, which the weights that read it take into their columns: between one for all columns, which
-  /// suits the weights, and one for each, which suits the activation and the residual (SmoothQuant, arXiv 2211.10438).
+  /// The scales of a norm's output, which are folded into the columns of the weights that read it: a compromise between
+  /// one scale for all columns, which suits the weights, and one per column, which suits the activation and the
+  /// residual (SmoothQuant, arXiv 2211.10438).
   Steps norm_steps(int32_t t) const {
     const std::vector<double> maxima = column_maxima(ranges_.reach(name(t)));
     const std::vector<double> weights = weight_maxima(t);
@@ -185,7 +188,7 @@ class StaticForm {
     for (size_t i = 0; i < maxima.size(); ++i) {
       const double a = std::max(maxima[i], 1e-6);
       const double w = std::max(weights[i], 1e-6);
-      // a^0.75 / w^0.25 by square roots, which are rounded correctly everywhere.
+      // a^0.75 / w^0.25 by square roots, which are correctly rounded on all machines.
       static_assert(kAlpha == 0.75, "");
       const double factor = std::sqrt(a) * std::sqrt(std::sqrt(a)) / std::sqrt(std::sqrt(w));
       result.scale.push_back(factor);
@@ -239,7 +242,7 @@ class StaticForm {
     return layer;
   }
 
-  /// inputs[2]: the bias plus `shift`, less what the input's zero adds, in steps of the sums.
+  /// Sets inputs[2] to the bias plus `shift`, minus the contribution of the input's zero point, in steps of the sums.
   void set_bias(fb::OpT& op, const Layer& layer, const std::vector<double>& shift) {
     constexpr double kMost = 1 << 30;
     std::vector<int32_t> bias;
@@ -251,7 +254,7 @@ class StaticForm {
     op.inputs[2] = add_constant(op.name + ".bias", fb::DType::i32, std::move(bias));
   }
 
-  /// From sums to steps of `scale`. `seen`: the largest |value| of each output that calibration saw.
+  /// Sets the factors that convert sums to steps of `scale`. `seen`: the largest |value| of each output in calibration.
   void set_requantise(fb::OpT& op, const Layer& layer, const std::vector<double>& scale,
                       const std::vector<double>& seen) {
     double most = 1;
@@ -269,7 +272,7 @@ class StaticForm {
                add_constant(op.name + ".multiplier", fb::DType::i16, std::move(rounded.multiplier)));
   }
 
-  /// The norm that ends `op`, whose sums h come in steps of `step`.
+  /// Sets the norm at the end of `op`, whose sums h have steps of `step`.
   void set_norm(fb::OpT& op, double step) {
     const int32_t y = op.outputs[0];
     const size_t n = columns(y);
@@ -283,7 +286,7 @@ class StaticForm {
     const double root = std::sqrt(static_cast<double>(n));
     for (size_t i = 0; i < n; ++i) factors.push_back(double{gamma[i]} * root / output.scale[i] / 32768);
     Factors rounded = to_factors(factors, op.name);
-    // beta in steps of the output is within a few thousand of them: clamped far outside i8 and inside 31 bits.
+    // beta is at most a few thousand output steps: the limit is far outside i8 and within 31 bits.
     const double most = std::ldexp(1.0, 29);
     std::vector<int32_t> shifts;
     for (size_t i = 0; i < n; ++i) {
@@ -306,7 +309,7 @@ class StaticForm {
     fix(y, output);
   }
 
-  /// Steps of the sums before the norm of `op`.
+  /// The step of the sums before the norm of `op`.
   double sum_step(const fb::OpT& op) const {
     return std::max(kMargin * largest(ranges_.all(name(op.outputs[0]) + ".sum")) / 32767, 1e-9);
   }
@@ -373,7 +376,7 @@ class StaticForm {
     fix(y, std::move(output));
   }
 
-  /// An activation function by table.
+  /// Sets an activation function by table.
   void function(fb::OpT& op, const Layer& layer) {
     const int32_t y = op.outputs[0];
     const size_t n = columns(y);
@@ -383,15 +386,15 @@ class StaticForm {
                                      tensor(graph_, y).role == fb::Role::output);
     // v = x / step - low / step - 128
     set_bias(op, layer, std::vector<double>(n, -table.low - 128 * table.step));
-    // The table's ends are all that sums need to reach, and every sum must: those of small outputs lie at the offset.
+    // Sums must cover the range of the table, and nothing beyond it: even small outputs have sums near the offset.
     set_requantise(op, layer, std::vector<double>(n, table.step), std::vector<double>(n, 65 * table.step));
     name_input(op, op.integer->table, add_constant(op.name + ".table", fb::DType::i8, std::move(table.values)));
-    op.epilogue->activation = fb::ActivationKind::none;  // the table is it
+    op.epilogue->activation = fb::ActivationKind::none;  // the table replaces it
     fix(y, {std::vector<double>(n, table.scale), table.zero});
   }
 
-  /// Steps of a layer's output that no function follows: of queries and keys one for each head, of values and all else
-  /// one for each column. What a row of zeros gives is no finer than its sum.
+  /// The steps of a layer's output without a function: for queries and keys one scale per head, for values and
+  /// everything else one per column. The output of a row of zeros is no finer than its sum.
   Steps plain_steps(int32_t y, const Layer& layer) const {
     Steps result;
     for (const double most : column_maxima(ranges_.reach(name(y)))) result.scale.push_back(std::max(most, 1e-6) / 127);
@@ -451,14 +454,14 @@ class StaticForm {
     name_input(op, op.integer->multiplier, add_vector(op.name + ".scale", steps(op.inputs[0]).scale));
   }
 
-  /// Outputs that became i8 are stored as f32 once more.
+  /// Stores outputs that became i8 as f32 in addition.
   void store_outputs() {
     auto& ops = main_subgraph(graph_).ops;
     const size_t count = graph_.model.tensors.size();
     for (size_t t = 0; t < count; ++t) {
       const auto y = static_cast<int32_t>(t);
       if (tensor(graph_, y).role != fb::Role::output || !is_fixed(y)) continue;
-      // The output keeps its tensor and name; everybody else goes over to the i8 rows.
+      // The output keeps its tensor and name; all other readers switch to the i8 rows.
       fb::TensorT rows_i8(tensor(graph_, y));
       rows_i8.name += ".i8";
       rows_i8.role = fb::Role::activation;

@@ -1,5 +1,5 @@
-// The static form of a graph (`Integer` in the schema): every activation int8 with scales that calibration fixes,
-// requantisation, softmax, layer norm and activation functions in integers.
+// The static form of a graph (`Integer` in the schema): all activations are int8 with scales that calibration
+// determines; requantization, softmax, layer norm and activation functions use integers.
 #ifndef BANTAM_CONVERTER_QUANTIZE_STATIC_H_
 #define BANTAM_CONVERTER_QUANTIZE_STATIC_H_
 
@@ -7,15 +7,15 @@
 
 namespace bantam::convert {
 
-/// Throws Error (unsupported) naming everything in an importer's graph that has no static form.
+/// Throws Error (unsupported) that lists everything in an importer's graph that has no static form.
 void check_static(const Graph& graph);
 
-/// The same function as `graph`, with what epilogues compute between their steps as activations of their own: NAME.linear
+/// Returns an equivalent graph in which intermediate values of epilogues are activations of their own: NAME.linear
 /// before activation and residual, NAME.sum before a norm. For measure_static.
 Graph unfuse(const Graph& graph);
 
-/// Rewrites all ops to their static form. An importer's graph that check_static accepts, its tied weights merged;
-/// `ranges` of its unfused form.
+/// Rewrites all ops to their static form. `graph` is an importer's graph that check_static accepts, with merged tied
+/// weights; `ranges` are those of its unfused form.
 void make_static(Graph& graph, const StaticRanges& ranges);
 
 }  // namespace bantam::convert

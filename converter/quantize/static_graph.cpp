@@ -1,4 +1,4 @@
-// Which graphs have a static form, and the form in which they are calibrated.
+// Determines which graphs have a static form, and builds the form in which they are calibrated.
 #include <fmt/format.h>
 
 #include "base/error.h"
@@ -22,7 +22,7 @@ bool only_outputs_read(const Graph& graph, int32_t t) {
   return true;
 }
 
-/// Why the op has no static form; empty: it has one.
+/// Returns why the op has no static form; empty if it has one.
 std::string obstacle(const Graph& graph, const fb::OpT& op) {
   const EpilogueSpec epilogue = epilogue_of(op);
   const fb::NormKind norm = epilogue.norm;
@@ -75,7 +75,7 @@ std::string obstacle(const Graph& graph, const fb::OpT& op) {
   }
 }
 
-/// A Row op that reads x and writes y.
+/// Returns a Row op that reads x and writes y.
 std::unique_ptr<fb::OpT> make_row(const std::string& name, int32_t x, int32_t y) {
   auto row = std::make_unique<fb::OpT>();
   row->name = name;
@@ -86,7 +86,7 @@ std::unique_ptr<fb::OpT> make_row(const std::string& name, int32_t x, int32_t y)
   return row;
 }
 
-/// An activation like `like`, for what is computed before it.
+/// Adds an activation like `like`, for an intermediate value before it.
 int32_t add_step(Graph& graph, int32_t like, const char* suffix) {
   fb::TensorT step(tensor(graph, like));
   step.name += suffix;

@@ -14,7 +14,7 @@ std::map<std::string, RangeWish> static_activations(const Graph& unfused) {
     const auto kind = op->attributes.type;
     if (kind == fb::OpAttributes::Linear) wishes[name(op->outputs[0])] = {RangeUse::kColumns};
     if (kind != fb::OpAttributes::Row) continue;
-    // Before a norm or a residual there are sums; a norm's output is int8.
+    // Values before a norm or a residual are 16-bit sums; a norm's output is int8.
     wishes[name(op->inputs[0])] = {};
     if (op->epilogue->activation != fb::ActivationKind::none) {
       wishes[name(op->inputs[0])] = {RangeUse::kFunction, op->epilogue->activation};

@@ -15,7 +15,7 @@
 namespace bantam::convert {
 namespace {
 
-/// Largest K of an int8 layer (ops/ops.h).
+/// Maximum K of an int8 layer (ops/ops.h).
 constexpr uint64_t kMostColumns = 131071;
 
 Pattern compile(const std::string& pattern) {
@@ -102,8 +102,8 @@ std::vector<bool> small_matrices(const Graph& graph, uint32_t limit) {
 
 namespace {
 
-/// Matrices that score experts: a token goes elsewhere where scores that are near each other change places, so they keep their type
-/// ("selective precision", arXiv 2101.03961, section 2.4).
+/// Returns the matrices that score experts: a small error can change the order of similar scores and route a token to
+/// another expert, so that these matrices keep their type ("selective precision", arXiv 2101.03961, section 2.4).
 std::vector<bool> routers(const Graph& graph) {
   std::vector<bool> found(graph.model.tensors.size(), false);
   const std::vector<int32_t> producer = producers(graph);
@@ -155,7 +155,7 @@ void choose_types(Graph& graph, const TypeOptions& options) {
           fmt::format("{} stays f32: int8 rows take at most {} columns", constant.name, kMostColumns));
     }
     constant.group = constant.type == fb::DType::i4 ? options.group : 0;
-    // Integers that the source has are those of int8.
+    // Integers from the source are for int8 only.
     if (constant.type != fb::DType::i8 && graph.constants[i]->rounded != nullptr) {
       auto plain = std::make_shared<Constant>(*graph.constants[i]);
       plain->rounded = nullptr;

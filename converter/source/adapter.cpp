@@ -26,14 +26,14 @@ constexpr const char* kAdapterPickle = "adapter_model.bin";
 constexpr const char* kMergeFirst =
     "merge it into its model with peft first: merge_and_unload() of the model with its adapter, then save_pretrained()";
 
-/// Settings of LoraConfig that change what the adapter computes and are not merged here, with the values that do not.
+/// Settings of LoraConfig that change the adapter's computation but are not supported, with their neutral values.
 struct LoraSetting {
   const char* key;
   std::vector<Json> neutral;
 };
 
 const std::vector<LoraSetting>& unmerged_settings() {
-  // Initialisations by name (PiSSA, OLoRA, CorDA, LoftQ) change the model's own weights, too.
+  // Named initializations (PiSSA, OLoRA, CorDA, LoftQ) also change the model's own weights.
   static const std::vector<LoraSetting> kSettings = {
       {"init_lora_weights", {true, false, "gaussian", "eva", "orthogonal"}},
       {"layer_replication", {nullptr, Json::array()}},
@@ -50,7 +50,7 @@ const std::vector<LoraSetting>& unmerged_settings() {
   return kSettings;
 }
 
-/// The tensors of one adapted module; empty names are absent.
+/// The tensors of one adapted module; an empty name means that there is none.
 struct LoraModule {
   std::string a, b, bias, magnitude;
   bool embedding = false;
@@ -62,7 +62,7 @@ struct Matrix {
   std::vector<float> values;
 };
 
-/// left right. O(rows * inner * columns).
+/// The product left * right. O(rows * inner * columns).
 Matrix product(const Matrix& left, const Matrix& right) {
   Matrix out{left.rows, right.columns, std::vector<float>(left.rows * right.columns)};
   for (size_t row = 0; row < left.rows; ++row) {
@@ -106,7 +106,7 @@ class Merger {
     read_settings();
     problems_.raise();
     for (const auto& [name, stored] : adapter_->tensors()) sort(name);
-    // Replaced tensors first: LoRA may stand on one.
+    // Replace whole tensors first, because LoRA may apply to one of them.
     for (const auto& [target, name] : replaced_) replace(target, name);
     for (const auto& [target, module] : modules_) add(target, module);
     problems_.raise();
@@ -151,7 +151,7 @@ class Merger {
     }
   }
 
-  /// Where a tensor of the adapter belongs.
+  /// Assigns a tensor of the adapter to its module.
   void sort(const std::string& name) {
     std::string rest = name;
     for (const std::string_view prefix : {"base_model.model.", "base_model."}) {
@@ -184,7 +184,7 @@ class Merger {
     replaced_[rest] = name;
   }
 
-  /// The model's tensor called `wanted`, with or without the name of the base model before it: adapters and models are saved from
+  /// The model's tensor called `wanted`, with or without the base model's prefix: adapters and models are saved from
   /// classes with and without a head.
   std::optional<std::string> find(const std::string& wanted) const {
     const auto& tensors = checkpoint_->tensors();
@@ -223,7 +223,7 @@ class Merger {
     if (!numbers.empty()) checkpoint_->put(place, {adapter_->tensors().at(name).shape, std::move(numbers)});
   }
 
-  /// PEFT changes the embeddings alone, and leaves the words' scores, which are the same numbers, as they were.
+  /// PEFT changes only the embeddings; the output layer, which has the same values, stays unchanged.
   void refuse_tied(const std::string& place, const std::string& name) {
     const bool embedding =
         includes(place, "embed") || ends_with(place, "shared.weight") || ends_with(place, "wte.weight");
@@ -278,7 +278,7 @@ class Merger {
     const auto scale = static_cast<float>(alpha_of(target) / (stable_ ? std::sqrt(rank) : rank));
     const std::vector<uint64_t> shape = checkpoint_->tensors().at(*place).stored->shape;
     const std::vector<uint64_t> straight = {b.rows, a.columns}, by_input = {a.columns, b.rows};
-    // The setting is of all layers, but PEFT ignores it for those that store a row an output.
+    // The setting applies to all layers, but PEFT ignores it for layers with one row per output.
     const bool turns = module.embedding || (straight == by_input ? turned_ : shape == by_input);
     if (shape != (turns ? by_input : straight)) {
       return problem(
@@ -327,9 +327,9 @@ class Merger {
   std::shared_ptr<const WeightFile> adapter_;
   double alpha_ = 8;
   bool stable_ = false, dora_ = false, turned_ = false;
-  std::vector<std::pair<std::string, double>> alphas_;  // by a module's name or its end
-  std::map<std::string, LoraModule> modules_;           // by the name of the module
-  std::map<std::string, std::string> replaced_;         // the model's tensor: the adapter's
+  std::vector<std::pair<std::string, double>> alphas_;  // by module name or its suffix
+  std::map<std::string, LoraModule> modules_;           // by module name
+  std::map<std::string, std::string> replaced_;         // the model's tensor: the adapter's tensor
 };
 
 }  // namespace
@@ -346,7 +346,7 @@ std::string lonely_adapter(const Directory& files, const std::string& folder) {
     const auto name = settings.find("base_model_name_or_path");
     if (name != settings.end() && name->is_string()) base = name->get<std::string>().substr(0, 80);
   } catch (const Error&) {
-    // The name of its model is all that is wanted.
+    // Only the name of its model is needed.
   }
   return fmt::format(
       "it holds a PEFT adapter of {}; put config.json, the weights and the tokenizer of that model beside "

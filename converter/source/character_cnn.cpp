@@ -23,13 +23,13 @@ constexpr const char* kCharacters = "characters";
 constexpr const char* kRowsOfWords = "embedding.weight";
 constexpr uint32_t kMostCharacterColumns = 1U << 14, kMostHighways = 16, kMostOfWord = 1024, kMostAlike = 1U << 13;
 constexpr size_t kMostSizes = 16;
-constexpr uint64_t kMostTableNumbers = uint64_t{1} << 31;  // of the table of words
+constexpr uint64_t kMostTableNumbers = uint64_t{1} << 31;  // of the word table
 
-/// Rows of the table of characters as bilm-tf and AllenNLP number them: row 0 is of no character, row b + 1 of byte b.
+/// Rows of the character table in the numbering of bilm-tf and AllenNLP: row 0 is unused, row b + 1 is byte b.
 constexpr uint32_t kByteRows = 262, kSentenceBegin = 257, kSentenceEnd = 258, kWordBegin = 259, kWordEnd = 260,
                    kBehindWord = 261;
 
-/// Words as rows of the table of characters.
+/// Converts words to rows of the character table.
 class Alphabet {
  public:
   explicit Alphabet(const Fields& own) : longest_(own.count("max_word_length", kMostOfWord, 50)) {
@@ -99,12 +99,12 @@ class Alphabet {
   }
 
   std::map<std::string, uint32_t> list_;  // empty: bytes
-  int64_t begin_ = -1, end_ = -1;         // around words; -1: nothing
+  int64_t begin_ = -1, end_ = -1;         // around words; -1: none
   int64_t padding_ = 0;
   uint32_t unknown_ = 0, longest_;
 };
 
-/// A matrix, its inputs as rows, and a bias.
+/// A matrix with inputs as rows, and a bias.
 struct Layer {
   std::vector<float> weight, bias;
 
@@ -175,7 +175,7 @@ class Network {
     for (size_t i = 0; i < s_.filters.size(); ++i) {
       const Filters& one = s_.filters[i];
       Layer conv = layer(fmt::format("convs.{}", i), {one.count, s_.columns, one.size});
-      // [filter][column][place] as [place][column][filter].
+      // Reorder [filter][column][place] to [place][column][filter].
       std::vector<float> by_place(conv.weight.size());
       for (size_t at = 0; at < by_place.size(); ++at) {
         const size_t place = at % one.size, column = at / one.size % s_.columns, filter = at / one.size / s_.columns;
@@ -224,18 +224,19 @@ class Network {
     return made;
   }
 
-  /// The most that each filter finds in the word and in what fills it up, activated.
+  /// The maximum of each filter over the word and its padding, after the activation.
   void convolve(const Layer& conv, const Filters& filters, size_t characters) {
     std::vector<float> most(filters.count, -std::numeric_limits<float>::infinity());
     for (size_t first = 0; first + filters.size <= alphabet_.longest(); ++first) {
       conv.multiply(rows_.data() + first * s_.columns, size_t{filters.size} * s_.columns, &window_);
       for (size_t i = 0; i < most.size(); ++i) most[i] = std::max(most[i], window_[i]);
-      if (first >= characters) break;  // the windows behind it are the same
+      if (first >= characters) break;  // the later windows are equal
     }
     for (const float value : most) found_.push_back(s_.tanh ? std::tanh(value) : std::max(value, 0.0F));
   }
 
-  /// g x + (1 - g) relu(a), with a and the gate's numbers in one matrix above each other (Srivastava et al., arXiv 1505.00387).
+  /// g x + (1 - g) relu(a), where one matrix computes a and the gate, stacked vertically (Srivastava et al., arXiv
+  /// 1505.00387).
   void pass(const Layer& highway) {
     highway.multiply(found_.data(), found_.size(), &window_);
     for (size_t i = 0; i < found_.size(); ++i) {
@@ -253,7 +254,7 @@ class Network {
   Layer projection_;
 };
 
-/// The words of the vocabulary by their numbers.
+/// The words of the vocabulary by id.
 std::vector<std::string> words_of(const Json& tokenizer, const Fields& fields, uint32_t count) {
   std::vector<std::string> words(count);
   std::vector<bool> known(count, false);

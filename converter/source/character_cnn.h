@@ -1,6 +1,6 @@
 // Word vectors that a network computes from characters (character CNN: Kim et al., arXiv 1508.06615; ELMo, arXiv
-// 1802.05365). The words of a vocabulary are known when a model is converted: the network runs once on each word, and
-// its output rows become the table of words.
+// 1802.05365). The vocabulary is known at conversion: the network runs once for each word, and its output rows become
+// the word table.
 #ifndef BANTAM_CONVERTER_SOURCE_CHARACTER_CNN_H_
 #define BANTAM_CONVERTER_SOURCE_CHARACTER_CNN_H_
 
@@ -9,7 +9,7 @@
 
 namespace bantam::convert {
 
-/// Returns true if config.json has a network of characters.
+/// Returns true if config.json has a character network.
 bool has_characters(const Json& config);
 
 /// Replaces the tensors "characters." by the tensor "embedding.weight" [vocab_size, embedding_size], and removes the

@@ -88,7 +88,7 @@ void Checkpoint::open_shards(const Directory& files, const std::string& folder, 
   Problems problems;
   std::set<std::string> names;
   for (const auto& [tensor, file] : json["weight_map"].items()) {
-    // A shard lies beside its index; anything else would read files that the user did not name.
+    // A shard must be beside its index; anything else would read files that the user did not name.
     const std::string name = file.is_string() ? file.get<std::string>() : "";
     if (name.empty() || fs::path(name).filename() != fs::path(name) || name == "." || name == "..") {
       problems.add(ExitCode::kInvalid, fmt::format("{}: tensor \"{}\": \"{}\" is not the name of a file beside it",

@@ -1,4 +1,4 @@
-// Checkpoint: all tensors of a Hugging Face directory, from one file or from shards, of safetensors or torch.
+// Checkpoint: all tensors of a Hugging Face directory, from one file or from shards, in safetensors or torch format.
 #ifndef BANTAM_CONVERTER_SOURCE_CHECKPOINT_H_
 #define BANTAM_CONVERTER_SOURCE_CHECKPOINT_H_
 
@@ -24,22 +24,22 @@ struct MemoryTensor {
 
 class Checkpoint {
  public:
-  /// Opens in a folder of `files`: model.safetensors, else the shards that model.safetensors.index.json lists, else
-  /// pytorch_model.bin, else the shards of pytorch_model.bin.index.json. Throws Error.
+  /// Opens a folder of `files`: model.safetensors, else the shards listed in model.safetensors.index.json, else
+  /// pytorch_model.bin, else the shards listed in pytorch_model.bin.index.json. Throws Error.
   explicit Checkpoint(const Directory& files, const std::string& folder = "");
-  /// Tensors in memory; there are no files then.
+  /// Holds tensors in memory; files() is empty.
   explicit Checkpoint(std::map<std::string, MemoryTensor> tensors);
-  /// All tensors of one file.
+  /// Holds all tensors of one file.
   explicit Checkpoint(std::unique_ptr<WeightFile> file);
   Checkpoint(const Checkpoint&) = delete;
   Checkpoint& operator=(const Checkpoint&) = delete;
 
-  /// Adds a tensor in memory, or puts it in the place of one of that name.
+  /// Adds a tensor in memory; replaces one of the same name.
   void put(const std::string& name, MemoryTensor tensor);
-  /// As if it were not in the files.
+  /// Hides a tensor, as if it were not in the files.
   void leave_out(const std::string& name) { tensors_.erase(name); }
-  /// read() passes the values of `name`, one of tensors(), through `change`, which keeps their number. Later changes follow
-  /// earlier ones.
+  /// Makes read() pass the values of `name`, one of tensors(), through `change`, which must keep their number. Later
+  /// changes are applied after earlier ones.
   void change(const std::string& name, std::function<void(std::vector<float>*)> change) {
     changes_[name].push_back(std::move(change));
   }

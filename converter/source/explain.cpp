@@ -18,7 +18,7 @@ namespace bantam::convert {
 namespace fs = std::filesystem;
 namespace {
 
-/// "bert-base-uncased" or "org/name": what the hub calls models.
+/// Returns true for names in the form of the hub: "bert-base-uncased" or "org/name".
 bool is_hub_name(const std::string& text) {
   const auto legal = [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_' ||
@@ -67,7 +67,7 @@ void refuse_file(const fs::path& named) {
                                          named.string()));
 }
 
-// A folder of the hub's cache, which holds folders of models.
+// A folder of the hub's cache, which contains folders of models.
 bool is_hub_cache(const SourcePath& named) {
   return named.is_folder() && is_without_settings(named) && named.files->has("snapshots");
 }
@@ -100,8 +100,8 @@ void refuse_pointer(const fs::path& file) {
 
 std::string other_weights(const Directory& files, const std::string& folder) {
   const auto has = [&](const char* name) { return files.has(name_in(folder, name)); };
-  // transformers 5 reads neither; 4.57's from_pretrained(from_tf=True) leaves tensors without data, so that its functions are called.
-  // The class that config.json names keeps the head.
+  // transformers 5 reads neither; in 4.57, from_pretrained(from_tf=True) leaves tensors without data, so that its
+  // functions are called directly. The class that config.json names keeps the head.
   const auto convert = [](const char* what, const char* packages, const char* module, const char* function,
                           const char* file) {
     return fmt::format(

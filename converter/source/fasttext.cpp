@@ -99,7 +99,7 @@ class FastTextReader {
     model_.max_gram = static_cast<uint32_t>(between(0, 64, "letters of the longest n-gram"));
     number<int32_t>();  // lrUpdateRate
     number<double>();   // t
-    // Models of texts had no n-grams of letters then; lengths without one make none.
+    // In that version, classifiers had no character n-grams; a maximum below the minimum disables them.
     if (version == kLastWithoutGrams || model_.max_gram < std::max(model_.min_gram, 1U)) model_.max_gram = 0;
     if (model_.max_gram != 0) model_.min_gram = std::max(model_.min_gram, 1U);
     if (model_.max_gram == 0) model_.min_gram = 0;
@@ -145,7 +145,7 @@ class FastTextReader {
     model_.label_counts.push_back(static_cast<uint64_t>(count));
   }
 
-  /// Rows and columns of a matrix whose numbers follow, or their codes.
+  /// Reads the dimensions of a matrix whose numbers or codes follow.
   MemoryTensor shaped() {
     const auto rows = number<int64_t>(), columns = number<int64_t>();
     if (rows <= 0 || columns != static_cast<int64_t>(model_.width) || rows > static_cast<int64_t>(kMostTableRows) ||
@@ -185,9 +185,9 @@ class FastTextReader {
     return out;
   }
 
-  /// A row is cut into parts, each of which is one of 256 centroids.
+  /// Product quantization: a row is split into parts, and each part is one of 256 centroids.
   struct Quantizer {
-    uint64_t parts = 0, part = 0, last = 0;  // columns of a part, and of the last one
+    uint64_t parts = 0, part = 0, last = 0;  // widths of a part, and of the last one
     std::vector<float> centroids;
   };
 
@@ -211,7 +211,7 @@ class FastTextReader {
     const std::vector<uint8_t> code = codes(static_cast<uint64_t>(size));
     const Quantizer vectors = quantizer(model_.width);
     if (code.size() != rows * vectors.parts) broken(fmt::format("has {} codes of {} rows", code.size(), rows));
-    // Usual models have a code every two columns: 4 bits a number, which count as f32.
+    // Usual models have one code per two columns, which is 4 bits per number; numbers count as f32.
     budget_.add_source(code.size() * (2 * sizeof(float) - 1));
     budget_.take(rows, model_.width * sizeof(float), "the matrix that its codes stand for");
     std::vector<uint8_t> norm;
@@ -245,7 +245,7 @@ class FastTextReader {
     }
   }
 
-  /// Puts the rows of kept n-grams in the order of their numbers.
+  /// Sorts the rows of the kept n-grams by their numbers.
   void sort_grams() {
     if (model_.all_grams) return;
     std::sort(kept_.begin(), kept_.end());
@@ -276,7 +276,7 @@ class FastTextReader {
   MemoryBudget budget_;
   FastTextModel model_;
   std::set<std::string> seen_;
-  std::vector<std::pair<uint32_t, uint32_t>> kept_;  // bucket, row behind the words
+  std::vector<std::pair<uint32_t, uint32_t>> kept_;  // bucket, row after the words
 };
 
 }  // namespace
@@ -288,7 +288,8 @@ FastTextModel read_fasttext(std::istream& in, uint64_t size, const std::string& 
 std::vector<int32_t> fasttext_tree(const std::vector<uint64_t>& counts) {
   const auto labels = static_cast<int64_t>(counts.size());
   std::vector<int32_t> tree;
-  // Counts of inner nodes ascend, those of labels, from the last one on, too: the two least are at the front of one or the other.
+  // The counts of inner nodes ascend, and so do those of labels from the last one backwards: the two smallest are at
+  // the front of either list.
   constexpr uint64_t kNotYet = 1000000000000000;
   std::vector<uint64_t> inner(static_cast<size_t>(labels - 1), kNotYet);
   int64_t leaf = labels - 1, node = 0;
@@ -296,7 +297,7 @@ std::vector<int32_t> fasttext_tree(const std::vector<uint64_t>& counts) {
     uint64_t sum = 0;
     for (int side = 0; side < 2; ++side) {
       const bool is_leaf = leaf >= 0 && counts[static_cast<size_t>(leaf)] < inner[static_cast<size_t>(node)];
-      if (!is_leaf && node >= next) {  // a count beyond kNotYet: no training data has it
+      if (!is_leaf && node >= next) {  // a count above kNotYet, which no training data has
         fail(ExitCode::kInvalid, "a label's count of {} is no count", leaf < 0 ? 0 : counts[static_cast<size_t>(leaf)]);
       }
       sum += is_leaf ? counts[static_cast<size_t>(leaf)] : inner[static_cast<size_t>(node)];

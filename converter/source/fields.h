@@ -1,4 +1,4 @@
-// Fields: typed reads of a configuration object that record problems instead of stopping at the first.
+// Fields: typed access to a configuration object that collects problems instead of stopping at the first.
 #ifndef BANTAM_CONVERTER_SOURCE_FIELDS_H_
 #define BANTAM_CONVERTER_SOURCE_FIELDS_H_
 
@@ -16,11 +16,11 @@ namespace bantam::convert {
 /// Paths of the keys that were read: "vocab_size", "rope_parameters.rope_theta", "layers[].width".
 using KeyReads = std::set<std::string>;
 
-/// A view of one JSON object; `json` and `problems` outlive it. A key that is absent or null is not set.
+/// A view of one JSON object; `json` and `problems` must outlive it. A key that is absent or null counts as not set.
 class Fields {
  public:
-  /// Problems call the object `file` ("config.json"). Every key that is read goes into `reads`, if given, which
-  /// outlives the view and the views made from it.
+  /// Problems call the object `file` ("config.json"). Every key that is read is added to `reads`, if given, which must
+  /// outlive the view and the views created from it.
   Fields(const Json& json, std::string file, Problems& problems, KeyReads* reads = nullptr)
       : Fields(json, std::move(file), problems, reads, "") {}
 
@@ -31,7 +31,7 @@ class Fields {
   const Json& raw(const std::string& key) const { return asked(key).at(key); }
   const Json& whole() const { return json_; }
 
-  /// A count in [1, max]; a missing one without `otherwise` is a problem. 1 after a problem.
+  /// A count in [1, max]; a missing one without `otherwise` is a problem. Returns 1 after a problem.
   uint32_t count(const std::string& key, uint32_t max, std::optional<uint32_t> otherwise = std::nullopt) const;
   double number(const std::string& key, double otherwise) const;
   bool flag(const std::string& key, bool otherwise) const;
@@ -48,21 +48,20 @@ class Fields {
     return {asked(key).at(key).at(i), name, problems_, reads_, path_ + key + "[]."};
   }
 
-  /// A view of another object, called "FILE: NAME"; its problems go to the same place as this one's. `other` outlives
-  /// it.
+  /// A view of another object, called "FILE: NAME", with the same list of problems. `other` must outlive it.
   Fields of(const Json& other, const std::string& name) const {
     return {other, file_ + ": " + name, problems_, reads_, path_};
   }
 
-  /// A view of another object under the same name; `other` outlives it.
+  /// A view of another object under the same name; `other` must outlive it.
   Fields with(const Json& other) const { return {other, file_, problems_, reads_, path_}; }
 
-  /// The set that records the keys read; null: there is none.
+  /// The set that records the keys read; null if there is none.
   KeyReads* reads() const { return reads_; }
 
   /// Adds "FILE: KEY: why".
   void problem(ExitCode code, const std::string& key, const std::string& why) const;
-  /// Throws the problems so far, if there are any.
+  /// Throws the problems so far, if any.
   void raise() const { problems_.raise(); }
 
  private:
@@ -79,7 +78,7 @@ class Fields {
   std::string file_;
   Problems& problems_;
   KeyReads* reads_;
-  std::string path_;  // of the object, before its keys
+  std::string path_;  // prefix of the object's keys
 };
 
 }  // namespace bantam::convert

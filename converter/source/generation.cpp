@@ -20,7 +20,7 @@ constexpr uint32_t kMostBeams = 1U << 8;
 constexpr size_t kMostBanned = 1U << 12;
 constexpr size_t kMostNamed = 32;
 
-/// A whole number from 0 to `most`; 0 where it is absent.
+/// An integer from 0 to `most`; 0 if it is absent.
 uint32_t number(const Fields& config, const char* key, uint32_t most) {
   if (!config.has(key) || config.raw(key).is_null()) return 0;
   const Json& value = config.raw(key);
@@ -51,7 +51,8 @@ bool is_token(const Json& value, uint32_t vocabulary) {
   return value.is_number_unsigned() && value.get<uint64_t>() < vocabulary;
 }
 
-/// The lists of `keys`. Lists of one token; longer ones forbid rows of tokens, which nothing here does.
+/// Reads the lists of `keys`, whose items are lists of one token. Longer items, which ban sequences of tokens, are not
+/// supported.
 void read_banned(const Fields& config, std::initializer_list<const char*> keys, uint32_t vocabulary,
                  std::vector<int32_t>* banned) {
   const auto add = [&](const char* key, const Json& id) {
@@ -84,7 +85,7 @@ std::unique_ptr<fb::GenerationT> read_generation(const Fields& config, uint32_t 
     if (out->start_id < 0) config.problem(ExitCode::kInvalid, "decoder_start_token_id", kStartIsMissing);
     out->first_id = read_token(config, "forced_bos_token_id", vocabulary);
     out->last_id = read_token(config, "forced_eos_token_id", vocabulary);
-    // Lengths of the decoder's text count the token that it begins with.
+    // Lengths of the decoder's text include the start token.
     const auto behind_start = [](uint32_t length) { return length == 0 ? 0 : length - 1; };
     out->max_new = behind_start(number(config, "max_length", kMostLength));
     out->min_new = behind_start(number(config, "min_length", kMostLength));
@@ -115,8 +116,9 @@ void add_generation_settings(const Directory& files, const std::string& folder, 
   const std::string file = name_in(folder, kGenerationFile);
   if (!files.has_file(file)) return;
   const Json& settings = files.object(file);
-  // Where the file is there, transformers takes no setting from config.json. Without a beginning and an end no text could be made.
-  const bool copied = settings.value("_from_model_config", Json()) == true;  // then config.json still counts
+  // If the file exists, transformers ignores config.json's settings. Without a start and an end token no text could be
+  // generated.
+  const bool copied = settings.value("_from_model_config", Json()) == true;  // then config.json still applies
   for (const char* key : kGenerationSettings) {
     const std::string_view name = key;
     if (!copied && name != "eos_token_id" && name != "decoder_start_token_id") config->erase(key);

@@ -13,12 +13,12 @@ namespace bantam::convert {
 namespace {
 
 constexpr uint32_t kMostColumns = 1U << 14, kMostWords = 1U << 12, kMostWordLayers = 64;
-/// Labels of a text that every file takes; models are trained with fewer at a time.
+/// Maximum number of labels per text in files; models are trained with fewer at a time.
 constexpr uint32_t kLabels = 100;
-/// Behind it stand the tokens that the library adds: one that nothing uses, that of labels, that of texts.
+/// Followed by the tokens that the library adds: an unused one, that of labels, that of texts.
 constexpr std::array<const char*, 1> kUnusedTokens = {"[FLERT]"};
 
-/// Encoders whose files only name them.
+/// Encoders for which files contain only the name.
 struct NamedEncoder {
   std::string_view name;
   uint32_t hidden, layers, heads;
@@ -29,7 +29,7 @@ constexpr std::array<NamedEncoder, 5> kNamed = {{{"microsoft/deberta-v3-xsmall",
                                                  {"microsoft/deberta-v3-large", 1024, 24, 16},
                                                  {"microsoft/mdeberta-v3-base", 768, 12, 12}}};
 
-/// DeBERTa 3 as published; null: the name is not one of those.
+/// The configuration of a published DeBERTa 3; null for any other name.
 Json named_encoder(const std::string& name) {
   for (const NamedEncoder& known : kNamed) {
     if (known.name != name) continue;
@@ -58,7 +58,7 @@ std::string text_of(const Json& json, const char* key, const char* otherwise) {
   return found != json.end() && found->is_string() ? found->get<std::string>() : otherwise;
 }
 
-/// Rows of the encoder's words; 0: there are none.
+/// Number of rows of the encoder's word embeddings; 0: there are none.
 uint64_t vocabulary(const Checkpoint& checkpoint) {
   const std::string prefix = std::string(kGlinerEncoder) + ".";
   for (const auto& [name, entry] : checkpoint.tensors()) {
@@ -77,7 +77,7 @@ bool has_token(const Json& added, const std::string& text) {
   return false;
 }
 
-/// Files of the first releases have the encoder's own tokenizer beside them, if any, to which the library adds its tokens when it
+/// Files of the first releases contain the encoder's unmodified tokenizer, if any; the library adds its tokens when it
 /// loads them.
 void add_tokens(const Json& settings, uint64_t rows, TokenizerFiles& files) {
   const auto index = settings.find("class_token_index");
@@ -111,7 +111,7 @@ void add_tokens(const Json& settings, uint64_t rows, TokenizerFiles& files) {
   }
 }
 
-/// Refuses what has another head, by its settings.
+/// Refuses files with another head, judging by their settings.
 void require_head(const Fields& config) {
   struct Other {
     const char* key;
@@ -143,8 +143,7 @@ void require_head(const Fields& config) {
 
 }  // namespace
 
-// The directory as a source of its encoder's family. Fails where the file does not say what the encoder is or what
-// tokenizer it has.
+// The directory as a source of its encoder's family. Fails if the file does not specify the encoder or its tokenizer.
 bool is_gliner(const SourcePath& named) { return named.is_folder() && named.files->has(kGlinerSettings); }
 
 bool has_gliner(const Json& config) { return config.contains(kGliner) && config[kGliner].is_object(); }

@@ -26,7 +26,7 @@ bool same_value(const Json& a, const Json& b) {
   return a == b || (a.is_number() && b.is_number() && a.get<double>() == b.get<double>());
 }
 
-/// Is `value` one of those for which the row's key has no effect?
+/// Returns true if `value` is one for which the row's key has no effect.
 bool is_neutral(const KeyRow& row, const Json& value) {
   constexpr std::string_view kBetween = " | ";
   std::string_view rest = row.neutral;
@@ -38,7 +38,7 @@ bool is_neutral(const KeyRow& row, const Json& value) {
   return false;
 }
 
-/// "a.b" of "a.b.c"; "" of "a".
+/// The parent of a path: "a.b" for "a.b.c"; "" for "a".
 std::string_view object_of(std::string_view path) {
   const size_t point = path.rfind('.');
   return point == std::string_view::npos ? std::string_view() : path.substr(0, point);
@@ -50,8 +50,8 @@ std::string shortened(const std::string& key) {
   return key.size() <= kMostKeyLetters ? key : key.substr(0, kMostKeyLetters - 3) + "...";
 }
 
-/// Walks a document and its rows side by side; the depth of documents is limited where they are read. O(keys log rows), whatever
-/// strangers write: beyond kMostSourceKeys keys are only counted.
+/// Traverses a document together with its rows; the depth of documents is limited when they are read. O(keys log rows)
+/// for any input: keys beyond kMostSourceKeys are only counted.
 class KeyWalk {
  public:
   KeyWalk(const KeyDocument& document, const KeyUse& use) : document_(document), use_(use) {
@@ -104,7 +104,7 @@ class KeyWalk {
     }
     const std::string key = shortened(path);
     const auto same = [&key](const SourceKey& other) { return other.key == key; };
-    if (std::any_of(found_.begin(), found_.end(), same)) return;  // of a list's items the first is enough
+    if (std::any_of(found_.begin(), found_.end(), same)) return;  // one item of a list is enough
     if (found_.size() == kMostSourceKeys) {
       ++left_;
       return;
@@ -136,8 +136,8 @@ class KeyWalk {
   const KeyDocument& document_;
   const KeyUse& use_;
   const KeyReads* reads_ = nullptr;
-  std::map<std::string, const KeyRow*> rows_;  // of a key with two the first
-  std::set<std::string> objects_;              // what rows are inside of
+  std::map<std::string, const KeyRow*> rows_;  // the first row of each key
+  std::set<std::string> objects_;              // paths of objects that contain keys of rows
   std::vector<SourceKey> found_;
   size_t left_ = 0;
 };
@@ -173,7 +173,7 @@ std::vector<SourceKey> unread_keys(const ModelSource& source, const KeyUse& use)
   for (const KeyDocument& document : documents) {
     std::vector<SourceKey> found = KeyWalk(document, use).run(&left);
     if (decided && document.kind == KeyFile::kConfig) {
-      // generation_config.json decides, and lists its own (add_generation_settings).
+      // generation_config.json takes precedence, and reports its own keys (add_generation_settings).
       const auto overruled = [](const SourceKey& key) { return is_of_generation(key.key); };
       found.erase(std::remove_if(found.begin(), found.end(), overruled), found.end());
     }

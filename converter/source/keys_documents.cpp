@@ -1,4 +1,4 @@
-// Which JSON documents of a source its conversion uses, and what kind each is.
+// Determines which JSON documents of a source its conversion uses, and of which kind they are.
 #include <array>
 #include <utility>
 
@@ -38,12 +38,12 @@ class KeyDocuments {
     add(kind, std::move(file), std::make_shared<const Json>(std::move(json)));
   }
 
-  /// A document that lives as long as the source.
+  /// Adds a document that lives as long as the source.
   void add_part(KeyFile kind, std::string file, const Json& json) {
     add(kind, std::move(file), std::shared_ptr<const Json>(std::shared_ptr<const Json>(), &json));
   }
 
-  /// A document of the directory, if it is there and can be read. Its name in reports is relative to modules.json.
+  /// Adds a document of the directory if it exists and is readable. Its name in reports is relative to modules.json.
   void add_file(KeyFile kind, const std::string& name) {
     if (!source_.files->has_file(name)) return;
     const std::string around = source_.name_around("");
@@ -51,13 +51,13 @@ class KeyDocuments {
     try {
       add_part(kind, file, source_.files->json(name));
     } catch (const Error&) {
-      // Whoever needs the file refuses it.
+      // A reader that needs the file reports the error.
     }
   }
 
   bool is_inside(const std::string& name) const { return source_.files->has_file(source_.name_inside(name)); }
 
-  /// config.json as it was opened. Sources of other formats make their settings of something else.
+  /// Adds config.json as opened. Sources of other formats derive their settings from something else.
   void add_settings() {
     if (has_gliner(source_.config)) {
       add_part(KeyFile::kGlinerConfig, kGlinerSettings, source_.config.at(kGliner));
@@ -114,7 +114,7 @@ class KeyDocuments {
     }
   }
 
-  /// transformers loads an adapter together with the model beside which it lies.
+  /// transformers loads an adapter together with the model beside it.
   void add_adapter() {
     if (is_inside("adapter_model.safetensors") || is_inside("adapter_model.bin")) {
       add_file(KeyFile::kAdapter, source_.name_inside("adapter_config.json"));

@@ -1,4 +1,4 @@
-// Keys of a tokenizer's files that contradict each other, where releases of transformers follow different files.
+// Finds keys of a tokenizer's files that contradict each other; which file wins depends on the release of transformers.
 #include <fmt/format.h>
 
 #include <array>
@@ -11,7 +11,7 @@ namespace {
 
 constexpr const char* kSettingsFile = "tokenizer_config.json";
 
-/// A token: a text, or an object with "content".
+/// The text of a token: a string, or an object with "content".
 std::string content_of(const Json& token) {
   const Json& text = token.is_object() ? member(token, "content") : token;
   return text.is_string() ? text.get<std::string>() : std::string();

@@ -36,7 +36,7 @@ template <typename... Args>
 
 const char* settings_file(const Directory& files) { return files.has("config.json") ? "config.json" : kErnieSettings; }
 
-/// Lines of a file, without what ends them.
+/// Reads the lines of a file without their line ends.
 class Lines {
  public:
   explicit Lines(const fs::path& path) : path_(path), stream_(path, std::ios::binary) {
@@ -66,13 +66,14 @@ std::optional<size_t> parse_count(std::string_view text) {
   return whole ? std::optional<size_t>(value) : std::nullopt;
 }
 
-/// Names by number: entity2id.txt has their count, then a name, a tab and its number, from 0 on, a line.
+/// Names by number: entity2id.txt holds their count, then lines with a name, a tab and its number, which starts from 0.
 std::vector<std::string> read_numbers(const fs::path& path) {
   Lines lines(path);
   std::string line;
   const std::optional<size_t> count = lines.next(&line) ? parse_count(line) : std::nullopt;
   if (!count || *count == 0) refuse(path, "line 1: is not the number of entities");
-  // A line has a name, a tab, a digit and its end: more entities than that are not in the file, nor in memory.
+  // A line has a name, a tab, a digit and a line end: reject counts that do not fit the file before memory is
+  // allocated.
   if (*count > RegularFile(path).size() / 4) refuse(path, "line 1: says {} entities; is the file complete?", *count);
   std::vector<std::string> names(*count);
   std::vector<bool> known(*count);
@@ -96,7 +97,7 @@ std::vector<std::string> read_numbers(const fs::path& path) {
   return names;
 }
 
-/// Which rows of a table are kept: position of each, -1: it is not. `names`: of all rows, then of those that are kept.
+/// Chooses the rows of a table to keep: the new position of each, or -1. `names`: of all rows, then of the kept rows.
 std::vector<int64_t> choose(const fs::path& list, std::vector<std::string>* names) {
   std::vector<int64_t> places(names->size(), -1);
   if (list.empty()) {
@@ -123,7 +124,7 @@ std::vector<int64_t> choose(const fs::path& list, std::vector<std::string>* name
   return places;
 }
 
-/// Appends a line's numbers to `row`, as many as there are but no more than one beyond `width`. False: something is none.
+/// Reads a line's numbers to `row`, at most one more than `width`. Returns false if something is not a number.
 bool parse_row(const std::string& line, size_t width, std::vector<double>* row) {
   row->clear();
   const char *at = line.data(), *const end = at + line.size();
@@ -139,9 +140,9 @@ bool parse_row(const std::string& line, size_t width, std::vector<double>* row) 
   return true;
 }
 
-/// The rows of entity2vec.vec that have a place, each there.
+/// Reads the rows of entity2vec.vec that have a position, each to that position.
 MemoryTensor read_vectors(const fs::path& path, size_t width, const std::vector<int64_t>& places, size_t kept) {
-  // A number has a digit and what ends it: before memory is taken for more than the file can hold.
+  // A number takes at least a digit and a separator: reject sizes that do not fit the file before memory is allocated.
   if (RegularFile(path).size() / 2 / width < kept) {
     refuse(path, "is too short for {} vectors of {} numbers (entity_size); is the file complete?", kept, width);
   }
@@ -169,7 +170,7 @@ MemoryTensor read_vectors(const fs::path& path, size_t width, const std::vector<
   return table;
 }
 
-/// The names that config.json has, or none.
+/// The names in config.json, or none.
 std::vector<std::string> stated_names(const fs::path& file, const Json& config, size_t count) {
   std::vector<std::string> names;
   if (!config.contains(kEntityNames)) return names;
@@ -208,7 +209,7 @@ class Opening {
     } else {
       from_files();
     }
-    // Entity typing gives several labels at a time, of which the published settings say nothing.
+    // Entity typing assigns several labels at a time, which the published settings do not say.
     if (find("typing.weight") != nullptr && !config.contains("problem_type")) {
       config["problem_type"] = "multi_label_classification";
     }
@@ -217,7 +218,7 @@ class Opening {
   }
 
  private:
-  /// The tensor whose name ends so; null: there is none.
+  /// The tensor whose name ends with `end`; null: there is none.
   const std::string* find(std::string_view end) const {
     for (const auto& [name, entry] : checkpoint_->tensors()) {
       if (name.size() >= end.size() && std::string_view(name).substr(name.size() - end.size()) == end) return &name;
@@ -298,8 +299,8 @@ bool is_knowledge_ernie(const SourcePath& named) {
   return types.is_array() && std::any_of(types.begin(), types.end(), of_entities);
 }
 
-// A source whose weights have the table of entities as a tensor. `options.entities`: a file of names, one a line: those
-// alone are kept, in its order. Fails where tables and names do not fit.
+// A source whose weights include the entity table as a tensor. `options.entities`: a file of names, one per line; only
+// those are kept, in its order. Fails if tables and names do not match.
 ModelSource open_knowledge_ernie(const SourcePath& named, const SourceOptions& options) {
   return Opening(named, options.entities).run();
 }

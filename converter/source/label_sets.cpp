@@ -14,9 +14,9 @@ namespace {
 
 constexpr const char* kSets = "label_sets";
 constexpr const char* kParents = "label_parents";
-constexpr size_t kMostSets = 16;  // that the runtime reads
+constexpr size_t kMostSets = 16;  // limit of the runtime
 
-/// Do the labels above `label` end, after few enough?
+/// Returns true if the chain of parents of `label` ends after few enough levels.
 bool ends(const std::vector<int32_t>& parents, int32_t label) {
   uint32_t levels = 0;
   for (; label >= 0; label = parents[static_cast<size_t>(label)]) {
@@ -25,7 +25,7 @@ bool ends(const std::vector<int32_t>& parents, int32_t label) {
   return true;
 }
 
-/// A name that is not among `taken`, which gets it; else a problem.
+/// Adds a new name to `taken`; a missing or repeated name is a problem.
 bool is_new(const Fields& fields, const char* key, const std::string& name, std::set<std::string>* taken) {
   if (name.empty()) {
     fields.problem(ExitCode::kInvalid, key, "is missing; give it a name");

@@ -11,7 +11,7 @@ namespace {
 
 std::string as_label(const Json& value) { return value.is_string() ? value.get<std::string>() : value.dump(); }
 
-/// {"0": "negative", "1": "positive"}: indices are dense from 0.
+/// {"0": "negative", "1": "positive"}: indices are contiguous from 0.
 std::vector<std::string> labels_by_id(const Fields& config, const Json& json) {
   std::map<uint32_t, std::string> by_id;
   for (const auto& [key, value] : json.items()) {
@@ -80,7 +80,7 @@ std::vector<std::string> read_label_list(const Fields& config, const std::string
 }
 
 fb::TagScheme guess_tag_scheme(const std::vector<std::string>& labels) {
-  std::map<char, std::set<std::string>> names;  // of each prefix
+  std::map<char, std::set<std::string>> names;  // for each prefix
   for (const std::string& label : labels) {
     if (label.size() > 2 && label[1] == '-') names[label[0]].insert(label.substr(2));
   }
@@ -88,7 +88,7 @@ fb::TagScheme guess_tag_scheme(const std::vector<std::string>& labels) {
   if (!has('B') && !has('I')) return fb::TagScheme::plain;
   if (has('S') || has('U') || has('E') || has('L')) return fb::TagScheme::bioes;
   if (!has('I')) return fb::TagScheme::iob2;
-  // In IOB2 every entity begins with B-, so that a name with I- alone tells IOB1.
+  // In IOB2 every entity begins with B-, so that a name with only I- implies IOB1.
   for (const std::string& name : names['I']) {
     if (names['B'].count(name) == 0) return fb::TagScheme::iob1;
   }

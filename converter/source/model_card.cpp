@@ -39,7 +39,7 @@ void append(std::string& list, std::string_view item) {
   list += item;
 }
 
-/// `[a, b]` or `a`.
+/// Appends `[a, b]` or `a`.
 void append_value(std::string& list, std::string_view value) {
   if (value.size() < 2 || value.front() != '[' || value.back() != ']') return append(list, unquote(value));
   value = value.substr(1, value.size() - 2);
@@ -50,7 +50,7 @@ void append_value(std::string& list, std::string_view value) {
   }
 }
 
-/// Top-level keys between the two "---" lines. Returns the number of lines taken.
+/// Reads the top-level keys between the two "---" lines. Returns the number of lines consumed.
 size_t read_front_matter(const std::vector<std::string_view>& lines, std::map<std::string, std::string>& out) {
   if (lines.empty() || trim(lines.front()) != "---") return 0;
   std::map<std::string, std::string> found;
@@ -63,7 +63,7 @@ size_t read_front_matter(const std::vector<std::string_view>& lines, std::map<st
     }
     if (content.empty() || content.front() == '#') continue;
     if (content.substr(0, 2) == "- ") {
-      // An item that is itself a mapping belongs to a structure of which nothing is kept.
+      // An item that is itself a mapping belongs to a structure that is not kept.
       if (!key.empty() && content.find(": ") == std::string_view::npos) append(found[key], unquote(content.substr(2)));
     } else if (line.front() != ' ' && line.front() != '\t') {
       const size_t colon = line.find(':');
@@ -78,7 +78,7 @@ bool is_prose(std::string_view line) {
   return !line.empty() && std::string_view("#<![|->`*=").find(line.front()) == std::string_view::npos;
 }
 
-/// At most `limit` bytes, cut between characters.
+/// Truncates to at most `limit` bytes at a character boundary.
 std::string shorten(std::string text, size_t limit) {
   if (text.size() <= limit) return text;
   while (limit > 0 && (static_cast<unsigned char>(text[limit]) & 0xC0U) == 0x80U) --limit;
@@ -122,7 +122,7 @@ ModelCard read_model_card(const Directory& files, const std::string& folder) {
   try {
     return parse_model_card(files.text(name, kMaxCardBytes));
   } catch (const Error&) {
-    return {};  // the card is a courtesy: a model converts without it
+    return {};  // the card is optional: a model converts without it
   }
 }
 

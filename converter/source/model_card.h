@@ -1,4 +1,4 @@
-// Model card: what a directory's README.md says about the model.
+// Model card: information about the model in a directory's README.md.
 #ifndef BANTAM_CONVERTER_SOURCE_MODEL_CARD_H_
 #define BANTAM_CONVERTER_SOURCE_MODEL_CARD_H_
 
@@ -11,24 +11,24 @@
 
 namespace bantam::convert {
 
-/// Bytes that are kept of a description.
+/// Maximum length of a description in bytes.
 inline constexpr size_t kMaxDescription = 400;
 
 struct ModelCard {
   std::string name;         // front matter `model_name`, else the first heading
   std::string licence;      // front matter `license`
   std::string description;  // first paragraph of prose, at most 400 bytes
-  /// Further front-matter fields that go into the file: language, datasets, base_model; lists joined by ", ".
+  /// Other front-matter fields that are stored in the file: language, datasets, base_model; lists are joined by ", ".
   std::map<std::string, std::string> fields;
 };
 
-/// Understands the part of YAML that model cards use: `key: value`, `key: [a, b]`, and "- item" lists.
-/// Never fails: what it does not understand it leaves out.
+/// Parses the subset of YAML that model cards use: `key: value`, `key: [a, b]`, and "- item" lists. Never fails: it
+/// skips what it does not understand.
 ModelCard parse_model_card(std::string_view text);
 
 inline constexpr const char* kCardFile = "README.md";
 
-/// Card of README.md in a folder of `files`; all empty where there is none, or it cannot be read.
+/// Reads the card in a folder of `files`; all members are empty if README.md does not exist or cannot be read.
 ModelCard read_model_card(const Directory& files, const std::string& folder);
 
 }  // namespace bantam::convert

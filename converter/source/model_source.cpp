@@ -44,7 +44,7 @@ void read_around(ModelSource* source) {
     try {
       files.json(name);
     } catch (const Error&) {
-      // Whoever needs it hears the same.
+      // Readers that need the file get the same error.
     }
   };
   for (const char* name : {kPromptsFile, kColbertSettings, kSetFitSettings, kImageSettings}) {

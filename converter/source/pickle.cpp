@@ -14,7 +14,7 @@ namespace bantam::convert {
 namespace {
 
 struct Storage {
-  const char* name;  // of the class, in the module torch
+  const char* name;  // class name in the module torch
   const char* dtype;
   uint32_t bytes;
 };
@@ -33,16 +33,17 @@ constexpr size_t kMostNameBytes = 1024;
 
 enum class Kind { kNone, kBool, kInteger, kFloat, kText, kSequence, kDict, kGlobal, kStorage, kTensor };
 
-/// A value that the pickle builds. Values refer to others by their position, so that nothing is nested in memory.
+/// A value that the pickle builds. Values refer to others by index, so that nothing is nested in memory.
 struct Value {
   Kind kind = Kind::kNone;
-  int64_t integer = 0;            // kInteger, kBool; kStorage: elements; kTensor: position in the tensors
+  // kInteger, kBool: the value; kStorage: number of elements; kTensor: index into the tensors.
+  int64_t integer = 0;
   std::string_view text;          // kText; kGlobal: "module name"; kStorage: its key
   const Storage* type = nullptr;  // kStorage
-  std::vector<uint32_t> items;    // kSequence; kDict: keys and values in turn
+  std::vector<uint32_t> items;    // kSequence: items; kDict: alternating keys and values
 };
 
-/// The stack machine that runs a pickle.
+/// The stack machine that executes a pickle.
 class Machine {
  public:
   Machine(std::string_view pickle, const std::string& where, uint64_t source)
@@ -88,7 +89,7 @@ class Machine {
     at_ = end + 1;
     return text;
   }
-  /// Two's complement of any length up to eight bytes.
+  /// A two's complement number of up to eight bytes.
   int64_t signed_number(uint64_t bytes) {
     if (bytes > 8) invalid("holds a number of more than 64 bits");
     if (bytes == 0) return 0;
@@ -101,7 +102,7 @@ class Machine {
   // values and the stack
 
   uint32_t add(Value value) {
-    // A vector that grows holds the old half beside twice as much.
+    // While a vector grows, it holds its old memory and twice as much new memory.
     budget_.take(3 * sizeof(Value) + (2 + value.items.size()) * sizeof(uint32_t), "the values of its pickle");
     values_.push_back(std::move(value));
     return static_cast<uint32_t>(values_.size() - 1);
@@ -149,7 +150,7 @@ class Machine {
     for (size_t i = count; i-- > 0;) items[i] = pop();
     push_sequence(std::move(items));
   }
-  /// Appends to the list or dict on top.
+  /// Appends to the list or dict on top of the stack.
   void extend(const std::vector<uint32_t>& items, Kind kind) {
     Value& target = values_[top()];
     if (target.kind != kind || (kind == Kind::kDict && items.size() % 2 != 0))
@@ -188,7 +189,7 @@ class Machine {
     return text;
   }
 
-  /// Names a function or class; only these can be named at all.
+  /// Pushes the name of a function or class; only the known ones are allowed.
   void push_global(std::string_view module, std::string_view name) {
     const std::string full = std::string(module) + " " + std::string(name);
     static constexpr std::array<std::string_view, 3> kKnown = {
@@ -207,7 +208,7 @@ class Machine {
     unsupported(fmt::format("asks for {}", printed(full)));
   }
 
-  /// ("storage", class, key, device, elements).
+  /// Pushes a storage from ("storage", class, key, device, elements).
   void push_storage() {
     const Value& id = values_[pop()];
     if (id.kind != Kind::kSequence || id.items.size() < 5) invalid("has a storage without a description");
@@ -238,7 +239,7 @@ class Machine {
     return result;
   }
 
-  /// (storage, offset, shape, strides, requires_grad, hooks).
+  /// Adds a tensor from (storage, offset, shape, strides, requires_grad, hooks).
   size_t add_tensor(const std::vector<uint32_t>& arguments) {
     if (arguments.size() < 4) invalid("has a tensor without a shape");
     const Value& storage = values_[arguments[0]];
@@ -247,7 +248,7 @@ class Machine {
       invalid("has a tensor without a storage");
     }
     constexpr size_t kMostDimensions = 8;
-    // Once here, once in the dict, once more where TorchFile keeps it.
+    // Stored three times: here, in the dict, and in TorchFile.
     budget_.take(3 * (sizeof(PickledTensor) + storage.text.size() + 2 * kMostDimensions * sizeof(uint64_t)),
                  "the tensors of its pickle");
     PickledTensor tensor;
@@ -279,7 +280,7 @@ class Machine {
   }
 
   void memoize(uint64_t index) {
-    constexpr uint64_t kEntry = 64;  // of a hash table, about
+    constexpr uint64_t kEntry = 64;  // approximate size of a hash table entry
     budget_.take(kEntry, "what its pickle keeps");
     memo_[index] = top();
   }
@@ -289,7 +290,7 @@ class Machine {
     stack_.push_back(found->second);
   }
 
-  /// One instruction.
+  /// Executes one instruction.
   void step() {
     const auto code = static_cast<unsigned char>(take(1)[0]);
     if (step_value(code) || step_container(code) || step_memo(code)) return;
@@ -306,7 +307,7 @@ class Machine {
         return call();
       case 'Q':  // BINPERSID
         return push_storage();
-      case 'b':  // BUILD: attributes of an OrderedDict (_metadata of a state dict), which nothing needs
+      case 'b':  // BUILD: attributes of an OrderedDict (_metadata of a state dict), which are not needed
         pop();
         if (values_[top()].kind != Kind::kDict) unsupported("changes the state of an object");
         return;

@@ -16,7 +16,7 @@ namespace bantam::convert {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr uint64_t kMaxHeaderBytes = 100'000'000;  // the limit of the format's own reader
+constexpr uint64_t kMaxHeaderBytes = 100'000'000;  // the limit of the format's reference implementation
 
 struct ElementType {
   const char* name;
@@ -100,7 +100,7 @@ class HeaderReader {
     return tensor;
   }
 
-  /// Tensors lie one after the other and fill the data exactly.
+  /// Checks that tensors follow each other without gaps and fill the data exactly.
   void check_places(const std::map<std::string, StoredTensor>& tensors) const {
     std::vector<const std::pair<const std::string, StoredTensor>*> order;
     order.reserve(tensors.size());

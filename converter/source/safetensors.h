@@ -11,15 +11,15 @@
 
 namespace bantam::convert {
 
-/// A file whose header has been read and checked: offsets in range, ordered, without holes or overlaps,
-/// every size equal to product(shape) * element size.
+/// A file whose header has been read and checked: offsets are in range and in order, without gaps or overlaps, and
+/// every size equals product(shape) * element size.
 class Safetensors : public WeightFile {
  public:
-  /// Throws Error (kIo, kInvalid) naming the file, and the tensor where one is at fault. A hole, an
-  /// overlap, a duplicate name, a header longer than 100 MB or beyond the file are all refused.
+  /// Throws Error (kIo, kInvalid) that names the file, and the tensor if one is at fault. Refuses gaps, overlaps,
+  /// duplicate names, and headers that are longer than 100 MB or exceed the file.
   explicit Safetensors(std::filesystem::path path);
 
-  /// The names and texts of "__metadata__".
+  /// The names and values of "__metadata__".
   const std::map<std::string, std::string>& metadata() const { return metadata_; }
 
   std::string read_bytes(const std::string& name) const override;

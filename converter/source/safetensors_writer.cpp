@@ -10,7 +10,7 @@
 namespace bantam::convert {
 namespace {
 
-/// Bytes of an element: 0 of an empty tensor.
+/// Bytes per element; 0 for an empty tensor.
 uint64_t element_bytes(const TensorBytes& tensor) {
   uint64_t elements = 1;
   for (const uint64_t extent : tensor.shape) elements *= extent;

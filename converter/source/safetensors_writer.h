@@ -10,18 +10,19 @@
 
 namespace bantam::convert {
 
-/// One tensor in its final bytes: little-endian elements of `dtype`, row-major.
+/// A tensor in its final form: little-endian elements of `dtype`, row-major.
 struct TensorBytes {
   std::string dtype;  // "F32", "F16", ...
   std::vector<uint64_t> shape;
   std::string bytes;
 };
 
-/// `values` as F32, or as F16 (round to nearest even; beyond its range: infinity).
+/// Converts `values` to F32, or to F16 (round to nearest even; infinity beyond its range).
 TensorBytes tensor_bytes(std::vector<uint64_t> shape, const std::vector<float>& values, std::string_view dtype = "F32");
 
-/// The whole file. `metadata` goes to "__metadata__" beside {"format": "pt"}, which transformers wants. Tensors lie in the
-/// order of their names, widest element first, and the header's length is a multiple of 8, so that each is aligned.
+/// Returns the whole file. `metadata` is stored in "__metadata__" with {"format": "pt"}, which transformers requires.
+/// Tensors are sorted by element size, the largest first, then by name, and the header's length is a multiple of 8, so
+/// that all tensors are aligned.
 std::string safetensors_file(const std::map<std::string, TensorBytes>& tensors,
                              const std::map<std::string, std::string>& metadata = {});
 

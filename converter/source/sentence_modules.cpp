@@ -35,7 +35,7 @@ SentenceModules read_sentence_modules(const Directory& files, const std::string&
       const auto type = entry["type"].get<std::string>();
       const std::string path =
           entry.contains("path") && entry["path"].is_string() ? entry["path"].get<std::string>() : "";
-      // A module's folder lies inside the model's.
+      // A module's folder must be inside the model's.
       bool legal = fs::path(path).is_relative();
       for (const fs::path& part : fs::path(path)) legal = legal && part != "..";
       if (!legal) {

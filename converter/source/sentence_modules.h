@@ -11,12 +11,12 @@ namespace bantam::convert {
 
 inline constexpr const char* kModulesFile = "modules.json";
 inline constexpr const char* kPromptsFile = "config_sentence_transformers.json";
-/// In the folder of a module that is a transformer.
+/// The settings file in the folder of a transformer module.
 inline constexpr const char* kTransformerFile = "sentence_bert_config.json";
 
 struct SentenceModule {
-  std::string type;    // last part of the class's dotted name: "Pooling"
-  std::string folder;  // relative to modules.json; "": its own
+  std::string type;    // last component of the class's dotted name: "Pooling"
+  std::string folder;  // relative to modules.json; "": the same folder
 
   bool is_transformer() const { return type == "Transformer" || type == "MLMTransformer"; }
   bool is_static() const { return type == "StaticEmbedding"; }
@@ -27,22 +27,24 @@ struct SentenceModules {
   std::vector<SentenceModule> list;  // empty: there is no modules.json
 
   bool empty() const { return list.empty(); }
-  /// Is the first one a table of static embeddings?
+  /// Returns true if the first module is a table of static embeddings.
   bool begin_static() const { return !empty() && list.front().is_static(); }
-  /// Do they give a vector a token? None pools, and some project tokens or say which of them count.
+  /// Returns true if they compute one vector per token: no module pools, and some project tokens or select those that
+  /// count.
   bool give_token_vectors() const;
-  /// Do they give weights of terms (SPLADE)?
+  /// Returns true if they compute term weights (SPLADE).
   bool give_terms() const;
-  /// Is there a transformer alone, as sentence-transformers 6 saves a CrossEncoder? Nothing pools then.
+  /// Returns true for a transformer alone, the form in which sentence-transformers 6 saves a CrossEncoder, without
+  /// pooling.
   bool alone() const { return list.size() == 1 && list.front().is_transformer(); }
 };
 
-/// Reads modules.json in a folder of `files`; no modules where there is none. Throws Error for one that is no list of
-/// modules, and for modules outside its folder.
+/// Reads modules.json in a folder of `files`; no modules if it does not exist. Throws Error if it is not a list of
+/// modules, or if it names modules outside its folder.
 SentenceModules read_sentence_modules(const Directory& files, const std::string& folder = "");
 
-/// The folder in `files` where the transformer, or the table, lies, by modules that were read from its root; "": in the
-/// root. Throws Error (unsupported) where none of the modules is either.
+/// Returns the folder in `files` of the transformer or the table, according to modules that were read from the root;
+/// "": the root. Throws Error (unsupported) if no module is either.
 std::string transformer_folder(const Directory& files, const SentenceModules& modules);
 
 }  // namespace bantam::convert

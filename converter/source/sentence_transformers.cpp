@@ -13,7 +13,7 @@ namespace bantam::convert {
 namespace fs = std::filesystem;
 namespace {
 
-/// A module where it lies in a source.
+/// A module and its location in a source.
 struct Placed {
   const SentenceModule& module;
   const Directory& files;
@@ -37,7 +37,7 @@ fb::PoolKind read_pooling(const Placed& module, bool* include_prompt, Problems& 
   const Json& json = module.config();
   const Fields fields(json, module.path("config.json"), problems);
   *include_prompt = fields.flag("include_prompt", true);
-  // Modes as older releases write them (a flag each) and as newer ones do (a name).
+  // Modes in the form of older releases (one flag each) and of newer ones (a name).
   static const std::map<std::string, fb::PoolKind> kModes = {{"pooling_mode_cls_token", fb::PoolKind::first},
                                                              {"pooling_mode_mean_tokens", fb::PoolKind::mean},
                                                              {"pooling_mode_max_tokens", fb::PoolKind::max},
@@ -141,7 +141,7 @@ void read_prompts(const ModelSource& source, SentencePooling& out, Problems& pro
   out.prompt = named(chosen).value_or("");
   out.query_prompt = named("query");
   std::string document;
-  for (const char* name : {"document", "passage", "corpus"}) {  // in encode_document's order
+  for (const char* name : {"document", "passage", "corpus"}) {  // in the order of encode_document
     if (out.document_prompt) break;
     out.document_prompt = named(name);
     document = name;
@@ -154,7 +154,7 @@ void read_prompts(const ModelSource& source, SentencePooling& out, Problems& pro
   }
 }
 
-/// config_sentence_transformers.json beside the prompts.
+/// Reads the settings of config_sentence_transformers.json other than prompts.
 void read_vector_settings(const ModelSource& source, SentencePooling& out, Problems& problems) {
   const Fields fields = fields_around(source, kPromptsFile, problems);
   if (fields.has("truncate_dim")) out.truncate_dim = fields.count("truncate_dim", 1U << 16);
@@ -207,7 +207,7 @@ SentencePooling read_sentence_pooling(const ModelSource& source, uint32_t hidden
     if (stated.type == "Transformer") {
       read_transformer_settings(module, out, problems);
     } else if (stated.is_static() && !pooled) {
-      pooled = true;  // the mean
+      pooled = true;  // pools with the mean
     } else if (stated.type == "Pooling" && !pooled) {
       out.pool = read_pooling(module, &out.include_prompt, problems);
       pooled = true;
@@ -297,7 +297,7 @@ SentencePooling read_token_modules(const ModelSource& source, uint32_t hidden, P
       width = out.dense.back().out;
     } else if (stated.type == "Transformer") {
       read_transformer_settings(module, out, problems);
-      out.max_tokens = 0;  // queries and documents have limits of their own
+      out.max_tokens = 0;  // queries and documents have their own limits
     } else if (stated.type != "MultiVectorMask" && stated.type != "Normalize") {
       problems.add(ExitCode::kUnsupported,
                    fmt::format("{}: module {} ({}) is not supported here; Transformer, Dense, MultiVectorMask and "

@@ -17,19 +17,19 @@ namespace {
 constexpr const char* kGru = "seq2seq-gru";
 constexpr uint32_t kMostTargetTokens = 1U << 20;
 
-/// One code point of UTF-8, or one byte of what is none.
+/// Returns true for one code point of UTF-8, or one byte of invalid UTF-8.
 bool is_character(const std::string& text) {
   const auto is_further = [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) == 0x80U; };
   return !text.empty() && text.size() <= 4 && std::all_of(text.begin() + 1, text.end(), is_further);
 }
 
-/// A name of a token that stands in no text: "<unk>", "[PAD]".
+/// Returns true for the name of a token that occurs in no text: "<unk>", "[PAD]".
 bool is_named(const std::string& text) {
   return text.size() > 2 &&
          ((text.front() == '<' && text.back() == '>') || (text.front() == '[' && text.back() == ']'));
 }
 
-/// The vocabulary of one side, as config.json lists it.
+/// The vocabulary of one side, as listed in config.json.
 class Words {
  public:
   Words(const Fields& fields, const char* key, const char* tokens_key) : fields_(fields), key_(key) {
@@ -71,7 +71,7 @@ class Words {
   size_t count() const { return count_; }
   bool of_characters() const { return characters_; }
 
-  /// The token that the setting `key` names, or `otherwise` where it is absent; -1: none, or a problem.
+  /// The id of the token that the setting `key` names, or of `otherwise` if it is absent; -1: none, or a problem.
   int64_t token(const char* key, const char* otherwise) const {
     if (fields_.stands(key) && !fields_.has(key)) return -1;
     const std::string text = fields_.text(key, otherwise);
@@ -83,7 +83,7 @@ class Words {
     return -1;
   }
 
-  /// As a tokenizer.json; `first` and `last` stand around texts where they are tokens.
+  /// The vocabulary as a tokenizer.json; `first` and `last` surround texts, unless they are -1.
   Json tokenizer(int64_t first, int64_t last, bool lowercase) const {
     Json vocabulary = Json::object(), special = Json::object(), single = Json::array(), pair;
     std::map<int64_t, std::string> texts;
@@ -126,13 +126,13 @@ class Words {
   bool characters_ = false;
 };
 
-/// A token that is no part of the text that it stands in.
+/// Adds a special token, which is not part of the text that contains it.
 void hide(int64_t id, const Json& list, Json* tokenizer) {
   (*tokenizer)["added_tokens"].push_back(
       {{"id", id}, {"content", list.at(static_cast<size_t>(id))}, {"special", true}, {"normalized", false}});
 }
 
-/// Rows that both have, where both are there.
+/// Checks that vocabulary and table have the same number of rows, if both exist.
 void check_rows(const Checkpoint& checkpoint, const Fields& fields, const char* key, size_t count, const char* module) {
   const std::string name = std::string(module) + ".embedding.weight";
   for (const auto& [stored, entry] : checkpoint.tensors()) {
@@ -153,7 +153,7 @@ void settle(const Fields& fields, ModelSource* source) {
   if (fields.has("max_length")) {
     const uint32_t most = fields.count("max_length", kMostTargetTokens);
     config["max_new_tokens"] = most;
-    config.erase("max_length");  // of transformers' encoder-decoders it counts the token in front
+    config.erase("max_length");  // in transformers' encoder-decoders it includes the start token
     if (!fields.has("max_target_length")) config["max_target_length"] = most + 1;
   }
   const bool lists = fields.has("source_vocab") || fields.has("target_vocab");

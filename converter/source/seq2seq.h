@@ -1,5 +1,5 @@
-// Directories of recurrent encoder-decoders (docs/recurrent.md): turns the two vocabularies in config.json into two
-// tokenizers, and names of tokens into the settings that all encoder-decoders have.
+// Directories of recurrent encoder-decoders (docs/recurrent.md): converts the two vocabularies in config.json to two
+// tokenizers, and token names to the settings that all encoder-decoders have.
 #ifndef BANTAM_CONVERTER_SOURCE_SEQ2SEQ_H_
 #define BANTAM_CONVERTER_SOURCE_SEQ2SEQ_H_
 
@@ -8,7 +8,7 @@
 
 namespace bantam::convert {
 
-/// Returns true if config.json belongs to such a directory.
+/// Returns true if config.json describes a recurrent encoder-decoder.
 bool is_seq2seq(const Json& config);
 
 /// Changes the source's settings and tokenizer. Throws Error with all problems of the vocabularies.

@@ -17,17 +17,17 @@ namespace {
 
 constexpr const char* kPickledHead = "model_head.pkl";
 constexpr const char* kWeights = "model_head.safetensors";
-constexpr const char* kClasses = "classes";  // of its metadata
-constexpr size_t kNamesOfClasses = 1024;     // bytes of a pickle, in which the class of what it holds is named
+constexpr const char* kClasses = "classes";  // key of the metadata
+constexpr size_t kNamesOfClasses = 1024;     // first bytes of a pickle, which name the class of its object
 constexpr const char* kVectorsAlone = "convert with --task embed for the vectors alone";
-// safetensors 0.8 writes an array's memory as it lies, and scikit-learn's matrices may lie by columns.
+// safetensors 0.8 writes an array in memory order, and scikit-learn's matrices may be column-major.
 constexpr const char* kSaveWeights =
     "if you trust the pickle, save the weights and classes of its logistic regression: python -c \"import joblib, "
     "json, "
     "numpy as n, safetensors.numpy as s; h = joblib.load('model_head.pkl'); s.save_file({'coef': "
     "n.ascontiguousarray(h.coef_), 'intercept': n.ascontiguousarray(h.intercept_)}, 'model_head.safetensors', "
     "metadata={'classes': json.dumps(h.classes_.tolist())})\"";
-// The head divides its scores by a temperature; one without a bias gives zeros for a vector of zeros.
+// The head divides its scores by a temperature; without a bias, a zero vector gives zero scores.
 constexpr const char* kSaveLayer =
     "if you trust the pickle, save the weights of its layer, where SetFit is installed: python -c \"import joblib, "
     "json, "
@@ -36,7 +36,7 @@ constexpr const char* kSaveLayer =
     "t}, "
     "'model_head.safetensors', metadata={'classes': json.dumps(list(range(l.out_features)))})\"";
 
-/// Returns advice for a pickled head, by the class named at its beginning: executes nothing of it.
+/// Returns advice for a pickled head, based on the class named at its start, without executing anything.
 std::string next_step(const fs::path& pickle) {
   std::string begin(kNamesOfClasses, '\0');
   std::ifstream stream(pickle, std::ios::binary);
@@ -68,7 +68,7 @@ class HeadReader {
     return head;
   }
 
-  /// scikit-learn's `classes_`, one for each of `count` scores: texts, or numbers of labels. Empty after a problem.
+  /// scikit-learn's `classes_`, one per score: strings, or label numbers. Empty after a problem.
   std::vector<Json> classes(size_t count) {
     const auto found = weights_.metadata().find(kClasses);
     if (found == weights_.metadata().end()) {
@@ -93,7 +93,7 @@ class HeadReader {
     problems_.add(ExitCode::kInvalid, fmt::format("{}: {}", file_.string(), what));
   }
 
-  /// scikit-learn computes in F64.
+  /// Reads F64 values, in which scikit-learn computes.
   Values take(const std::string& name, uint64_t count) {
     Values out;
     const auto found = weights_.tensors().find(name);
@@ -112,8 +112,8 @@ class HeadReader {
   Problems& problems_;
 };
 
-/// Names scores by their classes as SetFit does: a text is the label's name, a number its place in `settings`' labels. A number
-/// without a name is a problem where there are labels.
+/// Names scores by their classes as SetFit does: a string is the label's name, a number an index into the labels of
+/// `settings`. A number without a name is a problem if there are labels.
 std::vector<std::string> names_of_classes(const std::vector<Json>& classes, const Fields& settings) {
   std::vector<std::string> labels, names;
   if (settings.has("labels")) names = read_label_list(settings, "labels");
@@ -132,7 +132,8 @@ std::vector<std::string> names_of_classes(const std::vector<Json>& classes, cons
   return labels;
 }
 
-/// config_setfit.json: the length of vectors and the labels in the order of training, which is not the order of scores.
+/// Reads config_setfit.json: whether to normalize vectors, and the labels in training order, which is not the order of
+/// the scores.
 void read_settings(const ModelSource& source, const std::vector<Json>& classes, SetFitHead& head, Problems& problems) {
   const Fields fields = fields_around(source, kSetFitSettings, problems);
   head.normalize = fields.flag("normalize_embeddings", false);
@@ -158,7 +159,7 @@ SetFitHead read_setfit(const ModelSource& source, uint32_t width, Problems& prob
   if (head.rows == 0) return head;
   const size_t scores = head.rows == 1 ? 2 : head.rows;
   read_settings(source, reader.classes(scores), head, problems);
-  head.labels.resize(scores);  // after a problem with the classes
+  head.labels.resize(scores);  // may differ after a problem with the classes
   return head;
 }
 

@@ -12,23 +12,23 @@
 
 namespace bantam::convert {
 
-/// Scores of labels: weight [labels, width] times the vector, and bias. Of two labels and one row, the second's, the first has the
-/// score 0.
+/// Label scores: weight [labels, width] times the vector, plus bias. With two labels and one row, the row is the second
+/// label's, and the first label's score is 0.
 struct SetFitHead {
   Values weight, bias;
   uint32_t rows = 0;  // of the weight
   std::vector<std::string> labels;
-  bool normalize = false;  // the vector is divided by its length first
+  bool normalize = false;  // normalize the vector to unit length first
 };
 
 inline constexpr const char* kSetFitSettings = "config_setfit.json";
 
-/// Is there a head: model_head.pkl, or its weights as model_head.safetensors?
+/// Returns true if there is a head: model_head.pkl, or its weights as model_head.safetensors.
 bool is_setfit(const ModelSource& source);
 
-/// Reads "coef" [rows, width], "intercept" [rows] and the metadata "classes" of model_head.safetensors, and config_setfit.json.
-/// "classes" is a JSON list of scikit-learn's `classes_`: which label each score belongs to. Executes nothing: where there is only
-/// model_head.pkl, a pickle, the problem says how to save these.
+/// Reads "coef" [rows, width], "intercept" [rows] and the metadata "classes" of model_head.safetensors, and
+/// config_setfit.json. "classes" is a JSON list of scikit-learn's `classes_`: the label of each score. Executes
+/// nothing: if there is only model_head.pkl, a pickle, the problem explains how to save these.
 SetFitHead read_setfit(const ModelSource& source, uint32_t width, Problems& problems);
 
 }  // namespace bantam::convert

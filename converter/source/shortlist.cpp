@@ -9,7 +9,7 @@
 namespace bantam::convert {
 namespace {
 
-/// `gap` in 7 bits a byte.
+/// Appends `gap` as a varint with 7 bits per byte.
 void add_gap(uint32_t gap, std::vector<uint8_t>* bytes) {
   for (; gap >= 0x80; gap >>= 7) bytes->push_back(static_cast<uint8_t>(gap | 0x80));
   bytes->push_back(static_cast<uint8_t>(gap));

@@ -1,4 +1,4 @@
-// A shortlist as a source has it, and what a file holds of it (Shortlist of the schema).
+// A source's shortlist, and its conversion to the form of a file (Shortlist in the schema).
 #ifndef BANTAM_CONVERTER_SOURCE_SHORTLIST_H_
 #define BANTAM_CONVERTER_SOURCE_SHORTLIST_H_
 
@@ -10,15 +10,15 @@
 namespace bantam::convert {
 
 struct SourceShortlist {
-  uint32_t words = 0;                        // of the targets
+  uint32_t words = 0;                        // size of the target vocabulary
   uint32_t first = 0;                        // words 0 to first - 1 are in every list
-  uint32_t multiple = 1;                     // what the number of words of a text is filled up to
-  bool shared = false;                       // sources have the same words, and may keep theirs
-  std::vector<std::vector<uint32_t>> lists;  // of each word of the sources
+  uint32_t multiple = 1;                     // the number of words for a text is padded to a multiple of this
+  bool shared = false;                       // source and target share a vocabulary, so that source words may be kept
+  std::vector<std::vector<uint32_t>> lists;  // for each word of the source vocabulary
 };
 
-/// Gives the graph's task, which generates, the shortlist. Words below `first`, and with `shared` a word's own, need no place in
-/// lists.
+/// Adds the shortlist to the graph's task, which generates. Lists need not contain words below `first` or, with
+/// `shared`, the source word itself.
 void add_shortlist(const SourceShortlist& shortlist, Graph* graph);
 
 }  // namespace bantam::convert

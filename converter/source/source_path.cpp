@@ -13,7 +13,7 @@ namespace bantam::convert {
 SourcePath::SourcePath(const std::filesystem::path& named)
     : path(named), files(std::make_shared<const Directory>(named)) {
   const std::error_code error = files->error();
-  // A folder that cannot be listed may hold a model whose files can be read.
+  // A folder that cannot be listed may contain a model whose files can be read.
   if (!error || error == std::errc::permission_denied) return;
   if (error == std::errc::no_such_file_or_directory) refuse_missing(named, error);
   if (error != std::errc::not_a_directory) {

@@ -1,4 +1,4 @@
-// SourcePath: what the user named as a model, before anything knows what kind of source it is.
+// SourcePath: the path that the user named as a model, before its format is known.
 #ifndef BANTAM_CONVERTER_SOURCE_SOURCE_PATH_H_
 #define BANTAM_CONVERTER_SOURCE_SOURCE_PATH_H_
 
@@ -11,15 +11,15 @@
 namespace bantam::convert {
 
 struct SourcePath {
-  /// Throws Error (kIo) where nothing is there, or it cannot be looked at.
+  /// Throws Error (kIo) if the path does not exist or cannot be examined.
   explicit SourcePath(const std::filesystem::path& named);
 
   std::filesystem::path path;              // as the user named it
-  std::shared_ptr<const Directory> files;  // the folder that was named, or the one that the named file lies in
-  std::string file;                        // the name in `files` of the file that was named; "": a folder was
+  std::shared_ptr<const Directory> files;  // the folder that was named, or that of the named file
+  std::string file;                        // name of the named file in `files`; "" if a folder was named
 
   bool is_folder() const { return file.empty(); }
-  /// Was a regular file named? A pipe or a device is neither file nor folder here.
+  /// Returns true if a regular file was named. A pipe or a device counts neither as a file nor as a folder.
   bool is_file() const { return !file.empty() && files->has_file(file); }
 };
 

@@ -1,5 +1,5 @@
-// Directories of static embeddings: a table with a row a token, as model2vec and sentence-transformers
-// (StaticEmbedding) save it.
+// Directories of static embeddings: a table with one row per token, as saved by model2vec and sentence-transformers
+// (StaticEmbedding).
 #include <fmt/format.h>
 
 #include <cmath>
@@ -21,10 +21,10 @@ namespace {
 constexpr const char* kTable = "embeddings";              // model2vec's name
 constexpr const char* kModuleTable = "embedding.weight";  // sentence-transformers'
 constexpr uint64_t kMostValues = uint64_t{1} << 32;       // of the table in memory
-constexpr uint32_t kModel2vecTokens = 512;                // that model2vec reads of a text where config.json is silent
+constexpr uint32_t kModel2vecTokens = 512;                // model2vec's text limit if config.json does not state one
 constexpr uint32_t kModuleTokens = 8192;                  // sentence-transformers has no limit
 
-/// Numbers of any type as double: scales, and places in a table.
+/// Numbers of any type as double: scales, and row indices.
 template <typename T>
 std::vector<double> numbers_as(const std::string& bytes) {
   std::vector<double> out(bytes.size() / sizeof(T));
@@ -67,7 +67,7 @@ class StoredTable {
     return files;
   }
 
-  /// A row for each token, `dropped` (below 0: none) of zeros.
+  /// Reads one row per token; row `dropped` (below 0: none) is zero.
   MemoryTensor read(int64_t dropped) const {
     MemoryTensor out{{tokens_, width_}, {}};
     const std::vector<float> table = floats(name_);
@@ -117,7 +117,7 @@ class StoredTable {
     fail(fmt::format("tensor \"{}\": is of type {}, which is not supported here", name, type));
   }
 
-  /// Vectors are stored as floats, or as whole numbers of -127 to 127 that stand for themselves.
+  /// Vectors are stored as floats, or as integers from -127 to 127 that are used unscaled.
   std::vector<float> floats(const std::string& name) const {
     if (stored(name).dtype != "I8") return checkpoint_.read(name);
     const std::string bytes = checkpoint_.files()[checkpoint_.tensors().at(name).file]->read_bytes(name);
@@ -132,7 +132,7 @@ class StoredTable {
   uint64_t rows_ = 0, width_ = 0, tokens_ = 0;
 };
 
-/// The id of the token for unknown words that tokenizer.json names; -1: none.
+/// The id of tokenizer.json's token for unknown words; -1: none.
 int64_t unknown_token(const Json& tokenizer) {
   if (!tokenizer.is_object() || !tokenizer.contains("model") || !tokenizer["model"].is_object()) return -1;
   const Json& model = tokenizer["model"];
@@ -152,8 +152,8 @@ bool says(const Json& config, const char* key, const char* value) {
 
 }  // namespace
 
-// Where modules.json begins with a StaticEmbedding module; without modules.json, where config.json is of model2vec's
-// kind, or names no model_type while model.safetensors holds "embeddings".
+// A directory whose modules.json begins with a StaticEmbedding module; without modules.json, one whose config.json is
+// model2vec's, or names no model_type while model.safetensors contains "embeddings".
 bool is_static_embeddings(const SourcePath& named) {
   const Directory& files = *named.files;
   if (!named.is_folder()) return false;
@@ -166,9 +166,9 @@ bool is_static_embeddings(const SourcePath& named) {
          Safetensors(files.path(kTableFile)).tensors().count(kTable) != 0;
 }
 
-// A model whose config.json says "model2vec", and whose one tensor "embeddings" has a row for each token id: row
-// `mapping`[id] of the stored table times `weights`[id], where those are there. What model2vec saved has a row of zeros
-// for the unknown token, which that library leaves out. Memory: the table as f32.
+// A model whose config.json says "model2vec", and whose only tensor "embeddings" has a row for each token id: row
+// `mapping`[id] of the stored table times `weights`[id], if these exist. In model2vec's own directories, the row of the
+// unknown token is zero, because that library ignores this token. Memory: the table as f32.
 ModelSource open_static_embeddings(const SourcePath& named, const SourceOptions& /*options*/) {
   ModelSource source;
   source.files = named.files;

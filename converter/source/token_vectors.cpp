@@ -51,7 +51,7 @@ TokenVectorSettings read_colbert(const ModelSource& source, Problems& problems) 
   return out;
 }
 
-/// sentence-transformers' own expansion of queries.
+/// Reads query expansion in sentence-transformers' own form.
 void read_expansion(const Fields& fields, TokenVectorSettings* out) {
   const std::string strategy = fields.text("strategy", "fixed");
   if (strategy != "fixed") {
@@ -62,7 +62,7 @@ void read_expansion(const Fields& fields, TokenVectorSettings* out) {
   out->filler = fields.text("token", "");
 }
 
-/// PyLate has everything beside the modules.
+/// Reads PyLate's settings, which are all in this file.
 void read_pylate(const Fields& fields, TokenVectorSettings* out) {
   out->inserts = true;
   out->query = {fields.text("query_prefix", ""), 0};

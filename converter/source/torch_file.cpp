@@ -14,10 +14,10 @@ namespace bantam::convert {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr uint64_t kMaxPickleBytes = uint64_t{4} << 20;  // some ten thousand tensors
+constexpr uint64_t kMaxPickleBytes = uint64_t{4} << 20;  // enough for about ten thousand tensors
 constexpr const char* kPickle = "data.pkl";
 
-/// Only archives are read: what torch before 1.6 wrote begins with a pickle.
+/// Only archives are supported: files of torch before 1.6 begin with a pickle.
 fs::path checked(const fs::path& path) {
   size_of_file(path);
   std::ifstream stream(path, std::ios::binary);
@@ -28,7 +28,7 @@ fs::path checked(const fs::path& path) {
   return path;
 }
 
-/// Position behind the last element, in elements of the storage; false when it is beyond all numbers.
+/// The position after the last element, in elements of the storage; returns false on overflow.
 bool end_of(const PickledTensor& tensor, uint64_t* end) {
   uint64_t last = tensor.offset;
   for (size_t i = 0; i < tensor.shape.size(); ++i) {
@@ -100,7 +100,7 @@ void TorchFile::add(const std::string& name, PickledTensor tensor) {
   if (tensor.storage_elements > entry->second.size / bytes || !end_of(tensor, &end) || end > tensor.storage_elements) {
     invalid("it reaches beyond its storage");
   }
-  // Expanded tensors, whose elements are one in the storage, have more elements than it.
+  // Expanded tensors, many elements of which share one stored element, have more elements than the storage.
   if (stored.elements > tensor.storage_elements) invalid("its elements overlap");
   stored.size = stored.elements * bytes;
   tensors_.emplace(name, std::move(stored));
@@ -114,7 +114,7 @@ std::string TorchFile::read_bytes(const std::string& name) const {
   uint64_t end = 0;
   end_of(view, &end);
   const std::string entry = folder_ + "data/" + view.storage;
-  // All of a storage is read once, for its checksum.
+  // Read the whole storage once, to verify its checksum.
   if (checked_.count(entry) == 0) {
     zip_.read(entry);
     checked_.insert(entry);

@@ -1,5 +1,5 @@
-// pytorch_model.bin: what torch.save writes of a state dict, a zip archive with a pickle and storages, read without torch
-// and without executing anything.
+// pytorch_model.bin: a state dict written by torch.save, a zip archive with a pickle and storages. It is read without
+// torch and without executing anything.
 #ifndef BANTAM_CONVERTER_SOURCE_TORCH_FILE_H_
 #define BANTAM_CONVERTER_SOURCE_TORCH_FILE_H_
 
@@ -16,8 +16,9 @@ namespace bantam::convert {
 
 class TorchFile : public WeightFile {
  public:
-  /// Throws Error naming the file: kIo; kInvalid for a damaged one, for tensors that reach beyond their storages or whose
-  /// elements overlap; kUnsupported for what read_state_dict() refuses, for files of torch before 1.6 and big-endian ones.
+  /// Throws Error that names the file: kIo; kInvalid for a damaged file, and for tensors that exceed their storages or
+  /// whose elements overlap; kUnsupported for everything that read_state_dict() refuses, for files of torch before 1.6
+  /// and for big-endian files.
   explicit TorchFile(std::filesystem::path path);
 
   std::string read_bytes(const std::string& name) const override;
@@ -26,9 +27,9 @@ class TorchFile : public WeightFile {
   void add(const std::string& name, PickledTensor tensor);
 
   ZipFile zip_;
-  std::string folder_;  // of the archive, with a slash
+  std::string folder_;  // within the archive, with a trailing slash
   std::map<std::string, PickledTensor> views_;
-  mutable std::set<std::string> checked_;  // storages whose checksum is right
+  mutable std::set<std::string> checked_;  // storages with a verified checksum
 };
 
 }  // namespace bantam::convert

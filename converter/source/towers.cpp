@@ -8,7 +8,8 @@ namespace bantam::convert {
 
 namespace {
 
-/// How transformers calls the towers of a model: model_type + "_text_model", and the class of each, behind its name.
+/// transformers' names for the towers of a model: the suffix of model_type ("_text_model") and of the class of each
+/// tower.
 struct Towers {
   const char* model_type;
   const char* classes;
@@ -43,7 +44,7 @@ Json tower_settings(const Json& config, const std::string& tower) {
   }
   Json settings = Json::object();
   bool stated = false;
-  // Old files have what counts in the second one.
+  // In old files, the second one takes precedence.
   for (const char* ending : {"_config", "_config_dict"}) {
     const auto part = config.find(tower + ending);
     if (part == config.end() || part->is_null()) continue;

@@ -1,5 +1,5 @@
-// Directories of two models, one of texts and one of images, whose vectors lie in one space (CLIP, arXiv 2103.00020; SigLIP,
-// arXiv 2303.15343).
+// Directories of two models, one for texts and one for images, whose vectors share a space (CLIP, arXiv 2103.00020;
+// SigLIP, arXiv 2303.15343).
 #ifndef BANTAM_CONVERTER_SOURCE_TOWERS_H_
 #define BANTAM_CONVERTER_SOURCE_TOWERS_H_
 
@@ -9,11 +9,12 @@
 
 namespace bantam::convert {
 
-/// Does config.json describe both towers?
+/// Returns true if config.json describes both towers.
 bool has_towers(const Json& config);
 
-/// The settings of the tower called "text" or "vision", as transformers writes them for that tower alone, of a config.json of both. Throws Error (usage) where
-/// `tower` names none, which says how to choose; (invalid) where config.json lacks its settings.
+/// Returns the settings of the tower "text" or "vision" from a config.json of both, in the form that transformers
+/// writes for that tower alone. Throws Error: usage, with advice on how to choose, if `tower` names neither; invalid if
+/// config.json lacks its settings.
 Json tower_settings(const Json& config, const std::string& tower);
 
 }  // namespace bantam::convert

@@ -22,7 +22,7 @@ namespace {
 constexpr size_t kMostLine = size_t{4} << 20;
 constexpr size_t kMostWord = 4096;
 constexpr uint64_t kMostVectorColumns = 1U << 16;
-constexpr uint64_t kMostVectorRows = 1U << 22;  // what a lookup table of words holds (text::kMaxVocabulary)
+constexpr uint64_t kMostVectorRows = 1U << 22;  // the limit of a word table (text::kMaxVocabulary)
 constexpr uint64_t kMostNumbers = uint64_t{1} << 32;
 constexpr size_t kShownLines = 8;
 constexpr std::string_view kColumnBlanks = " \t";
@@ -31,7 +31,7 @@ std::string shown_word(std::string_view word) {
   return fmt::format("\"{}\"{}", printable(word.substr(0, 40)), word.size() > 40 ? "..." : "");
 }
 
-/// The parts of a line between blanks.
+/// Splits a line at spaces and tabs.
 std::vector<std::string_view> columns_of(std::string_view line) {
   std::vector<std::string_view> parts;
   for (size_t at = 0; (at = line.find_first_not_of(kColumnBlanks, at)) != std::string_view::npos;) {
@@ -48,7 +48,7 @@ bool parse_whole(std::string_view text, T* value) {
   return error == std::errc() && end == text.data() + text.size();
 }
 
-/// The line "rows columns".
+/// Parses the line "rows columns".
 bool is_header(std::string_view line, uint64_t* rows, uint64_t* columns) {
   const std::vector<std::string_view> parts = columns_of(line);
   return parts.size() == 2 && parse_whole(parts[0], rows) && parse_whole(parts[1], columns);
@@ -94,7 +94,7 @@ class VectorReader {
       throw Error(ExitCode::kInvalid, fmt::format("{}: does not begin with a line of rows and columns", name_));
     }
     start(rows, columns);
-    const uint64_t least = columns * sizeof(float) + 2;  // with a word of a letter and the blank behind it
+    const uint64_t least = columns * sizeof(float) + 2;  // with a word of one letter and a space
     if (size_ / least < rows) {
       throw Error(ExitCode::kInvalid,
                   fmt::format("{}: says {} rows of {} numbers, which are more than its {} bytes; is it complete?",
@@ -123,7 +123,7 @@ class VectorReader {
     problems_.add(ExitCode::kInvalid, fmt::format("{}: {}", name_, what));
   }
 
-  /// False at the end.
+  /// Returns false at the end.
   bool read_line(std::string* line) {
     line->clear();
     for (int c = in_.get(); c != std::istream::traits_type::eof(); c = in_.get()) {
@@ -154,7 +154,7 @@ class VectorReader {
                             kMostVectorRows));
   }
 
-  /// Words may have blanks in them: the numbers are the last columns.
+  /// Reads a row. Words may contain spaces: the numbers are the last columns.
   void text_row(std::string_view line) {
     const std::vector<std::string_view> parts = columns_of(line);
     if (out_.width == 0) {
@@ -203,7 +203,7 @@ class VectorReader {
     return word;
   }
 
-  /// The word of the last row of values, which goes where it cannot stay.
+  /// Adds the word of the last row of values; removes the row if the word or a value is bad.
   void add_word(const char* place, const std::string& word) {
     const float* row = out_.values.data() + out_.values.size() - out_.width;
     const float* bad = std::find_if(row, row + out_.width, [](float value) { return !std::isfinite(value); });

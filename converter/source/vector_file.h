@@ -1,4 +1,4 @@
-// Reads files of word vectors: a row of numbers per word, as word2vec, GloVe and fastText (.vec) write them.
+// Reads files of word vectors, one row of numbers per word, in the formats of word2vec, GloVe and fastText (.vec).
 #ifndef BANTAM_CONVERTER_SOURCE_VECTOR_FILE_H_
 #define BANTAM_CONVERTER_SOURCE_VECTOR_FILE_H_
 
@@ -12,23 +12,25 @@ namespace bantam::convert {
 
 struct WordVectors {
   uint32_t width = 0;
-  std::vector<std::string> words;  // none empty, none twice, at least one
+  std::vector<std::string> words;  // not empty, unique, at least one
   std::vector<float> values;       // [words, width], finite
 };
 
 enum class VectorFormat {
   kNone,
-  kText,  // a line a word: the word and its numbers; in front of them, in word2vec's files, a line "rows columns"
-  kBinary,  // the line "rows columns", then for each word its text, a blank, its numbers as f32, and perhaps the end of a line
+  /// One line per word: the word and its numbers; word2vec's files begin with a line "rows columns".
+  kText,
+  /// The line "rows columns", then for each word its text, a space, its numbers as f32, and optionally a newline.
+  kBinary,
 };
 
-/// Returns the possible format of a file that begins with these bytes, at least a few hundred if it has them. `text`:
-/// its name says that it is text.
+/// Returns the format that a file with these first bytes may have; `start` needs a few hundred bytes if the file has
+/// them. `text`: its name indicates a text file.
 VectorFormat vector_format(std::string_view start, bool text);
 
 /// Reads the first `most` words (0: all) of a file of `size` bytes; messages call it `name`. Throws Error (kInvalid)
-/// that names lines, or rows, with another number of columns, with a number that is not finite, or with a word that
-/// occurs twice, and files that end early: the first few of them together. Memory: the vectors.
+/// that names the first few bad lines or rows: with another number of columns, a number that is not finite, or a
+/// repeated word; also if the file ends early. Memory: the vectors.
 WordVectors read_vectors(std::istream& in, uint64_t size, VectorFormat format, const std::string& name, uint32_t most);
 
 }  // namespace bantam::convert

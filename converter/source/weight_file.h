@@ -1,4 +1,4 @@
-// A file of named tensors, whatever its format.
+// A file of named tensors, in any format.
 #ifndef BANTAM_CONVERTER_SOURCE_WEIGHT_FILE_H_
 #define BANTAM_CONVERTER_SOURCE_WEIGHT_FILE_H_
 
@@ -10,16 +10,17 @@
 
 namespace bantam::convert {
 
-/// One tensor of a file, its place checked against the file's size.
+/// A tensor of a file; its location has been checked against the file's size.
 struct StoredTensor {
-  std::string dtype;  // as safetensors writes it: "F32", "F16", "BF16", "I64", ...
+  std::string dtype;  // named as in safetensors: "F32", "F16", "BF16", "I64", ...
   std::vector<uint64_t> shape;
-  uint64_t begin = 0;  // bytes from the start of the file, or of the storage that holds it
-  uint64_t size = 0;   // bytes, without holes
+  uint64_t begin = 0;  // bytes from the start of the file, or of the tensor's storage
+  uint64_t size = 0;   // bytes, without gaps
   uint64_t elements = 0;
 };
 
-/// A file whose description of its tensors has been read and checked. Reads lazily; the file stays where it is.
+/// A file whose tensor descriptions have been read and checked. Data is read on demand, so that the file must stay in
+/// place.
 class WeightFile {
  public:
   explicit WeightFile(std::filesystem::path path);
@@ -30,10 +31,10 @@ class WeightFile {
   const std::filesystem::path& path() const { return path_; }
   const std::map<std::string, StoredTensor>& tensors() const { return tensors_; }
 
-  /// As if it were not in the file.
+  /// Hides a tensor, as if it were not in the file.
   void leave_out(const std::string& name) { tensors_.erase(name); }
 
-  /// The elements of a tensor of any type, row-major and little-endian. Throws Error (kIo, kInvalid).
+  /// Returns the elements of a tensor of any type, row-major and little-endian. Throws Error (kIo, kInvalid).
   virtual std::string read_bytes(const std::string& name) const = 0;
 
   /// Bytes [begin, begin + size) of read_bytes(); only if reads_parts(). Throws Error (kIo). May be called by several
@@ -45,8 +46,8 @@ class WeightFile {
   /// Values [first, first + count) of read(), into `out`; only if reads_parts(). Throws Error as read() does.
   void read_values(const std::string& name, uint64_t first, size_t count, float* out) const;
 
-  /// Values of an F32, F16 or BF16 tensor as f32 (all conversions exact). Throws Error: kUnsupported for other types,
-  /// kInvalid when a value is NaN or infinite, kIo when the file cannot be read.
+  /// Returns the values of an F32, F16 or BF16 tensor as f32 (all conversions are exact). Throws Error: kUnsupported
+  /// for other types, kInvalid if a value is NaN or infinite, kIo if the file cannot be read.
   std::vector<float> read(const std::string& name) const;
 
  private:
@@ -59,16 +60,17 @@ class WeightFile {
   std::map<std::string, StoredTensor> tensors_;
 };
 
-/// Values of a tensor as WeightFile::read gives them, or of F64 rounded to f32; what rounds to infinity is refused, too.
+/// Returns the values as WeightFile::read does, and also those of F64 tensors rounded to f32; refuses values that round
+/// to infinity.
 std::vector<float> read_floats(const WeightFile& file, const std::string& name);
 
-/// Bytes of a regular file that can be opened; throws Error (kIo) for another.
+/// Returns the size in bytes of a regular file that can be opened; throws Error (kIo) otherwise.
 uint64_t size_of_file(const std::filesystem::path& path);
 
-/// *out = a * b, where that is below 2^64: extents come from strangers.
+/// Sets *out = a * b and returns true if that is below 2^64; the extents of files are untrusted.
 bool multiply(uint64_t a, uint64_t b, uint64_t* out);
 
-/// How torch saves a file again in the format of its release.
+/// Advice on how to save a file again with torch, in the format of its release.
 std::string save_again(const std::filesystem::path& file);
 
 }  // namespace bantam::convert

@@ -16,17 +16,17 @@
 namespace bantam::convert {
 namespace {
 
-/// The word in front of numbers of layers in the names of roles (ModelNames::numbers_behind).
+/// The prefix of layer numbers in names (ModelNames::numbers_behind).
 constexpr const char* kLayers = "layers.";
 
-/// Values of smaller matrices are held.
+/// Smaller matrices are kept in memory.
 constexpr uint64_t kLaterElements = uint64_t{1} << 18;
 
 fb::DType stored_type(const std::string& dtype) {
   return dtype == "F16" ? fb::DType::f16 : dtype == "BF16" ? fb::DType::bf16 : fb::DType::f32;
 }
 
-/// Why an unused tensor does no harm; empty when nobody knows.
+/// Why an unused tensor is harmless; empty if that is not known.
 std::string harmless(std::string_view name, const ModelNames& names) {
   for (const std::string_view buffer : {"position_ids", "token_type_ids", "num_batches_tracked"}) {
     if (ends_with(name, buffer)) return "a buffer, not a weight";
@@ -40,7 +40,7 @@ std::string harmless(std::string_view name, const ModelNames& names) {
   return {};
 }
 
-/// `problem` says "FILE: tensor "NAME": cause": other tensors may have the same one.
+/// `problem` has the form "FILE: tensor "NAME": cause"; merges it with the same problem of other tensors.
 void add_shared(ExitCode code, const std::string& problem, const std::string& name, Problems* problems) {
   const std::string subject = fmt::format("tensor \"{}\"", name);
   const size_t place = problem.find(subject);
@@ -78,7 +78,7 @@ std::string base_prefix(const Checkpoint& checkpoint, const ModelNames& names) {
 
 TensorPart tensor_part(const std::string& name) {
   TensorPart out{name};
-  constexpr size_t kLength = 5;  // of "[1/3]"
+  constexpr size_t kLength = 5;  // length of "[1/3]"
   const size_t open = name.rfind('[');
   if (open != std::string::npos && name.size() - open >= kLength) {
     const char part = name[open + 1], parts = name[open + 3];
@@ -325,7 +325,7 @@ Values concatenate(std::vector<Values> parts) {
     } else {
       out.values.insert(out.values.end(), part.values.begin(), part.values.end());
     }
-    // Parts of one tensor name it once.
+    // Consecutive parts of the same tensor name it once.
     for (std::string& name : part.source) {
       if (out.source.empty() || out.source.back() != name) out.source.push_back(std::move(name));
     }

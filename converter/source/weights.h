@@ -16,25 +16,26 @@
 
 namespace bantam::convert {
 
-/// Tensors that a model may hold without using them: their names contain `part`; `why` gives the reason.
+/// Tensors that a file may contain although the model does not use them: their names contain `part`; `why` gives the
+/// reason.
 struct UnusedTensors {
   std::string part, why;
 };
 
-/// The facts about a model's names that are known before any tensor is taken.
+/// Facts about a model's names that are known before any tensor is taken.
 struct ModelNames {
   std::string base;    // the base model's name: "bert"
-  std::string anchor;  // a tensor of the base model that every file has
+  std::string anchor;  // a base model tensor that every file has
   std::vector<UnusedTensors> unused;
-  std::vector<const char*> other_bases = {};  // what stands in its place in some files
-  /// The prefixes of heads' names in older files, and in newer ones.
+  std::vector<const char*> other_bases = {};  // base names that some files use instead
+  /// Old prefixes of head names, and the new ones.
   std::vector<std::pair<const char*, const char*>> renamed = {};
-  /// "layers.3.ffn.up" may be "ffn.3.up".
+  /// "layers.3.ffn.up" may be named "ffn.3.up".
   bool numbers_behind = false;
 };
 
-/// One of the equal parts of a tensor's rows: "attn.Wqkv[1/3].weight" is the second third of "attn.Wqkv.weight". With "^" behind the
-/// module's name ("attn.c_attn^[1/3].weight") matrices are stored with inputs as rows.
+/// One of the equal parts of a tensor's rows: "attn.Wqkv[1/3].weight" is the second third of "attn.Wqkv.weight". With
+/// "^" after the module's name ("attn.c_attn^[1/3].weight"), matrices are stored transposed, with inputs as rows.
 struct TensorPart {
   std::string name;
   uint32_t part = 0, parts = 1;
@@ -42,32 +43,31 @@ struct TensorPart {
 };
 TensorPart tensor_part(const std::string& name);
 
-/// Returns columns [begin, begin + count) of a matrix of `columns`; nothing if the matrix is missing.
+/// Returns columns [begin, begin + count) of a matrix with `columns` columns; no values if the matrix is missing.
 Values some_columns(const Values& from, uint32_t columns, uint32_t begin, uint32_t count);
-/// Returns the transpose of a matrix of `rows` rows.
+/// Returns the transpose of a matrix with `rows` rows.
 std::vector<float> turned(const std::vector<float>& values, size_t rows);
 
-/// Names come in two kinds. Encoder names are relative to the base model ("encoder.layer.0...."); in the
-/// file they carry a base prefix ("bert.", "distilbert.", or nothing for a bare model), found by the
-/// word embeddings. Head names ("classifier.weight") stand beside that prefix. LayerNorm's weight and
-/// bias are also found as gamma and beta.
+/// There are two kinds of names. Encoder names are relative to the base model ("encoder.layer.0...."); in the file they
+/// have a base prefix ("bert.", "distilbert.", or none for a bare model), which the word embeddings reveal. Head names
+/// ("classifier.weight") do not have that prefix. LayerNorm's weight and bias may also be named gamma and beta.
 class Weights {
  public:
-  /// All three outlive the object.
+  /// All three must outlive the object.
   Weights(const Checkpoint& checkpoint, const ModelNames& names, Problems& problems);
 
   bool has_encoder(const std::string& name) const { return find(tensor_part(base_ + name).name).has_value(); }
   bool has_head(const std::string& name) const { return find(outer_ + name).has_value(); }
-  /// Extent 0 of a tensor, nothing when it is absent or a scalar.
+  /// Extent 0 of a tensor; nullopt if it is absent or a scalar.
   std::optional<uint64_t> encoder_rows(const std::string& name) const { return rows(base_ + name); }
   std::optional<uint64_t> head_rows(const std::string& name) const { return rows(outer_ + name); }
-  /// The number of a tensor's extents; 0: it is absent, or a scalar.
+  /// The number of dimensions of a tensor; 0 if it is absent or a scalar.
   size_t encoder_extents(const std::string& name) const;
-  /// Layers present: 1 + the largest N of "<stack>N." among encoder names.
+  /// The number of layers: 1 + the largest N of "<stack>N." among encoder names.
   uint32_t layers(const std::string& stack) const;
 
-  /// Values of a tensor that must have `shape` (or its first `keep` rows, when given). A missing tensor,
-  /// another shape, NaN etc. are added to the problems and give no values.
+  /// Returns the values of a tensor that must have `shape` (or its first `keep` rows, if given). A missing tensor,
+  /// another shape, NaN etc. become problems and return no values.
   Values encoder(const std::string& name, const std::vector<uint32_t>& shape, uint32_t keep = 0);
   Values head(const std::string& name, const std::vector<uint32_t>& shape);
   /// encoder() and head() of a matrix whose caller does not look at its values: those of a large one stay in the file
@@ -77,11 +77,11 @@ class Weights {
   /// Marks a head tensor as used without reading it.
   void use_head(const std::string& name);
 
-  /// True when both tensors exist with the same type and bytes of equal value.
+  /// Returns true if both tensors exist with the same type and the same values, byte by byte.
   bool same(const std::string& head_name, const std::string& encoder_name) const;
 
-  /// Sorts the tensors that nobody took, by the names and by general rules: each harmless tensor becomes a note, each
-  /// other one a problem.
+  /// Classifies the tensors that nobody has taken by name and by general rules: a harmless tensor becomes a note, any
+  /// other a problem.
   void finish(std::vector<std::string>& notes);
 
  private:
@@ -97,17 +97,17 @@ class Weights {
   std::set<std::string> used_;
 };
 
-/// Returns the prefix of the base model's names in this file: "bert.", or nothing for a bare model. A file may hold
-/// several models (a teacher's copy): the one under its own base name wins, then the shortest prefix.
+/// Returns the prefix of the base model's names in this file: "bert.", or none for a bare model. A file may contain
+/// several models (such as a teacher's copy): the one with its own base name wins, then the shortest prefix.
 std::string base_prefix(const Checkpoint& checkpoint, const ModelNames& names);
 
-/// Returns the prefix of the names of heads, where `base` is the prefix of the base model's names.
+/// Returns the prefix of head names, where `base` is the prefix of the base model's names.
 std::string outer_prefix(const std::string& base, const ModelNames& names);
 
 /// Loads values that are still in their file.
 void hold_values(Values& values);
 
-/// Returns `parts` one after the other, as one matrix or vector; no values if a part has none.
+/// Concatenates `parts` to one matrix or vector; no values if a part has none.
 Values concatenate(std::vector<Values> parts);
 
 }  // namespace bantam::convert

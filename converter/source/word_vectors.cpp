@@ -31,7 +31,7 @@ namespace {
 
 constexpr const char* kClassifier = "classifier.safetensors";
 constexpr uint32_t kMostWordsOfText = 8192;
-/// Rows of a text of fastText's: a word of ten letters has some thirty n-grams.
+/// Maximum number of rows for a text in fastText: a word of ten letters has about thirty n-grams.
 constexpr uint32_t kMostGramTokens = 65536;
 
 bool is_fasttext(std::string_view start) {
@@ -46,7 +46,7 @@ VectorFormat format_of(const fs::path& file, std::string_view start) {
   return vector_format(start, extension == ".vec" || extension == ".txt");
 }
 
-/// May vectors or a model of fastText be in the file?
+/// Returns true if the file may contain vectors or a fastText model.
 bool may_hold_vectors(const Directory& files, const std::string& name) {
   const std::string extension = fs::path(name).extension().string();
   if (extension == ".vec" || extension == ".ftz") return true;
@@ -63,7 +63,7 @@ std::vector<std::string> candidates(const Directory& files) {
   return found;
 }
 
-/// The name in a directory of the file of its vectors.
+/// The name of the file with the vectors in a directory.
 std::string vectors_of(const Directory& files, const Fields& config, Problems& problems) {
   const std::string named = config.text("vectors", "");
   if (!named.empty()) {
@@ -89,7 +89,7 @@ class DirectoryReader {
  public:
   explicit DirectoryReader(const SourcePath& named)
       : named_(named),
-        // A file that was named by itself is all there is.
+        // A file that was named directly is the whole model.
         files_(named.is_folder() ? named.files : Directory::nothing(named.path)),
         json_(files_->object_or_empty("config.json")),
         config_(json_, files_->path("config.json").string(), problems_) {}
@@ -230,9 +230,8 @@ class DirectoryReader {
 
 }  // namespace
 
-// A file that such vectors, or a fastText model, may be in, by itself: no config.json lies beside it that would say
-// more. Or a directory where config.json says kWordVectors, or where there is none and a file is there that such
-// vectors may be in.
+// A file that may contain such vectors or a fastText model, without a config.json beside it. Or a directory whose
+// config.json says kWordVectors, or one without config.json but with a file that may contain such vectors.
 bool is_word_vectors(const SourcePath& named) {
   const Directory& files = *named.files;
   const bool stated = files.has("config.json");
@@ -242,10 +241,10 @@ bool is_word_vectors(const SourcePath& named) {
   return config.contains("model_type") && config["model_type"] == kWordVectors;
 }
 
-// A model whose config.json says kWordVectors: its tensor "embeddings" has a row a word (fastText: and a row an
-// n-gram), "classifier.weight" and "classifier.bias" are those of classifier.safetensors or of fastText's output layer
-// (or kLabelTree and kLabelNodes), and the tokenizer is a list of words. docs/wordvectors.md has the files and
-// settings. Memory: the table as f32.
+// A model whose config.json says kWordVectors. Its tensor "embeddings" has one row per word (in fastText, also one per
+// n-gram). "classifier.weight" and "classifier.bias" come from classifier.safetensors or from fastText's output layer
+// (or kLabelTree and kLabelNodes replace them). The tokenizer is a word list. docs/wordvectors.md describes the files
+// and settings. Memory: the table as f32.
 ModelSource open_word_vectors(const SourcePath& named, const SourceOptions& /*options*/) {
   return DirectoryReader(named).read();
 }

@@ -8,13 +8,13 @@
 namespace bantam::convert {
 namespace {
 
-/// The stored tensors whose values, one after the other, are `values`.
+/// Returns the stored tensors whose concatenated values are `values`.
 std::optional<std::vector<StoredPart>> parts_of(const std::vector<float>& values,
                                                 const std::vector<std::string>& sources, const Checkpoint& checkpoint) {
   std::vector<StoredPart> parts;
   auto next = values.begin();
   for (size_t i = 0; i < sources.size(); ++i) {
-    // Parts of one tensor, all of them.
+    // The first of several parts of one tensor stands for the whole tensor.
     if (i > 0 && sources[i] == sources[i - 1]) continue;
     const auto found = checkpoint.tensors().find(sources[i]);
     if (found == checkpoint.tensors().end()) return std::nullopt;
@@ -35,7 +35,7 @@ std::optional<std::vector<StoredPart>> parts_of(const std::vector<float>& values
   return parts;
 }
 
-/// A table of which the graph holds the first rows, or the last ones.
+/// Returns a table whose first or last rows the graph holds.
 std::optional<StoredPart> rows_of(const std::vector<float>& values, const std::string& source,
                                   const Checkpoint& checkpoint) {
   const auto found = checkpoint.tensors().find(source);
@@ -49,8 +49,8 @@ std::optional<StoredPart> rows_of(const std::vector<float>& values, const std::s
   return std::nullopt;
 }
 
-/// A table to each of whose rows a vector of the directory was added, or nothing: places of patches, the bias of patches and what stands for
-/// the whole image.
+/// Returns a table whose rows are each the sum of a stored row and another tensor of the directory, or nothing: patch
+/// positions plus the bias of patches or the class embedding.
 std::optional<StoredPart> sum_of(const std::vector<float>& values, const std::vector<std::string>& sources,
                                  const Checkpoint& checkpoint) {
   const auto found = checkpoint.tensors().find(sources.front());

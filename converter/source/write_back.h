@@ -1,4 +1,4 @@
-// The way from a graph's constants back to the tensors of the directory that they were made of: whether there is one.
+// Maps a graph's constants back to the tensors of the directory from which they were built, if that is possible.
 #ifndef BANTAM_CONVERTER_SOURCE_WRITE_BACK_H_
 #define BANTAM_CONVERTER_SOURCE_WRITE_BACK_H_
 
@@ -12,9 +12,10 @@
 
 namespace bantam::convert {
 
-/// A tensor of the directory. `turned`: it has the columns of what the graph holds as rows. `first`: the graph holds its elements from
-/// this one on, not all of them where it is alone and a table whose other rows no token has. `beside`: what the graph holds is the tensor and
-/// these, other tensors' values, which stay as they are.
+/// A tensor of the directory. `turned`: its columns are the rows that the graph holds. `first`: the graph holds its
+/// elements from this one on; possibly not to the end, if the tensor is the only part and is a table whose other rows
+/// no token uses. `beside`: the graph holds the sum of the tensor and these values of other tensors, which stay
+/// unchanged.
 struct StoredPart {
   std::string name;
   bool turned = false;
@@ -22,18 +23,18 @@ struct StoredPart {
   std::vector<float> beside = {};
 };
 
-/// By constant of the graph: the stored tensors whose values it holds, one after the other.
+/// For each constant of the graph: the stored tensors whose values it holds, one after the other.
 using WaysBack = std::map<int32_t, std::vector<StoredPart>>;
 
-/// Constants that hold other values than some stored tensors one after the other, the first or the last rows of one, or one and a vector
-/// in each row (products, biases by distance), are left out. O(values).
+/// Omits constants whose values are not some stored tensors one after the other, the first or last rows of one, or one
+/// plus a vector in each row (for example products and biases by distance). O(values).
 WaysBack ways_back(const Graph& graph, const Checkpoint& checkpoint);
 
-/// Names of matrices and tables of embeddings that have no way back, though they come from the directory: what has been trained of
-/// them could not be stored.
+/// Returns the names of matrices and embedding tables that come from the directory but cannot be mapped back: training
+/// results for them could not be stored.
 std::vector<std::string> not_written_back(const Graph& graph, const WaysBack& ways);
 
-/// Names of the vectors and tables of places of which that is so: training leaves them as they are.
+/// Returns the names of such vectors and position tables: training does not change them.
 std::vector<std::string> held(const Graph& graph, const WaysBack& ways);
 
 }  // namespace bantam::convert

@@ -28,9 +28,9 @@ constexpr size_t kEndBytes = 22;
 constexpr uint64_t kEnd64Bytes = 56;
 constexpr size_t kLocatorBytes = 20;
 constexpr size_t kMaxCommentBytes = 0xFFFF;
-constexpr uint64_t kIn64 = 0xFFFFFFFF;  // the value stands in a field of 64 bits elsewhere
+constexpr uint64_t kIn64 = 0xFFFFFFFF;  // the value is in a 64-bit field elsewhere
 
-/// Little-endian number of `bytes` bytes; the caller has checked that they are there.
+/// Reads a little-endian number of `bytes` bytes; the caller has checked that they exist.
 uint64_t number(std::string_view text, size_t at, size_t bytes) {
   uint64_t value = 0;
   for (size_t i = bytes; i-- > 0;) value = value << 8 | static_cast<unsigned char>(text[at + i]);
@@ -47,7 +47,7 @@ std::string read_range(const fs::path& path, uint64_t begin, uint64_t size) {
   return bytes;
 }
 
-/// Sizes and places too large for 32 bits, in the order in which the entry lacks them.
+/// Reads sizes and offsets that are too large for 32 bits; `fields` are those that the entry lacks, in order.
 void read_extra64(std::string_view extra, std::array<uint64_t*, 3> fields) {
   for (size_t at = 0; at + 4 <= extra.size();) {
     const uint64_t kind = number(extra, at, 2);
@@ -137,7 +137,7 @@ void ZipFile::read_directory(const std::string& directory, uint64_t count, uint6
     const std::string name(bytes.substr(at + kEntryBytes, name_size));
     read_extra64(bytes.substr(at + kEntryBytes + name_size, extra_size), {&entry.size, &packed, &entry.header});
     entry.stored = method == 0 && (flags & 1u) == 0 && packed == entry.size;
-    // The size of a compressed entry, which nobody reads, says nothing about the bytes that it takes.
+    // The size of a compressed entry, which is never read, says nothing about the bytes that it takes.
     const uint64_t held = entry.stored ? entry.size : packed;
     if (entry.header > end || held > end - entry.header) {
       invalid(path_, fmt::format("\"{}\" lies outside of it", name));

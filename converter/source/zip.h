@@ -1,4 +1,4 @@
-// zip archives as far as checkpoints of torch need them: entries that are stored as they are.
+// zip archives, as far as torch checkpoints need them: uncompressed entries.
 // Format: https://pkware.cachefly.net/webdocs/casestudies/APPNOTE.TXT
 #ifndef BANTAM_CONVERTER_SOURCE_ZIP_H_
 #define BANTAM_CONVERTER_SOURCE_ZIP_H_
@@ -11,34 +11,35 @@
 namespace bantam::convert {
 
 struct ZipEntry {
-  uint64_t header = 0;  // where its local header lies
+  uint64_t header = 0;  // offset of its local header
   uint64_t size = 0;    // bytes
   uint32_t crc = 0;
   bool stored = false;  // neither compressed nor encrypted
 };
 
-/// An archive whose directory has been read: entries lie before it, names are unique.
+/// An archive whose central directory has been read: all entries lie before it, and names are unique.
 class ZipFile {
  public:
-  /// Throws Error (kIo, kInvalid) for a file that is no archive, whose directory is longer than 64 MB or does not fit it.
+  /// Throws Error (kIo, kInvalid) if the file is not an archive, or its directory is longer than 64 MB or does not fit
+  /// the file.
   explicit ZipFile(std::filesystem::path path);
 
   const std::filesystem::path& path() const { return path_; }
   const std::map<std::string, ZipEntry>& entries() const { return entries_; }
 
-  /// The bytes of one of entries(). Throws Error: kInvalid where they are compressed, lie outside the archive or do not
-  /// have the checksum that the directory states; kIo.
+  /// Returns the bytes of one of entries(). Throws Error: kInvalid if they are compressed, lie outside the archive or
+  /// do not have the checksum in the directory; kIo.
   std::string read(const std::string& name) const;
-  /// `size` of its bytes from `begin` on, which lie in it; the checksum is not looked at.
+  /// Returns `size` bytes of an entry from `begin` on, which must lie within it, without checking the checksum.
   std::string read_part(const std::string& name, uint64_t begin, uint64_t size) const;
 
  private:
-  /// Where the entry's bytes begin in the file.
+  /// Returns the offset of the entry's bytes in the file.
   uint64_t find(const std::string& name) const;
   void read_directory(const std::string& directory, uint64_t count, uint64_t end);
 
   std::filesystem::path path_;
-  uint64_t directory_ = 0;  // where the directory begins: entries end before it
+  uint64_t directory_ = 0;  // offset of the directory, before which all entries end
   std::map<std::string, ZipEntry> entries_;
 };
 

@@ -1,4 +1,5 @@
-// Tokens that other files than the vocabulary name: added_tokens.json, special_tokens_map.json, tokenizer_config.json.
+// Tokens that are named in files other than the vocabulary: added_tokens.json, special_tokens_map.json,
+// tokenizer_config.json.
 #include <algorithm>
 #include <array>
 #include <string>
@@ -11,14 +12,14 @@ namespace {
 
 constexpr std::array<const char*, 7> kNamed = {"bos_token", "eos_token", "unk_token", "sep_token",
                                                "pad_token", "cls_token", "mask_token"};
-/// Names that classes of transformers give special tokens where no file does.
+/// Default names of special tokens in classes of transformers.
 constexpr std::array<const char*, 10> kUsual = {"[UNK]", "[SEP]", "[PAD]", "[CLS]", "[MASK]",
                                                 "<s>",   "</s>",  "<unk>", "<pad>", "<mask>"};
 constexpr std::array<const char*, 3> kLists = {"extra_special_tokens", "additional_special_tokens",
                                                "model_specific_special_tokens"};
 constexpr const char* kDecoder = "added_tokens_decoder";
 
-/// A token: a text, or an object with "content".
+/// A token: a string, or an object with "content".
 std::string named_text(const Json& token) {
   const Json& text = token.is_object() ? member(token, "content") : token;
   return text.is_string() ? text.get<std::string>() : std::string();
@@ -29,7 +30,7 @@ bool truth_in(const Json& token, const char* key) {
   return value.is_boolean() && value.get<bool>();
 }
 
-/// The items of every list of special tokens.
+/// Visits the items of all lists of special tokens.
 template <typename Visit>
 void visit_lists(const Json& config, Visit&& visit) {
   const auto each = [&](const Json& list) {
@@ -105,7 +106,7 @@ void read_added_names(const Json& config, TokenizerSource& source, ProblemList& 
     if (!text.empty() && find(text) == source.added.end()) source.added.push_back(special_token(json));
   };
   for (const char* key : kNamed) {
-    const bool unknown = std::string_view(key) == "unk_token";  // which the model itself needs
+    const bool unknown = std::string_view(key) == "unk_token";  // the model itself requires it
     if (whole || !unknown) add(member(config, key));
   }
   visit_lists(config, add);

@@ -5,10 +5,10 @@
 namespace bantam::convert {
 namespace {
 
-/// Pairs that are compared; with more, any two count as rivals.
+/// Maximum number of pairs to compare; with more, rivals are assumed.
 constexpr size_t kMostPairs = 100000;
 
-/// Returns true if the two texts can share characters of a longer one.
+/// Returns true if the two texts can overlap within a longer text.
 bool overlap(const std::string& a, const std::string& b) {
   const auto meets = [](const std::string& first, const std::string& second) {
     if (first.find(second) != std::string::npos) return true;
@@ -22,14 +22,14 @@ bool overlap(const std::string& a, const std::string& b) {
 
 bool is_blank(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 
-/// Punctuation of ASCII, which is no part of words.
+/// ASCII punctuation, which is not part of words.
 bool is_mark(char c) {
   const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
   return c > ' ' && c < 0x7f && !letter && !(c >= '0' && c <= '9') && c != '_';
 }
 
-/// Returns true if the surroundings that a normalised token checks can differ between a place beside the raw token
-/// `text` and the end of a text: a letter for a whole word, or blanks that both tokens take.
+/// Returns true if the context that a normalized token checks can differ between a position beside the raw token `text`
+/// and the end of a text: a letter for a whole-word token, or spaces that both tokens take.
 bool is_minded(const fb::AddedTokenT& normalized, const std::string& text, const fb::AddedTokenT& raw) {
   if (normalized.single_word && !(is_mark(text.front()) && is_mark(text.back()))) return true;
   const bool blanks = raw.lstrip || raw.rstrip || is_blank(text.front()) || is_blank(text.back());

@@ -1,4 +1,4 @@
-// The texts by which added tokens are found.
+// The texts of added tokens that are searched for.
 #ifndef BANTAM_CONVERTER_TOKENIZER_ADDED_TEXTS_H_
 #define BANTAM_CONVERTER_TOKENIZER_ADDED_TEXTS_H_
 
@@ -13,11 +13,11 @@
 
 namespace bantam::convert {
 
-/// By kind, 0: looked for in raw, 1: in normalised text; the text and its token's place in added_tokens.
+/// Index 0: searched in raw text, 1: in normalized text. Maps a text to its token's index in added_tokens.
 using AddedTexts = std::array<std::map<std::string, uint32_t>, 2>;
 
-/// Where nothing is normalised, both kinds are looked for in the same text, raw ones first: whether that could make a difference
-/// to looking for all at once.
+/// Without a normalizer, both kinds are searched in the same text, the raw ones first. Returns true if that could give
+/// other results than searching for all at once.
 bool may_rival(const AddedTexts& added, const std::vector<std::unique_ptr<fb::AddedTokenT>>& tokens);
 
 }  // namespace bantam::convert

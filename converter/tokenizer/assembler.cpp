@@ -28,15 +28,15 @@ namespace bantam::convert {
 namespace {
 
 constexpr size_t kMaxTokenBytes = 4096;
-constexpr size_t kShownProblems = 8;  // of one kind
+constexpr size_t kShownProblems = 8;  // of the same kind
 
-/// A token as problems show it: quoted, escaped, not too long.
+/// A token as shown in problems: quoted, escaped, truncated.
 std::string shown(const std::string& token) {
   std::string text = Json(token.substr(0, 40)).dump(-1, ' ', false, Json::error_handler_t::replace);
   return token.size() > 40 ? text + "..." : text;
 }
 
-/// Makes a fb::TokenizerT of a source.
+/// Builds a fb::TokenizerT from a source.
 class Assembler {
  public:
   Assembler(TokenizerSource& source, ProblemList& problems) : source_(source), problems_(problems) {}
@@ -71,7 +71,7 @@ class Assembler {
     problems_.push_back(fmt::format("{}: {}: {}", source_.file, field, what));
   }
 
-  /// texts_[id] for the model's own vocabulary; every rule broken is shown a few times.
+  /// Fills texts_[id] for the model's own vocabulary; reports the first few violations of each rule.
   void collect_vocabulary() {
     if (source_.vocabulary.empty()) problem("model.vocab", "holds no tokens");
     size_t count = 0;
@@ -107,8 +107,8 @@ class Assembler {
     if (count > kShownProblems) problem("model.vocab", fmt::format("{} more such tokens", count - kShownProblems));
   }
 
-  /// Numbers added tokens as Hugging Face does: those of the vocabulary keep their id, others follow it in
-  /// order, whatever the file says.
+  /// Numbers added tokens as Hugging Face does: those in the vocabulary keep their id, others follow it in order,
+  /// whatever the file says.
   void collect_added() {
     const size_t vocabulary = ids_.size();
     uint32_t next = static_cast<uint32_t>(vocabulary);
@@ -116,7 +116,7 @@ class Assembler {
     std::vector<std::string> order;
     for (const AddedSource& added : source_.added) {
       const std::string where = fmt::format("added token {}", shown(added.text));
-      if (added.text.empty()) continue;  // as Hugging Face
+      if (added.text.empty()) continue;  // as in Hugging Face's library
       if (added.text.size() > kMaxTokenBytes || added.text.find('\0') != std::string::npos || !is_utf8(added.text)) {
         problem(where, fmt::format("has more than {} bytes, holds U+0000 or is not valid UTF-8; leave it out",
                                    kMaxTokenBytes));
@@ -171,7 +171,7 @@ class Assembler {
     }
   }
 
-  /// Behind all tokens that texts may have.
+  /// Appends hidden tokens after all tokens that texts may have.
   void collect_hidden() {
     if (source_.hidden.empty()) return;
     hidden_from_ = static_cast<uint32_t>(texts_.size());
@@ -213,7 +213,8 @@ class Assembler {
     if (source_.is_bpe() && !skips && out_->model->unknown_id < 0) out_->model->unknown_id = special_id("", "<unk>");
   }
 
-  /// Tokenizers that are not BERT's, whose files often leave the special tokens' names to the code that reads them, have RoBERTa's.
+  /// Tokenizers other than BERT's often leave the special tokens' names to the code that reads them; they then use
+  /// RoBERTa's names.
   int32_t special_id(const std::string& token, const std::string& usual) const {
     const int32_t id = id_of(token);
     return id < 0 && !source_.is_wordpiece() ? id_of(usual) : id;
@@ -266,7 +267,7 @@ class Assembler {
     return {source_.bert.clean_text, source_.bert.split_chinese, source_.bert.lowercase, source_.bert.strip_accents};
   }
 
-  /// Normalises an added token's text with the runtime's own normaliser.
+  /// Normalizes an added token's text with the runtime's own normalizer.
   std::string normalize(const std::string& text) const {
     if (!source_.stages.empty()) return normalize_in_row(source_.stages, forms_, source_.charsmap, text);
     text::NormalStream stream(rules(), reinterpret_cast<const uint8_t*>(text.data()), 0,
@@ -305,7 +306,7 @@ class Assembler {
     return added;
   }
 
-  /// Where nothing is normalised and none may claim the same text, one search of the raw text finds both kinds.
+  /// Without a normalizer and without texts that may rival, one search of the raw text finds both kinds.
   void join_added_texts(AddedTexts& added) {
     if (!source_.stages.empty() || may_rival(added, out_->added_tokens)) return;
     added[0].insert(added[1].begin(), added[1].end());
@@ -362,7 +363,7 @@ class Assembler {
       joined.insert(joined.end(), text.begin(), text.end());
       begins.push_back(static_cast<uint32_t>(joined.size()));
     }
-    using Name = fb::BlobName;  // in this order in the file
+    using Name = fb::BlobName;  // the order in the file
     const auto store = [&](Name name, std::vector<uint8_t> bytes) {
       auto blob = std::make_unique<fb::TokenizerBlobT>();
       blob->name = name;
@@ -391,7 +392,7 @@ class Assembler {
     if (!source_.all_grams) store(Name::buckets, bytes_of(source_.grams.data(), 4 * source_.grams.size()));
   }
 
-  /// Blanks instead of U+2581 in the model's tokens. A blank that stands there already is in no word.
+  /// Replaces U+2581 by spaces in the model's tokens. A token that already contains a space is in no word.
   void take_blanks(std::vector<bool>& in_model) {
     for (uint32_t id = 0; id < texts_.size(); ++id) {
       std::string& text = texts_[id];
@@ -420,7 +421,7 @@ class Assembler {
 
   static std::string byte_token(uint32_t byte) { return fmt::format("<0x{:02X}>", byte); }
 
-  /// Without any token of a byte, what is unknown stays so.
+  /// Disables byte fallback if there are no byte tokens.
   void check_fallback() {
     for (uint32_t byte = 0; source_.byte_fallback && byte < 256; ++byte) {
       if (ids_.count(byte_token(byte)) > 0) return;
@@ -430,13 +431,14 @@ class Assembler {
 
   /// Returns true if text that the model does not know may contain the byte.
   bool may_be_unknown(uint32_t byte) const {
-    if (byte == 0xC0 || byte == 0xC1 || byte > 0xF4) return false;  // not of UTF-8
+    if (byte == 0xC0 || byte == 0xC1 || byte > 0xF4) return false;  // not in UTF-8
     if (byte > 0x7F) return true;
     const bool blank = byte == ' ' && source_.has_marks();
     return ids_.count(blank ? "\u2581" : std::string(1, static_cast<char>(byte))) == 0;
   }
 
-  /// In place of a missing one there is the unknown token: characters with such a byte are unknown as a whole.
+  /// Collects the byte tokens. A missing one is replaced by the unknown token: characters with that byte are unknown as
+  /// a whole.
   void take_byte_tokens() {
     const int32_t unknown = out_->model->unknown_id;
     std::string missing;
@@ -465,8 +467,8 @@ class Assembler {
     }
   }
 
-  /// Makes bytes of the model's token texts, and tables of the merges. Texts that are no letters of bytes stay as they are,
-  /// and are the model's no longer: no word leads to them.
+  /// Converts the model's token texts to bytes, and the merges to tables. Texts with letters that represent no bytes
+  /// stay unchanged and no longer belong to the model: no word produces them.
   BpeTables merge_tables(std::vector<bool>& in_model) {
     std::vector<Merge> merges = resolve_merges(in_model);
     std::vector<std::string> tokens(texts_.size());
@@ -494,8 +496,8 @@ class Assembler {
     return tables;
   }
 
-  /// Bytes that are no token are unknown. Without a token for that, Hugging Face's library leaves them out of words, and what
-  /// follows them in a word gets the offsets of as many letters before, which may be half of one.
+  /// Bytes that are not tokens are unknown. Without an unknown token, Hugging Face's library drops them from words; the
+  /// text after them in a word then gets the offsets of as many letters before, possibly half a letter.
   void take_missing(const std::vector<uint32_t>& missing) {
     const int32_t unknown = id_of(source_.unknown);
     const auto added = std::find(purely_added_.begin(), purely_added_.end(), static_cast<uint32_t>(unknown));
@@ -509,7 +511,7 @@ class Assembler {
                                        missing.size(), missing.front(), kWithoutTokenizer));
   }
 
-  /// Hugging Face's library continues to merge with the unknown token; here nothing is merged with it.
+  /// Hugging Face's library continues to merge with the unknown token; bantam never merges it.
   void check_unknown(const std::vector<Merge>& merges) {
     const bool of_units = source_.is_of_code_points() || (source_.model.traits & text::kSomeBytes) != 0;
     const int32_t unknown = of_units && !source_.byte_fallback ? id_of(source_.unknown) : -1;
@@ -523,8 +525,8 @@ class Assembler {
                                         shown(source_.unknown), kWithoutTokenizer));
   }
 
-  /// A merge leaves what its two tokens say when they stand side by side, marks as well. One behind the end of a word, or before
-  /// the beginning of one, is never done.
+  /// A merge must produce the concatenation of its two tokens, including marks. Merges after the end of a word or
+  /// before its beginning never happen and are removed.
   void check_marks(const std::vector<bool>& in_model, std::vector<Merge>& merges) {
     if ((source_.model.traits & (text::kEndMarks | text::kBeginMarks)) == 0) return;
     const auto never = [&](const Merge& merge) {
@@ -548,7 +550,7 @@ class Assembler {
     }
   }
 
-  /// Returns the merges whose tokens exist; the others become problems.
+  /// Returns the merges whose tokens all exist; the others become problems.
   std::vector<Merge> resolve_merges(const std::vector<bool>& in_model) {
     std::vector<Merge> merges;
     size_t bad = 0;
@@ -559,7 +561,7 @@ class Assembler {
     };
     for (size_t i = 0; i < source_.merges.size(); ++i) {
       const auto& [left, right] = source_.merges[i];
-      // As in Hugging Face's library, which takes as many bytes from whatever stands there.
+      // As in Hugging Face's library, which removes that many bytes whatever they are.
       const std::string whole = left + (right.size() < prefix ? "" : right.substr(prefix));
       const Merge merge = {find(left), find(right), find(whole)};
       const bool has_left = merge.left != text::kNoToken;
@@ -587,7 +589,7 @@ class Assembler {
   std::unique_ptr<fb::TokenizerT> out_ = std::make_unique<fb::TokenizerT>();
   std::vector<uint8_t> forms_;
   std::vector<uint32_t> byte_tokens_;
-  std::vector<std::string> texts_;  // by id, added tokens too
+  std::vector<std::string> texts_;  // by id, including added tokens
   std::vector<bool> known_;
   std::map<std::string, uint32_t> ids_;
   std::vector<uint32_t> purely_added_;

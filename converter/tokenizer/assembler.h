@@ -1,4 +1,4 @@
-// From what the files of a tokenizer say to what a .bantam file holds.
+// Converts the contents of a tokenizer's files to what a .bantam file holds.
 #ifndef BANTAM_CONVERTER_TOKENIZER_ASSEMBLER_H_
 #define BANTAM_CONVERTER_TOKENIZER_ASSEMBLER_H_
 
@@ -10,7 +10,8 @@
 
 namespace bantam::convert {
 
-/// The tokenizer, and its tables in `blobs`. Null after a problem, of which `problems` then has one more or several.
+/// Returns the tokenizer, whose tables are added to `blobs`. Returns null after adding one or more problems to
+/// `problems`.
 std::unique_ptr<fb::TokenizerT> assemble_tokenizer(TokenizerSource& source, ProblemList& problems,
                                                    std::vector<RawBlob>& blobs);
 

@@ -1,4 +1,4 @@
-// vocab.json and merges.txt: what transformers' tokenizers of RoBERTa, GPT-2, CLIP, GPT and BlenderbotSmall read.
+// Reads vocab.json and merges.txt as transformers' tokenizers of RoBERTa, GPT-2, CLIP, GPT and BlenderbotSmall do.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,7 +15,8 @@ namespace {
 
 enum class Kin { kGpt2, kRoberta, kClip, kGpt, kBlenderbotSmall, kOther };
 
-/// Whose settings the tokenizer has. A directory that does not say has RoBERTa's special tokens or is GPT-2's.
+/// The model whose tokenizer settings apply. If the directory does not say, RoBERTa's apply if it has RoBERTa's special
+/// tokens, else GPT-2's.
 Kin kin_of(const std::string& name, const std::string& model_type, const Json& vocabulary) {
   constexpr std::array<std::string_view, 4> kRobertas = {"RobertaTokenizer", "LongformerTokenizer", "BartTokenizer",
                                                          "LEDTokenizer"};
@@ -79,7 +80,7 @@ void replace(TokenizerSource& source, const char* text, const char* content, uin
   source.stages.back().rule.least = least;
 }
 
-/// A line feed right behind a word that does not end with "'" is the word "__newln__".
+/// A line feed directly after a word that does not end with "'" becomes the word "__newln__".
 void read_blenderbot_lines(TokenizerSource& source) {
   stage(source, fb::NormalizerKind::map, CodeMap::kBlanks);
   replace(source, "\n", "\n", 2);
@@ -87,13 +88,13 @@ void read_blenderbot_lines(TokenizerSource& source) {
   replace(source, " \n", " ");
   stage(source, fb::NormalizerKind::strip);
   source.stages.back().rule.left = true;
-  replace(source, "\n", " __ne\n");  // in two parts: a content is short
+  replace(source, "\n", " __ne\n");  // in two parts, because contents are short
   replace(source, "\n", "wln__ ");
   stage(source, fb::NormalizerKind::map, CodeMap::kLowercase);
 }
 
-/// The vocabulary writes "low@@" where a word continues, the merges write "low</w>" where it ends: the model's tokens
-/// are written as the merges are. Tokens that only the merges name are unknown in texts.
+/// The vocabulary writes "low@@" if a word continues, the merges write "low</w>" if it ends. The model's tokens use the
+/// form of the merges. Tokens that occur only in the merges are unknown in texts.
 void read_blenderbot_tokens(TokenizerSource& source) {
   constexpr std::string_view kGoesOn = "@@", kEnds = "</w>";
   std::set<std::string> tokens;
@@ -134,7 +135,7 @@ void read_blenderbot_small(TokenizerSource& source, ProblemList& problems) {
   set_decoder(source, text::kDecodeSuffix, text::kDecodeEndMarks, "</w>");
 }
 
-/// Sets the steps that transformers puts around the models of CLIP and GPT, whose tokens end words with "</w>".
+/// Sets the steps that transformers adds to the models of CLIP and GPT, whose tokens end words with "</w>".
 void read_end_suffix(Kin kin, TokenizerSource& source) {
   source.end_suffix = "</w>";
   source.model.traits = text::kEndMarks;
@@ -172,7 +173,7 @@ void read_end_suffix(Kin kin, TokenizerSource& source) {
   set_decoder(source, kin == Kin::kGpt ? text::kDecodeSuffix : text::kDecodeBytes, text::kDecodeEndMarks, "</w>");
 }
 
-/// Two texts with `cls` before and `sep` behind each, as RoBERTa has them.
+/// Each of two texts has `cls` before and `sep` after it, as in RoBERTa.
 void set_roberta_template(TokenizerSource& source) {
   using Piece = fb::TemplatePiece;
   const Piece cls(kTemplateCls, -1, 0);
@@ -198,7 +199,8 @@ void read_bpe_files(const Json& vocabulary, const std::string& merges, const Jso
                     name));
   }
   read_vocabulary_object(vocabulary, "tokens", source, problems);
-  const bool blenderbot = kin == Kin::kBlenderbotSmall;  // which leaves out the first line, and what follows the last
+  // It skips the first line, and the text after the last line feed.
+  const bool blenderbot = kin == Kin::kBlenderbotSmall;
   const size_t begin = blenderbot ? std::min(merges.find('\n'), merges.size()) : 0;
   const size_t end = blenderbot ? merges.rfind('\n') : merges.size();
   read_merges(merges.substr(begin, end == std::string::npos ? 0 : end - begin), source, problems);

@@ -13,10 +13,10 @@ namespace {
 
 uint64_t key_of(uint32_t left, uint32_t right) { return uint64_t{left} << 32 | right; }
 
-/// The bytes that UTF-8 has.
+/// Returns true for bytes that can occur in UTF-8.
 bool is_in_text(uint32_t byte) { return byte < 0xC0 || (byte > 0xC1 && byte < 0xF5); }
 
-/// Bytes of what stands at token[at) before merging.
+/// The number of bytes of the unit at token[at] before merging.
 size_t unit_size(const std::string& token, size_t at, uint32_t traits) {
   const auto is = [&token](size_t place, uint8_t mark) {
     return place < token.size() && static_cast<uint8_t>(token[place]) == mark;
@@ -28,7 +28,7 @@ size_t unit_size(const std::string& token, size_t at, uint32_t traits) {
   return std::min(end, token.size()) - at;
 }
 
-/// A byte as it stands at the places where words may have it.
+/// A byte in all its forms at the positions where it can occur in words.
 std::vector<std::string> units_of_byte(uint32_t byte, uint32_t traits) {
   std::vector<std::string> units = {std::string(1, static_cast<char>(byte))};
   const auto add_marked = [&units](const char* before, const char* behind) {
@@ -44,7 +44,7 @@ std::vector<std::string> units_of_byte(uint32_t byte, uint32_t traits) {
   return units;
 }
 
-/// The slots for pairs, or nothing if some did not find a place.
+/// Returns the hash slots of pairs, or an empty list if some pair found no slot.
 std::vector<uint32_t> place_pairs(const std::vector<text::MergeEntry>& entries, uint32_t bits) {
   std::vector<uint32_t> words(size_t{1} + (size_t{1} << bits) + text::kMaxPairProbes, text::kNoPair);
   words[0] = bits;
@@ -152,7 +152,7 @@ BpeTables build_bpe_tables(const std::vector<std::string>& tokens, const std::ve
   for (uint32_t id = 0; id < tokens.size(); ++id) {
     const text::MergeEntry& entry = out.entries[id];
     if (entry.left == text::kNoToken) continue;
-    // A part stands here as it stands in a text of its own, so it is made of its own bytes.
+    // A part is produced here as in a text of its own, from its own bytes.
     out.disorder |= out.entries[entry.left].rank >= entry.rank || out.entries[entry.right].rank >= entry.rank;
   }
   uint32_t bits = 0;
@@ -180,7 +180,7 @@ TrieKeys marked_words(const TrieKeys& tokens, uint32_t traits) {
     if (begins > 0 && static_cast<uint8_t>(token.front()) != text::kBeginMark) continue;
     if (ends > 0 && static_cast<uint8_t>(token.back()) != text::kEndMark) continue;
     const std::string word = token.substr(begins, token.size() - begins - ends);
-    // Offsets that leave blanks out look at the token itself.
+    // Offsets that exclude spaces examine the token itself.
     if (word.find(' ') == std::string::npos) words.emplace_back(word, id);
   }
   return words;

@@ -1,4 +1,4 @@
-// From the merges of a byte pair encoding to the tables of runtime/text/merge_table.h.
+// Converts the merges of a byte pair encoding to the tables of runtime/text/merge_table.h.
 #ifndef BANTAM_CONVERTER_TOKENIZER_BPE_TABLES_H_
 #define BANTAM_CONVERTER_TOKENIZER_BPE_TABLES_H_
 
@@ -19,7 +19,8 @@ struct Merge {
   uint32_t whole;
 };
 
-/// Merges by the definition: of all neighbours it takes the pair with the lowest rank, the leftmost of equals. O(n^2).
+/// Reference implementation of merging: repeatedly merges the adjacent pair with the lowest rank, the leftmost of
+/// equals. O(n^2).
 class Merging {
  public:
   struct Result {
@@ -27,11 +28,11 @@ class Merging {
     uint32_t rank;
   };
 
-  /// A pair that occurs twice in `merges` has its last place; one with a part that is not a token (kNoToken) merges
-  /// nothing.
+  /// A pair that occurs twice in `merges` has the rank of its last occurrence. A pair with a part that is not a token
+  /// (kNoToken) merges nothing.
   explicit Merging(const std::vector<Merge>& merges);
 
-  /// Merges `ids` in place. *last: the merge done last, if there was one; *pair: what it merged.
+  /// Merges `ids` in place. If there was a merge, *last is the last one, and *pair are its tokens.
   void merge(std::vector<uint32_t>* ids, Result* last, Merge* pair) const;
 
  private:
@@ -40,42 +41,43 @@ class Merging {
 
 struct BpeTables {
   std::vector<text::MergeEntry> entries;
-  std::vector<uint32_t> pairs;    // the blob's words
-  std::vector<uint32_t> missing;  // bytes that are no token
-  bool disorder = false;          // a token is made by a merge that comes before one of its parts' own
+  std::vector<uint32_t> pairs;    // the words of the blob
+  std::vector<uint32_t> missing;  // bytes that are not tokens
+  bool disorder = false;          // a token is produced by a merge that ranks before one of its parts' own merges
 };
 
-/// `tokens` by id, as bytes; empty: not the model's. A token that no merge can leave is entered as never made. `traits`: of
-/// TokenModel. Words are code points at first, or bytes, of which `missing` tells those without a token.
+/// `tokens`: bytes by id; empty if a token does not belong to the model. A token that no merge sequence can produce is
+/// marked as never made. `traits`: of TokenModel. Merging starts from code points or bytes; `missing` lists the bytes
+/// that are not tokens.
 BpeTables build_bpe_tables(const std::vector<std::string>& tokens, const std::vector<Merge>& merges, uint32_t traits);
 
-/// How tokens of a vocabulary become those that the runtime reads.
+/// How the tokens of a vocabulary are converted to those that the runtime reads.
 struct Spelling {
   enum class Token {
-    kOwn,          // words may lead to it
-    kUnreachable,  // its bytes are in no text
-    kNone,         // it stays as it is
+    kOwn,          // words may produce it
+    kUnreachable,  // no text contains its bytes
+    kNone,         // it stays unchanged
   };
-  bool code_points = false;  // letters stand for themselves, not for bytes
-  std::string end_suffix;    // of tokens that end a word, which get a mark instead
-  std::string inner_prefix;  // of tokens that continue a word; the others get a mark
+  bool code_points = false;  // letters represent themselves, not bytes
+  std::string end_suffix;    // suffix of tokens that end a word; replaced by a mark
+  std::string inner_prefix;  // prefix of tokens that continue a word; the others get a mark
 
   Token spell(const std::string& token, std::string* bytes) const;
 };
 
-/// Tokens (bytes, id) that words can be looked up as in a table; all that fit it with `whole_words`, else those made of
-/// their own bytes.
+/// Returns the tokens (bytes, id) that a word table can look up: all that fit it with `whole_words`, else those that
+/// merging produces from their own bytes.
 TrieKeys bpe_words(const TrieKeys& tokens, const std::vector<text::MergeEntry>& entries, bool whole_words);
 
-/// The tokens that are whole words, without their marks; without such traits, all tokens unchanged.
+/// The tokens that are whole words, without their marks; all tokens unchanged if `traits` has no marks.
 TrieKeys marked_words(const TrieKeys& tokens, uint32_t traits);
 
-/// Like bpe_words, for tokens that begin with a blank; the keys lack that blank.
+/// As bpe_words(), for tokens that begin with a space; the keys omit that space.
 TrieKeys bpe_words_behind_blanks(const TrieKeys& tokens, const std::vector<text::MergeEntry>& entries,
                                  bool whole_words);
 
-/// The keys under which a trie has tokens that are bytes: without those that UTF-8 never leads to, and zeros as the label
-/// that stands for them.
+/// Converts byte tokens to keys of a trie: omits those that cannot occur in UTF-8, and replaces zero bytes by the label
+/// that represents them.
 TrieKeys trie_keys_of_bytes(const TrieKeys& tokens);
 
 }  // namespace bantam::convert

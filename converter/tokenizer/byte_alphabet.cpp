@@ -14,7 +14,7 @@ constexpr bool stands_for_itself(uint32_t byte) {
   return (byte > 0x20 && byte < 0x7F) || (byte > 0xA0 && byte <= 0xFF && byte != 0xAD);
 }
 
-/// By code point, as far as the letters go: the byte, or kNoByte.
+/// Maps each code point of the alphabet's range to its byte, or to kNoByte.
 const std::array<uint16_t, 2 * kFirstOther>& bytes_by_letter() {
   static const auto table = [] {
     std::array<uint16_t, 2 * kFirstOther> bytes{};

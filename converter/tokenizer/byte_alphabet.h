@@ -1,4 +1,4 @@
-// The letters that stand for bytes in the files of byte-level tokenizers, as GPT-2 chose them.
+// The letters that represent bytes in the files of byte-level tokenizers, as defined by GPT-2.
 #ifndef BANTAM_CONVERTER_TOKENIZER_BYTE_ALPHABET_H_
 #define BANTAM_CONVERTER_TOKENIZER_BYTE_ALPHABET_H_
 
@@ -7,10 +7,12 @@
 
 namespace bantam::convert {
 
-/// The code point that stands for a byte: printed characters for themselves, the others, in order, U+0100 and up.
+/// The code point that represents a byte: a printable character represents itself, the others, in order, are U+0100 and
+/// up.
 uint32_t letter_of_byte(uint8_t byte);
 
-/// Replaces the letters of `token` by their bytes. False, and nothing in *bytes that counts, if one stands for none.
+/// Replaces the letters of `token` by their bytes. Returns false, with unspecified *bytes, if a letter represents no
+/// byte.
 bool bytes_of_letters(const std::string& token, std::string* bytes);
 
 }  // namespace bantam::convert

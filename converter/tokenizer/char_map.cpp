@@ -10,7 +10,7 @@
 namespace bantam::convert {
 namespace {
 
-/// A code point beyond ASCII and what it becomes.
+/// A code point outside ASCII and its replacement.
 struct Mapping {
   uint32_t from;
   std::vector<uint32_t> to;
@@ -19,14 +19,14 @@ struct Mapping {
   uint32_t delta() const { return to.front() - from; }  // modulo 2^32
 };
 
-/// The last code point that has a decomposition or a lower-case form, and ideographs, which have neither. Passing them
-/// over makes an import ten times quicker; tests/text/small_test.cpp sees every code point.
+/// The last code point that has a decomposition or a lower-case form; and ideographs, which have neither. Skipping them
+/// makes an import ten times faster; tests/text/small_test.cpp checks every code point.
 constexpr uint32_t kLastMapped = 0x2FA1D;
 constexpr bool is_plain_ideograph(uint32_t code) {
   return (code >= 0x3400 && code < 0x4DC0) || (code >= 0x4E00 && code < 0xA000) || (code >= 0x20000 && code < 0x2F800);
 }
 
-/// Normalises `code` into `*result`, whose memory serves the next call.
+/// Normalizes `code` into `*result`, whose memory is reused.
 void normalize(const text::Normalization& rules, uint32_t code, std::vector<uint32_t>* result) {
   std::array<uint8_t, 4> bytes{};
   const uint32_t size = text::encode_utf8(code, bytes.data());
@@ -39,7 +39,7 @@ bool splits_words(uint32_t code) { return (text::character_class(code) & (text::
 
 bool is_starter(uint32_t code) { return text::character_class(code) >> text::kRankShift == 0; }
 
-/// Returns true if a tokenizer that leaves m.from unchanged could give other ids or offsets.
+/// Returns true if leaving m.from unchanged could change ids or offsets.
 bool matters(const Mapping& m, const std::set<uint32_t>& alphabet) {
   if (alphabet.count(m.from) != 0 || splits_words(m.from)) return true;
   bool known = true;
@@ -82,7 +82,7 @@ void put_varint(uint32_t value, std::vector<uint8_t>& out) {
   out.push_back(static_cast<uint8_t>(value & 0x7F));
 }
 
-/// How many mappings from number i on form one run of this kind.
+/// The number of mappings from index i on that form one run of this kind.
 size_t run_length(const std::vector<Mapping>& all, size_t i, text::MapRun kind) {
   const uint32_t stride = kind == text::MapRun::kSecond ? 2 : 1;
   size_t n = 1;

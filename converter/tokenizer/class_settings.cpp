@@ -1,5 +1,6 @@
-// Settings that classes of transformers take from tokenizer_config.json whatever tokenizer.json says: what 5.24 and 4.57 both do.
-// Where the two differ, 5.24 counts: it leaves ConvBertTokenizer, BloomTokenizer and PreTrainedTokenizerFast to the file.
+// Settings that classes of transformers take from tokenizer_config.json, whatever tokenizer.json says, in both 5.24 and
+// 4.57. If the two differ, 5.24 applies: it follows the file for ConvBertTokenizer, BloomTokenizer and
+// PreTrainedTokenizerFast.
 #include <fmt/format.h>
 
 #include <array>
@@ -12,10 +13,10 @@ namespace {
 
 /// The settings that a class takes from tokenizer_config.json.
 enum class Takes {
-  kLetters,       // BERT's normaliser: do_lower_case, strip_accents, tokenize_chinese_chars
-  kBlank,         // add_prefix_space of the splitter; false where it is missing
-  kBlankAndEnds,  // and of the post-processor
-  kStatedBlank,   // add_prefix_space of the splitter, where it is stated
+  kLetters,       // BERT's normalizer: do_lower_case, strip_accents, tokenize_chinese_chars
+  kBlank,         // add_prefix_space of the splitter; false if it is missing
+  kBlankAndEnds,  // the same, also of the post-processor
+  kStatedBlank,   // add_prefix_space of the splitter, only if it is stated
 };
 
 struct ClassRow {
@@ -44,7 +45,7 @@ constexpr std::array<ClassRow, 21> kClasses = {{{"BertTokenizer", Takes::kLetter
                                                 {"WhisperTokenizer", Takes::kBlank},
                                                 {"BlenderbotTokenizer", Takes::kStatedBlank}}};
 
-/// The class of a model_type, where tokenizer_config.json names none.
+/// The class for a model_type, used if tokenizer_config.json does not name one.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 26> kModelTypes = {
     {{"bert", "BertTokenizer"},       {"distilbert", "BertTokenizer"},    {"electra", "BertTokenizer"},
      {"mobilebert", "BertTokenizer"}, {"squeezebert", "BertTokenizer"},   {"layoutlm", "BertTokenizer"},
@@ -70,7 +71,7 @@ bool is_of_type(const Json& part, const char* type) {
   return part.is_object() && part.contains("type") && part["type"] == type;
 }
 
-/// Sets `name` of a part to `value`, with a note where the file says otherwise.
+/// Sets `name` of a part to `value`, with a note if the file has another value.
 void follow(const char* key, const char* name, const Json& value, Json& part, TokenizerSource& source) {
   const Json stated = part.value(name, Json());
   if (stated == value) return;

@@ -1,4 +1,4 @@
-// The decoder of a tokenizer.json: how tokens become text.
+// Reads the decoder of a tokenizer.json: how tokens become text.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -20,7 +20,8 @@ bool flag_of(const Json& json, const char* key, bool otherwise) {
   return value.is_boolean() ? value.get<bool>() : otherwise;
 }
 
-/// Replace, ByteFallback, Fuse and Strip in this order, each at most once. False: another row.
+/// Reads Replace, ByteFallback, Fuse and Strip, in this order and each at most once. Returns false for any other
+/// sequence.
 bool read_row(const std::vector<const Json*>& steps, TokenizerSource& source) {
   uint32_t flags = 0;
   uint64_t strip = 0;
@@ -92,10 +93,11 @@ void set_decoder(TokenizerSource& source, text::DecodeKind kind, uint32_t flags,
 }
 
 void read_decoder(const Json& decoder, TokenizerSource& source) {
-  const bool letters = source.is_bpe() && !source.is_of_code_points();  // of bytes: other decoders know nothing of them
+  // Letters that represent bytes: other decoders do not handle them.
+  const bool letters = source.is_bpe() && !source.is_of_code_points();
   bool good = false;
   std::string types = "none";
-  // Marks in tokens are text again in these only.
+  // Only these decoders convert marks in tokens back to text.
   const std::string named = words_of(member(decoder, "type"));
   const bool unmarked = source.end_suffix.empty() && source.inner_prefix.empty();
   if (!unmarked && (!source.inner_prefix.empty() || (named != "ByteLevel" && named != "BPEDecoder"))) {

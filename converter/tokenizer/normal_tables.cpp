@@ -18,7 +18,7 @@ namespace {
 
 using StageKind = fb::NormalizerKind;
 
-/// A table while it is filled: what each code point becomes, and its class.
+/// A table under construction: the replacement of each code point, and its class.
 class Table {
  public:
   void become(const std::vector<uint32_t>& mapping) {
@@ -85,7 +85,7 @@ class Table {
   }
 
  private:
-  /// Code points that change; with more, blocks that are the same are one.
+  /// Number of changed code points above which equal blocks are stored once.
   static constexpr size_t kLargeTable = 100000;
 
   static void share(std::vector<uint32_t>& tops, std::vector<std::array<uint16_t, 256>>& blocks) {
@@ -117,7 +117,7 @@ Table starts() {
   Table table;
   table.set_classes(extending_ranges(), text::kExtends | text::kGoesOn);
   table.set_classes(lone_ranges(), text::kAlone | text::kGoesOn);
-  table.set_classes({0x1161, 0x1176, 0x11A8, 0x11C3}, text::kGoesOn);  // vowels and tails of Hangul
+  table.set_classes({0x1161, 0x1176, 0x11A8, 0x11C3}, text::kGoesOn);  // vowels and final consonants of Hangul
   const auto& classes = combining_classes();
   std::map<uint32_t, bool> marks;
   for (size_t i = 0; i < classes.size(); i += 2) marks[classes[i]] = true;
@@ -134,7 +134,7 @@ Table starts() {
   return table;
 }
 
-/// The changes that BERT's normaliser makes to code points, as the runtime's own normaliser makes them.
+/// The changes that the runtime's BERT normalizer makes to code points.
 std::vector<uint32_t> bert_changes(CodeMap map) {
   std::vector<uint32_t> changes;
   for (uint32_t code = 0; code < kCodePoints; ++code) {

@@ -1,4 +1,4 @@
-// Normalisers in a row: from what a tokenizer's files name to the tables of runtime/text/code_table.h.
+// Sequences of normalizers: converts those in a tokenizer's files to the tables of runtime/text/code_table.h.
 #ifndef BANTAM_CONVERTER_TOKENIZER_NORMAL_TABLES_H_
 #define BANTAM_CONVERTER_TOKENIZER_NORMAL_TABLES_H_
 
@@ -10,14 +10,14 @@
 
 namespace bantam::convert {
 
-/// The blob `forms` for `stages`, whose rules get the numbers of their tables. Deterministic.
+/// Returns the blob `forms` for `stages`, and sets the numbers of the tables in their rules. Deterministic.
 std::vector<uint8_t> build_forms(std::vector<NormalStage>& stages, const std::string& charsmap);
 
-/// Normalises a text that stands alone with the runtime's own normalisers.
+/// Normalizes a separate text with the runtime's own normalizers.
 std::string normalize_in_row(const std::vector<NormalStage>& stages, const std::vector<uint8_t>& forms,
                              const std::string& charsmap, const std::string& text);
 
-/// Returns true if the bytes are as large as a precompiled_charsmap states in its beginning.
+/// Returns true if the size of the bytes matches the one stated at the start of a precompiled_charsmap.
 bool is_charsmap(const std::string& bytes);
 
 }  // namespace bantam::convert

@@ -1,4 +1,4 @@
-// The normaliser of a tokenizer.json, where it is not BERT's: a row of stages.
+// Reads the normalizer of a tokenizer.json as a sequence of stages, unless it is BERT's.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -36,7 +36,7 @@ size_t code_points(const std::string& text) {
   return static_cast<size_t>(std::count_if(text.begin(), text.end(), starts));
 }
 
-/// Decodes base64; false if it is none.
+/// Decodes base64; returns false if the text is not base64.
 bool decode_base64(const std::string& text, std::string* bytes) {
   uint32_t bits = 0;
   uint32_t held = 0;
@@ -54,7 +54,7 @@ bool decode_base64(const std::string& text, std::string* bytes) {
   return true;
 }
 
-/// The control character that a backslash and `letter` stand for; 0: none.
+/// The control character for a backslash followed by `letter`; 0: none.
 char escaped_white(char letter) {
   constexpr std::string_view kLetters = "nrtfv";
   constexpr std::string_view kWhite = "\n\r\t\f\v";
@@ -74,8 +74,8 @@ std::string white_class(const std::string& regex) {
   return white;
 }
 
-/// A regular expression that is a text, or runs of one code point or of white space: "ab", " {2,}", "\s+", "\n"; or such runs in
-/// front of a code point: " +a".
+/// Reads a regular expression that is a literal text, or runs of one code point or of white space: "ab", " {2,}",
+/// "\s+", "\n"; or such runs before a code point: " +a".
 bool read_simple_pattern(const std::string& regex, fb::NormalizerT* rule) {
   std::string text;
   size_t at = 0;
@@ -123,8 +123,9 @@ bool read_simple_pattern(const std::string& regex, fb::NormalizerT* rule) {
   return true;
 }
 
-/// A regular expression as stages, each with the rule's content: one for each of its alternatives. Runs of white space are replaced
-/// first, so that single characters are left for the stages behind, unless the content brings some back. False: not supported.
+/// Converts a regular expression to stages with the rule's content, one per alternative. Runs of white space are
+/// replaced first, so that the later stages find single characters, unless the content brings some back. Returns false
+/// if it is not supported.
 bool read_pattern(const std::string& regex, const fb::NormalizerT& rule, std::vector<NormalStage>* stages) {
   const auto add = [&](std::string text, uint32_t least) {
     NormalStage stage;
@@ -156,8 +157,8 @@ bool read_pattern(const std::string& regex, const fb::NormalizerT& rule, std::ve
   return true;
 }
 
-/// Runs in front of a code point stay where another one follows. Of such runs a stage keeps as much as the stage behind it, which must
-/// be one of the same runs, tells apart. False: there is none.
+/// Runs before a code point stay if another code point follows. A stage with such runs keeps them up to the length that
+/// the next stage, which must have the same runs, distinguishes. Returns false if there is no such stage.
 bool limit_runs(std::vector<NormalStage>& stages) {
   const auto is_run = [](const fb::NormalizerT& rule, size_t size) {
     return rule.kind == RuleKind::replace && rule.least > 0 && code_points(rule.text) == size;
@@ -175,7 +176,7 @@ bool limit_runs(std::vector<NormalStage>& stages) {
   return true;
 }
 
-/// Returns true if the stages leave no line feed, behind and before which lines end and begin.
+/// Returns true if the stages leave no line feed, so that lines begin and end only with the text.
 bool leave_no_lines(const std::vector<NormalStage>& stages) {
   return std::any_of(stages.begin(), stages.end(), [](const NormalStage& stage) {
     const fb::NormalizerT& rule = stage.rule;

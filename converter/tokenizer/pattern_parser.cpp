@@ -1,4 +1,4 @@
-// The syntax of split patterns.
+// Parses the syntax of split patterns.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -26,10 +26,10 @@ Branch make(Syntax kind) {
   return node;
 }
 
-/// When a part matches the empty text: never, under a condition on the following text, or whatever follows.
+/// When a part matches the empty text: never, depending on the following text, or always.
 enum class Empty { kNever, kSometimes, kSurely };
 
-/// How the rest of a pattern begins.
+/// How the rest of a pattern can begin.
 struct Beginning {
   CodeSet first;
   Empty empty = Empty::kNever;
@@ -43,7 +43,7 @@ bool overlap(const CodeSet& a, const CodeSet& b) {
   return std::any_of(b.ranges().begin(), b.ranges().end(), meets);
 }
 
-/// The beginning of `part` and, where that may be nothing, of what follows it.
+/// The beginning of `part` and, if that may be empty, of what follows it.
 Beginning before(const Beginning& part, const Beginning& follow) {
   if (part.empty == Empty::kNever) return part;
   Beginning both = part;
@@ -53,7 +53,7 @@ Beginning before(const Beginning& part, const Beginning& follow) {
   return both;
 }
 
-/// As many of `repeat`'s set as there are, and none fewer: none follows.
+/// Matches as many characters of `repeat`'s set as possible and never fewer: no further one may follow.
 Branch as_possessive(Branch repeat) {
   Branch stop = make(Syntax::kNotNext);
   stop->set = repeat->parts[0]->set;
@@ -64,8 +64,9 @@ Branch as_possessive(Branch repeat) {
   return node;
 }
 
-/// Replaces possessive repetitions: by greedy ones, where giving characters back would never help what follows, or by such that no
-/// character of theirs follows. Returns how the node, and what follows it, begins.
+/// Replaces possessive repetitions: by greedy ones if giving characters back would never help the rest to match,
+/// otherwise by repetitions that no character of the same set may follow. Returns how the node, with what follows it,
+/// can begin.
 Beginning resolve_possessive(Branch& node, const Beginning& follow) {
   switch (node->kind) {
     case Syntax::kSet:
@@ -100,7 +101,8 @@ Beginning resolve_possessive(Branch& node, const Beginning& follow) {
   }
   CodeSet any;
   any.add(0, kCodePoints);
-  Beginning inside = resolve_possessive(node->parts[0], {any, Empty::kSometimes});  // once more, or what follows
+  // The repetition again, or what follows it.
+  Beginning inside = resolve_possessive(node->parts[0], {any, Empty::kSometimes});
   if (may_lack) inside.empty = Empty::kSurely;
   return before(inside, follow);
 }
@@ -170,7 +172,7 @@ class Parser {
     repeat->most = most;
     repeat->possessive = more_of_it && !counted;
     if (!more_of_it || !counted) return repeat;
-    Branch again = make(Syntax::kRepeat);  // {a,b}+ is a repetition of repetitions
+    Branch again = make(Syntax::kRepeat);  // {a,b}+ is a repetition of a repetition
     again->parts.push_back(std::move(repeat));
     again->least = 1;
     return again;
@@ -231,7 +233,7 @@ class Parser {
     return node;
   }
 
-  /// Adds what the node matches, where that is one code point.
+  /// Adds the code points that the node matches; returns false unless it matches single code points.
   static bool add_single(const PatternNode& node, CodeSet* set) {
     if (node.kind == Syntax::kSet) {
       set->add(node.set);
@@ -272,7 +274,7 @@ class Parser {
     return set;
   }
 
-  /// A literal, or what a backslash stands for.
+  /// A literal, or an escape sequence.
   CodeSet item() {
     if (!more()) fail("the end");
     if (pattern_[at_] == '\\') {
@@ -294,7 +296,7 @@ class Parser {
     if (lower < 'a' || lower > 'z') return set;
     set.add(lower, lower + 1);
     set.add(lower - 0x20, lower - 0x20 + 1);
-    // Unicode folds these to an ASCII letter: the long s and the Kelvin sign.
+    // Unicode case folding maps these to ASCII letters: the long s and the Kelvin sign.
     if (lower == 's') set.add(0x17F, 0x180);
     if (lower == 'k') set.add(0x212A, 0x212B);
     return set;
@@ -342,7 +344,7 @@ class Parser {
     }
   }
 
-  /// Behind \x: two digits, or as many as there are in braces; behind \u: four.
+  /// The digits after \x: two, or any number in braces; after \u: four.
   uint32_t hexadecimal(char kind) {
     const bool braces = kind == 'x' && skip("{");
     const size_t most = braces ? 6 : kind == 'x' ? 2 : 4;

@@ -1,4 +1,4 @@
-// spiece.model and its like: what transformers' tokenizers of SentencePiece models make of such a file.
+// Reads spiece.model and similar files as transformers' tokenizers of SentencePiece models do.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -20,7 +20,7 @@
 namespace bantam::convert {
 namespace {
 
-/// Whose settings a SentencePiece model has.
+/// The families whose settings a SentencePiece model may have.
 enum class SpmKin {
   kXlmRoberta,
   kCamembert,
@@ -60,7 +60,7 @@ constexpr std::array<SpmName, 17> kSpmNames = {{{"XLMRobertaTokenizer", "xlm-rob
                                                 {"SiglipTokenizer", "siglip_text_model", SpmKin::kSiglip},
                                                 {"ReformerTokenizer", "reformer", SpmKin::kReformer}}};
 
-/// The languages of M2M-100, whose tokens have numbers behind the vocabulary in this order; those of its students of WMT 2021.
+/// The languages of M2M-100, whose tokens follow the vocabulary in this order; below, those of its WMT 2021 students.
 constexpr std::string_view kM2mLanguages =
     "af am ar ast az ba be bg bn br bs ca ceb cs cy da de el en es et fa ff fi fr fy ga gd gl gu ha he hi "
     "hr ht hu hy id ig ilo is it ja jv ka kk km kn ko lb lg ln lo lt lv mg mk ml mn mr ms my ne nl no ns "
@@ -68,7 +68,7 @@ constexpr std::string_view kM2mLanguages =
     "zu";
 constexpr std::string_view kWmtLanguages = "en ha is ja cs ru zh de";
 
-/// A special token: a text, or an object with "content".
+/// A special token: a string, or an object with "content".
 std::string token_of(const Json& json) {
   const Json& content = json.is_object() ? member(json, "content") : json;
   return content.is_string() ? content.get<std::string>() : std::string();
@@ -112,7 +112,7 @@ class SpmReader {
       if (model_.type == SentencePieceModel::kBpe) read_merges_of_pieces();
       read_words();
     }
-    if (!truth(config_, "add_prefix_space", true)) {  // no blank to leave out again
+    if (!truth(config_, "add_prefix_space", true)) {  // there is no space to remove
       const uint32_t fallback = kin_ == SpmKin::kLlama ? text::kDecodeByteFallback : 0u;
       set_decoder(source_, text::kDecodePieces, text::kDecodeMarks | fallback);
     }
@@ -145,7 +145,7 @@ class SpmReader {
     for (const SpmName& known : kSpmNames) {
       if (file_.model_type == known.model) return known.kin;
     }
-    // Files whose directory says nothing: by their special pieces.
+    // If the directory does not say, the special pieces determine the family.
     if (file_.name == "sentencepiece.bpe.model") return SpmKin::kXlmRoberta;
     if (has("[CLS]") && has("[SEP]")) return has("[UNK]") ? SpmKin::kDeberta : SpmKin::kAlbert;
     if (has("<sep>") && has("<cls>")) return SpmKin::kXlnet;
@@ -154,7 +154,7 @@ class SpmReader {
     return t5 ? SpmKin::kT5 : SpmKin::kUnknown;
   }
 
-  /// A vocabulary beside the model says which piece has which number.
+  /// Returns true if a vocabulary beside the model numbers the pieces.
   bool is_numbered() const { return kin_ == SpmKin::kMarian || kin_ == SpmKin::kM2m; }
 
   void check() {
@@ -214,7 +214,7 @@ class SpmReader {
     source_.scores.push_back(score);
   }
 
-  /// Fairseq's numbers of XLM-R and CamemBERT go before the pieces, what training added goes behind them.
+  /// The fairseq ids of XLM-R and CamemBERT come before the pieces; tokens added in training come after them.
   void read_pieces() {
     const bool merges = kin_ == SpmKin::kLlama || kin_ == SpmKin::kReformer;
     source_.model.kind = merges ? fb::TokenModelKind::bpe : fb::TokenModelKind::unigram;
@@ -244,16 +244,16 @@ class SpmReader {
     }
   }
 
-  /// A vocabulary numbers the pieces, Marian's those of two models and languages. A token of the other model is one of this one's
-  /// texts only where it is a code point that this one does not know: the tokenizers of both look that up, too. Pieces without a
-  /// number are unknown.
+  /// A vocabulary numbers the pieces; Marian's numbers those of two models and languages. A token of the other model
+  /// occurs in this model's texts only if it is a code point that this one does not know, because the tokenizers of
+  /// both look that up, too. Pieces without a number are unknown.
   void read_numbered_pieces() {
     const bool bpe = model_.type == SentencePieceModel::kBpe;
     source_.model.kind = bpe ? fb::TokenModelKind::bpe : fb::TokenModelKind::unigram;
     if (bpe) source_.model.traits = text::kCodePoints | text::kFuseUnknown;
     source_.byte_fallback = is_of_marian_itself() && model_.byte_fallback;
     const uint32_t bytes = source_.byte_fallback ? text::kDecodeByteFallback : 0u;
-    // SentencePiece leaves out all blanks that a text of pieces begins with.
+    // SentencePiece removes all spaces at the start of a decoded text.
     set_decoder(source_, text::kDecodePieces, text::kDecodeMarks | bytes, "",
                 model_.add_dummy_prefix || !is_of_marian_itself() ? kAllBlanks : 0);
     read_vocabulary_object(file_.numbers, "vocabulary", source_, problems_);
@@ -288,10 +288,11 @@ class SpmReader {
     }
   }
 
-  /// True for files of Marian's own program, not of transformers: that program leaves everything to SentencePiece.
+  /// Returns true for files of Marian's own program instead of transformers: that program uses SentencePiece without
+  /// changes.
   bool is_of_marian_itself() const { return file_.model_type == "marian_ssru"; }
 
-  /// Code points of a piece that is one of them again and again; 0: it is none.
+  /// The number of code points of a piece that repeats a single one; 0 for any other piece.
   static size_t length_of_run(const std::string& piece) {
     const size_t unit = piece.empty() ? 0 : text::code_size(static_cast<uint8_t>(piece[0]));
     if (unit == 0 || piece.size() % unit != 0 || piece.size() == unit) return 0;
@@ -301,19 +302,20 @@ class SpmReader {
     return piece.size() / unit;
   }
 
-  /// The least power of two that a length is a sum of.
+  /// The lowest set bit: the smallest power of two in the sum that makes up a length.
   static size_t least_power(size_t length) { return length & (~length + 1); }
   static bool is_power(size_t length) { return least_power(length) == length; }
 
-  /// The pieces that merges make, in SentencePiece's order: by score. Of equal scores SentencePiece merges what begins first. Runs
-  /// of blanks have one score and so grow from the left. Ranks of their own give the same where powers of two come first and the
-  /// rests behind them, the greater ones first: 14 = 12 + 2, 12 = 8 + 4.
+  /// The pieces that merges produce, in SentencePiece's order, which is by score. Among equal scores, SentencePiece
+  /// merges the leftmost pair. Runs of spaces have one score and therefore grow from the left. Separate ranks give the
+  /// same result if powers of two come first, and then the other lengths, those with the greater rest first: 14 = 12 +
+  /// 2, 12 = 8 + 4.
   std::vector<const SentencePiece*> merge_order() const {
     std::vector<const SentencePiece*> order;
     for (const SentencePiece& piece : model_.pieces) {
       const bool text = piece.kind != SentencePiece::kControl && piece.kind != SentencePiece::kUnknown &&
                         piece.kind != SentencePiece::kByte;
-      if (text && piece.text.size() <= text::kMaxBpeToken) order.push_back(&piece);  // longer ones are refused later on
+      if (text && piece.text.size() <= text::kMaxBpeToken) order.push_back(&piece);  // longer ones are refused later
     }
     const auto place = [](const SentencePiece& piece) {
       const size_t length = length_of_run(piece.text);
@@ -327,12 +329,12 @@ class SpmReader {
     return order;
   }
 
-  /// Every two pieces that are a third merge into it.
+  /// Adds a merge for every two pieces whose concatenation is a piece.
   void read_merges_of_pieces() {
     std::unordered_map<std::string_view, size_t> ids;
     for (size_t i = 0; i < model_.pieces.size(); ++i) ids.emplace(model_.pieces[i].text, i);
     struct Pair {
-      size_t left, right, size;  // size: bytes of the left one
+      size_t left, right, size;  // size: number of bytes of the left piece
     };
     for (const SentencePiece* piece : merge_order()) {
       const std::string_view text = piece->text;
@@ -375,7 +377,7 @@ class SpmReader {
     source_.charsmap = model_.charsmap;
   }
 
-  /// ALBERT and XLNet cut a comma from the digits before it.
+  /// ALBERT and XLNet separate a comma from the digits before it.
   bool is_avoided(const std::string& piece) const {
     if (kin_ != SpmKin::kAlbert && kin_ != SpmKin::kXlnet) return false;
     const size_t size = piece.size();
@@ -394,7 +396,7 @@ class SpmReader {
     source_.stages.back().rule.least = least;
   }
 
-  /// Normalisers, and how blanks begin words.
+  /// Sets the normalizers, and how spaces begin words.
   void read_words() {
     const bool quotes = kin_ == SpmKin::kAlbert || kin_ == SpmKin::kXlnet;
     const bool deberta = kin_ == SpmKin::kDeberta;
@@ -409,7 +411,7 @@ class SpmReader {
     if ((quotes || deberta) && truth(config_, "do_lower_case", kin_ == SpmKin::kAlbert)) {
       stage(fb::NormalizerKind::map, CodeMap::kLowercase);
     }
-    // Without a blank before the text, words of white space alone would lose what stands between them.
+    // Without a space before the text, words of white space alone would lose the text between them.
     const bool runs = deberta || (model_.remove_extra_blanks && !model_.add_dummy_prefix);
     if (runs) {
       stage(fb::NormalizerKind::strip);
@@ -417,17 +419,17 @@ class SpmReader {
       source_.stages.back().rule.right = true;
     }
     read_charsmap();
-    // Reformer's texts are not cut at white space: blanks begin words, also the last one of a text that ends with some.
+    // Reformer's texts are not split at white space: spaces begin words, including those at the end of a text.
     const bool whole = kin_ == SpmKin::kReformer;
     if (runs || (whole && !model_.charsmap.empty())) replace(" ", " ", 2);
     source_.splitter.kind = fb::SplitterKind::metaspace;
     source_.splitter.prefix_blank = model_.add_dummy_prefix && truth(config_, "add_prefix_space", true);
     source_.splitter.white_words = model_.remove_extra_blanks && !runs && !whole;
-    // Byte fallback is left out as transformers leaves it out: what has no piece is unknown, even where bytes have pieces.
+    // As in transformers, there is no byte fallback: text without a piece is unknown, even if there are byte pieces.
   }
 
-  /// SigLIP's: small letters without punctuation, one blank between words and none around them. Every text, not only words, begins with a
-  /// mark of a blank.
+  /// SigLIP's normalization: lower case without punctuation, single spaces between words and none around them. Each
+  /// text, but not each word, begins with a space mark.
   void read_canonical_words() {
     replace("\u2581", " ");
     stage(fb::NormalizerKind::prepend);
@@ -459,7 +461,7 @@ class SpmReader {
     }
     if (kin_ == SpmKin::kM2m) read_languages();
     read_added_tokens(config_, "tokenizer_config.json", source_, problems_);
-    const bool marian = is_numbered();  // its vocabulary says which there are
+    const bool marian = is_numbered();  // its vocabulary defines which tokens exist
     for (const SentencePiece& piece : model_.pieces) {
       const bool control = piece.kind == SentencePiece::kControl;
       if (!marian && !siglip && (control || piece.kind == SentencePiece::kUserDefined)) add(piece.text, control, false);
@@ -485,7 +487,7 @@ class SpmReader {
     }
   }
 
-  /// Their tokens, and the source's, which its texts begin with.
+  /// Adds the language tokens; texts of the source begin with the source language's token.
   void read_languages() {
     const std::string asked = string_of(member(config_, "src_lang")), source = asked.empty() ? "en" : asked;
     std::string_view codes = string_of(member(config_, "language_codes")) == "wmt21" ? kWmtLanguages : kM2mLanguages;
@@ -566,7 +568,7 @@ class SpmReader {
   }
 
   static constexpr double kAvoided = 100;
-  static constexpr double kUnknownPenalty = 10;  // as SentencePiece's own
+  static constexpr double kUnknownPenalty = 10;  // as in SentencePiece
   static constexpr uint32_t kAllBlanks = 1U << 16;
   static constexpr uint32_t kUsualExtra = 100;
   static constexpr uint32_t kMostExtra = 10000;
@@ -578,7 +580,7 @@ class SpmReader {
   SentencePieceModel model_;
   SpmKin kin_ = SpmKin::kUnknown;
   std::set<std::string> added_;
-  int32_t language_ = -1;  // of M2M-100's sources
+  int32_t language_ = -1;  // of M2M-100's source
 };
 
 }  // namespace

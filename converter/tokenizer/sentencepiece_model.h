@@ -1,4 +1,4 @@
-// A SentencePiece model file: the fields of its protocol buffer that say how texts become ids.
+// A SentencePiece model file: the fields of its protocol buffer that define how texts become ids.
 #ifndef BANTAM_CONVERTER_TOKENIZER_SENTENCEPIECE_MODEL_H_
 #define BANTAM_CONVERTER_TOKENIZER_SENTENCEPIECE_MODEL_H_
 
@@ -8,7 +8,7 @@
 
 namespace bantam::convert {
 
-/// ModelProto.SentencePiece. `kind` has the numbers of its field `type`.
+/// ModelProto.SentencePiece. `kind` has the values of the field `type`.
 struct SentencePiece {
   enum Kind : int32_t { kNormal = 1, kUnknown = 2, kControl = 3, kUserDefined = 4, kUnused = 5, kByte = 6 };
   std::string text;
@@ -16,7 +16,7 @@ struct SentencePiece {
   int32_t kind = kNormal;
 };
 
-/// ModelProto, with the defaults of its definition. `type` has the numbers of TrainerSpec's field `model_type`.
+/// ModelProto, with the defaults of its definition. `type` has the values of TrainerSpec's field `model_type`.
 struct SentencePieceModel {
   enum Type : int32_t { kUnigram = 1, kBpe = 2, kWord = 3, kChar = 4 };
   std::vector<SentencePiece> pieces;
@@ -30,8 +30,8 @@ struct SentencePieceModel {
   bool escape_blanks = true;
 };
 
-/// Reads the bytes of such a file. Throws std::invalid_argument, which names the field that is cut short, not of its type, or
-/// too much. O(bytes).
+/// Parses the bytes of a model file. Throws std::invalid_argument that names the field that is truncated, of the wrong
+/// type, or too large. O(bytes).
 SentencePieceModel parse_sentencepiece(const std::string& bytes);
 
 }  // namespace bantam::convert

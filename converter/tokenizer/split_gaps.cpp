@@ -1,5 +1,5 @@
-// Splits at matches of any pattern. A stretch between matches ends where the next match begins, which is known some characters
-// later: when that match is sure, and no match that would begin before it is possible any more.
+// Splits at matches of any pattern. The text between matches ends where the next match begins, which is known only some
+// characters later: when that match is certain and no earlier match is possible any more.
 #include <algorithm>
 #include <stdexcept>
 #include <tuple>
@@ -26,7 +26,7 @@ class GapStates {
     Place begin;
     begin.phase = Phase::kBegin;
     begin.own = {steps_.start};
-    int ends = -1;  // what the place says of words
+    int ends = -1;  // properties of words that the place has stated
     return number_places(classes_, begin, [&](const Place& place, bool is_begin, uint32_t c, uint8_t* end) {
       if (c == 0) ends = -1;
       const Entry entry = follow(place, c, is_begin);
@@ -42,32 +42,32 @@ class GapStates {
  private:
   using List = SplitSteps::List;
   enum class Phase {
-    kSearchEnd,  // of the search
-    kBegin,      // the word may be a match, or lie between matches
-    kMatch,      // it is a match
-    kGap,        // it lies between matches
-    kBehind,     // it ended in front of a match, `back` characters ago
+    kSearchEnd,  // end of the search
+    kBegin,      // the word may be a match, or text between matches
+    kMatch,      // the word is a match
+    kGap,        // the word is text between matches
+    kBehind,     // the word ended before a match, `back` characters ago
   };
-  /// A match that may have begun inside the word.
+  /// A match that may have begun within the word.
   struct Start {
-    uint32_t age = 0;  // characters of it
+    uint32_t age = 0;  // number of its characters so far
     bool sure = false;
-    List list;  // none where it is sure
+    List list;  // empty if the match is certain
 
     bool operator<(const Start& o) const { return std::tie(age, sure, list) < std::tie(o.age, o.sure, o.list); }
   };
   struct Place {
     Phase phase = Phase::kSearchEnd;
     uint32_t back = 0;
-    List own;                   // kBegin, kMatch: of the match that begins with the word
-    std::vector<Start> starts;  // kBegin, kGap: the oldest first
+    List own;                   // kBegin, kMatch: steps of the match that begins with the word
+    std::vector<Start> starts;  // kBegin, kGap: oldest first
 
     bool operator<(const Place& o) const {
       return std::tie(phase, back, own, starts) < std::tie(o.phase, o.back, o.own, o.starts);
     }
   };
   struct Entry {
-    int end = -1;  // what the state says of the word that ends here; -1: it does not
+    int end = -1;  // properties of a word that ends here; -1: no word ends here
     bool goes_on = false;
     Place next = {};
   };
@@ -111,7 +111,7 @@ class GapStates {
     return entry;
   }
 
-  /// Extends the gap between matches, as far as it is known; entry->next.own holds the steps that may still match from
+  /// Extends the text between matches as far as it is known. entry->next.own holds the steps that may still match from
   /// the word's beginning.
   void follow_gap(const Place& place, uint32_t c, bool at_begin, Entry* entry) const {
     std::vector<Start> starts;
@@ -125,7 +125,7 @@ class GapStates {
       add(std::move(start), own, &starts);
     }
     if (c == 0) {
-      entry->end = gap_end(starts.empty() ? 0 : starts.front().age);  // the others do not match any more
+      entry->end = gap_end(starts.empty() ? 0 : starts.front().age);  // the others can no longer match
       return;
     }
     if (!at_begin) {
@@ -151,7 +151,8 @@ class GapStates {
     }
   }
 
-  /// Adds a start behind older ones, unless one of those is sure or may match whatever this one may. `own`: of the word's beginning.
+  /// Adds a start after older ones, unless one of those is certain or can match everything that this one can. `own`:
+  /// steps from the word's beginning.
   void add(Start start, const List& own, std::vector<Start>* starts) const {
     if (!starts->empty() && starts->back().sure) return;
     if (!start.sure && steps_.matches_surely(start.list)) start.sure = true;

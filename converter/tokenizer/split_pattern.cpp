@@ -10,7 +10,7 @@
 namespace bantam::convert {
 namespace {
 
-/// The states: lists of steps, in the order of preference, of which each may come next.
+/// The states: lists of steps that may come next, in the order of preference.
 class States {
  public:
   std::vector<uint16_t> next;

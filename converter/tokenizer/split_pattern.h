@@ -1,4 +1,5 @@
-// Regular expressions that split texts, as published tokenizers have them, to the tables of runtime/text/split_table.h.
+// Compiles regular expressions that split texts, as in published tokenizers, to the tables of
+// runtime/text/split_table.h.
 #ifndef BANTAM_CONVERTER_TOKENIZER_SPLIT_PATTERN_H_
 #define BANTAM_CONVERTER_TOKENIZER_SPLIT_PATTERN_H_
 
@@ -11,21 +12,21 @@
 
 namespace bantam::convert {
 
-/// How GPT-2 splits: tokenizer.json's ByteLevel, and vocab.json with merges.txt, mean it without writing it down.
+/// GPT-2's pattern: the implicit pattern of ByteLevel in tokenizer.json, and of vocab.json with merges.txt.
 extern const char* const kByteLevelPattern;
-/// A text is one word.
+/// The whole text is one word.
 extern const char* const kWholeTextPattern;
 
 /// How a split treats a pattern's matches and the text between them.
 enum class SplitBehaviour {
-  kIsolated,            // words, both
-  kRemoved,             // matches are left out
-  kMergedWithPrevious,  // a match is the end of what lies before it
-  kMergedWithNext,      // and the beginning of what lies behind it
-  kContiguous,          // matches beside each other are one
+  kIsolated,            // both are words
+  kRemoved,             // matches are removed
+  kMergedWithPrevious,  // a match is appended to the text before it
+  kMergedWithNext,      // a match is prepended to the text after it
+  kContiguous,          // adjacent matches are merged
 };
 
-/// Code points of a set: a match is as many beside each other as there are, but no more than `most`.
+/// A set of code points: a match is a maximal run, but no longer than `most`.
 struct SplitSet {
   CodeSet set;
   uint32_t most = 1;
@@ -33,22 +34,22 @@ struct SplitSet {
 
 /// One step of splitting.
 struct SplitRule {
-  std::string pattern;         // a regular expression, or, where it is empty,
-  std::vector<SplitSet> sets;  // what matches; these have no code point in common
+  std::string pattern;         // a regular expression; if empty, `sets` is used
+  std::vector<SplitSet> sets;  // the sets that match, which must be disjoint
   SplitBehaviour behaviour = SplitBehaviour::kIsolated;
-  bool invert = false;  // the text between matches takes the part of matches in `behaviour`
-  CodeSet joins = {};   // of runs: characters that extend any run, and are left out in front of the first one
+  bool invert = false;  // swaps the roles of matches and of the text between them
+  CodeSet joins = {};   // for runs: characters that extend any run, and are dropped before the first one
 };
 
 /// A parsed pattern.
 struct PatternNode {
   enum class Kind {
     kSet,      // one code point of `set`
-    kNext,     // nothing, where a code point of `set` follows
-    kNotNext,  // nothing, where none of `set` follows, which may be the end
-    kAll,      // `parts` one after the other
+    kNext,     // empty, if a code point of `set` follows
+    kNotNext,  // empty, if no code point of `set` follows, also at the end
+    kAll,      // `parts` in order
     kAny,      // the first of `parts` that leads to a match
-    kRepeat,   // parts[0], `least` to `most` times, as often as can be
+    kRepeat,   // parts[0], `least` to `most` times, greedy
   };
   static constexpr uint32_t kEndless = 0xFFFFFFFF;
 
@@ -57,7 +58,7 @@ struct PatternNode {
   std::vector<std::unique_ptr<PatternNode>> parts;
   uint32_t least = 0;
   uint32_t most = kEndless;
-  bool possessive = false;  // kRepeat of a kSet: none fewer than there are
+  bool possessive = false;  // kRepeat of a kSet: never matches fewer than possible
 };
 
 /// A pattern as the states of runtime/text/split_table.h.
@@ -66,36 +67,37 @@ struct SplitStates {
   uint32_t count = 0;
   std::vector<uint16_t> next;
   std::vector<uint8_t> class_of;  // of each code point
-  uint32_t first_of_last = 0;     // first class of the set that is numbered last
-  std::vector<uint8_t> ends;      // of each state, as version 3 has them; none: they are all 0
+  uint32_t first_of_last = 0;     // first class of the set whose classes are last
+  std::vector<uint8_t> ends;      // for each state, as in version 3; empty: all 0
 };
 
-/// Code points of the set `last` have the last classes. Throws std::invalid_argument where the tables have no room for it.
+/// The code points of the set `last` get the last classes. Throws std::invalid_argument if the tables are too small.
 SplitStates compile_states(const PatternNode& pattern, const CodeSet& last);
 
-/// Parses literals, classes and classes within them, general categories and the larger scripts (\p{Lu}, \p{Han}), \s \w \d, groups,
-/// (?i: ), repetitions, possessive ones of one code point, and (?=x) and (?!x) of one code point. Throws std::invalid_argument with
-/// what is wrong, and where, for anything else.
+/// Parses literals, classes and nested classes, general categories and the larger scripts (\p{Lu}, \p{Han}), \s \w \d,
+/// groups, (?i: ), repetitions, possessive repetitions of one code point, and (?=x) and (?!x) of one code point. Throws
+/// std::invalid_argument with the error and its position for anything else.
 std::unique_ptr<PatternNode> parse_pattern(const std::string& pattern);
 
-/// The characters of a pattern whose matches all have as many, at least two; none: it is no such pattern.
+/// The characters of a pattern whose matches all have the same length of at least two; empty for any other pattern.
 std::vector<CodeSet> characters_of(const PatternNode& pattern);
-/// The words where such characters are matches. Throws std::invalid_argument where the tables have no room for it.
+/// Splits at matches of these characters. Throws std::invalid_argument if the tables are too small.
 SplitStates compile_text(const std::vector<CodeSet>& characters, SplitBehaviour behaviour, bool invert);
 
-/// The words where such a pattern is found, where more than one character tells that it does not match. Throws
-/// std::invalid_argument where the tables have no room for it, or its matches may be empty.
+/// Splits at matches of a pattern for which more than one character may be needed to rule out a match. Throws
+/// std::invalid_argument if the tables are too small, or if matches may be empty.
 SplitStates compile_found(const PatternNode& pattern, bool drops_matches, bool drops_gaps);
 
-/// The bytes of runtime/text/split_table.h for rules that are applied one after the other. Throws std::invalid_argument with
-/// the reason for a pattern that does not parse, needs more states or classes than the tables have, or that joins its matches with what
-/// lies between them though it takes more than one code point to know that there is none. `prefix_words`: words of the rules but the
-/// last one get a blank before that splits them. `in_passes`: of version 2 or a later one. Deterministic.
+/// Returns the bytes of runtime/text/split_table.h for rules that are applied in order. Throws std::invalid_argument
+/// with the reason if a pattern does not parse, needs more states or classes than the tables allow, or merges its
+/// matches with the text between them although more than one code point is needed to rule out a match. `prefix_words`:
+/// words of all rules but the last get a leading space before the last rule splits them. `in_passes`: uses version 2 or
+/// later. Deterministic.
 std::vector<uint8_t> compile_split(const std::vector<SplitRule>& rules, bool prefix_words = false,
                                    bool in_passes = false);
-/// For a pattern that shares texts out among its matches.
+/// For a pattern whose matches cover the whole text.
 std::vector<uint8_t> compile_pattern(const std::string& pattern);
-/// For such a pattern, whose matches that begin with a character that the pattern `dropped` matches are left out.
+/// For such a pattern; drops matches that begin with a character that the pattern `dropped` matches.
 std::vector<uint8_t> compile_words(const std::string& pattern, const std::string& dropped);
 
 }  // namespace bantam::convert

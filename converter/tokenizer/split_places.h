@@ -1,4 +1,4 @@
-// The states of a search for one word, from a function that follows it place by place.
+// Builds the states of a search for one word from a transition function.
 #ifndef BANTAM_CONVERTER_TOKENIZER_SPLIT_PLACES_H_
 #define BANTAM_CONVERTER_TOKENIZER_SPLIT_PLACES_H_
 
@@ -13,17 +13,17 @@
 
 namespace bantam::convert {
 
-/// Where a class of code points leads from a place.
+/// The transition from a place for a class of code points.
 template <typename Place>
 struct SplitEntry {
-  bool ends = false;  // the word, before the code point
+  bool ends = false;  // the word ends before the code point
   bool goes_on = false;
   Place next = {};
 };
 
-/// Numbers the places that `begin` leads to. follow(place, is_begin, c, &end) gives the SplitEntry of class c, and what the place says
-/// of a word that ends there, as SplitStates::ends has it. Place() is the end of the search. Throws std::invalid_argument where the
-/// tables have no room for them.
+/// Numbers the places that are reachable from `begin`. follow(place, is_begin, c, &end) returns the SplitEntry for
+/// class c, and in `end` the properties of a word that ends at the place, in the form of SplitStates::ends. Place() is
+/// the end of the search. Throws std::invalid_argument if the tables are too small.
 template <typename Place, typename Follow>
 SplitStates number_places(const CodeClasses& classes, const Place& begin, Follow&& follow) {
   SplitStates out;

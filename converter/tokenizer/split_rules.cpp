@@ -1,4 +1,5 @@
-// Splitters as one pattern each, whose words share the text out, and the tables of several in a row.
+// Converts each splitter to one pattern whose words cover the text, and builds the tables of several splitters in
+// sequence.
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -60,8 +61,8 @@ Branch matches_of(const SplitRule& rule) {
   return any;
 }
 
-/// The code points that begin matches, where each is one by itself, unless a longer one begins there: then it is known at once
-/// where what lies between matches ends.
+/// Returns the code points that begin matches, if each of them is a match by itself, unless a longer match begins
+/// there: then the end of the text between matches is known immediately.
 std::optional<CodeSet> beginnings(const SplitStates& states) {
   std::vector<bool> begins(states.stride, false);
   for (uint32_t c = 0; c < states.stride; ++c) {
@@ -87,7 +88,7 @@ CodeSet known(const std::optional<CodeSet>& set) {
   return *set;
 }
 
-/// Runs of each set, together with what joins them.
+/// Runs of each set, together with the characters that join them.
 SplitStates joined_runs(const SplitRule& rule) {
   Branch any = join(Syntax::kAny, run_of(rule.joins));
   for (const SplitSet& part : rule.sets) {
@@ -98,7 +99,7 @@ SplitStates joined_runs(const SplitRule& rule) {
   return compile_states(*any, rule.joins);
 }
 
-/// The set of "x+$" for a set x; null: the pattern is another.
+/// Returns the set of "x+$" for a set x; null for any other pattern.
 const CodeSet* run_at_end(const PatternNode& node) {
   if (node.kind == Syntax::kAny && node.parts.size() == 1) return run_at_end(*node.parts[0]);
   if (node.kind != Syntax::kAll || node.parts.size() != 2) return nullptr;
@@ -122,7 +123,7 @@ bool splits_lines(const SplitRule& rule) {
   return node->kind == Syntax::kSet && node->set.has('\n');
 }
 
-/// A word is all up to the last character that is not of `set`; or those of it that are left.
+/// A word extends to the last character that is not in `set`; the remaining characters of `set` are another word.
 SplitStates words_and_run_at_end(const CodeSet& set) {
   CodeSet any, others = set;
   any.add(0, kCodePoints);
@@ -131,7 +132,7 @@ SplitStates words_and_run_at_end(const CodeSet& set) {
   return compile_states(*join(Syntax::kAny, std::move(word), run_of(set)), {});
 }
 
-/// The words of a rule, and what begins those that are left out. `lines`: there is no line feed among other characters.
+/// The words of a rule, and the beginnings of words to drop. `lines`: line feeds are separated from other characters.
 SplitStates words_of(const SplitRule& rule, bool lines) {
   if (!rule.joins.ranges().empty()) return joined_runs(rule);
   const Branch match = matches_of(rule);
@@ -173,7 +174,7 @@ SplitStates words_of(const SplitRule& rule, bool lines) {
   return compile_states(*join(Syntax::kAny, std::move(word), std::move(gap)), dropped);
 }
 
-/// Returns true if `second` leaves every word of `first` one word.
+/// Returns true if `second` does not split any word of `first`.
 bool splits_nothing(const SplitStates& first, const SplitStates& second) {
   if (second.first_of_last < second.stride || !first.ends.empty() || !second.ends.empty()) return false;
   std::set<std::pair<uint32_t, uint32_t>> pairs;
@@ -210,8 +211,8 @@ void append(std::vector<uint8_t>& bytes, const void* from, size_t size) {
   bytes.insert(bytes.end(), first, first + size);
 }
 
-/// The bytes of one table. `pass`: of version 2, or of 3 where words end in front of matches, with this behind the entries.
-/// `prefixes`: of version 4.
+/// Appends the bytes of one table. `pass`, appended after the entries: selects version 2, or 3 if words may end before
+/// matches. `prefixes`: version 4.
 void append_table(const SplitStates& states, const text::SplitPass* pass, bool prefixes, std::vector<uint8_t>& bytes) {
   std::map<std::array<uint8_t, 256>, uint8_t> blocks;
   std::vector<uint8_t> top;

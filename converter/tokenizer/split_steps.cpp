@@ -1,4 +1,4 @@
-// The steps of a split pattern. Building goes backwards: each part knows the step that follows it.
+// Builds the steps of a split pattern backwards, so that each part knows the step that follows it.
 #include "tokenizer/split_steps.h"
 
 #include <stdexcept>
@@ -69,7 +69,7 @@ SplitSteps::List SplitSteps::follow(const CodeClasses& classes, const List& list
   std::vector<bool> seen(steps.size(), false), added(steps.size(), false);
   *match = false;
   for (const uint32_t first : list) {
-    // The steps of a fork are followed in the order of preference; nothing counts behind a match.
+    // Follow the steps of a fork in the order of preference; steps after a match are ignored.
     List open = {first};
     while (!open.empty() && !*match) {
       const uint32_t at = open.back();

@@ -1,4 +1,4 @@
-// A parsed split pattern as the steps of a nondeterministic machine, which states are lists of.
+// A parsed split pattern as the steps of a nondeterministic automaton; states are lists of steps.
 #ifndef BANTAM_CONVERTER_TOKENIZER_SPLIT_STEPS_H_
 #define BANTAM_CONVERTER_TOKENIZER_SPLIT_STEPS_H_
 
@@ -22,18 +22,18 @@ struct SplitStep {
 /// The pattern as steps.
 class SplitSteps {
  public:
-  /// Steps of which each may come next, in the order of preference.
+  /// Steps that may come next, in the order of preference.
   using List = std::vector<uint32_t>;
 
   std::vector<SplitStep> steps;
   std::vector<CodeSet> sets;
   uint32_t start = 0;
 
-  /// Throws std::invalid_argument where the pattern is too large.
+  /// Throws std::invalid_argument if the pattern is too large.
   explicit SplitSteps(const PatternNode& pattern);
 
-  /// The steps behind a code point of class `c`. *match: the pattern matches before it; then less preferred steps are
-  /// left out.
+  /// Returns the steps after a code point of class `c`. *match: the pattern matches before the code point; less
+  /// preferred steps are then omitted.
   List follow(const CodeClasses& classes, const List& list, uint32_t c, bool* match) const;
   /// Returns true if the pattern matches before any code point and before the end.
   bool matches_surely(const List& list) const;

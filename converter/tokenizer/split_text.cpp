@@ -1,5 +1,5 @@
-// Splits at matches that are all of as many characters, as texts are: where a stretch between them ends is known only when
-// the match behind it is read, so that many characters later.
+// Splits at matches of a fixed number of characters, such as literal texts. The end of the text between matches is
+// known only when the next match has been read, that is, that many characters later.
 #include <stdexcept>
 #include <utility>
 
@@ -13,7 +13,7 @@ namespace {
 
 constexpr size_t kMostCharacters = text::kSplitLeftOut - 1;
 
-/// Adds the characters of the node; false where it has matches of several lengths or looks ahead.
+/// Adds the character sets of the node; returns false if its matches differ in length, or if it looks ahead.
 bool add_characters(const PatternNode& node, std::vector<CodeSet>& sets) {
   switch (node.kind) {
     case PatternNode::Kind::kSet:
@@ -40,8 +40,8 @@ bool add_characters(const PatternNode& node, std::vector<CodeSet>& sets) {
   return false;
 }
 
-/// The states of a search for one word. Each knows which matches may have begun: bit k, the last k characters are the first
-/// k of a match.
+/// The states of a search for one word. Each state knows which matches may have begun: bit k means that the last k
+/// characters are the first k of a match.
 class TextStates {
  public:
   TextStates(const std::vector<CodeSet>& sets, SplitBehaviour behaviour, bool invert)
@@ -62,13 +62,13 @@ class TextStates {
  private:
   using Begun = std::vector<bool>;
   enum class Phase {
-    kSearchEnd,  // of the search
-    kBegin,      // the word may be a match: all its characters are the beginning of one
-    kGap,        // it lies between matches
-    kMatch,      // it is a match, or several
-    kMore,       // a further match may follow it
-    kBehind,     // it ended in front of the match that was read
-    kMerged,     // it ends with the match that was read
+    kSearchEnd,  // end of the search
+    kBegin,      // the word may be a match: all of its characters begin one
+    kGap,        // the word is text between matches
+    kMatch,      // the word is a match, or several
+    kMore,       // another match may follow the word
+    kBehind,     // the word ended before the match that has been read
+    kMerged,     // the word ends with the match that has been read
   };
   using Place = std::pair<Phase, Begun>;
   using Entry = SplitEntry<Place>;
@@ -96,7 +96,7 @@ class TextStates {
       case Phase::kBegin:
       case Phase::kGap: {
         if (c == 0) return {true};
-        uint32_t size = 0;  // kBegin: of the word so far
+        uint32_t size = 0;  // kBegin: length of the word so far
         for (uint32_t k = 0; k < sets_; ++k) {
           if (begun[k]) size = k;
           after[k + 1] = (k == 0 || begun[k]) && classes_.has(c, k);
@@ -113,7 +113,7 @@ class TextStates {
     return {};
   }
 
-  /// The byte of an end at this place: the code points to step back, and the bit of words that are left out.
+  /// The byte of a word's end at this place: the number of code points to step back, and the flag of words to drop.
   uint8_t end_of(const Place& place) const {
     const uint32_t back = place.first == Phase::kBehind ? sets_ : 0;
     const bool drops = place.first == Phase::kMatch ? drops_matches_ : drops_gaps_;

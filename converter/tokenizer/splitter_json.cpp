@@ -1,4 +1,4 @@
-// The splitter of a tokenizer.json, where it is neither BERT's with WordPiece nor Metaspace: rules one after the other.
+// Reads the splitter of a tokenizer.json as a sequence of rules, unless it is BERT's with WordPiece, or Metaspace.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -17,7 +17,7 @@ constexpr uint32_t kRuns = PatternNode::kEndless;
 
 std::string plain_text_of(const Json& json) { return json.is_string() ? json.get<std::string>() : std::string(); }
 
-/// The code points that the runtime gives one of these classes.
+/// The code points that the runtime assigns to one of these classes.
 CodeSet of_class(uint32_t bits) {
   CodeSet set;
   for (uint32_t code = 0; code < kCodePoints;) {
@@ -34,7 +34,7 @@ CodeSet others_than(CodeSet set) {
   return set;
 }
 
-/// "\w+|[^\w\s]+" in the library's own words.
+/// "\w+|[^\w\s]+" with the library's own character tables.
 std::vector<SplitSet> words_and_others() {
   CodeSet letters(matched_by_word());
   CodeSet rest = of_class(text::kSpace);
@@ -42,7 +42,7 @@ std::vector<SplitSet> words_and_others() {
   return {{letters, kRuns}, {others_than(rest), kRuns}};
 }
 
-/// BERT's words: what is no white space, each punctuation character for itself.
+/// BERT's words: runs of characters that are not white space, with each punctuation character separate.
 std::vector<SplitSet> bert_words() {
   CodeSet marks = of_class(text::kPunctuation);
   CodeSet rest = of_class(text::kSpace);
@@ -50,7 +50,7 @@ std::vector<SplitSet> bert_words() {
   return {{marks}, {others_than(rest), kRuns}};
 }
 
-/// Hugging Face's UnicodeScripts: runs of each script, with what is of any.
+/// Hugging Face's UnicodeScripts: runs of each script, together with code points that fit every script.
 SplitRule script_runs() {
   SplitRule rule;
   for (const std::vector<CodeRange>& script : scripts()) rule.sets.push_back({CodeSet(script)});
@@ -119,9 +119,9 @@ class SplitterReader {
     return otherwise;
   }
 
-  /// The length of FixedLength: 5 where the file has none.
+  /// The length of FixedLength; 5 if the file does not state it.
   uint32_t length_of(const Json& json) {
-    constexpr uint64_t kMost = 200;  // states of the table
+    constexpr uint64_t kMost = 200;  // limited by the table's states
     const Json& length = member(json, "length");
     if (length.is_null()) return 5;
     const uint64_t value = length.is_number_unsigned() ? length.get<uint64_t>() : 0;
@@ -188,7 +188,7 @@ class SplitterReader {
     }
   }
 
-  /// Matches of a text.
+  /// Adds a rule that matches a literal text.
   void add_text(const std::string& text, const char* field, SplitBehaviour behaviour, bool invert) {
     if (text.empty()) {
       problems_.push_back(

@@ -15,7 +15,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// The folder of a tokenizer's files.
+/// The folder with a tokenizer's files.
 class TokenizerFolder {
  public:
   TokenizerFolder(const Directory& files, const std::string& folder) : files_(files), folder_(folder) {}
@@ -24,7 +24,7 @@ class TokenizerFolder {
   const Json& object(const char* name) const { return files_.object(name_in(folder_, name)); }
   const std::string& text(const char* name) const { return files_.text(name_in(folder_, name)); }
 
-  /// The model_type of config.json, or nothing.
+  /// The model_type of config.json, or "".
   std::string model_type() const {
     if (!has("config.json")) return "";
     const Json& config = object("config.json");
@@ -50,7 +50,7 @@ void read_pieces(const TokenizerFolder& folder, TokenizerFiles& files) {
   }
 }
 
-/// Two models, whose pieces a vocabulary numbers; or each has one.
+/// Reads Marian's two models. One vocabulary numbers the pieces of both, or each has its own.
 void read_marian(const TokenizerFolder& folder, TokenizerFiles& files) {
   const Json& vocabulary = folder.object("vocab.json");
   const bool apart = folder.has("target_vocab.json");
@@ -98,7 +98,7 @@ TokenizerFiles read_tokenizer_files(const Directory& directory, const std::strin
     });
   }
   if (folder.has("chat_template.jinja")) attempt([&] { files.chat = folder.text("chat_template.jinja"); });
-  // BPE; SentencePiece; tiktoken.
+  // Files of BPE, SentencePiece and tiktoken.
   for (const char* name : {"vocab.json", "merges.txt", "vocab.bpe", "bpe.codes", "encoder.json", "spiece.model",
                            "sentencepiece.bpe.model", "tokenizer.model", "spm.model", "source.spm", "target.spm",
                            "tokenizer.tiktoken", "qwen.tiktoken", "dict.txt"}) {

@@ -1,4 +1,4 @@
-// vocab.txt with tokenizer_config.json and special_tokens_map.json: what transformers' BertTokenizer reads.
+// Reads vocab.txt with tokenizer_config.json and special_tokens_map.json as transformers' BertTokenizer does.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -38,7 +38,7 @@ void add(TokenizerSource& source, AddedSource token) {
   }
 }
 
-/// Tokenizers whose vocab.txt is tokenized just as BERT's.
+/// Tokenizers that treat vocab.txt exactly as BERT's does.
 bool is_bert_like(std::string_view name) {
   if (name.size() > 4 && name.substr(name.size() - 4) == "Fast") name.remove_suffix(4);
   constexpr std::array<std::string_view, 9> kNames = {
@@ -47,7 +47,8 @@ bool is_bert_like(std::string_view name) {
   return std::find(kNames.begin(), kNames.end(), name) != kNames.end();
 }
 
-/// transformers cuts texts at model_max_length; what tokenizer.json's own truncation says is for who uses that file alone.
+/// transformers truncates texts at model_max_length; tokenizer.json's own truncation is for programs that use that file
+/// alone.
 void read_greatest_length(const Json& length, const std::string& file, TokenizerSource& source) {
   if (!length.is_number() || length.get<double>() < 1) return;
   const uint32_t alone = source.max_length;
@@ -120,8 +121,8 @@ void read_vocabulary_text(const std::string& text, const std::string& file, cons
   source.model.continuing_prefix = "##";
 
   std::vector<std::string> words;
-  std::map<std::string, size_t>
-      last;  // a word that is listed twice has the number of its last line, as in transformers
+  // A word that is listed twice has the id of its last line, as in transformers.
+  std::map<std::string, size_t> last;
   size_t at = 0;
   while (at < text.size()) {
     const size_t end = std::min(text.find('\n', at), text.size());

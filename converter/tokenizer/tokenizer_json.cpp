@@ -1,4 +1,4 @@
-// tokenizer.json: the format of Hugging Face's `tokenizers`.
+// Reads tokenizer.json, the format of Hugging Face's `tokenizers`.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -13,10 +13,10 @@ namespace {
 
 constexpr int64_t kMaxId = int64_t{1} << 32;
 constexpr uint64_t kNoLength = 1u << 30;
-constexpr size_t kMaxParts = 64;  // of a Sequence
+constexpr size_t kMaxParts = 64;  // in a Sequence
 constexpr size_t kMaxAffix = 16;
 
-/// Reads the parts one by one; each problem names the part by its path in the file.
+/// Reads the parts in order; each problem names the part by its path in the file.
 class Reader {
  public:
   Reader(const std::string& file, TokenizerSource& source, ProblemList& problems)
@@ -42,7 +42,7 @@ class Reader {
     problems_.push_back(fmt::format("{}: {}: {}", file_, field, what));
   }
 
-  /// Well formed, but of a type that is not executed.
+  /// Reports valid content of an unsupported type.
   void unsupported(const std::string& field, const std::string& type, const char* taken) {
     ++source_.unsupported;
     problem(field, fmt::format("\"{}\" is not supported; this version takes {}; {}", type, taken, kWithoutTokenizer));
@@ -63,7 +63,7 @@ class Reader {
     return {};
   }
 
-  /// A whole number in [0, max]; -1 after a problem.
+  /// Returns an integer in [0, max]; -1 after a problem.
   int64_t number(const Json& value, int64_t max, const std::string& where) {
     if (value.is_number_integer() && value.get<int64_t>() >= 0 && value.get<int64_t>() <= max) {
       return value.get<int64_t>();
@@ -72,7 +72,7 @@ class Reader {
     return -1;
   }
 
-  /// The "type" of a part; `otherwise` where old files leave it out.
+  /// The "type" of a part; `otherwise` if it is missing, as in old files.
   std::string type_of(const Json& json, const std::string& where, const std::string& otherwise = "") {
     if (!json.is_object()) {
       problem(where, "should be an object");
@@ -85,7 +85,7 @@ class Reader {
     return "?";
   }
 
-  /// The parts of a Sequence, sequences within it too; of anything else, itself. None for null.
+  /// The parts of a Sequence, including nested sequences; any other object is its own only part. Empty for null.
   std::vector<const Json*> parts(const Json& json, const char* list, const std::string& where) {
     std::vector<const Json*> found;
     std::vector<const Json*> open = {&json};
@@ -133,7 +133,7 @@ class Reader {
     read_vocabulary_object(member(model, "vocab"), "model.vocab", source_, problems_);
   }
 
-  /// The type of a model that does not state it: old files leave it out.
+  /// The type of a model that does not state it, as in old files.
   static std::string model_type(const Json& model) {
     if (member(model, "merges").is_array()) return "BPE";
     return member(model, "vocab").is_array() ? "Unigram" : "WordPiece";
@@ -163,8 +163,8 @@ class Reader {
     if (id >= 0) source_.unknown = source_.vocabulary[static_cast<size_t>(id)].first;
   }
 
-  /// Reads the text with which tokens at some places in words begin or end: null, or a text of two or more characters,
-  /// so that no single character is one.
+  /// Reads the suffix or prefix of tokens at certain positions in words: null, or two or more characters, so that no
+  /// single character is one.
   void read_affix(const Json& model, const char* key, uint32_t trait, std::string& affix) {
     const Json& value = member(model, key);
     if (value.is_null() || (value.is_string() && value.get<std::string>().empty())) return;
@@ -250,7 +250,7 @@ class Reader {
       read_metaspace(found, all);
       return;
     }
-    // Behind a normaliser that makes marks of all blanks, a split at blanks finds none.
+    // After a normalizer that replaces all spaces by marks, a split at spaces has no effect.
     const bool at_blanks = all == "Split" && member(member(*found[0], "pattern"), "String") == " ";
     const bool plain = !source_.is_wordpiece() && source_.end_suffix.empty() && source_.inner_prefix.empty() &&
                        !source_.is_word_level();
@@ -268,13 +268,13 @@ class Reader {
     if (bytes && source_.byte_fallback) unsupported("model.byte_fallback", "true", "false with ByteLevel");
   }
 
-  /// BPE that is not byte-level: SentencePiece's with marks for blanks, or words by a pattern.
+  /// BPE that is not byte-level: SentencePiece's with marks for spaces, or words by a pattern.
   void set_code_points() {
     source_.model.traits |= text::kCodePoints | (source_.fuse_unknown ? text::kFuseUnknown : 0);
   }
 
-  /// Returns true if the last normaliser replaces blanks by marks. Then the splitter does that instead, unless added
-  /// tokens are looked for in text with marks.
+  /// Returns true if the last normalizer replaces spaces by marks. The splitter then does that instead, unless added
+  /// tokens are searched for in text with marks.
   bool take_marking() {
     if (source_.stages.empty()) return false;
     const fb::NormalizerT& last = source_.stages.back().rule;
@@ -438,7 +438,7 @@ class Reader {
   const std::string& file_;
   TokenizerSource& source_;
   ProblemList& problems_;
-  bool is_bert_ = false;  // BERT's normaliser, or none, and its splitter, before WordPiece
+  bool is_bert_ = false;  // WordPiece after BERT's splitter, and BERT's normalizer or none
 };
 
 }  // namespace
@@ -453,7 +453,7 @@ void read_vocabulary_object(const Json& vocabulary, const std::string& where, To
     if (!id.is_number_integer() || id.get<int64_t>() < 0 || id.get<int64_t>() > kMaxId) {
       problems.push_back(fmt::format("{}: {}[{}]: should be a whole number from 0 to {}", source.file, where,
                                      Json(token).dump(), kMaxId));
-      return;  // one bad id is enough to name
+      return;  // one bad id is enough to report
     }
     source.vocabulary.emplace_back(token, id.get<int64_t>());
   }

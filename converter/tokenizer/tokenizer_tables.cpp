@@ -9,15 +9,15 @@ namespace {
 
 constexpr uint32_t kBlock = 256;
 constexpr uint32_t kMaxUnits = 1u << (32 - text::kUnitBaseShift);
-/// Blocks in which a place is looked for before the array grows; older blocks are nearly full.
+/// Number of last blocks that are searched for a position before the array grows; older blocks are nearly full.
 constexpr uint32_t kOpenBlocks = 32;
 
-/// Finds places for nodes: a base under which all children's units are free and which no node has yet.
+/// Finds positions for nodes: a base at which all children's units are free and which no other node has.
 class Places {
  public:
   explicit Places(std::vector<uint32_t>& units) : units_(units) {}
 
-  /// `labels` in ascending order; may be empty.
+  /// `labels` are in ascending order and may be empty.
   uint32_t take(const std::vector<uint32_t>& labels) {
     const uint32_t blocks = static_cast<uint32_t>(units_.size()) / kBlock;
     for (uint32_t block = blocks > kOpenBlocks ? blocks - kOpenBlocks : 0; block < blocks; ++block) {
@@ -52,7 +52,7 @@ class Places {
   std::vector<uint32_t> free_;
 };
 
-/// Keys [begin, end) share their first `depth` bytes; the node for that lies in `unit` (none for a root).
+/// Keys [begin, end) share their first `depth` bytes; `unit` holds the node for that prefix (none for a root).
 struct Node {
   size_t begin;
   size_t end;
@@ -64,8 +64,8 @@ class TrieBuilder {
  public:
   Trie trie;
 
-  /// Adds a trie and returns its root's base. With `compress`, a node below which only one key lies becomes
-  /// a leaf, except on the way along `prefix`, whose node's base goes to *prefix_base.
+  /// Adds a trie and returns its root's base. With `compress`, a node with only one key below it becomes a leaf, except
+  /// along `prefix`, whose node's base is stored in *prefix_base.
   uint32_t add(TrieKeys& keys, bool compress, std::string_view prefix, std::optional<uint32_t>* prefix_base) {
     std::sort(keys.begin(), keys.end());
     std::deque<Node> queue = {{0, keys.size(), 0, std::nullopt}};

@@ -1,4 +1,4 @@
-// Lookup tables of a WordPiece vocabulary, in the form of runtime/text/lexicon.h.
+// Lookup tables of a WordPiece vocabulary, in the format of runtime/text/lexicon.h.
 #ifndef BANTAM_CONVERTER_TOKENIZER_TOKENIZER_TABLES_H_
 #define BANTAM_CONVERTER_TOKENIZER_TOKENIZER_TABLES_H_
 
@@ -25,14 +25,15 @@ struct Trie {
 /// 2^22. Deterministic. `ok` is false when the units would not fit 22 bits.
 Trie build_trie(TrieKeys vocabulary, TrieKeys raw, TrieKeys normalized, std::string_view prefix, bool* ok);
 
-/// The bytes of runtime/text/word_table.h for `words` (1 to kMaxTableWord bytes without a zero, id), none if there are none.
-/// Deterministic.
+/// Returns the bytes of runtime/text/word_table.h for `words` (1 to kMaxTableWord bytes without zeros, id); empty if
+/// there are no words. Deterministic.
 std::vector<uint8_t> build_word_table(const TrieKeys& words);
-/// The same for those of a WordPiece vocabulary (token, id) that are looked up. `lowercase`: upper case is not.
+/// As above, for the words of a WordPiece vocabulary (token, id) that the runtime looks up. `lowercase`: it does not
+/// look up words with upper-case letters.
 std::vector<uint8_t> build_word_table(const TrieKeys& vocabulary, bool lowercase);
 
-/// The bytes of runtime/text/char_map.h for a tokenizer with these rules and these tokens in its vocabulary; null: of every
-/// mapping, which added tokens that are matched in normalised text want. Deterministic.
+/// Returns the bytes of runtime/text/char_map.h for a tokenizer with these rules and a vocabulary with these tokens.
+/// Null `tokens` includes all mappings, which added tokens that are matched in normalized text require. Deterministic.
 std::vector<uint8_t> build_char_map(text::Normalization rules, const std::vector<std::string>* tokens);
 
 }  // namespace bantam::convert

@@ -1,4 +1,4 @@
-// A unigram model's tables, in the form of runtime/text/unigram_scores.h.
+// A unigram model's tables, in the format of runtime/text/unigram_scores.h.
 #ifndef BANTAM_CONVERTER_TOKENIZER_UNIGRAM_TABLES_H_
 #define BANTAM_CONVERTER_TOKENIZER_UNIGRAM_TABLES_H_
 
@@ -10,14 +10,14 @@
 
 namespace bantam::convert {
 
-/// The blob `scores`: f32 where every score is one, else f64.
+/// The blob `scores`: f32 if all scores are exact in f32, else f64.
 std::vector<uint8_t> build_scores(const std::vector<double>& scores);
 
-/// The score of text that is not a token: 10 less than the least score of all tokens that are not `silent`.
+/// The score of text that is not a token: the lowest score of all tokens that are not `silent`, minus 10.
 double unknown_score(const std::vector<double>& scores, const std::vector<bool>& silent = {});
 
-/// Returns the text behind the blank of each token of `vocabulary` that begins with a blank, lies in `trie`, and is
-/// kept whole by the model. `texts` is indexed by id.
+/// Returns the text after the space of each token of `vocabulary` that begins with a space, is in `trie`, and is not
+/// split by the model. `texts` is indexed by id.
 TrieKeys unigram_words(const TrieKeys& vocabulary, const Trie& trie, const std::vector<std::string>& texts,
                        const std::vector<uint8_t>& scores, double unknown, uint32_t unknown_id);
 

@@ -1,4 +1,4 @@
-// Lists of words: of word vectors, and of fastText's models with their hashed n-grams.
+// Word lists of word vectors, and of fastText's models with their hashed n-grams.
 #include <algorithm>
 
 #include "tokenizer/tokenizer_source.h"

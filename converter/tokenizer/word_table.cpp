@@ -10,9 +10,9 @@
 namespace bantam::convert {
 namespace {
 
-/// Most words a bucket has on average.
+/// Maximum average number of words per bucket.
 constexpr size_t kBucketSize = 3;
-/// Homes for each 16 words: the fewer, the closer the words and the more of them without a place.
+/// Home slots per 16 words: fewer slots make the table denser, but leave more words without a slot.
 constexpr size_t kHomesPer16 = 17;
 
 /// Returns true if the runtime's fast path can look up `token` of a WordPiece vocabulary.
@@ -33,7 +33,7 @@ text::WordSlot slot_of(const std::string& token, uint32_t id) {
   return slot;
 }
 
-/// Puts the words of `bucket` into free slots with the first displacement that finds each one.
+/// Places the words of `bucket` in free slots with the first displacement that fits all of them.
 bool place(const std::vector<text::WordSlot>& bucket, uint32_t home_count, std::vector<text::WordSlot>& slots,
            uint8_t& displacement) {
   for (uint32_t shift = 0; shift <= text::kMaxDisplacement; ++shift) {

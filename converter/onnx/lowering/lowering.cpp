@@ -14,10 +14,10 @@
 namespace bantam::convert::onnx {
 namespace {
 
-/// Constants of more elements are not run but by who knows what they are.
+/// Larger constants are run only for operators that need their values.
 constexpr uint64_t kLargeConstant = 1U << 16;
 constexpr size_t kMostShown = 12;
-/// Elements of all that is run, which models stay far below.
+/// Limit on the number of elements computed in total, which models stay far below.
 constexpr uint64_t kMostRun = 1U << 27;
 constexpr const char* kOfShapes = "what its shapes, masks and constants give";
 
@@ -93,7 +93,7 @@ void Lowering::run() {
   for (const Node& node : model_.graph.nodes) {
     for (const std::string& name : node.outputs) reads_[name] = node.inputs;
     bool known = true;
-    const bool branches = node.op == kBranches;  // of which one is enough
+    const bool branches = node.op == kBranches;  // one readable branch is enough
     for (size_t i = 0; i < node.inputs.size() && !branches; ++i) {
       known = known && (node.inputs[i].empty() || in(node, i).kind != Value::Kind::kNone);
     }
@@ -119,7 +119,7 @@ void Lowering::run() {
     for (const std::string& name : node.outputs) count_bytes(name);
     let_go(node);
   }
-  // Collects the problems of nodes that the outputs need.
+  // Collect the problems of nodes that the outputs need.
   std::set<std::string> seen;
   std::vector<std::string> open, problems;
   for (const Port& port : model_.graph.outputs) open.push_back(port.name);
@@ -152,7 +152,7 @@ void Lowering::run() {
   throw Error(ExitCode::kUnsupported, problems);
 }
 
-/// Counts the bytes that are kept for each text that is run; constants, which weights may be made of, stay counted.
+/// Counts the bytes that are kept for each probe. Constants stay counted, because weights may be built from them.
 void Lowering::count_bytes(const std::string& name) {
   const auto value = values_.find(name);
   if (value == values_.end()) return;
@@ -182,7 +182,7 @@ void Lowering::let_go(const Node& node) {
   }
 }
 
-/// The reach of a value that has been run, or of a constant that the node reads.
+/// The reach of an evaluated value, or of a constant that the node reads.
 Reach Lowering::reach(const Node& node, size_t i) const {
   const Value& value = in(node, i);
   if (value.kind != Value::Kind::kConstant) return value.reach;
@@ -190,7 +190,7 @@ Reach Lowering::reach(const Node& node, size_t i) const {
   return constant == nullptr ? Reach{} : reach_of(*constant, node.op, i);
 }
 
-/// Notes that a conclusion rests on the texts that were run, which longer ones may contradict.
+/// Records that a conclusion depends on the texts that were run, which longer ones may contradict.
 void Lowering::want(const Reach& reach) {
   int64_t longest = 0;
   for (const Probe& probe : probes_) longest = std::max(longest, probe.extents.tokens);
@@ -232,7 +232,7 @@ bool Lowering::is_empty(const Node& node, size_t i) const {
          std::all_of(value.host.begin(), value.host.end(), [](const HostTensor& one) { return one.size() == 0; });
 }
 
-/// A join of rows and of what has no elements, as caches of no tokens are: without these.
+/// Reads a concatenation of rows and empty tensors, such as empty caches, without the latter.
 bool Lowering::read_join_of_empty(const Node& node) {
   Node joined = node;
   joined.inputs.clear();
@@ -251,10 +251,10 @@ bool Lowering::read_join_of_empty(const Node& node) {
   return true;
 }
 
-/// The branch that a condition on shapes takes for every text.
+/// Takes the branch that a condition on shapes selects for every text.
 void Lowering::read_branches(const Node& node) {
   if (kind(node, 0) == Value::Kind::kNone) {
-    values_[node.output(0)] = Value{};  // it says itself why
+    values_[node.output(0)] = Value{};  // the condition's own node reports the reason
     return;
   }
   const std::optional<double> condition = number_of(in(node, 0));
@@ -264,7 +264,7 @@ void Lowering::read_branches(const Node& node) {
   if (kind(node, taken) != Value::Kind::kNone) {
     set(node, 0, in(node, taken));
   } else {
-    values_[node.output(0)] = Value{};  // what it reads says why
+    values_[node.output(0)] = Value{};  // the branch's own nodes report the reason
   }
 }
 
@@ -293,7 +293,7 @@ std::optional<std::vector<HostTensor>> Lowering::host(const Value& value) const 
   return std::vector<HostTensor>(probes_.size(), *constant);
 }
 
-/// A number that is the same for every text.
+/// A number that is the same for all texts.
 std::optional<double> Lowering::number_of(const Value& value) const {
   const std::optional<std::vector<HostTensor>> tensors = host(value);
   if (!tensors) return std::nullopt;
@@ -303,7 +303,7 @@ std::optional<double> Lowering::number_of(const Value& value) const {
   return tensors->front().at(0);
 }
 
-/// A list for each probe, from an input or from an attribute.
+/// One list per probe, from an input or from an attribute.
 std::vector<std::vector<int64_t>> Lowering::lists(const Node& node, size_t input, const char* attribute) const {
   std::vector<std::vector<int64_t>> out;
   if (!there(node, input)) return std::vector<std::vector<int64_t>>(probes_.size(), node.integers(attribute));
@@ -330,9 +330,9 @@ std::vector<Extents> Lowering::all_extents() const {
   return out;
 }
 
-/// Runs nodes that depend on constants, shapes and inputs alone.
+/// Runs nodes that depend only on constants, shapes and inputs.
 bool Lowering::read_host(const Node& node) {
-  // Operators that make rows of places, which are constants, from large constants.
+  // Operators that compute position rows from large constants; the results are constants.
   static const std::set<std::string> kFolded = {"LayerNormalization",
                                                 "MatMul",
                                                 "MatMulInteger",
@@ -385,26 +385,26 @@ bool Lowering::read_host(const Node& node) {
       const uint64_t elements = constant.tensor != nullptr ? constant.tensor->elements
                                 : blocked ? static_cast<uint64_t>(constant.blocked->rows * constant.blocked->columns)
                                           : 0;
-      // Large constants stay in the file, unless a table of places is projected.
+      // Large constants stay in the file, unless a position table is projected.
       if (elements > kLargeConstant && (elements > kMostHostElements || kFolded.count(node.op) == 0)) return false;
       large = large || elements > kLargeConstant;
       if (constant.tensor != nullptr && bytes_of(constant.tensor->type) == 0) refuse("its type is not read");
     }
   }
   if (large && !all_constant) return false;
-  // Integers of a byte that become numbers keep their scales.
+  // 8-bit integers that are converted to floats keep their scales.
   const bool scales = node.op == "Cast" || node.op == "Mul" || node.op == "Sub";
   for (size_t i = 0; i < node.inputs.size() && scales; ++i) {
     if (is_large_integers(in(node, i))) return false;
   }
-  // Quantised constants keep their integers; tables are looked up by tokens.
+  // Quantized constants keep their integers; tables are looked up by tokens.
   if (node.op == "DequantizeLinear" || node.op == "QuantizeLinear" || (!any && !node.inputs.empty())) return false;
   const bool matrix = node.op == "Transpose" && kind(node, 0) == Value::Kind::kConstant;
   const bool lookup = node.op == "Gather" && !all_constant && kind(node, 0) == Value::Kind::kConstant &&
                       in(node, 0).constant.dims().size() == 2;
   const bool whole_table = lookup && in(node, 0).constant.is_integer() && in(node, 0).constant.tensor != nullptr &&
                            bytes_of(in(node, 0).constant.tensor->type) > 1;
-  // Rows of a table for each query and key: biases by distance.
+  // Rows of a table for each query and key, which are biases by distance.
   bool pairs = lookup && kind(node, 1) == Value::Kind::kHost;
   for (size_t p = 0; p < probes_.size() && pairs; ++p) {
     const std::vector<int64_t>& shape = in(node, 1).host[p].dims;
@@ -439,7 +439,7 @@ bool Lowering::read_host(const Node& node) {
     for (HostTensor& tensor : made.back()) {
       run_ += tensor.size() + 1;
       running.take(bytes_of(tensor), kOfShapes);
-      // Files compute in f32, and the buckets of distances change where that rounds.
+      // Round to f32 as the file's operators do, because rounding affects the buckets of distances.
       for (double& value : tensor.floats) {
         const bool finite = std::fabs(value) <= double{std::numeric_limits<float>::max()};
         value = finite ? double{static_cast<float>(value)} : std::isnan(value) ? value : std::copysign(HUGE_VAL, value);
@@ -457,7 +457,7 @@ bool Lowering::read_host(const Node& node) {
     Value value;
     if (all_constant) {
       value.kind = Value::Kind::kConstant;
-      // The result of a single tensor keeps its name.
+      // The result of a node with one input keeps that input's name.
       value.constant.name = node.inputs.size() == 1 ? in(node, 0).constant.name : "";
       value.constant.folded = std::make_shared<const HostTensor>(std::move(made.front()[o]));
     } else {
@@ -502,7 +502,7 @@ Value Lowering::rows_of(int32_t block, Axes axes) {
   return out;
 }
 
-/// The block that makes a term's rows, added where there is none yet.
+/// Returns the block that computes a term's rows; adds it if necessary.
 int32_t Lowering::collapse(int32_t term) {
   const auto found = collapsed_.find(term);
   if (found != collapsed_.end()) return found->second;
@@ -510,7 +510,7 @@ int32_t Lowering::collapse(int32_t term) {
   if (!stages) refuse("what stands in front of it, from row to row, is no activation and no norm that is known");
   int32_t block = functions_.base(term);
   for (Stage stage : *stages) {
-    if (stage.group != 0 && stage.kind == Stage::Kind::kAffine) {  // the same of each group is one of all
+    if (stage.group != 0 && stage.kind == Stage::Kind::kAffine) {  // repeat one group's numbers for all groups
       for (auto* numbers : {&stage.gamma, &stage.beta}) {
         const std::vector<float> one = *numbers;
         while (!one.empty() && numbers->size() < at(block).columns)
@@ -531,7 +531,7 @@ int32_t Lowering::collapse(int32_t term) {
   return block;
 }
 
-/// The rows of a value whose columns lie as they are.
+/// The block of a value's rows, with the columns in their order.
 int32_t Lowering::block_of(const Value& value) {
   if (value.kind != Value::Kind::kRows) refuse("an input is no row of tokens or texts");
   return collapse(value.term);

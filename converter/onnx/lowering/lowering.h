@@ -1,5 +1,5 @@
-// Lowering: the nodes of a file, one after the other, to blocks. A value of the file is a constant, something that shapes, masks and ids
-// give alone (run for each probe), rows of a block, or something on the way to attention.
+// Lowering: converts the nodes of a file, in order, to blocks. A value of the file is a constant, a value that depends
+// only on shapes, masks and ids (run for each probe), rows of a block, or an intermediate value of attention.
 #ifndef BANTAM_CONVERTER_ONNX_LOWERING_H_
 #define BANTAM_CONVERTER_ONNX_LOWERING_H_
 
@@ -21,93 +21,97 @@
 
 namespace bantam::convert::onnx {
 
-/// Heads that columns are cut into: `kv_heads` of them are there, each for heads / kv_heads in a row.
+/// Heads that columns are split into: there are `kv_heads` heads, each shared by heads / kv_heads consecutive query
+/// heads.
 struct HeadAxes {
   int64_t heads = 1, kv_heads = 1, width = 1;
 };
 
 /// Scores of queries and keys, and their softmax.
 struct Scores {
-  int32_t queries = -1, keys = -1;  // blocks
+  int32_t queries = -1, keys = -1;  // indices of blocks
   int64_t heads = 0, width = 0;
-  int64_t kv_heads = 0;  // of keys and of values, each of which as many of the others share
+  int64_t kv_heads = 0;  // heads of keys and of values; heads / kv_heads query heads share each
   double scale = 1;
-  std::shared_ptr<const Turn> turn;  // of queries and keys; null: none
-  std::vector<HostTensor> added;     // for each probe; empty: nothing
+  std::shared_ptr<const Turn> turn;  // rotation of queries and keys; null: none
+  std::vector<HostTensor> added;     // for each probe; empty: nothing is added
   std::vector<PlaceTerm> places;
-  Reach reach;  // of what is added
+  Reach reach;  // of the added values
   bool softmax = false;
 };
 
 struct Value {
   enum class Kind : uint8_t {
-    kNone,  // nobody understands it
+    kNone,  // not understood
     kConstant,
-    kHost,  // for each probe
+    kHost,  // values for each probe
     kRows,
-    kTurned,  // columns of heads on their way to being turned
-    kNeighbours,  // of rows each token's neighbour `shift` places behind; zeros beyond the ends when they have been `padded`
+    kTurned,  // columns of heads to which rotary positions are being applied
+    /// For each token, the row of its neighbor `shift` positions later; zeros beyond the ends if `padded`.
+    kNeighbours,
     kScores,
     kPlaceScores,  // sums of `places`
-    kWhere,        // truth values of scores: is a probability not a number?
-    kStep,         // scale of rows that are quantised while running (times `factor`, a number or one a column)
-    kZero,         // and their zero
-    kProduct,      // integer products of quantised rows and a constant, without scales
-    kSum,          // rows that the mask has gone over, summed over tokens
+    kWhere,        // booleans of scores: whether a probability is NaN
+    /// Scale of dynamically quantized rows (times `factor`: one number, or one per column).
+    kStep,
+    kZero,     // zero point of dynamically quantized rows
+    kProduct,  // integer products of quantized rows and a constant, without scales
+    kSum,      // masked rows, summed over tokens
     kMaximum,
-    kWeights,   // of tokens: the softmax of one score of each
-    kWeighted,  // rows of tokens times those weights
-    kStack      // several rows one behind the other along an axis of their own
+    kWeights,   // of tokens: the softmax of one score per token
+    kWeighted,  // rows of tokens times these weights
+    kStack      // several rows stacked along an axis of their own
   } kind = Kind::kNone;
   Parameter constant;
   std::vector<HostTensor> host;
-  Reach reach;        // of constants that have taken part in `host`
+  Reach reach;        // of constants that contribute to `host`
   int32_t term = -1;  // of rows
-  Axes axes;          // of rows, scores
+  Axes axes;          // of rows and scores
   int64_t shift = 0;
   bool padded = false;
   bool masked = false;
-  bool quantised = false;  // rows that have been quantised while running
-  bool repeated = false;   // a constant, once more for each text
+  bool quantised = false;  // dynamically quantized rows
+  bool repeated = false;   // a constant, repeated for each text
   std::vector<PlaceTerm> places;
   std::shared_ptr<Scores> scores;
   std::shared_ptr<const Turned> turned;
   std::shared_ptr<const HostTensor> factor;
   const Node* convolution = nullptr;  // of a product of filters
-  int32_t score_block = -1;           // of weights
-  std::vector<int32_t> stacked;       // of a stack: blocks
+  int32_t score_block = -1;           // block of the scores of weights
+  std::vector<int32_t> stacked;       // blocks of a stack
   size_t stack_axis = 0;
-  std::string ending;  // operator that stands last in the graph, and is left out: Softmax, LogSoftmax
+  /// The graph's final operator, which is omitted: Softmax, LogSoftmax.
+  std::string ending;
 };
 
-/// A node that could not be read, and why.
+/// A node that could not be read, and the reason.
 struct Unread {
   std::string node, why;
 };
 
-/// Which texts are run.
+/// The texts for which nodes are run.
 struct Trial {
-  int64_t long_text = 0;    // tokens of the longest; 0: a few
-  bool one_text = false;    // one at a time, where the file would take several
-  bool mask_hides = false;  // truth values of a mask are true where texts are filled up
+  int64_t long_text = 0;    // tokens of the longest text; 0: short texts only
+  bool one_text = false;    // one text per run, although the file accepts several
+  bool mask_hides = false;  // booleans of a mask are true at padding
 };
 
 class Lowering {
  public:
-  /// `model` outlives it. Throws Error where the inputs are not those of a model of texts.
+  /// `model` must outlive the object. Throws Error if the inputs are not those of a text model.
   explicit Lowering(const Model& model, const Trial& trial = {});
 
-  /// Throws Error with every node that could not be read and that outputs need.
+  /// Throws Error that lists every unreadable node that the outputs need.
   void run();
 
   std::vector<Block>& blocks() { return blocks_; }
-  /// An output's rows as a block; -1: it is none. `squeezed`: it has one column, and no axis for that.
-  /// `ending`: what stands behind it in the graph and is left out; "": nothing.
+  /// Returns the block of an output's rows; -1 if it has none. `squeezed`: the output has one column, and no axis for
+  /// it. `ending`: the final operator that is omitted; "": none.
   int32_t output(const std::string& name, bool* squeezed, std::string* ending);
   bool has_input(InputRole role) const;
-  /// Returns true if the graph is made for texts of one length.
+  /// Returns true if the graph accepts only texts of a fixed length.
   bool has_fixed_tokens() const;
-  /// The length that a text needs to show the effects of masks and places farther away; 0: the texts that were run
+  /// The text length that is needed to show the effects of masks and distant positions; 0: the texts that were run
   /// suffice.
   int64_t wanted_text() const { return wanted_; }
   const std::set<std::string>& notes() const { return notes_; }
@@ -214,7 +218,7 @@ class Lowering {
   struct Filters {
     int64_t columns = 0, window = 0, gap = 1, reach = 0;  // `reach`: tokens from the first to the last of a window
     int64_t before = 0, after = 0;                        // tokens of padding
-    size_t tokens = 0;                                    // the axis
+    size_t tokens = 0;                                    // the axis of tokens
   };
   Filters filters_of(const Node& node, const Value& x, const Parameter& weight);
   void read_convolution(const Node& node);
@@ -283,18 +287,18 @@ class Lowering {
   std::vector<Block> blocks_;
   RowFunctions functions_;
   std::map<int32_t, int32_t> collapsed_;  // blocks of terms
-  std::map<std::string, Unread> unread_;  // by outputs
+  std::map<std::string, Unread> unread_;  // by output
   std::map<std::string, std::vector<std::string>> reads_;
   std::set<std::string> notes_;
-  std::map<std::string, size_t> uses_;  // nodes that still read a value
-  std::set<std::string> outputs_;       // of the graph
-  uint64_t run_ = 0;                    // elements that have been run
+  std::map<std::string, size_t> uses_;  // nodes that still read the value
+  std::set<std::string> outputs_;       // outputs of the graph
+  uint64_t run_ = 0;                    // elements computed so far
   int64_t wanted_ = 0;
-  std::map<std::string, uint64_t> held_;  // bytes of what is kept for texts, by names
+  std::map<std::string, uint64_t> held_;  // bytes of values that are kept for probes, by name
   Taken taken_;
 };
 
-/// A node's reader throws this where it does not understand the node.
+/// A node's reader throws this if it does not understand the node.
 struct NotRead {
   std::string why;
 };

@@ -1,4 +1,5 @@
-// Attention: products of queries and keys, what is done to them, and their products with values; and the operators that are all of it.
+// Attention: products of queries and keys, operations on the scores, and products with values; also operators that
+// compute a whole attention.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -16,7 +17,8 @@ const Axis kPlaces = {kTokensAtom};
 
 }  // namespace
 
-/// Heads where axes are [texts, heads, tokens, columns] (`turned`: columns in front of tokens), or the first two as one.
+/// Returns the heads if the axes are [texts, heads, tokens, columns] (`turned`: columns before tokens), or the first
+/// two merged.
 std::optional<HeadAxes> Lowering::heads_of(const Axes& axes, bool turned) const {
   if (axes.size() < 3) return std::nullopt;
   const size_t last = axes.size() - 1;
@@ -125,7 +127,7 @@ void Lowering::add_to_scores(Scores& scores, const Axes& axes, const std::vector
     if (!fits || broadcast_dims(added[p].dims, whole) != whole) {
       refuse("a mask does not fit");
     }
-    // As small as it is given, where its axes are texts, heads, queries and keys.
+    // Keep the given size if its axes are texts, heads, queries and keys.
     HostTensor given = added[p];
     if (whole != heads) {
       given = broadcast(given, whole);
@@ -143,7 +145,7 @@ void Lowering::add_to_scores(Scores& scores, const Axes& axes, const std::vector
   }
 }
 
-/// Truth values of what is seen (`inverted`: of what is not) as what is added.
+/// Converts booleans of visible scores (`inverted`: of masked ones) to an additive mask.
 std::vector<HostTensor> Lowering::mask_of_truths(const std::vector<HostTensor>& seen, bool inverted) const {
   std::vector<HostTensor> out;
   for (const HostTensor& truths : seen) {
@@ -184,14 +186,14 @@ void Lowering::read_scores_pair(const Node& node) {
   } else if (node.op == "Sub" && i == 0 && tensors) {
     add_to_scores(*out.scores, out.axes, *tensors, -1, reach(node, 1));
   } else if (node.op == "Max" && number && *number < -1e30) {
-    // Keeps infinities out.
+    // It only removes infinities.
   } else {
     refuse("does something to scores that is no scale and no mask");
   }
   set(node, 0, std::move(out));
 }
 
-/// Norms that stand last in front of both queries and keys become the attention's own: of each head, or of all columns.
+/// Norms that come directly before both queries and keys become part of the attention: of each head, or of all columns.
 void Lowering::take_norms(Block& block) const {
   const auto norm = [&](size_t i) {
     const Block& made = at(block.inputs[i]);
@@ -229,10 +231,10 @@ int32_t Lowering::attention(const Node& node, const Scores& scores, int32_t valu
       refuse("what is added to its scores is none of: padding, causal, a window, a bias by distance");
     }
     want(scores.reach);
-    // Biases may have more to show.
+    // Longer distances may have other biases.
     int64_t longest = 0;
     for (const Probe& probe : probes_) longest = std::max(longest, probe.extents.tokens);
-    constexpr int64_t kUsualReach = 256;  // twice what models bias farther tokens alike from
+    constexpr int64_t kUsualReach = 256;  // twice the distance from which on models use one bias
     if (!mask->biases.empty() && mask->slopes.empty() && 2 * mask->farthest > longest - 2) {
       want({std::max(kUsualReach, 2 * longest)});
     }
@@ -256,7 +258,7 @@ void Lowering::read_context(const Node& node) {
   }
   const int32_t y = attention(node, *p.scores, block_of(v));
   Axes axes = v.axes;
-  // Where heads share keys and values, each query head has its own row.
+  // If heads share keys and values, each query head has its own output row.
   if (heads->kv_heads != heads->heads) axes[axes.size() - 3] = {columns_atom(heads->heads, heads->width)};
   if (heads->kv_heads != heads->heads && axes.size() != 4)
     refuse("shares heads of texts that are no axis of their own");
@@ -283,7 +285,7 @@ void Lowering::read_attention_operator(const Node& node) {
     const bool fits = of_q && of_k && of_v && of_q->heads == of_q->kv_heads && of_k->kv_heads == of_v->kv_heads &&
                       of_k->heads == of_v->heads && of_q->heads % of_k->heads == 0 && of_q->width == of_k->width &&
                       of_q->width == of_v->width;
-    // Heads that the operator itself would share among ones that are shared already have another order.
+    // If keys and values are already shared, further sharing by the operator would use another order of heads.
     if (!fits || (of_k->heads != of_q->heads && of_k->heads != of_k->kv_heads)) {
       refuse("its heads are not parts of columns, in their order");
     }
@@ -340,7 +342,7 @@ void Lowering::read_attention_operator(const Node& node) {
   set(node, 0, rows_of(attention(node, scores, values), q.axes));
 }
 
-/// Truth values of what each token sees: itself and those in front of it, of these the last `window` - 1; 0: all.
+/// Booleans of the tokens that each token sees: itself and the earlier ones, in total the last `window`; 0: all.
 std::vector<HostTensor> Lowering::causal_mask(int64_t window) const {
   std::vector<HostTensor> out;
   for (const Probe& probe : probes_) {
@@ -356,7 +358,7 @@ std::vector<HostTensor> Lowering::causal_mask(int64_t window) const {
   return out;
 }
 
-/// Causal attention of ONNX Runtime, whose heads share keys and values. Texts are filled up behind, where no token sees them.
+/// GroupQueryAttention of ONNX Runtime, which is causal. Padding is at the end, where no token sees it.
 void Lowering::read_grouped_attention(const Node& node) {
   const int64_t heads = node.integer("num_heads", 0), kv_heads = node.integer("kv_num_heads", 0);
   if (heads < 1 || kv_heads < 1 || heads % kv_heads != 0) refuse("its keys' heads do not divide its heads");
@@ -423,7 +425,7 @@ void Lowering::read_grouped_attention(const Node& node) {
   set(node, 0, rows_of(out, plain_axes(at(out))));
 }
 
-/// Attention of ONNX Runtime: queries, keys and values by one matrix, which QAttention has as integers.
+/// Attention of ONNX Runtime: one matrix for queries, keys and values, which is quantized in QAttention.
 void Lowering::read_merged_attention(const Node& node) {
   const Value& x = in(node, 0);
   const int64_t heads = node.integer("num_heads", 0);
@@ -466,7 +468,7 @@ void Lowering::read_merged_attention(const Node& node) {
   if (there(node, hides)) {
     std::optional<std::vector<HostTensor>> mask = host(in(node, hides));
     if (!mask) refuse("its mask depends on what the model computes");
-    // Lengths of texts, or a mask of keys.
+    // The mask is given as lengths of texts, or per key.
     if (!is_count(probes_, *mask)) {
       for (size_t p = 0; p < probes_.size(); ++p) {
         if ((*mask)[p].dims.size() == 2) (*mask)[p].dims = {extents(p).batch, 1, 1, extents(p).tokens};

@@ -1,4 +1,4 @@
-// Matrices of packed integers with a scale of each block: MatMulNBits and GatherBlockQuantized of ONNX Runtime,
+// Matrices of packed integers with one scale per block: MatMulNBits and GatherBlockQuantized of ONNX Runtime,
 // DequantizeLinear of int4 and of blocks. They stay packed in the file until they are stored.
 #include <fmt/format.h>
 
@@ -20,7 +20,7 @@ bool Lowering::read_blocked(const Node& node) {
   return read_blocked_constant(node), true;
 }
 
-/// A constant of integers of a byte or half of one, as a matrix.
+/// A constant of 8-bit or 4-bit integers, as a matrix.
 BlockedIntegers Lowering::packed_matrix(const Value& value) const {
   const Tensor* tensor = value.kind == Value::Kind::kConstant ? value.constant.tensor : nullptr;
   if (tensor == nullptr || value.constant.turned || tensor->dims.size() != 2)
@@ -37,8 +37,8 @@ BlockedIntegers Lowering::packed_matrix(const Value& value) const {
   return out;
 }
 
-/// Scales and zeros: one, one of each place along `axis`, or one of each `block` places along it and of each place
-/// along the other axis.
+/// Sets scales and zero points: one for all, one per index along `axis`, or one per `block` indices along it and per
+/// index along the other axis.
 void Lowering::set_scales(const Node& node, size_t scale, size_t zero, size_t axis, int64_t block, double usual,
                           BlockedIntegers& to) const {
   to.scales = constant_of(in(node, scale));
@@ -95,7 +95,7 @@ void Lowering::read_blocked_constant(const Node& node) {
   set(node, 0, std::move(out));
 }
 
-/// Rows times a matrix [outputs, blocks, bytes of a block].
+/// A product with a matrix [outputs, blocks, bytes of a block].
 void Lowering::read_blocked_product(const Node& node) {
   const Value& packed = in(node, 1);
   const Tensor* tensor = packed.kind == Value::Kind::kConstant ? packed.constant.tensor : nullptr;
@@ -127,7 +127,7 @@ void Lowering::read_blocked_product(const Node& node) {
   made.zeros = {static_cast<double>(1 << (bits - 1))};
   if (there(node, 3)) {
     const std::shared_ptr<const HostTensor> zeros = constant_of(in(node, 3));
-    // As many numbers as scales, or packed as the integers are, each row in whole bytes.
+    // Zero points are floats, one per scale, or packed like the integers, with each row in whole bytes.
     const int64_t row_bytes = (blocks * bits + 7) / 8;
     const auto count = zeros == nullptr ? 0 : static_cast<int64_t>(zeros->size());
     if (count == 0 || (zeros->whole ? count != rows * row_bytes : count != rows * blocks))
@@ -143,17 +143,17 @@ void Lowering::read_blocked_product(const Node& node) {
   Parameter weight;
   weight.name = packed.constant.name;
   weight.blocked = std::make_shared<const BlockedIntegers>(std::move(made));
-  weight.turned = true;  // [inputs, outputs], as a product takes it
+  weight.turned = true;  // [inputs, outputs], as read_matrix() expects it
   read_matrix(node, in(node, 0), std::move(weight), there(node, 5) ? &in(node, 5) : nullptr);
 }
 
-/// Rows of a table.
+/// A lookup of table rows.
 void Lowering::read_blocked_lookup(const Node& node) {
   const Value& packed = in(node, 0);
   BlockedIntegers made = packed_matrix(packed);
   const auto bits = static_cast<uint32_t>(node.integer("bits", 4));
   double usual = 0;
-  if (packed.constant.tensor->type == Type::u8) {  // several in a byte
+  if (packed.constant.tensor->type == Type::u8) {  // several per byte
     if (bits != 2 && bits != 4 && bits != 8) refuse("its integers are none of 2, 4 or 8 bits");
     made.bits = bits;
     made.columns = made.stride = made.columns * (8 / static_cast<int64_t>(bits));
@@ -171,7 +171,7 @@ void Lowering::read_blocked_lookup(const Node& node) {
   read_lookup(node, table, in(node, 1));
 }
 
-/// A matrix of integers of a byte that stays in the file.
+/// Returns true for a matrix of 8-bit integers that stays in the file.
 bool Lowering::is_large_integers(const Value& value) const {
   const Parameter& matrix = value.constant;
   constexpr uint64_t kFew = 1U << 10;
@@ -180,7 +180,7 @@ bool Lowering::is_large_integers(const Value& value) const {
          matrix.tensor->elements >= kFew;
 }
 
-/// Integers that are made numbers: less their zero, times their scale.
+/// Reads the dequantization of a constant by Sub of its zero point and Mul by its scale.
 bool Lowering::read_scaled_constant(const Node& node) {
   if (node.op != "Mul" && node.op != "Sub") return false;
   const size_t i = is_large_integers(in(node, 0)) ? 0 : 1;

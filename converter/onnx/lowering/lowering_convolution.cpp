@@ -1,4 +1,4 @@
-// Convolutions over the tokens of texts: each token between its neighbours, and a matrix.
+// Convolutions over the tokens of texts: each token is concatenated with its neighbors and multiplied by a matrix.
 #include <algorithm>
 #include <utility>
 
@@ -6,7 +6,7 @@
 
 namespace bantam::convert::onnx {
 
-/// With the bias, and the activation that a fused one names.
+/// A convolution with its bias, and the activation of a fused one.
 void Lowering::read_convolution(const Node& node) {
   Value out = convolved(node, in(node, 0), in(node, 1).constant);
   if (there(node, 2)) out = rows_of(biased(node, block_of(out), in(node, 2)), out.axes);
@@ -16,7 +16,7 @@ void Lowering::read_convolution(const Node& node) {
 
 namespace {
 
-/// One number of an attribute for each axis that filters go over.
+/// The values of an attribute, one per spatial axis.
 std::vector<int64_t> each(const Node& node, const char* name, size_t count, int64_t otherwise) {
   const std::vector<int64_t> values = node.integers(name);
   return values.empty() ? std::vector<int64_t>(count, otherwise) : values;
@@ -24,8 +24,8 @@ std::vector<int64_t> each(const Node& node, const char* name, size_t count, int6
 
 }  // namespace
 
-/// Checks what filters go over: tokens, beside axes of 1, and either all columns as channels or all columns as an axis
-/// of its own.
+/// Checks the axes that filters slide over: tokens, besides axes of extent 1. The columns must be either channels or
+/// one whole axis.
 Lowering::Filters Lowering::filters_of(const Node& node, const Value& x, const Parameter& weight) {
   const int32_t rows = block_of(x);
   Filters out;
@@ -86,14 +86,14 @@ Lowering::Filters Lowering::filters_of(const Node& node, const Value& x, const P
   if (out.before < 0 || out.after < 0 || (!none && out.before + out.after != out.reach - 1)) {
     refuse("has neither as many windows as there are tokens nor no padding: other padding is not read");
   }
-  // Rows that were missing would be zeros to the next convolution.
+  // Missing rows would be zeros for the next convolution.
   if (!none && x.axes[out.tokens][0].less != 0) refuse("is padded, and stands behind one that is not");
   return out;
 }
 
-/// A convolution over tokens, padded so that each token has a window, or not at all: then the last ones have none. The
-/// filters are [filters, columns, window], with axes of 1 or all columns behind the window; with channels_last,
-/// [filters, window * columns], which stay in the file.
+/// A convolution over tokens, either padded so that each token has a window, or not padded, so that the last tokens
+/// have none. The filters are [filters, columns, window], with axes of extent 1 or all columns after the window; with
+/// channels_last, they are [filters, window * columns] and stay in the file.
 Value Lowering::convolved(const Node& node, const Value& x, Parameter weight) {
   const Filters of = filters_of(node, x, weight);
   const int32_t rows = block_of(x);
@@ -118,7 +118,7 @@ Value Lowering::convolved(const Node& node, const Value& x, Parameter weight) {
     constexpr int64_t kMostMade = int64_t{1} << 24;
     if (filters > kMostMade / (of.reach * of.columns))
       refuse("its filters with their gaps are larger than is read here");
-    // [filters, reach, columns]; tokens in gaps have zeros.
+    // [filters, reach, columns]; tokens in gaps get zeros.
     const std::vector<int64_t> shape = weight.dims();
     const bool turned = shape[1] == 1 && of.columns != 1;  // columns are an axis of their own
     const bool behind = !turned || of.tokens == 2;         // [columns, window] or [window, columns]
@@ -131,7 +131,7 @@ Value Lowering::convolved(const Node& node, const Value& x, Parameter weight) {
     }
     weight = matrix_parameter(weight.name, filters, of.reach * of.columns, std::move(made));
   }
-  weight.turned = !weight.turned;  // as linear() takes it
+  weight.turned = !weight.turned;  // as linear() expects it
   const int32_t y = linear(node, unfolded, std::move(weight));
   Axes axes(x.axes.size());
   axes[0] = {kBatchAtom};

@@ -1,4 +1,4 @@
-// Operators of ONNX Runtime's optimiser that stand for several others.
+// Fused operators of ONNX Runtime's optimizer.
 #include <fmt/format.h>
 
 #include <utility>
@@ -29,7 +29,7 @@ bool Lowering::read_fused(const Node& node) {
   return true;
 }
 
-/// A constant, which QEmbedLayerNormalization has as integers: their scale is six inputs behind, their zero eleven.
+/// A constant. In QEmbedLayerNormalization it is quantized: its scale is six inputs later, its zero point eleven.
 Value Lowering::table_of_embed_norm(const Node& node, size_t i) const {
   Value out = in(node, i);
   if (node.op != "QEmbedLayerNormalization" || out.kind != Value::Kind::kConstant) return out;
@@ -97,7 +97,7 @@ void Lowering::read_embed_norm(const Node& node) {
   Axes axes = plain_axes(norm);
   set(node, 2, rows_of(sum, axes));
   set(node, 0, rows_of(add(std::move(norm)), axes));
-  // The number of each text's tokens.
+  // The second output is the number of tokens of each text.
   Value count;
   count.kind = Value::Kind::kHost;
   for (const Probe& probe : probes_) {
@@ -120,7 +120,7 @@ void Lowering::read_embed_norm(const Node& node) {
 
 void Lowering::read_skip_norm(const Node& node) {
   const Value x = in(node, 0), skip = in(node, 1);
-  const bool rms = node.op == "SkipSimplifiedLayerNormalization";  // which has no beta
+  const bool rms = node.op == "SkipSimplifiedLayerNormalization";  // it has no beta
   Block sum;
   sum.kind = Block::Kind::kAdd;
   int32_t left = block_of(x);

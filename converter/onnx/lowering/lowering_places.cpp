@@ -1,5 +1,5 @@
-// Scores of places (DeBERTa's disentangled attention, arXiv 2006.03654): reads how files compute them from a table of
-// places, the queries and keys that it is multiplied with, and the distances that select one of the products.
+// Position scores (DeBERTa's disentangled attention, arXiv 2006.03654): reads how files compute them from a table of
+// positions, the queries and keys that are multiplied by it, and the distances that select one of the products.
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -9,7 +9,7 @@
 namespace bantam::convert::onnx {
 namespace {
 
-/// The last two axes of a permutation change places, and no others.
+/// Returns true if a permutation swaps the last two axes and keeps the others.
 bool swaps_last(const std::vector<int64_t>& order) {
   const auto rank = static_cast<int64_t>(order.size());
   for (int64_t i = 0; i < rank; ++i) {
@@ -21,7 +21,8 @@ bool swaps_last(const std::vector<int64_t>& order) {
 
 }  // namespace
 
-/// Is it read by GatherElements alone, as their index? Such a one stays as small as it is, and is spread where it is looked at.
+/// Returns true if only GatherElements reads the value, as its index. Such an index keeps its small size and is
+/// broadcast where it is used.
 bool Lowering::is_index_alone(const std::string& name) const {
   bool any = false;
   for (const Node& node : model_.graph.nodes) {
@@ -34,7 +35,7 @@ bool Lowering::is_index_alone(const std::string& name) const {
   return any;
 }
 
-/// Constants that are spread to the number of texts, and indices to that of heads.
+/// Reads constants that are repeated for each text, and indices that are repeated for each head.
 bool Lowering::read_repeated(const Node& node) {
   if (!node.domain.empty() || (node.op != "Expand" && node.op != "Tile") || kind(node, 1) == Value::Kind::kConstant) {
     return false;
@@ -109,12 +110,12 @@ bool Lowering::read_places(const Node& node) {
   return set(node, 0, std::move(out)), true;
 }
 
-/// Rows of heads times rows of places.
+/// Multiplies rows of heads by rows of positions.
 void Lowering::read_place_products(const Node& node) {
   const Value &x = in(node, 0), &table = in(node, 1);
   const auto heads = heads_of(x.axes, false);
   const bool fused = node.op == "FusedMatMul";
-  const bool rows = fused && node.integer("transB", 0) != 0;  // else columns are places
+  const bool rows = fused && node.integer("transB", 0) != 0;  // otherwise columns are positions
   if (!heads || heads->heads != heads->kv_heads || (fused && node.integer("transA", 0) != 0)) {
     refuse("multiplies a constant of more than two axes with rows of no heads");
   }
@@ -147,7 +148,7 @@ void Lowering::read_place_products(const Node& node) {
   set(node, 0, std::move(out));
 }
 
-/// A place for each distance.
+/// Selects a position for each distance.
 void Lowering::select_places(const Node& node) {
   Value out = in(node, 0);
   const std::optional<std::vector<HostTensor>> index = host(in(node, 1));
@@ -194,7 +195,7 @@ void Lowering::add_places(Scores& scores, const Value& places) const {
   scores.reach.add(places.reach);
 }
 
-/// By key - query. Longer texts may have more places to show.
+/// The position terms by key - query. Longer texts may show further positions.
 std::shared_ptr<const Places> Lowering::places_of(const Scores& scores) {
   if (scores.places.empty()) return nullptr;
   auto out = std::make_shared<Places>();
@@ -216,7 +217,7 @@ std::shared_ptr<const Places> Lowering::places_of(const Scores& scores) {
   return out;
 }
 
-/// Are probabilities that become 0 those of hidden scores, or of queries that fill up?
+/// Returns true if the probabilities that are set to 0 belong only to masked scores or to padding queries.
 bool Lowering::hides_nothing_more(const Value& scores, const std::vector<HostTensor>& hidden) const {
   const Scores& of = *scores.scores;
   if (of.added.empty()) return false;

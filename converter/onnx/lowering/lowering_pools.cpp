@@ -1,5 +1,5 @@
-// Nodes that make one row of a text's: pools over all tokens, weights of tokens by a softmax (attention pooling), and
-// what stands last.
+// Nodes that compute one row per text: pools over all tokens, token weights by a softmax (attention pooling), and final
+// operators.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -17,7 +17,7 @@ bool Lowering::read_pools(const Node& node) {
   if ((op == "Softmax" || op == "LogSoftmax") && (x == Value::Kind::kRows || x == Value::Kind::kMaximum)) {
     const Value& rows = in(node, 0);
     const size_t axis = axis_of(rows, node.integer("axis", model_.opset < 13 ? 1 : -1));
-    // Older opsets go over all axes behind this one, too.
+    // In older opsets the softmax covers all axes from this one on.
     if (model_.opset < 13 && axis + 1 != rows.axes.size()) refuse("goes over several axes");
     if (op == "Softmax" && is_tokens(rows.axes[axis])) return read_weights(node), true;
     return read_ending(node), true;
@@ -29,8 +29,8 @@ bool Lowering::read_pools(const Node& node) {
     const bool all = op.rfind("Global", 0) == 0;
     const std::vector<int64_t> windows = node.integers("kernel_shape"), pads = node.integers("pads");
     const Axis columns = {columns_atom(static_cast<int64_t>(at(functions_.base(rows.term)).columns))};
-    if (op == "GlobalAveragePool" && rows.axes.size() == 3 &&
-        rows.axes[2] == columns) {  // of each row, as tf2onnx writes it
+    // GlobalAveragePool over the columns of each row, as tf2onnx writes it.
+    if (op == "GlobalAveragePool" && rows.axes.size() == 3 && rows.axes[2] == columns) {
       Axes left = rows.axes;
       left[2].clear();
       return set_term(node, rows, functions_.apply("ReduceMean", rows.term), left), true;
@@ -59,7 +59,7 @@ bool Lowering::read_pools(const Node& node) {
   return read_weighted(node);
 }
 
-/// The larger of two rows' numbers: a + relu(b - a).
+/// The elementwise maximum of two rows: a + relu(b - a).
 int32_t Lowering::larger(const Node& node, int32_t a, int32_t b) {
   Block minus;
   minus.inputs = {a};
@@ -70,7 +70,7 @@ int32_t Lowering::larger(const Node& node, int32_t a, int32_t b) {
   return sum_of(node, a, activated(node, difference, fb::ActivationKind::relu));
 }
 
-/// Rows that are joined along a new axis, and what is taken of them there: the largest, the sum, the mean.
+/// Reads rows that are stacked along a new axis, and their reduction along it: the maximum, the sum, the mean.
 bool Lowering::read_stack(const Node& node) {
   const std::string& op = node.op;
   const Value& x = in(node, 0);
@@ -110,7 +110,7 @@ bool Lowering::read_stack(const Node& node) {
   return set_term(node, out, functions_.apply("Div", out.term, parts), left), true;
 }
 
-/// One row of all tokens. Where there is a mask, those that fill up would count.
+/// Pools all tokens to one row. With a mask, padding would be included.
 void Lowering::read_token_pool(const Node& node, fb::PoolKind kind, const std::vector<size_t>& gone, bool keep) {
   const Value& x = in(node, 0);
   if (has_input(InputRole::kMask)) refuse("is over tokens without their mask: those that fill up would count");
@@ -123,7 +123,7 @@ void Lowering::read_token_pool(const Node& node, fb::PoolKind kind, const std::v
   set(node, 0, rows_of(block, std::move(left)));
 }
 
-/// A softmax over columns that stands last: tasks make it of what is in front of it.
+/// A final softmax over columns, which is omitted because tasks compute it.
 void Lowering::read_ending(const Node& node) {
   const Value& x = in(node, 0);
   const size_t axis = axis_of(x, node.integer("axis", model_.opset < 13 ? 1 : -1));
@@ -135,7 +135,7 @@ void Lowering::read_ending(const Node& node) {
   set(node, 0, std::move(out));
 }
 
-/// Weights of tokens: the softmax of a score of each.
+/// Token weights: the softmax of one score per token.
 void Lowering::read_weights(const Node& node) {
   const Value& x = in(node, 0);
   const int32_t scores = collapse(x.term);
@@ -152,7 +152,7 @@ void Lowering::read_weights(const Node& node) {
   set(node, 0, std::move(out));
 }
 
-/// Reads the uses of weights of tokens: they are moved, multiplied with rows, and summed over tokens.
+/// Reads the uses of token weights: they are reshaped, multiplied by rows, and summed over tokens.
 bool Lowering::read_weighted(const Node& node) {
   const std::string& op = node.op;
   const auto is = [&](size_t i, Value::Kind wanted) { return kind(node, i) == wanted; };
@@ -171,7 +171,7 @@ bool Lowering::read_weighted(const Node& node) {
       out.score_block = w.score_block;
       return set(node, 0, std::move(out)), true;
     }
-    // [texts, 1, tokens] times [texts, tokens, columns], or the same turned.
+    // [texts, 1, tokens] times [texts, tokens, columns], or both transposed.
     const size_t rank = w.axes.size();
     const size_t along = i == 0 ? rank - 1 : rank - 2, one = i == 0 ? rank - 2 : rank - 1;
     const bool fits = rank >= 2 && rows.axes.size() == rank && w.axes[along] == Axis{kTokensAtom} &&
@@ -196,15 +196,15 @@ bool Lowering::read_weighted(const Node& node) {
   return false;
 }
 
-/// An attention whose queries are all the same: each key's score is that of its token. Every token sees the same sum;
-/// the first one's is taken.
+/// An attention in which all queries are the same: each key's score is that of its token. Every token gets the same
+/// sum; the result is the first one's.
 int32_t Lowering::weighted_sum(const Node& node, int32_t scores, int32_t rows) {
   constexpr uint32_t kMostWidth = 128;  // of a head
   const uint32_t columns = at(rows).columns;
   if (!at(rows).of_tokens) refuse("multiplies weights of tokens with rows of texts");
   uint32_t width = std::min(columns, kMostWidth);
   while (columns % width != 0) --width;
-  // Keys have the score in the first column of each head, and queries a 1 there.
+  // Keys have the score in the first column of each head, queries have a 1 there.
   std::vector<double> keys(columns, 0), ones(columns, 0);
   for (uint32_t i = 0; i < columns; i += width) keys[i] = ones[i] = 1;
   const auto made = [&](std::vector<double> matrix) {

@@ -1,4 +1,5 @@
-// Products of rows and constant matrices, in floats and in every spelling of int8; of tokens with their neighbours, and from token to token.
+// Products of rows and constant matrices, in floats and in all int8 forms; concatenations of tokens with their
+// neighbors; recurrent layers.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,8 +12,8 @@
 namespace bantam::convert::onnx {
 namespace {
 
-/// Rows of gates of one direction in the graph's order, each gate in a multiple of 16 rows, zeros behind. `from`: [directions, more gates,
-/// columns...]; `order`: the file's gate for each of the graph's.
+/// The rows of one direction's gates in the graph's order, each gate padded with zeros to a multiple of 16 rows.
+/// `from`: [directions, gates, cells, columns...]; `order`: the file's gate for each gate of the graph.
 std::vector<double> in_order(const HostTensor& from, size_t direction, size_t directions,
                              const std::vector<size_t>& order, size_t cells, size_t columns) {
   const size_t block = kernels::pad16(static_cast<uint32_t>(cells)) * columns, each = from.size() / directions;
@@ -38,7 +39,7 @@ int32_t Lowering::linear(const Node& node, int32_t x, Parameter weight) {
                       static_cast<int64_t>(numbers->size()) == shape[1];
     if (!fits) refuse("its scales do not fit");
   }
-  weight.turned = !weight.turned;  // the graph has outputs as rows
+  weight.turned = !weight.turned;  // the graph stores outputs as rows
   Block block;
   block.kind = Block::Kind::kLinear;
   block.name = node.name;
@@ -88,7 +89,7 @@ void Lowering::read_gemm(const Node& node) {
   if (node.op == "FusedGemm") read_activation(node);
 }
 
-/// The activation that a fused operator names, of what it has given.
+/// Applies the activation that a fused operator names to its output.
 void Lowering::read_activation(const Node& node) {
   static const std::map<std::string, fb::ActivationKind> kKinds = {
       {"Relu", fb::ActivationKind::relu}, {"Tanh", fb::ActivationKind::tanh}, {"Sigmoid", fb::ActivationKind::sigmoid}};
@@ -98,7 +99,7 @@ void Lowering::read_activation(const Node& node) {
   set(node, 0, rows_of(activated(node, block_of(y), kind->second), y.axes));
 }
 
-/// Integers become numbers again: of constants they stay integers with scales; rows were never others.
+/// Dequantizes. Constants stay integers with scales; rows of activations have stayed floats throughout.
 void Lowering::read_dequantize(const Node& node) {
   Value out = in(node, 0);
   const std::shared_ptr<const HostTensor> scale = constant_of(in(node, 1));
@@ -168,7 +169,7 @@ bool Lowering::read_products(const Node& node) {
     }
   }
   if (op == "QuantizeLinear") {
-    // Masks, too, are quantised: what they hide stays far below what they show.
+    // Masks are quantized, too; masked scores still stay far below visible ones.
     if (x.kind == Value::Kind::kRows) {
       notes_.insert("activations are quantised by the ranges of each run, not by the file's scales");
       if (cuts_at_zero(node) && !is_relu(x.term)) {
@@ -178,7 +179,7 @@ bool Lowering::read_products(const Node& node) {
     return set(node, 0, x), true;
   }
   if (op == "DequantizeLinear" && x.kind == Value::Kind::kHost && x.host.front().whole) {
-    // Dequantizes integers that were looked up for queries and keys, such as biases by distance.
+    // Dequantize integers that were looked up for queries and keys, such as biases by distance.
     const std::optional<double> scale = number_of(in(node, 1)),
                                 zero = there(node, 2) ? number_of(in(node, 2)) : std::optional(0.0);
     if (!scale || !zero) refuse("its scale is no number");
@@ -256,14 +257,14 @@ bool Lowering::read_products(const Node& node) {
   return false;
 }
 
-/// The table of integers that rows were looked up in.
+/// The table of integers in which rows were looked up; null: there is none.
 const Parameter* Lowering::table_of(const Value& rows) const {
   if (rows.kind != Value::Kind::kRows || !functions_.is_rows(rows.term)) return nullptr;
   const Block& block = at(functions_.base(rows.term));
   return block.kind == Block::Kind::kEmbed && block.weight.is_integer() ? &block.weight : nullptr;
 }
 
-/// Reads a product of integers with the scale of its matrix or filters.
+/// Reads the multiplication of an integer product by the scale of its matrix or filters.
 void Lowering::read_scaled_product(const Node& node, const Value& product, std::shared_ptr<const HostTensor> scale) {
   Value rows = product;
   rows.kind = Value::Kind::kRows;
@@ -277,7 +278,7 @@ void Lowering::read_scaled_product(const Node& node, const Value& product, std::
   set(node, 0, convolved(*product.convolution, rows, std::move(weight)));
 }
 
-/// A product of rows of a table of integers, whose scale times that of the matrix is one constant.
+/// Reads the scaling of a product of rows from an integer table; the constant is the table's scale times the matrix's.
 void Lowering::read_scaled_lookup(const Node& node, const Value& product, const Value& scale) {
   Value rows = product;
   rows.kind = Value::Kind::kRows;
@@ -286,7 +287,7 @@ void Lowering::read_scaled_lookup(const Node& node, const Value& product, const 
   const int32_t block = functions_.base(rows.term);
   Parameter& table = blocks_[static_cast<size_t>(block)].weight;
   std::shared_ptr<const HostTensor> of_table = table.scale;
-  // The table's own scale may stand farther behind.
+  // The table's own scale may appear in a later node.
   for (const Node& other : model_.graph.nodes) {
     if (of_table != nullptr) break;
     const Value& read = in(other, 0);
@@ -294,7 +295,7 @@ void Lowering::read_scaled_lookup(const Node& node, const Value& product, const 
                       functions_.is_rows(read.term) && functions_.base(read.term) == block;
     if (same) of_table = constant_of(in(other, 1));
   }
-  if (of_table == nullptr) {  // nobody else reads its rows: the matrix may have all of the scale
+  if (of_table == nullptr) {  // no other node reads its rows, so that the matrix can have the whole scale
     table.scale = of_table = std::make_shared<const HostTensor>(host_floats({}, {1}));
     table.zero = product.factor;
   }
@@ -304,7 +305,8 @@ void Lowering::read_scaled_lookup(const Node& node, const Value& product, const 
   read_scaled_product(node, product, std::make_shared<const HostTensor>(std::move(own)));
 }
 
-/// Has the smallest integer the value 0? ONNX Runtime leaves out a Relu in front of such a QuantizeLinear, which does the same.
+/// Returns true if the smallest integer represents 0. ONNX Runtime omits a Relu before such a QuantizeLinear, which has
+/// the same effect.
 bool Lowering::cuts_at_zero(const Node& node) const {
   if (!there(node, 2)) {
     const auto type = static_cast<Type>(node.integer("output_dtype", 0));
@@ -326,7 +328,7 @@ bool Lowering::cuts_at_zero(const Node& node) const {
   }
 }
 
-/// Is what makes these rows at last a Relu?
+/// Returns true if the last step that computes these rows is a Relu.
 bool Lowering::is_relu(int32_t term) const {
   if (functions_.is(term, "Relu")) return true;
   if (!functions_.is_rows(term)) return false;
@@ -368,7 +370,7 @@ int32_t Lowering::joined(const Node& node, int32_t a, int32_t b) {
   return add(std::move(block));
 }
 
-/// Columns of several rows side by side.
+/// Concatenates the columns of several rows.
 void Lowering::read_join(const Node& node) {
   const Value first = in(node, 0);
   const size_t axis = axis_of(first, node.integer("axis", 0));
@@ -389,7 +391,7 @@ void Lowering::read_join(const Node& node) {
   set(node, 0, rows_of(all, std::move(axes)));
 }
 
-/// Each token beside its neighbours, in any order.
+/// Concatenates each token with its neighbors, in any order.
 void Lowering::read_join_of_neighbours(const Node& node) {
   const Value first = in(node, 0);
   if (first.kind != Value::Kind::kRows && first.kind != Value::Kind::kNeighbours) refuse("joins no rows");
@@ -431,7 +433,7 @@ void Lowering::read_join_of_neighbours(const Node& node) {
   set(node, 0, rows_of(all, std::move(axes)));
 }
 
-/// The usual activations, which files may name.
+/// Returns true if the activations are the usual ones, which files may also name explicitly.
 bool Lowering::has_usual_activations(const Node& node) const {
   const auto given = node.attributes.find("activations");
   if (given == node.attributes.end()) return true;
@@ -445,7 +447,7 @@ bool Lowering::has_usual_activations(const Node& node) const {
          !node.has("activation_beta");
 }
 
-/// Lengths of texts that are those of the mask, or all tokens where there is none.
+/// Returns true if the lengths are those of the mask, or the number of all tokens if there is no mask.
 bool Lowering::is_whole_length(const Value& lengths) const {
   const std::optional<std::vector<HostTensor>> given = host(lengths);
   if (!given) return false;
@@ -468,15 +470,15 @@ void Lowering::require_zeros(const Node& node, size_t input) const {
   if (!zero) refuse("begins with states that are not 0");
 }
 
-/// Weights [directions, columns, gates] of integers as [directions, gates, columns] of numbers.
+/// Converts integer weights [directions, columns, gates] to floats [directions, gates, columns].
 std::shared_ptr<const HostTensor> Lowering::gates_of_integers(const Node& node, size_t input) const {
-  const size_t scales = 2 * input + 6;  // 8 and 10, and zeros behind them
+  const size_t scales = 2 * input + 6;  // 8 and 10, each followed by zero points
   const std::shared_ptr<const HostTensor> given = constant_of(in(node, input)), scale = constant_of(in(node, scales)),
                                           zero = constant_of(in(node, scales + 1));
   if (given == nullptr || scale == nullptr || zero == nullptr || given->dims.size() != 3) return nullptr;
   const auto directions = static_cast<size_t>(given->dims[0]), columns = static_cast<size_t>(given->dims[1]),
              gates = static_cast<size_t>(given->dims[2]);
-  // One of a direction, or of each of its gates.
+  // One scale per direction, or one per gate row of each direction.
   const size_t each = scale->size() == directions ? 1 : gates;
   if (scale->size() != directions * each || zero->size() != scale->size()) return nullptr;
   HostTensor out = host_floats({given->dims[0], given->dims[2], given->dims[1]}, {});
@@ -488,7 +490,8 @@ std::shared_ptr<const HostTensor> Lowering::gates_of_integers(const Node& node, 
   return std::make_shared<const HostTensor>(std::move(out));
 }
 
-/// LSTM and GRU: what rows give the gates is one matrix, bias included; states have one a direction.
+/// LSTM and GRU: one matrix computes the gate contributions of the rows, including the bias; each direction has a
+/// matrix for the states.
 bool Lowering::read_recurrent(const Node& node) {
   const bool integers = node.op == "DynamicQuantizeLSTM";
   const bool lstm = node.op == "LSTM" || integers;
@@ -538,11 +541,11 @@ bool Lowering::read_recurrent(const Node& node) {
     recurrent.state_biases.emplace_back();
     if (bias == nullptr) continue;
     std::vector<double> own = ordered(*bias, 1);
-    // Behind the rows' biases lie those of states.
+    // The biases of the states follow those of the rows.
     std::vector<size_t> behind = order;
     for (size_t& gate : behind) gate += order.size();
     std::vector<double> states = in_order(*bias, d, static_cast<size_t>(directions), behind, count, 1);
-    // A GRU multiplies what the state gives its last gate with the reset gate, bias included.
+    // A GRU multiplies the state's contribution to its last gate, including the bias, by the reset gate.
     const size_t stays = lstm ? own.size() : own.size() / 3 * 2;
     for (size_t i = 0; i < stays; ++i) own[i] += states[i];
     std::fill_n(states.begin(), stays, 0.0);
@@ -577,7 +580,7 @@ bool Lowering::read_recurrent(const Node& node) {
       texts_first ? Axes{expected[0], expected[1], sides, own} : Axes{expected[0], sides, expected[1], own};
   set(node, 0, rows_of(y, out));
   if (node.output(1).empty() || uses_[node.output(1)] == 0) return true;
-  // The states behind the last token, and in front of the first one.
+  // The final states: after the last token, and, in reverse direction, before the first.
   const auto half = static_cast<uint32_t>(cells);
   const int32_t last = both ? joined(node, pooled(node, sliced(node, y, 0, half), fb::PoolKind::last),
                                      pooled(node, sliced(node, y, half, half), fb::PoolKind::first))

@@ -1,4 +1,4 @@
-// Nodes that make rows of rows: sums, activations, norms, pooling.
+// Nodes that compute rows from rows: sums, activations, norms, pooling.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,15 +11,16 @@
 namespace bantam::convert::onnx {
 namespace {
 
-/// The number that activations are made of which `value` is in f16 or bf16, else itself. Files of such floats compute
-/// what rounded constants give; the function that was meant differs by less than their own rounding of values.
+/// Replaces a constant of an activation that was rounded to f16 or bf16 by its exact value; returns other values
+/// unchanged. Files with such floats compute with rounded constants, and the intended function differs from that by
+/// less than their own rounding of values.
 double unrounded(double value) {
   struct Rounded {
     double f16, bf16, meant;
   };
-  static constexpr Rounded kRounded[] = {{1.4140625, 1.4140625, 1.4142135623730951},    // the root of 2
-                                         {0.70703125, 0.70703125, 0.7071067811865476},  // of a half
-                                         {0.7978515625, 0.796875, 0.7978845608028654},  // of 2 / pi
+  static constexpr Rounded kRounded[] = {{1.4140625, 1.4140625, 1.4142135623730951},    // sqrt(2)
+                                         {0.70703125, 0.70703125, 0.7071067811865476},  // sqrt(1 / 2)
+                                         {0.7978515625, 0.796875, 0.7978845608028654},  // sqrt(2 / pi)
                                          {0.044708251953125, 0.044677734375, 0.044715},
                                          {1.7021484375, 1.703125, 1.702}};
   for (const Rounded& one : kRounded) {
@@ -43,7 +44,7 @@ void Lowering::set_term(const Node& node, const Value& like, int32_t term, Axes 
   set(node, 0, std::move(out));
 }
 
-/// Axes of both, one of which may lack the batch or the columns of the other.
+/// The broadcast axes of both; one of them may lack the batch or the columns of the other.
 Axes Lowering::united(const Axes& a, const Axes& b) const {
   const Axes &longer = a.size() >= b.size() ? a : b, &shorter = a.size() >= b.size() ? b : a;
   Axes out = longer;
@@ -55,8 +56,8 @@ Axes Lowering::united(const Axes& a, const Axes& b) const {
   return out;
 }
 
-/// Numbers of all `columns`, of a constant beside rows whose columns lie along several axes, such as [heads, width];
-/// nothing where it has others.
+/// Expands a constant to all `columns` if the columns of the rows beside it lie along several axes, such as [heads,
+/// width]; nullopt if it has other axes.
 std::optional<std::vector<double>> Lowering::of_each_column(const Axes& axes, const HostTensor& values,
                                                             int64_t columns) const {
   if (values.dims.size() > axes.size() || columns > static_cast<int64_t>(kMostHostElements)) return std::nullopt;
@@ -94,13 +95,13 @@ std::optional<std::vector<double>> Lowering::of_each_column(const Axes& axes, co
   return out;
 }
 
-/// A constant as a term beside rows: a number, or one a column.
+/// Converts a constant to a term for these rows: a scalar, or one number per column.
 int32_t Lowering::term_of(const Value& constant, const Value& rows) {
   if (const std::optional<double> number = number_of(constant)) return functions_.scalar(unrounded(*number));
   const std::shared_ptr<const HostTensor> values = constant_of(constant);
   if (values == nullptr) refuse("an input depends on masks or shapes in a way that is not known");
   const auto columns = static_cast<int64_t>(values->size());
-  bool along = false;  // behind the columns a constant has extents of 1
+  bool along = false;  // after the columns, the constant has extents of 1
   for (size_t i = 0; i < values->dims.size() && i < rows.axes.size(); ++i) {
     const bool here = rows.axes[rows.axes.size() - 1 - i] == Axis{columns_atom(columns)};
     along = along || (here && values->dims[values->dims.size() - 1 - i] == columns);
@@ -176,7 +177,7 @@ void Lowering::read_pair(const Node& node) {
         return set(node, 0, rows_of(sum_of(node, collapse(rows.term), collapse(places->term)), axes));
       }
     }
-    // A number of each row beside a constant of each column gives columns again.
+    // One number per row combined with a constant per column gives columns again.
     Value wide = rows;
     const Value& other = rows_a ? b : a;
     const auto columns = static_cast<int64_t>(at(functions_.base(rows.term)).columns);
@@ -226,7 +227,7 @@ void Lowering::read_reduction(const Node& node) {
   }
   if (!is_tokens(x.axes[axis])) refuse("reduces what is neither tokens nor columns");
   const int64_t skip = x.axes[axis][0].less;
-  // Where there is no mask, texts are not filled up.
+  // Without a mask, texts are not padded.
   const bool pools = (node.op == "ReduceMean" || node.op == "ReduceMax") && !has_input(InputRole::kMask);
   if (!pools && (node.op != "ReduceSum" || !x.masked || skip != 0)) {
     refuse("is over tokens without their mask: those that fill up would count");
@@ -247,8 +248,8 @@ void Lowering::read_reduction(const Node& node) {
   set(node, 0, std::move(out));
 }
 
-/// Returns values that have been run as one number for each token, [texts, tokens], beside rows of these axes; nothing
-/// where they are not of this form.
+/// Converts evaluated values to one number per token, [texts, tokens], for rows of these axes; nullopt if they do not
+/// have this form.
 std::optional<std::vector<HostTensor>> Lowering::of_each_token(const Axes& axes,
                                                                const std::vector<HostTensor>& given) const {
   std::vector<HostTensor> out;
@@ -278,11 +279,11 @@ std::optional<std::vector<HostTensor>> Lowering::of_each_token(const Axes& axes,
   return out;
 }
 
-/// Rows times the mask, and what becomes of their sums and maxima.
+/// Reads rows that are multiplied by the mask, and sums and maxima of masked rows.
 bool Lowering::read_masked(const Node& node) {
   const std::string& op = node.op;
   if (op == "Where") {
-    // The smallest number where the mask is 0, in front of a maximum.
+    // Masked rows get the smallest number, before a maximum.
     const bool rows_last = kind(node, 2) == Value::Kind::kRows;
     const Value &rows = in(node, rows_last ? 2 : 1), &other = in(node, rows_last ? 1 : 2);
     const std::optional<std::vector<HostTensor>> condition = host(in(node, 0));
@@ -304,7 +305,7 @@ bool Lowering::read_masked(const Node& node) {
     return set(node, 0, std::move(out)), true;
   }
   if (op == "Add" && (kind(node, 0) == Value::Kind::kHost || kind(node, 1) == Value::Kind::kHost)) {
-    // 0, or a number far below where the mask is 0.
+    // The added value is 0, or a very negative number where the mask is 0.
     const size_t i = kind(node, 0) == Value::Kind::kHost ? 1 : 0;
     const Value& rows = in(node, i);
     if (rows.kind != Value::Kind::kRows || rows.axes.size() < 2) return false;
@@ -362,7 +363,7 @@ bool Lowering::read_masked(const Node& node) {
   return false;
 }
 
-/// In inference: a factor and a number of each column.
+/// Inference only: one factor and one summand per column.
 void Lowering::read_batch_norm(const Node& node) {
   const Value& x = in(node, 0);
   if (node.integer("training_mode", 0) != 0 || x.axes.size() < 2) refuse("is that of training");
@@ -405,14 +406,14 @@ void Lowering::read_norm(const Node& node) {
   if (axis + 1 != x.axes.size()) refuse("norms more than the columns");
   const auto columns = static_cast<int64_t>(at(functions_.base(x.term)).columns);
   const bool all = x.axes[axis] == Axis{columns_atom(columns)};
-  // Heads have an axis of their own, or share that of tokens.
+  // Heads have an axis of their own, or are merged with the axis of tokens.
   const bool of_tokens = x.axes[axis].size() == 1 && x.axes[axis][0].step == 1 &&
                          flat(x.axes) == Axis{kBatchAtom, kTokensAtom, columns_atom(columns)};
   if (!all && !is_of_heads(x.axes) && !of_tokens) refuse("norms a part of the columns");
   const bool rms = node.op != "LayerNormalization";
   const float epsilon = node.number("epsilon", 1e-5F);
   if (rms && all && !functions_.is_rows(x.term) && there(node, 1)) {
-    // With what stands in front of it, it may be another norm: rows less their mean have a layer norm.
+    // Together with the preceding steps it may be another norm: on rows minus their mean it is a layer norm.
     const int32_t mean = functions_.apply("ReduceMean", functions_.apply("Mul", x.term, x.term));
     const int32_t root = functions_.apply("Sqrt", functions_.apply("Add", mean, functions_.scalar(double{epsilon})));
     const int32_t normed = functions_.apply("Div", x.term, root);

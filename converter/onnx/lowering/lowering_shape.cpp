@@ -1,4 +1,4 @@
-// Nodes that regroup, cut and look up.
+// Nodes that reshape, slice and look up.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -96,7 +96,7 @@ bool Lowering::read_shape(const Node& node) {
       if (wide.size() != now.size()) refuse("repeats rows");
       for (size_t i = 0; i < now.size(); ++i) {
         if (wide[i] != now[i] && (wide[i] < 1 || wide[i] > kMostRepeats)) refuse("repeats rows too often");
-        // A number of each row, such as its length, is beside each of its columns.
+        // One number per row, such as its length, is repeated for each of its columns.
         const bool of_row = x.kind == Value::Kind::kRows && i + 1 == now.size() && functions_.reduced(x.term) &&
                             wide[i] == static_cast<int64_t>(at(functions_.base(x.term)).columns);
         if (p == 0 && wide[i] != now[i] && x.axes[i].empty()) out.axes[i] = {columns_atom(wide[i], of_row ? 1 : 0)};
@@ -135,7 +135,7 @@ void Lowering::read_reshape(const Node& node, const std::vector<std::vector<int6
   set(node, 0, std::move(out));
 }
 
-/// Rows of a table.
+/// A lookup of table rows.
 void Lowering::read_lookup(const Node& node) {
   if (node.integer("axis", 0) != 0) refuse("looks up a constant otherwise than rows of a table by tokens");
   const Value table = in(node, 0);
@@ -145,7 +145,7 @@ void Lowering::read_lookup(const Node& node) {
 void Lowering::read_lookup(const Node& node, const Value& table, const Value& index_value) {
   const std::vector<int64_t> shape = table.constant.dims();
   std::optional<std::vector<HostTensor>> indices = host(index_value);
-  // Ids of [tokens, texts] are those of [texts, tokens], turned.
+  // Ids [tokens, texts] are the transposed ids [texts, tokens].
   bool turned = indices.has_value() && indices->front().dims.size() == 2, same = turned;
   for (size_t p = 0; p < probes_.size() && turned; ++p) {
     const std::vector<int64_t>& dims = (*indices)[p].dims;
@@ -193,7 +193,7 @@ void Lowering::read_lookup(const Node& node, const Value& table, const Value& in
   set(node, 0, rows_of(add(std::move(block)), std::move(axes)));
 }
 
-/// Places [begin, end) of an axis; `drop`: the axis goes.
+/// Takes indices [begin, end) of an axis; `drop`: removes the axis.
 Value Lowering::cut(const Node& node, const Value& x, size_t axis, int64_t begin, int64_t end, bool drop) {
   bool whole = true, first = begin == 0 && end == 1;
   for (const Probe& probe : probes_) {
@@ -231,7 +231,7 @@ Value Lowering::cut(const Node& node, const Value& x, size_t axis, int64_t begin
     if (drop) axes.erase(axes.begin() + static_cast<std::ptrdiff_t>(axis));
     return rows_of(add(std::move(block)), std::move(axes));
   }
-  // A part of the columns that lie farthest apart, such as the queries of [3, heads, width].
+  // A part of the columns with the largest step, such as the queries of [3, heads, width].
   const bool outermost = of.size() == 1 && of[0].kind == Atom::Kind::kColumns && of[0].extent * of[0].step == columns;
   if (outermost && begin >= 0 && begin < end && end <= of[0].extent) {
     Block block;
@@ -254,7 +254,7 @@ Value Lowering::cut(const Node& node, const Value& x, size_t axis, int64_t begin
   refuse("takes something else than the first token, or some columns");
 }
 
-/// Rows without the first tokens, or without the last ones, with zeros at the other end: neighbours.
+/// Reads rows without the first or the last tokens, and zero padding at the other end: these are neighbors.
 bool Lowering::read_neighbours(const Node& node) {
   const Value& x = in(node, 0);
   constexpr int64_t kMostShift = 16;
@@ -311,7 +311,7 @@ void Lowering::read_slice(const Node& node) {
     const bool last = starts.size() == 1 && starts[0] == -1 && is_tokens(x.axes[axis]) && x.axes[axis][0].less == 0 &&
                       all_ends[0].at(0) > (1 << 30) && !has_input(InputRole::kMask);
     if (last) return read_last(node, axis);
-    // Ends that depend on the text are those of whole axes.
+    // Ends that depend on the text must be the end of the axis.
     bool whole = starts[i] == 0;
     for (size_t p = 0; p < probes_.size(); ++p) {
       if (i >= all_ends[p].size()) refuse("has fewer ends than starts");
@@ -342,7 +342,7 @@ void Lowering::read_gather(const Node& node) {
   set(node, 0, cut(node, x, axis, place, place + 1, given->front().dims.empty()));
 }
 
-/// The last token; where there is no mask, texts are not filled up.
+/// Takes the last token; without a mask, texts are not padded.
 void Lowering::read_last(const Node& node, size_t axis) {
   const Value& x = in(node, 0);
   Axes axes = x.axes;

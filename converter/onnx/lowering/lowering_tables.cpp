@@ -1,5 +1,5 @@
-// Rows of places that files add to rows of tokens: cut out of a table, looked up, or computed from the length of texts
-// alone.
+// Rows of positions that files add to rows of tokens: slices of a table, lookups, or values computed from the length of
+// the texts alone.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -10,7 +10,7 @@
 namespace bantam::convert::onnx {
 namespace {
 
-/// The positions of the axis of tokens and of the axis of `columns`; nothing where there is not one of each.
+/// The indices of the axis of tokens and of the axis of `columns`; nullopt unless there is exactly one of each.
 struct Sides {
   size_t tokens = 0, columns = 0;
 };
@@ -26,7 +26,7 @@ std::optional<Sides> sides_of(const Axes& axes, int64_t columns) {
 
 }  // namespace
 
-/// Is it a table of places by its use: do sums alone read it?
+/// Returns true if only sums read the value, which shows that it is a table of positions.
 bool Lowering::is_added_alone(const std::string& name) const {
   bool any = false;
   for (const Node& node : model_.graph.nodes) {
@@ -37,7 +37,7 @@ bool Lowering::is_added_alone(const std::string& name) const {
   return any && outputs_.count(name) == 0;
 }
 
-/// The first rows of a table of places, one a token; besides rows and columns its axes are 1.
+/// Takes the first rows of a position table, one per token; axes other than rows and columns have extent 1.
 void Lowering::cut_table(const Node& node) {
   const Value& x = in(node, 0);
   const std::vector<int64_t> axes = list(node, 3, "axes"), steps = list(node, 4, "steps"),
@@ -63,7 +63,7 @@ void Lowering::cut_table(const Node& node) {
     rows = static_cast<size_t>(axis);
     first = starts[i];
   }
-  if (rows == rank && tokens) return set(node, 0, x);  // all of it
+  if (rows == rank && tokens) return set(node, 0, x);  // the whole table
   Axes out(rank);
   for (size_t i = 0; i < rank && tokens; ++i) {
     if (i == rows) {
@@ -88,9 +88,9 @@ void Lowering::cut_table(const Node& node) {
   set(node, 0, rows_of(add(std::move(block)), std::move(out)));
 }
 
-/// Returns values that are the same for each text, one row for each token, as rows of a table of places; nothing where
-/// they differ. Such a table of a constant has as many rows as the graph has tokens; a table that is run is run for the
-/// longest text.
+/// Converts values that are the same for each text, with one row per token, to rows of a position table; nullopt if
+/// they differ between texts. A constant table has as many rows as the graph has tokens; a computed table is run for
+/// the longest text.
 std::optional<Value> Lowering::rows_of_places(const Node& node, size_t input, const Value& beside) {
   const Value& given = in(node, input);
   const auto columns = static_cast<int64_t>(at(functions_.base(beside.term)).columns);
@@ -139,19 +139,20 @@ std::optional<Value> Lowering::rows_of_places(const Node& node, size_t input, co
     std::vector<bool> known(rows.size());
     for (size_t i = 0; i < all.size(); ++i) {
       const size_t at_row = i / after_tokens % tokens * width + i / after_columns % width;
-      if (known[at_row] && rows[at_row] != all.at(i)) return std::nullopt;  // of texts that differ
+      if (known[at_row] && rows[at_row] != all.at(i)) return std::nullopt;  // texts differ
       known[at_row] = true;
       rows[at_row] = all.at(i);
     }
     const size_t both = std::min(rows.size(), longest.size());
     for (size_t i = 0; i < both; ++i) {
-      if (std::fabs(rows[i] - longest[i]) > 1e-6 * (1 + std::fabs(rows[i]))) return std::nullopt;  // of the length
+      // Values depend on the text length.
+      if (std::fabs(rows[i] - longest[i]) > 1e-6 * (1 + std::fabs(rows[i]))) return std::nullopt;
     }
     if (rows.size() > longest.size()) longest = std::move(rows);
   }
   const auto rows = static_cast<int64_t>(longest.size()) / columns;
   block.weight = matrix_parameter("", rows, columns, std::move(longest));
-  // Longer texts have more rows; of a table no more than it has.
+  // Longer texts have more rows, but not more than the table has.
   const Reach reach{int64_t{1} << 40, given.reach.most};
   block.most_places = reach.most < kAllPlaces ? static_cast<uint32_t>(reach.most) : kAllPlaces;
   want(reach);

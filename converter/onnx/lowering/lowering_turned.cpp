@@ -1,4 +1,4 @@
-// Rotary positions: what files do to the columns of queries' and keys' heads before they are multiplied.
+// Rotary positions: operations on the columns of query and key heads before their product.
 #include <algorithm>
 #include <utility>
 
@@ -6,7 +6,7 @@
 
 namespace bantam::convert::onnx {
 
-/// The columns of heads as they are, where rows are some.
+/// The unrotated columns of heads, if the value consists of heads.
 std::shared_ptr<const Turned> Lowering::turned_of(const Value& value) {
   if (!is_of_heads(value.axes)) return nullptr;
   if (value.kind == Value::Kind::kTurned) return value.turned;
@@ -17,7 +17,7 @@ std::shared_ptr<const Turned> Lowering::turned_of(const Value& value) {
   return std::make_shared<const Turned>(factor == 1 ? plain : plain.times(factor));
 }
 
-/// Numbers of each token and column of heads, for each probe; nothing where they are others for other texts or heads.
+/// One number per token and column of a head, for each probe; nullopt if they differ between texts or heads.
 std::optional<std::vector<std::vector<double>>> Lowering::factors_of(const Axes& axes, const Value& value) const {
   const std::optional<std::vector<HostTensor>> given = host(value);
   if (!given) return std::nullopt;
@@ -69,7 +69,7 @@ bool Lowering::read_turned(const Node& node) {
     }
     return set_turned(node, in(node, 0), *all), true;
   }
-  // A factor does not mind how its columns lie.
+  // A factor applies whatever the order of the columns.
   const auto scale = [&](const Value& rows, double factor) {
     Value out = rows;
     out.turned = std::make_shared<const Turned>(rows.turned->times(factor));
@@ -95,7 +95,7 @@ bool Lowering::read_turned(const Node& node) {
       if (!turned) return false;
       return scale(rows, op == "Mul" ? *number : 1 / *number), true;
     }
-    // A constant is one of places where the graph has as many tokens.
+    // A constant depends on positions if it has as many rows as a fixed-length graph has tokens.
     const std::shared_ptr<const HostTensor> constant = constant_of(other);
     const bool fixed = constant != nullptr && constant->dims.size() >= 2 &&
                        constant->dims[constant->dims.size() - 2] == extents(0).tokens && has_fixed_tokens();
@@ -112,7 +112,7 @@ bool Lowering::read_turned(const Node& node) {
 
 namespace {
 
-/// Halves of the first `turned` columns by the angles of their tokens.
+/// Rotates the two halves of the first `turned` columns by the angles of their tokens.
 Turned rotated(const Turned& all, size_t turned, const std::vector<std::vector<double>>& cosines,
                const std::vector<std::vector<double>>& sines) {
   const size_t half = turned / 2;
@@ -124,7 +124,7 @@ Turned rotated(const Turned& all, size_t turned, const std::vector<std::vector<d
 
 }  // namespace
 
-/// `heads`, turned by the tables that are the inputs `cosines` and the next one: [places, half the turned columns].
+/// Rotates `heads` by the tables in the input `cosines` and the next one: [positions, half of the rotated columns].
 Value Lowering::turned_heads(const Node& node, Value heads, size_t cosines) {
   const std::shared_ptr<const Turned> all = turned_of(heads);
   const std::shared_ptr<const HostTensor> tables[] = {constant_of(in(node, cosines)),
@@ -155,7 +155,7 @@ Value Lowering::turned_heads(const Node& node, Value heads, size_t cosines) {
   return out;
 }
 
-/// RotaryEmbedding of ONNX Runtime, with a table of angles and places of tokens.
+/// RotaryEmbedding of ONNX Runtime, with tables of cosines and sines, and positions of tokens.
 void Lowering::read_contributed_rotary(const Node& node) {
   Value x = in(node, 0);
   if (node.integer("interleaved", 0) != 0) refuse("turns neighbours");
@@ -173,7 +173,7 @@ void Lowering::read_contributed_rotary(const Node& node) {
   }
   std::optional<std::vector<HostTensor>> places = host(in(node, 1));
   if (!places) refuse("its places depend on what the model computes");
-  // One number is the place of the first token.
+  // A single number is the position of the first token.
   for (size_t p = 0; p < probes_.size(); ++p) {
     HostTensor& one = (*places)[p];
     if (one.size() != 1 || extents(p).tokens * extents(p).batch == 1) continue;
@@ -189,7 +189,7 @@ void Lowering::read_contributed_rotary(const Node& node) {
   set(node, 0, turned_heads(node, x, 2));
 }
 
-/// RotaryEmbedding of opset 23, with a cosine and a sine of each token.
+/// RotaryEmbedding of opset 23, with a cosine and a sine per token.
 void Lowering::read_rotary_operator(const Node& node) {
   const Value x = in(node, 0);
   const std::shared_ptr<const Turned> all = turned_of(x);
@@ -266,7 +266,7 @@ bool Lowering::split_turned(const Node& node) {
   return true;
 }
 
-/// The block of queries or keys, and how they are turned.
+/// The block of queries or keys, and their rotation.
 int32_t Lowering::turned_rows(const Value& value, double* factor, std::shared_ptr<const Turn>* turn) {
   if (value.kind != Value::Kind::kTurned) {
     turn->reset();

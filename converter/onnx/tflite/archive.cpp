@@ -18,11 +18,11 @@ namespace {
 
 constexpr uint64_t kMaxEntryBytes = uint64_t{64} << 20;
 constexpr size_t kMostLines = 1U << 20;
-// The names of words that MediaPipe's word tokenizer treats specially.
+// Special words of MediaPipe's word tokenizer.
 constexpr const char *kFillWord = "<PAD>", *kBeginWord = "<START>", *kUnknownWord = "<UNKNOWN>";
 constexpr const char* kUsualPattern = "[^\\w']+";
 
-/// Is there the end of an archive behind the model?
+/// Returns true if the bytes end with the end record of an archive.
 bool has_archive(std::string_view bytes) {
   constexpr size_t kFarthest = 22 + 0xFFFF;
   const std::string_view tail = bytes.substr(bytes.size() - std::min(bytes.size(), kFarthest));
@@ -45,17 +45,17 @@ std::vector<std::string> lines_of(const std::string& text, const std::string& na
   return lines;
 }
 
-/// Files of the directory in front of those of the archive.
+/// Files in the directory, which take precedence over those in the archive.
 class Files {
  public:
   Files(const Directory& beside, const fs::path& path, std::string_view bytes) : beside_(beside), path_(path) {
     if (has_archive(bytes)) zip_.emplace(path);
   }
 
-  /// The first of `names` that is there.
+  /// The first of `names` that exists.
   std::optional<std::string> read(const std::vector<std::string>& names, std::string* found) const {
     for (const std::string& name : names) {
-      // Names come from strangers: they say no places.
+      // The names are untrusted: only plain file names are allowed.
       const bool plain = !name.empty() && fs::path(name).filename() == name;
       if (!plain || !beside_.has(name)) continue;
       *found = beside_.path(name).string();
@@ -118,7 +118,7 @@ Json word_tokenizer(const std::string& list, const std::string& pattern, const s
   json["version"] = "1.0";
   json["truncation"] = json["padding"] = nullptr;
   json["added_tokens"] = Json::array();
-  // Words of texts that a model was trained with were made lower case, where none has capitals.
+  // If the list has no capitals, the model was trained with lower-case texts.
   json["normalizer"] = capitals ? Json(nullptr) : Json{{"type", "Lowercase"}};
   json["pre_tokenizer"] = {{"type", "Split"},
                            {"pattern", {{"Regex", pattern.empty() ? kUsualPattern : pattern}}},

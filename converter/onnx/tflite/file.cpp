@@ -89,7 +89,7 @@ class FileReader {
     file_.output_names.resize(file_.outputs.size());
   }
 
-  /// Conditions and bodies.
+  /// Reads the conditions and bodies of loops.
   void loops() {
     for (const Operation& op : file_.operations) {
       const auto* given = op.options->builtin_options_as_WhileOptions();
@@ -112,11 +112,11 @@ class FileReader {
   [[noreturn]] void unsupported(const std::string& why) const {
     throw Error(ExitCode::kUnsupported, fmt::format("{}: {}", file_.path, why));
   }
-  /// Tables, texts and lists of a FlatBuffer may be shared.
+  /// Several tables, strings and vectors of a FlatBuffer may share the same bytes.
   void take(uint64_t bytes) const { file_.budget->take(bytes, "the tensors and operators that share its bytes"); }
   Tensor& at(int32_t tensor) { return file_.tensors[static_cast<size_t>(tensor)]; }
 
-  /// The bytes of a buffer; nothing where it has none.
+  /// The bytes of a buffer; empty if it has none.
   std::string_view buffer(uint32_t index, const std::string& of) const {
     const auto* buffers = model_->buffers();
     if (buffers == nullptr || index >= buffers->size())
@@ -125,7 +125,7 @@ class FileReader {
     if (found->data() != nullptr && found->data()->size() != 0) {
       return {reinterpret_cast<const char*>(found->data()->data()), found->data()->size()};
     }
-    // 0 and 1 stand for nothing there.
+    // Offsets 0 and 1 mean that the file holds no bytes for the buffer.
     if (found->offset() <= 1) return {};
     if (found->offset() > bytes_.size() || found->size() > bytes_.size() - found->offset()) {
       fail(fmt::format("{}: its buffer {} lies outside of the file; copy it again", of, index));
@@ -145,7 +145,7 @@ class FileReader {
     if (tensors->size() > kMostFlatTensors) unsupported(fmt::format("has more than {} tensors", kMostFlatTensors));
     for (uint32_t i = 0; i < tensors->size(); ++i) {
       const fl::Tensor* from = tensors->Get(i);
-      constexpr uint64_t kOfTensor = 1024;  // with what stands for it later
+      constexpr uint64_t kOfTensor = 1024;  // including the structures built for it later
       Tensor out;
       take(kOfTensor + sizeof(Tensor) + (from->name() == nullptr ? 0 : 6 * uint64_t{from->name()->size()}));
       out.name = unique(from->name() == nullptr ? "" : from->name()->str(), i);
@@ -172,7 +172,7 @@ class FileReader {
     }
   }
 
-  /// Two numbers a byte, the first in the lower half.
+  /// Unpacks int4: two numbers per byte, the first in the lower half.
   void unpack(const std::string& called, Tensor& out) const {
     if (out.elements / 2 + out.elements % 2 != out.bytes.size()) {
       fail(fmt::format("{}: {} elements of int4 do not make its {} bytes; the file is corrupt: copy it again", called,
@@ -257,7 +257,7 @@ class FileReader {
     if (operators->size() > kMostFlatTensors) unsupported(fmt::format("has more than {} operators", kMostFlatTensors));
     for (uint32_t i = 0; i < operators->size(); ++i) {
       const fl::Operator* from = operators->Get(i);
-      constexpr uint64_t kOfOperation = 2048;  // with the nodes that it becomes
+      constexpr uint64_t kOfOperation = 2048;  // including the nodes that it becomes
       Operation out;
       take(kOfOperation + sizeof(Operation));
       out.options = from;

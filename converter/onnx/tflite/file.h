@@ -1,4 +1,4 @@
-// A TensorFlow Lite file as it stands: tensors, operators, names; every index and size in it checked. Names of the fields are those of
+// A TensorFlow Lite file as read: tensors, operators, names, with all indices and sizes checked. Field names follow
 // schemas/tflite.fbs.
 #ifndef BANTAM_CONVERTER_ONNX_TFLITE_FILE_H_
 #define BANTAM_CONVERTER_ONNX_TFLITE_FILE_H_
@@ -18,43 +18,44 @@ namespace bantam::convert::tflite {
 namespace fl = bantam::tflite;
 
 struct Tensor {
-  std::string name;  // no other one has it
+  std::string name;  // unique
   onnx::Type type = onnx::Type::undefined;
   std::vector<int64_t> dims;   // for the texts that the file was made for
-  std::vector<int64_t> ports;  // the same, -1 where others may have another
+  std::vector<int64_t> ports;  // as `dims`, but -1 for extents that may differ at run time
   uint64_t elements = 1;
   bool constant = false, variable = false;
-  std::string_view bytes;  // of constants; of int4 a byte each
+  std::string_view bytes;  // of constants; int4 elements take one byte each
   std::shared_ptr<const std::string> owned;
-  /// One number, or one for each index of dimension `axis`; none: not quantised.
+  /// One scale, or one per index of dimension `axis`; empty if the tensor is not quantized.
   std::vector<float> scales;
   std::vector<int64_t> zeros;
   int64_t axis = 0;
-  std::string unread;  // why nobody reads it; "": it can be read
+  std::string unread;  // why the tensor cannot be read; "": it can
 };
 
 struct Operation {
   fl::BuiltinOperator code = fl::BuiltinOperator::CUSTOM;
-  std::string called;                    // in messages
-  std::vector<int32_t> inputs, outputs;  // tensors; -1: left out
+  std::string called;                    // name in messages
+  std::vector<int32_t> inputs, outputs;  // tensors; -1: omitted
   const fl::Operator* options = nullptr;
 };
 
-/// Points into the bytes that it was read from.
+/// Points into the bytes from which it was read.
 struct File {
   std::string path;
   std::vector<Tensor> tensors;
   std::vector<Operation> operations;
   std::vector<int32_t> inputs, outputs;
-  std::vector<std::string> input_names, output_names;  // of the signature; "": it has none
+  std::vector<std::string> input_names, output_names;  // of the signature; "": none
   std::string description;
   std::string_view metadata;
   std::shared_ptr<MemoryBudget> budget;  // of the file
-  /// Subgraphs that loops are made of, by their numbers; those in them have none.
+  /// Subgraphs of loops, by index; they have no subgraphs themselves.
   std::map<int32_t, std::shared_ptr<const File>> subgraphs;
 };
 
-/// The first subgraph of a file, and those of its loops. Throws Error (kInvalid, kUnsupported) naming file, tensor and operator.
+/// Reads the first subgraph of a file and the subgraphs of its loops. Throws Error (kInvalid, kUnsupported) that names
+/// the file, the tensor and the operator.
 File read_file(std::string_view bytes, const std::string& path);
 
 }  // namespace bantam::convert::tflite

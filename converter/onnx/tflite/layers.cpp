@@ -12,7 +12,7 @@ using fl::Activation;
 using fl::BuiltinOperator;
 using onnx::Node;
 
-/// Input i with its last two axes exchanged.
+/// Transposes the last two axes of input i.
 std::string turned(Translator& to, const Operation& op, size_t i) {
   std::vector<int64_t> order;
   const size_t rank = to.tensor(op, i).dims.size() + to.leading.count(op.inputs[i]);
@@ -25,7 +25,7 @@ std::string turned(Translator& to, const Operation& op, size_t i) {
   return made;
 }
 
-/// value + bias, and the activation, as the output.
+/// Writes value + bias, followed by the activation, to the output.
 void with_bias(Translator& to, const Operation& op, size_t bias, Activation activation, std::string value) {
   if (to.there(op, bias)) {
     const std::string sum = activation == Activation::NONE ? to.out(op) : to.between(op);
@@ -37,7 +37,7 @@ void with_bias(Translator& to, const Operation& op, size_t bias, Activation acti
   finish(to, op, activation, value);
 }
 
-/// Weights are [outputs, inputs].
+/// The weights are [outputs, inputs].
 void fully_connected(Translator& to, const Operation& op) {
   const auto* given = op.options->builtin_options_as<fl::FullyConnectedOptions>();
   if (given != nullptr && given->weights_format() != 0) throw NotTranslated{"its weights are shuffled"};
@@ -64,7 +64,8 @@ void batch_product(Translator& to, const Operation& op) {
   keep_leading(to, op);
 }
 
-/// A table of rows, told by ids whose places are ones: products of such rows with a matrix are lookups.
+/// Translates a one-hot encoding to a lookup in the identity matrix, so that its product with a matrix becomes a
+/// lookup.
 void one_hot(Translator& to, const Operation& op) {
   const auto* given = op.options->builtin_options_as<fl::OneHotOptions>();
   const std::vector<int64_t> depth = to.list(op, 1, "depth");
@@ -72,7 +73,7 @@ void one_hot(Translator& to, const Operation& op) {
   if (depth.size() != 1 || !is(2, 1) || !is(3, 0) || (given != nullptr && given->axis() != -1)) {
     throw NotTranslated{"has other numbers than 1 and 0 in its last axis"};
   }
-  // Row i of the identity.
+  // Row i of the identity matrix.
   constexpr int64_t kMostDepth = 256;
   if (depth[0] < 1 || depth[0] > kMostDepth) throw NotTranslated{"is of more than 256 ids"};
   std::vector<float> identity(static_cast<size_t>(depth[0] * depth[0]), 0.0F);
@@ -81,7 +82,7 @@ void one_hot(Translator& to, const Operation& op) {
   set(to.add(op, "Gather", {table, to.in(op, 0)}, to.out(op)), "axis", 0);
 }
 
-/// The axis of [texts, a, b, columns] that is 1 and goes, for rows of tokens.
+/// The axis of extent 1 to remove from [texts, a, b, columns], which leaves rows of tokens.
 size_t flat_axis(const Tensor& x, int64_t window_a, int64_t window_b) {
   if (x.dims.size() != 4) throw NotTranslated{"is not of four axes"};
   if (x.dims[1] == 1 && window_a == 1) return 1;
@@ -89,7 +90,8 @@ size_t flat_axis(const Tensor& x, int64_t window_a, int64_t window_b) {
   throw NotTranslated{"goes over an image, not over tokens"};
 }
 
-/// Filters [outputs, a, b, columns] over tokens; as Kim (arXiv 1408.5882) writes them, over [tokens, columns] of one channel, too.
+/// Filters [outputs, a, b, columns] over tokens; also over [tokens, columns] with one channel, as in Kim (arXiv
+/// 1408.5882).
 void convolution(Translator& to, const Operation& op) {
   const auto* given = op.options->builtin_options_as<fl::Conv2DOptions>();
   const Tensor &x = to.tensor(op, 0), &filters = to.tensor(op, 1);
@@ -133,8 +135,8 @@ void pool(Translator& to, const Operation& op) {
   finish(to, op, given->fused_activation_function(), value);
 }
 
-/// Inputs 1-4, 5-8 and 12-15 are weights of rows, of states, and biases of the gates input, forget, cell and output; ONNX has them in
-/// the order input, output, forget, cell.
+/// Inputs 1-4 and 5-8 are the weights of rows and of states, inputs 12-15 the biases, each for the gates input, forget,
+/// cell, output. ONNX uses the order input, output, forget, cell.
 void lstm(Translator& to, const Operation& op) {
   const auto* given = op.options->builtin_options_as<fl::UnidirectionalSequenceLSTMOptions>();
   if (given == nullptr || given->fused_activation_function() != Activation::TANH) {
@@ -171,7 +173,7 @@ void lstm(Translator& to, const Operation& op) {
   made.states = together(5);
   made.biases = together(12);
   if (static_cast<int64_t>(made.biases.size()) != 4 * cells) throw NotTranslated{"its biases do not fit"};
-  made.biases.resize(made.biases.size() * 2, 0.0F);  // those of states
+  made.biases.resize(made.biases.size() * 2, 0.0F);  // biases of the states
   made.all = 0;
   add_recurrence(to, op, made);
   if (given->cell_clip() > 0) {

@@ -1,6 +1,6 @@
-// Loops over tokens (WHILE), as Keras 3 writes recurrent layers: the converter finds what the body computes by running
-// it beside the formulas of an LSTM (Hochreiter and Schmidhuber, 1997) and of a GRU (arXiv 1406.1078, with the reset
-// gate behind the product).
+// Loops over tokens (WHILE), as Keras 3 writes recurrent layers. The converter determines what the body computes: it
+// runs the body and compares the results with the formulas of an LSTM (Hochreiter and Schmidhuber, 1997) and of a GRU
+// (arXiv 1406.1078, with the reset gate applied after the product).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -17,12 +17,12 @@ namespace {
 using onnx::HostTensor;
 using onnx::Node;
 
-constexpr double kSameStep = 1e-4;  // of numbers around 1
+constexpr double kSameStep = 1e-4;  // tolerance for numbers around 1
 constexpr size_t kUnknown = SIZE_MAX;
 
 using LoopValues = std::map<std::string, HostTensor>;
 
-/// A subgraph as nodes, which are run on numbers in memory.
+/// A subgraph as nodes that are run on tensors in memory.
 class Program {
  public:
   explicit Program(const File& file) {
@@ -35,7 +35,7 @@ class Program {
       if (!loaded) throw NotTranslated{fmt::format("its body's \"{}\" cannot be read", name)};
       constants_.emplace(name, *std::move(loaded));
     }
-    run(constants_);  // what needs no input
+    run(constants_);  // nodes that need no input
   }
 
   const std::vector<std::string>& inputs() const { return inputs_; }
@@ -60,7 +60,7 @@ class Program {
   }
 
  private:
-  /// Every node whose inputs are there and whose output is not.
+  /// Runs every node whose inputs are available and whose output is not.
   void run(LoopValues& values) const {
     for (const Node& node : model_.graph.nodes) {
       if (!node.unread.empty()) throw NotTranslated{fmt::format("its body's {} {}", node.shown(), node.unread)};
@@ -107,7 +107,7 @@ class Program {
     return out;
   }
 
-  /// Integers as the numbers that they stand for.
+  /// Dequantizes integers.
   static HostTensor real(const Node& node, const std::vector<const HostTensor*>& in) {
     const HostTensor &x = *in.at(0), &scale = *in.at(1);
     const HostTensor* const zero = in.size() > 2 ? in[2] : nullptr;
@@ -128,14 +128,14 @@ class Program {
   LoopValues constants_;
 };
 
-/// The weights of the gates: rows [inputs][gates * cells] and [cells][gates * cells] in the file's order of gates, and
-/// biases.
+/// The weights of the gates: row weights [inputs][gates * cells] and state weights [cells][gates * cells] in the file's
+/// order of gates, and biases.
 struct Cell {
   bool lstm = false;
   size_t width = 0, cells = 0;
   std::vector<double> rows, states, row_bias, state_bias;
-  std::vector<size_t>
-      gates;  // the file's number of each gate: of LSTMs input, forget, cell, output; of GRUs update, reset, new
+  // The file's index of each gate: LSTM input, forget, cell, output; GRU update, reset, new.
+  std::vector<size_t> gates;
 };
 
 double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
@@ -150,7 +150,7 @@ std::vector<double> product(const std::vector<double>& x, const std::vector<doub
   return out;
 }
 
-/// One step: h and c become the next ones.
+/// Runs one step: replaces h and c by the next ones.
 void step(const Cell& cell, const std::vector<double>& x, std::vector<double>* h, std::vector<double>* c) {
   const std::vector<double> of_row = product(x, cell.rows, cell.row_bias);
   const std::vector<double> of_state = product(*h, cell.states, cell.state_bias);
@@ -181,7 +181,7 @@ bool same(const HostTensor& a, const HostTensor& b) {
   return a.whole == b.whole && a.dims == b.dims && a.ints == b.ints && a.floats == b.floats;
 }
 
-/// The role of a value of the loop.
+/// The role of a loop variable.
 enum class LoopPart : uint8_t { kCounter, kRows, kState, kCells, kAll, kLast, kKept };
 
 class Loop {
@@ -208,7 +208,7 @@ class Loop {
   const Tensor& given(size_t i) const { return to_.tensor(op_, i); }
   [[noreturn]] static void refuse(const char* why) { throw NotTranslated{why}; }
 
-  /// Which values of the loop a value of its body is computed from: bits.
+  /// For each value of the body, a bit set of the loop variables from which it is computed.
   std::map<std::string, uint64_t> origins() const {
     constexpr size_t kMostValues = 64;
     if (op_.inputs.size() > kMostValues) refuse("carries more than 64 values");
@@ -224,7 +224,7 @@ class Loop {
 
   bool is_number(size_t i) const { return onnx::is_float(given(i).type); }
 
-  /// The matrices that a row of tokens and the state are multiplied with, and what is added to the products.
+  /// Finds the matrices by which a token's row and the state are multiplied, and the biases that are added.
   void find_products() {
     std::map<std::string, uint64_t> from = origins();
     std::vector<std::pair<uint64_t, const HostTensor*>> matrices;
@@ -233,7 +233,7 @@ class Loop {
       if (matrix != nullptr && matrix->dims.size() == 2) matrices.emplace_back(numbers(from[node.input(0)]), matrix);
     }
     if (matrices.size() != 2) refuse("its body multiplies other than two matrices, a token's and a state's");
-    // The state is what the body replaces; rows of tokens stay as they are.
+    // The body replaces the state and keeps the rows of tokens.
     for (auto& [bits, matrix] : matrices) {
       const size_t value = only(bits);
       const bool stays = value != kUnknown && body_.outputs()[value] == body_.inputs()[value];
@@ -282,7 +282,8 @@ class Loop {
     return at;
   }
 
-  /// Random values of the loop's kinds; all counters are `count`, and the token of that place is one, or fills the text up.
+  /// Random values for the loop variables. All counters are `count`; `token`: the token at that position is real, not
+  /// padding.
   std::vector<HostTensor> some(std::mt19937& random, int64_t count, bool token = true) const {
     std::vector<HostTensor> values;
     for (size_t i = 0; i < op_.inputs.size(); ++i) {
@@ -296,14 +297,14 @@ class Loop {
         continue;
       }
       std::vector<double> drawn(onnx::count_of(tensor.dims));
-      // Not a distribution of the library's: the same numbers everywhere.
+      // A standard distribution would give different numbers on different platforms.
       for (double& v : drawn) v = static_cast<double>(random() % 2001) / 1000 - 1;
       values.push_back(onnx::host_floats(tensor.dims, std::move(drawn)));
     }
     return values;
   }
 
-  /// Tells by one step what the body makes of each value; every order of gates is tried.
+  /// Determines from one step how the body updates each variable; tries all orders of gates.
   void tell_parts() {
     const Tensor& rows = given(rows_);
     if (rows.dims.size() != 3 || rows.dims[1] != 1 || rows.dims[0] < 1 ||
@@ -335,7 +336,7 @@ class Loop {
     const std::vector<HostTensor> after = body_(before);
     const double* row = before[rows_].floats.data() + static_cast<size_t>(count) * cell_.width;
     const std::vector<double> x(row, row + cell_.width);
-    for (size_t c = 0; c < op_.inputs.size(); ++c) {  // which value are the cells?
+    for (size_t c = 0; c < op_.inputs.size(); ++c) {  // tries each variable as the cells
       const bool may_be = is_number(c) && c != state_ && c != rows_ && before[c].size() == cell_.cells;
       if (cell_.lstm ? !may_be : c != 0) continue;
       std::vector<double> h = before[state_].floats;
@@ -370,7 +371,7 @@ class Loop {
       parts_[i] = i == state_ ? LoopPart::kState : LoopPart::kLast;
       return after.size() == n && near(after, 0, h);
     }
-    // All states so far, this one in its place.
+    // All states so far, with this one at its position.
     parts_[i] = LoopPart::kAll;
     const auto at = static_cast<size_t>(count) * n;
     if (after.size() != static_cast<size_t>(tokens_) * n || before.size() != after.size() || !near(after, at, h)) {
@@ -382,7 +383,7 @@ class Loop {
     return true;
   }
 
-  /// A token that fills the text up leaves everything as it was: texts can do without.
+  /// Checks that padding tokens leave all variables unchanged, so that texts need no padding.
   void check_mask() const {
     std::mt19937 random(13);
     for (const int64_t count : {int64_t{0}, tokens_ - 1}) {
@@ -428,7 +429,7 @@ class Loop {
     }
   }
 
-  /// Parts of the gates one behind the other, as ONNX has them: [gates * cells][of].
+  /// The gates one after the other in ONNX's order: [gates * cells][of].
   std::vector<float> ordered(const std::vector<double>& matrix, size_t of) const {
     const std::vector<size_t> gates = cell_.lstm ? std::vector<size_t>{0, 3, 1, 2} : std::vector<size_t>{0, 1, 2};
     std::vector<float> out;

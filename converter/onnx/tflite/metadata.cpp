@@ -11,7 +11,7 @@ namespace {
 
 namespace fm = bantam::tflite::metadata;
 
-constexpr uint32_t kDeepestMetadata = 16, kMostMetadata = 1U << 14;  // tables
+constexpr uint32_t kDeepestMetadata = 16, kMostMetadata = 1U << 14;  // number of tables
 
 std::string text(const flatbuffers::String* from) { return from == nullptr ? "" : from->str(); }
 
@@ -47,7 +47,7 @@ void read_units(const flatbuffers::Vector<flatbuffers::Offset<fm::ProcessUnit>>*
 Metadata read_metadata(std::string_view bytes, const std::string& path) {
   Metadata out;
   if (bytes.empty()) return out;
-  // Offsets of a FlatBuffer are aligned within it: those of the file need not be.
+  // A FlatBuffer must be aligned in memory, and the bytes in the file need not be.
   const std::string copy(bytes);
   const auto* data = reinterpret_cast<const uint8_t*>(copy.data());
   flatbuffers::Verifier verifier(data, copy.size(), kDeepestMetadata, kMostMetadata);

@@ -10,12 +10,12 @@ namespace bantam::convert::tflite {
 
 struct Metadata {
   std::string name, description, author, licence;
-  std::vector<std::string> inputs;         // in the model's order; "": without a name
-  std::string labels, vocabulary, pieces;  // files of the archive; "": there is none
-  std::string pattern;                     // what stands between words; "": the vocabulary is one of word pieces
+  std::vector<std::string> inputs;         // in the model's order; "": no name
+  std::string labels, vocabulary, pieces;  // files of the archive; "": none
+  std::string pattern;                     // matches the text between words; "": the vocabulary is of word pieces
 };
 
-/// Throws Error (kInvalid) where the bytes are not such metadata. Returns empty metadata for no bytes.
+/// Throws Error (kInvalid) if the bytes are not such metadata. Returns empty metadata for no bytes.
 Metadata read_metadata(std::string_view bytes, const std::string& path);
 
 }  // namespace bantam::convert::tflite

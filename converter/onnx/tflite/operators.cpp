@@ -1,4 +1,5 @@
-// Operators of TensorFlow Lite one by one, but for layers. Meanings: https://ai.google.dev/edge/litert, tensorflow/lite/kernels.
+// Operators of TensorFlow Lite, except for layers. Definitions: https://ai.google.dev/edge/litert,
+// tensorflow/lite/kernels.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -23,7 +24,7 @@ size_t axis_of(const Tensor& tensor, int64_t axis) {
   return static_cast<size_t>(axis);
 }
 
-/// Options of the kind that the operator has; as schemas/tflite.fbs has them where the file leaves them out.
+/// The operator's options; defaults of schemas/tflite.fbs where the file omits them.
 template <typename Options>
 const Options* options(const Operation& op) {
   return op.options->builtin_options_as<Options>();
@@ -35,7 +36,7 @@ Activation fused(const Operation& op) {
   return found == nullptr ? Activation::NONE : found->fused_activation_function();
 }
 
-/// Rows of places [tokens, columns], which the file adds as a constant with a row a token.
+/// Position rows [tokens, columns] that the file adds as a constant with one row per token.
 std::optional<std::string> places(Translator& to, const Operation& op, size_t constant, size_t rows) {
   const Tensor &table = to.tensor(op, constant), &x = to.tensor(op, rows);
   const size_t rank = table.dims.size();
@@ -93,7 +94,8 @@ void reduce(Translator& to, const Operation& op, const char* name) {
   set(node, "axes", axes);
 }
 
-/// Texts and tokens exchanged, one of which is 1: converters write that as a reshape.
+/// Returns true for a reshape that swaps texts and tokens, one of which has extent 1; converters write transposes in
+/// this way.
 bool exchanges(const Tensor& x, const Tensor& made) {
   const std::vector<int64_t>&a = x.dims, &b = made.dims;
   return a.size() == 3 && b.size() == 3 && a[0] == b[1] && a[1] == b[0] && a[2] == b[2] && a[0] != a[1] &&
@@ -110,7 +112,8 @@ void exchange(Translator& to, const Operation& op) {
   to.reversed[op.outputs[0]] = turned;
 }
 
-/// The axis of one text, which is dropped or is there again: the value keeps it all the time. false: it is something else.
+/// Handles a reshape that removes or restores the batch axis of one text, which the value keeps throughout. Returns
+/// false for any other reshape.
 bool keeps_texts(Translator& to, const Operation& op) {
   const std::vector<int64_t>&x = to.tensor(op, 0).dims, &made = to.made(op).dims;
   const int64_t tokens = to.fixed_tokens();
@@ -185,7 +188,7 @@ void gather(Translator& to, const Operation& op, size_t table, size_t ids) {
   if (op.code == BuiltinOperator::EMBEDDING_LOOKUP) keep_leading(to, op);
 }
 
-/// Elements one by one: all of them in their order, with axes of 1 between, as mask indices of torch are written.
+/// A gather of all elements in their order, with additional axes of extent 1, as written for mask indices of PyTorch.
 void gather_elements(Translator& to, const Operation& op) {
   const Tensor &x = to.tensor(op, 0), &made = to.made(op);
   const std::vector<int64_t> places = to.list(op, 1, "places");
@@ -200,7 +203,7 @@ void gather_elements(Translator& to, const Operation& op) {
   std::vector<int64_t> added;
   size_t next = 0;
   for (size_t d = 0; all && d < made.dims.size(); ++d) {
-    // Where there are several axes of 1, those in front are the input's.
+    // If there are several axes of extent 1, the first ones are the input's.
     if (next < rank && made.dims[d] == x.dims[next]) {
       ++next;
     } else {
@@ -212,7 +215,7 @@ void gather_elements(Translator& to, const Operation& op) {
   set(to.add(op, "Unsqueeze", {to.in(op, 0)}, to.out(op)), "axes", added);
 }
 
-/// An AND with a constant that is true everywhere gives its other input.
+/// An AND with a constant that is true everywhere returns its other input.
 void both(Translator& to, const Operation& op) {
   for (const size_t i : {size_t{0}, size_t{1}}) {
     const Tensor& given = to.tensor(op, i);
@@ -268,7 +271,7 @@ void unpack(Translator& to, const Operation& op) {
   }
 }
 
-/// Places and sizes that are computed: in loops, which are run.
+/// A slice with computed begins and sizes, which occurs in loops; those are run.
 void computed_slice(Translator& to, const Operation& op) {
   const std::string begin = to.in(op, 1), size = to.in(op, 2);
   const std::string sum = to.between(op), open = to.between(op), end = to.between(op);
@@ -287,7 +290,7 @@ void slice(Translator& to, const Operation& op) {
   for (size_t i = 0; i < begins.size(); ++i) {
     const bool whole = sizes[i] < 0 || (i < dims.size() && begins[i] + sizes[i] == dims[i]);
     if (whole && begins[i] == 0) continue;
-    // All tokens but the last: of texts with fewer tokens, too.
+    // All tokens but the last, also for shorter texts.
     const bool but_last =
         i == 1 && dims.size() == 3 && dims[1] == to.fixed_tokens() && begins[1] + sizes[1] == dims[1] - 1;
     starts.push_back(begins[i]);
@@ -301,7 +304,7 @@ void slice(Translator& to, const Operation& op) {
   set(node, "axes", axes);
 }
 
-/// One step of x over tokens: what stands behind the last one, where a recurrent layer made it.
+/// A slice of one token of x: the state after the last token, if a recurrent layer computed x.
 bool last_state(Translator& to, const Operation& op, const std::vector<int64_t>& begins,
                 const std::vector<bool>& dropped) {
   const auto state = to.last_states.find(op.inputs[0]);
@@ -441,7 +444,7 @@ void reversed(Translator& to, const Operation& op) {
     to.add(op, "Identity", {forwards->second}, to.out(op));
     return;
   }
-  // A recurrent layer that reads such rows goes the other way; nothing else does.
+  // A recurrent layer that reads these rows runs in reverse; no other operator may read them.
   const std::string x = to.in(op, 0);
   Node& node = to.add(op, "ReverseV2", {x}, to.out(op));
   node.unread = "turns tokens round for something else than a recurrent layer";
@@ -455,7 +458,7 @@ struct Row {
   Function function;
 };
 
-/// Operators that are one node of as many inputs, and what the others need.
+/// Operators that translate to one node with the same inputs, and functions for the others.
 const std::map<BuiltinOperator, Row>& rows() {
   static const std::map<BuiltinOperator, Row> kRows = {
       {BuiltinOperator::ADD, {"Add", [](auto& to, auto& op) { pair(to, op, "Add", fused<fl::AddOptions>(op)); }}},

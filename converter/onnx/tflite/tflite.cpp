@@ -21,19 +21,19 @@ namespace bantam::convert {
 namespace fs = std::filesystem;
 namespace {
 
-/// The name that ONNX graphs give an input of this name; "": unknown.
+/// The usual ONNX name of an input with this name; "": unknown.
 std::string called(const std::string& name) {
   const std::optional<onnx::InputRole> role = onnx::role_of_words(name);
   return role ? onnx::name_of(*role) : "";
 }
 
-/// Finds the roles by the names of the signature, the metadata and the tensors; each role is there once.
+/// Determines the roles from the names in the signature, the metadata and the tensors; each role occurs once.
 std::vector<std::string> roles_of(const tflite::File& file, const tflite::Metadata& metadata,
                                   const onnx::Model& model) {
   std::vector<std::string> roles;
   for (size_t i = 0; i < file.inputs.size(); ++i) {
     std::string name = file.tensors[static_cast<size_t>(file.inputs[i])].name;
-    // "serving_default_" is the signature, not a name.
+    // "serving_default_" names the signature, not the input.
     const std::string prefix = "serving_default_";
     if (name.rfind(prefix, 0) == 0) name.erase(0, prefix.size());
     std::string role;
@@ -51,7 +51,7 @@ std::vector<std::string> roles_of(const tflite::File& file, const tflite::Metada
   return roles;
 }
 
-/// The file that was named, or that lies in the directory.
+/// The file that the path names or that lies in the directory.
 std::string tflite_file(const SourcePath& named) { return export_file(named, ".tflite", {"model.tflite"}); }
 
 onnx::Model model_of(const tflite::File& file, const tflite::Metadata& metadata, const SourceOptions& options) {
@@ -64,7 +64,7 @@ onnx::Model model_of(const tflite::File& file, const tflite::Metadata& metadata,
   model.documented = "docs/tflite.md";
   model.producer = file.description;
   tflite::Translator(file, roles_of(file, metadata, model), model).run();
-  model.given.clear();  // inputs are called by their roles now
+  model.given.clear();  // inputs are now named by their roles
   onnx::settle(model);
   return model;
 }
@@ -101,7 +101,7 @@ ModelSource open_tflite(const SourcePath& named, const SourceOptions& options) {
   tflite::add_files(path, bytes, metadata, source);
   source.weight_files = {path};
   source.onnx = std::make_shared<const onnx::Model>(std::move(model));
-  // A README.md beside the file says it instead.
+  // A README.md beside the file takes precedence.
   source.card.name = metadata.name;
   source.card.licence = metadata.licence;
   source.card.description = metadata.description.substr(0, kMaxDescription);

@@ -39,7 +39,7 @@ Translator::Translator(const File& file, std::vector<std::string> roles, onnx::M
     : file_(file), roles_(std::move(roles)), model_(model) {
   roles_.resize(file.inputs.size());
   taken_.insert(roles_.begin(), roles_.end());
-  // The names of outputs.
+  // Reserve the names of outputs.
   taken_.insert("logits");
   taken_.insert(file.output_names.begin(), file.output_names.end());
   names_.resize(file.tensors.size());
@@ -102,7 +102,7 @@ Node& Translator::add(const Operation& op, const char* name, std::vector<std::st
   Node node;
   node.op = name;
   node.called = op.called;
-  // Fused operators have the names of all that they were, in a row.
+  // A fused operator's name lists the names of its parts; take the first.
   node.name = out(op).substr(0, out(op).find(';'));
   node.inputs = std::move(inputs);
   node.outputs = {std::move(output)};
@@ -110,7 +110,7 @@ Node& Translator::add(const Operation& op, const char* name, std::vector<std::st
   return model_.graph.nodes.back();
 }
 
-/// Stores a constant; where it has scales, behind a node that multiplies them.
+/// Stores a constant; if it has scales, followed by a node that dequantizes it.
 std::string Translator::initializer(const Tensor& tensor, const std::string& name, std::vector<int64_t> dims,
                                     int64_t axis) {
   const auto known = constants_.find(name);
@@ -153,7 +153,7 @@ std::string Translator::in(const Operation& op, size_t i) {
 }
 
 std::string Translator::reshaped(const Operation& op, size_t i, std::vector<int64_t> dims, int64_t axis) {
-  in(op, i);  // checked
+  in(op, i);  // checks the input
   const Tensor& from = tensor(op, i);
   uint64_t elements = 1;
   for (const int64_t extent : dims) elements *= static_cast<uint64_t>(extent);
@@ -297,8 +297,8 @@ std::string Translator::tokens(const Operation& op) {
   return count;
 }
 
-/// The operator that computed a tensor, in front of operators that leave its numbers unchanged; null: none did. Files
-/// may have cycles.
+/// The operator that computed a tensor, skipping operators that leave its numbers unchanged; null: none did. Files may
+/// have cycles.
 const Operation* Translator::origin(int32_t tensor, const std::map<int32_t, int>& uses) const {
   const Operation* op = writer(tensor);
   for (size_t steps = 0; op != nullptr && is_passing(op->code) && !op->inputs.empty(); ++steps) {
@@ -310,7 +310,7 @@ const Operation* Translator::origin(int32_t tensor, const std::map<int32_t, int>
   return op;
 }
 
-/// Softmax and logistic that nothing but the model's output reads.
+/// Finds softmax and logistic operators whose result only the model's output reads.
 void Translator::find_endings() {
   std::map<int32_t, int> uses;
   for (const Operation& op : file_.operations) {
@@ -334,7 +334,7 @@ void Translator::inputs() {
     onnx::Port port;
     port.name = names_[static_cast<size_t>(file_.inputs[i])];
     port.type = from.type;
-    // Keras lets ids be floats, unless it is set otherwise.
+    // Keras declares ids as floats by default.
     if (port.type == Type::f32 && !roles_[i].empty()) port.type = Type::i32;
     port.dims = from.ports;
     for (int64_t& extent : port.dims) extent = extent > 0 ? extent : -1;
@@ -352,7 +352,7 @@ void Translator::outputs() {
     const int32_t tensor = file_.outputs[i];
     std::string name = file_.output_names[i].empty() ? names_[static_cast<size_t>(tensor)] : file_.output_names[i];
     const Operation* op = origin(tensor, {});
-    // The output holds the numbers in front of it.
+    // The output then holds the scores before the softmax or logistic.
     if (op != nullptr && endings_.count(op) != 0 && given.count("logits") == 0) name = "logits";
     if (!given.insert(name).second) continue;
     const std::string& value = names_[static_cast<size_t>(tensor)];

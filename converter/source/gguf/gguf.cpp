@@ -1,4 +1,4 @@
-// A GGUF file as a source of the family that its architecture stands for.
+// Opens a GGUF file as a source of the family of its architecture.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -27,7 +27,7 @@ ModelCard card_of(const GgufFile& file) {
   return card;
 }
 
-/// Groups of weights that share a factor are not those of .bantam files.
+/// Adds a note, because .bantam files use other groups of weights that share a scale.
 void note_blocks(const GgufFile& file, std::vector<std::string>* notes) {
   std::map<std::string, size_t> counts;
   for (const auto& entry : file.tensors()) {
@@ -44,7 +44,8 @@ void note_blocks(const GgufFile& file, std::vector<std::string>* notes) {
                   file.path().filename().string(), fmt::join(parts, ", ")));
 }
 
-/// Divisors of the angles of rotary positions, one a pair of columns; with them as both of longrope's lists there are no others.
+/// Reads the divisors of the angles of rotary positions, one per pair of columns. As both of longrope's lists, they are
+/// the only change.
 void take_divisors(const GgufFile& file, GgufWeights& weights, Json* config) {
   constexpr const char* kDivisors = "rope_freqs.weight";
   const auto found = weights.tensors().find(kDivisors);
@@ -65,8 +66,8 @@ bool is_gguf(const SourcePath& named) {
   return named.is_file() && (named.path.extension() == ".gguf" || begins_as_gguf(named.files->begin(named.file)));
 }
 
-// Everything that a directory would say: settings, tensors by transformers' names, the tokenizer, the card. Integers in
-// blocks become the values that they stand for, with a note.
+// Provides everything that a directory would: settings, tensors with transformers' names, the tokenizer, the card.
+// Blocks of integers are dequantized, with a note.
 ModelSource open_gguf(const SourcePath& named, const SourceOptions& /*options*/) {
   const fs::path& path = named.path;
   refuse_pointer(path);
@@ -74,7 +75,7 @@ ModelSource open_gguf(const SourcePath& named, const SourceOptions& /*options*/)
   const GgufModel& model = gguf_model(*file);
   ModelSource source;
   Problems problems;
-  source.files = Directory::nothing(path);  // the file has it all
+  source.files = Directory::nothing(path);  // the file contains everything
   source.config_name = path.filename().string();
   source.config = gguf_config(model, *file, problems, source.notes);
   auto weights = std::make_unique<GgufWeights>(file, model);

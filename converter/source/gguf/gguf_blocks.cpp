@@ -1,5 +1,6 @@
-// Blocks of integers as ggml stores them (ggml-quants.c and ggml-common.h of https://github.com/ggml-org/ggml): the
-// values that they stand for. Factors are f16; nibbles lie with the first half of elements in the lower four bits.
+// Dequantizes blocks of integers as ggml stores them (ggml-quants.c and ggml-common.h of
+// https://github.com/ggml-org/ggml). Factors are f16; the lower four bits of each byte hold the first half of the
+// elements.
 #include "source/gguf/gguf_blocks.h"
 
 #include <array>
@@ -24,7 +25,7 @@ uint32_t bits32(Bytes at) {
   return bits;
 }
 int signed_byte(unsigned char byte) { return byte < 128 ? byte : int{byte} - 256; }
-/// Element i of 32 nibbles.
+/// Element i of 32 4-bit elements.
 int nibble(Bytes at, size_t i) { return i < kSmall / 2 ? at[i] & 15 : at[i - kSmall / 2] >> 4; }
 
 void q4_0(Bytes in, float* out) {
@@ -35,7 +36,7 @@ void q4_1(Bytes in, float* out) {
   for (size_t i = 0; i < kSmall; ++i) out[i] = half(in) * static_cast<float>(nibble(in + 4, i)) + half(in + 2);
 }
 
-/// The fifth bits of elements lie in 32 bits in front of the nibbles.
+/// The fifth bits of the elements are in the 32 bits before the nibbles.
 void q5_0(Bytes in, float* out) {
   const uint32_t high = bits32(in + 2);
   for (size_t i = 0; i < kSmall; ++i) {
@@ -56,7 +57,7 @@ void q8_0(Bytes in, float* out) {
   for (size_t i = 0; i < kSmall; ++i) out[i] = half(in) * static_cast<float>(signed_byte(in[2 + i]));
 }
 
-/// 16 factors and minima of 4 bits, of 16 elements each; elements of 2 bits.
+/// 16 pairs of 4-bit factors and minima, for 16 elements each; 2-bit elements.
 void q2_k(Bytes in, float* out) {
   const Bytes scales = in, bits = in + 16;
   const float factor = half(in + 80), least = half(in + 82);
@@ -69,7 +70,7 @@ void q2_k(Bytes in, float* out) {
   }
 }
 
-/// 16 factors of 6 bits; elements of 2 bits, whose third bits lie in front.
+/// 16 factors of 6 bits; 2-bit elements, whose third bits come first.
 void q3_k(Bytes in, float* out) {
   const Bytes high = in, bits = in + 32, packed = in + 96;
   const float factor = half(in + 108);
@@ -83,7 +84,7 @@ void q3_k(Bytes in, float* out) {
   }
 }
 
-/// Factor and minimum of 32 elements, of 6 bits each, of eight in 12 bytes.
+/// Unpacks one of eight pairs of a factor and a minimum, of 6 bits each, from 12 bytes; each applies to 32 elements.
 void factor_and_least(Bytes packed, size_t group, int* factor, int* least) {
   if (group < 4) {
     *factor = packed[group] & 63;
@@ -94,7 +95,7 @@ void factor_and_least(Bytes packed, size_t group, int* factor, int* least) {
   }
 }
 
-/// `high`: the bytes whose bits are the elements' fifth ones; null: there are none.
+/// `high`: the bytes with the fifth bits of the elements; null: none.
 void q45_k(Bytes in, Bytes high, Bytes nibbles, float* out) {
   const float factor = half(in), least = half(in + 2);
   for (size_t group = 0; group < kLarge / 32; ++group) {
@@ -112,7 +113,7 @@ void q45_k(Bytes in, Bytes high, Bytes nibbles, float* out) {
 void q4_k(Bytes in, float* out) { q45_k(in, nullptr, in + 16, out); }
 void q5_k(Bytes in, float* out) { q45_k(in, in + 16, in + 48, out); }
 
-/// 16 factors of 8 bits; elements of 6 bits, four in lower, two in upper ones.
+/// 16 factors of 8 bits; 6-bit elements, with four bits in `low` and two in `high`.
 void q6_k(Bytes in, float* out) {
   const Bytes low = in, high = in + 128, scales = in + 192;
   const float factor = half(in + 208);
@@ -144,10 +145,11 @@ void iq4_xs(Bytes in, float* out) {
   }
 }
 
-/// A power of two (its exponent plus 127) times numbers of a sign, two bits of exponent and one of fraction.
+/// A power of two (stored as its exponent plus 127) times numbers with one sign bit, two exponent bits and one fraction
+/// bit.
 void mxfp4(Bytes in, float* out) {
   constexpr std::array<int8_t, 16> kTwice = {0, 1, 2, 3, 4, 6, 8, 12, 0, -1, -2, -3, -4, -6, -8, -12};
-  // Half of it: 2^(e - 128), which is below the smallest normal number where e is 0 or 1.
+  // Half of the factor, because kTwice holds doubled numbers: 2^(e - 128), which is subnormal if e is 0 or 1.
   const uint32_t exponent = in[0];
   const float factor = float_from_bits(exponent < 2 ? 0x200000U << exponent : (exponent - 1) << 23);
   for (size_t i = 0; i < kSmall; ++i)

@@ -1,4 +1,4 @@
-// Blocks of integers of GGUF files, as f32 values.
+// Dequantizes the integer blocks of GGUF files to f32.
 #ifndef BANTAM_CONVERTER_SOURCE_GGUF_GGUF_BLOCKS_H_
 #define BANTAM_CONVERTER_SOURCE_GGUF_GGUF_BLOCKS_H_
 
@@ -6,10 +6,10 @@
 
 namespace bantam::convert {
 
-/// Are blocks of the type with this number known here?
+/// Returns true if blocks of the type with this number are supported.
 bool reads_blocks(uint32_t number);
 
-/// The values of one block, as many as its type has elements. `block` holds its bytes.
+/// Writes the values of one block, as many as its type has elements. `block` holds its bytes.
 void read_block(uint32_t number, const char* block, float* out);
 
 }  // namespace bantam::convert

@@ -28,7 +28,7 @@ constexpr uint64_t kMostText = 64U << 20, kMostListed = 1U << 24;
 constexpr uint32_t kUsualAlignment = 32, kMostAlignment = 1U << 16;
 constexpr const char* kCopyAgain = "download or copy it again";
 
-/// Numbers of a value's type.
+/// Numbers of the value types.
 enum GgufValue : uint32_t {
   kOfU8 = 0,
   kOfI8 = 1,
@@ -45,7 +45,7 @@ enum GgufValue : uint32_t {
   kOfDouble = 12
 };
 
-/// Takes numbers and texts off the front of a file, never beyond its end.
+/// Reads numbers and strings in order from a file, never beyond its end.
 class GgufCursor {
  public:
   GgufCursor(const fs::path& path, uint64_t size)
@@ -92,7 +92,7 @@ class GgufCursor {
   MemoryBudget budget_;
 };
 
-/// Fewest bytes of a value of a type; 0: there is no such type.
+/// Minimum size of a value of a type in bytes; 0: there is no such type.
 uint64_t least_bytes(uint32_t type) {
   switch (type) {
     case kOfU8:
@@ -116,7 +116,7 @@ uint64_t least_bytes(uint32_t type) {
   }
 }
 
-/// A number, flag or text. `what` names it.
+/// Reads a number, boolean or string. `what` is its name in messages.
 Json read_value(GgufCursor& in, uint32_t type, const std::string& what) {
   switch (type) {
     case kOfU8:
@@ -163,7 +163,7 @@ Json read_list(GgufCursor& in, const std::string& what) {
 }
 
 std::pair<std::string, Json> read_entry(GgufCursor& in, uint64_t i) {
-  constexpr uint64_t kEntry = 128;  // of a map, about
+  constexpr uint64_t kEntry = 128;  // approximate size of a map entry
   in.budget().take(kEntry, "the values of its head");
   std::string key = in.text(kMostName, fmt::format("the key of value {}", i));
   const std::string what = fmt::format("value {}", printable(key));
@@ -171,7 +171,7 @@ std::pair<std::string, Json> read_entry(GgufCursor& in, uint64_t i) {
   return {std::move(key), type == kOfList ? read_list(in, what) : read_value(in, type, what)};
 }
 
-/// Its place is still counted from the first tensor's.
+/// Its offset is still relative to the first tensor.
 std::pair<std::string, GgufTensor> read_tensor(GgufCursor& in, uint64_t i) {
   in.budget().take(2 * (sizeof(GgufTensor) + kMostExtents * sizeof(uint64_t)), "the tensors of its head");
   std::string name = in.text(kMostName, fmt::format("the name of tensor {}", i));
@@ -203,7 +203,7 @@ std::pair<std::string, GgufTensor> read_tensor(GgufCursor& in, uint64_t i) {
   return {std::move(name), std::move(tensor)};
 }
 
-/// Each lies within the file, from a multiple of the alignment on, and shares no byte with another.
+/// Checks that each tensor lies within the file, begins at a multiple of the alignment, and does not overlap another.
 void place(std::map<std::string, GgufTensor>* tensors, uint64_t begin, uint64_t alignment, const GgufCursor& in,
            uint64_t size) {
   std::vector<std::pair<const std::string, GgufTensor>*> order;
@@ -247,7 +247,7 @@ void check_version(const GgufCursor& in, uint32_t version) {
 
 namespace {
 
-/// The whole number of a key, not below 0; `otherwise` where there is none, or another value.
+/// The integer of a key, at least 0; `otherwise` if it is absent or another value.
 int64_t count_of(const std::map<std::string, Json>& values, const std::string& key, int64_t otherwise) {
   const auto found = values.find(key);
   if (found == values.end()) return otherwise;

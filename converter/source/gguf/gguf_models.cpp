@@ -47,7 +47,8 @@ const std::vector<GgufSetting>& llama_settings() {
   return kSettings;
 }
 
-/// Returns the names for all models like Llama; `permuted`: queries and keys are ordered as in Llama's own files.
+/// Returns the names for all models like Llama; `permuted`: the rows of queries and keys are in the order of Llama's
+/// own files.
 std::vector<GgufName> llama_names(bool permuted, GgufChange norms = GgufChange::kNone) {
   return {{"token_embd", "model.embed_tokens"},
           {"output", "lm_head"},
@@ -69,7 +70,7 @@ std::vector<GgufName> with_ffn_norm(std::vector<GgufName> names, GgufChange norm
   return names;
 }
 
-/// Gemma 2 and 3.
+/// Names for Gemma 2 and 3.
 std::vector<GgufName> with_four_norms() {
   return joined(llama_names(false, GgufChange::kMoreOne),
                 {{"blk.{}.post_attention_norm", "model.layers.{}.post_attention_layernorm", GgufChange::kMoreOne},
@@ -152,7 +153,7 @@ const std::vector<GgufModel>& models() {
   return kModels;
 }
 
-/// Values that change what a model computes, where a family's table has no setting for them, and the ones that do not.
+/// Values that change what a model computes but have no setting in a family's table, and their neutral values.
 struct Neutral {
   const char* key;
   double value;
@@ -172,7 +173,7 @@ constexpr std::array<Neutral, 15> kNeutral = {{{"expert_count", 0},
                                                {"use_parallel_residual", 0},
                                                {"rope.scaling.attn_factor", 1},
                                                {"attention.shared_kv_layers", 0}}};
-/// Values that are read elsewhere, or say nothing about what is computed.
+/// Values that are read elsewhere, or that do not affect the computation.
 constexpr std::array<std::string_view, 10> kKnownKeys = {"vocab_size",
                                                          "attention.causal",
                                                          "attention.value_length",
@@ -231,7 +232,7 @@ class ConfigMaker {
   void be(const char* end) { config_["architectures"] = {std::string(model_.class_name) + end}; }
 
   void encoder() {
-    // Without its table there are no segments (DistilBERT's files).
+    // Files without this table have no segments (DistilBERT's files).
     if (!has("token_types.weight")) config_["type_vocab_size"] = 0;
     if (file_.flag(whole("attention.causal"), false)) unsupported("attention.causal", "is true");
     be("Model");
@@ -262,7 +263,7 @@ class ConfigMaker {
     read_gemma();
   }
 
-  /// Sets a setting that files lack: the largest models' scores are divided by the root of another width.
+  /// Adds a setting that files lack: the largest models divide attention scores by the square root of another width.
   void read_gemma() {
     const std::string_view name = model_.architecture;
     if (name != "gemma2" && name != "gemma3") return;

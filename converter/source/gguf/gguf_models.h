@@ -1,5 +1,5 @@
-// Maps architectures of GGUF files ("general.architecture") to families: keys of config.json and names of tensors, as
-// data.
+// Tables that map architectures of GGUF files ("general.architecture") to families: keys of config.json and names of
+// tensors.
 #ifndef BANTAM_CONVERTER_SOURCE_GGUF_GGUF_MODELS_H_
 #define BANTAM_CONVERTER_SOURCE_GGUF_GGUF_MODELS_H_
 
@@ -13,23 +13,25 @@
 
 namespace bantam::convert {
 
-/// The difference between a tensor's elements and those of the checkpoint.
+/// The difference between the file's elements and the checkpoint's.
 enum class GgufChange {
   kNone,
-  kTurned,  // a matrix of outputs, where transformers has inputs as rows
-  kHeads,  // rows of each head of queries: the first, the first of its second half, the second, ... (ggml's rotary positions)
-  kKeyHeads,  // likewise of keys
+  kTurned,  // transposed: a matrix of outputs, where transformers stores inputs as rows
+  /// Rows of each query head are interleaved: the first, the first of its second half, the second, ... (ggml's rotary
+  /// positions).
+  kHeads,
+  kKeyHeads,  // likewise for key heads
   kMoreOne    // 1 is added
 };
 
-/// A module: NAME.weight and NAME.bias. "{}" is the layer's number.
+/// A module with NAME.weight and NAME.bias. "{}" stands for the layer's number.
 struct GgufName {
   const char* gguf;
   const char* name;
   GgufChange change = GgufChange::kNone;
 };
 
-/// A value: its key behind "ARCHITECTURE." and the one of config.json. Keys with "tokenizer." are whole.
+/// A value: its key after "ARCHITECTURE.", and its key in config.json. Keys that begin with "tokenizer." are complete.
 struct GgufSetting {
   const char* key;
   const char* setting;
@@ -44,13 +46,14 @@ struct GgufModel {
   std::vector<GgufName> names;
 };
 
-/// Returns the model of a file. Throws Error (kUnsupported) naming the known ones.
+/// Returns the model of a file. Throws Error (kUnsupported) that names the known architectures.
 const GgufModel& gguf_model(const GgufFile& file);
 
-/// Returns the file's settings in the form of config.json; unsupported ones go to `problems`, omitted ones to `notes`.
+/// Returns the file's settings in the form of config.json; adds unsupported ones to `problems`, omitted ones to
+/// `notes`.
 Json gguf_config(const GgufModel& model, const GgufFile& file, Problems& problems, std::vector<std::string>& notes);
 
-/// Returns the name of a tensor in the checkpoint, and its change; its own name if the tables have none.
+/// Returns a tensor's name in the checkpoint and its change; its own name if the tables do not contain it.
 std::pair<std::string, GgufChange> gguf_tensor_name(const GgufModel& model, const std::string& name);
 
 }  // namespace bantam::convert

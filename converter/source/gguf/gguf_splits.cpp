@@ -7,7 +7,7 @@
 namespace bantam::convert {
 namespace {
 
-// Patterns as the tokenizers have them that the names stand for.
+// The patterns of the tokenizers that the names refer to.
 constexpr const char* kLlama3 =
     R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)";
 constexpr const char* kQwen2 =
@@ -22,7 +22,7 @@ constexpr const char* kBailing =
     R"('(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]|\s+(?!\S)|\s+)";
 constexpr const char* kExaoneMoe =
     R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?(?:\p{L}\p{M}*(?: \p{L}\p{M}*)*)+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n/]?|\s*[\r\n]|\s+(?!\S)|\s+)";
-// llama.cpp tells upper and lower case apart among ASCII's letters only, and marks are no letters there.
+// llama.cpp distinguishes upper and lower case only for ASCII letters, and does not treat marks as letters.
 #define BANTAM_CASED(ENDS)                                                 \
   R"([^\r\n\p{L}\p{N}]?((?=[\p{L}])([^a-z]))*((?=[\p{L}])([^A-Z]))+)" ENDS \
   R"(|[^\r\n\p{L}\p{N}]?((?=[\p{L}])([^a-z]))+((?=[\p{L}])([^A-Z]))*)" ENDS

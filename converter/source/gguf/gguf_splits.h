@@ -1,4 +1,4 @@
-// How texts are cut into words in front of BPE, by a GGUF file's "tokenizer.ggml.pre".
+// How texts are split into words before BPE, according to a GGUF file's "tokenizer.ggml.pre".
 #ifndef BANTAM_CONVERTER_SOURCE_GGUF_GGUF_SPLITS_H_
 #define BANTAM_CONVERTER_SOURCE_GGUF_GGUF_SPLITS_H_
 
@@ -9,17 +9,18 @@
 
 namespace bantam::convert {
 
-/// A row of splits, each of which sets its pattern's matches apart within the words of the one before; then words become bytes.
+/// A sequence of splits: each isolates its pattern's matches within the words of the previous split. Then words are
+/// converted to bytes.
 struct GgufSplits {
   std::array<std::string_view, 6> names;
-  std::array<const char*, 6> patterns;  // as many as are not null; kGpt2Words among them is ByteLevel's own
+  std::array<const char*, 6> patterns;  // null after the last one; kGpt2Words among them is ByteLevel's pattern
   bool whole_words = false;             // words that are tokens are not merged
-  bool begins = false;                  // texts begin with the first token unless the file says otherwise
+  bool begins = false;                  // texts begin with the first token, unless the file says otherwise
 };
 
-/// Null: llama.cpp has no such name, or what it does cannot be said in patterns.
+/// Null if llama.cpp has no such name, or if its rules cannot be expressed as patterns.
 const GgufSplits* gguf_splits(std::string_view name);
-/// Every name with a row.
+/// All names that have a row.
 std::vector<std::string_view> gguf_split_names();
 
 }  // namespace bantam::convert

@@ -20,7 +20,7 @@ namespace {
 constexpr std::string_view kMark = "\u2581";
 constexpr const char* kPrefix = "tokenizer.ggml.";
 
-/// Numbers of "tokenizer.ggml.token_type", as SentencePiece's.
+/// The values of "tokenizer.ggml.token_type" are SentencePiece's.
 using GgufTokenKind = SentencePiece::Kind;
 
 class TokenizerMaker {
@@ -62,7 +62,7 @@ class TokenizerMaker {
   void problem(const std::string& name, const std::string& what) {
     files_.unreadable.push_back(fmt::format("{}: {}: {}", file_.path().filename().string(), key(name), what));
   }
-  /// Well formed, and of a kind that is not executed.
+  /// Reports a valid but unsupported feature.
   void unsupported(const std::string& name, const std::string& what) {
     problem(name, what);
     ++files_.unsupported;
@@ -71,7 +71,7 @@ class TokenizerMaker {
     return std::all_of(list.begin(), list.end(), [is](const Json& item) { return (item.*is)(); });
   }
 
-  /// Reads the kind of each token; if the file does not say, a token is a normal one.
+  /// Reads the kind of each token; tokens are normal if the file does not say.
   bool read_kinds() {
     kinds_.assign(tokens_.size(), GgufTokenKind::kNormal);
     const Json& kinds = value("token_type");
@@ -98,7 +98,7 @@ class TokenizerMaker {
     return out;
   }
 
-  /// -1: there is none. An older spelling of the separator's key has a letter less.
+  /// The token id under a key; -1: none, or a problem.
   int64_t id(const char* which) {
     const int64_t found = file_.count(key(which), -1);
     if (found < static_cast<int64_t>(tokens_.size())) return found;
@@ -106,6 +106,7 @@ class TokenizerMaker {
     return -1;
   }
   std::string token(int64_t number) const { return number < 0 ? "" : tokens_[static_cast<size_t>(number)]; }
+  /// Older files misspell the key of the separator.
   int64_t separator() {
     const int64_t other = id("seperator_token_id");
     return other >= 0 ? other : id("separator_token_id");
@@ -116,7 +117,7 @@ class TokenizerMaker {
             {"lstrip", false}, {"rstrip", false},          {"normalized", false}};
   }
 
-  /// Tokens that texts are searched for: those of control, and those that somebody added.
+  /// Tokens that are searched for in texts: control tokens, user-defined ones and the unknown token.
   Json added() const {
     Json list = Json::array();
     for (size_t i = 0; i < tokens_.size(); ++i) {
@@ -129,7 +130,7 @@ class TokenizerMaker {
     return list;
   }
 
-  /// Returns the special tokens in front of a text and behind it; between the texts of a pair stands `between`.
+  /// Returns templates with the special tokens before and after a text; `between` separates the texts of a pair.
   Json templates(int64_t first, int64_t last, const std::vector<int64_t>& between, int segment) const {
     Json tokens = Json::object();
     const auto put = [&](Json* list, int64_t number, int type) {
@@ -152,7 +153,7 @@ class TokenizerMaker {
     return {{"type", "TemplateProcessing"}, {"single", single}, {"pair", pair}, {"special_tokens", tokens}};
   }
 
-  /// Tokens without a mark continue a word; "[CLS]" and similar ones stay unchanged.
+  /// Tokens without a mark continue a word; special tokens such as "[CLS]" stay unchanged.
   void read_word_pieces() {
     Json vocabulary = Json::object();
     for (size_t i = 0; i < tokens_.size(); ++i) {
@@ -246,7 +247,8 @@ class TokenizerMaker {
       model->byte_fallback = model->byte_fallback || kinds_[i] == GgufTokenKind::kByte;
     }
     files_.pieces = SentencePieceFile{name(), "", "llama", {}, std::move(model)};
-    // A blank begins every text, and what follows a special token: as SentencePiece has it, and transformers' "legacy".
+    // As in SentencePiece, and in transformers' "legacy" mode, a space begins every text and the text after a special
+    // token.
     files_.config = {{"tokenizer_class", "LlamaTokenizer"},
                      {"legacy", true},
                      {"add_bos_token", file_.flag(key("add_bos_token"), true)},
@@ -281,7 +283,7 @@ class TokenizerMaker {
     }
   }
 
-  /// SentencePiece's table as base64.
+  /// SentencePiece's character map in base64.
   std::string character_map() {
     const Json& list = value("precompiled_charsmap");
     std::string out;

@@ -1,4 +1,4 @@
-// The tokenizer of a GGUF file ("tokenizer.ggml.*") as files of a directory.
+// Converts the tokenizer of a GGUF file ("tokenizer.ggml.*") to files of a directory.
 #ifndef BANTAM_CONVERTER_SOURCE_GGUF_GGUF_TOKENIZER_H_
 #define BANTAM_CONVERTER_SOURCE_GGUF_GGUF_TOKENIZER_H_
 
@@ -7,9 +7,9 @@
 
 namespace bantam::convert {
 
-/// "bert": WordPiece, whose tokens that begin words have a mark of a blank in front; "gpt2": byte-level BPE, with splits by
-/// "tokenizer.ggml.pre"; "llama": SentencePiece's BPE, merges by scores; "t5": SentencePiece's unigram. What is wrong or not
-/// supported goes to `unreadable`, naming the key. Nothing where the file has no tokens.
+/// "bert": WordPiece with a leading space mark on tokens that begin words; "gpt2": byte-level BPE with the splits of
+/// "tokenizer.ggml.pre"; "llama": SentencePiece's BPE, which merges by scores; "t5": SentencePiece's unigram model.
+/// Errors and unsupported features are added to `unreadable` with the key's name. Empty if the file has no tokens.
 TokenizerFiles read_gguf_tokenizer(const GgufFile& file);
 
 }  // namespace bantam::convert

@@ -1,4 +1,4 @@
-// Types of elements in a GGUF file: what blocks of them are, as ggml defines it.
+// Element types of a GGUF file and the sizes of their blocks, as ggml defines them.
 #ifndef BANTAM_CONVERTER_SOURCE_GGUF_GGUF_TYPES_H_
 #define BANTAM_CONVERTER_SOURCE_GGUF_GGUF_TYPES_H_
 
@@ -10,23 +10,23 @@
 
 namespace bantam::convert {
 
-/// A row is blocks of so many elements in so many bytes.
+/// A row consists of blocks with `elements` elements in `bytes` bytes each.
 struct GgufType {
   uint32_t number;
   const char* name;
   uint32_t elements, bytes;
 };
 
-/// Null for a number that ggml has not, or no longer has.
+/// Null for a number that ggml does not define, or no longer defines.
 const GgufType* gguf_type(uint32_t number);
 
-/// Elements that safetensors names alike: F32, F16, BF16.
+/// Returns true for types that safetensors names in the same way: F32, F16, BF16.
 bool is_plain(const GgufType& type);
-/// Blocks whose values are known here: Q4_0 to Q8_0, Q2_K to Q6_K, IQ4_NL, IQ4_XS, MXFP4.
+/// Returns true for supported block types: Q4_0 to Q8_0, Q2_K to Q6_K, IQ4_NL, IQ4_XS, MXFP4.
 bool is_blocks(const GgufType& type);
 
-/// The f32 values that elements stand for: exact, but for types with minima (Q4_1, Q5_1, Q2_K, Q4_K, Q5_K), which are
-/// rounded once, when the minimum is taken off. `type` is plain or blocks; `bytes` whole blocks.
+/// Returns the elements' f32 values. They are exact, except for types with minima (Q4_1, Q5_1, Q2_K, Q4_K, Q5_K), where
+/// subtracting the minimum rounds once. `type` is plain or a block type; `bytes` holds whole blocks.
 std::vector<float> gguf_values(const GgufType& type, std::string_view bytes);
 
 }  // namespace bantam::convert

@@ -14,7 +14,7 @@
 namespace bantam::convert {
 namespace {
 
-/// Rows (0, width / 2, 1, width / 2 + 1, ...) of each head in the order of their numbers.
+/// Rows (0, width / 2, 1, width / 2 + 1, ...) of each head in ascending order.
 std::string in_order(const std::string& bytes, uint64_t rows, uint64_t heads) {
   const size_t row = bytes.size() / static_cast<size_t>(rows);
   const auto width = static_cast<size_t>(rows / heads), half = width / 2;
@@ -28,7 +28,7 @@ std::string in_order(const std::string& bytes, uint64_t rows, uint64_t heads) {
   return out;
 }
 
-/// A matrix of `rows` rows with its columns as rows.
+/// The transpose of a matrix with `rows` rows.
 std::string turned_bytes(const std::string& bytes, uint64_t rows, size_t element) {
   const auto height = static_cast<size_t>(rows);
   const size_t width = bytes.size() / element / height;
@@ -108,7 +108,7 @@ std::string GgufWeights::read_bytes(const std::string& name) const {
   const Origin& origin = origins_.at(name);
   const GgufTensor& tensor = *origin.tensor;
   std::string bytes = file_->read(tensor);
-  // Rows are whole blocks, and stay so in another order.
+  // Rows consist of whole blocks, so that they can be reordered as bytes.
   if (origin.heads != 0) bytes = in_order(bytes, tensor.shape.front(), origin.heads);
   const bool blocks = is_blocks(*tensor.type), less = origin.change == GgufChange::kMoreOne;
   if (blocks || less) {

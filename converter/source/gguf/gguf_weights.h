@@ -1,4 +1,4 @@
-// The tensors of a GGUF file as a file of named tensors: by transformers' names, in its order of rows and columns.
+// The tensors of a GGUF file as a WeightFile, with transformers' names and order of rows and columns.
 #ifndef BANTAM_CONVERTER_SOURCE_GGUF_GGUF_WEIGHTS_H_
 #define BANTAM_CONVERTER_SOURCE_GGUF_GGUF_WEIGHTS_H_
 
@@ -13,10 +13,10 @@
 
 namespace bantam::convert {
 
-/// F32, F16 and BF16 keep their type; blocks of integers become the f32 values that they stand for.
+/// F32, F16 and BF16 keep their type; blocks of integers are dequantized to f32.
 class GgufWeights : public WeightFile {
  public:
-  /// Throws Error (kUnsupported) naming all types that are not supported, (kInvalid) where heads do not divide rows.
+  /// Throws Error: kUnsupported that names all unsupported types, kInvalid if heads do not divide rows.
   GgufWeights(std::shared_ptr<const GgufFile> file, const GgufModel& model);
 
   std::string read_bytes(const std::string& name) const override;
@@ -25,7 +25,7 @@ class GgufWeights : public WeightFile {
   struct Origin {
     const GgufTensor* tensor = nullptr;
     GgufChange change = GgufChange::kNone;
-    uint64_t heads = 0;  // of kHeads, kKeyHeads
+    uint64_t heads = 0;  // number of heads for kHeads and kKeyHeads
   };
   std::shared_ptr<const GgufFile> file_;
   std::map<std::string, Origin> origins_;

@@ -1,5 +1,5 @@
-// Directories of Marian's own (Junczys-Dowmunt et al., arXiv 1804.00344), of the students that Bergamot publishes:
-// weights and settings in one binary file, and SentencePiece vocabularies.
+// Directories in Marian's own format (Junczys-Dowmunt et al., arXiv 1804.00344), such as the students that Bergamot
+// publishes: weights and settings in one binary file, and SentencePiece vocabularies.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -28,12 +28,12 @@ namespace {
 
 constexpr uint64_t kMostMarianBytes = uint64_t{4} << 30, kMostListBytes = uint64_t{1} << 30;
 constexpr uint32_t kMostMarianLayers = 1U << 10, kMostMarianWidth = 1U << 16, kMostMarianBeams = 1U << 8;
-constexpr uint32_t kMarianTokens =
-    512;  // of a text: sinusoids have no end, and Marian cuts lines at a setting of each run
+// Maximum text length in tokens: sinusoids are unlimited, and Marian's limit is a setting of each run.
+constexpr uint32_t kMarianTokens = 512;
 constexpr const char* kSharedTable = "Wemb";
 constexpr const char* kOutputBias = "decoder_ff_logit_out_b";
 
-/// Parts of names behind "encoder_l1_" and "decoder_l1_", and what family `marian_ssru` calls them.
+/// Parts of names after "encoder_l1_" and "decoder_l1_", and their names in the family `marian_ssru`.
 enum class MarianKind { kWeight, kVector };
 struct Renamed {
   const char* marian;
@@ -79,7 +79,7 @@ bool has_suffix(std::string_view text, std::string_view with) {
   return text.size() >= with.size() && text.substr(text.size() - with.size()) == with;
 }
 
-/// The names of the directory's files that end so, in their order.
+/// The names of the directory's files with this ending, in order.
 std::vector<std::string> files_with(const Directory& files, std::string_view end) {
   std::vector<std::string> names = files.names();
   const auto is_other = [&](const std::string& name) { return !has_suffix(name, end); };
@@ -87,14 +87,14 @@ std::vector<std::string> files_with(const Directory& files, std::string_view end
   return names;
 }
 
-/// Is what a file begins with what `is` tells?
+/// Returns true if `is` accepts the first bytes of a file.
 bool begins_as(const Directory& files, const std::string& name, bool (*is)(std::string_view bytes)) {
   constexpr size_t kHead = 16;
   const std::string_view head = files.begin(name).substr(0, kHead);
   return head.size() == kHead && is(head);
 }
 
-/// The names of the directory's binary files that begin so.
+/// The names of the directory's binary files whose first bytes `is` accepts.
 std::vector<std::string> binaries_of(const Directory& files, bool (*is)(std::string_view bytes)) {
   std::vector<std::string> names = files_with(files, ".bin");
   const auto is_none = [&](const std::string& name) { return !begins_as(files, name, is); };
@@ -103,7 +103,7 @@ std::vector<std::string> binaries_of(const Directory& files, bool (*is)(std::str
 }
 std::vector<std::string> models_of(const Directory& files) { return binaries_of(files, MarianFile::begins); }
 
-/// Files as they are downloaded.
+/// The compressed files of the download.
 std::vector<std::string> packed_of(const Directory& files) {
   std::vector<std::string> names = files_with(files, ".bin.gz");
   const auto is_other = [](const std::string& name) { return !has_prefix(name, "model."); };
@@ -146,7 +146,7 @@ class MarianOpening {
   }
 
  private:
-  /// The one of the directory's settings of runs that names vocabularies; they name the model, too.
+  /// The settings of a run, in the directory, that name the vocabularies; they also name the model.
   MarianSettings settings_of_runs() const {
     for (const std::string& name : files_with(files_, ".yml")) {
       MarianSettings settings(files_.text(name), files_.path(name).string());
@@ -155,7 +155,7 @@ class MarianOpening {
     return {"", ""};
   }
 
-  /// A file that settings name, beside them.
+  /// The path of a file that the settings name, in their directory.
   fs::path beside(const std::string& key, const std::string& stated) const {
     const std::string name = fs::path(stated).filename().string();
     if (!name.empty() && files_.has(name)) return files_.path(name);
@@ -215,7 +215,7 @@ class MarianOpening {
     config["length_penalty"] = run_.number("normalize", 0);
   }
 
-  /// The vocabularies of sources and of targets, which may be one file.
+  /// The vocabularies of source and target, which may be one file.
   std::pair<fs::path, fs::path> vocabularies() const {
     if (const std::vector<std::string> stated = run_.list("vocabs"); !stated.empty()) {
       return {beside("vocabs", stated.front()), beside("vocabs", stated.back())};
@@ -237,7 +237,7 @@ class MarianOpening {
                     directory_.string(), names.size()));
   }
 
-  /// A vocabulary whose pieces have the numbers of a table's rows. `rows`: of the table. *end, *unknown: tokens of it.
+  /// A vocabulary whose piece numbers are the rows of a table with `rows` rows. *end, *unknown: ids of these tokens.
   SentencePieceFile vocabulary(const fs::path& path, uint64_t rows, uint64_t* end, uint64_t* unknown) {
     SentencePieceFile out{path.filename().string(), "", "marian_ssru", Json::object()};
     if (path.extension() != ".spm" && path.extension() != ".model") {
@@ -273,7 +273,7 @@ class MarianOpening {
                                 "what is unknown; is this the model's vocabulary?",
                                 path.string()));
     }
-    // The decoder's first token; only its number matters.
+    // The decoder's start token; only its id matters.
     out.numbers[out.numbers.contains("<pad>") ? "<start>" : "<pad>"] = rows;
     *end = ends;
     *unknown = unknowns;
@@ -300,7 +300,7 @@ class MarianOpening {
     source_.weight_files.push_back(from);
   }
 
-  /// The shortlist that is asked for, or the one that lies there; "": none.
+  /// The shortlist that the user requested, or the one in the directory; "": none.
   fs::path shortlist_path() {
     if (shortlist_ == "none") return {};
     if (!shortlist_.empty()) return shortlist_;
@@ -338,7 +338,7 @@ class MarianOpening {
     tensor.shape = {tensor.values.size()};
     return tensor;
   }
-  /// With a row of zeros behind the others.
+  /// Appends a row of zeros.
   static MemoryTensor with_start(MemoryTensor table) {
     table.values.resize(table.values.size() + static_cast<size_t>(table.shape[1]), 0.0F);
     ++table.shape[0];
@@ -347,7 +347,8 @@ class MarianOpening {
 
   void add_tensors(bool shared) {
     for (const auto& [name, item] : file_.items()) {
-      if (has_prefix(name, "special:") || has_suffix(name, "_QuantMultA")) continue;  // of other engines' activations
+      // Activation scales of other engines.
+      if (has_prefix(name, "special:") || has_suffix(name, "_QuantMultA")) continue;
       if (!add_of_layer(name)) add_other(name, shared);
     }
     const size_t vocabulary = source_.config["decoder_vocab_size"].get<size_t>();
@@ -356,7 +357,7 @@ class MarianOpening {
     }
   }
 
-  /// "encoder_l3_ffn_W1" and its like.
+  /// Adds tensors such as "encoder_l3_ffn_W1".
   bool add_of_layer(const std::string& name) {
     const bool encoder = has_prefix(name, "encoder_l"), decoder = has_prefix(name, "decoder_l");
     if (!encoder && !decoder) return false;
@@ -391,7 +392,7 @@ class MarianOpening {
     } else if (!shared && name == "decoder_Wemb") {
       tensors_["model.decoder.embed_tokens.weight"] = with_start(file_.table(name));
     } else {
-      tensors_[name] = file_.table(name);  // tensors that the family has no place for are reported as in other models
+      tensors_[name] = file_.table(name);  // unknown tensors are reported as for other models
     }
   }
 
@@ -399,7 +400,7 @@ class MarianOpening {
   fs::path directory_;
   MarianSettings run_;
   fs::path model_;
-  fs::path shortlist_;  // that was asked for
+  fs::path shortlist_;  // as requested by the user
   MarianFile file_;
   MarianSettings settings_;
   Problems problems_;
@@ -409,7 +410,7 @@ class MarianOpening {
 
 }  // namespace
 
-// Such a file, or a directory with one and no config.json.
+// Such a file, or a directory with one and without config.json.
 bool is_marian(const SourcePath& named) {
   const Directory& files = *named.files;
   if (!named.is_folder()) {
@@ -418,8 +419,8 @@ bool is_marian(const SourcePath& named) {
   return !files.has("config.json") && (!models_of(files).empty() || !packed_of(files).empty());
 }
 
-// A source of the family `marian_ssru`: tensors by its names, f32, and with one more token that has a row of zeros, for
-// that is what Marian's decoders begin with. Names every setting that is not supported.
+// A source of the family `marian_ssru`: its tensor names, f32, and an additional token with a row of zeros, with which
+// Marian's decoders start. Reports every unsupported setting.
 ModelSource open_marian(const SourcePath& named, const SourceOptions& options) {
   return MarianOpening(named, options.shortlist).open(named.files);
 }

@@ -17,15 +17,15 @@ namespace {
 constexpr uint64_t kMarianVersion = 1, kMostMarianItems = 1U << 16, kMostItemName = 1U << 12, kMostItemExtents = 8;
 constexpr const char* kMarianSettings = "special:model.yml";
 
-/// Marian's numbers of types: bytes of an element, and bits of what it is.
+/// Marian's type numbers: the size of an element in bytes, and bits for its kind.
 enum MarianType : uint64_t {
   kI8 = 0x101,
   kF16 = 0x402,
   kF32 = 0x404,
   kF64 = 0x408,
-  kFbgemm = 0x800,     // a bit
-  kIntgemm = 0x4000,   // a bit; more of them where the order is that of one kind of processor
-  kIntgemm8 = 0x4101,  // and a factor behind them
+  kFbgemm = 0x800,     // a flag
+  kIntgemm = 0x4000,   // a flag; combined with others if the order is specific to a kind of processor
+  kIntgemm8 = 0x4101,  // followed by a factor
   kIntgemm16 = 0x4102
 };
 
@@ -40,7 +40,7 @@ std::string name_of_type(uint64_t type) {
   }
 }
 
-/// Takes numbers and texts off the front of a file.
+/// Reads numbers and strings in order from a file.
 class Cursor {
  public:
   explicit Cursor(std::string_view bytes) : bytes_(bytes) {}
@@ -162,7 +162,7 @@ std::vector<float> MarianFile::values(const std::string& name, const Item& item)
   }
   const size_t width = single ? sizeof(float) : byte ? 1 : 2;
   uint64_t size = 0;
-  // Behind integers stands the factor that they have been multiplied with.
+  // The factor by which integers have been multiplied follows them.
   if (!multiply(item.elements, width, &size) || size > item.size ||
       (!single && !half && item.size - size < sizeof(float))) {
     damaged(fmt::format("item \"{}\": its {} bytes are too few for its shape and type", name, item.size));

@@ -22,7 +22,7 @@ std::string without_quotes(std::string_view text) {
   return std::string(quoted ? text.substr(1, text.size() - 2) : text);
 }
 
-/// A setting, the values of it that are supported, the first of which it has where it is absent, and what to do about others.
+/// A setting, its supported values, the first of which is the default, and advice for other values.
 struct Demand {
   const char* key;
   std::vector<const char*> values;
@@ -123,7 +123,7 @@ void check_marian(const MarianSettings& settings, Problems* problems) {
   for (const Demand& demand : demands()) {
     const std::string value = settings.text(demand.key, demand.values.front());
     const auto known = std::find(demand.values.begin(), demand.values.end(), value);
-    // For these two keys Marian's default value is not a student's.
+    // For these two keys, Marian's default value is not the one that students use.
     const std::string_view key = demand.key;
     const bool usual = known == demand.values.begin() && (key == "dec-cell" || key == "transformer-decoder-autoreg");
     if (known == demand.values.end() || usual) refuse(demand.key, value, demand.otherwise);

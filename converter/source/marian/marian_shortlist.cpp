@@ -12,7 +12,7 @@ namespace bantam::convert {
 namespace {
 
 constexpr uint64_t kMarianLists = 0xF11A48D5013417F5;
-constexpr uint32_t kFilledUpTo = 8;  // Marian's matrices of int8 have so many columns, or a multiple
+constexpr uint32_t kFilledUpTo = 8;  // Marian's int8 matrices have a multiple of this many columns
 
 struct ListsHead {
   uint64_t kind, checksum, first, best, begins, words;
@@ -26,7 +26,7 @@ T number_at(std::string_view bytes, size_t at) {
   return value;
 }
 
-/// Boost's combination of hashes, of whole numbers of 64 bits; what is left at the end is not in it.
+/// Boost's hash_combine over 64-bit integers; trailing bytes are not included.
 uint64_t checksum_of(std::string_view bytes) {
   uint64_t sum = 0;
   for (size_t at = 0; at + sizeof(uint64_t) <= bytes.size(); at += sizeof(uint64_t)) {

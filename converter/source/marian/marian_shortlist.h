@@ -1,7 +1,7 @@
-// Reads Marian's lexical shortlists in their binary form (marian-conv --shortlist): the target words that each source
-// word may become. The file has a header of six u64 (a magic number, a checksum of all bytes behind it, the number of
-// words that are always allowed, the largest number of words in a list, two counts), the lists' places in the words as
-// u64, and the words as u32.
+// Reads Marian's lexical shortlists in binary form (marian-conv --shortlist): for each source word, its candidate
+// target words. The file has a header of six u64 (a magic number, a checksum of all later bytes, the number of words
+// that are always allowed, the maximum length of a list, two counts), the lists' offsets in the words as u64, and the
+// words as u32.
 #ifndef BANTAM_CONVERTER_SOURCE_MARIAN_SHORTLIST_H_
 #define BANTAM_CONVERTER_SOURCE_MARIAN_SHORTLIST_H_
 
@@ -16,7 +16,7 @@ namespace bantam::convert {
 bool is_marian_shortlist(std::string_view bytes);
 
 /// `bytes` is the whole file; errors call it `where`; `sources` and `words` are the sizes of the vocabularies. Throws
-/// Error, kInvalid, for a damaged file and for one of other vocabularies.
+/// Error (kInvalid) if the file is damaged or was made for other vocabularies.
 SourceShortlist read_marian_shortlist(std::string_view bytes, const std::string& where, uint64_t sources,
                                       uint64_t words);
 

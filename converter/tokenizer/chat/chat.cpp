@@ -15,7 +15,7 @@ namespace {
 
 using jinja::Problem;
 
-/// Texts that stand in no template, from which templates can do no more than take blanks.
+/// Probe texts that occur in no template; a template can only strip spaces from them.
 constexpr const char* kSystem = "qzSystemqz";
 constexpr const char* kUser[] = {"qzUser1qz", "qzUser2qz", "qzUser3qz"};
 constexpr const char* kAssistant[] = {"qzAssistant1qz", "qzAssistant2qz"};
@@ -54,7 +54,7 @@ std::vector<Message> turns(size_t users, bool system = false) {
   return all;
 }
 
-/// Returns the part of `text` between two others, each of which occurs once; "": its beginning or end.
+/// Returns the part of `text` between two others, each of which occurs once; "" stands for its beginning or end.
 std::string between(const std::string& text, const std::string& first, const std::string& last) {
   const size_t from = first.empty() ? 0 : text.find(first);
   if (from == std::string::npos) throw Problem("it leaves out what somebody says");
@@ -82,19 +82,19 @@ std::string common_beginning(const std::string& a, const std::string& b) {
   return {a.begin(), std::mismatch(a.begin(), a.begin() + static_cast<std::ptrdiff_t>(most), b.begin()).first};
 }
 
-/// Reads the texts around turns, from a conversation of three.
+/// Determines the texts around turns from a conversation of three turns.
 void read_turns(const Template& chat, fb::ChatT* out, std::string* head) {
   const std::string all = chat.render(turns(3)), open = chat.render(turns(3), false);
   const std::string end = between(all, kUser[2], "");
   const std::string next = between(all, kUser[0], kAssistant[0]);
-  // Where nothing is to be answered some templates end the text.
+  // Some templates end the text if no answer is requested.
   out->user_after = common_beginning(common_beginning(between(open, kUser[2], ""), end), next);
   out->answer = without_beginning(end, out->user_after);
   out->assistant_before = without_beginning(next, out->user_after);
   std::vector<Message> answered = turns(1);
   answered.push_back({"assistant", kAssistant[0]});
   const std::string behind = between(all, kAssistant[0], kUser[1]);
-  // Some templates refuse conversations that end so: then all of it stands in front of the user's turns.
+  // Some templates refuse conversations that end like this; then all of it belongs before the user's turns.
   try {
     const std::string after = between(chat.render(answered, false), kAssistant[0], "");
     if (begins(behind, after)) out->assistant_after = after;
@@ -107,7 +107,7 @@ void read_turns(const Template& chat, fb::ChatT* out, std::string* head) {
     *head = without_end(front, out->user_before);
     return;
   }
-  // Where both begin with the same text, what the first lacks belongs to the assistant's turns.
+  // If both begin with the same text, the part that is missing before the first turn belongs to the assistant's turns.
   for (size_t size = 1; size <= out->user_before.size(); ++size) {
     if (!ends(front, out->user_before.substr(size))) continue;
     out->assistant_after += out->user_before.substr(0, size);
@@ -117,7 +117,7 @@ void read_turns(const Template& chat, fb::ChatT* out, std::string* head) {
   }
 }
 
-/// Reads where the system's text stands, and the default text where there is none.
+/// Determines the position of the system's text, and the default text if there is none.
 void read_system(const Template& chat, const std::string& head, const std::string& bos, fb::ChatT* out) {
   std::string all;
   try {
@@ -151,7 +151,7 @@ void read_system(const Template& chat, const std::string& head, const std::strin
   out->system_after = without_end(behind, out->user_before);
   if (begins(front, head)) {
     out->begin = head;
-  } else {  // it speaks even where nothing is given
+  } else {  // there is a default system text
     if (!begins(head, front) || !ends(head, out->system_after) ||
         head.size() < front.size() + out->system_after.size()) {
       throw Problem("what the system says changes more than its own turn");
@@ -163,7 +163,7 @@ void read_system(const Template& chat, const std::string& head, const std::strin
   out->system_before = front.substr(out->begin.size());
 }
 
-/// Whose texts lose blanks at their ends.
+/// Determines whose texts are stripped of spaces at their ends.
 void read_strips(const Template& chat, fb::ChatT* out) {
   const bool system = out->system_place != fb::SystemPlace::none;
   const auto strips = [&](const char* role, const char* text) {
@@ -206,7 +206,7 @@ std::string in_plain_texts(const fb::ChatT& chat, const std::vector<Message>& me
   return out;
 }
 
-/// Conversations of every length, some of whose texts have blanks, lines and marks.
+/// Compares conversations of several lengths, some of whose texts contain spaces, line feeds and markup.
 void compare(const Template& chat, const fb::ChatT& made) {
   for (const bool system : {false, true}) {
     if (system && made.system_place == fb::SystemPlace::none) continue;
@@ -223,7 +223,7 @@ void compare(const Template& chat, const fb::ChatT& made) {
   }
 }
 
-/// Returns true if `made` and the template give the same text for answers that hold thoughts.
+/// Returns true if `made` and the template agree for answers that contain thoughts.
 bool agrees_on_thoughts(const Template& chat, const fb::ChatT& made) {
   for (const char* thoughts :
        {"<think>\nhm\n</think>\n\n", "<think>a</think> \n b</think>", "hm</think>\n \n", "<think>"}) {
@@ -236,8 +236,8 @@ bool agrees_on_thoughts(const Template& chat, const fb::ChatT& made) {
   return true;
 }
 
-/// Templates of models that think often leave the thoughts of earlier answers out. Where this one does something else with them,
-/// answers stay as they are.
+/// Templates of reasoning models often remove the thoughts from earlier answers. If this template does something else
+/// with them, answers stay unchanged.
 void read_thoughts(const Template& chat, fb::ChatT* out) {
   if (agrees_on_thoughts(chat, *out)) return;
   const fb::ChatT plain = *out;
@@ -250,7 +250,7 @@ void read_thoughts(const Template& chat, fb::ChatT* out) {
   *out = plain;
 }
 
-/// A token's text among settings, where it may be an object.
+/// The text of a token in the settings, which may be an object.
 std::string token(const TokenizerFiles& files, const char* key) {
   for (const Json* settings : {&files.config, &files.special}) {
     if (!settings->is_object() || !settings->contains(key)) continue;
@@ -261,7 +261,7 @@ std::string token(const TokenizerFiles& files, const char* key) {
   return "";
 }
 
-/// The template's text; of several the one that is called "default".
+/// The template's text; of several templates, the one named "default".
 std::optional<std::string> template_of(const TokenizerFiles& files) {
   if (!files.chat.empty()) return files.chat;
   constexpr const char* kKey = "chat_template";

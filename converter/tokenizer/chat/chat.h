@@ -1,5 +1,5 @@
-// Templates of conversations as plain texts: what a published one makes of a few probes says what stands before and behind each turn,
-// and others show whether that is all that it does.
+// Converts chat templates to plain texts: renders a published template for a few probe conversations to find the texts
+// before and after each turn, and for others to check that the template does nothing else.
 #ifndef BANTAM_CONVERTER_TOKENIZER_CHAT_CHAT_H_
 #define BANTAM_CONVERTER_TOKENIZER_CHAT_CHAT_H_
 
@@ -12,10 +12,11 @@
 
 namespace bantam::convert {
 
-/// `variables`: what the template knows beside messages, bos_token and the like. Throws jinja::Problem: why it is not one of plain texts.
+/// `variables`: the template's variables except messages, such as bos_token. Throws jinja::Problem that says why the
+/// template cannot be expressed as plain texts.
 std::unique_ptr<fb::ChatT> read_chat(const std::string& text, const Json& variables);
 
-/// The template of the tokenizer's files becomes that of the graph's task; a note says why where it is not understood.
+/// Adds the chat template of the tokenizer's files to the graph's task; if it is not understood, a note says why.
 void add_chat(Graph& graph, const TokenizerFiles& files);
 
 }  // namespace bantam::convert

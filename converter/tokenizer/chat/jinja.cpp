@@ -17,7 +17,7 @@ constexpr size_t kStepLimit = 100000;
 constexpr size_t kMostBytes = 1U << 20, kMostItems = 1U << 12;
 constexpr const char* kBlanks = " \t\n\r\f\v";
 
-/// The value of a name that is not a variable.
+/// The value of an undefined variable.
 Json undefined() { return Json(Json::value_t::discarded); }
 bool is_undefined(const Json& value) { return value.is_discarded(); }
 
@@ -29,7 +29,7 @@ bool truth(const Json& value) {
   return !value.empty();
 }
 
-/// The cost of a copy, in steps.
+/// The cost of copying the value, in steps.
 size_t weight(const Json& value) {
   if (value.is_string()) return value.get_ref<const std::string&>().size() / 64;
   size_t all = 0;
@@ -39,7 +39,7 @@ size_t weight(const Json& value) {
   return all;
 }
 
-/// As Python's json.dumps separates.
+/// Formats with the separators of Python's json.dumps.
 std::string as_json(const Json& value) {
   std::string text;
   if (value.is_array()) {
@@ -272,7 +272,7 @@ class Renderer {
     }
   }
 
-  /// Behind the first part.
+  /// Evaluates the parts after the first.
   Values arguments(const Node& node) {
     Values all;
     for (size_t i = 1; i < node.parts.size(); ++i) all.push_back(value(*node.parts[i]));

@@ -1,4 +1,4 @@
-// Text to the tree of jinja.h.
+// Parses text to the tree of jinja.h.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -29,7 +29,7 @@ std::vector<Part> list(Parts... parts) {
   return all;
 }
 
-/// Text, or what stands between {{ }} or {% %}.
+/// Text, or the content of {{ }} or {% %}.
 struct Piece {
   enum class Kind { kText, kOutput, kStatement } kind;
   std::string text;
@@ -37,7 +37,7 @@ struct Piece {
 
 bool is_white_space(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f' || c == '\v'; }
 
-/// Where the mark `end` ("%}", "}}") stands, outside strings.
+/// Position of the mark `end` ("%}", "}}") outside strings.
 size_t find_end(std::string_view text, size_t from, std::string_view end) {
   char quote = 0;
   for (size_t i = from; i < text.size(); ++i) {
@@ -62,7 +62,7 @@ std::vector<Piece> cut(std::string_view text) {
     std::string& before = pieces.back().text;
     while (!before.empty() && is_white_space(before.back())) before.pop_back();
   };
-  // Blanks in front of a block alone on its line.
+  // Strip spaces before a block that is alone on its line.
   const auto strip_line = [&] {
     if (pieces.empty() || pieces.back().kind != Piece::Kind::kText) return;
     std::string& before = pieces.back().text;
@@ -142,7 +142,7 @@ std::vector<Word> words(std::string_view text) {
       const bool digits = std::isdigit(static_cast<unsigned char>(c)) != 0;
       kind = digits ? Word::Kind::kNumber : Word::Kind::kName;
       while (end < text.size() && letter(text[end])) ++end;
-      // A fraction: a digit behind the point.
+      // A fraction: a digit follows the point.
       if (digits && end + 1 < text.size() && text[end] == '.' &&
           std::isdigit(static_cast<unsigned char>(text[end + 1]))) {
         for (++end; end < text.size() && letter(text[end]);) ++end;
@@ -158,7 +158,7 @@ std::vector<Word> words(std::string_view text) {
   return all;
 }
 
-/// Expressions of one tag.
+/// The expressions of one tag.
 class Expressions {
  public:
   explicit Expressions(std::string_view text) : words_(words(text)) {}
@@ -189,7 +189,7 @@ class Expressions {
     if (take("else")) otherwise = expression();
     return make(NodeKind::kChoice, "", list(std::move(condition), std::move(then), std::move(otherwise)));
   }
-  /// Without "if", which ends the list of a loop.
+  /// An expression without "if", which would end the list of a loop.
   Part either() {
     Part left = both();
     while (take("or")) left = binary("or", std::move(left), both());
@@ -206,7 +206,7 @@ class Expressions {
   };
 
   const Word& word() const { return words_[at_]; }
-  /// Counts a link of a chain of left operands: rendering recurses as deep as such a chain is long.
+  /// Counts a link in a chain of left operands, because rendering recurses as deep as the chain is long.
   void link() {
     if (++links_ > kMostLinks) throw Problem("an expression is too long");
   }
@@ -365,7 +365,7 @@ class Expressions {
     }
     return make(NodeKind::kName, word);
   }
-  /// Strings beside each other are one.
+  /// Adjacent strings are concatenated.
   Part literal() {
     Part node = make(NodeKind::kLiteral);
     if (word().kind == Word::Kind::kNumber) {
@@ -397,7 +397,7 @@ class Parser {
   }
 
  private:
-  /// Up to a statement that begins with one of `ends`, which is left to the caller.
+  /// Parses up to a statement that begins with one of `ends`, which is left to the caller.
   Part block(const std::vector<std::string_view>& ends) {
     if (++depth_ > kMostNested) throw Problem("it is nested too deeply");
     Part all = make(NodeKind::kBlock);
@@ -426,7 +426,7 @@ class Parser {
     return all;
   }
 
-  /// The words of the statement that ended a block, behind its first, which it returns.
+  /// Returns the first word of the statement that ended a block; `words` holds the rest.
   std::string ended(Expressions* words) {
     *words = Expressions(pieces_[at_].text);
     return words->name();

@@ -1,4 +1,4 @@
-// Classes of code points that sets tell apart.
+// Classes of code points that a list of sets does not distinguish.
 #ifndef BANTAM_CONVERTER_TOKENIZER_CODE_CLASSES_H_
 #define BANTAM_CONVERTER_TOKENIZER_CODE_CLASSES_H_
 
@@ -9,11 +9,11 @@
 
 namespace bantam::convert {
 
-/// Code points that no set tells apart are one class, numbered from 1; class 0 is the end of the text.
+/// Code points that belong to the same sets form a class; classes are numbered from 1. Class 0 is the end of the text.
 class CodeClasses {
  public:
-  /// The classes of the set `last` have the last numbers. Throws std::invalid_argument where there are more classes
-  /// than the tables of runtime/text/split_table.h have room for.
+  /// The classes in the set `last` get the last numbers. Throws std::invalid_argument if there are more classes than
+  /// the tables of runtime/text/split_table.h allow.
   explicit CodeClasses(const std::vector<CodeSet>& sets, const CodeSet& last = {});
 
   uint32_t count() const { return static_cast<uint32_t>(members_.size()); }

@@ -1,4 +1,4 @@
-// Sets of code points, as split patterns name them.
+// Sets of code points, as used in split patterns.
 #ifndef BANTAM_CONVERTER_TOKENIZER_CODE_SET_H_
 #define BANTAM_CONVERTER_TOKENIZER_CODE_SET_H_
 
@@ -26,14 +26,14 @@ const std::vector<CodeRange>& matched_by_S();
 const std::vector<CodeRange>& matched_by_blank();
 const std::vector<CodeRange>& matched_by_w();
 const std::vector<CodeRange>& matched_by_d();
-/// The code points that \p{name} of another general category or of a script matches; `name` in lower case. Null: it is
-/// not known.
+/// The code points that \p{name} matches for any other general category or a script; `name` is in lower case. Null if
+/// it is unknown.
 const std::vector<CodeRange>* matched_by_property(const std::string& name);
-/// The code points that the library's splitters Whitespace and Digits, which have other tables, count as letters of
-/// words and as digits.
+/// The code points that the library's splitters Whitespace and Digits, which use other tables, regard as word
+/// characters and as digits.
 const std::vector<CodeRange>& matched_by_word();
 const std::vector<CodeRange>& numerals();
-/// The scripts that the library's splitter UnicodeScripts distinguishes; in front of them, the code points that go with
+/// The scripts that the library's splitter UnicodeScripts distinguishes; the first entry holds the code points that fit
 /// every script.
 const std::vector<std::vector<CodeRange>>& scripts();
 
@@ -47,7 +47,7 @@ class CodeSet {
   void complement();
   bool has(uint32_t code) const;
 
-  /// Ascending, and none touches the next.
+  /// Ranges in ascending order that do not touch each other.
   const std::vector<CodeRange>& ranges() const { return ranges_; }
 
  private:
