@@ -11,7 +11,7 @@
 
 namespace bantam::convert {
 
-/// What bytes are used for. Legends use this order.
+/// The purpose of bytes. Legends use this order.
 enum class Purpose {
   kEmbedding,
   kAttention,

@@ -13,7 +13,7 @@ namespace bantam::firmware {
 
 class DeviceLink {
  public:
-  /// A serial port, 8 bits without parity or flow control. Throws Error: usage for a speed that no port has, I/O.
+  /// Opens a serial port with 8 bits, no parity and no flow control. Throws Error: usage for an unsupported speed, I/O.
   static DeviceLink port(const std::string& path, uint32_t baud);
   /// Runs `command` in a shell, in its own process group, which ends with the link. Throws Error (I/O).
   static DeviceLink program(const std::string& command);

@@ -11,7 +11,7 @@
 
 namespace bantam::convert {
 
-/// What to do with a record that cannot be answered.
+/// The treatment of a record that cannot be answered.
 enum class OnError : uint8_t { kStop, kKeep, kSkip };
 
 struct LabelOptions {
