@@ -39,8 +39,8 @@ std::string shell_quoted(const std::string& text) {
   return result + "'";
 }
 
-/// What a shell's script offers for a value; {} stands for the words to choose from. The texts are in the order of
-/// Offer: nothing, words, files, models, directories. Commands are offered as words.
+/// The code of a shell's script for each kind of value; {} stands for the words to choose from. The texts are in the
+/// order of Offer: nothing, words, files, models, directories. Commands are offered as words.
 struct Offers {
   const char* texts[5];
 
