@@ -23,8 +23,9 @@ void board_write(const char* data, size_t size);
 /// or QEMU it becomes the exit code (semihosting); a product resets instead.
 void board_exit(int status) __attribute__((noreturn));
 
-/// Returns 1 if the model may be used. Called before any byte of it is read. The example has a weak definition that
-/// returns 1; a board that checks signatures defines its own, by its boot loader, its secure element or a library.
+/// Returns 1 if the model may be used. It is called before any byte of the model is read. The example has a weak
+/// definition that returns 1; a board that checks signatures defines its own, with its boot loader, its secure element
+/// or a library.
 int board_accepts_model(const void* bytes, size_t size);
 
 /// Returns the SysTick counts per second, which is the core's clock rate. Under QEMU with `-icount shift=0`, every
