@@ -173,7 +173,7 @@ Json monitor_json(const MonitorArguments& arguments, const std::vector<DeviceAns
 
 void run_monitor(const MonitorArguments& given) {
   MonitorArguments arguments = given;
-  // with a command, the positional is not a port but a text
+  // With a command, the positional is not a port but a text.
   if (!arguments.command.empty() && !arguments.port.empty()) {
     arguments.texts.insert(arguments.texts.begin(), arguments.port);
     arguments.port.clear();

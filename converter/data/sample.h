@@ -22,7 +22,7 @@ struct Sample {
   /// The decoder's input of an encoder-decoder, whose source is `ids`; empty: the default of Runner::complete.
   std::vector<int32_t> decoder_ids = {};
   std::vector<float> features = {};  // for models that read features: one row after the other
-  // for models that read retrieved texts: those of each chunk; empty: nothing is retrieved
+  // For models that read retrieved texts: those of each chunk; empty: nothing is retrieved.
   std::vector<Neighbours> neighbours = {};
 };
 

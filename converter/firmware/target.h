@@ -23,7 +23,7 @@ struct Target {
   uint64_t model = 0;  // the memory that contains the model
   bool model_apart = false;
   uint64_t ram = 0;
-  // of its folder: target.json, and board.c and assembler files if there are any
+  // The files of its folder: target.json, and board.c and assembler files if there are any.
   std::map<std::string, std::string> files;
 };
 

@@ -45,7 +45,7 @@ std::optional<uint64_t> resident_bytes();
 struct StartTimes {
   double open = 0;    // map the file, Model::open
   double create = 0;  // threads, arena, Session::create
-  // growth of resident memory from before the file was opened to after the runs; none: unknown
+  // Growth of resident memory from before the file was opened to after the runs; none: unknown.
   std::optional<uint64_t> memory;
 };
 

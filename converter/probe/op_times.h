@@ -15,7 +15,7 @@ namespace bantam::probe {
 struct OpTime {
   std::string name;
   std::string kind;  // "Linear", "Attention", ...
-  // multiply-accumulates of dense layers and of attention's two products; 0 for all other operators
+  // Multiply-accumulates of dense layers and of attention's two products; 0 for all other operators.
   uint64_t macs = 0;
   bool int8 = false;  // true: int8 dot products; false: f32
   double least = 0;   // minimum over all passes

@@ -30,7 +30,7 @@ struct Made {
   uint32_t cut_tokens = 0;               // tokens cut from a source that was too long
   std::vector<int32_t> ids;              // new ids, including the one that ended the text
   std::vector<float> log_probabilities;  // of these ids, if requested
-  // with beams or several tries: the sum of the log-probabilities divided by a power of their number
+  // With beams or several tries: the sum of the log-probabilities divided by a power of their number.
   float score = 0;
   std::string text;  // the text after the prompt
   Finish finish = Finish::kLength;

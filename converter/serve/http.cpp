@@ -190,7 +190,7 @@ void HttpServer::State::accept_all() {
     if (opened < 0) {
       if (errno == EINTR || errno == ECONNABORTED) continue;
       if (errno == EAGAIN || errno == EWOULDBLOCK) return;
-      // no file descriptors left: stop listening until the next tick
+      // No file descriptors left: stop listening until the next tick.
       epoll_ctl(poller, EPOLL_CTL_DEL, listener, nullptr);
       listens = false;
       return;
@@ -325,7 +325,7 @@ void HttpServer::State::check_head(Connection& connection) {
   if (head.waits_to_send) {
     constexpr std::string_view kGoOn = "HTTP/1.1 100 Continue\r\n\r\n";
     const ssize_t sent = ::send(connection.descriptor, kGoOn.data(), kGoOn.size(), MSG_NOSIGNAL);
-    // the connection then closes after the reply
+    // The connection then closes after the reply.
     if (sent != static_cast<ssize_t>(kGoOn.size())) connection.closes = true;
   }
   connection.reader.read_body();

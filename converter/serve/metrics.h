@@ -31,7 +31,7 @@ class Metrics {
                                                      0.1,   0.25,   0.5,   1,    2.5,   10};
   mutable std::mutex mutex_;
   std::map<std::pair<std::string, int>, uint64_t> replies_;
-  // counts of replies by their time limits; each reply is counted once
+  // Counts of replies by their time limits; each reply is counted once.
   std::array<uint64_t, kBounds.size()> below_{};
   uint64_t timed_ = 0;
   double seconds_ = 0;

@@ -20,7 +20,7 @@ struct ServerOptions {
   uint32_t timeout = 30;  // seconds for receiving a request, and for its waiting time
   size_t max_body = size_t{1} << 20;
   uint32_t connections = 4096;  // open at the same time; further ones are closed at once
-  // bytes of requests that are read or wait, and of replies that clients have not read
+  // Bytes of requests that are read or wait, and of replies that clients have not read.
   uint64_t most_held = uint64_t{64} << 20;
   AccessOptions access;
   bool log = false;  // print one line per reply on standard error

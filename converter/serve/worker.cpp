@@ -160,7 +160,7 @@ void Worker::put(Job& job, const Input& input, const Prediction& prediction) {
 }
 
 std::vector<Job*> Worker::next_texts(std::list<Job>* jobs, std::vector<Input>* inputs) const {
-  // bytes of texts after the first, since the second text is copied for each
+  // Bytes of texts after the first, since the second text is copied for each.
   constexpr size_t kMostBytes = size_t{1} << 20;
   std::vector<Job*> of;
   uint32_t rows = 0;

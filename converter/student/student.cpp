@@ -43,7 +43,7 @@ class Maker {
     }
     if (recipe_.embedding_rank != 0) factorise_embeddings();
     if (recipe_.share != 0) share_layers();
-    // import again, so that any mistake shows here and not in the user's next step
+    // Import again, so that any mistake shows here and not in the user's next step.
     import_source(draft.source(), import_options());
     student_.report.after = draft.size();
     student_.report.notes = draft.notes();

@@ -30,7 +30,7 @@ struct Student {
 
 struct StudentOptions {
   std::string task;  // see ImportOptions::task
-  // for write_student: refuse layouts that a directory cannot describe before anything is computed
+  // For write_student: refuse layouts that a directory cannot describe before anything is computed.
   bool directory = false;
   std::function<void(const char* what, double done)> progress;
 };

@@ -36,7 +36,7 @@ struct DistillOptions {
 /// Functions that a run calls while it works.
 struct Watcher {
   std::function<void(const std::string& line)> warn;  // something unusual that does not end the run
-  // while a recipe's student is made; `done`: 0 to 1
+  // While a recipe's student is made; `done`: 0 to 1.
   std::function<void(const char* what, double done)> making_student;
   std::function<void(const Progress&)> progress;
   std::function<void(const CurvePoint&)> on_epoch;

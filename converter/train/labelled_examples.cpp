@@ -277,7 +277,7 @@ Scores DistillData::score(const std::vector<Logits>& logits) const {
     } else if (labels && task_.scores == kSigmoids) {
       std::vector<std::string> held;
       for (uint32_t k = 0; k < logits[i].label.size(); ++k) {
-        // the probability is above one half
+        // The probability is above one half.
         if (logits[i].label[k] > 0) held.push_back(convert::label_name(model, k));
       }
       outcome.label_lists.push_back(std::move(held));

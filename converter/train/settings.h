@@ -37,7 +37,7 @@ enum class PruneBy { kMagnitude, kActivations, kGradients };
 struct PruneSettings {
   double sparsity = 0;          // final fraction of zeros, in [0, 1)
   std::string pattern = "1x4";  // prune/prune.h
-  // fractions of all steps: when pruning begins, and when the final sparsity is reached
+  // Fractions of all steps: when pruning begins, and when the final sparsity is reached.
   double begin = 0.1, end = 0.6;
   PruneBy by = PruneBy::kGradients;
   convert::PruneScope scope = convert::PruneScope::kGlobal;
@@ -46,7 +46,7 @@ struct PruneSettings {
 struct Settings {
   LossWeights loss;
   double temperature = 2;
-  // for next tokens as labels: the fraction of the probability that is spread over the vocabulary
+  // For next tokens as labels: the fraction of the probability that is spread over the vocabulary.
   double smoothing = 0;
   /// (student layer, teacher layer), where 0 is the output of the embeddings; empty: evenly spaced.
   std::vector<std::pair<uint32_t, uint32_t>> layers;

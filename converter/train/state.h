@@ -18,7 +18,7 @@ namespace bantam::train {
 
 struct State {
   uint64_t step = 0;
-  // trained values, shared and updated in place: the student's parameters, then projections
+  // Trained values, shared and updated in place: the student's parameters, then projections.
   std::vector<at::Tensor> values;
   std::vector<at::Tensor> average;  // moving average of the parameters (ema); empty: none
   std::vector<at::Tensor> best;     // the parameters with the best score; empty: none yet

@@ -204,7 +204,7 @@ TEST(Compare, FlipsCountBeyondTheMarginOnly) {
   const fb::ModelT model = labelled(fb::TaskKind::classify);
   Comparer comparer(model, "reference");
   const Sample sample{"text", {1}, {}, {}};
-  // too close to count
+  // Too close to count.
   comparer.add(sample, {rows_of("logits", {0.04f, 0}, 2, false)}, {rows_of("logits", {0, 1}, 2, false)});
   comparer.add(sample, {rows_of("logits", {1, 0}, 2, false)}, {rows_of("logits", {0, 1}, 2, false)});
   comparer.add(sample, {rows_of("logits", {2, 0}, 2, false)}, {rows_of("logits", {1, 0}, 2, false)});

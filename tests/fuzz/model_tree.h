@@ -31,7 +31,7 @@ struct Value {
   Form form;
   std::vector<uint8_t> bytes;  // of a number, a struct or a string, or of a vector of numbers or structs
   std::vector<Node> items;     // of a vector of strings or tables
-  // of a table, by their numbers in the schema; the type of a union is its own field
+  // The fields of a table, by their numbers in the schema; the type of a union is its own field.
   std::map<uint16_t, Node> fields;
 };
 

@@ -11,7 +11,7 @@ constexpr uint64_t kSlice = 3'000'000;  // ns for which another process keeps a 
 
 struct Machine {
   uint32_t good = 0;  // workers with their own processor
-  // with more workers, one loop in this many stalls; 0: further workers gain nothing and slow down every loop
+  // With more workers, one loop in this many stalls; 0: further workers gain nothing and slow down every loop.
   uint32_t stalls_each = 0;
 
   /// Returns the time of `loops` loops relative to a single thread.

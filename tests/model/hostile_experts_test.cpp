@@ -101,7 +101,7 @@ TEST(HostileExperts, OfInt8AreRefusedWithAReason) {
   expect_refused(kEdits, [] { return with_vector(experts_model(2, 0, WeightType::kI8)); });
 }
 
-/// With a capacity: x may have at most the rows of the run, in a tile.
+/// Edits of a layer with a capacity, which also reads the scores of all tokens.
 const OpEdit kCapacityEdits[] = {
     {"two experts a token", [](auto& m) { layer_of(m).top = 2; }},
     {"all scores of something else", [](auto& m) { op_of(m).inputs[4] = op_of(m).inputs[0]; }},

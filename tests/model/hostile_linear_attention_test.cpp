@@ -9,7 +9,7 @@ namespace bantam::testing::hostile_linear_attention_test {
 namespace {
 
 constexpr uint32_t kIds = 9, kHeads = 2, kWidth = 3, kColumns = kHeads * kWidth, kFeatures = 5;
-constexpr uint32_t kPlaces = 16;  // a multiple of the rows of a tile
+constexpr uint32_t kPlaces = 16;  // the number of rows in a tile of weights
 
 /// Keys and values of tokens, their sums, and queries that read the sums.
 ModelBuilder summed_model(fb::FeatureKind kind, bool own_places) {

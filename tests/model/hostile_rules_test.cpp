@@ -249,7 +249,7 @@ TEST(HostileRules, OfTensors) {
       WeightType::kI8);
 }
 
-/// Keeps outputs narrower than such a layer, which would violate other rules.
+/// No output can be as wide as this layer, so other rules would refuse the file too.
 TEST(HostileRules, LayersOfTooManyOutputs) {
   constexpr uint32_t kMostOutputs = 1u << 22;
   ModelBuilder builder = build(random_bert({}, 2), WeightType::kF32);

@@ -198,7 +198,7 @@ Matrix attend(Matrix qkv, const Bert& bert, const BertLayer& layer, const std::v
                                     ids.begin() + static_cast<ptrdiff_t>(end));
     for (size_t h = 0; h < s.heads; ++h) {
       for (size_t i = begin; i < end; ++i) {
-        // the row of a global token is 0
+        // The row of a global token is 0.
         if (s.mask == fb::MaskKind::globals && is_global(s, text, i - begin)) continue;
         std::vector<double> p;
         double sum = 0;

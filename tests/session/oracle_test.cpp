@@ -163,7 +163,7 @@ struct Question {
 
 Question ask(const Case& c, uint32_t seed = 7) {
   Question q{random_bert(c.shape, seed), random_ids(c.lengths, c.shape.vocabulary, c.shape.segments, 11), {}};
-  // a third of the tokens, or all but one of two
+  // A third of the tokens, or both of two.
   for (size_t i = 0; c.shape.filler >= 0 && i + 1 < q.ids.offsets.size(); ++i) {
     const uint32_t begin = q.ids.offsets[i], end = q.ids.offsets[i + 1];
     for (uint32_t at = end - (end - begin == 2 ? 2 : (end - begin) / 3); at < end; ++at) q.ids.ids[at] = c.shape.filler;

@@ -135,7 +135,7 @@ TEST(SentencePieceFile, BlanksGrowFromTheLeft) {
   std::vector<int32_t> id_of(17, 3);
   int32_t id = 9;
   model.add({"a", -3, 1});
-  // no 15, as in Mistral
+  // No 15, as in Mistral.
   for (const size_t length : {2u, 4u, 8u, 5u, 16u, 6u, 12u, 13u, 10u, 14u, 3u, 9u, 7u, 11u}) {
     std::string run;
     for (size_t i = 0; i < length; ++i) run += "\u2581";
