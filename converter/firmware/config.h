@@ -1,6 +1,5 @@
 // Generates bantam_config.h, the single configuration header of a project or library. It replaces compiler options: it
 // states how the runtime is built for a core, which parts of it the model needs, the session's options and the arena.
-// needs, the session's options and the arena. In place of options of the compiler.
 #ifndef BANTAM_CONVERTER_FIRMWARE_CONFIG_H_
 #define BANTAM_CONVERTER_FIRMWARE_CONFIG_H_
 

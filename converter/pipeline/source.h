@@ -20,7 +20,6 @@ struct ConvertSource {
 
 /// Reads `options.source` and reduces its layout as the options say. Throws Error as make_student, prune_structures and
 /// import_source do.
-/// import_source do.
 ConvertSource read_source(const ConvertOptions& options);
 
 /// Returns true if the attention is designed for long texts, where keys and values take most of the memory: window

@@ -19,7 +19,7 @@ LabelMetrics label_metrics(const std::vector<std::string>& gold, const std::vect
 double pearson(const std::vector<float>& a, const std::vector<float>& b);
 double spearman(const std::vector<float>& a, const std::vector<float>& b);
 
-/// Cosine of two vectors of the same length.
+/// Returns the cosine of two vectors of the same length.
 float cosine(const std::vector<float>& a, const std::vector<float>& b);
 /// Returns the sum of products, the similarity of sparse embeddings.
 float dot(const std::vector<float>& a, const std::vector<float>& b);

@@ -162,7 +162,6 @@ std::string fingerprint(const DistillOptions& options) {
 
 /// Returns the student's directory: the one of --student, or the one in the output directory where its recipe makes it.
 /// A resumed run finds it there.
-/// finds it there.
 std::string student_directory(const DistillOptions& options, const Watcher& watcher, DistillOutput* output) {
   std::error_code ignored;
   if (!fs::is_regular_file(options.student, ignored)) return options.student;

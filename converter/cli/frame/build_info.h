@@ -20,7 +20,7 @@ constexpr Isa kInstructionSets[] = {Isa::kReference,  Isa::kAvx2,    Isa::kAvxVn
                                     Isa::kAvx512Vnni, Isa::kAmx,     Isa::kArmv7Neon, Isa::kNeon,
                                     Isa::kNeonDot,    Isa::kNeonI8mm};
 
-/// The instruction set that Isa::kAuto chooses on this machine.
+/// Returns the instruction set that Isa::kAuto chooses on this machine.
 inline Isa best_isa() {
   Isa best = Isa::kReference;
   for (const Isa isa : kInstructionSets) {
