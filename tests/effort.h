@@ -1,5 +1,5 @@
-// How much a test of many rounds does. A sanitizer or an emulator makes each step ten to twenty times as long and finds in
-// some of the rounds what it finds in all: the release build does them all.
+// How much work a test of many rounds does. Sanitizers and emulators make each step ten to twenty times slower, and
+// find in some of the rounds what they would find in all; the release build runs all rounds.
 #ifndef BANTAM_TESTS_EFFORT_H_
 #define BANTAM_TESTS_EFFORT_H_
 
@@ -14,19 +14,19 @@ constexpr bool kSlowed = true;
 constexpr bool kSlowed = false;
 #endif
 
-/// `all`, or `few` where each takes long.
+/// Returns `all`, or `few` if each round is slow.
 template <typename T>
 constexpr T rounds(T all, T few) {
   return kSlowed ? few : all;
 }
 
-/// The same where somebody waits, too: in `./dev test quick`, whose preset sets BANTAM_QUICK.
+/// Like rounds(), but also few if somebody waits: in `./dev test quick`, whose preset sets BANTAM_QUICK.
 template <typename T>
 T cases(T all, T few) {
   return std::getenv("BANTAM_QUICK") != nullptr ? few : rounds(all, few);
 }
 
-/// Bytes of a text that is to take time in proportion to them.
+/// The size in bytes of a text for tests that processing time is proportional to size.
 constexpr size_t kLongText = rounds(size_t{1} << 20, size_t{1} << 16);
 
 }  // namespace bantam::testing

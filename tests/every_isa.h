@@ -1,4 +1,4 @@
-// The instruction sets that have a name: what tests go through.
+// The named instruction sets, which tests iterate over.
 #ifndef BANTAM_TESTS_EVERY_ISA_H_
 #define BANTAM_TESTS_EVERY_ISA_H_
 
@@ -9,7 +9,7 @@
 
 namespace bantam::testing {
 
-/// The reference first; among those that one machine runs, slowest first.
+/// Returns the reference first. Those that one machine runs are in order of speed, slowest first.
 inline std::vector<Isa> every_isa() {
   std::vector<Isa> all;
   for (int i = 1; i < 256; ++i) {

@@ -1,5 +1,4 @@
-// Tells whether tests go through every possible value (`BANTAM_EXHAUSTIVE=1`, which `./dev test all` sets) or a dense
-// sample.
+// Tells whether tests try every possible value (`BANTAM_EXHAUSTIVE=1`, which `./dev test all` sets) or a dense sample.
 #ifndef BANTAM_TESTS_EXHAUSTIVE_H_
 #define BANTAM_TESTS_EXHAUSTIVE_H_
 

@@ -1,4 +1,4 @@
-// GoogleTest's main() for programs that hold the tests of several sources: --file=NAME.cpp runs those of one.
+// GoogleTest's main() for programs with the tests of several sources: --file=NAME.cpp runs those of one source.
 #include <gtest/gtest.h>
 
 #include <cstdio>
@@ -9,7 +9,7 @@ namespace {
 
 std::string_view file_name(std::string_view path) { return path.substr(path.find_last_of('/') + 1); }
 
-/// A --gtest_filter of all tests that `file` defines; empty when there is none.
+/// Returns a --gtest_filter for all tests in `file`; empty if there are none.
 std::string filter_of(std::string_view file) {
   std::string filter;
   const testing::UnitTest& all = *testing::UnitTest::GetInstance();

@@ -14,8 +14,9 @@ size_t occurrences(const std::string& text, const std::string& word) {
   return found;
 }
 
-/// Examples of a command on one file, as they are written for a program that is that command on that file: "bantam run voice.bantam
-/// TEXT" becomes "voice TEXT". Those of the first file alone, and without other files: this program has the one.
+/// Returns the examples of a command on one file, rewritten for the app that runs this command on this file: "bantam
+/// run voice.bantam TEXT" becomes "voice TEXT". Keeps only examples of the first file that use no other file, because
+/// the app has just one.
 Words examples_of(const CommandText& command, const std::string& program) {
   Words result;
   std::string comment, beginning;

@@ -1,4 +1,4 @@
-// bantam-app: what `bantam bundle` puts before a model. Alone it says that it has none.
+// bantam-app: the program that `bantam bundle` puts before a model. Without a model it reports that it has none.
 #include <elf.h>
 
 #include <string>
@@ -14,7 +14,7 @@
 namespace bantam::cli {
 namespace {
 
-/// The note that tells `bantam bundle` that this program looks for a model behind itself.
+/// The ELF note that tells `bantam bundle` that this program looks for a model at its own end.
 struct RunnerNote {
   Elf32_Nhdr header;
   char owner[(sizeof convert::kRunnerOwner + 3) / 4 * 4];
@@ -24,7 +24,7 @@ struct RunnerNote {
 __attribute__((section(".note.bantam"), aligned(4), used)) const RunnerNote kNote = {
     {sizeof convert::kRunnerOwner, sizeof(uint32_t), convert::kRunnerNote}, "bantam", convert::kRunnerVersion};
 
-/// The command that is written behind this program.
+/// Reads the command that the trailer at the end of this program's file names.
 std::string own_command(const std::string& path) {
   host::MappedFile file;
   const char* reason = "";

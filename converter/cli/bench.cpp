@@ -18,14 +18,14 @@ using convert::StartTimes;
 
 namespace {
 
-/// 16 and 128 tokens, or what the model takes.
+/// Returns 16 and 128 tokens, or what the model allows.
 std::vector<uint32_t> default_lengths(uint32_t longest) {
   if (longest == 0 || longest >= 128) return {16, 128};
   if (longest > 16) return {16, longest};
   return {longest};
 }
 
-/// The batches to run: one for each length, or the mix alone.
+/// Returns the batches to run: one for each length, or only the mix.
 std::vector<std::vector<uint32_t>> choose_batches(const BenchOptions& options, uint32_t longest) {
   const std::vector<uint32_t> lengths = options.seq.empty() ? default_lengths(longest) : options.seq;
   const char* option = options.mix.empty() ? "--seq" : "--mix";

@@ -1,4 +1,4 @@
-// bench: times as JSON, as tables and as comma-separated values.
+// bench: prints times as JSON, as tables and as comma-separated values.
 #ifndef BANTAM_CONVERTER_CLI_BENCH_H_
 #define BANTAM_CONVERTER_CLI_BENCH_H_
 
@@ -22,7 +22,7 @@ struct BenchOptions {
   std::vector<std::string> texts;
   std::string texts_file;
   std::optional<std::string> pair;
-  convert::GenerateWork work;  // without a prompt: nothing is generated
+  convert::GenerateWork work;  // without a prompt, nothing is generated
   convert::TimeOptions time;
   bool json = false;
   bool csv = false;
@@ -36,19 +36,19 @@ Json bench_record(const ModelFile& file, const BenchOptions& options, const Json
 /// Adds p50_ms, p99_ms, min_ms and mean_ms.
 void put_milliseconds(const convert::TimeSpread& ms, Json* record);
 
-/// Adds "cost": of a text.
+/// Adds "cost": the cost of one text.
 void put_cost(const probe::Cost& cost, uint64_t weight_bytes, Json* record);
-/// The same for people, a line or two.
+/// Prints the same cost for people, in one or two lines.
 void print_cost(const probe::Cost& cost, uint64_t weight_bytes, const std::string& of);
 
-/// bench over ids: prints times of every length, or of the mix.
+/// bench over ids: prints the times of every length, or of the mix.
 void print_batches(const ModelFile& file, const BenchOptions& options, const std::vector<BatchTiming>& timings,
                    Isa isa);
 
-/// bench --prompt: what generating takes.
+/// bench --prompt: measures generation.
 void bench_generating(const ModelFile& file, const BenchOptions& options);
 
-/// bench --text and --texts: from text to answer.
+/// bench --text and --texts: measures the whole way from text to answer.
 void bench_texts(const ModelFile& file, const BenchOptions& options);
 
 }  // namespace bantam::cli

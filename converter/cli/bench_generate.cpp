@@ -1,4 +1,4 @@
-// bench --prompt: what generating takes.
+// bench --prompt: measures generation.
 #include "bantam/session.h"
 #include "cli/answer/decoder.h"
 #include "cli/bench.h"

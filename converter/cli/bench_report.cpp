@@ -1,4 +1,4 @@
-// How `bench` shows forward passes: tables for people, JSON, CSV, plain numbers.
+// Prints the times of forward passes that `bench` measured: as tables for people, JSON, CSV or plain numbers.
 #include <cmath>
 
 #include "cli/bench.h"

@@ -1,4 +1,4 @@
-// bench --text and --texts: from text to answer.
+// bench --text and --texts: measures the whole way from text to answer.
 #include "measure/text_times.h"
 
 #include "cli/answer/engine.h"
@@ -46,7 +46,7 @@ std::string text_cell(const Json& value) {
   return printable(text.size() <= 60 ? text : text.substr(0, 57) + "...");
 }
 
-/// The columns of times, with so many digits. `people`: their headings are shorter than the keys.
+/// Returns the columns of times, with `digits` decimals. `people`: headings are shorter than the keys.
 std::vector<Column> time_columns(int digits, bool people) {
   std::vector<Column> columns;
   const std::pair<const char*, const char*> kTimes[] = {{"p50_us", "p50"},
@@ -59,7 +59,7 @@ std::vector<Column> time_columns(int digits, bool people) {
   return columns;
 }
 
-/// The mean of all records' figures.
+/// Returns the mean of each figure over all records.
 Json mean_of(const Json& records) {
   Json mean;
   for (const char* key : {"tokens", "p50_us", "p99_us", "min_us", "tokenize_us", "forward_us", "task_us"}) {

@@ -1,4 +1,4 @@
-// bundle: a program that is one command on one file.
+// bundle: makes a program that runs one command on one file.
 #include <memory>
 #include <string_view>
 
@@ -39,7 +39,7 @@ std::string runner_path(const std::string& given) {
        kRunner);
 }
 
-/// The program that is to carry a model. Throws for another.
+/// Opens the program that is to carry a model. Throws if the program cannot.
 convert::ElfProgram open_runner(const std::string& path, host::MappedFile* file) {
   const char* reason = "";
   if (file->open(path.c_str(), &reason) != Status::kOk) {
@@ -61,7 +61,7 @@ convert::ElfProgram open_runner(const std::string& path, host::MappedFile* file)
   return *program;
 }
 
-/// The command that the app is: --as, where the file can be asked so.
+/// Returns the command of the app: --as, if it suits the file's task, or the usual one. Throws otherwise.
 std::string command_of(const BundleArguments& arguments, const Model& model) {
   std::string usual = usual_command(model);
   if (arguments.command.empty()) return usual;

@@ -1,6 +1,6 @@
-// The commands of `bantam`: each function adds one command, or a family of them. Where options' values go lives as long as
-// the program (a shared_ptr that the action holds); an action does the work and reports failure by throwing (cli/frame/errors.h
-// says which exit code each exception becomes).
+// The commands of `bantam`: each function adds one command or a family of commands. The variables that options write to
+// live as long as the program (the action holds a shared_ptr to them). An action does the work and reports failures by
+// throwing; cli/frame/errors.h maps each exception to an exit code.
 #ifndef BANTAM_CONVERTER_CLI_COMMANDS_H_
 #define BANTAM_CONVERTER_CLI_COMMANDS_H_
 

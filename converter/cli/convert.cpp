@@ -1,4 +1,4 @@
-// bantam convert: a Hugging Face directory, an ONNX or a TensorFlow Lite file to a .bantam file.
+// bantam convert: turns a Hugging Face directory, an ONNX file or a TensorFlow Lite file into a .bantam file.
 #include <cstdlib>
 #include <map>
 #include <memory>
@@ -26,7 +26,7 @@
 namespace bantam::cli {
 namespace {
 
-/// Cores and instruction sets whose costs are known.
+/// Takes the cores and instruction sets whose costs are known.
 Check target_cpus() {
   std::map<std::string, std::string> names = {{"any", ""}};
   for (const std::string& name : convert::sparse_targets()) names.emplace(name, name);
@@ -61,7 +61,7 @@ struct ConvertArguments {
   bool json = false;
 };
 
-/// For shares: "a number from 0 to 1 is expected, such as 0.02".
+/// Takes shares; the error is "a number from 0 to 1 is expected, such as 0.02".
 Check share_between(double low, double high) {
   const auto check = [low, high](const std::string& word) -> std::string {
     char* end = nullptr;
@@ -72,7 +72,7 @@ Check share_between(double low, double high) {
   return {check, {}};
 }
 
-/// Names of types, as --keep takes them.
+/// Takes names of types for --keep.
 Check types() {
   Check check = one_of({"int8", "int4", "f16", "f32"});
   check.correct = [known = check.correct](std::string& word) -> std::string {
@@ -84,7 +84,7 @@ Check types() {
   return check;
 }
 
-/// Options that do nothing without another one.
+/// Refuses options that have no effect without another option.
 void check_partners(const Command& command, const convert::ConvertOptions& options) {
   const auto given = [&command](const char* name) { return command.given(name); };
   convert::Problems problems;
@@ -103,7 +103,7 @@ void check_partners(const Command& command, const convert::ConvertOptions& optio
   problems.raise();
 }
 
-/// Why nothing was written, and what passes.
+/// Returns the lines that say why nothing was written and which settings would pass.
 std::vector<std::string> refusal(const convert::Report& report) {
   const convert::GateReport& gate = report.gate;
   std::vector<std::string> lines = {fmt::format("quality gate failed, {} was not written", report.output)};

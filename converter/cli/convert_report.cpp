@@ -55,7 +55,7 @@ const convert::Verdict* verdict_of(const std::vector<convert::Verdict>& verdicts
   return nullptr;
 }
 
-/// `verdicts`: of these outputs, one each.
+/// `verdicts`: the verdicts on the compared outputs.
 void print_comparison(const Comparison& comparison, const std::string& texts,
                       const std::vector<convert::Verdict>& verdicts) {
   if (!comparison.done()) return;
@@ -144,7 +144,7 @@ void print_structures(const convert::StructureReport& pruned) {
   out().write("\n");
 }
 
-/// The tables' words.
+/// Explains the headings of the tables.
 void print_words(const Report& report) {
   out().print("\n{}\n", dim("before: in the source. worst error: the largest difference of a stored weight from the "
                             "source's. arena: all the memory\nthat one text of so many tokens needs."));

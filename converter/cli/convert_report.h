@@ -10,10 +10,10 @@
 
 namespace bantam::cli {
 
-/// Tables of sizes, arena and parity, then notes and what would make the file smaller, to standard output.
+/// Prints tables of sizes, arena and parity, then notes and the options that would make the file smaller.
 void print_report(const convert::Report& report);
 
-/// A line such as "--rounding gptq (23.1 MB, the same size) passes", or with the reason why the attempt fails.
+/// Returns a line such as "--rounding gptq (23.1 MB, the same size) passes", or one with the reason for the failure.
 std::string attempt_line(const convert::Attempt& attempt, uint64_t refused_bytes);
 
 /// Prints the parts of its teacher that a student keeps: a table of sizes, coverage of the vocabulary, steps and notes.

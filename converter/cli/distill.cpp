@@ -1,4 +1,4 @@
-// distill: the command's options, checked; cli/train_main.cpp does the work.
+// distill: declares and checks the command's options; cli/train_main.cpp does the work.
 #include "cli/distill.h"
 
 #include <unistd.h>
@@ -38,7 +38,7 @@ struct DistillArguments {
   std::string layers;
 };
 
-/// "1:2,2:4": student's layer, teacher's layer.
+/// Parses "1:2,2:4": pairs of a student's layer and a teacher's layer.
 std::vector<std::pair<uint32_t, uint32_t>> parse_layers(const std::string& text) {
   std::vector<std::pair<uint32_t, uint32_t>> layers;
   const char *next = text.data(), *end = next + text.size();
@@ -230,7 +230,7 @@ void add_distill(Program& program, const RunDistill& run) {
 }
 
 void run_trainer(char** argv, uint32_t threads) {
-  // Libraries read these when they are loaded.
+  // The libraries read these variables when they are loaded.
   const std::string count = fmt::format("{}", threads);
   for (const char* name : {"OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"}) setenv(name, count.c_str(), 1);
   start_beside("bantam-train", argv);

@@ -1,5 +1,5 @@
-// Options of `bantam distill`. `bantam` itself does not link torch (it would take a quarter of a second to load for every
-// command): it checks the options and hands the command line to `bantam-train`, which lies beside it.
+// Options of `bantam distill`. `bantam` itself does not link torch, whose loading would take a quarter of a second for
+// every command. It checks the options and passes the command line to `bantam-train` in the same folder.
 #ifndef BANTAM_CONVERTER_CLI_DISTILL_H_
 #define BANTAM_CONVERTER_CLI_DISTILL_H_
 
@@ -14,11 +14,11 @@ struct Program;
 
 using RunDistill = std::function<void(const train::DistillOptions& options, bool json)>;
 
-/// Adds the command; `run` gets checked options.
+/// Adds the command; `run` receives checked options.
 void add_distill(Program& program, const RunDistill& run);
 
-/// Replaces this process by bantam-train with the same arguments (`argv` as main got it) and `threads` threads. Throws Error (unsupported) that
-/// says how to get it where there is none.
+/// Replaces this process by bantam-train with the same arguments (`argv` as main received it) and `threads` threads. If
+/// bantam-train is missing, throws Error (unsupported) with the way to get it.
 [[noreturn]] void run_trainer(char** argv, uint32_t threads);
 
 }  // namespace bantam::cli

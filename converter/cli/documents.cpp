@@ -1,4 +1,4 @@
-// help, completion, man: the command line about itself.
+// help, completion, man: commands that document the command line itself.
 #include <filesystem>
 #include <memory>
 

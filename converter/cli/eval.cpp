@@ -1,4 +1,4 @@
-// eval: a file's scores on labelled data, beside another file's.
+// eval: scores a file on labeled data and compares it with another file.
 #include <algorithm>
 #include <memory>
 #include <optional>
@@ -40,7 +40,7 @@ struct EvalOptions {
   bool json = false;
 };
 
-/// One file's part of the report.
+/// The part of the report about one file.
 struct Scored {
   std::string path;
   uint64_t bytes = 0;
@@ -90,7 +90,7 @@ Json record_of(const EvalOptions& options, const Dataset& data, const Scored& fi
   return record;
 }
 
-/// Scores as the README and report pages state them: in percent.
+/// Scores in percent, as the README and report pages state them.
 const Form kPercent = fixed(2, 100);
 
 void print_scores(const Json& record) {
@@ -147,7 +147,7 @@ void print_rows(const Json& record, const char* list, const char* what) {
                              "predicted"});
 }
 
-/// Prints a matrix, where it fits a terminal.
+/// Prints a confusion matrix if it fits the terminal.
 void print_confusion(const Json& labels, const Json& counts) {
   std::vector<std::vector<std::string>> rows = {{"label of the data \\ predicted"}};
   for (const Json& label : labels) rows[0].push_back(plain_form(label));
@@ -159,7 +159,7 @@ void print_confusion(const Json& labels, const Json& counts) {
   print_table(rows);
 }
 
-/// Prints the commonest mistakes.
+/// Prints the most frequent mistakes.
 void print_mistakes(const Json& labels, const Json& counts) {
   constexpr size_t kMost = 20;
   std::vector<Json> mistakes;

@@ -1,4 +1,4 @@
-// firmware: a CMake project, a C array or a stripped file for a microcontroller.
+// firmware: writes a CMake project, a C array or a stripped file for a microcontroller.
 #include <fmt/ranges.h>
 
 #include <cstdlib>
@@ -44,7 +44,7 @@ struct FirmwareArguments {
   bool json = false;
 };
 
-/// --list-boards.
+/// Prints the boards, for --list-boards.
 void list_boards(bool json) {
   Json object = json_object("boards");
   Json& boards = object["boards"] = Json::array();
@@ -115,8 +115,7 @@ void print_parts(const char* title, const firmware::Parts& parts) {
   }
 }
 
-/// Prints how layers were stored whose zeros need not be stored, where leaving them out can be slower than storing
-/// them.
+/// Prints how sparse layers were stored. Skipping zeros saves space but can be slower than storing them.
 void print_sparse(const FirmwareArguments& arguments, const firmware::Image& image) {
   const convert::HeliumFile& layout = image.layout;
   if (layout.expanded != 0) {
@@ -175,7 +174,7 @@ void run_firmware(const FirmwareArguments& arguments) {
   if (arguments.image.output.empty()) fail(ExitCode::kUsage, "--output is required");
   firmware::Image image = firmware::make_image(arguments.image);
   {
-    // A folder cannot be removed from a signal's handler.
+    // A signal handler cannot remove a folder.
     const DeferredInterrupts interrupts;
     firmware::write_image(arguments.image, &image);
   }

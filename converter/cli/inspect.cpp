@@ -1,4 +1,4 @@
-// inspect: what is in a file.
+// inspect: prints what a file contains.
 #include <algorithm>
 #include <memory>
 #include <utility>
@@ -23,19 +23,19 @@ struct InspectOptions {
   bool plan = false;
   bool arena = false;
   bool json = false;
-  SessionOptions session;  // of the arena
+  SessionOptions session;  // for the size of the arena
 };
 
 uint64_t number_in(const Json& object, const char* key) { return object.at(key).get<uint64_t>(); }
 
-/// Words with commas between them: the first `most` of a list of texts, and how many there are.
+/// Returns the first `most` texts of a list, separated by commas, and the number of texts.
 std::string listed(const Json& texts, size_t most) {
   std::string line;
   for (size_t i = 0; i < std::min(texts.size(), most); ++i) line += (i > 0 ? ", " : "") + texts[i].get<std::string>();
   return texts.size() <= most ? line : line + fmt::format(", ... ({} in all, with --json)", texts.size());
 }
 
-/// The settings of a way of generating that differ from the usual ones.
+/// Returns the generation settings that differ from the defaults.
 std::string way_text(const Json& way) {
   const auto text_of = [&](const char* key) { return way.at(key).get<std::string>(); };
   const auto number = [&](const char* key) { return way.at(key).get<float>(); };
@@ -58,7 +58,7 @@ void print_line(const char* key, const std::string& value) {
   if (!value.empty()) print_entry(key, 15, printable(value));
 }
 
-/// Prints how a model generates.
+/// Prints the model's generation settings.
 void print_generation(const Json& file) {
   const auto in = [&](const char* key) { return file.contains(key) ? file.at(key) : Json::object(); };
   if (const Json source = in("source"); !source.empty()) {

@@ -1,4 +1,4 @@
-// monitor: asks a device lines over its serial port, and compares its answers with this machine's.
+// monitor: sends lines to a device over its serial port and compares its answers with this machine's.
 #include <chrono>
 #include <cinttypes>
 #include <cstdio>
@@ -53,19 +53,19 @@ struct DeviceAnswer {
   bool same = true;
 };
 
-/// An answer for people: fields are apart by blanks.
+/// Formats an answer for people, with blanks between its fields.
 std::string fields(const std::string& answer) {
   std::string apart;
   for (const char c : answer) apart += c == '\t' ? std::string("  ") : std::string(1, c);
   return printable(apart);
 }
 
-/// The numbers of the device's memory line, in bytes.
+/// The values of the device's memory line, in bytes.
 struct DeviceMemory {
   uint64_t arena_used = 0, arena = 0, stack_used = 0, stack = 0;
 };
 
-/// "error<TAB>model|session|compiler<TAB>...": the image has ended.
+/// Throws if the line is "error<TAB>model|session|compiler<TAB>...", which means that the image has ended.
 void refuse_ended(const DeviceLink& link, const std::string& line) {
   for (const char* where : {"model", "session", "compiler"}) {
     const std::string start = fmt::format("error\t{}\t", where);
@@ -79,7 +79,8 @@ void refuse_ended(const DeviceLink& link, const std::string& line) {
   }
 }
 
-/// Waits for an image that starts. Behind a port one may be running for long.
+/// Waits until an image is ready. An image behind a port may have started long ago, so there a missing "ready" is no
+/// error.
 void await_ready(const MonitorArguments& arguments, DeviceLink* link) {
   const bool starts = !arguments.command.empty();
   const Milliseconds patience = starts ? Milliseconds(arguments.timeout * 1000) : Milliseconds(300);
@@ -102,12 +103,12 @@ DeviceAnswer ask_device(const MonitorArguments& arguments, const std::string& te
            printable(link->name()), arguments.timeout);
     }
     refuse_ended(*link, answer.answer);
-  } while (answer.answer == "ready");  // it started anew, or only now
+  } while (answer.answer == "ready");  // the image restarted, or became ready only now
   answer.milliseconds = std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
   return answer;
 }
 
-/// Ends the image. Throws Error (I/O) where it says nothing, or something else.
+/// Ends the image and reads its memory line. Throws Error (I/O) if it answers nothing or something else.
 DeviceMemory ask_memory(const MonitorArguments& arguments, DeviceLink* link) {
   link->write("\x04", Milliseconds(arguments.timeout * 1000));
   std::string line;
@@ -121,7 +122,7 @@ DeviceMemory ask_memory(const MonitorArguments& arguments, DeviceLink* link) {
   return memory;
 }
 
-/// Lines to the terminal of this machine, an answer each.
+/// Sends lines to the terminal of this machine and collects one answer per line.
 class HostAnswers {
  public:
   explicit HostAnswers(const MonitorArguments& arguments)
@@ -172,7 +173,8 @@ Json monitor_json(const MonitorArguments& arguments, const std::vector<DeviceAns
 
 void run_monitor(const MonitorArguments& given) {
   MonitorArguments arguments = given;
-  if (!arguments.command.empty() && !arguments.port.empty()) {  // no port: that is a text
+  // With a command, the positional is not a port but a text.
+  if (!arguments.command.empty() && !arguments.port.empty()) {
     arguments.texts.insert(arguments.texts.begin(), arguments.port);
     arguments.port.clear();
   }

@@ -1,4 +1,4 @@
-// bantam perplexity: how likely a decoder finds texts.
+// bantam perplexity: measures how likely texts are to a decoder.
 #include <algorithm>
 #include <memory>
 #include <optional>
@@ -39,7 +39,8 @@ void run_perplexity(PerplexityArguments& arguments) {
          file.path());
   }
   const uint32_t window = convert::default_context(file.model(), arguments.context);
-  // Scores of the whole vocabulary for each of these rows; of all of a window's where runs are of whole texts.
+  // The number of rows for which vocabulary scores are kept at a time. Models without contexts run whole windows
+  // instead.
   constexpr uint32_t kRows = 16;
   const bool goes_on = convert::keeps_contexts(file.model());
   run.engine.max_context = goes_on ? window : 0;

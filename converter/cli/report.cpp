@@ -1,4 +1,4 @@
-// report: files side by side as one HTML page.
+// report: compares files side by side on one HTML page.
 #include "cli/report.h"
 #include "cli/frame/appearance.h"
 
@@ -29,7 +29,7 @@ constexpr const char* kReportExamples =
     "  bantam report int4.bantam --source path/to/model --tokens 64 -o int4.html\n"
     "  bantam report voice.bantam --no-times --json";
 
-/// An earlier report may be replaced without being asked for by name, nothing else.
+/// Refuses to overwrite any file but an earlier report unless --output names it.
 void refuse_foreign(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   if (!file) return;

@@ -1,4 +1,4 @@
-// Parts that all of `report` shares: options, and the report as JSON.
+// Shared parts of `report`: its options, and the report as JSON.
 #ifndef BANTAM_CONVERTER_CLI_REPORT_H_
 #define BANTAM_CONVERTER_CLI_REPORT_H_
 
@@ -13,17 +13,17 @@ namespace bantam::cli {
 
 struct ReportOptions {
   std::vector<std::string> files;
-  std::string output;  // "": report.html, or none with --json
+  std::string output;  // empty: report.html, or no page with --json
   std::string data, source;
-  std::string metric;   // "": the one that says most
-  uint32_t tokens = 0;  // 0: 32, or what the files take
+  std::string metric;   // empty: the most informative metric
+  uint32_t tokens = 0;  // 0: 32, or fewer if a file allows fewer
   uint32_t repetitions = 0;
   size_t limit = 0;
   bool skip_bad = false, no_times = false, json = false;
   EngineOptions engine;
 };
 
-/// Opens, measures and scores all files. Throws Error with the problems of all of them.
+/// Opens, measures and scores all files. Throws one Error with the problems of all of them.
 convert::ReportData gather_report(const ReportOptions& options);
 
 }  // namespace bantam::cli

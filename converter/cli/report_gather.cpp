@@ -1,4 +1,4 @@
-// report: what is known of the files, gathered before anything is written.
+// report: gathers everything about the files before anything is written.
 #include <algorithm>
 #include <memory>
 #include <optional>
@@ -26,7 +26,7 @@ using convert::ReportData;
 
 constexpr uint32_t kDefaultTokens = 32;
 
-/// Calls `work` and notes what it throws, once each.
+/// Calls functions and collects the problems that they throw, each only once.
 class Gatherer {
  public:
   template <typename Work>
@@ -46,13 +46,13 @@ class Gatherer {
   std::set<std::string> seen_;
 };
 
-/// A file on its way into the report.
+/// A file that will be part of the report, and its data.
 struct Subject {
   std::unique_ptr<ModelFile> file;
   std::optional<Dataset> data;
 };
 
-/// Opens the files and reads the data for each: labels may be numbers, which each file names its own way.
+/// Opens the files and reads the data once per file, because labels may be numbers, which each file names differently.
 std::vector<Subject> open_inputs(const ReportOptions& options, std::unique_ptr<convert::ModelSource>* source) {
   std::vector<Subject> inputs;
   Gatherer gatherer;
@@ -84,7 +84,7 @@ std::vector<Subject> open_inputs(const ReportOptions& options, std::unique_ptr<c
   return inputs;
 }
 
-/// Tokens of the timed pass: the same for all files.
+/// Returns the number of tokens of the timed pass, which is the same for all files.
 uint32_t timed_tokens(const ReportOptions& options, const std::vector<Subject>& inputs) {
   if (options.tokens != 0) return options.tokens;
   uint32_t tokens = kDefaultTokens;
@@ -126,7 +126,7 @@ void score_file(const ReportOptions& options, const Subject& input, FileReport* 
   report->unknown_labels = input.data->unknown;
 }
 
-/// --metric, or the first of these that every file has. Throws where --metric is not among what was measured.
+/// Returns --metric, or the first of these metrics that every file has. Throws if --metric was not measured.
 std::string choose_metric(const ReportOptions& options, const std::vector<FileReport>& files) {
   const auto everywhere = [&](const std::string& name) {
     return std::all_of(files.begin(), files.end(), [&](const FileReport& file) {

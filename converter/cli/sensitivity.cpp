@@ -1,4 +1,4 @@
-// bantam sensitivity: what each matrix of a model costs when it alone is quantised.
+// bantam sensitivity: measures the loss from quantizing each matrix of a model alone.
 #include <filesystem>
 #include <memory>
 
@@ -56,7 +56,7 @@ void print_costs(const convert::Sensitivity& measured) {
   print_table(rows);
 }
 
-/// `file` as seen from the folder that holds `from`, so that both can be moved together.
+/// Returns the path of `file` relative to the folder of `from`, so that both can be moved together.
 std::string path_from(const std::filesystem::path& from, const std::filesystem::path& file) {
   std::error_code error;
   const std::filesystem::path folder = from.has_parent_path() ? from.parent_path() : std::filesystem::path(".");

@@ -1,4 +1,4 @@
-// sign: signatures of files, and the keys that make them. `verify --key` checks them.
+// sign: creates signatures of files and the keys that make them. `verify --key` checks signatures.
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -25,7 +25,7 @@ struct SignArguments {
   bool json = false;
 };
 
-/// The first line of the file.
+/// Returns the first line of the file.
 std::string password_of(const std::string& file) {
   if (file.empty()) return "";
   std::string text = convert::read_text_file(file, kMostSignatureBytes);

@@ -1,4 +1,4 @@
-// Parts that `sign` and `verify --key` share: the bytes of a file that need not be a model, and the place of its
+// Shared parts of `sign` and `verify --key`: the bytes of a file, which need not be a model, and the path of its
 // signature.
 #ifndef BANTAM_CONVERTER_CLI_SIGNATURE_H_
 #define BANTAM_CONVERTER_CLI_SIGNATURE_H_
@@ -13,12 +13,12 @@
 
 namespace bantam::cli {
 
-/// A file's signature is called FILE.minisig, as minisign calls it.
+/// The signature of a file is named FILE.minisig, as with minisign.
 inline constexpr const char* kSignatureEnding = ".minisig";
-/// No key, password or signature is larger.
+/// Largest size of a key, password or signature file.
 inline constexpr uint64_t kMostSignatureBytes = 1U << 16;
 
-/// The bytes of a file, mapped. Throws Error (kIo) where it cannot be read.
+/// The mapped bytes of a file. The constructor throws Error (kIo) if the file cannot be read.
 class SignedBytes {
  public:
   explicit SignedBytes(const std::string& path) {

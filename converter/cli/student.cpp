@@ -1,4 +1,4 @@
-// bantam student: a smaller layout of a model, as a directory that transformers loads.
+// bantam student: writes a smaller layout of a model as a directory that transformers loads.
 #include <memory>
 
 #include "cli/commands.h"
@@ -43,7 +43,7 @@ void run_student(const StudentArguments& arguments) {
   const convert::Student student = convert::make_student(arguments.teacher, recipe, options);
   progress.show("writing", 0);
   {
-    // A folder cannot be removed from a signal's handler.
+    // A signal handler cannot remove a folder.
     const DeferredInterrupts interrupts;
     convert::write_student(student, arguments.output, [&interrupts] { return interrupts.pending(); });
   }

@@ -10,14 +10,15 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// "6" or "0.5", as JSON; anything else stays a string, which the recipe's parser refuses with the key's name.
+/// Parses "6" or "0.5" as JSON. Anything else stays a string, which the recipe's parser refuses with a message that
+/// names the key.
 convert::Json number(const std::string& text) {
   convert::Json value;
   std::string problem;
   return convert::parse_json(text, &value, &problem) && value.is_number() ? value : convert::Json(text);
 }
 
-/// "3", "0.5", "first:3", "importance:0.5" or "0,2,4".
+/// Parses "3", "0.5", "first:3", "importance:0.5" or "0,2,4".
 convert::Json layers(const std::string& text) {
   const size_t colon = text.find(':');
   if (colon != std::string::npos) return {{"by", text.substr(0, colon)}, {"keep", number(text.substr(colon + 1))}};
@@ -31,14 +32,15 @@ convert::Json layers(const std::string& text) {
   return list;
 }
 
-/// "6", "0.5" or "across:0.5".
+/// Parses "6", "0.5" or "across:0.5".
 convert::Json units(const std::string& text) {
   const std::string across = "across:";
   if (text.compare(0, across.size(), across) != 0) return number(text);
   return {{"across", "model"}, {"keep", number(text.substr(across.size()))}};
 }
 
-/// Paths on the command line start from the current directory, those of a recipe from its own.
+/// Makes a path absolute: paths on the command line are relative to the current directory, those in a recipe to the
+/// recipe's folder.
 std::string absolute(const std::string& path) { return fs::absolute(path).string(); }
 
 }  // namespace

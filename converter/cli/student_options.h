@@ -1,4 +1,4 @@
-// The options of a student's layout, which `student` and `convert` share.
+// Options for a student's layout, which `student` and `convert` share.
 #ifndef BANTAM_CONVERTER_CLI_STUDENT_OPTIONS_H_
 #define BANTAM_CONVERTER_CLI_STUDENT_OPTIONS_H_
 
@@ -11,7 +11,7 @@ namespace bantam::cli {
 
 class Command;
 
-/// As written; the recipe's own names.
+/// The flags as given; their names are those of the recipe's keys.
 struct LayoutFlags {
   std::string recipe;
   std::string layers, decoder_layers, heads, ffn, hidden;
@@ -23,7 +23,8 @@ struct LayoutFlags {
 /// Adds --layers, --heads, ... to `command`.
 void add_layout_flags(Command& command, LayoutFlags* flags);
 
-/// The recipe's file with the flags on top of it. Throws Error: usage for a flag that cannot be read, what read_recipe throws.
+/// Reads the recipe's file and applies the flags on top of it. Throws Error (usage) for a flag that cannot be parsed,
+/// and whatever read_recipe throws.
 convert::Recipe layout_recipe(const LayoutFlags& flags);
 
 }  // namespace bantam::cli

@@ -1,4 +1,4 @@
-// tokenize: ids, tokens and offsets, as the file's tokenizer gives them.
+// tokenize: prints ids, tokens and offsets, as the file's tokenizer computes them.
 #include <memory>
 #include <optional>
 #include <vector>
@@ -44,7 +44,7 @@ struct Tokens {
   EncodeResult result;
 };
 
-/// The text cannot be cut to --max-tokens.
+/// Fails because the text cannot be truncated to --max-tokens.
 [[noreturn]] void refuse_limit(const Tokenizer& tokenizer, const TokenizeOptions& options, const std::string& text) {
   const uint32_t specials = options.no_special ? 0 : tokenizer.special_count(options.pair.has_value());
   if (options.max_tokens != 0 && options.max_tokens < specials) {
@@ -66,10 +66,11 @@ Tokens encode(const Tokenizer& tokenizer, const TokenizeOptions& options, const 
   encode.max_tokens = options.max_tokens;
   if (!options.truncate && options.max_tokens == 0) {
     encode.truncation = TruncationSide::kNone;
-    encode.max_tokens = UINT32_MAX;  // not the file's limit either
+    encode.max_tokens = UINT32_MAX;  // ignore the file's limit too
   }
   Tokens tokens;
-  // Once with a small buffer to count, then with one that nothing is left out for. Texts may be filled up to their limit.
+  // Encodes once with a small buffer to count the tokens, and again if they did not fit. Padding may extend texts to
+  // their limit.
   for (uint32_t capacity = std::max(64U, std::min(tokenizer.max_tokens(), kMostFilled));;) {
     tokens.ids.resize(capacity);
     tokens.segments.resize(capacity);
@@ -92,7 +93,7 @@ Tokens encode(const Tokenizer& tokenizer, const TokenizeOptions& options, const 
   return tokens;
 }
 
-/// Where tokens stand, as --offsets counts.
+/// Converts token positions to the unit that --offsets names.
 class Places {
  public:
   Places(const TokenizeOptions& options, const std::string& text)
@@ -123,7 +124,7 @@ void print_json(const Tokenizer& tokenizer, const TokenizeOptions& options, cons
   }
   if (options.pair) {
     object["pair"] = *options.pair;
-    // Offsets are those of sequence 0 or 1; null for special tokens.
+    // The sequence (0 or 1) that each offset refers to; null for special tokens.
     object["sequences"] = Json::array();
     for (size_t i = 0; i < tokens.ids.size(); ++i) {
       object["sequences"].push_back(tokens.sequences[i] <= 1 ? Json(tokens.sequences[i]) : Json(nullptr));
@@ -163,7 +164,7 @@ void print_tokens(const Tokenizer& tokenizer, const TokenizeOptions& options, co
   out().flush();
 }
 
-/// Turns a list of ids into text. Errors belong to the line, not to the command: a stream continues after them.
+/// Turns a list of ids into text. An error concerns only its line, not the command: a stream continues after it.
 void print_text(const Tokenizer& tokenizer, const TokenizeOptions& options, const std::string& line) {
   std::vector<int32_t> ids;
   try {
@@ -177,7 +178,7 @@ void print_text(const Tokenizer& tokenizer, const TokenizeOptions& options, cons
     return decode(tokenizer, ids.data(), ids.size(), options.no_special, text.data(), text.size(), size);
   };
   size_t size = 0;
-  Status status = decoded(&size);  // how much it is
+  Status status = decoded(&size);  // get the size
   if (status == Status::kBufferTooSmall) {
     text.resize(size);
     status = decoded(&size);

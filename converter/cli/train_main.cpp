@@ -1,4 +1,4 @@
-// bantam-train: `bantam distill` where libtorch is; the work is converter/train's.
+// bantam-train: `bantam distill` with libtorch; converter/train does the work.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>

@@ -1,4 +1,4 @@
-// verify: everything that can be checked about a file without running it.
+// verify: checks everything about a file that can be checked without running it.
 #include <memory>
 #include <optional>
 #include <string>
@@ -20,7 +20,7 @@
 namespace bantam::cli {
 namespace {
 
-/// Both checksums of the header against the sections.
+/// Compares both checksums of the header with the sections.
 void check_sums(const Model& model, std::vector<std::string>* problems) {
   FileHeader header;
   if (read_header(model.bytes(), convert::in_memory(model.size()), &header, nullptr) != Status::kOk) {
@@ -41,7 +41,7 @@ struct VerifyArguments {
   bool json = false;
 };
 
-/// Before anything else of the file is read. Returns the comment that is signed with it.
+/// Checks the signature before anything else of the file is read. Returns the comment that is signed with it.
 std::string check_signature(const VerifyArguments& given) {
   const std::string signature_file = given.signature.empty() ? given.path + kSignatureEnding : given.signature;
   const convert::PublicKey key =

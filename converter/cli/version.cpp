@@ -1,4 +1,4 @@
-// version: what this build is and what this machine can run.
+// version: describes this build and what this machine can run.
 #include <memory>
 
 #include "bantam/session.h"
@@ -13,7 +13,7 @@
 namespace bantam::cli {
 namespace {
 
-constexpr size_t kIndent = 17;  // the column at which texts begin behind their names
+constexpr size_t kIndent = 17;  // the column at which texts begin after their names
 
 Json families_json() {
   Json list = Json::array();
@@ -27,7 +27,7 @@ Json families_json() {
   return list;
 }
 
-/// Prints the model types that `convert` takes, and the tasks that each has heads for.
+/// Prints the model types that `convert` accepts, and the tasks for which each has heads.
 void print_families(bool json) {
   const Json list = families_json();
   if (json) {

@@ -1,4 +1,5 @@
-// The texts that every build of the converter holds: to calibrate on, and to judge a file by when the user gives none.
+// The texts that every build of the converter contains, for calibration, and for checking a file if the user supplies
+// no texts.
 #ifndef BANTAM_CONVERTER_DATA_BUILT_IN_TEXTS_H_
 #define BANTAM_CONVERTER_DATA_BUILT_IN_TEXTS_H_
 
@@ -9,19 +10,20 @@
 
 namespace bantam::convert {
 
-/// How a language is written, as far as it tells whether a vocabulary was made of it (choose_texts.cpp).
+/// The writing system of a language, as far as it helps to tell whether a vocabulary was made from the language
+/// (choose_texts.cpp).
 enum class Script {
-  kLatin,       // words between blanks; a vocabulary of any other such language holds all letters, and some words
+  kLatin,       // words between blanks; a vocabulary of any other such language has all letters and some words
   kAlphabet,    // other alphabets: Cyrillic, Greek, Arabic, Devanagari
   kSyllables,   // Hangul; Japanese kana among ideographs
-  kIdeographs,  // Chinese: tokenizers take a character at a time
+  kIdeographs,  // Chinese: tokenizers read one character at a time
 };
 
 enum class TextKind {
-  kCommand,    // to a device
+  kCommand,    // commands to a device
   kOpinion,    // reviews
-  kStatement,  // statements and questions on anything
-  kOdd,        // "!!!", formulas, addresses, a long sentence: for the exactness of numbers, not for labels
+  kStatement,  // statements and questions on any subject
+  kOdd,        // "!!!", formulas, addresses, a long sentence: for numerical accuracy, not for labels
 };
 
 struct BuiltInGroup {
@@ -35,8 +37,8 @@ struct BuiltInGroup {
 std::vector<BuiltInGroup> english_texts();
 std::vector<BuiltInGroup> texts_of_other_languages();
 
-/// 69 of them, always the same in the same order: what is measured on them decides bytes of files. Commands, opinions,
-/// statements, odd forms, a sentence each in thirteen other languages, and a long one.
+/// Returns 69 texts, always in the same order, because values measured on them determine bytes of files: commands,
+/// opinions, statements, odd forms, one sentence in each of thirteen other languages, and a long text.
 const std::vector<std::string>& calibration_texts();
 
 }  // namespace bantam::convert

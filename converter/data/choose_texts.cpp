@@ -13,19 +13,19 @@
 namespace bantam::convert {
 namespace {
 
-/// Shares and lengths by which a vocabulary is of a language. Measured on vocabularies of English and on a multilingual one:
-/// English ones know 30 % of French words of four letters or more, 20 % of Spanish and none of Polish ones; the multilingual
-/// one between 35 (Polish) and 97 % (Vietnamese). In other alphabets English ones have a letter a token, the multilingual
-/// one 2.6 to 5.
+/// Thresholds for deciding that a vocabulary covers a language, measured on English vocabularies and a multilingual
+/// one. Of words of four letters or more, English vocabularies know 30 % in French, 20 % in Spanish and none in Polish;
+/// the multilingual one knows between 35 % (Polish) and 97 % (Vietnamese). In other alphabets, English vocabularies
+/// have one letter per token, and the multilingual one has 2.6 to 5.
 constexpr double kMostUnknown = 0.05;
 constexpr double kWholeWords = 0.33;
 constexpr double kLettersOfAlphabets = 2.0;
 constexpr double kLettersOfSyllables = 1.1;
-constexpr double kLettersOfIdeographs = 0.9;  // below: bytes
+constexpr double kLettersOfIdeographs = 0.9;  // below this, tokens are bytes
 constexpr size_t kLongWord = 4;
-/// So much shorter must lower-case texts be before they are taken to be what the vocabulary is made of.
+/// A vocabulary counts as lower-case if lower-casing reduces the number of its tokens to this fraction.
 constexpr double kLowerCaseGain = 0.97;
-/// So many texts without unknown words are enough to leave out the others.
+/// If this many texts have no unknown words, texts with unknown words are left out.
 constexpr size_t kEnough = 20;
 
 bool is_letter(uint32_t code) {
@@ -58,7 +58,7 @@ std::vector<BuiltInGroup> all_groups() {
   return groups;
 }
 
-/// The language whose words the vocabulary cuts least, where it is of none.
+/// Returns the language that the vocabulary covers best, for a vocabulary that covers none well.
 std::string nearest(const std::vector<std::pair<std::string, LanguageCoverage>>& languages) {
   const auto worse = [](const auto& a, const auto& b) {
     const double unknown_a = ratio(a.second.unknown, a.second.words),
@@ -121,7 +121,7 @@ Tokenize tokenize_as(const Model& model) {
     EncodeOptions options;
     options.add_special = false;
     options.truncation = TruncationSide::kNone;
-    std::vector<int32_t> ids(text.size() + 8);  // at most a token a byte, but for n-grams
+    std::vector<int32_t> ids(text.size() + 8);  // at most one token per byte, except with n-grams
     std::vector<Offset> offsets;
     EncodeResult result;
     std::vector<Piece> pieces;
@@ -139,8 +139,8 @@ Tokenize tokenize_as(const Model& model) {
     for (uint32_t i = 0; i < result.count; ++i) {
       const Offset where = offsets[i];
       const bool gram = static_cast<uint32_t>(ids[i]) >= tokenizer.vocab_size();
-      if (gram && text.find(' ', where.begin) < where.end) continue;  // of words
-      // N-grams of a word that are there make it known: all of them are one piece.
+      if (gram && text.find(' ', where.begin) < where.end) continue;  // an n-gram of words
+      // N-grams within a word make the word known; they are joined into one piece.
       if (gram && !pieces.empty() && where.begin <= pieces.back().end && where.end >= pieces.back().begin) {
         pieces.back().begin = std::min<size_t>(pieces.back().begin, where.begin);
         pieces.back().end = std::max<size_t>(pieces.back().end, where.end);

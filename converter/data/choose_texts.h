@@ -1,4 +1,4 @@
-// Chooses the built-in texts that say something about a model: those in the languages that its vocabulary was made
+// Chooses the built-in texts that are informative about a model: those in the languages that its vocabulary was made
 // from.
 #ifndef BANTAM_CONVERTER_DATA_CHOOSE_TEXTS_H_
 #define BANTAM_CONVERTER_DATA_CHOOSE_TEXTS_H_
@@ -21,25 +21,25 @@ struct Piece {
   bool unknown = false;
 };
 
-/// Without special tokens.
+/// Splits a text into tokens, without special tokens.
 using Tokenize = std::function<std::vector<Piece>(const std::string& text)>;
 
 /// Returns the Tokenize function of the model's first tokenizer. Throws Error if the model has none.
 Tokenize tokenize_as(const Model& model);
 
-/// How a vocabulary cuts texts of a language.
+/// How a vocabulary splits the words of a language.
 struct LanguageCoverage {
   size_t words = 0;    // runs of letters
-  size_t unknown = 0;  // of them with an unknown token
-  size_t letters = 0;  // of known words, as their pieces
+  size_t unknown = 0;  // words with an unknown token
+  size_t letters = 0;  // letters of the known words, and `pieces`: their tokens
   size_t pieces = 0;
-  size_t long_words = 0;   // known, of at least four letters
-  size_t whole_words = 0;  // of them a single token
+  size_t long_words = 0;   // known words of at least four letters
+  size_t whole_words = 0;  // long words that are a single token
 
   void add(const std::string& text, const Tokenize& tokenize);
-  /// Returns true if the vocabulary was made from texts in this language. A vocabulary of English holds the letters of
-  /// most alphabets, and a third of French words; of its own language it holds nine words of ten, a multilingual one
-  /// half.
+  /// Returns true if the vocabulary was made from texts in this language. An English vocabulary contains the letters of
+  /// most alphabets and a third of French words. A vocabulary contains nine of ten words of its own language; a
+  /// multilingual one contains half.
   bool fits(Script script) const;
 };
 
@@ -48,18 +48,18 @@ struct LanguageCoverage {
 std::optional<TextKind> domain_of(const fb::ModelT& model);
 
 struct ChosenTexts {
-  std::vector<std::string> texts;      // that judge labels
-  std::vector<std::string> odd;        // that judge only whether numbers are finite, and show differences
-  std::vector<std::string> languages;  // of `texts`
-  bool fit = true;                     // false: the vocabulary is of none of the languages; the nearest was taken
-  bool lower_case = false;             // as the vocabulary is, though the tokenizer changes no letters
+  std::vector<std::string> texts;      // texts for comparing labels
+  std::vector<std::string> odd;        // texts for checking that numbers are finite, and for showing differences
+  std::vector<std::string> languages;  // the languages of `texts`
+  bool fit = true;                     // false: the vocabulary covers none of the languages, and the nearest was taken
+  bool lower_case = false;             // the vocabulary is lower-case, although the tokenizer does not change case
 };
 
-/// Returns all texts of the languages that fit; for English only those of `domain`, if it is set. Leaves out texts with
-/// unknown words if the others are enough.
+/// Returns all texts of the languages that the vocabulary covers; for English only those of `domain`, if it is set.
+/// Leaves out texts with unknown words if the others are enough.
 ChosenTexts choose_texts(const Tokenize& tokenize, std::optional<TextKind> domain);
 
-/// Returns every built-in text as one that judges labels, with odd texts and all languages.
+/// Returns every built-in text, in all languages, as a text for comparing labels, and the odd texts.
 ChosenTexts all_texts();
 
 }  // namespace bantam::convert

@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::string_view kExif("Exif\0\0", 6);
 
-/// A number of `size` bytes at `at`; what lies beyond the end is 0.
+/// Reads a number of `size` bytes at `at`; returns 0 if it reaches beyond the end.
 uint32_t number(std::string_view bytes, size_t at, size_t size, bool little) {
   if (at > bytes.size() || bytes.size() - at < size) return 0;
   uint32_t value = 0;
@@ -18,7 +18,7 @@ uint32_t number(std::string_view bytes, size_t at, size_t size, bool little) {
   return value;
 }
 
-/// Returns the direction that a TIFF header's first directory has (EXIF 2.3); 1 if it has none.
+/// Returns the orientation in the first directory of a TIFF header (EXIF 2.3); 1 if there is none.
 uint32_t in_tiff(std::string_view tiff) {
   constexpr uint32_t kTag = 0x0112, kShort = 3, kEntry = 12;
   if (tiff.substr(0, 2) != "II" && tiff.substr(0, 2) != "MM") return 1;
@@ -35,12 +35,12 @@ uint32_t in_tiff(std::string_view tiff) {
   return 1;
 }
 
-/// Segments in front of the pixels: 0xFF, a marker, two bytes of size.
+/// Reads the segments before the pixels: 0xFF, a marker, two bytes of size.
 uint32_t in_jpeg(std::string_view file) {
   constexpr uint8_t kApplication1 = 0xE1, kScan = 0xDA;
   for (size_t at = 2; at + 4 <= file.size() && file[at] == '\xFF';) {
     const auto marker = static_cast<uint8_t>(file[at + 1]);
-    if (marker == 0xFF) {  // filling
+    if (marker == 0xFF) {  // fill bytes
       ++at;
       continue;
     }
@@ -53,7 +53,7 @@ uint32_t in_jpeg(std::string_view file) {
   return 1;
 }
 
-/// Chunks: four bytes of size, a name, so many bytes, four of a checksum.
+/// Reads the chunks: four bytes of size, a name, the data, and a checksum of four bytes.
 uint32_t in_png(std::string_view file) {
   constexpr size_t kAround = 12;
   for (size_t at = 8; at < file.size();) {
@@ -75,7 +75,7 @@ uint32_t image_direction(std::string_view file) {
 
 Pixels upright(Pixels image, uint32_t direction) {
   if (direction < 2 || direction > 8) return image;
-  // `turned`: the rows of the stored image are columns. `from_right`, `from_below`: they run the other way.
+  // `turned`: the rows of the stored image are columns. `from_right`, `from_below`: they run in the opposite direction.
   const bool turned = direction >= 5;
   const bool from_right = direction == 2 || direction == 3 || direction == 7 || direction == 8;
   const bool from_below = direction == 3 || direction == 4 || direction == 6 || direction == 7;

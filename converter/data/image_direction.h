@@ -1,4 +1,4 @@
-// The direction in which a camera was held, by the EXIF data of a JPEG or PNG.
+// The orientation of a photograph, from the EXIF data of a JPEG or PNG file.
 #ifndef BANTAM_CONVERTER_DATA_IMAGE_DIRECTION_H_
 #define BANTAM_CONVERTER_DATA_IMAGE_DIRECTION_H_
 
@@ -8,11 +8,11 @@
 
 namespace bantam::convert {
 
-/// EXIF's tag Orientation, 1 to 8, of a file's bytes; 1, as stored, where there is none or the data is broken. O(bytes in front of
-/// the pixels).
+/// Returns EXIF's tag Orientation, 1 to 8, from a file's bytes; returns 1 (as stored) if it is missing or damaged.
+/// O(bytes before the pixels).
 uint32_t image_direction(std::string_view file);
 
-/// The image as it was seen: turned and mirrored as `direction` says. O(pixels).
+/// Returns the upright image, rotated and mirrored according to `direction`. O(pixels).
 Pixels upright(Pixels image, uint32_t direction);
 
 }  // namespace bantam::convert

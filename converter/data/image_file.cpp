@@ -35,7 +35,7 @@ void check_size(const std::string& path, uint64_t width, uint64_t height) {
   }
 }
 
-/// A number of a PPM's header: blanks and comments, then digits.
+/// Reads a number of a PPM header: blanks and comments, then digits.
 uint32_t header_number(const std::string& path, std::string_view bytes, size_t* at) {
   bool comment = false;
   for (; *at < bytes.size(); ++*at) {
@@ -53,7 +53,7 @@ uint32_t header_number(const std::string& path, std::string_view bytes, size_t* 
   return value;
 }
 
-/// Netpbm's binary forms (P5: grey, P6: colours) of 8 bits.
+/// Reads Netpbm's binary formats with 8 bits (P5: gray, P6: color).
 Pixels read_netpbm(const std::string& path, std::string_view bytes) {
   const size_t channels = bytes[1] == '6' ? 3 : 1;
   size_t at = 2;
@@ -61,7 +61,7 @@ Pixels read_netpbm(const std::string& path, std::string_view bytes) {
   out.width = header_number(path, bytes, &at);
   out.height = header_number(path, bytes, &at);
   const uint32_t most = header_number(path, bytes, &at);
-  ++at;  // one blank ends the header
+  ++at;  // one white-space character ends the header
   check_size(path, out.width, out.height);
   if (most != 255) refuse(path, ExitCode::kUnsupported, "only PPM and PGM of 8 bits (255) are read");
   const size_t pixels = size_t{out.width} * out.height;
@@ -106,7 +106,7 @@ Pixels read_png(const std::string& path, std::string_view bytes) {
     refuse(path, ExitCode::kInvalid, fmt::format("is no PNG that can be read: {}", reader.problem()));
   }
   check_size(path, reader.width(), reader.height());
-  // Deflate makes at most 1,032 bytes of one: memory is not taken for what a header merely claims.
+  // Deflate expands a byte to at most 1,032 bytes. This check avoids allocating memory that only a false header claims.
   constexpr uint64_t kMostInflated = 1032;
   if (reader.stored_bytes() / kMostInflated > bytes.size()) {
     refuse(path, ExitCode::kInvalid, "the PNG is broken: it is too short for the pixels that it claims");

@@ -7,14 +7,14 @@
 namespace bantam::convert {
 namespace {
 
-constexpr int kDigits = 22;  // of a weight; sums of 8-bit values keep within 32
+constexpr int kDigits = 22;  // bits of a weight; sums of 8-bit values then fit in 32 bits
 constexpr double kPi = 3.14159265358979323846;
 
 double sinc(double x) { return x == 0 ? 1 : std::sin(x * kPi) / (x * kPi); }
 
-/// A filter's weight at a distance in steps.
+/// Returns a filter's weight at a distance, which is given in steps.
 double weight(ImageFilter filter, double x) {
-  constexpr double kSharp = -0.5;  // of cubic convolution (Keys 1981)
+  constexpr double kSharp = -0.5;  // the parameter of cubic convolution (Keys 1981)
   x = std::fabs(x);
   switch (filter) {
     case ImageFilter::kBilinear:
@@ -47,18 +47,18 @@ double reach(ImageFilter filter) {
   }
 }
 
-/// The pixels that are wanted from a resized side: [begin, begin + count).
+/// The range of pixels of a resized side to compute: [begin, begin + count).
 struct Part {
   uint32_t begin, count;
 };
 
-/// The inputs of one output pixel, and their weights.
+/// The input pixels of one output pixel, and their weights.
 struct Taps {
   uint32_t first = 0;
   std::vector<int32_t> weights;
 };
 
-/// Makes the taps of outputs [part.begin, part.begin + part.count) of `to`.
+/// Computes the taps of outputs [part.begin, part.begin + part.count) of a side that is resized to `to` pixels.
 std::vector<Taps> make_taps(uint32_t from, uint32_t to, const Part& part, ImageFilter filter) {
   const double step = static_cast<double>(from) / to, wide = std::max(step, 1.0);
   const double support = reach(filter) * wide;
@@ -70,7 +70,7 @@ std::vector<Taps> make_taps(uint32_t from, uint32_t to, const Part& part, ImageF
     std::vector<double> weights;
     double sum = 0;
     for (uint32_t x = first; x < last; ++x) {
-      // A box's edge belongs to the one behind it.
+      // A box includes its right edge, not its left edge.
       const double at = (x - middle + 0.5) / wide;
       weights.push_back(filter == ImageFilter::kBox && at == -0.5 ? 0 : weight(filter, at));
       sum += weights.back();
@@ -108,7 +108,7 @@ Pixels nearest(const Pixels& image, uint32_t width, uint32_t height, const Part&
   return out;
 }
 
-/// Rows [first, end) of the image, of which the columns that are wanted: resized, or cut out.
+/// Computes rows [first, end) of the image, resized to `width` columns; of these, only the range `columns`.
 Pixels along_rows(const Pixels& image, uint32_t width, const Part& columns, uint32_t first, uint32_t end,
                   ImageFilter filter) {
   Pixels out{columns.count, end - first, std::vector<uint8_t>(size_t{columns.count} * (end - first) * 3)};
@@ -129,7 +129,7 @@ Pixels along_rows(const Pixels& image, uint32_t width, const Part& columns, uint
   return out;
 }
 
-/// Those parts of the image resized to width by height pixels.
+/// Computes the given columns and rows of the image resized to width by height pixels.
 Pixels resized_part(const Pixels& image, uint32_t width, uint32_t height, const Part& columns, const Part& rows,
                     ImageFilter filter) {
   if (filter == ImageFilter::kNearest) return nearest(image, width, height, columns, rows);
@@ -148,7 +148,8 @@ Pixels resized_part(const Pixels& image, uint32_t width, uint32_t height, const 
   return out;
 }
 
-/// Which pixels of a side of `have` are in its middle `want`. Of an odd rest the greater half lies behind what is cut out.
+/// Returns the range of the middle `want` pixels of a side of `have` pixels. If the rest is odd, one pixel more is cut
+/// off at the end.
 Part middle_of(uint32_t have, uint32_t want) { return have <= want ? Part{0, have} : Part{(have - want) / 2, want}; }
 
 }  // namespace
@@ -167,8 +168,8 @@ Pixels resized_middle(const Pixels& image, uint32_t width, uint32_t height, Imag
 Pixels cropped(const Pixels& image, uint32_t width, uint32_t height) {
   if (image.width == width && image.height == height) return image;
   Pixels out{width, height, std::vector<uint8_t>(size_t{width} * height * 3)};
-  // If the difference is odd, cropping drops the greater half below and on the right, and padding adds it above and on
-  // the left.
+  // If the difference is odd, cropping removes one pixel more at the bottom and on the right, and padding adds one more
+  // at the top and on the left.
   const auto offset = [](uint32_t have, uint32_t want) {
     return have >= want ? int64_t{(have - want) / 2} : -int64_t{(want - have + 1) / 2};
   };

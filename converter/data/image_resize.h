@@ -1,4 +1,5 @@
-// Images of another size: with the filters, and the bits, of Pillow's Image.resize, which models of images were trained behind.
+// Resizes images with the filters of Pillow's Image.resize, bit for bit, because image models were trained on its
+// results.
 #ifndef BANTAM_CONVERTER_DATA_IMAGE_RESIZE_H_
 #define BANTAM_CONVERTER_DATA_IMAGE_RESIZE_H_
 
@@ -7,17 +8,17 @@
 
 namespace bantam::convert {
 
-/// `width` by `height` pixels, at least one each. Each output is the mean of the inputs that its filter covers, which is as wide as the
-/// step between outputs where that is more than a pixel; first along rows, then along columns, with weights of 22 binary digits.
-/// O(width * (image.height + height) * taps).
+/// Resizes to `width` by `height` pixels, at least one each. Each output is the weighted mean of the inputs under its
+/// filter, which is widened to the step between outputs if the step exceeds one pixel. Rows are resized first, then
+/// columns, with weights of 22 bits. O(width * (image.height + height) * taps).
 Pixels resized(const Pixels& image, uint32_t width, uint32_t height, ImageFilter filter);
 
-/// cropped(resized(...), cut_width, cut_height), of which only what is left is made.
-/// O(cut_width * (image.height + cut_height) * taps), and no more memory than cut_width * (image.height + cut_height) pixels.
+/// Returns cropped(resized(...), cut_width, cut_height), but computes only the remaining pixels. O(cut_width *
+/// (image.height + cut_height) * taps) time; memory for at most cut_width * (image.height + cut_height) pixels.
 Pixels resized_middle(const Pixels& image, uint32_t width, uint32_t height, ImageFilter filter, uint32_t cut_width,
                       uint32_t cut_height);
 
-/// The middle; black where the image is smaller.
+/// Crops the image to its middle; pads it with black where it is smaller.
 Pixels cropped(const Pixels& image, uint32_t width, uint32_t height);
 
 }  // namespace bantam::convert

@@ -1,4 +1,4 @@
-// Entities that a text mentions, read from its line, for models with a table of entities.
+// Reads the entities that a text mentions from the text's line, for models with a table of entities.
 #ifndef BANTAM_CONVERTER_DATA_MENTIONS_H_
 #define BANTAM_CONVERTER_DATA_MENTIONS_H_
 
@@ -13,41 +13,41 @@
 
 namespace bantam::convert {
 
-/// Bytes [begin, end) of a text name an entity, by its name or (`name` empty) by its mark.
+/// Bytes [begin, end) of a text mention an entity, which is given by its name or, if `name` is empty, by its mark.
 struct Mention {
   uint32_t begin = 0, end = 0;
   std::string name;
   int32_t mark = 0;
-  bool second = false;  // of a pair's texts
+  bool second = false;  // it is in the second text of a pair
 };
 
-/// Returns true if the model takes entities of texts.
+/// Returns true if the model reads entities of texts.
 bool takes_entities(const Model& model);
 
-/// Bytes of a text, or of the two of a pair.
+/// The sizes in bytes of a text, or of the two texts of a pair.
 struct TextSizes {
   size_t first = 0, second = 0;
 };
 
-/// Reads a line's "entities": [{"start": 0, "end": 5, "id": "Q42"}], null if it has none. They belong to the text that
-/// `second` names unless they have "text": 0 or 1 themselves. Throws BadRecord.
+/// Reads the "entities" of a line: [{"start": 0, "end": 5, "id": "Q42"}], or null. They refer to the text that `second`
+/// selects, unless they have their own "text": 0 or 1. Throws BadRecord.
 std::vector<Mention> read_mentions(const Json& entities, const TextSizes& sizes, bool second);
 
-/// Puts the marks of mentions into a session.
+/// Writes the marks of mentions to a session.
 class EntityMarks {
  public:
-  /// `model` outlives the object.
+  /// `model` must outlive the object.
   explicit EntityMarks(const Model& model) : model_(model) {}
 
-  /// Puts the marks into the sequence added last, whose first text has `before` bytes in front of the text that the
-  /// mentions belong to. Throws Error if the file has no such entity; `where` begins the message.
+  /// Sets the marks of the sequence that was added last. Its first text has `before` bytes in front of the text that
+  /// the mentions refer to. Throws Error if the file has no such entity; `where` begins the message.
   void put(Session& session, const std::vector<Mention>& mentions, size_t before, const std::string& where);
 
  private:
   int32_t mark_of(const Mention& mention, const std::string& where);
 
   const Model& model_;
-  std::unordered_map<std::string_view, int32_t> marks_;  // by name; filled when the first is asked for
+  std::unordered_map<std::string_view, int32_t> marks_;  // by name; filled on first use
 };
 
 }  // namespace bantam::convert

@@ -31,7 +31,8 @@ void PngReader::read(png_structp png, png_bytep out, size_t size) {
   reader->at_ += size;
 }
 
-// libpng leaves by longjmp, which runs no destructor: nothing that has one is made in the two functions that it leaves to.
+// libpng reports errors by longjmp, which runs no destructors. The two functions that call setjmp therefore create no
+// object that has a destructor.
 
 bool PngReader::read_header() {
   if (setjmp(png_jmpbuf(png_)) != 0) return false;  // NOLINT(cert-err52-cpp)
@@ -40,7 +41,7 @@ bool PngReader::read_header() {
   width_ = png_get_image_width(png_, info_);
   height_ = png_get_image_height(png_, info_);
   row_bytes_ = png_get_rowbytes(png_, info_);
-  png_set_expand(png_);  // palettes, and grey of 1, 2 and 4 bits
+  png_set_expand(png_);  // expands palettes, and gray of 1, 2 and 4 bits
   png_set_strip_16(png_);
   png_set_strip_alpha(png_);
   png_set_gray_to_rgb(png_);

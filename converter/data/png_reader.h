@@ -1,4 +1,5 @@
-// PNG by libpng: header, then pixels as red, green and blue of 8 bits, stored numbers as they are (no gamma).
+// Decodes PNG with libpng: the header, then pixels as 8-bit red, green and blue with the stored values (no gamma
+// correction).
 #ifndef BANTAM_CONVERTER_DATA_PNG_READER_H_
 #define BANTAM_CONVERTER_DATA_PNG_READER_H_
 
@@ -11,20 +12,20 @@ namespace bantam::convert {
 
 class PngReader {
  public:
-  /// `bytes`, the file, outlives the reader. Throws std::bad_alloc.
+  /// The file's `bytes` must outlive the reader. Throws std::bad_alloc.
   explicit PngReader(std::string_view bytes);
   ~PngReader();
   PngReader(const PngReader&) = delete;
   PngReader& operator=(const PngReader&) = delete;
 
-  /// Each once, in this order; false: problem() says why.
+  /// Call each function once, in this order. If one returns false, problem() gives the reason.
   bool read_header();
-  /// Fills `rgb`, height() rows of width() times 3 bytes.
+  /// Fills `rgb` with height() rows of width() * 3 bytes.
   bool read_rgb(uint8_t* rgb);
 
   uint32_t width() const { return width_; }
   uint32_t height() const { return height_; }
-  /// Bytes of all rows before they are deflated.
+  /// Returns the size in bytes of all rows before compression.
   uint64_t stored_bytes() const { return uint64_t{height_} * (uint64_t{row_bytes_} + 1); }
   const char* problem() const { return problem_; }
 

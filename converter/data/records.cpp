@@ -20,7 +20,7 @@ std::string extension(const std::string& path) { return std::filesystem::path(pa
 
 bool is_blank_line(const std::string& line) { return line.find_first_not_of(" \t\r") == std::string::npos; }
 
-/// The parts of `text` between any of `separators`, without blanks around them and without empty ones.
+/// Splits `text` at any of `separators`, strips blanks from the parts, and leaves out empty parts.
 std::vector<std::string> split(const std::string& text, const char* separators) {
   std::vector<std::string> parts;
   for (size_t begin = 0; begin < text.size();) {
@@ -84,7 +84,7 @@ Record::Record(Json object, bool table) : object_(std::move(object)), table_(tab
 const Json* Record::find(Field field) const {
   for (const char* name : names_of(field)) {
     const auto it = object_.find(name);
-    // A table has every column in every line: an empty cell is a field that is not there.
+    // A table has every column in every line, so an empty cell counts as a missing field.
     if (it != object_.end() && !it->is_null() && !(table_ && it->get_ref<const std::string&>().empty())) return &*it;
   }
   return nullptr;
@@ -110,7 +110,7 @@ bool Record::is_list(Field field) const {
 }
 
 std::string Record::string(Field field) const {
-  // A text of a table may be empty; a column is there or not.
+  // The text of a table's cell may be empty; only its column must exist.
   const bool empty = table_ && find(field) == nullptr && object_.contains(name(field));
   if (empty) return "";
   const Json& value = get(field);
@@ -272,7 +272,7 @@ void RecordReader::read_header(const std::string& line) {
        name(), separator_ == '\t' ? ' ' : separator_);
 }
 
-/// Quotes, which may hold line ends, as in RFC 4180; not in TSV.
+/// Splits a line of a table into cells. In CSV, quoted cells may contain line breaks (RFC 4180); TSV has no quotes.
 std::vector<std::string> RecordReader::split(std::string line) {
   const bool quotes = separator_ != '\t';
   std::vector<std::string> cells(1);

@@ -1,4 +1,4 @@
-// Reads users' data: JSON lines, CSV and TSV, whose fields have several names.
+// Reads users' data: JSON lines, CSV and TSV. Fields may have alternative names.
 #ifndef BANTAM_CONVERTER_DATA_RECORDS_H_
 #define BANTAM_CONVERTER_DATA_RECORDS_H_
 
@@ -16,11 +16,11 @@ namespace bantam::convert {
 /// The content of a field.
 enum class Field : uint8_t {
   kText,
-  kFirst,   // of a pair
-  kSecond,  // of a pair
-  kLabel,   // name or number
+  kFirst,   // the first text of a pair
+  kSecond,  // the second text of a pair
+  kLabel,   // a name or a number
   kLabelName,
-  kLabels,  // a list; one label alone is kLabel
+  kLabels,  // a list of labels; a single label is kLabel
   kScore,
   kIntent,
   kTokens,
@@ -30,17 +30,17 @@ enum class Field : uint8_t {
   kContext,
   kAnswers,
   kChoices,
-  kSource,  // what a text is made of
-  kTarget,  // a text, or a list of texts of which each is as good
+  kSource,  // the source that a text is generated from
+  kTarget,  // a text, or a list of equally good texts
   kCount
 };
 
-/// Returns the names that a field may have, with the one that the documentation uses first.
+/// Returns the names of a field, starting with the one that the documentation uses.
 const std::vector<const char*>& names_of(Field field);
-/// Returns, for each field with several names, the name that the documentation uses and the others, for the help text.
+/// Returns the name in the documentation and the other names of each field that has several, for the help text.
 std::vector<std::pair<std::string, std::string>> other_names();
 
-/// The error in one record; the reader adds the place.
+/// The error in a record; the reader adds the position.
 struct BadRecord {
   std::string what;
 };
@@ -49,77 +49,80 @@ struct BadRecord {
 class Record {
  public:
   Record() = default;
-  /// `table`: the values are text from the cells of a table. Throws BadRecord if `object` is no object.
+  /// `table`: the values are texts of table cells. Throws BadRecord if `object` is not an object.
   Record(Json object, bool table);
 
   bool has(Field field) const { return find(field) != nullptr; }
-  /// Returns true also if a table's cell is empty.
+  /// Returns true if the field is present or, in a table, has a column, even if the cell is empty.
   bool has_column(Field field) const { return object_.contains(name(field)); }
   bool is_list(Field field) const;
-  /// The functions below throw BadRecord, with the name that the data use, for a missing field or one of another kind.
+  /// The functions below throw BadRecord if a field is missing or has another type; the error uses the field's name in
+  /// the data.
   std::string string(Field field) const;
   double number(Field field) const;
-  /// Strings and whole numbers of a list. Cells of a table hold JSON's [...], else words (tokens, tags, slots), names with commas
-  /// or semicolons between them (labels), or one item.
+  /// Returns the strings and integers of a list. A table's cell contains a JSON list [...], or blank-separated words
+  /// (tokens, tags, slots), or names separated by commas or semicolons (labels), or one item.
   std::vector<std::string> list(Field field) const;
-  /// A label: its name, or its number in digits.
+  /// Returns a label's name, or its number in digits.
   std::string label(Field field) const;
 
-  /// Fields by a name that a file gives: a name or a number in digits, or a list of them. In a table, blanks separate
-  /// the names (`words`), else commas or semicolons. Throws as the others do.
+  /// Access to fields by a name that a file defines. The value is a name, a number in digits, or a list of these. In a
+  /// table, the names are separated by blanks (`words`), otherwise by commas or semicolons. Throws BadRecord as above.
   bool has(const std::string& name) const;
   std::vector<std::string> names(const std::string& name, bool words) const;
 
-  /// The raw value under a name; null if there is none, and in tables.
+  /// Returns the raw value of a name; null if there is none, and always in tables.
   Json raw(const std::string& name) const;
 
-  /// The text or the first of a pair: also tokens joined by blanks, or a question. Throws BadRecord where there is none.
+  /// Returns the text, the first text of a pair, a question, or tokens joined by blanks. Throws BadRecord if there is
+  /// none.
   std::string first() const;
-  /// The second of a pair, or a context.
+  /// Returns the second text of a pair, or a context.
   std::optional<std::string> second() const;
 
  private:
   const Json* find(Field field) const;
   const Json& get(Field field) const;
-  const char* name(Field field) const;  // in these data
+  const char* name(Field field) const;  // its name in these data
 
   Json object_ = Json::object();
   bool table_ = false;
 };
 
-/// The meaning of a line that holds no JSON object, outside tables.
+/// How to treat a line outside tables that is not a JSON object.
 enum class PlainLine : uint8_t { kBad, kText };
 
-/// Bytes of a record's line: nlohmann's values of the shortest JSON take sixteen times its bytes.
+/// The largest size in bytes of a record's line. nlohmann's values of the shortest JSON need sixteen times the bytes of
+/// their text.
 constexpr size_t kMostRecordBytes = size_t{16} << 20;
 
 /// Reads records one by one. FILE.csv (commas or semicolons, quotes as in RFC 4180) and FILE.tsv (verbatim, no quotes)
-/// begin with a line of names; all other files have a JSON object a line. Skips empty lines.
+/// begin with a line of column names; all other files have one JSON object per line. Skips empty lines.
 class RecordReader {
  public:
   /// "-": standard input. Throws Error as LineReader does.
   explicit RecordReader(const std::string& path, PlainLine plain = PlainLine::kBad, Warn warn = nullptr);
 
-  /// Returns false at the end. Throws BadRecord, after which the next call continues with the next record; Error if a
-  /// table's first line has no known name.
+  /// Returns false at the end. Throws BadRecord; the next call then continues with the next record. Throws Error if the
+  /// first line of a table has no known name.
   bool next(Record* record);
-  /// next() in two steps, for callers that read only some records: advance() moves to the next record, record() parses
-  /// it.
+  /// next() in two steps, for callers that parse only some records: advance() moves to the next record, and record()
+  /// parses it.
   bool advance();
   Record record() const;
-  /// LineReader::ready of the record's first line.
+  /// See LineReader::ready, for the first line of the record.
   bool ready() { return lines_.ready(); }
-  /// The record verbatim from the file: a JSON object or a plain line; in a table its cells, and the names of the
-  /// columns.
+  /// Returns the record as it is in the file: a JSON object or a plain line. For a table, cells() returns the record's
+  /// cells, and names() the columns.
   const std::string& text() const { return text_; }
   const std::vector<std::string>& cells() const { return cells_; }
   const std::vector<std::string>& columns() const { return header_; }
   bool is_table() const { return separator_ != 0; }
-  /// Where the record begins in the file.
+  /// Returns the byte offset in the file at which the record begins.
   uint64_t offset() const { return offset_; }
-  /// Lets a table that has this column do without any known one.
+  /// Accepts a table with this column even if it has no known column.
   void expect(const std::string& column) { expected_ = column; }
-  /// Number of the record's first line, from 1.
+  /// Returns the number of the record's first line, counted from 1.
   size_t line_number() const { return line_; }
   const std::string& name() const { return lines_.name(); }
 
@@ -135,11 +138,11 @@ class RecordReader {
   std::string text_;
   std::vector<std::string> cells_;
   std::string expected_;
-  char separator_ = 0;  // of a table; 0: it is none
+  char separator_ = 0;  // of a table; 0: the file is not a table
   std::vector<std::string> header_;
 };
 
-/// Returns true if the file's name says that it holds records: .jsonl, .csv, .tsv.
+/// Returns true if the file's name ends in .jsonl, .csv or .tsv, so that it contains records.
 bool holds_records(const std::string& path);
 
 }  // namespace bantam::convert

@@ -8,21 +8,22 @@
 
 namespace bantam::convert {
 
-/// Texts retrieved for a chunk, nearest first, each as tokens.
+/// Texts retrieved for a chunk, nearest first, as token ids.
 using Neighbours = std::vector<std::vector<int32_t>>;
 
-/// Ids of one sequence and which of its rows hold text (not special tokens).
+/// The ids of one sequence, and which of its rows represent text rather than special tokens.
 struct Sample {
-  std::string text;  // what to show for it
+  std::string text;  // the text to show for it
   std::vector<int32_t> ids;
   std::vector<int32_t> segments;    // empty: all 0
   std::vector<bool> content;        // empty: every row
   std::vector<int32_t> marks = {};  // empty: all 0
-  bool odd = false;                 // like no text that the model is for: its labels judge nothing (score/compare.h)
-  /// The decoder's input in an encoder-decoder, where `ids` are the source; empty: as Runner::complete says.
+  bool odd = false;  // unlike any text that the model is meant for: its labels are not compared (score/compare.h)
+  /// The decoder's input of an encoder-decoder, whose source is `ids`; empty: the default of Runner::complete.
   std::vector<int32_t> decoder_ids = {};
-  std::vector<float> features = {};         // of models that take them, rows one after the other
-  std::vector<Neighbours> neighbours = {};  // of each chunk, of models that take them; empty: nothing is retrieved
+  std::vector<float> features = {};  // for models that read features: one row after the other
+  // For models that read retrieved texts: those of each chunk; empty: nothing is retrieved.
+  std::vector<Neighbours> neighbours = {};
 };
 
 }  // namespace bantam::convert

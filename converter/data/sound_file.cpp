@@ -15,7 +15,7 @@ namespace {
 
 constexpr size_t kHeader = 12, kChunkHeader = 8, kFormatBytes = 16;
 constexpr uint32_t kWholeNumbers = 1, kExtensible = 0xFFFE;
-constexpr size_t kSubFormat = 24;  // where an extensible format says what it is
+constexpr size_t kSubFormat = 24;  // offset of the sample format in an extensible format
 
 [[noreturn]] void refuse_sound(const std::string& path, ExitCode code, const std::string& why) {
   throw Error(code, fmt::format("{}: {}", printable(path), why));
@@ -72,7 +72,7 @@ std::vector<int16_t> read_sound_file(const std::string& path) {
     const std::string name = bytes.substr(at, 4);
     const size_t stated = number(bytes, at + 4, 4), left = bytes.size() - at - kChunkHeader;
     at += kChunkHeader;
-    const size_t size = std::min(stated, left);  // programs that write to pipes do not know how long it becomes
+    const size_t size = std::min(stated, left);  // programs that write to pipes do not know the final size
     if (name == "fmt ") {
       check_format(path, bytes, at, size);
       formatted = true;

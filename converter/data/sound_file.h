@@ -1,4 +1,4 @@
-// Files of sounds: WAV as most programs write it.
+// Reads sound files: WAV in its most common form.
 #ifndef BANTAM_CONVERTER_DATA_SOUND_FILE_H_
 #define BANTAM_CONVERTER_DATA_SOUND_FILE_H_
 
@@ -8,14 +8,15 @@
 
 namespace bantam::convert {
 
-/// Largest file that is read: half an hour.
+/// The largest file that is read, in bytes: half an hour of sound.
 constexpr uint64_t kMostSoundBytes = 64U << 20;
 
-/// Is it a WAV file, by its first bytes?
+/// Returns true if the first bytes of the file are those of a WAV file.
 bool is_sound_file(const std::string& path);
 
-/// The samples of a WAV file of 16-bit whole numbers, one channel, 16 kHz (bantam/sound.h). Throws Error with the file's name: kIo, kInvalid (cut
-/// short, no such file), kUnsupported (others, which it says how to convert).
+/// Returns the samples of a WAV file with 16-bit integers, one channel and 16 kHz (bantam/sound.h). Throws Error with
+/// the file's name: kIo, kInvalid (truncated, not a WAV file), kUnsupported (another format; the message says how to
+/// convert it).
 std::vector<int16_t> read_sound_file(const std::string& path);
 
 }  // namespace bantam::convert

@@ -27,7 +27,7 @@ LineReader::LineReader(const std::string& path, Warn warn, Prompt prompt, size_t
   if (file_ < 0) fail(ExitCode::kIo, "{}: {}; check the path", name_, std::strerror(errno));
   struct stat status = {};
   if (fstat(file_, &status) != 0 || !S_ISREG(status.st_mode)) return;
-  const off_t at = lseek(file_, 0, SEEK_CUR);  // of standard input somebody may have read the beginning
+  const off_t at = lseek(file_, 0, SEEK_CUR);  // another program may have read the beginning of standard input
   if (at >= 0 && at < status.st_size) least_ = static_cast<uint64_t>(status.st_size - at);
 }
 
@@ -75,7 +75,7 @@ bool LineReader::ready() {
   for (;;) {
     if (ended_ || buffer_.find('\n', searched_) != std::string::npos) return true;
     searched_ = buffer_.size();
-    if (searched_ - begin_ > most_) return true;  // next() refuses it
+    if (searched_ - begin_ > most_) return true;  // next() will refuse it
     if (prompt_ != nullptr && file_ == STDIN_FILENO && input_is_typed()) return false;
     pollfd wait = {file_, POLLIN, 0};
     if (poll(&wait, 1, 0) <= 0) return false;
@@ -127,7 +127,7 @@ bool input_is_given() {
 
 bool input_is_typed() { return isatty(STDIN_FILENO) == 1; }
 
-/// One place that texts come from: an argument, or the lines of a file.
+/// One source of texts: an argument, or the lines of a file.
 struct TextSource::Part {
   std::string text;
   enum class Kind : uint8_t { kText, kLines, kRecords } kind = Kind::kText;

@@ -1,4 +1,4 @@
-// Streams texts from arguments, a file, or standard input, one a line.
+// Streams texts from arguments, a file or standard input, one per line.
 #ifndef BANTAM_CONVERTER_DATA_TEXT_SOURCE_H_
 #define BANTAM_CONVERTER_DATA_TEXT_SOURCE_H_
 
@@ -13,39 +13,38 @@
 
 namespace bantam::convert {
 
-/// Takes a message that a user should know and that is no error.
+/// Receives a message for the user that is not an error.
 using Warn = std::function<void(const std::string&)>;
 
-/// Shows `text` to a person who is to type the next line ("> "), or has ended the input ("\n").
+/// Prints `text` for a person who types the input: "> " before a line, "\n" at the end of the input.
 using Prompt = void (*)(const char* text);
 
-/// Reads lines of any bytes; '\n' alone ends a line, the last one may lack it. A person at a terminal is
-/// prompted.
+/// Reads lines of arbitrary bytes. Only '\n' ends a line; the last line may lack it. Prompts a person at a terminal.
 class LineReader {
  public:
-  /// "-": standard input. `most`: bytes that a line may have. Throws when the file cannot be opened.
+  /// "-": standard input. `most`: the largest number of bytes of a line. Throws if the file cannot be opened.
   explicit LineReader(const std::string& path, Warn warn = nullptr, Prompt prompt = nullptr,
                       size_t most = std::numeric_limits<size_t>::max());
   ~LineReader();
   LineReader(const LineReader&) = delete;
   LineReader& operator=(const LineReader&) = delete;
 
-  /// Reads the next line, without its carriage return or a byte order mark. Warns once if it is not UTF-8. Returns
-  /// false at the end. Throws on a read error, if the file is in UTF-16 or UTF-32, and for a line that is too long
-  /// (kInvalid): the next call continues behind it.
+  /// Reads the next line, without its carriage return and without a byte order mark. Warns once if it is not UTF-8.
+  /// Returns false at the end. Throws on a read error, if the file is in UTF-16 or UTF-32, and for a line that is too
+  /// long (kInvalid); the next call then continues after that line.
   bool next(std::string* line);
-  /// Returns true if next() need not wait for a program or a person that writes the line.
+  /// Returns true if next() will not wait for a program or a person to write the line.
   bool ready();
-  /// Number of the line that next() gave last, from 1.
+  /// Returns the number of the line that next() read last, counted from 1.
   size_t line_number() const { return line_number_; }
-  /// The byte offset of that line in the file.
+  /// Returns the byte offset of that line in the file.
   uint64_t offset() const { return offset_; }
   const std::string& name() const { return name_; }
 
  private:
   bool fill();
   bool next_raw(std::string* line);
-  /// Skips to the end of a line that is too long, keeps nothing of it, and throws.
+  /// Skips to the end of a line that is too long, without storing it, and throws.
   [[noreturn]] void refuse_line();
 
   Warn warn_;
@@ -55,38 +54,38 @@ class LineReader {
   int file_;
   std::string buffer_;
   size_t begin_ = 0;
-  uint64_t before_ = 0;  // bytes of the file in front of buffer_
-  uint64_t least_ = 0;   // bytes that there were to read when it was opened: fewer are an error
+  uint64_t before_ = 0;  // bytes of the file before buffer_
+  uint64_t least_ = 0;   // bytes available when the file was opened; fewer are an error
   uint64_t offset_ = 0;
-  size_t searched_ = 0;  // buffer_[begin_, searched_) holds no newline
+  size_t searched_ = 0;  // buffer_[begin_, searched_) contains no newline
   size_t line_number_ = 0;
   bool ended_ = false;
 };
 
-/// Returns true if standard input holds texts without an option that says so: a pipe, a file, or a person at a
+/// Returns true if standard input supplies texts even without an option: it is a pipe, a file, or a person at a
 /// terminal.
 bool input_is_given();
 
-/// Returns true if standard input is a person at a terminal.
+/// Returns true if standard input is a terminal at which a person types.
 bool input_is_typed();
 
 class RecordReader;
 
-/// The texts of one command: `arguments` in order, where "-" stands for standard input; then `file`'s lines, or the
+/// The texts of a command: `arguments` in order, where "-" stands for standard input; then the lines of `file`, or the
 /// text of each record if it is a .jsonl, .csv or .tsv file (data/records.h).
 class TextSource {
  public:
   TextSource(const std::vector<std::string>& arguments, const std::string& file, Warn warn = nullptr,
              Prompt prompt = nullptr);
   ~TextSource();
-  /// Returns false at the end. Throws on a read error, and for a record that holds no text (kInvalid): the next call
-  /// continues behind it.
+  /// Returns false at the end. Throws on a read error, and for a record without a text (kInvalid); the next call then
+  /// continues after that record.
   bool next(std::string* text);
-  /// Returns true if next() need not wait for the writer of the text.
+  /// Returns true if next() will not wait for the text to be written.
   bool ready();
-  /// "FILE, line N" of the text that next() gave last or refused; empty for an argument.
+  /// Returns "FILE, line N" for the text that next() read or refused last; empty for an argument.
   std::string place() const;
-  /// The value under "entities" in the record of that text; null if there is none.
+  /// Returns the value of "entities" in the record of that text; null if there is none.
   const Json& entities() const { return entities_; }
 
  private:

@@ -12,14 +12,14 @@ namespace bantam::convert {
 
 namespace {
 
-/// The label of a record: its intent, "label_name" or "label"; and its number, where it has a name as well.
+/// Reads the label of a record, from the intent, "label_name" or "label", and its number if the record has a name too.
 void put_label(const Record& record, LabelledText* text) {
   for (const Field field : {Field::kLabel, Field::kLabelName, Field::kIntent}) {
     if (!record.has(field)) continue;
     text->number = text->label;
     try {
       text->label = record.label(field);
-    } catch (const BadRecord&) {  // of another kind, such as a score: no label
+    } catch (const BadRecord&) {  // the field has another type, such as a score: no label
     }
   }
 }
@@ -42,7 +42,7 @@ std::vector<LabelledText> read_labelled(const char* option, const std::filesyste
       }
     }
   } catch (const Error& error) {
-    // The reader names the file; here is who gave it.
+    // The reader's error names the file; this adds the option that named it.
     const std::string& problem = error.problems().front();
     const std::string name = file.string();
     const bool named = problem.compare(0, name.size(), name) == 0;

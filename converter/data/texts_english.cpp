@@ -1,10 +1,10 @@
-// Built-in texts, the English ones: data only.
+// The built-in English texts: data only.
 #include "data/built_in_texts.h"
 
 namespace bantam::convert {
 namespace {
 
-// These calibrate too: their words and their order decide bytes of files.
+// These texts also calibrate: their words and their order determine bytes of files.
 
 constexpr const char* kCommands[] = {
     "turn on the lights in the kitchen",
@@ -80,7 +80,7 @@ constexpr const char* kLong[] = {
     "promised to come and had not, as he had not come every summer since their parents sold the house by the lake.",
 };
 
-// These judge only.
+// These texts do not calibrate.
 
 constexpr const char* kMoreCommands[] = {
     "play some jazz from the sixties",

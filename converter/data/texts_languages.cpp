@@ -1,4 +1,4 @@
-// Built-in texts, other languages than English: data only. The first of each calibrates too.
+// The built-in texts in languages other than English: data only. The first text of each language also calibrates.
 #include "data/built_in_texts.h"
 
 namespace bantam::convert {

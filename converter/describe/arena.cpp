@@ -18,7 +18,7 @@ OrderedJson part(const char* name, uint64_t bytes, const std::string& what) {
   return {{"part", name}, {"bytes", bytes}, {"what", what}};
 }
 
-/// "x.i8 at 32768: 16896", the shared tensors in the order of their places.
+/// Returns the shared tensors in the order of their offsets, such as "x.i8 at 32768: 16896".
 std::vector<std::string> shared_tensors(const fb::Model& model, const uint32_t (&values)[kSymbols]) {
   std::vector<const fb::Tensor*> tensors;
   for (const fb::Tensor* t : *model.tensors()) {
@@ -36,12 +36,13 @@ std::vector<std::string> shared_tensors(const fb::Model& model, const uint32_t (
   return lines;
 }
 
-/// Evaluates the symbols for the most tokens of a pass.
+/// Sets the symbols to their values for the largest number of tokens of a pass.
 void symbols_of(const fb::Model& model, const Limits& limits, fb::Phase phase, uint32_t (*values)[kSymbols]) {
   round_symbols(model, limits, most_tokens(limits, phase), most_sequences(limits, phase), limits.tile_rows, *values);
 }
 
-/// The bytes of a worker's memory that each step's tile tensors and scratch take, by the name of the step's first op.
+/// Returns the bytes of a worker's memory that each step's tile tensors and scratch need, by the name of the step's
+/// first op.
 std::string steps(const fb::Model& model, const Limits& limits) {
   std::string text;
   for (const fb::Step* step : *graph(model).steps()) {

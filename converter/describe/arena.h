@@ -7,8 +7,8 @@
 
 namespace bantam::convert {
 
-/// The arena of a session with these options: its settings, its bytes and its parts. Throws Error (usage) when they
-/// cannot be served.
+/// Returns the arena of a session with these options: its settings, its bytes and its parts. Throws Error (usage) if a
+/// session cannot have these options.
 OrderedJson arena_json(const Model& model, const SessionOptions& options);
 
 }  // namespace bantam::convert

@@ -21,7 +21,7 @@ struct Claim {
   size_t component;
 };
 
-/// Claims on a file's bytes; whoever comes first keeps them.
+/// Claims on a file's bytes. If several claims cover a byte, the one that begins first gets it.
 class Claims {
  public:
   explicit Claims(const Model& model) : model_(model) {
@@ -40,7 +40,7 @@ class Claims {
   void add(size_t component, const fb::Blob* blob) {
     if (blob != nullptr && blob->size() != 0) add(component, header_.data_offset + blob->offset(), blob->size());
   }
-  /// With its length and the zero at its end.
+  /// Claims the string with its length and its terminating zero.
   void add(size_t component, const flatbuffers::String* string) {
     if (string != nullptr) add(component, place(string), sizeof(flatbuffers::uoffset_t) + string->size() + 1);
   }
@@ -51,7 +51,7 @@ class Claims {
     for (const flatbuffers::String* string : *strings) add(component, string);
   }
 
-  /// Gives every byte to one component.
+  /// Assigns every byte to one component.
   std::vector<Component> settle() {
     const size_t header = component("graph", "header", Purpose::kGraph);
     const size_t tables = component("graph", "operators, tensors, plan", Purpose::kGraph);
@@ -60,7 +60,7 @@ class Claims {
     std::stable_sort(claims_.begin(), claims_.end(), [](const Claim& a, const Claim& b) { return a.begin < b.begin; });
     const uint64_t graph_end = header_.graph_offset + header_.graph_size;
     uint64_t at = 0;
-    const auto unclaimed = [&](uint64_t end) {  // [at, end)
+    const auto unclaimed = [&](uint64_t end) {  // assigns the unclaimed bytes [at, end)
       const uint64_t first = std::clamp(at, header_.graph_offset, graph_end);
       const uint64_t last = std::clamp(end, header_.graph_offset, graph_end);
       components_[tables].bytes += last - first;
@@ -158,7 +158,7 @@ void claim_texts(const Model& model, Claims* claims) {
   }
 }
 
-/// The number behind "layer." in a tensor's name, which it is shown without; "" when there is none.
+/// Returns the number after "layer." in a tensor's name; "" if there is none.
 std::string layer_of(const std::string& name) {
   constexpr const char* kLayer = "layer.";
   const size_t begin = name.find(kLayer);

@@ -16,7 +16,7 @@ constexpr size_t kShownLabels = 12;
 
 std::string percent(double share, int digits = 1) { return fmt::format("{:.{}f}", share * 100, digits); }
 
-/// "1,590,750".
+/// Groups the digits of a number: "1,590,750".
 std::string grouped(uint64_t number) {
   std::string digits = fmt::format("{}", number);
   for (size_t at = digits.size(); at > 3; at -= 3) digits.insert(at - 3, ",");

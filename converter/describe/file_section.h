@@ -1,4 +1,4 @@
-// The part of a report's page that is about one file.
+// The section of a report's page about one file.
 #ifndef BANTAM_CONVERTER_DESCRIBE_FILE_SECTION_H_
 #define BANTAM_CONVERTER_DESCRIBE_FILE_SECTION_H_
 
@@ -8,10 +8,10 @@
 
 namespace bantam::convert {
 
-/// "sentence accuracy" of "sentence_accuracy".
+/// Returns a metric's name in words: "sentence accuracy" for "sentence_accuracy".
 std::string metric_words(std::string name);
 
-/// HTML: facts, bytes, matrices, operators.
+/// Returns HTML with facts, bytes, matrices and operators.
 std::string file_section(const ReportData& data, const FileReport& file);
 
 }  // namespace bantam::convert

@@ -15,10 +15,10 @@
 namespace bantam::convert {
 namespace {
 
-constexpr size_t kBlock = 4;  // inputs of a block, as sparse layouts skip them
+constexpr size_t kBlock = 4;  // number of inputs in a block that sparse layouts can skip
 
-/// Returns, by tensor, the factors of a linear layer's columns for its input (`Epilogue.smooth` of the op that wrote
-/// it): weights times these factors are the source's weights. Empty: all are 1.
+/// Returns, by tensor, the factors for the columns of a linear layer (`Epilogue.smooth` of the op that wrote its
+/// input). The stored weights times these factors are the source's weights. Empty: all factors are 1.
 std::map<int32_t, std::vector<float>> column_factors(const Model& model, const Graph& graph) {
   std::map<int32_t, std::vector<float>> factors;
   std::map<int32_t, const fb::OpT*> writer;
@@ -39,7 +39,7 @@ std::map<int32_t, std::vector<float>> column_factors(const Model& model, const G
   return factors;
 }
 
-/// Tables that position ids look up, which conversion may shorten; and matrices that are multiplied.
+/// Which matrices are tables of positions, which conversion may shorten, and which are multiplied.
 struct Uses {
   std::vector<bool> positions, linear;
 };
@@ -61,7 +61,8 @@ Uses uses_of(const Graph& graph) {
   return uses;
 }
 
-/// The source's rows for a stored matrix: the tensors that it names, one below the other. Nothing: `why` says what is wrong.
+/// Returns the source's rows for a stored matrix: the tensors that it names, stacked vertically. On failure returns
+/// nothing and sets `why`.
 std::optional<std::vector<float>> source_rows(const fb::TensorT& t, bool may_be_shorter, const Checkpoint& checkpoint,
                                               std::string* why) {
   const uint64_t columns = width(t);
@@ -98,7 +99,7 @@ std::optional<std::vector<float>> source_rows(const fb::TensorT& t, bool may_be_
   return values;
 }
 
-/// Adds up what differs, row by row.
+/// Sums up the differences row by row.
 class ErrorSum {
  public:
   void add(const float* stored, const float* source, size_t count) {
@@ -118,7 +119,7 @@ class ErrorSum {
   double whole_ = 0, zeros_ = 0, rest_ = 0, largest_ = 0;
 };
 
-/// Reads all rows once: zeros, and the error where `source` has values.
+/// Reads all rows once; counts zeros and, if `source` has values, computes the error.
 void measure(const StoredMatrix& matrix, const std::vector<float>& factors, const std::vector<float>& source,
              MatrixReport* report) {
   std::vector<float> row(matrix.columns());

@@ -26,7 +26,7 @@ const double* find_metric(const FileReport& file, const std::string& name) {
   return nullptr;
 }
 
-/// Is a score shown beside all files (else only with its file)?
+/// Returns true if a score is shown in the overview of all files, rather than only in the file's section.
 bool is_headline(const std::string& name) {
   for (const char* detail : {"macro_f1", "matthews", "pearson", "_precision", "_recall", "_strict"}) {
     if (name.find(detail) != std::string::npos) return false;
@@ -90,12 +90,12 @@ std::string overview(const ReportData& data) {
   return html;
 }
 
-/// One of a file's measures; nothing where it was not taken.
+/// One measure of a file; empty if it was not measured.
 struct Measure {
   std::string title;  // with the unit
   std::string word;   // "size"
   const double* (*value)(const ReportData&, const FileReport&, double* room);
-  double unit = 1;  // what the value is divided by
+  double unit = 1;  // divisor of the value
 };
 
 const double* size_of(const ReportData&, const FileReport& file, double* room) {
@@ -109,13 +109,13 @@ const double* score_of(const ReportData& data, const FileReport& file, double*) 
   return find_metric(file, data.metric);
 }
 
-/// Says how finely a score over this many examples can distinguish.
+/// States the resolution of a score over this many examples.
 std::string chance(const ReportData& data) {
   return fmt::format(" The vertical axis does not begin at 0; one of {} examples is {:.2f} points.", data.examples,
                      100.0 / static_cast<double>(data.examples));
 }
 
-/// "Sentence accuracy".
+/// Capitalizes words: "Sentence accuracy".
 std::string capital(std::string words) {
   if (!words.empty() && words[0] >= 'a' && words[0] <= 'z') words[0] = static_cast<char>(words[0] - 'a' + 'A');
   return words;

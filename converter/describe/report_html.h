@@ -1,4 +1,4 @@
-// Files side by side as one self-contained page.
+// A self-contained page that compares files side by side.
 #ifndef BANTAM_CONVERTER_DESCRIBE_REPORT_HTML_H_
 #define BANTAM_CONVERTER_DESCRIBE_REPORT_HTML_H_
 
@@ -8,8 +8,9 @@
 
 namespace bantam::convert {
 
-/// An overview; accuracy, size and latency against each other where there are several files; of each file its bytes as a
-/// treemap, its matrices, and time by operator. What is missing it says. At least one file.
+/// Returns a page for at least one file: an overview; with several files, plots of accuracy, size and latency against
+/// each other; for each file, its bytes as a treemap, its matrices, and its time by operator. The page states what is
+/// missing.
 std::string report_html(const ReportData& data);
 
 }  // namespace bantam::convert

@@ -1,4 +1,4 @@
-// report --json: fields are only ever added.
+// report --json. Compatibility: fields may be added but never removed.
 #include <cmath>
 
 #include "describe/report_json.h"

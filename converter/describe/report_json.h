@@ -1,4 +1,4 @@
-// A report on files as JSON.
+// A report about files as JSON.
 #ifndef BANTAM_CONVERTER_DESCRIBE_REPORT_JSON_H_
 #define BANTAM_CONVERTER_DESCRIBE_REPORT_JSON_H_
 

@@ -16,7 +16,7 @@
 namespace bantam::convert {
 namespace {
 
-/// Arena bytes of a session for one sequence of so many tokens.
+/// Returns the bytes of the arena for a session of one sequence with `tokens` tokens.
 size_t arena_at(const Model& model, uint32_t tokens) {
   SessionOptions options;
   options.max_tokens = tokens;
@@ -57,7 +57,8 @@ OrderedJson labels_json(const Model& model) {
   return sets;
 }
 
-/// In the file's order, the last of equal keys. Keys are put behind each other: OrderedJson would look through all for each.
+/// Returns the properties in the file's order; of equal keys, the last value counts. Entries are appended directly,
+/// because OrderedJson would search all keys for each one.
 OrderedJson properties_json(const fb::Model& stored) {
   std::map<std::string, size_t> place;
   OrderedJson::object_t properties;
@@ -107,7 +108,7 @@ OrderedJson way_json(const Generation& way) {
   return object;
 }
 
-/// Adds those of "source" (of encoder-decoders), "chunks", "generations", "languages", "chat" and "shortlist" that the
+/// Adds those of "source" (encoder-decoders), "chunks", "generations", "languages", "chat" and "shortlist" that the
 /// file has.
 void add_generation(const Model& model, OrderedJson* object) {
   if (model.source_vocabulary() != 0) {

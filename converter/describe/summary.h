@@ -1,4 +1,4 @@
-// A file's summary, as it describes itself.
+// A summary of a file, from the file's own description.
 #ifndef BANTAM_CONVERTER_DESCRIBE_SUMMARY_H_
 #define BANTAM_CONVERTER_DESCRIBE_SUMMARY_H_
 
@@ -7,8 +7,8 @@
 
 namespace bantam::convert {
 
-/// Names, sizes, labels, settings of generating, arena bytes by the number of tokens, and properties: what
-/// `bantam inspect --json` prints. O(labels + tensors).
+/// Returns names, sizes, labels, generation settings, arena bytes by number of tokens, and properties, as printed by
+/// `bantam inspect --json`. O(labels + tensors).
 OrderedJson summary_json(const ModelFile& file);
 
 }  // namespace bantam::convert

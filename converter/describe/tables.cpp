@@ -15,7 +15,7 @@ std::string symbol_name(const fb::Model& model, int32_t symbol) {
   return to_string(as_text(model.symbols()->Get(static_cast<uint32_t>(symbol))->name()));
 }
 
-/// "tokens", "384", "(2*tokens+1)/2".
+/// Formats a dimension: "tokens", "384", "(2*tokens+1)/2".
 std::string dimension(const fb::Model& model, const fb::Dim& dim) {
   if (dim.symbol() < 0) return fmt::format("{}", dim.b());
   std::string inner = dim.a() == 1 ? "" : fmt::format("{}*", dim.a());
@@ -32,7 +32,7 @@ std::string shape(const fb::Model& model, const fb::Tensor& t) {
   return result;
 }
 
-/// "1024 + 96*tokens".
+/// Formats an affine expression: "1024 + 96*tokens".
 std::string affine(const fb::Model& model, const flatbuffers::Vector<uint32_t>* entry) {
   std::string result;
   if (coefficient(entry, 0) != 0) result = fmt::format("{}", coefficient(entry, 0));
@@ -48,7 +48,7 @@ std::string tensor_name(const fb::Model& model, int32_t index) {
   return index < 0 ? "-" : to_string(as_text(bantam::tensor(model, index).name()));
 }
 
-/// The names of tensors at the indices [first, last), which may end early.
+/// Returns the names of the tensors indices[first, last), or up to the end of the list.
 OrderedJson names(const fb::Model& model, const flatbuffers::Vector<int32_t>* indices, uint32_t first = 0,
                   uint32_t last = UINT32_MAX) {
   OrderedJson list = OrderedJson::array();
@@ -58,7 +58,7 @@ OrderedJson names(const fb::Model& model, const flatbuffers::Vector<int32_t>* in
   return list;
 }
 
-/// The steps of the epilogue, in order: "gelu", "residual, norm", ...
+/// Returns the steps of the epilogue in order: "gelu", "residual, norm", ...
 std::string epilogue_text(const fb::Op& op) {
   const fb::Epilogue* epilogue = op.epilogue();
   std::string result;
@@ -76,7 +76,7 @@ std::string epilogue_text(const fb::Op& op) {
 
 uint64_t blob_size(const fb::Blob* blob) { return blob == nullptr ? 0 : blob->size(); }
 
-/// First and last step in which an arena tensor is named, as "0..3"; empty when none names it.
+/// Returns the first and the last step that use an arena tensor, as "0..3"; empty if none does.
 std::string life(const fb::Model& model, int32_t index) {
   const fb::Subgraph& ops = graph(model);
   int32_t first = -1;

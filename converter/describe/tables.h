@@ -1,4 +1,4 @@
-// Lists of what a file holds, as JSON: operators, constant tensors, the plan of the arena.
+// Lists of a file's content as JSON: operators, constant tensors, memory plan of the arena.
 #ifndef BANTAM_CONVERTER_DESCRIBE_TABLES_H_
 #define BANTAM_CONVERTER_DESCRIBE_TABLES_H_
 
@@ -9,14 +9,14 @@
 
 namespace bantam::convert {
 
-/// Elements of all constant tensors, shared ones once.
+/// Returns the number of elements of all constant tensors; shared ones count once.
 uint64_t parameter_count(const Model& model);
 
-/// An object for each operator, in order of execution; O(operators).
+/// Returns an object for each operator, in order of execution; O(operators).
 OrderedJson ops_json(const Model& model);
-/// An object for each constant tensor.
+/// Returns an object for each constant tensor.
 OrderedJson tensors_json(const Model& model);
-/// An object for each tensor of the arena; O(tensors * operators).
+/// Returns an object for each tensor of the arena; O(tensors * operators).
 OrderedJson plan_json(const Model& model);
 
 }  // namespace bantam::convert

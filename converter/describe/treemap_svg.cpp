@@ -37,13 +37,13 @@ std::string text_at(double x, double y, const char* style, const std::string& te
   return fmt::format("<text class=\"{}\" x=\"{:.1f}\" y=\"{:.1f}\">{}</text>\n", style, x, y, html_escaped(text));
 }
 
-/// Name and size of a leaf where they fit below `skip` pixels of its box.
+/// Returns the name and size of a leaf if they fit below the top `skip` pixels of its box.
 std::string leaf_text(const Box& box, double skip, const std::string& name, uint64_t bytes) {
   const double width = box.width - 2 * kMargin;
   if (box.height - skip < kLine + 4) return "";
   std::string shown = fit_text(name, width, kFont);
   const size_t dot = name.rfind('.');
-  if (shown != name && dot != std::string::npos) {  // the end of a name says more than its beginning
+  if (shown != name && dot != std::string::npos) {  // the end of a name is more specific than its beginning
     const std::string end = fit_text(name.substr(dot + 1), width, kFont);
     if (end == name.substr(dot + 1) || shown.empty()) shown = end;
   }
@@ -82,7 +82,7 @@ class Drawing {
   std::string svg() const { return leaves_ + edges_ + texts_; }
 
  private:
-  /// The group's name at the top of its box, and the place that it takes: none where it does not fit.
+  /// Draws the group's name at the top of its box. Returns the area that it takes; empty if it does not fit.
   Box title(const Group& group, const Box& box) {
     if (group.components.size() == 1 || box.height < 2 * kLine) return {};
     const std::string name = fit_text(group.name, box.width - 2 * kMargin, kFont * 1.1);

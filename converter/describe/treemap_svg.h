@@ -1,4 +1,4 @@
-// A file's components drawn as a treemap.
+// Draws a file's components as a treemap.
 #ifndef BANTAM_CONVERTER_DESCRIBE_TREEMAP_SVG_H_
 #define BANTAM_CONVERTER_DESCRIBE_TREEMAP_SVG_H_
 
@@ -9,11 +9,11 @@
 
 namespace bantam::convert {
 
-/// An SVG element of this size in pixels: a box a component (class "leaf", data-bytes), whose area is its share of the bytes,
-/// groups together; names where they fit, and all of them as titles.
+/// Returns an SVG element of this size in pixels. Each component is a box (class "leaf", data-bytes) whose area is
+/// proportional to its bytes; groups stay together. Boxes show their names if they fit, and always have them as titles.
 std::string treemap_svg(const std::vector<Component>& components, double width, double height);
 
-/// Colour class of a purpose, see page_style.h.
+/// Returns the color class of a purpose, see page_style.h.
 std::string purpose_class(Purpose purpose);
 
 }  // namespace bantam::convert

@@ -1,4 +1,4 @@
-// Names as C's preprocessor takes them.
+// Names that C's preprocessor accepts.
 #ifndef BANTAM_CONVERTER_FIRMWARE_C_NAMES_H_
 #define BANTAM_CONVERTER_FIRMWARE_C_NAMES_H_
 
@@ -11,7 +11,7 @@ inline std::string capitals(std::string text) {
   return text;
 }
 
-/// "bantam_config.h": "BANTAM_CONFIG_H_".
+/// Returns the include guard of a file: "BANTAM_CONFIG_H_" for "bantam_config.h".
 inline std::string guard_of(const std::string& file_name) {
   std::string guard = capitals(file_name);
   for (char& c : guard) {

@@ -34,7 +34,7 @@ constexpr struct {
   throw convert::Error(convert::ExitCode::kInternal, fmt::format("BANTAM_IF_LINKED({}): nothing is called that", name));
 }
 
-/// An operator in integers.
+/// Returns true if the operator computes with integers (static quantization).
 bool is_static_row(uint32_t row) {
   constexpr linked::Numerics kNumerics[] = {
 #define BANTAM_OP(name, kind, numerics, ...) linked::Numerics::numerics,
@@ -44,7 +44,7 @@ bool is_static_row(uint32_t row) {
   return kNumerics[row] == linked::static_int;
 }
 
-/// The kernel of a name in kernels.inc; 0: there is none.
+/// Returns the bit of a kernel's name in kernels.inc; 0 if there is none.
 uint64_t kernel_of(std::string_view name) {
 #define BANTAM_KERNEL(own, Args) \
   if (name == #own) return linked::Kernels::own;
@@ -53,7 +53,7 @@ uint64_t kernel_of(std::string_view name) {
   return 0;
 }
 
-/// The words and signs of a condition.
+/// Splits a condition into words and signs.
 std::vector<std::string_view> words_of(std::string_view condition) {
   std::vector<std::string_view> words;
   const auto in_name = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; };
@@ -65,14 +65,14 @@ std::vector<std::string_view> words_of(std::string_view condition) {
     } else if (condition.substr(at, 2) == "&&" || condition.substr(at, 2) == "||") {
       size = 2;
     }
-    constexpr std::string_view kBetween = " \t\r\n\\";  // a condition may go over several lines
+    constexpr std::string_view kBetween = " \t\r\n\\";  // a condition may span several lines
     if (kBetween.find(condition[at]) == std::string_view::npos) words.push_back(condition.substr(at, size));
     at += size;
   }
   return words;
 }
 
-/// Three values: true, false, and null where something else decides.
+/// Three values: true, false, and nothing if the condition depends on something else.
 using Truth = std::optional<bool>;
 
 Truth both(Truth a, Truth b) {
@@ -84,7 +84,7 @@ Truth either(Truth a, Truth b) {
   return a == false && b == false ? Truth(false) : std::nullopt;
 }
 
-/// Reads a condition. What it does not understand makes the whole of it null.
+/// Evaluates a condition. If any part of it is not understood, the result is nothing.
 class ConditionReader {
  public:
   ConditionReader(const Conditions& conditions, std::string_view condition)
@@ -150,7 +150,7 @@ class ConditionReader {
   bool understood_ = true;
 };
 
-/// The end of the line at `at`; of a directive that a backslash continues, that of its last line.
+/// Returns the end of the line at `at`; for a directive that backslashes continue, the end of its last line.
 size_t end_of_line(std::string_view text, size_t at) {
   const size_t first = text.find_first_not_of(" \t", at);
   const bool directive = first != std::string_view::npos && text[first] == '#';
@@ -161,7 +161,7 @@ size_t end_of_line(std::string_view text, size_t at) {
   return end;
 }
 
-/// "if", "ifdef", "ifndef", "elif", "else" or "endif" and what follows it; empty for other lines.
+/// Returns "if", "ifdef", "ifndef", "elif", "else" or "endif" and the rest of the line; empty for other lines.
 std::pair<std::string_view, std::string_view> directive_of(std::string_view line) {
   const auto skip = [](std::string_view text) {
     const size_t at = text.find_first_not_of(" \t");
@@ -179,10 +179,10 @@ std::pair<std::string_view, std::string_view> directive_of(std::string_view line
   return {};
 }
 
-/// An #if that has not ended. kOther: something else decides, and its directives stay.
+/// An #if that has not ended. kOther: it depends on something else, and its directives stay.
 struct OpenGroup {
   enum class Form { kOther, kHolds, kDoesNot, kOutside } form;
-  bool outside;  // what stands around it is kept
+  bool outside;  // the surrounding lines are kept
 };
 
 }  // namespace
@@ -227,7 +227,7 @@ bool Conditions::links(std::string_view name) const {
 
 std::optional<bool> Conditions::defines(std::string_view macro) const {
   if (macro == "BANTAM_FIRMWARE" || (macro == "BANTAM_KERNEL_ONE_LANE" && one_lane_)) return true;
-  // Kernels of hosts, whose tables share functions.
+  // Only hosts have these kernels, whose tables share functions.
   if (macro == "BANTAM_KERNEL_BASE" || macro == "BANTAM_KERNEL_IS_BASE") return false;
   return std::nullopt;
 }

@@ -1,4 +1,4 @@
-// The conditions around what only some models need: BANTAM_IF_LINKED of runtime/linked.h, evaluated for one model.
+// Evaluates for one model the conditions around code that only some models need: BANTAM_IF_LINKED of runtime/linked.h.
 #ifndef BANTAM_CONVERTER_FIRMWARE_CONDITIONS_H_
 #define BANTAM_CONVERTER_FIRMWARE_CONDITIONS_H_
 
@@ -13,21 +13,21 @@ namespace bantam::firmware {
 
 class Conditions {
  public:
-  /// `one_lane`: no source of the project's kernels has vectors.
+  /// `one_lane`: none of the project's kernel sources uses vectors.
   explicit Conditions(Linked linked, bool one_lane = true) : linked_(std::move(linked)), one_lane_(one_lane) {}
 
-  /// BANTAM_IF_LINKED(name). Throws Error (internal) for a name of nothing.
+  /// Evaluates BANTAM_IF_LINKED(name). Throws Error (internal) for an unknown name.
   bool links(std::string_view name) const;
 
-  /// Every project defines the macro, or none does; null: some source does.
+  /// Returns true if every project defines the macro, false if none does, and nothing if only some sources do.
   std::optional<bool> defines(std::string_view macro) const;
 
-  /// The condition of an #if: BANTAM_IF_LINKED, defined() and BANTAM_LINK_HOST, joined by !, &&, || and parentheses. Null where it depends
-  /// on something else, such as the compiler.
+  /// Evaluates the condition of an #if: BANTAM_IF_LINKED, defined() and BANTAM_LINK_HOST, joined by !, &&, || and
+  /// parentheses. Returns nothing if it depends on something else, such as the compiler.
   std::optional<bool> evaluate(std::string_view condition) const;
 
-  /// A source or header without the groups of lines whose condition does not hold, and without the directives of those whose
-  /// condition does. What depends on something else stays as it is. O(size).
+  /// Returns a source or header without the groups of lines whose condition is false, and without the directives of
+  /// groups whose condition is true. Conditions that depend on something else stay unchanged. O(size).
   std::string resolve(std::string_view text) const;
 
  private:

@@ -68,13 +68,13 @@ constexpr const char* kCoreCheck = R"(#if !defined({feature})
 #endif
 )";
 
-/// "mve": "kMve".
+/// Returns the enumerator of an instruction set: "kMve" for "mve".
 std::string isa_enumerator(std::string isa) {
   isa[0] = static_cast<char>(isa[0] - 'a' + 'A');
   return "k" + isa;
 }
 
-/// The session's options and the memory of an image's pixels: lines of `#define`.
+/// Returns `#define` lines for the session's options and the memory for an image's pixels.
 std::string session_macros(const Project& project) {
   const SessionOptions& options = project.options;
   return fmt::format(kSession, fmt::arg("tokens", options.max_tokens), fmt::arg("context", options.max_context),

@@ -10,7 +10,7 @@
 namespace bantam::firmware {
 namespace {
 
-/// Whose it is, and what its numbers are made of.
+/// Returns true for properties that a device's file keeps: licenses, and how a sound model's features are computed.
 bool is_kept(const std::string& key) {
   return key.find("licen") != std::string::npos || key.find("copyright") != std::string::npos || key == kSoundKey;
 }
@@ -42,7 +42,7 @@ convert::HeliumFile device_file(const void* bytes, size_t size, const Target& ta
       static_cast<const uint8_t*>(bytes), size, [](convert::FileEditor& editor) { drop_provenance(&editor.model()); });
   convert::FileBytes small = convert::with_small_tokenizers(bare.data(), bare.size());
   if (target.rows) {
-    // choose_tokens of cli/firmware.cpp wants less than all of the flash.
+    // choose_tokens in firmware/image.cpp requires less than all of the flash.
     return convert::with_helium_rows(small.data(), small.size(), {block_rows, keep_sparse, target.model - 1});
   }
   convert::HeliumFile file;

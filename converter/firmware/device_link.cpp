@@ -24,7 +24,7 @@ using convert::fail;
 using convert::printable;
 using Clock = std::chrono::steady_clock;
 
-// An answer of entities and words of a line, with room to spare: more is noise of another speed.
+// Room for the entities and words of a line, with a margin. A longer answer is noise from a wrong baud rate.
 constexpr size_t kLongestAnswer = 1u << 16;
 
 constexpr std::pair<uint32_t, speed_t> kSpeeds[] = {{9600, B9600},     {19200, B19200},   {38400, B38400},
@@ -51,7 +51,7 @@ void set_raw(const std::string& path, int file, uint32_t baud) {
   if (tcsetattr(file, TCSANOW, &settings) != 0) {
     fail(ExitCode::kIo, "{}: cannot set {} baud: {}", printable(path), baud, std::strerror(errno));
   }
-  tcflush(file, TCIOFLUSH);  // what an earlier program left there
+  tcflush(file, TCIOFLUSH);  // discard input from an earlier program
 }
 
 }  // namespace
@@ -86,7 +86,7 @@ DeviceLink DeviceLink::program(const std::string& command) {
   close(ends[1]);
   DeviceLink link(command, ends[0], process);
   if (process < 0) fail(ExitCode::kIo, "--command: {}", std::strerror(cause));
-  setpgid(process, process);  // whoever of the two is first
+  setpgid(process, process);  // parent and child both call this, because either may run first
   fcntl(ends[0], F_SETFL, O_NONBLOCK);
   return link;
 }

@@ -1,4 +1,5 @@
-// Lines to and from a device that answers them: over a serial port, or a program's standard input and output (an emulator).
+// Sends lines to a device and reads its answers, over a serial port or the standard input and output of a program (an
+// emulator).
 #ifndef BANTAM_CONVERTER_FIRMWARE_DEVICE_LINK_H_
 #define BANTAM_CONVERTER_FIRMWARE_DEVICE_LINK_H_
 
@@ -12,34 +13,34 @@ namespace bantam::firmware {
 
 class DeviceLink {
  public:
-  /// A serial port, 8 bits without parity or flow control. Throws Error: usage for a speed that no port has, I/O.
+  /// Opens a serial port with 8 bits, no parity and no flow control. Throws Error: usage for an unsupported speed, I/O.
   static DeviceLink port(const std::string& path, uint32_t baud);
-  /// `command` of a shell, in a process group of its own, which ends with the link. Throws Error (I/O).
+  /// Runs `command` in a shell, in its own process group, which ends with the link. Throws Error (I/O).
   static DeviceLink program(const std::string& command);
 
   DeviceLink(DeviceLink&& other) noexcept;
   DeviceLink& operator=(DeviceLink&&) = delete;
   ~DeviceLink();
 
-  /// Throws Error (I/O) where the device is gone or takes nothing within `timeout`.
+  /// Throws Error (I/O) if the device is gone or accepts no data within `timeout`.
   void write(std::string_view bytes, std::chrono::milliseconds timeout);
 
-  /// The next line without its end; CR LF and LF end one. False: none came within `timeout`. Throws Error (I/O) where the device is
-  /// gone, or a line is longer than any answer.
+  /// Reads the next line, without the CR LF or LF that ends it. Returns false if no line arrives within `timeout`.
+  /// Throws Error (I/O) if the device is gone, or if a line is longer than any answer.
   bool read_line(std::string* line, std::chrono::milliseconds timeout);
 
-  /// The name by which the user knows the device.
+  /// Returns the name by which the user knows the device.
   const std::string& name() const { return name_; }
 
  private:
   DeviceLink(std::string name, int file, pid_t process) : name_(std::move(name)), file_(file), process_(process) {}
 
-  /// True where poll() finds these events before `end`.
+  /// Returns true if poll() reports one of these events before `end`.
   bool wait_for(short events, std::chrono::steady_clock::time_point end) const;
 
   std::string name_;
   int file_ = -1;
-  pid_t process_ = -1;  // of a program
+  pid_t process_ = -1;  // of the program, if there is one
   std::string received_;
 };
 

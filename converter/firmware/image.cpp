@@ -28,7 +28,7 @@ using convert::ExitCode;
 using convert::fail;
 using convert::printable;
 
-/// A folder with all that a build needs, not the file alone.
+/// Returns true if the output is a folder with everything that a build needs, rather than only the file.
 bool is_folder(const ImageRequest& request) {
   const std::vector<std::string> formats = library_formats();
   return request.format == "project" || std::find(formats.begin(), formats.end(), request.format) != formats.end();
@@ -43,7 +43,7 @@ Target find_board(const std::string& name) {
        printable(name), convert::guess(name, known), fmt::join(known, ", "));
 }
 
-/// The board that was asked for, with the memories of the command line.
+/// Returns the requested board, with the memories of the command line.
 Target find_target(const ImageRequest& request) {
   if (request.board.empty() == request.core.empty()) {
     fail(ExitCode::kUsage, "--board NAME or folder, or --core, --flash and --ram of a board of your own are wanted");
@@ -66,8 +66,8 @@ Target find_target(const ImageRequest& request) {
   if (request.format == "project" && (request.flash.empty() || request.ram.empty())) {
     fail(ExitCode::kUsage, "--core {}: --flash and --ram are wanted, too", request.core);
   }
-  // Only the user's build knows the memories of an output that is not a project: large ranges stand in for them, where
-  // no device has its own memory.
+  // The memories of an output that is not a project are known only to the user's build. Large ranges stand in for them,
+  // at addresses that no device uses for its own memory.
   memories.emplace("flash", Range{"0x80000000", "256M"});
   memories.emplace("ram", Range{"0xA0000000", "256M"});
   Target target = with_memories(bare_target(any ? "cortex-m0" : request.core), memories);
@@ -76,8 +76,8 @@ Target find_target(const ImageRequest& request) {
   return target;
 }
 
-/// A project's model must lie in its board's flash, and a session of the wanted length in its RAM. An array or a file is for a
-/// board that only its owner knows.
+/// Chooses the number of tokens. The model of a project must fit its board's flash, and a session of the requested
+/// length its RAM. The board of an array or a file is unknown here.
 void choose_tokens(const ImageRequest& request, Image* image) {
   const Target& target = image->target;
   const bool board_known = request.format == "project";
@@ -118,7 +118,7 @@ void check_output(const ImageRequest& request, const std::vector<fs::path>& outp
   for (const fs::path& output : outputs) {
     convert::refuse_input_as_output(output, {request.model});
     std::error_code error;
-    // A project around its own source would be replaced with it.
+    // A project that contains its own source would replace it.
     const fs::path inside =
         fs::weakly_canonical(request.model, error).lexically_relative(fs::weakly_canonical(output, error));
     if (!inside.empty() && *inside.begin() != "..") {
@@ -127,7 +127,7 @@ void check_output(const ImageRequest& request, const std::vector<fs::path>& outp
   }
 }
 
-/// "src/voice" -> "voice", made an identifier.
+/// Returns an identifier from a file's stem: "src/voice" -> "voice".
 std::string symbol_of(const fs::path& stem) {
   std::string symbol = stem.filename().string();
   for (char& c : symbol) {
@@ -137,7 +137,7 @@ std::string symbol_of(const fs::path& stem) {
   return symbol.empty() || (symbol[0] >= '0' && symbol[0] <= '9') ? "model_" + symbol : symbol;
 }
 
-/// As a project's folders are made. Where that fails, the file's error says why.
+/// Creates the folder as for a project. If that fails, writing the file reports the reason.
 void make_folder_of(const fs::path& path) {
   std::error_code ignored;
   if (path.has_parent_path()) fs::create_directories(path.parent_path(), ignored);
@@ -180,7 +180,7 @@ void write_image(const ImageRequest& request, Image* image) {
     image->outputs = {request.output};
     return;
   }
-  // The settings that a user's own build needs beside the model.
+  // Besides the model, a user's own build needs these settings.
   fs::path stem = request.output;
   for (const char* known : {".c", ".h", ".bin", ".bantam"}) {
     if (fs::path(request.output).extension() == known) stem.replace_extension();
@@ -200,7 +200,7 @@ void write_image(const ImageRequest& request, Image* image) {
     const std::string symbol = symbol_of(stem);
     const std::string declared = array_header(symbol, image->file.size());
     const std::string defined = array_source(header.filename().string(), symbol, image->file);
-    // Writes the large file first: without room for it, no file is left behind.
+    // Write the large file first: if there is no room for it, no file is left.
     make_folder_of(header);
     convert::OutputFile header_file(header);
     convert::OutputFile(source).commit(defined.data(), defined.size());

@@ -1,4 +1,4 @@
-// The image of a model for a device: the file that lies in flash, the lengths of its texts, and what is written.
+// The image of a model for a device: the file for its flash, the lengths of its texts, and the output.
 #ifndef BANTAM_CONVERTER_FIRMWARE_IMAGE_H_
 #define BANTAM_CONVERTER_FIRMWARE_IMAGE_H_
 
@@ -15,11 +15,11 @@
 
 namespace bantam::firmware {
 
-/// The options of an image: the file, the board or its parts, the form of the output.
+/// The options of an image: the file, the board or its parts, and the output format.
 struct ImageRequest {
   std::string model;
   std::string board;  // a name or a folder
-  std::string core;   // in place of a board
+  std::string core;   // instead of a board
   std::string flash, ram, hot, model_flash;
   std::string output;
   std::string format = "project";
@@ -27,13 +27,13 @@ struct ImageRequest {
   uint32_t block_rows = kBlockRows;
   bool keep_sparse = false;
   bool force = false;
-  std::string version;  // of the program that writes it
+  std::string version;  // version of the program that writes it
 };
 
 struct Image {
   Target target;
   convert::FileBytes file;
-  convert::HeliumFile layout;  // without the bytes
+  convert::HeliumFile layout;  // without its bytes
   Model model;
   SessionOptions options;
   uint32_t wanted_tokens = 0;
@@ -42,12 +42,12 @@ struct Image {
   std::vector<std::string> outputs;
 };
 
-/// Chooses the board and the number of tokens. Throws Error where the model does not fit, and where an option cannot be
-/// read.
+/// Chooses the board and the number of tokens. Throws Error if the model does not fit, or if an option cannot be
+/// parsed.
 Image make_image(const ImageRequest& request);
 
-/// Writes the output that is asked for, and notes in `image` what was written. Throws Error where the output is an input
-/// or cannot be written.
+/// Writes the requested output and records in `image` what was written. Throws Error if the output is an input or
+/// cannot be written.
 void write_image(const ImageRequest& request, Image* image);
 
 }  // namespace bantam::firmware

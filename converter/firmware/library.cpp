@@ -30,7 +30,7 @@ constexpr std::string_view kAbout = "about.md";  // becomes README.md
 
 using Values = std::map<std::string, std::string>;
 
-/// A stranger's name where XML, YAML, CMake and C read it.
+/// Makes a name of unknown content safe for XML, YAML, CMake and C.
 std::string plain_words(const std::string& name) {
   constexpr size_t kLongest = 60;
   std::string plain;
@@ -42,7 +42,7 @@ std::string plain_words(const std::string& name) {
   return plain.find_first_not_of(' ') == std::string::npos ? "A model" : plain;
 }
 
-/// Where a resource lies below src/.
+/// Returns the path of a resource below src/.
 std::string library_place(std::string_view path) {
   for (const std::string_view folder :
        {"runtime/include/", "runtime/", "generated/", "targets/firmware/example/", "targets/firmware/"}) {
@@ -71,7 +71,7 @@ Tree library_sources(const Project& project) {
   return tree;
 }
 
-/// A template: @NAME@ is the value of that name. A line with @SOURCE@ stands for one line for each source, below src/.
+/// Fills in a template: the value of NAME replaces @NAME@. A line with @SOURCE@ is repeated for each source below src/.
 std::string filled_template(std::string_view text, const Values& values, const std::vector<std::string>& files) {
   std::string result;
   const auto put_line = [&](std::string_view line, const std::string& source) {
@@ -106,7 +106,7 @@ std::string filled_template(std::string_view text, const Values& values, const s
   return result;
 }
 
-/// "cortex-m0plus": "Cortex-M0+", as CMSIS spells it.
+/// Returns a core's name in CMSIS's spelling: "Cortex-M0+" for "cortex-m0plus".
 std::string cmsis_name(const std::string& core) {
   const std::string name = "Cortex-" + capitals(core.substr(core.find('-') + 1));
   const size_t plus = name.find("PLUS");

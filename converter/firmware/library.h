@@ -1,4 +1,5 @@
-// A model and the runtime as a library for other build systems: one folder of sources, and what each of them wants beside it.
+// A model and the runtime as a library for other build systems: one folder of sources, and the files that each system
+// needs.
 #ifndef BANTAM_CONVERTER_FIRMWARE_LIBRARY_H_
 #define BANTAM_CONVERTER_FIRMWARE_LIBRARY_H_
 
@@ -10,11 +11,11 @@
 
 namespace bantam::firmware {
 
-/// Folders of targets/firmware/formats, in ascending order: "arduino", "cmake", ...
+/// Returns the folders of targets/firmware/formats in ascending order: "arduino", "cmake", ...
 std::vector<std::string> library_formats();
 
-/// All files, by path: src/ is the same in every format, the rest is made from the format's templates (targets/firmware/README.md). The
-/// same input gives the same bytes. `version`: of bantam.
+/// Returns all files by path. src/ is the same in every format; the other files are made from the format's templates
+/// (targets/firmware/README.md). The same input gives the same bytes. `version`: bantam's version.
 Tree library_tree(const Project& project, const std::string& format, const std::string& version);
 
 }  // namespace bantam::firmware

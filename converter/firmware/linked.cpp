@@ -21,7 +21,7 @@ namespace {
 
 namespace links = linked::links;
 
-/// Rows of ops/ops.inc as values of an enumeration, as the schema has them of other sets.
+/// The rows of ops/ops.inc as an enumeration, like the schema's enumerations of other sets.
 enum class OpRow : uint32_t {
 #define BANTAM_OP(name, ...) name,
 #include "ops/ops.inc"
@@ -29,7 +29,7 @@ enum class OpRow : uint32_t {
   MAX = linked::kOps - 1
 };
 
-// Each set has the members of its enumeration, in its order.
+// The members of each set have the order of its enumeration.
 #define BANTAM_LINK_SET(set, Kind, always, words) \
   using set##_kind = Kind;                        \
   static_assert(links::size_of(links::set##_all) == static_cast<uint32_t>(Kind::MAX) + 1);
@@ -37,7 +37,7 @@ enum class OpRow : uint32_t {
   static_assert(links::set##_##name == links::of(links::set##_all, set##_kind::name));
 #include "links.inc"
 
-/// Types that rows of links.inc look at, besides tables of the schema.
+/// Types besides the schema's tables that rows of links.inc examine.
 struct Matrix {
   const fb::Tensor& tensor;
 };
@@ -48,7 +48,7 @@ using SplitPass = text::SplitHeader;
 
 bool is_integer(const fb::Tensor& t) { return t.type() == fb::DType::i8 || t.type() == fb::DType::i4; }
 
-/// Returns the switch that a layout of weights needs besides Dynamic; nothing if it needs none.
+/// Returns the switch that a weight layout needs besides Dynamic, or links::nothing.
 links::Link number_of(fb::Layout layout) {
 #define BANTAM_WEIGHTS(own, number, Format) \
   if (layout == fb::Layout::own) return links::number;
@@ -64,7 +64,7 @@ bool has_levels(const Model& model) {
   return false;
 }
 
-/// Does a label set ask for one of transformers' aggregation strategies?
+/// Returns true if a label set uses one of transformers' aggregation strategies.
 bool has_strategies(const Model& model) {
   for (uint32_t set = 0; set < model.label_set_count(); ++set) {
     if (file_aggregation(model, set) != Aggregation::kWords) return true;
@@ -72,7 +72,7 @@ bool has_strategies(const Model& model) {
   return false;
 }
 
-/// Returns `seen` if it is a T, or its attributes if it is an operator whose attributes are a T; else null.
+/// Returns `seen` if it is a T, or its attributes if it is an operator whose attributes are a T; otherwise null.
 template <class T, class Seen>
 const T* as(const Seen& seen) {
   if constexpr (std::is_same_v<T, Seen>) {
@@ -85,7 +85,7 @@ const T* as(const Seen& seen) {
   }
 }
 
-/// Walks through a file and checks each row of links.inc against everything that it finds.
+/// Walks through a file and checks each row of links.inc against everything in it.
 class Needs {
  public:
   explicit Needs(const fb::Model& model) : model_(model) {}
@@ -104,7 +104,7 @@ class Needs {
 
   void op(const fb::Op& op) {
     const uint32_t row = ops::find_row(op);
-    // An operator that this version does not know may be replaced by a copy, or the file would not have been opened.
+    // The file could be opened, so an operator that this version does not know may be replaced by a copy.
     need(links::of(links::op_all, row == linked::kOps ? uint32_t{linked::kOpCopy} : row));
     if (row == linked::kOps) return;
     op_ = &op;
@@ -116,7 +116,7 @@ class Needs {
       }
     }
     ops::for_each_matrix(op, [&](int32_t matrix) { look_at(Matrix{tensor(model_, matrix)}); });
-    // Integers only: tables stand for activations, and the norm is the integer one.
+    // Static operators compute with integers only: a table replaces the activation, and the norm is the integer norm.
     if (!is_dynamic()) return;
     using linked::Kernels;
     if ((Kernels::of(row) & (Kernels::linear_q8 | Kernels::linear_f32)) == Kernels::linear_f32) need(links::Float);
@@ -141,7 +141,7 @@ class Needs {
   bool is_dynamic() const { return !is_static(*op_); }
   fb::DType input_type(uint32_t i) const { return tensor(model_, operand(op_->inputs(), i)).type(); }
 
-  /// The tables of a splitter.
+  /// Examines the tables of a splitter.
   void splits(const uint8_t* table) {
     for (bool more = true; more;) {
       const auto& header = *reinterpret_cast<const SplitPass*>(table);
@@ -153,11 +153,11 @@ class Needs {
   }
 
   const fb::Model& model_;
-  const fb::Op* op_ = nullptr;  // that is looked at
+  const fb::Op* op_ = nullptr;  // the operator under examination
   std::bitset<links::kCount> needed_;
 };
 
-/// "SplitHeads" and "quick_gelu": "split heads", "quick gelu".
+/// Returns a name in words: "split heads" for "SplitHeads", "quick gelu" for "quick_gelu".
 std::string in_words(std::string_view name) {
   std::string words;
   for (const char c : name) {
@@ -168,12 +168,12 @@ std::string in_words(std::string_view name) {
   return words;
 }
 
-/// A row of links.inc: its name, and what it is for people ("": nobody needs to know).
+/// A row of links.inc: its name, and its description for people; empty: it is not shown.
 struct Row {
   std::string name, words;
 };
 
-/// By number.
+/// Returns the rows by number.
 std::vector<Row> list_rows() {
   std::vector<Row> rows = {{"nothing", ""}};
   std::string set_words;
@@ -206,7 +206,7 @@ Linked linked_by(const Model& model) {
   const auto* tokenizers = root(model).tokenizers();
   for (uint32_t i = 0; i < count(tokenizers); ++i) needs.tokenizer(*tokenizers->Get(i), model.data());
   Linked linked{needs.needed(), {}};
-  // Every build has these, and nobody needs to know.
+  // Every build has these, so they are not listed.
 #define BANTAM_LINK_SET(set, Kind, always, words) \
   if (always) linked.needed.reset(links::of(links::set##_all, 0));
 #include "links.inc"

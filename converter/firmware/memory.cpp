@@ -108,8 +108,8 @@ bool goes_on(const Model& model) {
 
 namespace {
 
-/// Returns the number of tokens that the decoder of a pair has room for: as many new tokens as the file says, else as
-/// many as its source has.
+/// Returns the number of tokens for which an encoder-decoder's decoder has room: the file's number of new tokens, or
+/// else the number of source tokens.
 uint32_t answer_tokens(const Model& model, uint32_t max_tokens) {
   Generation said;
   const bool says = generation(model, 0, &said) == Status::kOk && said.beams.max_new != 0;
@@ -141,8 +141,9 @@ SessionOptions image_options(const Model& model, uint32_t max_tokens, uint32_t b
 }
 
 uint64_t stack_bytes(const Model& model) {
-  // Measured, and a quarter more: without normalisers in a row 7.6 KB where words are gathered from code points, 19.5 KB of a unigram's words;
-  // of those that strip and prepend 12.1 KB; of others buffers take 30 KB more.
+  // Measured stack plus a quarter. Without a chain of normalizers: 7.6 KB if words are gathered from code points, 19.5
+  // KB for unigram words. With normalizers that only strip and prepend: 12.1 KB. With other normalizers: 30 KB more for
+  // buffers.
   constexpr uint64_t kGathering = 10240, kInPlace = 16384, kLattice = 24576, kReplacing = 49152;
   uint64_t bytes = kStackBytes;
   const auto* tokenizers = root(model).tokenizers();
@@ -192,7 +193,7 @@ uint32_t tokens_that_fit(const Model& model, const Target& target, uint32_t want
 
 namespace {
 
-/// Returns the options of convert that make a small plan; empty if the model has no such form.
+/// Returns the options of convert that make a small plan; empty if the model has no small plan.
 std::string small_plan_option(const fb::Model& m) {
   bool int8 = false;
   bool f32_residual = false;

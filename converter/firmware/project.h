@@ -1,4 +1,4 @@
-// The CMake project of a firmware image: runtime, target, model and example, with nothing to download.
+// The CMake project of a firmware image: runtime, target, model and example, without anything to download.
 #ifndef BANTAM_CONVERTER_FIRMWARE_PROJECT_H_
 #define BANTAM_CONVERTER_FIRMWARE_PROJECT_H_
 
@@ -17,15 +17,15 @@ namespace bantam::firmware {
 struct Project {
   Target target;
   const convert::FileBytes& file;  // for the device; outlives the project
-  Model model;                     // open on `file`
+  Model model;                     // opened from `file`
   SessionOptions options;
   std::string source;  // the file's name as the user gave it, for the README
 };
 
-/// All files of the project, by path. The same input gives the same bytes.
+/// Returns all files of the project by path. The same input gives the same bytes.
 Tree project_tree(const Project& project);
 
-/// The C array of --format c-array: the header, and a source file that includes it as `header_name`.
+/// Returns the C array of --format c-array: its header, and a source file that includes the header as `header_name`.
 std::string array_header(const std::string& symbol, size_t size);
 std::string array_source(const std::string& header_name, const std::string& symbol, const convert::FileBytes& file);
 

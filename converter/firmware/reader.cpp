@@ -13,8 +13,8 @@ using convert::starts_with;
 
 bool has(std::string_view line, std::string_view what) { return line.find(what) != std::string_view::npos; }
 
-/// Returns the end of a declaration that begins with this line, if readers do without the declaration; empty if they
-/// need it.
+/// If readers do not need the declaration that begins with this line, returns the text at its end; otherwise returns an
+/// empty string.
 std::string_view dropped_until(std::string_view line) {
   if (starts_with(line, "static_assert(FLATBUFFERS_VERSION")) return ");";
   if (starts_with(line, "  bool Verify(")) return "  }";
@@ -22,7 +22,7 @@ std::string_view dropped_until(std::string_view line) {
   if (ends_with(line, "Builder;")) return ";";
   if (starts_with(line, "inline bool Verify") || starts_with(line, "bool Verify"))
     return ends_with(line, ";") ? ";" : "}";
-  // Functions of whole buffers: identifiers, size prefixes, finishing one.
+  // These functions handle whole buffers: identifiers, size prefixes, finishing.
   constexpr std::array kOfBuffers = {"inline void Finish", "inline bool ModelBufferHas", "inline bool SizePrefixed"};
   if (std::any_of(kOfBuffers.begin(), kOfBuffers.end(), [&](const char* with) { return starts_with(line, with); }))
     return "}";
@@ -45,7 +45,7 @@ std::string reader_of(std::string_view generated) {
       kept.append(line).append("\n");
       continue;
     }
-    // A brace alone in its line closes; anything else may end the line that it stands in.
+    // A brace ends the declaration only if it is alone on its line; any other text may end a line.
     const bool closes = until == ");" || until == ";" ? ends_with(line, until) : line == until;
     if (closes) until = {};
   }

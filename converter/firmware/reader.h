@@ -1,4 +1,4 @@
-// The reading half of flatc's header, which a core without a C++ library can compile.
+// The reading half of flatc's header, which compiles for a core without a C++ library.
 #ifndef BANTAM_CONVERTER_FIRMWARE_READER_H_
 #define BANTAM_CONVERTER_FIRMWARE_READER_H_
 
@@ -7,8 +7,8 @@
 
 namespace bantam::firmware {
 
-/// `generated`, flatc's C++ header, without builders, verifiers and the test of FlatBuffers' version: what is left needs no more than
-/// targets/firmware/reader/flatbuffers/flatbuffers.h.
+/// Returns `generated`, flatc's C++ header, without builders, verifiers and the check of FlatBuffers' version. The rest
+/// needs only targets/firmware/reader/flatbuffers/flatbuffers.h.
 std::string reader_of(std::string_view generated);
 
 }  // namespace bantam::firmware

@@ -1,4 +1,4 @@
-// The embedded files themselves. resources.cmake makes BANTAM_RESOURCES, all of them in one, and resources.inc.
+// The embedded files. resources.cmake concatenates them in BANTAM_RESOURCES and generates resources.inc.
 #include <algorithm>
 #include <stdexcept>
 
@@ -7,7 +7,8 @@
 #include <zlib.h>
 #endif
 
-// Hidden: an address by way of the linker's table of addresses would lose its place in the section on aarch64.
+// The symbol is hidden: on aarch64, an address from the linker's global offset table would lose its offset in the
+// section.
 __asm__(".pushsection .rodata\nbantam_resources: .incbin \"" BANTAM_RESOURCES
         "\"\nbantam_resources_end: .byte 0\n.popsection\n");
 extern "C" {
@@ -26,7 +27,7 @@ constexpr Packed kPacked[] = {
 #include "resources.inc"
 };
 
-/// All files, one after the other.
+/// Returns all files, one after the other.
 std::string_view contents() {
   const std::string_view embedded(bantam_resources, static_cast<size_t>(bantam_resources_end - bantam_resources));
 #if defined(BANTAM_HAS_ZLIB)

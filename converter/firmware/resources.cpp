@@ -5,7 +5,7 @@
 namespace bantam::firmware {
 namespace {
 
-/// The names that a file includes: lines `#include "name"` and `#include <name>`.
+/// Returns the names that a file includes by `#include "name"` and `#include <name>`.
 std::vector<std::string> included_names(std::string_view text) {
   constexpr std::string_view kDirective = "#include ";
   std::vector<std::string> names;

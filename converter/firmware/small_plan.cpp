@@ -17,8 +17,8 @@
 namespace bantam::firmware {
 namespace {
 
-/// A file's graph as it was before it got steps and places: every op writes tensors of its own; of a file with dynamic
-/// activations f32 ones.
+/// Restores a file's graph to its form before steps and offsets were assigned: every op writes its own tensors. In a
+/// file with dynamic activations, these are f32.
 class Unplanned {
  public:
   explicit Unplanned(const Model& model) : fixed_(is_static(*bantam::graph(root(model)).ops()->Get(0))) {
@@ -57,7 +57,7 @@ class Unplanned {
       int32_t& slot = op.outputs[i];
       if (slot < 0) continue;
       const auto at = static_cast<size_t>(slot);
-      // An f32 result and its i8 form are one.
+      // The f32 result and its i8 form become one tensor.
       if (fixed_ || parts || i > 1 || written < 0) written = add(slot, rows);
       slot = now_[at] = written;
     }
@@ -67,13 +67,13 @@ class Unplanned {
     op.outputs[1] = -1;
   }
 
-  /// A tensor like `model`, which nobody has written yet.
+  /// Adds a tensor like `model` that no op has written yet.
   int32_t add(int32_t model, int32_t rows) {
     fb::TensorT fresh(convert::tensor(graph_, model));
     fresh.role = fb::Role::activation;
     fresh.region = fb::Region::shared;
     fresh.offset.clear();
-    // Operators that run over sequences may write rows of tokens.
+    // Operators that run over sequences may write one row per token.
     if (fresh.shape.front().symbol() == convert::kTile) fresh.shape.front() = fb::Dim(rows, 1, 0, 1);
     if (!fixed_) {
       fresh.type = fb::DType::f32;
@@ -85,7 +85,7 @@ class Unplanned {
 
   bool fixed_;
   convert::Graph graph_;
-  std::vector<int32_t> now_;  // by tensor of the file: the one that holds its value at present
+  std::vector<int32_t> now_;  // by tensor of the file: the tensor that now holds its value
 };
 
 }  // namespace
@@ -93,7 +93,7 @@ class Unplanned {
 flatbuffers::DetachedBuffer small_plan_tables(const Model& model) {
   Unplanned unplanned(model);
   convert::Graph graph = unplanned.take();
-  if (!unplanned.fixed()) convert::pool_late(graph);  // as small plans have it
+  if (!unplanned.fixed()) convert::pool_late(graph);  // as in small plans
   convert::split_queries(graph);
   if (!unplanned.fixed()) convert::quantize_activations(graph, fb::DType::i8);
   convert::make_steps(graph, true);

@@ -8,8 +8,8 @@
 namespace bantam::firmware {
 
 /// Returns the tables (fb::Model) of `model`, whose file has int8 or int4 layers, as `bantam convert --residual i8
-/// --plan small` plans them; for a file with static activations, as `--plan small` does. They are for lay_out of
-/// session/layout.h: constants have their types and shapes, but no place in a file. O(graph). Throws Error as the
+/// --plan small` would plan them; for a file with static activations, as `--plan small` would. They serve lay_out of
+/// session/layout.h: constants have their types and shapes, but no offsets in a file. O(graph). Throws Error as the
 /// passes of pack/ do.
 flatbuffers::DetachedBuffer small_plan_tables(const Model& model);
 

@@ -15,7 +15,7 @@ namespace {
 using convert::ends_with;
 using convert::starts_with;
 
-/// The source of each row of ops/ops.inc.
+/// Returns the source file of a row of ops/ops.inc.
 std::string op_source(uint32_t row) {
   constexpr const char* kSources[] = {
 #define BANTAM_OP(name, kind, numerics, inputs, required, outputs, whole, macs, matrices, kernels, contexts, source) \
@@ -26,10 +26,10 @@ std::string op_source(uint32_t row) {
   return fmt::format("runtime/ops/{}.cpp", kSources[row]);
 }
 
-/// "runtime/text/bpe.h" and "runtime/text/bpe.cpp": "runtime/text/bpe".
+/// Returns a path without its extension: "runtime/text/bpe" for "runtime/text/bpe.h" and "runtime/text/bpe.cpp".
 std::string stem_of(std::string_view path) { return std::string(path.substr(0, path.rfind('.'))); }
 
-/// Comments and includes alone are no source.
+/// Returns true if a source contains more than comments and includes.
 bool has_code(std::string_view text) {
   for (size_t at = 0; at < text.size();) {
     const size_t end = std::min(text.find('\n', at), text.size());
@@ -42,7 +42,8 @@ bool has_code(std::string_view text) {
   return false;
 }
 
-/// Stems of the headers that a file other than their own source includes: those sources come with their headers.
+/// Returns the stems of headers that files other than their own source include. The sources of these headers are added
+/// with the headers.
 std::set<std::string> included_stems() {
   std::set<std::string> stems;
   for (const Resource& resource : resources()) {
@@ -54,7 +55,7 @@ std::set<std::string> included_stems() {
   return stems;
 }
 
-/// Files that have been found, and what is left of them.
+/// The files found so far, with their remaining text.
 class Closure {
  public:
   Closure(const Linked& linked, bool one_lane) : conditions_(linked, one_lane) {
@@ -97,7 +98,8 @@ class Closure {
   Tree tree_;
 };
 
-/// As bantam_firmware_library in firmware.cmake chooses it; of operators other than BERT's only what others include lies below ops/.
+/// Returns the folders that bantam_firmware_library in firmware.cmake would choose. The folders below ops/, which
+/// contain operators other than BERT's, are not among them; their files are added only if something includes them.
 std::set<std::string_view> source_folders(std::string_view own_kernels) {
   const std::vector<Resource>& all = resources();
   const bool has_kernels = std::any_of(

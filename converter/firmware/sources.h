@@ -1,4 +1,4 @@
-// The files of bantam that a project needs for its model.
+// Selects the files of bantam that a project needs for its model.
 #ifndef BANTAM_CONVERTER_FIRMWARE_SOURCES_H_
 #define BANTAM_CONVERTER_FIRMWARE_SOURCES_H_
 
@@ -12,12 +12,13 @@
 
 namespace bantam::firmware {
 
-/// Where what is generated of the schema lies among resources.
+/// The path among the resources of the header that flatc generates from the schema.
 constexpr std::string_view kGenerated = "generated/bantam_generated.h";
 
-/// The runtime's sources for a core and a model, LICENSE, and `roots`, each with all that it includes, by path among resources. Files
-/// are as Conditions::resolve leaves them. Of the runtime's sources these are there: those that the rows of ops.inc name for the
-/// model's operators; X.cpp where something includes X.h beside it; and all others that conditions leave something of.
+/// Returns the runtime's sources for a core and a model, LICENSE, and `roots`, each with everything that it includes,
+/// by path among the resources. Files are as Conditions::resolve leaves them. The runtime's sources are those that the
+/// rows of ops.inc name for the model's operators; X.cpp if something includes X.h beside it; and all other sources
+/// that are not empty after resolving the conditions.
 Tree project_sources(const Target& target, const Linked& linked, const std::vector<std::string>& roots);
 
 }  // namespace bantam::firmware

@@ -25,7 +25,8 @@ constexpr std::string_view kFolder = "targets/";
 constexpr std::string_view kBoards = "targets/boards/";
 constexpr const char* kDescription = "target.json";
 
-/// Bytes as a linker script writes them: "2M", "96K", "0x8000", "256"; 0: it is none, or not below 4 GB.
+/// Parses a size as linker scripts write it: "2M", "96K", "0x8000", "256"; returns 0 if it is invalid or not below 4
+/// GB.
 uint64_t parse_size(std::string_view size) {
   const bool hex = size.substr(0, 2) == "0x";
   const char* const end = size.data() + size.size();
@@ -36,7 +37,7 @@ uint64_t parse_size(std::string_view size) {
   return error != std::errc() || scale == 0 || value > UINT32_MAX / scale ? 0 : value * scale;
 }
 
-/// An address: "0x20000000". False: it is none.
+/// Returns true if the text is an address such as "0x20000000".
 bool is_start(std::string_view start) {
   uint32_t value = 0;
   if (start.substr(0, 2) != "0x" || start.size() == 2) return false;
@@ -51,13 +52,13 @@ uint64_t address(std::string_view start) {
   return value;
 }
 
-/// One description, and the name that errors call it.
+/// A description, and its name in error messages.
 class Description {
  public:
   Description(std::string_view json, const std::string& where)
       : where_(where), root_(convert::parse_json(json, where)) {}
 
-  /// The string at `pointer` ("/qemu/machine").
+  /// Returns the string at `pointer`, such as "/qemu/machine".
   std::string text(const std::string& pointer) const {
     const Json* value = find(pointer);
     if (value == nullptr || !value->is_string()) fail(pointer, "a string is wanted there");
@@ -68,7 +69,7 @@ class Description {
     return find(pointer) == nullptr ? otherwise : text(pointer);
   }
 
-  /// Returns the bytes of a memory; 0 if there is no such memory.
+  /// Returns the size of a memory in bytes; 0 if there is no such memory.
   uint64_t memory(const std::string& name) const {
     const std::string pointer = "/memories/" + name;
     if (find(pointer) == nullptr) return 0;
@@ -82,7 +83,7 @@ class Description {
     return size;
   }
 
-  /// Two memories that images use must lie apart.
+  /// Checks that memories which images use do not overlap.
   void check_apart(std::initializer_list<std::string> names) const {
     std::vector<std::pair<uint64_t, std::string>> begins;
     for (const std::string& name : names) {
@@ -121,7 +122,7 @@ const Json& cores() {
   return all;
 }
 
-/// "targets/boards/microbit/target.json" -> "microbit"; empty: no description.
+/// Returns a board's name from a path: "targets/boards/microbit/target.json" -> "microbit"; empty for other paths.
 std::string_view name_of(std::string_view path) {
   const std::string_view folder = path.substr(0, kBoards.size()) == kBoards ? kBoards : kFolder;
   if (path.substr(0, folder.size()) != folder) return {};
@@ -131,7 +132,7 @@ std::string_view name_of(std::string_view path) {
                                                                                    : std::string_view{};
 }
 
-/// A name that can be one of a folder, of a CMake target and of a word of a command line.
+/// Makes a name valid as the name of a folder, of a CMake target and as a command-line argument.
 std::string plain_name(const std::string& name) {
   std::string plain;
   for (const char c : name) {
@@ -263,7 +264,7 @@ Target with_memories(const Target& target, const std::map<std::string, Range>& m
   for (const auto& [name, range] : memories) json["memories"][name] = {{"start", range.start}, {"size", range.size}};
   Target changed = parse_target(json.dump(2) + "\n", target.name);
   changed.name = target.name;
-  changed.files.insert(target.files.begin(), target.files.end());  // what is there stays
+  changed.files.insert(target.files.begin(), target.files.end());  // files that are already there stay
   return changed;
 }
 

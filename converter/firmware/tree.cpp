@@ -22,7 +22,7 @@ using convert::ExitCode;
 constexpr const char* kManifest = ".bantam-firmware";
 constexpr const char* kHeading = "# What bantam firmware wrote here, by SHA-256; --force replaces nothing else.\n";
 
-/// Digests of the contents that a path had when the command wrote it: two while a replacement is under way.
+/// For each path, the digests of the contents that the command wrote: two while a replacement is in progress.
 using Manifest = std::map<std::string, std::set<std::string>>;
 
 [[noreturn]] void fail_io(const fs::path& path, int cause) {
@@ -73,7 +73,7 @@ void make_folders(const fs::path& folder) {
   if (error) fail_io(folder, error);
 }
 
-/// A script, which its first line says, can be executed by everybody who can read it.
+/// Makes a script, which begins with #!, executable for everybody who can read it.
 void allow_execution(const fs::path& path, const std::string& contents) {
   if (contents.compare(0, 2, "#!") != 0) return;
   std::error_code error;
@@ -82,7 +82,7 @@ void allow_execution(const fs::path& path, const std::string& contents) {
   if (error) fail_io(path, error);
 }
 
-/// Everything below `directory`, which is new and shall become `shown`.
+/// Writes the files below `directory`, which is new and will be renamed to `shown`.
 void fill(const fs::path& directory, const fs::path& shown, const Tree& tree) {
   for (const auto& [name, contents] : tree) {
     const fs::path path = directory / name;
@@ -117,7 +117,7 @@ bool has_entry(const fs::path& path) {
   return fs::exists(fs::symlink_status(path, ignored));
 }
 
-/// Files of the tree that are there and that no earlier call wrote.
+/// Refuses the tree if one of its files exists and was not written by an earlier call.
 void refuse_foreign(const fs::path& directory, const Tree& tree, const Manifest& before) {
   std::vector<std::string> problems;
   for (const auto& [name, contents] : tree) {
@@ -134,7 +134,7 @@ Written replace(const fs::path& directory, const Tree& tree) {
   const Manifest after = manifest_of(tree);
   Manifest both = before;
   for (const auto& [name, digests] : after) both[name].insert(digests.begin(), digests.end());
-  put(directory / kManifest, to_text(both));  // an interrupted replacement can be repeated
+  put(directory / kManifest, to_text(both));  // so that an interrupted replacement can be repeated
   Written written;
   for (const auto& [name, contents] : tree) {
     const fs::path path = directory / name;

@@ -1,4 +1,4 @@
-// A directory of generated files that appears whole, and is replaced without touching what is somebody else's.
+// A directory of generated files that appears as a whole, and is replaced without touching other files.
 #ifndef BANTAM_CONVERTER_FIRMWARE_TREE_H_
 #define BANTAM_CONVERTER_FIRMWARE_TREE_H_
 
@@ -9,19 +9,19 @@
 
 namespace bantam::firmware {
 
-/// Path within the directory to contents.
+/// Maps paths within the directory to contents.
 using Tree = std::map<std::string, std::string>;
 
 struct Written {
-  size_t files = 0;  // written or already the same
-  /// Files that somebody has changed since they were written here; they stay as they are.
+  size_t files = 0;  // written, or already identical
+  /// Files that were changed since they were written here; they stay unchanged.
   std::vector<std::string> kept;
 };
 
-/// Writes `tree` to `directory`; what begins with #! can be executed. A new or empty one is filled beside its place and renamed to it. One that holds something
-/// is refused without `force`; with it, only what an earlier call wrote is replaced or, when it is not in `tree` any more,
-/// removed: the list `.bantam-firmware` with a digest of each file tells. Throws Error: usage for a directory that is not
-/// to be replaced or a foreign file in the way, I/O.
+/// Writes `tree` to `directory`; files that begin with #! are executable. A new or empty directory is filled under a
+/// temporary name and then renamed. A directory that contains files is refused without `force`. With it, only files
+/// from an earlier call are replaced or, if they are no longer in `tree`, removed; the list `.bantam-firmware` has a
+/// digest of each. Throws Error: usage if the directory must not be replaced or if another file is in the way, I/O.
 Written write_tree(const std::filesystem::path& directory, const Tree& tree, bool force);
 
 }  // namespace bantam::firmware

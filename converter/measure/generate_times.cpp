@@ -12,9 +12,9 @@
 namespace bantam::convert {
 namespace {
 
-/// Milliseconds of many calls.
+/// Times of many calls, in milliseconds.
 struct Samples {
-  std::vector<double> all, first, next;  // whole calls; up to the first token; a token of the others
+  std::vector<double> all, first, next;  // whole calls; until the first token; each other token
 };
 
 class GenerateBench {
@@ -78,7 +78,7 @@ class GenerateBench {
     if (work_.generate > 1) timing->next.push_back(milliseconds_between(first, end) / (work_.generate - 1));
   }
 
-  /// The likeliest token each time, whether it ends texts or not. Returns when there was a first one.
+  /// Greedy decoding that ignores end tokens. Returns the time at which the first token was known.
   Clock::time_point go_on() {
     Session& session = engine_.session();
     check(session.truncate(0, 0), file_.path());
@@ -97,7 +97,8 @@ class GenerateBench {
     return first;
   }
 
-  /// Beams of which none ends before all tokens are there.
+  /// Beam search in which no beam ends before all tokens are generated. Returns the time at which the first token was
+  /// known.
   Clock::time_point search() {
     BeamOptions beams;
     beams.beams = work_.beams;

@@ -1,4 +1,4 @@
-// Times of generating: a whole call, its first token, each other token.
+// Times of generation: a whole call, its first token, each other token.
 #ifndef BANTAM_CONVERTER_MEASURE_GENERATE_TIMES_H_
 #define BANTAM_CONVERTER_MEASURE_GENERATE_TIMES_H_
 
@@ -10,26 +10,27 @@
 namespace bantam::convert {
 
 struct GenerateWork {
-  uint32_t prompt = 0;  // tokens; of encoder-decoders those of the source
+  uint32_t prompt = 0;  // tokens; for encoder-decoders, of the source
   uint32_t generate = 16;
   uint32_t beams = 1;
 };
 
-/// In milliseconds.
+/// Times in milliseconds.
 struct GenerateTiming {
   TimeSpread all, first;
-  std::optional<TimeSpread> next;  // of a token behind the first one; none where one is made
+  std::optional<TimeSpread> next;  // per token after the first; none if only one is generated
   uint32_t calls = 0;
   uint32_t threads = 1;
   Isa isa = Isa::kReference;
   size_t arena = 0;  // bytes
 };
 
-/// Times calls that make all tokens of `work` after random ids, whether tokens end the text or not. The file generates,
-/// and takes so many tokens. Throws Error when the model cannot run.
+/// Times calls that generate all tokens of `work` after random ids, ignoring end tokens. The file must generate text
+/// and have room for that many tokens. Throws Error if the model cannot run.
 GenerateTiming time_generating(const ModelFile& file, const TimeOptions& options, const GenerateWork& work);
 
-/// Bytes a second that one core reads of as many as a step does: of a copy, so that nothing else is in its way.
+/// Returns the bytes per second that one core reads. It reads as many bytes as a step does, from a copy, so that
+/// nothing else interferes.
 double read_rate(Isa isa, uint64_t bytes);
 
 }  // namespace bantam::convert

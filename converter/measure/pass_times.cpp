@@ -62,11 +62,11 @@ double BatchTiming::limit() const { return probe::limit_ms(peaks, int8_macs, f32
 
 namespace {
 
-/// Sequences of random ids; the same on every run of the command.
+/// Sequences of random ids, the same in every run of the command.
 struct RandomBatch {
   std::vector<int32_t> ids;
-  std::vector<int32_t> marks;   // of models that take them
-  std::vector<float> features;  // the same
+  std::vector<int32_t> marks;   // for models that read them
+  std::vector<float> features;  // for models that read them
   std::vector<uint32_t> offsets = {0};
 
   RandomBatch(const Model& model, const std::vector<uint32_t>& lengths) {
@@ -74,7 +74,7 @@ struct RandomBatch {
     const uint32_t vocabulary = of_sources != 0 ? of_sources : model.vocabulary();
     for (const uint32_t length : lengths) offsets.push_back(offsets.back() + length);
     ids = random_ids(vocabulary, offsets.back());
-    constexpr uint32_t kSteps = 1U << 12;  // from -1 to 1
+    constexpr uint32_t kSteps = 1U << 12;  // steps from -1 to 1
     for (const int32_t number : random_ids(kSteps, offsets.back() * features_of(model))) {
       features.push_back(2 * static_cast<float>(number) / kSteps - 1);
     }
@@ -83,11 +83,11 @@ struct RandomBatch {
     }
   }
 
-  /// The number of features of a token; 0 for models with chunks, for which nothing is retrieved.
+  /// Returns the number of features per token; 0 for models with chunks, for which nothing is retrieved.
   static uint32_t features_of(const Model& model) { return model.chunk_tokens() != 0 ? 0 : model.feature_width(); }
 
-  /// The mark of token i: labels in front, and behind them marks of words at three tokens in four; else a mark at every
-  /// eighth token.
+  /// Returns the mark of token i. For models that find spans: marks of labels in the first quarter, then marks of words
+  /// on three of four tokens. For others: a mark on every eighth token.
   static int32_t mark(const Model& model, uint32_t i, uint32_t length) {
     if (has_part(model.task(), kFoundPart)) return i < length / 4 ? static_cast<int32_t>(i % 2) : i % 4 == 0 ? 0 : 2;
     return i % 8 == 0 ? static_cast<int32_t>(1 + i % (model.mark_types() - 1)) : 0;
@@ -118,7 +118,7 @@ void time_operators(Engine& engine, const Batch& batch, BatchTiming* timing) {
   const uint32_t passes = std::min(timing->repetitions, 200u);
   check(probe::time_ops(engine.session(), batch, engine.threads(), passes, run_all_passes, &timing->ops),
         engine.file().path());
-  // A core's speed drifts with its neighbours': what the work is held against is the best that was seen around it.
+  // A core's speed depends on the load of the other cores, so the reference is the higher peak of before and after.
   timing->peaks = probe::larger(timing->peaks, probe::measure_peaks(engine.session().isa()));
 }
 

@@ -19,7 +19,7 @@ double microseconds_between(Clock::time_point begin, Clock::time_point end) {
 
 Text view_of(const std::string& text) { return {text.data(), text.size()}; }
 
-/// The file's task head, as a program that embeds the runtime calls it: into buffers that exist.
+/// The file's task head, called as a program that embeds the runtime does: with existing buffers.
 class TaskHead {
  public:
   TaskHead(const Session& session, size_t most_bytes) : session_(session), spans_(most_bytes / 2 + 1) {}
@@ -61,7 +61,7 @@ class TaskHead {
     uint32_t count = 0;
     return tag(session_, 0, text, spans_.data(), static_cast<uint32_t>(spans_.size()), &count);
   }
-  /// Candidates for every [MASK]; a text without one has none.
+  /// Computes candidates for every [MASK]; there are none without a mask.
   Status masks() {
     uint32_t count = 0;
     for (uint32_t mask = 0;; ++mask) {
@@ -78,7 +78,7 @@ class TaskHead {
   std::vector<Entity> spans_;
 };
 
-/// Tokenizes, runs and decodes one text. `keep`: its times count; else it is a warm-up.
+/// Tokenizes, runs and decodes one text. `keep`: record its times; otherwise it is a warm-up.
 class TextRunner {
  public:
   TextRunner(Engine& engine, const std::optional<std::string>& pair, size_t most_bytes)

@@ -1,4 +1,4 @@
-// Times from text to answer: tokenizer, forward pass, task head.
+// Times from a text to its answer: tokenizer, forward pass, task head.
 #ifndef BANTAM_CONVERTER_MEASURE_TEXT_TIMES_H_
 #define BANTAM_CONVERTER_MEASURE_TEXT_TIMES_H_
 
@@ -11,7 +11,7 @@
 
 namespace bantam::convert {
 
-/// Microseconds of one text's runs.
+/// Times of one text's runs, in microseconds.
 struct TextTiming {
   std::string text;
   uint32_t tokens = 0;
@@ -21,12 +21,12 @@ struct TextTiming {
 
 struct TextTimings {
   std::vector<TextTiming> texts;
-  std::optional<probe::Cost> cost;  // with options.cost: of a text, the mean over all
+  std::optional<probe::Cost> cost;  // with options.cost: per text, the mean over all
 };
 
-/// Times every text with `pair` as the second one, texts in turn: no text finds the caches and branch predictors as its own
-/// last run left them. `texts` is not empty; the file has a tokenizer and a task for texts. Throws Error for a text that
-/// cannot be run.
+/// Times every text, with `pair` as the second text. The texts take turns, so that none finds the caches and branch
+/// predictors as its own last run left them. `texts` must not be empty; the file must have a tokenizer and a task for
+/// texts. Throws Error for a text that cannot be run.
 TextTimings time_texts(Engine& engine, const TimeOptions& options, const std::vector<std::string>& texts,
                        const std::optional<std::string>& pair);
 

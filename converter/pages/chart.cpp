@@ -21,7 +21,7 @@ text::CodePoint point_at(const std::string& text, size_t at) {
   return text::decode_utf8(reinterpret_cast<const uint8_t*>(text.data()) + at, left);
 }
 
-/// Widths of DejaVu Sans, the widest of the usual fonts, in ems.
+/// Returns the advance width of a code point in DejaVu Sans, the widest of the usual fonts, in ems.
 double advance(uint32_t code) {
   if (code >= 0x7F) return code == 0x2026 || code == 0xB7 || code < 0x250 ? 1.0 : 1.3;
   const char c = static_cast<char>(code);
@@ -107,7 +107,7 @@ std::string ChartFrame::svg(const std::string& label, const std::string& content
         "text-anchor=\"end\" x=\"{:.1f}\" y=\"{:.1f}\">{}</text>\n",
         left_, right_, y(tick), y(tick), left_ - 6, y(tick) + 4, y_.label(tick));
   }
-  double free = -1e9;  // numbers of the x axis do not touch
+  double free = -1e9;  // numbers on the x axis do not touch
   for (const double tick : x_.ticks) {
     const double half = text_width(x_.label(tick), kFont) / 2;
     if (x(tick) - half < free || x(tick) + half > width_) continue;

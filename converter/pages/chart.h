@@ -1,4 +1,4 @@
-// Charts as SVG: text that fits, axes with round numbers, the frame that lines and points are drawn in.
+// Charts as SVG: text that is fitted to a width, axes with round numbers, and the frame for lines and points.
 #ifndef BANTAM_CONVERTER_PAGES_CHART_H_
 #define BANTAM_CONVERTER_PAGES_CHART_H_
 
@@ -7,26 +7,26 @@
 
 namespace bantam::convert {
 
-/// Pixels that `text` takes at most in the usual sans-serif fonts at this size: an estimate on the wide side.
+/// Returns an upper estimate of the width of `text` in pixels in the usual sans-serif fonts of this size.
 double text_width(const std::string& text, double font);
 
-/// `text`, or as much of it as fits `width` with "…" behind it; "" where not three characters fit.
+/// Returns `text`, or its beginning followed by "…" if it does not fit `width`; "" if not even three characters fit.
 std::string fit_text(const std::string& text, double width, double font);
 
-/// [low, high] with round numbers in it.
+/// The range [low, high] of an axis, and round numbers in it.
 struct ChartAxis {
   double low = 0, high = 1;
   std::vector<double> ticks;
   int decimals = 0;
   std::string label(double tick) const;
 };
-/// Covers [low, high], which may be one value, and about `ticks` round numbers (1, 2, 5 times a power of ten).
+/// Covers [low, high], which may be a single value, with about `ticks` round numbers (1, 2, 5 times a power of ten).
 ChartAxis make_axis(double low, double high, int ticks);
 
-/// Where a chart's values lie, and what is around them.
+/// The area of a chart's values, and the axes around it.
 class ChartFrame {
  public:
-  /// `x_title`, `y_title`: text; the latter stands above the axis.
+  /// `x_title` and `y_title` are plain text; the y title is above the axis.
   ChartFrame(double width, double height, ChartAxis x, ChartAxis y, std::string x_title, std::string y_title);
 
   double x(double value) const;
@@ -36,7 +36,8 @@ class ChartFrame {
   double top() const { return top_; }
   double bottom() const { return bottom_; }
 
-  /// An SVG element with grid, numbers and titles around `content`; `label` says what it shows, for readers who do not see.
+  /// Returns an SVG element with grid, numbers and titles around `content`. `label` describes the chart for screen
+  /// readers.
   std::string svg(const std::string& label, const std::string& content) const;
 
  private:

@@ -1,5 +1,6 @@
-// The look of all pages, and the script that sorts tables and says what the pointer is on. Colours c0 to c9 are those of
-// Purpose, in its order: pale under dark text, dark under pale text, at least 4.5 : 1 (WCAG 2.1). k0 to k5 are lines'.
+// The style of all pages, and the script that sorts tables and describes what the pointer is on. Colors c0 to c9 follow
+// the order of Purpose: pale under dark text, dark under pale text, with a contrast of at least 4.5 : 1 (WCAG 2.1).
+// Colors k0 to k5 are for lines.
 #ifndef BANTAM_CONVERTER_PAGES_PAGE_STYLE_H_
 #define BANTAM_CONVERTER_PAGES_PAGE_STYLE_H_
 

@@ -1,4 +1,4 @@
-// The Pareto front: what nothing else beats in both respects.
+// The Pareto front: the candidates that no other candidate dominates.
 #ifndef BANTAM_CONVERTER_PAGES_PARETO_H_
 #define BANTAM_CONVERTER_PAGES_PARETO_H_
 
@@ -7,13 +7,13 @@
 
 namespace bantam::convert {
 
-/// Less cost and more quality are better. Finite.
+/// Lower cost and higher quality are better. Both are finite.
 struct Candidate {
   double cost = 0, quality = 0;
 };
 
-/// Indices of the candidates that no other dominates (one dominates when it is at least as good in both respects and better
-/// in one), by rising cost; equals stand side by side, in their order. O(n log n).
+/// Returns the indices of the candidates that no other dominates, by ascending cost. One dominates another if it is at
+/// least as good in both respects and better in one. Equal candidates keep their order. O(n log n).
 std::vector<size_t> pareto_front(const std::vector<Candidate>& candidates);
 
 }  // namespace bantam::convert

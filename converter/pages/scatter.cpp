@@ -19,7 +19,7 @@ bool overlap(const Box& a, const Box& b) {
   return a.x < b.x + b.width && b.x < a.x + a.width && a.y < b.y + b.height && b.y < a.y + a.height;
 }
 
-/// Writes beside points what does not touch other points or words.
+/// Places labels beside points where they do not overlap other points or labels.
 class Words {
  public:
   Words(const ChartFrame& frame, const std::vector<ScatterPoint>& points) : frame_(frame) {
@@ -29,7 +29,7 @@ class Words {
     }
   }
 
-  /// Nor crosses this line between two points of the front.
+  /// Also keeps labels off this line between two points of the front.
   void avoid(const ScatterPoint& from, const ScatterPoint& to) {
     const double x = frame_.x(from.x), y = frame_.y(from.y), end = frame_.x(to.x), other = frame_.y(to.y);
     taken_.push_back({x, y - 2, end - x, 4});
@@ -64,7 +64,7 @@ class Words {
   std::vector<Box> taken_;
 };
 
-/// Draws the attainable region: a staircase through the front.
+/// Draws the attainable region as a staircase through the front.
 std::string staircase(const ChartFrame& frame, const Scatter& scatter, const std::vector<size_t>& front) {
   std::string path;
   for (size_t i = 0; i < front.size(); ++i) {

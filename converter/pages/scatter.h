@@ -1,4 +1,4 @@
-// Files against each other: two measures, a point a file, and the Pareto front.
+// Compares files by two measures: one point per file, and the Pareto front.
 #ifndef BANTAM_CONVERTER_PAGES_SCATTER_H_
 #define BANTAM_CONVERTER_PAGES_SCATTER_H_
 
@@ -9,22 +9,23 @@ namespace bantam::convert {
 
 struct ScatterPoint {
   double x = 0, y = 0;
-  std::string name;   // written beside it where there is room
-  std::string brief;  // else this, where there is room for it
-  std::string title;  // on hover
+  std::string name;   // the label, if there is room for it
+  std::string brief;  // otherwise the label, if there is room for it
+  std::string title;  // shown on hover
 };
 
 struct Scatter {
   std::string label, x_title, y_title;
   std::vector<ScatterPoint> points;  // at least one
-  bool more_is_better = true;        // of y; of x, less is
-  double least_span = 0;             // of the y axis, so that chance does not look like a difference
+  bool more_is_better = true;        // for y; for x, less is always better
+  double least_span = 0;             // of the y axis, so that random variation does not look like a difference
 };
 
-/// An SVG element. x begins at 0; y does where less is better, else near the least value.
+/// Returns an SVG element. The x axis begins at 0. The y axis begins at 0 if less is better, otherwise near the least
+/// value.
 std::string scatter_svg(const Scatter& scatter, double width, double height);
 
-/// Numbers of the points on the front, by rising x.
+/// Returns the indices of the points on the front, by ascending x.
 std::vector<size_t> front_of(const Scatter& scatter);
 
 }  // namespace bantam::convert

@@ -14,7 +14,7 @@ namespace {
 
 constexpr size_t kColours = 6;  // k0 to k5
 
-/// Decades that the bars cover.
+/// The decades that the bars cover.
 struct Scale {
   double low = -6, high = 0;
   double share(double value) const {
@@ -36,7 +36,7 @@ Scale scale_of(const Sensitivity& measured) {
   return {low, std::max(std::ceil(std::log10(most)), low + 1)};
 }
 
-/// Colour class of a type: in the order in which types turn up.
+/// Returns the color class of a type; types get colors in the order of their first occurrence.
 std::string colour_of(fb::DType type, std::vector<fb::DType>* types) {
   auto place = std::find(types->begin(), types->end(), type);
   if (place == types->end()) place = types->insert(types->end(), type);

@@ -1,4 +1,4 @@
-// The costs of matrices as one self-contained page.
+// The costs of matrices as a self-contained page.
 #ifndef BANTAM_CONVERTER_PAGES_SENSITIVITY_HTML_H_
 #define BANTAM_CONVERTER_PAGES_SENSITIVITY_HTML_H_
 
@@ -8,7 +8,8 @@
 
 namespace bantam::convert {
 
-/// A table with a row a matrix and type, in the model's order, and bars of their divergence (logarithmic).
+/// Returns a table with a row for each matrix and type, in the model's order, and bars for their divergences
+/// (logarithmic).
 std::string sensitivity_html(const Sensitivity& measured);
 
 }  // namespace bantam::convert

@@ -8,25 +8,26 @@
 namespace bantam::convert {
 namespace {
 
-/// The worst aspect ratio, at least 1, of a row of areas with this sum, least and largest, laid along a side of length `side`.
+/// Returns the worst aspect ratio (at least 1) in a row of areas along a side of length `side`; `sum`, `least` and
+/// `largest` describe the areas.
 double worst_ratio(double sum, double least, double largest, double side) {
   const double squared = side * side;
   return std::max(squared * largest / (sum * sum), sum * sum / (squared * least));
 }
 
-/// The area that is not laid out yet, and the rows cut off its shorter side.
+/// The remaining area, and the rows cut off along its shorter side.
 class Squares {
  public:
   Squares(const Box& whole, std::vector<Box>* boxes) : rest_(whole), boxes_(*boxes) {}
 
   double side() const { return std::min(rest_.width, rest_.height); }
 
-  /// Cuts off a row with these areas; `last`: it takes the whole rest, so that rounding leaves no gap.
+  /// Cuts off a row with these areas. `last`: the row takes all of the rest, so that rounding leaves no gap.
   void cut(const std::vector<size_t>& row, const std::vector<double>& areas, double sum, bool last) {
     const bool upright = rest_.width >= rest_.height;
     const double length = upright ? rest_.height : rest_.width;
     const double left = upright ? rest_.width : rest_.height;
-    if (!(length > 0)) return;  // rounding has used it up
+    if (!(length > 0)) return;  // rounding has used up the area
     const double depth = last ? left : std::min(left, sum / length);
     double at = 0;
     for (const size_t index : row) {
@@ -64,7 +65,7 @@ std::vector<Box> squarify(const std::vector<double>& values, const Box& whole) {
   std::vector<size_t> row;
   double row_sum = 0, ratio = std::numeric_limits<double>::infinity();
   for (const size_t next : order) {
-    // Sorted: the first of a row is its largest, the newcomer its least.
+    // The areas are sorted: the first of a row is its largest, and the new one is its smallest.
     const double largest = row.empty() ? areas[next] : areas[row.front()];
     const double with = worst_ratio(row_sum + areas[next], areas[next], largest, rows.side());
     if (!row.empty() && !(with <= ratio)) {

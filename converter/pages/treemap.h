@@ -1,4 +1,4 @@
-// Squarified treemaps: areas in proportion to values, boxes as near to squares as the values allow.
+// Squarified treemaps: the areas of boxes are proportional to values, and boxes are as close to squares as possible.
 #ifndef BANTAM_CONVERTER_PAGES_TREEMAP_H_
 #define BANTAM_CONVERTER_PAGES_TREEMAP_H_
 
@@ -11,9 +11,10 @@ struct Box {
   double area() const { return width * height; }
 };
 
-/// A box of `whole` for each value, in the values' order: they tile it, and each one's area is its value's share of the sum.
-/// Values are finite and not negative; a value of 0, or a whole without area, gives boxes without area. Larger values come
-/// first, from the upper left. Bruls, Huizing, van Wijk: Squarified Treemaps (VisSym 2000). O(n log n + n * boxes of a row).
+/// Returns a box inside `whole` for each value, in the order of the values. The boxes tile `whole`, and areas are
+/// proportional to values. Values must be finite and nonnegative; a value of 0, or a `whole` without area, gives boxes
+/// without area. Larger values come first, from the upper left. Bruls, Huizing, van Wijk: Squarified Treemaps (VisSym
+/// 2000). O(n log n + n * boxes of a row).
 std::vector<Box> squarify(const std::vector<double>& values, const Box& whole);
 
 }  // namespace bantam::convert

@@ -10,7 +10,7 @@
 
 namespace bantam::convert {
 
-/// Static activations go with int8 weights throughout, and with texts to calibrate on.
+/// Static activations require int8 weights everywhere, and texts to calibrate on.
 void check_options(const ConvertOptions& options) {
   const bool fixed = options.activations == Activations::kStatic;
   Problems problems;

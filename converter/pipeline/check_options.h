@@ -6,7 +6,7 @@
 
 namespace bantam::convert {
 
-/// Throws Error (usage) that lists all options that are not.
+/// Throws Error (usage) that lists all incompatible options.
 void check_options(const ConvertOptions& options);
 
 }  // namespace bantam::convert

@@ -15,7 +15,8 @@
 namespace bantam::convert {
 namespace {
 
-/// The first remedy's file in place of the refused one where that is wished; what was tried stands in the report.
+/// Tries remedies and records the attempts in the report. If options.automatic is set, replaces the refused file by the
+/// first one that passes.
 void try_remedies(const ConvertOptions& options, const ConvertSource& source, Gate& gate, Produced& produced) {
   Report& refused = produced.report;
   std::optional<Produced> found =
@@ -27,7 +28,7 @@ void try_remedies(const ConvertOptions& options, const ConvertSource& source, Ga
   produced = std::move(*found);
 }
 
-/// `options` are settled where they hang on the source.
+/// `options` is updated: choices that depend on the source are made.
 Report convert_checked(ConvertOptions& options) {
   const bool parity_file = options.parity != "none" && options.parity != "all";
   check_options(options);

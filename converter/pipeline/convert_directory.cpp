@@ -20,7 +20,7 @@ fb::DType type_of(const char* option, const std::string& word) {
   return *type;
 }
 
-/// Returns the value that `word` stands for.
+/// Returns the value of a word.
 template <typename T>
 T choice(const char* option, const std::string& word, const convert::OptionWords<T>& words) {
   const auto found = words.find(word);

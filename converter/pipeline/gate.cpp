@@ -13,7 +13,7 @@
 namespace bantam::convert {
 namespace {
 
-/// Bytes of reference outputs that are kept for the next file: 64 MiB.
+/// The bytes of reference outputs to keep for further files: 64 MiB.
 constexpr size_t kMostKept = size_t{64} << 20;
 
 void add_verdicts(const Comparison& comparison, double limit, Report& report) {
@@ -34,7 +34,7 @@ void Gate::prepare() {
   TypeOptions exact;
   exact.weights = fb::DType::f32;
   reference_bytes_ = build(graph_, exact, DataSection::In::kScratch);
-  // An f32 file is compared with itself, bit by bit.
+  // An f32 file is compared with itself, bit for bit.
   const bool same = options_.types.weights == fb::DType::f32;
   const uint32_t tokens = session_tokens(graph_.model);
   reference_ = std::make_unique<Runner>(reference_bytes_, tokens, same ? Linears::kNative : Linears::kFastest);

@@ -17,9 +17,9 @@
 namespace bantam::convert {
 namespace {
 
-/// Texts of files that were given for something else: as many as tell a rate of 2 % from one of 4 %.
+/// The number of texts to take from files given for another purpose: enough to distinguish rates of 2 % and 4 %.
 constexpr size_t kBorrowedTexts = 512;
-/// Texts of --gate-data.
+/// The number of texts to take from --gate-data.
 constexpr size_t kGateTexts = 2048;
 
 std::string counted(const std::string& file, size_t taken, size_t all) {
@@ -36,7 +36,7 @@ GateTexts of_file(const char* option, const std::filesystem::path& file, size_t 
   return result;
 }
 
-/// Those between the texts that calibrate, where there are some.
+/// Takes texts between those used for calibration, if there are any.
 GateTexts of_calibration(const std::filesystem::path& file) {
   const std::vector<LabelledText> all = read_labelled("--calibrate", file);
   const size_t step = (all.size() + kCalibrationTexts - 1) / kCalibrationTexts;
@@ -66,7 +66,7 @@ GateTexts of_built_in(const ChosenTexts& chosen, std::optional<TextKind> domain)
   return result;
 }
 
-/// The data that `file` was measured on, where it is still the same; else says so.
+/// Takes the data on which `file` was measured, if they have not changed; otherwise adds a note.
 std::optional<GateTexts> of_sensitivity(const std::filesystem::path& file, std::vector<std::string>& notes) {
   const Sensitivity measured = read_sensitivity(file);
   if (measured.data.empty()) return std::nullopt;

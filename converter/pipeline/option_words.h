@@ -1,4 +1,4 @@
-// The words that options of a conversion take, on the command line as in the library.
+// The words that conversion options accept, on the command line and in the library.
 #ifndef BANTAM_CONVERTER_PIPELINE_OPTION_WORDS_H_
 #define BANTAM_CONVERTER_PIPELINE_OPTION_WORDS_H_
 
@@ -28,7 +28,7 @@ inline OptionWords<PruneScope> scope_words() {
   return {{"global", PruneScope::kGlobal}, {"uniform", PruneScope::kUniform}};
 }
 
-/// By activations or not.
+/// The criterion for pruning: the magnitudes of weights alone (false), or activations too (true).
 inline OptionWords<bool> measure_words() { return {{"magnitude", false}, {"activations", true}}; }
 
 inline OptionWords<Sparse> sparse_words() {

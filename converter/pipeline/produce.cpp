@@ -23,7 +23,7 @@
 namespace bantam::convert {
 namespace {
 
-/// Types for every matrix within the budget, into `types`; what was chosen.
+/// Chooses a type for every matrix within the budget, stores the choices in `types`, and returns what was chosen.
 BudgetReport choose_types_within(const Graph& graph, const std::string& budget,
                                  const std::filesystem::path& sensitivity, TypeOptions& types) {
   const Sensitivity measured = fitted(read_sensitivity(sensitivity), graph);
@@ -41,7 +41,8 @@ BudgetReport choose_types_within(const Graph& graph, const std::string& budget,
   return report;
 }
 
-/// Measures columns on the built-in texts, whatever the parity texts are, so that the same source gives the same bytes.
+/// Measures columns on the built-in texts, regardless of the parity texts, so that the same source gives the same
+/// bytes.
 ColumnMaxima calibrate_columns(const Graph& graph, const ConvertOptions& options) {
   const uint32_t max_tokens = session_tokens(graph.model);
   const auto choose = [max_tokens](Runner& runner) { return make_samples(runner, max_tokens, calibration_texts()); };
@@ -75,7 +76,7 @@ InputMoments calibrate_moments(const Graph& graph, const ConvertOptions& options
                          calibration_samples(graph, options), progress);
 }
 
-/// `moments`: of the graph as it came.
+/// `moments`: measured for the original graph.
 Graph pruned(const Graph& graph, const ConvertOptions& options, const InputMoments& moments) {
   Graph result = clone(graph);
   if (!options.prune.zeros()) return result;
@@ -84,7 +85,7 @@ Graph pruned(const Graph& graph, const ConvertOptions& options, const InputMomen
   return result;
 }
 
-/// Other types of weights that make the file smaller, by so many bytes as such a build has less.
+/// Returns other weight types that make the file smaller, by the difference between the sizes of the builds.
 std::vector<std::string> smaller_types(const Graph& graph, const ConvertOptions& options, uint64_t bytes) {
   std::vector<std::string> result;
   const bool types_were_chosen = !options.budget.empty() || options.activations == Activations::kStatic;
@@ -132,7 +133,7 @@ bool wants_moments(const ConvertOptions& options) {
 
 uint32_t session_tokens(const fb::ModelT& model) {
   constexpr uint32_t kMost = 512;
-  if (model.image != nullptr) return model.max_sequence;  // images are run whole
+  if (model.image != nullptr) return model.max_sequence;  // an image always runs as a whole
   return model.max_sequence == 0 ? kMost : std::min(model.max_sequence, kMost);
 }
 

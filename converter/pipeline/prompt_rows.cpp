@@ -28,7 +28,7 @@ std::vector<fb::PoolT*> marked_pools(Graph* graph) {
   return pools;
 }
 
-/// As sentence-transformers counts: those of the prompt by itself, less a special token at its end.
+/// Counts as sentence-transformers does: the tokens of the prompt alone, without a special token at its end.
 uint32_t count_tokens(const Model& model, const Tokenizer& tokenizer, const std::string& prompt) {
   if (prompt.empty()) return 0;
   const std::vector<int32_t> ids = text_ids(model, 0, prompt, 0).ids;

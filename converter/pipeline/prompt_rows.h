@@ -1,4 +1,4 @@
-// Prompts that models read and do not pool (sentence-transformers' include_prompt: false).
+// Prompts that models read but exclude from pooling (sentence-transformers' include_prompt: false).
 #ifndef BANTAM_CONVERTER_PIPELINE_PROMPT_ROWS_H_
 #define BANTAM_CONVERTER_PIPELINE_PROMPT_ROWS_H_
 
@@ -8,9 +8,9 @@
 
 namespace bantam::convert {
 
-/// Counts the tokens of the graph's prompt, as its own tokenizer makes them, and lets pools that import marked with kPromptRows
-/// leave these out. A graph without such pools stays as it is. Throws Error (kUnsupported), which names `source`, where texts
-/// with other prompts, or without one, would need another number.
+/// Counts the tokens of the graph's prompt with its own tokenizer, and makes the pools that import marked with
+/// kPromptRows skip them. Does not change a graph without such pools. Throws Error (kUnsupported) that names `source`
+/// if texts with other prompts, or without one, would need a different number.
 void count_prompt_rows(const std::string& source, Graph* graph);
 
 }  // namespace bantam::convert

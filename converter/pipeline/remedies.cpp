@@ -14,20 +14,20 @@
 namespace bantam::convert {
 namespace {
 
-/// Texts on which each matrix is measured: enough to tell the few that matter from the rest.
+/// The number of texts on which each matrix is measured: enough to find the few sensitive ones.
 constexpr size_t kMeasuredTexts = 24;
 constexpr std::chrono::seconds kLongestSearch{180};
 
 bool is_static(const ConvertOptions& options) { return options.activations == Activations::kStatic; }
 
-/// The type that a matrix takes when the one it has is too coarse.
+/// Returns the next wider type, for a matrix whose type is too coarse.
 fb::DType wider(fb::DType type) { return type == fb::DType::i4 ? fb::DType::i8 : fb::DType::f16; }
 
 const char* option_name(fb::DType type) {
   return type == fb::DType::i8 ? "int8" : type == fb::DType::i4 ? "int4" : type == fb::DType::f16 ? "f16" : "f32";
 }
 
-/// Types are what a remedy can change: nobody gave a budget, and no structure or weight was taken out.
+/// Returns true if changing types can help: there is no budget, and nothing was pruned.
 bool types_alone(const ConvertOptions& options) {
   return !is_static(options) && options.budget.empty() && options.prune.share <= 0 && is_integer(options.types.weights);
 }
@@ -49,7 +49,7 @@ std::vector<Remedy> looser_budgets(const ConvertOptions& refused) {
   const Budget budget = parse_budget(refused.budget);
   std::vector<Remedy> remedies;
   for (const double factor : {1.05, 1.1, 1.25, 1.5}) {
-    // A smaller divergence is what makes a larger file.
+    // A smaller divergence requires a larger file.
     const double limit = budget.kind == BudgetKind::kLoss ? budget.limit / (factor * factor) : budget.limit * factor;
     std::string text = fmt::format("loss={:.3g}", limit);
     if (budget.kind == BudgetKind::kSize) text = fmt::format("size={:.0f}", limit);
@@ -71,10 +71,10 @@ std::vector<Remedy> smaller_shares(const ConvertOptions& refused) {
   return remedies;
 }
 
-/// Ends a measurement that nobody waits for.
+/// Thrown to stop a measurement that takes too long.
 struct OutOfTime {};
 
-/// Tries one remedy after the other, and keeps the account.
+/// Tries one remedy after the other and records the attempts.
 class Search {
  public:
   Search(const ConvertOptions& options, Gate& gate, Report& report) : options_(options), gate_(gate), report_(report) {}

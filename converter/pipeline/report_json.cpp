@@ -5,7 +5,7 @@
 namespace bantam::convert {
 namespace {
 
-/// Keys in the order in which they were put; numbers as f32.
+/// JSON whose keys keep their order and whose numbers are f32.
 using OrderedJson =
     nlohmann::basic_json<nlohmann::ordered_map, std::vector, std::string, bool, int64_t, uint64_t, float>;
 

@@ -1,4 +1,4 @@
-// The report as JSON, schema "bantam.convert/1": fields are only ever added.
+// The report as JSON, schema "bantam.convert/1". Compatibility: fields may be added but never removed.
 #ifndef BANTAM_CONVERTER_PIPELINE_REPORT_JSON_H_
 #define BANTAM_CONVERTER_PIPELINE_REPORT_JSON_H_
 
@@ -8,7 +8,7 @@
 
 namespace bantam::convert {
 
-/// One line without the line end. Floats read back as the same f32; invalid UTF-8 becomes U+FFFD.
+/// Returns one line without its line end. Floats parse back to the same f32; invalid UTF-8 becomes U+FFFD.
 std::string to_json(const Report& report);
 
 }  // namespace bantam::convert

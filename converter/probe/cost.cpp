@@ -11,8 +11,8 @@
 namespace bantam::probe {
 namespace {
 
-/// Returns the processor time of all threads of the process. Uses std::clock, which overflows within hours and ticks
-/// coarsely, only if the system lacks CLOCK_PROCESS_CPUTIME_ID.
+/// Returns the processor time of all threads of the process. Falls back to std::clock, which overflows within hours and
+/// is coarse, only if the system lacks CLOCK_PROCESS_CPUTIME_ID.
 double cpu_seconds() {
 #if defined(CLOCK_PROCESS_CPUTIME_ID)
   timespec now = {};
@@ -23,10 +23,10 @@ double cpu_seconds() {
   return static_cast<double>(std::clock()) / CLOCKS_PER_SEC;
 }
 
-constexpr uint64_t kAdditions = 16;  // of a round
+constexpr uint64_t kAdditions = 16;  // additions per round
 
-/// Runs `rounds` rounds of additions, each of which waits for the one before. It adds registers, because some cores add
-/// constants for free.
+/// Runs `rounds` rounds of additions, each of which depends on the previous one. It adds registers, because some cores
+/// add constants for free.
 [[maybe_unused]] void add_in_turn([[maybe_unused]] uint64_t rounds) {
 #if defined(__x86_64__)
   uint64_t value = 1;
@@ -82,7 +82,8 @@ double measure_clock() {
 EnergyCounter::EnergyCounter(const std::string& folder) {
   std::error_code none;
   for (const auto& entry : std::filesystem::directory_iterator(folder, none)) {
-    // "intel-rapl:0" is a package, "intel-rapl:0:1" a part of it; "intel-rapl-mmio:0" counts the same package once more.
+    // "intel-rapl:0" is a package and "intel-rapl:0:1" a part of it; "intel-rapl-mmio:0" would count the same package
+    // twice.
     const std::string name = entry.path().filename().string();
     if (name.rfind("intel-rapl:", 0) != 0 || std::count(name.begin(), name.end(), ':') != 1) continue;
     Package package;
@@ -117,7 +118,7 @@ Cost CostMeter::take(double count) {
   cost.cpu_seconds = (cpu_seconds() - cpu_begin_) / count;
   cost.joules = energy_.take();
   if (cost.joules) *cost.joules /= count;
-  // Cores change their clock: what they are measured at around the work is the best guess.
+  // Cores change their clock rate, so the faster of the clocks measured before and after the work is used.
   const double clock = std::max(clock_, measure_clock());
   if (clock > 0) cost.cycles = cost.cpu_seconds * clock;
   return cost;

@@ -1,4 +1,5 @@
-// The loops are assembly: what they measure is the instructions named, whatever the compiler and its flags.
+// The loops are written in assembly, so that they measure exactly these instructions, whatever the compiler and its
+// flags.
 #include "probe/limits.h"
 
 #include <algorithm>
@@ -15,12 +16,14 @@ double seconds_since(Clock::time_point begin) { return std::chrono::duration<dou
 using PeakLoop = void (*)(uint64_t rounds);
 constexpr uint64_t kInFlight = 12;
 
-/// Reads `blocks` blocks of 1 KiB: one after the other, or as much from each of kStreams places `stride` bytes apart.
+/// Reads `blocks` blocks of 1 KiB: sequentially, or in equal parts from each of kStreams places that are `stride` bytes
+/// apart.
 using LoadLoop = void (*)(const void* bytes, size_t blocks, size_t stride);
 constexpr size_t kBlock = 1024;
 constexpr size_t kStreams = 4;
 
-/// One instruction set's loops, and the multiplications of one instruction (of three together without VNNI or sdot).
+/// The loops of an instruction set, and the multiplications per instruction (without VNNI or sdot, of three
+/// instructions together).
 struct Loops {
   PeakLoop int8 = nullptr;
   PeakLoop f32 = nullptr;
@@ -36,7 +39,7 @@ struct Loops {
   "cc", "memory", "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11", \
       "xmm12", "xmm13", "xmm14", "xmm15"
 
-// Registers 0 to 11 are sums, which begin at 0. 12: every byte 1. 13: the same. 14: s16 ones. 15: products.
+// Registers 0 to 11 are accumulators, initially 0. 12 and 13: all bytes 1. 14: ones in s16. 15: products.
 #define BANTAM_PEAK_LOOP(name, setup, instructions)       \
   void name(uint64_t rounds) {                            \
     __asm__ volatile(                                     \
@@ -64,7 +67,7 @@ struct Loops {
   "vpternlogd $255, %%zmm13, %%zmm13, %%zmm13\n" \
   "vpabsb %%zmm13, %%zmm13\n"                    \
   "vmovdqa64 %%zmm13, %%zmm12\n"
-// f32 ones.
+// Ones in f32.
 #define BANTAM_F32_YMM                   \
   "vpcmpeqd %%ymm12, %%ymm12, %%ymm12\n" \
   "vpsrld $25, %%ymm12, %%ymm12\n"       \
@@ -84,7 +87,7 @@ BANTAM_PEAK_LOOP(int8_zmm, BANTAM_INT8_ZMM, "vpdpbusd %%zmm13, %%zmm12, %%zmm\\r
 BANTAM_PEAK_LOOP(f32_ymm, BANTAM_F32_YMM, "vfmadd231ps %%ymm12, %%ymm12, %%ymm\\r\n")
 BANTAM_PEAK_LOOP(f32_zmm, BANTAM_F32_ZMM, "vfmadd231ps %%zmm12, %%zmm12, %%zmm\\r\n")
 
-/// Products of AMX's tiles 6 and 7, of zeros, in sums 0 to 5.
+/// Multiplies AMX's tiles 6 and 7, which are zero, into the accumulator tiles 0 to 5.
 void int8_tiles(uint64_t rounds) {
   struct alignas(64) {
     uint8_t palette[16] = {1};
@@ -106,7 +109,7 @@ void int8_tiles(uint64_t rounds) {
       : "cc", "memory");
 }
 
-// One pass over `bytes`, each line loaded once, nothing done with it.
+// One pass over `bytes` that loads each cache line once and does not use it.
 #define BANTAM_LOAD_ONE(name, load)                                               \
   void name(const void* bytes, size_t blocks, size_t /*stride*/) {                \
     __asm__ volatile(                                                           \
@@ -142,7 +145,7 @@ void int8_tiles(uint64_t rounds) {
         : "r"(stride), "r"(3 * stride)                                   \
         : BANTAM_CLOBBERS); \
   }
-// A line, as the halves' addresses.
+// A cache line, given by the addresses of its halves.
 #define BANTAM_LINE_YMM(low, high) "vmovdqa " low ", %%ymm0\nvmovdqa " high ", %%ymm1\n"
 #define BANTAM_LINE_ZMM(low, high) "vmovdqa64 " low ", %%zmm0\n"
 
@@ -173,7 +176,7 @@ Loops loops_of(Isa isa) {
 #define BANTAM_CLOBBERS \
   "cc", "memory", "v0", "v1", "v2", "v3", "v4", "v5", "v6", "v7", "v8", "v9", "v10", "v11", "v12", "v13", "v14", "v15"
 
-// Registers 0 to 11 are sums, which begin at 0, as do the factors 12 and 13. 15: products.
+// Registers 0 to 11 are accumulators, initially 0, like the factors 12 and 13. 15: products.
 #define BANTAM_PEAK_LOOP(name, extension, instructions)                \
   void name(uint64_t rounds) {                                         \
     __asm__ volatile(extension                                         \
@@ -199,7 +202,7 @@ BANTAM_PEAK_LOOP(int8_sdot, ".arch armv8.2-a+dotprod\n", "sdot v\\r\\().4s, v12.
 BANTAM_PEAK_LOOP(int8_smmla, ".arch armv8.2-a+i8mm\n", "smmla v\\r\\().4s, v12.16b, v13.16b\n")
 BANTAM_PEAK_LOOP(f32_fmla, "", "fmla v\\r\\().4s, v12.4s, v13.4s\n")
 
-// One pass over `bytes`, each line loaded once, nothing done with it.
+// One pass over `bytes` that loads each cache line once and does not use it.
 void load_one(const void* bytes, size_t blocks, size_t /*stride*/) {
   __asm__ volatile(
       "1:\n"
@@ -257,7 +260,7 @@ Loops loops_of(Isa /*isa*/) { return {}; }
 
 #endif
 
-// Some 30 us: short enough that many of them meet no interruption.
+// About 30 us: short enough that many loops run without an interruption.
 constexpr uint64_t kRounds = 10000;
 constexpr int kRepetitions = 300;
 
@@ -284,7 +287,7 @@ Peaks larger(const Peaks& a, const Peaks& b) { return {std::max(a.int8, b.int8),
 double measure_int8_together(Isa isa, const Parallel* parallel, uint32_t workers) {
   Loops loops = loops_of(isa);
   if (loops.int8 == nullptr) return 0;
-  // Tasks of a millisecond, so that waking threads costs little of it.
+  // Tasks of a millisecond, so that waking threads takes a small part of the time.
   constexpr uint64_t kLong = 40 * kRounds;
   const auto task = [](void* loop, uint32_t, uint32_t) { static_cast<const Loops*>(loop)->int8(kLong); };
   double best = 0;
@@ -304,7 +307,7 @@ double measure_load_bandwidth(Isa isa, const void* bytes, size_t size) {
   const Loops loops = loops_of(isa);
   const size_t blocks = size / kBlock;
   if (loops.load_one == nullptr || blocks == 0) return 0;
-  // Passes of one measurement: some 100 us from the first cache.
+  // Number of passes in one measurement: about 100 us with data in the first-level cache.
   const size_t passes = std::max<size_t>(1, (size_t{8} << 20) / size);
   double best = 0;
   for (const LoadLoop loop : {loops.load_one, loops.load_four}) {

@@ -15,7 +15,7 @@ double milliseconds_between(Clock::time_point begin, Clock::time_point end) {
   return std::chrono::duration<double, std::milli>(end - begin).count();
 }
 
-/// Returns the time that an empty interval measures.
+/// Returns the measured time of an empty interval.
 double clock_cost() {
   double least = 1;
   for (int i = 0; i < 1000; ++i) {
@@ -25,7 +25,7 @@ double clock_cost() {
   return least;
 }
 
-/// One worker's clock and sums of one pass; workers never share one.
+/// The clock and sums of one worker in one pass; each worker has its own.
 struct WorkerClock {
   Clock::time_point start;
   std::vector<double> milliseconds;
@@ -43,7 +43,8 @@ void after(void* context, uint32_t op, uint32_t, uint32_t, uint32_t worker) {
   clock.milliseconds[op] += std::max(spent / 2, spent - clock.cost);
 }
 
-/// Keys that the query at `position` of `length` tokens attends to, at most as many as there are; global tokens, which are few, left out.
+/// Returns the number of keys that the query at `position` of `length` tokens attends to; the few global tokens are not
+/// counted.
 uint64_t visible_keys(const fb::Attention& attention, uint64_t position, uint64_t length) {
   if (attention.mask() == fb::MaskKind::of_globals) return 0;
   if (attention.mask() == fb::MaskKind::blocks && length > attention.full_until()) {
@@ -60,7 +61,7 @@ uint64_t visible_keys(const fb::Attention& attention, uint64_t position, uint64_
   return last - first + 1;
 }
 
-/// Query and key pairs of all sequences.
+/// Returns the number of query-key pairs of all sequences.
 uint64_t count_pairs(const fb::Attention& attention, const Batch& batch) {
   uint64_t pairs = 0;
   for (uint32_t s = 0; s < batch.sequences; ++s) {
@@ -72,7 +73,7 @@ uint64_t count_pairs(const fb::Attention& attention, const Batch& batch) {
 
 enum class Macs : uint8_t { kNone, kWeights, kScores, kState, kExperts, kSums, kChunks };
 
-/// By row of ops/ops.inc.
+/// The functions by row of ops/ops.inc.
 constexpr Macs kMacs[] = {
 #define BANTAM_OP(name, kind, numerics, inputs, required, outputs, whole, macs, ...) Macs::macs,
 #include "ops/ops.inc"
@@ -85,7 +86,7 @@ void count_macs(const fb::Model& model, const fb::Op& op, uint32_t rows, const B
   if (macs == Macs::kWeights) {
     const fb::Tensor& weight = tensor(model, operand(op.inputs(), 1));
     const fb::Linear* layer = op.attributes_as_Linear();
-    const bool terms = layer != nullptr && layer->saturations() != 0;  // scores of all tokens are made for them
+    const bool terms = layer != nullptr && layer->saturations() != 0;  // term weights need the scores of all tokens
     out->macs = uint64_t{terms ? batch.tokens : rows} * extent(weight, 0) * extent(weight, 1);
     out->int8 = weight.type() == fb::DType::i8 || weight.type() == fb::DType::i4;
   }

@@ -1,4 +1,4 @@
-// Counts the bytes that a step of generating has to read.
+// Counts the bytes that a step of generation must read.
 #ifndef BANTAM_CONVERTER_PROBE_STEP_BYTES_H_
 #define BANTAM_CONVERTER_PROBE_STEP_BYTES_H_
 
@@ -8,11 +8,11 @@
 
 namespace bantam::probe {
 
-/// Returns the bytes of the weights that the main pass multiplies with, including their scales and sums: each token
-/// reads all of them. Excludes keys, values and rows of embeddings.
+/// Returns the bytes of the weights that the main pass multiplies with, including their scales and sums, all of which
+/// each token reads. Excludes keys, values and rows of embeddings.
 uint64_t step_bytes(const Model& model);
 
-/// Returns these bytes for all passes: a text reads them at least once.
+/// Returns these bytes for all passes, which a text reads at least once.
 uint64_t pass_bytes(const Model& model);
 
 }  // namespace bantam::probe

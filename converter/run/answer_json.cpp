@@ -11,12 +11,12 @@ namespace {
 
 bool has(const Prediction& prediction, uint32_t parts) { return (prediction.parts & parts) != 0; }
 
-/// A token as part of a text: without the prefix that marks continuations.
+/// Returns a token as part of a text, without the prefix that marks continuations.
 std::string token_text(const Tokenizer& tokenizer, int32_t id) {
   return to_string(tokenizer.piece(static_cast<uint32_t>(id)));
 }
 
-/// "labels", and what holds of them.
+/// Writes "labels" and which of them hold.
 void put_labels(const Predictor& predictor, const std::vector<LabelScore>& labels, uint32_t holds, uint32_t set,
                 OrderedJson* object) {
   const Model& model = predictor.engine().model();
@@ -26,7 +26,7 @@ void put_labels(const Predictor& predictor, const std::vector<LabelScore>& label
   }
   (*object)["labels"] = std::move(list);
   const bool several = predictor.scores() == kSigmoids;
-  // With labels at levels, "selected" says how many of the first labels hold, too.
+  // For hierarchical labels, "selected" also gives the number of leading labels that hold.
   if (several || model.has_levels(set)) (*object)["selected"] = holds;
   if (holds == 0 && !several) (*object)["out_of_scope"] = true;
 }
@@ -41,7 +41,7 @@ OrderedJson entities_json(const std::string& text, const std::vector<Entity>& en
                        {"start", positions.at(entity.span.begin)},
                        {"end", positions.at(entity.span.end)},
                        {"score", entity.score}};
-    one["label"] = to_string(entity.name);  // by this name in every command
+    one["label"] = to_string(entity.name);  // every command uses this name
     list.push_back(std::move(one));
   }
   return list;
@@ -79,7 +79,7 @@ void put_candidates(const Predictor& predictor, const Input& input, const Predic
   if (all.size() > 1) (*object)["masks"] = all;
 }
 
-/// "sets": {"sentiment": {"labels": [...]}, ...}
+/// Writes "sets": {"sentiment": {"labels": [...]}, ...}.
 void put_further(const Predictor& predictor, const Input& input, const Prediction& prediction, PositionUnit unit,
                  OrderedJson* object) {
   for (const SetAnswer& set : prediction.further) {
@@ -180,7 +180,7 @@ OrderedJson raw_outputs(const Session& session, uint32_t sequence) {
   const bool choices = has_part(session.model().task(), kChoicePart);
   for (uint32_t i = 0; i < session.model().output_count(); ++i) {
     OutputView view;
-    // transformers shows one row of all choices for multiple choice: [1, choices].
+    // For multiple choice, transformers shows the scores of all choices in one row: [1, choices].
     check(choices ? session.output(i, &view) : session.output(i, sequence, &view), "outputs");
     OrderedJson data = OrderedJson::array();
     for (uint32_t row = 0; row < view.rows; ++row) {

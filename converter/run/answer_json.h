@@ -1,4 +1,4 @@
-// Predictions as JSON: the shapes that --json and `bantam serve` promise, schemas/json/.
+// Predictions as JSON, in the forms that schemas/json/ specifies for --json and `bantam serve`.
 #ifndef BANTAM_CONVERTER_RUN_ANSWER_JSON_H_
 #define BANTAM_CONVERTER_RUN_ANSWER_JSON_H_
 
@@ -11,22 +11,22 @@
 
 namespace bantam::convert {
 
-/// The part of a text; "" where the span does not lie in it.
+/// Returns the span of a text; "" if the span is not inside the text.
 std::string slice(const std::string& text, Offset span);
 
-/// Throws (kInvalid) where a text cannot have an answer: fill without a mask. To be called before put_answer.
+/// Throws (kInvalid) if the text cannot have an answer, such as fill without a mask. Call it before put_answer.
 void require_answer(const Predictor& predictor, const Input& input, const Prediction& prediction);
 
-/// The fields of one answer, added to `object` (which has its "schema"). `unit`: of "start" and "end".
+/// Adds the fields of one answer to `object`, which already has its "schema". `unit`: the unit of "start" and "end".
 void put_answer(const Predictor& predictor, const Input& input, const Prediction& prediction, PositionUnit unit,
                 OrderedJson* object);
 
-/// Multiple choice.
+/// Adds the answer of multiple choice.
 void put_choices(const std::string& prompt, const std::vector<std::string>& choices, const Prediction& prediction,
                  OrderedJson* object);
 
-/// {"name": {"shape": [...], "data": [...]}} of every output of the last run, for one sequence (or all of them, as a
-/// multiple-choice model sees them).
+/// Returns {"name": {"shape": [...], "data": [...]}} for every output of the last run, for one sequence; for
+/// multiple-choice models, for all sequences.
 OrderedJson raw_outputs(const Session& session, uint32_t sequence);
 
 }  // namespace bantam::convert

@@ -75,7 +75,7 @@ void answer_turns(const Model& model, GenerateOptions* options) {
     options->ends.push_back(ids.front());
     return;
   }
-  // A text that only this template has behind answers: its first line that is not empty.
+  // Otherwise stop at the text that the template puts after an answer: its first line that is not empty.
   const size_t begin = after.find_first_not_of(" \t\r\n");
   if (begin != std::string::npos) options->stop.push_back(after.substr(begin, after.find('\n', begin) - begin));
 }

@@ -1,4 +1,4 @@
-// Conversations with decoders whose files hold how they become texts.
+// Conversations with decoders whose files describe how conversations become texts.
 #ifndef BANTAM_CONVERTER_RUN_CHAT_H_
 #define BANTAM_CONVERTER_RUN_CHAT_H_
 
@@ -15,14 +15,16 @@ struct Turn {
   std::string text;
 };
 
-/// A JSON list of {"role": "system", "user" or "assistant", "content": text}, or an object with such a list as "messages". Throws (kInvalid).
+/// Parses a JSON list of {"role": "system", "user" or "assistant", "content": text}, or an object with such a list in
+/// "messages". Throws (kInvalid).
 std::vector<Turn> read_turns(const std::string& json);
 
-/// Returns the text that the model continues. Throws (kUnsupported if the file knows no conversations, kInvalid if
-/// these are no valid turns).
+/// Returns the text that the model continues. Throws kUnsupported if the file has no chat format, and kInvalid if the
+/// turns are not valid.
 std::string chat_text(const Model& model, const std::vector<Turn>& turns);
 
-/// Settings for such a text: it has its special tokens itself, and an answer ends where the model's turn does.
+/// Changes the settings for such a text: it already contains its special tokens, and an answer ends where the model's
+/// turn ends.
 void answer_turns(const Model& model, GenerateOptions* options);
 
 }  // namespace bantam::convert

@@ -11,7 +11,7 @@
 namespace bantam::convert {
 namespace {
 
-/// The output of rows that the encoder of neighbours sees of a chunk.
+/// Returns the index of the output with the rows of a chunk that the neighbors' encoder reads.
 uint32_t rows_output(const Model& model) {
   for (uint32_t i = 0; i < model.output_count(); ++i) {
     const Text name = model.output_name(i);
@@ -25,7 +25,7 @@ uint32_t rows_output(const Model& model) {
 uint32_t most_neighbours(const Model& model) { return model.segment_types() - 1; }
 
 uint32_t most_neighbour_tokens(const Model& model) {
-  if (model.max_source() == 0) return 2 * model.chunk_tokens();  // as the paper has it
+  if (model.max_source() == 0) return 2 * model.chunk_tokens();  // the paper's value
   return (model.max_source() - model.chunk_tokens()) / most_neighbours(model);
 }
 
@@ -91,7 +91,8 @@ void ChunkedText::clear() {
 void ChunkedText::run(const int32_t* ids, size_t count, bool last_rows, const Take& take) {
   if (retrieve_ == nullptr) return run_without(ids, count, last_rows, take);
   for (size_t at = 0; at < count;) {
-    const bool last = (length_ + 1) % chunk_ == 0;  // of a chunk; it and those behind it go with that one
+    // This is the last token of a chunk; it and the following tokens attend to the source of this chunk.
+    const bool last = (length_ + 1) % chunk_ == 0;
     if (last) finish_chunk(ids[at]);
     const uint32_t left = last ? chunk_ : chunk_ - 1 - length_ % chunk_;
     const auto piece = static_cast<uint32_t>(std::min<size_t>({count - at, session_.max_tokens(), left}));

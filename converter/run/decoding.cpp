@@ -16,7 +16,7 @@ namespace {
 
 constexpr uint32_t kDefaultNew = 128;
 
-/// The way that is asked for.
+/// Returns the generation settings with the requested name.
 Generation choose_way(const Model& model, const std::string& name) {
   std::vector<std::string> names;
   Generation way;
@@ -31,8 +31,8 @@ Generation choose_way(const Model& model, const std::string& name) {
                      : fmt::format("is not one of {}{}", fmt::join(names, ", "), guess(name, names)));
 }
 
-/// Returns the way of generating for a pair of languages in models like T5, which name it "translation_en_to_de"; "" if
-/// there is none.
+/// Returns the name of the generation settings for a pair of languages in models like T5, which call them
+/// "translation_en_to_de"; "" if there are none.
 std::string way_between(const Model& model, const std::string& from, const std::string& to) {
   if (from.empty() || to.empty()) return "";
   const std::string name = fmt::format("translation_{}_to_{}", from, to);
@@ -71,7 +71,7 @@ void choose_languages(const Model& model, const GenerateOptions& options, Decodi
   fail(ExitCode::kUsage, "--from {}: this model tells by itself; leave the option out", options.from);
 }
 
-/// Returns the option that requests a form of texts, as users write it.
+/// Returns the option that requested the form, as users type it.
 const char* form_option(const TextForm& form) {
   return !form.answers.empty() ? "--answer" : form.fields.empty() ? "--format" : "--field";
 }

@@ -19,7 +19,7 @@
 namespace bantam::convert {
 namespace {
 
-/// --isa, else BANTAM_ISA, else the best there is.
+/// Returns the instruction set of --isa, else of BANTAM_ISA, else the best available.
 Isa choose_isa(const std::string& option) {
   const char* environment = std::getenv("BANTAM_ISA");
   const bool from_option = !option.empty();
@@ -37,15 +37,16 @@ Isa choose_isa(const std::string& option) {
   return isa;
 }
 
-/// More than run at a time gain nothing.
+/// Limits threads to the number of processors, because more would gain nothing.
 uint32_t threads_to_use(uint32_t wanted) {
-  if (wanted == 1) return 1;  // how many processors there are takes system calls
+  if (wanted == 1) return 1;  // counting the processors takes system calls
   const uint32_t most = host::processors();
   return wanted == 0 ? most : std::min(wanted, most);
 }
 
-/// Model::open reads no weights, and kernels that take unsigned activations use the stored sums: a file with others would
-/// answer otherwise on another processor. O(bytes of weights): some milliseconds.
+/// Checks the stored sums of the weights. Model::open does not read the weights, and kernels with unsigned activations
+/// use the sums, so wrong sums would give different answers on another processor. O(bytes of weights): a few
+/// milliseconds.
 void check_weights(const ModelFile& file) {
   std::vector<std::string> problems;
   verify_data(file.model(), &problems);
@@ -53,11 +54,11 @@ void check_weights(const ModelFile& file) {
   fail(ExitCode::kInvalid, "{}: {}; bantam verify says what else is wrong", file.path(), problems.front());
 }
 
-/// A tile has so many rows at most, where SessionOptions do not say it; and packed runs so many tiles.
+/// The default number of rows of a tile in SessionOptions, and the largest number of tiles in a packed run.
 constexpr uint32_t kTileRows = 128;
 constexpr uint32_t kMostTiles = 16;
 
-/// Rows of a session for one text, as SessionOptions::max_tokens has it.
+/// Returns the number of rows of a session for one text (SessionOptions::max_tokens).
 uint32_t longest_text(const Model& model) { return model.max_sequence() != 0 ? model.max_sequence() : 512; }
 
 }  // namespace
@@ -72,7 +73,7 @@ namespace {
   throw Error(exit_code(status), fmt::format("{}: {}", path, describe(status, fault)));
 }
 
-/// Refuses what does not begin as a model or a program does, however long it is, before it is read.
+/// Refuses a file that begins neither as a model nor as a program before reading it, whatever its size.
 void refuse_other_file(const std::string& path) {
   constexpr size_t kFirst = 64;
   alignas(16) std::array<uint8_t, kFirst> first{};
@@ -80,7 +81,7 @@ void refuse_other_file(const std::string& path) {
   try {
     size = RegularFile(path).read(first.data(), first.size());
   } catch (const Error&) {
-    return;  // who opens it says it better
+    return;  // opening the file gives a better message
   }
   Model none;
   Fault fault;
@@ -121,11 +122,11 @@ Engine::Engine(const ModelFile& file, const EngineOptions& options) : file_(file
   SessionOptions session;
   session.max_tokens = options.max_tokens;
   if (batch_ == kPacked) {
-    // Each text of an encoder-decoder would take the room of its longest source.
+    // For an encoder-decoder, each text would reserve the memory of its longest source.
     batch_ = file.model().source_vocabulary() != 0 ? 1 : kPackedTexts;
     rows_ = std::min(threads_, kMostTiles) * kTileRows;
     session.max_tokens = longest_text(file.model());
-    // A model without a limit takes texts as long as the arena is, which must not depend on threads.
+    // A model without a limit takes texts up to the arena's size, which must not depend on the number of threads.
     if (file.model().max_sequence() != 0) session.max_tokens = std::max(session.max_tokens, rows_);
   }
   session.max_sequences = batch_;
@@ -152,7 +153,7 @@ Engine::Engine(const ModelFile& file, const EngineOptions& options) : file_(file
 
 void Engine::open_session(const SessionOptions& options) {
   const size_t bytes = bantam::arena_bytes(file_.model(), options);
-  // Size 0: create() says why.
+  // If the size is 0, create() reports the reason.
   constexpr size_t kAlignment = 64;
   void* const arena = std::aligned_alloc(kAlignment, (bytes + kAlignment) / kAlignment * kAlignment);
   if (arena == nullptr) {
@@ -171,7 +172,7 @@ void Engine::open_session(const SessionOptions& options) {
     return;
   }
   std::free(arena);
-  // A value out of range here comes from an option of the user's.
+  // An invalid argument here comes from one of the user's options.
   const ExitCode code = status == Status::kInvalidArgument ? ExitCode::kUsage : exit_code(status);
   throw Error(code, fmt::format("{}: {}", file_.path(), describe(status, fault)));
 }

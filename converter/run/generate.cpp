@@ -14,7 +14,7 @@
 namespace bantam::convert {
 namespace {
 
-/// One text that is being made.
+/// One text that is being generated.
 struct TriedText {
   uint32_t context = 0, source = 0;
   uint64_t seed = 0;
@@ -55,7 +55,7 @@ class Generator {
   }
 
  private:
-  /// Prompts' tokens; of an encoder-decoder sources', which its encoder reads.
+  /// Tokenizes the prompts; for an encoder-decoder, tokenizes the sources and runs its encoder.
   void read(const std::vector<std::string>& texts) {
     for (const std::string& text : texts) {
       const SourceIds given = pair_ ? source_ids(model_, decoding_, text, session_.max_source()) : prompt_of(text);
@@ -68,7 +68,7 @@ class Generator {
     for (uint32_t i = 0; pair_ && i < given_.size();) i = encode_from(i);
   }
 
-  /// As many sources from number `first` on as one run takes. Returns the first one that it does not.
+  /// Encodes sources from number `first` on, as many as fit one run. Returns the number of the next source.
   uint32_t encode_from(uint32_t first) {
     std::vector<int32_t> ids;
     std::vector<uint32_t> offsets = {0}, numbers;
@@ -94,10 +94,10 @@ class Generator {
     return {prompt_ids(model_, text_behind_prefix(text), decoding_.special_tokens), 0};
   }
 
-  /// Tokens that are forced in front of what a constraint is about: a language.
+  /// Returns the number of forced tokens (a language) before the text that a constraint applies to.
   uint32_t forced_first() const { return decoding_.said.beams.first_id >= 0 ? 1 : 0; }
 
-  /// Neither constraints nor tokens that are forced, which need not be in a shortlist.
+  /// Returns true if there are no constraints and no forced tokens, because such tokens may not be in a shortlist.
   bool keeps_shortlist() const {
     return constraints_.empty() && forced_first() == 0 && decoding_.said.beams.last_id < 0;
   }
@@ -105,7 +105,7 @@ class Generator {
   void constrain(const std::vector<std::string>& texts) {
     for (uint32_t i = 0; i < texts.size(); ++i) {
       std::vector<int32_t> prompt = prompts_[i];
-      // The last token of a text is not run, unless there are beams.
+      // Without beams, the last token of a text is not run.
       const auto used = static_cast<uint32_t>(prompt.size()) - (decoding_.has_beams() ? 0 : 1);
       const uint32_t room = std::min(decoding_.said.beams.max_new, session_.max_context() - used);
       if (forced_first() != 0) prompt.push_back(decoding_.said.beams.first_id);
@@ -115,7 +115,8 @@ class Generator {
     }
   }
 
-  /// Tokens that follow each other, in pieces that one run takes. take(first, view): the output of a piece that begins at this token.
+  /// Runs consecutive tokens in pieces that fit one run. take(first, view) receives the output of the piece that begins
+  /// with token `first`.
   template <typename Take>
   void run_pieces(const std::vector<int32_t>& ids, uint32_t context, uint32_t source, bool last_rows,
                   const Take& take) {
@@ -146,7 +147,7 @@ class Generator {
     return {begin, begin + view.width};
   }
 
-  /// The logarithm of a token's probability by a row of scores.
+  /// Returns the log-probability of a token from a row of scores.
   double log_probability(std::vector<float> scores, int32_t id) const {
     Sampling sampling;
     sampling.forced = id;
@@ -157,7 +158,7 @@ class Generator {
     return static_cast<double>(next.log_probability);
   }
 
-  /// Each answer behind prompt number `index`, in a context that is not in use yet.
+  /// Scores each answer after prompt number `index`, in a context that is not yet in use.
   std::vector<AnswerScore> answer_scores(uint32_t index) {
     std::vector<AnswerScore> out;
     if (!decoding_.form.scores) return out;
@@ -195,7 +196,7 @@ class Generator {
          session_.max_context(), places == 0 || session_.max_context() < places ? ", or give a larger --context" : "");
   }
 
-  /// Each prompt in pieces that one run takes; behind the last one its texts have their first token.
+  /// Runs each prompt in pieces that fit one run, and chooses the first token of its texts.
   void begin(const TakeText& take) {
     for (uint32_t i = 0; i < prompts_.size(); ++i) {
       const std::vector<int32_t>& prompt = prompts_[i];
@@ -276,7 +277,7 @@ class Generator {
     }
   }
 
-  /// Returns true if nothing but an end may follow.
+  /// Returns true if only an end token may follow.
   bool is_complete(const TriedText& text) {
     if (constraints_.empty()) return false;
     const std::vector<int32_t>& ids = text.made.ids;
@@ -312,7 +313,7 @@ class Generator {
     return true;
   }
 
-  /// The last token of each text that has not ended.
+  /// Runs the last token of each text that has not ended.
   void run_step() {
     Batch batch;
     batch.ids = ids_.data();
@@ -330,7 +331,7 @@ class Generator {
     made->cut_tokens = given_[index].cut;
   }
 
-  /// Returns the text with the highest score among those tried for input number `index`; among equals the first.
+  /// Returns the text with the highest score among those tried for input number `index`; among equals, the first.
   Made best(uint32_t index) {
     TriedText* best = nullptr;
     for (uint32_t k = 0; k < decoding_.best_of; ++k) {
@@ -393,9 +394,9 @@ class Generator {
   std::vector<SourceIds> given_;
   std::vector<std::vector<int32_t>> prompts_;
   std::vector<TriedText> texts_;
-  std::vector<std::unique_ptr<TextConstraint>> constraints_;  // of each prompt; empty: texts may become anything
-  std::vector<std::vector<AnswerScore>> scores_;              // of each prompt
-  std::optional<ChunkedText> chunks_;                         // of the one text, where something is retrieved
+  std::vector<std::unique_ptr<TextConstraint>> constraints_;  // one per prompt; empty: no constraints
+  std::vector<std::vector<AnswerScore>> scores_;              // one per prompt
+  std::optional<ChunkedText> chunks_;                         // for the single text, if something is retrieved
   // The state of one step.
   std::vector<int32_t> ids_, banned_;
   std::vector<uint32_t> contexts_, sources_, offsets_;
@@ -423,7 +424,7 @@ std::vector<int32_t> prompt_ids(const Model& model, const std::string& prompt, b
 }
 
 uint32_t default_context(const Model& model, uint32_t asked) {
-  // More than this is asked for by name: keys and values of long contexts take more memory than the model.
+  // More tokens must be requested explicitly, because keys and values of long contexts take more memory than the model.
   constexpr uint32_t kDefault = 2048;
   const uint32_t places = model.max_sequence();
   return asked != 0 ? asked : places != 0 && places < kDefault ? places : kDefault;

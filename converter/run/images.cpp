@@ -16,12 +16,12 @@
 namespace bantam::convert {
 namespace {
 
-/// How large the image becomes before its middle is taken.
+/// The size of the image before its middle is cut out.
 struct FittedSides {
   uint32_t width, height;
 };
 
-/// As the model says; the other side of `shortest` as transformers rounds it.
+/// Returns the size that the model states; with `shortest`, the other side is rounded as in transformers.
 FittedSides sides_of(const Pixels& image, const ImageFit& fit, const std::string& path) {
   if (fit.shortest == 0) {
     const bool resizes = fit.width != 0 && fit.height != 0;
@@ -59,7 +59,8 @@ std::vector<uint8_t> sound_rows(const std::vector<int16_t>& samples, uint32_t ro
   return out;
 }
 
-/// A grey image as rows of numbers: of each pixel that the model takes the channels, from the left.
+/// Returns a gray image as rows of features: each row holds the channels of one of the model's pixels, from left to
+/// right.
 std::vector<uint8_t> rows_of(const std::string& path, const Pixels& image, const ImageForm& form) {
   if (image.width != form.channels || image.height != form.width * form.height) {
     throw Error(

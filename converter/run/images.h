@@ -1,4 +1,4 @@
-// From files of images to what a model of images reads.
+// Converts image and sound files to the features that models read.
 #ifndef BANTAM_CONVERTER_RUN_IMAGES_H_
 #define BANTAM_CONVERTER_RUN_IMAGES_H_
 
@@ -12,28 +12,29 @@
 
 namespace bantam::convert {
 
-/// Texts of such a model are paths of images.
+/// Returns true if the texts of the model are paths of images.
 bool takes_images(const Model& model);
 
-/// The samples of the sound in a WAV file, as many as a model of sounds (bantam/sound.h) reads at most. Throws Error.
+/// Returns the samples of a WAV file, at most as many as a sound model (bantam/sound.h) reads. Throws Error.
 std::vector<int16_t> samples_of(const Model& model, const std::string& path);
 
-/// Rows of features of several images, one sequence each, as one batch. The model has images.
+/// The features of several images as one batch, one sequence per image. The model must read images.
 class ImageBatch {
  public:
   explicit ImageBatch(const Model& model);
 
   void clear();
-  /// The pixels of the image in a file as the model takes them: width * height * channels bytes. Of a model of sounds a WAV file's rows,
-  /// silence behind them where it is short; where pixels have neither one channel nor three, a grey image whose rows are the pixels. Throws as add().
+  /// Returns the pixels of an image file in the model's form: width * height * channels bytes. For a sound model,
+  /// returns the rows of a WAV file, padded with silence. If a pixel has neither one nor three channels, the file is a
+  /// gray image whose rows are the pixels. Throws as add() does.
   std::vector<uint8_t> pixels_of(const std::string& path) const;
-  /// The image in a file, made to fit as the model's file says. Throws Error as read_image_file and read_sound_file do; kInvalid
-  /// where a grey image of rows has another size than the model.
+  /// Adds the image in a file, fitted as the model's file states. Throws Error as read_image_file and read_sound_file
+  /// do; kInvalid if a gray image of rows does not have the model's size.
   void add(const std::string& path);
-  /// One that is made up: smooth shades with shapes on them, of which each number has others.
+  /// Adds a synthetic image: smooth shades with shapes on them, different for each `number`.
   void add_made(uint32_t number);
 
-  /// Points into this object, until the next add() or clear().
+  /// The result points into this object and is valid until the next add() or clear().
   Batch view();
   const std::vector<float>& features() const { return features_; }
   const ImageForm& form() const { return form_; }
@@ -47,7 +48,7 @@ class ImageBatch {
   std::vector<uint32_t> offsets_ = {0};
 };
 
-/// Images that are made up, as samples for comparing files.
+/// Makes synthetic images as samples for comparing files.
 std::vector<Sample> made_images(const Model& model, uint32_t count);
 
 }  // namespace bantam::convert

@@ -22,7 +22,7 @@ LongText::LongText(const Tokenizer& tokenizer, Text first, Text second, const En
   const TokenBuffer buffer = {ids_.data(), nullptr, offsets_.data(), sequences.data(), options.max_tokens};
   EncodeResult result;
   check(tokenizer.encode(first, second, options, buffer, &result), "sliding windows");
-  // A template may have the second text in front.
+  // A template may place the second text first.
   for (uint32_t which = 0; which < 2; ++which) {
     const auto begin = std::find(sequences.begin(), sequences.end(), which) - sequences.begin();
     texts_[which] = {ids_.data() + begin, offsets_.data() + begin, result.content[which]};
@@ -42,7 +42,7 @@ Status LongText::add(Session& session, const EncodeOptions& options) const {
 
 std::vector<Mention> LongText::mentions_in(const Session& session) const {
   if (mentions_.empty()) return {};
-  // The window's bytes, counted from where the session's text begins.
+  // The bytes of the window, relative to the beginning of the session's text.
   const EncodedSequence window = session.sequence(session.sequence_count() - 1);
   uint64_t begin = UINT64_MAX, end = 0;
   for (uint32_t row = 0; row < window.row_count; ++row) {

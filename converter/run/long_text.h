@@ -1,4 +1,4 @@
-// A text that windows slide over: it becomes tokens once, and each window is cut from them.
+// A text for sliding windows: it is tokenized once, and each window is cut from its tokens.
 #ifndef BANTAM_CONVERTER_RUN_LONG_TEXT_H_
 #define BANTAM_CONVERTER_RUN_LONG_TEXT_H_
 
@@ -12,15 +12,17 @@ namespace bantam::convert {
 
 class LongText {
  public:
-  /// A text, or (`second` with data) a pair, the second of which windows slide over. `all`: what encoding it, cut to one window, said.
-  /// `mentions` are of the first text behind its first `before` bytes, or of the second; they outlive the object. Throws Error.
+  /// Tokenizes a text or, if `second` has data, a pair, over whose second text the windows slide. `all`: the result of
+  /// encoding it, truncated to one window. `mentions` refer to the first text without its first `before` bytes, or to
+  /// the second; they must outlive the object. Throws Error.
   LongText(const Tokenizer& tokenizer, Text first, Text second, const EncodeResult& all,
            const std::vector<Mention>& mentions, size_t before);
 
   /// Adds the window that begins with token `options.skip`. O(window).
   Status add(Session& session, const EncodeOptions& options) const;
-  /// Mentions, in their order, that may lie in the window that was added last; of the other text all. O(log(mentions) + those that begin
-  /// in the window, or in front of it by no more than the longest has bytes).
+  /// Returns, in their order, the mentions that may lie in the window that was added last, and all mentions of the
+  /// other text. O(log(mentions) + the number of those that begin in the window or at most the longest mention's length
+  /// before it).
   std::vector<Mention> mentions_in(const Session& session) const;
 
  private:
@@ -33,7 +35,7 @@ class LongText {
   uint64_t before_;
   std::vector<uint32_t> by_begin_;  // mentions of the windowed text
   std::vector<uint32_t> others_;
-  uint32_t longest_ = 0;  // of the windowed text's, in bytes
+  uint32_t longest_ = 0;  // of the longest mention of the windowed text, in bytes
 };
 
 }  // namespace bantam::convert

@@ -1,4 +1,4 @@
-// Runs given ids through every pass of a model: an encoder-decoder reads a source, then its decoder's tokens.
+// Runs given ids through every pass of a model: for an encoder-decoder, the source and then the decoder's tokens.
 #ifndef BANTAM_CONVERTER_RUN_PASSES_H_
 #define BANTAM_CONVERTER_RUN_PASSES_H_
 
@@ -9,13 +9,14 @@
 
 namespace bantam::convert {
 
-/// The default input of an encoder-decoder's decoder: the source's own tokens shifted behind the file's shift token, if
-/// it has one, else the token that its texts begin with (the source's first one if the file names none).
+/// Returns the default input of an encoder-decoder's decoder: the source's tokens shifted to the right behind the
+/// file's shift token, if it has one; otherwise the token that begins texts (the source's first token if the file names
+/// none).
 std::vector<int32_t> default_decoder_ids(const Model& model, const std::vector<int32_t>& source);
 
-/// Calls session.run(batch); for an encoder-decoder calls encode(batch), then runs as many sequences of the same
-/// lengths, whose ids are the source's modulo the size of the decoder's vocabulary. For measuring time, not for
-/// answers.
+/// Calls session.run(batch). For an encoder-decoder, calls encode(batch) and then runs decoder sequences of the same
+/// number and lengths, whose ids are the source's modulo the size of the decoder's vocabulary. This is for measuring
+/// time, not for answers.
 Status run_all_passes(Session& session, const Batch& batch);
 
 }  // namespace bantam::convert

@@ -15,10 +15,10 @@ Text view_of(const std::string& text) { return {text.data(), text.size()}; }
 
 Text second_of(const Input& input) { return input.second ? view_of(*input.second) : Text{}; }
 
-/// Masks of a run that there is room for at first.
+/// The initial capacity for masks in a run.
 constexpr uint32_t kUsualMasks = 16;
 
-/// A beginning of the text, to name it in a message.
+/// Returns the beginning of a text, to name it in a message.
 std::string excerpt(const std::string& text) {
   constexpr size_t kMost = 40;
   return printable(text.size() <= kMost ? text : text.substr(0, kMost) + "...");
@@ -120,7 +120,7 @@ std::vector<Prediction> Predictor::predict(const std::vector<Input>& inputs) {
   if (images_) return predict_images(inputs);
   if (tokens_) return predict_tokens(inputs);
   std::vector<Prediction> predictions(inputs.size());
-  std::vector<size_t> added;  // inputs by their sequences
+  std::vector<size_t> added;  // the input of each sequence
   for (size_t i = 0; i < inputs.size(); ++i) {
     if (added.empty()) engine_.session().clear();
     Added how = add(inputs[i], {});
@@ -135,7 +135,7 @@ std::vector<Prediction> Predictor::predict(const std::vector<Input>& inputs) {
       continue;
     }
     added.push_back(i);
-    const Session& session = engine_.session();  // asked for anew: run_added may have opened another
+    const Session& session = engine_.session();  // fetched again, because run_added may have opened another session
     const EncodedSequence last = session.sequence(session.sequence_count() - 1);
     if (engine_.is_full(session.sequence_count(), last.row_begin + last.row_count)) {
       run_added(inputs, &added, &predictions);
@@ -270,7 +270,7 @@ std::vector<SetAnswer> Predictor::sets_asked() const {
   std::vector<SetAnswer> sets;
   const Model& model = engine_.model();
   if (!has_part(model.task(), kLabelsPart | kWordsPart)) return sets;
-  // A file may name no labels; its task's sets are there all the same.
+  // A file may name no labels, but its task's label sets still exist.
   const uint32_t count = std::max(model.label_set_count(), task_label_sets(model));
   for (uint32_t set = 0; set < count; ++set) {
     if ((parts_ & (of_words(set) ? kWordsPart : kLabelsPart)) == 0) continue;
@@ -313,7 +313,7 @@ void Predictor::decode_set(uint32_t sequence, const Input& input, SetAnswer* out
 }
 
 void Predictor::rank(const float* logits, uint32_t width, SetAnswer* out) const {
-  // Labels that stand above each other are asked for down to the lowest: all levels of one text are few.
+  // Hierarchical labels are requested down to the lowest level; a text has few levels.
   const uint32_t most = engine_.model().has_levels(out->set) && scores() == kSoftmax ? kMostLevels : options_.top;
   out->labels.resize(most == 0 ? width : std::min(most, width));
   uint32_t count = 0;

@@ -124,7 +124,7 @@ struct Predictor::Open {
 
 namespace {
 
-/// Returns the open file; throws an Error if there is none.
+/// Returns the open file; throws Error if there is none.
 template <typename Open>
 Open& opened(const std::unique_ptr<Open>& open) {
   if (open == nullptr) convert::fail(convert::ExitCode::kUsage, "no file is open; call Predictor::open first");

@@ -19,7 +19,7 @@ bool is_language(const Model& model, int32_t id) {
   return false;
 }
 
-/// A source's language is one of its special tokens.
+/// Replaces the language token among a source's special tokens.
 void put_language(const Model& model, int32_t from, std::vector<int32_t>* ids) {
   Tokenizer tokenizer;
   check(Tokenizer::open(model, root(model).source_tokenizer(), &tokenizer), "the file");
@@ -48,7 +48,7 @@ SourceIds text_ids(const Model& model, uint32_t tokenizer_index, const std::stri
     check(tokenizer.encode({text.data(), text.size()}, {}, options, buffer, &result), "the text");
     const bool small = result.content[0] + special > out.ids.size();
     if (!small || (most != 0 && most <= out.ids.size())) break;
-    out.ids.resize(result.content[0] + special);  // a character may become several tokens
+    out.ids.resize(result.content[0] + special);  // one character may become several tokens
   }
   out.ids.resize(result.count);
   out.cut = result.content[0] - result.kept[0];

@@ -36,7 +36,7 @@ Runner::Runner(const FileBytes& bytes, uint32_t max_tokens, Linears linears)
   }
   const size_t size = arena_bytes(model_, options);
   if (size == 0) throw Error(ExitCode::kInternal, fmt::format("no session for {} tokens can be made", max_tokens));
-  // aligned_alloc wants a multiple of the alignment; the session gets the exact size.
+  // aligned_alloc requires a multiple of the alignment; the session gets the exact size.
   arena_.reset(static_cast<uint8_t*>(std::aligned_alloc(64, (size + 63) / 64 * 64)));
   if (!arena_) throw Error(ExitCode::kOutOfSpace, fmt::format("out of memory: an arena of {} bytes is needed", size));
   check(Session::create(model_, options, arena_.get(), size, &session_), "the packed model");
@@ -69,7 +69,7 @@ Sample Runner::encode(const std::string& text, const std::string& second) {
   if (has_part(model_.task(), kFoundPart)) {
     std::vector<std::string> labels = common_labels();
     Status status = convert::add_labelled(*session_, text, labels);
-    // A file of few tokens has no room for them all.
+    // A file with few tokens may not have room for all labels.
     for (; status == Status::kTooManyTokens && !labels.empty();
          status = convert::add_labelled(*session_, text, labels)) {
       labels.pop_back();
@@ -82,7 +82,7 @@ Sample Runner::encode(const std::string& text, const std::string& second) {
   Sample sample;
   sample.text = text;
   sample.ids.assign(encoded.ids, encoded.ids + encoded.row_count);
-  // Models without segments take pairs too; their tokenizers may still number them.
+  // Models without segments accept pairs too, although their tokenizers may still number the segments.
   if (model_.segment_types() > 1) {
     sample.segments.assign(encoded.segments, encoded.segments + encoded.row_count);
   }
@@ -119,7 +119,7 @@ void Runner::encode_source(const Sample& sample) {
 }
 
 Status Runner::run(const Batch& batch) {
-  // With a back end the weights are elsewhere, too.
+  // A back end keeps the weights elsewhere too.
   if (scratch_ == nullptr || backend_ != nullptr || batch.last_rows) return session_->run(batch);
   SteppedRun steps;
   Status status = SteppedRun::begin(session_, batch, &steps);
@@ -194,7 +194,7 @@ void Runner::complete(Sample* sample, uint32_t most) {
   ids = default_decoder_ids(model_, sample->ids);
   if (!has_part(model_.task(), kNextWordsPart)) return;
   encode_source(*sample);
-  // The whole again each time: these are short texts, and nothing is kept that a session without contexts has not.
+  // Runs the whole text again for each token: texts are short, and a session without contexts keeps nothing.
   for (uint32_t i = 0; i < most && ids.size() < session_->max_tokens(); ++i) {
     Batch batch;
     batch.ids = ids.data();
@@ -212,7 +212,7 @@ void Runner::add_outputs(const std::string& text, std::vector<OutputRows>* outpu
   for (uint32_t i = 0; i < model_.output_count(); ++i) {
     OutputView view;
     const Status status = session_->output(i, &view);
-    if (status == Status::kNotRun) continue;  // another pass makes it
+    if (status == Status::kNotRun) continue;  // another pass computes it
     check(status, in_quotes(text));
     OutputRows& out = (*outputs)[i];
     out.name.assign(view.name.data, view.name.size);

@@ -10,7 +10,7 @@
 namespace bantam::convert {
 namespace {
 
-/// Files whose decoder says it name the suffix; "</w>" is what GPT, CLIP and the others published have.
+/// Returns the suffix that the file's decoder names, or "</w>", which GPT, CLIP and the other published models use.
 std::string suffix_of(const fb::Tokenizer& table, const uint8_t* data) {
   const fb::Blob* blob = text::find_blob(table, fb::BlobName::decoder);
   text::DecodeRules rules{};

@@ -1,4 +1,4 @@
-// Tokens as files of vocabularies spell them.
+// Tokens in the spelling of vocabulary files.
 #ifndef BANTAM_CONVERTER_RUN_SPELLED_TOKEN_H_
 #define BANTAM_CONVERTER_RUN_SPELLED_TOKEN_H_
 
@@ -9,8 +9,8 @@
 
 namespace bantam::convert {
 
-/// Token `id` of an open tokenizer, with what its file says at the end of a word ("</w>") or within one ("##") in place of
-/// the bytes that mark that in the runtime; empty when out of range.
+/// Returns token `id` of an open tokenizer. The file's mark for the end of a word ("</w>") or for its inside ("##")
+/// replaces the bytes that represent it in the runtime. Empty if `id` is out of range.
 std::string spelled_token(const Tokenizer& tokenizer, uint32_t id);
 
 }  // namespace bantam::convert

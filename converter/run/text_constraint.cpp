@@ -15,7 +15,7 @@
 namespace bantam::convert {
 namespace {
 
-/// The text that tokens add behind a prompt.
+/// Returns the text that tokens add after a prompt.
 std::string text_behind(const Tokenizer& tokenizer, const std::vector<int32_t>& prompt,
                         const std::vector<int32_t>& ids) {
   const std::vector<std::string> nothing_stops;
@@ -25,8 +25,8 @@ std::string text_behind(const Tokenizer& tokenizer, const std::vector<int32_t>& 
   return stream.finish();
 }
 
-/// The tokens of an answer behind a prompt: those that it has in the text of both, or has alone, of which the first that are it and
-/// nothing else.
+/// Returns the tokens of an answer after a prompt: its tokens in the text of prompt and answer together or, if these do
+/// not decode to exactly the answer, its tokens when it is alone. Throws if those do not either.
 std::vector<int32_t> answer_ids(const Model& model, const Tokenizer& tokenizer, const Decoding& decoding,
                                 const std::string& given, const std::vector<int32_t>& prompt,
                                 const std::string& answer) {
@@ -80,7 +80,7 @@ TextForm::Field read_field(const std::string& text) {
 TextConstraint::TextConstraint(const Model& model, const Decoding& decoding, const std::string& given,
                                const std::vector<int32_t>& prompt, uint32_t room)
     : room_(room), end_ids_(decoding.ends) {
-  // Beams end with those of the file alone.
+  // With beams, only the file's own end tokens end a text.
   const auto own = [&](int32_t id) { return decoding.has_beams() && !ends_text(model, id); };
   end_ids_.erase(std::remove_if(end_ids_.begin(), end_ids_.end(), own), end_ids_.end());
   Tokenizer tokenizer;

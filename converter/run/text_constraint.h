@@ -12,18 +12,18 @@
 
 namespace bantam::convert {
 
-/// The words of JsonKind: "any", "string", ...
+/// Returns the names of the values of JsonKind: "any", "string", ...
 const std::vector<std::string>& json_kind_names();
 
 /// Parses "NAME:KIND" as a field; KIND is "any" if it is absent. Throws (kUsage).
 TextForm::Field read_field(const std::string& text);
 
-/// The constraint on the text behind one prompt.
+/// The constraint on the text after one prompt.
 class TextConstraint {
  public:
-  /// `given`: the text of `prompt`, empty if it is not the decoder's. `room`: the largest number of tokens in the text.
-  /// Throws if no tokens make up an answer behind this prompt, or no answer fits (kInvalid), and if the model cannot
-  /// tell (kUnsupported).
+  /// `given`: the text of `prompt`; empty if it is not the decoder's. `room`: the largest number of tokens of the text.
+  /// Throws kInvalid if no tokens spell an answer after this prompt or no answer fits, and kUnsupported if the model's
+  /// tokenizer cannot decide this.
   TextConstraint(const Model& model, const Decoding& decoding, const std::string& given,
                  const std::vector<int32_t>& prompt, uint32_t room);
   TextConstraint(const TextConstraint&) = delete;
@@ -31,9 +31,9 @@ class TextConstraint {
 
   const Constraint& constraint() const { return constraint_; }
   uint32_t room() const { return room_; }
-  /// Returns true if nothing but an end may follow these tokens.
+  /// Returns true if only an end token may follow these tokens.
   bool must_end(const std::vector<int32_t>& made);
-  /// The tokens of each answer, in the given order.
+  /// Returns the tokens of each answer, in the given order.
   const std::vector<std::vector<int32_t>>& answers() const { return tokens_; }
 
  private:

@@ -56,7 +56,7 @@ bool TextStream::show(bool last) {
   return !stopped_;
 }
 
-/// Bytes at the text's end that may be the beginning of one that ends it.
+/// Returns the number of bytes at the text's end that may begin a stop text.
 size_t TextStream::longest_beginning() const {
   size_t longest = 0;
   for (const std::string& stop : stop_) {

@@ -1,4 +1,4 @@
-// Streams the text of tokens as they arrive, up to one of the texts that end it.
+// Streams text as its tokens arrive, up to a text that ends it.
 #ifndef BANTAM_CONVERTER_RUN_TEXT_STREAM_H_
 #define BANTAM_CONVERTER_RUN_TEXT_STREAM_H_
 
@@ -13,14 +13,14 @@
 
 namespace bantam::convert {
 
-/// Takes text as soon as it is known.
+/// Receives text as soon as it is final.
 using TakeText = std::function<void(std::string_view)>;
 
-/// The text of all tokens so far; it passes on the part behind the prompt. Holds back text that could be the beginning
-/// of a stop text. Not movable: the decoder writes to it.
+/// The text of all tokens so far. It passes on the part after the prompt, and holds back text that could be the
+/// beginning of a stop text. It is not movable, because the decoder writes to it.
 class TextStream {
  public:
-  /// `tokenizer`, `stop` and `take` (which may be null) outlive the stream.
+  /// `tokenizer`, `stop` and `take` (which may be null) must outlive the stream.
   TextStream(const Tokenizer& tokenizer, const std::vector<int32_t>& prompt, const std::vector<std::string>& stop,
              const TakeText& take);
   TextStream(const TextStream&) = delete;
@@ -28,7 +28,7 @@ class TextStream {
 
   /// Returns false if the text has ended.
   bool add(int32_t id);
-  /// Returns the text behind the prompt.
+  /// Returns the text after the prompt.
   std::string finish();
 
  private:
@@ -39,7 +39,7 @@ class TextStream {
   const TakeText& take_;
   TextDecoder decoder_;
   std::string text_;
-  size_t begin_ = 0;  // of what follows the prompt
+  size_t begin_ = 0;  // beginning of the text after the prompt
   size_t shown_ = 0;
   bool stopped_ = false;
 };

@@ -11,13 +11,13 @@
 namespace bantam::convert {
 namespace {
 
-/// cos = ab / sqrt(aa * bb); equal zeros are alike.
+/// cos = ab / sqrt(aa * bb); two zero vectors count as equal.
 double cosine_of(double ab, double aa, double bb) {
   if (aa == 0 || bb == 0) return aa == bb ? 1 : 0;
   return ab / std::sqrt(aa * bb);
 }
 
-/// Index of the largest value (the first of equals) and its distance to the next.
+/// The index of the largest value (the first among equals) and its margin over the next.
 struct Best {
   uint32_t index = 0;
   float margin = 0;
@@ -43,7 +43,7 @@ std::string shorten(const std::string& text) {
   return text.substr(0, end) + "...";
 }
 
-/// Sum p ln(p / q) of softmax(reference) and softmax(got). O(count).
+/// Returns the Kullback-Leibler divergence sum p ln(p / q) of p = softmax(reference) and q = softmax(got). O(count).
 double softmax_divergence(const float* reference, const float* got, uint32_t count) {
   const double top_p = *std::max_element(reference, reference + count), top_q = *std::max_element(got, got + count);
   double sum_p = 0, sum_q = 0, weighted = 0;
@@ -56,13 +56,13 @@ double softmax_divergence(const float* reference, const float* got, uint32_t cou
   return std::max(0.0, weighted / sum_p - std::log(sum_p) + std::log(sum_q));
 }
 
-/// Returns the divergence of sigmoid(reference) and sigmoid(got): of a label that holds or not.
+/// Returns the divergence between sigmoid(reference) and sigmoid(got), as probabilities that a label holds.
 double sigmoid_divergence(float reference, float got) {
   const float p[2] = {reference, 0}, q[2] = {got, 0};
   return softmax_divergence(p, q, 2);
 }
 
-/// Outputs of task heads are named "logits", "start_logits", "intent_logits", ...
+/// Returns true for outputs of task heads, which are named "logits", "start_logits", "intent_logits", ...
 bool is_logits(const std::string& name) { return name.find("logits") != std::string::npos; }
 
 }  // namespace
@@ -120,11 +120,11 @@ void Comparer::decide(size_t output, const Sample& sample, uint32_t row, const f
     if (margin > entry.worst_flip.amount) entry.worst_flip = {shorten(sample.text), row, expected, now, margin};
   };
   if (model_.task && (traits(model_.task->kind).parts & kFoundPart) != 0) {
-    // The decision of a word is the best span that begins with it, with its label, or none if all scores are below 0.
+    // The decision for a word is the best span that begins with it, and its label, or none if all scores are below 0.
     std::vector<float> expected = {0}, now = {0};
     std::vector<std::string> names = {"none"};
     for (uint32_t i = 0; i < count; ++i) {
-      if (reference[i] == 0) continue;  // of no span or label that the text has
+      if (reference[i] == 0) continue;  // a span or label that the text does not have
       expected.push_back(reference[i]);
       now.push_back(got[i]);
       names.push_back("span " + std::to_string(i));
@@ -153,7 +153,7 @@ void Comparer::decide(size_t output, const Sample& sample, uint32_t row, const f
   ++entry.decisions;
   ++counts_[output].decisions;
   if (const std::vector<int32_t>* parents = parents_of(entry.name)) {
-    // Down from the top, as long as both go the same way.
+    // Compares the choices from the top level down, as long as both are the same.
     for (int32_t under = -1;;) {
       std::vector<uint32_t> labels;
       std::vector<float> expected, now;
@@ -185,7 +185,7 @@ void Comparer::compare(size_t output, const Sample& sample, uint32_t row, const 
   OutputComparison& entry = comparison_.outputs[output];
   for (uint32_t i = 0; i < count; ++i) {
     const float difference = std::fabs(reference[i] - got[i]);
-    // "not <=" so that a NaN counts as the worst difference there can be.
+    // "not <=", so that a NaN counts as the worst difference.
     if (!(difference <= entry.largest_difference)) {
       entry.largest_difference = std::isnan(difference) ? INFINITY : difference;
       entry.worst_difference = {shorten(sample.text), row, "", "", entry.largest_difference};
@@ -223,7 +223,7 @@ void Comparer::add_rows(const Sample& sample, const OutputRows& reference, const
   }
   const size_t to = entry(got.name);
   if (got.per_token && got.width == 1) {
-    // Start and end positions: the decision is which token.
+    // Start and end positions: the decision is the choice of a token.
     std::vector<float> column;
     column.reserve(rows.size());
     for (const uint32_t row : rows) column.push_back(got.row(row)[0]);
@@ -240,7 +240,7 @@ void Comparer::add(const Sample& sample, const std::vector<OutputRows>& referenc
     OutputRows part = reference[i];
     part.values.clear();
     for (uint32_t row = 0; row < reference[i].rows; ++row) {
-      // Rows of a decoder are other tokens than those of the text.
+      // A decoder's rows are not tokens of the text.
       const bool of_text = sample.decoder_ids.empty() && !sample.content.empty();
       const bool skip = got[i].per_token && got[i].width > 1 && of_text && !sample.content[row];
       if (skip) continue;

@@ -1,4 +1,4 @@
-// Compares two runs of the same texts: the measure of the quality gate.
+// Compares two runs of the same texts; the quality gate judges the result.
 #ifndef BANTAM_CONVERTER_SCORE_COMPARE_H_
 #define BANTAM_CONVERTER_SCORE_COMPARE_H_
 
@@ -14,55 +14,55 @@
 
 namespace bantam::convert {
 
-/// Reference decisions closer than this between the best two labels are not counted as flips.
+/// If the reference's two best labels are closer than this, a different decision does not count as a flip.
 constexpr float kFlipMargin = 0.05f;
 
-/// The place where two runs differ most.
+/// The place of the largest difference between two runs.
 struct Place {
   std::string text;
-  uint32_t row = 0;      // token (or 0: the sequence)
-  std::string expected;  // labels, when the difference is a flip
+  uint32_t row = 0;      // number of the token (0 for the whole sequence)
+  std::string expected;  // labels, if the difference is a flip
   std::string got;
-  float amount = 0;  // the reference's margin (flip), or |difference|
+  float amount = 0;  // the reference's margin (flip) or |difference|
 };
 
 struct OutputComparison {
   std::string name;
-  /// True if rows are labels' logits: the largest value decides (or the sign, multi-label).
+  /// True if rows are logits of labels: the largest value is the decision (multi-label: each sign).
   bool decides = false;
-  /// True if rows are scores of the next token: how likely texts are counts, not which token is the likeliest.
+  /// True if rows are scores of the next token. The likelihood of texts matters then, not the most likely token.
   bool continues = false;
-  uint64_t vectors = 0;  // rows (or columns of one-wide token outputs) compared
+  uint64_t vectors = 0;  // number of compared rows (or columns of token outputs of width 1)
   uint64_t decisions = 0;
   uint64_t flips = 0;
   float largest_difference = 0;
-  /// Kullback-Leibler divergence of the probabilities from the reference's, in nats, over decisions.
+  /// Sum over decisions of the Kullback-Leibler divergence from the reference's probabilities, in nats.
   double divergence_sum = 0;
-  /// The cosine of each vector; for deciding outputs (whose rows may have only two values) of everything at once.
+  /// The cosine of each vector; for outputs that decide, whose rows may have only two values, of all values together.
   double cosine = 1;
   double least_cosine = 1;
   double cosine_sum = 0;                      // over vectors
-  double product = 0, square = 0, other = 0;  // of everything
+  double product = 0, square = 0, other = 0;  // of all values
   Place worst_flip;
   Place worst_difference;
-  TextSums flipped;   // flips of the texts' decisions
+  TextSums flipped;   // flips, over decisions
   TextSums distance;  // 1 - cosine, over vectors
   TextSums diverged;  // divergences, over decisions
-  /// The mean divergence per decision; 1 - cosine if the output decides nothing.
+  /// Returns the mean divergence per decision; 1 - cosine if the output does not decide anything.
   double divergence() const {
     if (!decides) return 1 - cosine;
     return decisions == 0 ? 0 : divergence_sum / static_cast<double>(decisions);
   }
-  /// The rise in perplexity, as a fraction, on texts distributed as the reference expects.
+  /// Returns the relative increase in perplexity on texts distributed as the reference predicts.
   double perplexity_rise() const { return std::exp(divergence()) - 1; }
   double flip_fraction() const {
     return decisions == 0 ? 0 : static_cast<double>(flips) / static_cast<double>(decisions);
   }
 };
 
-/// The number of labels of the data that two runs name correctly.
+/// For how many labels of the data two runs are right.
 struct ScoreComparison {
-  std::string output;  // that names them
+  std::string output;  // the output that predicts the labels
   uint64_t before = 0, after = 0;
   TextSums lost;  // right before minus right after
 };
@@ -70,29 +70,30 @@ struct ScoreComparison {
 struct Comparison {
   std::string against;  // "f32 build", or the name of a file of expected outputs
   uint64_t texts = 0;
-  uint64_t odd_texts = 0;                // more of them, that show differences of numbers and judge no labels
-  std::optional<ScoreComparison> score;  // where the texts have labels
+  uint64_t odd_texts = 0;  // additional texts, for differences of numbers only: their labels are not compared
+  std::optional<ScoreComparison> score;  // if the texts have labels
   std::vector<OutputComparison> outputs;
   bool done() const { return texts > 0; }
-  /// Sum over the outputs.
+  /// Returns the sum over the outputs.
   double divergence() const;
 };
 
-/// Gathers comparisons text by text.
+/// Accumulates comparisons text by text.
 class Comparer {
  public:
-  /// `model` gives the task and the labels; it outlives the comparer.
+  /// `model` supplies the task and the labels; it must outlive the comparer.
   Comparer(const fb::ModelT& model, std::string against);
 
-  /// `reference` and `got`: the same outputs in the same order. Token outputs are compared on the sample's
-  /// content rows (positions, one wide, on all rows). Counts one text; of odd ones only the largest difference.
+  /// `reference` and `got` must have the same outputs in the same order. Token outputs are compared on the sample's
+  /// content rows (positions, of width 1, on all rows). Counts one text; for odd texts records only the largest
+  /// difference.
   void add(const Sample& sample, const std::vector<OutputRows>& reference, const std::vector<OutputRows>& got);
-  /// One output: row i of the reference belongs to row rows[i] of `got`.
+  /// Compares one output: row i of the reference corresponds to row rows[i] of `got`.
   void add_rows(const Sample& sample, const OutputRows& reference, const OutputRows& got,
                 const std::vector<uint32_t>& rows);
   /// Counts one more text.
   void next_text(bool odd = false);
-  /// Counts whether the outputs that name a text's label name `label` (an index; < 0: the text has none).
+  /// Counts whether the outputs that predict a text's label predict `label` (an index; < 0: the text has none).
   void add_label(int64_t label, const OutputRows& reference, const OutputRows& got);
 
   const Comparison& result() const { return comparison_; }
@@ -105,12 +106,12 @@ class Comparer {
   void decide(size_t output, const Sample& sample, uint32_t row, const float* reference, const float* got,
               uint32_t count);
   std::string label(const std::string& output, uint32_t index) const;
-  /// Returns the parents in the label set of this output, if its labels stand above each other; else null.
+  /// Returns the parents in this output's label set if its labels are hierarchical; otherwise null.
   const std::vector<int32_t>* parents_of(const std::string& output) const;
 
   const fb::ModelT& model_;
   Comparison comparison_;
-  /// The counts of the text that is being added, one element per output.
+  /// The counts of the current text, one element per output.
   struct Counts {
     double flips = 0, decisions = 0, divergence = 0, distance = 0, vectors = 0;
   };

@@ -6,10 +6,11 @@
 namespace bantam::convert {
 namespace {
 
-/// 95 % of a standard normal variable is below.
+/// The 95 % quantile of the standard normal distribution.
 constexpr double kNormalQuantile = 1.6448536269514722;
 
-/// The regularised incomplete beta function's continued fraction (DLMF 8.17.22), from the front (modified Lentz).
+/// Evaluates the continued fraction of the regularized incomplete beta function (DLMF 8.17.22) by the modified Lentz
+/// method.
 double beta_fraction(double a, double b, double x) {
   constexpr double kTiny = 1e-300;
   constexpr int kMostTerms = 10000;
@@ -33,25 +34,26 @@ double beta_fraction(double a, double b, double x) {
   return value;
 }
 
-/// I_x(a, b): for whole numbers P(X >= a) of a binomial variable of a + b - 1 trials with share x.
+/// Returns I_x(a, b). For integers, this is P(X >= a) for a binomial variable of a + b - 1 trials with probability x.
 double incomplete_beta(double a, double b, double x) {
   if (x <= 0) return 0;
   if (x >= 1) return 1;
   const double front =
       std::exp(std::lgamma(a + b) - std::lgamma(a) - std::lgamma(b) + a * std::log(x) + b * std::log1p(-x));
-  // The fraction converges fast on one side of the mean; the other is its mirror.
+  // The fraction converges fast on one side of the mean; symmetry gives the other side.
   if (x < (a + 1) / (a + b + 2)) return front * beta_fraction(a, b, x) / a;
   return 1 - front * beta_fraction(b, a, 1 - x) / b;
 }
 
-/// Independent decisions that vary as much as the sample's do: at most all of them, at least one.
+/// Returns the number of independent decisions with the same variance as the sample: between one and the number of
+/// decisions.
 double independent(const TextSums& sums, double share) {
   const double count = sums.count();
-  // Where every decision is the same, nothing tells how far texts differ: one decision a text.
+  // If all decisions are equal, the variation between texts is unknown: count one decision per text.
   const double texts = std::min(count, static_cast<double>(sums.texts()));
   if (sums.texts() < 2) return std::min(count, 1.0);
   if (share <= 0 || share >= 1) return texts;
-  // Without the correction for few texts, so that one decision a text gives the plain interval.
+  // Without the correction for few texts, so that one decision per text gives the plain interval.
   const double variance = sums.variance() * static_cast<double>(sums.texts() - 1) / static_cast<double>(sums.texts());
   return variance <= 0 ? count : std::clamp(share * (1 - share) / variance, 1.0, count);
 }

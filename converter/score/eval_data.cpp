@@ -13,7 +13,7 @@
 namespace bantam::convert {
 namespace {
 
-/// Index of the label with this name in label set `set`; none: there is no such label.
+/// Returns the index of the label with this name in label set `set`; nothing if there is none.
 std::optional<uint32_t> find_label(const Model& model, uint32_t set, const std::string& name) {
   const uint32_t count = set < model.label_set_count() ? model.label_count(set) : 0;
   for (uint32_t i = 0; i < count; ++i) {
@@ -22,7 +22,7 @@ std::optional<uint32_t> find_label(const Model& model, uint32_t set, const std::
   return std::nullopt;
 }
 
-/// The model's name for the number that `digits` spells; `digits` where it spells none of the model's.
+/// Returns the model's name for the label number `digits`, or `digits` itself if it is not the number of a label.
 std::string name_of_number(const Model& model, uint32_t set, const std::string& digits) {
   uint32_t number = 0;
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
@@ -31,16 +31,18 @@ std::string name_of_number(const Model& model, uint32_t set, const std::string& 
   return whole && number < count ? to_string(model.label(set, number)) : digits;
 }
 
-/// "LABEL_0", "LABEL_1": names that say nothing.
+/// Returns true for uninformative names such as "LABEL_0".
 bool is_numbered(const std::string& name) { return name.compare(0, 6, "LABEL_") == 0; }
 
-/// Returns the name of the first label set of a file with several sets: data may use it instead of "label" and "tags".
+/// Returns the name of the first label set of a file with several sets. Data may use this name instead of "label" and
+/// "tags".
 std::string first_set(const Model& model) {
   return model.label_set_count() > 0 ? to_string(model.label_set_name(0)) : "";
 }
 
-/// Returns the name of an example's label: "label_name" or "label" if the model has that name, else the model's name
-/// for the number. Unknown names stay unchanged, also for a number that the data name differently from the model.
+/// Returns the name of an example's label: "label_name" or "label" if the model has that name, otherwise the model's
+/// name for the number. Unknown names stay unchanged, including a number to which the data give a different name than
+/// the model.
 std::string label_of(const Record& record, const Model& model) {
   const std::string set = first_set(model);
   if (!set.empty() && record.has(set)) {
@@ -90,10 +92,10 @@ Layout layout_of(const Record& record, const Model& model) {
   throw BadRecord{fmt::format("no known layout; wanted {}", wanted)};
 }
 
-/// The text, or the two of a pair.
+/// Returns the text, or both texts of a pair.
 Input texts_of(const Record& record) { return {record.first(), record.second()}; }
 
-/// Reads the texts' mentions for models that take them; in lines of questions they belong to the contexts.
+/// Reads the mentions of the texts for models that use them. In question records they refer to the contexts.
 void put_mentions(const Record& record, Layout layout, const Model& model, Input* input) {
   if (!takes_entities(model)) return;
   const TextSizes sizes = {input->first.size(), input->second.value_or("").size()};
@@ -132,7 +134,7 @@ Example example_of(const Record& record, Layout layout, const Model& model) {
       break;
     case Layout::kAnswers:
       example.input = {record.string(Field::kQuestion), record.string(Field::kContext)};
-      // An empty cell of a table: there is no answer.
+      // An empty cell of a table means that there is no answer.
       if (record.has(Field::kAnswers) || !record.has_column(Field::kAnswers)) {
         example.answers = record.list(Field::kAnswers);
       }
@@ -156,7 +158,7 @@ Example example_of(const Record& record, Layout layout, const Model& model) {
   return example;
 }
 
-/// A tag without its mark; data may mark the beginnings of entities otherwise than the model does.
+/// Returns a tag without its prefix; data may mark the beginning of entities differently from the model.
 std::string entity_of(const std::string& tag) {
   const bool marked = tag.size() > 2 && tag[1] == '-' && std::string("BIESUL").find(tag[0]) != std::string::npos;
   return marked ? tag.substr(2) : tag;

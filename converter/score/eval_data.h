@@ -1,4 +1,4 @@
-// Labelled data for `eval` and training (data/records.h), the layout told by its fields.
+// Labeled data for `eval` and training (data/records.h). The fields determine the layout.
 #ifndef BANTAM_CONVERTER_SCORE_EVAL_DATA_H_
 #define BANTAM_CONVERTER_SCORE_EVAL_DATA_H_
 
@@ -12,62 +12,62 @@ namespace bantam::convert {
 
 enum class Layout { kLabel, kLabels, kScore, kJoint, kTags, kAnswers, kChoices, kTexts };
 
-/// A layout in words.
+/// A description of a layout.
 struct LayoutText {
   Layout layout;
   const char* name;
-  const char* fields;    // by the names that documents use; data/records.h has others
+  const char* fields;    // by the names in the documentation; data/records.h has alternatives
   const char* measured;  // what eval computes
 };
-/// All of them, in the order of Layout.
+/// Returns all layouts, in the order of Layout.
 const std::vector<LayoutText>& layouts();
 const char* layout_name(Layout layout);
 
-/// Can a file with such answers be scored on data of this layout?
+/// Returns true if a file with such answers can be scored on data of this layout.
 bool fits(const TaskTraits& task, Layout layout);
 
 struct Example {
   size_t line = 0;
   Input input;
   std::vector<std::string> choices;
-  std::string label;                // label, intent, number of the choice
-  std::vector<std::string> labels;  // all that hold, by name
+  std::string label;                // label, intent or number of the choice
+  std::vector<std::string> labels;  // all labels that hold, by name
   float score = 0;
-  std::vector<std::string> tags;     // one a token of the data
-  std::vector<Offset> tokens;        // their bytes in input.first
-  std::vector<std::string> answers;  // none: unanswerable; texts: references
-  std::vector<SetLabels> sets;       // of label sets beyond the task's own
+  std::vector<std::string> tags;     // one per token of the data
+  std::vector<Offset> tokens;        // their byte ranges in input.first
+  std::vector<std::string> answers;  // empty: unanswerable; for texts: references
+  std::vector<SetLabels> sets;       // of label sets that the task itself does not use
 };
 
-/// How often the data name what the model has, and what it does not have.
+/// How often the data use names that the model has, and names that it does not have.
 struct Names {
   size_t known = 0;
   size_t unknown = 0;
-  std::string first_unknown;  // with its line
+  std::string first_unknown;  // with its line number
 };
 
 struct Dataset {
   std::string path;
   Layout layout = Layout::kLabel;
   std::vector<Example> examples;
-  std::vector<SetKind> sets;  // label sets beyond the task's own
+  std::vector<SetKind> sets;  // label sets that the task itself does not use
   size_t skipped = 0;         // malformed lines, with `skip_bad`
   Names labels;
-  Names tags;          // but "O"; an entity's name is enough
-  size_t unknown = 0;  // examples with a label or a tag that the model does not have
+  Names tags;          // except "O"; the name of an entity suffices
+  size_t unknown = 0;  // examples with a label or tag that the model does not have
 };
 
-/// Reads at most `limit` examples (0: all). Malformed lines are an error that lists them with their numbers, or
-/// counted with `skip_bad`. `model` translates label numbers to names.
+/// Reads at most `limit` examples (0: all). Malformed lines cause an error that lists them with their line numbers or,
+/// with `skip_bad`, are counted. `model` translates label numbers to names.
 Dataset read_dataset(const std::string& path, const Model& model, size_t limit, bool skip_bad);
 
-/// Throws where the model has none of the labels, or none of the tags. `called`: how the message calls it.
+/// Throws if the model has none of the labels, or none of the tags. `called`: the data's name in the message.
 void refuse_unknown(const Dataset& data, const Model& model, const std::string& called);
 
-/// The names of the entities that the examples' tags tell of, each once, in the order of the data.
+/// Returns the names of the entities in the examples' tags, each once, in the order of the data.
 std::vector<std::string> entity_names(const Dataset& data);
 
-/// Makes `tokens`, joined by blanks, the example's text, with a tag each.
+/// Makes `tokens`, joined by blanks, the text of the example, with one tag per token.
 void set_tokens(const std::vector<std::string>& tokens, std::vector<std::string> tags, Example* example);
 
 }  // namespace bantam::convert

@@ -1,4 +1,4 @@
-// Scores of each label, and which labels are taken for which.
+// Scores of each label, and which labels are confused with which.
 #ifndef BANTAM_CONVERTER_SCORE_EVAL_DETAILS_H_
 #define BANTAM_CONVERTER_SCORE_EVAL_DETAILS_H_
 
@@ -10,22 +10,23 @@
 
 namespace bantam::convert {
 
-/// A label of texts, or a name of entities. 0 where a quotient has no denominator, as in scikit-learn.
+/// Scores for a label of texts or a type of entities. Quotients with denominator 0 are 0, as in scikit-learn.
 struct LabelDetail {
   std::string label;
   uint64_t correct = 0;
   uint64_t predicted = 0;
-  uint64_t support = 0;  // in the data
+  uint64_t support = 0;  // occurrences in the data
   double precision() const;
   double recall() const;
   double f1() const;
 };
 
-/// Each in the order of names.
+/// Each list is sorted by name.
 struct EvalDetails {
   std::vector<LabelDetail> labels;
-  std::vector<LabelDetail> entities;  // by their whole span, as EntityMetrics counts
-  /// confusion[i][j]: texts of label i that are said to have label j, where a text has one label; else empty.
+  std::vector<LabelDetail> entities;  // by their whole spans, as in EntityMetrics
+  /// confusion[i][j]: the number of texts of label i for which label j is predicted, if each text has one label;
+  /// otherwise empty.
   std::vector<std::vector<uint64_t>> confusion;
 };
 

@@ -16,7 +16,7 @@ OrderedJson rows_json(const std::vector<LabelDetail>& rows) {
   return list;
 }
 
-/// Puts the data's answers into `gold` and the file's answers into `said`.
+/// Writes the data's answers to `gold` and the file's answers to `said`.
 void put_answers(const Dataset& data, const Outcome& outcome, size_t i, OrderedJson* gold, OrderedJson* said) {
   const Example& example = data.examples[i];
   if (!outcome.labels.empty()) {

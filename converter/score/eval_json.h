@@ -1,4 +1,4 @@
-// Scores and answers as JSON: what `bantam eval` prints and writes.
+// Scores and answers as JSON, as `bantam eval` prints and writes them.
 #ifndef BANTAM_CONVERTER_SCORE_EVAL_JSON_H_
 #define BANTAM_CONVERTER_SCORE_EVAL_JSON_H_
 
@@ -10,13 +10,13 @@
 
 namespace bantam::convert {
 
-/// Metrics by their names; those that count something are integers.
+/// Returns the metrics by name; counts are integers.
 OrderedJson metrics_json(const Metrics& metrics);
 
-/// Adds "labels", "confusion" and "entities", each where there is one.
+/// Adds those of "labels", "confusion" and "entities" that exist.
 void put_details(const EvalDetails& details, OrderedJson* object);
 
-/// Returns one object per line for each example: the answers of the data and of the file.
+/// Returns one line with an object for each example: the answers of the data and of the file.
 std::string prediction_lines(const Dataset& data, const Outcome& outcome);
 
 }  // namespace bantam::convert

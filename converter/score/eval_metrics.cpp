@@ -12,7 +12,7 @@
 namespace bantam::convert {
 namespace {
 
-/// Correct predictions, and how often each label occurs on either side.
+/// Counts of correct predictions, and of each label in the data and in the predictions.
 struct LabelCounts {
   double correct = 0;
   double gold = 0;
@@ -69,7 +69,7 @@ double word_f1(const std::string& gold, const std::string& predicted) {
   return 2 * common / static_cast<double>(a.size() + b.size());
 }
 
-/// Tags with prefixes, or plain labels?
+/// Returns whether the tags have prefixes or are plain labels.
 fb::TagScheme scheme_of(const std::vector<std::string>& tags) {
   for (const std::string& tag : tags) {
     if (tag != "O" && (tag.size() < 2 || tag[1] != '-')) return fb::TagScheme::plain;

@@ -1,4 +1,4 @@
-// Scores of predictions against labels. All in double; definitions as in scikit-learn, seqeval and SQuAD.
+// Scores of predictions against labels, in double precision; definitions as in scikit-learn, seqeval and SQuAD.
 #ifndef BANTAM_CONVERTER_SCORE_EVAL_METRICS_H_
 #define BANTAM_CONVERTER_SCORE_EVAL_METRICS_H_
 
@@ -10,29 +10,29 @@ namespace bantam::convert {
 
 struct LabelMetrics {
   double accuracy = 0;
-  double macro_f1 = 0;  // over all labels that occur on either side
-  double matthews = 0;  // Gorodkin's R_K; 0 where it is undefined
+  double macro_f1 = 0;  // over all labels in the data or in the predictions
+  double matthews = 0;  // Gorodkin's R_K; 0 if it is undefined
 };
 LabelMetrics label_metrics(const std::vector<std::string>& gold, const std::vector<std::string>& predicted);
 
-/// Correlations; 0 where a side is constant. Spearman: mean ranks for ties.
+/// Correlations; 0 if one side is constant. Spearman: ties have their mean rank.
 double pearson(const std::vector<float>& a, const std::vector<float>& b);
 double spearman(const std::vector<float>& a, const std::vector<float>& b);
 
-/// Cosine of two vectors of the same length.
+/// Returns the cosine of two vectors of the same length.
 float cosine(const std::vector<float>& a, const std::vector<float>& b);
-/// The sum of products: how near sparse embeddings are.
+/// Returns the sum of products, the similarity of sparse embeddings.
 float dot(const std::vector<float>& a, const std::vector<float>& b);
 
-/// Entities of one sequence of tags, by token numbers; the rule is the runtime's (tasks/entities.h), which agrees with
-/// seqeval's default mode.
+/// The entities of one sequence of tags, by token numbers. The rule is the runtime's (tasks/entities.h), which agrees
+/// with seqeval's default mode.
 struct TagSpan {
   std::string name;
   uint32_t begin = 0;
   uint32_t end = 0;  // one past the last token
   bool operator==(const TagSpan& other) const { return name == other.name && begin == other.begin && end == other.end; }
 };
-/// `strict` leaves out entities that begin with I-X or E-X (seqeval's strict mode for IOB2).
+/// `strict`: leave out entities that begin with I-X or E-X (seqeval's strict mode for IOB2).
 std::vector<TagSpan> tag_spans(const std::vector<std::string>& tags, bool strict = false);
 
 /// Micro-averaged over all sequences.
@@ -49,9 +49,9 @@ struct EntityMetrics {
   double f1() const;
 };
 
-/// SQuAD: lower case, no punctuation, no articles, single blanks.
+/// Normalizes as SQuAD does: lower case, no punctuation, no articles, single blanks.
 std::string normalize_answer(const std::string& text);
-/// Best over the gold answers; no gold answer: 1 when the prediction is empty.
+/// Returns the best score over the gold answers; without gold answers, 1 if the prediction is empty.
 double exact_match(const std::vector<std::string>& gold, const std::string& predicted);
 double answer_f1(const std::vector<std::string>& gold, const std::string& predicted);
 

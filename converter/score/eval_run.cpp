@@ -17,14 +17,15 @@ namespace {
 PredictOptions predict_options(const Model& model, const Dataset& data, Aggregation aggregation) {
   PredictOptions options;
   options.aggregation = aggregation;
-  options.top = traits(model.task()).scores == kSigmoids ? 0 : 1;  // of several labels every one may hold
+  options.top = traits(model.task()).scores == kSigmoids ? 0 : 1;  // with several labels, each may hold
   if (!has_part(model.task(), kFoundPart)) return options;
   options.labels = entity_names(data);
   if (options.labels.empty()) fail(ExitCode::kInvalid, "{}: no tag in it names an entity to find", data.path);
   return options;
 }
 
-/// A tag for each token of the data by the entities that reach into it, marked where those of the data are.
+/// Returns a tag for each token of the data, from the entities that overlap it; tags have prefixes if the data's tags
+/// do.
 std::vector<std::string> tags_of(const Example& example, const std::vector<Entity>& entities) {
   const bool marked = std::any_of(example.tags.begin(), example.tags.end(), [](const std::string& tag) {
     return tag.size() > 2 && tag[1] == '-' && (tag[0] == 'B' || tag[0] == 'I');
@@ -101,7 +102,7 @@ class Evaluation {
     examples->clear();
   }
 
-  /// Both sides of each pair are texts of their own.
+  /// Embeds both sides of each pair as separate texts.
   void embed_pairs(const std::vector<Input>& inputs) {
     std::vector<Input> first;
     std::vector<Input> second;
@@ -154,7 +155,7 @@ class Evaluation {
   Outcome outcome_;
 };
 
-/// Generates the file's output for each text. Cuts the end off a text that is too long.
+/// Generates the file's output for each text. Texts that are too long are truncated at the end.
 Outcome generate_texts(const ModelFile& file, const EngineOptions& given, const Dataset& data,
                        const EvalProgress& progress, GenerateOptions options) {
   options.cut = true;
@@ -191,7 +192,7 @@ void score_texts(const Dataset& data, const Outcome& outcome, Metrics* metrics) 
   metrics->emplace_back("exact_match", texts.exact_match());
 }
 
-/// Micro and macro F1 over labels, and how often all of a text's labels are right.
+/// Computes micro and macro F1 over labels, and the fraction of texts whose labels are all right.
 void score_label_lists(const Dataset& data, const Outcome& outcome, Metrics* metrics) {
   struct Counts {
     double correct = 0, found = 0, wanted = 0;

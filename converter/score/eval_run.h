@@ -1,4 +1,4 @@
-// Runs a file over labelled data and scores its answers.
+// Runs a file on labeled data and scores its answers.
 #ifndef BANTAM_CONVERTER_SCORE_EVAL_RUN_H_
 #define BANTAM_CONVERTER_SCORE_EVAL_RUN_H_
 
@@ -12,18 +12,18 @@
 
 namespace bantam::convert {
 
-/// A file's answers for each example; only the members of the layout are filled.
+/// A file's answers for each example; only the members for the layout are filled.
 struct Outcome {
-  std::vector<std::string> labels;                    // label, intent, number of the choice
+  std::vector<std::string> labels;                    // label, intent or number of the choice
   std::vector<std::vector<std::string>> label_lists;  // multi-label: all that hold, sorted
   std::vector<float> scores;                          // cosine or regression value
-  std::vector<std::vector<std::string>> tags;         // one for each token of the data
+  std::vector<std::vector<std::string>> tags;         // one per token of the data
   std::vector<std::string> answers;
-  std::vector<std::string> texts;              // that were generated
-  std::vector<std::vector<float>> embeddings;  // two an example
-  std::vector<std::vector<SetLabels>> sets;    // of label sets beyond the task's own
+  std::vector<std::string> texts;              // the generated texts
+  std::vector<std::vector<float>> embeddings;  // two per example
+  std::vector<std::vector<SetLabels>> sets;    // of label sets that the task itself does not use
   size_t truncated = 0;
-  double seconds = 0;  // in tokenizer, forward passes and task heads
+  double seconds = 0;  // spent in tokenizer, forward passes and task heads
 };
 
 /// Throws if a file of this task cannot be scored on the data.

@@ -10,7 +10,7 @@
 namespace bantam::convert {
 namespace {
 
-/// How often single labels of several are right.
+/// Counts for sets in which several labels may hold.
 struct SetCounts {
   double correct = 0, found = 0, wanted = 0;
   void add(const SetLabels& gold, const SetLabels& said) {

@@ -1,4 +1,5 @@
-// Label sets beyond the task's own in labelled data: a field of the set's name holds its label, its labels or its tags.
+// Label sets in labeled data that the task itself does not use: a field with the set's name contains its label, labels
+// or tags.
 #ifndef BANTAM_CONVERTER_SCORE_EVAL_SETS_H_
 #define BANTAM_CONVERTER_SCORE_EVAL_SETS_H_
 
@@ -11,7 +12,7 @@
 
 namespace bantam::convert {
 
-/// The labels of one text: by name, sorted, or a tag for each token; `known` is true if there are any.
+/// The labels of one text: names in sorted order, or a tag for each token. `known`: the text has labels of the set.
 struct SetLabels {
   bool known = false;
   std::vector<std::string> labels;
@@ -19,25 +20,25 @@ struct SetLabels {
 
 struct SetKind {
   std::string name;
-  bool words = false;    // tags of words
-  bool several = false;  // any number of labels holds
+  bool words = false;    // the labels are tags of words
+  bool several = false;  // any number of labels may hold
 };
-/// The further sets of a file, in its order.
+/// Returns the further sets of a file, in its order.
 std::vector<SetKind> further_sets(const Model& model);
 
-/// Returns the labels of each further set in a line of data. Throws BadRecord for a field of another kind.
+/// Returns the labels of each further set in a record. Throws BadRecord if a field has another type.
 std::vector<SetLabels> gold_of_sets(const Record& record, const Model& model, size_t tokens);
 
-/// Returns the file's labels of each further set. `tokens` are those of the data.
+/// Returns the labels that the file predicts for each further set. `tokens` are the tokens of the data.
 std::vector<SetLabels> said_of_sets(const Model& model, const std::vector<Offset>& tokens,
                                     const Prediction& prediction);
 
-/// Returns the tag of each token of the data: that of the labelled word in it; "O" if the token was cut off.
+/// Returns the tag of each token of the data: that of the labeled word in it, or "O" if the token was cut off.
 std::vector<std::string> token_tags(const Model& model, uint32_t set, const std::vector<Offset>& tokens,
                                     const std::vector<Offset>& words, const std::vector<LabelScore>& labels);
 
-/// Returns NAME_accuracy and NAME_macro_f1, NAME_micro_f1 for several labels, NAME_f1 for tags, over the examples that
-/// have labels of the set.
+/// Returns NAME_accuracy and NAME_macro_f1 (one label), NAME_micro_f1 (several labels) or NAME_f1 (tags), over the
+/// examples that have labels of the set.
 std::vector<std::pair<std::string, double>> score_sets(const std::vector<SetKind>& sets,
                                                        const std::vector<const std::vector<SetLabels>*>& gold,
                                                        const std::vector<std::vector<SetLabels>>& said);

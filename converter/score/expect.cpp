@@ -11,7 +11,7 @@ namespace {
 
 using json = Json;
 
-/// Flattens nested arrays of numbers; every row of a level must have the same length.
+/// Flattens nested arrays of numbers. All rows of a level must have the same length.
 void flatten(const json& value, size_t depth, Expected::Output* out) {
   if (value.is_number()) {
     out->values.push_back(value.get<float>());
@@ -62,7 +62,7 @@ Expected parse_line(const std::string& line, const std::vector<std::string>& nam
   return expected;
 }
 
-/// The stored values in the shape that the model gives, and the rows they belong to.
+/// Returns the stored values in the shape of the model's output, and the rows that they refer to.
 OutputRows as_rows(const Expected& expected, const Expected::Output& stored, const OutputRows& got,
                    std::vector<uint32_t>* rows) {
   OutputRows reference = got;

@@ -1,4 +1,4 @@
-// Stored outputs of the original library, to compare with (`--expect FILE.jsonl`).
+// Stored outputs of the original library for comparison (`--expect FILE.jsonl`).
 #ifndef BANTAM_CONVERTER_SCORE_EXPECT_H_
 #define BANTAM_CONVERTER_SCORE_EXPECT_H_
 
@@ -12,10 +12,10 @@
 
 namespace bantam::convert {
 
-/// One line: an object with "ids", optionally "text", "segments" (or "token_type_ids"), "marks", of encoder-decoders "decoder_ids", and
-/// under the name of each output its values: [width] for the whole sequence, [rows][width] for tokens, [rows] for one-wide
-/// token outputs; a leading dimension of 1 is dropped. "first_piece": the rows that a token output's values
-/// belong to, when they are not all rows; values for the first few of them are enough.
+/// One line: an object with "ids"; optionally "text", "segments" (or "token_type_ids") and "marks"; for
+/// encoder-decoders "decoder_ids"; and for each output, under its name, its values: [width] for the whole sequence,
+/// [rows][width] for tokens, [rows] for token outputs of width 1. A leading dimension of 1 is dropped. "first_piece":
+/// the rows that a token output's values refer to, if not all rows; there may be values for only the first few of them.
 struct Expected {
   Sample sample;
   std::vector<uint32_t> rows;  // first_piece; empty: all rows
@@ -27,11 +27,11 @@ struct Expected {
   std::vector<Output> outputs;
 };
 
-/// Reads the file. `names`: the model's outputs; other fields are ignored. Throws Error (I/O, invalid) with
-/// the line's number.
+/// Reads the file. `names`: the model's outputs; other fields are ignored. Throws Error (I/O, invalid) with the line
+/// number.
 std::vector<Expected> read_expected(const std::filesystem::path& file, const std::vector<std::string>& names);
 
-/// Compares what `runner` computes with `expected`, line by line. `progress(done, all)` may be empty.
+/// Compares the outputs of `runner` with `expected`, line by line. `progress(done, all)` may be empty.
 void compare_expected(Runner& runner, const std::vector<Expected>& expected, Comparer& comparer,
                       const std::function<void(size_t, size_t)>& progress);
 

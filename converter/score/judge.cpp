@@ -20,7 +20,7 @@ Verdict verdict_on(const std::string& output, const char* measure, const TextSum
   return verdict;
 }
 
-/// Passes unless the rate is above `limit` for certain; `explain` says what is wrong then.
+/// Passes unless the rate is above `limit` with confidence; `explain` then returns the problem.
 template <typename Explain>
 void conclude(double lower_bound, double limit, const Explain& explain, Verdict* verdict) {
   verdict->lower_bound = lower_bound;
@@ -55,7 +55,7 @@ Verdict judge_flips(const OutputComparison& output, const std::string& against, 
   return verdict;
 }
 
-/// By the divergence from what the reference expects: the cross entropy of such texts rises by it.
+/// Judges by the divergence from the reference's predictions, by which the cross-entropy of such texts rises.
 Verdict judge_perplexity(const OutputComparison& output, const std::string& against, double limit) {
   Verdict verdict = verdict_on(output.name, "perplexity", output.diverged);
   verdict.rate = output.perplexity_rise();

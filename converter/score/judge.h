@@ -1,4 +1,4 @@
-// The quality gate: judges a file by a comparison, with confidence.
+// The quality gate: judges a file by a comparison, with confidence bounds.
 #ifndef BANTAM_CONVERTER_SCORE_JUDGE_H_
 #define BANTAM_CONVERTER_SCORE_JUDGE_H_
 
@@ -9,27 +9,27 @@
 
 namespace bantam::convert {
 
-/// One output against the limit.
+/// The result for one output.
 struct Verdict {
   std::string output;
   std::string
       measure;  // "label flips", "labels lost" (right before, wrong after; less what was gained), "perplexity", "distance"
-  double amount = 0;  // so many ...
-  double count = 0;   // ... of so many
+  double amount = 0;  // the rate is amount ...
+  double count = 0;   // ... / count
   double rate = 0;
-  double lower_bound = 0;  // with 95 % confidence the true rate is above
-  double upper_bound = 1;  // and below; 1 where it is not known
+  double lower_bound = 0;  // the true rate is above it with 95 % confidence
+  double upper_bound = 1;  // the true rate is below it with 95 % confidence; 1 if unknown
   bool passed = true;
-  std::string problem;  // "" where it passed: a sentence with the worst place
+  std::string problem;  // empty if it passed; otherwise a sentence with the worst place
 };
 
-/// An output fails only if its rate is certainly above `limit` (score/confidence.h). The rate is the share of lost
-/// labels if the data names labels, the share of flips for other labels, the rise in perplexity for scores of the next
-/// token, and the mean distance, 1 - cosine, for outputs that decide nothing (embeddings, hidden states). A number that
-/// is not finite fails.
+/// Judges each output. It fails only if its rate is above `limit` with confidence (score/confidence.h). The rate is the
+/// proportion of lost labels if the data have labels, the proportion of flips for other labels, the increase in
+/// perplexity for scores of the next token, and the mean distance, 1 - cosine, for outputs that decide nothing
+/// (embeddings, hidden states). A value that is not finite fails.
 std::vector<Verdict> judge(const Comparison& comparison, double limit);
 
-/// Returns true if all passed.
+/// Returns true if all verdicts passed.
 bool passed(const std::vector<Verdict>& verdicts);
 
 }  // namespace bantam::convert

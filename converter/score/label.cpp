@@ -24,7 +24,7 @@ bool ends_with(const std::string& text, std::string_view end) {
   return text.size() >= end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
 }
 
-/// RFC 4180.
+/// Quotes a cell by RFC 4180.
 std::string cell(const std::string& text) {
   if (text.find_first_of(",;\"\r\n") == std::string::npos) return text;
   std::string quoted = "\"";
@@ -32,7 +32,8 @@ std::string cell(const std::string& text) {
   return quoted + "\"";
 }
 
-/// value * parts / whole, rounded down, for value < whole < 2^63: digit by digit of `parts`, as machines of 32 bits have no integers of 128.
+/// Returns value * parts / whole, rounded down, for value < whole < 2^63. It processes `parts` bit by bit, because
+/// 32-bit machines have no 128-bit integers.
 uint32_t part_of(uint64_t value, uint32_t parts, uint64_t whole) {
   uint64_t rest = 0;
   uint32_t part = 0;
@@ -50,13 +51,13 @@ uint32_t part_of(uint64_t value, uint32_t parts, uint64_t whole) {
   return part;
 }
 
-/// A record as it was read, and what is said of it.
+/// A record as it was read, and its answer or error.
 struct Row {
   size_t line = 0;
-  std::string text;  // JSON or plain
+  std::string text;  // a JSON object or a plain text
   std::vector<std::string> cells;
   Input input;
-  std::string error;  // "": there is an answer
+  std::string error;  // empty: there is an answer
 };
 
 class Labeller {
@@ -105,7 +106,7 @@ class Labeller {
   }
 
  private:
-  /// All that the bytes of the output depend on.
+  /// Returns a key of everything that the bytes of the output depend on.
   std::string key(const ModelFile& file) const {
     struct stat status = {};
     const bool known = options_.input != "-" && stat(options_.input.c_str(), &status) == 0;
@@ -121,7 +122,7 @@ class Labeller {
     return digest.finish();
   }
 
-  /// To the next record of the shard; false behind its last one.
+  /// Moves to the next record of the shard; returns false after the last one.
   bool next() {
     for (;;) {
       bad_.reset();
@@ -188,7 +189,7 @@ class Labeller {
     return row;
   }
 
-  /// Answers of those that have one; the others get an error.
+  /// Returns the answers of the rows that can be answered; the others get an error.
   std::vector<Prediction> predict(std::vector<Row*> rows) {
     std::vector<Input> inputs;
     inputs.reserve(rows.size());
@@ -206,7 +207,7 @@ class Labeller {
         return {Prediction{}};
       }
     }
-    // Halves, until the one at fault is found: the depth is that of the logarithm of a window.
+    // Tries both halves until the failing row is found; the recursion depth is logarithmic in the size of the window.
     const auto middle = rows.begin() + static_cast<std::ptrdiff_t>(rows.size() / 2);
     std::vector<Prediction> all = predict({rows.begin(), middle});
     for (Prediction& one : predict({middle, rows.end()})) all.push_back(std::move(one));
@@ -242,7 +243,7 @@ class Labeller {
     rows->clear();
   }
 
-  /// Returns the answer for a record: the fields of --json, without the texts, which the record has.
+  /// Returns the answer for a record: the fields of --json without the texts, which the record already has.
   OrderedJson said(const Row& row, const Prediction* prediction) const {
     OrderedJson object = OrderedJson::object();
     if (!row.error.empty()) {
@@ -255,7 +256,7 @@ class Labeller {
     return object;
   }
 
-  /// Returns the record's own bytes with one more field.
+  /// Returns the bytes of the record with one more field.
   std::string json_line(const Row& row, const Prediction* prediction) const {
     const std::string field =
         fmt::format("{}: {}", one_line(OrderedJson(options_.as)), one_line(said(row, prediction)));
@@ -269,7 +270,7 @@ class Labeller {
     const size_t end = row.text.find_last_of('}');
     Json own;
     std::string problem;
-    parse_json(row.text, &own, &problem);  // else it stays null
+    parse_json(row.text, &own, &problem);  // otherwise it stays null
     const bool whole = own.is_object() && !own.empty() && !own.contains(options_.as);
     return (whole ? row.text.substr(0, end) + ", " : "{") + field + "}\n";
   }

@@ -25,7 +25,8 @@ std::string small_letters(std::string text) {
   return text;
 }
 
-/// Calls `each` with the texts in slices of as many as fill a run, but of no more bytes than that `second` of each has to be copied.
+/// Calls `each` with slices of the texts that fill one run. Slices are limited in bytes, because the second text, of
+/// `second` bytes, is copied for each.
 void for_slices(const std::vector<std::string>& texts, size_t second,
                 const std::function<void(size_t first, size_t count)>& each) {
   constexpr size_t kMostBytes = size_t{1} << 20;
@@ -41,7 +42,7 @@ void for_slices(const std::vector<std::string>& texts, size_t second,
   }
 }
 
-/// Texts by the largest products of the query's tokens with theirs.
+/// Scores each text by the largest products of the query's token vectors with the text's token vectors.
 std::vector<ScoredText> match_tokens(Engine& engine, const std::string& query,
                                      const std::vector<std::string>& candidates, bool* truncated) {
   TokenEmbedder embedder(engine);
@@ -60,7 +61,7 @@ std::vector<ScoredText> match_tokens(Engine& engine, const std::string& query,
   return scored;
 }
 
-/// Texts by the weights of the terms that they share with the query.
+/// Scores each text by the weights of the terms that it shares with the query.
 std::vector<ScoredText> match_terms(Engine& engine, const std::string& query,
                                     const std::vector<std::string>& candidates, bool* truncated) {
   const auto predict = [&engine](TextRole role, const std::vector<Input>& texts) {
@@ -84,7 +85,7 @@ std::vector<ScoredText> match_terms(Engine& engine, const std::string& query,
   return scored;
 }
 
-/// The scores that a cross-encoder gives.
+/// Scores pairs with a cross-encoder.
 std::vector<ScoredText> judge_pairs(Engine& engine, const char* option, const std::string& wanted,
                                     const std::string& query, const std::vector<std::string>& candidates,
                                     bool* truncated) {
@@ -102,7 +103,7 @@ std::vector<ScoredText> judge_pairs(Engine& engine, const char* option, const st
       scored.push_back({scored.size(), number ? logits[0] : softmax_at(logits, label)});
     }
   });
-  sort_best_first(&scored);  // of sigmoids close to 1 several are equal
+  sort_best_first(&scored);  // several sigmoids close to 1 are equal
   for (ScoredText& one : scored) {
     if (number) one.score = judge.score_of(one.score);
   }

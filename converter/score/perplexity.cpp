@@ -12,7 +12,7 @@
 namespace bantam::convert {
 namespace {
 
-/// ln of the softmax of a row at `id`.
+/// Returns the logarithm of the softmax of a row at `id`.
 double log_probability(const float* row, uint32_t width, int32_t id) {
   const double largest = double{*std::max_element(row, row + width)};
   double sum = 0;
@@ -29,10 +29,10 @@ void foretell(Engine& engine, const std::string& text, uint32_t overlap, const R
   Session& session = engine.session();
   const std::vector<int32_t> ids = prompt_ids(engine.model(), text);
   all->bytes += text.size();
-  const bool goes_on = session.max_context() != 0;  // else each run is a window of its own
+  const bool goes_on = session.max_context() != 0;  // otherwise each run is a separate window
   std::optional<ChunkedText> pieces;
   if (goes_on) pieces.emplace(session, engine.file().path(), 0, 0, retrieve);
-  size_t known = 0;  // tokens whose followers have been foretold
+  size_t known = 0;  // number of tokens whose next token has been predicted
   for (size_t at = 0; at + 1 < ids.size();) {
     if (goes_on ? session.context_length(0) == session.max_context() : at != 0) {
       if (pieces) pieces->clear();

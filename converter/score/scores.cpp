@@ -16,11 +16,11 @@ constexpr size_t kShown = 5;
 
 bool labels_texts(const fb::ModelT& model) {
   if (!model.task || model.task->label_sets.empty()) return false;
-  // The best of all is no answer where labels stand above each other.
+  // With hierarchical labels, the best of all labels is not the answer.
   return gives_one_label(traits(model.task->kind)) && model.task->label_sets.front()->parents.empty();
 }
 
-/// The name's index; else the index that it spells; -1.
+/// Returns the index of the name; otherwise the index that it spells; otherwise -1.
 int64_t find_label(const std::vector<std::string>& labels, const std::string& name) {
   const auto found = std::find(labels.begin(), labels.end(), name);
   if (found != labels.end()) return found - labels.begin();

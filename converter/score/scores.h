@@ -11,15 +11,15 @@
 
 namespace bantam::convert {
 
-/// Index of each text's label in the model's first label set; -1: the text has none. All -1 for models that do not give one
-/// label to a text. Throws Error (invalid) listing labels that the model does not have.
+/// Returns the index of each text's label in the model's first label set; -1: the text has none. All are -1 for models
+/// that do not assign one label to a text. Throws Error (invalid) that lists labels which the model does not have.
 std::vector<int64_t> label_numbers(const fb::ModelT& model, const std::vector<LabelledText>& texts);
 
-/// The decision from one text's logits, divided by a temperature.
+/// The decision from a text's logits divided by a temperature.
 struct Decision {
-  double score = 0;    // of the best label: its share of softmax
-  bool right = false;  // it is `label`
-  double loss = 0;     // cross-entropy with `label`, nats; 0 without one
+  double score = 0;    // softmax of the best label
+  bool right = false;  // the best label is `label`
+  double loss = 0;     // cross-entropy with `label` in nats; 0 without a label
 };
 
 /// `label`: an index below `width`, or -1 for none. O(width).
@@ -27,11 +27,11 @@ Decision decide(const float* logits, size_t width, int64_t label, double tempera
 
 struct LabelScores {
   uint64_t count = 0;  // texts with a label
-  double loss = 0;     // mean cross-entropy, nats
+  double loss = 0;     // mean cross-entropy in nats
   double accuracy = 0;
 };
 
-/// `outputs` of each text, as Runner::run gives them.
+/// `outputs`: the outputs for each text, from Runner::run.
 LabelScores score_labels(const fb::ModelT& model, const std::vector<std::vector<OutputRows>>& outputs,
                          const std::vector<int64_t>& labels);
 

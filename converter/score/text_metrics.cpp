@@ -16,7 +16,7 @@ using Words = std::vector<std::string>;
 
 bool is_ascii_digit(char c) { return c >= '0' && c <= '9'; }
 
-/// Python's str.isspace, of a code point of UTF-8.
+/// Returns Python's str.isspace for a code point in UTF-8.
 bool is_blank_code(std::string_view code) {
   if (code.size() == 1) {
     const char c = code[0];
@@ -29,7 +29,7 @@ bool is_blank_code(std::string_view code) {
          code == "\xe2\x81\x9f" || code == "\xe3\x80\x80";
 }
 
-/// Splits a text into code points; invalid UTF-8 into bytes.
+/// Splits a text into code points; invalid UTF-8 is split into bytes.
 std::vector<std::string_view> code_points(std::string_view text) {
   std::vector<std::string_view> codes;
   for (size_t at = 0; at < text.size();) {
@@ -61,15 +61,15 @@ void replace_each(std::string* text, std::string_view from, std::string_view to)
   }
 }
 
-/// Signs that stand by themselves wherever they are: all of ASCII but letters, digits, blanks that words are cut at anyway, and
-/// `'`, `,`, `-` and `.`.
+/// Returns true for signs that are always tokens of their own: all ASCII characters except letters, digits, blanks
+/// (which separate words anyway), and `'`, `,`, `-` and `.`.
 bool is_sign(char c) {
   return (c >= '{' && c <= '~') || (c >= '[' && c <= '`') || (c >= ' ' && c <= '&') || (c >= '(' && c <= '+') ||
          (c >= ':' && c <= '@') || c == '/';
 }
 
-/// A rule of two code points, from left to right, each of which is in at most one match: where `first` and `second` hold,
-/// `put(a, b)` stands for them.
+/// Applies a rule for two adjacent code points from left to right; each code point is in at most one match. If `first`
+/// and `second` hold, `put(a, b)` replaces the pair.
 template <typename First, typename Second, typename Put>
 std::string rewrite(const std::string& text, const First& first, const Second& second, const Put& put) {
   const std::vector<std::string_view> codes = code_points(text);
@@ -117,7 +117,8 @@ double harmonic(double both, double made, double wanted) {
   return both == 0 || made == 0 || wanted == 0 ? 0 : 2 * both / (made + wanted);
 }
 
-/// Letters of ASCII and digits, in lower case; all else parts words, as rouge_score has it.
+/// Splits a text into words of lower-case ASCII letters and digits, as rouge_score does; all other characters separate
+/// words.
 Words rouge_words(const std::string& text) {
   Words words;
   bool inside = false;
@@ -205,7 +206,7 @@ void TextMetrics::add(const std::string& made, const std::vector<std::string>& r
   std::vector<Words> tokens;
   for (const std::string& reference : references) tokens.push_back(bleu_tokens(reference));
   made_length_ += hypothesis.size();
-  // The length that is nearest to the text's; of equals the shorter.
+  // The length nearest to the text's; among equals, the shorter one.
   const auto distance = [&](size_t size) {
     return size > hypothesis.size() ? size - hypothesis.size() : hypothesis.size() - size;
   };

@@ -1,5 +1,5 @@
-// Scores of generated texts against references, by the definitions that papers use: sacreBLEU's BLEU and chrF, rouge_score's ROUGE,
-// and word error. Fractions of 1. Texts are UTF-8.
+// Scores of generated texts against references by the usual definitions: BLEU and chrF of sacreBLEU, ROUGE of
+// rouge_score, and word error rate. Scores are fractions of 1. Texts are UTF-8.
 #ifndef BANTAM_CONVERTER_SCORE_TEXT_METRICS_H_
 #define BANTAM_CONVERTER_SCORE_TEXT_METRICS_H_
 
@@ -10,15 +10,16 @@
 
 namespace bantam::convert {
 
-/// Words and signs as sacreBLEU's tokenizer "13a" (mteval-v13a) cuts them.
+/// Splits a text into words and signs like sacreBLEU's tokenizer "13a" (mteval-v13a).
 std::vector<std::string> bleu_tokens(const std::string& text);
 
-/// Over a corpus: BLEU of up to 4 words with exponential smoothing (Papineni et al. 2002; sacreBLEU, arXiv 1804.08771), chrF of up to 6
-/// characters with beta 2 (Popovic 2015), the mean F1 of ROUGE-1, -2 and -L (Lin 2004, without stems), and errors by words of the
-/// references (0 and up).
+/// Scores over a corpus: BLEU of up to 4-grams with exponential smoothing (Papineni et al. 2002; sacreBLEU, arXiv
+/// 1804.08771), chrF of up to 6 characters with beta 2 (Popovic 2015), the mean F1 of ROUGE-1, -2 and -L (Lin 2004,
+/// without stemming), and word errors divided by the words of the references (0 and up).
 class TextMetrics {
  public:
-  /// At least one reference. Of several BLEU takes all, the others the best of them. O(words^2) for ROUGE-L and word error.
+  /// Requires at least one reference. BLEU uses all references, the other scores the best one. O(words^2) for ROUGE-L
+  /// and word error.
   void add(const std::string& made, const std::vector<std::string>& references);
 
   double bleu() const;
@@ -41,7 +42,7 @@ class TextMetrics {
   double mean(double sum) const { return texts_ == 0 ? 0 : sum / static_cast<double>(texts_); }
 
   uint64_t texts_ = 0;
-  uint64_t made_length_ = 0, reference_length_ = 0;  // of BLEU
+  uint64_t made_length_ = 0, reference_length_ = 0;  // for BLEU
   std::array<uint64_t, kWords> correct_{}, total_{};
   Characters characters_{};
   double rouge_1_ = 0, rouge_2_ = 0, rouge_l_ = 0, exact_ = 0;

@@ -1,4 +1,4 @@
-// schemas/index.fbs written, mapped and checked.
+// Writes, maps and checks files of schemas/index.fbs.
 #include "search/index_file.h"
 
 #include <flatbuffers/flatbuffers.h>
@@ -14,13 +14,13 @@ namespace bantam::convert {
 namespace {
 
 constexpr size_t kLane = 16;  // outputs of a tile
-constexpr size_t kQuad = 4;   // numbers of a vector that lie together
+constexpr size_t kQuad = 4;   // consecutive elements of a vector in a tile
 constexpr uint32_t kWidest = 16384;
 constexpr size_t kAlignment = 64;
 
 size_t padded(size_t n, size_t multiple) { return (n + multiple - 1) / multiple * multiple; }
 
-/// Where number `column` of vector `row` lies in tiles of `width` numbers.
+/// Returns the byte offset of element `column` of vector `row` in tiles of vectors with `width` elements.
 size_t tile_byte(size_t row, size_t column, size_t width) {
   const size_t quads = padded(width, kQuad) / kQuad;
   return ((row / kLane * quads + column / kQuad) * kLane + row % kLane) * kQuad + column % kQuad;
@@ -35,7 +35,7 @@ struct TermVectors {
   flatbuffers::Offset<flatbuffers::Vector<float>> weights;
 };
 
-/// From terms by texts to texts by terms.
+/// Transposes terms by text into texts by term.
 TermVectors put_terms(flatbuffers::FlatBufferBuilder& builder, const IndexContents& contents) {
   std::vector<uint32_t> starts(size_t{contents.width} + 1);
   for (const IndexedText& entry : contents.entries) {

@@ -1,4 +1,4 @@
-// A search index: texts and their vectors, or the weights of their terms, in one file (schemas/index.fbs), read in place.
+// A search index in one file (schemas/index.fbs), read in place: texts and their vectors or term weights.
 #ifndef BANTAM_CONVERTER_SEARCH_INDEX_FILE_H_
 #define BANTAM_CONVERTER_SEARCH_INDEX_FILE_H_
 
@@ -17,13 +17,13 @@ struct SearchIndex;
 
 namespace bantam::convert {
 
-/// A text and its vector, rounded: scale * (coarse + fine / 256); or its terms.
+/// A text and its rounded vector, scale * (coarse + fine / 256), or its terms.
 struct IndexedText {
   std::string text;
   float scale = 0;
   std::vector<int8_t> coarse;
   std::vector<int8_t> fine;              // empty in a compact index
-  std::vector<bantam::Candidate> terms;  // of an index of terms, smaller ids first
+  std::vector<bantam::Candidate> terms;  // in an index of terms, in ascending order of ids
 };
 
 /// kDivided: vectors are divided by their length, so that products are cosines. kKept: they are not.
@@ -36,11 +36,11 @@ struct IndexContents {
   uint32_t width = 0;
   bool compact = false;
   std::vector<IndexedText> entries;
-  bool terms = false;  // weights of terms instead of vectors; width is the vocabulary's size
+  bool terms = false;  // term weights instead of vectors; width is the vocabulary's size
   Length length = Length::kDivided;
 };
 
-/// Rounds a vector. Throws Error if a number is not finite. A vector of zeros stays one.
+/// Rounds a vector. A vector of zeros stays zero. Throws Error if an element is not finite.
 IndexedText round_vector(std::string text, const std::vector<float>& vector, bool compact,
                          Length length = Length::kDivided);
 
@@ -48,13 +48,13 @@ IndexedText round_vector(std::string text, const std::vector<float>& vector, boo
 /// GB.
 std::vector<uint8_t> index_bytes(const IndexContents& contents);
 
-/// A mapped index. Every field was checked when it was opened, so that no reader can leave its arrays.
+/// A mapped index. Every field is checked when it is opened, so readers never access memory outside its arrays.
 class SearchIndex {
  public:
-  /// Throws Error with the file's name, the cause and the next step. Reads the whole file once, to sum the vectors and
-  /// to check that all bytes are valid.
+  /// Throws Error with the file's name, the cause and the next step. Reads the whole file once, to compute the sums of
+  /// the vectors and to check that all bytes are valid.
   explicit SearchIndex(const std::string& path);
-  /// Opens bytes that outlive the index, 64-byte aligned; `name` is for messages.
+  /// Opens bytes that must outlive the index and be aligned to 64; `name` is for messages.
   SearchIndex(const uint8_t* data, size_t size, const std::string& name);
   SearchIndex(const SearchIndex&) = delete;
   SearchIndex& operator=(const SearchIndex&) = delete;
@@ -64,19 +64,19 @@ class SearchIndex {
   std::string model() const;
   std::string model_name() const;
   bool compact() const;
-  /// True if the index has weights of terms instead of vectors: it then has no tiles, scales, sums or read().
+  /// Returns true if the index has term weights instead of vectors; then it has no tiles, scales, sums or read().
   bool of_terms() const;
-  /// The text of vector `i` < count(); lives as long as the index.
+  /// Returns the text of vector `i` < count(); valid as long as the index.
   std::string_view text(uint32_t i) const;
 
-  /// Tiles [padded(count, 16) / 16][padded(width, 4) / 4][16][4], 64-byte aligned; a scale and a sum an output.
+  /// Tiles [padded(count, 16) / 16][padded(width, 4) / 4][16][4], 64-byte aligned; one scale and one sum per output.
   const int8_t* tiles() const;
   const float* scales() const;
   const int32_t* sums() const { return sums_.data(); }
 
-  /// Both bytes of vector `i`, as floats without the scale: out[width].
+  /// Writes vector `i`, both bytes, as floats without the scale to out[width].
   void read(uint32_t i, float* out) const;
-  /// The texts that have a term, and its weight in each, where of_terms(); term < width().
+  /// The texts that contain a term, and its weight in each. Requires of_terms() and term < width().
   struct Postings {
     const uint32_t* texts = nullptr;
     const float* weights = nullptr;

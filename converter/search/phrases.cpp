@@ -47,7 +47,7 @@ std::vector<ScoredPhrase> choose_phrases(const std::vector<float>& text, const s
   const size_t candidates = width == 0 ? 0 : phrases.size() / width;
   std::vector<float> relevance(candidates);
   for (size_t i = 0; i < candidates; ++i) relevance[i] = dot(text.data(), phrases.data() + i * width, width);
-  // To the nearest of those that are chosen; below every cosine: nothing is chosen yet, or the candidate itself is.
+  // Similarity to the nearest chosen phrase. The initial value is below every cosine: nothing is chosen yet.
   std::vector<float> nearest(candidates, 0);
   std::vector<bool> taken(candidates, false);
   std::vector<ScoredPhrase> chosen;

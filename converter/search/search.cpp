@@ -1,4 +1,5 @@
-// A search of vectors is a linear layer of one row, whose weights they are; one of terms goes through an inverted index.
+// A search of vectors is a linear layer for one row, with the vectors as weights. A search of terms uses an inverted
+// index.
 #include "search/search.h"
 
 #include <algorithm>
@@ -10,12 +11,12 @@
 namespace bantam::convert {
 namespace {
 
-constexpr uint32_t kChunk = 2048;  // scores that lie in L1 until they are looked at
+constexpr uint32_t kChunk = 2048;  // number of scores that stay in L1 until they are examined
 constexpr uint32_t kSixteen = 16;
 
 bool better(const Found& a, const Found& b) { return a.score != b.score ? a.score > b.score : a.entry < b.entry; }
 
-/// The best `most` of all that it is shown, in no order.
+/// Keeps the best `most` of all scores, in no particular order.
 class Candidates {
  public:
   explicit Candidates(size_t most) : most_(most) { heap_.reserve(most + 1); }
@@ -23,7 +24,7 @@ class Candidates {
   void show(const float* scores, uint32_t first, uint32_t count) {
     uint32_t i = 0;
     for (; i + kSixteen <= count; i += kSixteen) {
-      // One comparison for sixteen: after a while hardly any is good enough.
+      // One comparison rules out sixteen scores: later, hardly any score is good enough.
       float largest = scores[i];
       for (uint32_t j = 1; j < kSixteen; ++j) largest = std::max(largest, scores[i + j]);
       if (heap_.size() == most_ && !(largest > heap_.front().score)) continue;
@@ -45,10 +46,10 @@ class Candidates {
   }
 
   size_t most_;
-  std::vector<Found> heap_;  // the worst in front
+  std::vector<Found> heap_;  // the worst is at the front
 };
 
-/// A query as kernels take it.
+/// A query in the form that kernels expect.
 struct Query {
   std::vector<int8_t> row;
   float scale = 1;

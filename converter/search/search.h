@@ -1,4 +1,5 @@
-// The nearest texts of an index, exactly: every vector is looked at, or every text that shares a term with the query.
+// Exact search for the nearest texts of an index: it examines every vector, or every text that shares a term with the
+// query.
 #ifndef BANTAM_CONVERTER_SEARCH_SEARCH_H_
 #define BANTAM_CONVERTER_SEARCH_SEARCH_H_
 
@@ -12,21 +13,22 @@ namespace bantam::convert {
 
 struct Found {
   uint32_t entry = 0;
-  float score = 0;  // cosine or product; of terms the sum of products of weights
+  float score = 0;  // cosine or product; for terms, the sum of products of weights
 };
 
-/// The `top` vectors with the largest cosines to `query` (width() numbers), or products of an index of Length::kKept, best first, earlier entries first among equals;
-/// fewer where the index holds fewer. A query of zeros finds nothing near: every score is 0.
+/// Returns the `top` vectors with the largest cosines to `query` (width() numbers), or the largest products in an index
+/// of Length::kKept; best first, earlier entries first among equals. Returns fewer if the index has fewer. For a query
+/// of zeros, every score is 0.
 ///
-/// One pass over the first bytes by int8 products (linear_q8 of `isa`), whose rounding moves a score by less than 1e-2 with
-/// 384 numbers; the 4 * top + 40 best of them are scored again in f32 with both bytes. O(count * width).
+/// One pass over the coarse bytes with int8 products (linear_q8 of `isa`), whose rounding changes a score by less than
+/// 1e-2 at 384 numbers; the best 4 * top + 40 of them are scored again in f32 with both bytes. O(count * width).
 std::vector<Found> find_nearest(const SearchIndex& index, const std::vector<float>& query, uint32_t top,
                                 Isa isa = Isa::kAuto, Length length = Length::kDivided);
 
-/// The `top` texts with the largest sums of products of the weights of terms that they share with `query` (smaller ids first), best
-/// first, earlier entries first among equals; texts that share none are not among them. Of an index of terms. A term beyond
-/// index.width() is one that no text has. Sums are made in doubles, in the order of the query's terms. O(postings of the query's terms +
-/// count).
+/// Searches an index of terms. Returns the `top` texts with the largest sums of products of the weights of the terms
+/// that they share with `query` (in ascending order of ids); best first, earlier entries first among equals. Texts that
+/// share no term are not returned. No text has a term from index.width() on. Sums are computed in double precision, in
+/// the order of the query's terms. O(postings of the query's terms + count).
 std::vector<Found> find_by_terms(const SearchIndex& index, const std::vector<bantam::Candidate>& query, uint32_t top);
 
 }  // namespace bantam::convert

@@ -20,7 +20,7 @@
 namespace bantam::convert {
 namespace {
 
-/// The text as the index keeps it.
+/// Converts a text and its prediction to an entry of the index.
 IndexedText indexed(std::string text, Prediction* found, const IndexContents& contents) {
   if (!contents.terms) return round_vector(std::move(text), found->embedding, contents.compact, contents.length);
   IndexedText entry;
@@ -29,7 +29,7 @@ IndexedText indexed(std::string text, Prediction* found, const IndexContents& co
   return entry;
 }
 
-/// The index with the model that made it.
+/// The index and the model that made it.
 class Library {
  public:
   Library(const std::string& path, const std::string& embedder, const ModelFile& file, uint32_t count,
@@ -73,7 +73,7 @@ class Library {
     return stream.finish();
   }
 
-  /// A line and those behind it, up to as many tokens as the model takes.
+  /// Returns the tokens of a line and of the following lines, at most as many as the model reads.
   std::vector<int32_t> tokens_from(uint32_t entry) const {
     const uint32_t most = most_neighbour_tokens(model_);
     std::string text(index_.text(entry));

@@ -1,4 +1,4 @@
-// Texts and an index: the files that make their vectors, which index fits which file, and the nearest texts.
+// Texts and indices: which files compute vectors, which index fits which file, and the nearest texts.
 #ifndef BANTAM_CONVERTER_SEARCH_TEXT_INDEX_H_
 #define BANTAM_CONVERTER_SEARCH_TEXT_INDEX_H_
 
@@ -12,50 +12,53 @@
 
 namespace bantam::convert {
 
-/// kVectorPart, of a file that gives vectors; throws (unsupported) for another.
+/// Returns kVectorPart for a file that computes vectors; throws (unsupported) for others.
 uint32_t require_vectors(const ModelFile& file);
 
-/// The parts of answers that a search asks of a file: weights of terms, without the row that they stand in, or vectors.
-/// Fails (kUnsupported) where the file gives neither.
+/// Returns the parts of answers that a search needs from a file: term weights without the whole row of the vocabulary,
+/// or vectors. Fails (kUnsupported) if the file computes neither.
 uint32_t searched_parts(const ModelFile& file);
 
-/// Fails (kInvalid) unless the index in `path` was made with the file `model`: vectors of two models cannot be compared.
+/// Fails (kInvalid) unless the index at `path` was made with the file `model`, because vectors of two models cannot be
+/// compared.
 void require_same_model(const SearchIndex& index, const std::string& path, const std::string& model);
 
-/// The index's own model, if it lies beside the index or in the working directory; else fails (kIo) and names the
-/// option that sets it.
+/// Returns the path of the index's model if it is in the folder of the index or in the working directory; otherwise
+/// fails (kIo) with the name of the option that sets it.
 std::string model_beside(const SearchIndex& index, const std::string& path, const char* option);
 
-/// How vectors of a file count in an index. Fails (kUnsupported) for distances.
+/// Returns whether an index divides the file's vectors by their lengths. Fails (kUnsupported) for distances.
 Length searched_length(const ModelFile& file);
 
-/// The options that make a query fit the index: the file's prompt for queries, and the index's width.
+/// Returns the options that make queries fit the index: the file's prompt for queries, and the index's width.
 PredictOptions for_queries(const SearchIndex& index);
 
-/// Calls find_nearest for the vector in `query`, or find_by_terms for its terms. Fails (kInvalid) where the index, in
+/// Calls find_nearest for the vector of `query`, or find_by_terms for its terms. Fails (kInvalid) if the index, at
 /// `path`, has another width.
 std::vector<Found> find_texts(const SearchIndex& index, const std::string& path, const Prediction& query, uint32_t top,
                               Isa isa, Length length);
 
-/// Appends texts to an index, as documents, a batch at a time. `next` gives them, false at the end; `width`: numbers of a
-/// vector that a new index keeps, 0: all; `progress` gets how many texts there are. Returns how many were cut.
+/// Appends texts as documents to an index, one batch at a time. `next` reads the next text and returns false at the
+/// end. `width`: the number of vector elements to keep in a new index; 0: all. `progress` receives the number of texts
+/// so far. Returns the number of truncated texts.
 size_t add_texts(const ModelFile& file, const EngineOptions& engine_options, uint32_t width,
                  const std::function<bool(std::string*)>& next, const std::function<void(size_t)>& progress,
                  IndexContents* contents);
 
-/// The function that finds texts for chunks of texts of `file`, which outlives it: the nearest `count` lines of the index,
-/// each with the lines behind it. Throws Error where another model than `embedder` made the index.
+/// Returns the function that finds texts for the chunks of texts of `file`, which must outlive it: the nearest `count`
+/// lines of the index, each with the lines that follow it. Throws Error if the index was not made with the model
+/// `embedder`.
 Retrieve retrieve_from(const std::string& index, const std::string& embedder, const ModelFile& file, uint32_t count,
                        const EngineOptions& options);
 
-/// Vectors of texts, in batches.
+/// Computes vectors of texts in batches.
 class Embedder {
  public:
-  /// `file` outlives the embedder. Throws as require_vectors.
+  /// `file` must outlive the embedder. Throws as require_vectors does.
   Embedder(const ModelFile& file, const EngineOptions& options);
 
-  /// Appends the texts' vectors, one after the other, each of length 1 unless it is of zeros. `progress` gets how many
-  /// are done; it may be null. Returns how many texts were cut.
+  /// Appends the vectors of the texts, each scaled to length 1 unless it is zero. `progress` receives the number of
+  /// finished texts; it may be null. Returns the number of truncated texts.
   size_t embed(const std::vector<std::string>& texts, std::vector<float>* vectors,
                const std::function<void(size_t)>& progress = nullptr);
 

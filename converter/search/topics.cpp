@@ -14,11 +14,11 @@ constexpr uint32_t kMostSteps = 50;
 constexpr uint32_t kMostGroups = 30;
 constexpr size_t kJudged = 3000;
 
-/// xorshift64* (Vigna 2016): the same numbers on every machine.
+/// xorshift64* (Vigna 2016), which gives the same numbers on every machine.
 class Random {
  public:
   explicit Random(uint64_t seed) : state_(seed * 0x9E3779B97F4A7C15U + 1) {}
-  /// In [0, 1).
+  /// Returns a number in [0, 1).
   double next() {
     state_ ^= state_ >> 12;
     state_ ^= state_ << 25;
@@ -56,7 +56,8 @@ class KMeans {
   const float* middle(uint32_t group) const { return middles_.data() + group * width(); }
   uint32_t count() const { return static_cast<uint32_t>(middles_.size() / width()); }
 
-  /// Vectors far from those chosen before, with a chance as the square of their distance.
+  /// Chooses the first centers: each next one with a probability proportional to the squared distance from those
+  /// already chosen.
   void begin(Random random) {
     const size_t n = vectors_.count();
     middles_.clear();
@@ -64,7 +65,7 @@ class KMeans {
     for (uint32_t group = 0; group < groups_; ++group) {
       double sum = 0;
       for (const double distance : apart) sum += distance;
-      if (!(sum > 1e-9)) break;  // all are like one that is chosen
+      if (!(sum > 1e-9)) break;  // all vectors are like one of the chosen
       double left = random.next() * sum;
       size_t chosen = 0;
       while (chosen + 1 < n && left >= apart[chosen]) left -= apart[chosen++];
@@ -109,7 +110,7 @@ class KMeans {
         }
       }
       found.nearness[i] = best;
-      // The simplified silhouette, by cosine distances (Hruschka et al. 2004).
+      // The simplified silhouette with cosine distances (Hruschka et al. 2004).
       const float farther = 1 - second;
       if (found.count > 1 && farther > 0) clear += double{(farther - (1 - best)) / farther};
     }
@@ -117,7 +118,7 @@ class KMeans {
     return found;
   }
 
-  /// To the means of their vectors; what nothing is nearest to goes.
+  /// Moves each center to the mean of its vectors, and removes groups without vectors.
   void move_middles(Groups* found) {
     std::vector<uint32_t> sizes(found->count, 0);
     std::vector<float> sums(middles_.size(), 0);
@@ -146,7 +147,7 @@ class KMeans {
   std::vector<float> middles_;
 };
 
-/// At most kJudged of the vectors, evenly spread.
+/// Returns at most kJudged of the vectors, evenly spaced.
 UnitVectors sample(const UnitVectors& vectors) {
   UnitVectors some;
   some.width = vectors.width;

@@ -11,7 +11,7 @@ namespace bantam::serve {
 namespace {
 
 constexpr std::string_view kBearer = "Bearer ";
-constexpr const char* kOpenPath = "/health";  // whoever watches over the server has no key
+constexpr const char* kOpenPath = "/health";  // monitoring of the server needs no key
 
 std::string digest_of(std::string_view text) {
   convert::Sha256 digest;
@@ -38,7 +38,7 @@ std::string Access::allowed_origin(const RequestHead& head) const {
   return holds(options_.origins, "*") || holds(options_.origins, *head.origin) ? *head.origin : "";
 }
 
-/// Digests are compared: the time says nothing of how much of a key is right.
+/// Compares digests, so that the time does not reveal how much of a key is right.
 bool Access::has_key(const RequestHead& head) const {
   if (options_.keys.empty() || head.path == kOpenPath) return true;
   const std::string_view given = head.authorization ? std::string_view(*head.authorization) : std::string_view();

@@ -1,4 +1,4 @@
-// Who may ask: names of this machine, pages of other sites, keys.
+// Access control: host names of this machine, origins of web pages, keys.
 #ifndef BANTAM_CONVERTER_SERVE_ACCESS_H_
 #define BANTAM_CONVERTER_SERVE_ACCESS_H_
 
@@ -12,20 +12,21 @@
 namespace bantam::serve {
 
 struct AccessOptions {
-  std::vector<std::string> keys;     // one of which requests must show; empty: none is asked for
-  std::vector<std::string> origins;  // of pages that may ask ("*": all)
-  std::vector<std::string> hosts;    // that requests may be for, beside this machine's own names
+  std::vector<std::string> keys;     // requests must present one of them; empty: no key is needed
+  std::vector<std::string> origins;  // origins of web pages that may send requests ("*": all)
+  std::vector<std::string> hosts;    // host names that requests may use besides this machine's own names
 };
 
 class Access {
  public:
-  /// `local`: the server listens on this machine's own address, where a page of another site could ask under a name that leads there
-  /// (DNS rebinding): Host is checked.
+  /// `local`: the server listens on a loopback address, which a page of another site could reach through a name that
+  /// resolves to it (DNS rebinding). Host is then checked.
   Access(AccessOptions options, bool local) : options_(std::move(options)), local_(local) {}
 
-  /// The reply to a request that is not answered: 403, 401, and 204 to a browser that asks in advance (CORS).
+  /// Returns the reply to a request that must not be answered: 403, 401, or 204 for a browser's preflight request
+  /// (CORS).
   std::optional<Reply> refuse(const RequestHead& head) const;
-  /// The origin that a reply to the request names as one that may read it; "": none.
+  /// Returns the origin that may read the reply, for its head; "": none.
   std::string allowed_origin(const RequestHead& head) const;
 
  private:
@@ -35,7 +36,7 @@ class Access {
   bool local_;
 };
 
-/// Keys of a file, a line each; empty lines are left out. Throws Error (I/O, invalid) where there is none.
+/// Reads keys from a file, one per line, ignoring empty lines. Throws Error (I/O, invalid) if there is none.
 std::vector<std::string> read_keys(const std::string& path);
 
 }  // namespace bantam::serve

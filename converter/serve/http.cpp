@@ -34,10 +34,10 @@ using convert::fail;
 using convert::printable;
 
 constexpr size_t kMostHead = 16384;
-constexpr size_t kRead = size_t{64} << 10;  // bytes that are read at a time
+constexpr size_t kRead = size_t{64} << 10;  // bytes to read at a time
 constexpr auto kTick = std::chrono::milliseconds(100);
-constexpr auto kDrain = std::chrono::seconds(1);  // in which a client that is refused may read why
-constexpr uint64_t kWake = 0, kListen = 1;        // what epoll calls them; connections from 2 on
+constexpr auto kDrain = std::chrono::seconds(1);  // the time for a refused client to read the reason
+constexpr uint64_t kWake = 0, kListen = 1;        // epoll's ids of these descriptors; connections have ids from 2 on
 
 const char* reason_of(int code) {
   switch (code) {
@@ -81,7 +81,7 @@ struct Connection {
     kReading,
     kWaiting,  // for a model
     kWriting,
-    kDraining,  // what the client still sends is read and forgotten
+    kDraining,  // further input is read and ignored
     kDead
   };
 
@@ -94,18 +94,18 @@ struct Connection {
   int descriptor;
   uint64_t id;
   State state = State::kReading;
-  uint32_t watched = 0;  // events
+  uint32_t watched = 0;  // epoll events
   RequestReader reader;
-  std::string pending;     // read, not taken: of the requests behind this one
-  bool peer_done = false;  // nothing more comes from the client
-  bool begun = false;      // a request
-  bool closes = false;     // after the reply
+  std::string pending;     // read but not parsed: bytes of the following requests
+  bool peer_done = false;  // the client will send nothing more
+  bool begun = false;      // a request has begun
+  bool closes = false;     // close after the reply
   Target target;
   std::string method, path;  // for the log
   Clock::time_point begin, deadline;
   std::shared_ptr<std::atomic<bool>> abandoned;
   uint64_t held = 0;               // bytes of the request and its reply, counted in State::held
-  int code = 0;                    // of the reply; 0: there is none
+  int code = 0;                    // status of the reply; 0: there is none
   std::array<std::string, 2> out;  // head and body of the reply
   size_t written = 0;
 };
@@ -118,7 +118,7 @@ struct HttpServer::State {
   void stop() noexcept;
   void wake() const {
     const uint64_t one = 1;
-    static_cast<void>(!write(waker, &one, sizeof(one)));  // full: it wakes already
+    static_cast<void>(!write(waker, &one, sizeof(one)));  // if it would block, the loop wakes anyway
   }
 
   const ServerOptions& options;
@@ -129,7 +129,7 @@ struct HttpServer::State {
   std::atomic<bool> stops{false};
   std::thread thread;
 
-  /// Replies of models, by connections.
+  /// The replies of models, with the ids of their connections.
   struct Made {
     uint64_t id = 0;
     Reply reply;
@@ -140,7 +140,7 @@ struct HttpServer::State {
  private:
   using Connections = std::unordered_map<uint64_t, std::unique_ptr<Connection>>;
 
-  /// Models that work hold this.
+  /// Running models refer to this object, so it must wait for them.
   bool ends() const { return asleep == 0 && (connections.empty() || Clock::now() >= last); }
   void accept_all();
   void take_made();
@@ -156,17 +156,17 @@ struct HttpServer::State {
   void write_more(Connection& connection);
   void written(Connection& connection);
   void drop(Connection& connection) noexcept;
-  /// Behind whatever has happened to a connection; it may be gone then.
+  /// Call after every event on a connection; it may destroy the connection.
   void settle(Connection& connection);
   void bury(Connection& connection) noexcept;
   void count(Connection& connection) noexcept;
 
   Connections connections;
   uint64_t next_id = kListen + 1;
-  uint64_t held = 0;  // bytes of all requests that are read or wait, and of replies that are not written
-  size_t asleep = 0;  // connections whose model works
+  uint64_t held = 0;  // bytes of all requests that are read or wait, and of unwritten replies
+  size_t asleep = 0;  // number of connections that wait for a model
   bool listens = true;
-  Clock::time_point last;  // when all ends, after `stops`
+  Clock::time_point last;  // the time at which everything ends after `stops` is set
 };
 
 void HttpServer::State::watch(Connection& connection) {
@@ -190,7 +190,8 @@ void HttpServer::State::accept_all() {
     if (opened < 0) {
       if (errno == EINTR || errno == ECONNABORTED) continue;
       if (errno == EAGAIN || errno == EWOULDBLOCK) return;
-      epoll_ctl(poller, EPOLL_CTL_DEL, listener, nullptr);  // no descriptors: until the next tick
+      // No file descriptors left: stop listening until the next tick.
+      epoll_ctl(poller, EPOLL_CTL_DEL, listener, nullptr);
       listens = false;
       return;
     }
@@ -210,13 +211,13 @@ void HttpServer::State::accept_all() {
     epoll_event event = {};
     event.events = connection.watched = EPOLLIN | EPOLLRDHUP;
     event.data.u64 = connection.id;
-    if (epoll_ctl(poller, EPOLL_CTL_ADD, opened, &event) != 0) continue;  // closes
+    if (epoll_ctl(poller, EPOLL_CTL_ADD, opened, &event) != 0) continue;  // destroying `added` closes it
     connections.emplace(connection.id, std::move(added));
     ++metrics.connections;
   }
 }
 
-/// Counts the bytes of a connection's request and reply anew.
+/// Updates the number of bytes that a connection's request and reply take.
 void HttpServer::State::hold(Connection& connection, uint64_t bytes) {
   held = held - connection.held + bytes;
   connection.held = bytes;
@@ -225,19 +226,19 @@ void HttpServer::State::hold(Connection& connection, uint64_t bytes) {
 void HttpServer::State::count(Connection& connection) noexcept {
   if (!connection.begun) return;
   connection.begun = false;
-  const int code = connection.code != 0 ? connection.code : 499;  // who asked has gone, or was too slow
+  const int code = connection.code != 0 ? connection.code : 499;  // 499: the client is gone or was too slow
   const double seconds = std::chrono::duration<double>(Clock::now() - connection.begin).count();
   try {
     metrics.count_reply(connection.target.name.empty() ? "other" : connection.target.name, code, seconds);
     if (!options.log) return;
     std::fprintf(stderr, "%s %s %d %.1f ms\n", printable(connection.method).c_str(), printable(connection.path).c_str(),
                  code, seconds * 1000);
-  } catch (const std::exception&) {  // without memory: it is not counted
+  } catch (const std::exception&) {  // out of memory: the reply is not counted
   }
 }
 
 void HttpServer::State::drop(Connection& connection) noexcept {
-  if (connection.state == Connection::State::kWriting) connection.code = 0;  // it has not been read to its end
+  if (connection.state == Connection::State::kWriting) connection.code = 0;  // the reply was not completely sent
   count(connection);
   if (connection.abandoned != nullptr) *connection.abandoned = true;
   hold(connection, 0);
@@ -250,7 +251,7 @@ void HttpServer::State::bury(Connection& connection) noexcept {
 }
 
 void HttpServer::State::settle(Connection& connection) {
-  // Requests behind one that has been answered.
+  // Continue with the requests that followed the answered one.
   while (connection.state == Connection::State::kReading && !connection.pending.empty()) go_on(connection);
   connection.state == Connection::State::kDead ? bury(connection) : watch(connection);
 }
@@ -261,14 +262,14 @@ void HttpServer::State::read_more(Connection& connection) {
     const ssize_t got = recv(connection.descriptor, bytes.data(), bytes.size(), 0);
     if (got < 0 && errno == EINTR) continue;
     if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) return;
-    if (got <= 0) return drop(connection);  // in the middle of a request, or between two
+    if (got <= 0) return drop(connection);  // the client closed the connection
     if (connection.state == Connection::State::kDraining) return;
     connection.pending.assign(bytes.data(), static_cast<size_t>(got));
     return go_on(connection);
   }
 }
 
-/// Takes what has been read, until a request waits or nothing is left.
+/// Parses the bytes that have been read until a request waits or nothing is left.
 void HttpServer::State::go_on(Connection& connection) {
   while (connection.state == Connection::State::kReading) {
     RequestReader& reader = connection.reader;
@@ -324,12 +325,13 @@ void HttpServer::State::check_head(Connection& connection) {
   if (head.waits_to_send) {
     constexpr std::string_view kGoOn = "HTTP/1.1 100 Continue\r\n\r\n";
     const ssize_t sent = ::send(connection.descriptor, kGoOn.data(), kGoOn.size(), MSG_NOSIGNAL);
-    if (sent != static_cast<ssize_t>(kGoOn.size())) connection.closes = true;  // the client sends after a while, too
+    // The connection then closes after the reply.
+    if (sent != static_cast<ssize_t>(kGoOn.size())) connection.closes = true;
   }
   connection.reader.read_body();
 }
 
-/// Replies at once if possible, else starts a job for a model, whose reply wakes the connection.
+/// Replies at once if possible; otherwise starts a job for a model, whose reply wakes the loop.
 void HttpServer::State::answer(Connection& connection) {
   Reply reply;
   if (!routes.find(connection.path, connection.method, &connection.target, &reply)) {
@@ -353,7 +355,7 @@ void HttpServer::State::answer(Connection& connection) {
   job.deadline = connection.begin + std::chrono::seconds(options.timeout);
   connection.abandoned = std::make_shared<std::atomic<bool>>(false);
   job.abandoned = connection.abandoned;
-  // Room for the reply is there before it is: whoever has it needs no memory.
+  // Allocate the reply's list node now, so that passing on the reply needs no memory.
   const auto place = std::make_shared<std::list<Made>>(1);
   place->front().id = connection.id;
   job.done = [this, place](Reply done) {
@@ -412,7 +414,7 @@ void HttpServer::State::send(Connection& connection, Reply reply) {
   connection.out[1] = no_body ? std::string() : std::move(reply.body);
   connection.written = 0;
   connection.state = Connection::State::kWriting;
-  // One deadline for all of it, however slowly it is read.
+  // One deadline for the whole reply, however slowly the client reads it.
   connection.deadline = Clock::now() + std::chrono::seconds(options.timeout);
   hold(connection, connection.out[1].size());
   write_more(connection);
@@ -444,7 +446,7 @@ void HttpServer::State::written(Connection& connection) {
   connection.method.clear();
   connection.path.clear();
   if (connection.closes) {
-    // With bytes that nobody has read a closed socket takes back what has been sent.
+    // Closing a socket with unread input would discard data that has been sent but not yet received.
     shutdown(connection.descriptor, SHUT_WR);
     connection.pending.clear();
     connection.state = Connection::State::kDraining;
@@ -460,7 +462,7 @@ void HttpServer::State::written(Connection& connection) {
 void HttpServer::State::handle(Connection& connection, uint32_t events) {
   using At = Connection::State;
   const bool ended = (events & EPOLLRDHUP) != 0 && connection.state != At::kReading;
-  if (ended) connection.peer_done = true;  // who has asked for all that it wants may still read
+  if (ended) connection.peer_done = true;  // a client that has finished sending may still read
   if ((events & (EPOLLERR | EPOLLHUP)) != 0 || (ended && connection.state == At::kDraining)) {
     drop(connection);
   } else if (connection.state == At::kWriting) {
@@ -471,12 +473,12 @@ void HttpServer::State::handle(Connection& connection, uint32_t events) {
   settle(connection);
 }
 
-/// Ends what has taken too long.
+/// Closes connections that have exceeded their deadlines.
 void HttpServer::State::tick() {
   const Clock::time_point now = Clock::now();
   std::vector<Connection*> late;
   for (const auto& [id, connection] : connections) {
-    const bool waits = connection->state == Connection::State::kWaiting;  // its model says when it is too late
+    const bool waits = connection->state == Connection::State::kWaiting;  // the model enforces this deadline
     if (!waits && now >= connection->deadline) late.push_back(connection.get());
   }
   for (Connection* connection : late) {
@@ -490,7 +492,7 @@ void HttpServer::State::tick() {
   listens = epoll_ctl(poller, EPOLL_CTL_ADD, listener, &event) == 0;
 }
 
-/// Takes no connection and no request more.
+/// Stops accepting connections and requests.
 void HttpServer::State::stop() noexcept {
   last = Clock::now() + std::chrono::seconds(options.timeout);
   if (listens) epoll_ctl(poller, EPOLL_CTL_DEL, listener, nullptr);
@@ -522,7 +524,7 @@ void HttpServer::State::loop() noexcept {
         } else if (const auto found = connections.find(id); found != connections.end()) {
           handle(*found->second, events[static_cast<size_t>(i)].events);
         }
-      } catch (const std::exception&) {  // without memory: this connection ends, and no other
+      } catch (const std::exception&) {  // out of memory: only this connection ends
         const auto found = connections.find(id);
         if (found == connections.end()) continue;
         drop(*found->second);
@@ -533,7 +535,7 @@ void HttpServer::State::loop() noexcept {
     next_tick = Clock::now() + kTick;
     try {
       tick();
-    } catch (const std::bad_alloc&) {  // the next one
+    } catch (const std::bad_alloc&) {  // try again at the next tick
     }
   }
 }

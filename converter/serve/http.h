@@ -1,4 +1,4 @@
-// HTTP/1.1 around Routes: what is read from connections and written to them.
+// HTTP/1.1 around Routes: reads requests from connections and writes replies.
 #ifndef BANTAM_CONVERTER_SERVE_HTTP_H_
 #define BANTAM_CONVERTER_SERVE_HTTP_H_
 
@@ -10,12 +10,13 @@
 
 namespace bantam::serve {
 
-/// Takes connections from when it is made. One thread reads and writes; connections whose texts wait sleep.
+/// Accepts connections as soon as it is constructed. One thread reads and writes; connections that wait for a model
+/// take no time.
 class HttpServer {
  public:
-  /// All outlive the server. Throws Error (internal) where the library cannot begin.
+  /// All arguments must outlive the server. Throws Error (internal) if it cannot start.
   HttpServer(const ServerOptions& options, Listener* listener, Routes* routes, Metrics* metrics);
-  /// Takes no connection and no request more, sends the replies that are due, for as long as options.timeout, and closes.
+  /// Stops accepting connections and requests, sends pending replies for at most options.timeout seconds, and closes.
   ~HttpServer();
   HttpServer(const HttpServer&) = delete;
   HttpServer& operator=(const HttpServer&) = delete;

@@ -7,12 +7,12 @@
 
 namespace bantam::serve {
 
-/// A listening socket, and where it is reached. A Unix socket's file goes with it.
+/// A listening socket and its address. Destroying it removes the file of a Unix socket.
 class Listener {
  public:
-  /// Throws Error (I/O) that says why the address cannot be had.
+  /// Throws Error (I/O) with the reason if the address cannot be used.
   Listener(const std::string& host, uint16_t port);
-  /// Takes the place of a socket that nobody listens on.
+  /// Replaces a socket on which nobody listens.
   explicit Listener(const std::string& unix_path);
   ~Listener();
   Listener(const Listener&) = delete;
@@ -20,7 +20,7 @@ class Listener {
 
   int descriptor() const { return descriptor_; }
   const std::string& address() const { return address_; }  // "http://127.0.0.1:8080", "unix:PATH"
-  /// Is it reached from this machine alone, under one of its own addresses?
+  /// Returns true if it can only be reached from this machine, through one of its loopback addresses.
   bool is_local() const { return local_; }
 
  private:

@@ -14,14 +14,14 @@ namespace bantam::serve {
 
 class Metrics {
  public:
-  /// Counts a reply that went out `seconds` after its request began. `endpoint` takes few values.
+  /// Counts a reply that was sent `seconds` after its request began. `endpoint` must have few different values.
   void count_reply(const std::string& endpoint, int code, double seconds);
 
-  std::atomic<uint64_t> runs{0};         // calls of a predictor, for one or several requests
-  std::atomic<uint64_t> texts{0};        // answered
-  std::atomic<uint64_t> tokens{0};       // of them
+  std::atomic<uint64_t> runs{0};         // predictor calls, each for one or several requests
+  std::atomic<uint64_t> texts{0};        // texts answered
+  std::atomic<uint64_t> tokens{0};       // tokens of these texts
   std::atomic<uint64_t> waiting{0};      // texts in queues
-  std::atomic<uint64_t> connections{0};  // open
+  std::atomic<uint64_t> connections{0};  // open connections
 
   /// Returns the counters in Prometheus' text format, version 0.0.4.
   std::string text() const;
@@ -31,7 +31,8 @@ class Metrics {
                                                      0.1,   0.25,   0.5,   1,    2.5,   10};
   mutable std::mutex mutex_;
   std::map<std::pair<std::string, int>, uint64_t> replies_;
-  std::array<uint64_t, kBounds.size()> below_{};  // replies of at most so many seconds, each counted once
+  // Counts of replies by their time limits; each reply is counted once.
+  std::array<uint64_t, kBounds.size()> below_{};
   uint64_t timed_ = 0;
   double seconds_ = 0;
 };

@@ -23,7 +23,7 @@ int hex_digit(char c) {
   return l >= 'a' && l <= 'f' ? l - 'a' + 10 : -1;
 }
 
-/// RFC 9110, 5.6.2.
+/// Returns true for a token of RFC 9110, 5.6.2.
 bool is_token(std::string_view text) {
   constexpr std::string_view kMarks = "!#$%&'*+-.^_`|~";
   return !text.empty() && std::all_of(text.begin(), text.end(), [&](char c) {
@@ -37,7 +37,7 @@ std::string_view trimmed(std::string_view text) {
   return text.substr(begin, text.find_last_not_of(" \t") - begin + 1);
 }
 
-/// Does a list of words with commas between them hold this one?
+/// Returns true if a comma-separated list contains the word.
 bool has_word(std::string_view list, std::string_view word) {
   for (size_t begin = 0; begin <= list.size();) {
     const size_t end = std::min(list.find(',', begin), list.size());
@@ -109,7 +109,7 @@ size_t RequestReader::take_head(std::string_view bytes) {
     const bool empty = head_text_.size() == line_ + 2;
     line_ = head_text_.size();
     if (!empty) continue;
-    if (line_ == 2 && !skipped_) {  // in front of a request one empty line is left out (RFC 9112, 2.2)
+    if (line_ == 2 && !skipped_) {  // one empty line before a request is ignored (RFC 9112, 2.2)
       skipped_ = true;
     } else {
       read_head();
@@ -186,8 +186,8 @@ void RequestReader::read_target(std::string_view target) {
 void RequestReader::read_field(std::string_view line) {
   const size_t colon = line.find(':');
   const std::string_view name = line.substr(0, colon);
-  // Refuses a blank in front of the colon, or of the line, which would continue the previous one (RFC 9112, 5.1 and
-  // 5.2).
+  // Refuses blanks before the colon, and at the start of a line, where they would continue the previous line (RFC 9112,
+  // 5.1 and 5.2).
   if (colon == line.npos || !is_token(name)) {
     return refuse(400, "a line of the head is no name, colon and value without a blank before the colon");
   }
@@ -224,7 +224,7 @@ void RequestReader::read_field(std::string_view line) {
   }
 }
 
-/// Where the body ends (RFC 9112, 6.1 and 6.3), and for whom it is (3.2).
+/// Checks how the length of the body is given (RFC 9112, 6.1 and 6.3) and the host (3.2).
 void RequestReader::check_framing() {
   if (hosts_ > 1 || (hosts_ == 0 && !old_)) return refuse(400, "there must be one Host");
   if (lengths_ > 1) return refuse(400, "there is more than one Content-Length; send one");
@@ -259,7 +259,7 @@ size_t RequestReader::take_body(std::string_view bytes) {
   return size;
 }
 
-/// RFC 9112, 7.1. Extensions and trailers are read and forgotten.
+/// Reads chunks by RFC 9112, 7.1. Extensions and trailers are ignored.
 size_t RequestReader::take_chunks(std::string_view bytes) {
   size_t used = 0;
   while (used < bytes.size() && state_ == State::kBody) {

@@ -1,4 +1,4 @@
-// Is there memory for what comes next? Asked between steps of a request, before anything of the step is made.
+// Checks that there is enough memory before each step of a request.
 #ifndef BANTAM_CONVERTER_SERVE_ROOM_H_
 #define BANTAM_CONVERTER_SERVE_ROOM_H_
 
@@ -10,11 +10,11 @@
 
 namespace bantam::serve {
 
-/// Beside a step's own bytes: what other threads take meanwhile, and the replies that say that there is no memory.
+/// Memory besides that of a step: for other threads, and for replies that report the lack of memory.
 constexpr size_t kSpareBytes = size_t{16} << 20;
 
-/// Throws std::bad_alloc where a step of `bytes` could find no memory. It is to fail here, where nothing is half made: destructors of
-/// nlohmann's values take memory themselves, and one that finds none ends the process.
+/// Throws std::bad_alloc if there may be too little memory for a step of `bytes`. Failing here is safe, because nothing
+/// is half done: destructors of nlohmann's values allocate memory themselves, and if that fails the process ends.
 inline void require_room(size_t bytes) {
   convert::keep_memory_reserve();
   void* const room = std::malloc(bytes + kSpareBytes);

@@ -28,7 +28,7 @@ struct Endpoint {
   const char* path;
   const char* method;
   Kind kind;
-  uint32_t parts;  // that it is for
+  uint32_t parts;  // the parts that it answers
   const char* body;
 };
 
@@ -54,8 +54,8 @@ constexpr Endpoint kEndpoints[] = {
 
 constexpr const char* kModelsPath = "/models/";
 
-/// A request, with all that is made of it, takes at most 8 times its bytes and 16 MB: its values, its texts, its reply.
-constexpr size_t kMostOther = 64;  // items beside texts
+/// A request takes at most 8 times its bytes plus 16 MB of memory for its values, its texts and its reply.
+constexpr size_t kMostOther = 64;  // items other than texts
 constexpr size_t kMostReply = size_t{8} << 20;
 
 const Endpoint* endpoint_of(const std::string& path) {
@@ -67,7 +67,7 @@ const Endpoint* endpoint_of(const std::string& path) {
 
 bool fits(const Worker& model, const Endpoint& endpoint) {
   const uint32_t parts = model.parts(endpoint.parts);
-  // A model that judges pairs has labels of whole texts, and nothing else.
+  // A model that judges pairs has only labels of whole texts.
   if (endpoint.kind != Kind::kRank || (parts & (kTokenVectorsPart | kTermsPart)) != 0) return parts != 0;
   return parts == kLabelsPart && model.parts(~0U) == kLabelsPart;
 }
@@ -79,7 +79,7 @@ std::string string_of(const Json& request, const char* field) {
   return it->get<std::string>();
 }
 
-/// Moves the strings out of the request.
+/// Moves the strings out of a request's field.
 std::vector<std::string> strings_of(Json& request, const char* field) {
   const auto it = request.find(field);
   if (it == request.end()) fail(ExitCode::kInvalid, "\"{}\": missing", field);
@@ -95,7 +95,8 @@ std::vector<std::string> strings_of(Json& request, const char* field) {
   return strings;
 }
 
-/// Items of lists and members of objects in a JSON text, about: commas outside of strings, each of which parsing makes a value of.
+/// Estimates the number of items of lists and members of objects in a JSON text by counting commas outside of strings.
+/// Parsing makes a value for each.
 size_t count_items(std::string_view text) {
   size_t items = 0;
   bool inside = false;
@@ -127,7 +128,7 @@ PositionUnit unit_of(const Json& request) {
   fail(ExitCode::kInvalid, "\"offsets\": \"{}\": wanted bytes, chars or utf16", word);
 }
 
-/// Puts the texts of a request into the job; are they a list?
+/// Moves the texts of a request to the job. Returns true if they are a list.
 bool read_inputs(Json& request, Job* job) {
   const bool list = request.contains("texts");
   if (request.contains("question") || request.contains("context")) {
@@ -155,7 +156,7 @@ void check_second(bool second, uint32_t parts) {
   }
 }
 
-/// Command line and server say the same: an object an input, as --json prints it.
+/// Writes one object per input, as --json of the command line prints it.
 class TextsWriter final : public BodyWriter {
  public:
   TextsWriter(std::string command, PositionUnit unit, bool list)
@@ -185,7 +186,7 @@ void read_texts(const Target& target, Json& request, Worker& model, Job* job) {
   job->writer = std::make_unique<TextsWriter>(target.name.substr(1), unit, list);
 }
 
-/// The fields of a ranking request; the reply uses its lists, too.
+/// The fields of a ranking request, whose lists are also used for the reply.
 struct Ranking {
   std::string query, label;
   std::vector<std::string> texts;
@@ -217,7 +218,7 @@ void read_rank(const Target& target, Json& request, Worker& model, Job* job) {
 
 class EmbeddingsWriter final : public BodyWriter {
  public:
-  /// `dimensions`: numbers of a vector that are kept, 0: all.
+  /// `dimensions`: the number of vector elements to keep; 0: all.
   EmbeddingsWriter(std::string model, bool as_base64, size_t dimensions)
       : model_(std::move(model)), as_base64_(as_base64), dimensions_(dimensions) {}
 
@@ -369,7 +370,7 @@ Worker& Routes::model_for(const Target& target, const Json& request) const {
 Worker* Routes::read(const Target& target, std::string body, Job* job, Reply* refusal) const {
   size_t most = 0;
   for (const std::unique_ptr<Worker>& one : models_) most = std::max(most, one->queue());
-  // Before anything is made of it.
+  // Check the size before parsing.
   if (count_items(body) > most + kMostOther) {
     *refusal = error_reply(413, "the request has more texts than --queue allows, or other lists; send fewer at a time");
     return nullptr;
@@ -393,7 +394,7 @@ Worker* Routes::read(const Target& target, std::string body, Job* job, Reply* re
     *refusal = error_reply(413, "the request has more texts than --queue allows; send fewer at a time");
     return nullptr;
   }
-  // Each answer has the second text in it.
+  // Each answer contains the second text.
   if (job->second != nullptr && job->second->size() > job->most_reply / job->texts.size()) {
     *refusal = error_reply(413, "the reply is larger than the server sends; ask for fewer texts at a time");
     return nullptr;

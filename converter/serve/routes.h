@@ -1,4 +1,4 @@
-// Maps paths of the server and their requests to jobs for models. It knows no sockets.
+// Maps paths and requests to jobs for models. It does not use sockets.
 #ifndef BANTAM_CONVERTER_SERVE_ROUTES_H_
 #define BANTAM_CONVERTER_SERVE_ROUTES_H_
 
@@ -15,11 +15,11 @@ namespace bantam::serve {
 
 struct Endpoint;
 
-/// The target of a path.
+/// The endpoint and the model that a path names.
 struct Target {
-  const Endpoint* endpoint = nullptr;  // null: nothing
-  std::string model;                   // that the path names; "": none
-  std::string name;                    // of the endpoint, for counting
+  const Endpoint* endpoint = nullptr;  // null: there is no such endpoint
+  std::string model;                   // the name of the model in the path; empty: none
+  std::string name;                    // name of the endpoint in the metrics
 };
 
 class Routes {
@@ -27,15 +27,15 @@ class Routes {
   /// `models` must have different names.
   Routes(std::vector<std::unique_ptr<Worker>> models, Metrics* metrics);
 
-  /// Finds the target of a request. Returns false, with a reply (404, 405), if there is none.
+  /// Finds the target of a request. If there is none, returns false and sets a reply (404, 405).
   bool find(const std::string& path, const std::string& method, Target* target, Reply* refusal) const;
 
-  /// Returns true if the endpoint takes texts, which a job answers; else get() answers.
+  /// Returns true if the endpoint accepts texts, which a job answers; otherwise get() answers.
   static bool takes_texts(const Target& target);
   Reply get(const Target& target) const;
 
-  /// Reads a request's body: returns the model and fills `job`, except its deadline and `done`. Returns null, with a
-  /// reply, for a body that is too large. Throws Error (400).
+  /// Parses a request's body: returns the model and fills `job`, except its deadline and `done`. For a body that is too
+  /// large, returns null and sets a reply. Throws Error (400).
   Worker* read(const Target& target, std::string body, Job* job, Reply* refusal) const;
 
  private:

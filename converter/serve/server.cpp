@@ -16,7 +16,7 @@ namespace {
 using convert::ExitCode;
 using convert::fail;
 
-/// Connections are descriptors, of which a process begins with few.
+/// Raises the limit of file descriptors, of which each connection needs one.
 void raise_descriptors(uint32_t connections) {
   constexpr rlim_t kOthers = 64;
   rlimit limit = {};
@@ -45,7 +45,7 @@ void serve(const ServerOptions& options, const std::function<void(const std::str
   sigemptyset(&stop);
   sigaddset(&stop, SIGINT);
   sigaddset(&stop, SIGTERM);
-  pthread_sigmask(SIG_BLOCK, &stop, nullptr);  // for all threads, which inherit it: sigwait takes them
+  pthread_sigmask(SIG_BLOCK, &stop, nullptr);  // all threads inherit this mask; sigwait receives the signals
   raise_descriptors(options.connections);
   Metrics metrics;
   Routes routes(open_all(options, &metrics), &metrics);
@@ -55,7 +55,7 @@ void serve(const ServerOptions& options, const std::function<void(const std::str
   listening(listener->address());
   int signal = 0;
   sigwait(&stop, &signal);
-  pthread_sigmask(SIG_UNBLOCK, &stop, nullptr);  // a second one ends the process at once
+  pthread_sigmask(SIG_UNBLOCK, &stop, nullptr);  // a second signal ends the process at once
 }
 
 }  // namespace bantam::serve

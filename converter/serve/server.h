@@ -1,4 +1,4 @@
-// `bantam serve`: files of models behind HTTP/1.1.
+// `bantam serve`: serves model files over HTTP/1.1.
 #ifndef BANTAM_CONVERTER_SERVE_SERVER_H_
 #define BANTAM_CONVERTER_SERVE_SERVER_H_
 
@@ -15,20 +15,21 @@ namespace bantam::serve {
 struct ServerOptions {
   std::vector<std::string> files;
   std::string host = "127.0.0.1";
-  uint16_t port = 8080;   // 0: a free one
+  uint16_t port = 8080;   // 0: any free port
   std::string unix_path;  // instead of host and port
-  uint32_t timeout = 30;  // seconds that a request may take to come in, and to wait
+  uint32_t timeout = 30;  // seconds for receiving a request, and for its waiting time
   size_t max_body = size_t{1} << 20;
-  uint32_t connections = 4096;              // open at a time; more are closed at once
-  uint64_t most_held = uint64_t{64} << 20;  // bytes of requests that are read or wait, and of replies that are not read
+  uint32_t connections = 4096;  // open at the same time; further ones are closed at once
+  // Bytes of requests that are read or wait, and of replies that clients have not read.
+  uint64_t most_held = uint64_t{64} << 20;
   AccessOptions access;
-  bool log = false;  // a line a reply on standard error
+  bool log = false;  // print one line per reply on standard error
   WorkerOptions worker;
 };
 
 /// Serves until SIGINT or SIGTERM, then answers the pending requests and returns. Calls `listening` with the address
-/// once the server accepts connections. Throws Error if files cannot be opened or the address cannot be used. Blocks
-/// both signals.
+/// once the server accepts connections. Blocks both signals. Throws Error if files cannot be opened or the address
+/// cannot be used.
 void serve(const ServerOptions& options, const std::function<void(const std::string& address)>& listening);
 
 }  // namespace bantam::serve

@@ -15,7 +15,8 @@ using convert::Input;
 using convert::Prediction;
 using convert::Predictor;
 
-/// Tokens that texts are taken for before the tokenizer has read them: too few make one more run, too many a smaller one.
+/// Estimates the tokens of texts before tokenization. An estimate too low causes another run, one too high a smaller
+/// run.
 uint32_t likely_rows(size_t bytes, size_t texts = 1) {
   constexpr size_t kBytesOfToken = 4, kSpecial = 2;
   return static_cast<uint32_t>(std::min<size_t>(kSpecial * texts + bytes / kBytesOfToken, UINT32_MAX / 4));
@@ -33,11 +34,11 @@ Reply late_reply() {
   return late;
 }
 
-/// Files whose answers need more than texts.
+/// Refuses files whose answers need more than texts.
 void refuse_others(const convert::ModelFile& file) {
   const Model& model = file.model();
   const uint32_t parts = traits(model.task()).parts;
-  // A path that a stranger names would be read.
+  // The server would read a path that a stranger names.
   if (convert::takes_images(model)) {
     fail(ExitCode::kUnsupported, "{}: takes images, which are not served; use bantam run", file.path());
   }
@@ -67,7 +68,7 @@ Worker::Worker(const std::string& file, const WorkerOptions& options, Metrics* m
   if (engine_.session().tokenizer() == nullptr) convert::check(Status::kNoTokenizer, file);
   Job all;
   all.parts = parts(~0U);
-  predictor(all);  // throws at once if it cannot be made
+  predictor(all);  // throws at once if it cannot be constructed
   thread_ = std::thread([this] { loop(); });
 }
 
@@ -101,7 +102,7 @@ void Worker::push(Job job) {
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     const size_t queued = job.queued();
-    jobs_.push_back(std::move(job));  // before it is counted: there may be no memory for it
+    jobs_.push_back(std::move(job));  // before it is counted, because this may run out of memory
     waiting_ += queued;
     metrics_->waiting += queued;
   }
@@ -159,7 +160,8 @@ void Worker::put(Job& job, const Input& input, const Prediction& prediction) {
 }
 
 std::vector<Job*> Worker::next_texts(std::list<Job>* jobs, std::vector<Input>* inputs) const {
-  constexpr size_t kMostBytes = size_t{1} << 20;  // of texts, beside the first one: a second text is copied for each
+  // Bytes of texts after the first, since the second text is copied for each.
+  constexpr size_t kMostBytes = size_t{1} << 20;
   std::vector<Job*> of;
   uint32_t rows = 0;
   size_t bytes = 0;
@@ -193,7 +195,7 @@ void Worker::answer_texts(const std::vector<Job*>& jobs, const std::vector<Input
     Job& job = *jobs[i];
     if (job.ended) continue;
     try {
-      // One of the texts is at fault, and its request is to be told; the others are right without it.
+      // If the run failed, run each text alone: only the requests of texts that fail get the error.
       put(job, inputs[i], all.empty() ? predictor(job).predict({inputs[i]}).front() : all[i]);
     } catch (const std::exception&) {
       end(job, reply_of_exception(file_.path()));
@@ -233,7 +235,7 @@ void Worker::answer(std::list<Job>* jobs) noexcept {
     try {
       reply = no_memory_reply();
     } catch (const std::exception&) {
-      reply.code = 507;  // without memory for words
+      reply.code = 507;  // out of memory for a message
       reply.close = true;
     }
     end(job, std::move(reply));

@@ -22,10 +22,11 @@ constexpr std::string_view kPlain = "Ed", kHashed = "ED", kScrypt = "Sc", kBlake
 constexpr size_t kAlgorithm = 2, kSalt = 32, kLimit = 8, kSignature = 64, kHash = 64;
 constexpr size_t kMostComment = 1024;
 
-// Sizes and places of what the second lines hold, in the order of the format.
+// Sizes and offsets of the data in the second lines, in the order of the format.
 constexpr size_t kPublicBytes = kAlgorithm + sizeof(KeyId) + 32;
 constexpr size_t kSignatureBytes = kAlgorithm + sizeof(KeyId) + kSignature;
-constexpr size_t kHidden = sizeof(KeyId) + 64 + 32;  // the id, the key and their checksum, which a password encrypts
+// the id, the key and their checksum, which the password encrypts
+constexpr size_t kHidden = sizeof(KeyId) + 64 + 32;
 constexpr size_t kSecretHead = 3 * kAlgorithm + kSalt + 2 * kLimit;
 constexpr size_t kSecretBytes = kSecretHead + kHidden;
 
@@ -61,11 +62,11 @@ uint64_t number_at(const uint8_t* bytes) {
 std::string to_base64(const Bytes& bytes) {
   std::string out(sodium_base64_encoded_len(bytes.size(), sodium_base64_VARIANT_ORIGINAL), '\0');
   sodium_bin2base64(out.data(), out.size(), bytes.data(), bytes.size(), sodium_base64_VARIANT_ORIGINAL);
-  out.pop_back();  // its zero
+  out.pop_back();  // the terminating zero
   return out;
 }
 
-/// `size` bytes; nothing where the text is anything else.
+/// Decodes exactly `size` bytes; returns nothing if the text is anything else.
 std::optional<Bytes> from_base64(std::string_view text, size_t size) {
   Bytes out(size);
   size_t found = 0;
@@ -105,7 +106,7 @@ std::array<uint8_t, 32> checksum(const KeyId& id, const uint8_t* key) {
   return out;
 }
 
-/// Encrypts, or decrypts, hidden[0, kHidden).
+/// Encrypts or decrypts hidden[0, kHidden) (XOR with a key stream).
 void cross(uint8_t* hidden, const std::string& password, const uint8_t* salt, uint64_t operations, uint64_t memory) {
   Bytes stream(kHidden);
   const int status = crypto_pwhash_scryptsalsa208sha256(stream.data(), stream.size(), password.data(), password.size(),
@@ -125,7 +126,7 @@ std::array<uint8_t, kHash> hash_of(const void* bytes, size_t size) {
   return out;
 }
 
-/// Returns the bytes that the second signature of a file signs: the first signature and the comment.
+/// Returns the bytes that a file's second signature covers: the first signature and the comment.
 Bytes with_comment(const uint8_t* signature, std::string_view comment) {
   Bytes out(signature, signature + kSignature);
   append(out, comment);
@@ -199,7 +200,7 @@ SecretKey read_secret_key(const std::string& text, const std::string& file, cons
   std::copy_n(hidden + key.id.size(), key.key.size(), key.key.begin());
   const std::array<uint8_t, 32> sum = checksum(key.id, key.key.data());
   const uint8_t* stated = hidden + key.id.size() + key.key.size();
-  // minisign 0.11 leaves it out of keys without a password.
+  // minisign 0.11 leaves the checksum out of keys without a password.
   const bool left_out = hides != kScrypt && sodium_is_zero(stated, sum.size()) != 0;
   const bool holds = left_out || sodium_memcmp(sum.data(), stated, sum.size()) == 0;
   sodium_memzero(bytes->data(), bytes->size());

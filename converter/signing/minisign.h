@@ -9,7 +9,7 @@
 
 namespace bantam::convert {
 
-/// Which pair of keys a signature belongs to: eight random bytes.
+/// Identifies the key pair of a signature: eight random bytes.
 using KeyId = std::array<uint8_t, 8>;
 
 struct PublicKey {
@@ -17,7 +17,7 @@ struct PublicKey {
   std::array<uint8_t, 32> key = {};
 };
 
-/// Its bytes are cleared at its end.
+/// Its bytes are erased when it is destroyed.
 struct SecretKey {
   SecretKey() = default;
   ~SecretKey();
@@ -28,28 +28,29 @@ struct SecretKey {
   std::array<uint8_t, 64> key = {};
 };
 
-/// The texts of a new pair's two files.
+/// The contents of the two files of a new key pair.
 struct KeyFiles {
   std::string secret, open;
 };
 
-/// As minisign shows it: 16 hexadecimal digits.
+/// Formats an id as minisign does: 16 hexadecimal digits.
 std::string shown(const KeyId& id);
 
-/// A new pair. A password encrypts the secret key (scrypt: about a second and 1 GB of memory, as minisign's); empty: none does.
-/// Throws Error (kOutOfSpace) where scrypt has too little memory.
+/// Makes a new key pair. A password encrypts the secret key (scrypt: about a second and 1 GB of memory, like minisign);
+/// an empty password does not. Throws Error (kOutOfSpace) if scrypt has too little memory.
 KeyFiles make_keys(const std::string& password);
 
-/// `text` is what `file` holds. All throw Error with the file's name: kInvalid where it is no such key, or where the password is wrong,
-/// kUsage where one is missing.
+/// Parse a key from `text`, the content of `file`. Both throw Error with the file's name: kInvalid if it is not such a
+/// key or the password is wrong, kUsage if a password is missing.
 SecretKey read_secret_key(const std::string& text, const std::string& file, const std::string& password);
 PublicKey read_public_key(const std::string& text, const std::string& file);
 
-/// The text of a signature of bytes[0, size): of their BLAKE2b-512 hash. `comment` is signed too: one line.
+/// Returns the signature file of bytes[0, size), which signs their BLAKE2b-512 hash. `comment`, a single line, is
+/// signed too.
 std::string sign(const void* bytes, size_t size, const SecretKey& key, const std::string& comment);
 
-/// Returns the signed comment. Throws Error (kInvalid) that names `file` and `signature_file` where the text is no signature, is by
-/// another key, or does not belong to these bytes.
+/// Returns the signed comment. Throws Error (kInvalid) that names `file` and `signature_file` if the text is not a
+/// signature, was made with another key, or does not match these bytes.
 std::string check_signature(const void* bytes, size_t size, const std::string& file, const std::string& signature,
                             const std::string& signature_file, const PublicKey& key);
 

@@ -52,7 +52,7 @@ class Checker {
     problems_.add(ExitCode::kInvalid, fmt::format("recipe: \"{}\": {}", key, what));
   }
 
-  /// `amount` of `all`; a problem when it is more.
+  /// Returns `amount` of `all` units; adds a problem if that is more than `all`.
   uint32_t part(const char* key, const Amount& amount, uint32_t all) {
     if (!amount.given()) return all;
     const uint32_t count = amount.of(all);
@@ -60,7 +60,7 @@ class Checker {
     return std::min(count, all);
   }
 
-  /// Steps that the teacher's family has no place for.
+  /// Refuses steps that the teacher's family does not support.
   void check_family() {
     const char* name = teacher_.config().model_type.c_str();
     const Family& family = teacher_.family();
@@ -119,9 +119,9 @@ class Checker {
     }
   }
 
-  /// Checks the recipe for a stack of `layers` layers; returns how many stay.
+  /// Checks the recipe for a stack of `layers` layers; returns the number of layers to keep.
   uint32_t check_layers(const char* key, const LayerRecipe& asked, uint32_t layers) {
-    if (layers == 0) return 0;  // the family says why there is none
+    if (layers == 0) return 0;  // the family explains why there is none
     for (const uint32_t layer : asked.list) {
       if (layer >= layers) {
         problem(key, fmt::format("layer {} is not there; the teacher has layers 0 to {}", layer, layers - 1));
@@ -223,7 +223,7 @@ Indices choose_layers(const LayerRecipe& recipe, LayerStack stack, const Draft& 
     case LayerChoice::kAlternate:
       break;
   }
-  // Evenly spread from the first layer: 0, 2, 4 of 6, as in DistilBERT (arXiv 1910.01108).
+  // Evenly spaced from the first layer: 0, 2, 4 of 6, as in DistilBERT (arXiv 1910.01108).
   for (uint32_t i = 0; i < count; ++i) kept.push_back(static_cast<uint32_t>(uint64_t{i} * all / count));
   return kept;
 }

@@ -1,4 +1,4 @@
-// Writing a student as a directory that transformers loads.
+// Writes a student as a directory that transformers loads.
 #include <fmt/format.h>
 
 #include <iterator>
@@ -19,7 +19,7 @@ namespace bantam::convert {
 namespace fs = std::filesystem;
 namespace {
 
-/// Writes files until somebody says stop.
+/// Writes files until it is told to stop.
 class Writer {
  public:
   explicit Writer(const std::function<bool()>& stopped) : stopped_(stopped) {}
@@ -56,7 +56,7 @@ void copy_modules(const ModelSource& source, const fs::path& to) {
   }
 }
 
-/// Returns the student's settings; those of generation_config.json stay in that file.
+/// Returns the student's config.json, without the settings that belong in generation_config.json.
 Json config_of(const ModelSource& source) {
   Json config = source.config;
   config.erase("torch_dtype");
@@ -75,7 +75,8 @@ Json config_of(const ModelSource& source) {
   return config;
 }
 
-/// Files of the teacher that no step of a recipe changes; of encoder-decoders, which keep their vocabularies, the tokenizers' too.
+/// Returns the teacher's files that no step of a recipe changes; for encoder-decoders, whose vocabularies stay, also
+/// the tokenizers' files.
 std::vector<std::string> copied_files(const Draft& draft) {
   std::vector<std::string> names = {kGenerationFile, "chat_template.jinja"};
   if (draft.source_config() != nullptr)

@@ -20,7 +20,7 @@ bool ends_with(std::string_view text, std::string_view suffix) {
   return text.size() >= suffix.size() && text.substr(text.size() - suffix.size()) == suffix;
 }
 
-/// The axis that the outputs of a head's layer belong to.
+/// Returns the axis of the outputs of a head's layer.
 Axis axis_of(HeadLayer::Out out) {
   switch (out) {
     case HeadLayer::Out::kHidden:
@@ -39,7 +39,7 @@ Axis axis_of(HeadLayer::Out out) {
   return Axis::kNone;
 }
 
-/// The rows, or columns, `indices` of a matrix (of a convolution's, inputs); elements of a vector.
+/// Keeps the rows or columns `indices` of a matrix (for a convolution: its inputs), or the elements of a vector.
 void gather(MemoryTensor& tensor, bool columns, const Indices& indices) {
   size_t width = 1, inner = 1;
   for (size_t i = 1; i < tensor.shape.size(); ++i) width *= static_cast<size_t>(tensor.shape[i]);
@@ -65,7 +65,7 @@ void gather(MemoryTensor& tensor, bool columns, const Indices& indices) {
   tensor.values = std::move(out);
 }
 
-/// A matrix with its columns as rows where `turns`.
+/// Returns the tensor, transposed if `turns` is set and it is a matrix.
 MemoryTensor turned_as(bool turns, const MemoryTensor& tensor) {
   if (!turns || tensor.shape.size() != 2) return tensor;
   return {{tensor.shape[1], tensor.shape[0]}, turned(tensor.values, static_cast<size_t>(tensor.shape[0]))};
@@ -173,7 +173,7 @@ bool Draft::take(const std::string& name, const MemoryTensor& tensor) {
 std::map<std::string, MemoryTensor> Draft::tensors() const {
   std::map<std::string, MemoryTensor> whole;
   std::set<std::string> turned;
-  for (const auto& [name, tensor] : tensors_) {  // parts come in their order
+  for (const auto& [name, tensor] : tensors_) {  // parts are in order
     const TensorPart part = tensor_part(name);
     MemoryTensor& into = whole[part.name];
     if (part.turned) turned.insert(part.name);
@@ -191,7 +191,7 @@ std::map<std::string, MemoryTensor> Draft::tensors() const {
 Axis Draft::resolved(Axis axis) const { return axis == Axis::kEmbedding && !config_.projects ? Axis::kHidden : axis; }
 
 Draft::Role Draft::role_of(const std::string& name) const {
-  // NAME.weight and NAME.bias of a module: its name, and whether it is the weight.
+  // NAME.weight and NAME.bias belong to a module: get its name, and whether this is the weight.
   const size_t dot = name.rfind('.');
   const std::string module = name.substr(0, std::min(dot, name.size()));
   const std::string kind = dot == std::string::npos ? "" : name.substr(dot);
@@ -213,7 +213,7 @@ Draft::Role Draft::role_of(const std::string& name) const {
     const auto layer = places_.find(name.substr(0, name.size() - of_slot.size()));
     if (layer != places_.end()) return role(axes_of(family(), slot).rows, Axis::kNone, layer->second, true);
   }
-  // A chain of tags has no column that could go.
+  // A conditional random field has no columns that could be removed.
   if (is(module, outer_, "crf")) return Role{Axis::kNone, Axis::kNone, -1, true};
   const OwnLayers& own = family().own;
   if (own.scores != nullptr && name == outer_ + own.scores) return role(Axis::kVocabulary, Axis::kNone);
@@ -309,7 +309,7 @@ void Draft::keep_layers(const Indices& layers, LayerStack stack) {
   }
   config.places = std::move(places);
   if (!family().block.norm_first || family().block.norm_before_all) return;
-  // The first layer's attention reads what the embeddings' norm left.
+  // The first layer's attention now reads the output of the embeddings' norm.
   const std::string first = name_in(0, Slot::kAttentionNorm);
   tensors_.erase(first + ".weight");
   tensors_.erase(first + ".bias");
@@ -396,7 +396,7 @@ void Draft::put_settings() {
   };
   put(settings.layers, config_.layers / config_.inner_layers);
   if (source_config_) {
-    // Nothing else changes.
+    // All other settings stay the same.
     put(family().source->settings.layers, source_config_->layers);
     if (json.contains("num_hidden_layers")) json["num_hidden_layers"] = source_config_->layers;
     return;
@@ -413,7 +413,7 @@ void Draft::put_settings() {
   if (settings.head_width != nullptr) json[settings.head_width] = config_.head_width;
   put(settings.vocabulary, config_.vocabulary);
   put(settings.positions, config_.first_position + config_.positions - settings.positions_in_front);
-  // Fewer positions have the same places.
+  // The window of relative positions does not depend on the number of positions.
   if (config_.relative.most != 0) json["max_relative_positions"] = config_.relative.most;
   if (settings.window.key != nullptr && !config_.places.empty()) {
     json["layer_types"] = Json::array();

@@ -9,13 +9,14 @@ namespace {
 
 constexpr int kMaxSweeps = 60;
 
-/// Makes a[p][q] zero by a rotation of rows and columns p and q; `v` collects the rotations (Golub and Van Loan, 8.5).
+/// Makes a[p][q] zero by a rotation of rows and columns p and q; `v` accumulates the rotations (Golub and Van Loan,
+/// 8.5).
 void rotate(std::vector<double>& a, std::vector<double>& v, size_t n, size_t p, size_t q) {
   const double apq = a[p * n + q];
   const double theta = (a[q * n + q] - a[p * n + p]) / (2 * apq);
   const double t = (theta >= 0 ? 1.0 : -1.0) / (std::fabs(theta) + std::sqrt(theta * theta + 1));
   const double c = 1 / std::sqrt(t * t + 1), s = t * c;
-  // Both triangles are kept, so that rows serve for columns and memory is read in order.
+  // Both triangles are stored, so that rows can stand for columns and memory is read sequentially.
   a[p * n + p] -= t * apq;
   a[q * n + q] += t * apq;
   a[p * n + q] = a[q * n + p] = 0;

@@ -1,4 +1,4 @@
-// Low-rank factors of a table of embeddings.
+// Low-rank factors of an embedding table.
 #ifndef BANTAM_CONVERTER_STUDENT_FACTORISE_H_
 #define BANTAM_CONVERTER_STUDENT_FACTORISE_H_
 
@@ -9,20 +9,22 @@
 
 namespace bantam::convert {
 
-/// table = rows * projection^t + bias, up to `lost` of the energy around the mean.
+/// table = rows * projection^t + bias, except for the fraction `lost` of the energy around the mean.
 struct LowRank {
   MemoryTensor rows;        // [count, rank]
   MemoryTensor projection;  // [width, rank]
   MemoryTensor bias;        // [width]: the mean row
-  double lost = 0;          // in [0, 1]
+  double lost = 0;          // fraction in [0, 1]
 };
 
-/// Factors of `table` [count, width] with the least squared error, row i counted weights[i] > 0 times (the truncated singular
-/// value decomposition of the centred rows: Eckart and Young 1936). rank <= width. Jacobi's method in a fixed order, with
-/// correctly rounded operations only: the same bytes on every machine. O(count width^2 + 10 width^3).
+/// Factors `table` [count, width] with the least squared error, in which row i has the weight weights[i] > 0 (truncated
+/// singular value decomposition of the centered rows: Eckart and Young 1936). rank <= width. Uses Jacobi's method in a
+/// fixed order with correctly rounded operations only, so every machine gets the same bytes. O(count width^2 + 10
+/// width^3).
 LowRank factorise(const MemoryTensor& table, const std::vector<double>& weights, uint32_t rank);
 
-/// Eigenvalues of the symmetric `matrix` [n, n], descending, and their unit vectors as columns of `vectors` [n, n].
+/// Computes the eigenvalues of the symmetric `matrix` [n, n], descending, and their unit eigenvectors as columns of
+/// `vectors` [n, n].
 void symmetric_eigen(std::vector<double> matrix, size_t n, std::vector<double>* values, std::vector<double>* vectors);
 
 }  // namespace bantam::convert

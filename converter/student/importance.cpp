@@ -16,11 +16,11 @@
 namespace bantam::convert {
 namespace {
 
-/// Sums over tokens of one activation.
+/// Sums of an activation over tokens.
 struct Sums {
   double rows = 0;
   std::vector<double> sum, square;
-  /// [columns / block][block][block]: products of columns within a block; empty: not wanted.
+  /// [columns / block][block][block]: products of columns within a block; empty: not needed.
   std::vector<double> products;
   size_t block = 0;
 
@@ -51,7 +51,7 @@ std::vector<Sample> encode_all(Runner& runner, const std::vector<std::string>& t
   return samples;
 }
 
-/// Products of the weights of n rows, or columns, from `begin` on: [n][n].
+/// Returns the dot products [n][n] of n rows of a weight from `begin` on.
 std::vector<double> row_products(const MemoryTensor& weight, size_t begin, size_t n) {
   const size_t width = static_cast<size_t>(weight.shape[1]);
   std::vector<double> products(n * n);
@@ -76,7 +76,7 @@ std::vector<double> column_products(const MemoryTensor& weight, size_t begin, si
   return products;
 }
 
-/// Sum of squares of column `column` of a weight.
+/// Returns the sum of squares of column `column` of a weight.
 double column_square(const MemoryTensor& weight, size_t column) {
   double sum = 0;
   const size_t width = static_cast<size_t>(weight.shape[1]);
@@ -85,7 +85,7 @@ double column_square(const MemoryTensor& weight, size_t column) {
   return sum;
 }
 
-/// E |W (c - E c)|^2 of the columns [begin, begin + n) of W, from E c c^t.
+/// Returns E |W (c - E c)|^2 for the columns [begin, begin + n) of W, from E c c^t.
 double block_energy(const MemoryTensor& weight, const Sums& context, size_t begin, size_t n) {
   const std::vector<double> gram = column_products(weight, begin, n);
   double sum = 0;
@@ -104,8 +104,8 @@ std::vector<double> means(const Sums& sums) {
   return out;
 }
 
-/// Returns the suffix of the names of activations that are the residual stream: if norms follow the sums, the norms'
-/// outputs have the layers' own names.
+/// Returns the suffix of the names of the activations that are the residual stream. If norms follow the residual sums,
+/// the outputs of the norms have the layers' own names.
 const char* sum_suffix(const Draft& draft) { return draft.family().block.norm_first ? "" : ".sum"; }
 
 LayerImportance layer_importance(const Draft& draft, uint32_t layer, const std::map<std::string, Sums>& sums) {
@@ -205,7 +205,7 @@ Importance weight_importance(const Draft& draft) {
 }
 
 Probe make_probe(const Draft& draft, const char* option, const std::filesystem::path& file) {
-  // At most so many texts, evenly spread over the file, are run.
+  // The largest number of texts to run, evenly spaced over the file.
   constexpr size_t kTexts = 512;
   constexpr uint32_t kTokens = 128;
   Probe probe;

@@ -10,7 +10,7 @@
 namespace bantam::convert {
 namespace {
 
-/// bias += weight[:, removed] * mean[removed]; nothing without means, or without a bias.
+/// bias += weight[:, removed] * mean[removed]; does nothing without means or without a bias.
 void compensate(Draft& draft, uint32_t layer, Slot slot, const std::vector<double>& mean, const Indices& kept) {
   if (mean.empty() || !draft.has_bias(layer, slot)) return;
   const MemoryTensor& weight = draft.weight(layer, slot);
@@ -29,7 +29,8 @@ void scale(MemoryTensor& tensor, double factor) {
   for (float& value : tensor.values) value = static_cast<float>(double{value} * factor);
 }
 
-/// The best `width` columns of each of these heads, of `old_width` columns each. `importance` is not read where all stay.
+/// Returns the best `width` of the `old_width` columns of each of these heads. Does not read `importance` if all
+/// columns stay.
 Indices head_columns(const Indices& heads, const std::vector<double>& importance, uint32_t old_width, uint32_t width) {
   Indices columns;
   for (const uint32_t head : heads) {
@@ -61,7 +62,7 @@ Indices narrow_heads(Draft& draft, uint32_t layer, uint32_t heads, uint32_t widt
   compensate(draft, layer, Slot::kAttentionOut, importance.value_mean, values);
   draft.keep(Axis::kScores, layer, scores);
   draft.keep(Axis::kValues, layer, values);
-  // Scores are divided by the root of the head's width.
+  // Scores are divided by the square root of the head's width, so queries are scaled to compensate.
   if (width != old_width) {
     const double factor = std::sqrt(static_cast<double>(width) / static_cast<double>(old_width));
     scale(draft.weight(layer, Slot::kQuery), factor);
@@ -82,9 +83,10 @@ std::vector<std::vector<double>> shares_of(const Importance& importance, std::ve
   std::vector<std::vector<double>> all;
   for (const LayerImportance& layer : importance.layers) {
     all.push_back(layer.*part);
-    // Lengths instead of energies, as shares of the layer's: a few outliers, and how much of the residual stream a layer is,
-    // say little about what depends on it. (Half of minilm-snips-joint's feed-forward columns, slot F1 on SNIPS test: by energy
-    // 78.0, by its shares 75.6, by shares of lengths 91.7; the same number in each layer 92.3.)
+    // Lengths instead of energies, as fractions of the layer's total, because a few outliers and a layer's part of the
+    // residual stream say little about how much depends on a unit. (Half of minilm-snips-joint's feed-forward columns,
+    // slot F1 on SNIPS test: by energy 78.0, by fractions of energy 75.6, by fractions of lengths 91.7; the same number
+    // in each layer 92.3.)
     for (double& value : all.back()) value = std::sqrt(value);
     const double sum = std::accumulate(all.back().begin(), all.back().end(), 0.0);
     for (double& value : all.back()) value /= sum > 0 ? sum : 1;
@@ -93,8 +95,8 @@ std::vector<std::vector<double>> shares_of(const Importance& importance, std::ve
 }
 
 std::vector<uint32_t> across_layers(const std::vector<std::vector<double>>& importance, size_t total, uint32_t step) {
-  // Whole steps compete by the sum of their units, each layer's best first, so that a layer's next step is never better
-  // than its last.
+  // Whole steps compete by the sum of their units. Units of a layer are sorted, best first, so a layer's next step is
+  // never better than its previous one.
   struct Step {
     double sum;
     size_t layer;

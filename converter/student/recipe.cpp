@@ -49,7 +49,7 @@ class Parser {
     return value.dump(-1, ' ', false, Json::error_handler_t::replace).substr(0, 80);
   }
 
-  /// A whole number from 1, or a share between 0 and 1.
+  /// Parses an integer from 1 on, or a fraction between 0 and 1.
   Amount amount(const std::string& key, const Json& value) {
     Amount out;
     if (value.is_number_unsigned() && value.get<uint64_t>() >= 1 && value.get<uint64_t>() <= kMaxCount) {
@@ -78,7 +78,7 @@ class Parser {
     return {};
   }
 
-  /// A word of `known`; its index.
+  /// Returns the index of a word in `known`.
   size_t word(const std::string& key, const Json& value, const std::vector<std::string>& known) {
     const std::string text = value.is_string() ? value.get<std::string>() : shown(value);
     const auto found = std::find(known.begin(), known.end(), text);
@@ -165,7 +165,7 @@ class Parser {
     recipe_.vocabulary = out;
   }
 
-  /// One item, or a list of them.
+  /// Returns a single item, or the items of a list.
   static std::vector<Json> items(const Json& object, const char* key) {
     if (!object.contains(key)) return {};
     const Json& value = object[key];

@@ -1,4 +1,4 @@
-// Recipe: the parts that a student keeps of its teacher, as JSON; schemas/student.schema.json describes it for editors.
+// Recipe: the parts of its teacher that a student keeps, as JSON; schemas/student.schema.json describes it for editors.
 #ifndef BANTAM_CONVERTER_STUDENT_RECIPE_H_
 #define BANTAM_CONVERTER_STUDENT_RECIPE_H_
 
@@ -12,32 +12,32 @@
 
 namespace bantam::convert {
 
-/// A number of units, or a share of the teacher's units.
+/// A number of units, or a fraction of the teacher's units.
 struct Amount {
   uint32_t count = 0;
   double share = 0;
   bool given() const { return count != 0 || share > 0; }
-  /// Returns the amount for a total of `all`: at least 1. The caller refuses more than `all`.
+  /// Returns the number for a total of `all`: at least 1. The caller must refuse more than `all`.
   uint32_t of(uint32_t all) const;
 };
 
 enum class LayerChoice { kAlternate, kFirst, kLast, kImportance, kList };
 
-/// Layers of a stack.
+/// The layers of a stack to keep.
 struct LayerRecipe {
   Amount keep;
   LayerChoice by = LayerChoice::kAlternate;
-  std::vector<uint32_t> list;  // kList: increasing
+  std::vector<uint32_t> list;  // kList: in ascending order
   bool given() const { return keep.given() || !list.empty(); }
 };
 
-/// Members that are not given leave that part of the teacher unchanged.
+/// If a member is not given, that part of the teacher does not change.
 struct Recipe {
-  LayerRecipe layers;          // of an encoder-decoder those of its encoder
-  LayerRecipe decoder_layers;  // of encoder-decoders
+  LayerRecipe layers;          // for an encoder-decoder, the layers of its encoder
+  LayerRecipe decoder_layers;  // for encoder-decoders
 
   /// Units are kept by importance. `across`: the least important units of all layers are removed, so that layers get
-  /// different widths; else every layer keeps the same number.
+  /// different widths; otherwise every layer keeps the same number.
   Amount heads;
   bool heads_across = false;
   Amount ffn;
@@ -47,15 +47,15 @@ struct Recipe {
 
   struct Vocabulary {
     std::vector<std::filesystem::path> corpus;  // files of texts
-    std::vector<std::string> scripts;           // tokens of these scripts stay, whatever the corpus holds
-    uint32_t size = 0;                          // at most so many tokens, the most used; 0: all that are used
-    uint32_t min_count = 1;                     // of uses in the corpus
+    std::vector<std::string> scripts;           // tokens of these scripts stay even if the corpus does not use them
+    uint32_t size = 0;                          // largest number of tokens, the most used ones; 0: all that are used
+    uint32_t min_count = 1;                     // least number of uses in the corpus
   };
   std::optional<Vocabulary> vocabulary;
 
-  uint32_t positions = 0;       // the first so many; 0: all
-  uint32_t embedding_rank = 0;  // word embeddings in two factors with so many columns between; 0: in one
-  uint32_t share = 0;           // groups of neighbouring layers with the same matrices; 0: each has its own
+  uint32_t positions = 0;       // number of positions to keep, from the first; 0: all
+  uint32_t embedding_rank = 0;  // number of columns between two factors of the word embeddings; 0: one table
+  uint32_t share = 0;           // number of groups of neighboring layers that share their matrices; 0: no sharing
 
   std::filesystem::path data;  // texts on which importance is measured; empty: built-in texts
 
@@ -65,8 +65,8 @@ struct Recipe {
   }
 };
 
-/// Reads an object; problems call it `where`, and relative paths start from `base`. Throws Error (invalid) listing
-/// every unknown key, with the nearest known one, and every impossible value.
+/// Parses an object; problems name it `where`, and relative paths are relative to `base`. Throws Error (invalid) that
+/// lists every unknown key, with the nearest known one, and every invalid value.
 Recipe parse_recipe(const Json& json, const std::string& where, const std::filesystem::path& base);
 
 /// Throws Error as parse_recipe and read_json_object do.

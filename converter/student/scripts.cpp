@@ -10,10 +10,11 @@ namespace {
 
 struct CodeBlock {
   uint32_t begin, end;  // half-open
-  const char* script;   // null: common to all
+  const char* script;   // null: common to all scripts
 };
 
-// Unicode 15's Blocks.txt, joined where neighbours belong to one script. What is not listed belongs to no script here.
+// The blocks of Unicode 15's Blocks.txt; neighboring blocks of the same script are joined. Other code points belong to
+// no script here.
 constexpr std::array<CodeBlock, 50> kBlocks = {{
     {0x0000, 0x0041, nullptr},    {0x0041, 0x005B, "latin"},      {0x005B, 0x0061, nullptr},
     {0x0061, 0x007B, "latin"},    {0x007B, 0x00AA, nullptr},      {0x00AA, 0x00AB, "latin"},
@@ -36,7 +37,7 @@ constexpr std::array<CodeBlock, 50> kBlocks = {{
 
 const char* const kNone = "";
 
-/// The script's name, null for what is common to all, "" for none.
+/// Returns the script's name, null if the code point is common to all scripts, or "" if it belongs to none.
 const char* script_of(uint32_t code) {
   if (code >= 0x1F000 && code < 0x1FB00) return nullptr;  // emoji
   if (code >= 0x20000 && code < 0x32000) return "han";

@@ -1,4 +1,4 @@
-// Scripts: which writing a token belongs to.
+// Scripts: the writing systems that tokens belong to.
 #ifndef BANTAM_CONVERTER_STUDENT_SCRIPTS_H_
 #define BANTAM_CONVERTER_STUDENT_SCRIPTS_H_
 
@@ -9,11 +9,12 @@
 
 namespace bantam::convert {
 
-/// "latin", "greek", ...: the names that recipes may use.
+/// Returns the names that recipes may use: "latin", "greek", ...
 const std::vector<std::string>& script_names();
 
-/// True when every code point of `text` (UTF-8) belongs to one of `scripts` or to all of them: digits, punctuation, symbols,
-/// combining marks. Unicode's blocks decide (Blocks.txt), which puts a few unassigned or shared code points with their block.
+/// Returns true if every code point of `text` (UTF-8) belongs to one of `scripts` or is common to all scripts: digits,
+/// punctuation, symbols, combining marks. Unicode's blocks (Blocks.txt) decide, so a few unassigned or shared code
+/// points count as their block.
 bool in_scripts(std::string_view text, const std::vector<std::string>& scripts);
 
 }  // namespace bantam::convert

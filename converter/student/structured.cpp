@@ -22,7 +22,7 @@ bool shares_matrices(const EncoderConfig& config) {
   return false;
 }
 
-/// Layers that share matrices get the same importance, the sum of theirs.
+/// Assigns layers that share matrices the same importance, the sum of theirs.
 void join_shared(const EncoderConfig& config, Units part, Importance* importance) {
   for (uint32_t i = 0; i < config.layers; ++i) {
     std::vector<double>& owner = importance->layers[config.widths.shared[i]].*part;
@@ -42,7 +42,7 @@ class Pruner {
         heads_(options.pattern == PrunePattern::kHeads),
         all_(heads_ ? draft.config().widths.heads : draft.config().widths.intermediate) {}
 
-  /// Throws where a share cannot be.
+  /// Throws if a fraction is impossible.
   void check() const {
     if (const std::string problem = prune_problem(options_); !problem.empty()) throw Error(ExitCode::kUsage, problem);
     const Family& family = draft_.family();
@@ -103,7 +103,8 @@ class Pruner {
   }
 
  private:
-  /// Units that go together; columns of a layer too narrow for a tile one by one.
+  /// Returns the number of units that are removed together; in a layer narrower than a tile, columns are removed one by
+  /// one.
   uint32_t step(uint32_t all) const { return heads_ || all < kFfnStep ? 1 : kFfnStep; }
   size_t total() const { return std::accumulate(all_.begin(), all_.end(), size_t{0}); }
   size_t staying(size_t all) const {
@@ -123,7 +124,7 @@ class Pruner {
   Draft& draft_;
   const PruneOptions& options_;
   const bool heads_;
-  const std::vector<uint32_t> all_;  // units of each layer
+  const std::vector<uint32_t> all_;  // number of units of each layer
 };
 
 }  // namespace

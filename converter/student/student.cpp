@@ -43,7 +43,8 @@ class Maker {
     }
     if (recipe_.embedding_rank != 0) factorise_embeddings();
     if (recipe_.share != 0) share_layers();
-    import_source(draft.source(), import_options());  // whatever went wrong shows here, not in the user's next step
+    // Import again, so that any mistake shows here and not in the user's next step.
+    import_source(draft.source(), import_options());
     student_.report.after = draft.size();
     student_.report.notes = draft.notes();
     return std::move(student_);
@@ -56,7 +57,7 @@ class Maker {
     return import;
   }
 
-  /// Refuses a source that cannot be imported, because it cannot be changed either: the importer's problems name
+  /// Refuses a source that cannot be imported, because it cannot be changed either; the importer's problems name
   /// tensors and settings.
   ModelSource checked(const std::filesystem::path& teacher) const {
     if (options_.directory && SourcePath(teacher).is_file()) {
@@ -71,7 +72,8 @@ class Maker {
     return source;
   }
 
-  /// The widths may yet turn out even when they are chosen across layers, but nobody should wait for that.
+  /// Refuses uneven widths before the computation. Widths chosen across layers may turn out even, but that is unlikely
+  /// and would be known only at the end.
   void check_even(const Widths& widths) const {
     const EncoderConfig& teacher = student_.draft.config();
     if (!widths.narrower(teacher)) return;
@@ -95,7 +97,7 @@ class Maker {
     say(fmt::format("vocabulary: {} of {} tokens stay", done.after, done.before));
   }
 
-  /// The first ones: no text is longer.
+  /// Keeps only the first positions: texts are never longer.
   void drop_positions() {
     Draft& draft = student_.draft;
     const uint32_t all = draft.config().positions;
@@ -104,7 +106,7 @@ class Maker {
     draft.keep(Axis::kPositions, 0, kept);
     Json& tokenizer = draft.tokenizer().config;
     if (tokenizer.is_object()) tokenizer["model_max_length"] = recipe_.positions;
-    // Removes the lengths that texts are cut or padded to by default.
+    // Removes the default lengths for truncation and padding.
     Json& json = draft.tokenizer().json;
     for (const char* key : {"truncation", "padding"}) {
       if (json.is_object() && json.contains(key)) json[key] = nullptr;
@@ -125,7 +127,7 @@ class Maker {
   void factorise_embeddings() {
     Draft& draft = student_.draft;
     const MemoryTensor& table = draft.table(Slot::kWords);
-    // A token that was not seen still counts: texts to come may hold it.
+    // A token that the corpus does not use still has the weight 1, because other texts may contain it.
     std::vector<double> weights(static_cast<size_t>(table.shape[0]), 1);
     for (size_t i = 0; i < uses_.size(); ++i) weights[i] += uses_[i];
     options_.progress("factorising embeddings", 0);
@@ -140,7 +142,7 @@ class Maker {
     const uint32_t layers = draft.config().layers;
     std::vector<uint32_t> owners(layers);
     for (uint32_t i = 0; i < layers; ++i) {
-      // Group g is the layers with i * groups / layers == g; the first of them owns.
+      // Group g consists of the layers with i * groups / layers == g; the first of them owns the matrices.
       const uint32_t group = i * recipe_.share / layers;
       owners[i] = (group * layers + recipe_.share - 1) / recipe_.share;
     }
@@ -151,7 +153,7 @@ class Maker {
   const Recipe& recipe_;
   StudentOptions options_;
   Student student_;
-  std::vector<double> uses_;  // of each token that stays, in the corpus
+  std::vector<double> uses_;  // uses in the corpus of each token that stays
 };
 
 Json size_json(const LayoutSize& size) {

@@ -1,4 +1,4 @@
-// Students: a smaller layout of a teacher, with what its most important parts have learned.
+// Students: a smaller layout of a teacher, which keeps what the teacher's most important parts have learned.
 #ifndef BANTAM_CONVERTER_STUDENT_STUDENT_H_
 #define BANTAM_CONVERTER_STUDENT_STUDENT_H_
 
@@ -18,7 +18,7 @@ namespace bantam::convert {
 struct StudentReport {
   std::string teacher;
   LayoutSize before, after;
-  std::vector<std::string> steps;  // what was done, a sentence each
+  std::vector<std::string> steps;  // one sentence per step
   std::optional<VocabularyReport> vocabulary;
   std::vector<std::string> notes;
 };
@@ -29,31 +29,32 @@ struct Student {
 };
 
 struct StudentOptions {
-  std::string task;        // as ImportOptions::task
-  bool directory = false;  // for write_student: what no directory can say is refused before anything is computed
+  std::string task;  // see ImportOptions::task
+  // For write_student: refuse layouts that a directory cannot describe before anything is computed.
+  bool directory = false;
   std::function<void(const char* what, double done)> progress;
 };
 
-/// Throws Error listing everything in the recipe that the teacher cannot give (layers that are not there, more heads than it
+/// Throws Error that lists everything in the recipe that the teacher cannot provide (missing layers, more heads than it
 /// has, ...), and as open_model_source and import_source do. The same inputs give the same bytes.
 Student make_student(const std::filesystem::path& teacher, const Recipe& recipe, const StudentOptions& options = {});
 
-/// Throws Error (usage) when `directory` exists and is not an empty directory.
+/// Throws Error (usage) if `directory` exists and is not an empty directory.
 void check_new_directory(const std::filesystem::path& directory);
 
-/// Writes a directory that transformers loads: config.json, model.safetensors (f32), the tokenizer's files, a README and
-/// bantam_student.json with the report. Factors of embeddings are multiplied, shared layers written once each. It appears whole
-/// or not at all: before each file `stopped` is asked, and when it says yes nothing is left and Error (interrupted) is thrown.
-/// Throws Error: unsupported for widths that transformers cannot express; usage when `directory` exists and is
-/// not empty; I/O; disk full.
+/// Writes a directory that transformers loads: config.json, model.safetensors (f32), the tokenizer's files, a README,
+/// and bantam_student.json with the report. Factors of embeddings are multiplied, and shared layers are written once
+/// per layer. The directory appears as a whole or not at all: `stopped` is called before each file, and if it returns
+/// true, nothing is left and Error (interrupted) is thrown. Throws Error: unsupported for widths that transformers
+/// cannot express; usage if `directory` exists and is not empty; I/O; disk full.
 void write_student(
     const Student& student, const std::filesystem::path& directory,
     const std::function<bool()>& stopped = [] { return false; });
 
-/// Throws Error (unsupported) for layers that differ in width, or heads that do not fill the hidden width.
+/// Throws Error (unsupported) if layers differ in width, or if heads do not fill the hidden width.
 void refuse_uneven(bool uniform, uint32_t heads, uint32_t head_width, uint32_t hidden);
 
-/// One JSON object, schema "bantam.student/1".
+/// Returns a JSON object of schema "bantam.student/1".
 Json student_json(const StudentReport& report);
 
 }  // namespace bantam::convert

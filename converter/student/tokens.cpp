@@ -8,7 +8,7 @@
 namespace bantam::convert {
 namespace {
 
-using Numbers = std::map<uint64_t, uint64_t>;  // old id, new id
+using Numbers = std::map<uint64_t, uint64_t>;  // maps old ids to new ids
 
 std::vector<std::string> lines_of(const std::string& text) {
   std::vector<std::string> lines;
@@ -26,7 +26,7 @@ void renumber(Json& id, const Numbers& numbers) {
   if (found != numbers.end()) id = found->second;
 }
 
-/// A TemplateProcessing, a BertProcessing, or a Sequence of them.
+/// Renumbers a TemplateProcessing, a BertProcessing, or a Sequence of them.
 void renumber_processor(Json& processor, const Numbers& numbers) {
   if (!processor.is_object()) return;
   if (processor.contains("processors") && processor["processors"].is_array()) {
@@ -63,14 +63,14 @@ void renumber_json(Json& json, const Numbers& numbers) {
   }
 }
 
-/// {"0": {...}}: keys are ids.
+/// Renumbers {"0": {...}}, whose keys are ids.
 void renumber_decoder(Json& config, const Numbers& numbers) {
   if (!config.is_object() || !config.contains("added_tokens_decoder")) return;
   Json out = Json::object();
   for (const auto& [id, token] : config["added_tokens_decoder"].items()) {
     Json number;
     std::string problem;
-    if (!parse_json(id, &number, &problem)) number = id;  // no number: stays as it is
+    if (!parse_json(id, &number, &problem)) number = id;  // not a number: it stays unchanged
     renumber(number, numbers);
     out[number.is_string() ? id : number.dump()] = token;
   }

@@ -19,10 +19,10 @@
 namespace bantam::convert {
 namespace {
 
-constexpr size_t kFold = 10;  // every so manieth text is set aside
+constexpr size_t kFold = 10;  // one of this many texts is held out
 constexpr size_t kFewTexts = 20;
 
-/// A draft's tokenizer, as the runtime executes it.
+/// A draft's tokenizer, executed by the runtime.
 class Splitter {
  public:
   explicit Splitter(const Draft& draft) {
@@ -44,7 +44,8 @@ class Splitter {
 
   const fb::TokenizerT& tokenizer() const { return *graph_.model.tokenizers.front(); }
 
-  /// Adds the ids of a text to `counts`. In pieces that fit: a token takes at least a byte.
+  /// Adds the uses of the ids in a text to `counts`. The text is tokenized in pieces that fit the buffer, because a
+  /// token takes at least a byte.
   Coverage count(const std::string& text, std::vector<double>* counts) {
     Coverage coverage;
     const size_t most = max_tokens_ > 8 ? max_tokens_ - 4 : 4;
@@ -78,7 +79,7 @@ void add(Coverage& sum, const Coverage& part) {
   sum.unknown += part.unknown;
 }
 
-/// Code points of a token without its continuing prefix.
+/// Returns the code points of a token without its continuation prefix.
 std::vector<std::string> characters(const std::string& token, const std::string& prefix) {
   std::vector<std::string> found;
   size_t at = !prefix.empty() && token.compare(0, prefix.size(), prefix) == 0 ? prefix.size() : 0;
@@ -184,7 +185,7 @@ VocabularyReport trim_vocabulary(Draft& draft, const Recipe::Vocabulary& recipe,
   report.before = rows;
   report.texts = texts.size();
   const bool estimates = texts.size() >= kFewTexts;
-  // Counts the texts that are set aside separately, so that one pass serves both vocabularies.
+  // Counts the held-out texts separately, so that one pass serves both vocabularies.
   std::vector<double> counts(std::max<size_t>(rows, tokens.size()), 0), aside = counts;
   for (size_t i = 0; i < texts.size(); ++i) {
     const bool unseen = i % kFold == kFold - 1;

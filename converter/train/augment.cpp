@@ -17,7 +17,7 @@ struct Slot {
   size_t begin = 0, end = 0;
 };
 
-/// The sentence cut into slots and what lies between them.
+/// Splits a sentence into slots and the words between them.
 std::vector<Slot> slots_of(const TaggedWords& sentence) {
   std::vector<Slot> slots;
   for (size_t i = 0; i < sentence.tags.size(); ++i) {
@@ -88,7 +88,7 @@ TaggedWords replaced(const TaggedWords& sentence, const std::vector<Slot>& slots
   return out;
 }
 
-/// Some neighbouring words of `words`, which has one at least.
+/// Returns a random run of consecutive words of `words`, which must not be empty.
 Words run_of(const Words& words, Random& random) {
   const size_t length = 1 + random.below(words.size());
   const size_t begin = random.below(words.size() - length + 1);

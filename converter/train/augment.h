@@ -1,4 +1,4 @@
-// More sentences from those there are: slot values change places (an artist where an artist was), texts are cut and mixed.
+// Data augmentation: exchanges slot values between sentences (an artist for an artist), and cuts and mixes texts.
 #ifndef BANTAM_CONVERTER_TRAIN_AUGMENT_H_
 #define BANTAM_CONVERTER_TRAIN_AUGMENT_H_
 
@@ -8,24 +8,26 @@
 
 namespace bantam::train {
 
-/// One sentence in words, each with its tag ("O", "B-X", "I-X"). `origin`: which sentence it was made of.
+/// The words of a sentence, each with its tag ("O", "B-X", "I-X"). `origin`: the sentence from which it was made.
 struct TaggedWords {
   std::vector<std::string> words, tags;
   size_t origin = 0;
 };
 
-/// `copies` times every sentence that has a slot, in which each slot's value has been replaced, with probability `rate` (and
-/// at least one), by one that stands in another sentence under the same name: each different value is equally likely. A
-/// quarter of the values are cut from two: the beginning of one, the end of another. Equal arguments, equal sentences.
+/// Returns `copies` versions of every sentence that has a slot. Each slot's value is replaced, with probability `rate`
+/// (at least one per sentence), by a value of the same slot in another sentence; each distinct value is equally likely.
+/// A quarter of the values are composed of the beginning of one value and the end of another. Equal arguments give
+/// equal sentences.
 std::vector<TaggedWords> substitute_slots(const std::vector<TaggedWords>& sentences, uint32_t copies, double rate,
                                           uint64_t seed);
 
-/// One text in words.
+/// The words of a text.
 using Words = std::vector<std::string>;
 
-/// `copies` times every text with something missing and something foreign, for a teacher to label (Tang et al., arXiv
-/// 1903.12136): half of them cut to a run of their words, a quarter continued with a run of another text, and each word
-/// replaced, with probability `rate`, by one of any text, each different word equally likely. Equal arguments, equal texts.
+/// Returns `copies` versions of every text with missing and foreign words, for a teacher to label (Tang et al., arXiv
+/// 1903.12136): half of them are cut to a run of their words, a quarter are continued with a run of another text, and
+/// each word is replaced, with probability `rate`, by a word of any text, where each distinct word is equally likely.
+/// Equal arguments give equal texts.
 std::vector<Words> vary_texts(const std::vector<Words>& texts, uint32_t copies, double rate, uint64_t seed);
 
 }  // namespace bantam::train

@@ -14,7 +14,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-/// Values of one name over the points; NaN where a point lacks it.
+/// Returns the values of one name over the points; NaN if a point lacks it.
 std::vector<double> column(const std::vector<CurvePoint>& points, const Named CurvePoint::*part,
                            const std::string& name) {
   std::vector<double> values;
@@ -28,7 +28,7 @@ std::vector<double> column(const std::vector<CurvePoint>& points, const Named Cu
   return values;
 }
 
-/// One name's values over the points.
+/// The values of one name over the points.
 struct Line {
   std::string name;
   std::vector<double> values;
@@ -51,7 +51,7 @@ std::string draw(const std::vector<CurvePoint>& points, const std::vector<Line>&
   const double first = points.front().epoch, last = points.back().epoch;
   const double height = width < 500 ? 260 : 320;
   convert::ChartAxis epochs = convert::make_axis(first, std::max(last, first + 1), width < 500 ? 5 : 10);
-  const auto broken = [](double tick) { return tick != std::floor(tick); };  // there is no half of an epoch
+  const auto broken = [](double tick) { return tick != std::floor(tick); };  // there are no fractions of epochs
   epochs.ticks.erase(std::remove_if(epochs.ticks.begin(), epochs.ticks.end(), broken), epochs.ticks.end());
   epochs.decimals = 0;
   const convert::ChartFrame frame(width, height, epochs, axis_of(lines), "epoch", "");

@@ -14,7 +14,7 @@ namespace bantam::train {
 namespace fs = std::filesystem;
 namespace {
 
-/// config.json with the type that the weights have now. Keys keep their order.
+/// Returns config.json with the current type of the weights. Keys keep their order.
 std::string config_text(const fs::path& file, const std::string& dtype) {
   std::string text = convert::read_text_file(file);
   if (dtype.empty()) return text;

@@ -12,11 +12,11 @@
 
 namespace bantam::train {
 
-/// `text` to `file`, whole or not at all. Throws Error (I/O, out of space).
+/// Writes `text` to `file`, completely or not at all. Throws Error (I/O, out of space).
 void write_text(const std::filesystem::path& file, const std::string& text);
 
-/// Writes config.json, the tokenizer's files and model.safetensors, the last last, each whole or not at all. `dtype`: see
-/// source_tensors. `output` exists. Throws Error.
+/// Writes config.json, the tokenizer's files and, last, model.safetensors, each completely or not at all. `dtype`: see
+/// source_tensors. `output` must exist. Throws Error.
 void write_directory(const std::filesystem::path& student, const std::filesystem::path& output,
                      const Parameters& parameters, const std::vector<at::Tensor>& values, const std::string& dtype);
 

@@ -30,7 +30,7 @@ namespace fs = std::filesystem;
 using convert::ExitCode;
 using convert::fail;
 
-/// Heads of a graph: which output is whose.
+/// Returns the heads of a graph: which output belongs to which head.
 Heads heads_of(const convert::Graph& graph, const std::string& directory) {
   const fb::TaskT& task = *graph.model.task;
   Heads heads;
@@ -68,7 +68,7 @@ Heads heads_of(const convert::Graph& graph, const std::string& directory) {
   return heads;
 }
 
-/// The teacher's number of each of the student's labels.
+/// Returns the teacher's number of each of the student's labels.
 std::vector<uint32_t> match_labels(const fb::LabelSetT& student, const fb::LabelSetT& teacher, const char* what,
                                    convert::Problems* problems) {
   std::vector<uint32_t> order;
@@ -135,7 +135,7 @@ void fit(const convert::Graph& student, const convert::Graph& teacher, const Dis
   problems.raise();
 }
 
-/// Digests of what a run reads, and every option that decides its result.
+/// Returns the digests of everything that a run reads, and every option that affects its result.
 std::string fingerprint(const DistillOptions& options) {
   std::string text = describe(options.settings);
   text += fmt::format(" task={} max_tokens={} augment={}/{} limit={} skip_bad={} save_as={}", options.task,
@@ -160,8 +160,8 @@ std::string fingerprint(const DistillOptions& options) {
   return text;
 }
 
-/// The directory of the student: what --student names, or where its recipe makes it, in the output directory. A resumed run
-/// finds it there.
+/// Returns the student's directory: the one of --student, or the one in the output directory where its recipe makes it.
+/// A resumed run finds it there.
 std::string student_directory(const DistillOptions& options, const Watcher& watcher, DistillOutput* output) {
   std::error_code ignored;
   if (!fs::is_regular_file(options.student, ignored)) return options.student;
@@ -180,7 +180,7 @@ std::string student_directory(const DistillOptions& options, const Watcher& watc
   return directory.string();
 }
 
-/// Without such instructions bf16 is emulated.
+/// Warns if the processor lacks bf16 instructions, so that bf16 is emulated.
 void note_slow_precision([[maybe_unused]] Precision precision, [[maybe_unused]] const convert::Warn& warn) {
 #if defined(__x86_64__)
   if (precision == Precision::kBf16 && !__builtin_cpu_supports("avx512bf16")) {
@@ -189,7 +189,7 @@ void note_slow_precision([[maybe_unused]] Precision precision, [[maybe_unused]] 
 #endif
 }
 
-/// Before anything is trained: could the student's directory hold it?
+/// Checks before training that the student's directory can store the result.
 convert::WaysBack require_ways_back(const convert::Graph& student, const std::string& directory,
                                     const convert::Warn& warn) {
   convert::WaysBack ways = convert::ways_back(student, convert::open_checkpoint(directory));

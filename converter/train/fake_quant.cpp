@@ -11,7 +11,7 @@
 namespace bantam::train {
 namespace {
 
-/// `grid` in value, `x` in gradient.
+/// Value `grid` with the gradient of `x`.
 class StraightThrough : public torch::autograd::Function<StraightThrough> {
  public:
   static at::Tensor forward(torch::autograd::AutogradContext*, const at::Tensor& /*x*/, const at::Tensor& grid) {
@@ -23,12 +23,13 @@ class StraightThrough : public torch::autograd::Function<StraightThrough> {
   }
 };
 
-/// One pass, since a training step rounds every weight: torch's operators would each write all of them again.
+/// Rounds a row in one pass, because a training step rounds every weight; torch's operators would each write all of
+/// them again.
 void round_row(const float* x, size_t columns, float* grid) {
   float largest = 0;
   for (size_t k = 0; k < columns; ++k) largest = std::max(largest, std::fabs(x[k]));
   const float scale = std::max(largest / 127.0F, 1e-30F);
-  // Adding 1.5 * 2^23 leaves no bits for a fraction: the nearest integer, halves to even, in plain arithmetic.
+  // Adding 1.5 * 2^23 leaves no bits for a fraction: this rounds to the nearest integer, halves to even.
   constexpr float kRound = 12582912.0F;
   for (size_t k = 0; k < columns; ++k) grid[k] = ((x[k] / scale + kRound) - kRound) * scale;
 }

@@ -26,7 +26,7 @@ constexpr double kSlotRate = 0.6, kWordRate = 0.15;
 
 Text as_text(const std::string& text) { return {text.data(), text.size()}; }
 
-/// Words of a text: runs of non-blanks, or (not `blank_words`) as `tag` has them.
+/// Returns the words of a text: runs of non-blanks or, without `blank_words`, the words that `tag` uses.
 std::vector<Offset> words_of(const std::string& text, bool blank_words) {
   std::vector<Offset> words;
   Offset word = tasks::next_word(as_text(text), 0, blank_words);
@@ -37,7 +37,7 @@ std::vector<Offset> words_of(const std::string& text, bool blank_words) {
   return words;
 }
 
-/// The bytes of a text at `offsets`, each as a string.
+/// Returns the parts of a text at `offsets`.
 Words pieces(const std::string& text, const std::vector<Offset>& offsets) {
   Words words;
   for (const Offset& offset : offsets) words.push_back(text.substr(offset.begin, offset.end - offset.begin));
@@ -55,7 +55,8 @@ uint32_t best(const float* logits, uint32_t width) {
   return static_cast<uint32_t>(std::max_element(logits, logits + width) - logits);
 }
 
-/// Returns true if a student can learn from data of this layout: where texts have both labels, the data must have both.
+/// Returns true if a student can learn from data of this layout: if its task labels both texts and words, the data must
+/// have both.
 bool teaches(const TaskTraits& task, convert::Layout layout) {
   const bool both = (task.parts & kLabelsPart) != 0 && (task.parts & kWordsPart) != 0;
   return convert::fits(task, layout) && (!both || layout == convert::Layout::kJoint);
@@ -81,7 +82,7 @@ PackedModel::PackedModel(const convert::Graph& graph, const std::string& directo
     convert::fail(convert::ExitCode::kInvalid,
                   "{}: has no tokenizer, so it cannot learn from texts; add vocab.txt or tokenizer.json", directory);
   }
-  // As a session cuts texts when the model runs.
+  // Truncate as a session does when the model runs.
   const uint32_t stated = tokenizer_.max_tokens() == 0 ? model_.max_sequence() : tokenizer_.max_tokens();
   max_tokens_ = std::min(max_tokens == 0 ? stated : max_tokens, model_.max_sequence());
 }
@@ -111,7 +112,7 @@ Encoded PackedModel::encode(const convert::Example& example) const {
   out.segments.assign(segments.begin(), segments.begin() + result.count);
   uint32_t row = 0;
   for (const Offset& word : example.tokens.empty() ? words_of(example.input.first, false) : example.tokens) {
-    // As `eval` looks for it: the first piece that begins in the word.
+    // As in `eval`: the first piece that begins in the word.
     while (row < result.count && (sequences[row] != 0 || offsets[row].begin < word.begin)) ++row;
     const bool inside = row < result.count && offsets[row].begin < word.end;
     out.words.push_back(inside ? row : kNoRow);
@@ -276,7 +277,8 @@ Scores DistillData::score(const std::vector<Logits>& logits) const {
     } else if (labels && task_.scores == kSigmoids) {
       std::vector<std::string> held;
       for (uint32_t k = 0; k < logits[i].label.size(); ++k) {
-        if (logits[i].label[k] > 0) held.push_back(convert::label_name(model, k));  // a probability above one half
+        // The probability is above one half.
+        if (logits[i].label[k] > 0) held.push_back(convert::label_name(model, k));
       }
       outcome.label_lists.push_back(std::move(held));
     } else if (labels) {
@@ -297,7 +299,7 @@ Scores DistillData::score(const std::vector<Logits>& logits) const {
     }
     outcome.tags.push_back(std::move(tags));
   }
-  // The figure that decides which model is better: the mean of these scores, which people report.
+  // The score that ranks models is the mean of these scores, which are the ones that people report.
   static const std::set<std::string> kCounted = {"accuracy",         "intent_accuracy",   "slot_f1_strict",
                                                  "entity_f1_strict", "sentence_accuracy", "pearson",
                                                  "spearman",         "micro_f1"};

@@ -1,4 +1,4 @@
-// Data of `distill`: lines to encoded examples, and the network's logits to the scores that `eval` would give.
+// Data of `distill`: converts lines to encoded examples, and the network's logits to the scores of `eval`.
 #ifndef BANTAM_CONVERTER_TRAIN_LABELLED_EXAMPLES_H_
 #define BANTAM_CONVERTER_TRAIN_LABELLED_EXAMPLES_H_
 
@@ -15,10 +15,10 @@
 
 namespace bantam::train {
 
-/// A graph packed in memory, for its labels and its tokenizer, or for what it makes of images and sounds.
+/// A graph packed in memory, for its labels and its tokenizer, or for its preprocessing of images and sounds.
 class PackedModel {
  public:
-  /// `directory` is what errors call it.
+  /// `directory` is its name in errors.
   PackedModel(const convert::Graph& graph, const std::string& directory, uint32_t max_tokens);
 
   const Model& model() const { return model_; }
@@ -33,13 +33,13 @@ class PackedModel {
 
 class DistillData {
  public:
-  /// Reads both files. `teacher` may be null. Throws Error listing what does not fit the student.
+  /// Reads both files. `teacher` may be null. Throws Error that lists what does not fit the student.
   DistillData(const convert::Graph& student, const convert::Graph* teacher, const DistillOptions& options);
 
   std::vector<Example> training() const;
   std::vector<Example> validation() const;
 
-  /// Scores of the validation examples, by the names of `bantam eval`.
+  /// Returns the scores of the validation examples, with the names of `bantam eval`.
   Scores score(const std::vector<Logits>& logits) const;
 
  private:

@@ -6,7 +6,8 @@
 namespace bantam::train {
 namespace {
 
-/// Pairs of rows: all of them where both tokenizers made the same tokens, else the first row and each word's first piece.
+/// Pairs of rows of student and teacher: all rows if both tokenizers made the same tokens; otherwise the first row and
+/// each word's first piece.
 std::vector<std::pair<uint32_t, uint32_t>> pairs(const Encoded& student, const Encoded& teacher) {
   std::vector<std::pair<uint32_t, uint32_t>> out;
   if (student.ids.size() == teacher.ids.size() && student.words == teacher.words) {
@@ -20,18 +21,19 @@ std::vector<std::pair<uint32_t, uint32_t>> pairs(const Encoded& student, const E
   return out;
 }
 
-/// Rows of x [B, T, n] at index [B, A].
+/// Returns the rows of x [B, T, n] at index [B, A].
 at::Tensor gather_rows(const at::Tensor& x, const at::Tensor& index) {
   return x.gather(1, index.unsqueeze(-1).expand({-1, -1, x.size(2)}));
 }
 
-/// Mean of values [..., A] over the anchors that are there; `mask` bool, of a shape that broadcasts.
+/// Returns the mean of values [..., A] over the anchors that exist; `mask`: bool, of a shape that broadcasts.
 at::Tensor masked_mean(const at::Tensor& values, const at::Tensor& mask) {
   const at::Tensor here = mask.expand_as(values);
   return values.masked_fill(here.logical_not(), 0).sum() / here.sum().clamp_min(1);
 }
 
-/// KL(softmax(teacher) || softmax(student)) of scores [B, H, A, A] over the anchors that are there, mean over rows.
+/// Returns KL(softmax(teacher) || softmax(student)) of scores [B, H, A, A] over the anchors that exist, as a mean over
+/// rows.
 at::Tensor score_divergence(const at::Tensor& student, const at::Tensor& teacher, const at::Tensor& mask) {
   const at::Tensor absent = mask.logical_not().unsqueeze(1).unsqueeze(1);
   const at::Tensor log_student = student.masked_fill(absent, -1e30).log_softmax(-1);
@@ -40,7 +42,7 @@ at::Tensor score_divergence(const at::Tensor& student, const at::Tensor& teacher
   return masked_mean(terms.sum(-1), mask.unsqueeze(1));
 }
 
-/// x [B, H, T, W] at the anchors, as [B, heads, A, H * W / heads].
+/// Returns x [B, H, T, W] at the anchors as [B, heads, A, H * W / heads].
 at::Tensor regroup(const at::Tensor& x, const at::Tensor& index, int64_t heads) {
   const at::Tensor rows = x.transpose(1, 2).reshape({x.size(0), x.size(2), -1});
   const at::Tensor chosen = gather_rows(rows, index);
@@ -51,7 +53,7 @@ at::Tensor relation(const at::Tensor& x) {
   return x.matmul(x.transpose(2, 3)) / std::sqrt(static_cast<double>(x.size(3)));
 }
 
-/// Log-probabilities [B, H, T, T] at the anchors on both axes.
+/// Returns log-probabilities [B, H, T, T] at the anchors on both axes.
 at::Tensor log_at(const at::Tensor& probabilities, const at::Tensor& index) {
   const int64_t heads = probabilities.size(1), width = probabilities.size(3), anchors = index.size(1);
   const at::Tensor rows = probabilities.gather(2, index.view({-1, 1, anchors, 1}).expand({-1, heads, anchors, width}));

@@ -43,20 +43,19 @@ at::Tensor activate(const at::Tensor& x, fb::ActivationKind kind) {
   return x;
 }
 
-/// Returns the mask to add to scores [B, 1, 1, T]: 0 where a key is a token, (nearly) minus infinity where it is
-/// padding.
+/// Returns the mask [B, 1, 1, T] to add to scores: 0 if a key is a token, (nearly) minus infinity if it is padding.
 at::Tensor hides_padding(const at::Tensor& mask) {
   if (!mask.defined()) return {};
   return torch::zeros(mask.sizes()).masked_fill_(mask.logical_not(), kHidden).unsqueeze(1).unsqueeze(1);
 }
 
-/// Returns the positions of keys minus those of queries, i64 [T, T].
+/// Returns the position of the key minus that of the query, i64 [T, T].
 at::Tensor distances(int64_t rows) {
   const at::Tensor places = torch::arange(rows);
   return places.unsqueeze(0) - places.unsqueeze(1);
 }
 
-/// One pass over the graph, and for an encoder-decoder over its source too; computes the values of tensors in order.
+/// One pass over the graph and, for an encoder-decoder, over its source; computes the values of tensors in order.
 class Pass {
  public:
   Pass(const convert::Graph& graph, const Parameters& parameters, const Rows& rows, const ForwardOptions& options)
@@ -116,8 +115,8 @@ class Pass {
     return options_.dropout > 0 ? at::dropout(x, options_.dropout, true) : x;
   }
 
-  /// The operator's epilogue, and its result. Dropout is where transformers has it: before a residual is added, after the
-  /// embeddings' norm, and on attention probabilities.
+  /// Applies the operator's epilogue and stores its result. Dropout is where transformers has it: before a residual is
+  /// added, after the embeddings' norm, and on attention probabilities.
   void put(const fb::OpT& op, at::Tensor x) {
     bool hidden = op.attributes.type == fb::OpAttributes::Embed;
     const convert::EpilogueSpec epilogue = convert::epilogue_of(op);
@@ -158,7 +157,8 @@ class Pass {
         const at::Tensor& index = table->source == fb::IndexSource::ids ? ids : rows_.segments;
         rows = at::embedding(weight, table->offset == 0 ? index : index + table->offset);
       }
-      // A row of the table has one scale, so that quantising the rows that are used is quantising the table.
+      // Each row of the table has its own scale, so quantizing the rows that are used is the same as quantizing the
+      // table.
       if (options_.quantize != FakeQuant::kNone) rows = fake_quant_rows(rows);
       if (table->scale != 1.0F) rows = rows * static_cast<double>(table->scale);
       sum = sum.defined() ? sum + rows : rows;
@@ -182,7 +182,7 @@ class Pass {
     return bias.defined() ? y + bias : y;
   }
 
-  /// Returns the mean square of each column of x [B, T, K] (over tokens only) or [B, K].
+  /// Returns the mean square of each column of x [B, T, K] (over tokens only, without padding) or [B, K].
   at::Tensor mean_squares(const at::Tensor& x, bool of_source) const {
     const at::NoGradGuard guard;
     if (x.dim() == 2) return x.square().mean(0);
@@ -207,7 +207,7 @@ class Pass {
     if (options_.states) out_.hidden.push_back(last_hidden_);
   }
 
-  /// Queries (part 0) or keys (1) [B, T, heads, W] normed: each head by itself, or all heads of a token together.
+  /// Normalizes queries (part 0) or keys (1) [B, T, heads, W]: each head separately, or all heads of a token together.
   at::Tensor norm_heads(const at::Tensor& x, const fb::OpT& op, const fb::SplitHeadsT& heads, int64_t part) const {
     const at::Tensor y = heads.each_head ? x : x.flatten(2);
     const at::Tensor& table = parameters_.of(convert::named_input(op, heads.norms));
@@ -220,7 +220,7 @@ class Pass {
         .view(x.sizes());
   }
 
-  /// x [B, heads, T, W] turned by the angles of its tokens' places: elements i and i + w are a point.
+  /// Rotates x [B, heads, T, W] by the angles of its tokens' positions: elements i and i + w form a point.
   static at::Tensor turn(const at::Tensor& x, const at::Tensor& angles) {
     const int64_t w = angles.size(1) / 2, rows = x.size(2);
     const at::Tensor cosines = angles.narrow(0, 0, rows).narrow(1, 0, w),
@@ -229,12 +229,12 @@ class Pass {
     return torch::cat({a * cosines - b * sines, b * cosines + a * sines, x.narrow(-1, 2 * w, x.size(-1) - 2 * w)}, -1);
   }
 
-  /// Heads of keys or of values beside each of the queries that share them.
+  /// Repeats the heads of keys or values for each of the query heads that share them.
   static at::Tensor spread(const at::Tensor& x, int64_t heads) {
     return x.size(1) == heads ? x : x.repeat_interleave(heads / x.size(1), 1);
   }
 
-  /// Returns the mask to add to scores [T, T], which hides keys by their position; undefined if it hides nothing.
+  /// Returns the mask [T, T] to add to scores, which hides keys by position; undefined if it hides nothing.
   at::Tensor hides_places(const fb::AttentionT& attributes, int64_t rows) {
     const bool causal = attributes.mask == fb::MaskKind::causal || attributes.mask == fb::MaskKind::causal_window;
     const bool window = attributes.mask == fb::MaskKind::window || attributes.mask == fb::MaskKind::causal_window;
@@ -249,7 +249,7 @@ class Pass {
     return made;
   }
 
-  /// Biases of distances [heads, T, T].
+  /// Returns the distance biases [heads, T, T].
   at::Tensor bias_of_distances(const at::Tensor& table, int64_t rows) const {
     const int64_t most = table.size(1) / 2;
     const at::Tensor index = distances(rows).clamp(-most, most) + most;
@@ -311,7 +311,7 @@ class Pass {
   Forward out_;
 };
 
-/// Numbers of each member, i64 [B, T], zeros behind them; `mask`, where given: bool [B, T], true where there is one.
+/// Stacks numbers of each member as i64 [B, T], padded with zeros; `mask`, if given: bool [B, T], true for real tokens.
 at::Tensor side_by_side(const std::vector<const Encoded*>& members, std::vector<int32_t> Encoded::*numbers,
                         at::Tensor* mask) {
   size_t longest = 1;
@@ -327,7 +327,7 @@ at::Tensor side_by_side(const std::vector<const Encoded*>& members, std::vector<
   return out;
 }
 
-/// Rows of numbers of each member, f32 [B, T, n], zeros behind them; undefined where there are none.
+/// Stacks the features of each member as f32 [B, T, n], padded with zeros; undefined if there are none.
 at::Tensor features_of(const std::vector<const Encoded*>& members, int64_t tokens) {
   const Encoded& one = *members.front();
   if (one.features.empty()) return {};

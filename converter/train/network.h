@@ -1,4 +1,4 @@
-// Network: executes an imported graph with torch, so that gradients flow through every model that the importer knows.
+// Network: executes an imported graph with torch, so that all models that the importer reads can be trained.
 #ifndef BANTAM_CONVERTER_TRAIN_NETWORK_H_
 #define BANTAM_CONVERTER_TRAIN_NETWORK_H_
 
@@ -14,9 +14,9 @@
 
 namespace bantam::train {
 
-/// A batch of sequences, padded to the longest. ids, segments: i64 [B, T]; mask: bool [B, T], true where a token is.
-/// source_ids and source_mask, [B, S], are the same for sources, which only encoder-decoders have. features: f32 [B, T,
-/// n] for models that read rows of numbers.
+/// A batch of sequences, padded to the longest. ids, segments: i64 [B, T]; mask: bool [B, T], true for tokens.
+/// source_ids and source_mask [B, S] are the same for the sources of encoder-decoders. features: f32 [B, T, n] for
+/// models that read features.
 struct Rows {
   at::Tensor ids, segments, mask;
   at::Tensor source_ids, source_mask;
@@ -27,12 +27,12 @@ struct Rows {
 Rows pad(const std::vector<const Encoded*>& members);
 
 struct ForwardOptions {
-  double dropout = 0;  // 0: as in use
+  double dropout = 0;  // 0: as in inference
   FakeQuant quantize = FakeQuant::kNone;
   uint32_t group = 32;
-  bool states = false;  // keep what losses on the inside need; not of encoder-decoders
+  bool states = false;  // keep the states for losses on internal values; not for encoder-decoders
   Precision precision = Precision::kF32;
-  bool input_squares = false;  // keep what the inputs of linear layers are like
+  bool input_squares = false;  // keep the mean squares of the inputs of linear layers
 };
 
 /// The inputs of one attention, all [B, heads, T, head width], and its probabilities [B, heads, T, T].
@@ -41,7 +41,7 @@ struct AttentionState {
 };
 
 struct Forward {
-  std::vector<at::Tensor> outputs;  // as the model's outputs: [B, T, n] or [B, n]
+  std::vector<at::Tensor> outputs;  // in the order of the model's outputs: [B, T, n] or [B, n]
   std::vector<at::Tensor> hidden;   // [B, T, n]: of the embeddings, then of each layer
   std::vector<AttentionState> attention;
   std::map<int32_t, at::Tensor>
@@ -50,7 +50,7 @@ struct Forward {
 
 class Network {
  public:
-  /// Both outlive the network. Throws Error (unsupported) naming operators that training does not know.
+  /// Both must outlive the network. Throws Error (unsupported) that names operators which training does not support.
   Network(const convert::Graph& graph, const Parameters& parameters);
 
   Forward run(const Rows& rows, const ForwardOptions& options) const;

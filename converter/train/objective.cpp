@@ -16,7 +16,7 @@ using convert::Error;
 using convert::ExitCode;
 using convert::Problems;
 
-/// The internal dimensions of a network, for the losses on its internal states.
+/// The internal dimensions of a network, for losses on its internal states.
 struct Inside {
   uint32_t layers = 0, heads = 0, width = 0;
 };
@@ -33,7 +33,8 @@ Inside inside_of(const convert::Graph& graph) {
   return out;
 }
 
-/// Each of the student's layers beside the teacher's at the same depth, from the embeddings to the last.
+/// Pairs each of the student's layers with the teacher's layer at the same relative depth, from the embeddings to the
+/// last layer.
 std::vector<std::pair<uint32_t, uint32_t>> spread(uint32_t student, uint32_t teacher) {
   std::vector<std::pair<uint32_t, uint32_t>> layers;
   for (uint32_t i = 0; i <= student; ++i) layers.emplace_back(i, (i * teacher + student / 2) / std::max(1U, student));
@@ -48,7 +49,7 @@ at::Tensor rows_of(const std::vector<float>& values, int64_t width) {
 
 at::Tensor index_of(const std::vector<int64_t>& values) { return torch::tensor(values, torch::kInt64); }
 
-/// The mean over those that are there; 0 where none is.
+/// Returns the mean over the labels that exist; 0 if there are none.
 at::Tensor cross_entropy(const at::Tensor& logits, const std::vector<int64_t>& labels) {
   const at::Tensor wanted = index_of(labels);
   const auto known = std::count_if(labels.begin(), labels.end(), [](int64_t label) { return label >= 0; });
@@ -62,7 +63,7 @@ struct Objective::Batch {
   const std::vector<uint32_t>& members;
   const Forward& student;
   at::Tensor labels() const { return student.outputs[static_cast<size_t>(class_output)]; }
-  /// Logits [n, tags] of these rows, numbered through the batch.
+  /// Returns the logits [n, tags] of these rows, which are numbered through the batch.
   at::Tensor tags(const std::vector<int64_t>& rows) const {
     const at::Tensor& all = student.outputs[static_cast<size_t>(tag_output)];
     return all.reshape({-1, all.size(2)}).index_select(0, index_of(rows));
@@ -175,7 +176,7 @@ at::Tensor Objective::soft(const Batch& batch) const {
   for (size_t b = 0; b < batch.members.size(); ++b) {
     const Example& example = job_.examples[batch.members[b]];
     const std::vector<float>& words = targets_[batch.members[b]].words;
-    size_t known = 0;  // words that the teacher has a row for
+    size_t known = 0;  // number of words for which the teacher has a row
     for (size_t w = 0; w < example.student.words.size(); ++w) {
       if (example.teacher.words[w] == kNoRow) continue;
       const auto place = static_cast<std::ptrdiff_t>(known++ * job_.heads.tags);
@@ -213,7 +214,7 @@ void Objective::inside(const Batch& batch, Parts* parts) const {
     if (weights.attention > 0) {
       add(&attention, attention_loss(batch.student.attention[s - 1], teacher.attention[t - 1], anchors));
     }
-    // MiniLM: the last pair tells most.
+    // MiniLM: only the last pair of layers is used, because it is the most informative.
     if (weights.relation > 0 && i + 1 == layers_.size()) {
       relation = relation_loss(batch.student.attention[s - 1], teacher.attention[t - 1], anchors, relation_heads_);
     }

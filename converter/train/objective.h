@@ -15,10 +15,10 @@ namespace bantam::train {
 
 class Objective {
  public:
-  /// All outlive the object; `teacher` is null without one. Throws Error (usage) where the two do not fit.
+  /// All arguments must outlive the object; `teacher` is null without one. Throws Error (usage) if the two do not fit.
   Objective(const Job& job, const Network& student, const Network* teacher);
 
-  /// Learned projections of hidden states, trained with the student and then dropped.
+  /// Learned projections of hidden states, which are trained with the student and then dropped.
   const std::vector<at::Tensor>& projections() const { return projections_; }
 
   /// Computes the softened targets of all examples, `batch` at a time.
@@ -26,7 +26,7 @@ class Objective {
 
   struct Losses {
     at::Tensor total;
-    Named parts;  // "loss" (the total), then each part that is in use, before its weight
+    Named parts;  // "loss" (the total), then each part that is used, before weighting
   };
   Losses compute(const std::vector<uint32_t>& members, const ForwardOptions& options) const;
 
@@ -42,9 +42,9 @@ class Objective {
   const Job& job_;
   const Network& student_;
   const Network* teacher_;
-  std::vector<std::pair<uint32_t, uint32_t>> layers_;  // student, teacher; 0: the embeddings
+  std::vector<std::pair<uint32_t, uint32_t>> layers_;  // (student layer, teacher layer); 0: the embeddings
   uint32_t relation_heads_ = 0;
-  std::vector<at::Tensor> projections_;  // by layers_, for hidden states of different widths
+  std::vector<at::Tensor> projections_;  // in the order of layers_, for hidden states of different widths
   std::vector<Logits> targets_;
 };
 

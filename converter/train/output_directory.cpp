@@ -10,7 +10,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Without a slash at the end, behind which there is no name.
+/// Removes a slash at the end, because the path would have no file name.
 fs::path without_slash(const fs::path& path) { return path.has_filename() ? path : path.parent_path(); }
 
 }  // namespace
@@ -25,7 +25,7 @@ DistillOutput::~DistillOutput() {
   std::error_code ignored;
   if (kept_ || fs::exists(output_ / kCheckpointName, ignored)) return;
   if (!student_was_there_) fs::remove_all(student_, ignored);
-  // Only what is empty.
+  // Removes only empty directories.
   for (auto path = made_.rbegin(); path != made_.rend(); ++path) fs::remove(*path, ignored);
 }
 

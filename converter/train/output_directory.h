@@ -1,4 +1,4 @@
-// The output directory of a training run, until there is something in it.
+// The output directory of a training run, until it contains something.
 #ifndef BANTAM_CONVERTER_TRAIN_OUTPUT_DIRECTORY_H_
 #define BANTAM_CONVERTER_TRAIN_OUTPUT_DIRECTORY_H_
 
@@ -9,8 +9,8 @@
 
 namespace bantam::train {
 
-/// Makes the directory of --output and those above it. A run that fails before it has written a checkpoint leaves nothing: what
-/// was made goes again, a student of a recipe included. Directories that were there stay.
+/// Creates the directory of --output and its parents. If a run fails before its first checkpoint, everything that was
+/// created is removed, including a recipe's student. Directories that existed before stay.
 class DistillOutput {
  public:
   explicit DistillOutput(const DistillOptions& options);
@@ -18,18 +18,19 @@ class DistillOutput {
   DistillOutput(const DistillOutput&) = delete;
   DistillOutput& operator=(const DistillOutput&) = delete;
 
-  /// The directory: made, or one that a run of ours was stopped in. `options` as given to the constructor, but for a student that
-  /// a recipe has made since. Throws convert::Error when it is an input, holds something else, or cannot be made. May be called again.
+  /// Creates the directory, or accepts one in which an earlier run of ours was stopped. `options` must be those of the
+  /// constructor, except for a student that a recipe has made since. Throws convert::Error if the directory is an
+  /// input, contains something else, or cannot be created. May be called again.
   void prepare(const DistillOptions& options);
-  /// Where a student made by a recipe lies in it.
+  /// Returns the path in it for a student made by a recipe.
   const std::filesystem::path& student() const { return student_; }
-  /// The run has come to its end: everything stays.
+  /// The run has ended successfully: keep everything.
   void keep() { kept_ = true; }
 
  private:
   std::filesystem::path output_;
   std::filesystem::path student_;
-  std::vector<std::filesystem::path> made_;  // the deepest last
+  std::vector<std::filesystem::path> made_;  // the deepest is last
   bool student_was_there_;
   bool kept_ = false;
 };

@@ -11,7 +11,7 @@
 namespace bantam::train {
 namespace {
 
-/// Operators up to the last of the encoder. What comes after is the head.
+/// Returns the number of operators up to the last one of the encoder. The others are the head.
 size_t encoder_ops(const fb::SubgraphT& subgraph) {
   size_t end = 0;
   for (size_t i = 0; i < subgraph.ops.size(); ++i) {
@@ -22,14 +22,14 @@ size_t encoder_ops(const fb::SubgraphT& subgraph) {
   return end;
 }
 
-/// Bytes of a tensor that nobody trains, as they lie in its file.
+/// Returns the bytes of a tensor that is not trained, as they are in its file.
 convert::TensorBytes copied(const convert::Checkpoint& checkpoint, const std::string& name) {
   const convert::Checkpoint::Entry& entry = checkpoint.tensors().at(name);
   return {entry.stored->dtype, entry.stored->shape, checkpoint.files()[entry.file]->read_bytes(name)};
 }
 
-/// Marks the ops of an encoder-decoder's encoder: all of the pass over the source, except those that make the decoder's
-/// keys and values from its rows.
+/// Marks the ops of an encoder-decoder's encoder: all ops of the pass over the source, except those that compute the
+/// decoder's keys and values from its rows.
 std::vector<bool> source_ops(const convert::Graph& graph) {
   const fb::SubgraphT& subgraph = *graph.model.subgraphs.front();
   const std::vector<int32_t> writers = convert::producers(graph);
@@ -46,7 +46,7 @@ std::vector<bool> source_ops(const convert::Graph& graph) {
   return out;
 }
 
-/// A stored tensor that holds the values which another one had before training: tied matrices that a file has twice.
+/// Returns true if two stored tensors had the same values before training: tied matrices that a file stores twice.
 bool was_the_same(const convert::Checkpoint& checkpoint, const std::string& name, const std::string& trained) {
   const convert::StoredTensor &a = *checkpoint.tensors().at(name).stored, &b = *checkpoint.tensors().at(trained).stored;
   return a.shape.size() == 2 && a.shape == b.shape && checkpoint.read(name) == checkpoint.read(trained);

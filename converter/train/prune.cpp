@@ -8,7 +8,7 @@ std::vector<at::Tensor> masks_of(const std::vector<at::Tensor>& scores, convert:
   std::vector<at::Tensor> left;
   std::vector<convert::PrunedMatrix> matrices;
   for (const at::Tensor& score : scores) {
-    // Plus the least number, so that a weight that is 0 by chance stays trainable where its block stays.
+    // Adding a tiny number lets a weight that happens to be 0 stay trainable if its block stays.
     left.push_back(score.detach().to(at::kFloat).abs().add(1e-30).contiguous());
     matrices.push_back(
         {left.back().data_ptr<float>(), static_cast<size_t>(score.size(0)), static_cast<size_t>(score.size(1))});

@@ -10,8 +10,8 @@
 
 namespace bantam::train {
 
-/// For each matrix [N, K] of `scores` (magnitudes, times what they count), 1 where a weight stays, 0 where
-/// convert::prune_matrices takes it.
+/// Returns, for each matrix [N, K] of `scores` (magnitudes, possibly weighted), 1 for weights that stay and 0 for
+/// weights that convert::prune_matrices removes.
 std::vector<at::Tensor> masks_of(const std::vector<at::Tensor>& scores, convert::PrunePattern pattern, double sparsity,
                                  convert::PruneScope scope);
 

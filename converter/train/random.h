@@ -1,4 +1,4 @@
-// Random numbers that are the same on every machine: a generator and what is drawn from it.
+// A random number generator and distributions that are the same on every machine.
 #ifndef BANTAM_CONVERTER_TRAIN_RANDOM_H_
 #define BANTAM_CONVERTER_TRAIN_RANDOM_H_
 
@@ -11,22 +11,22 @@
 
 namespace bantam::train {
 
-/// SplitMix64. The standard library's distributions differ from one to the next.
+/// SplitMix64. The distributions of the standard library differ between implementations.
 class Random {
  public:
-  /// `stream` keeps apart what is drawn from one seed for several purposes (an epoch, a step).
+  /// `stream` separates the numbers drawn from one seed for different purposes (an epoch, a step).
   explicit Random(uint64_t seed, uint64_t stream = 0) : state_(seed) {
     state_ = next() ^ stream;
     state_ = next();
   }
 
   uint64_t next() { return split_mix(state_ += kSplitMixStep); }
-  /// In [0, count); count > 0. The bias is below count / 2^64.
+  /// Returns a number in [0, count); count > 0. The bias is below count / 2^64.
   size_t below(size_t count) { return static_cast<size_t>(next() % count); }
-  /// In [0, 1).
+  /// Returns a number in [0, 1).
   double fraction() { return static_cast<double>(next() >> 11) * 0x1p-53; }
 
-  /// Fisher and Yates.
+  /// The Fisher-Yates shuffle.
   template <typename T>
   void shuffle(std::vector<T>* values) {
     for (size_t i = values->size(); i > 1; --i) std::swap((*values)[i - 1], (*values)[below(i)]);

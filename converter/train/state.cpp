@@ -20,7 +20,7 @@ using torch::optim::AdamWParamState;
 
 std::string key_of(const at::Tensor& parameter) { return c10::guts::to_string(parameter.unsafeGetTensorImpl()); }
 
-/// The tensors of a state by name, in both directions: `put` writes, `take` reads.
+/// The tensors of a state by name, in both directions: `put` writes, and `take` reads.
 class Writer {
  public:
   void put(const std::string& name, const at::Tensor& value) {
@@ -44,7 +44,7 @@ class Reader {
 
   bool has(const std::string& name) const { return file_.tensors().count(name) != 0; }
 
-  /// Values of `name` in the shape of `like`.
+  /// Returns the values of `name` in the shape of `like`.
   at::Tensor take(const std::string& name, const at::Tensor& like) const {
     if (!has(name) || file_.tensors().at(name).elements != static_cast<uint64_t>(like.numel())) damaged(name);
     const std::vector<float> values = file_.read(name);

@@ -1,5 +1,5 @@
 // State: everything in a run that changes from step to step, and its file. Randomness depends only on the seed and the
-// number of the step, so that it is not part of the state.
+// step number, so it is not part of the state.
 #ifndef BANTAM_CONVERTER_TRAIN_STATE_H_
 #define BANTAM_CONVERTER_TRAIN_STATE_H_
 
@@ -18,28 +18,29 @@ namespace bantam::train {
 
 struct State {
   uint64_t step = 0;
-  std::vector<at::Tensor> values;   // what is trained: the student's parameters, then projections; shared, in place
-  std::vector<at::Tensor> average;  // of the parameters (ema); empty: none
-  std::vector<at::Tensor> best;     // the parameters that scored best; empty: none yet
+  // Trained values, shared and updated in place: the student's parameters, then projections.
+  std::vector<at::Tensor> values;
+  std::vector<at::Tensor> average;  // moving average of the parameters (ema); empty: none
+  std::vector<at::Tensor> best;     // the parameters with the best score; empty: none yet
   std::vector<at::Tensor> masks;    // by parameter; undefined: dense
   std::unique_ptr<torch::optim::AdamW> optimizer;
   uint32_t best_epoch = 0;
   Scores best_scores;
-  uint32_t worse = 0;   // epochs since the best
-  Named sums;           // of the losses of this epoch so far
-  uint64_t summed = 0;  // steps in them
+  uint32_t worse = 0;   // epochs since the best score
+  Named sums;           // sums of the losses of this epoch so far
+  uint64_t summed = 0;  // number of steps in `sums`
   std::vector<CurvePoint> curve;
 };
 
-/// Returns the mean square of the gradient of value `i`, decayed over some fifty steps, as AdamW keeps it; undefined
+/// Returns AdamW's running mean of the squared gradient of value `i`, which decays over about fifty steps; undefined
 /// before the first step.
 at::Tensor mean_square_gradient(const State& state, size_t i);
 
-/// Writes the file, whole or not at all. Throws Error (I/O, out of space).
+/// Writes the file, completely or not at all. Throws Error (I/O, out of space).
 void save_state(const State& state, const std::filesystem::path& file, const std::string& fingerprint);
 
-/// Puts the file's contents into a state whose `values`, `optimizer` and counts of tensors are those of a fresh run.
-/// Throws Error if the file belongs to another run (usage) or is damaged (invalid).
+/// Loads the file into a state whose `values`, `optimizer` and numbers of tensors are those of a new run. Throws Error
+/// if the file belongs to another run (usage) or is damaged (invalid).
 void load_state(const std::filesystem::path& file, const std::string& fingerprint, State* state);
 
 }  // namespace bantam::train

@@ -14,12 +14,12 @@
 namespace bantam::train {
 namespace {
 
-/// A text, and for encoder-decoders what becomes of it.
+/// A text and, for encoder-decoders, its target text.
 struct WordsLine {
   std::string place, text, target;
 };
 
-/// Tokens as a model's tokenizers make them; `cut`: of the source and of the text, how many did not fit.
+/// Tokens from a model's tokenizers. `cut`: the numbers of tokens of the source and of the text that did not fit.
 struct WordsEncoded {
   Encoded side;
   std::vector<int32_t> next;
@@ -29,12 +29,12 @@ struct WordsEncoded {
 /// A model that generates, packed in memory for its tokenizers.
 class WordsModel {
  public:
-  /// `most`: tokens that texts are cut at; 0: they have to fit.
+  /// `most`: the number of tokens at which texts are truncated; 0: they must fit.
   WordsModel(const convert::Graph& graph, const std::string& directory, uint32_t most)
       : packed_(graph, directory, 0), most_(most), directory_(directory) {
     decoding_ = convert::resolve_decoding(model(), {});
     decoding_.cut = true;
-    // In front of a source's text a language may stand or not.
+    // A source's text may or may not begin with its language.
     const LanguagePlace place = language_place(model());
     if (place == LanguagePlace::kFirst || place == LanguagePlace::kStart) {
       convert::fail(
@@ -66,7 +66,7 @@ class WordsModel {
     }
     const auto& ends = decoding_.ends;
     if (!ends.empty() && (all.empty() || !decoding_.ends_text(all.back()))) all.push_back(ends.front());
-    // Each token is foretold by those in front of it; the first one of a text of its own by nothing.
+    // Each token is predicted from the preceding ones; nothing predicts the first token of a decoder's text.
     if (is_pair()) all.insert(all.begin(), decoding_.said.start_id);
     const size_t rows = all.empty() ? 0 : all.size() - 1;
     const size_t kept = std::min<size_t>(rows, places());
@@ -88,7 +88,7 @@ class WordsModel {
 
 constexpr const char* kPairFields = "it learns from lines with a text and what becomes of it, src and tgt";
 
-/// convert::Problems that many lines have in common: the first place, and how many there are.
+/// A convert::Problems entry that many lines share: the first place, and the number of lines.
 struct WordsProblem {
   std::string first;
   size_t lines = 0;
@@ -110,7 +110,7 @@ class WordsReader {
     WordsProblem long_source, long_text, other_tokens;
     for (const WordsLine& line : student_.is_pair() ? pairs(path, limit) : texts(path, limit)) {
       WordsEncoded mine = student_.encode(line);
-      if (mine.next.empty()) continue;  // one token, which nothing foretells
+      if (mine.next.empty()) continue;  // a single token, which nothing predicts
       if (options_.max_tokens == 0 && mine.source_cut > 0) long_source.note(line.place);
       if (options_.max_tokens == 0 && mine.cut > 0) long_text.note(line.place);
       if (teacher_ && differs(mine, line)) other_tokens.note(line.place);
@@ -150,7 +150,7 @@ class WordsReader {
     return theirs.side.ids != mine.side.ids || theirs.side.source != mine.side.source || theirs.next != mine.next;
   }
 
-  /// Returns the result of `read`; adds to its problems the fields that lines must have.
+  /// Returns the result of `read`; adds the fields that lines must have to its problems.
   template <typename Read>
   convert::Dataset with_fields(const Read& read) const {
     try {

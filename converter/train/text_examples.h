@@ -1,4 +1,5 @@
-// Data of `distill` for models that generate: texts of decoders, pairs of texts of encoder-decoders, as tokens and the ones behind them.
+// Data of `distill` for models that generate: texts for decoders and pairs of texts for encoder-decoders, as tokens and
+// next tokens.
 #ifndef BANTAM_CONVERTER_TRAIN_TEXT_EXAMPLES_H_
 #define BANTAM_CONVERTER_TRAIN_TEXT_EXAMPLES_H_
 
@@ -9,8 +10,9 @@
 
 namespace bantam::train {
 
-/// Reads both files into `job`'s examples. `teacher` may be null; `warn` gets what is odd in a file of texts. Throws convert::Error listing data without targets, texts that are longer than
-/// the student's positions (but where --max-tokens cuts them), and texts of which the teacher makes other tokens.
+/// Reads both files into the examples of `job`. `teacher` may be null; `warn` receives warnings about a file of texts.
+/// Throws convert::Error that lists data without targets, texts longer than the student's positions (unless
+/// --max-tokens truncates them), and texts for which the teacher makes other tokens.
 void read_next_words(const convert::Graph& student, const convert::Graph* teacher, const DistillOptions& options,
                      const convert::Warn& warn, Job* job);
 

@@ -26,10 +26,11 @@ using convert::ExitCode;
 using Clock = std::chrono::steady_clock;
 
 constexpr uint32_t kTeacherBatch = 64;
-/// Most steps between two masks of gradual pruning; short runs make new ones more often.
+/// The largest number of steps between two masks of gradual pruning; short runs make new masks more often.
 constexpr uint64_t kPruneEvery = 20;
 constexpr uint64_t kPruneTimes = 50;
-/// Between two checkpoints lies so many times what one takes: a slow disk costs a twentieth of the time.
+/// The time between two checkpoints is this many times the duration of one, so even a slow disk costs only a twentieth
+/// of the time.
 constexpr double kSaveShare = 20;
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
@@ -60,7 +61,7 @@ class Trainer {
     const Clock::time_point start = Clock::now();
     prepare();
     outcome_.resumed_from = state_.step;
-    // Scores of a whole vocabulary for each token take more room than there is: they are asked for as they are needed.
+    // Scores of the whole vocabulary for every token need too much memory, so they are computed when needed.
     if (s_.loss.soft > 0 && job_.heads.next == 0) objective_->ask_teacher(kTeacherBatch);
     last_save_ = Clock::now();
     train_start_ = Clock::now();
@@ -90,7 +91,7 @@ class Trainer {
     return outcome_;
   }
 
-  /// The state of a fresh run, then the checkpoint's where there is one.
+  /// Sets up the state of a new run, or the checkpoint's if there is one.
   void prepare() {
     parameters_.trainable(s_.freeze);
     std::vector<at::Tensor> matrices, vectors;
@@ -168,7 +169,7 @@ class Trainer {
     report();
   }
 
-  /// Adds a step's losses to the epoch's sums.
+  /// Adds the losses of a step to the sums of the epoch.
   void note(const Objective::Losses& losses) {
     if (state_.sums.empty()) {
       for (const auto& [name, value] : losses.parts) state_.sums.emplace_back(name, 0.0);
@@ -190,7 +191,7 @@ class Trainer {
     return {state_.values.begin(), state_.values.begin() + static_cast<std::ptrdiff_t>(state_.masks.size())};
   }
 
-  /// New masks, where it is time for them. `members`: the batch whose activations are measured, if they count.
+  /// Makes new masks when they are due. `members`: the batch on which activations are measured, if they are used.
   void prune(const std::vector<uint32_t>& members) {
     const double sparsity = sparsity_at(done(), s_.prune.begin, s_.prune.end, s_.prune.sparsity);
     if (sparsity <= 0 || done() > s_.prune.end + 2 * static_cast<double>(prune_every_) / static_cast<double>(steps_))
@@ -210,7 +211,8 @@ class Trainer {
     mask(parameters_values());
   }
 
-  /// By parameter, the mean squares of a linear layer's inputs, where activations count; else undefined.
+  /// Returns, by parameter, the mean squares of a linear layer's inputs if activations are used; otherwise undefined
+  /// tensors.
   std::vector<at::Tensor> input_squares(const std::vector<uint32_t>& members) const {
     std::vector<at::Tensor> squares(state_.masks.size());
     if (s_.prune.by != PruneBy::kActivations) return squares;
@@ -236,7 +238,7 @@ class Trainer {
   void average() {
     if (state_.average.empty()) return;
     const at::NoGradGuard guard;
-    // A short memory at first, so that the beginning is forgotten.
+    // The average decays faster at first, so that the initial values are forgotten.
     const auto steps = static_cast<double>(state_.step);
     const double keep = std::min(s_.ema, (1 + steps) / (10 + steps));
     for (size_t i = 0; i < state_.average.size(); ++i) {
@@ -264,7 +266,7 @@ class Trainer {
     return options;
   }
 
-  /// Runs `work` with the moving average in the place of the parameters.
+  /// Runs `work` with the moving average in place of the parameters.
   template <typename Work>
   void with_average(const Work& work) {
     const at::NoGradGuard guard;
@@ -277,7 +279,7 @@ class Trainer {
     for (size_t i = 0; i < kept.size(); ++i) state_.values[i].copy_(kept[i]);
   }
 
-  /// Does this epoch's result have all that was asked for: all zeros, and weights on the grid?
+  /// Returns true if the result of this epoch has everything that was requested: all zeros, and quantized weights.
   bool eligible() const {
     const bool pruned = s_.prune.sparsity <= 0 || done() >= s_.prune.end;
     return pruned && (s_.quantize == FakeQuant::kNone || quantized());
@@ -327,7 +329,7 @@ class Trainer {
 
   bool stopped_early() const { return s_.patience != 0 && state_.worse >= s_.patience; }
 
-  /// The weights to be written.
+  /// Returns the weights to be written.
   std::vector<at::Tensor> chosen() const {
     if (!state_.best.empty()) return state_.best;
     if (!state_.average.empty()) return state_.average;
@@ -366,7 +368,7 @@ class Trainer {
   State state_;
   Outcome outcome_;
   Clock::time_point last_save_, train_start_;
-  double save_seconds_ = 0;  // that the last checkpoint took
+  double save_seconds_ = 0;  // duration of the last checkpoint
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
-// The settings of bantam_config.h for a model's session: its options, and the memory of an image's pixels. Only the one
-// source file of a program that makes the session includes it.
+// The settings of a model's session in bantam_config.h: its options, and the memory for an image's pixels. Only the one
+// source file that makes the session includes this header.
 #ifndef BANTAM_FIRMWARE_CONFIGURED_SESSION_H_
 #define BANTAM_FIRMWARE_CONFIGURED_SESSION_H_
 
@@ -17,7 +17,8 @@ inline constexpr Frame kFrame = {pixels, features};
 inline constexpr Frame kFrame;
 #endif
 
-/// Bytes of the arena: what the session takes on this core, and the rest, which is the same everywhere. Exactly.
+/// The exact size of the arena in bytes: the session's size on this core, and the rest, which is the same on every
+/// core.
 inline constexpr size_t kArenaBytes = kSessionBytes + BANTAM_ARENA_REST;
 
 inline SessionOptions configured_options() {

@@ -1,4 +1,4 @@
-// Cortex-M: registers that every core has at the same address, and how it waits for an interrupt. Included by system.h.
+// Cortex-M: registers at addresses that all cores share, and how a core waits for an interrupt. Included by system.h.
 #ifndef BANTAM_TARGETS_FIRMWARE_CORTEX_M_H_
 #define BANTAM_TARGETS_FIRMWARE_CORTEX_M_H_
 
@@ -11,7 +11,7 @@
 #define SCB_MMFAR REGISTER(0xE000ED34)
 #define SCB_BFAR REGISTER(0xE000ED38)
 #define SCB_CPACR REGISTER(0xE000ED88)
-// Interrupt controller: registers of interrupt `number`, and its bit there.
+// Interrupt controller: the registers of interrupt `number`, and its bit in them.
 #define NVIC_ISER(number) REGISTER(0xE000E100 + (number) / 32 * 4)
 #define NVIC_ICER(number) REGISTER(0xE000E180 + (number) / 32 * 4)
 #define NVIC_ICPR(number) REGISTER(0xE000E280 + (number) / 32 * 4)
@@ -29,8 +29,8 @@
 #define MPU_RLAR REGISTER(0xE000EDA0)  // PMSAv8
 #define MPU_MAIR0 REGISTER(0xE000EDC0)
 
-// An interrupt that nobody handles is open from interrupt_open to interrupt_close. While interrupts are masked, one that is enabled and
-// pending ends WFI all the same.
+// An interrupt without a handler is enabled from interrupt_open to interrupt_close. Interrupts are masked meanwhile,
+// but an enabled, pending interrupt ends WFI even then.
 static inline void interrupt_open(uint32_t number) {
   __asm__ volatile("cpsid i" ::: "memory");
   NVIC_ISER(number) = NVIC_BIT(number);

@@ -1,4 +1,4 @@
-// Says which fault of a Cortex-M it was, where, and ends the image.
+// Reports which fault of a Cortex-M occurred and where, and ends the image.
 #include "board.h"
 #include "put.h"
 #include "system.h"
@@ -22,15 +22,15 @@ static const char* fault_name(uint32_t exception) {
   }
 }
 
-// `frame`: where the core has, or would have, put r0-r3, r12, lr, pc and xpsr; `from`: EXC_RETURN, which says what was
-// interrupted: main, or another handler.
+// `frame`: where the core has put, or would have put, r0-r3, r12, lr, pc and xpsr. `from`: EXC_RETURN, which tells
+// whether main or another handler was interrupted.
 static void __attribute__((noreturn, used)) fault_report(const uint32_t* frame, uint32_t from) {
   uint32_t exception;
   __asm__ volatile("mrs %0, ipsr" : "=r"(exception));
 #if __ARM_ARCH >= 7
   const uint32_t status = SCB_CFSR;
 #else
-  const uint32_t status = 0;  // Armv6-M does not say
+  const uint32_t status = 0;  // Armv6-M has no such register
 #endif
   const uint32_t kStackingFailed = 1u << 4 | 1u << 12;
   const uint32_t kLimit = 1u << 20;  // STKOF: below the stack limit register
@@ -39,7 +39,7 @@ static void __attribute__((noreturn, used)) fault_report(const uint32_t* frame, 
   const uint32_t* const top = handler ? handler_stack_top : stack_top;
   int overflow = (status & kLimit) != 0 || frame < bottom;
 #if __ARM_ARCH < 7
-  overflow |= stack_top[7] != STACK_PAINT;  // the highest word of the guard, which no MPU guards here
+  overflow |= stack_top[7] != STACK_PAINT;  // the highest word of the guard, which the MPU does not protect here
 #endif
   put("\nfault: ");
   put(handler ? "in a handler, " : "");
@@ -57,14 +57,14 @@ static void __attribute__((noreturn, used)) fault_report(const uint32_t* frame, 
   board_exit(128 + (int)exception);
 }
 
-// The program is over: the report uses what is free of main's stack. That is below main's frame, or, when little is left there
-// or the stack pointer is wild, the top.
+// The program is over, so the report uses the free part of main's stack: below main's frame or, if little is left there
+// or the stack pointer is invalid, at the top.
 void __attribute__((naked)) fault_entry(void) {
   __asm__ volatile(
       ".syntax unified\n"
 #if __ARM_ARCH >= 8
       "movs r0, #0\n"
-      "msr msplim, r0\n"  // the limit of the handlers' stack is above main's
+      "msr msplim, r0\n"  // the limit for the handlers' stack is higher than main's stack
 #endif
       "mrs r3, msp\n"
       "mrs r0, psp\n"

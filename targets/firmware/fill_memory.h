@@ -1,4 +1,5 @@
-// Fills RAM before main: .data, .bss, and paint where stacks will be. The start-up code of each family includes it.
+// Initializes RAM before main: .data, .bss, and the fill pattern of the stacks. The start-up code of each family
+// includes it.
 #ifndef BANTAM_TARGETS_FIRMWARE_FILL_MEMORY_H_
 #define BANTAM_TARGETS_FIRMWARE_FILL_MEMORY_H_
 
@@ -14,7 +15,7 @@ static inline void fill_memory(void) {
 #endif
   for (uint32_t* to = bss_begin; to != bss_end; ++to) *to = 0;
   for (uint32_t* to = stack_bottom; to != handler_stack_bottom; ++to)
-    *to = STACK_PAINT;  // and what is between the stacks
+    *to = STACK_PAINT;  // including the space between the stacks
 }
 
 #endif  // BANTAM_TARGETS_FIRMWARE_FILL_MEMORY_H_

@@ -1,7 +1,7 @@
-// Small versions of the functions that the compiler and the runtime need from the C library: newlib's take a kilobyte
-// more on an Armv7-M, to be fast with long blocks, which an image does not have. This file is compiled so that no loop
-// in it becomes a call of the function that contains it. It also has the functions that a core without instructions for
-// floats needs from the compiler's library.
+// Small versions of the functions that the compiler and the runtime need from the C library. Newlib's are one kilobyte
+// larger on an Armv7-M, to be fast with long blocks, which an image does not have. Compiler options ensure that no loop
+// in this file becomes a call of the function that contains it. This file also has the functions of the compiler's
+// library that a core without floating-point instructions needs.
 #include <stddef.h>
 #include <stdint.h>
 
@@ -9,7 +9,7 @@ typedef uint32_t __attribute__((may_alias)) Word;
 
 static int aligned(const void* a, const void* b) { return (((uintptr_t)a | (uintptr_t)b) & 3) == 0; }
 
-// Works also where the two overlap and `to` lies before `from`.
+// Also works if both ranges overlap and `to` is before `from`.
 void* memcpy(void* to, const void* from, size_t size) {
   uint8_t* t = to;
   const uint8_t* f = from;
@@ -61,7 +61,8 @@ size_t strlen(const char* text) {
 }
 
 #if defined(__ARM_ARCH_6M__) || defined(__ARM_ARCH_8M_BASE__)
-// a - b as a + -b, the same bits but for the sign of a NaN: the library's own subtraction is 800 bytes, a copy of its addition.
+// Computes a - b as a + -b, with the same bits except for the sign of a NaN. The library's own subtraction is 800
+// bytes, a copy of its addition.
 __asm__(
     "  .syntax unified\n"
     "  .section .text.__aeabi_fsub, \"ax\", %progbits\n"

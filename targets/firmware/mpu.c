@@ -1,7 +1,8 @@
-// The memory map as the MPU sees it: flash and model read-only, the model and RAM not executable, peripherals, and
-// nothing else; code that was copied to a memory of its own is read-only there. main's stack lies at the bottom of RAM, so that what runs over it leaves the map and traps. Below the
-// handlers' stack 32 bytes are out of bounds on Armv7-M; Armv8-M has a limit register for each stack instead (startup.c), and
-// the regions of Armv6-M are too large: there only the fault report tells (fault.c).
+// The memory map that the MPU enforces: flash and the model are read-only, the model and RAM are not executable,
+// peripherals are accessible, and nothing else is; code that was copied to its own memory is read-only there. main's
+// stack is at the bottom of RAM, so that an overflow leaves the map and traps. Below the handlers' stack, 32 bytes are
+// inaccessible on Armv7-M; Armv8-M has a limit register for each stack instead (startup.c). The regions of Armv6-M are
+// too large for this: there, only the fault report detects an overflow (fault.c).
 #include "board_config.h"
 #include "system.h"
 
@@ -11,7 +12,7 @@ enum { kPeripherals = 0x40000000, kPeripheralBytes = 0x20000000 };
 
 #if __ARM_ARCH >= 8
 
-// For sections.ld: what a region may be.
+// For sections.ld: the constraint on the sizes of regions.
 __asm__(".global mpu_power_of_two\n .set mpu_power_of_two, 0\n");
 
 enum { kReadWrite = 1 << 1, kReadOnly = 3 << 1, kNoExecute = 1 };
@@ -48,17 +49,17 @@ enum { kFlashMemory = 2 << 16, kRamMemory = 11 << 16, kDeviceMemory = 1 << 16 };
 
 enum { kHalfGigabyte = 28 << 1 | 1, k32Bytes = 4 << 1 | 1 };
 
-// Values for MPU_RBAR and MPU_RASR: sums of symbols of sections.ld, which the linker adds up.
+// Values for MPU_RBAR and MPU_RASR, as sums of symbols of sections.ld, which the linker adds.
 typedef struct {
   const uint8_t* base;
   const uint8_t* shape;
 } Region;
 
-enum { kOwnNumber = 1 << 4 };  // of MPU_RBAR: the region's number is in the lowest bits
+enum { kOwnNumber = 1 << 4 };  // in MPU_RBAR: the region's number is in the lowest bits
 #define REGION(number, begin, attributes, bytes) \
   { (const uint8_t*)(begin) + (kOwnNumber | (number)), (const uint8_t*)(bytes) + (attributes) }
 
-// Where regions overlap, the one with the highest number counts: flash, if the model lies there.
+// Where regions overlap, the one with the highest number applies: flash, if it contains the model.
 static const Region kRegions[] = {
     REGION(0, model_region_base, kReadOnly | kNoExecute | kFlashMemory, model_region),
     REGION(1, flash_region_base, kReadOnly | kFlashMemory, flash_region),
@@ -73,7 +74,7 @@ static const Region kRegions[] = {
 };
 
 void mpu_init(void) {
-  if (MPU_TYPE == 0) return;  // a Cortex-M0+ may lack it
+  if (MPU_TYPE == 0) return;  // a Cortex-M0+ may have no MPU
   for (uint32_t i = 0; i < sizeof kRegions / sizeof kRegions[0]; ++i) {
     MPU_RBAR = (uint32_t)kRegions[i].base;
     MPU_RASR = (uint32_t)kRegions[i].shape;

@@ -1,4 +1,4 @@
-// RISC-V, one hart in machine mode: from reset to main, physical memory protection, faults, the cycle counter.
+// RISC-V, one hart in machine mode: start-up code, physical memory protection, faults and the cycle counter.
 #include "board.h"
 #include "board_config.h"
 #include "fill_memory.h"
@@ -7,7 +7,7 @@
 
 int main(void);
 
-// For sections.ld: what a region may be.
+// For sections.ld: the constraint on the sizes of regions.
 __asm__(".global mpu_power_of_two\n .set mpu_power_of_two, 0\n");
 
 // The first instruction of flash.
@@ -23,13 +23,13 @@ static void __attribute__((noreturn, used)) run(void) {
   board_exit(main());
 }
 
-// Runs on the handlers' stack, before there is any data.
+// Runs on the handlers' stack, before any data is initialized.
 static void __attribute__((noreturn, used)) prepare(void) {
   CSR_WRITE(mtvec, fault_entry);
   fill_memory();
   mpu_init();
   ticks_init();
-  // main gets a stack of its own: a fault is then still handled when that has run over.
+  // main gets its own stack, so that a fault is handled even after that has overflowed.
   CSR_WRITE(mscratch, handler_stack_top);
   __asm__ volatile(
       "mv sp, %0\n"
@@ -38,10 +38,11 @@ static void __attribute__((noreturn, used)) prepare(void) {
   __builtin_unreachable();
 }
 
-enum { kRead = 1, kWrite = 2, kExecute = 4, kUpTo = 1 << 3, kLocked = 1 << 7 };  // of pmpcfg
+enum { kRead = 1, kWrite = 2, kExecute = 4, kUpTo = 1 << 3, kLocked = 1 << 7 };  // bits of pmpcfg
 
-// Flash for code and constants, RAM for data, each from one bound to the next; locked, which is for machine mode, too. Where the model has
-// a memory of its own, it is none of both. What no entry names stays open: peripherals, and others that a board may have.
+// Flash for code and constants, and RAM for data, each from one bound to the next. The entries are locked, so they
+// apply to machine mode too. They do not cover a model in its own memory. Addresses without an entry stay accessible:
+// peripherals, and other memories that a board may have.
 void mpu_init(void) {
   CSR_WRITE(pmpaddr0, (uint32_t)flash_begin >> 2);
   CSR_WRITE(pmpaddr1, ((uint32_t)flash_begin + (uint32_t)flash_bytes) >> 2);

@@ -1,5 +1,5 @@
-// RISC-V in machine mode: control registers, interrupts by the platform's controller (PLIC), which QEMU's virt and SiFive's chips have
-// at this address. Included by system.h.
+// RISC-V in machine mode: control registers, and interrupts through the platform's interrupt controller (PLIC), which
+// is at this address in QEMU's virt and SiFive's chips. Included by system.h.
 #ifndef BANTAM_TARGETS_FIRMWARE_RISCV_H_
 #define BANTAM_TARGETS_FIRMWARE_RISCV_H_
 
@@ -12,7 +12,8 @@
 #define PLIC_CLAIM REGISTER(0x0C200004)
 #define PLIC_BIT(number) (1u << (number) % 32)
 
-// An interrupt that nobody handles is open from interrupt_open to interrupt_close. mstatus.MIE stays 0: WFI ends all the same.
+// An interrupt without a handler is enabled from interrupt_open to interrupt_close. mstatus.MIE stays 0; a pending
+// interrupt ends WFI even then.
 static inline void interrupt_open(uint32_t number) {
   PLIC_PRIORITY(number) = 1;
   PLIC_THRESHOLD = 0;
@@ -21,11 +22,11 @@ static inline void interrupt_open(uint32_t number) {
 }
 static inline void interrupt_wait(void) { __asm__ volatile("wfi" ::: "memory"); }
 static inline void interrupt_close(uint32_t number) {
-  PLIC_CLAIM = PLIC_CLAIM;  // taken, and done with
+  PLIC_CLAIM = PLIC_CLAIM;  // claimed and completed
   PLIC_ENABLE(number) &= ~PLIC_BIT(number);
 }
 
-/// There is no reset that every chip has: a board.c of its own knows its chip's.
+/// Chips have no common reset; a board's own board.c can use its chip's.
 static inline void __attribute__((noreturn)) core_reset(void) {
   for (;;) interrupt_wait();
 }

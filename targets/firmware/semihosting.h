@@ -1,10 +1,10 @@
-// Calls that a debugger or an emulator serves for an image: Arm's semihosting, which RISC-V has taken over.
+// Calls that a debugger or an emulator serves for an image: Arm's semihosting, which RISC-V has adopted.
 #ifndef BANTAM_TARGETS_FIRMWARE_SEMIHOSTING_H_
 #define BANTAM_TARGETS_FIRMWARE_SEMIHOSTING_H_
 
 #include <stdint.h>
 
-/// Calls one operation. Without a debugger the call is a fault.
+/// Calls an operation. Without a debugger, the call causes a fault.
 static inline int semihosting_call(uint32_t operation, const volatile void* argument) {
 #if defined(__riscv)
   register uint32_t result __asm__("a0") = operation;
@@ -24,7 +24,7 @@ static inline int semihosting_call(uint32_t operation, const volatile void* argu
   return (int)result;
 }
 
-/// SYS_EXIT_EXTENDED: the emulator or the debugger ends with `status`.
+/// SYS_EXIT_EXTENDED: ends the emulator or the debugging session with `status`.
 static inline void __attribute__((noreturn)) semihosting_exit(int status) {
   const uint32_t block[2] = {0x20026u /* ADP_Stopped_ApplicationExit */, (uint32_t)status};
   semihosting_call(0x20, block);

@@ -1,4 +1,4 @@
-// How large main's stack is, and how much of it was used.
+// The size of main's stack, and how much of it was used.
 #include "board.h"
 #include "system.h"
 

@@ -1,4 +1,4 @@
-// From reset to main on a Cortex-M: vectors, FPU, .data and .bss, a painted stack of its own for main.
+// From reset to main on a Cortex-M: vectors, FPU, .data and .bss, and main's own stack, filled with a pattern.
 #include "board.h"
 #include "board_config.h"
 #include "fill_memory.h"
@@ -34,21 +34,22 @@ static void __attribute__((noreturn, used)) run(void) {
   board_exit(main());
 }
 
-// Runs on the handlers' stack, before there is any data.
+// Runs on the handlers' stack, before any data is initialized.
 static void __attribute__((noreturn, used)) prepare(void) {
 #if defined(__ARM_FP) || defined(__ARM_FEATURE_MVE)
   SCB_CPACR |= 0xFu << 20;  // coprocessors 10 and 11: FPU and MVE
   __asm__ volatile("dsb\n isb" ::: "memory");
 #endif
 #if defined(__ARM_FEATURE_MVE)
-  SCB_CCR |= 1u << 19;  // LOB: low-overhead loops (LE) keep their branch; without it each round fetches anew
+  // LOB: low-overhead loops (LE) keep their branch information; without it, each iteration fetches it again
+  SCB_CCR |= 1u << 19;
 #endif
   SCB_VTOR = (uint32_t)(uintptr_t)kVectors;
-  SCB_SHCSR |= 7u << 16;  // MemManage, BusFault and UsageFault have handlers of their own (Armv6-M: ignored)
+  SCB_SHCSR |= 7u << 16;  // MemManage, BusFault and UsageFault get their own handlers (Armv6-M: ignored)
   fill_memory();
   mpu_init();
   ticks_init();
-  // main gets the process stack: a fault is then still handled when that has run over.
+  // main gets the process stack, so that a fault is handled even after that has overflowed.
 #if __ARM_ARCH >= 8
   __asm__ volatile("msr psplim, %0\n msr msplim, %1" ::"r"(stack_bottom), "r"(handler_stack_bottom));
 #endif

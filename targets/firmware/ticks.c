@@ -1,4 +1,4 @@
-// SysTick as a free-running counter: 24 bits in hardware, the rest counted by its interrupt.
+// SysTick as a free-running counter: 24 bits in hardware, and an interrupt that counts the wraps.
 #include "board.h"
 #include "system.h"
 
@@ -7,7 +7,7 @@ static volatile uint32_t wraps;
 void ticks_init(void) {
   SYST_RVR = 0xFFFFFFu;
   SYST_CVR = 0;
-  SYST_CSR = 7;  // the core's clock, interrupt, on
+  SYST_CSR = 7;  // enable: core clock, interrupt, counter
 }
 
 void ticks_wrapped(void) { wraps = wraps + 1; }

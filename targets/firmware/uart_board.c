@@ -1,5 +1,5 @@
-// The board that a target.json describes: its first settings, its UART, its end. board_config.h is written from the description
-// by board.cmake. A folder with a board.c of its own has that instead.
+// The board described by a target.json: its initialization, its UART, and the end of the image. board.cmake generates
+// board_config.h from the description. A board with its own board.c does not use this file.
 #include "board.h"
 #include "board_config.h"
 #include "semihosting.h"
@@ -13,8 +13,8 @@ void board_init(void) {
 }
 
 #if defined(BOARD_UART_INTERRUPT)
-// Sleeps until the UART has received, or until SysTick wraps. A byte that comes just before WFI ends it at once. The UART's interrupt is
-// open only meanwhile: nobody handles it.
+// Sleeps until the UART has received a byte or SysTick wraps. A byte that arrives just before WFI ends it at once. The
+// UART's interrupt is enabled only meanwhile, because it has no handler.
 static void wait_for_byte(void) {
   interrupt_open(BOARD_UART_INTERRUPT);
   if (!uart_received(BOARD_UART)) interrupt_wait();

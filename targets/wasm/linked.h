@@ -1,9 +1,9 @@
-// The parts of the library (runtime/links.inc) in the module for browsers: encoders of texts with every task and
-// tokenizer. It leaves out operators in integers alone (Static...), pruned weights, images, the continuation of texts
-// (contexts, encoder-decoders, beams), and operators of few models: LSTM and GRU, experts, adaptive softmax, Performer
-// and Linformer, Reformer, RETRO, Longformer's and Big Bird's masks. It refuses a file that needs one of them with
-// kOpNotLinked, and a damaged file without the sentence that says where the damage is: `bantam verify` says it.
-// -DBANTAM_LINKED= makes a module that has everything.
+// The parts of the library (runtime/links.inc) in the module for browsers: text encoders with every task and tokenizer.
+// The module omits only operators in integers (Static...), pruned weights, images, the continuation of texts (contexts,
+// encoder-decoders, beams), and operators of few models: LSTM and GRU, experts, adaptive softmax, Performer and
+// Linformer, Reformer, RETRO, Longformer's and Big Bird's masks. It refuses a file that needs one of them with
+// kOpNotLinked. For a damaged file it does not say where the damage is; `bantam verify` does. -DBANTAM_LINKED= builds a
+// module with everything.
 #define BANTAM_LINKS                                                                                                 \
   op_Embed, op_Linear, op_Row, op_SplitHeads, op_Attention, op_Pool, op_Slice, op_Copy, op_Crf, op_Unfold, op_Spans, \
       op_Select, Float, Half, FloatTables, FloatAttention, Dynamic, Int4, activation_all, norm_all, Gate, StoreSum,  \

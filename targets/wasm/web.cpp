@@ -1,6 +1,6 @@
-// The functions that JavaScript calls: bantam's sessions and tasks for one model an instance, with numbers and
-// addresses only. A result of more than one number is written to an address that the caller gives: see each function.
-// targets/packages/npm/module.js is the caller.
+// The functions that JavaScript calls: bantam's sessions and tasks for one model per instance, with numbers and
+// addresses only. A result of more than one number is written to an address that the caller passes: see each function.
+// The caller is targets/packages/npm/module.js.
 #include <string.h>
 
 #include "bantam/session.h"
@@ -16,7 +16,7 @@ namespace {
 using bantam::Status;
 using bantam::Text;
 
-/// One model, one session: a page that has several models has several instances.
+/// One model and one session. A page with several models has several instances.
 struct Web {
   bantam::Model model;
   bantam::Session* session = nullptr;
@@ -31,7 +31,7 @@ void put_text(Text text, uint32_t* out) {
 }
 void put_float(float value, uint32_t* out) { memcpy(out, &value, 4); }
 
-/// Label or number, and score, a pair each.
+/// Writes two numbers for each: label or number, and score.
 void put_scores(const bantam::LabelScore* scores, uint32_t count, uint32_t* out) {
   for (uint32_t i = 0; i < count; ++i, out += 2) {
     out[0] = scores[i].label;
@@ -39,7 +39,8 @@ void put_scores(const bantam::LabelScore* scores, uint32_t count, uint32_t* out)
   }
 }
 
-/// Label, name, place and score: six numbers each. `found` may lie where they are written: it is no smaller.
+/// Writes six numbers for each: label, name, position and score. `found` may overlap `out`, because its elements are at
+/// least as large.
 void put_entities(const bantam::Entity* found, uint32_t count, uint32_t* out) {
   static_assert(sizeof(bantam::Entity) >= 24, "see below");
   for (uint32_t i = 0; i < count; ++i, out += 6) {
@@ -54,7 +55,8 @@ void put_entities(const bantam::Entity* found, uint32_t count, uint32_t* out) {
 
 #if defined(__wasm_relaxed_simd__)
 
-/// Fused multiply-add by which one rounding differs from two: what a product has beyond 24 bits is left where its first bits vanish.
+/// Returns true if multiplications and additions are fused. The product has bits beyond 24 that a separate rounding
+/// would lose; the addition cancels its leading bits.
 bool multiplies_fused() {
   volatile float factor = 1.0f + 0x1p-12f, addend = -(1.0f + 0x1p-11f);
   const v128_t x = wasm_f32x4_splat(factor);
@@ -62,7 +64,8 @@ bool multiplies_fused() {
   return wasm_i32x4_all_true(wasm_f32x4_eq(rest, wasm_f32x4_splat(0x1p-24f)));
 }
 
-/// The dot product of bytes by 7 bits, the choice by a mask and the table: as the kernels take them, random and extreme.
+/// Returns true if the relaxed SIMD instructions that the kernels use (dot product with 7-bit bytes, lane select by a
+/// mask, table lookup) give the expected results for random and extreme operands.
 bool relaxed_instructions_agree() {
   uint32_t state = 1;
   for (uint32_t round = 0; round < 64; ++round) {
@@ -95,7 +98,7 @@ extern "C" {
 
 #define BANTAM_WEB(name) __attribute__((export_name(#name))) name
 
-/// Returns 1 if this module gives the bits of native builds on this machine, else 0.
+/// Returns 1 if this module gives the same bits as native builds on this machine, otherwise 0.
 int32_t BANTAM_WEB(self_test)() {
 #if defined(__wasm_relaxed_simd__)
   return multiplies_fused() && relaxed_instructions_agree() ? 1 : 0;
@@ -105,7 +108,8 @@ int32_t BANTAM_WEB(self_test)() {
 }
 
 const char* BANTAM_WEB(status_message)(int32_t status) { return bantam::status_message(static_cast<Status>(status)); }
-/// Returns the fault that open() or create() found in the file, or null; its name goes to out[0, 2).
+/// Returns the fault that open() or create() found in the file, or null; writes the address and size of its name to
+/// out[0, 2).
 const char* BANTAM_WEB(fault)(uint32_t* out) {
   put_text({web.fault.name, web.fault.name_size}, out);
   return web.fault.what;
@@ -116,7 +120,8 @@ int32_t BANTAM_WEB(open)(const void* bytes, uint32_t size) {
   return number(bantam::Model::open(bytes, size, &web.model, &web.fault));
 }
 
-/// out[0, 6): task, most tokens of a text, label sets, those of the task, outputs, whether there is a tokenizer.
+/// Writes to out[0, 6): task, largest number of tokens of a text, number of label sets, number of the task's label
+/// sets, number of outputs, whether there is a tokenizer.
 void BANTAM_WEB(describe)(uint32_t* out) {
   out[0] = static_cast<uint32_t>(web.model.task());
   out[1] = web.model.max_sequence();
@@ -131,16 +136,16 @@ int32_t BANTAM_WEB(has_levels)(uint32_t set) { return web.model.has_levels(set) 
 void BANTAM_WEB(label_set_name)(uint32_t set, uint32_t* out) { put_text(web.model.label_set_name(set), out); }
 void BANTAM_WEB(output_name)(uint32_t index, uint32_t* out) { put_text(web.model.output_name(index), out); }
 void BANTAM_WEB(model_name)(uint32_t* out) { put_text(web.model.name(), out); }
-/// Writes the prompt that texts of a bantam::TextRole begin with.
+/// Writes the prompt for texts of a bantam::TextRole.
 void BANTAM_WEB(prompt)(uint32_t role, uint32_t* out) {
   const bool known = role <= static_cast<uint32_t>(bantam::TextRole::kDocument);
   put_text(known ? bantam::text_prompt(web.model, static_cast<bantam::TextRole>(role)) : Text{}, out);
 }
 
-/// How vectors are compared: "dot", "euclidean" or "manhattan"; empty: by their cosine.
+/// Writes how vectors are compared: "dot", "euclidean" or "manhattan"; empty: by their cosine.
 void BANTAM_WEB(similarity)(uint32_t* out) { put_text(bantam::property(web.model, {"similarity", 10}), out); }
 
-/// 0: refused; see create().
+/// Returns 0 if the settings are refused; see create().
 uint32_t BANTAM_WEB(arena_bytes)(uint32_t max_tokens, uint32_t max_sequences) {
   bantam::SessionOptions options;
   options.max_tokens = max_tokens;
@@ -155,16 +160,16 @@ int32_t BANTAM_WEB(create)(void* arena, uint32_t size, uint32_t max_tokens, uint
 }
 
 void BANTAM_WEB(clear)() { web.session->clear(); }
-/// `second` null: no pair.
+/// `second` is null for a single text.
 int32_t BANTAM_WEB(add)(const char* first, uint32_t first_size, const char* second, uint32_t second_size) {
   return number(web.session->add({first, first_size}, {second, second_size}, {}));
 }
-/// labels[count]: address and size of each.
+/// labels[count]: the address and size of each label.
 int32_t BANTAM_WEB(add_labelled)(const char* text, uint32_t size, Text* labels, uint32_t count) {
   static_assert(sizeof(Text) == 8, "address and size");
   return number(web.session->add_labelled({text, size}, labels, count, {}));
 }
-/// Runs token ids of the caller: for models whose file has no tokenizer.
+/// Runs token ids that the caller supplies, for models whose file has no tokenizer.
 int32_t BANTAM_WEB(run_ids)(const int32_t* ids, uint32_t count) {
   bantam::Batch batch;
   batch.ids = ids;
@@ -172,12 +177,12 @@ int32_t BANTAM_WEB(run_ids)(const int32_t* ids, uint32_t count) {
   return number(web.session->run(batch));
 }
 int32_t BANTAM_WEB(run)() { return number(web.session->run()); }
-/// Tokens of a sequence of the batch.
+/// Returns the number of tokens of a sequence of the batch.
 uint32_t BANTAM_WEB(tokens)(uint32_t sequence) { return web.session->sequence(sequence).row_count; }
 int32_t BANTAM_WEB(truncated)(uint32_t sequence) { return web.session->sequence(sequence).result.truncated ? 1 : 0; }
 
-// Answers. All return a status; `count` and `above` are written where given. Buffers have room for `capacity` records, and 32 bytes
-// each.
+// Answers. All functions return a status, and write `count` and `above` if they have these parameters. Buffers must
+// have room for `capacity` records of 32 bytes each.
 
 int32_t BANTAM_WEB(classify)(uint32_t sequence, uint32_t set, uint32_t* out, uint32_t capacity, uint32_t* count,
                              uint32_t* above) {
@@ -192,7 +197,7 @@ int32_t BANTAM_WEB(choose)(uint32_t choices, uint32_t* out, uint32_t capacity, u
   if (status == Status::kOk) put_scores(scores, *count, out);
   return number(status);
 }
-/// set: 0xFFFFFFFF: the task's own. aggregation: a value of bantam::Aggregation.
+/// `set`: 0xFFFFFFFF for the task's own. `aggregation`: a value of bantam::Aggregation.
 int32_t BANTAM_WEB(tag)(uint32_t sequence, uint32_t set, uint32_t aggregation, const char* text, uint32_t size,
                         uint32_t* out, uint32_t capacity, uint32_t* count) {
   auto* found = reinterpret_cast<bantam::Entity*>(out);
@@ -209,7 +214,7 @@ int32_t BANTAM_WEB(find)(uint32_t sequence, float threshold, int32_t nested, int
   if (status == Status::kOk) put_entities(found, *count, out);
   return number(status);
 }
-/// out[0, 4): begin, end, score, answerable.
+/// Writes to out[0, 4): begin, end, score, answerable.
 int32_t BANTAM_WEB(answer)(uint32_t sequence, uint32_t* out) {
   bantam::Answer answer;
   const Status status = bantam::answer(*web.session, sequence, &answer);
@@ -219,19 +224,20 @@ int32_t BANTAM_WEB(answer)(uint32_t sequence, uint32_t* out) {
   out[3] = answer.answerable ? 1 : 0;
   return number(status);
 }
-/// out[0, 2): address and count of floats.
+/// Writes to out[0, 2): address and number of floats.
 int32_t BANTAM_WEB(embed)(uint32_t sequence, uint32_t* out) {
   const float* data = nullptr;
   const Status status = bantam::embed(*web.session, sequence, &data, out + 1);
   out[0] = static_cast<uint32_t>(reinterpret_cast<uintptr_t>(data));
   return number(status);
 }
-/// For mask number `mask`; token, score, and the address and size of the token's text, four numbers each.
+/// For mask number `mask`, writes four numbers per candidate: token, score, and the address and size of the token's
+/// text.
 int32_t BANTAM_WEB(fill)(uint32_t sequence, uint32_t mask, uint32_t* out, uint32_t capacity, uint32_t* count) {
   auto* found = reinterpret_cast<bantam::Candidate*>(out);
   const Status status = bantam::fill(*web.session, sequence, mask, found, capacity, count);
   if (status != Status::kOk) return number(status);
-  for (uint32_t i = *count; i-- > 0;) {  // the last first: what is written is longer
+  for (uint32_t i = *count; i-- > 0;) {  // from the last to the first, because the written records are longer
     const bantam::Candidate candidate = found[i];
     out[4 * i] = static_cast<uint32_t>(candidate.id);
     put_float(candidate.score, out + 4 * i + 1);
@@ -242,7 +248,7 @@ int32_t BANTAM_WEB(fill)(uint32_t sequence, uint32_t mask, uint32_t* out, uint32
 int32_t BANTAM_WEB(next_sentence)(uint32_t sequence, float* probability) {
   return number(bantam::next_sentence(*web.session, sequence, probability));
 }
-/// Rows of a sequence; out[0, 4): address, rows, width, floats from row to row.
+/// The rows of a sequence. Writes to out[0, 4): address, number of rows, width, and floats from row to row.
 int32_t BANTAM_WEB(output)(uint32_t index, uint32_t sequence, uint32_t* out) {
   bantam::OutputView view;
   const Status status = web.session->output(index, sequence, &view);

@@ -1,10 +1,11 @@
-// Speed of every kernel on every instruction set: linear kernels as a fraction of the core's dot-product (or FMA) peak,
-// of one row also as a fraction of the rate at which the core loads the weights from the cache that holds them.
+// Speed of every kernel on every instruction set. Linear kernels are reported as a fraction of the core's dot-product
+// (or FMA) peak; for one row also as a fraction of the rate at which the core loads the weights from the cache that
+// holds them.
 //
 //   kernels_bench --benchmark_filter='linear_q8_shape/avx512vnni/.*'
 //
-// Each figure is the best of many short calls, so that other processes on the machine disturb little; probe/limits.h
-// measures peak and load rate in the same process.
+// Each figure is the best of many short calls, so that other processes on the machine have little effect;
+// probe/limits.h measures peak and load rate in the same process.
 #include <map>
 #include <memory>
 #include <string>
@@ -28,7 +29,7 @@ using bench::best_seconds;
 using bench::Clock;
 using bench::seconds_since;
 
-/// The best that the core was seen to do so far; looked at again every second.
+/// Returns the best peaks measured so far; measured again every second.
 const probe::Peaks& peaks_of(Isa isa) {
   struct Known {
     probe::Peaks peaks;
@@ -63,7 +64,7 @@ void linear_f32_shape(benchmark::State& state, const Table* t, LinearShape shape
   report(state, c.multiplications(), seconds, peaks_of(t->isa).f32);
 }
 
-/// Bytes a second that the core loads from `size` bytes: the best that it was seen to do so far.
+/// Returns the best rate measured so far at which the core loads from `size` bytes, in bytes per second.
 double load_rate(Isa isa, size_t size) {
   constexpr size_t kUnit = size_t{8} << 10;
   constexpr size_t kMost = size_t{16} << 20;
@@ -75,7 +76,7 @@ double load_rate(Isa isa, size_t size) {
   return rate;
 }
 
-/// One row by `matrices` weight matrices in turn, so that all of them together lie in the cache that holds their size.
+/// One row times each of `matrices` weight matrices in turn, so that the cache for their total size holds them.
 void linear_q8_row(benchmark::State& state, const Table* t, uint32_t k, uint32_t n, uint32_t matrices) {
   const LinearShape shape{1, k, n, Activation::kNone, true, false, false, false};
   std::vector<std::unique_ptr<Case<LinearQ8>>> cases;
@@ -104,7 +105,7 @@ void peak(benchmark::State& state, Isa isa) {
   }
 }
 
-/// Any kernel on its typical shape: MiniLM's widths.
+/// Any kernel with its typical shape: MiniLM's widths.
 template <class Args>
 void typical(benchmark::State& state, const Table* t, bool (*Table::*kernel)(const Args&)) {
   const auto shape = Case<Args>::Shape::typical(static_cast<uint32_t>(state.range(0)));
@@ -117,11 +118,11 @@ void typical(benchmark::State& state, const Table* t, bool (*Table::*kernel)(con
 struct Dense {
   uint32_t k, n;
 };
-/// MiniLM's and BERT-base's dense layers: joined q, k and v; attention's output; the FFN's two.
+/// The dense layers of MiniLM and BERT-base: fused q, k and v; attention's output; the two of the FFN.
 constexpr Dense kDense[] = {{384, 1152}, {384, 384}, {384, 1536}, {1536, 384},
                             {768, 2304}, {768, 768}, {768, 3072}, {3072, 768}};
 
-/// Weights of one row's layers: within the second cache (384 x 1152: 0.44 MB), and far beyond it.
+/// Weights for layers of one row: within the second-level cache (384 x 1152: 0.44 MB), and far beyond it.
 struct Row {
   uint32_t k, n, matrices;
 };

@@ -1,6 +1,6 @@
-/* kleidiai_calls KERNEL ROWS INPUTS OUTPUTS CALLS: calls of one of KleidiAI's matrix products of int8 rows (dynamic scales) by int8
- * weights (a scale an output), with all of their packing before. For peers_instructions.py, which builds it beside KleidiAI's
- * sources; part of nothing else. */
+/* kleidiai_calls KERNEL ROWS INPUTS OUTPUTS CALLS: calls of one of KleidiAI's matrix products of int8 rows (dynamic
+ * scales) and int8 weights (one scale per output), after all packing. Only for peers_instructions.py, which builds it with
+ * KleidiAI's sources. */
 #include <float.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -59,7 +59,7 @@ int main(int argc, char** argv) {
   for (unsigned long call = strtoul(argv[5], NULL, 10); call != 0; --call) {
     kernel->run(m, n, k, lhs, rhs, y, n * sizeof *y, sizeof *y, -FLT_MAX, FLT_MAX);
   }
-  /* The first value in exact arithmetic, but for the rows' rounding to 8 bits. */
+  /* The first value in exact arithmetic, except that rows are rounded to 8 bits. */
   double expected = 0;
   double most = 1;
   for (size_t i = 0; i < k; ++i) {

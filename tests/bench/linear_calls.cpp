@@ -1,5 +1,5 @@
-// linear_calls ROWS INPUTS OUTPUTS CALLS: calls of linear_q8 with int8 tiles and nothing else, for who counts instructions
-// (peers_instructions.py). Needs the kernels alone.
+// linear_calls ROWS INPUTS OUTPUTS CALLS: only calls of linear_q8 with int8 tiles, for counting instructions
+// (peers_instructions.py). Needs only the kernels.
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -35,7 +35,7 @@ int main(int argc, char** argv) {
   const Table& table = *bantam::kernels::table(bantam::Isa::kAuto);
   const auto x = filled<int8_t>(size_t{rows} * k, [&](size_t i) { return (i * 37 % 255) ^ table.offset_xor; });
   const auto w = filled<int8_t>(size_t{n} * k, [](size_t i) { return static_cast<int>(i * 31 % 255) - 127; });
-  // Sums of tiles [n / 16][k / 4][16][4].
+  // Sums of the tiles [n / 16][k / 4][16][4].
   const auto w_sum = filled<int32_t>(n, [&](size_t o) {
     int32_t sum = 0;
     for (size_t i = 0; i < k; ++i) sum += w.get()[(o / 16 * (k / 4) + i / 4) * 64 + o % 16 * 4 + i % 4];

@@ -1,8 +1,8 @@
 // Memory that loading and running one model adds to a process: memory_probe FILE.bantam [TOKENS]
 //
-// Prints one JSON object: at each stage what /proc/self/smaps_rollup says (KB) and the milliseconds since the stage
-// before. "added_kb" is the growth of the resident set over all stages, "private_kb" the part of it that no other
-// process could share: the arena and what the allocator and the C library took. Linux only.
+// Prints one JSON object: for each stage, the values of /proc/self/smaps_rollup (KB) and the milliseconds since the
+// previous stage. "added_kb" is the growth of the resident set over all stages. "private_kb" is the part of it that no
+// other process could share: the arena, and memory of the allocator and the C library. Linux only.
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -18,11 +18,11 @@ using Clock = std::chrono::steady_clock;
 
 struct Memory {
   long resident = 0;  // KB
-  long dirty = 0;     // private and written
+  long dirty = 0;     // private and modified
   long shared = 0;    // clean or shared: pages of files
 };
 
-/// Reads by hand into static memory, so that measuring adds nothing.
+/// Reads without library buffers into static memory, so that measuring adds no memory.
 Memory memory_now() {
   static char text[4096];
   Memory memory;
@@ -54,7 +54,7 @@ struct Stage {
   double ms;
 };
 
-/// Ids that spread over the vocabulary as text does not: no two rows of the embedding are near each other.
+/// Returns ids that are spread over the vocabulary, unlike text: no two rows of the embedding are close to each other.
 std::vector<int32_t> spread_ids(const bantam::Model& model, uint32_t tokens) {
   std::vector<int32_t> ids(tokens);
   for (uint32_t i = 0; i < tokens; ++i) ids[i] = static_cast<int32_t>(i * 7919u % model.vocabulary());
@@ -71,7 +71,7 @@ int main(int argc, char** argv) {
   const auto tokens = static_cast<uint32_t>(argc == 3 ? std::atoi(argv[2]) : 128);
   Stage stages[4] = {};
   uint32_t count = 0;
-  memory_now();  // its own first use
+  memory_now();  // so that its own first use is not measured
   Clock::time_point begin = Clock::now();
   const auto reached = [&](const char* name) {
     const double ms = std::chrono::duration<double, std::milli>(Clock::now() - begin).count();

@@ -13,19 +13,19 @@
 namespace bantam::bench {
 
 struct ModelFile {
-  std::string name;  // without folder and ending
+  std::string name;  // without folder and extension
   host::MappedFile file;
   Model model;
 };
 
 /// Returns the files of $BANTAM_BENCH_MODELS or, if it is not set, of bench/models in the build folder, by name. Ends
-/// the program with a message when there are none.
+/// the program with a message if there are none.
 const std::vector<ModelFile>& model_files();
 
-/// Ends the program with a message for a status other than kOk.
+/// Ends the program with a message if the status is not kOk.
 void require(Status status, const std::string& what);
 
-/// A session with its arena and threads, for one batch of random ids of these lengths.
+/// A session with its arena and threads, for one batch of random ids with these lengths.
 class Runner {
  public:
   Runner(const ModelFile& file, const std::vector<uint32_t>& lengths, uint32_t threads, Isa isa = Isa::kAuto);
@@ -46,7 +46,7 @@ class Runner {
   Session* session_ = nullptr;
 };
 
-/// Instruction sets of this machine, the reference left out.
+/// Returns the instruction sets of this machine without the reference.
 std::vector<Isa> fast_isas();
 
 }  // namespace bantam::bench

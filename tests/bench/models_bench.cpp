@@ -1,5 +1,6 @@
-// Whole models: opening, sessions, forward passes by length, batch, threads and instruction set, as a fraction of the
-// dot-product limit; int4 and static files beside int8 ones; and what a second thread gains, beside what it gains a loop of nothing but dot products.
+// Whole models: opening, sessions, and forward passes by length, batch, threads and instruction set, as a fraction of
+// the dot-product limit; int4 and static files compared with int8 files; and the gain from a second thread, compared
+// with its gain in a loop of dot products only.
 //
 //   models_bench --benchmark_filter='run/minilm-int8/.*'
 #include "probe/op_times.h"
@@ -17,7 +18,7 @@ void open(benchmark::State& state, const ModelFile& file) {
                               });
 }
 
-/// A session for 128 tokens (or as many as the model takes), its arena at hand.
+/// Creates a session for 128 tokens (or the model's limit) in an existing arena.
 void create(benchmark::State& state, const ModelFile& file) {
   SessionOptions options;
   const uint32_t longest = file.model.max_sequence();
@@ -33,7 +34,7 @@ void create(benchmark::State& state, const ModelFile& file) {
   std::free(arena);
 }
 
-/// Milliseconds of one pass at the peaks of one core.
+/// Returns the milliseconds of one pass at the peak rates of one core.
 double limit(Runner& runner, const probe::Peaks& peaks) {
   uint64_t int8 = 0;
   uint64_t f32 = 0;
@@ -56,7 +57,8 @@ void run(benchmark::State& state, const ModelFile& file, const std::vector<uint3
   state.counters["of_limit"] = limit(runner, peaks) / runner.threads() / best;
 }
 
-/// The least milliseconds of some passes, or `known`, in turn with another runner: the first ones find its weights in the caches.
+/// Returns the least milliseconds of a few passes, or `known` if that is less. Runners take turns, so the first passes
+/// load the weights into the caches again.
 double least(Runner& runner, double known) {
   for (int i = 0; i < 10; ++i) {
     const Clock::time_point begin = Clock::now();
@@ -66,8 +68,8 @@ double least(Runner& runner, double known) {
   return known;
 }
 
-/// Passes on one thread and on two in turn, with the two-thread probe between them. `of_probe`: the model's gain over
-/// the probe's; a machine whose cores share one core's units or power gives the probe less than 2.
+/// Passes on one thread and on two take turns, with the two-thread probe between them. `of_probe`: the model's gain
+/// divided by the probe's; on a machine whose cores share units or power, the probe gains less than a factor of 2.
 void second_thread(benchmark::State& state, const ModelFile& file, uint32_t tokens) {
   Runner one(file, {tokens}, 1);
   Runner two(file, {tokens}, 2);
@@ -90,7 +92,7 @@ void second_thread(benchmark::State& state, const ModelFile& file, uint32_t toke
   state.counters["of_probe"] = alone / both / (probe_both / probe_alone);
 }
 
-/// Passes of an int4 or a static file and of the same model's int8 file in turn, on one thread.
+/// Passes of an int4 or static file and of the same model's int8 file take turns on one thread.
 void over_int8(benchmark::State& state, const ModelFile& file, const ModelFile& int8, uint32_t tokens, Isa isa) {
   Runner first(file, {tokens}, 1, isa);
   Runner second(int8, {tokens}, 1, isa);
@@ -105,7 +107,7 @@ void over_int8(benchmark::State& state, const ModelFile& file, const ModelFile& 
   state.counters["ratio"] = own / eight;
 }
 
-/// Files of integers on every instruction set; f32 files, and two threads, on the best.
+/// Integer files run on every instruction set; f32 files, and two threads, only on the best one.
 void add_runs(const ModelFile& file, const std::vector<uint32_t>& lengths, const std::string& what) {
   const Isa best = fast_isas().empty() ? Isa::kReference : fast_isas().back();
   const bool integers = file.name.find("f32") == std::string::npos;
@@ -121,7 +123,7 @@ void add_runs(const ModelFile& file, const std::vector<uint32_t>& lengths, const
   }
 }
 
-/// The same model's int8 file; null where there is none.
+/// Returns the same model's int8 file, or null.
 const ModelFile* int8_of(const std::string& model) {
   for (const ModelFile& other : model_files()) {
     if (other.name == model + "-int8") return &other;
@@ -129,7 +131,7 @@ const ModelFile* int8_of(const std::string& model) {
   return nullptr;
 }
 
-/// `file` beside its model's int8 file, where it has another form ("int4" or "static") and there is one.
+/// Compares `file` with its model's int8 file if it has another type ("int4" or "static") and there is one.
 void add_over_int8(const ModelFile& file) {
   const size_t at = file.name.rfind('-');
   if (at == std::string::npos) return;

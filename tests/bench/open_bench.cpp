@@ -1,5 +1,5 @@
-// From a file's name to a session, as a program does once: map, Model::open, Session::create. Every round maps the file
-// anew, so that what is measured includes the faults of the pages that opening reads.
+// From a file's name to a session, as a program does once: map, Model::open, Session::create. Every iteration maps the
+// file again, so that the time includes the page faults of opening.
 //
 //   open_bench FILE.bantam... [--benchmark_...]
 #include <benchmark/benchmark.h>
@@ -21,7 +21,7 @@ void require(Status status, const std::string& what) {
   std::exit(1);
 }
 
-/// A session of default options; its arena, whose size does not change, is allocated once.
+/// Creates a session with default options; its arena, whose size does not change, is allocated once.
 void open_and_create(benchmark::State& state, const std::string& path) {
   std::unique_ptr<void, void (*)(void*)> arena(nullptr, std::free);
   for (auto _ : state) {

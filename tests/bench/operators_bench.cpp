@@ -1,5 +1,5 @@
-// Operators as sessions run them, fused epilogues and all: time and fraction of the core's peak for each kind of operator of
-// each model, on one thread. The session's observer tells the kinds apart; every iteration is one forward pass.
+// Operators as sessions run them, with fused epilogues: time and fraction of the core's peak for each kind of operator
+// of each model, on one thread. The session's observer distinguishes the kinds; every iteration is one forward pass.
 //
 //   operators_bench --benchmark_filter='minilm-int8/.*/Attention'
 #include "probe/op_times.h"
@@ -11,7 +11,7 @@ namespace {
 
 using probe::OpTime;
 
-/// All operators of one kind and type together, in one pass.
+/// Returns the sum over all operators of one kind and type in one pass.
 OpTime sum_of(const std::vector<OpTime>& ops, const OpTime& kind) {
   OpTime sum = kind;
   sum.macs = 0;

@@ -1,4 +1,4 @@
-/* What python_call.py compares with: the same call from C, `count` times. Returns nanoseconds, or -1 where a call failed. */
+/* The reference for python_call.py: makes the same call from C, `count` times. Returns nanoseconds, or -1 if a call fails. */
 #include <time.h>
 
 #include "bantam/bantam.h"

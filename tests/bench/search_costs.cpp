@@ -1,6 +1,6 @@
-// search_costs FOLDER COUNT WIDTH: vectors and queries with random numbers as FOLDER/vectors.npy and queries.npy, their index, and one
-// line of JSON: the milliseconds that a search for the nearest ten takes (the fastest and the median of many), and what it found.
-// search.py compares them with numpy's.
+// search_costs FOLDER COUNT WIDTH: writes random vectors and queries to FOLDER/vectors.npy and queries.npy, indexes
+// them, and prints one line of JSON: the milliseconds of a search for the nearest ten (the fastest and the median of
+// many), and the results. search.py compares them with numpy's.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>

@@ -1,6 +1,6 @@
-// Writes the rows of converter/prune/costs.inc for the core it runs on: for each instruction set, number of tokens and of inputs,
-// the share of zero blocks above which layout sparse_1x4 takes less time than int8 tiles, found by bisection; dense and sparse
-// calls take turns, and the fastest of each counts. Rows of other cores stay as they are.
+// Writes the rows of converter/prune/costs.inc for the core it runs on: for each instruction set and number of tokens
+// and of inputs, the fraction of zero blocks above which layout sparse_1x4 is faster than int8 tiles, found by
+// bisection. Dense and sparse calls take turns, and the fastest of each counts. Rows of other cores stay unchanged.
 //
 //   sparse_costs --core zen5
 //   sparse_costs --speedup: the ratio of times at 80 % zeros instead, in blocks, and one by one in layout bitmask_k4n16
@@ -42,8 +42,8 @@ double seconds(const Table& table, const LinearQ8& layer) {
   return std::chrono::duration<double>(Clock::now() - begin).count();
 }
 
-/// A layer of random weights as int8 tiles and without its zeros: a share of `zeros` of its blocks of `block` weights, 4, or 1
-/// in a bitmask.
+/// A layer of random weights, as int8 tiles and without its zeros: the fraction `zeros` of its blocks is zero. A block
+/// has `block` weights: 4, or 1 in a bitmask.
 class Layer {
  public:
   Layer(const Table& table, uint32_t tokens, uint32_t k, uint32_t n, double zeros, uint32_t block)
@@ -114,7 +114,7 @@ class Layer {
   Aligned<uint8_t> stored_;
 };
 
-/// Time of int8 tiles over that of weights stored without zeros.
+/// Returns the time of int8 tiles divided by that of weights stored without zeros.
 double speedup(const Table& table, uint32_t tokens, uint32_t k, uint32_t n, double zeros, uint32_t block = 4) {
   const Layer layer(table, tokens, k, n, zeros, block);
   double best[2] = {1e9, 1e9};
@@ -136,7 +136,7 @@ double break_even(const Table& table, uint32_t tokens, uint32_t k, uint32_t n) {
   return faster;
 }
 
-/// Calls and nothing else, for who counts instructions.
+/// Only the calls, for counting instructions.
 int call(const char* layout, uint32_t tokens, uint32_t k, uint32_t n, uint32_t calls) {
   const Table* table = kernels::table(Isa::kAuto);
   const bool bitmask = std::strcmp(layout, "bitmask") == 0;
@@ -170,7 +170,7 @@ int main(int argc, char** argv) {
     const Table* table = bantam::kernels::table(isa);
     if (table == nullptr) continue;
     for (const uint32_t tokens : {1u, 4u, 8u, 16u, 32u, 64u, 128u}) {
-      if (!at_80 && tokens > 64) break;  // passes have 64 rows at most
+      if (!at_80 && tokens > 64) break;  // passes have at most 64 rows
       for (const auto& shape : shapes) {
         if (at_80) {
           std::printf("%-12s %3u tokens, %4u -> %4u: %.2f, bitmask %.2f\n", bantam::isa_name(isa), tokens, shape[0],

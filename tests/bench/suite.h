@@ -1,4 +1,4 @@
-// Code that every suite needs: the fastest of many calls, and a main.
+// Code that every suite needs: the time of the fastest call, and a main function.
 #ifndef BANTAM_TESTS_BENCH_SUITE_H_
 #define BANTAM_TESTS_BENCH_SUITE_H_
 
@@ -15,7 +15,7 @@ inline double seconds_since(Clock::time_point begin) {
   return std::chrono::duration<double>(Clock::now() - begin).count();
 }
 
-/// Seconds of the fastest of the calls that fit in the benchmark's time.
+/// Returns the seconds of the fastest of the calls that fit in the benchmark's time.
 template <class F>
 double best_seconds(benchmark::State& state, const F& f) {
   double best = 1e9;
@@ -27,7 +27,8 @@ double best_seconds(benchmark::State& state, const F& f) {
   return best;
 }
 
-/// A suite's main: reads the options, lets `add_all` register the benchmarks, runs them. Returns the exit code.
+/// The main function of a suite: parses the options, calls `add_all` to register the benchmarks, and runs them. Returns
+/// the exit code.
 inline int run_suite(int argc, char** argv, void (*add_all)()) {
   benchmark::Initialize(&argc, argv);
   if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 2;

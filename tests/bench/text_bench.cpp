@@ -1,4 +1,4 @@
-// From a sentence to its intent and slots with the model that ships here, and what each part of the way takes.
+// From a sentence to its intent and slots with the model in this repository, and the time of each step.
 #include <benchmark/benchmark.h>
 #include <unistd.h>
 
@@ -23,7 +23,7 @@ constexpr std::array<std::string_view, 4> kSentences = {
     "will it rain in the mountains north of here on friday morning",
 };
 
-/// models/voice-commands in int8, converted when it is first asked for, and a session with the default options.
+/// models/voice-commands in int8, converted on first use, and a session with the default options.
 class VoiceCommands {
  public:
   static VoiceCommands& get() {
@@ -100,7 +100,7 @@ void BM_Forward(benchmark::State& state) {
 }
 BENCHMARK(BM_Forward);
 
-/// The session with the outputs of the first sentence.
+/// Returns the session with the outputs of the first sentence.
 Session* session_after_run(benchmark::State& state) {
   Session* session = VoiceCommands::get().session();
   session->clear();

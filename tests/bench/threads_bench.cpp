@@ -1,11 +1,11 @@
 // Measures the gain from the threads of one pass, and their cost while other work runs: threads_bench FILE.bantam
 // [TOKENS...]
 //
-// One thread and two take turns of 20 ms each, in six settings: the machine without other load; each thread on a
-// processor of its own, or both on one; a process that never sleeps on the second processor, with threads placed by the
-// system or not; a process that comes and goes there. Then 1, 2 and 8 sessions of one thread each run at the same time.
-// Each setting reports the mean and the best of all passes: another process makes the mean worse, but it cannot change
-// the best. Needs Linux and two processors or more.
+// One thread and two take turns of 20 ms each, in six settings: a machine without other load; each thread on its own
+// processor, or both on one; a process that always uses the second processor, with threads placed by the system or not;
+// a process that uses it intermittently. Then 1, 2 and 8 sessions of one thread each run at the same time. Each setting
+// reports the mean and the best of all passes: another process increases the mean, but not the best. Needs Linux and at
+// least two processors.
 #include <dirent.h>
 #include <sched.h>
 #include <signal.h>
@@ -31,7 +31,7 @@ double ms_since(Clock::time_point begin) {
   return std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
 }
 
-/// This thread may use `own`, every other of this process `others`.
+/// Restricts this thread to the processors `own`, and every other thread of this process to `others`.
 void pin(const std::vector<int>& own, const std::vector<int>& others) {
   DIR* tasks = opendir("/proc/self/task");
   if (tasks == nullptr) return;
@@ -56,7 +56,7 @@ std::vector<int> own_processors() {
   return found;
 }
 
-/// A process that uses one processor: always, or `on` ms of every `on` + `off`.
+/// A process that uses one processor: always, or for `on` ms of every `on` + `off` ms.
 class Neighbour {
  public:
   Neighbour(int processor, int on, int off) : id_(fork()) {
@@ -87,7 +87,7 @@ struct Times {
   double sum = 0, best = 1e9, worst = 0;
   int passes = 0;
 
-  /// Passes of 20 ms, the first two left out: they find the other runner's weights in the caches.
+  /// Runs passes for 20 ms. The first two do not count, because the caches contain the other runner's weights.
   void add(Runner& runner) {
     runner.run();
     runner.run();

@@ -1,5 +1,5 @@
-// Tokenizer throughput in bytes of text a second. Set BANTAM_SHARED to a folder with models/minilm-sst2 and data/text;
-// without it a small vocabulary and a text of its words are used.
+// Tokenizer throughput in bytes of text per second. Set BANTAM_SHARED to a folder with models/minilm-sst2 and
+// data/text; otherwise a small vocabulary and a text of its words are used.
 #include <benchmark/benchmark.h>
 
 #include <cstdlib>
@@ -28,7 +28,7 @@ std::string read_file(const std::filesystem::path& path) {
   return text.str();
 }
 
-/// RoBERTa's vocabulary, or a small one of merges.
+/// Returns RoBERTa's tokenizer, or a small one with a few merges.
 Tokenizer& bpe_tokenizer() {
   static SmallTokenizer small(bpe_json({{" ", "t"}, {" t", "h"}, {" th", "e"}, {"o", "x"}, {" ", "f"}, {" f", "ox"}}));
   static Tokenizer result = [] {
@@ -41,7 +41,7 @@ Tokenizer& bpe_tokenizer() {
   return result;
 }
 
-/// T5's vocabulary, or a small one of pieces.
+/// Returns T5's tokenizer, or a small one with a few pieces.
 Tokenizer& unigram_tokenizer() {
   static SmallTokenizer small([] {
     nlohmann::json json;
@@ -62,7 +62,7 @@ Tokenizer& unigram_tokenizer() {
   return result;
 }
 
-/// The real vocabulary, or a small one of common words.
+/// Returns the real tokenizer, or a small one with common words.
 Tokenizer& tokenizer() {
   static SmallTokenizer small(
       std::vector<std::string>{"the", "quick", "brown", "fox", "jump", "##s", "over", "lazy", "dog", "."});

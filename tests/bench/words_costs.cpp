@@ -1,6 +1,6 @@
-// Compares scores of words for masked tokens alone with scores for all tokens, in one process and in turns: memory of
-// the arena, and the fastest of PASSES passes over a text of TOKENS tokens, one of which is a mask. For a sparse
-// embedding it reports arena and time.
+// Compares word scores for masked tokens only with scores for all tokens, in one process and in turns: memory of the
+// arena, and the fastest of PASSES passes over a text of TOKENS tokens with one mask. For a sparse embedding it reports
+// arena and time.
 //
 //   words_costs FILE.bantam [TOKENS [PASSES]]
 #include <algorithm>

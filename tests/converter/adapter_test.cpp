@@ -1,4 +1,4 @@
-// LoRA adapters beside a model against PEFT's formulas, written out, and what is refused by name.
+// LoRA adapters beside a model, compared with PEFT's formulas; and adapters that are refused by name.
 #include "source/adapter.h"
 
 #include <gtest/gtest.h>
@@ -26,7 +26,7 @@ TensorData floats_of(std::vector<uint64_t> shape, const std::vector<float>& valu
   return out;
 }
 
-/// A layer "bert.query" of two inputs and three outputs, and an adapter of rank 1.
+/// A layer "bert.query" with two inputs and three outputs, and an adapter of rank 1.
 class Adapter : public ::testing::Test {
  protected:
   void SetUp() override {

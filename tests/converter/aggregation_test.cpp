@@ -1,4 +1,4 @@
-// Which aggregation of labels a conversion chooses.
+// The aggregation of labels that a conversion chooses.
 #include <gtest/gtest.h>
 
 #include "graph/aggregation.h"
@@ -10,7 +10,7 @@ namespace {
 
 const std::string kTaggers = std::string(BANTAM_SOURCE_DIR) + "/tests/golden/models/";
 
-/// The aggregation of the last label set of a golden model.
+/// Returns the aggregation of the last label set of a golden model.
 fb::Aggregation chosen(const std::string& name, const ImportOptions& options = {}) {
   const Graph graph = import_hugging_face(kTaggers + name, options);
   EXPECT_FALSE(graph.model.task->blank_words) << name;

@@ -1,4 +1,4 @@
-// Directory: one look at each folder, one reading of each file.
+// Directory: lists each folder once and reads each file once.
 #include "base/directory.h"
 
 #include <gtest/gtest.h>
@@ -154,7 +154,7 @@ TEST_F(Listed, AFolderThatIsNotListedIsAskedOnce) {
   put("config.json", "{}");
   fs::permissions(folder_.path(), fs::perms::owner_exec | fs::perms::owner_write);
   const Directory files(folder_.path());
-  const bool listed = !files.error();  // root may list everything
+  const bool listed = !files.error();  // root may list every folder
   EXPECT_TRUE(files.has_file("config.json"));
   EXPECT_FALSE(files.has("other.json"));
   put("other.json", "{}");

@@ -1,4 +1,4 @@
-// Problems: all at once, and those that are alike as one.
+// Problems: all reported at once, and similar ones joined.
 #include "base/error.h"
 
 #include <gtest/gtest.h>
@@ -79,7 +79,7 @@ TEST(MemoryReserve, IsGivenBackBeforeMemoryIsRefused) {
   const std::new_handler gives = std::get_new_handler();
   ASSERT_NE(gives, nullptr);
   EXPECT_NO_THROW(gives());
-  EXPECT_THROW(gives(), std::bad_alloc);  // else operator new would never end
+  EXPECT_THROW(gives(), std::bad_alloc);  // otherwise operator new would loop forever
   keep_memory_reserve();
   EXPECT_NO_THROW(gives());
   std::set_new_handler(before);

@@ -1,4 +1,4 @@
-// JSON that strangers wrote: what is refused, and that size alone is no attack.
+// Untrusted JSON: what is refused, and that size alone does not cause excessive cost.
 #include "base/json_file.h"
 
 #include <gtest/gtest.h>
@@ -48,7 +48,7 @@ TEST(Json, RefusalsNameTheFileAndTheReason) {
   }
 }
 
-// Minutes where the time grows with the square of the number of objects.
+// Takes minutes if time is quadratic in the number of objects.
 TEST(Json, ManyObjects) {
   std::string list = "[{}";
   std::string object = "{\"0\":{}";

@@ -1,4 +1,4 @@
-// Patterns against std::regex where that can be trusted, and what std::regex dies of.
+// Patterns compared with std::regex where it can be trusted, and patterns that crash std::regex.
 #include "base/pattern.h"
 
 #include <gtest/gtest.h>
@@ -37,7 +37,7 @@ TEST(Pattern, NamesOfLayers) {
   EXPECT_FALSE(search("layer\\.[0-3]\\.", "encoder.layer.12.output"));
 }
 
-// std::regex ends in a stack overflow or not at all with each of these.
+// With each of these, std::regex overflows the stack or never ends.
 TEST(Pattern, NeitherNamesNorPatternsExhaustAnything) {
   EXPECT_TRUE(search(".*query.*", std::string(200000, 'x') + "query"));
   const std::string name(2000, 'a');

@@ -1,4 +1,4 @@
-// Text from strangers must not be able to harm a terminal, a shell or a page.
+// Untrusted text must not be able to harm a terminal, a shell or a page.
 #include "base/printable.h"
 
 #include <gtest/gtest.h>
@@ -22,7 +22,7 @@ TEST(Printable, NothingReachesTheTerminal) {
   EXPECT_EQ(printable("x\r\ty\x7f"), "x\\r\\ty\\u007f");
   EXPECT_EQ(printable(std::string("a\0b", 3)), "a\\u0000b");
   EXPECT_EQ(printable("\u009b2J\u009d0;x"), "\\u009b2J\\u009d0;x");                     // CSI and OSC of C1
-  EXPECT_EQ(printable("\u202egnp.exe\u2066a\u2069"), "\\u202egnp.exe\\u2066a\\u2069");  // written backwards
+  EXPECT_EQ(printable("\u202egnp.exe\u2066a\u2069"), "\\u202egnp.exe\\u2066a\\u2069");  // right-to-left override
   EXPECT_EQ(printable("a\u2028b"), "a\\u2028b");
   EXPECT_EQ(printable("\x9b[2J\xff\xe4\xbd"), "\ufffd[2J\ufffd\ufffd");
   EXPECT_EQ(printable_lines("one\ntwo\x1b"), "one\ntwo\\u001b");

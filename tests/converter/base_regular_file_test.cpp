@@ -1,4 +1,4 @@
-// A file is read as a whole, or an error says why not.
+// A file is read as a whole, or an error gives the reason.
 #include "base/regular_file.h"
 
 #include <gtest/gtest.h>
@@ -75,7 +75,7 @@ TEST(Sha256, OfAFileIsThatOfItsBytes) {
   sha.update(bytes.data(), bytes.size());
   EXPECT_EQ(sha256_of_file(directory.path() / "file"), sha.finish());
   problems_of(ExitCode::kIo, [&] { sha256_of_file(directory.path() / "none"); });
-  problems_of(ExitCode::kIo, [&] { sha256_of_file(directory.path()); });  // no digest of nothing
+  problems_of(ExitCode::kIo, [&] { sha256_of_file(directory.path()); });  // there is no digest of a folder
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Types within a budget: the choice alone, on costs made up for it.
+// Types within a budget: the choice alone, with invented costs.
 #include "quantize/budget.h"
 
 #include <gtest/gtest.h>
@@ -22,7 +22,7 @@ MatrixCosts matrix(const char* name, uint64_t elements, double int8, double int4
   return costs;
 }
 
-/// A robust layer, a delicate one and a large one; 5,000 bytes of other things.
+/// A robust layer, a sensitive one and a large one, and 5,000 bytes of other data.
 Sensitivity example() {
   Sensitivity measured;
   measured.matrices = {matrix("robust", 1000, 0.0005, 0.002), matrix("delicate", 1000, 0.1, 5),
@@ -66,7 +66,7 @@ TEST(Budget, ALatencyLeavesNoTableInF32) {
   Sensitivity measured = example();
   MatrixCosts table = matrix("table", 2000, 0.02, 0);
   table.multiplies = false;
-  table.types.pop_back();  // int4 is for linear layers
+  table.types.pop_back();  // int4 is only for linear layers
   measured.matrices.push_back(table);
   EXPECT_EQ(choose_within(measured, parse_budget("latency=0.9")).types[3], kI8);
   EXPECT_EQ(choose_within(measured, parse_budget("loss=0.0004")).types[3], kF32);
@@ -105,7 +105,7 @@ TEST(Sensitivity, MeasuresWhatBudgetsNeed) {
   EXPECT_GT(worst, 0);
   EXPECT_LT(all.file_bytes, measured.file_bytes);
   EXPECT_EQ(choice_as_keeps(graph, measured, all).size(), measured.matrices.size());
-  // The file holds the same.
+  // The same holds for the stored file.
   fixture::Directory directory;
   directory.write("costs.json", sensitivity_json(measured));
   EXPECT_EQ(choose_within(read_sensitivity(directory.path() / "costs.json"), parse_budget("loss=1000")).types,
@@ -121,7 +121,7 @@ TEST(Sensitivity, MeasuresWhatBudgetsNeed) {
             std::string::npos);
 }
 
-/// 1.8e19 has no uint64_t, nor has -1: security trial, finding 15.
+/// Neither 1.8e19 nor -1 fits uint64_t: security trial, finding 15.
 TEST(Budget, RefusesCostsThatAreNoNumbersOfBytes) {
   const fixture::Directory directory;
   const auto refusal = [&](const std::string& field, const std::string& value) {

@@ -1,4 +1,4 @@
-// Temperature and limit of a classifier's scores.
+// Temperature and rejection limit of a classifier's scores.
 #include "calibrate/calibration.h"
 
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@ namespace {
 
 using fixture::problems_of;
 
-/// Texts of two labels whose logits differ by `margin` and are right `right` times of a hundred.
+/// Returns texts of two labels whose logits differ by `margin`, of which `right` in a hundred are right.
 std::vector<Scored> texts(float margin, int right) {
   std::vector<Scored> data;
   data.reserve(100);
@@ -23,7 +23,7 @@ std::vector<Scored> texts(float margin, int right) {
 }
 
 TEST(FitScores, FindsTheTemperatureThatFrequenciesAskFor) {
-  // Right 80 of 100 times: sigmoid(4 / T) = 0.8, T = 4 / ln 4.
+  // Right 80 of 100 times: sigmoid(4 / T) = 0.8, so T = 4 / ln 4.
   const ScoreCalibration found = fit_scores(texts(4, 80), 0);
   EXPECT_NEAR(found.temperature, 4 / std::log(4.0), 2e-3);
   EXPECT_LT(found.after.loss, found.before.loss);

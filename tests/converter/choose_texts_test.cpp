@@ -1,4 +1,4 @@
-// Which built-in texts judge models of several vocabularies.
+// The built-in texts that are chosen for several vocabularies.
 #include "data/choose_texts.h"
 
 #include <gtest/gtest.h>
@@ -29,11 +29,12 @@ std::vector<Character> characters_of(const std::string& text) {
 
 bool is_word(uint32_t code) { return code > ' ' && code != '.' && code != ',' && code != '?' && code != 0x3002; }
 
-/// Whole words of some languages; anything else in single characters of the alphabets that it has, or unknown.
+/// A vocabulary with whole words of some languages; other words are split into characters of known alphabets, or are
+/// unknown.
 struct Vocabulary {
   std::set<std::string> words;
   uint32_t first_unknown = 0x110000;  // code points from here on are in no token
-  size_t letters = 1;                 // of a piece of an unknown word
+  size_t letters = 1;                 // number of letters in each piece of a word that is not a token
 
   void learn(const std::string& language) {
     std::vector<BuiltInGroup> groups = english_texts();
@@ -83,7 +84,7 @@ struct Vocabulary {
 using NameList = std::vector<std::string>;
 
 TEST(ChooseTexts, EnglishIsNotJudgedByPolishOrGreek) {
-  Vocabulary english;  // the letters of every alphabet, as BERT's has them, and no ideographs
+  Vocabulary english;  // the letters of every alphabet, as in BERT's vocabulary, but no ideographs
   english.learn("en");
   english.first_unknown = 0x3000;
   const ChosenTexts chosen = choose_texts(english, std::nullopt);
@@ -121,7 +122,7 @@ TEST(ChooseTexts, ChineseTakesACharacterAtATimeAndBytesAreNoCharacters) {
     return pieces;
   };
   const ChosenTexts chosen = choose_texts(bytes, std::nullopt);
-  EXPECT_FALSE(chosen.fit);  // of no language; one of them judges all the same
+  EXPECT_FALSE(chosen.fit);  // it covers no language; one is chosen anyway
   EXPECT_EQ(chosen.languages.size(), 1u);
   EXPECT_FALSE(chosen.texts.empty());
 }
@@ -132,7 +133,7 @@ TEST(ChooseTexts, SubwordsOfAnAlphabetAreEnough) {
   cyrillic.letters = 3;
   const NameList languages = choose_texts(cyrillic, std::nullopt).languages;
   EXPECT_EQ(std::count(languages.begin(), languages.end(), "ru"), 1);
-  EXPECT_EQ(std::count(languages.begin(), languages.end(), "de"), 0);  // letters are Latin's own
+  EXPECT_EQ(std::count(languages.begin(), languages.end(), "de"), 0);  // all of its letters are plain Latin letters
 }
 
 TEST(ChooseTexts, DomainChoosesAmongEnglishTexts) {

@@ -85,7 +85,7 @@ TEST(Conditions, ResolveGroups) {
   EXPECT_EQ(conditions.resolve(guarded), guarded);
 }
 
-/// Every name in every file is one, for a model that links nothing.
+/// Every name in every file is known, for a model that links nothing.
 TEST(Conditions, AllFilesResolve) {
   const Conditions conditions(Linked{});
   size_t asking = 0;
@@ -117,7 +117,7 @@ TEST(Sources, FollowTheRowsOfOperators) {
   EXPECT_TRUE(has("runtime/ops/more/crf.cpp"));
 }
 
-/// The file that a row names defines the rule.
+/// Each row of ops.inc names the file that defines its rule.
 TEST(Sources, RowsNameTheirFiles) {
   const struct {
     std::string name, path;

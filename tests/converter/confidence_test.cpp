@@ -1,4 +1,4 @@
-// Confidence bounds against their definitions.
+// Confidence bounds compared with their definitions.
 #include "score/confidence.h"
 
 #include <gtest/gtest.h>
@@ -8,7 +8,7 @@
 namespace bantam::convert {
 namespace {
 
-/// P(X >= successes) of a binomial variable, term by term.
+/// P(X >= successes) of a binomial variable, summed term by term.
 double tail(int successes, int trials, double share) {
   double sum = 0;
   for (int k = successes; k <= trials; ++k) {
@@ -35,8 +35,8 @@ TEST(Confidence, TwoFlipsOfSixtyNineAreNotTwoPercentForCertain) {
   EXPECT_LT(share_lower_bound(one_each(2, 69)), 0.02);
   EXPECT_GT(share_lower_bound(one_each(5, 69)), 0.02);
   EXPECT_GT(share_lower_bound(one_each(60, 2000)), 0.02);
-  EXPECT_GT(share_upper_bound(one_each(0, 69)), 0.04);   // none of 69 does not show 2 %
-  EXPECT_LT(share_upper_bound(one_each(0, 200)), 0.02);  // none of 200 does
+  EXPECT_GT(share_upper_bound(one_each(0, 69)), 0.04);   // 0 of 69 does not exclude 2 %
+  EXPECT_LT(share_upper_bound(one_each(0, 200)), 0.02);  // 0 of 200 does
   EXPECT_EQ(share_upper_bound(TextSums()), 1);
 }
 
@@ -65,7 +65,7 @@ TEST(Confidence, LossesAndGainsOfTheSameSizeAreNoLoss) {
   EXPECT_LT(difference_lower_bound(lost), 0.1);
   TextSums one;
   one.add(1, 1);
-  EXPECT_LT(difference_lower_bound(one), 0);  // a single text shows nothing
+  EXPECT_LT(difference_lower_bound(one), 0);  // a single text proves nothing
   EXPECT_EQ(difference_lower_bound(TextSums()), 0);
 }
 

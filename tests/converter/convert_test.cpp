@@ -26,7 +26,7 @@ std::string content(const fs::path& path) {
   return std::string(std::istreambuf_iterator<char>(in), {});
 }
 
-/// A tiny classifier without a tokenizer, and somewhere to put the result.
+/// A tiny classifier without a tokenizer, and a place for the result.
 struct Source {
   fixture::Directory model;
   fixture::Directory results;
@@ -35,7 +35,7 @@ struct Source {
     ConvertOptions options;
     options.source = model.path();
     options.output = results.path() / name;
-    options.max_label_flips = 1;  // a model of small steps decides nothing
+    options.max_label_flips = 1;  // tiny random models have no meaningful decisions
     return options;
   }
 };
@@ -86,7 +86,7 @@ TEST(Convert, JsonHasItsSchemaAndParses) {
 
 TEST(Convert, AFailedGateSaysWhereAndWritesNothing) {
   const Source source;
-  // Stored outputs that no model of this kind can give: every label is the wrong one.
+  // Stored outputs that no such model can produce: every label is wrong.
   ConvertOptions options = source.options();
   options.parity = "none";
   const Report honest = convert(options);
@@ -97,7 +97,7 @@ TEST(Convert, AFailedGateSaysWhereAndWritesNothing) {
                        "{\"ids\": [1, 2], \"logits\": [0, 9, 0]}\n{\"ids\": [1, 2], \"logits\": [0, 0, 9]}\n");
   options.expect = source.results.path() / "expected.jsonl";
   options.max_label_flips =
-      0.5;  // of three equal inputs at least two have another label; three show nothing for certain
+      0.5;  // of three equal inputs, at least two have another label; three are too few to be certain
   EXPECT_TRUE(convert(options).gate_failures.empty());
   fs::remove(options.output);
   options.max_label_flips = 0.1;
@@ -204,7 +204,8 @@ TEST(Compare, FlipsCountBeyondTheMarginOnly) {
   const fb::ModelT model = labelled(fb::TaskKind::classify);
   Comparer comparer(model, "reference");
   const Sample sample{"text", {1}, {}, {}};
-  comparer.add(sample, {rows_of("logits", {0.04f, 0}, 2, false)}, {rows_of("logits", {0, 1}, 2, false)});  // too close
+  // Too close to count.
+  comparer.add(sample, {rows_of("logits", {0.04f, 0}, 2, false)}, {rows_of("logits", {0, 1}, 2, false)});
   comparer.add(sample, {rows_of("logits", {1, 0}, 2, false)}, {rows_of("logits", {0, 1}, 2, false)});
   comparer.add(sample, {rows_of("logits", {2, 0}, 2, false)}, {rows_of("logits", {1, 0}, 2, false)});
   const OutputComparison& output = comparer.result().outputs.at(0);
@@ -216,7 +217,7 @@ TEST(Compare, FlipsCountBeyondTheMarginOnly) {
   EXPECT_TRUE(passed(judge(comparer.result(), 0.02)));  // one of three may be chance ...
   const std::vector<Verdict> none_allowed = judge(comparer.result(), 0.01);
   ASSERT_EQ(none_allowed.size(), 1u);
-  EXPECT_FALSE(none_allowed[0].passed);  // ... of one in a hundred hardly
+  EXPECT_FALSE(none_allowed[0].passed);  // ... but hardly, if one in a hundred is allowed
   EXPECT_EQ(none_allowed[0].amount, 1);
   EXPECT_NEAR(none_allowed[0].lower_bound, 0.017, 0.001);
 }
@@ -240,7 +241,8 @@ TEST(Compare, LabelsJudgeInPlaceOfFlips) {
   const fb::ModelT model = labelled(fb::TaskKind::classify);
   const Sample sample{"text", {1}, {}, {}};
   const OutputRows no = rows_of("logits", {3, 0}, 2, false), yes = rows_of("logits", {0, 3}, 2, false);
-  // Every answer flips: with labels that the reference missed nothing is lost, with those that it had everything.
+  // Every answer flips: with labels that the reference got wrong, nothing is lost; with those that it got right,
+  // everything is.
   for (const int64_t label : {1, 0}) {
     Comparer comparer(model, "reference");
     for (int i = 0; i < 20; ++i) {
@@ -280,7 +282,7 @@ TEST(Compare, WhatFollowsIsJudgedByThePerplexity) {
   fb::ModelT model = labelled(fb::TaskKind::generate);
   model.outputs[0]->role = fb::OutputRole::next_words;
   const Sample sample{"text", {1}, {}, {}};
-  // Two tokens are nearly as likely: another one is the likeliest each time, and next to nothing is lost.
+  // Two tokens are almost equally likely: the likeliest one always changes, but almost nothing is lost.
   Comparer close(model, "reference");
   for (int i = 0; i < 20; ++i) {
     close.add(sample, {rows_of("logits", {0.1f, 0}, 2, false)}, {rows_of("logits", {0, 0.1f}, 2, false)});
@@ -292,7 +294,7 @@ TEST(Compare, WhatFollowsIsJudgedByThePerplexity) {
   const double p = 1 / (1 + std::exp(-0.1));
   EXPECT_NEAR(verdicts.at(0).rate, std::exp((2 * p - 1) * 0.1) - 1, 1e-6);
   EXPECT_FALSE(passed(judge(close.result(), 0.004)));
-  // Nothing flips, and what was likely is less so.
+  // Nothing flips, but likely tokens become less likely.
   Comparer far(model, "reference");
   for (int i = 0; i < 20; ++i) {
     far.add(sample, {rows_of("logits", {4, 0}, 2, false)}, {rows_of("logits", {0.5f, 0}, 2, false)});

@@ -1,4 +1,4 @@
-// The cost of work: energy counters as Linux shows them, and the meter.
+// The cost of work: energy counters as Linux presents them, and the meter.
 #include "probe/cost.h"
 
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@
 namespace bantam::probe {
 namespace {
 
-/// A folder as /sys/class/powercap; removed in the end.
+/// A folder like /sys/class/powercap; removed at the end.
 class Powercap {
  public:
   explicit Powercap(const std::string& name) : path_(std::filesystem::path(::testing::TempDir()) / name) {

@@ -1,4 +1,4 @@
-// To be run, a file must meet further conditions beside those that Model::open checks.
+// To be run, a file must meet conditions beyond those that Model::open checks.
 #include "run/engine.h"
 
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@ void run(const bantam::testing::ModelBuilder& builder) {
   const Engine engine(file, {});
 }
 
-/// Which would answer otherwise on another processor: security trial, finding 14.
+/// Such a file would give other answers on another processor: security trial, finding 14.
 TEST(Engine, RefusesSumsThatAreNotThoseOfTheWeights) {
   bantam::testing::ModelBuilder builder =
       bantam::testing::build(bantam::testing::random_bert({}, 3), bantam::testing::WeightType::kI8);

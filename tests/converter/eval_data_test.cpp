@@ -1,4 +1,4 @@
-// Labelled data of strangers.
+// Untrusted labeled data.
 #include "score/eval_data.h"
 
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@
 namespace bantam::convert {
 namespace {
 
-/// Minutes where the time grows with the square of the number of keys: security trial, finding 13.
+/// Takes minutes if time is quadratic in the number of keys: security trial, finding 13.
 TEST(EvalData, ManyKeysInALine) {
   const FileBytes bytes = build(clone(fixture::bert_graph({})), {});
   Model model;

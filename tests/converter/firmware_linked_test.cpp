@@ -86,7 +86,7 @@ TEST(FirmwareLinked, MacroNamesWhatIsNeeded) {
   EXPECT_EQ(firmware::linked_macro({}), "#define BANTAM_LINKS\n");
 }
 
-/// Rows that people name and the enumeration have one order.
+/// The rows with names for people and the enumeration have the same order.
 TEST(FirmwareLinked, NamesAreThoseOfTheRows) {
 #define BANTAM_LINK(name, ...) EXPECT_EQ(firmware::link_named(#name), links::name);
 #define BANTAM_LINK_CODE(name) EXPECT_EQ(firmware::link_named(#name), links::name);

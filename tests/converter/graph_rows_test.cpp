@@ -1,4 +1,4 @@
-// Constants that stay where they are: what is made of them, and of how much memory.
+// Constants that stay in their source: what is made of them, and how much memory that takes.
 #include "graph/rows.h"
 
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@
 namespace bantam::convert {
 namespace {
 
-/// Values of a constant that are asked for in pieces.
+/// Returns the values of a constant in pieces.
 class Elsewhere : public RowSource {
  public:
   Elsewhere(std::vector<float> values, size_t columns) : values_(std::move(values)), columns_(columns) {}
@@ -25,14 +25,14 @@ class Elsewhere : public RowSource {
     std::copy_n(values_.data() + first * columns_, count * columns_, out);
     largest = std::max(largest, count * columns_);
   }
-  mutable size_t largest = 0;  // of what was asked for at a time
+  mutable size_t largest = 0;  // the largest number of values requested at a time
 
  private:
   const std::vector<float> values_;
   const size_t columns_;
 };
 
-/// The same graph, whose matrices are elsewhere.
+/// Returns the same graph with its matrices in row sources.
 Graph elsewhere(const Graph& graph) {
   Graph out = clone(graph);
   for (size_t i = 0; i < out.constants.size(); ++i) {
@@ -118,7 +118,7 @@ TEST(Rows, StayOneConstantWhereTensorsShareIt) {
 
 TEST(ScratchFiles, GiveTheSameAnswersAsThoseInMemory) {
   fixture::Shape shape;
-  shape.vocabulary = 250000;  // beyond what is put into a temporary file
+  shape.vocabulary = 250000;  // more than is put into a temporary file
   const Graph graph = fixture::bert_graph(shape);
   const FileBytes memory = build(graph, stored_as(fb::DType::f32));
   const FileBytes scratch = build(graph, stored_as(fb::DType::f32), DataSection::In::kScratch);

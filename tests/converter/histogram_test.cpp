@@ -18,7 +18,7 @@
 namespace bantam::convert {
 namespace {
 
-/// Magnitudes from nearly even to mostly tiny with few that are large.
+/// Magnitudes from nearly uniform to mostly tiny with a few large ones.
 std::vector<float> magnitudes(uint32_t seed, size_t count, double tail) {
   std::mt19937 random(seed);
   std::vector<float> values;
@@ -65,7 +65,7 @@ TEST(Histogram, QuantileIsWithinABin) {
   EXPECT_EQ(Histogram().quantile(0.99), 0);
 }
 
-// Against 200 numbers evenly over every bin.
+// Compared with 200 numbers evenly distributed over every bin.
 TEST(Histogram, RoundingErrorIsThatOfNumbersWithinTheBins) {
   const Histogram histogram = histogram_of(magnitudes(3, 400, 2));
   const double width = histogram.limit() / Histogram::kBins;
@@ -96,7 +96,7 @@ TEST(Histogram, LeastErrorIsNeverWorseThanTheLargest) {
     clipped = clipped || range < histogram.largest();
   }
   EXPECT_TRUE(clipped);
-  // One number far out among very many costs more steps than it is worth.
+  // A single outlier among very many values costs more resolution than it is worth.
   std::vector<float> values = magnitudes(5, 300000, 1);
   values.push_back(15);
   EXPECT_LT(least_error_range(histogram_of(values)), 8);

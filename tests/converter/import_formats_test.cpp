@@ -1,4 +1,4 @@
-// Which format a path is, and the options that formats take.
+// Which format a path has, and the options of formats.
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
@@ -71,7 +71,8 @@ TEST(Formats, OpeningReadsAllDocuments) {
   }
 }
 
-/// A conversion sees the directory as it was when it was opened; what is gone since is an error where it is needed.
+/// A conversion sees the directory as it was when it was opened; a file that has disappeared since causes an error when
+/// it is needed.
 TEST(Formats, ADirectoryThatChangesWhileItIsRead) {
   Directory folder;
   fs::copy(kTests / "models/sentence-cls-dense", folder.path(), fs::copy_options::recursive);
@@ -89,7 +90,7 @@ TEST(Formats, ADirectoryThatChangesWhileItIsRead) {
   EXPECT_NE(said.find("2_Dense/model.safetensors: no such file"), std::string::npos) << said;
 }
 
-/// A broken document is an error for those who need it only.
+/// A broken document is an error only for readers that need it.
 TEST(Formats, BrokenSettingsOfOtherPartsAreNotRead) {
   Directory folder;
   fs::copy(kTests / "models/bert-classify", folder.path(), fs::copy_options::recursive);
@@ -108,7 +109,7 @@ TEST(Formats, PipesAreNoSources) {
   for (const char* name : {"m.onnx", "m.tflite", "m.gguf", "m.vec", "m.bin"}) {
     const fs::path pipe = folder.path() / name;
     ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
-    problems_of(ExitCode::kIo, [&] { open_model_source(pipe); });  // and does not wait for who writes
+    problems_of(ExitCode::kIo, [&] { open_model_source(pipe); });  // does not wait for a writer
   }
   EXPECT_NE(
       problems_of(ExitCode::kIo, [&] { open_model_source(folder.path() / "m.gguf/x"); }).find("no such directory"),

@@ -1,4 +1,4 @@
-// GGUF files: what the reader refuses, by the name of the key or the tensor; what blocks stand for; the order of rows.
+// GGUF files: what the reader refuses, by the name of the key or the tensor; the values of blocks; the order of rows.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -35,7 +35,7 @@ std::string entry(const std::string& key, uint32_t type, const std::string& valu
 std::string count_entry(const std::string& key, uint32_t value) { return entry(key, 4, number(value)); }
 std::string text_entry(const std::string& key, const std::string& value) { return entry(key, 8, text(value)); }
 
-/// Extents the fastest first, as the format has them.
+/// Extents in the order of the format: the fastest-varying first.
 std::string tensor_entry(const std::string& name, const std::vector<uint64_t>& extents, uint32_t type, uint64_t begin) {
   return text(name) + number(static_cast<uint32_t>(extents.size())) + packed(extents) + number(type) + number(begin);
 }
@@ -166,7 +166,7 @@ TEST(GgufTypes, BlocksStandForFactorsTimesIntegers) {
   }
 }
 
-/// Against the values that the package `gguf` takes blocks for (tests/golden/gguf_files.py).
+/// Compares with the values that the package `gguf` decodes from blocks (tests/golden/gguf_files.py).
 TEST(GgufTypes, BlocksOfEveryTypeStandForTheirValues) {
   std::ifstream stream(std::string(BANTAM_SOURCE_DIR) + "/tests/golden/gguf/block-values.jsonl");
   std::set<std::string> seen;
@@ -191,7 +191,7 @@ TEST(GgufTypes, BlocksOfEveryTypeStandForTheirValues) {
   EXPECT_FALSE(is_blocks(*gguf_type(19)));
 }
 
-/// Three parts, which each have a tensor.
+/// Three parts with one tensor each.
 TEST_F(Gguf, PartsAreReadAsOneFile) {
   const auto part = [](uint16_t number, uint16_t count) {
     Made made;
@@ -223,7 +223,7 @@ TEST_F(Gguf, PartsAreReadAsOneFile) {
   EXPECT_NE(refusal_of(name(1), ExitCode::kIo).find("download it, too"), std::string::npos);
 }
 
-/// Two heads of four rows; one column.
+/// Two heads of four rows, with one column.
 TEST_F(Gguf, RowsOfHeadsAreInTheirOrder) {
   Made made;
   made.entries = {text_entry("general.architecture", "llama"), count_entry("llama.attention.head_count", 2),

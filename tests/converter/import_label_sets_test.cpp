@@ -1,4 +1,4 @@
-// config.json's label_sets and label_parents: what they become, and what is wrong with them.
+// config.json's label_sets and label_parents: their results, and invalid ones.
 #include <gtest/gtest.h>
 
 #include "import/hugging_face.h"

@@ -14,7 +14,7 @@
 namespace bantam::convert::fixture {
 namespace {
 
-using namespace std::string_literals;  // texts with zeros
+using namespace std::string_literals;  // for texts with zeros
 
 struct MadeItem {
   std::string name;
@@ -110,7 +110,7 @@ TEST(MarianFile, ProblemsNameTheItem) {
   has(problems_of(ExitCode::kInvalid, [&] { file.table("c"); }), "\"c\" is missing");
 }
 
-/// Words of sources 0 and 2; that of source 1 has none.
+/// Lists for sources 0 and 2; source 1 has none.
 std::string shortlist_bytes(const std::vector<uint64_t>& begins = {0, 2, 2, 3}, uint32_t word = 9, uint64_t first = 4,
                             uint64_t listed = 3) {
   const std::string behind =

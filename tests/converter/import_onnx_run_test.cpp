@@ -14,7 +14,7 @@ namespace {
 TEST(OnnxRowFunctions, KnowsActivationsByWhatTheyGive) {
   RowFunctions f;
   const int32_t x = f.rows(0, 6);
-  // x * 0.5 * (1 + erf(x / sqrt(2))), behind a bias.
+  // x * 0.5 * (1 + erf(x / sqrt(2))), after a bias.
   const int32_t biased = f.apply("Add", x, f.vector({1, 2, 3, 4, 5, 6}, "bias"));
   const int32_t erf = f.apply("Erf", f.apply("Div", biased, f.scalar(1.4142135381698608)));
   const int32_t gelu = f.apply("Mul", f.apply("Mul", biased, f.apply("Add", erf, f.scalar(1))), f.scalar(0.5));
@@ -49,7 +49,7 @@ TEST(OnnxRowFunctions, KnowsNormsWithTheirEpsilon) {
     EXPECT_EQ(stages->front().gamma_name, "g");
     EXPECT_EQ(stages->front().beta_name, "b");
   }
-  // Divided by the variance instead of its root.
+  // Divided by the variance instead of its square root.
   const int32_t variance = f.apply("ReduceMean", f.apply("Mul", centred, centred));
   EXPECT_FALSE(f.recognise(f.apply("Div", centred, variance)));
 }
@@ -68,7 +68,7 @@ TEST(OnnxRowFunctions, KnowsNormsOfGroupsOfColumns) {
   EXPECT_EQ(stages->front().group, 3u);
   EXPECT_EQ(stages->front().norm, fb::NormKind::rms);
   EXPECT_EQ(stages->front().gamma, (std::vector<float>{1, 2, 3}));
-  // A norm of all columns with factors of groups becomes two stages, one after the other.
+  // A norm of all columns with factors for groups becomes two consecutive stages.
   const auto both = f.recognise(norm(0, 3));
   ASSERT_TRUE(both);
   ASSERT_EQ(both->size(), 2u);
@@ -117,7 +117,7 @@ TEST(OnnxInterpreter, SplitsByParts) {
   const HostTensor x = host_integers({1, 2, 3, 4, 5, 6});
   HostTensor rows = x;
   rows.dims = {2, 3};
-  const auto halves = run_node(node, {&rows}, 18);  // of as many, the last one smaller
+  const auto halves = run_node(node, {&rows}, 18);  // in equal parts, of which the last is smaller
   ASSERT_EQ(halves.size(), 2u);
   EXPECT_EQ(halves[0].ints, (std::vector<int64_t>{1, 2, 4, 5}));
   EXPECT_EQ(halves[1].dims, (std::vector<int64_t>{2, 1}));

@@ -1,4 +1,5 @@
-// ONNX: the reader on well-formed and hostile files, axes, and masks, indices, turns and places by what they do.
+// ONNX: the reader on well-formed and hostile files, axes, and the recognition of masks, indices, rotations and
+// positions by their effects.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -124,14 +125,14 @@ TEST(OnnxReader, PutsFunctionsAndBranchesInTheirPlaces) {
     EXPECT_EQ(chosen.graph.nodes[0].op, truth == 0 ? "Abs" : "Neg");
     EXPECT_EQ(chosen.graph.nodes[0].output(0), "y");
   }
-  // Where the condition is no constant both stand there, and what chooses one.
+  // If the condition is not constant, both branches are included, with an op that selects one.
   const Model open = read_model(b::model(b::input("x") + b::input("c") + b::node("If", {"c"}, {"y"}, both)), "m.onnx");
   ASSERT_EQ(open.graph.nodes.size(), 3u);
   EXPECT_EQ(open.graph.nodes[2].op, kBranches);
   EXPECT_EQ(open.graph.nodes[2].input(1), open.graph.nodes[0].output(0));
   EXPECT_EQ(open.graph.nodes[2].input(2), open.graph.nodes[1].output(0));
   EXPECT_EQ(open.graph.nodes[0].op + open.graph.nodes[1].op, "NegAbs");
-  // A function that calls itself has no end.
+  // A function that calls itself would be endless.
   const std::string self = b::text(7, b::text(1, "v") + b::text(2, "w") + b::text(4, "Twice") + b::text(7, "own"));
   const std::string endless =
       b::text(25, b::text(1, "Twice") + b::text(4, "v") + b::text(5, "w") + self + b::text(10, "own"));
@@ -191,7 +192,7 @@ TEST(OnnxAxes, RegroupsTextsTokensAndHeads) {
   const auto flat_rows = reshape(rows, at, {{-1, 12}, {-1, 12}});
   ASSERT_TRUE(flat_rows);
   EXPECT_EQ((*flat_rows)[0], (Axis{kBatchAtom, kTokensAtom}));
-  // Heads moved in front of tokens are no rows any more.
+  // Heads moved before tokens are no longer rows.
   const Axes turned = {(*heads)[0], (*heads)[2], (*heads)[1], (*heads)[3]};
   const auto torn = reshape(turned, at, {{2, 5, 12}, {3, 7, 12}});
   EXPECT_FALSE(torn && flat(*torn) == flat(rows));
@@ -221,7 +222,7 @@ TEST(OnnxAxes, KnowsTokensThatConvolutionsLeaveOut) {
   EXPECT_EQ((*four)[2], fewer);
 }
 
-/// Returns the biases that add `hidden` to scores where seen(probe, query, key) is false.
+/// Returns the biases that add `hidden` to scores for which seen(probe, query, key) is false.
 template <typename Seen>
 std::vector<HostTensor> added(const std::vector<Probe>& probes, double hidden, const Seen& seen) {
   std::vector<HostTensor> out;
@@ -263,7 +264,7 @@ TEST(OnnxCones, KnowsMasksByWhatTheyHide) {
 
 const std::string kMasked = b::node("Add", {"scores", "mask"}, {"masked"});
 
-/// A file of one attention whose scores `window` tokens on each side add to; `masked`: how.
+/// A file with one attention in which a query sees `window` tokens on each side; `masked`: the nodes that mask.
 std::string attention_in_window(int64_t window, const std::string& masked = kMasked) {
   const auto matrix = [](const char* name, int64_t rows) {
     std::vector<float> values;
@@ -294,7 +295,7 @@ std::string attention_in_window(int64_t window, const std::string& masked = kMas
   return b::model(b::input("input_ids") + b::output("last_hidden_state") + constants + mask + rows);
 }
 
-/// bias(head, query, key) of two heads, and what padding hides.
+/// Returns the mask from bias(head, query, key) for two heads, with padding hidden.
 template <typename Bias>
 std::optional<Mask> biased(const std::vector<Probe>& probes, const Bias& bias) {
   std::vector<HostTensor> out;
@@ -333,7 +334,7 @@ TEST(OnnxCones, KnowsBiasesByDistance) {
   EXPECT_FALSE(biased(probes, [](int64_t, int64_t, int64_t k) { return static_cast<double>(k); }));
 }
 
-/// Returns heads of `width` columns, `turned` of which are rotated by places with the angles base^(-2 i / turned).
+/// Returns heads of `width` columns, of which `turned` are rotated by position with the angles base^(-2 i / turned).
 Turned rotated(const std::vector<Probe>& probes, size_t width, size_t turned, double base, double sign = 1) {
   const size_t half = turned / 2;
   std::vector<std::vector<double>> cosines, sines;
@@ -368,7 +369,7 @@ TEST(OnnxTurned, KnowsRotaryPlacesWithTheirBase) {
     }
   }
   double factor = 0;
-  // Angles that integers have made 0 stay so, at every place.
+  // Angles that integer arithmetic has made 0 stay 0 at every position.
   const auto rounded = rotated(probes, 16, 16, std::numeric_limits<double>::infinity()).turn(&factor);
   ASSERT_TRUE(rounded);
   const std::vector<float> table = rotary_angles(9, 16, rounded->rotary);
@@ -384,7 +385,7 @@ TEST(OnnxTurned, KnowsRotaryPlacesWithTheirBase) {
 TEST(OnnxPlaces, KnowsScoresOfPlacesByDistance) {
   const fs::path root = fs::temp_directory_path() / ("bantam-onnx-places-" + std::to_string(::getpid()));
   fs::create_directories(root);
-  // Five places, the rows of `table` [1, 8, 5], of queries; each pair's is `place`.
+  // Five places, the rows of `table` [1, 8, 5], scored with queries; `place` computes the place of each pair.
   const auto imported = [&](const std::string& place, const std::string& more = "") {
     std::vector<float> values;
     for (int i = 0; i < 40; ++i) values.push_back(static_cast<float>(i % 5) + 1);
@@ -417,7 +418,7 @@ TEST(OnnxPlaces, KnowsScoresOfPlacesByDistance) {
     EXPECT_EQ(attention->place_queries, -1);
   }
   ASSERT_GE(keys, 0);
-  // From the key farthest in front on, whose place is the last: those of the same place share a row.
+  // From the farthest following key on, whose place is the last; distances with the same place share a row.
   const std::vector<float>& by_distance = graph.constants[static_cast<size_t>(rows)]->values;
   ASSERT_EQ(by_distance.size(), 31u);
   EXPECT_EQ(by_distance.front(), 0);
@@ -462,7 +463,7 @@ TEST(OnnxCones, SeesWindowsOfAnyWidth) {
   for (const uint32_t window : {1u, 5u, 20u, 300u}) {
     EXPECT_EQ(imported(window), (std::pair{fb::MaskKind::window, window}));
   }
-  // Wider than the longest text, which has 512 tokens where nothing else is said.
+  // Wider than the longest text, which has 512 tokens by default.
   EXPECT_EQ(imported(600), (std::pair{fb::MaskKind::none, 0u}));
   std::ofstream(root / "config.json") << "{\"max_position_embeddings\": 4096}";
   EXPECT_EQ(imported(600), (std::pair{fb::MaskKind::window, 600u}));

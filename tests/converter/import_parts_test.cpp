@@ -1,4 +1,4 @@
-// The importer's small parts: tag schemes, model cards, digests, sentence-transformers folders.
+// Small parts of the importer: tag schemes, model cards, digests, sentence-transformers folders.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -68,13 +68,13 @@ TEST(Sha256, EqualsThePublishedExamples) {
     hash.update(text.data(), text.size());
     return hash.finish();
   };
-  // FIPS 180-4 examples, and a million times "a".
+  // Examples of FIPS 180-4, and "a" a million times.
   EXPECT_EQ(digest(""), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
   EXPECT_EQ(digest("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
   EXPECT_EQ(digest("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq"),
             "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1");
   EXPECT_EQ(digest(std::string(1000000, 'a')), "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
-  // In pieces of every size, the same.
+  // In pieces of every size, the result is the same.
   const std::string text(200, 'x');
   for (size_t piece = 1; piece < 130; ++piece) {
     Sha256 hash;
@@ -141,7 +141,7 @@ TEST_F(SentenceTransformers, TakesTheDefaultPrompt) {
         {{"prompts", {{"query", "query: "}, {"document", "text: "}}}, {"default_prompt_name", "query"}});
   const Graph graph = import({transformer_, pooling_});
   EXPECT_EQ(graph.model.task->prompt, "query: ");
-  EXPECT_EQ(property(graph, "prompt.query"), "");  // the default one
+  EXPECT_EQ(property(graph, "prompt.query"), "");  // the default one is not stored
   EXPECT_EQ(property(graph, "prompt.document"), "text: ");
 }
 

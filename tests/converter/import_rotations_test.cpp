@@ -1,4 +1,4 @@
-// Random numbers as torch draws them, of which rotations of hashes are made. What they are compared with:
+// Random numbers as torch draws them, from which rotations for hashing are made. The expected values are from:
 //   torch.manual_seed(SEED); torch.randn(COUNT)        (torch 2.15 on an x86-64)
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@
 namespace bantam::convert {
 namespace {
 
-/// torch's logarithms and cosines are of f32.
+/// torch's logarithms and cosines are f32.
 constexpr float kNear = 3e-6F;
 
 void expect_near(const std::vector<float>& found, const std::vector<float>& wanted) {
@@ -18,7 +18,7 @@ void expect_near(const std::vector<float>& found, const std::vector<float>& want
   for (size_t i = 0; i < wanted.size(); ++i) EXPECT_NEAR(found[i], wanted[i], kNear) << i;
 }
 
-/// Sixteen at a time, and the last sixteen again where some are left over.
+/// Sixteen at a time; if some are left over, the last sixteen are drawn again.
 TEST(HashRotations, AreDrawnAsTorchDraws) {
   const std::vector<float> wanted = {
       -0.82013452F, 0.39563116F,  0.8989085F,  -1.3884039F,  -0.16699602F, 0.28514996F,  -0.64109153F, -0.89365542F,
@@ -32,13 +32,13 @@ TEST(HashRotations, AreDrawnAsTorchDraws) {
   expect_near(torch_normals(7, 16), whole);
 }
 
-/// Less than sixteen are drawn one by one, in f64.
+/// Fewer than sixteen are drawn one by one, in f64.
 TEST(HashRotations, AreFewInAnotherWay) {
   expect_near(torch_normals(12345, 5), {1.4271305F, -1.8700892F, -1.1962104F, -2.0439513F, -0.45599058F});
   EXPECT_TRUE(torch_normals(1, 0).empty());
 }
 
-/// torch.randn(3, 5, 2, 3) of seed 3, its [2, :, 1, :].
+/// torch.randn(3, 5, 2, 3) with seed 3, and of it [2, :, 1, :].
 TEST(HashRotations, LieInRowsOfAHead) {
   constexpr size_t kHeads = 3, kWidth = 5, kRounds = 2, kProducts = 3, kPadded = 16;
   const std::vector<float> rows = hash_rotations(3, kHeads, kWidth, kRounds, kProducts);

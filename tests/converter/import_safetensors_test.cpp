@@ -84,7 +84,7 @@ TEST(Safetensors, RefusesFilesThatAreNone) {
   problems_of(ExitCode::kIo, [&] { const Safetensors file(directory.path() / "nowhere"); });
   EXPECT_NE(refusal("").find("empty"), std::string::npos);
   EXPECT_NE(refusal("1234567").find("too short"), std::string::npos);
-  // A pickle begins so: its first bytes are a header length of terabytes.
+  // The first bytes of a pickle would be a header length of terabytes.
   EXPECT_NE(refusal("PK\x03\x04 and so on, and so on").find("header claims"), std::string::npos);
   EXPECT_NE(refusal(std::string(8, '\xFF') + "{}").find("header claims"), std::string::npos);
   EXPECT_NE(refusal(std::string("\x05\0\0\0\0\0\0\0{}", 10)).find("truncated"), std::string::npos);

@@ -22,7 +22,7 @@ TEST(SafetensorsWriter, TheReaderReadsWhatIsWritten) {
   EXPECT_EQ(file.read("b.single"), values);
   EXPECT_EQ(file.read("a.half"), (std::vector<float>{1.0F, -2.5F, 0.5F}));
   EXPECT_EQ(file.tensors().at("b.single").shape, (std::vector<uint64_t>{2, 3}));
-  // Wider elements come first, so that every tensor lies at a multiple of its elements' bytes.
+  // Wider elements come first, so that every tensor is aligned to the size of its elements.
   EXPECT_EQ(file.tensors().at("d.ids").begin % 8, 0U);
   EXPECT_EQ(file.tensors().at("b.single").begin % 4, 0U);
   EXPECT_LT(file.tensors().at("b.single").begin, file.tensors().at("a.half").begin);

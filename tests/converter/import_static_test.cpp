@@ -1,4 +1,4 @@
-// Directories of static embeddings, and files that bear another family's model_type.
+// Directories of static embeddings, and files with another family's model_type.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -26,7 +26,7 @@ TensorData numbers(const char* dtype, std::vector<uint64_t> shape, const std::ve
   return out;
 }
 
-/// Six tokens that share four rows, each with its weight, token 1 unknown.
+/// Six tokens that share four rows, each with its own weight; token 1 is unknown.
 TensorMap mapped() {
   TensorMap tensors;
   tensors["embeddings"] = numbers<int8_t>("I8", {kTableRows, kWidth}, {1, 2, 3, 4, 5, 6, 7, 8, 9, -1, -127, 127});
@@ -64,7 +64,7 @@ class StaticEmbeddings : public ::testing::Test {
 
 TEST_F(StaticEmbeddings, AreARowATokenOfWhatTheyShare) {
   const Graph graph = import({{"normalize", true}}, mapped());
-  const std::vector<float> expected = {1,    2, 3,   0,  0,    0,  // unknown: model2vec leaves it out
+  const std::vector<float> expected = {1,    2, 3,   0,  0,    0,  // unknown: model2vec omits it
                                        3.5F, 4, 4.5, -1, -127, 127, -1, -2, -3, 12, 15, 18};
   EXPECT_EQ(table(graph), expected);
   EXPECT_EQ(graph.model.max_sequence, 512U);

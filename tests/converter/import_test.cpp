@@ -56,7 +56,8 @@ TEST_F(Import, MakesACanonicalGraph) {
   EXPECT_EQ(model.tensors.size(), graph.constants.size());
   EXPECT_EQ(model.max_sequence, 6U);
   EXPECT_EQ(model.architecture, "BertForSequenceClassification");
-  // Written once, before it is read, f32; a constant has values for its shape, nothing else has any.
+  // Every tensor is written once, before it is read, as f32; constants have values for their shape, and other tensors
+  // have none.
   std::vector<bool> written(model.tensors.size());
   for (size_t i = 0; i < model.tensors.size(); ++i) {
     const fb::TensorT& tensor = *model.tensors[i];

@@ -1,4 +1,5 @@
-// Loops of TensorFlow Lite: recurrent layers are told by what the body gives, everything else is refused.
+// Loops of TensorFlow Lite: recurrent layers are recognized by the results of the loop's body; everything else is
+// refused.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -60,7 +61,7 @@ TEST(TfliteLoops, RefusesOtherCells) {
   expect_said([](b::Model& m) { body(m).operators[9].code = BuiltinOperator::LOGISTIC; }, neither);
   expect_said([](b::Model& m) { body(m).operators[13].code = BuiltinOperator::SUB; }, neither);
   expect_said([](b::Model& m) { body(m).operators[15].inputs = {24, 27}; }, neither);
-  // A step of two, another token, the state before.
+  // A step of two, another token, the previous state.
   expect_said([](b::Model& m) { body(m).tensors[6].data = b::bytes<int32_t>({2}); }, "WHILE");
   expect_said([](b::Model& m) { body(m).operators[2].inputs = {5, 11}; }, "WHILE");
   expect_said(
@@ -93,7 +94,7 @@ TEST(TfliteLoops, RefusesWhatDoesNotFit) {
   expect_said([](b::Model& m) { m.operators[2].kind = b::fl::BuiltinOptions::NONE, m.operators[2].options = 0; },
               "has no body");
   expect_said([](b::Model& m) { m.tensors[4].shape = {1 << 20, 1, 2}; }, "WHILE");
-  // A loop in a loop.
+  // A nested loop.
   expect_said(
       [](b::Model& m) {
         body(m).operators.push_back(m.operators[2]);

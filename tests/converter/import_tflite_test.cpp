@@ -20,7 +20,7 @@ namespace b = tflite_bytes;
 using b::fl::BuiltinOperator;
 using b::fl::TensorType;
 
-/// The graph of a model, by the whole importer.
+/// Returns the graph that the whole importer makes of a model.
 Graph imported(b::Model& model) { return import_alone(model.write(), "m.tflite"); }
 
 /// Returns the message that reading a changed model fails with; "" if it can be read.
@@ -72,7 +72,7 @@ TEST(TfliteImport, UnpacksIntegersOfFourBits) {
       "6 elements of int4 do not make its 2 bytes");
 }
 
-/// Ids and rows of one text whose axis of texts is dropped and is there again, as litert-torch writes them.
+/// Ids and rows of one text whose batch axis is dropped and added again, as litert-torch writes them.
 TEST(TfliteImport, KeepsTheAxisOfTexts) {
   b::Model model = b::mean_of_words();
   model.tensors.insert(model.tensors.end(), {{{1}, TensorType::INT32, b::bytes<int32_t>({4})},
@@ -109,7 +109,7 @@ TEST(TfliteReader, RefusesEveryPrefix) {
   for (size_t size = 0; size < whole.size(); ++size) {
     try {
       read_tflite(whole.substr(0, size), "m.tflite");
-      // Zeros that fill up the end may be missing.
+      // Trailing padding may be missing.
       EXPECT_GT(size + 8, whole.size());
     } catch (const Error& error) {
       EXPECT_NE(error.code(), ExitCode::kInternal);
@@ -214,11 +214,11 @@ TEST(TfliteWords, AreListsWithOrWithoutNumbers) {
   EXPECT_EQ(json["model"]["unk_token"], "<UNKNOWN>");
   EXPECT_EQ(json["normalizer"]["type"], "Lowercase");
   EXPECT_EQ(json["post_processor"]["single"].size(), 2u);
-  // Word pieces have no numbers; where there is a pattern, lines are words.
+  // Word pieces have no numbers; if there is a pattern, lines are words.
   EXPECT_TRUE(tflite::word_tokenizer("[PAD]\n[UNK]\nfilm\n", "", "vocab.txt").is_null());
   EXPECT_EQ(tflite::word_tokenizer("[PAD]\nFilm\n", " ", "vocab.txt")["model"]["vocab"]["Film"], 1);
   EXPECT_TRUE(tflite::word_tokenizer("[PAD]\nFilm\n", " ", "vocab.txt")["normalizer"].is_null());
-  // Numbers that are not those of rows.
+  // Numbers that do not match the rows.
   EXPECT_TRUE(tflite::word_tokenizer("a 0\nb 0\n", "", "vocab.txt").is_null());
   EXPECT_TRUE(tflite::word_tokenizer("a 0\nb 7\n", "", "vocab.txt").is_null());
   EXPECT_TRUE(tflite::word_tokenizer("", " ", "vocab.txt").is_null());

@@ -1,4 +1,4 @@
-// Readers of word vectors and of fastText's models: what they take, and that damage is an Error, whatever it is.
+// Readers of word vectors and of fastText's models: what they accept, and that any damage is an Error.
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -42,7 +42,7 @@ TEST(VectorFile, ReadsTheFormsThatProgramsWrite) {
     EXPECT_EQ(read.words, (std::vector<std::string>{"a", "b"})) << text;
     EXPECT_EQ(read.values, values) << text;
   }
-  // A word may have blanks, and rows behind those that are counted or wanted are not read.
+  // A word may contain blanks, and rows beyond the counted or requested ones are not read.
   EXPECT_EQ(vectors_of("a 1 2\n. . 3 4\n", VectorFormat::kText).words.back(), ". .");
   EXPECT_EQ(vectors_of("1 2\na 1 2\nrest\n", VectorFormat::kText).words.size(), 1U);
   EXPECT_EQ(vectors_of("a 1 2\nb 3\n", VectorFormat::kText, 1).words.size(), 1U);
@@ -144,7 +144,7 @@ TEST(FastText, DamagedModelsAreRefusedOrRead) {
 TEST(FastText, TreesAreHuffmans) {
   EXPECT_EQ(fasttext_tree({7}), std::vector<int32_t>());
   EXPECT_EQ(fasttext_tree({7, 5}), (std::vector<int32_t>{1, 0}));
-  // 1 and 2 first, then their sum and 4, then both others.
+  // First 1 and 2, then their sum and 4, then the other two.
   EXPECT_EQ(fasttext_tree({9, 8, 4, 2, 1}), (std::vector<int32_t>{4, 3, 5, 2, 6, 1, 0, 7}));
 }
 

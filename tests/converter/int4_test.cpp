@@ -1,4 +1,4 @@
-// int4 weights in groups, weights rounded for the layer's output, and files that hold them.
+// int4 weights in groups, weights rounded for the layer's output, and files that contain them.
 #include "quantize/int4.h"
 
 #include <gtest/gtest.h>
@@ -58,7 +58,7 @@ TEST(Int4, AGroupOfSmallWeightsKeepsSmallSteps) {
   for (size_t i = 32; i < 64; ++i) row[i] *= 0.2f;
   const Int4Scales scales = int4_scales(row.data(), 128, 32);
   EXPECT_LT(scales.factors[1] * 3, scales.factors[0]);
-  // Least squares by groups beat one step for the row.
+  // Least squares by groups is better than one step for the whole row.
   const auto error_of = [&](size_t group) {
     const Int4Scales found = int4_scales(row.data(), 128, group);
     std::vector<int8_t> stored(128);
@@ -79,7 +79,7 @@ TEST(Int4, ZerosHaveAScaleOfOne) {
   for (const int8_t value : stored) EXPECT_EQ(value, 0);
 }
 
-/// Rows of inputs whose columns depend on each other, as activations' do.
+/// Rows of inputs with correlated columns, like activations.
 std::vector<float> correlated(size_t rows, size_t width) {
   const std::vector<float> causes = normal_values(21, rows * 6, 1.0f);
   const std::vector<float> mix = normal_values(22, 6 * width, 1.0f);
@@ -117,7 +117,7 @@ TEST(Gptq, LayersOutputsComeNearer) {
   const std::vector<float> w = normal_values(31, kRows * kWidth);
   Moments moments{kWidth, 0, std::vector<double>(kWidth * kWidth), std::vector<double>(kWidth)};
   for (size_t at = 0; at < x.size(); at += kWidth) moments.add(x.data() + at);
-  // Independent inputs of the same size: nothing to gain, so every weight goes to its nearest.
+  // Independent inputs of the same size: there is nothing to gain, so every weight is rounded to the nearest value.
   Moments flat{kWidth, 1, std::vector<double>(kWidth * kWidth), std::vector<double>(kWidth)};
   for (size_t i = 0; i < kWidth; ++i) flat.products[i * kWidth + i] = 1;
   for (const fb::DType type : {fb::DType::i4, fb::DType::i8}) {
@@ -162,7 +162,7 @@ TEST(Gptq, InputsThatAreAlwaysZeroDoNoHarm) {
   }
 }
 
-/// Largest difference of the first output over random ids, from the f32 build.
+/// Returns the largest difference of the first output from the f32 build over random ids.
 double distance(const Graph& graph, const Built& built) {
   TypeOptions exact;
   exact.weights = fb::DType::f32;

@@ -1,4 +1,4 @@
-// Keys that Fields keeps, the rows of the tables, and the list that a file stores.
+// Keys that Fields records, the rows of the tables, and the list that a file stores.
 #include "source/keys.h"
 
 #include <gtest/gtest.h>
@@ -42,7 +42,7 @@ TEST(Keys, UnsupportedRowsNameAValueWithoutEffect) {
   }
 }
 
-/// A directory with a config.json alone.
+/// A directory with only a config.json.
 class KeysOfSource : public ::testing::Test {
  protected:
   KeysOfSource() : directory_(std::filesystem::path(::testing::TempDir()) / "keys_test") {

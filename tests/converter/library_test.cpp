@@ -1,4 +1,4 @@
-// The public headers: what a program without the command line can do, and what it is told when it cannot.
+// The public headers: what a program can do without the command line, and the errors that it gets.
 #include <gtest/gtest.h>
 
 #include <fstream>

@@ -1,4 +1,4 @@
-// The memory that may be allocated for a source, in proportion to its size.
+// The memory that may be allocated for a source is proportional to the size of the source.
 #include "base/memory_budget.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Outliers that move from activations into weights.
+// Moves outliers from activations into weights.
 #include "quantize/migrate.h"
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@ namespace {
 
 using fixture::random_values;
 
-/// Two norms of one sum, each in front of a layer of its own; the layers may have the same weights, as ALBERT's have.
+/// Two norms of one sum, each before its own layer; the layers may share their weights, as in ALBERT.
 Graph two_layers(bool shared) {
   constexpr uint32_t kWidth = 128;
   Graph graph;

@@ -29,7 +29,7 @@ inline std::string integers(const std::vector<int64_t>& values) {
   return {reinterpret_cast<const char*>(values.data()), values.size() * sizeof(int64_t)};
 }
 
-/// A TensorProto: data type 1 are f32, 7 i64; `data` is one of its fields, whole.
+/// A TensorProto: data type 1 is f32, 7 is i64; `data` is one of its fields, complete.
 inline std::string tensor(const std::string& name, int type, const std::vector<int64_t>& dims,
                           const std::string& data) {
   std::string out;
@@ -52,7 +52,7 @@ inline std::string initializer(const std::string& tensor) { return text(5, tenso
 inline std::string input(const std::string& name) { return text(11, text(1, name)); }
 inline std::string output(const std::string& name) { return text(12, text(1, name)); }
 
-/// A ModelProto of this graph.
+/// A ModelProto with this graph.
 inline std::string model(const std::string& graph, int64_t opset = 17, const std::string& more = "") {
   return number(1, 8) + text(8, text(1, "") + number(2, opset)) + text(7, graph) + more;
 }

@@ -1,4 +1,4 @@
-// Bytes of a file: layout of constants, tied tensors, determinism, and the runtime's verifier as the last step.
+// The bytes of a file: layout of constants, tied tensors, determinism, and the runtime's verifier as the last step.
 #include "pack/build.h"
 
 #include <gtest/gtest.h>
@@ -21,7 +21,7 @@ TypeOptions weights(fb::DType type) {
   return options;
 }
 
-/// The constant called `name` as the file holds it.
+/// The constant `name` as stored in the file.
 class Stored {
  public:
   Stored(const Built& built, const std::string& name) {
@@ -123,7 +123,7 @@ TEST(Layout, ATiedTableIsStoredOnceInTiles) {
   const Built untied = build_model(fixture::bert_graph({}), weights(fb::DType::i8));
   const Stored stored(tied, "words");
   EXPECT_EQ(stored.tensor->layout, fb::Layout::tile_k4n16);
-  // 211 rows become 224; what else is added is a bias, sums, an op and names.
+  // 211 rows become 224; a bias, sums, an op and names are also added.
   EXPECT_LT(tied.bytes.size(), untied.bytes.size() + 224u * 16u + 4096u);
 }
 

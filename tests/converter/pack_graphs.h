@@ -11,7 +11,7 @@
 
 namespace bantam::convert::fixture {
 
-/// Values in about [-1, 1], the same for the same seed.
+/// Returns values in about [-1, 1], the same for the same seed.
 inline Values random_values(size_t count, uint32_t seed) {
   std::mt19937 generator(seed);
   Values values;
@@ -31,10 +31,10 @@ struct Shape {
   uint32_t labels = 3;
   bool tied_output = false;  // a token output that multiplies with the word embeddings
   uint32_t positions = 64;
-  uint32_t tags = 0;  // labels of a token output "tags"
+  uint32_t tags = 0;  // number of labels of a token output "tags"
 };
 
-/// A BERT encoder with a pooled classification head (output "logits") and, when asked for, a tied token output
+/// A BERT encoder with a pooled classification head (output "logits") and, if requested, a tied token output
 /// ("prediction_logits").
 inline Graph bert_graph(const Shape& shape) {
   Graph graph;
@@ -96,7 +96,7 @@ inline Graph bert_graph(const Shape& shape) {
   return graph;
 }
 
-/// 85 % of each matrix's weights become 0, whole parts of `pattern`.
+/// Sets 85 % of each matrix's weights to 0, in whole units of `pattern`.
 inline void prune_most(Graph& graph, PrunePattern pattern) {
   PruneOptions options;
   options.share = 0.85;

@@ -21,14 +21,14 @@
 namespace bantam::convert {
 namespace {
 
-/// A small classifier with a tied output, widths that are no multiples of 16.
+/// A small classifier with a tied output and widths that are not multiples of 16.
 FileBytes small_file(fb::DType weights) {
   TypeOptions options;
   options.weights = weights;
   return build(fixture::bert_graph({2, 40, 5, 72, 211, 3, true}), options);
 }
 
-/// Every output of a run on some ids.
+/// Returns every output of a run over some ids.
 std::vector<float> outputs(const FileBytes& file) {
   Model model;
   EXPECT_EQ(Model::open(file.data(), file.size(), &model), Status::kOk);
@@ -109,7 +109,8 @@ TEST(HeliumRows, HoldWeightsOfTheIntegerOnlyForm) {
   EXPECT_EQ(std::memcmp(found.data(), expected.data(), found.size() * sizeof(float)), 0);
 }
 
-/// A classifier of texts and words of which 85 % of the blocks of four are 0; only layers' last parts have many inputs.
+/// A classifier of texts and words in which 85 % of the blocks of four are 0; only the layers' last parts have many
+/// inputs.
 FileBytes sparse_file(Sparse sparse, PrunePattern pattern = PrunePattern::k1x4) {
   Graph graph = fixture::bert_graph({2, 40, 5, 520, 211, 3, false, 64, 70});
   fixture::prune_most(graph, pattern);
@@ -136,7 +137,7 @@ TEST(HeliumRows, HoldTheZerosOfSparseLayersWhereThatIsFaster) {
   const FileBytes file = sparse_file(Sparse::kAlways);
   const uint32_t all = tensors(file, fb::Layout::sparse_1x4);
   ASSERT_GE(all, 8u);
-  // 520 inputs: break-even is at 0.75 of zeros with 4 tokens, at 0.94 with 1; 40 inputs: never.
+  // 520 inputs: break-even is at 0.75 of zeros with 4 tokens, and at 0.94 with 1; with 40 inputs there is none.
   const HeliumFile four = with_rows(file);
   EXPECT_EQ(four.sparse, 2u);
   EXPECT_EQ(four.expanded, all - 2);

@@ -70,7 +70,7 @@ TEST(Lower, ASmallPlanHasTwoStepsForEachLayer) {
   shape.tags = 70;
   const Graph graph = lowered(fb::DType::i8, shape, Plan::kSmall);
   const auto& steps = main_subgraph(graph).steps;
-  // Names of the ops that begin steps; the first layer's keys are computed together with the embeddings.
+  // The names of the ops that begin steps; the first layer's keys are computed together with the embeddings.
   const std::vector<std::string> firsts = {
       "embeddings", "layer.0.query", "layer.1.key_value", "layer.1.query", "layer.2.key_value", "layer.2.query",
       "tagger",     "first"};
@@ -103,7 +103,7 @@ TEST(Lower, TheTwoHalvesOfALayerHoldItsWeights) {
   for (const auto& any : graph.model.tensors) EXPECT_NE(any->name, "layer.1.qkv.weight");
 }
 
-/// Rows of what each op of the last layer behind its attention writes, and of the layer before it.
+/// Checks the rows that each op after the last layer's attention writes, and those of the layer before.
 TEST(Lower, OfAPooledTokensLayersOnlyItsRowIsComputed) {
   Graph graph = fixture::bert_graph({});
   pool_early(graph);
@@ -116,7 +116,7 @@ TEST(Lower, OfAPooledTokensLayersOnlyItsRowIsComputed) {
   for (const char* name : {"layer.0.ffn2", "layer.1.qkv", "layer.1.attention"}) {
     EXPECT_EQ(rows_of(name), kTokens) << name;
   }
-  // The result of attention and the rows that are added to it are pooled instead, once each.
+  // Instead, the result of attention and the rows added to it are pooled, once each.
   size_t pools = 0;
   for (const auto& any : main_subgraph(graph).ops) pools += any->attributes.type == fb::OpAttributes::Pool ? 1U : 0U;
   EXPECT_EQ(pools, 2u);
@@ -124,7 +124,7 @@ TEST(Lower, OfAPooledTokensLayersOnlyItsRowIsComputed) {
   EXPECT_EQ(epilogue_of(op(graph, "layer.1.out")).residual, op(graph, "layer.0.ffn2.first").outputs[0]);
   EXPECT_EQ(epilogue_of(op(graph, "layer.1.ffn2")).residual, op(graph, "layer.1.out").outputs[0]);
   EXPECT_EQ(op(graph, "pooler").inputs[0], op(graph, "layer.1.ffn2").outputs[0]);
-  // Ops stand behind what they read.
+  // Ops follow the ops whose results they read.
   std::set<int32_t> made;
   for (const auto& any : main_subgraph(graph).ops) {
     for_each_read(*any, [&](int32_t t) { EXPECT_TRUE(is_constant(graph, t) || made.count(t) != 0) << any->name; });
@@ -155,7 +155,7 @@ TEST(Lower, RowsThatOthersReadAreComputed) {
   pool_early(graph);
   EXPECT_EQ(op(graph, "first").inputs[0], op(graph, "layer.1.ffn2").outputs[0]);
   EXPECT_EQ(tensor(graph, op(graph, "layer.1.ffn2").outputs[0]).shape.front().symbol(), kTokens);
-  // A mean is of all rows, and so is the greatest of each column.
+  // A mean needs all rows, and so does the maximum of each column.
   for (const fb::PoolKind kind : {fb::PoolKind::mean, fb::PoolKind::max, fb::PoolKind::sum}) {
     Graph other = fixture::bert_graph({});
     for (auto& any : main_subgraph(other).ops) {
@@ -243,7 +243,7 @@ TEST(Lower, F32GraphHasNoInt8) {
 }
 
 TEST(Lower, AnOutputThatIsReadOnKeepsItsStorage) {
-  // The embeddings' rows are an output: no later layer may write over them.
+  // The rows of the embeddings are an output, so later layers must not overwrite them.
   Graph graph = fixture::bert_graph({});
   auto output = std::make_unique<fb::OutputT>();
   output->name = "hidden";

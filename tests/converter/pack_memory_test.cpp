@@ -1,5 +1,5 @@
-// Memory of small models on small devices: what int8 residuals, queries in tiles and small tiles come to, and that the
-// answers stay what they are.
+// Memory of small models on small devices: the effect of int8 residuals, queries in tiles and small tiles; answers stay
+// the same.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -13,7 +13,7 @@
 namespace bantam::convert {
 namespace {
 
-/// Two layers, 128 wide, two heads of 64, an inner layer of 512, 512 positions: a classifier.
+/// A classifier with two layers, width 128, two heads of 64, an inner layer of 512 and 512 positions.
 fixture::Shape small_encoder() {
   fixture::Shape shape;
   shape.hidden = 128;
@@ -37,7 +37,7 @@ Model open(const FileBytes& bytes) {
   return model;
 }
 
-/// All outputs, one after the other, of one sequence of `tokens` ids.
+/// Returns all outputs, one after the other, for one sequence of `tokens` ids.
 std::vector<float> run(const Model& model, uint32_t tokens, const SessionOptions& wanted) {
   SessionOptions options = wanted;
   options.max_tokens = tokens;
@@ -72,7 +72,7 @@ TEST(Memory, AnArenaOfTwoLayersOf128) {
   SessionOptions options;
   options.tile_rows = 4;
   options.block_rows = 1;
-  // Memory of the device beside the arena: 2 KB of stack, and 0.75 KB of line, data and bss.
+  // The device's memory besides the arena: 2 KB of stack, and 0.75 KB of line, data and bss.
   constexpr size_t kRest = 2816;
   const struct {
     uint32_t tokens;

@@ -1,4 +1,4 @@
-// Output files appear whole or not at all.
+// Output files appear as a whole or not at all.
 #include "base/output_file.h"
 
 #include <gtest/gtest.h>
@@ -83,11 +83,11 @@ TEST(OutputFile, LeftOversOfKilledProcessesAreRemoved) {
     fs::last_write_time(directory.path() / name, fs::file_time_type::clock::now() - std::chrono::hours(1));
   };
   leave(".out.bantam.123.part");
-  leave(".out.bantam.backup.part");  // somebody else's
+  leave(".out.bantam.backup.part");  // a file of somebody else
   leave(".other.bantam.123.part");
   const OutputFile running(directory.path() / "out.bantam");
   fs::last_write_time(running.temporary(), fs::file_time_type::clock::now() - std::chrono::hours(1));
-  fs::rename(running.temporary(), directory.path() / ".out.bantam.7.part");  // as another process would call it
+  fs::rename(running.temporary(), directory.path() / ".out.bantam.7.part");  // as another process would name it
   const OutputFile file(directory.path() / "out.bantam");
   EXPECT_FALSE(fs::exists(directory.path() / ".out.bantam.123.part"));
   EXPECT_TRUE(fs::exists(directory.path() / ".out.bantam.7.part"));
@@ -113,7 +113,7 @@ TEST(OutputFolder, AppearsWholeOrNotAtAll) {
     std::ofstream(left.path() / "file") << "x";
   }
   EXPECT_EQ(files_in(path.parent_path()), 0u);
-  OutputFolder folder(path / "");  // as people write folders
+  OutputFolder folder(path / "");  // with the slash that people type
   std::ofstream(folder.path() / "file") << "x";
   EXPECT_FALSE(fs::exists(path));
   folder.commit();
@@ -181,7 +181,7 @@ TEST(OutputFile, AFullDeviceIsOutOfSpace) {
 }
 
 TEST(OutputFile, AFullDiskLeavesNothingBehind) {
-  // A limit on file sizes fails in the middle of a write, as a full disk does.
+  // A limit on file sizes fails in the middle of a write, like a full disk.
   const fixture::Directory directory;
   rlimit before;
   ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);

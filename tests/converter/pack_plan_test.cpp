@@ -1,4 +1,4 @@
-// The memory plan: no two tensors that are in use together overlap, for any lengths.
+// The memory plan: tensors that are in use at the same time never overlap, for any lengths.
 #include "pack/plan.h"
 
 #include <gtest/gtest.h>
@@ -52,7 +52,7 @@ TEST(Plan, RandomIntervalsNeverOverlap) {
     std::vector<Interval> intervals(1 + random() % 24);
     for (Interval& interval : intervals) {
       interval.size.assign(4, 0);
-      // One symbol a tensor, as in models, or several, as offsets allow.
+      // One symbol per tensor, as in models, or several, which offsets also allow.
       for (uint32_t i = 0; i < 1 + random() % 2; ++i) interval.size[random() % 4] = 64 * (1 + random() % 40);
       interval.begin = random() % 12;
       interval.end = interval.begin + random() % 5;
@@ -66,18 +66,18 @@ TEST(Plan, RandomIntervalsNeverOverlap) {
 }
 
 TEST(Plan, ReusesWhatIsFree) {
-  // Four equal tensors, each alive with the next one only: two places are enough.
+  // Four equal tensors, each in use together with the next one only: two places are enough.
   std::vector<Interval> chain;
   for (uint64_t i = 0; i < 4; ++i) chain.push_back({{0, 256, 0, 0}, i, i + 1});
   EXPECT_EQ(place(chain, kTypical).total, (Affine{0, 512, 0, 0}));
-  // Nothing together: the largest alone.
+  // Never in use together: the size of the largest.
   std::vector<Interval> apart = {{{0, 64, 0, 0}, 0, 0}, {{0, 640, 0, 0}, 1, 1}, {{0, 128, 0, 0}, 2, 2}};
   EXPECT_EQ(place(apart, kTypical).total, (Affine{0, 640, 0, 0}));
 }
 
 TEST(Plan, NoIntervals) { EXPECT_EQ(place({}, kTypical).total, (Affine{0, 0, 0, 0})); }
 
-/// Brute force over a lowered model: which tensors are touched when, and where they lie.
+/// Brute force over a lowered model: when each tensor is accessed, and where it is.
 void expect_model_valid(const Graph& graph) {
   const fb::SubgraphT& subgraph = main_subgraph(graph);
   for (const fb::Region region : {fb::Region::shared, fb::Region::tile}) {
@@ -132,7 +132,7 @@ TEST(Plan, LoweredModels) {
   }
 }
 
-/// Layers run one after the other: memory does not grow with their number, and thousands of operators are planned.
+/// Layers run one after the other, so memory does not grow with their number; thousands of operators can be planned.
 TEST(Plan, DepthCostsNoMemory) {
   for (const bool small : {false, true}) {
     std::vector<std::vector<uint32_t>> bytes;

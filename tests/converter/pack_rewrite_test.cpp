@@ -1,4 +1,4 @@
-// Finished files taken apart, changed and put together again.
+// Finished files are taken apart, changed and assembled again.
 #include "format/rewrite.h"
 
 #include <gtest/gtest.h>
@@ -21,7 +21,7 @@ namespace {
 
 using fixture::problems_of;
 
-/// A small classifier with a tied output and a tokenizer, in int8.
+/// A small int8 classifier with a tied output and a tokenizer.
 FileBytes small_file() {
   tests::Folder folder;
   folder.write("tokenizer.json", tests::tokenizer_json({"play", "##ing", "some", "jazz", "caf", "##e", "!"}).dump());
@@ -73,7 +73,7 @@ TEST(Rewrite, ChangesTablesAndBlobsAndMovesWhatFollows) {
       std::reverse(bytes.begin(), bytes.end());
       reversed = bytes;
     }
-    // Longer than before: what lies behind it has to move.
+    // Longer than before, so the following data must move.
     std::vector<uint8_t>& bytes = editor.bytes(tests::blob_of(*editor.model().tokenizers[0], fb::BlobName::trie).get());
     bytes.resize(bytes.size() + 1024, 255);
   });
@@ -91,7 +91,7 @@ TEST(Rewrite, ChangesTablesAndBlobsAndMovesWhatFollows) {
 }
 
 TEST(Rewrite, TensorsThatShareABlobStillDo) {
-  // Two tensors over the same bytes.
+  // Two tensors share the same bytes.
   const FileBytes shared = rewrite(small_file(), [](FileEditor& editor) {
     auto& tensors = editor.model().tensors;
     fb::TensorT* first = nullptr;
@@ -160,7 +160,7 @@ TEST(Rewrite, RefusesWhatDoesNotOpen) {
   });
   problems_of(ExitCode::kInternal, [&] {
     rewrite(file, [](FileEditor& editor) {
-      editor.model().tensors[0]->sums = std::make_unique<fb::Blob>(0, 3, 0, 0);  // no blob of the file
+      editor.model().tensors[0]->sums = std::make_unique<fb::Blob>(0, 3, 0, 0);  // not a blob of the file
     });
   });
   problems_of(ExitCode::kInternal,

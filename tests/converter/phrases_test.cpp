@@ -36,7 +36,7 @@ TEST(Phrases, AreRunsWithoutStopWordsEachOnce) {
   EXPECT_EQ(phrases_of("the", 1, 3, {"the"}), Texts{});
 }
 
-/// Maximal marginal relevance as the paper writes it, from all pairs.
+/// Maximal marginal relevance as in the paper, from all pairs.
 std::set<size_t> by_definition(const std::vector<float>& text, const std::vector<float>& phrases, size_t count,
                                float diversity) {
   const size_t width = text.size(), n = phrases.size() / width;
@@ -91,7 +91,7 @@ TEST(Phrases, ChosenByMaximalMarginalRelevance) {
   }
 }
 
-/// Around four directions that lie far apart.
+/// Vectors around four distant directions.
 UnitVectors four_heaps(std::mt19937& random, size_t each) {
   std::normal_distribution<float> noise(0, 0.08F);
   UnitVectors vectors;
@@ -136,7 +136,7 @@ TEST(Topics, WordsAreScoredByClassBasedTfIdf) {
   groups.count = 2;
   groups.of = {0, 0, 1};
   const auto words = words_of_groups({"moon tide moon", "tide", "moon rocket fuel fuel"}, groups, 2, 1, {});
-  // Group 0: moon 2 of 4, tide 2 of 4; everywhere moon 3, tide 2, rocket 1, fuel 2; a mean of 4 words a group.
+  // Group 0: moon 2 of 4, tide 2 of 4; in total moon 3, tide 2, rocket 1, fuel 2; groups have 4 words on average.
   ASSERT_EQ(words[0].size(), 2U);
   EXPECT_EQ(words[0][0].word, "tide");
   EXPECT_NEAR(words[0][0].score, 0.5 * std::log(1 + 4.0 / 2), 1e-6);

@@ -1,4 +1,4 @@
-// Which weights pruning takes, sparse layouts, and files that hold them.
+// The weights that pruning removes, sparse layouts, and files that contain them.
 #include "prune/prune.h"
 
 #include <gtest/gtest.h>
@@ -26,7 +26,7 @@ struct Matrix {
   std::vector<float> before, after;
 };
 
-/// The weights of linear layers that int8 files quantise, and what pruning made of them.
+/// Returns the weights of linear layers that int8 files quantize, after pruning.
 std::vector<Matrix> prune_matrices(const Graph& graph, const PruneOptions& options) {
   Graph typed = clone(graph);
   choose_types(typed, {});
@@ -162,7 +162,7 @@ TEST(Prune, SaysWhatIsWrong) {
   EXPECT_THROW(prune(graph, options, {}, {}), Error);
 }
 
-/// Reads the layout back.
+/// Decodes the layout.
 std::vector<int8_t> expand(const std::vector<uint8_t>& bytes, size_t rows, size_t columns) {
   const size_t padded = (rows + 15) / 16 * 16;
   const size_t steps = (bytes.size() - padded * 2) / 24;
@@ -192,7 +192,8 @@ std::vector<int8_t> expand(const std::vector<uint8_t>& bytes, size_t rows, size_
   return weights;
 }
 
-/// f(weights, rows, columns, kept) for 200 random matrices, of whose weights `kept` of 100 are not 0: 0, 25, 50, 75 or 100.
+/// Calls f(weights, rows, columns, kept) for 200 random matrices in which `kept` percent of the weights are nonzero: 0,
+/// 25, 50, 75 or 100.
 template <class F>
 void for_matrices_with_zeros(uint32_t seed, const F& f) {
   std::mt19937 random(seed);
@@ -237,7 +238,7 @@ TEST(Bitmask, LayoutHoldsEveryWeight) {
   });
 }
 
-/// Measured shares are off by a hundredth or two.
+/// Measured fractions are accurate to one or two hundredths.
 TEST(Sparse, CostsOfATargetAreNoLessFavourableForMoreTokensAndInputs) {
   constexpr double kNoise = 0.03;
   std::vector<std::string> targets = sparse_targets();
@@ -251,7 +252,7 @@ TEST(Sparse, CostsOfATargetAreNoLessFavourableForMoreTokensAndInputs) {
       EXPECT_GT(share, 0.0);
       EXPECT_LE(share, before + kNoise) << target << " " << tokens;
       before = share;
-      // A share of zero blocks that is faster on every target is faster on this one.
+      // A fraction of zero blocks that is faster on every target is faster on this one.
       EXPECT_GE(least_zero_blocks(tokens, 384), share) << target;
     }
     EXPECT_LT(before, 1.0) << target;
@@ -260,7 +261,7 @@ TEST(Sparse, CostsOfATargetAreNoLessFavourableForMoreTokensAndInputs) {
   }
 }
 
-/// A core counts with the best of its instruction sets, an instruction set with the worst of its cores.
+/// A core counts with the best of its instruction sets, and an instruction set with the worst of its cores.
 TEST(Sparse, CostsOfACoreAndOfItsInstructionSets) {
   for (const uint32_t tokens : {4u, 16u}) {
     for (const uint32_t inputs : {128u, 384u, 1536u}) {
@@ -288,7 +289,7 @@ void expect_same_bits(const Built& built, const Built& dense) {
 
 TEST(Sparse, FilesGiveTheSameBitsAsDenseOnes) {
   fixture::Shape shape;
-  shape.inner = 150;  // spans of 64, 64 and 32; widths that are no multiple of 4
+  shape.inner = 150;  // spans of 64, 64 and 32; widths that are not multiples of 4
   Graph graph = fixture::bert_graph(shape);
   PruneOptions prune_most;
   prune_most.share = 0.85;
@@ -332,7 +333,7 @@ TEST(Bitmask, FilesGiveTheSameBitsAsDenseOnes) {
 }
 
 TEST(Bitmask, SmallestIsWhateverTakesTheFewestBytes) {
-  // Widths of 40 are padded to 48 with zeros, which a bitmask does not store even where there are no others.
+  // Widths of 40 are padded to 48 with zeros, which a bitmask does not store even if there are no other zeros.
   const Graph full = fixture::bert_graph({});
   size_t tiles = 0;
   size_t blocks = 0;

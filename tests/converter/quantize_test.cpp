@@ -61,7 +61,7 @@ TEST(Int8, LinearRowsFitWordsAtTheLeastScale) {
   }
 }
 
-// Inputs 0, 1, 4 and 5 meet in a word, and 2, 3, 6 and 7.
+// Inputs 0, 1, 4 and 5 are added in one word, and 2, 3, 6 and 7 in another.
 TEST(Int8, FourWeightsFitAWord) {
   const int8_t fits[] = {127, -124, 60, 60, 0, 0, -60, 71, 127, 124};
   EXPECT_TRUE(fits_words(fits, 10));

@@ -1,4 +1,4 @@
-// Sizes in words, and words as sizes.
+// Sizes as text, and text as sizes.
 #include "base/readable.h"
 
 #include <gtest/gtest.h>

@@ -27,12 +27,12 @@ Model opened(const FileBytes& bytes) {
   return model;
 }
 
-/// How a file is made: its weights, and zeros in them.
+/// How a file is made: the type of its weights, and zeros in them.
 struct FileKind {
   const char* weights;
   double pruned = 0;
   PrunePattern pattern = PrunePattern::k1x4;
-  const char* layout = "";  // of layers with zeros
+  const char* layout = "";  // of the layers with zeros
 };
 void PrintTo(const FileKind& kind, std::ostream* out) { *out << kind.weights << " " << kind.layout; }
 
@@ -98,7 +98,7 @@ TEST_P(Files, StoredRowsAreTheSourcesValues) {
           largest = std::max(largest, std::fabs(double{row[k]} * double{matrix.scale(n)} - double{source}));
         }
       }
-      EXPECT_NEAR(largest, double{t->error()}, 1e-6) << t->name()->str();  // what layout measured
+      EXPECT_NEAR(largest, double{t->error()}, 1e-6) << t->name()->str();  // as measured by the layout
     }
   }
   EXPECT_GE(compared, 10U);
@@ -126,7 +126,7 @@ TEST(Matrices, SparseLayersShowTheirZeros) {
   EXPECT_GE(sparse, 4U);
 }
 
-/// A source whose tensors are what the graph's linear weights and tables were made of.
+/// Returns a source with the tensors from which the graph's linear weights and tables were made.
 ModelSource source_of(const Graph& graph) {
   std::map<std::string, MemoryTensor> tensors;
   for (size_t i = 0; i < graph.constants.size(); ++i) {
@@ -179,7 +179,7 @@ TEST(Matrices, SayWhatCannotBeCompared) {
   ModelSource source = source_of(graph);
   std::map<std::string, MemoryTensor> changed;
   for (const auto& [name, entry] : source.checkpoint->tensors()) {
-    if (name.find("ffn1") != std::string::npos) continue;  // gone
+    if (name.find("ffn1") != std::string::npos) continue;  // removed
     std::vector<uint64_t> shape = entry.stored->shape;
     std::vector<float> values = source.checkpoint->read(name);
     if (name.find("words") != std::string::npos) {  // another vocabulary
@@ -194,10 +194,10 @@ TEST(Matrices, SayWhatCannotBeCompared) {
   for (const MatrixReport& matrix : describe_matrices(opened(bytes), &source)) reasons += matrix.incomparable + "\n";
   EXPECT_NE(reasons.find("has no tensor"), std::string::npos) << reasons;
   EXPECT_NE(reasons.find("vocabulary"), std::string::npos) << reasons;
-  EXPECT_FALSE(made_from(opened(bytes), source).has_value());  // the file states no digests
+  EXPECT_FALSE(made_from(opened(bytes), source).has_value());  // the file contains no digests
 }
 
-/// How many factors there are, Model::open has checked only where the kind of scale says so: security trial, finding 10.
+/// Model::open checks the number of factors only if the kind of scale requires them: security trial, finding 10.
 TEST(Matrices, ReadNoFactorsThatNobodyChecked) {
   const FileBytes packed = built({"f32"});
   const auto edited = bantam::testing::edit_file({packed.begin(), packed.end()}, [](fb::ModelT& m, auto& data) {

@@ -1,4 +1,4 @@
-// Treemaps, Pareto fronts and axes: what holds for any values.
+// Treemaps, Pareto fronts and axes: properties for arbitrary values.
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
@@ -94,7 +94,7 @@ RC_GTEST_PROP(ChartAxis, HasRoundNumbersWithin, ()) {
   RC_ASSERT(axis.ticks.size() >= 2U && axis.ticks.size() <= 7U);
   for (const double tick : axis.ticks) {
     RC_ASSERT(tick >= axis.low - 1e-6 && tick <= axis.high + 1e-6);
-    RC_ASSERT(std::fabs(std::stod(axis.label(tick)) - tick) < 1e-6);  // the label is the number, not near it
+    RC_ASSERT(std::fabs(std::stod(axis.label(tick)) - tick) < 1e-6);  // the label is exactly the number
   }
 }
 
@@ -105,7 +105,7 @@ TEST(Chart, TextIsCutBetweenCharacters) {
   EXPECT_EQ(cut.substr(cut.size() - 3), "\xE2\x80\xA6");
   EXPECT_LE(text_width(cut, 12), 60);
   EXPECT_EQ(fit_text("embeddings", 20, 12), "");
-  EXPECT_LE(text_width(fit_text("\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF", 80, 12), 12), 80);  // no UTF-8
+  EXPECT_LE(text_width(fit_text("\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF", 80, 12), 12), 80);  // invalid UTF-8
 }
 
 }  // namespace

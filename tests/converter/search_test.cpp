@@ -1,4 +1,5 @@
-// The nearest vectors against all products in double, every instruction set against the reference, and damaged indexes.
+// The nearest vectors compared with all products in double precision, every instruction set with the reference, and
+// damaged indexes.
 #include "search/search.h"
 
 #include <gtest/gtest.h>
@@ -23,7 +24,7 @@ std::vector<float> random_vector(std::mt19937& random, uint32_t width) {
   return vector;
 }
 
-/// An index over bytes that are aligned as a mapped file's.
+/// An index over bytes with the alignment of a mapped file.
 class OpenedIndex {
  public:
   explicit OpenedIndex(const std::vector<uint8_t>& bytes)
@@ -164,7 +165,7 @@ TEST(Search, ReadsBackWhatWasWritten) {
   }
 }
 
-/// Texts of random terms, one in three empty of any.
+/// Texts of random terms; one in three is empty.
 IndexContents some_terms(uint32_t seed, uint32_t count, uint32_t width) {
   std::mt19937 random(seed);
   IndexContents contents = {"0123", "a.bantam", width, false, {}, true};
@@ -186,7 +187,7 @@ TEST(SearchTerms, FindsTheLargestSumsOfProducts) {
   EXPECT_FALSE((*index).compact());
   EXPECT_EQ(index_bytes((*index).contents()), index_bytes(contents));
   const std::vector<bantam::Candidate> query = {
-      {1, 0.3F}, {7, 2.0F}, {11, 0.25F}, {29, 1.5F}, {30, 9.0F}};  // 30: no text's
+      {1, 0.3F}, {7, 2.0F}, {11, 0.25F}, {29, 1.5F}, {30, 9.0F}};  // 30: in no text
   std::vector<Found> wanted;
   for (uint32_t i = 0; i < 40; ++i) {
     double sum = 0;
@@ -209,7 +210,7 @@ TEST(SearchTerms, FindsTheLargestSumsOfProducts) {
   EXPECT_TRUE(find_by_terms(*index, {}, 5).empty());
 }
 
-/// Returns the results of a query for everything.
+/// Returns the results of a query that matches everything.
 std::vector<Found> find_any(const SearchIndex& index) {
   if (!index.of_terms()) return find_nearest(index, std::vector<float>(index.width(), 1.0F), 50);
   std::vector<bantam::Candidate> query;

@@ -1,4 +1,4 @@
-// Requests of HTTP: what RFC 9112 has, in pieces of any size, and what two readers could see in two ways.
+// HTTP requests: the rules of RFC 9112, pieces of any size, and requests that two readers could interpret differently.
 #include "serve/request.h"
 
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@ namespace {
 constexpr size_t kHead = 1024, kBody = 64;
 using State = RequestReader::State;
 
-/// The reader behind these bytes, given `piece` at a time; `rest`: what it has not taken.
+/// Returns the reader after these bytes, given `piece` at a time; `rest`: the bytes that it has not consumed.
 RequestReader read_all(const std::string& bytes, size_t piece, std::string* rest = nullptr) {
   RequestReader reader(kHead, kBody);
   std::string pending;
@@ -176,7 +176,7 @@ TEST(Access, OfPagesIsTheirsWhomTheOptionsName) {
   const std::string host = "Host: api.example:8080\r\n", page = host + "Origin: https://a.example\r\n";
   EXPECT_EQ(refused(none, page), 403);
   EXPECT_EQ(refused(none, host + "Origin: null\r\n"), 403);
-  EXPECT_EQ(refused(none, host + "Origin: http://api.example:8080\r\n"), 0);  // its own page
+  EXPECT_EQ(refused(none, host + "Origin: http://api.example:8080\r\n"), 0);  // the server's own page
   EXPECT_EQ(refused(one, page), 0);
   EXPECT_EQ(refused(one, host + "Origin: https://b.example\r\n"), 403);
   EXPECT_EQ(refused(all, host + "Origin: https://b.example\r\n"), 0);

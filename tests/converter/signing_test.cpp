@@ -1,4 +1,4 @@
-// Keys and signatures that minisign 0.11 made, and what is refused.
+// Keys and signatures made by minisign 0.11, and invalid ones, which are refused.
 #include "signing/minisign.h"
 
 #include <gtest/gtest.h>
@@ -8,7 +8,7 @@
 namespace bantam::convert {
 namespace {
 
-// minisign -G -W, and of "hello bantam\n": minisign -S, minisign -S -l. The key signs nothing else.
+// minisign -G -W, and for "hello bantam\n": minisign -S, minisign -S -l. The key signs nothing else.
 constexpr const char* kOpen =
     "untrusted comment: minisign public key 78ED9A70BF073CAF\n"
     "RWSvPAe/cJrteDlu4saxa4OvU0lRuIvtYLM/3dpwapBdXdpkas6Ca0Ze\n";
@@ -52,7 +52,7 @@ TEST(Signing, SignsAsMinisignDoes) {
   const SecretKey key = read_secret_key(kSecret, "K.key", "");
   EXPECT_EQ(shown(key.id), "78ED9A70BF073CAF");
   const std::string made = sign(kFile.data(), kFile.size(), key, "file:f.bin");
-  // Ed25519 gives the same bytes each time; the first line alone is the program's own.
+  // Ed25519 gives the same bytes each time; only the first line is the program's own.
   EXPECT_EQ(made.substr(made.find('\n')), std::string(kHashed).substr(std::string(kHashed).find('\n')));
 }
 

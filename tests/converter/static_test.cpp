@@ -1,4 +1,4 @@
-// The static form: what it refuses, its numbers, and that its answers are the f32 model's with the same bits
+// The static form: what it refuses, its numbers, and that its answers are those of the f32 model, with the same bits
 // everywhere.
 #include "quantize/static.h"
 
@@ -57,7 +57,7 @@ Built build_small_static() {
   return build_static(graph, ranges_of(graph), true);
 }
 
-/// Relative error of static quantization's answers to the f32 build's.
+/// Returns the relative error of static quantization's answers compared with the f32 build.
 double static_error(const Graph& graph, RangeBy by = RangeBy::kMinMax) {
   TypeOptions exact;
   exact.weights = fb::DType::f32;
@@ -120,7 +120,7 @@ TEST(Static, AnswersAreThoseOfTheF32Model) {
   }
 }
 
-// The sums of outputs with small weights lie at the offset of the table behind them: they must not be clamped.
+// The sums of outputs with small weights are close to the offset of the table after them: they must not be clamped.
 TEST(Static, OutputsOfOneFunctionMayDifferInSize) {
   Graph graph = fixture::bert_graph({});
   for (size_t i = 0; i < graph.constants.size(); ++i) {
@@ -132,7 +132,7 @@ TEST(Static, OutputsOfOneFunctionMayDifferInSize) {
   EXPECT_LT(static_error(graph), 0.1);
 }
 
-// Pruning leaves rows of zeros: of some outputs, of a whole head, of a whole layer. Their biases count.
+// Pruning leaves rows of zeros: for some outputs, for a whole head, or for a whole layer. Their biases still count.
 TEST(Static, RowsOfZerosKeepTheirBiasesAndTheirNeighboursTheirBits) {
   const auto cleared = [](const std::string& suffix, size_t begin, size_t end, bool biases) {
     Graph graph = fixture::bert_graph({});
@@ -159,7 +159,7 @@ TEST(Static, RowsOfZerosKeepTheirBiasesAndTheirNeighboursTheirBits) {
   }
 }
 
-/// The same bits on every instruction set, with every tile, block and number of workers.
+/// Expects the same bits on every instruction set, for every tile, block and number of workers.
 void expect_same_bits(const Built& built) {
   const TestFile file = file_of(built);
   const Ids ids = random_ids({1, 33, 17, 5, 40, 12, 9, 26}, 211, 1, 5);
@@ -189,7 +189,7 @@ void expect_same_bits(const Built& built) {
 
 TEST(Static, SameBitsOnEveryIsaTileAndWorker) { expect_same_bits(build_random_static()); }
 
-/// The file of a graph whose layers compute all rows, pooled behind them.
+/// Returns the file of a graph whose layers compute all rows, which are pooled afterwards.
 TestFile file_of_all_rows(const Graph& graph, bool small) {
   Graph g = clone(graph);
   merge_tied(g);
@@ -203,10 +203,10 @@ TestFile file_of_all_rows(const Graph& graph, bool small) {
   return TestFile(std::vector<uint8_t>(bytes.begin(), bytes.end()));
 }
 
-/// `graph`, whose answers are what `kind` takes of the last layer's rows.
+/// Returns `graph` with answers pooled by `kind` from the last layer's rows.
 Graph with_vectors(Graph graph, fb::PoolKind kind) {
   fb::SubgraphT& subgraph = main_subgraph(graph);
-  subgraph.ops.resize(subgraph.ops.size() - 2);  // the pooler and the labels
+  subgraph.ops.resize(subgraph.ops.size() - 2);  // removes the pooler and the labels
   fb::OpT& pool = *subgraph.ops.back();
   pool.attributes.AsPool()->kind = kind;
   tensor(graph, pool.outputs[0]).role = fb::Role::output;
@@ -216,7 +216,7 @@ Graph with_vectors(Graph graph, fb::PoolKind kind) {
   return graph;
 }
 
-/// How many layers behind embeddings compute a row a sequence.
+/// Returns the number of layers after the embeddings that compute one row per sequence.
 size_t layers_of_sequences(const Built& built) {
   size_t count = 0;
   const fb::SubgraphT& subgraph = main_subgraph(built.graph);
@@ -237,7 +237,7 @@ TEST(Static, ThePooledTokensRowHasTheBitsOfAllRows) {
                                with_vectors(clone(labels), fb::PoolKind::last)}) {
       const Graph graph = small ? split_for_small_plan(whole) : clone(whole);
       const Built built = build_static(graph, ranges_of(graph), small);
-      EXPECT_EQ(layers_of_sequences(built), 3u);  // behind the last attention
+      EXPECT_EQ(layers_of_sequences(built), 3u);  // after the last attention
       const std::vector<float> expected = run_once(file_of_all_rows(graph, small), ids, {});
       EXPECT_NE(expected, std::vector<float>(expected.size(), expected.front()));
       EXPECT_EQ(run_once(file_of(built), ids, {}), expected) << small;
@@ -246,7 +246,7 @@ TEST(Static, ThePooledTokensRowHasTheBitsOfAllRows) {
   }
 }
 
-// One row of each of 2 tensors for each sequence; rows of attention lie where the residual lay.
+// Two tensors have one row for each sequence; attention's rows are where the residual was.
 TEST(Static, PoolingEarlyTakesNoRowsOfTokensInASmallPlan) {
   const Graph graph = split_for_small_plan(fixture::bert_graph({}));
   const TestFile late = file_of_all_rows(graph, true);
@@ -292,7 +292,7 @@ TEST(Static, NamesEverythingThatHasNoIntegerForm) {
   check_static(fixture::bert_graph({}));
 }
 
-/// The file of `built` after `spoil` has changed its graph.
+/// Opens the file of `built` after `spoil` has changed its graph.
 Status open_spoiled(const Built& built, const std::function<void(fb::ModelT&)>& spoil) {
   fb::ModelT model(built.graph.model);
   spoil(model);
@@ -318,7 +318,7 @@ int8_t& gamma(fb::OpT& op) { return op.epilogue->gamma; }
 int8_t& beta(fb::OpT& op) { return op.epilogue->beta; }
 int8_t& first_table(fb::OpT& op) { return op.attributes.AsEmbed()->tables[0]->multiplier; }
 
-/// The field of the first op of this kind names `tensor` instead.
+/// Makes the field of the first op of this kind name `tensor` instead.
 void rename(fb::ModelT& model, fb::OpAttributes kind, int8_t& (*field)(fb::OpT&), int32_t tensor) {
   fb::OpT& op = op_of(model, kind);
   name_input(op, field(op), tensor);
@@ -359,7 +359,7 @@ TEST(Static, TheVerifierTrustsNoNumber) {
       [](fb::ModelT& m) { op_of(m, Kind::Pool).numerics = fb::Numerics::dynamic; },
       [](fb::ModelT& m) { op_of(m, Kind::Pool).attributes.AsPool()->kind = fb::PoolKind::mean; },
       [](fb::ModelT& m) {
-        // Rows with scales beside them are longer than those without.
+        // Rows with scales after them are longer than those without.
         const int32_t y = op_of(m, Kind::Embed).outputs[0];
         m.tensors[static_cast<size_t>(y)]->scale_kind = fb::ScaleKind::per_row;
       }};
@@ -370,7 +370,7 @@ TEST(Static, TheVerifierTrustsNoNumber) {
   }
 }
 
-/// 85 % of the blocks of four weights are 0.
+/// Sets 85 % of the blocks of four weights to 0.
 Built build_pruned_static(Sparse sparse, PrunePattern pattern = PrunePattern::k1x4, bool small = false) {
   const Graph whole = fixture::bert_graph({2, 40, 5, 520, 211, 3, false, 64, 70});
   Graph graph = small ? split_for_small_plan(whole) : clone(whole);
@@ -404,7 +404,7 @@ TEST(Static, TheSmallestFileHasNoBitmasks) {
   EXPECT_GE(weights_in(blocks, fb::Layout::sparse_1x4), 8u);
   const Built scattered = build_pruned_static(Sparse::kSmallest, PrunePattern::kUnstructured);
   EXPECT_EQ(weights_in(scattered, fb::Layout::bitmask_k4n16), 0u);
-  // Half of the blocks are 0 even so.
+  // Half of the blocks are 0 nevertheless.
   EXPECT_LT(scattered.bytes.size(), build_pruned_static(Sparse::kNever, PrunePattern::kUnstructured).bytes.size());
 }
 
@@ -450,7 +450,7 @@ TEST(Static, DamagedFilesNeverFault) {
   for (uint32_t round = 0; round < 400; ++round) {
     std::vector<uint8_t> bytes(built.bytes.begin(), built.bytes.end());
     for (uint32_t i = 0; i < 1 + random() % 40; ++i) {
-      // Half of the damage in the graph, half in the numbers.
+      // Half of the damage is in the graph, half in the data.
       const auto begin = static_cast<size_t>(round % 2 == 0 ? header.graph_offset : header.data_offset);
       const auto size = static_cast<size_t>(round % 2 == 0 ? header.graph_size : header.data_size);
       bytes[begin + random() % size] = static_cast<uint8_t>(random());
@@ -462,7 +462,7 @@ TEST(Static, DamagedFilesNeverFault) {
     } catch (const Status&) {
     }
   }
-  EXPECT_GE(ran, 150u);  // every number is legal but a logit that is no number
+  EXPECT_GE(ran, 150u);  // every value is legal except a logit that is NaN
 }
 
 TEST(Numbers, FactorsTakeAsManyBitsAsFit) {

@@ -1,4 +1,4 @@
-// Structured pruning: which heads and columns go, and that nothing else changes.
+// Structured pruning: which heads and columns are removed, and that nothing else changes.
 #include "student/structured.h"
 
 #include <gtest/gtest.h>
@@ -39,7 +39,7 @@ PruneOptions options_of(PrunePattern pattern, double share, PruneScope scope, bo
   return options;
 }
 
-/// Few, because sanitized builds run these too.
+/// Few texts, because sanitizer builds run these too.
 std::vector<std::string> some_texts() { return spread(calibration_texts(), 10); }
 
 Probe probe_of(const Draft& draft) {
@@ -48,7 +48,7 @@ Probe probe_of(const Draft& draft) {
   return probe;
 }
 
-/// How the f32 answers of two models differ at most.
+/// Returns the largest difference between the f32 answers of two models.
 float difference(const Graph& reference, const Graph& other) {
   TypeOptions exact;
   exact.weights = fb::DType::f32;
@@ -65,7 +65,7 @@ float difference(const Graph& reference, const Graph& other) {
   return largest;
 }
 
-/// The columns of the matrix that read the removed units, set to 0, and its bias as the pruned model has it.
+/// Returns the graph with the matrix columns that read the removed units set to 0, and the bias of the pruned model.
 Graph silenced(Draft draft, Draft& pruned, const StructureReport& report) {
   const bool heads = report.options.pattern == PrunePattern::kHeads;
   const Slot slot = heads ? Slot::kAttentionOut : Slot::kDown;
@@ -101,7 +101,7 @@ TEST(Structured, IsTheModelWithColumnsOfZero) {
             EXPECT_LT(difference(expected, import_source(pruned.source())), 1e-4F);
             EXPECT_GT(difference(import_source(whole.source()), expected), 1e-3F);
             EXPECT_LT(report.parameters_after, report.parameters_before);
-            if (measured) continue;  // biases have moved
+            if (measured) continue;  // biases have changed
             const Slot slot = pattern == PrunePattern::kHeads ? Slot::kAttentionOut : Slot::kDown;
             EXPECT_EQ(pruned.bias(0, slot).values, whole.bias(0, slot).values);
           }
@@ -196,7 +196,7 @@ TEST(Structured, SaysWhatIsWrong) {
       std::string::npos);
 }
 
-// Widths of their own go through every form of a file: the verifier, the plans, int8, int4 and integers only.
+// Layers with different widths work in every form of a file: the verifier, the plans, int8, int4 and integers only.
 TEST(Structured, EveryFormTakesUnequalWidths) {
   Draft draft = draft_of("bert-joint");
   const Probe probe = probe_of(draft);

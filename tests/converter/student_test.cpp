@@ -1,4 +1,4 @@
-// Student layouts: recipes, the steps one by one, and what comes out as a directory.
+// Student layouts: recipes, the single steps, and the resulting directory.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -38,7 +38,7 @@ FileBytes exact(const Graph& graph) {
   return build(graph, options);
 }
 
-/// How the f32 answers of two models to the built-in texts differ.
+/// Compares the f32 answers of two models to the built-in texts.
 Comparison compare(const Graph& reference, const Graph& other) {
   const FileBytes a = exact(reference), b = exact(other);
   Runner expected(a, 32), got(b, 32);
@@ -72,7 +72,7 @@ TEST(Recipe, ReadsEveryForm) {
   EXPECT_EQ(recipe.layers.keep.of(6), 3U);
   EXPECT_EQ(recipe.layers.by, LayerChoice::kLast);
   EXPECT_TRUE(recipe.heads_across);
-  EXPECT_EQ(recipe.ffn.of(2), 1U);  // never nothing
+  EXPECT_EQ(recipe.ffn.of(2), 1U);  // never zero
   EXPECT_EQ(recipe.vocabulary->corpus.size(), 2U);
   EXPECT_EQ(recipe_of(R"({"layers": [0, 2]})").layers.list, (std::vector<uint32_t>{0, 2}));
 }
@@ -103,7 +103,7 @@ TEST(Student, KeepsLayersByPosition) {
 TEST(Student, DropsTheLayerThatDoesLeast) {
   const Draft teacher(open_model_source(kModels + "bert-classify"));
   Draft idle = teacher;
-  // The middle layer adds nothing to the residual: only its norms are left.
+  // The middle layer adds nothing to the residual stream: only its norms remain.
   for (const Slot slot : {Slot::kAttentionOut, Slot::kDown}) {
     for (float& value : idle.weight(1, slot).values) value = 0;
     for (float& value : idle.bias(1, slot).values) value = 0;
@@ -120,7 +120,7 @@ TEST(Student, RemovesUnitsThatDoNothingWithoutATrace) {
   const uint32_t heads = teacher.config().heads, width = teacher.config().head_width;
   ASSERT_GT(heads, 1U);
   const Graph whole = [&] {
-    // Head 0 and every odd feed-forward column of every layer: read by nobody.
+    // Head 0 and every odd feed-forward column of every layer: nothing reads them.
     for (uint32_t layer = 0; layer < teacher.config().layers; ++layer) {
       MemoryTensor& out = teacher.weight(layer, Slot::kAttentionOut);
       MemoryTensor& down = teacher.weight(layer, Slot::kDown);
@@ -178,7 +178,7 @@ TEST(Student, SharedLayersAreStoredOnce) {
   const size_t shared = exact(import_source(student.draft.source())).size();
   const size_t whole = exact(import_hugging_face(kModels + "bert-classify")).size();
   EXPECT_LT(shared, whole);
-  // Where training has pulled layers apart, each keeps its own.
+  // If training has made shared layers different, each keeps its own weights.
   Draft apart = student.draft;
   apart.weight(1, Slot::kDown).values.front() += 1;
   EXPECT_GT(exact(import_source(apart.source())).size(), shared);
@@ -309,7 +309,7 @@ TEST(Scripts, BelongToBlocks) {
 TEST(AcrossLayers, TakesTheBestOfAll) {
   EXPECT_EQ(across_layers({{9, 8, 7, 6}, {1, 1, 1, 1}}, 4, 1), (std::vector<uint32_t>{3, 1}));
   EXPECT_EQ(across_layers({{9, 8, 7, 6}, {1, 1, 1, 1}}, 4, 2), (std::vector<uint32_t>{2, 2}));
-  // A layer's last step takes the rest of the layer; a layer keeps one step whatever the total is.
+  // A layer's last step takes the rest of the layer; every layer keeps at least one step, whatever the total.
   EXPECT_EQ(across_layers({{9, 8, 7, 6, 5}, {1, 1}}, 7, 2), (std::vector<uint32_t>{5, 2}));
   EXPECT_EQ(across_layers({{9, 8, 7, 6, 5}, {1, 1}}, 6, 2), (std::vector<uint32_t>{4, 2}));
 }

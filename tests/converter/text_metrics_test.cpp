@@ -1,4 +1,4 @@
-// Scores of generated texts are those of sacreBLEU and rouge_score.
+// Scores of generated texts agree with sacreBLEU and rouge_score.
 #include "score/text_metrics.h"
 
 #include <gtest/gtest.h>
@@ -30,10 +30,10 @@ TEST(TextMetrics, AreThoseOfTheUsualPackages) {
 
 TEST(TextMetrics, WordErrorCountsTheFewestChanges) {
   TextMetrics found;
-  found.add("the cat  sat", {"a cat sat down"});  // one other word, one left out
-  found.add("so so", {"so"});                     // one too many
+  found.add("the cat  sat", {"a cat sat down"});  // one word replaced, one omitted
+  found.add("so so", {"so"});                     // one word too many
   EXPECT_DOUBLE_EQ(found.word_error(), 3.0 / 5.0);
-  found.add("yes", {"no", "yes"});  // the best of several
+  found.add("yes", {"no", "yes"});  // the best of several references
   EXPECT_DOUBLE_EQ(found.word_error(), 3.0 / 6.0);
   EXPECT_DOUBLE_EQ(found.exact_match(), 1.0 / 3.0);
 }
@@ -46,7 +46,7 @@ TEST(TextMetrics, OfNothingAreNothing) {
   found.add("", {""});
   EXPECT_EQ(found.bleu(), 0);
   EXPECT_EQ(found.rouge_l(), 0);
-  found.add("a\xff\xf0", {"\xc3"});  // no UTF-8
+  found.add("a\xff\xf0", {"\xc3"});  // invalid UTF-8
   EXPECT_EQ(found.chrf(), 0);
 }
 

@@ -1,4 +1,4 @@
-// Writes TensorFlow Lite files for tests, by the builder of schemas/tflite.fbs.
+// Writes TensorFlow Lite files for tests, with the builder of schemas/tflite.fbs.
 #ifndef BANTAM_TESTS_CONVERTER_TFLITE_BYTES_H_
 #define BANTAM_TESTS_CONVERTER_TFLITE_BYTES_H_
 
@@ -40,7 +40,7 @@ struct Model : Subgraph {
   flatbuffers::FlatBufferBuilder builder;
   std::vector<Subgraph> loops;  // subgraphs from number 1 on
   uint32_t version = 3;
-  uint32_t buffers_less = 0;  // that are left out
+  uint32_t buffers_less = 0;  // number of buffers to omit
   std::vector<uint8_t> metadata = {};
 
   std::string write();
@@ -128,8 +128,8 @@ inline Model mean_of_words() {
   return m;
 }
 
-/// An LSTM of two cells as Keras 3 writes it: ids [1, 4], a table [5, 2], a loop, labels [1, 3]. Matrix i of the gates input, forget,
-/// cell, output holds i + 1 times some numbers.
+/// An LSTM of two cells as Keras 3 writes it: ids [1, 4], a table [5, 2], a loop, labels [1, 3]. Matrix i of the gates
+/// input, forget, cell, output contains i + 1 times fixed numbers.
 inline Model loop_over_words() {
   Model m;
   using fl::BuiltinOperator;

@@ -1,4 +1,4 @@
-// The whole importer over the bytes of a TensorFlow Lite file that stands alone, for tests and fuzzers.
+// Runs the whole importer on the bytes of a single TensorFlow Lite file, for tests and fuzzers.
 #ifndef BANTAM_TESTS_CONVERTER_TFLITE_IMPORT_H_
 #define BANTAM_TESTS_CONVERTER_TFLITE_IMPORT_H_
 
@@ -10,7 +10,7 @@
 
 namespace bantam::convert {
 
-/// Ids for texts. Throws what the importer throws, in the name of `name`.
+/// Accepts models that read token ids. Throws what the importer throws, with `name` as the file's name.
 inline Graph import_alone(const std::string& bytes, const std::string& name) {
   ModelSource source;
   source.config = Json::object();

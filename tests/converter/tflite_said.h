@@ -13,7 +13,7 @@
 
 namespace bantam::convert::tflite_bytes {
 
-/// "": it is read. A refusal has the exit code `code`.
+/// Returns "" if the model can be read. A refusal must have the exit code `code`.
 inline std::string said(Model model, const std::function<void(Model&)>& change, ExitCode code) {
   change(model);
   try {

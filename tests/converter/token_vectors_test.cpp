@@ -1,4 +1,4 @@
-// The settings of a file for queries and documents (graph/late_interaction.h), and how well vectors of tokens match.
+// The settings of a file for queries and documents (graph/late_interaction.h), and how well token vectors match.
 #include "run/token_vectors.h"
 
 #include <gtest/gtest.h>

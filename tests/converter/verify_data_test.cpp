@@ -1,4 +1,4 @@
-// Errors that `bantam verify` finds in values: one spoilt constant each, in a file whose checksums are right.
+// Errors that `bantam verify` finds in values: one damaged constant each, in a file with correct checksums.
 #include "format/verify_data.h"
 
 #include <gtest/gtest.h>
@@ -17,18 +17,18 @@ namespace {
 
 using testing::WeightType;
 
-constexpr uint32_t kRows = 19;       // 16 and 3: padding rows
-constexpr uint32_t kColumns = 1102;  // more lines than 16-bit sums hold; padding columns
+constexpr uint32_t kRows = 19;       // 16 + 3: with padding rows
+constexpr uint32_t kColumns = 1102;  // more lines than 16-bit sums can hold; with padding columns
 
 constexpr uint32_t kPairedColumns = 40;  // five times 8: a group of 32 and one of 8
 
-/// Byte of weights (n, k) and (n, k + 4) of the int4 tile.
+/// Returns the byte offset of weights (n, k) and (n, k + 4) in the int4 tile.
 size_t pair_place(uint32_t n, uint32_t k) { return (n / 16 * (kPairedColumns / 8) + k / 8) * 64 + n % 16 * 4 + k % 4; }
 
-/// Byte of row n's factor of a group, behind 32 scales.
+/// Returns the byte offset of row n's factor of a group, after 32 scales.
 size_t factor_place(uint32_t n, uint32_t group) { return 32 * sizeof(float) + (n / 16 * 2 + group) * 16 + n % 16; }
 
-/// int4 weights 1, 2, ..., -8, ..., of which nobody reads anything.
+/// Adds int4 weights 1, 2, ..., -8, ..., which no op reads.
 void add_int4(testing::ModelBuilder& builder) {
   const int32_t index =
       builder.weights("four", kRows, kPairedColumns, std::vector<float>(kRows * kPairedColumns, 1), WeightType::kI8);
@@ -58,7 +58,7 @@ void add_int4(testing::ModelBuilder& builder) {
   tensor.sums = std::make_unique<fb::Blob>(builder.store(sums.data(), sums.size() * sizeof(int32_t)));
 }
 
-/// 16 outputs by 12 inputs, of which 10 are real: eight weights of each output but the last, as `layout`.
+/// Adds 16 outputs by 12 inputs, of which 10 are real, in layout `layout`: eight weights for each output but the last.
 void add_with_zeros(testing::ModelBuilder& builder, const char* name, fb::Layout layout, size_t size,
                     std::vector<uint8_t> (*compress)(const int8_t*, size_t, size_t)) {
   std::vector<int8_t> rows(size_t{16} * 10, 0);
@@ -75,7 +75,7 @@ void add_with_zeros(testing::ModelBuilder& builder, const char* name, fb::Layout
   tensor.sums = std::make_unique<fb::Blob>(builder.store(sums.data(), sums.size() * sizeof(int32_t)));
 }
 
-/// Weights of which no four are too large for a word: the largest with three of 41 in the first inputs.
+/// Adds weights that fit words: the largest possible with three of 41 in the first inputs.
 void add_fitting(testing::ModelBuilder& builder) {
   std::vector<float> values(size_t{kRows} * kColumns);
   for (size_t i = 0; i < values.size(); ++i) values[i] = i % kColumns == 0 ? 127.0f : i % 2 == 0 ? 41.0f : -41.0f;
@@ -83,15 +83,15 @@ void add_fitting(testing::ModelBuilder& builder) {
   builder.model.tensors[static_cast<size_t>(index)]->fits_words = true;
 }
 
-/// Two blocks of each output, in one span.
+/// Two blocks for each output, in one span.
 constexpr size_t kSparseSteps = 8;
-/// Before the weights of a bitmask, three tiles.
+/// The masks of three tiles precede the weights of a bitmask.
 constexpr size_t kMaskBytes = 24;
 
 testing::ModelBuilder sound() {
   testing::ModelBuilder builder = testing::build(testing::random_bert({}, 3), WeightType::kI8);
   std::vector<float> values(kRows * kColumns);
-  // Row 1 is as negative as it can be; row 2 is 0.
+  // Row 1 is as negative as possible; row 2 is 0.
   for (size_t i = 0; i < values.size(); ++i) {
     const size_t row = i / kColumns;
     values[i] = row == 1 ? -1.0f : (row == 2 ? 0.0f : std::sin(static_cast<float>(i)));
@@ -127,7 +127,7 @@ std::vector<std::string> problems_of(const testing::ModelBuilder& builder, DataS
   return problems;
 }
 
-/// Byte of weight (n, k) in the tile.
+/// Returns the byte offset of weight (n, k) in the tile.
 size_t place(uint32_t n, uint32_t k) { return (n / 16 * ((kColumns + 3) / 4) + k / 4) * 64 + n % 16 * 4 + k % 4; }
 
 template <typename T>

@@ -1,4 +1,4 @@
-// Every layout of integer weights: what is encoded is what is visited, and padding is 0.
+// Every layout of integer weights: visiting returns what was encoded, and padding is 0.
 #include "format/weight_codec.h"
 
 #include <gtest/gtest.h>
@@ -40,7 +40,7 @@ class Collect : public BlockSink {
   std::vector<int8_t> values;
 };
 
-/// A tensor of that layout whose data is `bytes` long.
+/// A tensor of that layout whose data has `bytes` bytes.
 struct Described {
   Described(fb::Layout layout, size_t rows, size_t columns, size_t bytes) {
     fb::TensorT t;

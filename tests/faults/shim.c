@@ -1,10 +1,11 @@
-// Preloaded into a process, makes one call of the system fail: LD_PRELOAD=libbantam_faults.so BANTAM_FAULT="KIND HOW FIRST LAST EVERY".
+// Preloaded into a process, makes one kind of system call fail: LD_PRELOAD=libbantam_faults.so BANTAM_FAULT="KIND HOW
+// FIRST LAST EVERY".
 //   KIND   one of kNames
-//   HOW    an errno; or "short": half of the bytes; "end": none, as where a file ends
-//          "torn": the call succeeds, and the file that it maps is cut to nothing
-//   FIRST, LAST, EVERY  numbers of the calls that fail, counted from 1 behind the beginning of main
-// With BANTAM_FAULT_TRACE the first call that fails prints who made it.
-// BANTAM_FAULT_COUNTS names a file for how often each kind was called: a line "KIND COUNT" each.
+//   HOW    an errno; or "short": half of the bytes; "end": no bytes, as at the end of a file;
+//          "torn": the call succeeds, and the file that it maps is truncated to 0 bytes
+//   FIRST, LAST, EVERY  numbers of the calls that fail, counted from 1 after the beginning of main
+// With BANTAM_FAULT_TRACE, the first call that fails prints its callers.
+// BANTAM_FAULT_COUNTS names a file for the number of calls of each kind: one line "KIND COUNT" per kind.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -23,8 +24,8 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-/// Of "system" every call fails that opens a file of /sys or /proc; such files are not counted among others, since libraries that read
-/// them are not bantam's to mend.
+/// With "system", every call fails that opens a file of /sys or /proc. Calls on such files do not count for other
+/// kinds, because the libraries that read them are not part of bantam.
 enum Kind {
   kSystem,
   kOpen,
@@ -53,7 +54,7 @@ static int cause;
 static long first, last, every;
 static bool traces;
 
-/// Who called.
+/// Prints the callers.
 static void trace(void) {
   void* callers[64];
   atomic_store(&counts, false);
@@ -61,7 +62,7 @@ static void trace(void) {
   atomic_store(&counts, true);
 }
 
-/// Counts a call; does it fail?
+/// Counts a call. Returns true if it must fail.
 static bool fails(enum Kind kind) {
   if (!atomic_load_explicit(&counts, memory_order_relaxed)) return false;
   const long number = atomic_fetch_add(&calls[kind], 1) + 1;
@@ -72,10 +73,10 @@ static bool fails(enum Kind kind) {
 
 static bool is_of_system(const char* path) { return strncmp(path, "/sys/", 5) == 0 || strncmp(path, "/proc/", 6) == 0; }
 
-/// Descriptors of the system's files, from below 64: who reads them.
+/// One bit for each descriptor below 64: whether it is a file of /sys or /proc.
 static _Atomic unsigned long long of_system;
 
-/// The same of a call that knows no half.
+/// Like fails(), for calls that cannot be done by half; sets errno.
 static bool fails_whole(enum Kind kind) {
   if (!fails(kind)) return false;
   errno = cause;
@@ -96,7 +97,7 @@ static bool reads_system(int descriptor) {
   return descriptor >= 0 && descriptor < 64 && (atomic_load(&of_system) >> descriptor & 1) != 0;
 }
 
-/// Bytes that a call is to move instead of `size`; -1: it fails.
+/// Returns the bytes that a call may transfer instead of `size`; -1: the call fails.
 static ssize_t allowed(enum Kind kind, size_t size) {
   if (!fails(kind)) return (ssize_t)size;
   if (how == kShort) return (ssize_t)(size > 1 ? size / 2 : size);
@@ -272,7 +273,7 @@ CUT(ftruncate64, off64_t)
 ALLOCATE(posix_fallocate, off_t)
 ALLOCATE(posix_fallocate64, off64_t)
 
-/// The descriptor is free whatever close says.
+/// The descriptor is free whatever close returns.
 int close(int descriptor) {
   REAL(close);
   const int closed = real(descriptor);
@@ -295,7 +296,7 @@ int pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*
   return fails(kThread) ? cause : real(thread, attributes, begin, argument);
 }
 
-// The C library's own names: dlsym allocates.
+// The C library's own names, because dlsym allocates.
 void* __libc_malloc(size_t size);
 void* __libc_calloc(size_t count, size_t size);
 void* __libc_realloc(void* old, size_t size);

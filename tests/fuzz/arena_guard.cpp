@@ -27,7 +27,7 @@ const fb::Step& step_of(const fb::Model& model, uint32_t op) {
   return *found;
 }
 
-/// Returns the scratch bytes of an operator of this pass under the session's options, computed as in layout.cpp.
+/// Returns the scratch bytes of an operator in this pass under the session's options, computed as in layout.cpp.
 uint64_t scratch_of(const SessionState& s, const fb::Op& op, fb::Phase phase) {
   const Limits& limits = s.limits;
   const bool source = phase == fb::Phase::source;

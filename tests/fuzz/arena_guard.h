@@ -1,5 +1,5 @@
-// In builds with the address sanitizer: while an operator runs, nothing of the arena's rows is there but its operands and the scratch
-// memory that it said it needs. One worker.
+// In builds with the address sanitizer: while an operator runs, the only accessible rows of the arena are its operands
+// and the scratch memory that it requested. Supports one worker.
 #ifndef BANTAM_TESTS_FUZZ_ARENA_GUARD_H_
 #define BANTAM_TESTS_FUZZ_ARENA_GUARD_H_
 
@@ -15,7 +15,7 @@ class ArenaGuard {
   ArenaGuard(const ArenaGuard&) = delete;
   ArenaGuard& operator=(const ArenaGuard&) = delete;
 
-  /// After a run: a failure leaves the guard where the operator stood.
+  /// Call after a run, because a failed run leaves the guard in the state of the failing operator.
   void lift() const;
 
  private:

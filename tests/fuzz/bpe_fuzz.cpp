@@ -1,6 +1,6 @@
-// Hostile text and hostile tables of byte-level BPE: the first byte chooses, as in wordpiece_fuzz.cpp; its next three bits,
-// whether normalisers stand before, the model is a unigram one, one of code points, of marked words, of whole ones or of words that get
-// blanks. What comes out is decoded.
+// Hostile text and hostile tables of byte-level BPE. The first byte chooses, as in wordpiece_fuzz.cpp. Its next three
+// bits choose the variant: with normalizers, a unigram model, or a model of code points, of marked words, of whole
+// words, or of words that get blanks. The tokens are decoded again.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -34,7 +34,7 @@ nlohmann::json unigram() {
   return json;
 }
 
-/// Byte pairs of code points, with byte fallback.
+/// Merges of code points, with byte fallback.
 nlohmann::json pieces() {
   nlohmann::json vocabulary = {{"<unk>", 0}};
   for (const char* piece : {"\u2581", "a", "b", "\u00e9", "\u2581a", "ab", "\u2581ab", "aa", "\u2581\u2581"}) {
@@ -56,7 +56,7 @@ nlohmann::json pieces() {
   return json;
 }
 
-/// Byte pairs whose tokens end words with "</w>", behind BERT's normaliser; or whole words. Both behind splitters in a row.
+/// Merges whose tokens end words with "</w>", after BERT's normalizer; or whole words. Both after several splitters.
 nlohmann::json words(bool whole) {
   nlohmann::json vocabulary = {{"<unk>", 0}, {"a", 1},       {"b", 2},      {"a</w>", 3},     {"b</w>", 4},
                                {"ab", 5},    {"aba</w>", 6}, {"\u00e9", 7}, {"\u00e9</w>", 8}};
@@ -77,7 +77,7 @@ nlohmann::json words(bool whole) {
   return json;
 }
 
-/// Byte-level pairs whose words get blanks before a second splitter: split tables of version 4.
+/// Byte-level merges whose words get blanks before a second splitter: split tables of version 4.
 nlohmann::json prefixed() {
   nlohmann::json json = bpe_json({{"a", "b"}, {" ", "ab"}, {"b", "a"}});
   json["pre_tokenizer"] = {{"type", "Sequence"},
@@ -116,7 +116,7 @@ SmallTokenizer& good(uint32_t kind) {
   return kind == 0 ? plain : behind_normalizers;
 }
 
-/// Bytes that do not fit are counted all the same, and no byte is written beyond the capacity.
+/// The size must include bytes that do not fit, and no byte may be written beyond the capacity.
 void decode_and_check(const Tokenizer& tokenizer, const std::vector<int32_t>& ids) {
   size_t size = 0;
   const Status status = decode(tokenizer, ids.data(), ids.size(), false, nullptr, 0, &size);

@@ -1,4 +1,5 @@
-// Chat templates of strangers: reading, rendering and turning into plain texts ends soon, with an answer or a Problem.
+// Untrusted chat templates: reading, rendering and converting them to plain texts ends soon, with a result or a
+// Problem.
 #include <cstddef>
 #include <cstdint>
 #include <string>

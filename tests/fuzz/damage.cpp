@@ -1,7 +1,7 @@
-// BANTAM_DAMAGE=STEP NAME_fuzz FOLDER...: the target, given every file of the folders with one word changed: to numbers that are a
-// size's, a count's or a float's limits, and by a little. A search by chance seldom changes one field of a file and leaves the rest
-// sound. Of model files the graph is changed, whose rest is numbers. Every STEP-th change is tried; fifty times as many where
-// BANTAM_EXHAUSTIVE is set.
+// BANTAM_DAMAGE=STEP NAME_fuzz FOLDER...: runs the target on every file of the folders with one word changed, to limits
+// of sizes, counts and floats, and to nearby values. A random search seldom changes one field of a file and leaves the
+// rest intact. In model files only the graph is changed, since the rest is numbers. Every STEP-th change is tried, and
+// fifty times as many if BANTAM_EXHAUSTIVE is set.
 #include <algorithm>
 #include <csignal>
 #include <cstdint>
@@ -25,7 +25,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The change that is being tried, which a crash tells.
+/// The current change, printed after a crash.
 std::string current;
 
 void tell() { std::fprintf(stderr, "%s\n", current.c_str()); }
@@ -48,12 +48,12 @@ std::vector<uint32_t> changes_of(uint32_t word) {
   return values;
 }
 
-/// Where words are changed.
+/// The range in which words are changed.
 struct Range {
   size_t begin, end, stride;
 };
 
-/// A model file's graph, else the beginning, where fields may stand at any byte.
+/// Returns the range of a model file's graph; for other files, the beginning, where fields may start at any byte.
 Range range_of(const std::vector<uint8_t>& bytes) {
   constexpr size_t kMost = size_t{64} << 10;
   bantam::FileHeader header;
@@ -64,7 +64,7 @@ Range range_of(const std::vector<uint8_t>& bytes) {
   return {0, std::min(bytes.size(), kMost), 1};
 }
 
-/// Tries every step-th change. Returns how many were tried.
+/// Tries every step-th change. Returns the number of changes tried.
 size_t damage(const fs::path& path, size_t step, size_t* number) {
   std::vector<uint8_t> bytes = bantam::fuzz::bytes_of(path);
   const Range range = range_of(bytes);
@@ -87,7 +87,7 @@ size_t damage(const fs::path& path, size_t step, size_t* number) {
 
 }  // namespace
 
-/// Called before anything else, by libFuzzer and by replay.cpp.
+/// libFuzzer and replay.cpp call this before anything else.
 extern "C" int LLVMFuzzerInitialize(int* argc, char*** argv) {
   const char* wanted = std::getenv("BANTAM_DAMAGE");
   if (wanted == nullptr) return 0;

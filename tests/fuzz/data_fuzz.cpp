@@ -1,5 +1,5 @@
-// Inputs from strangers, models apart: labelled data, texts, recipes, costs, expected outputs, target.json, patterns,
-// and any text that is shown. The first byte selects the kind; the rest is the file. It is read, or refused by an
+// Untrusted inputs other than models: labeled data, texts, recipes, costs, expected outputs, target.json, patterns, and
+// any text that is shown. The first byte selects the kind; the rest is the file. It must be read, or refused by an
 // Error.
 #include <unistd.h>
 
@@ -31,7 +31,7 @@ namespace {
 namespace fs = std::filesystem;
 namespace convert = bantam::convert;
 
-/// A model whose labels data may have, and the file that readers of files get.
+/// A model whose labels the data may use, and a file for readers that need one.
 class Workspace {
  public:
   explicit Workspace(const char* golden)
@@ -64,7 +64,8 @@ class TemporaryFile {
   fs::path path_;
 };
 
-/// Nothing but printable characters, on one line; no code point that controls a terminal or turns the order of text.
+/// Shown text must be one line of printable characters, without code points that control a terminal or change the text
+/// direction.
 void check_shown(const std::string& shown) {
   for (size_t i = 0; i < shown.size(); ++i) {
     const auto byte = static_cast<uint8_t>(shown[i]);
@@ -126,8 +127,8 @@ void read(uint8_t kind, const std::string& text) {
 
 }  // namespace
 
-/// The files that descriptions of boards refer to. The boards of this build are not read here: they are part of `bantam
-/// firmware`.
+/// The files that descriptions of boards refer to. The boards of this build are part of `bantam firmware` and are not
+/// read here.
 const std::vector<bantam::firmware::Resource>& bantam::firmware::resources() {
   static const std::vector<Resource> cores = {
       {"targets/firmware/cores.json", R"({"cortex-m4": {"kernels": "dsp"}, "cortex-m55": {"kernels": "mve"}})"}};

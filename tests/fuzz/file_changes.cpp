@@ -15,11 +15,12 @@ namespace bantam::fuzz {
 namespace {
 
 constexpr size_t kLargest = size_t{1} << 20;
-constexpr size_t kAlike = 4;          // equal numbers of a field that are changed one by one
-constexpr size_t kWordsOfTable = 48;  // of data, from the first of a blob
+constexpr size_t kAlike = 4;          // how many equal numbers of a field are changed one by one
+constexpr size_t kWordsOfTable = 48;  // words of data, from the beginning of a blob
 constexpr size_t kOffset = sizeof(flatbuffers::uoffset_t);
 
-/// Numbers that a number of this kind may become: near it, and what sizes, counts and places are seldom ready for.
+/// Returns replacements for a number of this kind: nearby values, and values that sizes, counts and offsets seldom
+/// have.
 std::vector<uint64_t> odd_numbers(const Slot& slot, uint64_t number) {
   std::vector<uint64_t> all;
   const auto add_float = [&](double value) {
@@ -127,7 +128,7 @@ void FileChanges::try_header() {
 }
 
 void FileChanges::try_numbers() {
-  std::map<std::pair<const reflection::Field*, uint64_t>, size_t> alike;  // layers repeat what others have
+  std::map<std::pair<const reflection::Field*, uint64_t>, size_t> alike;  // layers repeat the values of others
   for (const Slot& slot : slots_) {
     const size_t at = graph_ + slot.at, size = flatbuffers::GetTypeSize(slot.base);
     if (++alike[{slot.field, number_at(at, size)}] > kAlike) continue;
@@ -135,7 +136,7 @@ void FileChanges::try_numbers() {
   }
 }
 
-/// All numbers of a field that are equal become another: widths, types, places.
+/// Changes all equal numbers of a field together: widths, types, offsets.
 void FileChanges::try_equal_numbers() {
   for (const std::vector<size_t>& places : equal_) {
     const Slot& slot = slots_[places[0]];
@@ -148,7 +149,8 @@ void FileChanges::try_equal_numbers() {
   }
 }
 
-/// Fields are absent or elsewhere; offsets lead elsewhere, or outside; strings do not end; vectors have other counts, and elements twice or in another order.
+/// Removes or moves fields; redirects offsets, also outside the file; removes the ends of strings; changes the counts
+/// of vectors, and duplicates or reorders their elements.
 void FileChanges::try_layout() {
   const Layout layout = layout_of(seed_.data() + graph_);
   for (const size_t entry : layout.fields) {
@@ -184,7 +186,7 @@ void FileChanges::try_layout() {
   }
 }
 
-/// False for most weights: no change of the blob's first words changes the verdict.
+/// Returns false for most weights: no change of the blob's first words changes the verdict.
 bool FileChanges::is_read(size_t place) {
   bool all_open = true;
   for (size_t at = place; at < place + 32 && at + 4 <= file_.size(); at += 4)
@@ -202,7 +204,7 @@ void FileChanges::find_tables() {
                 tables_.end());
 }
 
-/// The first words of every blob that is read: tables of tokenizers say there what follows.
+/// Changes the first words of every blob that is read, because tables of tokenizers describe their content there.
 void FileChanges::try_words() {
   for (const size_t place : tables_) {
     for (size_t at = place; at < place + 4 * kWordsOfTable && at + 4 <= file_.size(); at += 4) {
@@ -216,7 +218,7 @@ void FileChanges::try_words() {
 
 void FileChanges::change_one(std::mt19937_64* random) {
   const uint64_t how = (*random)() % 8;
-  std::vector<size_t> places;  // all become what the first becomes
+  std::vector<size_t> places;  // all of them get the value of the first
   Slot slot = slots_[(*random)() % slots_.size()];
   if (how == 0 && !tables_.empty()) {
     slot.at = tables_[(*random)() % tables_.size()] - graph_ + 4 * ((*random)() % kWordsOfTable);

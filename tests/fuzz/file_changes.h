@@ -1,5 +1,5 @@
 // Systematic changes of one model file: each number, absent fields, counts and orders of vectors, words of data, and
-// changes that random numbers choose. The same file and numbers give the same changes.
+// changes chosen by random numbers. The same file and numbers give the same changes.
 #ifndef BANTAM_TESTS_FUZZ_FILE_CHANGES_H_
 #define BANTAM_TESTS_FUZZ_FILE_CHANGES_H_
 
@@ -14,23 +14,23 @@
 
 namespace bantam::fuzz {
 
-/// Gets a changed file, the kind of the change, and its place or number. Returns true if the file opens.
+/// Receives a changed file, the kind of the change, and its offset or number. Returns true if the file opens.
 using Judge = std::function<bool(const std::vector<uint8_t>& file, const char* kind, uint64_t number)>;
 
 class FileChanges {
  public:
-  /// `seed`: a file that opens. `other`: a file that parts may come from. Both must live as long as this.
+  /// `seed`: a file that opens. `other`: a file from which parts may be taken. Both must outlive this object.
   FileChanges(const std::vector<uint8_t>& seed, const std::vector<uint8_t>& other, Judge judge);
 
-  /// What verdicts_test.cpp tries: changes of one thing at a time, then several and by the schema, of numbers from 0 on and
-  /// of the rows NAME KIND NUMBER of the file `chosen` that have `name`.
+  /// Tries the changes of verdicts_test.cpp: single changes; then several at a time and changes by the schema, for
+  /// numbers from 0 on and for the rows NAME KIND NUMBER of the file `chosen` whose NAME is `name`.
   void try_tested(const std::string& chosen, const std::string& name);
-  /// The first numbers of changes that try_tested() does not reach.
+  /// The first numbers of changes that try_tested() does not try.
   static constexpr uint64_t kSeveral = 2000, kTrees = 400;
 
-  /// Two or three numbers, words or sets of equal numbers, chosen by `number`.
+  /// Changes two or three numbers, words or sets of equal numbers, chosen by `number`.
   void try_several(uint64_t number);
-  /// A change by the schema (model_mutator.h).
+  /// Makes a change by the schema (model_mutator.h).
   void try_tree(uint64_t number);
 
  private:
@@ -54,9 +54,9 @@ class FileChanges {
   Judge judge_;
   size_t graph_ = 0, graph_size_ = 0, data_ = 0;
   std::vector<Slot> slots_;
-  std::vector<std::vector<size_t>> equal_;  // slots of one field that have one number, two at least
-  std::vector<size_t> tables_;              // blobs whose first words change verdicts, bytes from the file's first
-  std::vector<size_t> changed_;             // where change_one wrote 8 bytes
+  std::vector<std::vector<size_t>> equal_;  // slots of one field with equal numbers, at least two each
+  std::vector<size_t> tables_;              // blobs whose first words change verdicts, as byte offsets in the file
+  std::vector<size_t> changed_;             // offsets at which change_one wrote 8 bytes
 };
 
 }  // namespace bantam::fuzz

@@ -1,4 +1,4 @@
-// A GGUF file: the reader reads it or throws its own Error, and so do its settings, its tensors and its tokenizer.
+// A GGUF file: reading it, its settings, its tensors and its tokenizer succeeds or throws the reader's Error.
 #include <cstdint>
 #include <cstdlib>
 #include <memory>

@@ -1,4 +1,4 @@
-// Files of images, and the size that they are brought to: no crash, no hang, no memory for what a header merely claims.
+// Image files and their resizing: no crash, no hang, and no memory that only a header claims to need.
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -16,7 +16,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   try {
     const convert::Pixels image = convert::decode_image("fuzz", bytes);
     if (image.rgb.size() != size_t{image.width} * image.height * 3) __builtin_trap();
-    if (image.rgb.size() > 1U << 20) return 0;  // large ones take long, which is no news
+    if (image.rgb.size() > 1U << 20) return 0;  // large images take long and test nothing new
     const convert::Pixels other = convert::cropped(convert::resized(image, width, height, filter), height, width);
     if (other.rgb.size() != size_t{width} * height * 3) __builtin_trap();
   } catch (const convert::Error&) {

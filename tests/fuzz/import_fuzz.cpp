@@ -1,5 +1,5 @@
-// A Hugging Face directory with one file replaced by the fuzzer's bytes: the importer reads it or throws its own Error.
-// The first byte chooses the model and the file, the rest is the file.
+// A Hugging Face directory in which the fuzzer's bytes replace one file: the importer reads it or throws its own Error.
+// The first byte chooses the model and the file; the rest is the file.
 #include <unistd.h>
 
 #include <cstdint>

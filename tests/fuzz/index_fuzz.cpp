@@ -1,4 +1,4 @@
-// A search index from a stranger: it is refused by an Error, or searched without leaving its arrays.
+// An untrusted search index: it is refused by an Error, or searched without reading outside its arrays.
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>

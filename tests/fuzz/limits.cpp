@@ -13,15 +13,15 @@
 
 namespace {
 
-/// The cost that every input may cause: golden models, tables of the build, and a session's arena twice.
+/// The cost that every input may have: golden models, tables of the build, and two arenas of a session.
 constexpr size_t kAnyBytes = size_t{256} << 20;
 constexpr double kAnySeconds = 10;
-/// A byte of JSON, `{}`, becomes some hundred bytes in memory; ten times that and more is an amplifier.
+/// A byte of JSON, `{}`, may become several hundred bytes in memory; ten times that is an attack.
 constexpr size_t kBytesPerByte = 2000;
-/// Sanitizers cost a factor of ten.
+/// Sanitizers are ten times slower.
 constexpr double kSecondsPerByte = 50e-6;
 
-// Signed: what was allocated before anybody counted may be freed.
+// Signed, because memory that was allocated before counting began may be freed.
 std::atomic<int64_t> live{0};
 std::atomic<int64_t> most{0};
 
@@ -33,7 +33,7 @@ void add(size_t bytes) {
 
 #if defined(BANTAM_SANITIZED)
 
-// The sanitizer's operators match every form of new with its delete: they stay, and say what they do.
+// The sanitizer's operators check that new and delete match, so they stay in use and report to these hooks.
 void allocated(const volatile void* block, size_t) {
   add(__sanitizer_get_allocated_size(const_cast<const void*>(block)));
 }

@@ -1,4 +1,4 @@
-// Limits of an input's cost: memory and time in proportion to its bytes. A fuzz target creates one at its beginning.
+// Limits on the cost of an input: memory and time in proportion to its size. A fuzz target creates one at its start.
 #ifndef BANTAM_TESTS_FUZZ_LIMITS_H_
 #define BANTAM_TESTS_FUZZ_LIMITS_H_
 
@@ -8,8 +8,8 @@
 
 namespace bantam::fuzz {
 
-/// Ends the process, as any find does, when between its beginning and end more was allocated at a time, or more processor time
-/// was spent, than `size` bytes may cost. Counts what goes through operator new.
+/// Ends the process, as any finding does, if between construction and destruction the peak of allocated memory or the
+/// processor time exceeds what `size` bytes may cost. Counts memory allocated by operator new.
 class Limits {
  public:
   explicit Limits(size_t size);

@@ -1,4 +1,4 @@
-// A model or a shortlist in Marian's own formats: the reader reads it or throws its own Error, and so do its settings.
+// A model or a shortlist in Marian's formats: reading it and its settings succeeds or throws the reader's Error.
 #include <cstdint>
 #include <cstdlib>
 #include <string>

@@ -1,6 +1,6 @@
-// Any bytes as a .bantam file: open, create a session, run ids and text, read the outputs, ask all tasks; then the same by the
-// C API. Each input is tried as it is and with its header's sizes made true, so that changes of length reach the verifier. What
-// is said may not depend on what the arena held before.
+// Arbitrary bytes as a .bantam file: opens it, creates a session, runs ids and text, reads the outputs and calls all
+// tasks; then does the same with the C API. Each input is tried as it is and with corrected sizes in its header, so
+// that changes of length reach the verifier. Results must not depend on the previous content of the arena.
 #include <cstdlib>
 #include <cstring>
 #include <vector>
@@ -60,7 +60,7 @@ void use_c_api(const uint8_t* bytes, size_t size, std::vector<uint8_t>* arena) {
   bantam_next_sentence(session, 0, &probability);
 }
 
-/// An exactly sized, aligned copy: sanitizers see the first byte beyond.
+/// Runs a copy of exact size and alignment, so that sanitizers detect reading the first byte beyond it.
 bantam::Status run_copy(const uint8_t* data, size_t size, bool repair) {
   static std::vector<uint8_t> arena;
   auto* bytes = static_cast<uint8_t*>(::operator new (size == 0 ? 1 : size, std::align_val_t{64}));

@@ -18,7 +18,7 @@
 namespace bantam::fuzz {
 namespace {
 
-/// Values that numbers are often compared with, and values that wrap.
+/// Values that numbers are often compared with, and values that overflow.
 constexpr uint64_t kOdd[] = {0,
                              1,
                              2,
@@ -78,17 +78,17 @@ constexpr uint64_t kOdd[] = {0,
 constexpr double kOddFloats[] = {0,   -0.0, 1,  -1,  1e-12,    1e30,      3.4e38, -3.4e38, 1e-38,
                                  0.5, 127,  88, -87, INFINITY, -INFINITY, NAN,    1e300};
 
-/// Fields that say of which kind a tensor is, and the last value of each.
+/// Fields that determine the kind of a tensor, and the last value of each.
 constexpr std::pair<const char*, uint64_t> kKinds[] = {{"type", static_cast<uint64_t>(fb::DType::MAX)},
                                                        {"layout", static_cast<uint64_t>(fb::Layout::MAX)},
                                                        {"role", static_cast<uint64_t>(fb::Role::MAX)},
                                                        {"scale_kind", static_cast<uint64_t>(fb::ScaleKind::MAX)},
                                                        {"region", static_cast<uint64_t>(fb::Region::MAX)}};
 
-/// A number that sizes and counts are seldom ready for.
+/// Returns a number that sizes and counts seldom have.
 uint64_t odd_number(std::mt19937_64& random) { return random() % 6 == 0 ? random() : kOdd[random() % std::size(kOdd)]; }
 
-/// A file in its parts.
+/// The parts of a file.
 struct Parts {
   ModelTree tree;
   std::vector<uint8_t> data;
@@ -126,7 +126,7 @@ void add_tables(const Node& node, std::unordered_set<const Value*>* seen, std::v
   for (const Node& item : node->items) add_tables(item, seen, out);
 }
 
-/// All tables below a value, each once.
+/// Returns all tables below a value, each once.
 std::vector<Node> tables_below(const Node& root) {
   std::unordered_set<const Value*> seen;
   std::vector<Node> tables;
@@ -179,11 +179,11 @@ class Mutator {
     }
   }
 
-  /// Calls `use` after each change of one operand, and takes the change back: for each kind of operator and each of its
-  /// operands, another tensor of each kind, none, or this tensor with another type, layout, role, region, scale or shape;
-  /// for each position that an operator's fields name, every other.
+  /// Calls `use` after each change of one operand, and then undoes the change. For each kind of operator and each of
+  /// its operands, the change is another tensor of each kind, none, or this tensor with another type, layout, role,
+  /// region, scale or shape; for each position in an operator's fields, every other position.
   void change_operands(const std::function<void()>& use) {
-    std::set<std::tuple<uint64_t, uint64_t, std::string>> seen;  // what earlier ops had
+    std::set<std::tuple<uint64_t, uint64_t, std::string>> seen;  // those of earlier ops
     const std::vector<Value*> all = tensors();
     const std::vector<int32_t> others = first_of_each_kind(all);
     for (const Node& op : tables_below(parts_.tree.root)) {
@@ -225,7 +225,8 @@ class Mutator {
   }
 
  private:
-  /// -1, and the index of the first tensor of each role, type, layout, region, kind of scale and first dimension.
+  /// Returns -1 and the index of the first tensor of each role, type, layout, region, kind of scale and first
+  /// dimension.
   static std::vector<int32_t> first_of_each_kind(const std::vector<Value*>& all) {
     std::set<std::vector<uint64_t>> kinds;
     std::vector<int32_t> indices = {-1};
@@ -240,7 +241,7 @@ class Mutator {
     return indices;
   }
 
-  /// Calls `use` with the tensor remade in each way, with the data that it may need.
+  /// Calls `use` with the tensor changed in each way, with the data that the change may need.
   void remake_each(Value* tensor, const std::function<void()>& use) {
     const std::map<uint16_t, Node> before = tensor->fields;
     const size_t data = parts_.data.size();
@@ -277,7 +278,7 @@ class Mutator {
     for (const std::vector<fb::Dim>& one : shapes) {
       set_shape(tensor, one);
       use_and_restore();
-      if (is_constant == (one[0].symbol() < 0)) continue;  // and so the tensor moves into the arena, or out of it
+      if (is_constant == (one[0].symbol() < 0)) continue;  // otherwise the tensor moves into the arena or out of it
       set_shape(tensor, one);
       set_number(tensor, "role", static_cast<uint64_t>(is_constant ? fb::Role::activation : fb::Role::constant));
       const std::vector<std::pair<Node, std::map<uint16_t, Node>>> fields = all_fields();
@@ -294,7 +295,7 @@ class Mutator {
     return fields;
   }
 
-  /// More data, scales and sums than a constant may need.
+  /// Appends more data, scales and sums than a constant may need.
   void give_all_bytes(Value* tensor) {
     if (number_named(*tensor, "role") != static_cast<uint64_t>(fb::Role::constant)) return;
     uint64_t elements = 1;
@@ -309,7 +310,7 @@ class Mutator {
   uint64_t below(uint64_t n) { return n == 0 ? 0 : random_() % n; }
   bool chance(uint64_t one_in) { return below(one_in) == 0; }
 
-  /// A table: all kinds equally often, or all tables.
+  /// Chooses a table: with equal probability for each kind, or for each table.
   Node choose(const std::vector<Node>& tables, const Form* like = nullptr) {
     std::map<int32_t, std::vector<Node>> kinds;
     for (const Node& table : tables) {
@@ -321,7 +322,7 @@ class Mutator {
     return of_kind[below(of_kind.size())];
   }
 
-  /// One number of a struct.
+  /// Changes one number of a struct.
   void change_struct(uint8_t* bytes, int32_t index) {
     const auto& fields = *schema().objects()->Get(static_cast<flatbuffers::uoffset_t>(index))->fields();
     const reflection::Field& field = *fields.Get(static_cast<flatbuffers::uoffset_t>(below(fields.size())));
@@ -332,7 +333,7 @@ class Mutator {
     base == reflection::Obj ? change_struct(bytes, index) : change_number(bytes, base, index, random_);
   }
 
-  /// A value that no file has yet.
+  /// Makes a value that no file contains yet.
   Node make(const Form& form) {
     Node node = std::make_shared<Value>();
     node->form = form;
@@ -348,7 +349,7 @@ class Mutator {
     return node;
   }
 
-  /// One more element of a vector: a copy, the same again, or a new one.
+  /// Adds an element to a vector: a copy, the same element again, or a new one.
   void add_item(Value* vector) {
     const size_t size = inline_size(vector->form);
     if (size != 0) {
@@ -402,7 +403,7 @@ class Mutator {
     change_inline(value->bytes.data(), value->form.base, value->form.index);
   }
 
-  /// Takes a field of a table away, puts it in or changes it.
+  /// Removes, adds or changes a field of a table.
   void change_field_of(Value* table) {
     const auto& fields = *table_of(table->form)->fields();
     if (fields.size() == 0) return;
@@ -414,7 +415,7 @@ class Mutator {
     } else if (chance(4)) {
       table->fields.erase(held);
     } else {
-      held->second = std::make_shared<Value>(*held->second);  // who shares it keeps what it was
+      held->second = std::make_shared<Value>(*held->second);  // other holders of the shared value keep the old one
       change_value(held->second.get());
     }
   }
@@ -424,7 +425,7 @@ class Mutator {
     if (table != nullptr) change_field_of(table.get());
   }
 
-  /// A field of one table becomes that of another of its kind; often it is then the same.
+  /// Replaces a field of a table by that of another table of its kind; the two are often equal.
   void take_from(const Parts& parts) {
     const Node table = choose(tables_below(parts_.tree.root));
     const Node other = table == nullptr ? nullptr : choose(tables_below(parts.tree.root), &table->form);
@@ -441,7 +442,7 @@ class Mutator {
     table->fields[number] = taken;
   }
 
-  /// The blobs of all tables, as the bytes of their structs.
+  /// Returns the blobs of all tables, as the bytes of their structs.
   std::vector<Value*> blobs() {
     std::vector<Value*> found;
     for (const Node& table : tables_below(parts_.tree.root)) {
@@ -453,7 +454,7 @@ class Mutator {
     }
     return found;
   }
-  /// The bytes that a blob names, empty where they lie elsewhere.
+  /// Returns the range of a blob's bytes; empty if they are outside the file.
   std::pair<size_t, size_t> place_of(const Value& blob) const {
     fb::Blob place;
     std::memcpy(&place, blob.bytes.data(), sizeof(place));
@@ -479,8 +480,8 @@ class Mutator {
     }
   }
 
-  /// Moves a blob's content to the very end of the file, where reading one byte too many is detected; often with some
-  /// bytes fewer, or more.
+  /// Moves a blob's content to the very end of the file, where reading one byte too many is detected; often with a few
+  /// bytes fewer or more.
   void move_blob_to_end() {
     const std::vector<Value*> all = blobs();
     if (all.empty()) return;
@@ -514,7 +515,7 @@ class Mutator {
     return dims;
   }
 
-  /// One width becomes another in all tensors.
+  /// Replaces one width by another in all tensors.
   void change_width() {
     std::map<int32_t, int> widths;
     for (const Value* tensor : tensors()) {
@@ -538,7 +539,7 @@ class Mutator {
     }
   }
 
-  /// The field becomes `size` bytes: a number, a struct, or a vector of them.
+  /// Sets the field to `size` bytes: a number, a struct, or a vector of them.
   static void set_bytes(Value* table, const char* name, const void* bytes, size_t size) {
     const reflection::Field* field = field_named(*table, name);
     Node node = std::make_shared<Value>();
@@ -554,7 +555,7 @@ class Mutator {
     set_bytes(tensor, "shape", shape.data(), shape.size() * sizeof(fb::Dim));
   }
 
-  /// Appends `wanted` bytes to the data, which repeat those of a blob at this place; returns where they lie.
+  /// Appends `wanted` bytes to the data, which repeat those of a blob in this range; returns the new blob.
   fb::Blob repeat_at_end(std::pair<size_t, size_t> place, size_t wanted) {
     std::vector<uint8_t> bytes(wanted);
     for (size_t i = 0; i < wanted && place.second != 0; ++i) bytes[i] = parts_.data[place.first + i % place.second];
@@ -564,14 +565,14 @@ class Mutator {
     return blob;
   }
 
-  /// Bytes of its own at the end of the file, which repeat what the blob has.
+  /// Appends a blob of its own for the field at the end of the file, which repeats the bytes of the old one.
   void give_bytes(Value* tensor, const char* name, size_t wanted) {
     const Value* held = child_named(*tensor, name);
     const fb::Blob blob = repeat_at_end(held == nullptr ? std::pair<size_t, size_t>(0, 0) : place_of(*held), wanted);
     set_bytes(tensor, name, &blob, sizeof(blob));
   }
 
-  /// A tensor of another type, layout, role or shape, with all the data and scales that it may need.
+  /// Gives a tensor another type, layout, role or shape, with all the data and scales that it may need.
   void remake_tensor() {
     const std::vector<Value*> all = tensors();
     if (all.empty()) return;
@@ -584,7 +585,7 @@ class Mutator {
     give_all_bytes(tensor);
   }
 
-  /// Other rows: of a symbol, or a number of them; one dimension more or fewer.
+  /// Changes the rows: a symbol, or a number of them; or adds or removes a dimension.
   void change_rows(Value* tensor) {
     Value* shape = child_named(*tensor, "shape");
     if (shape == nullptr || shape->bytes.size() < sizeof(fb::Dim)) return;
@@ -601,7 +602,7 @@ class Mutator {
     }
   }
 
-  /// An operand of an operator becomes another tensor, or none.
+  /// Replaces an operand of an operator by another tensor, or by none.
   void change_operand() {
     const auto count = static_cast<uint64_t>(tensors().size());
     const auto other = [&] { return static_cast<uint64_t>(below(count + 1)) - (chance(8) ? count + 1 : 0); };
@@ -629,7 +630,7 @@ class Mutator {
     }
   }
 
-  /// Bytes of a row in the arena, as the verifier counts them.
+  /// Returns the bytes of a row in the arena, as the verifier counts them.
   static uint64_t row_of(const Value& tensor, const std::vector<fb::Dim>& shape) {
     const auto heads = static_cast<uint32_t>(std::clamp<uint64_t>(number_named(tensor, "heads"), 1, 1 << 16));
     const uint32_t width = static_cast<uint32_t>(shape[1].b()) & 0x3FFFFF;
@@ -644,7 +645,7 @@ class Mutator {
     set_bytes(table, name, words, sizeof(words));
   }
 
-  /// Every tensor of the arena has a place of its own.
+  /// Gives every tensor of the arena its own place.
   void plan() {
     uint64_t ends[2][4] = {};
     const uint64_t multiple = chance(2) ? 4 : 64;
@@ -694,7 +695,7 @@ void change_number(uint8_t* bytes, reflection::BaseType base, int32_t index, std
     if (base == reflection::Float) flatbuffers::WriteScalar(bytes, static_cast<float>(value));
     return;
   }
-  if (index >= 0 && below(6) != 0) {  // of an enumeration: one of its values, or the two behind
+  if (index >= 0 && below(6) != 0) {  // an enumeration: one of its values, or one of the next two numbers
     number = below(schema().enums()->Get(static_cast<flatbuffers::uoffset_t>(index))->values()->size() + 2);
   } else if (base == reflection::Bool) {
     number ^= 1;

@@ -22,7 +22,7 @@ const reflection::Object& object(int32_t index) {
 }
 bool is_struct(BaseType base, int32_t index) { return base == reflection::Obj && object(index).is_struct(); }
 
-/// The fields of a table by their numbers, which the schema has by their names.
+/// Returns the fields of a table by number; the schema sorts them by name.
 const std::vector<const reflection::Field*>& fields_of(int32_t index) {
   static const std::vector<std::vector<const reflection::Field*>> all = [] {
     std::vector<std::vector<const reflection::Field*>> made;
@@ -36,7 +36,7 @@ const std::vector<const reflection::Field*>& fields_of(int32_t index) {
   return all[static_cast<size_t>(index)];
 }
 
-/// The form of a vector's elements.
+/// Returns the form of a vector's elements.
 Form element_of(const Form& form) { return {form.element, reflection::None, form.index}; }
 
 size_t size_of(const Form& form) {
@@ -47,7 +47,7 @@ size_t alignment_of(const Form& form) {
   return is_number(form.base) ? size_of(form) : static_cast<size_t>(object(form.index).minalign());
 }
 
-/// Reads values, each place once.
+/// Reads values; a value that several fields share is read once.
 class Reader {
  public:
   Node table(const flatbuffers::Table* table, int32_t index) {
@@ -56,7 +56,7 @@ class Reader {
     Node node = std::make_shared<Value>();
     known = node;
     node->form = {reflection::Obj, reflection::None, index};
-    // A union's type has a lower number than the union.
+    // The type field of a union has a lower number than the union.
     for (const reflection::Field* field : fields_of(index)) {
       const uint8_t* at = table->GetAddressOf(field->offset());
       if (at == nullptr) continue;
@@ -99,7 +99,7 @@ class Reader {
   std::unordered_map<const void*, Node> known_;
 };
 
-/// Finds numbers, entries of vtables and vectors, each once.
+/// Finds numbers, vtable entries and vectors, each once.
 class Slots {
  public:
   explicit Slots(const uint8_t* graph) : graph_(graph) {}
@@ -110,7 +110,7 @@ class Slots {
     const bool is_new = seen_.insert(entries).second;
     layout.links.push_back(place_of(reinterpret_cast<const uint8_t*>(table)));
     if (is_new) layout.vtables.push_back(place_of(entries));
-    std::map<uint16_t, Node> kinds;  // the types of unions, which have lower numbers than these
+    std::map<uint16_t, Node> kinds;  // the types of unions, which have lower numbers than the unions
     for (const reflection::Field* field : fields_of(index)) {
       const uint8_t* at = table->GetAddressOf(field->offset());
       if (at == nullptr) continue;
@@ -160,7 +160,7 @@ class Slots {
   std::unordered_set<const void*> seen_;
 };
 
-/// The root's number among the schema's objects.
+/// Returns the index of the root among the schema's objects.
 int32_t root_index() {
   const auto& objects = *schema().objects();
   int32_t index = 0;
@@ -168,7 +168,7 @@ int32_t root_index() {
   return index;
 }
 
-/// Writes values, each once. A table that holds itself has no end: it is left out.
+/// Writes values, each once. A table that contains itself would be infinite, so it is omitted.
 class Writer {
  public:
   explicit Writer(size_t most) : most_(most) { builder_.ForceDefaults(true); }
@@ -183,7 +183,7 @@ class Writer {
  private:
   bool is_full() const { return builder_.GetSize() > most_; }
 
-  /// 0: it is left out.
+  /// Returns 0 if the value is omitted.
   flatbuffers::uoffset_t place(const Value* value) {
     const auto [known, is_new] = places_.emplace(value, 0);
     if (!is_new || is_full()) return known->second;

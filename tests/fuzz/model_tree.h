@@ -1,5 +1,5 @@
-// A model file's graph as a tree of whatever the schema says, by flatc's description of it: fields can be taken away, put in and moved,
-// which bytes of a FlatBuffer cannot, whose tables share descriptions of their fields.
+// A model file's graph as a tree, for any schema, by flatc's description of it. Fields can be removed, added and moved,
+// which is impossible in the bytes of a FlatBuffer, whose tables share vtables.
 #ifndef BANTAM_TESTS_FUZZ_MODEL_TREE_H_
 #define BANTAM_TESTS_FUZZ_MODEL_TREE_H_
 
@@ -14,14 +14,14 @@
 namespace bantam::fuzz {
 
 struct Value;
-/// Two fields may hold the same value: then the file has it once.
+/// Two fields may share a value; the file then has it once.
 using Node = std::shared_ptr<Value>;
 
-/// The type of values that a field may hold.
+/// The type of the values of a field.
 struct Form {
   reflection::BaseType base = reflection::None;
-  reflection::BaseType element = reflection::None;  // of vectors
-  int32_t index = -1;                               // of an object or an enumeration
+  reflection::BaseType element = reflection::None;  // for vectors
+  int32_t index = -1;                               // index of an object or an enumeration in the schema
   bool operator==(const Form& other) const {
     return base == other.base && element == other.element && index == other.index;
   }
@@ -29,58 +29,60 @@ struct Form {
 
 struct Value {
   Form form;
-  std::vector<uint8_t> bytes;       // of a number, a struct or a string, or of a vector of numbers or structs
-  std::vector<Node> items;          // of a vector of strings or tables
-  std::map<uint16_t, Node> fields;  // of a table, by their numbers in the schema; a union's type is a field of its own
+  std::vector<uint8_t> bytes;  // of a number, a struct or a string, or of a vector of numbers or structs
+  std::vector<Node> items;     // of a vector of strings or tables
+  // The fields of a table, by their numbers in the schema; the type of a union is its own field.
+  std::map<uint16_t, Node> fields;
 };
 
 class ModelTree {
  public:
-  /// `bytes`: a graph that FlatBuffers' verifier accepted.
+  /// `bytes`: a graph that FlatBuffers' verifier has accepted.
   explicit ModelTree(const uint8_t* bytes);
   ModelTree(const ModelTree&) = delete;
   ModelTree& operator=(const ModelTree&) = delete;
   ModelTree(ModelTree&&) = default;
 
-  /// The graph as bytes; empty where it would be larger than `most`.
+  /// Returns the graph as bytes; empty if it would exceed `most` bytes.
   std::vector<uint8_t> bytes(size_t most) const;
 
   Node root;
 };
 
-/// A number of a graph where it lies.
+/// The place of a number in a graph.
 struct Slot {
-  size_t at = 0;  // bytes from the graph's first
+  size_t at = 0;  // byte offset in the graph
   reflection::BaseType base = reflection::None;
-  int32_t index = -1;                        // of its enumeration
-  const reflection::Field* field = nullptr;  // which holds it, or the vector that does
+  int32_t index = -1;                        // index of its enumeration
+  const reflection::Field* field = nullptr;  // the field that holds it, or the vector of which it is an element
 };
-/// All numbers of a graph that FlatBuffers' verifier accepted: fields, parts of structs, elements of vectors.
+/// Returns all numbers of a graph that FlatBuffers' verifier has accepted: fields, parts of structs, elements of
+/// vectors.
 std::vector<Slot> slots_of(const uint8_t* graph);
-/// Where its tables say that they have a field, where its vectors say how many elements they have, and what leads to them.
+/// The places in a graph that describe its layout: vtables, counts of vectors, offsets, ends of strings.
 struct Layout {
   std::vector<size_t> links;    // offsets to tables, vectors and strings (uint32_t), and from tables to their vtables
-  std::vector<size_t> ends;     // the zeros behind strings (uint8_t)
+  std::vector<size_t> ends;     // the zeros that terminate strings (uint8_t)
   std::vector<size_t> vtables;  // their sizes (uint16_t)
-  std::vector<size_t> fields;   // entries of vtables (uint16_t), bytes from the graph's first
-  std::vector<size_t> vectors;  // counts (uint32_t); elements that are offsets follow where `offsets` says so
-  std::vector<bool> offsets;    // one a vector
+  std::vector<size_t> fields;   // entries of vtables (uint16_t), as byte offsets in the graph
+  std::vector<size_t> vectors;  // counts (uint32_t); if `offsets` is true, elements that are offsets follow
+  std::vector<bool> offsets;    // one per vector
 };
 Layout layout_of(const uint8_t* graph);
 
-/// The schema's tables and enumerations.
+/// Returns the schema's tables and enumerations.
 const reflection::Schema& schema();
-/// The table that a value of this form is; null: it is none.
+/// Returns the table type of values of this form; null if they are not tables.
 const reflection::Object* table_of(const Form& form);
-/// Bytes of a number or a struct, or of an element of a vector of them; 0 of others.
+/// Returns the bytes of a number or a struct, or of an element of a vector of them; 0 for other forms.
 size_t inline_size(const Form& form);
-/// The form of a field of a table whose fields are these: of a union as its type field says.
+/// Returns the form of a field in a table that has these fields; the form of a union depends on its type field.
 Form form_of(const reflection::Field& field, const std::map<uint16_t, Node>& fields);
-/// A number of up to 8 bytes.
+/// Returns a number of up to 8 bytes.
 uint64_t number_of(const Value& value);
-/// The field of a table, null where it has none.
+/// Returns the field of a table; null if it has none of that name.
 const reflection::Field* field_named(const Value& table, const char* name);
-/// Returns the value of the field, null if it is absent.
+/// Returns the value of the field; null if it is absent.
 Value* child_named(const Value& table, const char* name);
 
 }  // namespace bantam::fuzz

@@ -1,4 +1,4 @@
-// An ONNX file of the fuzzer's bytes: the importer makes a graph of it, or throws its own Error.
+// The fuzzer's bytes as an ONNX file: the importer makes a graph of it or throws its own Error.
 #include <cstdint>
 #include <memory>
 #include <string_view>

@@ -1,5 +1,5 @@
-// Files that commands read record by record: texts of .jsonl, .csv and .tsv files by --file, and the state from which
-// `bantam label` continues. The first byte selects the kind; the rest is the file.
+// Files that commands read record by record: texts of .jsonl, .csv and .tsv files for --file, and the state from which
+// `bantam label` resumes. The first byte selects the kind; the rest is the file.
 #include <cstdint>
 #include <cstdlib>
 #include <fstream>
@@ -17,7 +17,7 @@ using bantam::fuzz::InputFile;
 using bantam::fuzz::may_refuse;
 namespace convert = bantam::convert;
 
-/// Every text, and every record that has none.
+/// Reads every text, including records without one.
 void read_texts(const InputFile& file) {
   convert::TextSource source({}, file.path().string());
   for (bool more = true; more;) {
@@ -26,7 +26,7 @@ void read_texts(const InputFile& file) {
       std::string text;
       more = source.next(&text);
     });
-    if (more && source.place() == before) return;  // the file is at fault, and not a record of it
+    if (more && source.place() == before) return;  // the whole file is invalid, not only one record
   }
 }
 

@@ -1,5 +1,5 @@
-// Code that fuzzers of the converter's readers share: a refusal is an Error that gives its reason, and some readers
-// need a file.
+// Code that fuzzers of the converter's readers share: a refusal must be an Error with a reason, and some readers need a
+// file.
 #ifndef BANTAM_TESTS_FUZZ_REFUSALS_H_
 #define BANTAM_TESTS_FUZZ_REFUSALS_H_
 
@@ -16,7 +16,8 @@
 
 namespace bantam::fuzz {
 
-/// Runs work(), which may throw an Error with a reason. Another exception, or none given, ends the process.
+/// Runs work(), which may throw an Error with a reason. Any other exception, or an Error without a reason, ends the
+/// process.
 template <typename Work>
 void may_refuse(const Work& work) {
   try {
@@ -26,7 +27,7 @@ void may_refuse(const Work& work) {
   }
 }
 
-/// A file of this process alone, whose name ends in `ending`; removed at exit.
+/// A file for this process alone, whose name ends in `ending`; removed at exit.
 class InputFile {
  public:
   explicit InputFile(const std::string& ending)

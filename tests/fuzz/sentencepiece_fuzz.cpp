@@ -1,5 +1,5 @@
-// SentencePiece model files of strangers: the first byte chooses whose they are, the rest is the file. What is imported verifies,
-// and makes tokens of a text.
+// Untrusted SentencePiece model files. The first byte chooses the family; the rest is the file. Whatever is imported
+// must pass the verifier and tokenize a text.
 #include <cstdlib>
 
 #include "tests/fuzz/limits.h"

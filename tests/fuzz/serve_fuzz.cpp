@@ -1,5 +1,5 @@
-// Requests of a client: heads and bodies of HTTP in pieces of any size, and the JSON by which they use models. The
-// first byte selects the size of pieces; requests follow one another. A request has the same result however it is cut.
+// Requests of a client: HTTP heads and bodies in pieces of any size, and the JSON of requests to models. The first byte
+// selects the size of the pieces; requests follow one another. The result of a request must not depend on the pieces.
 #include <unistd.h>
 
 #include <cstdint>
@@ -27,7 +27,7 @@ namespace serve = bantam::serve;
 
 constexpr size_t kMostHead = 16384, kMostBody = size_t{1} << 20;
 
-/// Models of every endpoint's kind, behind their queues.
+/// Models for every kind of endpoint, with their queues.
 class Service {
  public:
   Service() {
@@ -65,7 +65,7 @@ class Service {
   std::unique_ptr<serve::Routes> routes_;
 };
 
-/// Returns the requests as text, read in pieces of `piece` bytes, for comparison. `service`: null, or the receiver of
+/// Returns the requests, read in pieces of `piece` bytes, as text for comparison. `service`: null, or the receiver of
 /// the requests.
 std::string read_requests(const std::string& bytes, size_t piece, Service* service) {
   using State = serve::RequestReader::State;

@@ -1,5 +1,6 @@
-// Model files whose tables were changed (model_mutator.h): what opens is used in every way (use_model.h), and says the same on every
-// instruction set and whatever the arena held. At the end the target says how many files it opened and ran.
+// Model files whose tables were changed (model_mutator.h). Whatever opens is used in every way (use_model.h), and must
+// give the same results on every instruction set and for every previous content of the arena. At the end the target
+// prints how many files it opened and ran.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -18,7 +19,7 @@ namespace {
 
 using bantam::Isa;
 
-/// The file in memory of its size: sanitizers see the first byte beyond.
+/// The file in memory of exactly its size, so that sanitizers detect reading the first byte beyond it.
 struct Aligned {
   Aligned(const uint8_t* data, size_t size)
       : bytes(static_cast<uint8_t*>(::operator new (size == 0 ? 1 : size, std::align_val_t{64}))) {
@@ -41,8 +42,8 @@ const std::vector<Isa>& isas() {
   return all;
 }
 
-/// Two of this machine's instruction sets. The reference kernels (the first) take several times as long as the others:
-/// they are one of the two every eighth time.
+/// Returns two of this machine's instruction sets. The reference kernels (the first) are several times slower than the
+/// others, so they are one of the two only every eighth time.
 std::pair<Isa, Isa> two_isas(uint64_t number) {
   const size_t count = isas().size(), fast = count - 1;
   if (fast == 0) return {isas()[0], isas()[0]};
@@ -95,8 +96,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const bantam::fuzz::Used one = bantam::fuzz::use_model(model, number, isa, 0);
   done.ran += one.ran ? 1 : 0;
   if (one.created != bantam::Status::kOk) return 0;
-  // Answers of an unsound file may differ between instruction sets, but they must not depend on the arena's previous
-  // content.
+  // Answers of an unsound file may differ between instruction sets, but must not depend on the previous content of the
+  // arena.
   const bool sound = problems.empty();
   const bantam::fuzz::Used two = bantam::fuzz::use_model(model, number, sound ? other : isa, 0xFF);
   if (one.hash == two.hash) return 0;

@@ -1,9 +1,9 @@
-// `structure_search SECONDS SEED PATH...`: the target of structure_fuzz.cpp without coverage and sanitizers, for searches
-// of many files on every instruction set. First every operand of each file of PATH becomes another, or another tensor.
-// Then a file of PATH, or a change of it by schema (model_mutator.h), gets one to three of its numbers or words of data
-// changed where they lie, again and again. Files of PATH are chosen so that each gets about the same time: the smaller a
-// file is, the more often. Every file is opened; one in eight, which takes as long as the opening of the other seven, is
-// used as well. A file that ends the process, or takes 20 s of the processor's time, is written to structure-SEED.bin.
+// `structure_search SECONDS SEED PATH...`: the target of structure_fuzz.cpp without coverage and sanitizers, for
+// searching many files on every instruction set. First, every operand of each file of PATH is replaced. Then,
+// repeatedly, a file of PATH, or a change of it by the schema (model_mutator.h), gets one to three of its numbers or
+// words of data changed in place. Files of PATH are chosen so that each gets about the same time: smaller files more
+// often. Every file is opened; one in eight, which takes as long as opening the other seven, is also used. A file that
+// ends the process, or takes 20 s of processor time, is written to structure-SEED.bin.
 #include <fcntl.h>
 #include <sys/time.h>
 #include <unistd.h>
@@ -32,9 +32,9 @@ using Bytes = std::vector<uint8_t>;
 
 constexpr size_t kLargest = size_t{1} << 20;
 constexpr uint32_t kVariants = 200;
-constexpr uint64_t kUsed = 8;  // one file in so many is used
+constexpr uint64_t kUsed = 8;  // one of this many files is used
 
-// State that a signal handler may read.
+// State for signal handlers.
 const uint8_t* volatile current = nullptr;
 volatile size_t current_size = 0;
 volatile std::sig_atomic_t moved = 1;
@@ -52,13 +52,13 @@ void keep(int signal) {
   std::raise(signal);
 }
 
-/// Every 20 s of the processor's time: the file must be another than the time before.
+/// Called every 20 s of processor time: aborts if the file is still the same.
 void watch(int) {
   if (moved == 0) keep(SIGABRT);
   moved = 0;
 }
 
-/// The search ends after the file, with its counts.
+/// Ends the search, with its counts, after the current file.
 void stop(int) { stopped = 1; }
 
 void try_file(const Bytes& file, bool uses = false) {
@@ -87,7 +87,7 @@ std::vector<Bytes> read_seeds(int count, char** paths) {
   return seeds;
 }
 
-/// Changes numbers where they lie, tries the file and puts back what was there.
+/// Changes numbers in place, tries the file and restores it.
 class Variants {
  public:
   Variants(Bytes* file, std::mt19937_64* random) : file_(*file), random_(*random) {
@@ -126,7 +126,7 @@ class Variants {
   std::mt19937_64& random_;
   size_t graph_ = 0, data_ = 0;
   std::vector<bantam::fuzz::Slot> slots_;
-  std::vector<std::pair<size_t, uint64_t>> before_;  // the last change last
+  std::vector<std::pair<size_t, uint64_t>> before_;  // the last change is at the end
 };
 
 }  // namespace
@@ -154,7 +154,7 @@ int main(int argc, char** argv) {
   const itimerval interval = {{20, 0}, {20, 0}};
   setitimer(ITIMER_PROF, &interval, nullptr);
   const auto is_over = [end] { return stopped != 0 || std::time(nullptr) >= end; };
-  // Each seed with every operand changed, from another seed on for each SEED: what opens of these is used.
+  // Each seed with every operand changed, starting with another seed for each SEED; those that open are used.
   for (size_t i = 0, first = random() % seeds.size(); i < seeds.size() && !is_over(); ++i) {
     bantam::fuzz::change_operands(seeds[(first + i) % seeds.size()], kLargest, [&](const Bytes& file, uint64_t) {
       if (!is_over()) try_file(file, true);

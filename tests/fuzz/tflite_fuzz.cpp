@@ -1,4 +1,4 @@
-// A TensorFlow Lite file of the fuzzer's bytes: the importer makes a graph of it, or throws its own Error.
+// The fuzzer's bytes as a TensorFlow Lite file: the importer makes a graph of it or throws its own Error.
 #include <cstdint>
 #include <memory>
 #include <string>

@@ -1,5 +1,5 @@
-// A checkpoint of torch: the reader reads it or throws its own Error. The bytes are a whole file and, once more, a pickle
-// alone, which a fuzzer would seldom give the right checksum.
+// A PyTorch checkpoint: the reader reads it or throws its own Error. The bytes are tried as a whole file and as a
+// pickle alone, because a fuzzer would seldom find the right checksum.
 #include <cstdint>
 #include <string_view>
 
@@ -16,7 +16,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   place.write(data, size);
   bantam::fuzz::may_refuse([] {
     const bantam::convert::TorchFile file(place.path());
-    // As the importer does, of what has a legal size only.
+    // Like the importer, reads only tensors whose sizes are valid.
     for (const auto& [name, tensor] : file.tensors()) file.read_bytes(name);
   });
   return 0;

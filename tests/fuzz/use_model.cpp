@@ -35,7 +35,7 @@ constexpr const char* kTexts[] = {
 
 Text text_of(const char* text) { return {text, std::strlen(text)}; }
 
-/// Memory of its size, each byte of which is `fill`.
+/// Memory of exactly this size, filled with `fill`.
 struct Memory {
   Memory(size_t size, uint8_t fill) : bytes(static_cast<uint8_t*>(::operator new (size, std::align_val_t{64}))) {
     std::memset(bytes, fill, size);
@@ -46,7 +46,7 @@ struct Memory {
   uint8_t* bytes;
 };
 
-/// Ids of sequences.
+/// The ids of sequences.
 struct Rows {
   std::vector<int32_t> ids, segments, marks;
   std::vector<uint32_t> offsets = {0}, contexts, sources, wanted;
@@ -91,7 +91,7 @@ class User {
     for (uint32_t row = 0; row < view.rows; ++row) said_.put(view.data + row * view.stride, view.width * sizeof(float));
   }
 
-  /// Puts all rows of each output, or, if an output has only some rows, the rows of each sequence.
+  /// Records all rows of each output or, if an output has only some rows, the rows of each sequence.
   void put_outputs() {
     for (uint32_t i = 0; i < model_.output_count(); ++i) {
       OutputView view;
@@ -105,7 +105,7 @@ class User {
 
   void fill(uint32_t vocabulary, uint32_t most, uint32_t longest, uint32_t most_sequences, Rows* rows) {
     const uint32_t sequences = 1 + below(most_sequences);
-    if (chance(3)) longest = 1;  // so that there are many
+    if (chance(3)) longest = 1;  // so that there are many sequences
     for (uint32_t i = 0; i < sequences && rows->ids.size() < most; ++i) {
       const auto left = static_cast<uint32_t>(most - rows->ids.size());
       for (uint32_t n = 1 + below(std::min(left, longest)); n > 0; --n) {
@@ -123,7 +123,7 @@ class User {
     rows->batch.tokens = rows->offsets.back();
   }
 
-  /// The tokens of all contexts.
+  /// Returns the tokens of all contexts.
   std::vector<int32_t> kept() const {
     std::vector<int32_t> all;
     for (uint32_t i = 0; session_.max_context() != 0 && i < session_.max_sequences(); ++i) {
@@ -208,7 +208,7 @@ class User {
     for (uint32_t i = 0; i < session_.max_sequences(); ++i) session_.truncate(i, 0);
   }
 
-  /// JSON, behind a prompt of token 0; false: the file has no tokenizer for it.
+  /// Sets up a JSON constraint after a prompt of token 0; returns false if the file has no tokenizer for it.
   bool constrain(JsonText* json, Constraint* out) {
     static constexpr JsonField kFields[2] = {{{"name", 4}, JsonKind::kString}, {{"n", 1}, JsonKind::kInteger}};
     const int32_t prompt = 0;
@@ -346,7 +346,7 @@ class User {
   std::vector<float> features_;
 };
 
-/// Small ones, of every kind.
+/// Returns small options of every kind.
 SessionOptions options_of(const Model& model, uint64_t number, Isa isa) {
   std::mt19937_64 random(number ^ 0x9E3779B97F4A7C15U);
   const auto below = [&](uint32_t n) { return static_cast<uint32_t>(random() % n); };

@@ -1,4 +1,4 @@
-// Files of word vectors and fastText's models: the readers read them or throw their own Error.
+// Files of word vectors and fastText models: the readers read them or throw their own Error.
 #include <cstdint>
 #include <sstream>
 #include <string>

@@ -1,8 +1,8 @@
-// The verifier's verdicts about many changed files stay the same: for each model file that fuzzers begin with,
-// verdicts.txt has the number of changes tried, the number of files that opened all the same, and a hash of every
-// verdict. A check that is weakened, removed or out of order changes a row; so does a change of the schema or of the
-// files that `bantam convert` writes. BANTAM_VERDICTS=write writes the rows anew; BANTAM_VERDICTS=FILE writes each
-// verdict of the chosen tests to FILE, so that the verdicts of two builds can be compared.
+// The verifier's verdicts on many changed files stay the same. For each seed file of the fuzzers, verdicts.txt has the
+// number of changes tried, the number of changed files that opened, and a hash of all verdicts. A check that is
+// weakened, removed or reordered changes a row; so does a change of the schema or of the files that `bantam convert`
+// writes. BANTAM_VERDICTS=write rewrites the rows. BANTAM_VERDICTS=FILE writes each verdict of the selected tests to
+// FILE, to compare the verdicts of two builds.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -34,7 +34,7 @@ struct Row {
   uint64_t hash = 0xCBF29CE484222325U;
 };
 
-/// The rows of verdicts.txt: NAME TRIED OPENED HASH.
+/// Reads the rows of verdicts.txt: NAME TRIED OPENED HASH.
 std::map<std::string, Row> read_table() {
   std::map<std::string, Row> rows;
   std::ifstream file(kTable);
@@ -61,7 +61,7 @@ void write_table(const std::map<std::string, Row>& rows) {
 const char* wish() { return std::getenv("BANTAM_VERDICTS"); }
 bool writes_table() { return wish() != nullptr && std::string(wish()) == "write"; }
 
-/// Keeps the verdict of every change of a file.
+/// Records the verdict on every change of a file.
 class Verdict {
  public:
   Verdict() {

@@ -1,5 +1,6 @@
-// Hostile text and hostile tables: the first byte chooses. Text goes through a good tokenizer under every setting of the
-// normaliser; tables are a good tokenizer's with bytes changed, and whatever verify_tokenizer accepts must be safe.
+// Hostile text or hostile tables; the first byte chooses. Text is tokenized by a valid tokenizer with every setting of
+// the normalizer. Tables are those of a valid tokenizer with bytes changed; whatever verify_tokenizer accepts must be
+// safe.
 #include <cstdlib>
 #include <cstring>
 
@@ -27,7 +28,7 @@ SmallTokenizer& good() {
   return small;
 }
 
-/// Encodes text (first and second half, if `pair`) and checks what every caller relies on.
+/// Encodes text (its first and second half, if `pair`) and checks what callers rely on.
 void encode_and_check(const Tokenizer& tokenizer, const std::string& text, uint32_t max_tokens, bool pair) {
   const std::string first = pair ? text.substr(0, text.size() / 2) : text;
   const std::string second = pair ? text.substr(text.size() / 2) : "";

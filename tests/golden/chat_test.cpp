@@ -1,5 +1,5 @@
-// Chat templates in the forms that tokenizers publish, as plain texts: the bits of what transformers makes of the same conversations
-// (chat/make_expected.py). And what is no such form, or would take long.
+// Chat templates in published forms, converted to plain texts: they give the same bytes as transformers for the same
+// conversations (chat/make_expected.py). Other templates, and those that would take long, are refused.
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -31,7 +31,7 @@ std::string text_of_file(const std::string& path) {
 
 const Json kTokens = {{"bos_token", "<s>"}, {"eos_token", "</s>"}, {"pad_token", ""}, {"unk_token", ""}};
 
-/// A conversation by the plain texts; its status where that is not kOk.
+/// Renders a conversation with the plain texts and checks the status.
 std::string rendered(const fb::ChatT& chat, const Json& messages, Status expected = Status::kOk) {
   flatbuffers::FlatBufferBuilder builder;
   builder.Finish(fb::Chat::Pack(builder, &chat));
@@ -126,7 +126,7 @@ TEST(Chat, OtherTemplatesAreNotTaken) {
   EXPECT_NE(refusal("{{ messages[0].content }}"), "");
   EXPECT_NE(refusal("nothing"), "");
   EXPECT_NE(refusal("{{ raise_exception('no') }}"), "");
-  // Text that hangs on what is said.
+  // Text that depends on the content of messages.
   EXPECT_NE(refusal("{% for m in messages %}{{ m.content }}{% if '\n' in m.content %}!{% endif %}|{% endfor %}"), "");
 }
 

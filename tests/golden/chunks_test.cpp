@@ -1,6 +1,6 @@
-// Texts whose chunks have something retrieved for them (RETRO): the same bits in any pieces, any batch, with any number of threads and on every
-// instruction set; what a session refuses of them; and files whose rules are broken. What the answers are, models_test.cpp compares with
-// the paper (retro.py).
+// Texts with retrieved texts for their chunks (RETRO): the same bits for any pieces, any batch, any number of threads
+// and every instruction set; which runs a session refuses; and files that violate the rules. models_test.cpp compares
+// the answers with the paper (retro.py).
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -28,7 +28,7 @@ constexpr uint32_t kLogits = 61;
 
 std::vector<int32_t> random_ids(uint32_t count, uint32_t seed) { return random_tokens(count, seed, kVocabulary); }
 
-/// Returns the neighbours of each chunk of a text: two, a single short one, none, two.
+/// Returns the neighbors of each chunk of a text: two, a single short one, none, two.
 std::vector<convert::Neighbours> some_neighbours(uint32_t seed) {
   return {{random_ids(kNeighbour, seed), random_ids(kNeighbour, seed + 1)},
           {random_ids(1, seed + 2)},
@@ -70,7 +70,7 @@ class Chunks : public ::testing::TestWithParam<Kind> {
   }
   static Decoder decoder(const SessionOptions& options) { return {"retro-generate", GetParam().weights, options}; }
 
-  /// Scores of a text that comes in pieces of so many tokens.
+  /// Returns the scores of a text that is run in pieces of `piece` tokens.
   static Bits run(Decoder& decoder, const std::vector<int32_t>& ids, const convert::Retrieve& retrieve, uint32_t piece,
                   uint32_t context = 0, uint32_t source = 0) {
     Bits bits;
@@ -121,7 +121,7 @@ TEST_P(Chunks, WithoutAnythingRetrievedAreAPlainDecoders) {
   EXPECT_EQ(alone.run({ids}, {}, false, {kNoSource})[0], expected);
   const convert::Retrieve nothing = [](uint32_t, const std::vector<int32_t>&) { return convert::Neighbours(); };
   EXPECT_EQ(run(pieces, ids, nothing, kLongest), expected);
-  // Texts retrieved for a chunk change no row before the chunk's last token, and every row from there on.
+  // Texts retrieved for a chunk change no row before the chunk's last token, but every row from there on.
   const std::vector<convert::Neighbours> neighbours = some_neighbours(4);
   const Bits with = run(pieces, ids, from(neighbours), kLongest);
   EXPECT_EQ(rows_of(with, 0, kChunk - 1, kLogits), rows_of(expected, 0, kChunk - 1, kLogits));
@@ -130,7 +130,7 @@ TEST_P(Chunks, WithoutAnythingRetrievedAreAPlainDecoders) {
   }
 }
 
-/// Two texts in one batch, whose sources are made in one, and which go with each other's numbers.
+/// Two texts in a batch whose sources are encoded in one batch; each text uses the source with the other's number.
 TEST_P(Chunks, OthersInTheBatchChangeNothing) {
   const std::vector<std::vector<int32_t>> texts = {random_ids(2 * kChunk - 1, 5), random_ids(2 * kChunk - 3, 6)};
   const std::vector<convert::Neighbours> found = {{random_ids(4, 7), random_ids(3, 8)}, {random_ids(6, 9)}};
@@ -143,12 +143,12 @@ TEST_P(Chunks, OthersInTheBatchChangeNothing) {
   Session& session = decoder.session();
   const auto first = [&](size_t i) { return slice(texts[i], 0, kChunk); };
   decoder.run({first(0), first(1)});
-  // The rows of both chunks; then each text goes back to in front of its chunk's last token.
+  // Computes the rows of both chunks; then each text is truncated to before its chunk's last token.
   const uint32_t width = decoder.model().feature_width();
   std::vector<int32_t> ids, segments;
   std::vector<float> features;
   std::vector<uint32_t> offsets = {0};
-  for (const uint32_t i : {1U, 0U}) {  // source 0 is the second text's
+  for (const uint32_t i : {1U, 0U}) {  // source 0 belongs to the second text
     OutputView rows;
     ASSERT_EQ(session.output(1, i, &rows), Status::kOk);
     ASSERT_EQ(rows.width, width);
@@ -210,19 +210,19 @@ TEST(ChunksRefuse, RunsThatGoWithNoSuchSource) {
   const std::vector<float> rows(size_t{kChunk} * decoder.model().feature_width());
   convert::encode_chunk(session, "a file", 0, rows, {random_ids(3, 11)});
   EXPECT_EQ(session.source_length(0), kChunk + 3);
-  EXPECT_EQ(run(1, 0), Status::kInvalidArgument);  // it goes with nothing yet
+  EXPECT_EQ(run(1, 0), Status::kInvalidArgument);  // it has no source yet
   EXPECT_EQ(run(kChunk - 1, kNoSource), Status::kOk);
-  EXPECT_EQ(run(kChunk + 1, 0), Status::kInvalidArgument);  // the last token goes with the next chunk
+  EXPECT_EQ(run(kChunk + 1, 0), Status::kInvalidArgument);  // the last token belongs to the next chunk
   EXPECT_EQ(run(kChunk, 0), Status::kOk);
   EXPECT_EQ(run(1, 0), Status::kOk) << "a caller's matter: the chunk that the source is of";
   Batch batch;
   batch.ids = ids.data();
   batch.tokens = 1;
   batch.features = rows.data();
-  EXPECT_EQ(session.run(batch), Status::kInvalidArgument);  // features are encode()'s
+  EXPECT_EQ(session.run(batch), Status::kInvalidArgument);  // only encode() takes features
   batch.features = nullptr;
   EXPECT_EQ(session.encode(batch), Status::kInvalidArgument);
-  EXPECT_EQ(session.encode(), Status::kNoSuchTask);  // texts are the decoder's
+  EXPECT_EQ(session.encode(), Status::kNoSuchTask);  // the tokenizer is for the decoder's texts
 }
 
 TEST(ChunksRefuse, WhatAModelDoesNotTake) {
@@ -249,7 +249,7 @@ TEST(ChunksRefuse, WhatAModelDoesNotTake) {
   EXPECT_EQ(decoder.session().source_length(0), 0U);
 }
 
-/// Short texts come one behind the other, so that what is retrieved has a part in what files are compared by.
+/// Short texts are concatenated, so that retrieved texts affect the comparison of files.
 TEST(ChunksOfTexts, AreThreeOrMoreWhereFilesAreCompared) {
   convert::TypeOptions types;
   types.weights = fb::DType::f32;
@@ -257,7 +257,7 @@ TEST(ChunksOfTexts, AreThreeOrMoreWhereFilesAreCompared) {
   convert::Runner runner(file, 24);
   const std::string words = "ba be bi bo ban";
   const std::vector<convert::Sample> samples = runner.encode_all({words, words, words, words, words, "ba"});
-  ASSERT_EQ(samples.size(), 2U);  // three chunks of 4 tokens are there behind the third text
+  ASSERT_EQ(samples.size(), 2U);  // after the third text there are three chunks of 4 tokens
   EXPECT_EQ(samples[0].ids.size(), 15U);
   EXPECT_EQ(samples[0].content.size(), 15U);
   EXPECT_EQ(samples[0].text, words + " " + words + " " + words);
@@ -293,7 +293,7 @@ void leave_out(fb::ModelT& m, fb::InputKind kind) {
       std::remove_if(m.inputs.begin(), m.inputs.end(), [kind](const auto& input) { return input->kind == kind; }),
       m.inputs.end());
 }
-/// A field of an attention becomes what another one's is.
+/// Copies a field from another attention.
 void take_bias(fb::ModelT& m, fb::OpT& op, int8_t fb::AttentionT::*field) {
   fb::AttentionT& a = *op.attributes.AsAttention();
   const fb::AttentionT& own = *masked(m, fb::MaskKind::causal).attributes.AsAttention();
@@ -361,7 +361,7 @@ TEST(HostileChunks, AreRefusedWithAReason) {
   }
 }
 
-/// A decoder's self attention that minds segments sees behind its tokens, and keeps no contexts.
+/// A decoder's self-attention with a mask of segments sees following tokens, so it cannot keep contexts.
 TEST(HostileChunks, MasksOfSegmentsKeepNoContexts) {
   for (const fb::MaskKind mask : {fb::MaskKind::segments, fb::MaskKind::first_segment}) {
     const std::vector<uint8_t> file = testing::edit_file(

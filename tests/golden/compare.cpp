@@ -53,7 +53,7 @@ void expect_equal(const std::filesystem::path& directory, size_t stride) {
   compare(
       directory, fb::DType::f32,
       [&](const std::string&, double expected, double actual) {
-        // A NaN is never the larger one: written so that it fails.
+        // Written so that a NaN fails, although no comparison with it is true.
         if (!(std::abs(expected - actual) <= largest)) largest = std::abs(expected - actual);
         ++count;
       },

@@ -1,4 +1,4 @@
-// A file against what the original library answered, for the committed models and for larger ones.
+// Compares a file with the answers of the original library, for committed and for larger models.
 #ifndef BANTAM_TESTS_GOLDEN_COMPARE_H_
 #define BANTAM_TESTS_GOLDEN_COMPARE_H_
 
@@ -11,16 +11,16 @@
 
 namespace bantam::golden {
 
-/// The largest difference between an f32 file and the library in double precision; the README promises it for real
-/// models, too.
+/// The largest difference between an f32 file and the library in double precision. The README also promises it for real
+/// models.
 inline constexpr double kLargestDifference = 2e-4;
 
-/// Converts the model in `directory` and calls use(output's name, expected value, the file's value) for every stored value of
-/// every stride-th case of its expected.jsonl.
+/// Converts the model in `directory` and calls use(output's name, expected value, file's value) for every stored value
+/// of every stride-th case of its expected.jsonl.
 void compare(const std::filesystem::path& directory, fb::DType weights,
              const std::function<void(const std::string&, double, double)>& use, size_t stride = 1);
 
-/// Expects every value as f32 within kLargestDifference.
+/// Expects that every f32 value differs by at most kLargestDifference.
 void expect_equal(const std::filesystem::path& directory, size_t stride = 1);
 
 }  // namespace bantam::golden

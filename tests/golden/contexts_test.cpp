@@ -1,5 +1,5 @@
-// Decoders in pieces: a sequence that comes in several runs has the bits that one run of it has; whatever the pieces, the batch, the
-// number of threads and the instruction set. What the whole run gives is compared with transformers in golden_test.cpp.
+// Decoders in pieces: a sequence in several runs gives the same bits as in a single run, for any pieces, batch, number
+// of threads and instruction set. golden_test.cpp compares the result of a single run with transformers.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -69,7 +69,7 @@ TEST_P(Contexts, LastRowsAreThoseOfAllRows) {
   EXPECT_EQ(decoder.run({{ids[18], ids[19]}}, {0}, true)[0], rows(a, 19, 20));
 }
 
-/// Contexts go on in any company; a thread more or less, and where pages are f32.
+/// Contexts do not depend on other sequences in the batch, on the number of threads, or on the type of pages.
 TEST_P(Contexts, OthersInTheBatchChangeNothing) {
   std::vector<std::vector<int32_t>> ids;
   std::vector<Bits> expected;
@@ -127,10 +127,10 @@ TEST_P(Contexts, AreCutCopiedAndGoneOnWith) {
   EXPECT_EQ(found[1], rows(b, 9, 20));
 }
 
-/// Whatever is cut, copied and exchanged: a context has the bits of its own tokens.
+/// However contexts are truncated, copied and exchanged, each has the bits of its own tokens.
 TEST_P(Contexts, ShareWhatTheyHaveInCommon) {
   constexpr uint32_t kContexts = 4;
-  Decoder decoder = Contexts::decoder(options(kContexts));  // of a page of 16 tokens, and one that is not whole
+  Decoder decoder = Contexts::decoder(options(kContexts));  // of one page of 16 tokens and an incomplete one
   Session& session = decoder.session();
   std::vector<std::vector<int32_t>> held(kContexts);
   std::mt19937 random(3);
@@ -249,7 +249,7 @@ INSTANTIATE_TEST_SUITE_P(Decoders, Contexts, ::testing::ValuesIn(kKinds), [](con
   return name;
 });
 
-/// Token by token what transformers' generate() goes on with.
+/// Token by token, greedy decoding gives the same tokens as transformers' generate().
 TEST(Greedy, DecodersSayWhatTransformersSays) {
   size_t models = 0, texts = 0;
   for (const auto& folder : std::filesystem::directory_iterator(model_directory(""))) {
@@ -264,7 +264,7 @@ TEST(Greedy, DecodersSayWhatTransformersSays) {
       SessionOptions options;
       options.max_tokens = options.max_context = static_cast<uint32_t>(ids.size() + made.size());
       if (name == "phi3-long" && options.max_context > 12)
-        continue;  // where transformers changes to angles of long texts
+        continue;  // transformers switches to the angles of long texts here
       ++texts;
       options.f32_attention = true;
       Decoder decoder(name, fb::DType::f32, options);

@@ -1,4 +1,5 @@
-// Chains of tags: graphs of scores and transitions against evaluate's definition, and what of them is refused.
+// Conditional random fields: graphs of scores and transitions against evaluate's definition, and invalid ones, which
+// are refused.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -80,7 +81,7 @@ TEST(Crf, RowsAreBestChainsByDefinition) {
   }
 }
 
-/// Where two chains are as good, all rows are of the same one.
+/// If two chains have equal scores, all rows refer to the same one.
 TEST(Crf, ATieGoesToOneChain) {
   convert::Graph graph;
   Builder build(graph);
@@ -92,7 +93,7 @@ TEST(Crf, ATieGoesToOneChain) {
   };
   const int32_t words = build.embedding("words", 4, 2, values({0, 0, 0, 0, 0, 0, 0, 0}));
   const int32_t scores = build.embed("scores", {{words, fb::IndexSource::ids}}, {});
-  // Tags change at every step or the chain loses 5.
+  // Keeping a tag costs 5.
   const int32_t transitions = build.table("transitions", 4, 2, values({0, 0, 0, 0, -5, 0, 0, -5}));
   build.output("logits", fb::OutputRole::none, build.crf("crf", scores, transitions, convert::kAbsent, 0, 0));
   graph.model.max_sequence = 8;

@@ -1,4 +1,4 @@
-// A file of a golden decoder or encoder-decoder with a session, and the bits of what it answers.
+// A file of a golden decoder or encoder-decoder with a session, and the bits of its answers.
 #ifndef BANTAM_TESTS_GOLDEN_DECODER_H_
 #define BANTAM_TESTS_GOLDEN_DECODER_H_
 
@@ -53,7 +53,7 @@ struct Sequences {
   }
 };
 
-/// A file and a session in an arena that holds what no number is.
+/// A file and a session in an arena that is initially filled with NaNs.
 class Decoder {
  public:
   Decoder(const std::string& name, fb::DType weights, const SessionOptions& options) {
@@ -73,7 +73,7 @@ class Decoder {
   Session& session() { return *session_; }
   const Model& model() const { return model_; }
 
-  /// The pass over sources, which become these numbers; empty: the first ones.
+  /// Runs the pass over sources and stores them under `numbers`; empty: the first numbers.
   void encode(const std::vector<std::vector<int32_t>>& sources, const std::vector<uint32_t>& numbers = {}) {
     const Sequences all(sources);
     Batch batch = all.batch();
@@ -81,7 +81,7 @@ class Decoder {
     EXPECT_EQ(session_->encode(batch), Status::kOk);
   }
 
-  /// A run, and the bits of output rows of each sequence.
+  /// Runs sequences and returns the bits of each one's output rows.
   std::vector<Bits> run(const std::vector<std::vector<int32_t>>& sequences, const std::vector<uint32_t>& contexts = {},
                         bool last_rows = false, const std::vector<uint32_t>& sources = {}, bool listed = false) {
     const Sequences all(sequences);
@@ -104,7 +104,7 @@ class Decoder {
     return found;
   }
 
-  /// Output rows of a sequence that comes in pieces of so many tokens to its context, which is empty.
+  /// Returns the output rows of a sequence that is run in pieces of `piece` tokens in an empty context.
   Bits run_in_pieces(const std::vector<int32_t>& ids, uint32_t piece) {
     Bits all;
     const auto count = static_cast<uint32_t>(ids.size());
@@ -123,7 +123,7 @@ class Decoder {
   Session* session_ = nullptr;
 };
 
-/// Rows [begin, end) of an output of `width` columns.
+/// Returns rows [begin, end) of an output of `width` columns.
 inline Bits rows_of(const Bits& all, size_t begin, size_t end, size_t width) {
   const auto at = [&](size_t row) { return all.begin() + static_cast<std::ptrdiff_t>(row * width); };
   return {at(begin), at(end)};

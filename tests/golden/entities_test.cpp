@@ -1,5 +1,5 @@
-// ERNIE with entities beside its golden models: the same bits everywhere, texts that mention entities, tables of entities as published,
-// and what is wrong with them.
+// ERNIE with entities, beyond its golden models: the same bits everywhere, texts that mention entities, published
+// tables of entities, and invalid ones.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -26,7 +26,7 @@ namespace fs = std::filesystem;
 using convert::Error;
 using convert::ExitCode;
 
-constexpr const char* kTyping = "knowledge-ernie-typing";  // whose entities are files
+constexpr const char* kTyping = "knowledge-ernie-typing";  // its entities are in files
 constexpr uint32_t kVocabulary = 61;
 
 convert::FileBytes file_of(const convert::ModelSource& source, fb::DType weights, bool ids_only = true) {
@@ -44,7 +44,7 @@ std::string read(const fs::path& path) {
 }
 void write(const fs::path& path, const std::string& text) { std::ofstream(path, std::ios::binary) << text; }
 
-/// A copy of the model whose entities are files.
+/// A copy of the model whose entities are in files.
 class Copy {
  public:
   explicit Copy(const std::string& name = kTyping) : path_(fs::path(::testing::TempDir()) / "entities-copy") {
@@ -59,7 +59,7 @@ class Copy {
     write(path_ / "list.txt", names);
     return path_ / "list.txt";
   }
-  /// With a tokenizer of letters, "a" to "z" of which are ids 5 to 30.
+  /// Adds a tokenizer of letters; "a" to "z" are ids 5 to 30.
   void add_tokenizer() const {
     std::string words = "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\n";
     for (char c = 'a'; c <= 'z'; ++c) words += std::string(1, c) + "\n";
@@ -71,7 +71,7 @@ class Copy {
   fs::path path_;
 };
 
-/// The message, which names all of `says`.
+/// Expects an error whose message contains all of `says`.
 void expect_error(ExitCode code, const std::vector<std::string>& says, const std::function<void()>& act) {
   try {
     act();
@@ -92,7 +92,7 @@ TEST(Entities, SameBitsEverywhereAndInAnyCompany) {
   }
 }
 
-/// Entities change answers, and only those of their own text.
+/// Entities change answers, but only those of their own text.
 TEST(Entities, CountForTheirTextOnly) {
   const convert::FileBytes file =
       file_of(convert::open_model_source(model_directory("knowledge-ernie-classify")), fb::DType::f32);
@@ -110,7 +110,7 @@ TEST(Entities, CountForTheirTextOnly) {
   EXPECT_NE(logits(), second);
 }
 
-/// A list keeps entities in its order, whose answers do not change.
+/// A list selects entities, in its order, whose answers do not change.
 TEST(Entities, AreThoseOfTheList) {
   const Copy copy;
   const auto answer = [&](const convert::ModelSource& source, const std::vector<int32_t>& marks) {
@@ -133,7 +133,7 @@ TEST(Entities, AreThoseOfTheList) {
   EXPECT_EQ(answer(one, {0, 1, 1, 0}), answer(whole, {0, 9, 9, 0}));
 }
 
-/// Settings may stand in config.json, under another family's name.
+/// Settings may be in config.json under another family's name.
 TEST(Entities, AreToldByTheirLayers) {
   const Copy copy;
   const auto type_of = [](const fs::path& directory) {
@@ -204,7 +204,7 @@ TEST(Entities, TablesThatDoNotFitAreRefused) {
     wrong.change(copy);
     expect_error(ExitCode::kInvalid, wrong.says, [&] { convert::import_hugging_face(copy.path()); });
   }
-  // A table in the weights, of another width than layers read, or with names that are not its rows'.
+  // A table in the weights with a width that differs from the layers' input, or with names that do not match its rows.
   const Copy stored("knowledge-ernie-classify");
   edit(stored.path() / "config.json", "\"entity_size\": 10", "\"entity_size\": 12");
   expect_error(ExitCode::kInvalid, {"entity_embeddings"}, [&] { convert::import_hugging_face(stored.path()); });
@@ -227,7 +227,7 @@ TEST(Entities, ListsOfOthersAreRefused) {
   expect_error(ExitCode::kUsage, {"--entities"}, [&] {
     convert::open_model_source(model_directory("bert-classify"), {copy.list("Q7"), {}});
   });
-  // Without names there is nothing to choose by.
+  // Without names, entities cannot be selected.
   const Copy numbered("knowledge-ernie-fill");
   expect_error(ExitCode::kInvalid, {"entity_names"}, [&] {
     convert::open_model_source(numbered.path(), {numbered.list("Q7"), {}});
@@ -274,7 +274,7 @@ TEST_F(Mentions, MarkTheirFirstToken) {
   EXPECT_EQ(marks(0), (std::vector<int32_t>{0, 0, 0, 4, 0, 0}));
   EXPECT_EQ(marks(1), (std::vector<int32_t>{0, 0, 2, 0, 0, 0, 0, 0, 9, 0, 0}));
   ASSERT_EQ(session_->run(), Status::kOk);
-  // Blanks, and what was cut off, have no token.
+  // Blanks and truncated text have no tokens.
   session_->clear();
   EncodeOptions cut;
   cut.max_tokens = 4;

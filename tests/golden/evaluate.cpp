@@ -37,8 +37,8 @@ class Evaluator {
         ids_ = decoder_ids;
       }
     }
-    // An op that reads the previous token takes the results of the previous pass over the ops: after as many passes as
-    // there are tokens, all rows are right.
+    // An op that reads the previous token uses the results of the previous pass over the ops. After as many passes as
+    // there are tokens, all rows are correct.
     const auto goes_back = [](const auto& op) { return op->attributes.type == fb::OpAttributes::Previous; };
     const size_t passes = std::any_of(ops.begin(), ops.end(), goes_back) ? ids_.size() : 1;
     for (size_t pass = 0; pass < passes; ++pass) {
@@ -52,7 +52,7 @@ class Evaluator {
   }
 
  private:
-  /// The encoder's pass over what is retrieved for each chunk, whose rows are known without any.
+  /// Runs the encoder's pass over the texts retrieved for each chunk. The chunks' own rows do not depend on them.
   void retrieve(const Retrieved& retrieved) {
     const size_t chunk = graph_.model.chunk;
     const auto& ops = graph_.model.subgraphs.at(0)->ops;
@@ -81,7 +81,7 @@ class Evaluator {
     segments_ = segments;
   }
 
-  /// Returns the source that row `row` of attention to retrieved texts attends to; null if there is none.
+  /// Returns the source that row `row` attends to in attention to retrieved texts; null if there is none.
   const auto* source_of(size_t row) const {
     const size_t chunk = (row + 1) / graph_.model.chunk;
     return chunk == 0 || chunk > encoded_.size() ? nullptr : &encoded_[chunk - 1];
@@ -105,7 +105,7 @@ class Evaluator {
     return static_cast<size_t>(graph_.model.tensors.at(static_cast<size_t>(tensor))->shape.at(dimension).b());
   }
 
-  /// Rows of tokens that are a state's one row.
+  /// Returns true if the op reads a state with a single row in a step of tokens.
   bool takes_state(const fb::OpT& op) const {
     const auto& tensors = graph_.model.tensors;
     const auto at = [&](int32_t t) -> const fb::TensorT& { return *tensors.at(static_cast<size_t>(t)); };
@@ -195,7 +195,7 @@ class Evaluator {
         return;
       }
       case fb::OpAttributes::KeySums:
-        sums_[op.outputs.at(0)] = &op;  // of whom queries are looked at there
+        sums_[op.outputs.at(0)] = &op;  // the queries are processed by the reader of these sums
         return;
       case fb::OpAttributes::LinearAttention:
         y = linear_attention(op, *op.attributes.AsLinearAttention());
@@ -219,7 +219,7 @@ class Evaluator {
     tensors_[op.outputs.at(0)] = std::move(y);
   }
 
-  /// W h + bias by definition, for a matrix [rows, columns].
+  /// Returns W h + bias, by definition, for a matrix [rows, columns].
   std::vector<double> product(int32_t weights, int32_t bias, const std::vector<double>& h) const {
     const std::vector<float>& w = constant(weights);
     std::vector<double> y(extent(weights, 0));
@@ -230,7 +230,7 @@ class Evaluator {
     return y;
   }
 
-  /// Adds the row of the sequence that scores select to each row.
+  /// Adds to each row the row of the sequence that the scores select.
   Matrix select(const fb::OpT& op, const fb::SelectT& attributes) const {
     const Matrix &scores = tensors_.at(op.inputs.at(0)), &from = tensors_.at(op.inputs.at(2));
     std::vector<size_t> order(scores.rows);
@@ -254,7 +254,7 @@ class Evaluator {
     return y;
   }
 
-  /// Sums of logarithms from the root down to each column.
+  /// Returns the sums of logarithms from the root down to each column.
   static Matrix tree(const Matrix& x, const std::vector<int32_t>& nodes) {
     const size_t inner = nodes.size() / 2;
     Matrix y{x.rows, inner + 1, std::vector<double>(x.rows * (inner + 1))};
@@ -273,7 +273,7 @@ class Evaluator {
 
   uint32_t mark(size_t row) const { return marks_.empty() ? 0 : static_cast<uint32_t>(marks_.at(row)); }
 
-  /// Each span of words against each label, as GLiNER has it.
+  /// Scores each span of words against each label, as GLiNER does.
   void spans(const fb::OpT& op) {
     const fb::SpansT& attributes = *op.attributes.AsSpans();
     const Matrix &starts = tensors_.at(op.inputs.at(0)), &ends = tensors_.at(op.inputs.at(1)),
@@ -308,7 +308,7 @@ class Evaluator {
     return (static_cast<uint32_t>(words.at(id / 32)) >> id % 32 & 1U) != 0;
   }
 
-  /// LSTM and GRU as PyTorch writes them, SSRU as its paper does, row after row; ids are one sequence.
+  /// LSTM and GRU as PyTorch defines them, SSRU as in its paper, row by row; ids are one sequence.
   void recurrent(const fb::OpT& op) {
     const fb::RecurrentT& layer = *op.attributes.AsRecurrent();
     const auto input = [&](size_t at) { return at < op.inputs.size() ? op.inputs[at] : -1; };
@@ -368,7 +368,7 @@ class Evaluator {
     if (op.outputs.size() > 2) tensors_[op.outputs[2]] = std::move(cells);
   }
 
-  /// The row of the token before, as far as it is known.
+  /// Returns the row of the previous token, as far as it is known.
   Matrix previous(const fb::OpT& op) const {
     const size_t width = extent(op.outputs.at(0), 1);
     Matrix y{ids_.size(), width, std::vector<double>(ids_.size() * width)};
@@ -380,7 +380,7 @@ class Evaluator {
     return y;
   }
 
-  /// Rows that a chain goes through.
+  /// Returns the rows that a chain includes.
   std::vector<size_t> members(const fb::OpT& op) const {
     const fb::CrfT& crf = *op.attributes.AsCrf();
     std::vector<size_t> rows;
@@ -460,7 +460,7 @@ class Evaluator {
     for (size_t part = 0; part < 2; ++part) rotate(tensors_[op.outputs.at(part)], table, heads);
   }
 
-  /// Norms of all heads of a row, or of each, by rows `first` (gamma) and `first` + 1 (beta) of a table.
+  /// Normalizes all heads of a row together, or each head, with rows `first` (gamma) and `first` + 1 (beta) of a table.
   void norm_rows(Matrix& x, int32_t table, size_t first, const fb::SplitHeadsT& heads) const {
     const float* gamma = constant(table).data() + first * extent(table, 1);
     const float* beta = gamma + extent(table, 1);
@@ -479,7 +479,7 @@ class Evaluator {
     }
   }
 
-  /// Points (i, half + i) of each head, as complex numbers.
+  /// Rotates the points (i, half + i) of each head as complex numbers.
   void rotate(Matrix& x, int32_t table, const fb::SplitHeadsT& heads) const {
     const size_t half = extent(table, 1) / 2;
     for (size_t row = 0; row < x.rows; ++row) {
@@ -497,8 +497,7 @@ class Evaluator {
     }
   }
 
-  /// Returns the bias of the score of a key that is `distance` places behind its query; minus infinity if the key is
-  /// masked.
+  /// Returns the bias of the score of a key `distance` positions behind its query; minus infinity if the key is masked.
   double bias(const fb::OpT& op, const fb::AttentionT& attributes, size_t head, int64_t distance) const {
     const bool causal = attributes.mask == fb::MaskKind::causal || attributes.mask == fb::MaskKind::causal_window;
     const bool window = attributes.mask == fb::MaskKind::window || attributes.mask == fb::MaskKind::causal_window ||
@@ -524,7 +523,7 @@ class Evaluator {
     return attributes.shared_places ? place : head * (extent(table, 0) / attributes.heads) + place;
   }
 
-  /// Is this token global, as the model says?
+  /// Returns true if this token is global.
   bool is_global(size_t token) const {
     const fb::GlobalsT& globals = *graph_.model.globals;
     if (globals.kind == fb::GlobalTokens::first) return token == 0;
@@ -535,7 +534,7 @@ class Evaluator {
     return globals.kind == fb::GlobalTokens::before ? token < separator : token > separator + 1;
   }
 
-  /// How often a query sees a key, in a mask of globals or of blocks; once in others.
+  /// Returns how often a query sees a key in a mask of globals or blocks; 1 for other masks.
   size_t times_seen(const fb::OpT& op, const fb::AttentionT& a, size_t head, size_t query, size_t key) const {
     if (a.mask == fb::MaskKind::of_globals) return is_global(query) ? 1 : 0;
     if (a.mask == fb::MaskKind::globals) {
@@ -557,14 +556,14 @@ class Evaluator {
     return times;
   }
 
-  /// Is this token among the last ones that only fill up?
+  /// Returns true if this token is one of the trailing fillers.
   bool fills(const fb::AttentionT& attributes, size_t key) const {
     if (attributes.filler < 0 || key == 0) return false;
     return std::all_of(ids_.begin() + static_cast<std::ptrdiff_t>(key), ids_.end(),
                        [&](int32_t id) { return id == attributes.filler; });
   }
 
-  /// Is it of the first segment, as all in front of it?
+  /// Returns true if this token and all tokens before it belong to the first segment.
   bool in_prefix(size_t key) const {
     return segments_.empty() || std::all_of(segments_.begin(), segments_.begin() + static_cast<std::ptrdiff_t>(key) + 1,
                                             [](int32_t segment) { return segment == 0; });
@@ -576,7 +575,7 @@ class Evaluator {
     Matrix y{q.rows, q.width, std::vector<double>(q.values.size())};
     for (size_t head = 0; head < attributes.heads; ++head) {
       const size_t begin = head * attributes.head_width, end = begin + attributes.head_width;
-      // Several heads share keys and values: their columns begin this many columns before the head's own.
+      // Several heads share keys and values, whose columns begin this many columns before the head's own.
       const size_t shared = begin - head / (attributes.heads / attributes.kv_heads) * attributes.head_width;
       for (size_t row = 0; row < q.rows; ++row) {
         if (retrieves && source_of(row) == nullptr) continue;
@@ -633,7 +632,7 @@ class Evaluator {
         const auto cap = static_cast<double>(attributes.soft_cap);
         for (double& value : score) value = cap > 0 && !std::isinf(value) ? cap * std::tanh(value / cap) : value;
         const double best = *std::max_element(score.begin(), score.end());
-        if (std::isinf(best)) continue;  // no key is seen
+        if (std::isinf(best)) continue;  // no key is visible
         double sum = 0;
         for (double& value : score) sum += value = std::exp(value - best);
         for (size_t key = 0; key < k.rows; ++key) {
@@ -644,7 +643,7 @@ class Evaluator {
     return y;
   }
 
-  /// All queries against all keys: what the sums are made of.
+  /// Attends from all queries to all keys: the definition that the sums are derived from.
   Matrix linear_attention(const fb::OpT& op, const fb::LinearAttentionT& attributes) const {
     const fb::OpT& sums = *sums_.at(op.inputs.at(1));
     const Matrix &q = tensors_.at(op.inputs.at(0)), &both = tensors_.at(sums.inputs.at(0));
@@ -706,7 +705,7 @@ class Evaluator {
     std::vector<int32_t> segments;
   };
   std::vector<Encoded> encoded_;            // of each chunk
-  std::map<int32_t, const fb::OpT*> sums_;  // by what they write
+  std::map<int32_t, const fb::OpT*> sums_;  // by the tensor that they write
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
-// A plain double-precision evaluation of an importer's graph: slow, unrelated to the runtime's kernels, and
-// therefore a witness of what an import means. Tests only.
+// A plain evaluation of an importer's graph in double precision. It is slow and independent of the runtime's kernels,
+// and therefore verifies what an imported graph computes. For tests only.
 #ifndef BANTAM_TESTS_GOLDEN_EVALUATE_H_
 #define BANTAM_TESTS_GOLDEN_EVALUATE_H_
 
@@ -12,7 +12,7 @@
 
 namespace bantam::golden {
 
-/// One row a token or one row, row-major.
+/// Row-major values: one row per token, or a single row.
 struct Matrix {
   size_t rows = 0, width = 0;
   std::vector<double> values;
@@ -20,11 +20,12 @@ struct Matrix {
   double at(size_t row, size_t column) const { return values[row * width + column]; }
 };
 
-/// Texts as ids for each chunk of a text.
+/// The texts retrieved for each chunk of a text, as ids.
 using Retrieved = std::vector<std::vector<std::vector<int32_t>>>;
 
-/// Outputs by name for one sequence; `segments` and `marks` may be empty (all 0). `decoder_ids`: of encoder-decoders, which read `ids`
-/// as their source; empty where the model says what their decoders read. `retrieved`: of models that take it.
+/// Returns the outputs by name for one sequence; `segments` and `marks` may be empty (all 0). `decoder_ids`: for
+/// encoder-decoders, whose source is `ids`; empty if the model determines the decoder's input. `retrieved`: for models
+/// that read it.
 std::map<std::string, Matrix> evaluate(const convert::Graph& graph, const std::vector<int32_t>& ids,
                                        const std::vector<int32_t>& segments,
                                        const std::vector<int32_t>& decoder_ids = {},

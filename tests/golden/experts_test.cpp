@@ -1,5 +1,5 @@
-// Layers of experts beyond what golden models and same_bits_test.cpp see: which experts tokens go to, how many have room, and decoders
-// that go on token by token as transformers' do.
+// Layers of experts beyond golden models and same_bits_test.cpp: which experts tokens are routed to, capacities, and
+// decoders that continue token by token as transformers does.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -25,7 +25,8 @@ namespace {
 using testing::ModelBuilder;
 using testing::WeightType;
 
-/// Experts that multiply the one number of a row: expert e by e + 1. Scores come from a table, a row an id.
+/// Experts that multiply the single number of a row: expert e by e + 1. The scores come from a table with one row per
+/// id.
 struct Chooser {
   std::vector<float> scores;  // [ids][experts]
   uint32_t experts, top;
@@ -102,7 +103,7 @@ TEST(Experts, OfEqualScoresTheFormerAreTaken) {
   }
 }
 
-/// Rows of which all go to one expert, each to another, and to all.
+/// Rows that all go to one expert, each to a different one, or to all experts.
 TEST(Experts, WhereRowsGoTakesNoMemory) {
   const uint32_t experts = 40;
   std::vector<float> scores(size_t{experts} * experts, 0.0F);
@@ -121,7 +122,7 @@ TEST(Experts, WhereRowsGoTakesNoMemory) {
   }
 }
 
-/// The first tokens of a text have room, whatever tiles and other texts there are.
+/// The first tokens of a text are accepted, whatever tiles and other texts there are.
 TEST(Experts, WithACapacityTakeTheFirstTokensOfEachText) {
   const Chooser chooser{{50, 0, /**/ 0, 50}, 2, 1, false, 5};
   std::vector<std::vector<int32_t>> texts;
@@ -152,7 +153,7 @@ TEST(Experts, WithACapacityTakeTheFirstTokensOfEachText) {
   }
 }
 
-/// Token by token what transformers' generate() makes of sources: each token has the whole capacity.
+/// Token by token as transformers' generate(): each token has the whole capacity.
 TEST(Experts, ADecoderThatGoesOnHasRoomForEachToken) {
   std::ifstream lines(model_directory("switch-generate") / "steps.jsonl");
   size_t texts = 0;
@@ -175,7 +176,7 @@ TEST(Experts, ADecoderThatGoesOnHasRoomForEachToken) {
   EXPECT_GE(texts, 4U);
 }
 
-/// By what a layer of experts reads; what its down projections read nobody else sees.
+/// Weights are rounded by the inputs of the layer of experts; the inputs of its down projections are not observable.
 TEST(Experts, FirstLayersAreRoundedByTheirInputs) {
   const convert::Graph graph = convert::import_hugging_face(model_directory("mixtral-generate"));
   convert::TypeOptions options;
@@ -210,7 +211,7 @@ TEST(Experts, FirstLayersAreRoundedByTheirInputs) {
   EXPECT_EQ(rounded, 2U);
 }
 
-/// Routers stay f32 in integer files and in f16 ones, unless somebody says otherwise.
+/// Routers stay f32 in integer and f16 files, unless an option says otherwise.
 TEST(Experts, RoutersKeepTheirType) {
   const convert::Graph graph = convert::import_hugging_face(model_directory("mixtral-generate"));
   for (const fb::DType type : {fb::DType::i8, fb::DType::i4, fb::DType::f16}) {

@@ -1,5 +1,5 @@
-// Every family of the registry, with every head: random weights for its roles convert, and the file answers what an independent
-// evaluation of the graph does. Students of it convert too. What the graph has to mean is the golden models' to say.
+// Every family of the registry with every head: random weights for its roles convert, and the file gives the answers of
+// an independent evaluation of the graph. Its students convert too. The golden models verify what the graph computes.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -45,7 +45,7 @@ TEST_P(Families, ConvertAndAnswer) {
     EXPECT_EQ(graph.model.max_sequence + model.config().first_position,
               kPositions + GetParam()->settings.positions_in_front);
     EXPECT_LE(compare(graph, fb::DType::f32, inputs).largest, kLargestDifference);
-    // Biases of distances in each layer make a tiny model's answers hang on less.
+    // With distance biases in each layer, a tiny model's answers depend on fewer values, so rounding errors weigh more.
     const bool sensitive = GetParam()->model_types.front() == std::string("umt5");
     EXPECT_GE(compare(graph, fb::DType::i8, inputs).cosine(), sensitive ? 0.97 : kSmallestCosine);
   });
@@ -64,7 +64,7 @@ TEST_P(Families, KeepTheirNamesAndLeaveNothingOver) {
   });
 }
 
-/// Every axis narrowed at once; of encoder-decoders, each side loses a layer.
+/// Narrows every axis at once; in encoder-decoders, each side loses a layer.
 TEST_P(Families, StudentsAnswer) {
   if (const char* why = GetParam()->why_no_draft()) {
     const Tiny model(*GetParam(), GetParam()->heads.front(), kHidden, true);
@@ -113,7 +113,7 @@ TEST_P(Families, StudentsAnswer) {
     if (family.why_layers_stay() == nullptr) draft.keep_layers({1});
     if (family.why_hidden_stays() == nullptr) draft.keep(Axis::kHidden, 0, first(15));
     convert::ImportOptions options = model.options();
-    if (model.finds()) options.max_tokens = 9;  // of texts of any length
+    if (model.finds()) options.max_tokens = 9;  // for texts of any length
     const convert::Graph graph = convert::import_source(draft.source(), options);
     EXPECT_EQ(graph.model.max_sequence, 9U);
     const auto inputs = samples(model.config().segments, 30, 9, model.is_pair(), model.takes_marks());
@@ -121,7 +121,7 @@ TEST_P(Families, StudentsAnswer) {
   });
 }
 
-/// Structured pruning by magnitude, or an error that names why the family has none.
+/// Prunes structures by magnitude, or expects an error that says why the family cannot be pruned.
 TEST_P(Families, PruneOrSayWhyNot) {
   if (GetParam()->why_no_draft() != nullptr) return;
   for_each_model([](const Tiny& model) {
@@ -153,7 +153,7 @@ TEST_P(Families, PruneOrSayWhyNot) {
   });
 }
 
-/// Every byte of a file belongs to some component, and its image links what the family needs.
+/// Every byte of a file belongs to a component, and its image links what the family needs.
 TEST_P(Families, ReportsAndImagesKnowThem) {
   for_each_model([](const Tiny& model) {
     const convert::FileBytes bytes =
@@ -196,8 +196,8 @@ TEST_P(Families, ReportsAndImagesKnowThem) {
   });
 }
 
-/// Models without an integer form are refused by name, with the next step; the answers of the others point the same way
-/// as in floats.
+/// Models without an integer form are refused with a name and the next step; answers of the others are close to those
+/// in floats.
 TEST_P(Families, AreStaticOrSayWhyNot) {
   for_each_model([](const Tiny& model) {
     const Family& family = *GetParam();

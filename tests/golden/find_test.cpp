@@ -1,5 +1,5 @@
-// Spans found for labels that come with the text, as the library gliner finds them: tokens, marks, and what is left of overlapping
-// spans; the same bits for every instruction set, tile and company in the batch.
+// Spans found for labels that come with the text, as in the library gliner: tokens, marks, and the selection among
+// overlapping spans; the same bits for every instruction set, tile and batch.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -41,7 +41,7 @@ std::vector<Json> cases_of(const std::string& name) {
   return cases;
 }
 
-/// A file with a session for all texts of a model's cases.
+/// A file with a session that holds all texts of a model's cases.
 class Finder {
  public:
   Finder(const std::string& name, fb::DType weights, SessionOptions options = {}) {
@@ -185,7 +185,7 @@ TEST(Find, SaysWhatDoesNotFit) {
   EXPECT_EQ(convert::add_labelled(session, "tea", {std::string(3000, 'z')}), Status::kTooManyTokens);
   EXPECT_EQ(session.add_labelled({"tea", 3}, nullptr, 1), Status::kInvalidArgument);
   EXPECT_EQ(session.sequence_count(), 0U);
-  // No words, no labels, and more words than the model takes.
+  // No words, no labels, and more words than the model allows.
   for (const char* text : {"", " \t", "tea"}) EXPECT_EQ(convert::add_labelled(session, text, {"a"}), Status::kOk);
   EXPECT_EQ(convert::add_labelled(session, "tea", {}), Status::kOk);
   EXPECT_EQ(convert::add_labelled(session, "a b c d e f g h i j k l m n o", {"a"}), Status::kOk);
@@ -390,7 +390,7 @@ TEST(Find, InC) {
     EXPECT_EQ(spans[i].span.end, expected[i].span.end);
     EXPECT_EQ(spans[i].score, expected[i].score);
   }
-  // Its ids and marks are a batch of their own.
+  // Its ids and marks form a batch.
   const bantam_sequence sequence = bantam_session_sequence(session, 0);
   const std::vector<int32_t> ids(sequence.ids, sequence.ids + sequence.row_count);
   const int32_t* const given = bantam_session_marks(session, 0);

@@ -68,7 +68,7 @@ Matrix by_column(const Matrix& x, const std::vector<float>& weights, int64_t bef
 
 namespace {
 
-/// Logarithms of the softmax of rows.
+/// Returns the logarithm of the softmax of each row.
 Matrix log_softmax(Matrix x) {
   for (size_t row = 0; row < x.rows; ++row) {
     double sum = 0;
@@ -103,7 +103,7 @@ Matrix side_by_side(const Matrix& a, const Matrix& b) {
 
 namespace {
 
-/// The best chain of tags, where `tag` of token `forced` is given; -1: nothing is.
+/// Returns the score of the best chain of tags in which token `forced` has the tag `tag`; -1: no token is forced.
 double best_chain(const Matrix& x, const std::vector<float>& transitions, size_t forced, int tag) {
   const size_t tags = x.width;
   std::vector<double> total(tags, 0);
@@ -156,7 +156,7 @@ Matrix pool(const Matrix& x, const fb::PoolT& attributes) {
 
 }  // namespace
 
-/// By definition: for each token and tag the best chain that has it, less the best of all.
+/// By definition: for each token and tag, the best chain that contains it, minus the best of all chains.
 Matrix chains(const Matrix& x, const std::vector<float>& transitions, const std::vector<size_t>& rows) {
   Matrix y = x;
   Matrix chain{rows.size(), x.width, {}};
@@ -172,7 +172,7 @@ Matrix chains(const Matrix& x, const std::vector<float>& transitions, const std:
   return y;
 }
 
-/// Each part of the columns from the rows that are its.
+/// Pools each part of the columns from its own rows.
 Matrix pool_parts(const Matrix& all, const std::vector<int32_t>& ids, const fb::PoolT& attributes) {
   const std::vector<uint32_t>& skipped = attributes.skip_last;
   size_t end = all.rows;
@@ -382,7 +382,7 @@ Matrix attend_by_places(const SummedAttention& a, const Matrix& q, const Matrix&
 
 namespace {
 
-/// The bucket of a query, whose products with a round's rotations are these.
+/// Returns the bucket of a query with these products with a round's rotations.
 size_t bucket_of(const std::vector<uint32_t>& counts, const std::vector<double>& products) {
   size_t bucket = 0, times = 1, first = 0;
   for (const uint32_t buckets : counts) {
@@ -396,7 +396,7 @@ size_t bucket_of(const std::vector<uint32_t>& counts, const std::vector<double>&
   return bucket;
 }
 
-/// Returns the tokens that each token of a text attends to in all rounds, each as often as it occurs. `orders`: the
+/// Returns the tokens that each token of a text attends to in all rounds, each as often as it is visible. `orders`: the
 /// tokens of each round in order, followed by -1 for the padding.
 std::vector<std::vector<int64_t>> seen_in_chunks(const std::vector<std::vector<int64_t>>& orders, int64_t length,
                                                  int64_t before, int64_t after) {
@@ -467,7 +467,7 @@ Matrix attend_by_chunks(const fb::ChunkAttentionT& a, const Matrix& x, const std
         scores.push_back(score * double{a.scale});
         keys.push_back(key);
       }
-      if (keys.empty()) {  // it sees itself
+      if (keys.empty()) {  // it attends to itself
         scores = {0};
         keys = {token};
       }

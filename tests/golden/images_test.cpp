@@ -1,4 +1,4 @@
-// Vision transformers: what images.py had transformers make of a photo, from the file of the photo on.
+// Vision transformers: the file of a photo gives the results of transformers (images.py).
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -44,7 +44,7 @@ class Images : public ::testing::TestWithParam<std::string> {
     types.weights = weights;
     return convert::build(convert::import_hugging_face(folder(), {}), types);
   }
-  /// The photo's rows of features.
+  /// Returns the features of the photo.
   static convert::Sample photo(const Model& model) {
     ImageBatch batch(model);
     batch.add((kFolder / "photo.ppm").string());
@@ -104,7 +104,7 @@ TEST_P(Images, AnswerAsTransformersDoes) {
   }
 }
 
-/// Features belong to models that take them, and others must not have them.
+/// Models that read features require them, and others refuse them.
 TEST_P(Images, SessionsCheckWhatTheyAreGiven) {
   const convert::FileBytes bytes = build(fb::DType::i8);
   Model model;
@@ -137,7 +137,7 @@ INSTANTIATE_TEST_SUITE_P(All, Images, ::testing::ValuesIn(layouts()), [](const a
   return name;
 });
 
-/// SigLIP's texts have as many tokens as the model was trained with: a session that has room for fewer refuses them.
+/// SigLIP's texts are padded to the length of training; a session with room for fewer tokens refuses them.
 TEST(Siglip, SessionsHaveRoomForTextsAsTheyAreFilledUp) {
   convert::SourceOptions asked;
   asked.tower = "text";
@@ -156,7 +156,7 @@ TEST(Siglip, SessionsHaveRoomForTextsAsTheyAreFilledUp) {
     ASSERT_EQ(Session::create(model, options, arena, arena_bytes(model, options), &session), Status::kOk);
     const Status first = tokens < model.max_sequence() ? Status::kTooManyTokens : Status::kOk;
     EXPECT_EQ(session->add({"cat", 3}, {}, {}), first);
-    EXPECT_EQ(session->add({"dog", 3}, {}, {}), Status::kTooManyTokens);  // never with fewer tokens for want of room
+    EXPECT_EQ(session->add({"dog", 3}, {}, {}), Status::kTooManyTokens);  // never truncated to fit
     if (first != Status::kOk) continue;
     EXPECT_EQ(session->run(), Status::kOk);
     EXPECT_EQ(session->sequence(0).row_count, model.max_sequence());
@@ -193,16 +193,16 @@ TEST(ImageFile, RefusesWhatIsNone) {
   EXPECT_EQ(code_of(""), ExitCode::kInvalid);
   EXPECT_EQ(code_of("GIF89a"), ExitCode::kInvalid);
   EXPECT_EQ(code_of("P6"), ExitCode::kInvalid);
-  EXPECT_EQ(code_of("P6 2 2 255\nabc"), ExitCode::kInvalid);  // cut short
+  EXPECT_EQ(code_of("P6 2 2 255\nabc"), ExitCode::kInvalid);  // truncated
   EXPECT_EQ(code_of("P6 2 2 65535\nabcdefghijklmnopqrstuvwx"), ExitCode::kUnsupported);
   EXPECT_EQ(code_of("P6 0 2 255\n"), ExitCode::kInvalid);
-  EXPECT_EQ(code_of("P6 60000 60000 255\n"), ExitCode::kInvalid);    // too large, by its header
-  EXPECT_EQ(code_of("P6 99999999999 1 255\n"), ExitCode::kInvalid);  // no 32-bit number
-  EXPECT_NE(code_of("\x89PNG\r\n\x1a\n"), ExitCode::kOk);            // cut short, or not linked
+  EXPECT_EQ(code_of("P6 60000 60000 255\n"), ExitCode::kInvalid);    // too large according to its header
+  EXPECT_EQ(code_of("P6 99999999999 1 255\n"), ExitCode::kInvalid);  // not a 32-bit number
+  EXPECT_NE(code_of("\x89PNG\r\n\x1a\n"), ExitCode::kOk);            // truncated, or not linked
   EXPECT_NE(code_of("\xFF\xD8\xFF\xE0"), ExitCode::kOk);
 }
 
-/// Weights of a filter sum to 1: what is of one colour stays so, at any size.
+/// The weights of a filter sum to 1, so a single color stays the same at any size.
 TEST(ImageResize, KeepsOneColour) {
   convert::Pixels image{5, 3, std::vector<uint8_t>(5 * 3 * 3, 201)};
   for (const ImageFilter filter : {ImageFilter::kNearest, ImageFilter::kLanczos, ImageFilter::kBilinear,
@@ -214,11 +214,11 @@ TEST(ImageResize, KeepsOneColour) {
   }
   const convert::Pixels cut = convert::cropped(image, 3, 5);
   EXPECT_EQ(cut.rgb.size(), 3U * 5 * 3);
-  EXPECT_EQ(cut.rgb.front(), 0);  // above what there was
+  EXPECT_EQ(cut.rgb.front(), 0);  // above the original image
   EXPECT_EQ(cut.rgb[3 * 3], 201);
 }
 
-/// The middle alone has the pixels that it has of the whole.
+/// The middle has the same pixels as in the whole resized image.
 TEST(ImageResize, MakesTheMiddleAlone) {
   convert::Pixels image{11, 7, std::vector<uint8_t>(11 * 7 * 3)};
   for (size_t i = 0; i < image.rgb.size(); ++i) image.rgb[i] = static_cast<uint8_t>(i * i * 31 + i * 7);
@@ -234,7 +234,7 @@ TEST(ImageResize, MakesTheMiddleAlone) {
   }
 }
 
-/// Resizing to 16,384 pixels a side, as a file may ask, costs only the middle that is needed, not 3 GB.
+/// Resizing to 16,384 pixels per side, as a file may request, computes only the middle that is needed, not 3 GB.
 TEST(ImageResize, TakesTimeOfWhatIsWanted) {
   const convert::Pixels image{8, 8, std::vector<uint8_t>(8 * 8 * 3, 7)};
   for (int i = 0; i < 1000; ++i) {

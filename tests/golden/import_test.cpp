@@ -1,5 +1,5 @@
-// Importer against transformers, without the runtime: each committed model's graph, evaluated in double
-// precision, gives what the original library answers.
+// The importer against transformers, without the runtime: the graph of each committed model, evaluated in double
+// precision, gives the answers of the original library.
 #include <gtest/gtest.h>
 
 #include "golden/evaluate.h"
@@ -9,8 +9,8 @@
 namespace bantam::golden::import_test {
 namespace {
 
-// Both sides compute in double; what differs are f32 constants (the attention scale, angles of rotary positions) and the
-// eight digits of the committed answers.
+// Both sides compute in double precision. Differences come from f32 constants (the attention scale, angles of rotary
+// positions) and from the eight digits of the committed answers.
 constexpr double kTolerance = 5e-6;
 
 class ImportGolden : public ::testing::TestWithParam<std::string> {};

@@ -1,5 +1,5 @@
-// Properties of attention to long texts that directories do not specify: tokens that the caller marks, random blocks
-// that are drawn.
+// Properties of attention for long texts that model directories do not specify: tokens marked by the caller, and
+// randomly drawn blocks.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -72,7 +72,8 @@ TEST(LongTexts, RandomBlocksOfEachHeadAreSeen) {
   }
 }
 
-/// Within the blocks that all texts have which are long enough, without those that are seen anyway, none twice.
+/// Random blocks are within the blocks that all long enough texts have, exclude those that are always visible, and are
+/// distinct.
 TEST(LongTexts, BlocksAreDrawnAsTransformersDrawsThem) {
   constexpr uint32_t kHeads = 5, kBlocks = 40;
   for (uint32_t random = 1; random <= 15; ++random) {

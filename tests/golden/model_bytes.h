@@ -1,4 +1,4 @@
-// Golden models as files whose bytes tests change.
+// Golden models as files, for tests that change their bytes.
 #ifndef BANTAM_TESTS_GOLDEN_MODEL_BYTES_H_
 #define BANTAM_TESTS_GOLDEN_MODEL_BYTES_H_
 

@@ -1,5 +1,5 @@
-// The whole way against transformers: import, lower, pack, open, run. Each committed model as f32 gives what
-// the original library answers; as int8 it points the same way.
+// The whole way against transformers: import, lower, pack, open, run. As f32, each committed model gives the answers of
+// the original library; as int8, it gives nearly the same vectors.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -15,10 +15,10 @@
 namespace bantam::golden::models_test {
 namespace {
 
-/// The smallest cosine of an int8 file, over all values of one output of one model. These models are a few dozen wide
-/// with random weights, so an int8 step weighs far more than in a trained model hundreds wide.
+/// The smallest cosine for an int8 file, over all values of one output of one model. These models have widths of a few
+/// dozen and random weights, so an int8 step matters far more than in a trained model hundreds wide.
 constexpr double kSmallestCosine = 0.997;
-/// The smallest cosine of models that are 18 wide, which have no tokenizer.
+/// The smallest cosine for models of width 18, which have no tokenizer.
 constexpr double kSmallestCosineOfNarrow = 0.98;
 
 class Golden : public ::testing::TestWithParam<std::string> {};
@@ -38,7 +38,7 @@ TEST_P(Golden, Int8PointsTheSameWay) {
   });
   EXPECT_FALSE(outputs.empty());
   for (const auto& [name, sums] : outputs) {
-    // Those without a tokenizer.
+    // The models without a tokenizer.
     const bool narrow = convert::import_hugging_face(model_directory(GetParam())).model.tokenizers.empty();
     const double cosine = sums.both / std::sqrt(sums.expected * sums.actual);
     EXPECT_GE(cosine, narrow ? kSmallestCosineOfNarrow : kSmallestCosine) << name;
@@ -46,7 +46,7 @@ TEST_P(Golden, Int8PointsTheSameWay) {
   }
 }
 
-/// Does the work of `bantam convert --weights f32 --expect expected.jsonl`, for every head.
+/// Does the work of `bantam convert --weights f32 --expect expected.jsonl` for every head.
 TEST_P(Golden, ConvertComparesWithExpected) {
   const auto directory = model_directory(GetParam());
   const auto folder = std::filesystem::path(::testing::TempDir());

@@ -19,7 +19,7 @@
 namespace bantam::golden::narrowing_test {
 namespace {
 
-/// A classifier as its published files are, where the family has one.
+/// Returns a classifier like the family's published files, if the family has one.
 Tiny usual(const Family& family) {
   const Head* classify = family.head(fb::TaskKind::classify);
   const bool biases = !family.block.norm_first || !family.block.optional_biases;
@@ -82,13 +82,13 @@ std::string document() {
 TEST(Narrowing, TheTableOfTheDocumentIsTheRegistrys) {
   const std::string text = document();
   for (const Family& family : convert::families()) {
-    if (family.block.patches) continue;  // a line for all of them
+    if (family.block.patches) continue;  // one line covers all of them
     EXPECT_NE(text.find(row(family)), std::string::npos) << "docs/students.md lacks the row\n" << row(family);
   }
 }
 
 TEST(Narrowing, TheDocumentHasEveryReason) {
-  const std::string text = std::regex_replace(document(), std::regex("\\s+"), " ");  // whatever its lines
+  const std::string text = std::regex_replace(document(), std::regex("\\s+"), " ");  // ignores line breaks
   for (const Family& family : convert::families()) {
     for (const char* why : {family.why_layers_stay(), family.why_columns_stay(), family.why_heads_stay(),
                             family.why_hidden_stays(), family.why_matrices_stay()}) {
@@ -102,7 +102,7 @@ TEST(Narrowing, WhatTheGraphHoldsInAnotherFormIsNotWrittenBack) {
   const Tiny gptj = usual(*convert::find_family("gptj"));
   const convert::ModelSource source = gptj.source();
   const convert::Graph graph = convert::import_source(source, gptj.options());
-  // Queries and keys stand in the order in which they are turned.
+  // Queries and keys are stored in the order for rotation.
   EXPECT_EQ(lost(graph, *source.checkpoint),
             (std::vector<std::string>{"transformer.h.0.attn.qkv.weight", "transformer.h.1.attn.qkv.weight"}));
   const Tiny roberta = usual(*convert::find_family("roberta"));

@@ -1,5 +1,5 @@
-// Attention that knows of places, gates and norms in front of layers: graphs as importers build them, against evaluate's
-// independent formulas; and the constants that stand for published settings.
+// Attention with positions, gates, and norms before layers: graphs as importers build them, against the independent
+// formulas of evaluate; and constants that replace published settings.
 #include "graph/places.h"
 
 #include <gtest/gtest.h>
@@ -24,7 +24,7 @@ using convert::Values;
 
 constexpr uint32_t kVocabulary = 97, kHidden = 48, kHeads = 3, kHeadWidth = 16, kInner = 56, kPlaces = 80, kLayers = 3;
 
-/// Random constants by one stream.
+/// Random constants from one generator.
 class Stack {
  public:
   explicit Stack(uint32_t seed) : random_(seed), build_(graph_) {
@@ -66,7 +66,7 @@ class Stack {
     return build_.attention(name("attention"), build_.split_heads(name("heads"), qkv, kHeads, {rotary}), spec);
   }
 
-  /// Norms in front, gated feed-forward layers, no biases; `rotary`: of each layer.
+  /// Norms before layers, gated feed-forward layers, no biases; `rotary`: one entry per layer.
   convert::Graph pre_norm(const std::vector<int32_t>& rotary, const std::vector<AttentionSpec>& specs,
                           fb::ActivationKind activation, fb::NormKind kind) {
     int32_t x = build_.embed("embeddings", {{words_, fb::IndexSource::ids}}, norm());
@@ -103,7 +103,7 @@ class Stack {
     return finish(x);
   }
 
-  /// A layer over each token's row and its neighbours'.
+  /// A layer over each token's row and its neighbors' rows.
   convert::Graph convolved(uint32_t before, uint32_t after) {
     const int32_t x = build_.embed("embeddings", {{words_, fb::IndexSource::ids}}, norm());
     EpilogueSpec added = norm();
@@ -130,7 +130,7 @@ class Stack {
   uint32_t number_ = 0;
 };
 
-/// One token, few, around a page, and the longest.
+/// Compares texts of one token, of a few, around the size of a page, and of the largest length.
 void compare(const convert::Graph& graph, const std::string& what) {
   for (const fb::DType weights : {fb::DType::f32, fb::DType::i8}) {
     convert::TypeOptions types;
@@ -194,7 +194,7 @@ TEST(Places, SlopesBehindNorms) {
   compare(stack.post_norm(spec), "slopes");
 }
 
-/// XLNet's three terms: distances that queries are multiplied with, biases by distance, segments.
+/// XLNet's three terms: products of queries with distances, biases by distance, segments.
 TEST(Places, DistancesAndSegmentsBehindNorms) {
   Stack stack(8);
   AttentionSpec spec;
@@ -215,7 +215,7 @@ TEST(Places, DistancesAndSegmentsBehindNorms) {
   compare(alone.post_norm(segments), "segments alone");
 }
 
-/// One constant for queries and keys of all heads.
+/// One constant is shared by queries and keys of all heads.
 TEST(Places, VectorsOfDistancesThatHeadsShare) {
   Stack stack(10);
   AttentionSpec spec;
@@ -235,7 +235,7 @@ TEST(Places, ConvolutionsOverTokens) {
   }
 }
 
-/// Neighbours that are turned as halves, after their rows were put in order, have the same scores.
+/// Rotating neighboring elements gives the same scores as rotating halves after reordering the rows.
 TEST(Places, NeighboursAsHalves) {
   constexpr uint32_t kWidth = 6, kHead = 8;
   std::vector<float> q(kHead), k(kHead);

@@ -1,5 +1,5 @@
-// Recurrent layers: graphs of every cell, direction and width against evaluate's definition; the same bits for every instruction set,
-// tile and company in the batch.
+// Recurrent layers: graphs of every cell, direction and width against evaluate's definition; the same bits for every
+// instruction set, tile and batch.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -28,7 +28,7 @@ constexpr uint32_t kVocabulary = 70, kEmbedding = 20, kLongest = 45;
 struct Layer {
   fb::Cell cell;
   fb::Direction direction;
-  uint32_t cells, state;  // state < cells: projected
+  uint32_t cells, state;  // if state < cells, there is a projection
   bool first, last;
   bool members = false;
   int32_t after = -1;
@@ -60,8 +60,8 @@ class Maker {
  public:
   explicit Maker(const Layer& layer) : layer_(layer), random_(layer.cells * 7 + layer.state), build_(graph_) {}
 
-  /// A layer above embeddings, and linear layers that read its rows and its last state. The first state is what a layer makes of a
-  /// text's average.
+  /// A layer after embeddings, and linear layers that read its rows and its last state. The first state is computed by
+  /// a layer from the mean of the text's rows.
   convert::Graph make() {
     build_.input("input_ids", fb::InputKind::ids, kVocabulary);
     const int32_t words =

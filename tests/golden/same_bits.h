@@ -1,4 +1,4 @@
-// Files that answer with the same bits everywhere.
+// Checks that files give the same bits everywhere.
 #ifndef BANTAM_TESTS_GOLDEN_SAME_BITS_H_
 #define BANTAM_TESTS_GOLDEN_SAME_BITS_H_
 
@@ -7,8 +7,8 @@
 
 namespace bantam::golden {
 
-/// Expects the bits of all outputs that the reference kernels give, of every instruction set, tile, number of threads and of each
-/// sequence alone.
+/// Expects that all outputs have the bits of the reference kernels, for every instruction set, tile and number of
+/// threads, and for each sequence alone.
 void expect_same_bits(const convert::FileBytes& file, const testing::Ids& all);
 
 }  // namespace bantam::golden

@@ -1,4 +1,4 @@
-// Models with operators that few families have: the same bits for every instruction set, tile and company in the batch.
+// Models with operators that few families have: the same bits for every instruction set, tile and batch.
 #include "golden/same_bits.h"
 
 #include <gtest/gtest.h>
@@ -46,14 +46,14 @@ TEST(SameBits, OfColumnsConvolvedByThemselves) {
   expect_same_bits_of("evolved-tag", 61, 24);
 }
 
-/// Experts of a tile, of which some have no room for what is behind the tiles in front.
+/// Some experts have no capacity left in a tile because of the preceding tiles.
 TEST(SameBits, OfExperts) {
   expect_same_bits_of("mixtral-tag", 61, 24);
   expect_same_bits_of("qwen3-moe-generate", 61, 24);
   expect_same_bits_of("switch-encoder", 61, 90);
 }
 
-/// Lists of keys begin and end with tiles and sequences, pages with neither.
+/// Lists of keys begin and end with tiles and sequences, but not with pages.
 TEST(SameBits, OfGlobalTokensAndBlocks) {
   for (const char* model : {"longformer-classify", "longformer-answer", "longformer-choose", "longformer-dilated",
                             "big-bird-tag", "big-bird-classify"}) {
@@ -73,7 +73,7 @@ TEST(SameBits, OfSumsOverKeys) {
   expect_same_bits_of("performer-tag", 61, 24);
 }
 
-/// Sums are large: those of one text take no room for others.
+/// The sums are large; memory for a single text has no room for others.
 TEST(SumsOverKeys, TakeMemoryForAsManyTextsAsThereAre) {
   for (const fb::DType type : {fb::DType::f32, fb::DType::i8}) {
     const convert::FileBytes bytes = file_of("performer-classify", type);
@@ -92,7 +92,7 @@ TEST(SumsOverKeys, TakeMemoryForAsManyTextsAsThereAre) {
   }
 }
 
-/// Tokens that see others behind them do not go on.
+/// Models whose tokens see following tokens cannot continue.
 TEST(Contexts, AreRefusedWhereTokensStandBesideThoseBehind) {
   const convert::FileBytes bytes = file_of("textcnn-encoder", fb::DType::f32);
   Model model;

@@ -1,5 +1,5 @@
-// Scores of words that are made for some tokens alone: the same bits as where all are made, whatever the rows, threads and tiles; and an
-// arena without the rest.
+// Word scores that are computed for some tokens only: they have the same bits as when all are computed, for any rows,
+// threads and tiles; and the arena is smaller.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -57,7 +57,7 @@ std::vector<float> row_of(const OutputView& view, uint32_t row) {
   return {view.data + row * view.stride, view.data + row * view.stride + view.width};
 }
 
-/// Rows that stand alone, beside each other and at both ends; all; one.
+/// Lists of isolated rows, adjacent rows and rows at both ends; all rows; one row.
 std::vector<std::vector<uint32_t>> lists(uint32_t tokens) {
   std::vector<std::vector<uint32_t>> all = {{0}, {tokens - 1}, {0, 1, 2, 7, 8, 30, tokens - 2, tokens - 1}, {}};
   for (uint32_t row = 0; row < tokens; ++row) all.back().push_back(row);
@@ -129,7 +129,7 @@ TEST(ScoredRows, TakeNoMemoryForOthers) {
     SessionOptions some;
     some.scored_rows = 2;
     Opened alone(file, some);
-    // The plan puts the memory for scores after everything else.
+    // The plan places the memory for scores after everything else.
     EXPECT_LE(alone.bytes() + (kSequences * kLongest - 2 - 16) * row / 2, whole.bytes());
     some.scored_rows = 3;
     EXPECT_LE(Opened(file, some).bytes(), alone.bytes() + row + 64);
@@ -159,9 +159,9 @@ TEST(ScoredRows, AreRefusedWhereTheyAreNone) {
   OutputView view;
   EXPECT_EQ(opened.session().output(0, &view), Status::kNotRun);
   batch.rows = nullptr;
-  EXPECT_EQ(opened.session().run(batch), Status::kTooManyTokens);  // all
+  EXPECT_EQ(opened.session().run(batch), Status::kTooManyTokens);  // all rows
   batch.last_rows = true;
-  EXPECT_EQ(opened.session().run(batch), Status::kTooManyTokens);  // of seven texts
+  EXPECT_EQ(opened.session().run(batch), Status::kTooManyTokens);  // rows of seven texts
   Opened whole(file, {});
   batch.last_rows = false;
   EXPECT_EQ(whole.session().run(batch), Status::kOk);
@@ -209,7 +209,7 @@ TEST(ScoredRows, FillMasksOfTexts) {
     EXPECT_EQ(std::memcmp(a, b, sizeof(a)), 0);
     EXPECT_EQ(fill(alone.session(), sequence, 1, b, 3, &found), Status::kIndexOutOfRange);
   }
-  // Masks are found where nobody names them.
+  // Masks are found if the caller names none.
   for (uint32_t sequence = 0; sequence < 2; ++sequence) {
     Candidate a[3], b[3];
     uint32_t found = 0;
@@ -229,7 +229,7 @@ TEST(ScoredRows, FillMasksOfTexts) {
   uint32_t found = 0;
   EXPECT_EQ(fill(alone.session(), 1, 0, &one, 1, &found), Status::kNotRun);
   ASSERT_EQ(alone.session().add({"[MASK]", 6}, {}, {}), Status::kOk);
-  EXPECT_EQ(alone.session().run_masks(), Status::kTooManyTokens);  // three
+  EXPECT_EQ(alone.session().run_masks(), Status::kTooManyTokens);  // three masks
   EXPECT_EQ(alone.session().output(0, &view), Status::kNotRun);
   alone.session().clear();
   EXPECT_EQ(alone.session().run_masks(), Status::kInvalidArgument);

@@ -1,4 +1,4 @@
-// Settings of config.json as published files have them, and what of them is refused.
+// Settings of config.json in published files, and settings that are refused.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace {
 
 convert::EncoderConfig read(const Json& json) {
   convert::Problems problems;
-  const Json parsed = Json::parse(json.dump());  // as a file's numbers are
+  const Json parsed = Json::parse(json.dump());  // numbers as read from a file
   convert::EncoderConfig config = convert::read_encoder_config(convert::Fields(parsed, "config.json", problems));
   problems.raise();
   return config;
@@ -167,7 +167,7 @@ TEST(PublishedSettings, VectorsOfDistancesNeedATableOfThem) {
   source.config.erase("position_embedding_type");
   EXPECT_NE(refusal(source, relative.options()).find("distance_embedding"), std::string::npos);
   source = relative.source();
-  source.config["max_position_embeddings"] = kPositions + 1;  // that a row of the table would be for
+  source.config["max_position_embeddings"] = kPositions + 1;  // the table has no row for it
   EXPECT_NE(refusal(source, relative.options()), "");
 }
 
@@ -175,7 +175,7 @@ TEST(PublishedSettings, RotaryPositionsThatNtkScales) {
   Json json = {{"model_type", "new"},      {"hidden_size", 24},
                {"num_attention_heads", 3}, {"position_embedding_type", "rope"},
                {"rope_theta", 20000},      {"rope_scaling", {{"type", "ntk"}, {"factor", 8.0}}}};
-  // As the models' own code computes it: the base times the factor, angles divided by factor^(2 / head width).
+  // As in the model's own code: the base times the factor, and angles divided by factor^(2 / head width).
   const convert::LayerPlaces places = read(json).places.at(0);
   EXPECT_EQ(places.rotary.base, 160000);
   EXPECT_DOUBLE_EQ(places.rotary.step, std::pow(8.0, -2.0 / 8));
@@ -183,14 +183,15 @@ TEST(PublishedSettings, RotaryPositionsThatNtkScales) {
   EXPECT_THROW(read(json), convert::Error);
 }
 
-/// Returns the rotary angles of a decoder's first layer, for texts of so many tokens.
+/// Returns the rotary angles of a decoder's first layer for texts of `tokens` tokens.
 std::vector<float> angles(const Json& settings, uint32_t tokens, uint32_t* turned) {
   const convert::LayerPlaces places = read(settings).places.at(0);
   *turned = places.turned;
   return convert::rotary_angles(tokens, places.turned, places.rotary);
 }
 
-/// tests/golden/rotary/make_expected.py: every published scaling, over lengths of texts, by transformers' own functions.
+/// tests/golden/rotary/make_expected.py: every published scaling over many text lengths, from transformers' own
+/// functions.
 TEST(PublishedSettings, RotaryPositionsTurnAsThoseOfTransformers) {
   std::ifstream lines(std::string(BANTAM_SOURCE_DIR) + "/tests/golden/rotary/expected.jsonl");
   size_t cases = 0;
@@ -205,7 +206,7 @@ TEST(PublishedSettings, RotaryPositionsTurnAsThoseOfTransformers) {
     for (const uint32_t place : {0U, 1U, length / 3, length - 1}) {
       for (size_t i = 0; i < steps.size(); ++i) {
         const double angle = steps[i].get<double>() * place, amplitude = expected.at("amplitude");
-        const double error = 4e-7 * (1 + angle);  // a few steps of an f32 angle
+        const double error = 4e-7 * (1 + angle);  // a few rounding steps of an f32 angle
         EXPECT_NEAR(found[size_t{place} * turned + i], amplitude * std::cos(angle), error * amplitude)
             << place << " " << i;
         EXPECT_NEAR(found[size_t{place} * turned + steps.size() + i], amplitude * std::sin(angle), error * amplitude);

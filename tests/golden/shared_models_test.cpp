@@ -1,4 +1,4 @@
-// The larger models beside the project, where they are there, hold the f32 claim of the README.
+// The larger models outside the project, if they are present, satisfy the README's promise about f32 files.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -12,7 +12,7 @@
 namespace bantam::golden::shared_models_test {
 namespace {
 
-/// The larger models run every n-th case. Sanitizers see the same code do the same with the smallest of them.
+/// The larger models run every n-th case. With sanitizers, the smallest model already covers the same code.
 constexpr size_t kStride = testing::rounds(1, 25);
 
 #if defined(BANTAM_SANITIZED)

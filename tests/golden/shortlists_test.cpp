@@ -1,5 +1,6 @@
-// Shortlists: which words a source's texts may have, against the definition on the source's own file, and what is refused. The
-// texts that students make with them are compared with the plain network's in tests/cli/test_marian.py.
+// Shortlists: the words that a source's texts may have, against a direct evaluation of the original file; and invalid
+// ones, which are refused. tests/cli/test_marian.py compares the texts that students generate with those of the plain
+// network.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -25,11 +26,11 @@ namespace {
 struct Listed {
   const char* model;
   fb::DType weights;
-  uint32_t sources, words;  // of the vocabularies
+  uint32_t sources, words;  // sizes of the vocabularies
   bool shared;
 };
 
-/// lex.bin as Marian reads it.
+/// Reads lex.bin as Marian does.
 std::set<uint32_t> listed_by_definition(const Listed& kind, const std::vector<int32_t>& ids) {
   std::ifstream stream(model_directory(kind.model) / "lex.bin", std::ios::binary);
   const std::string bytes{std::istreambuf_iterator<char>(stream), {}};
@@ -58,7 +59,7 @@ class Shortlists : public ::testing::TestWithParam<Listed> {
     options.max_source = kLongest * kSources;
     return options;
   }
-  /// Ids of the source, the one behind its words among them.
+  /// Returns ids of a source, including the id after its words.
   static std::vector<int32_t> source(uint32_t count, uint32_t seed) {
     return random_tokens(count, seed, GetParam().sources + 1);
   }
@@ -123,7 +124,7 @@ TEST_P(Shortlists, ChoicesAndProbabilitiesAreAmongThem) {
   }
 }
 
-/// Scores that are asked for have the bits that they have among all, whatever else is in the batch; the others are left out.
+/// Listed scores have the same bits as among all scores, whatever else is in the batch; the others are left out.
 TEST_P(Shortlists, ListedScoresHaveTheSameBits) {
   const std::vector<std::vector<int32_t>> sources = {source(3, 8), source(9, 9), source(1, 10)};
   const std::vector<std::vector<int32_t>> texts = {{start(), 3, 2}, {start()}, {start(), 1, 4, 0, 2}};
@@ -168,7 +169,7 @@ TEST_P(Shortlists, ListedScoresHaveTheSameBits) {
   }
 }
 
-/// A forced token, or one that a constraint allows, need not be listed; a choice reports if no token is left.
+/// Forced tokens, and tokens that a constraint allows, need not be listed. If no token is left, the choice reports it.
 TEST_P(Shortlists, OthersComeFirst) {
   const std::vector<int32_t> ids = source(4, 7);
   const std::set<uint32_t> listed = listed_by_definition(GetParam(), ids);

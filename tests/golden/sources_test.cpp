@@ -1,5 +1,5 @@
-// Encoder-decoders in pieces: a decoder's tokens have the bits that one run of them has beside their source alone, in any pieces, any
-// batch, with any number of threads and on every instruction set. What that is, is compared with transformers in golden_test.cpp.
+// Encoder-decoders in pieces: a decoder's tokens have the same bits as in a single run with its source alone, for any
+// pieces, any batch, any number of threads and every instruction set. golden_test.cpp compares these with transformers.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -22,7 +22,7 @@
 namespace bantam::golden::sources_test {
 namespace {
 
-constexpr uint32_t kLongest = 24, kVocabulary = 37;  // which all of them have
+constexpr uint32_t kLongest = 24, kVocabulary = 37;  // common to all of them
 
 std::vector<int32_t> random_ids(uint32_t count, uint32_t seed) { return random_tokens(count, seed, kVocabulary); }
 
@@ -68,7 +68,8 @@ TEST_P(Sources, PiecesOfAnySizeHaveTheSameBits) {
   }
 }
 
-/// Sources of different lengths in one batch and in several; decoders that share one, as beams do, or go with others than their numbers say.
+/// Sources of different lengths in one batch and in several; decoders that share a source, as beams do, or use sources
+/// with other numbers than their own.
 TEST_P(Sources, OthersInTheBatchChangeNothing) {
   const std::vector<std::vector<int32_t>> sources = {random_ids(1, 3), random_ids(17, 4), random_ids(6, 5)};
   const std::vector<int32_t> a = random_ids(9, 6), b = random_ids(21, 7), c = random_ids(2, 8);
@@ -85,7 +86,7 @@ TEST_P(Sources, OthersInTheBatchChangeNothing) {
     EXPECT_EQ(found[0], whole(sources[1], a));
     EXPECT_EQ(found[1], whole(sources[1], b));
     EXPECT_EQ(found[2], whole(sources[0], c));
-    // One source becomes another; the others stay.
+    // Replaces one source; the others stay.
     decoder.encode({sources[2]}, {0});
     ASSERT_EQ(decoder.session().truncate(2, 0), Status::kOk);
     EXPECT_EQ(decoder.run({c}, {2}, true, {0})[0], rows(whole(sources[2], c), 1, 2));
@@ -332,7 +333,7 @@ const std::pair<const char*, Edit> kEdits[] = {
     {"a shift by what is no token", [](auto& m) { m.task->shift_id = 61; }},
 };
 
-// Rows of sources, which slices carry to the main pass.
+// Rows of sources that Slice copies to the main pass.
 
 fb::OpT& leaves_row(fb::ModelT& m) {
   return op_of(m, fb::OpAttributes::Slice,

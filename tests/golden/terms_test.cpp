@@ -1,5 +1,5 @@
-// Sparse embeddings: sentence-transformers' own terms of texts; the same bits for every instruction set, tile and company; a row of weights
-// a text instead of scores of all its tokens.
+// Sparse embeddings: the same terms as sentence-transformers; the same bits for every instruction set, tile and batch;
+// memory for one row of weights per text instead of scores of all its tokens.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -82,7 +82,7 @@ TEST(Terms, TakeARowATextInsteadOfOneAToken) {
     return arena_bytes(model, options);
   };
   const size_t row = (kWords + 15) / 16 * 16 * sizeof(float);
-  // Scratch for a block of scores is the other way round in a model of 37 words.
+  // With only 37 words, the scratch memory for a block of scores is the larger part.
   EXPECT_LE(arena("sparse-embed"), arena("fill") - kPositions * row + 16 * row + 129 * 64 * sizeof(float) + 4096);
 }
 

@@ -1,5 +1,5 @@
-// Models of a family with random weights for its roles, too small for a file: as config.json and tensors in memory; and how far a
-// converted one is from an independent evaluation of its graph.
+// Models of a family with random weights for its roles, in memory as config.json and tensors; and the comparison of a
+// converted model with an independent evaluation of its graph.
 #ifndef BANTAM_TESTS_GOLDEN_TINY_H_
 #define BANTAM_TESTS_GOLDEN_TINY_H_
 
@@ -37,7 +37,7 @@ inline constexpr uint32_t kVocabulary = 37, kHidden = 18, kHeads = 3, kFfn = 20,
                           kEntities = 7, kRetroHidden = 12;
 inline constexpr double kSmallestCosine = 0.98, kSmallestStaticCosine = 0.9;
 
-/// The name of a family that builds its layers itself; else "".
+/// Returns the name of a family that builds its own layers; otherwise "".
 inline std::string own_layers(const Family& family) {
   return family.own.add == nullptr ? "" : family.model_types.front();
 }
@@ -65,7 +65,7 @@ class Tiny {
       config_["max_window_layers"] = 1U;
     }
     if (family.settings.untied) {
-      // RemBERT's words go out wider than they come in.
+      // RemBERT's output embeddings are wider than its input embeddings.
       config_["tie_word_embeddings"] = own_layers(family) != "nplm" && !family.block.reversible &&
                                        std::string(family.model_types.front()) != "rembert";
     }
@@ -93,7 +93,7 @@ class Tiny {
       config_["hidden_size"] = kHidden / 2;
       config_["bidirectional"] = true;
       if (family.source != nullptr) config_["decoder_hidden_size"] = kHidden;
-      if (own_layers(family) == "elmo") {  // words and layers are added
+      if (own_layers(family) == "elmo") {  // words and layers are summed
         config_["hidden_size"] = kHidden + 2;
         config_["proj_size"] = kHidden;
         config_["num_layers"] = 2U;
@@ -142,7 +142,7 @@ class Tiny {
     heads();
   }
 
-  /// With `texts` it has a tokenizer, of letters.
+  /// `texts`: adds a tokenizer of letters.
   convert::ModelSource source(bool texts = false) const {
     convert::ModelSource source;
     source.config = config_;
@@ -226,7 +226,7 @@ class Tiny {
     }
   }
 
-  /// The family of the stack that is being made: of an encoder-decoder one of two.
+  /// Returns the family of the stack being built: in an encoder-decoder, one of two.
   const Family& stack() const { return *read_.family; }
 
   uint64_t extent(Axis axis) const { return convert::extent_of(read_, axis); }
@@ -240,13 +240,13 @@ class Tiny {
     tensors_[name] = std::move(tensor);
   }
 
-  /// Parts of one tensor make it longer, one after the other.
+  /// The parts of one tensor are concatenated.
   void linear(const std::string& name, uint64_t out, uint64_t in, bool bare = false) {
     const bool turned = convert::tensor_part(name).turned;
     const std::string whole = convert::tensor_part(name).name;
     const auto before = tensors_.find(whole + ".weight");
     const uint64_t rows = before != tensors_.end() ? before->second.shape[turned ? 1 : 0] + out : out;
-    // Nothing keeps what grows in bounds where norms have no statistics.
+    // If norms have no statistics, nothing else bounds the activations.
     const float gain = stack().block.affine_norms ? 0.6F : 1.5F;
     add(whole + ".weight", turned ? std::vector<uint64_t>{in, rows} : std::vector<uint64_t>{rows, in},
         gain / std::sqrt(static_cast<float>(in)));
@@ -258,7 +258,7 @@ class Tiny {
     if (biases_ && !stack().block.rms_norms) add(name + ".bias", {width}, 0.2F);
   }
 
-  /// The experts of a layer in one tensor: gates behind what is activated, or with "^" inputs in front of outputs.
+  /// Adds the experts of a layer in one tensor: gates after the activated part or, with "^", inputs before outputs.
   void fused_experts(std::string name, Slot slot) {
     if (slot == Slot::kExpertGate) return;
     const convert::Axes axes = convert::axes_of(stack(), slot);
@@ -320,7 +320,7 @@ class Tiny {
       if (convert::is_table(slot)) {
         const convert::Axes axes = convert::axes_of(stack(), slot);
         if (slot == Slot::kDistances) {
-          // Those of several layers add up.
+          // The biases of several layers add up.
           const bool each = std::string(stack().name(slot)).find("{}") != std::string::npos;
           add(base + name, {read_.buckets, kHeads}, each ? 0.1F : 1.0F);
           continue;
@@ -342,7 +342,7 @@ class Tiny {
         for (uint32_t i = 0; i < read_.layers; ++i) {
           const bool none =
               i == 0 && slot == Slot::kAttentionNorm && stack().block.norm_first && !stack().block.norm_before_all;
-          // The last layer's rows of entities are made for nobody.
+          // Nothing reads the last layer's rows of entities.
           const bool unread = i + 1 == read_.layers && (slot == Slot::kEntityDown || slot == Slot::kEntityNorm);
           if (!none && !unread && convert::has_role(read_, slot, i))
             module(base + convert::layer_prefix(read_, i) + name, slot);
@@ -353,7 +353,7 @@ class Tiny {
     }
   }
 
-  /// torch.nn.LSTM's, both directions; a decoder's layer has the columns of both.
+  /// Tensors of torch.nn.LSTM in both directions; a decoder's layer has the columns of both.
   void recurrent(const std::string& base) {
     const bool decoder = stack().block.causal;
     const std::string module = base + (decoder ? "decoder.rnn." : family_.source != nullptr ? "encoder.rnn." : "lstm.");
@@ -368,7 +368,7 @@ class Tiny {
     }
   }
 
-  /// torch.nn.LSTM's with projections, a module a layer and direction, and a mixture.
+  /// Tensors of torch.nn.LSTM with projections, one module per layer and direction, and a mixture.
   void bilm(const std::string& base) {
     const uint64_t cells = kHidden + 2, gates = 4 * cells;
     for (const char* layer : {"forward_layers.0.", "forward_layers.1.", "backward_layers.0.", "backward_layers.1."}) {
@@ -382,7 +382,7 @@ class Tiny {
     add(base + "mix.gamma", {1}, 0.2F, 1);
   }
 
-  /// torch.nn.Conv1d's, of two sizes.
+  /// Tensors of torch.nn.Conv1d with two kernel sizes.
   void convolutions(const std::string& module) {
     for (const uint64_t size : {2U, 3U}) {
       const std::string name = module + std::to_string(size - 2);
@@ -391,7 +391,7 @@ class Tiny {
     }
   }
 
-  /// The Evolved Transformer's, two layers a stack.
+  /// Tensors of the Evolved Transformer, two layers per stack.
   void evolved(const std::string& base) {
     const bool decoder = stack().block.causal;
     const std::string side = base + (decoder ? "decoder." : "encoder.");
@@ -429,7 +429,7 @@ class Tiny {
     norm(side + "norm", kHidden);
   }
 
-  /// RETRO's: two layers of the decoder, of which the last one attends to what is retrieved, and one of the encoder.
+  /// Tensors of RETRO: two decoder layers, of which the last one attends to retrieved texts, and one encoder layer.
   void retro(const std::string& base) {
     add(base + "encoder.embeddings.weight", {kVocabulary, kRetroHidden}, 1);
     norm(base + "decoder.norm", kHidden);
@@ -456,7 +456,7 @@ class Tiny {
     }
   }
 
-  /// GLiNER's, of 10 columns.
+  /// Tensors of GLiNER with 10 columns.
   void span_head() {
     constexpr uint64_t kColumns = 10;
     const auto biased = [&](const std::string& name, uint64_t out, uint64_t in) {
@@ -495,7 +495,7 @@ class Tiny {
     layers(head_);
   }
 
-  /// Columns of what heads read.
+  /// Returns the width of the rows that heads read.
   uint64_t rows_width() const {
     return own_layers(family_) == "elmo" || family_.block.reversible ? 2 * kHidden : kHidden;
   }
@@ -544,7 +544,7 @@ class Tiny {
   std::mt19937 random_{7};
 };
 
-/// `pairs`: for encoder-decoders, whose decoders read the ids of another sample. `marks`: where the head knows some.
+/// `pairs`: for encoder-decoders, whose decoders read the ids of another sample. `marks`: if the head uses them.
 inline std::vector<convert::Sample> samples(uint32_t segments, uint32_t vocabulary, uint32_t longest,
                                             bool pairs = false, bool marks = false) {
   std::vector<convert::Sample> all;
@@ -572,7 +572,7 @@ inline void add(const Matrix& expected, const convert::OutputRows& output, Agree
   for (size_t row = 0; row < expected.rows; ++row) {
     for (size_t i = 0; i < expected.width; ++i) {
       const double e = expected.at(row, i), a = static_cast<double>(output.row(row)[i]);
-      // A NaN is never the larger one: written so that it fails.
+      // Written so that a NaN fails, although no comparison with it is true.
       if (!(std::abs(e - a) <= found->largest)) found->largest = std::abs(e - a);
       found->both += e * a;
       found->expected += e * e;
@@ -588,7 +588,7 @@ inline Agreement compare(const convert::Graph& graph, fb::DType weights, const s
   convert::Runner runner(bytes, graph.model.max_sequence);
   Agreement found;
   for (convert::Sample sample : samples) {
-    if (graph.model.chunk != 0) runner.complete(&sample, 0);  // with something retrieved
+    if (graph.model.chunk != 0) runner.complete(&sample, 0);  // with retrieved texts
     const auto expected =
         evaluate(graph, sample.ids, sample.segments, sample.decoder_ids, sample.marks, sample.neighbours);
     for (const convert::OutputRows& output : runner.run(sample)) {
@@ -598,7 +598,7 @@ inline Agreement compare(const convert::Graph& graph, fb::DType weights, const s
   return found;
 }
 
-/// A head as wide as layers multiplies with the word embeddings: they cannot be narrower.
+/// Returns true for a head that multiplies with the word embeddings at full width: they cannot be narrower.
 inline bool shares_wide_words(const Head& head) {
   for (size_t i = 1; i < head.layers.size(); ++i) {
     const HeadLayer& layer = head.layers[i];

@@ -92,7 +92,7 @@ TEST_F(MappedFileTest, WhatCannotBeMappedSaysWhy) {
 }
 
 TEST_F(MappedFileTest, SizesAreNotCutTo32Bits) {
-  constexpr uint64_t kSize = 5'000'000'000;  // a hole on disk
+  constexpr uint64_t kSize = 5'000'000'000;  // a sparse file
   const std::string path = write("large", "");
   std::filesystem::resize_file(path, kSize);
   MappedFile file;
@@ -155,7 +155,7 @@ TEST(XnnpackBackend, Int8FilesKeepTheNativeKernels) {
   EXPECT_EQ(backend.backend(), nullptr);
 }
 
-/// With so many layers more on the weights of the one before them, each with a bias of its own.
+/// Returns a file with `layers` more layers that use the same weights, each with its own bias.
 FileBytes layers_on_one_matrix(uint32_t layers) {
   bantam::testing::BertShape shape;
   shape.layers = 1;

@@ -1,4 +1,4 @@
-// Loops that tell when a pool runs a task twice, not at all, or of a loop that is over.
+// Loops that detect when a pool runs a task twice, not at all, or after its loop has ended.
 #ifndef BANTAM_TESTS_HOST_LOOPS_H_
 #define BANTAM_TESTS_HOST_LOOPS_H_
 
@@ -12,12 +12,12 @@
 
 namespace bantam::testing {
 
-/// One loop, on the stack as a session's is: gone when run() has returned.
+/// A loop on the stack, like a session's; it is destroyed when run() has returned.
 class Loop {
  public:
   explicit Loop(uint32_t count) : runs_(count) {}
 
-  /// Runs the tasks with worker ids below `workers`; each task takes some hundred times `effort` instructions.
+  /// Runs the tasks with worker ids below `workers`; each task takes about a hundred times `effort` instructions.
   void run(const Parallel& parallel, uint32_t workers, uint32_t effort) {
     effort_ = effort;
     busy_ = std::vector<std::atomic<uint32_t>>(workers);
@@ -38,22 +38,22 @@ class Loop {
     if (busy_[worker]++ != 0) clash_ = true;
     for (volatile uint32_t i = 0; i < 100 * effort_; i = i + 1) {
     }
-    ++runs_[index];  // not atomic: one thread has the task, and run() returns behind it
+    ++runs_[index];  // not atomic: only one thread runs the task, and run() returns after it
     --busy_[worker];
   }
 
   std::vector<uint32_t> runs_;
-  std::vector<std::atomic<uint32_t>> busy_;  // tasks that each worker is in
+  std::vector<std::atomic<uint32_t>> busy_;  // tasks that each worker is currently running
   std::atomic<bool> over_{false}, clash_{false};
   uint32_t effort_ = 0;
 };
 
-/// Loops of many counts and lengths: shorter than it takes to wake a worker, and longer than anybody looks for work.
+/// Runs loops of many counts and lengths: shorter than waking a worker takes, and longer than workers poll for work.
 inline void run_loops(const Parallel& parallel, uint32_t workers, uint32_t loops) {
   constexpr uint32_t kCounts[] = {0, 1, 2, 3, 2, 17, 2, 100};
   for (uint32_t i = 0; i < loops; ++i) {
     Loop(kCounts[i % 8]).run(parallel, workers, i % 61 == 0 ? 1000 : i % 7);
-    if (i % 97 == 0) usleep(200);  // the workers sleep
+    if (i % 97 == 0) usleep(200);  // lets the workers sleep
   }
 }
 

@@ -1,4 +1,4 @@
-// The thread pool behind sessions: alone, shared by several threads, and in its own tasks.
+// The thread pool of sessions: used alone, shared by several threads, and called from its own tasks.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -73,7 +73,7 @@ TEST(ThreadPool, GivesTheResultsOfOneThread) {
   options.workers = pool.threads();
   options.parallel = pool.parallel();
   EXPECT_EQ(run_once(file, ids, options), serial);
-  // To sessions that share it, too.
+  // Also for sessions that share it.
   std::vector<std::thread> threads;
   std::atomic<uint32_t> same{0};
   for (uint32_t i = 0; i < 4; ++i) {

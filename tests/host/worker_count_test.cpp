@@ -1,4 +1,4 @@
-// How many workers are asked, on machines of arithmetic: what they save and lose is given.
+// The number of workers to use, tested on simulated machines with given gains and losses.
 #include "host/worker_count.h"
 
 #include <gtest/gtest.h>
@@ -6,14 +6,15 @@
 namespace bantam::host {
 namespace {
 
-constexpr uint64_t kWork = 50'000;      // ns of one thread, a loop
-constexpr uint64_t kSlice = 3'000'000;  // that another process keeps a worker from its task
+constexpr uint64_t kWork = 50'000;      // ns of one thread per loop
+constexpr uint64_t kSlice = 3'000'000;  // ns for which another process keeps a worker from its task
 
 struct Machine {
-  uint32_t good = 0;         // workers with a processor of their own
-  uint32_t stalls_each = 0;  // loops, when more are asked; 0: the others gain nothing and cost some time of every loop
+  uint32_t good = 0;  // workers with their own processor
+  // With more workers, one loop in this many stalls; 0: further workers gain nothing and slow down every loop.
+  uint32_t stalls_each = 0;
 
-  /// Time of so many loops, in the time that one thread takes.
+  /// Returns the time of `loops` loops relative to a single thread.
   double run(WorkerCount* count, uint32_t loops) const {
     uint64_t sum = 0;
     for (uint32_t i = 0; i < loops; ++i) {
@@ -32,7 +33,7 @@ TEST(WorkerCount, AsksAllWhileTheyGain) {
   EXPECT_EQ(count.asked(), 7u);
   Machine{7, 0}.run(&count, 1000);
   EXPECT_EQ(count.asked(), 7u);
-  // Even beside a stall now and then, which takes less than they gain.
+  // Even with an occasional stall, which costs less than the workers gain.
   EXPECT_LT((Machine{6, 200}.run(&count, 100'000)), 0.5);
 }
 
@@ -41,7 +42,7 @@ TEST(WorkerCount, LosesASmallShareWhereNoWorkerHasAProcessor) {
     for (const uint32_t stalls_each : {0u, 1u, 40u}) {
       WorkerCount count(most);
       const Machine machine = {0, stalls_each};
-      machine.run(&count, 1000);  // until it has learnt that
+      machine.run(&count, 1000);  // until it has learned this
       EXPECT_LT(machine.run(&count, 100'000), 1.08) << most << " workers, a stall each " << stalls_each << " loops";
     }
   }

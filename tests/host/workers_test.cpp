@@ -1,5 +1,5 @@
-// Workers that are asked to every loop: nobody takes a task twice or of a loop that is over, and none is waited for that has
-// begun nothing.
+// Workers that are called to every loop: no task is run twice or after its loop has ended, and nobody waits for a
+// worker that has not begun a task.
 #include "host/workers.h"
 
 #include <gtest/gtest.h>
@@ -30,7 +30,7 @@ constexpr bool kThreadSanitizer = __has_feature(thread_sanitizer);
 constexpr bool kThreadSanitizer = false;
 #endif
 
-/// So many threads, the caller's among them.
+/// A pool of `threads` threads, including the caller.
 class Eager {
  public:
   explicit Eager(uint32_t threads) : workers_(threads - 1) {
@@ -65,7 +65,7 @@ TEST(Workers, MayBeAskedInAnyNumber) {
   const auto loops = cases(4000u, 400u);
   for (uint32_t i = 0; i < loops; ++i) {
     const Workers::Times times = workers.run(3, task, &done, i % 5);
-    ASSERT_TRUE(i % 5 != 0 || times.elapsed == times.worked);  // alone
+    ASSERT_TRUE(i % 5 != 0 || times.elapsed == times.worked);  // run by one thread alone
   }
   EXPECT_EQ(done, 3 * loops);
 }
@@ -73,7 +73,7 @@ TEST(Workers, MayBeAskedInAnyNumber) {
 TEST(Workers, EndWhateverTheyDo) {
   for (uint32_t i = 0; i < cases(200u, 20u); ++i) {
     const Eager pool(4);
-    if (i % 4 == 1) usleep(500);  // they sleep
+    if (i % 4 == 1) usleep(500);  // lets the workers sleep
     if (i % 4 == 2) pool.run_loops(3);
     if (i % 4 == 3) pool.run(4, 0);
   }
@@ -87,7 +87,7 @@ TEST(Workers, OfSeveralThreadsDoNotMeet) {
   for (std::thread& thread : threads) thread.join();
 }
 
-/// Two tasks that wait for each other: the thread of worker 1.
+/// Two tasks that wait for each other; returns the thread of worker 1.
 pthread_t meet(const Eager& pool) {
   struct Meeting {
     std::atomic<uint32_t> here{0};
@@ -107,7 +107,7 @@ pthread_t meet(const Eager& pool) {
 
 TEST(Workers, AreWaitedForWhereTheyHaveBegunATask) {
   const Eager pool(2);
-  // Up to longer than the calling thread looks: it sleeps, and is woken.
+  // Tasks up to longer than the caller polls, so that it sleeps and must be woken.
   for (uint32_t i = 0; i < cases(300u, 60u); ++i) {
     struct Slow {
       uint32_t us;
@@ -128,7 +128,7 @@ TEST(Workers, AreWaitedForWhereTheyHaveBegunATask) {
   }
 }
 
-/// Keeps a thread from running, wherever it is, as a scheduler does: in a signal's handler.
+/// Stops a thread at an arbitrary place, as a scheduler does, in a signal handler.
 struct Stop {
   static std::atomic<int> inside;
   static std::atomic<bool> held;
@@ -144,7 +144,7 @@ struct Stop {
 std::atomic<int> Stop::inside{0};
 std::atomic<bool> Stop::held{false};
 
-/// Lets the stopped go after a minute: who waits for them would wait for ever.
+/// Releases stopped threads after a minute, because whoever waits for them would wait forever.
 class Watch {
  public:
   Watch() : thread_([this] { watch(); }) {}
@@ -178,7 +178,7 @@ TEST(Workers, AreNotWaitedForWhereTheyHaveBegunNothing) {
   for (uint32_t i = 0; i < cases(40u, 8u); ++i) {
     const Eager pool(2);
     const pthread_t worker = meet(pool);
-    usleep(i % 2 == 0 ? 0 : 500);  // it looks for work, or sleeps
+    usleep(i % 2 == 0 ? 0 : 500);  // the worker polls for work, or sleeps
     Stop::held = true;
     ASSERT_EQ(pthread_kill(worker, SIGUSR1), 0);
     Stop::wait_for(1);
@@ -193,7 +193,7 @@ TEST(Workers, AreNotWaitedForWhereTheyHaveBegunNothing) {
   signal(SIGUSR1, SIG_IGN);
 }
 
-/// Between any two instructions of its own, and when it goes on there is another loop.
+/// A worker may be interrupted between any two instructions and continue in another loop.
 TEST(Workers, ThatAreInterruptedTakeNoTaskOfAnotherLoop) {
   ASSERT_NE(signal(SIGUSR1, [](int) { usleep(1); }), SIG_ERR);
   const Eager pool(2);
@@ -208,7 +208,7 @@ TEST(Workers, ThatAreInterruptedTakeNoTaskOfAnotherLoop) {
   for (uint32_t i = 0; i < cases(200'000u, 5000u); ++i) pool.run(3 + i % 7, i % 2);
   over = true;
   interrupts.join();
-  signal(SIGUSR1, SIG_IGN);  // the last one may come late: its thread may not have run since
+  signal(SIGUSR1, SIG_IGN);  // the last signal may arrive late, since its thread may not have run yet
 }
 
 }  // namespace

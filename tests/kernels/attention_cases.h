@@ -1,4 +1,4 @@
-// Random calls of split_heads, and of attention on what split_heads wrote.
+// Random calls of split_heads, and of attention on its results.
 #ifndef BANTAM_TESTS_KERNELS_ATTENTION_CASES_H_
 #define BANTAM_TESTS_KERNELS_ATTENTION_CASES_H_
 
@@ -8,7 +8,7 @@
 
 namespace bantam::kernels::test {
 
-/// Sequences one after the other from row `first_row` on.
+/// Consecutive sequences, starting at row `first_row`.
 struct HeadsShape {
   uint32_t heads, kv_heads, head_width;
   bool q8;
@@ -16,7 +16,7 @@ struct HeadsShape {
   std::vector<uint32_t> sequences;
 
   static HeadsShape random(Random& random) {
-    // Kernels take eight heads at a time.
+    // Kernels process eight heads at a time.
     HeadsShape s{random.chance(75) ? random.between(1, 4) : random.between(5, 19),
                  1,
                  random.chance(40) ? 16 * random.between(1, 5) : random.between(1, 70),
@@ -43,7 +43,7 @@ struct HeadsShape {
   size_t value_bytes() const { return value_page_bytes(head_width, q8); }
 };
 
-/// The tensors that split_heads fills, filled with `garbage` before.
+/// The tensors that split_heads fills, initially filled with `garbage`.
 struct HeadTensors {
   Guarded q, q_scale, keys, values;
   size_t q_stride = 0;
@@ -95,7 +95,7 @@ class Case<SplitHeads> {
             tensors_.values.data()};
   }
 
-  /// Fills the tensors; in several calls of at least 16 rows now and then.
+  /// Fills the tensors, sometimes in several calls of at least 16 rows.
   bool fill(const Table& table) {
     SplitHeads a = args(table);
     bool finite = true;
@@ -122,14 +122,14 @@ class Case<SplitHeads> {
     return result;
   }
 
-  /// Everything is within half a step of the row's scale.
+  /// Checks that every value is within half a step of the row's scale.
   void check(const Result& result) const {
     ASSERT_TRUE(result.finite);
     const uint32_t width = shape_.head_width;
     const uint8_t* at = result.bytes.data();
     for (uint32_t r = 0; r < shape_.rows(); ++r) {
       for (uint32_t h = 0; h < shape_.heads + 2 * shape_.kv_heads; ++h) {
-        // Keys and values of one head follow each other in the result.
+        // In the result, values of a head follow its keys.
         const uint32_t g =
             h < shape_.heads ? h : (h - shape_.heads) / 2 + ((h - shape_.heads) % 2) * shape_.kv_heads + shape_.heads;
         const float* x = x_.as<float>() + r * x_stride_ + size_t{g} * width;
@@ -157,7 +157,7 @@ class Case<SplitHeads> {
   const HeadsShape& shape() const { return shape_; }
   HeadTensors& tensors() { return tensors_; }
   void set_shape_rows(uint32_t first_row) { shape_.first_row = first_row; }
-  /// Returns the element of a row as it is to be stored.
+  /// Returns the value of an element that should be stored.
   double value(uint32_t r, uint32_t column) const {
     const float* x = x_.as<float>() + r * x_stride_;
     const uint32_t i = column % shape_.head_width;
@@ -213,7 +213,7 @@ class Case<SplitHeads> {
   HeadsShape shape_{};
   size_t x_stride_ = 0;
   uint32_t pieces_ = 1;
-  uint32_t half_ = 0;  // angles of a row; 0: nothing is rotated
+  uint32_t half_ = 0;  // angles per row; 0: no rotation
   Guarded x_, angles_, rotated_;
   HeadTensors tensors_;
 };
@@ -240,10 +240,10 @@ class Case<Attention> {
     if (random.chance(40)) soft_cap_ = 0.5f + 4 * std::fabs(random.normal());
   }
 
-  /// Moves the sequences to other rows: results must not change.
+  /// Moves the sequences to other rows, which must not change results.
   void move_to(uint32_t first_row) { split_.set_shape_rows(first_row); }
 
-  /// Fills the tensors that calls read.
+  /// Fills the tensors that the calls read.
   bool prepare(const Table& table) {
     y_ = make_rows<float>(shape().rows(), y_stride_, size_t{shape().heads} * shape().head_width);
     const bool finite = split_.fill(table);
@@ -293,7 +293,7 @@ class Case<Attention> {
   HeadTensors& tensors() { return split_.tensors(); }
 
  private:
-  /// Moves pages to random places, some of them neighbours still, which a list tells of: results must not change.
+  /// Moves pages to random places, given by a list; some remain adjacent. This must not change results.
   void scatter() {
     Random random(scatters_);
     list_.resize(shape().pages());
@@ -311,7 +311,7 @@ class Case<Attention> {
     }
   }
 
-  /// Rows here count from the first row of the first sequence.
+  /// Row numbers here are relative to the first row of the first sequence.
   Attention call(uint32_t h, uint32_t query, uint32_t queries, uint32_t begin, uint32_t end) {
     const HeadsShape& s = shape();
     HeadTensors& t = split_.tensors();
@@ -355,7 +355,7 @@ class Case<Attention> {
     return a;
   }
 
-  /// Returns the bias of two rows; NaN if the query does not see the key.
+  /// Returns the bias for two rows; NaN if the key is masked for the query.
   float bias(uint32_t h, uint32_t query, uint32_t key) const {
     Attention a{};
     a.mask = mask_;
@@ -364,7 +364,7 @@ class Case<Attention> {
     return biases_.empty() ? 0.0f : biases_[(size_t{h} * shape().rows() + query) * shape().rows() + key];
   }
 
-  /// The values that storage leaves of every row and column: [rows][columns].
+  /// Returns the stored values of all rows and columns: [rows][columns].
   std::vector<double> stored_values() const {
     const uint32_t width = shape().head_width;
     std::vector<double> values(size_t{shape().rows()} * shape().columns());
@@ -427,7 +427,7 @@ class Case<Attention> {
   float scale_ = 1;
   size_t y_stride_ = 0;
   Guarded y_, scratch_;
-  uint64_t scatters_ = 0;  // seed; 0: pages lie in order
+  uint64_t scatters_ = 0;  // seed; 0: pages are in order
   std::vector<uint32_t> list_;
   std::vector<float> biases_;  // [heads][rows][rows]; empty: none
   float soft_cap_ = 0;

@@ -24,7 +24,7 @@ class Case<FeatureRows> {
     relu_ = wanted == nullptr && random.chance(30);
     keys_ = random.chance(50);
     x_width_ = random.between(1, 70);
-    x_stride_ = x_width_ + random.between(0, 20);  // one of several heads
+    x_stride_ = x_width_ + random.between(0, 20);  // x is one of several heads
     epsilon_ = keys_ ? 0.0f : 1e-4f;
     before_ = random.chance(30) ? -__builtin_inff() : random.normal() * 4;
     stride_ = some_stride(random, shape_.width);

@@ -1,4 +1,4 @@
-// Buffers that nobody may write or, where there is an operating system, read beyond.
+// Buffers that detect writes and, with an operating system, reads beyond their ends.
 #ifndef BANTAM_TESTS_KERNELS_GUARDED_H_
 #define BANTAM_TESTS_KERNELS_GUARDED_H_
 
@@ -23,7 +23,7 @@
 
 namespace bantam::kernels::test {
 
-/// Bytes filled with kFill, whose end is a multiple of 64.
+/// Bytes filled with kFill; the end of the buffer is a multiple of 64.
 class Guarded {
  public:
   static constexpr uint8_t kFill = 0xa5;
@@ -55,7 +55,7 @@ class Guarded {
 
  private:
 #if !BANTAM_TEST_PAGES
-  // 64 bytes on both sides keep a pattern, which is looked at in the end.
+  // 64 bytes on both sides hold a pattern that is checked at the end.
   static constexpr size_t kFence = 64;
   static constexpr uint8_t kFencePattern = 0x5c;
 
@@ -77,7 +77,7 @@ class Guarded {
     std::free(base_);
   }
 #else
-  // The last byte lies directly before an inaccessible page, and there is an inaccessible page before the first page.
+  // The last byte is directly before an inaccessible page, and another inaccessible page precedes the first page.
   void allocate() {
     const size_t page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
     mapped_ = (bytes_ + page - 1) / page * page + 2 * page;

@@ -1,5 +1,5 @@
-// Every kernel of the table on random shapes: the reference against naive mathematics, every other instruction set
-// against the reference, byte for byte. All buffers end at guard pages.
+// Every kernel of the table on random shapes: the reference is compared with naive mathematics, and every other
+// instruction set with the reference, byte for byte. All buffers end at guard pages.
 #include <gtest/gtest.h>
 
 #include <type_traits>
@@ -40,7 +40,8 @@ void check_kernel(uint64_t salt) {
 #include "kernels/kernels.inc"
 #undef BANTAM_KERNEL
 
-// Weights of 4 bits take one way of few rows, others of the first block and of the rest; each meets any end of inputs and groups.
+// Int4 kernels have different code for few rows, for the first block and for the others; each must handle all
+// remainders of inputs and groups.
 TEST(Kernels, Int4OfAnyRows) {
   Random random(4);
   for (uint32_t rows = 1; rows <= 40 && !::testing::Test::HasFatalFailure(); ++rows) {
@@ -54,7 +55,7 @@ TEST(Kernels, Int4OfAnyRows) {
                         false,
                         random.chance(50)};
       shape.group = 8 * random.between(1, 9);
-      if (tail == 4) {  // more inputs of a group than are summed at a time
+      if (tail == 4) {  // more inputs in a group than are summed at a time
         shape.k += 8 * random.between(60, 80);
         shape.group = 8 * random.between(60, 90);
       }
@@ -68,7 +69,8 @@ TEST(Kernels, Int4OfAnyRows) {
   }
 }
 
-// Weights whose products fit words, the largest of them too, meet any end of rows, inputs and outputs.
+// Weights whose products fit words, including the largest such weights, with all remainders of rows, inputs and
+// outputs.
 template <class Args>
 void check_words(uint64_t seed) {
   Random random(seed);
@@ -122,7 +124,7 @@ TEST(Kernels, SparseStaticBytesOfAnyRows) {
   }
 }
 
-// Where a sequence lies among others, and so in which lanes of its pages, changes nothing.
+// Results do not depend on the sequence's position among others, and thus not on its lanes in pages.
 TEST(Kernels, AttentionDoesNotDependOnTheRow) {
   for (uint64_t seed = 0; seed < 20; ++seed) {
     Case<Attention> c(seed);

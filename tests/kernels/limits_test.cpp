@@ -1,4 +1,4 @@
-// Dispatch, extremes and non-finite values.
+// Dispatch, extreme and non-finite values.
 #include <gtest/gtest.h>
 
 #include <limits>
@@ -33,7 +33,7 @@ TEST(Dispatch, NamesAndTablesAgree) {
   EXPECT_FALSE(isa_parse({"", 0}, &parsed));
 }
 
-// The largest k that the file format admits, everything at -127 or +127: int32 just holds it.
+// The largest k that the file format allows, with all values -127 or +127: the sum just fits int32.
 TEST(Limits, LinearQ8AtTheLargestK) {
   const uint32_t k = 133144;
   Guarded x(2 * size_t{k});
@@ -84,7 +84,7 @@ TEST(Limits, LinearReportsOverflow) {
   }
 }
 
-// A NaN or an infinity in any column, through every activation and norm, is noticed; one in the padding is not.
+// A NaN or an infinity in any column is detected with every activation and norm; one in the padding is ignored.
 TEST(Limits, EpilogueRowsNoticeNonFiniteValues) {
   const uint32_t width = 37;
   for (const Table* t : tables()) {
@@ -187,7 +187,7 @@ TEST(Limits, OthersNoticeNonFiniteValues) {
         EXPECT_TRUE(features(sound, &sound, nullptr)) << isa_name(t->isa);
         EXPECT_FALSE(features(bad, &sound, nullptr)) << isa_name(t->isa);
         EXPECT_FALSE(features(sound, &sound, x.as<float>())) << isa_name(t->isa);
-        const bool infinite = bad == bad;  // whose features are 0
+        const bool infinite = bad == bad;  // its features are 0
         EXPECT_EQ(features(sound, &bad, nullptr), infinite) << isa_name(t->isa);
       }
       Guarded summed(64 * 2), ones(64);
@@ -201,7 +201,7 @@ TEST(Limits, OthersNoticeNonFiniteValues) {
   }
 }
 
-// A NaN among the queries, keys or values of f32 attention, or among the scales of int8 attention.
+// A NaN among the queries, keys or values of f32 attention, or among the scales of int8 attention, is detected.
 TEST(Limits, AttentionNoticesNonFiniteValues) {
   const HeadsShape f32{1, 1, 20, false, 5, {18}};
   const HeadsShape q8{1, 1, 20, true, 5, {18}};
@@ -211,7 +211,7 @@ TEST(Limits, AttentionNoticesNonFiniteValues) {
         Case<Attention> c(3, shape);
         ASSERT_TRUE(c.prepare(*t));
         HeadTensors& tensors = c.tensors();
-        // Row 7 in page 0: a key of every query, and a query itself.
+        // Row 7 in page 0, which is both a key of every query and a query.
         const size_t key = shape->q8 ? pad4(20) * 16 + 7 * 4 : 7 * 4;
         const size_t value = shape->q8 ? pad16(20) * 16 + 7 * 4 : size_t{7} * pad16(20) * 4;
         const size_t query = 7 * tensors.q_stride * 4;
@@ -224,7 +224,7 @@ TEST(Limits, AttentionNoticesNonFiniteValues) {
   }
 }
 
-// Every half, subnormals included, as an embedding table of 16 columns.
+// Every f16 value, including subnormals, as an embedding table of 16 columns.
 TEST(Limits, EveryHalfIsExact) {
   Guarded data(65536 * 2);
   Guarded index(4096 * 4);

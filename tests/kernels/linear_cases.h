@@ -12,8 +12,8 @@
 
 namespace bantam::kernels::test {
 
-/// A random call of one kernel. run() makes the call with a table on fresh output buffers; check() compares what it
-/// gave with naive mathematics in double. typical() is the shape for benchmarks.
+/// A random call of one kernel. run() makes the call with a table on new output buffers; check() compares the results
+/// with naive mathematics in double precision. typical() is the shape for benchmarks.
 template <class Args>
 class Case;
 
@@ -23,9 +23,9 @@ struct LinearShape {
   bool bias, extreme, half, measured;
   bool k16 = false;
   uint32_t group = 0;  // of int4 weights; 0: int8
-  uint32_t zeros = 0;  // of 100 blocks of sparse weights, or weights of a bitmask
+  uint32_t zeros = 0;  // percentage of zero blocks of sparse weights, or of zero weights of a bitmask
   bool sparse = false;
-  bool bits = false;   // weights of which zeros are not stored
+  bool bits = false;   // zero weights are not stored (bitmask)
   bool words = false;  // LinearQ8::fits_words
 
   static LinearShape random(Random& random) {
@@ -35,7 +35,7 @@ struct LinearShape {
       shape.bits = random.chance(50);
       shape.sparse = !shape.bits;
       shape.zeros = random.chance(20) ? 100 : random.between(0, 99);
-      // Passes of 16, 32 and 64 rows, which inputs beyond 512 make smaller.
+      // Passes of 16, 32 and 64 rows; with more than 512 inputs they are smaller.
       if (shape.sparse && random.chance(50)) shape.rows = random.between(1, 130);
       if (shape.sparse && random.chance(10)) shape.k = random.between(500, 700);
     }
@@ -55,7 +55,8 @@ struct LinearShape {
   static LinearShape typical(uint32_t rows) { return {rows, 384, 1536, Activation::kNone, true, false, false, false}; }
 };
 
-/// Makes weights of one output smaller where LinearQ8::fits_words asks for it, and no smaller. at(i): that of input i, int8_t&.
+/// Reduces the weights of one output as far as LinearQ8::fits_words requires, but no further. at(i) returns the weight
+/// of input i as int8_t&.
 template <class At>
 void fit_words(uint32_t k, const At& at) {
   for (uint32_t i = 0; i < k; i += i % 4 == 0 ? 2 : 6) {
@@ -123,7 +124,7 @@ class Case<LinearQ8> {
     }
     if (shape_.sparse) sparse_.take(w_.as<int8_t>(), n, k);
     if (shape_.bits) leave_out_zeros();
-    // Activations beyond the true k may be anything.
+    // Activations beyond true_k may have any value.
     for (uint32_t r = 0; r < shape_.rows; ++r) {
       for (uint32_t i = true_k; i < stored_k; ++i)
         x_.as<int8_t>()[r * x_stride_ + i] = static_cast<int8_t>(random.next());
@@ -224,9 +225,9 @@ class Case<LinearQ8> {
     scratch_ = Guarded(unpacked_scratch(shape_.k));
   }
   uint32_t groups() const { return (shape_.k + shape_.group - 1) / shape_.group; }
-  /// Stores the int4 weight that `v` stands for and returns what it is worth.
+  /// Stores the int4 weight for `v` and returns its value.
   int8_t pack(uint32_t o, uint32_t i, int8_t v) {
-    const int half = v / 16;  // [-7, 7]; at most -8 times a factor otherwise
+    const int half = v / 16;  // [-7, 7]; otherwise -8 at least, times a factor
     const int stored = v == 0 ? 8 : half + (half < 0 ? 7 : 8);
     uint8_t& byte =
         halves_.data()[size_t{o / 16} * (pad8(shape_.k) / 8) * 64 + size_t{i / 8} * 64 + (o % 16) * 4 + i % 4];
@@ -247,7 +248,7 @@ class Case<LinearQ8> {
   SparseWeights sparse_;
 };
 
-/// The half nearest to x, for |x| in the range of normal halves.
+/// Returns the f16 nearest to x, for |x| in the range of normal f16 values.
 inline uint16_t half_of(float x) {
   uint32_t bits;
   std::memcpy(&bits, &x, 4);

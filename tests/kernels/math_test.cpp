@@ -1,9 +1,9 @@
-// The soft fma against the library's, and the errors that generic/math.h states, measured against libm in double.
+// Compares the software fma with the library's, and the errors stated in generic/math.h with libm in double precision.
 #define BANTAM_KERNEL_NAMESPACE math_test
 #include <gtest/gtest.h>
 
 #include "kernels/reference/vector.h"
-// The vectors come first.
+// vector.h must be included before math.h.
 #include "kernels/generic/math.h"
 #include "tests/exhaustive.h"
 #include "tests/kernels/naive.h"
@@ -43,7 +43,7 @@ void check_fma(float a, float b, float c) {
 TEST(SoftFma, EqualsTheLibrary) {
   Random random(1);
   for (int i = 0; i < 2000000; ++i) {
-    // Any bits at all; then values whose sum cancels or whose product lies near the rounding limit of c.
+    // First arbitrary bits; then values whose sum cancels, or whose product is close to the rounding limit of c.
     uint32_t a = static_cast<uint32_t>(random.next());
     uint32_t b = static_cast<uint32_t>(random.next());
     uint32_t c = static_cast<uint32_t>(random.next());
@@ -72,13 +72,13 @@ TEST(SoftFma, CornerCases) {
   }
 }
 
-/// A bound that generic/math.h states for a function, checked against libm in double.
+/// A bound that generic/math.h states for a function, checked against libm in double precision.
 struct Function {
   const char* name;
   Activation activation;
-  float low, high;  // where the error is relative, if it is stated so
+  float low, high;  // the range in which the error is relative, if it is stated so
   bool relative;
-  double bound;  // of the relative error; else of the error divided by max(1, |x|), for every finite x
+  double bound;  // of the relative error; otherwise of the error divided by max(1, |x|), for every finite x
 };
 
 constexpr float kMost = 3.4028235e38f;
@@ -94,8 +94,9 @@ constexpr Function kFunctions[] = {
     {"relu_squared", Activation::kReluSquared, -1e19f, 1e19f, true, 1e-7},
 };
 
-/// Floats of both signs in [low, high]. Those whose magnitude lies in [2^-30, 128) matter: `every` one of them, else some
-/// thousand a binade and all near its ends. Below, functions have become their first terms, above, their limits.
+/// Returns floats of both signs in [low, high]. Those with a magnitude in [2^-30, 128) matter: all of them with
+/// `every`, otherwise several thousand per binade and all near its ends. Below this range, functions equal their first
+/// terms; above, their limits.
 std::vector<uint32_t> next_floats(const Function& f, uint64_t* position, bool every, size_t most) {
   constexpr uint32_t kEdge = 64, kBinade = 1u << 23;
 #ifdef BANTAM_EMULATED
@@ -137,7 +138,7 @@ std::vector<float> activate(const Table& t, Activation activation, const std::ve
   return y;
 }
 
-/// The error in the function's own terms.
+/// Returns the error as the function's bound defines it.
 double error_of(const Function& f, float x, float y) {
   const double expected = naive_activation(f.activation, double{x});
   const double error = std::fabs(double{y} - expected);
@@ -148,7 +149,7 @@ double error_of(const Function& f, float x, float y) {
 
 class EveryFloat : public ::testing::TestWithParam<Function> {};
 
-/// With BANTAM_EXHAUSTIVE set (./dev test all): a minute or two.
+/// With BANTAM_EXHAUSTIVE set (./dev test all), takes a minute or two.
 TEST_P(EveryFloat, ErrorIsAsStated) {
   const Function& f = GetParam();
   const bool every = bantam::testing::exhaustive();
@@ -165,7 +166,7 @@ TEST_P(EveryFloat, ErrorIsAsStated) {
     const std::vector<float> y = activate(best, f.activation, x);
     for (size_t i = 0; i < x.size(); ++i) {
       const double error = error_of(f, x[i], y[i]);
-      if (error <= worst) continue;  // a NaN comes through
+      if (error <= worst) continue;  // a NaN is not skipped
       worst = error;
       worst_at = x[i];
     }
@@ -186,7 +187,7 @@ INSTANTIATE_TEST_SUITE_P(Functions, EveryFloat, ::testing::ValuesIn(kFunctions),
                          [](const auto& one) { return one.param.name; });
 
 /// The function from which int8 attention computes probabilities; the kernels' property tests check that every table
-/// gives its bits.
+/// gives the same bits.
 TEST(Math, Exp2OfScores) {
   const bool every = bantam::testing::exhaustive();
   const Function range = {"exp2", Activation::kNone, -126.0f, 1.0f, true, 3e-6};

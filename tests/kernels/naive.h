@@ -1,4 +1,4 @@
-// Textbook versions of what kernels compute, in double.
+// Textbook versions of the kernels in double precision.
 #ifndef BANTAM_TESTS_KERNELS_NAIVE_H_
 #define BANTAM_TESTS_KERNELS_NAIVE_H_
 
@@ -37,7 +37,7 @@ inline double naive_activation(Activation activation, double x) {
   return NAN;
 }
 
-/// How far an activation of x may be off when x itself is off by `error`.
+/// Returns the possible error of an activation of x if x has an error of `error`.
 inline double activation_tolerance(Activation activation, double x, double error) {
   const double y = std::fabs(naive_activation(activation, x));
   switch (activation) {
@@ -50,7 +50,7 @@ inline double activation_tolerance(Activation activation, double x, double error
   }
 }
 
-/// softmax of scores, in place.
+/// Replaces scores by their softmax.
 inline void naive_softmax(std::vector<double>& x) {
   double best = x[0];
   for (double v : x) best = std::fmax(best, v);

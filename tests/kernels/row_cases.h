@@ -14,7 +14,7 @@ struct RowShape {
   static RowShape typical(uint32_t rows) { return {rows, 384}; }
 };
 
-/// f32 rows with anything (NaN among it) in the padding lanes.
+/// Returns f32 rows with arbitrary values, including NaN, in the padding lanes.
 inline Guarded make_f32_rows(Random& random, uint32_t rows, uint32_t width, size_t stride, float scale) {
   Guarded x = make_rows<float>(rows, stride, pad16(width));
   for (uint32_t r = 0; r < rows; ++r) {
@@ -98,7 +98,7 @@ class Case<EpilogueRows> {
     a.beta = has_gamma_ ? beta_.as<float>() : nullptr;
     a.epsilon = epsilon_;
     if ((stores_ & 1) != 0) {
-      // In place over x or over the residual as often as not.
+      // Often in place over x or over the residual.
       a.y = alias_ == 1                          ? x_copy_.as<float>()
             : alias_ == 2 && residual_kind_ == 1 ? residual_copy_.as<float>()
                                                  : y_.as<float>();
@@ -431,7 +431,7 @@ class Case<PoolRows> {
   uint32_t end_ = 0;
   Pool kind_{};
   bool l2_ = false;
-  /// The rows become int8 with a scale each, and x_ what those say.
+  /// Quantizes the rows to int8 with one scale each; x_ gets the dequantized values.
   void quantize(Random& random) {
     x_q_ = make_rows<int8_t>(shape_.rows, stride_, shape_.width);
     x_scale_ = Guarded(size_t{shape_.rows} * 4);

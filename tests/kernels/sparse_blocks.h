@@ -1,4 +1,4 @@
-// Weights in tiles as sparse ones (layout sparse_1x4), for calls of kernels.
+// Converts weights in tiles to sparse weights (layout sparse_1x4), for calls of kernels.
 #ifndef BANTAM_TESTS_KERNELS_SPARSE_BLOCKS_H_
 #define BANTAM_TESTS_KERNELS_SPARSE_BLOCKS_H_
 
@@ -11,8 +11,8 @@ namespace bantam::kernels::test {
 
 class SparseWeights {
  public:
-  /// The blocks of `w`, tiles [n/16][k/4][16][4], that are not all 0: the last output of a span first, with steps of zeros where an
-  /// output has fewer than others of its group.
+  /// Takes the blocks of `w`, tiles [n/16][k/4][16][4], that are not all 0. The outputs of a span are in reverse order;
+  /// outputs with fewer blocks than others of their group get blocks of zeros.
   void take(const int8_t* w, uint32_t n, uint32_t k) {
     std::vector<int8_t> blocks;
     std::vector<uint16_t> index;

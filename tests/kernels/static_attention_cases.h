@@ -11,7 +11,7 @@
 
 namespace bantam::kernels::test {
 
-/// Rows of heads and where they lie; tokens [first_row, first_row + rows) of a run.
+/// Rows of heads and their positions: tokens [first_row, first_row + rows) of a run.
 struct StaticHeads {
   uint32_t first_row, rows, heads, kv_heads, head_width;
 
@@ -36,7 +36,7 @@ class Case<StaticSplit> {
     Random random(seed);
     shape_ = wanted != nullptr ? *wanted : StaticHeads::random(random);
     if (wanted == nullptr && random.chance(60)) {
-      // Whole pages, groups of four rows and tiles of heads have ways of their own.
+      // Whole pages, groups of four rows and tiles of heads have their own code paths.
       shape_.head_width = random.chance(50) ? pad16(shape_.head_width) : pad4(shape_.head_width);
       shape_.first_row = random.chance(50) ? pad16(shape_.first_row) : pad4(shape_.first_row);
     }
@@ -197,7 +197,7 @@ class Case<StaticAttention> {
         for (uint32_t j = 0; j < shape_.rows; ++j) {
           sum += weights[j] * split_.at(j, (shape_.heads + shape_.kv_heads + kv_head) * width + i);
         }
-        // Each weight is within 0.55 of 255 of its value; a query sees itself at least.
+        // Each weight is within 0.55 of 255 times its value; a query sees at least itself.
         const double slack = 0.6 + 0.55 * 2 * 127 * shape_.rows / std::max(total, 255.0);
         const double expected = total > 0 ? sum / total : 0;
         ASSERT_NEAR(static_cast<int8_t>(result.bytes[size_t{r} * width + i]), expected, slack);

@@ -1,4 +1,4 @@
-// Random calls of the static linear layer, and what the formulas of `Integer` in schemas/bantam.fbs give in 64 bits.
+// Random calls of the static linear layer, compared with the formulas of `Integer` in schemas/bantam.fbs in 64 bits.
 #ifndef BANTAM_TESTS_KERNELS_STATIC_LINEAR_CASES_H_
 #define BANTAM_TESTS_KERNELS_STATIC_LINEAR_CASES_H_
 

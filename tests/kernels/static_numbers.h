@@ -20,7 +20,7 @@ inline int64_t naive_clamp(int64_t v, int64_t low, int64_t high) { return std::m
 inline int64_t naive_sat16(int64_t v) { return naive_clamp(v, -32768, 32767); }
 inline int64_t naive_sat8(int64_t v) { return naive_clamp(v, -127, 127); }
 
-/// Numbers in [low, high], padded to 16 with zeros.
+/// Returns random numbers in [low, high], padded to 16 with zeros.
 template <class T>
 Guarded make_numbers(Random& random, uint32_t n, int32_t low, int32_t high) {
   Guarded v(size_t{pad16(n)} * sizeof(T));
@@ -31,7 +31,7 @@ Guarded make_numbers(Random& random, uint32_t n, int32_t low, int32_t high) {
   return v;
 }
 
-/// i8 rows in their true signs.
+/// Returns signed i8 rows.
 inline Guarded make_i8_rows(Random& random, uint32_t rows, uint32_t width, size_t stride) {
   Guarded x = make_rows<int8_t>(rows, stride, pad16(width));
   for (uint32_t r = 0; r < rows; ++r) {
@@ -39,7 +39,7 @@ inline Guarded make_i8_rows(Random& random, uint32_t rows, uint32_t width, size_
   }
   return x;
 }
-/// The same as a session with this table stores them.
+/// Returns the rows as a session with this table stores them.
 inline Guarded stored_rows(const Guarded& x, const Table& table) {
   Guarded y(x.size());
   for (size_t i = 0; i < x.size(); ++i) y.data()[i] = static_cast<uint8_t>(x.data()[i] ^ table.offset_xor);

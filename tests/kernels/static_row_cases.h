@@ -43,7 +43,7 @@ class Case<StaticNorm> {
     a.h_stride = stride_;
     a.rows = shape_.rows;
     a.width = shape_.width;
-    // In place, as sessions do.
+    // In place, as in sessions.
     a.residual = residual_ ? stored_.as<int8_t>() : nullptr;
     a.residual_stride = stride_;
     a.residual_multiplier = residual_multiplier_.as<int16_t>();
@@ -82,7 +82,7 @@ class Case<StaticNorm> {
       const int64_t mean = total >= 0 ? (total + n / 2) / n : -((-total + n / 2) / n);
       double squares = static_cast<double>(epsilon_);
       for (const int64_t v : h) squares += static_cast<double>((v - mean) * (v - mean));
-      // The formula's own rounding: r has 16 bits, the factor 14.
+      // The rounding of the formula itself: r has 16 bits, the factor 14.
       for (uint32_t i = 0; i < n; ++i) {
         const double z = std::min(32767.0, static_cast<double>(h[i] - mean) / std::sqrt(squares) * 32768);
         const double v =

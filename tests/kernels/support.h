@@ -23,12 +23,12 @@ class Random {
     z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
     return z ^ (z >> 31);
   }
-  /// In [low, high].
+  /// Returns a number in [low, high].
   uint32_t between(uint32_t low, uint32_t high) { return low + static_cast<uint32_t>(next() % (high - low + 1)); }
   bool chance(uint32_t percent) { return between(0, 99) < percent; }
-  /// In [-1, 1).
+  /// Returns a number in [-1, 1).
   float unit() { return static_cast<float>(static_cast<int32_t>(next() >> 32)) * 0x1p-31f; }
-  /// Roughly normal.
+  /// Returns an approximately normal number.
   float normal() { return (unit() + unit() + unit()) * 1.0f; }
   int8_t weight() { return static_cast<int8_t>(static_cast<int32_t>(between(0, 254)) - 127); }
 
@@ -36,37 +36,37 @@ class Random {
   uint64_t state_;
 };
 
-/// `rows` rows of `stride` elements, the last one only `last` long.
+/// Allocates `rows` rows of `stride` elements; the last row has only `last` elements.
 template <class T>
 Guarded make_rows(size_t rows, size_t stride, size_t last) {
   return Guarded(((rows - 1) * stride + last) * sizeof(T));
 }
 
-/// A row stride: the least that is legal, or some multiples of 16 more.
+/// Returns a row stride: the smallest that is legal, or a few multiples of 16 more.
 inline size_t some_stride(Random& random, uint32_t width) {
   return pad16(width) + (random.chance(30) ? 16 * random.between(1, 3) : 0);
 }
 
-/// A width that often is no multiple of 16.
+/// Returns a width that is often not a multiple of 16.
 inline uint32_t some_width(Random& random, uint32_t most) {
   return random.chance(40) ? 16 * random.between(1, (most + 15) / 16) : random.between(1, most);
 }
 
-/// A vector of n floats padded to 16 with zeros.
+/// Returns a vector of n floats, padded to 16 with zeros.
 inline Guarded make_vector(Random& random, uint32_t n, float scale, float centre = 0.0f) {
   Guarded v(size_t{pad16(n)} * 4);
   for (uint32_t i = 0; i < pad16(n); ++i) v.as<float>()[i] = i < n ? centre + random.normal() * scale : 0.0f;
   return v;
 }
 
-/// Every table that this machine runs, the reference first.
+/// Returns every table that this machine can run, starting with the reference.
 inline std::vector<const Table*> tables() {
   std::vector<const Table*> all;
   for (const Isa isa : testing::every_isa()) {
     const Table* found = table(isa);
     if (found == nullptr) continue;
 #if defined(__x86_64__)
-    // On a processor with VBMI, the name of this instruction set selects another table, so no name selects this one.
+    // On a processor with VBMI, this instruction set's name selects another table, so this table has no name.
     if (isa == Isa::kAvx512Vnni && found != &avx512::kTable) all.push_back(&avx512::kTable);
 #endif
     all.push_back(found);
@@ -74,7 +74,7 @@ inline std::vector<const Table*> tables() {
   return all;
 }
 
-/// The result of a kernel's run: its return value and the bytes that its contract defines.
+/// The result of a kernel call: its return value, and the bytes that its contract defines.
 struct Result {
   bool finite = false;
   std::vector<uint8_t> bytes;
@@ -89,7 +89,8 @@ struct Result {
   }
 };
 
-/// Bytes [from, to) of every row but the last still hold the fill: nothing was written between the rows.
+/// Returns true if bytes [from, to) of every row but the last still have the fill value: nothing was written between
+/// the rows.
 inline bool untouched(const uint8_t* data, size_t rows, size_t stride, size_t from, size_t to) {
   for (size_t r = 0; r + 1 < rows; ++r) {
     for (size_t i = from; i < to; ++i) {

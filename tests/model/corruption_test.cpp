@@ -1,4 +1,4 @@
-// Damaged graph sections: whatever open says, nothing crashes; what it accepts also runs.
+// Damaged graph sections: nothing crashes, whatever open returns, and files that it accepts also run.
 #include <gtest/gtest.h>
 
 #include <random>

@@ -1,4 +1,4 @@
-// The checksum: published values, and both ways to compute it against the bit-by-bit definition.
+// The checksum: published values, and both implementations against the bitwise definition.
 #include "format/crc32c.h"
 
 #include <gtest/gtest.h>
@@ -49,7 +49,7 @@ TEST_P(Crc32c, EqualsTheDefinitionForEverySizePlaceAndSplit) {
       EXPECT_EQ(crc(bytes.data() + at, size, 7), definition(bytes.data() + at, size, 7)) << size << " at " << at;
     }
   }
-  // Around one and more rounds of the interleaved blocks.
+  // Around one and more iterations of the interleaved blocks.
   for (const size_t size : {49151u, 49152u, 49153u, 98304u, 147463u, 199990u}) {
     const uint32_t whole = definition(bytes.data() + 3, size);
     EXPECT_EQ(crc(bytes.data() + 3, size, 0), whole) << size;

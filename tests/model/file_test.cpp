@@ -1,4 +1,4 @@
-// Checks that a device makes of a partition before it opens a file there: its length, and its checksums in slices.
+// Checks that a device performs on a partition before it opens a file there: its length, and its checksums in slices.
 #include "bantam/file.h"
 
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@ class FileTest : public ::testing::Test {
     bytes_.assign(file_.data(), file_.data() + file_.size());
   }
 
-  /// Status at the end of a check by `slice` bytes.
+  /// Returns the status after a check in slices of `slice` bytes.
   Status check(size_t slice, size_t* calls = nullptr) const {
     FileCheck run;
     Status status = FileCheck::begin(bytes_.data(), bytes_.size(), &run);

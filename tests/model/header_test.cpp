@@ -42,14 +42,14 @@ TEST(Header, ChecksumsCoverEveryBitButTheirOwn) {
   header.graph_size = 100;
   header.data_offset = 192;
   header.data_size = 150;
-  header.file_size = kSize;  // gaps behind both sections
+  header.file_size = kSize;  // gaps after both sections
   std::vector<uint8_t> bytes(kSize);
   for (size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<uint8_t>(i * 7);
   seal(header, bytes.data());
   ASSERT_EQ(read_header(bytes.data(), bytes.size(), &header, nullptr), Status::kOk);
   EXPECT_EQ(header.graph_crc, graph_checksum(header, bytes.data()));
   EXPECT_EQ(header.data_crc, data_checksum(header, bytes.data()));
-  // As the schema states them.
+  // The ranges that the schema states.
   std::vector<uint8_t> covered(bytes.begin(), bytes.begin() + 56);
   covered.insert(covered.end(), bytes.begin() + 64, bytes.begin() + 192);
   EXPECT_EQ(header.graph_crc, crc32c(covered.data(), covered.size()));
@@ -136,14 +136,14 @@ TEST_F(OpenTest, HeaderFieldsAreChecked) {
   EXPECT_EQ(open_with(40, 64, 8), Status::kCorrupt);
   EXPECT_EQ(open_with(40, 0xFFFFFFFFFFFFFFC0u, 8), Status::kCorrupt);
   EXPECT_EQ(open_with(48, 0xFFFFFFFFFFFFFFFFu, 8), Status::kCorrupt);
-  EXPECT_EQ(open_with(48, 0, 8), Status::kCorrupt);  // blobs now lie outside
-  EXPECT_EQ(open_with(56, 0, 4), Status::kOk);       // checksums belong to `bantam verify`
+  EXPECT_EQ(open_with(48, 0, 8), Status::kCorrupt);  // blobs are now outside
+  EXPECT_EQ(open_with(56, 0, 4), Status::kOk);       // only `bantam verify` checks the checksums
 }
 
 TEST_F(OpenTest, EveryTruncationIsRefused) {
   const FileBytes file(bytes_);
   for (size_t size = 0; size < bytes_.size(); size += size < 2048 ? 1 : 97) {
-    // A buffer of exactly that size, so that a sanitizer sees any read beyond it.
+    // A buffer of exactly this size, so that a sanitizer detects any read beyond it.
     const FileBytes cut(std::vector<uint8_t>(bytes_.begin(), bytes_.begin() + static_cast<std::ptrdiff_t>(size)));
     Model model;
     const Status status = Model::open(cut.data(), cut.size(), &model);
@@ -161,7 +161,7 @@ TEST_F(OpenTest, ATruncatedFileThatClaimsToBeWholeIsRefused) {
     const uint64_t claimed = size;
     std::memcpy(cut.data() + 16, &claimed, 8);
     EXPECT_EQ(open(cut), Status::kCorrupt) << size;
-    // And with sections shrunk to fit.
+    // The same with sections shrunk to fit.
     uint64_t data_offset, graph_size;
     std::memcpy(&data_offset, cut.data() + 40, 8);
     std::memcpy(&graph_size, cut.data() + 32, 8);

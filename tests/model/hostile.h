@@ -1,5 +1,5 @@
-// Files whose structure is sound and whose meaning is not, for the operators that have a test of their own: a sound model, and edits of
-// which each breaks one rule.
+// Files that are structurally valid but have invalid content, for the operators with their own tests: a valid model,
+// and edits that each violate one rule.
 #ifndef BANTAM_TESTS_MODEL_HOSTILE_H_
 #define BANTAM_TESTS_MODEL_HOSTILE_H_
 
@@ -21,7 +21,7 @@ struct OpEdit {
   const char* name;
   std::function<void(fb::ModelT&)> apply;
   Status status = Status::kCorrupt;
-  const char* sentence = nullptr;  // null: any
+  const char* sentence = nullptr;  // null: any sentence
 };
 
 inline Status open(const ModelBuilder& builder, Fault* fault) {
@@ -30,7 +30,7 @@ inline Status open(const ModelBuilder& builder, Fault* fault) {
   return Model::open(file.data(), file.size(), &model, fault);
 }
 
-/// Appends a tensor that is like tensor `index`, but changed, and that nothing writes; returns its number.
+/// Appends a changed copy of tensor `index` that nothing writes; returns its number.
 inline int32_t add_like(fb::ModelT& m, int32_t index, const std::function<void(fb::TensorT&)>& change) {
   m.tensors.push_back(std::make_unique<fb::TensorT>(*m.tensors[static_cast<size_t>(index)]));
   change(*m.tensors.back());
@@ -45,7 +45,7 @@ inline void as_pages(fb::TensorT& t) {
   t.layout = fb::Layout::key_pages;
   t.heads = 1;
 }
-/// Rows of sources' tokens, which lie outside the plan.
+/// Turns a tensor into rows of a source's tokens, which are not part of the memory plan.
 inline void as_state(fb::TensorT& t) {
   t.role = fb::Role::state;
   t.offset.clear();
@@ -57,7 +57,8 @@ inline void in_tile(fb::TensorT& t) {
   t.offset.clear();
 }
 
-/// Expects that the file that make() builds opens, and that after `apply` it is refused with this status and sentence; null: any.
+/// Expects that the file from make() opens, and that after `apply` it is refused with this status and sentence (null:
+/// any).
 template <class Make, class Apply>
 void expect_fault(const Make& make, const Apply& apply, Status status, const char* sentence, const char* name) {
   ModelBuilder builder = make();
@@ -71,7 +72,7 @@ void expect_fault(const Make& make, const Apply& apply, Status status, const cha
   }
 }
 
-/// Expects each edit's status and a reason, and its sentence if it has one.
+/// Expects the status of each edit, a reason, and its sentence if it has one.
 template <size_t kCount, class Make>
 void expect_refused(const OpEdit (&edits)[kCount], const Make& make) {
   for (const OpEdit& edit : edits) {
@@ -80,20 +81,20 @@ void expect_refused(const OpEdit (&edits)[kCount], const Make& make) {
   }
 }
 
-/// An edit of a builder after which a file breaks one rule, and the rule's sentence.
+/// An edit of a builder after which the file violates one rule, and the rule's sentence.
 struct FaultEdit {
   const char* sentence;
   std::function<void(ModelBuilder&)> apply;
   Status status = Status::kCorrupt;
 };
 
-/// Expects the rule's own sentence after each edit, whatever other rules would say of the file.
+/// Expects the rule's own sentence after each edit, whichever other rules the file violates.
 template <class Make>
 void expect_sentences(const std::vector<FaultEdit>& edits, const Make& make) {
   for (const FaultEdit& edit : edits) expect_fault(make, edit.apply, edit.status, edit.sentence, edit.sentence);
 }
 
-/// An edit of a model after which a file breaks one rule, and the rule's sentence.
+/// An edit of a model after which the file violates one rule, and the rule's sentence.
 struct Rule {
   const char* sentence;
   Status status;
@@ -109,7 +110,7 @@ void expect_rules(const std::vector<Rule>& rules, const Make& make) {
   }
 }
 
-/// Returns what the rule of this op alone says. It reads no data, so tensors may have sizes that no test could store.
+/// Returns the verdict of this op's rule alone. It reads no data, so tensors may have sizes that no test could store.
 inline Verdict verdict_of_op(const fb::ModelT& model, const std::string& name) {
   flatbuffers::FlatBufferBuilder builder;
   fb::FinishModelBuffer(builder, fb::Model::Pack(builder, &model));
@@ -124,7 +125,7 @@ inline Verdict verdict_of_op(const fb::ModelT& model, const std::string& name) {
   throw std::runtime_error("no op " + name);
 }
 
-/// Expects that the op's rule finds nothing in what make() builds, and says so after each edit.
+/// Expects that the op's rule accepts the model from make(), and gives its sentence after each edit.
 template <class Make>
 void expect_rules_of_op(const std::string& name, const std::vector<Rule>& rules, const Make& make) {
   for (const Rule& rule : rules) {

@@ -1,4 +1,4 @@
-// hostile_test.cpp of words in clusters: tables of parts of the ids, and the adaptive softmax.
+// hostile_test.cpp for words in clusters: tables for ranges of ids, and the adaptive softmax.
 #include <gtest/gtest.h>
 
 #include "tests/model/hostile.h"
@@ -8,7 +8,7 @@ namespace {
 
 constexpr uint32_t kIds = 9, kFront = 4, kSecond = 5, kClusters = 1;
 
-/// Rows of two tables of parts of the ids, and scores made of nothing but those.
+/// Rows of two tables for ranges of ids, and scores computed from them.
 ModelBuilder adaptive_model() {
   ModelBuilder b;
   b.model.inputs.push_back(std::make_unique<fb::InputT>());

@@ -1,4 +1,4 @@
-// hostile_test.cpp of rows that the pass over a source leaves of its tokens, and of what reads them.
+// hostile_test.cpp for rows of tokens that the pass over a source leaves, and for their readers.
 #include <gtest/gtest.h>
 
 #include "tests/model/hostile.h"
@@ -33,7 +33,7 @@ int32_t embed(ModelBuilder& b, const char* name, uint32_t width) {
   return x;
 }
 
-/// A decoder that looks at the rows of a source.
+/// A decoder that attends to the rows of a source (Align).
 ModelBuilder aligned_model() {
   ModelBuilder b;
   add_inputs(b);
@@ -55,7 +55,7 @@ fb::OpT& leave(fb::ModelT& m) { return *m.subgraphs[0]->ops[1]; }
 fb::OpT& look(fb::ModelT& m) { return *m.subgraphs[0]->ops[3]; }
 int32_t state(fb::ModelT& m) { return leave(m).outputs[0]; }
 
-/// Lets the main pass read the state otherwise, in a step of tokens or of sequences.
+/// Makes the main pass read the state in another way, in a step of tokens or of sequences.
 template <typename Table>
 void read_by(fb::ModelT& m, Table table, int32_t rows) {
   look(m).attributes = attributes(std::move(table));
@@ -79,7 +79,7 @@ const OpEdit kEdits[] = {
 
 TEST(HostileCarried, OfTokensAreRefusedWithAReason) { expect_refused(kEdits, aligned_model); }
 
-/// A decoder that attends to a source, of whose pass the last step has embeddings like queries.
+/// A decoder with cross-attention; the last step of the source's pass has embeddings shaped like queries.
 ModelBuilder crossing_model() {
   ModelBuilder b;
   add_inputs(b);

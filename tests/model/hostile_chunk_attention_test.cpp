@@ -1,4 +1,4 @@
-// hostile_test.cpp of attention by chunks.
+// hostile_test.cpp for attention within chunks.
 #include <gtest/gtest.h>
 
 #include <limits>
@@ -10,7 +10,7 @@ namespace {
 
 constexpr uint32_t kIds = 9, kHeads = 2, kWidth = 3, kColumns = kHeads * kWidth, kRounds = 3, kProducts = 16;
 
-/// Queries, keys and values of tokens, or queries and values with hashes.
+/// Queries, keys and values of tokens, or queries and values with hashing.
 ModelBuilder chunked_model(bool hashed, bool copies) {
   ModelBuilder b;
   b.model.inputs.push_back(std::make_unique<fb::InputT>());
@@ -55,7 +55,7 @@ fb::TensorT& at(fb::ModelT& m, int32_t index) { return *m.tensors[static_cast<si
 fb::TensorT& output(fb::ModelT& m, size_t i) { return at(m, op(m).outputs[i]); }
 fb::Dim columns(uint32_t count) { return {-1, 0, static_cast<int32_t>(count), 1}; }
 
-/// Rules that both kinds have.
+/// Rules that apply to both kinds.
 const OpEdit kShared[] = {
     {"no head", [](auto& m) { chunks(m).heads = 0; }},
     {"heads that do not share the columns out", [](auto& m) { chunks(m).heads = 4; }},

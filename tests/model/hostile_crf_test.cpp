@@ -1,4 +1,4 @@
-// hostile_test.cpp of chains of tags.
+// hostile_test.cpp for conditional random fields.
 #include <gtest/gtest.h>
 
 #include "tests/model/hostile.h"
@@ -61,7 +61,7 @@ const OpEdit kEdits[] = {
 
 TEST(HostileCrf, IsRefusedWithAReason) { expect_refused(kEdits, chain_model); }
 
-/// Without members all tokens are in the chain; tokens that are skipped may be more than a text has.
+/// Without members, all tokens are in the chain; more tokens may be skipped than a text has.
 TEST(HostileCrf, OpensWithoutMembersAndWithAnySkips) {
   ModelBuilder builder = chain_model();
   Fault fault;

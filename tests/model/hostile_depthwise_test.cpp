@@ -1,4 +1,4 @@
-// hostile_test.cpp of convolutions of each column by itself.
+// hostile_test.cpp for depthwise convolutions.
 #include <gtest/gtest.h>
 
 #include "tests/model/hostile.h"

@@ -1,4 +1,4 @@
-// hostile_test.cpp of layers of experts.
+// hostile_test.cpp for layers of experts.
 #include <gtest/gtest.h>
 
 #include "tests/model/hostile.h"
@@ -7,9 +7,9 @@ namespace bantam::testing::hostile_experts_test {
 namespace {
 
 constexpr uint32_t kIds = 9, kWidth = 5, kInner = 20, kOutputs = 7, kExperts = 3;
-constexpr uint32_t kUp = 2 * 32, kDown = 16;  // rows of an expert
+constexpr uint32_t kUp = 2 * 32, kDown = 16;  // rows per expert
 
-/// Rows and scores of a step of their own, then experts.
+/// Rows and scores from a step of their own, then experts.
 ModelBuilder experts_model(uint32_t top, uint32_t capacity, WeightType type) {
   ModelBuilder b;
   b.model.inputs.push_back(std::make_unique<fb::InputT>());
@@ -101,7 +101,7 @@ TEST(HostileExperts, OfInt8AreRefusedWithAReason) {
   expect_refused(kEdits, [] { return with_vector(experts_model(2, 0, WeightType::kI8)); });
 }
 
-/// The most rows of x, the run's, that lie in a tile.
+/// Edits of a layer with a capacity, which also reads the scores of all tokens.
 const OpEdit kCapacityEdits[] = {
     {"two experts a token", [](auto& m) { layer_of(m).top = 2; }},
     {"all scores of something else", [](auto& m) { op_of(m).inputs[4] = op_of(m).inputs[0]; }},

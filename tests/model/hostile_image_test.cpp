@@ -1,4 +1,4 @@
-// hostile_test.cpp of features, and of images that become some.
+// hostile_test.cpp for features, and for images that are converted to features.
 #include <gtest/gtest.h>
 
 #include "tests/model/hostile.h"
@@ -6,7 +6,7 @@
 namespace bantam::testing::hostile_image_test {
 namespace {
 
-/// Images of 8 by 4 pixels of three channels in patches of two, as they come.
+/// Images of 8 by 4 pixels with three channels in patches of two, without normalization.
 ModelBuilder image_model() {
   constexpr uint32_t kColumns = 12, kTokens = 1 + 8 + 1;
   ModelBuilder b;

@@ -1,4 +1,4 @@
-// hostile_test.cpp of static quantization: integers from embeddings to scores.
+// hostile_test.cpp for static quantization: integers from embeddings to scores.
 #include <gtest/gtest.h>
 
 #include <vector>
@@ -9,9 +9,9 @@ namespace bantam::testing::hostile_integers_test {
 namespace {
 
 constexpr uint32_t kIds = 9, kLabels = 4;
-constexpr uint32_t kMostColumns = 32768;  // of an integer norm
+constexpr uint32_t kMostColumns = 32768;  // limit of an integer norm
 
-/// Embeddings with a norm, of `columns` numbers, and a layer of scores.
+/// Embeddings of `columns` numbers with a norm, and a layer of scores.
 ModelBuilder static_model(uint32_t columns) {
   ModelBuilder b;
   b.model.inputs.push_back(std::make_unique<fb::InputT>());

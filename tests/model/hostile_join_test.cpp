@@ -1,4 +1,4 @@
-// hostile_test.cpp of rows side by side.
+// hostile_test.cpp for rows side by side (Join).
 #include <gtest/gtest.h>
 
 #include "tests/model/hostile.h"

@@ -1,4 +1,4 @@
-// hostile_test.cpp of attention by lists of keys: global tokens, blocks, random blocks.
+// hostile_test.cpp for attention with lists of keys: global tokens, blocks, random blocks.
 #include <gtest/gtest.h>
 
 #include <stdexcept>
@@ -115,7 +115,7 @@ void leave_out_list(ModelBuilder& b) {
   attention(b.model).random_blocks = -1;
 }
 
-/// With tables of ids alone, so that nothing else bounds texts.
+/// Returns a model with tables of ids only, so that nothing else limits the length of texts.
 ModelBuilder model_without_places() {
   BertShape shape = shape_with_blocks();
   shape.positions = shape.vocabulary;
@@ -136,7 +136,7 @@ TEST(HostileKeyLists, BlocksFitTheirList) {
              b.model.max_sequence = 0;
            }},
           {"random blocks and their list do not belong together", leave_out_list},
-          // The list would have 2^32 + 4 numbers: 4, counted in 32 bits.
+          // The list would have 2^32 + 4 numbers, which is 4 in 32 bits.
           {"lists of too many random blocks",
            [](auto& b) {
              b.model.max_sequence = 858993460;

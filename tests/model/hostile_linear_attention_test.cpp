@@ -1,4 +1,4 @@
-// hostile_test.cpp of attention by sums over keys.
+// hostile_test.cpp for attention by sums over keys.
 #include <gtest/gtest.h>
 
 #include <limits>
@@ -9,9 +9,9 @@ namespace bantam::testing::hostile_linear_attention_test {
 namespace {
 
 constexpr uint32_t kIds = 9, kHeads = 2, kWidth = 3, kColumns = kHeads * kWidth, kFeatures = 5;
-constexpr uint32_t kPlaces = 16;  // as many rows as tiles of them have
+constexpr uint32_t kPlaces = 16;  // the number of rows in a tile of weights
 
-/// Keys and values of tokens, their sums, and queries that look at these.
+/// Keys and values of tokens, their sums, and queries that read the sums.
 ModelBuilder summed_model(fb::FeatureKind kind, bool own_places) {
   ModelBuilder b;
   const bool places = kind == fb::FeatureKind::places;
@@ -66,7 +66,7 @@ const char* const kNoKeys = "keys and values are not shared f32 rows of tokens";
 const char* const kNoSums = "sums over keys are not shared f32 rows of sequences alone";
 const char* const kNoPlaces = "sums by places are not made by f32 rows of their number, or of each head's";
 
-/// Rules that both kinds have.
+/// Rules that apply to both kinds.
 const OpEdit kShared[] = {
     {"sums of an unknown kind", [](auto& m) { summing(m).kind = static_cast<fb::FeatureKind>(3); },
      Status::kUnsupported},
@@ -169,7 +169,7 @@ const OpEdit kOfPlaces[] = {
 };
 TEST(HostileLinearAttention, OfPlacesIsRefusedWithAReason) { expect_refused(kOfPlaces, by_places); }
 
-/// Other sums for the queries, of the same width, which no op makes.
+/// Other sums of the same width for the queries, which no op writes.
 fb::TensorT& other_sums(ModelBuilder& b) {
   fb::ModelT& m = b.model;
   m.tensors.push_back(std::make_unique<fb::TensorT>(at(m, attention(m).inputs[1])));

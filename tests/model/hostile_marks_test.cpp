@@ -1,4 +1,4 @@
-// hostile_test.cpp of marks that are entities: which tokens have one, attention that looks at it, and their names.
+// hostile_test.cpp for marks that are entities: which tokens have one, attention that uses them, and their names.
 #include <gtest/gtest.h>
 
 #include "tests/model/hostile.h"
@@ -7,7 +7,7 @@
 namespace bantam::testing::hostile_marks_test {
 namespace {
 
-/// A BERT whose attention looks at marks, beside an embedding of whether tokens have one.
+/// A BERT whose attention uses marks, with an embedding of whether tokens have one.
 ModelBuilder marked_model() {
   BertShape shape;
   shape.layers = 1;

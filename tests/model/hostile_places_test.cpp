@@ -1,4 +1,4 @@
-// hostile_test.cpp of what attention knows of places: biases, rotary positions.
+// hostile_test.cpp for positions in attention: biases, rotary positions.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -161,7 +161,7 @@ const OpEdit kEdits[] = {
      [](auto& m) { op(m, "layer.1.split").attributes.AsSplitHeads()->rotary = 0; }},
 };
 
-/// A constant's bytes, all 0, where its own are too few.
+/// Extends a constant's bytes with zeros if it has too few.
 void store_zeros(ModelBuilder& b, fb::TensorT& t, size_t size) {
   const std::vector<uint8_t> zeros(size);
   t.data = std::make_unique<fb::Blob>(b.store(zeros.data(), zeros.size()));

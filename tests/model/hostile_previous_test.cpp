@@ -1,4 +1,4 @@
-// hostile_test.cpp of rows of the token before.
+// hostile_test.cpp for rows of the previous token.
 #include <gtest/gtest.h>
 
 #include "tests/model/hostile.h"
@@ -8,7 +8,7 @@ namespace {
 
 constexpr uint32_t kIds = 9, kWidth = 6;
 
-/// Rows that are each the one before, beginning with the mean of a text's embeddings.
+/// Each row is the previous row, starting with the mean of a text's embeddings.
 ModelBuilder previous_model() {
   ModelBuilder b;
   b.model.inputs.push_back(std::make_unique<fb::InputT>());
@@ -35,7 +35,7 @@ ModelBuilder previous_model() {
 
 fb::OpT& previous(fb::ModelT& m) { return *m.subgraphs[0]->ops[2]; }
 
-/// Lets input `at` be a tensor like the one that it is, but changed.
+/// Replaces input `at` by a changed copy of it.
 std::function<void(fb::ModelT&)> reads(size_t at, const std::function<void(fb::TensorT&)>& change) {
   return [=](fb::ModelT& m) { previous(m).inputs[at] = add_like(m, previous(m).inputs[at], change); };
 }

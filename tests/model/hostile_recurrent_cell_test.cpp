@@ -1,4 +1,4 @@
-// hostile_test.cpp of steps of recurrent cells.
+// hostile_test.cpp for steps of recurrent cells.
 #include <gtest/gtest.h>
 
 #include "tests/model/hostile.h"

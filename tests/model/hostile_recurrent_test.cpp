@@ -1,4 +1,4 @@
-// hostile_test.cpp of recurrent layers.
+// hostile_test.cpp for recurrent layers.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -10,8 +10,8 @@ namespace {
 
 constexpr uint32_t kIds = 70, kCells = 20, kState = 6, kGates = 4 * 32;
 
-/// Both directions of an LSTM with a projection and a first state, above embeddings that are the gates; or of SSRU cells above
-/// the same.
+/// An LSTM in both directions with a projection and a first state, over embeddings that are the gates; or SSRU cells
+/// over the same embeddings.
 ModelBuilder model_of(fb::Cell cell) {
   ModelBuilder b;
   b.model.inputs.push_back(std::make_unique<fb::InputT>());
@@ -125,9 +125,9 @@ const OpEdit kSsruEdits[] = {
 
 TEST(HostileRecurrent, CellsWithoutWeightsAreRefusedWithAReason) { expect_refused(kSsruEdits, ssru_model); }
 
-/// A matrix without a weight, in blocks of which it stores none: as wide as it says, and small.
+/// Makes a matrix of the given width in a sparse layout that stores no blocks, so it is small.
 void make_empty(ModelBuilder& b, fb::TensorT& t, int32_t columns) {
-  std::vector<uint8_t> order(32);  // of 16 outputs, behind the ends of their groups
+  std::vector<uint8_t> order(32);  // of 16 outputs, after the ends of their groups
   for (uint8_t i = 0; i < 16; ++i) order[16 + i] = i;
   const std::vector<float> numbers(16);
   t.type = fb::DType::i8;

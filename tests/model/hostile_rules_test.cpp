@@ -1,4 +1,5 @@
-// Rules of the verifier by their sentences: a file that breaks one is refused with that one, whatever other rules would say of it.
+// The verifier's rules by their sentences: a file that violates one is refused with its sentence, whichever other rules
+// it violates.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -155,7 +156,7 @@ TEST(HostileRules, OutputsAreNoPages) {
                WeightType::kF32);
 }
 
-/// Behind the last label the file goes on, and somewhere there it says -1.
+/// The file continues after the last label, and somewhere there it contains -1.
 TEST(HostileRules, LabelsStandUnderThoseThatThereAre) {
   expect_rules({{"a label stands under one that there is not, or under too many", kCorrupt,
                  [](auto& m) {
@@ -248,7 +249,7 @@ TEST(HostileRules, OfTensors) {
       WeightType::kI8);
 }
 
-/// No output is as wide as such a layer, which other rules would say.
+/// No output can be as wide as this layer, so other rules would refuse the file too.
 TEST(HostileRules, LayersOfTooManyOutputs) {
   constexpr uint32_t kMostOutputs = 1u << 22;
   ModelBuilder builder = build(random_bert({}, 2), WeightType::kF32);
@@ -294,7 +295,7 @@ TEST(HostileRules, OfOperators) {
            }},
           {heads, kCorrupt, [](auto& m) { split_of(m).heads = split_of(m).kv_heads = 0; }},
           {heads, kCorrupt, [](auto& m) { split_of(m).head_width = 0; }},
-          // The product of these is 2^64.
+          // The product of these numbers is 2^64.
           {"attention is too wide", kUnsupported,
            [](auto& m) {
              split_of(m).heads = 0xFFFFFFFEu;

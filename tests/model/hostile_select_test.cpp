@@ -1,4 +1,4 @@
-// hostile_test.cpp of rows that scores select, and of the task that searches ends of answers by them.
+// hostile_test.cpp for rows that scores select, and for the task that searches the ends of answers with them.
 #include <gtest/gtest.h>
 
 #include "tests/model/hostile.h"
@@ -8,7 +8,7 @@ namespace {
 
 constexpr uint32_t kIds = 9;
 
-/// Scores of beginnings, of ends behind the best of them, and that there is no answer.
+/// Scores of beginnings, of ends after the best beginnings, and of "no answer".
 ModelBuilder search_model() {
   ModelBuilder b;
   b.model.inputs.push_back(std::make_unique<fb::InputT>());

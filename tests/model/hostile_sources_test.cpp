@@ -1,4 +1,5 @@
-// hostile_test.cpp of passes over sources: what they leave, what is made of it, and the tasks of such models.
+// hostile_test.cpp for passes over sources: the states that they leave, the readers of these, and the tasks of such
+// models.
 #include <gtest/gtest.h>
 
 #include "model/shortlist.h"
@@ -26,7 +27,7 @@ int32_t embed(ModelBuilder& b, const char* name, int32_t rows) {
   return rows;
 }
 
-/// Both passes have a plan as large as all tensors together.
+/// Gives both passes a plan that is large enough for all tensors together.
 void share_plans(ModelBuilder& b) {
   b.model.source_shared_bytes = b.model.shared_bytes;
   b.model.source_tile_bytes = b.model.tile_bytes;
@@ -44,7 +45,7 @@ int32_t number_of(fb::ModelT& m, const std::string& name) {
   return number;
 }
 
-/// A state of f32 rows of tokens.
+/// Adds a state of f32 rows of tokens.
 int32_t add_state(ModelBuilder& b, const char* name) {
   const int32_t state = b.activation(name, 0, kWidth);
   b.model.tensors.back()->role = fb::Role::state;
@@ -52,7 +53,7 @@ int32_t add_state(ModelBuilder& b, const char* name) {
   return state;
 }
 
-/// An encoder-decoder: a source leaves its embeddings, which the next words are made of.
+/// An encoder-decoder: a source leaves its embeddings, from which the next words are computed.
 ModelBuilder source_model() {
   ModelBuilder b;
   add_input(b, fb::InputKind::ids, kIds);
@@ -77,7 +78,7 @@ ModelBuilder source_model() {
   return b;
 }
 
-/// Something is retrieved for chunks, and nothing is made of it.
+/// Texts are retrieved for chunks but not used.
 ModelBuilder chunk_model() {
   ModelBuilder b;
   add_input(b, fb::InputKind::ids, kIds);
@@ -146,7 +147,7 @@ TEST(HostileSources, AreRefusedByTheirSentences) {
                      source_model);
 }
 
-/// Lists of 2^32 bytes, which only seem to be there: nothing may look at them.
+/// Lists that claim to have 2^32 bytes; nothing may read them.
 TEST(HostileSources, ListsOfAShortlistAreNotTooLong) {
   if (sizeof(size_t) < 8) GTEST_SKIP() << "no data section is as long";
   ModelBuilder b = source_model();
@@ -169,7 +170,7 @@ TEST(HostileSources, ListsOfAShortlistAreNotTooLong) {
                "the lists of a shortlist lie outside the data section, or are too few");
 }
 
-/// Rows of static quantization have no scales beside them, for which pooling would look.
+/// Rows of static quantization have no scales after them, which pooling would read.
 TEST(HostileSources, PoolingReadsNoFixedRows) {
   expect_rules_of_op("pool",
                      {{"pooling reads shared f32 or i8 rows of tokens", kCorrupt,

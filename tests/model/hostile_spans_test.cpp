@@ -1,4 +1,4 @@
-// hostile_test.cpp of marks of tokens, of scores of spans and of the task that finds them.
+// hostile_test.cpp for marks of tokens, scores of spans, and the task that finds spans.
 #include <gtest/gtest.h>
 
 #include "tests/model/hostile.h"
@@ -8,7 +8,7 @@ namespace {
 
 constexpr uint32_t kIds = 9, kColumns = 6, kWidth = 2, kLabels = 3;
 
-/// Scores of spans above embeddings, and a recurrent layer over words beside them.
+/// Scores of spans over embeddings, and a recurrent layer over words.
 ModelBuilder spans_model(uint32_t width = kWidth, uint32_t labels = kLabels) {
   ModelBuilder b;
   for (const char* name : {"input_ids", "marks"}) {

@@ -1,4 +1,4 @@
-// hostile_test.cpp of models with several passes: states do not lie in the arena, and some ops belong to one pass.
+// hostile_test.cpp for models with several passes: states are not in the arena, and some ops are for one pass only.
 #include <gtest/gtest.h>
 
 #include "tests/model/hostile.h"
@@ -20,7 +20,7 @@ void begin(ModelBuilder& b, int32_t symbol, fb::Phase phase) {
   b.model.subgraphs[0]->steps.back()->phase = phase;
 }
 
-/// Rows of words, made in a step of their own.
+/// Rows of words, computed in their own step.
 int32_t embed(ModelBuilder& b, const std::string& name, fb::Phase phase) {
   const int32_t words = b.table(name + " words", kIds, kColumns, std::vector<float>(kIds * kColumns), WeightType::kF32);
   begin(b, 0, phase);
@@ -67,7 +67,7 @@ fb::ChunkAttentionT chunks() {
   return chunks;
 }
 
-/// An op that reads rows of tokens beyond those of its own tile: such rows lie in the arena.
+/// An op that reads rows of tokens outside its own tile, which must therefore be in the arena.
 struct Reader {
   const char* sentence;
   std::function<void(ModelBuilder&, int32_t)> add;
@@ -144,7 +144,7 @@ const Reader kReaders[] = {
 
 TEST(HostileRowsOfTokens, AreFloatsInRowsThatTokensCount) {
   for (const Reader& reader : kReaders) {
-    if (std::string(reader.sentence).find("f32 rows") == std::string::npos) continue;  // those of i8 are read as well
+    if (std::string(reader.sentence).find("f32 rows") == std::string::npos) continue;  // it can also read i8 rows
     const std::function<void(fb::TensorT&)> forms[] = {
         [](fb::TensorT& t) { t.shape[0] = fb::Dim(1, 1, 0, 1); },
         [](fb::TensorT& t) {
@@ -160,7 +160,7 @@ TEST(HostileRowsOfTokens, AreFloatsInRowsThatTokensCount) {
       ModelBuilder b;
       add_input(b, fb::InputKind::ids, kIds);
       embed(b, "x", fb::Phase::main);
-      const int32_t rows = b.activation("rows", 0, kColumns);  // which no op makes
+      const int32_t rows = b.activation("rows", 0, kColumns);  // no op writes it
       form(*b.model.tensors.back());
       reader.add(b, rows);
       Fault fault;
@@ -170,7 +170,7 @@ TEST(HostileRowsOfTokens, AreFloatsInRowsThatTokensCount) {
   }
 }
 
-/// States have no place in the arena: what takes one for rows there reads, or writes, beyond it.
+/// States have no place in the arena: an op that used one as rows there would access memory outside the arena.
 TEST(HostileStates, AreNoRowsOfTheArena) {
   for (const Reader& reader : kReaders) {
     for (const bool of_source : {false, true}) {
@@ -188,7 +188,7 @@ TEST(HostileStates, AreNoRowsOfTheArena) {
   }
 }
 
-/// Beside splits of heads.
+/// SplitHeads may write states too.
 TEST(HostileStates, AreLeftBySlicesAlone) {
   const std::pair<const char*, std::function<void(ModelBuilder&, int32_t)>> writers[] = {
       {"a chain of tags writes rows like those that it reads",
@@ -238,7 +238,7 @@ TEST(HostileStates, AreSplitAlone) {
   }
 }
 
-/// A source has none.
+/// A source has no global tokens.
 TEST(HostilePasses, GlobalTokensAreThoseOfTheMainOne) {
   for (const bool only_globals : {false, true}) {
     ModelBuilder b;
@@ -259,7 +259,7 @@ TEST(HostilePasses, GlobalTokensAreThoseOfTheMainOne) {
   }
 }
 
-/// The rows of a chunk come with what is retrieved for it; a run of the main pass has none.
+/// The rows of a chunk come with its retrieved texts; a run of the main pass has none.
 TEST(HostilePasses, FeaturesOfAChunkAreOfWhatIsRetrievedForIt) {
   for (const bool in_main : {false, true}) {
     ModelBuilder b;

@@ -1,4 +1,4 @@
-// hostile_test.cpp of linear layers in integers: what their rule alone says of them.
+// hostile_test.cpp for linear layers in integers: the verdicts of their rule alone.
 #include <gtest/gtest.h>
 
 #include "tests/model/hostile.h"
@@ -8,7 +8,7 @@ namespace {
 
 constexpr uint32_t kInputs = 8, kOutputs = 5;
 
-/// A layer that leaves f32 rows, or i8 rows behind a norm, or i8 rows that may have a table.
+/// The layer's output: f32 rows, i8 rows with a norm, or i8 rows that may have a table.
 enum class Leaves { kF32, kNormed, kI8 };
 
 ModelBuilder layer_model(Leaves leaves) {

@@ -1,4 +1,4 @@
-// hostile_test.cpp of operators in integers.
+// hostile_test.cpp for operators in integers.
 #include <gtest/gtest.h>
 
 #include "tests/model/hostile.h"
@@ -8,7 +8,7 @@ namespace {
 
 constexpr uint32_t kIds = 9, kWidth = 16;
 
-/// A constant of zeros.
+/// Adds a constant of zeros.
 int32_t zeros(ModelBuilder& b, const std::string& name, fb::DType type, const std::vector<uint32_t>& shape) {
   auto t = std::make_unique<fb::TensorT>();
   t->name = name;
@@ -41,7 +41,7 @@ fb::OpT& add_op(ModelBuilder& b, const std::string& name, Table table, std::vect
   return op;
 }
 
-/// Embeddings, attention of one head, and the greatest numbers of each text.
+/// Embeddings, attention with one head, and the maximum over each text.
 ModelBuilder static_model() {
   ModelBuilder b;
   b.model.inputs.push_back(std::make_unique<fb::InputT>());
@@ -91,7 +91,7 @@ fb::SplitHeadsT& split(ModelBuilder& b) { return *op(b, 1).attributes.AsSplitHea
 fb::AttentionT& attention(ModelBuilder& b) { return *op(b, 2).attributes.AsAttention(); }
 fb::TensorT& keys(ModelBuilder& b) { return *b.model.tensors[static_cast<size_t>(op(b, 1).outputs[1])]; }
 
-/// Any constant as an input of the op, for a field that names one.
+/// Adds an arbitrary constant to the op's inputs, for a field that names one.
 int8_t name_any(ModelBuilder& b, size_t number) { return name_input(op(b, number), 0); }
 
 TEST(HostileStatic, AttentionIsRefusedByItsOwnRules) {
@@ -121,7 +121,7 @@ TEST(HostileStatic, AttentionIsRefusedByItsOwnRules) {
       static_model);
 }
 
-/// Rows that no op makes in place of those that are pooled.
+/// Replaces the pooled rows by rows that no op writes.
 fb::TensorT& other_rows(ModelBuilder& b) {
   op(b, 3).inputs[0] = rows(b, "others", kWidth);
   return *b.model.tensors.back();

@@ -1,4 +1,4 @@
-// hostile_test.cpp of weights of terms, which a linear layer makes of a sequence's scores.
+// hostile_test.cpp for term weights, which a linear layer computes from a sequence's scores.
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -20,7 +20,8 @@ fb::OpT& op(fb::ModelT& m, const std::string& name) {
 fb::LinearT& terms(fb::ModelT& m) { return *op(m, "pool").attributes.AsLinear(); }
 fb::TensorT& tensor_of(fb::ModelT& m, int32_t index) { return *m.tensors[static_cast<size_t>(index)]; }
 
-/// The pooler as the layer over the vocabulary of a sparse embedding: of all tokens' rows, not of the first one's.
+/// Turns the pooler into the vocabulary layer of a sparse embedding, which reads the rows of all tokens, not only the
+/// first.
 ModelBuilder with_terms() {
   ModelBuilder builder = build(random_bert({}, 2), WeightType::kF32);
   fb::OpT& layer = op(builder.model, "pool");
@@ -30,7 +31,7 @@ ModelBuilder with_terms() {
   return builder;
 }
 
-/// Lets the layer read rows like its own, but changed.
+/// Makes the layer read a changed copy of its input.
 std::function<void(fb::ModelT&)> reads(const std::function<void(fb::TensorT&)>& change) {
   return [change](fb::ModelT& m) { op(m, "pool").inputs[0] = add_like(m, op(m, "pool").inputs[0], change); };
 }
@@ -66,7 +67,7 @@ const OpEdit kEdits[] = {
 
 TEST(HostileTerms, AreRefusedWithAReason) { expect_refused(kEdits, with_terms); }
 
-/// The layer of int8 weights, which reads the encoder's rows as i8.
+/// The layer with int8 weights, which reads the encoder's rows as i8.
 ModelBuilder with_integer_terms() {
   ModelBuilder builder = with_terms();
   const auto rows = static_cast<uint32_t>(tensor_of(builder.model, op(builder.model, "pool").inputs[0]).shape[1].b());

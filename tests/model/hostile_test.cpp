@@ -1,4 +1,4 @@
-// Files whose structure is sound and whose meaning is not: each edit breaks one rule of the verifier.
+// Files that are structurally valid but have invalid content: each edit violates one rule of the verifier.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -71,7 +71,7 @@ int32_t& table(fb::ModelT& m, size_t i) {
 void name_smooth(fb::OpT& op, int32_t tensor) { op.epilogue->smooth = name_input(op, tensor); }
 void name_gate(fb::OpT& op, int32_t tensor) { op.epilogue->gate = name_input(op, tensor); }
 
-/// Labels under others: those given, the rest under none.
+/// Sets the parents of labels; labels without a given parent have none.
 void put_parents(fb::ModelT& m, std::vector<int32_t> parents) {
   parents.resize(m.task->label_sets[0]->labels.size(), -1);
   m.task->label_sets[0]->parents = std::move(parents);
@@ -291,7 +291,7 @@ std::vector<Edit> op_edits() {
       {"op feature", unsupported, [](auto& m) { op(m, "tag").features = {"time travel"}; }},
       {"fallback of a known operator", unsupported,
        [](auto& m) {
-         fb::OpT& linear = op(m, "layer.0.up");  // of one width, as a copy would want it
+         fb::OpT& linear = op(m, "layer.0.up");  // input and output of equal width, as a copy requires
          linear.inputs[0] = linear.outputs[1];
          linear.features = {"time travel"};
          linear.fallback = true;
@@ -459,7 +459,7 @@ std::vector<Edit> plan_edits() {
       {"an output overlaps x", corrupt, [](auto& m) { named(m, "tags").offset = named(m, "x").offset; }},
       {"overlap in one coefficient", corrupt,
        [](auto& m) {
-         // Ends before the other begins for some lengths, not for all.
+         // Ends before the other tensor begins, but only for some lengths.
          m.shared_bytes[2] += 1 << 20;
          named(m, "q").offset = {0, 0, 1 << 20, 0};
        }},
@@ -492,7 +492,7 @@ std::vector<Edit> plan_edits() {
        }},
       {"a tensor written twice by one op", corrupt,
        [](auto& m) {
-         // Two outputs of one type: only heads have them.
+         // Two outputs of the same type, which only heads may have.
          op(m, "layer.0.split").outputs[2] = op(m, "layer.0.split").outputs[1];
        }},
   };
@@ -522,7 +522,7 @@ INSTANTIATE_TEST_SUITE_P(Tensor, Hostile, ::testing::ValuesIn(tensor_edits()), n
 INSTANTIATE_TEST_SUITE_P(Op, Hostile, ::testing::ValuesIn(op_edits()), name_of);
 INSTANTIATE_TEST_SUITE_P(Plan, Hostile, ::testing::ValuesIn(plan_edits()), name_of);
 
-/// Items that the schema marks as not executed yet are refused as unsupported: each mark has a case above.
+/// Items that the schema marks "not executed yet" are refused as unsupported: each has a case above.
 TEST(Schema, WhatIsNotExecutedYetIsRefused) {
   const std::pair<const char*, const char*> cases[] = {
       {"Not executed yet: a dimension", "half the rows"},
@@ -548,7 +548,7 @@ TEST(Schema, WhatIsNotExecutedYetIsRefused) {
   }
 }
 
-/// Fuzzing begins with files that are sound: a corpus of an older format would only search the first check.
+/// Fuzzing starts from valid files: a corpus of an older format would only test the first check.
 TEST(Corpus, TheTinyFilesAreOfThisFormat) {
   for (const char* name : {"tiny-f32.bin", "tiny-f16.bin", "tiny-int8.bin"}) {
     std::ifstream stream(std::string(BANTAM_CORPUS) + name, std::ios::binary);
@@ -578,7 +578,7 @@ TEST(Fault, NamesTheTensorOrTheOp) {
 
 TEST(Fallback, AnUnknownOpThatMayBeLeftOutCopies) {
   ModelBuilder builder = build(random_bert({}, 2), WeightType::kF32);
-  // An operator of a later version between the pooler and the classifier, whose fields name inputs as they like.
+  // An operator of a later version between the pooler and the classifier, whose fields name arbitrary inputs.
   const int32_t extra = builder.activation("extra", 2, 40);
   auto row = std::make_unique<fb::OpT>();
   row->name = "extra";
@@ -600,7 +600,7 @@ TEST(Fallback, AnUnknownOpThatMayBeLeftOutCopies) {
   op(builder.model, "extra").fallback = false;
   EXPECT_EQ(opened(), Status::kUnsupported);
   op(builder.model, "extra").fallback = true;
-  named(builder.model, "extra").shape[1] = fixed(39);  // a copy would be of another width
+  named(builder.model, "extra").shape[1] = fixed(39);  // a copy would have another width
   EXPECT_EQ(opened(), Status::kUnsupported);
 }
 
@@ -640,7 +640,7 @@ TEST(Fallback, ACopyHasOneOutputThatIsLikeItsInput) {
 }
 
 TEST(Fallback, AKnownOperatorIsNeverCopied) {
-  // Were it copied, whoever goes by its kind would take it for a Row with an epilogue that nobody has checked.
+  // If it were copied, code that looks at its kind would treat it as a Row with an unchecked epilogue.
   ModelBuilder builder = build(random_bert({}, 2), WeightType::kF32);
   const int32_t extra = builder.activation("extra", 2, 40);
   auto row = std::make_unique<fb::OpT>();
@@ -667,7 +667,8 @@ TEST(Fallback, AKnownOperatorIsNeverCopied) {
   EXPECT_EQ(opened(), Status::kUnsupported);
 }
 
-/// A chain of many row operators, each with a tensor of its own: the plan check walks once for many tensors.
+/// A chain of many row operators, each with its own tensor: the plan check handles many tensors in each walk over the
+/// ops.
 TEST(Plan, ThousandsOfOpsAreWithinTheBudget) {
   constexpr uint32_t kOps = 5000;
   ModelBuilder builder = build(random_bert({}, 2), WeightType::kF32);
@@ -691,8 +692,8 @@ TEST(Plan, ThousandsOfOpsAreWithinTheBudget) {
   EXPECT_EQ(Model::open(file.data(), file.size(), &model, &fault), Status::kOk) << fault.what;
 }
 
-/// A file in which one step copies an embedding `copies` times, by ops with as many operands as there may be: to `alive`
-/// tensors, and then again to the last one. `idle`: tensors that no op touches.
+/// Returns a file in which one step copies an embedding `copies` times, by ops with the largest number of operands: to
+/// `alive` tensors, and then repeatedly to the last one. `idle`: number of tensors that no op uses.
 FileBytes file_of_copies(uint32_t copies, uint32_t alive, uint32_t idle) {
   constexpr uint32_t kIds = 3, kWidth = 2, kMostInputs = 24, kMostOutputs = 8;
   ModelBuilder b;
@@ -732,7 +733,8 @@ void expect_too_large(const FileBytes& file) {
   EXPECT_STREQ(fault.what, "the plan is too large to be verified");
 }
 
-/// 64 tensors a walk, 32 operands an op: walks over all ops exceed 2^25 operands, or what one walk finds does.
+/// 64 tensors per walk, 32 operands per op: either the walks over all ops exceed 2^25 operands, or the results of one
+/// walk do.
 TEST(Plan, TooManyWalksAreRefused) {
   constexpr uint32_t kCopies = 1100, kIdle = 65500;
   const FileBytes half = file_of_copies(kCopies, 1, kIdle / 2);

@@ -1,4 +1,4 @@
-// hostile_test.cpp of trees of columns.
+// hostile_test.cpp for trees of columns.
 #include <gtest/gtest.h>
 
 #include "tests/model/hostile.h"

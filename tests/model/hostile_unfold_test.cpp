@@ -1,4 +1,4 @@
-// hostile_test.cpp of rows beside their neighbours.
+// hostile_test.cpp for rows beside their neighbors (Unfold).
 #include <gtest/gtest.h>
 
 #include "tests/model/hostile.h"
@@ -33,7 +33,7 @@ const OpEdit kEdits[] = {
     {"rows that the same step writes",
      [](auto& m) {
        auto& steps = m.subgraphs[0]->steps;
-       const auto last = steps.end() - 2;  // that of tokens
+       const auto last = steps.end() - 2;  // the step of tokens
        (*(last - 1))->op_count += (*last)->op_count;
        steps.erase(last);
      }},

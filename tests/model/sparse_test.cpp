@@ -1,4 +1,4 @@
-// Sparse weights: files that hold them open, and every number that a kernel would follow is checked.
+// Sparse weights: files with them open, and every number that a kernel would use as an index is checked.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -17,7 +17,7 @@ constexpr size_t kIndexAt = kSteps * 16;
 constexpr size_t kEndsAt = kIndexAt + kSteps * 8;
 constexpr size_t kOrderAt = kEndsAt + kOutputs;
 
-/// A model one of whose layers, 120 outputs of 40 inputs, has its weights in blocks, all of them.
+/// A model in which one layer, with 120 outputs and 40 inputs, stores its weights in blocks, without zero blocks.
 struct Sparse {
   ModelBuilder builder = build(random_bert({}, 2), WeightType::kI8);
   fb::TensorT* tensor = nullptr;
@@ -100,7 +100,7 @@ TEST_P(SparseWeightsRefused, WithAReason) {
 INSTANTIATE_TEST_SUITE_P(Data, SparseWeightsRefused, ::testing::ValuesIn(kDamages),
                          [](const auto& test) { return std::string(test.param.name); });
 
-/// The same layer as a bitmask, of weights that are not 0.
+/// The same layer as a bitmask, without zero weights.
 struct Bitmask {
   static constexpr size_t kTiles = kOutputs / 16 * kQuads;
   ModelBuilder builder = build(random_bert({}, 2), WeightType::kI8);
@@ -170,7 +170,7 @@ INSTANTIATE_TEST_SUITE_P(Data, BitmaskWeightsRefused, ::testing::ValuesIn(kBitma
                          [](const auto& test) { return std::string(test.param.name); });
 
 TEST(SparseWeights, ManyTensorsOfTheSameBytesAreRefused) {
-  // Else a small file could make opening it take hours.
+  // Otherwise opening a small file could take hours.
   Sparse sparse;
   const uint64_t data = sparse.builder.data.size();
   for (uint64_t read = 0; read <= data; read += sparse.tensor->data->size()) {

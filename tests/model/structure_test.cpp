@@ -38,7 +38,7 @@ uint8_t vector_of(size_t size) {
   return codes.at(size);
 }
 
-/// The code that flatc's description of a field asks for; a table's number is left out and given in `object`.
+/// Returns the code for flatc's description of a field; the number of a table is left out and stored in `object`.
 uint8_t expected(const reflection::Schema& schema, const reflection::Field& field, int* object) {
   const reflection::Type& type = *field.type();
   const uint8_t required_leaf = field.required() ? structure::kRequiredLeaf : structure::kLeaf;
@@ -86,7 +86,7 @@ TEST(Structure, IsTheSchemaOfFlatc) {
   const std::string bytes((std::istreambuf_iterator<char>(stream)), {});
   const reflection::Schema& schema = *reflection::GetSchema(bytes.data());
   const structure::Schema ours = structure::schema();
-  std::map<int, uint32_t> number;  // of flatc's object: our type
+  std::map<int, uint32_t> number;  // maps flatc's objects to our types
   std::vector<int> todo;
   const auto meet = [&](int object, uint32_t type) {
     const auto [place, is_new] = number.emplace(object, type);
@@ -156,7 +156,7 @@ struct Graph {
   uint8_t* bytes() { return reinterpret_cast<uint8_t*>(storage.data()); }
 };
 
-/// A model that uses every table, so that damage reaches every rule.
+/// A model that uses every table, so that damage tests every rule.
 fb::ModelT full_model() {
   BertShape shape;
   shape.layers = 1;
@@ -202,8 +202,8 @@ struct Count {
   size_t refused = 0;
 };
 
-/// Both verifiers agree on the bytes as they are. With pointers of 32 bits FlatBuffers' own lets an element's offset of
-/// 2^31 and more wrap back into the buffer: there it may accept what is refused, never the other way round.
+/// Both verifiers must agree on the bytes as they are. With 32-bit pointers, FlatBuffers' verifier lets an element's
+/// offset of 2^31 or more wrap back into the buffer, so it may accept what ours refuses, but not the reverse.
 void compare(Graph& graph, size_t size, Count* count, const std::string& where) {
   const bool well_formed = structure::is_well_formed(graph.bytes(), size);
   const bool theirs = reference(graph.bytes(), size);
@@ -257,7 +257,7 @@ TEST(Structure, EveryLength) {
   Graph graph(full_model());
   Count count;
   for (size_t size = 0; size <= graph.size; ++size) {
-    // Exactly sized: sanitizers see the first byte beyond.
+    // Exact size, so that sanitizers detect reading the first byte beyond.
     auto* bytes = static_cast<uint8_t*>(::operator new (size == 0 ? 1 : size, std::align_val_t{64}));
     std::memcpy(bytes, graph.bytes(), size);
     const bool well_formed = structure::is_well_formed(bytes, size);
@@ -269,7 +269,8 @@ TEST(Structure, EveryLength) {
   EXPECT_GE(count.accepted, 1u);
 }
 
-/// A model of so many tensors, all of one name, each with a `source` of so many strings: one tensor and one vector in all.
+/// Returns a model of `tensors` tensors with the same name, each with a `source` of `strings` strings; they share one
+/// table and one vector.
 flatbuffers::FlatBufferBuilder many_strings(uint32_t tensors, uint32_t strings, const std::string& text = "name") {
   flatbuffers::FlatBufferBuilder builder;
   const auto name = builder.CreateString(text);
@@ -295,11 +296,11 @@ TEST(Structure, ManyStringsInFewBytes) {
     return structure::is_well_formed(builder.GetBufferPointer(), builder.GetSize());
   };
   EXPECT_TRUE(well_formed(many_strings(1, 10)));
-  EXPECT_FALSE(well_formed(many_strings(500, 500)));  // 250,000 in 4 KB, and each is looked at
+  EXPECT_FALSE(well_formed(many_strings(500, 500)));  // 250,000 strings in 4 KB, each of which is verified
 }
 
 TEST(Structure, ManyEmptyStringsInFewBytes) {
-  // The vector of one table counts as no copy. The verifier reads each of its strings.
+  // A vector that only one table uses is not a copy. The verifier reads each of its strings.
   const flatbuffers::FlatBufferBuilder builder = many_strings(1, 1000, "");
   EXPECT_FALSE(structure::is_well_formed(builder.GetBufferPointer(), builder.GetSize()));
 }
@@ -310,7 +311,7 @@ TEST(Structure, LongStringsSharedByMany) {
   };
   const std::string text(100000, 'x');
   EXPECT_TRUE(well_formed(many_strings(1, 2, text)));
-  EXPECT_FALSE(well_formed(many_strings(1000, 0, text)));  // whoever lists the tensors' names would print 100 MB
+  EXPECT_FALSE(well_formed(many_strings(1000, 0, text)));  // listing the tensors' names would print 100 MB
   EXPECT_FALSE(well_formed(many_strings(1, 1000, text)));
 }
 
@@ -319,8 +320,8 @@ struct Words {
   std::vector<uint64_t> storage;
   size_t size;
 
-  /// The bytes of `builder`, of which those behind the identifier begin `moved` bytes later: the root's offset alone
-  /// crosses that place.
+  /// Copies the bytes of `builder`, with those after the identifier moved by `moved` bytes: only the root's offset
+  /// crosses this gap.
   Words(const flatbuffers::FlatBufferBuilder& builder, size_t moved)
       : storage((builder.GetSize() + moved) / 8 + 1), size(builder.GetSize() + moved) {
     std::memcpy(bytes(), builder.GetBufferPointer(), 8);
@@ -337,7 +338,7 @@ struct Words {
   bool is_well_formed() { return structure::is_well_formed(bytes(), size); }
 };
 
-/// A string that has no end, in a buffer whose first byte would be the zero behind a string that began nowhere.
+/// A string without an end, in a buffer whose first byte would be its terminating zero if the address wrapped around.
 TEST(Structure, AStringLiesInside) {
   const flatbuffers::FlatBufferBuilder builder = many_strings(1, 0);
   Words words(builder, 256 - Words(builder, 0).get(0));
@@ -348,12 +349,13 @@ TEST(Structure, AStringLiesInside) {
   EXPECT_FALSE(words.is_well_formed());
 }
 
-/// The root's offset leads nowhere; read as a table, the buffer's beginning would have all that a model needs.
+/// The root's offset is invalid; interpreted as a table, the beginning of the buffer would have everything that a model
+/// needs.
 TEST(Structure, TheRootIsNoTableAtTheBeginning) {
   const flatbuffers::FlatBufferBuilder builder = many_strings(1, 0);
   Words words(builder, 0);
   const uint32_t root = words.get(0);
-  // The root's vtable again, behind all, with the fields' places counted from the beginning.
+  // Repeats the root's vtable at the end, with field offsets relative to the beginning.
   const auto vtable = static_cast<uint32_t>((words.size + 3) / 4 * 4);
   const auto* own = reinterpret_cast<const flatbuffers::Table*>(words.bytes() + root)->GetVTable();
   const auto bytes = flatbuffers::ReadScalar<uint16_t>(own);
@@ -370,7 +372,7 @@ TEST(Structure, TheRootIsNoTableAtTheBeginning) {
   EXPECT_FALSE(words.is_well_formed());
 }
 
-/// The field for attributes holds an offset, also in an op without attributes.
+/// The attributes field holds an offset even in an op without attributes.
 TEST(Structure, AttributesOfNoKindLieInside) {
   Graph graph(full_model());
   const auto* table =
@@ -391,7 +393,7 @@ TEST(Structure, OffsetsReachNoFurtherThanTwoGigabytes) {
 }
 
 TEST(Structure, ManyTablesInFewBytes) {
-  // One table named by every element of a long vector: cheap to write, dear to walk.
+  // All elements of a long vector refer to one table: small to store, expensive to verify.
   fb::ModelT m = full_model();
   Graph plain(m);
   flatbuffers::FlatBufferBuilder builder;

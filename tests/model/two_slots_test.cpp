@@ -1,4 +1,4 @@
-// examples/two_slots.h: an update over the air, cut off in every step.
+// examples/two_slots.h: an over-the-air update, interrupted at every step.
 #include "examples/two_slots.h"
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@ namespace {
 constexpr size_t kSector = 4096;
 constexpr size_t kPage = 256;
 
-/// Memory that forgets nothing, whose power fails after some steps: half of what the next does is done, and nothing after it.
+/// Flash memory whose power fails after a number of steps: half of the next operation is done, and nothing after it.
 class CutFlash final : public example::Flash {
  public:
   explicit CutFlash(size_t slot) : memory_(kSector + 2 * kSector + 2 * slot, 0x5A), slot_(slot) {}
@@ -70,7 +70,7 @@ class TwoSlotsTest : public ::testing::Test {
     return build(random_bert(BertShape(), seed), WeightType::kI8).finish();
   }
 
-  /// A whole update with bytes as they come over the air.
+  /// Installs a whole update from bytes as they arrive.
   static bool install(CutFlash* flash, const FileBytes& file) {
     example::TwoSlots slots(*flash, flash->places());
     if (!slots.begin()) return false;
@@ -86,7 +86,7 @@ class TwoSlotsTest : public ::testing::Test {
     return true;
   }
 
-  /// The device starts: which file does it have? 0: the old one, 1: the new one, -1: none, or one that is neither.
+  /// Restarts the device and returns which file it has: 0: the old one, 1: the new one, -1: none or another one.
   int starts_with(CutFlash* flash) const {
     flash->restart();
     const example::TwoSlots slots(*flash, flash->places());
@@ -132,14 +132,14 @@ TEST_F(TwoSlotsTest, PowerMayFailInEveryStep) {
     ASSERT_TRUE(install(&flash, new_)) << "again, after a cut in step " << cuts;
     ASSERT_EQ(starts_with(&flash), 1);
   }
-  // Sectors of the slot, pages of the file, and the note's two.
+  // The sectors of the slot, the pages of the file, and the two of the note.
   EXPECT_GE(cuts, slot_bytes() / kSector + new_.size() / kPage + 2);
 }
 
 TEST_F(TwoSlotsTest, WhatIsNotTheFileIsNotTaken) {
   CutFlash flash(slot_bytes());
   ASSERT_TRUE(install(&flash, old_));
-  for (const bool begins_well : {true, false}) {  // data that changed on the way, and no file at all
+  for (const bool begins_well : {true, false}) {  // data corrupted during transfer, and data that is not a file
     example::TwoSlots slots(flash, flash.places());
     ASSERT_TRUE(slots.begin());
     std::vector<uint8_t> bytes(new_.data(), new_.data() + new_.size());

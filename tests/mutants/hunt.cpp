@@ -1,7 +1,8 @@
-// `hunt SECONDS SEEDS CHOSEN FOUND CHECK...`: opens changed files, and each again without the checks that it met, one at
-// a time. A verdict that changes finds the check. FOUND gets a line per check, HOW NUMBER NAME KIND CHANGE: HOW is `test`
-// where a change of verdicts_test.cpp finds it (CHOSEN is its chosen.txt), or `random` where one of SECONDS of further
-// changes does. CHECK: the numbers of the checks to look for. Only the copy of mutants.py can build this.
+// `hunt SECONDS SEEDS CHOSEN FOUND CHECK...`: opens changed files, and opens each again without the checks that it
+// reached, one at a time. A changed verdict finds the check. FOUND gets a line for each check, HOW NUMBER NAME KIND
+// CHANGE: HOW is `test` if a change of verdicts_test.cpp finds it (CHOSEN is its chosen.txt), or `random` if a further
+// change, tried for SECONDS, does. CHECK: the numbers of the checks to look for. This only builds in the copy made by
+// mutants.py.
 #include <setjmp.h>
 #include <signal.h>
 #include <sys/time.h>
@@ -32,12 +33,12 @@ bool wanted[bantam::mutants::kMost];
 size_t left = 0;
 std::FILE* found_file = nullptr;
 const char* how = "test";
-std::string name;  // of the seed
+std::string name;  // name of the seed
 
 sigjmp_buf fell;
 void fall(int) { siglongjmp(fell, 1); }
 
-/// A check without which opening never ends, or ends the process, is found.
+/// A check without which opening never ends, or crashes, counts as found.
 void catch_signals() {
   static char stack[1 << 16];
   stack_t other = {};
@@ -65,7 +66,7 @@ Verdict open(const Bytes& file) {
   return verdict;
 }
 
-/// Returns true if the verdict without the check differs.
+/// Returns true if the verdict differs without the check.
 bool misses(const Bytes& file, unsigned check, const Verdict& with) {
   const itimerval some = {{0, 0}, {1, 0}}, none = {};
   setitimer(ITIMER_VIRTUAL, &some, nullptr);

@@ -1,4 +1,4 @@
-// Included by each source of the copy whose checks ask whether they are there.
+// Each source of the copy, in which checks test whether they are enabled, includes this.
 #ifndef BANTAM_TESTS_MUTANTS_MUTANTS_H_
 #define BANTAM_TESTS_MUTANTS_MUTANTS_H_
 
@@ -12,28 +12,28 @@
 
 namespace bantam::mutants {
 
-/// More than there are checks; checks.py numbers them from 1.
+/// More than the number of checks; checks.py numbers them from 1.
 constexpr unsigned kMost = 4096;
 
-/// BANTAM_MUTANT: the number of the check that is not there.
+/// BANTAM_MUTANT: the number of the removed check.
 inline unsigned removed =
     getenv("BANTAM_MUTANT") == nullptr ? 0u : static_cast<unsigned>(atoi(getenv("BANTAM_MUTANT")));
 /// BANTAM_FOUND: the file to which the numbers of the checks that found something are appended, with the running test.
 inline const char* const log_name = getenv("BANTAM_FOUND");
 inline const int log = log_name == nullptr ? -1 : open(log_name, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
 inline std::atomic<bool> seen[kMost];
-/// For hunt.cpp, which has one thread: the checks that found something since `round` grew.
-inline unsigned round = 0;  // 0: nothing is noted
+/// For hunt.cpp, which is single-threaded: the checks that found something since `round` was last increased.
+inline unsigned round = 0;  // 0: nothing is recorded
 inline unsigned met[kMost], met_count = 0, met_in[kMost];
 inline char test[512] = "-";
 
-/// Each check is told of once a test.
+/// Each check is reported once per test.
 inline void begin_test(const char* suite, const char* name) {
   snprintf(test, sizeof test, "%s.%s", suite, name);
   for (std::atomic<bool>& one : seen) one = false;
 }
 
-/// Returns true if check `number` finds something, unless the check was removed.
+/// Returns true if check `number` finds something, unless the check is removed.
 inline bool found(unsigned number, bool condition) {
   if (!condition) return false;
   if (log >= 0 && number < kMost && !seen[number].exchange(true)) {

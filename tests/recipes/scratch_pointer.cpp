@@ -1,4 +1,5 @@
-// A file NAME.scratch: {"config": settings, "weights": folder}. tests/recipes/scratch.py adds it to a copy of the tree.
+// Reads a file NAME.scratch: {"config": settings, "weights": folder}. tests/recipes/scratch.py adds this to a copy of
+// the tree.
 #include "source/model_source.h"
 #include "source/source_path.h"
 

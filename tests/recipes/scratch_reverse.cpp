@@ -1,4 +1,4 @@
-// ScratchReverse: the columns of x in reverse order, times a factor each. tests/recipes/scratch.py adds this operator
+// ScratchReverse: the columns of x in reverse order, each times a factor. tests/recipes/scratch.py adds this operator
 // to a copy of the tree.
 #include "ops/epilogue.h"
 

@@ -1,5 +1,5 @@
-// Nothing inside open, create, tokenize, run or a task head allocates. malloc and its kin are replaced in this
-// program; while a Ban lives, a call ends it.
+// Nothing in open, create, tokenize, run or the task heads allocates. This program replaces malloc and related
+// functions; while a Ban exists, calling one ends the program.
 #include <gtest/gtest.h>
 
 #include <cstdio>

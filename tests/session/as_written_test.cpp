@@ -1,4 +1,4 @@
-// Compiled as the runtime is; contracted.cpp as it must not be.
+// Compiled as the runtime is; contracted.cpp is compiled as it must not be.
 #include "session/as_written.h"
 
 #include <gtest/gtest.h>

@@ -62,7 +62,7 @@ void add(Matrix* x, const Matrix& y) {
   for (size_t i = 0; i < x->size(); ++i) (*x)[i] += y[i];
 }
 
-/// Queries and keys turned by the angles of their places.
+/// Rotates queries and keys by the angles of their positions.
 void rotate(Matrix* qkv, const Bert& bert, const std::vector<uint32_t>& offsets) {
   const BertShape& s = bert.shape;
   const size_t head = s.hidden / s.heads;
@@ -82,7 +82,7 @@ void rotate(Matrix* qkv, const Bert& bert, const std::vector<uint32_t>& offsets)
   }
 }
 
-/// Added to the score of key j and query i; minus infinity: the key is not seen.
+/// Returns the bias of the score of key j and query i; minus infinity if the key is masked.
 double bias(const Bert& bert, size_t h, int64_t i, int64_t j) {
   const BertShape& s = bert.shape;
   const bool causal = s.mask == fb::MaskKind::causal || s.mask == fb::MaskKind::causal_window;
@@ -99,7 +99,7 @@ double bias(const Bert& bert, size_t h, int64_t i, int64_t j) {
   return sum;
 }
 
-/// Is token i of a text global?
+/// Returns true if token i of a text is global.
 bool is_global(const BertShape& s, const std::vector<int32_t>& text, size_t i) {
   if (s.globals == fb::GlobalTokens::first) return i == 0;
   const auto found = std::find(text.begin(), text.end(), s.separator);
@@ -108,7 +108,7 @@ bool is_global(const BertShape& s, const std::vector<int32_t>& text, size_t i) {
   return s.globals == fb::GlobalTokens::before ? i < separator : i > separator + 1;
 }
 
-/// How often query i of a text sees key j, by its globals or blocks.
+/// Returns how often query i of a text sees key j in a mask of globals or blocks.
 size_t times_seen(const Bert& bert, const std::vector<int32_t>& text, size_t h, size_t i, size_t j) {
   const BertShape& s = bert.shape;
   if (s.mask == fb::MaskKind::globals) {
@@ -128,7 +128,7 @@ size_t times_seen(const Bert& bert, const std::vector<int32_t>& text, size_t h, 
   return times;
 }
 
-/// Scores of places of key j and query i, whose columns of head h begin at q and k.
+/// Returns the position scores of key j and query i, whose columns of head h begin at q and k.
 double place_score(const Bert& bert, size_t h, int64_t i, int64_t j, const double* q, const double* k) {
   const BertShape& s = bert.shape;
   if (s.placed == 0) return 0;
@@ -144,7 +144,7 @@ double place_score(const Bert& bert, size_t h, int64_t i, int64_t j, const doubl
   return sum;
 }
 
-/// Added where query and key are of different segments.
+/// Returns the score that is added if query and key belong to different segments.
 double segment_score(const Bert& bert, size_t h, const double* q) {
   const size_t width = bert.shape.hidden / bert.shape.heads;
   const float* row = bert.segment_keys.data() + h * (width + 1);
@@ -153,7 +153,7 @@ double segment_score(const Bert& bert, size_t h, const double* q) {
   return sum;
 }
 
-/// Each row between its neighbours.
+/// Returns each row between its neighbors.
 Matrix unfold(const Matrix& x, const BertShape& s, const std::vector<uint32_t>& offsets) {
   const size_t width = s.hidden;
   Matrix y;
@@ -198,7 +198,8 @@ Matrix attend(Matrix qkv, const Bert& bert, const BertLayer& layer, const std::v
                                     ids.begin() + static_cast<ptrdiff_t>(end));
     for (size_t h = 0; h < s.heads; ++h) {
       for (size_t i = begin; i < end; ++i) {
-        if (s.mask == fb::MaskKind::globals && is_global(s, text, i - begin)) continue;  // its row is 0
+        // The row of a global token is 0.
+        if (s.mask == fb::MaskKind::globals && is_global(s, text, i - begin)) continue;
         std::vector<double> p;
         double sum = 0;
         for (size_t j = begin; j < keys; ++j) {
@@ -281,7 +282,7 @@ Bert random_bert(const BertShape& s, uint32_t seed) {
     }
   }
   if (s.placed != 0) {
-    // Far distances share places, two by two.
+    // Large distances share places in pairs.
     const auto most = static_cast<int64_t>(s.placed);
     const auto place = [](int64_t distance) { return distance < 5 ? distance : 4 + (distance - 4) / 2; };
     for (int64_t d = -most; d <= most; ++d) {
@@ -294,7 +295,7 @@ Bert random_bert(const BertShape& s, uint32_t seed) {
   }
   if (s.segment_keys) b.segment_keys = normal(random, s.hidden + s.heads, 0.3f);
   if (s.random != 0) {
-    // Some beyond short texts or any, some twice, some that are seen anyway.
+    // Some beyond short texts or beyond any text, some twice, and some that are visible anyway.
     const uint32_t blocks = (s.positions + s.block - 1) / s.block;
     const uint32_t count = blocks * s.random * (s.blocks_by_head ? s.heads : 1);
     for (uint32_t i = 0; i < count; ++i) b.random_blocks.push_back(static_cast<int32_t>(random() % (blocks + 2)) - 1);
@@ -427,7 +428,7 @@ ModelBuilder build(const Bert& bert, WeightType type) {
     epilogue(add_linear(name + ".out", s.hidden, s.hidden, l.out, l.out_bias, context, outputs(x, xq)),
              fb::ActivationKind::none, x, norm1, shift1);
     epilogue(add_linear(name + ".up", s.ffn, s.hidden, l.up, l.up_bias, xq, outputs(-1, ffn)), s.activation);
-    // Nobody reads the last layer's i8 rows.
+    // Nothing reads the i8 rows of the last layer.
     epilogue(
         add_linear(name + ".down", s.hidden, s.ffn, l.down, l.down_bias, ffn, outputs(x, i + 1 < s.layers ? xq : -1)),
         fb::ActivationKind::none, x, norm2, shift2);

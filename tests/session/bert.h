@@ -1,5 +1,5 @@
-// Small random BERT-like models with a classifier over sequences and a tagger over tokens; and their forward
-// pass in double precision, written as plainly as possible, as the oracle.
+// Small random BERT-like models with a classifier over sequences and a tagger over tokens, and their forward pass in
+// double precision, written as simply as possible, as the oracle.
 #ifndef BANTAM_TESTS_SESSION_BERT_H_
 #define BANTAM_TESTS_SESSION_BERT_H_
 
@@ -25,24 +25,24 @@ struct BertShape {
   // Masks and positions of attention.
   fb::MaskKind mask = fb::MaskKind::none;
   uint32_t window = 0;
-  int32_t filler = -1;     // the id that masks of fillers know
-  uint32_t distances = 0;  // biases of distances up to this minus 1; 0: none
+  int32_t filler = -1;     // the filler id of the masks with fillers
+  uint32_t distances = 0;  // biases of distances below this number; 0: none
   bool slopes = false;
-  uint32_t angles = 0;         // of rotary positions; 0: none
-  bool head_norms = false;     // of queries and keys
-  uint32_t placed = 0;         // distances with a place of their own or shared; 0: no scores of places
-  bool shared_places = false;  // by all heads
-  bool segment_keys = false;   // scores of keys of another segment
-  // Settings of the masks of globals and of blocks.
+  uint32_t angles = 0;         // for rotary positions; 0: none
+  bool head_norms = false;     // normalize queries and keys
+  uint32_t placed = 0;         // distances that have a place, alone or shared; 0: no position scores
+  bool shared_places = false;  // all heads share the places
+  bool segment_keys = false;   // scores of keys in other segments
+  // Settings for the masks of globals and of blocks.
   fb::GlobalTokens globals = fb::GlobalTokens::none;
   int32_t separator = -1;
   uint32_t dilation = 1;
   uint32_t block = 0, full_until = 0, random = 0;
   bool blocks_by_head = false;
-  uint32_t before = 0, after = 0;  // rows beside its own that the tagger reads
+  uint32_t before = 0, after = 0;  // rows before and after its own that the tagger reads
 };
 
-/// One with layers so wide that threads share them where rows are few (runtime/ops/parts.h).
+/// A shape with layers so wide that threads share them if there are few rows (runtime/ops/parts.h).
 inline BertShape wide_shape() {
   BertShape shape;
   shape.layers = 1;
@@ -52,7 +52,7 @@ inline BertShape wide_shape() {
   return shape;
 }
 
-/// Places that scores have, if they have any.
+/// The number of places of position scores, if there are any.
 constexpr uint32_t kPlaces = 32;
 
 struct BertLayer {
@@ -64,7 +64,7 @@ struct Bert {
   BertShape shape;
   std::vector<float> words, places, types, norm, shift;
   std::vector<float> biases, slopes, rotary;  // [heads][2 distances - 1], [heads], [positions][2 angles]
-  // As Attention in the schema says, of kPlaces places.
+  // See Attention in the schema, with kPlaces places.
   std::vector<float> place_rows, place_keys, place_queries, segment_keys;
   std::vector<int32_t> random_blocks;
   std::vector<BertLayer> layers;
@@ -73,7 +73,8 @@ struct Bert {
 
 Bert random_bert(const BertShape& shape, uint32_t seed);
 
-/// The model as the converter would lower it. kI8: embeddings, encoder, pooler int8; the two heads f32.
+/// Builds the model as the converter would lower it. kI8: embeddings, encoder and pooler are int8; the two heads are
+/// f32.
 ModelBuilder build(const Bert& bert, WeightType type);
 
 struct BertOutput {

@@ -1,4 +1,4 @@
-// The same bits for every instruction set, number of workers, tile size and company in the batch.
+// The same bits for every instruction set, number of workers, tile size and batch.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -14,7 +14,7 @@ namespace {
 /// Lengths of the sequences of a batch. Every test runs the reference, which is slow under sanitizers and emulators.
 const std::vector<uint32_t> kLengths =
     kSlowed ? std::vector<uint32_t>{1, 33, 16, 5} : std::vector<uint32_t>{1, 37, 16, 150, 64, 5};
-/// Where a test runs the reference many times: several tiles of every size that it asks for.
+/// For tests that run the reference many times: several tiles of every size that they request.
 const std::vector<uint32_t> kFewRows = {1, 23, 16, 3};
 
 bool same_bits(const std::vector<float>& a, const std::vector<float>& b) {
@@ -87,7 +87,7 @@ TEST_P(Bits, EveryNumberOfWorkersAndTileSize) {
   }
 }
 
-/// Few rows, which are one tile, have the bits of one thread whatever the threads share.
+/// Few rows, which form one tile, give the bits of one thread, whatever the threads share.
 void expect_bits_of_one_thread(const FileBytes& file, const BertShape& shape, const std::vector<uint32_t>& lengths,
                                SessionOptions options) {
   const Ids few = random_ids(lengths, shape.vocabulary, shape.segments, 4);
@@ -103,7 +103,7 @@ void expect_bits_of_one_thread(const FileBytes& file, const BertShape& shape, co
   }
 }
 
-/// Layers are shared by columns.
+/// Threads share the columns of layers.
 TEST_P(Bits, FewRowsOfWideLayers) {
   BertShape shape = wide_shape();
   shape.activation = shape_.activation;
@@ -113,7 +113,7 @@ TEST_P(Bits, FewRowsOfWideLayers) {
   }
 }
 
-/// Heads are shared.
+/// Threads share heads.
 TEST_P(Bits, FewRowsOfManyHeads) {
   BertShape shape = shape_;
   shape.heads = 64;

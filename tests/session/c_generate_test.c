@@ -1,4 +1,4 @@
-/* Generating through the C API in C99: argv[1] a decoder, argv[2] an encoder-decoder. */
+/* Generation with the C API in C99: argv[1] is a decoder, argv[2] an encoder-decoder. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,7 +47,7 @@ static int create(const bantam_model* model, bantam_session** session) {
   return 0;
 }
 
-/* The likeliest tokens behind `prompt`, in a context that `first` tokens of it come to in a run of their own. */
+/* Greedy decoding after `prompt`, whose first `first` tokens are added to the context in a run of their own. */
 static int greedy(bantam_session* session, const int32_t* prompt, uint32_t count, uint32_t first, int32_t* ids) {
   bantam_batch batch;
   bantam_next next;
@@ -74,7 +74,7 @@ static int greedy(bantam_session* session, const int32_t* prompt, uint32_t count
   return 0;
 }
 
-/* A search with one beam makes the same text; with several none is better than the first. */
+/* A search with one beam gives the same text; with several beams, none is better than the first. */
 static int search(const bantam_model* model, bantam_session* session, const int32_t* prompt, uint32_t count,
                   const int32_t* likeliest) {
   bantam_beam_options options;
@@ -108,7 +108,8 @@ static int search(const bantam_model* model, bantam_session* session, const int3
   return 0;
 }
 
-/* The likeliest text behind `prompt` that a constraint allows, of at most kNew tokens; returns how many, 0: none could be made. */
+/* Generates the likeliest text after `prompt` that a constraint allows, of at most kNew tokens. Returns their number; 0 if
+   there is no such text. */
 static uint32_t constrained(const bantam_model* model, bantam_session* session, const int32_t* prompt, uint32_t count,
                             const bantam_constraint* constraint, int32_t* ids) {
   bantam_batch batch;
@@ -177,7 +178,7 @@ static int check_constraints(const bantam_model* model, bantam_session* session,
   bantam_json_options_init(&options);
   options.fields = fields;
   options.field_count = 1;
-  /* {"a": true} is eleven tokens at most. */
+  /* {"a": true} has at most eleven tokens. */
   CHECK(bantam_json_open(&json, model, 0, &options, NULL, prompt, count, &constraint) == BANTAM_OK);
   CHECK(constrained(model, session, prompt, count, &constraint, ids) != 0);
   options.kind = 9;
@@ -218,7 +219,7 @@ static int check_decoder(const char* path) {
   sampling.forced = 7;
   CHECK(bantam_next_token(session, 0, &sampling, &next) == BANTAM_OK && next.id == 7);
   CHECK(bantam_session_encode_batch(session, &batch) == BANTAM_NO_SUCH_TASK);
-  batch.size = 3; /* no structure is so short */
+  batch.size = 3; /* every version of the structure is longer */
   CHECK(bantam_session_run_batch(session, &batch) == BANTAM_INVALID_ARGUMENT);
   CHECK(bantam_session_run_batch(session, NULL) == BANTAM_INVALID_ARGUMENT);
   CHECK(!bantam_has_chat(&model) && bantam_language_count(&model) == 0);

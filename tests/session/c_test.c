@@ -1,4 +1,4 @@
-/* The C API in C99: opens argv[1], classifies argv[2] and checks what comes back. */
+/* The C API in C99: opens argv[1], classifies argv[2] and checks the results. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,7 +32,7 @@ static void* read_file(const char* path, size_t* size) {
   return bytes;
 }
 
-/* Nothing, and structures of other versions of the header, are statuses. */
+/* Null pointers, closed models, and structures of other versions of the header are handled without a crash. */
 static int check_misuse(const bantam_model* model) {
   struct {
     bantam_session_options known;
@@ -63,17 +63,17 @@ static int check_misuse(const bantam_model* model) {
   bantam_session_clear(NULL);
   CHECK(bantam_arena_bytes(model, NULL) == 0);
   memset(&options, 0, sizeof(options));
-  CHECK(bantam_arena_bytes(model, &options) == 0); /* never initialised */
+  CHECK(bantam_arena_bytes(model, &options) == 0); /* not initialized */
   bantam_session_options_init(&options);
   CHECK(options.max_sequences == 1);
   CHECK(bantam_arena_bytes(NULL, &options) == 0 && bantam_arena_bytes(&closed, &options) == 0);
 
-  /* An older caller has fewer bytes: nothing behind them is written or read. */
+  /* The structure of an older caller is shorter: nothing beyond it is read or written. */
   memset(&options, 0x5A, sizeof(options));
   bantam_session_options_init_sized(&options, offsetof(bantam_session_options, tile_rows));
   CHECK(options.size == offsetof(bantam_session_options, tile_rows) && options.tile_rows == 0x5A5A5A5Au);
   CHECK(bantam_arena_bytes(model, &options) > 0);
-  /* A later one has more: zeros are defaults. */
+  /* The structure of a later caller is longer: zeros are defaults. */
   bantam_session_options_init_sized(&longer.known, sizeof(longer));
   CHECK(longer.later == 0 && bantam_arena_bytes(model, &longer.known) > 0);
   longer.later = 1;
@@ -81,7 +81,8 @@ static int check_misuse(const bantam_model* model) {
   return 0;
 }
 
-/* Texts in one call: as many as there is room for, with the results of bantam_session_add. `one`: what that gave for `text`. */
+/* Several texts in one call: as many as there is room for, with the results of bantam_session_add. `one`: its result for
+   `text`. */
 static int check_texts(bantam_session* session, bantam_text text, bantam_label_score one) {
   uint64_t offsets[4] = {0, 0, 0, 0};
   bantam_label_score best[1];
@@ -105,7 +106,7 @@ static int check_texts(bantam_session* session, bantam_text text, bantam_label_s
   return 0;
 }
 
-/* The answer of run(), an operator at a time; of texts, and of their ids. */
+/* Runs one operator at a time, for texts and for their ids, with the same answer as run(). */
 static int check_steps(bantam_session* session, bantam_text text, bantam_label_score expected) {
   const bantam_text none = {NULL, 0};
   bantam_stepped_run run;
@@ -144,7 +145,7 @@ static int check_steps(bantam_session* session, bantam_text text, bantam_label_s
   return 0;
 }
 
-/* A partition is longer than its file, whose last byte has been lost, too. */
+/* A partition that is longer than its file; and a file without its last byte. */
 static int check_file(const unsigned char* bytes, size_t size) {
   unsigned char* flash = calloc(1, size + 100);
   bantam_file_check check;

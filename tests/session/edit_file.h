@@ -1,4 +1,4 @@
-// Changes what a finished file says, as a stranger would: through the schema's object form.
+// Changes the content of a finished file as an attacker would: through the schema's object form.
 #ifndef BANTAM_TESTS_SESSION_EDIT_FILE_H_
 #define BANTAM_TESTS_SESSION_EDIT_FILE_H_
 
@@ -11,7 +11,7 @@
 
 namespace bantam::testing {
 
-/// `file`, well-formed, with `edit` done to its graph and its data section; sizes and checksums are right again.
+/// Returns the well-formed `file` after `edit` of its graph and its data section, with correct sizes and checksums.
 inline std::vector<uint8_t> edit_file(const std::vector<uint8_t>& file,
                                       const std::function<void(fb::ModelT&, std::vector<uint8_t>&)>& edit) {
   const FileBytes aligned(file);

@@ -1,4 +1,4 @@
-// A gated feed-forward part with its norm behind the sum that the next part adds to: Epilogue.gate and store_sum.
+// A gated feed-forward part whose norm follows the sum to which the next part adds: Epilogue.gate and store_sum.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -34,7 +34,7 @@ struct Weights {
   }
 };
 
-/// outputs: "sum" [tokens, kHidden] as it was before the norm, "scores" [tokens, kLabels] of the rows after it.
+/// outputs: "sum" [tokens, kHidden] before the norm, "scores" [tokens, kLabels] of the rows after the norm.
 FileBytes gated_file(const Weights& w) {
   ModelBuilder b;
   b.model.max_sequence = 64;

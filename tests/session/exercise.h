@@ -1,4 +1,4 @@
-// Uses untrusted bytes as a user would: open, create, run, read, ask. For corruption tests and fuzzing.
+// Uses untrusted bytes as a user would: open, create, run, read outputs, call tasks. For corruption tests and fuzzing.
 #ifndef BANTAM_TESTS_SESSION_EXERCISE_H_
 #define BANTAM_TESTS_SESSION_EXERCISE_H_
 
@@ -13,10 +13,10 @@
 
 namespace bantam::testing {
 
-/// Larger arenas are legal, but make no test better.
+/// Larger arenas are legal but do not improve any test.
 constexpr size_t kLargestArena = size_t{32} << 20;
 
-/// Everything that a run and the tasks after it said, as bytes: two runs that gave the same have the same.
+/// All results of a run and of the tasks after it, as bytes, so that two runs can be compared.
 class Transcript {
  public:
   template <typename T>
@@ -42,7 +42,7 @@ inline void put_outputs(const Session& session, uint32_t outputs, Transcript* sa
   }
 }
 
-/// Asks every task about sequence 0, whatever the file is for; most answer that they are not meant.
+/// Calls every task on sequence 0, whatever the file's own task is; most return that they do not apply.
 inline void ask_tasks(const Model& model, const Session& session, Text text, Transcript* said) {
   constexpr uint32_t kMost = 16;
   LabelScore labels[kMost];
@@ -93,7 +93,7 @@ inline void ask_tasks(const Model& model, const Session& session, Text text, Tra
   if (next_sentence(session, 0, &probability) == Status::kOk) said->put(probability);
 }
 
-/// Contexts that were run are cut, exchanged and gone on with, token by token.
+/// Truncates, swaps and continues contexts, token by token.
 inline void go_on(Session& session, const int32_t* ids, Transcript* said) {
   const uint32_t from[2] = {1, 0}, ends[3] = {0, 1, 2};
   said->put(session.truncate(0, 3));
@@ -117,8 +117,8 @@ inline void go_on(Session& session, const int32_t* ids, Transcript* said) {
   }
 }
 
-/// Status of open; whatever it is, nothing may crash, hang or leave memory that was handed over. `bytes` is 16-byte
-/// aligned. The arena is filled with `garbage` first; what is said may not depend on it.
+/// Returns the status of open. Whatever it is, nothing may crash, hang or access memory outside the given blocks.
+/// `bytes` must be 16-byte aligned. The arena is first filled with `garbage`, on which results must not depend.
 inline Status exercise(const uint8_t* bytes, size_t size, std::vector<uint8_t>* arena_storage, uint8_t garbage = 0,
                        Transcript* transcript = nullptr) {
   Model model;
@@ -128,11 +128,11 @@ inline Status exercise(const uint8_t* bytes, size_t size, std::vector<uint8_t>* 
   SessionOptions options;
   options.max_tokens = 24;
   options.max_sequences = 2;
-  options.f32_attention = bytes[size / 2] % 2 == 1;  // either, as the bytes have it
+  options.f32_attention = bytes[size / 2] % 2 == 1;  // either, depending on the bytes
   const bool pair = model.source_vocabulary() != 0;
   if (pair) options.max_source = 24;
   options.max_context = 12;
-  if (arena_bytes(model, options) == 0) options.max_context = 0;  // most models keep none
+  if (arena_bytes(model, options) == 0) options.max_context = 0;  // most models have no contexts
   const size_t needed = arena_bytes(model, options);
   if (needed == 0 || needed > kLargestArena) return status;
   if (arena_storage->size() < needed + 64) arena_storage->resize(needed + 64);

@@ -1,4 +1,4 @@
-// The runtime as a firmware image compiles it, on the host: what linked/bantam_linked.h names runs, everything else is
+// The runtime compiled as in a firmware image, on the host. What linked/bantam_linked.h names runs; everything else is
 // refused with kOpNotLinked and never reached.
 #include <gtest/gtest.h>
 
@@ -32,7 +32,7 @@ fb::OpT& op(fb::ModelT& m, const std::string& name) {
 
 std::string name_of(const Fault& fault) { return std::string(fault.name, fault.name_size); }
 
-/// Opens the random model after `edit`. `unknown`: an op that becomes one of a kind that no build knows.
+/// Opens the random model after `edit`. `unknown`: an op whose kind becomes one that no build knows.
 Status open_edited(const std::function<void(fb::ModelT&)>& edit, Fault* fault, WeightType type = WeightType::kI8,
                    const char* unknown = nullptr) {
   ModelBuilder builder = build(random_bert(BertShape(), 3), type);
@@ -42,7 +42,7 @@ Status open_edited(const std::function<void(fb::ModelT&)>& edit, Fault* fault, W
   const FileBytes file(bytes);
   Model model;
   const Status status = Model::open(file.data(), file.size(), &model, fault);
-  // The name points into the file.
+  // The name points into the file, so it is copied.
   static std::string name;
   name = name_of(*fault);
   fault->name = name.data();
@@ -97,7 +97,7 @@ TEST(Linked, OperatorsLeftOut) {
   EXPECT_STREQ(fault.what, "");
   EXPECT_EQ(open_edited([](auto& m) { op(m, "first").attributes.Set(fb::RowT{}); }, &fault), Status::kOpNotLinked);
   EXPECT_EQ(name_of(fault), "first");
-  // Copying instead would give other numbers than a build that has the operator.
+  // A copy instead would give other values than a build that has the operator.
   EXPECT_EQ(open_edited(
                 [](auto& m) {
                   op(m, "tag").attributes.Set(fb::SliceT{});
@@ -149,7 +149,7 @@ TEST(Linked, StrategiesLeftOut) {
   EXPECT_EQ(open_edited(aggregated(fb::Aggregation::simple), &fault), Status::kOpNotLinked);
 }
 
-/// Fields that nothing is linked for are not looked at; an input that only they name tells of them.
+/// Fields are ignored if nothing is linked for them; an input that only such a field names is detected.
 TEST(Linked, PlacesLeftOut) {
   Fault fault;
   const auto with_slopes = [](fb::ModelT& m) {
@@ -170,7 +170,7 @@ TEST(Linked, ScoresThatCouldNotBeComputed) {
   Fault fault;
   EXPECT_EQ(open_edited(with_task(fb::TaskKind::tag), &fault), Status::kOpNotLinked);
   EXPECT_EQ(open_edited(with_task(fb::TaskKind::multi_label), &fault), Status::kOpNotLinked);
-  // The code that computes answers of this task is left out itself.
+  // The code that computes answers of this task is itself omitted.
   EXPECT_EQ(open_edited(with_task(fb::TaskKind::classify), &fault), Status::kOk);
 }
 

@@ -1,4 +1,4 @@
-// runtime/linked.h where ops.inc has a hundred rows more: sets of any size, and answers from the names of a header.
+// runtime/linked.h with a hundred additional rows in ops.inc: sets of any size, and answers from the names of a header.
 #include "linked.h"
 
 #include <gtest/gtest.h>
@@ -34,7 +34,7 @@ TEST(Links, MembersOfSets) {
   for (uint32_t i = 0; i < linked::links::size_of(linked::links::pool_all); ++i) {
     if (linked::pool(i)) pools.insert(i);
   }
-  EXPECT_EQ(masks, (std::set<uint32_t>{0, 2, 7, 8}));  // the first is in every build
+  EXPECT_EQ(masks, (std::set<uint32_t>{0, 2, 7, 8}));  // every build has the first
   EXPECT_EQ(norms, (std::set<uint32_t>{0, 1, 2, 3}));
   EXPECT_TRUE(pools.empty());
 }

@@ -15,7 +15,7 @@ uint32_t pad(uint32_t n, uint32_t multiple) { return (n + multiple - 1) / multip
 
 fb::Dim fixed(uint32_t n) { return fb::Dim(-1, 0, static_cast<int32_t>(n), 1); }
 
-/// Scale of max |x| / 127, as the file format wants it; 1 for a row of zeros.
+/// Quantizes with the scale max |x| / 127 that the file format requires; 1 for a row of zeros.
 float quantize(const float* values, uint32_t n, int8_t* out) {
   float largest = 0;
   for (uint32_t i = 0; i < n; ++i) largest = std::max(largest, std::fabs(values[i]));

@@ -27,7 +27,7 @@ std::vector<Case> cases() {
   BertShape narrow;
   narrow.layers = 3;
   narrow.hidden = 12;
-  narrow.heads = 4;  // heads of 3
+  narrow.heads = 4;  // heads of width 3
   narrow.ffn = 20;
   narrow.labels = 17;
   narrow.tags = 1;
@@ -67,7 +67,7 @@ std::vector<Case> cases() {
   filled_window.mask = fb::MaskKind::window_fillers;
   filled_window.window = 60;
   filled_window.distances = 30;
-  BertShape first = odd;  // of windows and the first token
+  BertShape first = odd;  // with a window mask and the first token global
   first.mask = fb::MaskKind::globals;
   first.window = 9;
   first.globals = fb::GlobalTokens::first;
@@ -147,14 +147,14 @@ std::vector<Case> cases() {
           {"everything, longest", all, {96}}};
 }
 
-/// Largest and root mean square difference from the oracle, and the oracle's root mean square.
+/// The largest and the root mean square difference from the oracle, and the oracle's root mean square.
 struct Difference {
   double largest = 0;
   double typical = 0;
   double scale = 0;
 };
 
-/// A case with weights and texts of one seed, and what the oracle says of it.
+/// A case with weights and texts from one seed, and the oracle's answers.
 struct Question {
   Bert bert;
   Ids ids;
@@ -163,7 +163,8 @@ struct Question {
 
 Question ask(const Case& c, uint32_t seed = 7) {
   Question q{random_bert(c.shape, seed), random_ids(c.lengths, c.shape.vocabulary, c.shape.segments, 11), {}};
-  for (size_t i = 0; c.shape.filler >= 0 && i + 1 < q.ids.offsets.size(); ++i) {  // a third, or all of two tokens
+  // A third of the tokens, or both of two.
+  for (size_t i = 0; c.shape.filler >= 0 && i + 1 < q.ids.offsets.size(); ++i) {
     const uint32_t begin = q.ids.offsets[i], end = q.ids.offsets[i + 1];
     for (uint32_t at = end - (end - begin == 2 ? 2 : (end - begin) / 3); at < end; ++at) q.ids.ids[at] = c.shape.filler;
   }
@@ -216,7 +217,7 @@ TEST(Oracle, Int8FilesStayClose) {
   }
 }
 
-/// Int8 attention is one of several roundings, which may cancel each other in one model: not so over many.
+/// Int8 attention is one of several roundings, which may cancel in one model, but not over many.
 TEST(Oracle, F32AttentionIsCloserThanInt8Attention) {
   if (kSlowed) GTEST_SKIP() << "the bits are the same everywhere: the release build says how close they are";
   double f32_over_all = 0, int8_over_all = 0;

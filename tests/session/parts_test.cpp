@@ -1,4 +1,5 @@
-// Layers that several threads make by columns: the bits, and the largest values, of one call, in whatever order parts run.
+// Layers whose columns several threads share: the bits, and the largest values, of a single call, in whatever order the
+// parts run.
 #include "ops/parts.h"
 
 #include <gtest/gtest.h>
@@ -19,7 +20,8 @@ using kernels::test::Guarded;
 using kernels::test::LinearShape;
 using kernels::test::Random;
 
-/// A thread a part, the last part first, all at the same time: what two of them write shows. Counts them.
+/// Runs one thread per part, starting with the last part, all at the same time, so that conflicting writes are
+/// detected. Counts the parts.
 struct ThreadEach {
   uint32_t parts = 0;
 
@@ -32,7 +34,7 @@ struct ThreadEach {
   }
 };
 
-/// Memory that each part has for itself: the largest values of rows, then scratch.
+/// Memory for each part: the largest values of rows, then scratch.
 struct Memory {
   static constexpr size_t kMaximum = 12 * 64;
   size_t stride;
@@ -105,7 +107,7 @@ TEST(Parts, HaveTheBitsOfOneCall) {
   EXPECT_GT(shared, 0u);
 }
 
-/// A small one is not worth telling anybody.
+/// A small layer is not worth waking other threads.
 TEST(Parts, SmallLayersStayWithTheirThread) {
   const kernels::Table* table = kernels::table(Isa::kReference);
   const LinearShape shape = {3, 64, 256, kernels::Activation::kNone, true, false, false, false};

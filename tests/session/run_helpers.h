@@ -1,4 +1,4 @@
-// A model and a session in memory that the test owns, and a thread-backed parallel-for.
+// A model and a session in memory of the test, and a parallel-for with threads.
 #ifndef BANTAM_TESTS_SESSION_RUN_HELPERS_H_
 #define BANTAM_TESTS_SESSION_RUN_HELPERS_H_
 
@@ -14,7 +14,7 @@
 
 namespace bantam::testing {
 
-/// A 64-byte aligned block of exactly `size` bytes, filled with a byte that is no sensible number.
+/// A 64-byte aligned block of exactly `size` bytes, filled with a byte that does not form sensible numbers.
 class Arena {
  public:
   explicit Arena(size_t size) : storage_(size + 64, 0xA5), size_(size) {
@@ -29,7 +29,7 @@ class Arena {
   size_t size_;
 };
 
-/// Starts `workers` threads for each call; they take indices from a counter.
+/// Starts `workers` threads for each call; they take indices from a shared counter.
 class Threads {
  public:
   explicit Threads(uint32_t workers) : workers_(workers) {
@@ -52,7 +52,7 @@ class Threads {
   Parallel parallel_;
 };
 
-/// Random token and segment ids; marks, where the model takes some.
+/// Random token and segment ids, and marks if the model reads them.
 struct Ids {
   std::vector<int32_t> ids, segments, marks;
   std::vector<uint32_t> offsets{0};
@@ -83,7 +83,7 @@ inline Ids random_ids(const std::vector<uint32_t>& lengths, uint32_t vocabulary,
   return result;
 }
 
-/// Rows of an output without their padding.
+/// Returns the rows of an output without their padding.
 inline std::vector<float> values(const OutputView& view) {
   std::vector<float> result;
   for (uint32_t r = 0; r < view.rows; ++r) {
@@ -92,7 +92,8 @@ inline std::vector<float> values(const OutputView& view) {
   return result;
 }
 
-/// Runs `ids` in a fresh session; the values of all outputs one after the other. Throws a Status that is not kOk.
+/// Runs `ids` in a new session and returns the values of all outputs, one after the other. Throws any Status other than
+/// kOk.
 inline std::vector<float> run_once(const FileBytes& file, const Ids& ids, SessionOptions options) {
   const auto check = [](Status status) {
     if (status != Status::kOk) throw status;

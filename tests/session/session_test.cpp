@@ -1,4 +1,4 @@
-// The contract of sessions: exact arena, statuses, views, observer.
+// The contract of sessions: exact arena size, statuses, views, observer.
 #include "bantam/session.h"
 
 #include <gtest/gtest.h>
@@ -41,7 +41,7 @@ TEST_F(SessionTest, ExactlyTheStatedArenaIsNeeded) {
   for (const uint32_t tokens : {1u, 15u, 16u, 17u, 96u, 300u}) {
     for (const uint32_t choice : {0u, 1u, 3u, 4u}) {
       const uint32_t workers = choice % 4;
-      const Threads threads(workers);  // no more worker ids than the session has
+      const Threads threads(workers);  // worker ids must be below the session's workers
       SessionOptions options;
       options.max_tokens = tokens;
       options.max_sequences = 3;
@@ -73,13 +73,13 @@ TEST_F(SessionTest, ExactlyTheStatedArenaIsNeeded) {
   }
 }
 
-/// A parallel-for of one thread that can be wrong.
+/// A single-threaded parallel-for that can misbehave.
 struct Wrong {
   Parallel parallel;
   uint32_t worker = 0;
   uint32_t left_out = 0;
-  uint32_t step = 1;   // from index to index
-  uint32_t shift = 0;  // of indices
+  uint32_t step = 1;   // step between indices
+  uint32_t shift = 0;  // offset added to indices
   uint32_t loops = 0;
 
   Wrong() {
@@ -92,7 +92,8 @@ struct Wrong {
   }
 };
 
-/// Runs of `ids` with two workers are refused where the parallel-for breaks its contract, and nothing is written behind the arena.
+/// With two workers, runs of `ids` must be refused if the parallel-for violates its contract, and nothing may be
+/// written after the arena.
 void expect_refusals(const Model& model, const Ids& ids) {
   Wrong wrong;
   SessionOptions options;
@@ -115,7 +116,7 @@ void expect_refusals(const Model& model, const Ids& ids) {
   wrong.left_out = 1;
   EXPECT_EQ(session->run(ids.batch()), Status::kInvalidArgument);
   wrong.left_out = 0;
-  wrong.step = 0;  // one task, as often as there are tasks
+  wrong.step = 0;  // the same task for every index
   EXPECT_EQ(session->run(ids.batch()), Status::kInvalidArgument);
   wrong.step = 1;
   for (const uint32_t shift : {1u, 100000000u, 0xFFFFFFF0u}) {  // tasks that do not exist
@@ -131,7 +132,7 @@ TEST_F(SessionTest, AParallelThatBreaksItsContractIsRefused) {
   expect_refusals(model_, random_ids({75, 75, 75, 75}, bert_.shape.vocabulary, bert_.shape.segments, 5));
 }
 
-/// Few rows are one tile, whose layers are shared by columns.
+/// Few rows form one tile, whose layers are shared by columns.
 TEST_F(SessionTest, SoIsOneThatBreaksItWithinALayer) {
   for (const WeightType type : {WeightType::kI8, WeightType::kF32}) {
     const FileBytes file(build(random_bert(wide_shape(), 3), type).finish());
@@ -361,7 +362,7 @@ TEST_F(SessionTest, TheCallersFloatModeNeitherMattersNorChanges) {
   const Ids ids = random_ids({33}, 211, 2, 1);
   const std::vector<float> expected = run_once(file_, ids, {});
   const unsigned before = _mm_getcsr();
-  const unsigned strange = 0x1F80 | 0x8040 | 0x6000;  // flush to zero, denormals are zero, round towards zero
+  const unsigned strange = 0x1F80 | 0x8040 | 0x6000;  // flush to zero, denormals are zero, round toward zero
   _mm_setcsr(strange);
   const std::vector<float> got = run_once(file_, ids, {});
   const unsigned after = _mm_getcsr();
@@ -383,7 +384,7 @@ TEST_F(SessionTest, ABackendsArenaIsExactToo) {
   Model model;
   ASSERT_EQ(Model::open(file.data(), file.size(), &model), Status::kOk);
   LinearBackend backend;
-  // Writes all that it may: a tile that its scratch does not hold would show.
+  // Writes everything that it may, so that a tile too large for its scratch memory would be detected.
   backend.linear = [](void*, uint32_t, const float*, size_t, uint32_t rows, float* y, size_t stride) {
     for (size_t i = 0; i < rows * stride; ++i) y[i] = 0.25f;
     return Status::kOk;
@@ -426,7 +427,7 @@ TEST_F(SessionTest, ABackendRunsTheLinearLayersOfFloatFilesOnly) {
     };
     SessionOptions options;
     options.backend = &backend;
-    const Ids ids = random_ids({40}, 211, 2, 1);  // in one call a layer
+    const Ids ids = random_ids({40}, 211, 2, 1);  // one call per layer
     run_once(FileBytes(build(bert_, type).finish()), ids, options);
     EXPECT_EQ(counter.calls, type == WeightType::kF32 ? 11u : 0u);
     EXPECT_EQ(counter.last, type == WeightType::kF32 ? 10u : 0u);
@@ -451,7 +452,7 @@ TEST_F(SessionTest, TwoModelsTakeTurnsInOneArena) {
   Arena arena(size);
   for (uint32_t turn = 0; turn < 5; ++turn) {
     const uint32_t which = turn % 2;
-    Session* session = nullptr;  // the one before ends where this one begins
+    Session* session = nullptr;  // the previous session ends where this one begins
     ASSERT_EQ(Session::create(models[which], options, arena.data(), arena.size(), &session), Status::kOk);
     ASSERT_EQ(session->run(ids.batch()), Status::kOk);
     std::vector<float> all;

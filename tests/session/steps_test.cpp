@@ -1,4 +1,5 @@
-// A run in steps has the bits of one call, takes no memory, can be given up, and ends when the session is used otherwise.
+// A run in steps gives the bits of a single call, uses no memory, can be abandoned, and ends when the session is used
+// for something else.
 #include "bantam/steps.h"
 
 #include <gtest/gtest.h>
@@ -32,7 +33,7 @@ class StepsTest : public ::testing::Test {
     return all;
   }
 
-  /// Calls until the run is done; each but the last executes `operators`.
+  /// Advances until the run is done; each call except the last executes `operators` operators.
   uint32_t finish(SteppedRun* run, uint32_t operators) {
     uint32_t calls = 0;
     for (bool done = false; !done; ++calls) {

@@ -1,4 +1,4 @@
-// Text batches: what add() takes, what it leaves to the next batch, what sequences tell afterwards.
+// Text batches: what add() accepts, what it leaves for the next batch, and what sequences report afterwards.
 #include <gtest/gtest.h>
 
 #include <thread>
@@ -76,7 +76,7 @@ TEST_F(TextTest, TextsRunInStepsToo) {
   ASSERT_EQ(session_->output(0, &output), Status::kOk);
   EXPECT_EQ(values(output), expected);
   EXPECT_NE(session_->sequence(0).offsets, nullptr);
-  // Texts of a run that was given up are gone.
+  // The texts of an abandoned run are gone.
   ASSERT_EQ(SteppedRun::begin(session_, &run), Status::kOk);
   ASSERT_EQ(run.advance(1, &done), Status::kOk);
   ASSERT_EQ(add(), Status::kOk);
@@ -84,11 +84,11 @@ TEST_F(TextTest, TextsRunInStepsToo) {
   EXPECT_EQ(run.advance(1, &done), Status::kInvalidArgument);
 }
 
-/// The model and the file's pages are the only things that sessions share. The preset `tsan` sees who writes to them.
+/// Sessions share only the model and the file's pages. The preset `tsan` detects writes to them.
 TEST_F(TextTest, EightSessionsShareAModelInEightThreads) {
   open(48, 2);
   const std::vector<std::string> texts = {"turn on the light", "play some jazz", "what is the weather in Paris", ""};
-  // Returns a session's answers to all texts, by text. The session takes two texts at a time, in an order that `first`
+  // Returns a session's answers to all texts, by text. The session runs two texts at a time, in an order that `first`
   // selects.
   const auto answers = [&](Session* session, uint32_t first) {
     std::vector<std::vector<float>> all(texts.size());
@@ -176,7 +176,7 @@ TEST_F(TextTest, SpecialTokensThatDoNotFitAreTooManyTokens) {
   EXPECT_EQ(session_->run(), Status::kInvalidArgument);
 }
 
-/// The tokenizer says 10 tokens, the model has 96 positions.
+/// The tokenizer's limit is 10 tokens; the model has 96 positions.
 class LimitedTextTest : public TextTest {
  protected:
   LimitedTextTest() : TextTest(10) {}
@@ -197,7 +197,7 @@ TEST_F(LimitedTextTest, TextsAreCutAtTheTokenizersOwnLimit) {
   ASSERT_EQ(session_->output(0, &output), Status::kOk);
   const std::vector<float> from_text = values(output);
 
-  // All tokens, cut by hand.
+  // All tokens, truncated by hand.
   EncodeOptions longer;
   longer.max_tokens = 60;
   session_->clear();
@@ -215,7 +215,7 @@ TEST_F(LimitedTextTest, TextsAreCutAtTheTokenizersOwnLimit) {
   EXPECT_EQ(values(output), from_text);
 }
 
-/// Everything that a window of a batch tells.
+/// Everything that a window of a batch reports.
 struct Told {
   Status status = Status::kOk;
   std::vector<int32_t> ids, segments;
@@ -246,7 +246,7 @@ Told told(const Session& session, Status status) {
   return out;
 }
 
-/// The tokens of a text alone, in arrays of their size.
+/// The tokens of a text alone, in arrays of exact size.
 struct Known {
   Known(const Tokenizer& tokenizer, const std::string& text) : ids(text.size() + 1), offsets(text.size() + 1) {
     EncodeOptions options;
@@ -293,7 +293,7 @@ TEST_F(TextTest, WindowsOfKnownTokensAreThoseOfTheText) {
   }
 }
 
-/// Windows are cut from tokens: the text is not read for them, and may be gone.
+/// Windows are cut from tokens: the text is not read again, and may be gone.
 TEST_F(TextTest, LongTextsAreReadOnce) {
   open(48, 1);
   const std::string question = "what is it?";

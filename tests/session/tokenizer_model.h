@@ -1,4 +1,4 @@
-// A random model with the shipped model's tokenizer in it, for tests of text batches. Needs the converter's importer.
+// A random model with the shipped model's tokenizer, for tests of text batches. Needs the converter's importer.
 #ifndef BANTAM_TESTS_SESSION_TOKENIZER_MODEL_H_
 #define BANTAM_TESTS_SESSION_TOKENIZER_MODEL_H_
 
@@ -9,7 +9,7 @@
 
 namespace bantam::testing {
 
-/// `max_tokens`: what the tokenizer says that texts are cut at; 0: it says nothing.
+/// `max_tokens`: the tokenizer's limit for texts; 0: none.
 inline std::vector<uint8_t> model_with_tokenizer(WeightType type, uint32_t max_tokens = 0) {
   convert::Graph graph;
   std::vector<std::string> problems;

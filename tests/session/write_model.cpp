@@ -1,5 +1,6 @@
-// write_model OUT: the random int8 model with a tokenizer, for programs that are not linked with these tests.
-// write_model OUT f32|f16|int8: a tiny one, tests/fuzz/corpus/model/tiny-*.bin, to be written anew when the format changes.
+// write_model OUT: writes the random int8 model with a tokenizer, for programs that are not linked with these tests.
+// write_model OUT f32|f16|int8: writes a tiny model, tests/fuzz/corpus/model/tiny-*.bin, which must be rewritten when
+// the format changes.
 #include <cstring>
 #include <fstream>
 

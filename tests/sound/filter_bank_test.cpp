@@ -1,4 +1,4 @@
-// The filter bank against its formula in doubles.
+// The filter bank against its formula in double precision.
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
@@ -18,8 +18,8 @@ const double kPi = std::acos(-1.0);
 
 double mel(double hertz) { return 1127 * std::log(1 + hertz / 700); }
 
-/// The sums under the triangles, as bantam/sound.h has them, by the definition of each: a transform of 512 terms, triangles by their
-/// three corners.
+/// Returns the sums under the triangles of bantam/sound.h by their definition: a transform of 512 terms, and triangles
+/// given by their three corners.
 std::vector<double> sums_of(const int16_t* samples) {
   std::vector<double> sums(kSoundBands);
   const double lowest = mel(20), width = (mel(8000) - lowest) / (kSoundBands + 1);
@@ -48,11 +48,12 @@ std::vector<uint8_t> row_of(const int16_t* samples) {
 }
 
 struct Difference {
-  double most = 0;  // steps, of what lies at most 63 dB below the largest
+  double most = 0;  // in steps, for bands at most 63 dB below the largest
   uint32_t judged = 0;
 };
 
-/// Measures the difference that the header promises. Bands below its bound need only be at most 3 dB above the bound.
+/// Measures the difference that the header bounds. Bands more than 63 dB below the largest need only stay within 3 dB
+/// above that limit.
 Difference difference(const int16_t* samples) {
   Difference out;
   const std::vector<double> sums = sums_of(samples);
@@ -70,7 +71,7 @@ Difference difference(const int16_t* samples) {
   return out;
 }
 
-/// Tones of any pitch and loudness, noise, clicks.
+/// Tones of any pitch and volume, noise, and clicks.
 std::vector<int16_t> signal(uint32_t tones, double loud, double noise, uint32_t clicks) {
   std::vector<int16_t> out(kSoundWindow);
   std::vector<double> x(kSoundWindow);
@@ -123,13 +124,13 @@ TEST(FilterBankTest, ATonesBand) {
     EXPECT_GE(found.judged, 2U);
     const std::vector<uint8_t> row = row_of(samples.data());
     const auto best = std::max_element(row.begin(), row.end()) - row.begin();
-    if (b > 4) {  // below, a window's own width blurs bands of 45 Hz
+    if (b > 4) {  // below, the window's own width smears bands of 45 Hz
       EXPECT_EQ(best, b);
     }
   }
 }
 
-/// However samples come, rows are those of windows that begin 320 samples apart.
+/// However samples are split, rows are those of windows that begin 320 samples apart.
 RC_GTEST_PROP(FilterBankTest, AnyPieces, ()) {
   const auto samples = *rc::gen::container<std::vector<int16_t>>(2000, rc::gen::arbitrary<int16_t>());
   std::vector<uint8_t> whole, pieces;
@@ -153,7 +154,7 @@ RC_GTEST_PROP(FilterBankTest, AnyPieces, ()) {
   RC_ASSERT(none == std::vector<uint8_t>(kSoundBands));
 }
 
-/// Silence behind what is short; what is long is cut.
+/// Short sounds are padded with silence, and long ones are cut.
 TEST(SoundRowsTest, FixedLength) {
   std::vector<int16_t> samples(2000);
   for (uint32_t n = 0; n < samples.size(); ++n) samples[n] = static_cast<int16_t>(n * 7919 % 4001 - 2000);
@@ -178,7 +179,7 @@ TEST(SoundRowsTest, FixedLength) {
   }
 }
 
-/// Cores without products of 64 bits compute the same.
+/// Cores without 64-bit products compute the same.
 RC_GTEST_PROP(FourierTest, ProductsInHalves, ()) {
   const int32_t x = *rc::gen::inRange(-(1 << 30) + 1, 1 << 30), w = *rc::gen::inRange(-32768, 32769);
   RC_ASSERT(sound::times_in_halves(x, w) == sound::times_wide(x, w));
@@ -191,7 +192,7 @@ TEST(FourierTest, ProductsAtTheEdges) {
   }
 }
 
-/// Within what its halvings drop, and the largest inputs that it takes do not overflow.
+/// The error is within what halving drops, and the largest allowed inputs do not overflow.
 TEST(FourierTest, AgreesWithItsFormula) {
   constexpr int32_t kMost = (1 << 29) - 1;
   uint32_t state = 1;

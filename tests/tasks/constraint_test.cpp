@@ -1,4 +1,4 @@
-// Answers as constraints of choices, against a list that is searched from its beginning.
+// Constraints to a list of answers, compared with a linear search of the list.
 #include "bantam/constraint.h"
 
 #include <gtest/gtest.h>
@@ -14,9 +14,9 @@ namespace bantam::tests {
 namespace {
 
 using Ids = std::vector<int32_t>;
-constexpr int32_t kEnd = 7;  // ends texts
+constexpr int32_t kEnd = 7;  // the end token
 
-/// A list of answers and what it is laid out in.
+/// A list of answers and its memory.
 struct AnswerList {
   explicit AnswerList(std::vector<Ids> given) : answers(std::move(given)), memory(answers.size()) {
     for (const Ids& answer : answers) {
@@ -39,7 +39,7 @@ Status follow(const Constraint& constraint, const Ids& made, TextEnd* end, uint3
   return constraint.follow(constraint.state, made.data(), static_cast<uint32_t>(made.size()), room, end);
 }
 
-/// Returns the tokens that may follow, found by looking at each answer.
+/// Returns the tokens that may follow, by checking each answer.
 std::set<int32_t> followers(const std::vector<Ids>& answers, const Ids& made) {
   std::set<int32_t> out;
   for (const Ids& answer : answers) {
@@ -89,7 +89,7 @@ TEST(Answers, WhatCannotBeIsAStatus) {
   EXPECT_EQ(follow(list.automaton.constraint(), {}, &end, 3), Status::kOk);
   EXPECT_EQ(follow(list.automaton.constraint(), {-1}, &end), Status::kInvalidArgument);
   EXPECT_EQ(follow(list.automaton.constraint(), {INT32_MAX}, &end), Status::kInvalidArgument);
-  // One begins with the other, and nothing would tell them apart.
+  // One answer begins with the other, and without an end token they could not be distinguished.
   EXPECT_EQ(list.open({}), Status::kInvalidArgument);
   EXPECT_EQ(AnswerList({{1, 3}, {1, 2}, {1, 2}}).open({}), Status::kOk);
   EXPECT_EQ(AnswerList({{1}, {}}).open(), Status::kInvalidArgument);
@@ -110,7 +110,7 @@ TEST(Answers, WhatCannotBeIsAStatus) {
   EXPECT_EQ(follow(closed.constraint(), {}, &end), Status::kInvalidArgument);
 }
 
-/// As if all but the allowed tokens were banned.
+/// Choices must be the same as with all tokens banned except the allowed ones.
 TEST(Constraint, ChoicesAreThoseWithoutWhatIsNotAllowed) {
   std::mt19937 random(2);
   std::normal_distribution<float> draw(0, 3);
@@ -149,7 +149,7 @@ TEST(Constraint, ChoicesAreThoseWithoutWhatIsNotAllowed) {
     ASSERT_EQ(choose(constrained, &found), Status::kOk);
     EXPECT_EQ(found.id, expected.id);
     EXPECT_EQ(found.log_probability, expected.log_probability);
-    // Settings that leave nothing.
+    // Settings that leave no token.
     const Ids rest(allowed.begin(), allowed.end());
     constrained.banned = rest.data();
     constrained.banned_count = static_cast<uint32_t>(rest.size());
@@ -160,7 +160,7 @@ TEST(Constraint, ChoicesAreThoseWithoutWhatIsNotAllowed) {
     constrained.forced = -1;
     constrained.prompt = 99;
     EXPECT_EQ(choose(constrained, &found), Status::kInvalidArgument);
-    constrained.prompt = 2;  // the prompt's last token is no answer's beginning, but 3 is
+    constrained.prompt = 2;  // the last token of the prompt does not begin an answer, but 3 does
     EXPECT_EQ(choose(constrained, &found), made.empty() ? Status::kOk : Status::kInvalidArgument);
     constrained.prompt = 3;
     constrained.max_new = made.empty() ? 2 : 5;

@@ -1,4 +1,4 @@
-// Tags to entities, for every scheme, and against a naive definition.
+// Tags to entities, for every scheme, compared with a naive definition.
 #include "tasks/entities.h"
 
 #include <gtest/gtest.h>
@@ -24,7 +24,7 @@ std::ostream& operator<<(std::ostream& stream, const Found& found) {
   return stream << found.name << "[" << found.begin << "," << found.end << ")";
 }
 
-/// Word i is bytes [i, i + 1); `parse` takes a tag apart.
+/// Word i has bytes [i, i + 1); `parse` splits a tag.
 template <typename Parse>
 std::vector<Found> decode_with(const Tags& tags, const Parse& parse) {
   std::vector<Found> list;
@@ -98,10 +98,10 @@ TEST(Entities, OfStrategiesGroupAsTransformersDoes) {
   const auto simple = Aggregation::kSimple;
   EXPECT_EQ(decode({"B-a", "I-a", "O", "I-b", "B-b"}, simple), (List{{"a", 0, 2}, {"b", 3, 4}, {"b", 4, 5}}));
   EXPECT_EQ(decode({"B-a", "I-b", "I-a"}, simple), (List{{"a", 0, 1}, {"b", 1, 2}, {"a", 2, 3}}));
-  // Without prefix a label continues, and is called by what stands behind its first "-".
+  // A label without a prefix continues an entity. Its name is the part after its first "-".
   EXPECT_EQ(decode({"PER", "PER", "B-PER", "PER", "I-PER"}, simple), (List{{"PER", 0, 2}, {"PER", 2, 5}}));
   EXPECT_EQ(decode({"S-a", "S-a", "E-a", "small-town-x"}, simple), (List{{"a", 0, 2}, {"a", 2, 3}, {"town-x", 3, 4}}));
-  // A token labelled "O" is not part of an entity, but it separates others.
+  // A token labeled "O" is not part of an entity, but it separates others.
   EXPECT_EQ(decode({"B-a", "B-O", "I-a", "x-O", "I-a"}, simple), (List{{"a", 0, 1}, {"a", 2, 3}, {"a", 4, 5}}));
   EXPECT_EQ(decode({"B", "I", ""}, simple), (List{{"B", 0, 1}, {"I", 1, 2}, {"", 2, 3}}));
 }
@@ -111,7 +111,7 @@ TEST(Entities, WithoutStrategyAreSingleTokensOfTheirLabels) {
             (List{{"B-a", 0, 1}, {"I-a", 1, 2}, {"PER", 3, 4}, {"B-O", 4, 5}}));
 }
 
-/// The definition, word by word: word i continues the entity of word i - 1 exactly when ...
+/// The definition, word by word: returns true if word i continues the entity of word i - 1.
 bool continues(const std::string& before, const std::string& tag) {
   if (before == "O" || tag == "O" || before.substr(2) != tag.substr(2)) return false;
   return (tag[0] == 'I' || tag[0] == 'E') && (before[0] == 'B' || before[0] == 'I');
@@ -148,7 +148,7 @@ TEST(Entities, ScoreIsTheSmallestAndBuffersMayBeTooSmall) {
   EXPECT_EQ(found[0].score, 0.4f);
   EXPECT_EQ(found[0].label, 1u);
   ASSERT_EQ(entities(model, 0, words, labels, 4, found, 2, &count, Aggregation::kFirst), Status::kOk);
-  EXPECT_FLOAT_EQ(found[0].score, 0.65f);  // their mean
+  EXPECT_FLOAT_EQ(found[0].score, 0.65f);  // the mean of both
   EXPECT_EQ(entities(model, 0, words, labels, 4, found, 1, &count), Status::kBufferTooSmall);
   EXPECT_EQ(count, 2u);
   EXPECT_EQ(entities(model, 1, words, labels, 4, found, 2, &count), Status::kNoSuchTask);

@@ -9,7 +9,7 @@
 namespace bantam::tests {
 namespace {
 
-/// Model's members in order: a model is otherwise made by Model::open only, from a whole file.
+/// Model's members in order, because a model can otherwise only be made by Model::open from a whole file.
 struct ModelImage {
   const uint8_t* bytes;
   uint64_t size;

@@ -1,5 +1,5 @@
-// A session that has "run": outputs, tokens and labels as the test wants them, so that task heads can be tested apart
-// from any network.
+// A session that has "run", with outputs, tokens and labels chosen by the test, so that task heads can be tested
+// without a network.
 #ifndef BANTAM_TESTS_TASKS_FAKE_RUN_H_
 #define BANTAM_TESTS_TASKS_FAKE_RUN_H_
 
@@ -12,15 +12,15 @@
 
 namespace bantam::tests {
 
-/// One output: a row of `width` floats for each token or each sequence.
+/// An output: a row of `width` floats for each token or each sequence.
 struct FakeOutput {
   fb::OutputRole role = fb::OutputRole::none;
   uint32_t width = 0;
   bool per_token = false;
-  std::vector<float> values;  // rows one after the other, without padding
+  std::vector<float> values;  // one row after the other, without padding
 };
 
-/// One token of sequence 0 or 1, or a special one (sequence 255).
+/// A token of sequence 0 or 1, or a special token (sequence 255).
 struct FakeToken {
   Offset bytes;
   uint8_t sequence = 0;
@@ -40,10 +40,10 @@ class FakeRun {
   void set_mask_id(int32_t id) { mask_id_ = id; }
   /// Adds a sequence.
   void add_sequence(const std::vector<FakeToken>& tokens);
-  /// Special token, one token a word of `text` (split at single blanks), special token.
+  /// Adds a special token, one token per word of `text` (split at single blanks), and a special token.
   void add_words(const std::string& text);
 
-  /// Builds everything; the session reports `has_run` unless told otherwise.
+  /// Builds everything. The session reports that it has run unless `has_run` is false.
   const Session& session(bool has_run = true);
   const Model& model();
 
@@ -56,7 +56,7 @@ class FakeRun {
   std::unique_ptr<Built> built_;
 };
 
-/// "label0", "label1" and so on.
+/// Returns "label0", "label1" and so on.
 std::vector<std::string> label_names(size_t count);
 
 }  // namespace bantam::tests

@@ -1,4 +1,4 @@
-// classify, choose, answer, embed, fill, next sentence over outputs that the test chooses.
+// Tests classify, choose, answer, embed, fill and next sentence with given outputs.
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
@@ -42,7 +42,7 @@ TEST(Classify, SoftmaxBestFirstTiesToTheSmallerIndex) {
   EXPECT_NEAR(out[2].score, std::exp(-2.0) / sum, 1e-6);
 }
 
-// The verifier refuses such files; tasks do not rely on it.
+// The verifier refuses such files, but tasks do not rely on it.
 TEST(Heads, OutputsOfOtherRowsAreRefused) {
   FakeRun run;
   run.task().kind = fb::TaskKind::tag;
@@ -187,7 +187,8 @@ void question(FakeRun* run, const std::vector<float>& start, const std::vector<f
 
 TEST(Answer, BestValidSpanInTheContext) {
   FakeRun run;
-  // The question and special tokens score highest, and so does an end before its start: none may win.
+  // The question and special tokens have the highest scores, and so does an end before its start: none of these may
+  // win.
   question(&run, {9, 9, 9, 0, 1, 4, 0, 9}, {9, 9, 9, 5, 0, 0, 3, 9});
   Answer found;
   ASSERT_EQ(answer(run.session(), 0, &found), Status::kOk);
@@ -245,7 +246,7 @@ TEST(Answer, EmptyContextHasNone) {
   EXPECT_EQ(found.mass, 0.0f);
 }
 
-/// question() of which ends are searched behind the two best beginnings, rows 5 and 4.
+/// question() whose ends are searched after the two best beginnings, rows 5 and 4.
 void searched_question(FakeRun* run, float none) {
   question(run, {0, 0, 0, 0, 1.5f, 2, 0, 0}, {0, 0, 0, 0, 0, 1, 3, 4});
   run->add_output({fb::OutputRole::end, 1, true, {0, 0, 0, 5, 0, 4, 0, 0}});
@@ -253,7 +254,7 @@ void searched_question(FakeRun* run, float none) {
   run->task().beam_ends = 2;
 }
 
-/// Returns the share of element i in the softmax of these logits.
+/// Returns element i of the softmax of these logits.
 double share_of(const std::vector<double>& logits, size_t i) {
   double sum = 0;
   for (const double logit : logits) sum += std::exp(logit);
@@ -266,7 +267,7 @@ TEST(Answer, EndsAreSearchedBehindTheBestBeginnings) {
   Answer found;
   ASSERT_EQ(answer(run.session(), 0, &found), Status::kOk);
   const std::vector<double> starts = {0, 0, 0, 0, 1.5, 2, 0, 0};
-  // The likeliest end behind row 5 is a special token, that behind row 4 lies before it: the second ones count.
+  // The likeliest end after row 5 is a special token, and that after row 4 precedes it, so the second ones count.
   const double first = share_of(starts, 5) + share_of({0, 0, 0, 0, 0, 1, 3, 4}, 6);
   const double second = share_of(starts, 4) + share_of({0, 0, 0, 5, 0, 4, 0, 0}, 5);
   EXPECT_TRUE(found.answerable);
@@ -276,7 +277,7 @@ TEST(Answer, EndsAreSearchedBehindTheBestBeginnings) {
   EXPECT_NEAR(found.mass, 1 + std::exp(second - first), 1e-6);
   EXPECT_NEAR(found.score, 1 / (1 + std::exp(second - first)), 1e-6);
   EXPECT_EQ(found.no_answer, -2.0f);
-  run.task().max_answer_tokens = 1;  // no span is as short
+  run.task().max_answer_tokens = 1;  // every span is longer
   ASSERT_EQ(answer(run.session(), 0, &found), Status::kOk);
   EXPECT_FALSE(found.answerable);
   EXPECT_EQ(found.mass, 0.0f);
@@ -303,7 +304,7 @@ TEST(Answer, ASearchHasItsOwnScoreForNone) {
   run.task().no_answer_threshold = 2;
   ASSERT_EQ(answer(run.session(), 0, &found), Status::kOk);
   EXPECT_TRUE(found.answerable);
-  // Another window: the least score for none and the better span count.
+  // Another window: the lower score for "no answer" and the better span count.
   FakeRun other;
   searched_question(&other, -3);
   other.task().no_answer = true;

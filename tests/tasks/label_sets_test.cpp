@@ -1,4 +1,4 @@
-// Several label sets, and labels that stand above each other, against what their definitions say in double.
+// Several label sets, and hierarchical labels, compared with their definitions in double precision.
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
@@ -17,7 +17,7 @@ struct Tree {
   std::vector<int32_t> parents;
 };
 
-/// Every label under none or under another, in any order of numbers, kMostLevels deep at most.
+/// Every label has no parent or any other as parent, in any order of numbers, with at most kMostLevels levels.
 Tree any_tree() {
   const auto labels = *rc::gen::inRange<size_t>(1, 60);
   std::vector<int32_t> order(labels);
@@ -76,7 +76,7 @@ RC_GTEST_PROP(Levels, AreTheBestOfEachUnderTheOneBefore, ()) {
   uint32_t above = 0;
   for (uint32_t i = 0; i < count; ++i) above += out[i].score >= static_cast<float>(limit) ? 1u : 0u;
   RC_ASSERT(holds == above);
-  // Fewer are asked for: the top of the same.
+  // Requesting fewer labels gives the first of them.
   LabelScore top;
   RC_ASSERT(classify(run.session(), 0, &top, 1, &count, nullptr) == Status::kOk);
   RC_ASSERT(count == 1u);
@@ -128,7 +128,7 @@ TEST(LabelSets, FurtherOnesAreOfTexts) {
   EXPECT_NEAR(out[0].score, 1 / (1 + std::exp(-1.5) + std::exp(-2.0)), 1e-6);
   ASSERT_EQ(classify(session, 0, out, 3, &count), Status::kOk);
   EXPECT_EQ(count, 2u);
-  // The set of words is none of texts, and there is no set 3.
+  // Set 1 labels words, not texts, and there is no set 3.
   EXPECT_EQ(classify(session, 0, out, 3, &count, nullptr, 1), Status::kNoSuchTask);
   EXPECT_EQ(classify(session, 0, out, 3, &count, nullptr, 3), Status::kNoSuchTask);
   Entity entity;

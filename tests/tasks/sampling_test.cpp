@@ -1,4 +1,4 @@
-// Choices of tokens against their definitions, in double precision and by sorting.
+// Choices of tokens compared with their definitions, in double precision and with sorting.
 #include "bantam/sampling.h"
 
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@ std::vector<float> random_scores(uint32_t count, std::mt19937* random) {
   return scores;
 }
 
-/// Below `limit`.
+/// Returns a random number below `limit`.
 uint32_t draw(std::mt19937* random, uint32_t limit) { return static_cast<uint32_t>((*random)() % limit); }
 
 int32_t chosen(std::vector<float> scores, const std::vector<int32_t>& history, const Sampling& sampling,
@@ -33,7 +33,7 @@ int32_t chosen(std::vector<float> scores, const std::vector<int32_t>& history, c
   return next.id;
 }
 
-/// transformers' processors, then its warpers, in their order.
+/// Applies transformers' logits processors and then its warpers, in their order.
 std::vector<double> probabilities(const std::vector<float>& scores, const std::vector<int32_t>& history,
                                   const Sampling& sampling) {
   std::vector<double> values(scores.begin(), scores.end());
@@ -69,7 +69,8 @@ std::vector<double> probabilities(const std::vector<float>& scores, const std::v
   return weights;
 }
 
-/// The token up to which probabilities reach the random number; two where it lies within rounding of a border.
+/// Returns the token at which the cumulative probability reaches the random number; two tokens if it is within rounding
+/// of a boundary.
 std::set<int32_t> drawn(const std::vector<double>& weights, double number) {
   std::set<int32_t> tokens;
   for (const double off : {-1e-5, 0.0, 1e-5}) {
@@ -97,11 +98,11 @@ TEST(Sampling, IsByChanceAsDefined) {
     const uint32_t vocabulary = 2 + draw(&random, 70);
     std::vector<float> scores = random_scores(vocabulary, &random);
     if (round % 3 == 0) {
-      for (float& score : scores) score = std::round(score);  // equals
+      for (float& score : scores) score = std::round(score);  // makes equal scores
     }
     Sampling sampling;
     sampling.temperature = 0.3F + 0.1F * static_cast<float>(draw(&random, 20));
-    // It is not defined which of several equal scores at the border stay.
+    // Which of several equal scores at the boundary stay is not defined.
     if (round % 3 != 0) {
       sampling.top_k = draw(&random, vocabulary + 3);
       sampling.top_p = draw(&random, 2) == 0 ? 1.0F : 0.05F + 0.09F * static_cast<float>(draw(&random, 10));
@@ -112,7 +113,7 @@ TEST(Sampling, IsByChanceAsDefined) {
     sampling.seed = random();
     std::vector<int32_t> history(draw(&random, 20));
     for (int32_t& id : history) id = static_cast<int32_t>(draw(&random, std::min(vocabulary, 6U)));
-    // So that something is left.
+    // So that some token is left.
     if (vocabulary < 8) sampling.no_repeat_ngram = 0;
     const int32_t banned = static_cast<int32_t>(vocabulary) - 1;
     sampling.banned = &banned;
@@ -127,7 +128,7 @@ TEST(Sampling, IsByChanceAsDefined) {
 TEST(Sampling, WithoutATemperatureSettingsChangeScoresToo) {
   Sampling sampling;
   sampling.repetition_penalty = 2;
-  EXPECT_EQ(chosen({3, 2, 1}, {0, 0, 0}, sampling), 1);  // 3 / 2, once
+  EXPECT_EQ(chosen({3, 2, 1}, {0, 0, 0}, sampling), 1);  // 3 / 2, applied once
   EXPECT_EQ(chosen({-3, -2, -2.5F}, {1}, sampling), 2);
   sampling = {};
   sampling.no_repeat_ngram = 2;
@@ -139,9 +140,9 @@ TEST(Sampling, WithoutATemperatureSettingsChangeScoresToo) {
   sampling.source_ids = source;
   sampling.source_count = 4;
   sampling.source_no_repeat_ngram = 2;
-  EXPECT_EQ(chosen({1, 5, 2, 0}, {1, 0}, sampling), 2);  // 0, 1 is a row of the source
+  EXPECT_EQ(chosen({1, 5, 2, 0}, {1, 0}, sampling), 2);  // 0, 1 occurs in the source
   EXPECT_EQ(chosen({1, 5, 2, 0}, {1, 3}, sampling), 1);
-  EXPECT_EQ(chosen({1, 5, 2, 0}, {}, sampling), 1);  // no row of two yet
+  EXPECT_EQ(chosen({1, 5, 2, 0}, {}, sampling), 1);  // no two tokens yet
   sampling.source_no_repeat_ngram = 5;               // the source has no row of five
   EXPECT_EQ(chosen({1, 5, 2, 0}, {3, 0, 1, 2}, sampling), 1);
   sampling.source_no_repeat_ngram = 1;

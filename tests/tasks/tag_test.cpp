@@ -1,4 +1,4 @@
-// Words, their labels, truncation, and windows over long text.
+// Words and their labels, truncation, and windows over long text.
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
@@ -29,7 +29,7 @@ TEST(Words, AreMaximalRunsOfNonBlanks) {
   EXPECT_EQ(words_of(" \t\n"), List{});
   EXPECT_EQ(words_of("  don't  stop."), (List{"don't", "stop."}));
   EXPECT_EQ(words_of("a\u00A0b\u3000c\u2003d"), (List{"a", "b", "c", "d"}));  // no-break, ideographic, em space
-  EXPECT_EQ(words_of("a\u200Bb"), (List{"a\u200Bb"}));                        // zero width: no White_Space
+  EXPECT_EQ(words_of("a\u200Bb"), (List{"a\u200Bb"}));                        // zero-width space: not White_Space
   EXPECT_EQ(words_of("\xFF\xFE x"), (List{"\xFF\xFE", "x"}));
 }
 
@@ -43,7 +43,7 @@ TEST(Words, PunctuationAndChineseCharactersAreWordsOfTheirOwn) {
   EXPECT_EQ(words_of("\xFF\xFE x", false), (List{"\xFF\xFE", "x"}));
 }
 
-/// Tag model over {"O", "B-x", "I-x"}; `best` gives the label of each token row.
+/// Prepares a tag model over {"O", "B-x", "I-x"}; `best` gives the label of each token row.
 void prepare(FakeRun* run, const std::vector<uint32_t>& best) {
   run->task().kind = fb::TaskKind::tag;
   run->add_labels(0, {"O", "B-x", "I-x"}, fb::TagScheme::iob2);
@@ -113,7 +113,8 @@ TEST(Tag, RefusesOtherTasksAndNoRun) {
   EXPECT_EQ(tag_words(run.session(), 0, view("a"), nullptr, nullptr, 0, &count), Status::kNoSuchTask);
 }
 
-/// Names and bytes of what is tagged in "rain in (Par|is)? 北京|go", tokens at these marks and blanks.
+/// Returns the names and texts of the entities in "rain in (Par|is)? 北京|go", with token boundaries at these marks and
+/// at blanks.
 std::vector<std::string> tagged(Aggregation aggregation, fb::Aggregation stored = fb::Aggregation::words) {
   FakeRun run;
   const std::string text = "rain in (Paris)? \u5317\u4EAC go";
@@ -145,11 +146,11 @@ std::vector<std::string> tagged(Aggregation aggregation, fb::Aggregation stored 
 
 TEST(Aggregation, EachStrategyHasItsWords) {
   using List = std::vector<std::string>;
-  // A token that reaches over two words makes them one. The bracket, which has a label, is of no entity.
+  // A token that overlaps two words joins them. The bracket has a label but is not part of an entity.
   EXPECT_EQ(tagged(Aggregation::kWords), (List{"x:Paris", "x:\u5317\u4EAC"}));
   EXPECT_EQ(tagged(Aggregation::kNone), (List{"B-x:Par", "I-x:)", "B-x:\u5317\u4EAC"}));
   EXPECT_EQ(tagged(Aggregation::kSimple), (List{"x:Par", "x:)", "x:\u5317\u4EAC"}));
-  // Tokens do not say that they continue a word: blanks do.
+  // Tokens do not mark continuations of words, so blanks decide.
   EXPECT_EQ(tagged(Aggregation::kFirst), (List{"x:\u5317\u4EAC"}));
   EXPECT_EQ(tagged(Aggregation::kMax), (List{"x:\u5317\u4EAC"}));
   EXPECT_EQ(tagged(Aggregation::kAverage), (List{"x:\u5317\u4EAC"}));
@@ -182,11 +183,11 @@ TEST(Tag, MarksThatTouchWordsPartEntitiesButBelongToNone) {
   EXPECT_EQ(found_in("\u201CRom\u201D\u3002", {1, 2, 2, 1}), "[Rom]");
   EXPECT_EQ(found_in("Ann-Lee", {1, 2, 2}), "[Ann-Lee]");
   EXPECT_EQ(found_in("Ann-Lee", {1, 0, 2}), "[Ann][Lee]");
-  EXPECT_EQ(found_in("Ann - Lee !", {1, 2, 2, 2}), "[Ann - Lee !]");  // words by themselves
+  EXPECT_EQ(found_in("Ann - Lee !", {1, 2, 2, 2}), "[Ann - Lee !]");  // each is a word of its own
   EXPECT_EQ(found_in("$5 or 6%", {1, 2, 0, 1, 2}), "[$5][6%]");
 }
 
-/// One word of tokens with these logits; `scored` gets its entity's score.
+/// Returns the label of a word whose tokens have these logits; `score` receives the score of its entity.
 uint32_t label_of_word(const std::vector<float>& logits, uint32_t labels, Aggregation aggregation, float* score) {
   FakeRun run;
   run.task().kind = fb::TaskKind::tag;
@@ -208,7 +209,7 @@ uint32_t label_of_word(const std::vector<float>& logits, uint32_t labels, Aggreg
 }
 
 TEST(Aggregation, FirstMaxAndAverageChooseTheLabelOfAWord) {
-  // Probabilities .5 .3 .2, .1 .8 .1, .3 .1 .6.
+  // The probabilities are .5 .3 .2, .1 .8 .1, .3 .1 .6.
   const std::vector<float> p = {0.5f, 0.3f, 0.2f, 0.1f, 0.8f, 0.1f, 0.3f, 0.1f, 0.6f};
   std::vector<float> logits;
   for (const float x : p) logits.push_back(std::log(x));
@@ -219,7 +220,7 @@ TEST(Aggregation, FirstMaxAndAverageChooseTheLabelOfAWord) {
   EXPECT_NEAR(score, 0.8f, 1e-6);
   EXPECT_EQ(label_of_word(logits, 3, Aggregation::kAverage, &score), 1u);
   EXPECT_NEAR(score, 0.4f, 1e-6);
-  // Ties: the first token, and the first label.
+  // Ties: the first token and the first label win.
   const std::vector<float> same = {1.0f, 0.0f, 0.0f, 1.0f};
   EXPECT_EQ(label_of_word(same, 2, Aggregation::kMax, &score), 0u);
   EXPECT_EQ(label_of_word(same, 2, Aggregation::kAverage, &score), 0u);
@@ -281,7 +282,7 @@ RC_GTEST_PROP(Windows, EveryTokenIsDecidedOnceInsideItsWindow, ()) {
   RC_ASSERT(decided == plan.total);
 }
 
-/// Marks that get no label, such as brackets in an entity, are not looked at again by each window behind them.
+/// Words that get no label, such as brackets in an entity, are not examined again in every later window.
 TEST(Windows, GoOnBehindMarksWithoutALabel) {
   FakeRun run;
   prepare(&run, {0, 1, 1, 1, 0});
@@ -309,11 +310,11 @@ TEST(Tag, TokensBeyondTheTextAreNotRead) {
   }
 }
 
-/// Every piece is labelled with a hash of its number, so that a word labelled by the wrong piece shows.
+/// Labels every piece with a hash of its number, so that a word labeled by the wrong piece is detected.
 uint32_t label_of_piece(uint32_t piece) { return piece * 2654435761u >> 20 & 1u; }
 
 RC_GTEST_PROP(Windows, WordsAreLabelledAsInOnePass, ()) {
-  // Words of 1 to 5 pieces of one byte each, blanks between.
+  // Words of 1 to 5 pieces of one byte each, separated by blanks.
   const auto lengths = *rc::gen::container<std::vector<uint32_t>>(rc::gen::inRange<uint32_t>(1, 6));
   std::string text;
   std::vector<Offset> pieces;
@@ -361,7 +362,7 @@ RC_GTEST_PROP(Windows, WordsAreLabelledAsInOnePass, ()) {
   uint32_t piece = 0;
   for (uint32_t w = 0; w < words; ++w) {
     RC_ASSERT(spans[w].begin == pieces[piece].begin);
-    // Where a window ends inside a word, what kFirst sees of it does.
+    // If a window ends inside a word, kFirst uses the visible part.
     if (how == Aggregation::kWords) RC_ASSERT(spans[w].end == pieces[piece].begin + lengths[w]);
     RC_ASSERT(labels[w].label == label_of_piece(piece));
     piece += lengths[w];

@@ -1,4 +1,4 @@
-// The table of tasks (model/tasks.inc) and what code asks of it.
+// Tests the table of tasks (model/tasks.inc) and the functions that query it.
 #include "model/task_traits.h"
 
 #include <gtest/gtest.h>

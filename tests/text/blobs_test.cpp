@@ -1,4 +1,5 @@
-// Every table of every kind of tokenizer model: one that is named has data inside the file, and is judged wherever it is read.
+// Every table of every kind of tokenizer model: a named table must have data inside the file, and is checked wherever
+// it is read.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -10,14 +11,14 @@ namespace {
 
 using Name = fb::BlobName;
 
-/// The tables of a tokenizer of each model.
+/// The tables of one tokenizer for each model kind.
 struct OfModel {
   std::string name;
   convert::Graph graph;
   std::unique_ptr<TokenizerImage> image;
 
   fb::TokenizerT& description() { return *graph.model.tokenizers.at(0); }
-  /// Puts the table `name` at `place`; null: it has no data.
+  /// Sets the range of the table `name` to `place`; null: it has no data.
   void put(Name blob_name, const fb::Blob* place) {
     auto& blobs = description().blobs;
     const auto at = std::find_if(blobs.begin(), blobs.end(), [&](const auto& blob) { return blob->name >= blob_name; });

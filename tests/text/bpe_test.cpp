@@ -12,9 +12,9 @@ namespace bantam::tests {
 namespace {
 
 constexpr int32_t kFirstByte = 3;
-constexpr int kRounds = testing::rounds(6, 1);  // of each alphabet and count of merges
+constexpr int kRounds = testing::rounds(6, 1);  // for each alphabet and number of merges
 
-/// Merges by the definition.
+/// Merges by definition.
 std::vector<int32_t> naive(const nlohmann::json& json, const Merges& merges, const std::string& text) {
   const auto id_of = [&](const std::string& bytes) { return json["model"]["vocab"][letters(bytes)].get<uint32_t>(); };
   std::vector<convert::Merge> resolved;
@@ -27,7 +27,7 @@ std::vector<int32_t> naive(const nlohmann::json& json, const Merges& merges, con
   return {ids.begin(), ids.end()};
 }
 
-/// Merges of bytes and of what earlier ones made, at random.
+/// Returns random merges of bytes and of results of earlier merges.
 Merges random_merges(std::mt19937& dice, const std::string& alphabet, size_t count) {
   std::vector<std::string> pool;
   for (const char c : alphabet) pool.emplace_back(1, c);
@@ -53,7 +53,7 @@ std::string problem_of(const nlohmann::json& json) {
 
 TEST(Bpe, MergesOfNoTokenMakeNothing) {
   constexpr uint32_t kNone = text::kNoToken;
-  // "b" is no token, and what merges with it looks as if it made "ab" of "a" and of what is not there.
+  // "b" is not a token, and a merge with it could be mistaken for one that makes "ab" from "a" and a missing part.
   for (const convert::Merge merge : {convert::Merge{0, kNone, 1}, {kNone, 0, 1}, {0, 0, kNone}}) {
     const convert::BpeTables tables = convert::build_bpe_tables({"a", "ab", "ba", "aa"}, {merge}, 0);
     for (uint32_t id = 1; id < 4; ++id) EXPECT_EQ(tables.entries[id].left, kNone) << id;

@@ -1,4 +1,5 @@
-// Tables of byte-level BPE: what is inconsistent is refused; what opens is safe and takes time that grows with the text.
+// Tables of byte-level BPE: inconsistent ones are refused; those that open are safe and need time proportional to the
+// text.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -121,7 +122,7 @@ TEST(VerifyBpe, DamagedTablesAreRefusedOrHarmless) {
   damage(json);
 }
 
-/// Tokens of a long text. Each of these took minutes where work was done again for each byte.
+/// Returns the number of tokens of a long text. Each of these took minutes when work was repeated for each byte.
 uint32_t count(const nlohmann::json& json, const std::string& piece, size_t size = testing::kLongText) {
   SmallTokenizer small(json);
   EXPECT_TRUE(small.ok());
@@ -137,7 +138,7 @@ TEST(LinearBpe, LongWordsAndRuns) {
 }
 
 TEST(LinearBpe, ChainsOfMergesThatPromiseMore) {
-  // Each token begins with the one before; the longest that fits is nearly always wrong.
+  // Each token begins with the previous one; the longest that fits is nearly always wrong.
   Merges chain = {{"b", "a"}};
   std::string token = "a";
   for (int i = 0; i < 400; ++i) {

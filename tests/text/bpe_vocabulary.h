@@ -1,4 +1,4 @@
-// Small tokenizers of byte pairs for tests.
+// Small BPE tokenizers for tests.
 #ifndef BANTAM_TESTS_TEXT_BPE_VOCABULARY_H_
 #define BANTAM_TESTS_TEXT_BPE_VOCABULARY_H_
 
@@ -10,21 +10,21 @@
 
 namespace bantam::tests {
 
-/// Bytes as the letters that stand for them in files.
+/// Returns bytes as the letters that represent them in files.
 std::string letters(const std::string& bytes);
 
 using Merges = std::vector<std::pair<std::string, std::string>>;
 
-/// An importable tokenizer.json: <s>, </s>, <mask> with ids 0 to 2, the bytes with ids 3 to 258, then what each merge of
-/// two byte strings makes. GPT-2's words, RoBERTa's template and offsets.
+/// Returns an importable tokenizer.json: <s>, </s>, <mask> with ids 0 to 2, the bytes with ids 3 to 258, then the
+/// result of each merge of two byte strings. Words as in GPT-2, template and offsets as in RoBERTa.
 nlohmann::json bpe_json(const Merges& merges);
 
-/// Byte pairs of code points: <unk> 0, <0x00> to <0xFF> 1 to 256, then these pieces.
+/// Returns BPE of code points: <unk> 0, <0x00> to <0xFF> 1 to 256, then these pieces.
 nlohmann::json pieces_json(const std::vector<std::string>& pieces, const nlohmann::json& decoder);
-/// Llama's decoder, which leaves out `strip` blanks at a text's beginning.
+/// Returns Llama's decoder, which removes `strip` blanks at the beginning of a text.
 nlohmann::json llama_decoder(int strip);
 
-/// A text is one word, and nothing stands around it.
+/// Returns a tokenizer for which a text is one word, without special tokens.
 nlohmann::json whole_text_json(const Merges& merges);
 
 }  // namespace bantam::tests

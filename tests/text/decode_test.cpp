@@ -1,4 +1,5 @@
-// Ids back to text: each kind of decoder, characters over several tokens, what is no text, tables that are refused.
+// Ids back to text: each kind of decoder, characters that span several tokens, invalid text, and tables that are
+// refused.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -21,7 +22,7 @@ std::string text_of(const Tokenizer& tokenizer, const Ids& ids, bool skip = fals
   return text;
 }
 
-/// Returns the text that each token adds, with '|' after it.
+/// Returns the text that each token adds, followed by '|'.
 std::string stream_of(const Tokenizer& tokenizer, const Ids& ids) {
   std::string text;
   const auto write = [](void* target, const char* bytes, size_t size) {
@@ -54,7 +55,7 @@ TEST(Decode, BytesAreTextOnceACharacterIsWhole) {
   const Ids euro = {259, byte(0xE2), byte(0x82), byte(0xAC), byte('!')};
   EXPECT_EQ(text_of(tokenizer, euro), " a\u20ac!");
   EXPECT_EQ(stream_of(tokenizer, euro), " a|||\u20ac|!|");
-  // A maximal part of a character is one U+FFFD.
+  // A maximal part of a character becomes one U+FFFD.
   EXPECT_EQ(text_of(tokenizer, {byte(0xE2), byte(0x82), byte('a'), byte(0xFF), byte(0xC3)}), "\ufffda\ufffd\ufffd");
   EXPECT_EQ(text_of(tokenizer, {byte(0xE2), byte(0xE2), byte(0x82), byte(0xAC)}), "\ufffd\u20ac");
   EXPECT_EQ(text_of(tokenizer, {0, byte('a'), 2, 1}, true), "a");
@@ -69,7 +70,8 @@ TEST(Decode, FallbackBytesAreTextOrNone) {
   EXPECT_EQ(text_of(tokenizer, {257, 258}), " a");
   EXPECT_EQ(text_of(tokenizer, {259, byte(0xC3), byte(0xA9), 259}), "b\u00e9b");
   EXPECT_EQ(stream_of(tokenizer, {259, byte(0xC3), byte(0xA9), 259}), "b||\u00e9|b|");
-  // As a whole, a run of bytes that is not UTF-8 is U+FFFD byte by byte; a stream has said what it could.
+  // As a whole, a run of bytes that is not UTF-8 becomes U+FFFD byte by byte; a stream has already output the valid
+  // part.
   EXPECT_EQ(text_of(tokenizer, {byte(0xC3), byte(0xA9), byte(0xFF)}), "\ufffd\ufffd\ufffd");
   EXPECT_EQ(stream_of(tokenizer, {byte(0xC3), byte(0xA9), byte(0xFF)}), "|\u00e9|\ufffd|");
   EXPECT_EQ(text_of(tokenizer, {byte(0xE2), byte(0x82), 259}), "\ufffd\ufffdb");
@@ -136,7 +138,7 @@ TEST(Decode, RulesWithTooLongATextAreRefused) {
   auto& blob = blob_of(small.description(), fb::BlobName::decoder);
   const uint64_t first = blob->offset();
   const auto sentence_of = [&](uint32_t size) {
-    // The rules once more, behind all tables, with a text.
+    // The rules once more, after all tables, with a text.
     const size_t at = small.image().data_size();
     std::vector<uint64_t> data(at / 8 + 16);
     auto* bytes = reinterpret_cast<uint8_t*>(data.data());

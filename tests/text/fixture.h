@@ -1,4 +1,4 @@
-// A tokenizer's tables laid out in memory as a file would hold them, without a model around them.
+// A tokenizer's tables in memory, in the form that a file would have, without a model.
 #ifndef BANTAM_TESTS_TEXT_FIXTURE_H_
 #define BANTAM_TESTS_TEXT_FIXTURE_H_
 
@@ -14,7 +14,7 @@
 
 namespace bantam::tests {
 
-/// The description's blob of this name, which it has.
+/// Returns the description's blob of this name, which must exist.
 std::unique_ptr<fb::Blob>& blob_of(fb::TokenizerT& tokenizer, fb::BlobName name);
 
 class TokenizerImage {
@@ -22,7 +22,7 @@ class TokenizerImage {
   /// Lays out the only tokenizer of `graph`.
   explicit TokenizerImage(convert::Graph& graph);
 
-  /// Packs the tables' description again, after a test changed it.
+  /// Packs the description of the tables again after a test has changed it.
   void repack(const fb::TokenizerT& tokenizer);
 
   const fb::Tokenizer& table() const { return *flatbuffers::GetRoot<fb::Tokenizer>(builder_.GetBufferPointer()); }
@@ -36,7 +36,7 @@ class TokenizerImage {
   flatbuffers::FlatBufferBuilder builder_;
 };
 
-/// A text's or a pair's tokens.
+/// The tokens of a text or a pair.
 struct Encoded {
   Status status = Status::kOk;
   EncodeResult result;
@@ -51,10 +51,10 @@ inline Text view(const std::string& text) { return {text.data(), text.size()}; }
 Encoded encode(const Tokenizer& tokenizer, const std::string& first, const std::string* second = nullptr,
                const EncodeOptions& options = {}, uint32_t capacity = 1u << 16);
 
-/// `piece` again and again, `size` bytes or a little more.
+/// Returns repetitions of `piece`, `size` bytes or slightly more.
 std::string long_text(const std::string& piece, size_t size = testing::kLongText);
 
-/// The tokens of `text` are counted only.
+/// Counts the tokens of `text` without storing them.
 Status count_tokens(const Tokenizer& tokenizer, const std::string& text, EncodeResult* result);
 
 }  // namespace bantam::tests

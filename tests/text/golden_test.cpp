@@ -18,7 +18,8 @@ struct Expected {
   bool pair = false;
 };
 
-/// check(tokenizer, expected) of each line of the golden tokenizer of this name, more than `least` of them.
+/// Calls check(tokenizer, expected) for each line of the golden tokenizer of this name; there must be more than `least`
+/// lines.
 template <typename Check>
 void each_expected(const char* name, size_t least, const Check& check) {
   const std::filesystem::path folder = std::filesystem::path(BANTAM_SOURCE_DIR) / "tests/text/golden" / name;
@@ -63,7 +64,7 @@ TEST_P(Golden, IdsOffsetsAndSegments) {
   });
 }
 
-/// A text that does not fit gives some of its tokens in a row: encoding ends wherever the room does.
+/// A text that does not fit gives a contiguous range of its tokens, for any amount of room.
 TEST_P(Golden, AnyRoomHoldsAsManyTokens) {
   const bool left = std::string(GetParam()) == "truncate_left";
   each_expected(GetParam(), 40, [&](const Tokenizer& tokenizer, const Expected& expected) {
@@ -91,7 +92,7 @@ INSTANTIATE_TEST_SUITE_P(Settings, Golden,
                                            "scripts", "split_texts"),
                          [](const auto& setting) { return std::string(setting.param); });
 
-/// Results of tokenizers that transformers implements in Python only (make_slow_golden.py); they have no offsets.
+/// Results of tokenizers that transformers implements only in Python (make_slow_golden.py); they have no offsets.
 class SlowGolden : public ::testing::TestWithParam<const char*> {};
 
 TEST_P(SlowGolden, IdsAndTexts) {

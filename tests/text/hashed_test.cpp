@@ -1,4 +1,4 @@
-// Words and hashed n-grams: against their definition, settings and tables that are refused, long words.
+// Words and hashed n-grams: compared with their definition; settings and tables that are refused; long words.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -47,7 +47,7 @@ uint32_t fnv(const std::string& text) {
   return hash;
 }
 
-/// fastText's getLine, as its paper and its source have it, over characters of `words`.
+/// fastText's getLine, as in its paper and source, over the characters of `words`.
 std::multiset<int32_t> by_definition(const convert::WordList& list, const std::vector<std::string>& words, bool ends) {
   std::multiset<int32_t> ids;
   const auto count = static_cast<int32_t>(list.words.size());
@@ -177,7 +177,7 @@ TEST(Hashed, RefusesTablesOfOtherSizes) {
   list.grams = {1, 2, 3};
   Opened opened(list);
   ASSERT_EQ(opened.image->verify(), Status::kOk);
-  // 2^31 numbers, which only seem to be there: nothing may look at them.
+  // Sizes of 2^31 numbers that are not really there, so nothing may read them.
   constexpr uint64_t kSizes[] = {3 * sizeof(uint32_t) - 1, uint64_t{1} << 33};
   const char* const sentences[] = {"the table of n-grams ends within a number", "n-grams are too many"};
   auto& blob = blob_of(opened.description(), fb::BlobName::buckets);

@@ -1,4 +1,4 @@
-// import_tokenizer: both kinds of files, and everything that strangers put into them.
+// import_tokenizer: both kinds of files, and everything that untrusted files may contain.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -56,7 +56,7 @@ TEST(ImportTokenizer, ARepeatedWordHasTheNumberOfItsLastLine) {
   EXPECT_EQ(encode(image.open(), "a b c").ids, (Ids{2, 6, 5, 7, 3}));
 }
 
-/// MPNet's, as transformers 5 saves it: of WordPiece, added tokens alone have blanks at their ends.
+/// MPNet's file as transformers 5 saves it: with WordPiece, only added tokens have blanks at their ends.
 TEST(ImportTokenizer, TrimsBlanksOfAddedTokensBesideWordPiece) {
   json file = tokenizer_json(kFour);
   file["post_processor"]["type"] = "RobertaProcessing";
@@ -70,7 +70,7 @@ TEST(ImportTokenizer, TrimsBlanksOfAddedTokensBesideWordPiece) {
   EXPECT_EQ(got.offsets[2].end, 9u);
 }
 
-/// Files in which transformers before 4.34 saved added words.
+/// Files in which transformers before 4.34 saved added tokens.
 TEST(ImportTokenizer, ReadsAddedTokens) {
   const auto ids_with = [](const std::string& added, const std::string& config, const std::string& special) {
     Folder folder;
@@ -87,7 +87,7 @@ TEST(ImportTokenizer, ReadsAddedTokens) {
   EXPECT_EQ(ids_with(R"({"[E1]": 10, "[E2]": 9})", "{}", "{}"), (Ids{2, 5, 9, 6, 10, 3}));
   EXPECT_EQ(ids_with(R"({"[E1]": 10, "[E2]": 9})", "{}", R"({"additional_special_tokens": ["[E1]", "[E2]"]})"),
             (Ids{2, 5, 9, 6, 10, 3}));
-  // A decoder in tokenizer_config.json is later than the file.
+  // A decoder in tokenizer_config.json overrides the file.
   EXPECT_EQ(ids_with(R"({"[E1]": 10, "[E2]": 9})", R"({"added_tokens_decoder": {"9": {"content": "[E1]"}}})", "{}"),
             (Ids{2, 5, 1, 1, 1, 6, 9, 3}));
 }
@@ -121,7 +121,7 @@ TEST(ImportTokenizer, TheDecoderOfAddedTokensCountsBeforeTokenizerJson) {
   EXPECT_TRUE(image.open().is_special(9));
 }
 
-/// transformers 4.57 and 5.24 make BERT's normaliser of tokenizer_config.json.
+/// transformers 4.57 and 5.24 build BERT's normalizer from tokenizer_config.json.
 TEST(ImportTokenizer, SettingsOfAClassCountBeforeTokenizerJson) {
   const auto lowercase = [](bool file_says, const std::string& config, const std::string& model) {
     json file = tokenizer_json(kFour);
@@ -140,7 +140,7 @@ TEST(ImportTokenizer, SettingsOfAClassCountBeforeTokenizerJson) {
   EXPECT_TRUE(lowercase(false, R"({"tokenizer_class": "MPNetTokenizerFast", "do_lower_case": true})", "mpnet"));
   EXPECT_FALSE(lowercase(true, R"({"tokenizer_class": "DistilBertTokenizer", "do_lower_case": false})", "distilbert"));
   EXPECT_TRUE(lowercase(false, "{}", "electra"));
-  EXPECT_FALSE(lowercase(false, "", "bert"));  // tokenizer.json alone
+  EXPECT_FALSE(lowercase(false, "", "bert"));  // only tokenizer.json
   EXPECT_FALSE(lowercase(false, R"({"tokenizer_class": "PreTrainedTokenizerFast"})", "bert"));
   EXPECT_FALSE(lowercase(false, R"({"tokenizer_class": "TokenizersBackend", "do_lower_case": true})", "bert"));
 }
@@ -168,7 +168,7 @@ TEST(ImportTokenizer, TokenizersOfOtherKindsAreNamed) {
   ASSERT_EQ(problems.size(), 1u);
   EXPECT_EQ(problems[0].rfind("vocab.json, tokenizer.tiktoken: ", 0), 0u) << problems[0];
   EXPECT_TRUE(mentions(problems, "--ids-only"));
-  // One that is executed goes before.
+  // A tokenizer that can be executed takes precedence.
   folder.write("vocab.txt", vocabulary_text(kFour));
   EXPECT_TRUE(import_folder(folder).found);
 }
@@ -229,7 +229,7 @@ TEST(ImportTokenizer, NumbersAddedTokensAsHuggingFaceDoes) {
 struct Case {
   const char* name;
   std::function<void(json&)> apply;
-  const char* expected;  // part of a problem
+  const char* expected;  // a part of a problem
 };
 
 TEST(ImportTokenizer, NamesWhatIsWrong) {

@@ -1,4 +1,5 @@
-// JSON as a constraint: the automaton against nlohmann's reader, and texts of tokens by chance, which are JSON however short they must be.
+// JSON as a constraint: the automaton compared with nlohmann's reader, and texts of random tokens, which are JSON
+// however short they must be.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -32,7 +33,7 @@ Json random_value(std::mt19937* random, uint32_t depth) {
   return value;
 }
 
-/// Returns true if the automaton takes the whole text; leaves it in the state that it reached.
+/// Returns true if the automaton accepts the whole text; leaves it in the state that it reached.
 bool reads(const std::string& text, JsonAutomaton* automaton) {
   for (const char c : text) {
     if (!automaton->push(static_cast<uint8_t>(c))) return false;
@@ -60,7 +61,7 @@ TEST(JsonAutomaton, AcceptsWhatAReaderAccepts) {
         text.insert(at, 1, letter);
       }
     }
-    text.erase(text.find_last_not_of(" \n") + 1);  // nothing follows a value
+    text.erase(text.find_last_not_of(" \n") + 1);  // nothing may follow a value
     if (std::regex_search(text, kLongExponent)) continue;
     const bool expected = Json::accept(text);
     refused += expected ? 0 : 1;
@@ -122,7 +123,7 @@ TEST(JsonAutomaton, TheFewestBytesThatEndAValueDo) {
   }
 }
 
-/// A text of tokens by chance, as the constraint allows them.
+/// Returns a text of random tokens that the constraint allows.
 std::string by_chance(const Tokenizer& tokenizer, const Constraint& constraint, const std::vector<int32_t>& prompt,
                       uint32_t most, std::mt19937* random) {
   std::vector<int32_t> made;
@@ -271,7 +272,7 @@ TEST(JsonText, WhatCannotBeIsAStatus) {
   EXPECT_EQ(status(options), Status::kInvalidArgument);
   EXPECT_EQ(text.open(tokenizer, {}, {}, nullptr, 1), Status::kInvalidArgument);
   EXPECT_EQ(text.open(Tokenizer(), {}, {}, nullptr, 0), Status::kNoTokenizer);
-  // Words with blanks between them are no JSON, nor are tokens that wait for the next.
+  // Words separated by blanks are not JSON, nor are tokens that depend on the next one.
   SmallTokenizer words(tokenizer_json({"{", "}", "true"}));
   EXPECT_EQ(text.open(words.open(), {}, {}, nullptr, 0), Status::kUnsupported);
 }

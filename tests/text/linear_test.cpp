@@ -1,5 +1,5 @@
-// Time grows with the text, whatever the file holds. Each of these texts took minutes or hours when it was passed again
-// from each of its bytes.
+// Time is proportional to the length of the text, whatever the file contains. Each of these texts took minutes or hours
+// when it was scanned again from each of its bytes.
 #include <gtest/gtest.h>
 
 #include "tests/text/vocabulary.h"
@@ -33,7 +33,7 @@ TEST(Linear, AddedTokensWhoseTrieLeadsBackToItself) {
   EXPECT_EQ(count(small.open(), repeated("a")).content[0], 1u);
 }
 
-/// Tokens of white space, some of which take the white space around them too.
+/// Tokens of white space, some of which also take the white space around them.
 nlohmann::json blank_tokens(bool normalized) {
   nlohmann::json json = tokenizer_json({"a"});
   json["normalizer"]["clean_text"] = false;
@@ -62,7 +62,7 @@ TEST(Linear, StrippedBlanksAreThoseOfOneToken) {
   for (const bool normalized : {false, true}) {
     SmallTokenizer small(blank_tokens(normalized));
     ASSERT_TRUE(small.ok());
-    // Every blank is a token. The first takes all that follow; the others begin where that ended.
+    // Every blank is a token. The first takes all that follow; the others begin where it ends.
     const Encoded got = encode(small.open(), "a\u3000\u2003\u3000\u2003a");
     ASSERT_EQ(got.ids.size(), 8u);
     const std::vector<std::pair<uint32_t, uint32_t>> want = {{0, 0},  {0, 1},   {1, 13},  {4, 7},

@@ -1,4 +1,5 @@
-// Normalisers in a row, before byte-level BPE: what they make of texts, what is refused, that time grows with the text.
+// Chains of normalizers before byte-level BPE: their results, invalid ones, which are refused, and time proportional to
+// the text.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -12,7 +13,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-/// Single bytes behind these normalisers.
+/// A tokenizer of single bytes after these normalizers.
 Json with_normalizers(const Json& stages) {
   Json json = whole_text_json({});
   json["normalizer"] = {{"type", "Sequence"}, {"normalizers", stages}};
@@ -24,7 +25,7 @@ struct Normal {
   std::vector<Offset> offsets;
 };
 
-/// The normalised text, a token a byte.
+/// Returns the normalized text, one token per byte.
 Normal normalize(SmallTokenizer& small, const std::string& text) {
   Normal result;
   if (!small.ok()) return {"not imported", {}};
@@ -69,7 +70,7 @@ TEST(NormalSequence, ReplacesStripsAndPrepends) {
   EXPECT_EQ(got.offsets[2].end, 4u);
 }
 
-/// DeBERTa's, Barthez's and Pegasus' first steps as transformers 5 saves them.
+/// The first steps of DeBERTa, Barthez and Pegasus as transformers 5 saves them.
 TEST(NormalSequence, ReplacesWhiteSpaceByAlternatives) {
   const Json runs = {{"type", "Replace"}, {"pattern", {{"Regex", R"(\s{2,}|[\n\r\t])"}}}, {"content", " "}};
   SmallTokenizer small(with_normalizers(Json::array({runs})));
@@ -79,7 +80,7 @@ TEST(NormalSequence, ReplacesWhiteSpaceByAlternatives) {
   EXPECT_EQ(normalize(lines, "a\nb\n\nc\td").text, "a b  c\td");
 }
 
-/// SeamlessM4T's last steps as transformers 5 saves them, "_" in the place of its mark.
+/// The last steps of SeamlessM4T as transformers 5 saves them, with "_" instead of its mark.
 const Json kMarks = {{{"type", "Replace"}, {"pattern", {{"Regex", R"([\n\r\t])"}}}, {"content", " "}},
                      {{"type", "Strip"}, {"strip_left", false}, {"strip_right", true}},
                      {{"type", "Replace"}, {"pattern", {{"Regex", " +_"}}}, {"content", "_"}},

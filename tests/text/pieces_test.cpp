@@ -1,4 +1,4 @@
-// Byte pair encoding of code points: the same tokens as merging one pair after the other, what is no token, long texts.
+// BPE of code points: the same tokens as merging one pair after the other, unknown characters, long texts.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -14,7 +14,8 @@ using Ids = std::vector<int32_t>;
 using Json = nlohmann::json;
 using Pairs = std::vector<std::pair<std::string, std::string>>;
 
-/// An importable tokenizer.json: <unk>, these code points, what the merges make, then <0x00> to <0xFF> if `fallback`.
+/// An importable tokenizer.json: <unk>, these code points, the results of the merges, then <0x00> to <0xFF> if
+/// `fallback`.
 Json merging_json(const std::vector<std::string>& letters, const Pairs& merges, bool fallback) {
   Json vocabulary = {{"<unk>", 0}};
   const auto add = [&vocabulary](const std::string& piece) {
@@ -40,7 +41,7 @@ Json merging_json(const std::vector<std::string>& letters, const Pairs& merges, 
   return json;
 }
 
-/// Merges by the definition. `parts`: code points of the text, with marks for blanks.
+/// Merges by definition. `parts`: code points of the text, with marks for blanks.
 Ids naive(const Json& json, const Pairs& merges, const std::vector<std::string>& parts) {
   const auto id_of = [&](const std::string& piece) { return json["model"]["vocab"][piece].get<uint32_t>(); };
   std::vector<convert::Merge> resolved;
@@ -102,13 +103,13 @@ TEST(Pieces, UnknownCodePointsAreBytesOrOneToken) {
   EXPECT_EQ(three.ids, (Ids{3, 4 + 'x', 4 + 0xC3, 4 + 0xA9, 3}));
   EXPECT_EQ(three.offsets[2].begin, 3u);  // of the whole character
   EXPECT_EQ(three.offsets[2].end, 5u);
-  // No unknown token over the end of a window either.
+  // Unknown characters are not joined across the end of a window either.
   std::string many;
   for (int i = 0; i < 3000; ++i) many += "\u00e9";
   EXPECT_EQ(encode(fused.open(), many).ids, (Ids{0}));
 }
 
-/// Gemma's tokenizer.json has a tab in place of <0x09>.
+/// Gemma's tokenizer.json has a tab instead of <0x09>.
 TEST(Pieces, BytesWhoseLettersAreTokensNeedNone) {
   Json gemma = merging_json({"a", "\t"}, {}, true);
   gemma["model"]["vocab"]["\t"] = gemma["model"]["vocab"]["<0x09>"];
@@ -117,7 +118,7 @@ TEST(Pieces, BytesWhoseLettersAreTokensNeedNone) {
   SmallTokenizer small(gemma);
   ASSERT_TRUE(small.ok());
   EXPECT_EQ(encode(small.open(), "a\tb").ids, (Ids{1, 3 + 9, 3 + 'b'}));
-  // Characters are unknown as a whole where the token of one of their bytes is missing.
+  // A character is unknown as a whole if the token of one of its bytes is missing.
   Json some = merging_json({"a"}, {}, true);
   some["model"]["fuse_unk"] = false;
   some["model"]["vocab"]["*"] = some["model"]["vocab"]["<0xA9>"];
@@ -138,7 +139,7 @@ TEST(Pieces, MarksAndNormalisersAreTheSame) {
   SmallTokenizer small(normal);
   ASSERT_TRUE(small.ok());
   EXPECT_EQ(encode(small.open(), "a a").ids, (Ids{3, 3}));
-  EXPECT_EQ(encode(small.open(), " a").ids, (Ids{1, 3}));  // the blank that is put there, and the text's own
+  EXPECT_EQ(encode(small.open(), " a").ids, (Ids{1, 3}));  // the inserted blank, and the text's own
   Json first = merging_json({"\u2581", "a"}, merges, false);
   first["pre_tokenizer"]["prepend_scheme"] = "first";
   SmallTokenizer own(first);
@@ -174,7 +175,7 @@ TEST(Pieces, DamagedTraitsAreRefused) {
     small.image().repack(small.description());
     EXPECT_EQ(small.image().verify(), Status::kUnsupported) << bad;
   }
-  small.description().model->traits = 0;  // bytes do not go with metaspace
+  small.description().model->traits = 0;  // bytes cannot be combined with metaspace
   small.image().repack(small.description());
   EXPECT_EQ(small.image().verify(), Status::kUnsupported);
   small.description().model->traits = traits;

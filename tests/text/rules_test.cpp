@@ -1,4 +1,5 @@
-// Rules of verify_tokenizer by their sentences: what breaks one is refused with that one, whatever others would say of it.
+// Rules of verify_tokenizer by their sentences: whatever violates one is refused with its sentence, whichever other
+// rules it violates.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -25,7 +26,7 @@ struct Rule {
   std::function<void(SmallTokenizer&)> apply;
 };
 
-/// Breaks a rule by an edit of the description.
+/// Violates a rule by editing the description.
 std::function<void(SmallTokenizer&)> described(const std::function<void(fb::TokenizerT&)>& edit) {
   return [edit](SmallTokenizer& small) {
     edit(small.description());
@@ -33,14 +34,14 @@ std::function<void(SmallTokenizer&)> described(const std::function<void(fb::Toke
   };
 }
 
-/// Breaks a rule by storing a number `at` bytes into a table.
+/// Violates a rule by storing a number `at` bytes into a table.
 std::function<void(SmallTokenizer&)> stored(fb::BlobName name, size_t at, uint32_t value) {
   return [=](SmallTokenizer& small) {
     std::memcpy(small.image().data() + blob_of(small.description(), name)->offset() + at, &value, sizeof(value));
   };
 }
 
-/// The table begins `skipped` bytes later and has `size` bytes.
+/// Moves the beginning of the table by `skipped` bytes and sets its size to `size` bytes.
 std::function<void(SmallTokenizer&)> placed(fb::BlobName name, uint64_t skipped, uint64_t size) {
   return described([=](fb::TokenizerT& t) {
     auto& blob = blob_of(t, name);
@@ -109,7 +110,7 @@ TEST(TokenizerRules, OfEveryTokenizer) {
       });
 }
 
-/// The charsmap, without units and strings: it lies where the tokens begin, and the first begins at 0.
+/// Adds a charsmap without units and strings: it begins where the token offsets begin, the first of which is 0.
 void add_charsmap(fb::TokenizerT& t) {
   t.normalizers.push_back(std::make_unique<fb::NormalizerT>());
   t.normalizers.back()->kind = fb::NormalizerKind::charsmap;
@@ -122,8 +123,8 @@ void add_charsmap(fb::TokenizerT& t) {
   blobs.insert(at, std::move(blob));
 }
 
-/// The charsmap says that its units are as many bytes as stand before a token, the first that `fits`; its own bytes are
-/// these and `others`.
+/// Places the charsmap at the first token offset that `fits`, which then counts as the size of its units in bytes. Its
+/// own size is this plus `others`.
 std::function<void(SmallTokenizer&)> charsmap_of(uint32_t others, const std::function<bool(uint32_t)>& fits) {
   return [others, fits](SmallTokenizer& small) {
     fb::TokenizerT& t = small.description();
@@ -143,7 +144,7 @@ std::function<void(SmallTokenizer&)> charsmap_of(uint32_t others, const std::fun
 fb::NormalizerT& form(fb::TokenizerT& t) { return *t.normalizers[0]; }
 fb::NormalizerT& run(fb::TokenizerT& t) { return *t.normalizers[1]; }
 
-/// A form, a rule that drops texts which are marks and nothing else, and a charsmap.
+/// A form, a rule that removes texts consisting only of marks, and a charsmap.
 SmallTokenizer with_normalizers() {
   nlohmann::json json = whole_text_json({});
   const nlohmann::json runs = {{"type", "Replace"}, {"pattern", {{"Regex", " {2,}"}}}, {"content", "_"}};
@@ -211,7 +212,7 @@ TEST(TokenizerRules, OfNormalisersInARow) {
       with_normalizers);
 }
 
-/// What is refused by its size alone is not read, so that a test may say that there is more data than there is.
+/// A table refused because of its size alone is not read, so tests may claim more data than there is.
 TEST(TokenizerRules, OfTablesOfGigabytes) {
   const std::pair<const char*, std::function<void(SmallTokenizer&)>> cases[] = {
       {"the trie's size is not a multiple of 256 units or too large",
@@ -276,7 +277,7 @@ uint8_t* bytes_of(SmallTokenizer& small, fb::BlobName name) {
   return small.image().data() + blob_of(small.description(), name)->offset();
 }
 
-/// The table lies `by` bytes farther.
+/// Moves the table by `by` bytes.
 void move(SmallTokenizer& small, fb::BlobName name, int64_t by) {
   const fb::Blob blob = *blob_of(small.description(), name);
   uint8_t* bytes = bytes_of(small, name);
@@ -288,7 +289,7 @@ TEST(TokenizerRules, OfWords) {
   using Name = fb::BlobName;
   expect_sentences(
       {
-          // Into what fills up the table in front of it.
+          // Moves it into the padding before it.
           {"the table of words is not aligned", kCorrupt, [](SmallTokenizer& small) { move(small, Name::words, -4); }},
           {"the table of words is not of the size that it says", kCorrupt,
            [](SmallTokenizer& small) {
@@ -311,7 +312,7 @@ TEST(TokenizerRules, OfNormalisers) {
           {count, kCorrupt, stored(Name::forms, offsetof(text::FormsHeader, count), text::kMaxCodeTables + 1)},
           {"a table of the normalisers is cut short or leads outside itself", kCorrupt,
            [](SmallTokenizer& small) {
-             // The last table, two bytes farther: all of it is there.
+             // The last table, moved by two bytes: it is still complete.
              uint8_t* forms = bytes_of(small, Name::forms);
              const uint64_t size = blob_of(small.description(), Name::forms)->size();
              auto& header = *reinterpret_cast<text::FormsHeader*>(forms);
@@ -332,7 +333,7 @@ TEST(TokenizerRules, OfNormalisers) {
 text::SplitHeader& split_header(SmallTokenizer& small) {
   return *reinterpret_cast<text::SplitHeader*>(bytes_of(small, fb::BlobName::split));
 }
-/// SplitPass.more of the table that begins so many bytes into the blob.
+/// Returns SplitPass.more of the table that begins at this offset in the blob.
 uint32_t& more_behind(SmallTokenizer& small, uint64_t at = 0) {
   return const_cast<text::SplitPass&>(text::split_pass(bytes_of(small, fb::BlobName::split) + at)).more;
 }
@@ -353,7 +354,7 @@ TEST(TokenizerRules, OfSplits) {
              more_behind(small) = 0;
              placed(Name::split, 0, text::split_pass_size(split_header(small)))(small);
            }},
-          // Words are found by one table.
+          // Words are found by a single table.
           {"the table of the split is not of the size that it says", kCorrupt,
            [](SmallTokenizer& small) {
              const fb::Blob first(blob_of(small.description(), Name::split)->offset(),
@@ -399,7 +400,7 @@ TEST(TokenizerRules, OfSplitsBeforeMetaspace) {
       });
 }
 
-/// The last token takes what lies behind the tokens' text, too.
+/// The last token also takes what follows the tokens' text.
 TEST(TokenizerRules, OfLongBytePairs) {
   const auto lengthen = [](SmallTokenizer& small) {
     const auto& begins = *blob_of(small.description(), fb::BlobName::token_begin);

@@ -1,4 +1,4 @@
-// SentencePiece model files: where each family's special tokens go, and everything that strangers put into such a file.
+// SentencePiece model files: the ids of each family's special tokens, and everything that untrusted files may contain.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -19,7 +19,7 @@ struct Piece {
 };
 const std::vector<Piece> kWords = {{"\u2581", -2}, {"\u2581a", -1}, {"b", -1.5}, {"9,", -1}, {"9", -1}, {",", -1}};
 
-/// Bytes of a model with these pieces, then kWords.
+/// The bytes of a model with these pieces, followed by kWords.
 class ModelBytes {
  public:
   explicit ModelBytes(const std::vector<Piece>& specials, int type = 1) {
@@ -100,7 +100,7 @@ TEST(SentencePieceFile, TheOthersKeepTheirNumbers) {
   for (const char* name : {"AlbertTokenizer", ""}) {
     Imported got = import_model(ModelBytes(albert).bytes, name);
     EXPECT_EQ(ids_of(got, "A [MASK]", &second), (Ids{2, 6, 4, 3, 5, 7, 3}));
-    // A comma is cut from the digits before it.
+    // A comma is split from the digits before it.
     EXPECT_EQ(ids_of(got, "9,"), (Ids{2, 5, 9, 10, 3}));
   }
   const std::vector<Piece> xlnet = {{"<unk>", 0, 2}, {"<cls>", 0, 3}, {"<sep>", 0, 3}, {"<pad>", 0, 3}};
@@ -116,7 +116,7 @@ TEST(SentencePieceFile, TheOthersKeepTheirNumbers) {
   }
 }
 
-/// Merges, in the order of the pieces that they make; no special token stands around a text.
+/// Merges in the order of the pieces that they make; texts have no special tokens around them.
 TEST(SentencePieceFile, ReformersPiecesAreMerged) {
   const std::string second = "b";
   ModelBytes model({{"<unk>", 0, 2}, {"</s>", 0, 3}}, 2);  // then \u2581 \u2581a b 9, 9 ,
@@ -129,13 +129,14 @@ TEST(SentencePieceFile, ReformersPiecesAreMerged) {
   expect_problem(import_model(ModelBytes({{"<unk>", 0, 2}}, 1).bytes, "ReformerTokenizer"), "is Unigram");
 }
 
-/// Llama 2's and Mistral's pieces of blanks have one score, the least of all: SentencePiece lets them grow from the left.
+/// Llama 2's and Mistral's pieces of blanks share one score, the lowest: SentencePiece lets them grow from the left.
 TEST(SentencePieceFile, BlanksGrowFromTheLeft) {
   ModelBytes model({{"<unk>", 0, 2}, {"<s>", 0, 3}, {"</s>", 0, 3}}, 2);  // then \u2581 \u2581a b 9, 9 ,
   std::vector<int32_t> id_of(17, 3);
   int32_t id = 9;
   model.add({"a", -3, 1});
-  for (const size_t length : {2u, 4u, 8u, 5u, 16u, 6u, 12u, 13u, 10u, 14u, 3u, 9u, 7u, 11u}) {  // no 15, as Mistral
+  // No 15, as in Mistral.
+  for (const size_t length : {2u, 4u, 8u, 5u, 16u, 6u, 12u, 13u, 10u, 14u, 3u, 9u, 7u, 11u}) {
     std::string run;
     for (size_t i = 0; i < length; ++i) run += "\u2581";
     model.add({run, -1e9F, 1});
@@ -143,7 +144,7 @@ TEST(SentencePieceFile, BlanksGrowFromTheLeft) {
   }
   Imported got = import_model(model.bytes, "LlamaTokenizer", R"(, "add_bos_token": false)");
   for (uint32_t count = 1; count < 40; ++count) {
-    const uint32_t blanks = count;  // "a" takes the last one, and one stands in front of the text
+    const uint32_t blanks = count;  // "a" takes the last blank, and one is inserted before the text
     Ids expected(blanks / 16, id_of[16]);
     const uint32_t rest = blanks % 16;
     if (rest == 15) expected.push_back(id_of[14]);

@@ -1,4 +1,4 @@
-// The tokenizer as firmware has it (BANTAM_FIRMWARE), in a library of its own beside the host's.
+// The tokenizer as in firmware (BANTAM_FIRMWARE), in its own library beside the host's.
 #ifndef BANTAM_TESTS_TEXT_SMALL_ENCODER_H_
 #define BANTAM_TESTS_TEXT_SMALL_ENCODER_H_
 
@@ -6,7 +6,7 @@
 
 extern "C" {
 
-/// verify_tokenizer and Tokenizer::encode over tables that the caller laid out: `table` is an fb::Tokenizer.
+/// verify_tokenizer and Tokenizer::encode over tables in the caller's memory: `table` is an fb::Tokenizer.
 bantam::Status small_verify(const void* table, const uint8_t* data, uint64_t data_size);
 bantam::Status small_encode(const void* table, const uint8_t* data, bantam::Text first, bantam::Text second,
                             const bantam::EncodeOptions& options, const bantam::TokenBuffer& out,

@@ -14,10 +14,10 @@
 namespace bantam::tests {
 namespace {
 
-/// Tokens that a text has at most here; what is longer is truncated.
+/// The largest number of tokens of a text here; longer texts are truncated.
 constexpr uint32_t kCapacity = 160;
 
-/// One tokenizer, both ways.
+/// One tokenizer in both versions.
 class Both {
  public:
   explicit Both(const nlohmann::json& json) : tokenizer_(json) {
@@ -46,7 +46,7 @@ class Both {
     return out;
   }
 
-  /// True if both agree; else says where they do not.
+  /// Returns true if both agree; otherwise reports the difference.
   bool agree(const std::string& first, const std::string* second = nullptr, const EncodeOptions& options = {}) {
     const Encoded a = encode(host_, first, second, options, kCapacity);
     const Encoded b = small(first, second, options);
@@ -72,8 +72,8 @@ std::string utf8(uint32_t code) {
   return std::string(reinterpret_cast<const char*>(bytes.data()), size);
 }
 
-/// The vocabulary of the model that ships here, and tokens in other scripts: what mappings lead to, and what they do not
-/// touch. `common` false: only ASCII.
+/// The vocabulary of the model in this repository and tokens in other scripts: results of mappings, and characters that
+/// mappings do not change. `common` false: only ASCII.
 nlohmann::json json_of(bool lowercase, bool strip, bool common = true) {
   std::vector<std::string> tokens;
   std::ifstream file(std::string(BANTAM_SOURCE_DIR) + "/models/voice-commands/vocab.txt");
@@ -98,7 +98,7 @@ nlohmann::json json_of(bool lowercase, bool strip, bool common = true) {
 
 class Small : public ::testing::TestWithParam<std::array<bool, 3>> {};
 
-/// Steps between the code points that are compared, below U+3400 and above: primes that meet every block.
+/// Steps between the compared code points, below U+3400 and above: primes, so that every block is reached.
 struct Stride {
   uint32_t common, rare;
 };
@@ -120,7 +120,7 @@ TEST_P(Small, CodePointsInContextsGiveTheSame) {
   }
 }
 
-// Lower case, stripping of accents, more than ASCII in the vocabulary.
+// Lower case, stripping of accents, non-ASCII tokens in the vocabulary.
 INSTANTIATE_TEST_SUITE_P(Rules, Small,
                          ::testing::Values(std::array<bool, 3>{true, true, true},
                                            std::array<bool, 3>{true, true, false},
@@ -128,7 +128,7 @@ INSTANTIATE_TEST_SUITE_P(Rules, Small,
                                            std::array<bool, 3>{false, true, true},
                                            std::array<bool, 3>{false, false, false}));
 
-/// Texts of pieces that the tokenizer has to think about.
+/// Texts of pieces that are difficult for the tokenizer.
 rc::Gen<std::string> awkward_text() {
   const std::vector<std::string> pieces = {"play",
                                            "Playing",
@@ -240,7 +240,7 @@ TEST(SmallVerify, WantsTheMapOfCodePointsAndWordsThatFit) {
   stored = std::make_unique<fb::Blob>(map.offset(), 0, 0, 0);
   both.image().repack(t);
   EXPECT_EQ(both.verify(), Status::kUnsupported);
-  stored = nullptr;  // named, and without data
+  stored = nullptr;  // named, but without data
   both.image().repack(t);
   EXPECT_EQ(both.verify(), Status::kCorrupt);
   t.blobs.erase(std::find_if(t.blobs.begin(), t.blobs.end(),

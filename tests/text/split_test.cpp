@@ -1,4 +1,5 @@
-// Splitters at texts, by scripts and by length: the words of the original library's rules, on every way to read a text.
+// Splitters by text, by script and by length: the words of the original library's rules, with every way of reading a
+// text.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -19,7 +20,7 @@ using Letters = std::vector<std::string>;
 
 constexpr const char* kBehaviours[] = {"Isolated", "Removed", "MergedWithPrevious", "MergedWithNext", "Contiguous"};
 
-/// Whole words, so that each word of the splitter is a token.
+/// A tokenizer of whole words, so that each word of the splitter is a token.
 Json splitting(const Json& splitter) {
   Json json;
   json["model"] = {{"type", "WordLevel"}, {"vocab", {{"<unk>", 0}, {"a", 1}}}, {"unk_token", "<unk>"}};
@@ -49,7 +50,7 @@ struct Stretch {
   bool match;
 };
 
-/// Stretches of the text, found from the left, in code points.
+/// Returns occurrences in the text, found from the left, in code points.
 std::vector<Stretch> stretches(const Letters& text, const Letters& wanted) {
   std::vector<Stretch> found;
   const auto add = [&found](size_t begin, size_t end, bool match) {
@@ -76,7 +77,7 @@ std::vector<Stretch> merged(std::vector<Stretch> parts, const std::string& behav
   std::vector<Stretch> out;
   const bool next = behaviour == "MergedWithNext";
   if (next) std::reverse(parts.begin(), parts.end());
-  bool before = false;  // was the last one a match?
+  bool before = false;  // whether the previous stretch was a match
   for (const Stretch& part : parts) {
     const bool joins = behaviour == "Contiguous" ? part.match == before : part.match && !before;
     if (behaviour == "Removed") {
@@ -123,7 +124,7 @@ TEST(SplitText, IsWhatTheRulesMakeOfMatches) {
       for (const char* behaviour : kBehaviours) {
         for (const bool invert : {false, true}) {
           Json json = splitting(split_at(whole(wanted), behaviour, invert));
-          // Words are gathered where a normaliser may change what is beyond ASCII.
+          // Words are gathered if a normalizer may change non-ASCII characters.
           if (normalised) json["normalizer"] = {{"type", "NFC"}};
           SmallTokenizer small(json);
           ASSERT_TRUE(small.ok());
@@ -167,7 +168,7 @@ TEST(SplitText, StandsInARow) {
                       {{"type", "Digits"}, {"individual_digits", true}}}}};
   EXPECT_EQ(words_of(row, "ab--c12 --d</w>e </w>-"),
             (Ranges{{0, 2}, {4, 5}, {5, 6}, {6, 7}, {10, 15}, {15, 16}, {17, 21}, {21, 22}}));
-  // Each malformed UTF-8 sequence counts as one character, and it is not part of a match.
+  // Each malformed UTF-8 sequence counts as one character that is not part of a match.
   EXPECT_EQ(words_of(split_at("ab", "Removed", false),
                      "a\xff"
                      "ab\xe4\xb8"
@@ -186,7 +187,7 @@ TEST(SplitText, EndsOfWordsAreVerified) {
   uint8_t* ends = table + blob->size() - (header->states + 3) / 4 * 4;
   ASSERT_EQ(std::count(ends, ends + header->states, 3), 1);
   const std::string text = "xaaab\u00e9 aab aa";
-  // Whatever they say, words lie in the text and get on.
+  // Whatever the states contain, words are inside the text and advance.
   for (uint32_t state = 0; state < header->states; ++state) {
     const uint8_t was = ends[state];
     for (const uint32_t end : {0u, 1u, 127u, 128u, 255u}) {
@@ -250,7 +251,7 @@ TEST(Splitters, EveryNameOfLlamaCppIsCompiled) {
   EXPECT_EQ(convert::gguf_splits("superbpe"), nullptr);
 }
 
-/// Where a stretch between matches ends is known some characters later. Words as tokenizers 0.23.3 splits them.
+/// The end of a stretch between matches is known only some characters later. Words as in tokenizers 0.23.3.
 TEST(Splitters, FindMatchesOfSeveralLengths) {
   const auto words = [](const std::vector<std::string>& patterns, const std::string& text) {
     Json steps = Json::array();
@@ -274,7 +275,7 @@ TEST(Splitters, FindMatchesOfSeveralLengths) {
   EXPECT_EQ(words({"a\\d{2}|\\.\\.\\."}, "a1a12....x"), (Words{"a1", "a12", "...", ".x"}));
 }
 
-/// ByteLevel with add_prefix_space behind another splitter. Tokens as tokenizers 0.23.3 has them.
+/// ByteLevel with add_prefix_space after another splitter. Tokens as in tokenizers 0.23.3.
 TEST(Splitters, MayPutABlankBeforeEachWord) {
   const auto tokens_of = [](bool cuts, const std::string& text, const EncodeOptions& options = {}) {
     Json json = whole_text_json({{" ", "a"}, {" ", "x"}, {"a", " a"}});
@@ -291,11 +292,11 @@ TEST(Splitters, MayPutABlankBeforeEachWord) {
   using Tokens = std::vector<int32_t>;
   const Encoded whole = tokens_of(false, "xa a a1x");
   EXPECT_EQ(whole.ids, (Tokens{260, 259, 259, 259, 3 + '1', 260}));
-  EXPECT_EQ(whole.offsets[1].begin, 1u);  // the blank lies where the word begins
+  EXPECT_EQ(whole.offsets[1].begin, 1u);  // the blank is at the beginning of the word
   EXPECT_EQ(tokens_of(true, "xa a a1x").ids, whole.ids);
   EXPECT_EQ(tokens_of(true, " xx").ids, (Tokens{3 + ' ', 260, 260}));
   EXPECT_EQ(tokens_of(false, "").ids, Tokens());
-  EncodeOptions two;  // which end inside a word of the first splitter
+  EncodeOptions two;  // two tokens, ending inside a word of the first splitter
   two.max_tokens = 2;
   EXPECT_EQ(tokens_of(true, "xa a a1x", two).ids, (Tokens{260, 259}));
   EXPECT_EQ(tokens_of(false, "xa a a1x", two).ids, (Tokens{260, 259}));

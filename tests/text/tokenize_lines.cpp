@@ -1,6 +1,6 @@
-// tokenize_lines DIR: imports the tokenizer of a Hugging Face directory and encodes standard input, one JSON
-// object a line: {"a": text, "b": text or null, "max": n, "special": bool}. Prints, for each line, a JSON list
-// [ids, begins, ends, segments], or an error's message. {"ids": list, "skip": bool, "stream": bool} is decoded: a JSON string. For
+// tokenize_lines DIR: imports the tokenizer of a Hugging Face directory and encodes standard input, one JSON object per
+// line: {"a": text, "b": text or null, "max": n, "special": bool}. For each line, prints a JSON list [ids, begins,
+// ends, segments], or an error message. {"ids": list, "skip": bool, "stream": bool} is decoded to a JSON string. For
 // conformance.py.
 #include <cstdio>
 #include <iostream>
@@ -20,7 +20,7 @@ void print_list(std::string& line, const std::vector<int32_t>& values) {
   line += ']';
 }
 
-/// The text of ids, as a whole and, if "stream" is true, one after the other.
+/// Returns the text of ids, decoded as a whole or, if "stream" is true, one id after the other.
 std::string decoded(const Tokenizer& tokenizer, const nlohmann::json& request) {
   const auto ids = request.at("ids").get<std::vector<int32_t>>();
   const bool skip = request.value("skip", true);

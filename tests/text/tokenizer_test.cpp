@@ -100,17 +100,17 @@ TEST(Tokenizer, FillsTextsUpToTheFilesLimit) {
   EXPECT_EQ(cut.ids, (Ids{2, 5, 6, 7, 8, 3}));
   EXPECT_TRUE(cut.result.truncated);
   const std::string second = "b";
-  EXPECT_EQ(encode(tokenizer, "a", &second).ids, (Ids{2, 5, 3, 6, 3}));  // its template fills nothing up
+  EXPECT_EQ(encode(tokenizer, "a", &second).ids, (Ids{2, 5, 3, 6, 3}));  // the pair template has no padding
 
   EncodeOptions options;
   options.max_tokens = 5;
   EXPECT_EQ(encode(tokenizer, "a b", nullptr, options).ids, (Ids{2, 5, 6, 3, 4}));
-  options.max_tokens = 9;  // longer texts may be longer, shorter ones are filled up as always
+  options.max_tokens = 9;  // longer texts may be longer, and shorter ones are padded as always
   EXPECT_EQ(encode(tokenizer, "a b", nullptr, options).ids, (Ids{2, 5, 6, 3, 4, 4}));
   EXPECT_EQ(encode(tokenizer, "a b c d the", nullptr, options).ids, (Ids{2, 5, 6, 7, 8, 12, 3}));
   options.add_special = false;
   EXPECT_EQ(encode(tokenizer, "a b", nullptr, options).ids, (Ids{5, 6}));
-  // Less room is no other text.
+  // A smaller buffer does not change the text.
   EXPECT_EQ(encode(tokenizer, "a b", nullptr, {}, 5).status, Status::kBufferTooSmall);
   EXPECT_EQ(encode(tokenizer, "a b", nullptr, {}, 6).ids.size(), 6u);
 }
@@ -202,7 +202,7 @@ TEST(Tokenizer, ALongTextOfOneWordIsUnknown) {
   }
 }
 
-/// Text whose last byte lies just before memory that cannot be read.
+/// A text whose last byte is directly before unreadable memory.
 class GuardedText {
  public:
   explicit GuardedText(const std::string& text) {

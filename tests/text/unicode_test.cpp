@@ -1,4 +1,4 @@
-// UTF-8 decoding and the normaliser alone.
+// UTF-8 decoding and the normalizer alone.
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
@@ -117,7 +117,7 @@ TEST(Normalizer, CleansControlsAndBlanks) {
 TEST(Normalizer, ReordersNonstartersThatSurvive) {
   // A mark of class 230 before a spacing virama of class 9: the virama sorts first and takes the mark's bytes.
   EXPECT_EQ(normalize("e\u0301\ua9c0x", kUncased), (Chars{{'e', 0, 1}, {0xA9C0, 1, 3}, {'x', 6, 7}}));
-  // Two musical modifiers, classes 226 and 216, and one from within a decomposition.
+  // Two musical modifiers, of classes 226 and 216, and one from a decomposition.
   EXPECT_EQ(normalize("\U0001d15e\U0001d16d\U0001d165", kUncased),
             (Chars{{0x1D157, 0, 4}, {0x1D165, 0, 4}, {0x1D165, 4, 8}, {0x1D16D, 8, 12}}));
 }

@@ -1,4 +1,5 @@
-// SentencePiece's unigram model: against the best way to cut a word by the definition, tables that are refused, long words.
+// SentencePiece's unigram model: compared with the best segmentation of a word by definition; tables that are refused;
+// long words.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -32,7 +33,7 @@ Json unigram_json(const Pieces& pieces, bool fallback = false) {
 const Pieces kPieces = {{"\u2581", -2.0}, {"a", -1.5},         {"b", -1.75},      {"ab", -2.5},  {"\u2581ab", -3.0},
                         {"ba", -2.25},    {"\u2581the", -1.0}, {"aaaa", -2.0625}, {"\u00e9", -4}};
 
-/// Ids of a word by the definition, the sums from the left: all ways, O(n^2).
+/// Returns the ids of a word by definition, with sums from the left over all segmentations, O(n^2).
 std::vector<int32_t> by_definition(const Pieces& pieces, const std::string& word) {
   double least = 0;
   for (const auto& piece : pieces) least = std::min(least, piece.second);
@@ -45,7 +46,7 @@ std::vector<int32_t> by_definition(const Pieces& pieces, const std::string& word
   ends[0].sum = 0;
   for (size_t at = 0; at < word.size(); ++at) {
     bool single = false;
-    for (size_t end = at + 1; end <= std::min(word.size(), at + 6); ++end) {  // pieces have 6 bytes at most
+    for (size_t end = at + 1; end <= std::min(word.size(), at + 6); ++end) {  // pieces have at most 6 bytes
       const std::string part = word.substr(at, end - at);
       for (size_t i = 0; i < pieces.size(); ++i) {
         if (pieces[i].first != part) continue;
@@ -109,7 +110,7 @@ TEST(Unigram, WordsOffsetsAndUnknown) {
   EXPECT_EQ(fallen.offsets[1].end, 5u);
 }
 
-/// Each word of the splitters in front of Metaspace is a text for it.
+/// Each word of the splitters before Metaspace is a text for it.
 TEST(Unigram, MayStandBehindOtherSplitters) {
   Json json = unigram_json({{"\u2581", -2.0}, {"a", -1.5}, {"\u2581a", -2.5}, {"\u2581-", -3.0}});
   json["pre_tokenizer"] = {
@@ -136,7 +137,7 @@ TEST(Unigram, MayStandBehindOtherSplitters) {
   EXPECT_NE(small.image().verify(), Status::kOk);
 }
 
-/// Marks are no blanks; what is unknown has those of the text, however long its word is.
+/// Marks are not blanks; unknown text keeps the blanks of the text, however long its word is.
 TEST(Unigram, LeavesBlanksOfTheTextOutOfOffsets) {
   Json json = unigram_json({{"\u2581", -2.0}, {"a", -1.5}, {"\u2581a\n", -2.5}});
   json["post_processor"] = {

@@ -1,4 +1,4 @@
-// verify_tokenizer refuses every inconsistency, and what it accepts cannot be read out of bounds.
+// verify_tokenizer refuses every inconsistency, and tables that it accepts are never read out of bounds.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -26,7 +26,7 @@ struct Damage {
   Status status;
 };
 
-/// Lets single texts be filled up with token `pad` to `length`.
+/// Pads single texts with token `pad` to `length`.
 void fill(fb::TokenizerT& t, int32_t pad, uint32_t length) {
   t.single.emplace_back(-1, 2, 0);
   t.pad_id = pad;
@@ -135,7 +135,7 @@ TEST(VerifyTokenizer, RefusesInconsistentTablesOfWords) {
   EXPECT_EQ(with(4, 0), Status::kCorrupt) << "homes";
   EXPECT_EQ(with(4, 0xFFFFFFFF), Status::kCorrupt) << "homes";
   EXPECT_EQ(small.image().verify(), Status::kOk);
-  // A file may do without the table.
+  // A file may omit the table.
   fb::TokenizerT& description = small.description();
   const std::string text = "The ABBA, there; x" + std::string(80, 'b') + "\u4e2d caf\u00e9e";
   const Encoded with_table = encode(small.open(), text);
@@ -154,7 +154,7 @@ TEST(VerifyTokenizer, DamagedTablesAreRefusedOrHarmless) {
   ASSERT_TRUE(small.ok());
   for (int round = 0; round < 1000; ++round) {
     const fb::Blob& table = *small.description().blobs[static_cast<size_t>(round) % 5]->data;
-    // An exact copy on the heap, so that a sanitizer sees any read beyond it.
+    // An exact copy on the heap, so that a sanitizer detects any read beyond it.
     std::vector<uint64_t> copy(small.image().data_size() / 8);
     std::memcpy(copy.data(), small.image().data(), copy.size() * 8);
     auto* bytes = reinterpret_cast<uint8_t*>(copy.data()) + table.offset();

@@ -12,7 +12,7 @@
 
 namespace bantam::tests {
 
-/// A folder that disappears with the object.
+/// A folder that is removed with the object.
 class Folder {
  public:
   Folder();
@@ -35,13 +35,13 @@ struct Imported {
 
 Imported import_folder(const Folder& folder);
 
-/// Tokens one a line, as vocab.txt; the special tokens come first, with ids 0 to 4.
+/// Returns one token per line, as in vocab.txt; the special tokens come first, with ids 0 to 4.
 std::string vocabulary_text(const std::vector<std::string>& tokens);
 
-/// An importable uncased tokenizer.json with these tokens from id 5 on.
+/// Returns an importable uncased tokenizer.json with these tokens from id 5 on.
 nlohmann::json tokenizer_json(const std::vector<std::string>& tokens);
 
-/// A tokenizer over `tokens`, uncased, ready to encode.
+/// An uncased tokenizer over `tokens`, ready to encode.
 class SmallTokenizer {
  public:
   explicit SmallTokenizer(const std::vector<std::string>& tokens);

@@ -1,4 +1,4 @@
-// The fast path's parts: what bytes are, and the table of short words.
+// The parts of the fast path: classes of bytes, and the table of short words.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -67,14 +67,14 @@ text::WordSlot word_of(const std::string& word) {
   return text::short_word(bytes.data(), static_cast<uint32_t>(word.size()), 0);
 }
 
-/// Its id, -1 if it is not there.
+/// Returns the id of a word; -1 if it is not in the table.
 int64_t find(const text::WordTable& table, const std::string& word) {
   const text::WordSlot asked = word_of(word);
   const text::WordSlot& slot = table.slot(asked);
   return slot.low == asked.low && slot.high == asked.high ? int64_t{slot.id} : -1;
 }
 
-/// A table as in a file: aligned.
+/// A table with the alignment that it has in a file.
 class Stored {
  public:
   explicit Stored(const std::vector<uint8_t>& table) : bytes_(table.size() / 8 + 1) {
@@ -103,7 +103,7 @@ TEST(WordTable, HoldsTheWordsThatAsciiReachesAndNoOthers) {
     if (found == -1) ++missing;
     EXPECT_TRUE(found == -1 || found == int64_t{id}) << word;
   }
-  EXPECT_LE(missing, words.size() / 500);  // those without a place; the trie has them
+  EXPECT_LE(missing, words.size() / 500);  // words without a place in the table; the trie has them
   for (const char* word : {"ab", "x", "A", "Upper", "..", "ab.", "99999"}) EXPECT_EQ(find(table, word), -1) << word;
 }
 

@@ -1,4 +1,4 @@
-// Tokens that say where words begin or end, words that are one token, splitters in a row.
+// Tokens with marks for the beginning or end of words, words that are one token, several splitters.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -23,7 +23,7 @@ Ranges ranges(const Encoded& encoded) {
   return found;
 }
 
-/// Byte pairs whose tokens end words with "</w>", of the letters a, b and c; what is none of them is <unk>.
+/// BPE over the letters a, b and c whose tokens end words with "</w>"; other characters are <unk>.
 Json suffix_json(const Merges& merges) {
   Json vocabulary = {{"<unk>", 0}, {"a", 1}, {"b", 2}, {"c", 3}, {"a</w>", 4}, {"b</w>", 5}, {"c</w>", 6}};
   Json list = Json::array();
@@ -40,7 +40,7 @@ Json suffix_json(const Merges& merges) {
   return json;
 }
 
-/// Merging by the definition, of one word.
+/// Merges one word by definition.
 Ids naive(const Json& json, const Merges& merges, const std::string& word) {
   const Json& vocabulary = json["model"]["vocab"];
   std::vector<convert::Merge> resolved;
@@ -146,7 +146,7 @@ TEST(WordMarks, AreRefusedWhereTheyAreAmbiguous) {
   EXPECT_NE(problem(lacking).find("are no tokens"), std::string::npos);
 }
 
-/// An added token that is looked for in the normalised text.
+/// An added token that is matched in the normalized text.
 Json normal_token(int id, const char* text, bool single_word = false, bool lstrip = false, bool rstrip = false) {
   return {{"id", id},         {"content", text},  {"normalized", true},        {"lstrip", lstrip},
           {"rstrip", rstrip}, {"special", false}, {"single_word", single_word}};
@@ -160,7 +160,7 @@ TEST(AddedInNormalisedText, AreFoundThereWithBytesOfTheText) {
   SmallTokenizer small(json);
   ASSERT_TRUE(small.ok());
   EXPECT_EQ(small.image().verify(), Status::kOk);
-  // "e" with an accent of its own is the letter with one; "abc" is a word, so "bc" in it is none.
+  // "e" with a separate accent is the accented letter; "abc" is a word, so "bc" in it is not one.
   const Encoded got = encode(small.open(), "AB<aB>a E\u0301  BC abc");
   EXPECT_EQ(got.ids, (Ids{1, 5, 8, 4, 9, 10, 7, 6}));
   EXPECT_EQ(ranges(got), (Ranges{{0, 1}, {1, 2}, {2, 6}, {6, 7}, {7, 13}, {13, 15}, {16, 18}, {18, 19}}));
@@ -217,7 +217,7 @@ TEST(WordLevel, IsAWordOrUnknown) {
   const Encoded got = encode(small.open(), "the  d\u00f6g! \u00e9t\u00e9");
   EXPECT_EQ(got.ids, (Ids{1, 0, 5, 6}));
   EXPECT_EQ(ranges(got), (Ranges{{0, 3}, {5, 9}, {9, 10}, {11, 16}}));
-  // However long it is, a word is one token.
+  // However long a word is, it is one token.
   for (const char* letter : {"d", "\u00e9"}) {
     std::string text = "dog ";
     while (text.size() < 5000) text += letter;
@@ -230,7 +230,7 @@ TEST(WordLevel, IsAWordOrUnknown) {
   EXPECT_EQ(encode(small.open(), " \n").ids, Ids{});
 }
 
-/// WordPiece behind what is not BERT's: words by patterns, normalisers in a row.
+/// WordPiece after other splitters and normalizers than BERT's: words by patterns, chains of normalizers.
 TEST(WordPieceByPattern, CutsWordsOfAnySplitter) {
   Json json;
   json["model"] = {
@@ -264,7 +264,7 @@ TEST(WordLevel, WordsOfAnyLengthAreTokens) {
   json["model"]["vocab"][word] = 7;
   json["model"]["vocab"][word + "c"] = 8;
   json["model"]["vocab"][long_text("xy", 700)] = 9;
-  json["normalizer"] = {{"type", "Lowercase"}};  // capitals are not read in place
+  json["normalizer"] = {{"type", "Lowercase"}};  // capital letters cannot be read in place
   SmallTokenizer small(json);
   ASSERT_TRUE(small.ok());
   for (const std::string& letter : {std::string("a"), std::string("A")}) {
@@ -335,7 +335,7 @@ TEST(Splitters, TablesOfPassesAreVerified) {
     EXPECT_EQ(small.image().verify(), Status::kCorrupt) << more;
   }
   pass->more = 1;
-  // Whatever it says is left out, the words lie in the text.
+  // Whatever the table says to drop, the words are inside the text.
   for (const uint32_t dropped : {0u, 1u, 99u, 0xFFFFFFFFu}) {
     pass->dropped = dropped;
     EXPECT_EQ(small.image().verify(), Status::kOk);

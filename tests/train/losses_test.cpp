@@ -31,7 +31,7 @@ TEST(SoftLoss, OfIndependentLabelsIsLeastAtTheTeacher) {
 
 TEST(Align, UsesWordsWhereTokensDiffer) {
   Encoded student, teacher;
-  student.ids = {2, 10, 11, 12, 3};  // the second word in two pieces
+  student.ids = {2, 10, 11, 12, 3};  // the second word has two pieces
   student.words = {1, 2, kNoRow};
   teacher.ids = {2, 20, 21, 3};
   teacher.words = {1, 2, 3};

@@ -25,7 +25,7 @@ TEST(FakeQuant, IsTheGridThatTheFileStores) {
 }
 
 TEST(FakeQuant, RoundsHalvesToEven) {
-  // The largest gives a scale of 1, the others are halves.
+  // The largest value gives a scale of 1; the others are halves.
   const at::Tensor x = torch::tensor({127.0F, 0.5F, 1.5F, -2.5F, -126.5F, 0.49F});
   EXPECT_TRUE(torch::equal(fake_quant_rows(x), torch::tensor({127.0F, 0.0F, 2.0F, -2.0F, -126.0F, 0.0F})));
 }
@@ -81,7 +81,7 @@ TEST(Masks, HaveTheSparsityAskedFor) {
   }
   const at::Tensor half = mask_of(weight, "2:4", 0.5);
   EXPECT_TRUE(torch::equal(half.view({64, 12, 4}).sum(-1), torch::full({64, 12}, 2.0F)));
-  // Edges that blocks do not fill.
+  // Edges that are not multiples of the block.
   const at::Tensor odd = mask_of(torch::randn({5, 7}), "4x16", 0.5);
   EXPECT_EQ(odd.sizes(), (std::vector<int64_t>{5, 7}));
 }

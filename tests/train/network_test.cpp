@@ -50,7 +50,7 @@ Encoded encoded(const convert::Sample& sample) {
   return out;
 }
 
-/// The runtime's outputs for `samples`, one by one, against the network's for all of them together, padded.
+/// Compares the runtime's outputs for single samples with the network's outputs for all of them in one padded batch.
 void compare(const convert::Graph& graph, const std::string& name) {
   convert::TypeOptions exact;
   exact.weights = fb::DType::f32;
@@ -101,7 +101,7 @@ TEST(Network, ComputesWhatTheRuntimeComputes) {
     compared.insert(name);
   }
   EXPECT_GE(compared.size(), 90U);
-  // Transformers' own logits of these are what the runtime is tested against (golden_models_test).
+  // The runtime is tested against transformers' logits for these (golden_models_test).
   for (const char* name :
        {"bert-joint", "roberta-tag", "gpt2-generate", "llama-generate", "qwen3-generate", "gemma2-generate",
         "t5-generate", "mt5-generate", "bart-generate", "marian-text", "mbart-generate", "blenderbot-small-generate"}) {
@@ -115,7 +115,7 @@ TEST(Network, ComputesWhatTheRuntimeComputesOfImages) {
   }
 }
 
-/// Places of patches are stored without what the graph adds to them, which stays as it is.
+/// Positions of patches are stored without what the graph adds to them, which does not change.
 TEST(Directory, PlacesFindTheirWayBack) {
   const fs::path from = kImages / "vit-classify";
   const convert::Graph graph = convert::import_hugging_face(from);
@@ -181,7 +181,7 @@ TEST(Network, MeasuresInputsWithoutPadding) {
   ASSERT_GE(one.size(), 8U);
   for (const auto& [weight, mean] : one) {
     ASSERT_EQ(mean.numel(), parameters.of(weight).size(1));
-    // The head of the whole text sees a row a text, every other layer one a token.
+    // The head of the whole text sees one row per text, every other layer one row per token.
     const bool tokens = !torch::allclose(both.at(weight), (mean + other.at(weight)) / 2, 1e-4, 1e-6);
     const at::Tensor expected = (mean * 4 + other.at(weight) * 8) / 12;
     EXPECT_TRUE(!tokens || torch::allclose(both.at(weight), expected, 1e-4, 1e-6)) << weight;

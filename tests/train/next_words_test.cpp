@@ -21,7 +21,7 @@ Example example(std::vector<int32_t> source, std::vector<int32_t> ids, std::vect
   return out;
 }
 
-/// Two texts, of which the second one is shorter.
+/// Two texts, of which the second is shorter.
 std::vector<Example> two(bool pair) {
   return {example(pair ? std::vector<int32_t>{4, 9, 2} : std::vector<int32_t>(), {3, 5, 7, 6}, {5, 7, 6, 0}),
           example(pair ? std::vector<int32_t>{8} : std::vector<int32_t>(), {3, 2}, {-1, 0})};
@@ -52,7 +52,7 @@ TEST(NextWords, SmoothingSpreadsProbability) {
   EXPECT_EQ(next_word_loss(torch::empty({0, 4}), words, 0).item<double>(), 0);
 }
 
-/// A tiny model of the golden ones.
+/// A tiny golden model.
 struct Tiny {
   explicit Tiny(const std::string& name)
       : directory(fs::path(BANTAM_SOURCE_DIR) / "tests/golden/models" / name),
@@ -91,7 +91,7 @@ TEST(NextWords, AreForetoldTogetherAsOneByOne) {
   }
 }
 
-/// The slope of the loss along the gradient is the gradient's length: for each parameter by itself.
+/// The slope of the loss along the gradient is the length of the gradient, for each parameter separately.
 TEST(NextWords, GradientsAreSlopes) {
   for (const char* name : {"gpt2-generate", "llama-generate", "marian-text", "bart-text", "t5-generate"}) {
     Tiny tiny(name);

@@ -71,7 +71,7 @@ TEST(Augment, ExchangesValuesOfOneSlot) {
 TEST(Augment, VariesTexts) {
   const std::vector<Words> texts = {{"a", "good", "film"}, {"dull"}, {}, {"never", "a", "dull", "moment", "here"}};
   const auto more = vary_texts(texts, 40, 0.2, 7);
-  ASSERT_EQ(more.size(), 120U);  // of nothing comes nothing
+  ASSERT_EQ(more.size(), 120U);  // empty texts have no variants
   const std::set<std::string> known = {"a", "good", "film", "dull", "never", "moment", "here"};
   std::set<std::string> seen;
   size_t shorter = 0, longer = 0;

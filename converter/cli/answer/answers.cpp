@@ -43,7 +43,7 @@ void print_labels(const Predictor& predictor, const std::vector<LabelScore>& lab
   }
 }
 
-/// A text for people: its beginning, when it is long.
+/// Shortens a long text to its beginning, for display.
 std::string shortened(const std::string& text) {
   constexpr size_t kMost = 200;
   if (text.size() <= kMost) return printable(text);

@@ -1,4 +1,4 @@
-// Predictions as text for people; as JSON: run/answer_json.h.
+// Predictions as text for people. run/answer_json.h writes them as JSON.
 #ifndef BANTAM_CONVERTER_CLI_ANSWERS_H_
 #define BANTAM_CONVERTER_CLI_ANSWERS_H_
 

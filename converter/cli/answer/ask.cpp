@@ -1,4 +1,5 @@
-// bantam ask: the passages of an index that are nearest to a question, and what a reader finds in them.
+// bantam ask: finds the passages of an index that are nearest to a question, and the answers that a reader finds in
+// them.
 #include <algorithm>
 #include <cmath>
 #include <memory>
@@ -20,7 +21,7 @@ using convert::TextPositions;
 namespace {
 
 struct AskArguments {
-  RunOptions run;  // model: that of the index
+  RunOptions run;  // model: the model of the index
   std::string index, reader;
   uint32_t passages = 5;
 };
@@ -33,8 +34,9 @@ struct Finding {
   float score = 0;
 };
 
-/// Probabilities among all spans of all passages that hold an answer, so that those of one passage do not count for more because
-/// there is little else in it (Clark and Gardner 2018, "Simple and Effective Multi-Paragraph Reading Comprehension"). Best first.
+/// Removes passages without an answer, sorts the rest by logit, best first, and scores them by one softmax over the
+/// spans of all passages. A passage thus scores no higher because it has few other spans (Clark and Gardner 2018,
+/// "Simple and Effective Multi-Paragraph Reading Comprehension").
 std::vector<Finding> judged(std::vector<Finding> findings) {
   findings.erase(
       std::remove_if(findings.begin(), findings.end(), [](const Finding& f) { return !f.answer.answerable; }),

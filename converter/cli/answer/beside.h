@@ -1,4 +1,4 @@
-// Programs that lie beside the command and do one of its commands.
+// Programs in the same folder as the command that do the work of one of its commands.
 #ifndef BANTAM_CONVERTER_CLI_BESIDE_H_
 #define BANTAM_CONVERTER_CLI_BESIDE_H_
 
@@ -6,10 +6,10 @@
 
 namespace bantam::cli {
 
-/// Where the program `name` lies beside this one; empty where it does not.
+/// Returns the path of the program `name` if it is in the folder of this one; otherwise an empty path.
 std::filesystem::path beside(const char* name);
 
-/// Replaces this process by it, with arguments as main got them. Returns where there is none.
+/// Replaces this process by that program, with the arguments that main received. Returns if there is no such program.
 void start_beside(const char* name, char** argv);
 
 }  // namespace bantam::cli

@@ -25,13 +25,13 @@ using convert::TextSource;
 
 namespace {
 
-/// Options of generate, and those of its filters among them, for the short help.
+/// The options of generate, and of its filters, that the short help prints.
 const Words kUsualOptions = {"--file",  "--chat",        "--system", "--from", "--to",     "--max-new", "--stop",
                              "--beams", "--temperature", "--top-p",  "--seed", "--format", "--json",    "--threads"};
 
-/// Options that a command takes beside texts, settings of decoding and those of running.
+/// The options that a command takes besides its texts, the settings of decoding and those of the engine.
 enum Making : unsigned {
-  kLines = 1u << 0,   // a line of output for each line of input
+  kLines = 1u << 0,   // one output line per input line
   kSource = 1u << 1,  // an encoder-decoder
   kCut = 1u << 2,     // --cut
   kNoCut = 1u << 3,   // --no-cut
@@ -41,13 +41,13 @@ enum Making : unsigned {
   kLanguages = 1u << 7,
   kEcho = 1u << 8,        // --echo
   kOnlyNew = 1u << 9,     // --only-new
-  kSummaries = 1u << 10,  // the file's way of summarizing
+  kSummaries = 1u << 10,  // uses the file's settings for summaries
 };
 
 struct Maker {
   const char *name, *summary;
   unsigned takes;
-  const char *model, *text, *texts, *lines;  // descriptions of what it reads
+  const char *model, *text, *texts, *lines;  // descriptions of its arguments in the help
   const char* notes;
 };
 
@@ -111,7 +111,7 @@ void require_source(const ModelFile& file, const char* command) {
        command);
 }
 
-/// The text that the model continues: the prompt, or the conversation that the prompt is or begins.
+/// Returns the text that the model continues: the prompt itself, or the conversation that the prompt states or begins.
 std::string text_of(const GenerateArguments& arguments, const Model& model, const std::string& prompt) {
   if (!arguments.chat) return prompt;
   std::vector<convert::Turn> turns;
@@ -142,7 +142,7 @@ Json as_json(const GenerateArguments& arguments, const std::string& given, const
   return object;
 }
 
-/// As it is made.
+/// Prints a text while it is generated.
 void show_one(const GenerateArguments& arguments, Engine& engine, const Decoding& decoding,
               const convert::Retrieve& retrieve, const std::string& given, bool several) {
   const std::string prompt = text_of(arguments, engine.model(), given);
@@ -152,7 +152,7 @@ void show_one(const GenerateArguments& arguments, Engine& engine, const Decoding
   }
   if (several) out().print("{}\n", bold(printable(given)));
   if (arguments.echo) out().write(prompt);
-  bool ended = false;  // what has been shown ends a line
+  bool ended = false;  // the last character shown ended a line
   size_t shown = 0;
   const auto show = [&](std::string_view piece) {
     out().write(piece);
@@ -193,7 +193,8 @@ void show_lines(const GenerateArguments& arguments, Engine& engine, const Decodi
   out().flush();
 }
 
-/// The way of generating that the command is for, where the file names it.
+/// Returns the name of the generation settings to use: the file's "summarization" if the command summarizes and the
+/// file has it, otherwise --use.
 std::string way_of(const Model& model, const GenerateArguments& arguments) {
   constexpr const char* kWay = "summarization";
   const bool wanted = (arguments.takes & kSummaries) != 0 && arguments.generate.use.empty();
@@ -214,10 +215,11 @@ void run_generate(GenerateArguments& arguments) {
   arguments.generate.use = way_of(file.model(), arguments);
   arguments.chat = arguments.chat || arguments.messages || !arguments.system.empty();
   if (arguments.chat) {
-    convert::chat_text(file.model(), {{ChatRole::kUser, ""}});  // says why it knows none before anything is read
+    // Fails before any text is read if the file has no chat format.
+    convert::chat_text(file.model(), {{ChatRole::kUser, ""}});
     const std::vector<std::string> stop = arguments.generate.stop;
     convert::answer_turns(file.model(), &arguments.generate);
-    // A text of a given form ends by that.
+    // Texts of a required form end when the form is complete, so the chat's stop texts do not apply.
     if (arguments.generate.form.is_given()) arguments.generate.stop = stop;
   }
   const Decoding decoding = convert::resolve_decoding(file.model(), arguments.generate);

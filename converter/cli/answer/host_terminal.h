@@ -1,4 +1,4 @@
-// The terminal of a firmware image on this machine: the same lines, byte for byte.
+// The terminal of a firmware image, run on this machine: it prints the same lines, byte for byte.
 #ifndef BANTAM_CONVERTER_CLI_HOST_TERMINAL_H_
 #define BANTAM_CONVERTER_CLI_HOST_TERMINAL_H_
 
@@ -14,7 +14,8 @@ namespace bantam::cli {
 
 class HostTerminal {
  public:
-  /// options.max_tokens: the image's --max-tokens, 0: the model's. Throws Error: unsupported for tasks that have no images.
+  /// options.max_tokens: the image's --max-tokens; 0: the model's limit. Throws Error (unsupported) for tasks that have
+  /// no images.
   HostTerminal(const std::string& model, const EngineOptions& options, firmware::Sink sink);
 
   void put(std::string_view bytes) {

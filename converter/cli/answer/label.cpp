@@ -1,4 +1,4 @@
-// label: every record of a file with its answer, in shards, resumable.
+// label: writes every record of a file with its answer, in shards; it can be resumed.
 #include <charconv>
 #include <memory>
 #include <string_view>
@@ -34,7 +34,7 @@ bool read_count(std::string_view digits, uint32_t* count) {
   return read.ec == std::errc() && read.ptr == digits.data() + digits.size();
 }
 
-/// "3/16"
+/// Parses "3/16".
 void parse_shard(const std::string& text, LabelOptions* options) {
   const size_t slash = text.find('/');
   uint32_t shard = 0, shards = 0;

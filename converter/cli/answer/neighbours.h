@@ -1,4 +1,4 @@
-// Options of what a model that reads texts retrieved for its chunks (RETRO) retrieves from an index, and the search.
+// Options and search for models that read texts retrieved from an index for each chunk of a text (RETRO).
 #ifndef BANTAM_CONVERTER_CLI_NEIGHBOURS_H_
 #define BANTAM_CONVERTER_CLI_NEIGHBOURS_H_
 
@@ -18,12 +18,12 @@ struct NeighbourArguments {
   std::optional<uint32_t> count;
 };
 
-/// --index, --embedder and --neighbours.
+/// Adds --index, --embedder and --neighbours.
 void add_neighbour_options(Command& command, NeighbourArguments* arguments);
 
-/// The function that finds texts for chunks of texts of `file`, which outlives it: the nearest lines of the index, each
-/// with the lines behind it. Null without --index. Fails where the file takes no such texts or not so many, and where
-/// the index was made with another model.
+/// Returns the function that finds texts for each chunk of a text of `file`, which must outlive it: the nearest lines
+/// of the index, each with the lines that follow it. Returns null without --index. Fails if the file takes no such
+/// texts or fewer of them, or if the index was made with another model.
 convert::Retrieve retriever(const NeighbourArguments& arguments, const ModelFile& file, const EngineOptions& options);
 
 }  // namespace bantam::cli

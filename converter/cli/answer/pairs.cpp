@@ -97,7 +97,7 @@ void show_scored_labels(const RunOptions& options, const std::string& text, cons
 void run_zero_shot(const RunOptions& options, const ZeroShot& asked) {
   if (options.texts.empty() && options.file.empty())
     fail(ExitCode::kUsage, "no text: pass it as an argument, by --file, or on standard input");
-  hypothesis_of(asked.hypothesis, kUsualHypothesis, "");  // reports a wrong one before any text is read
+  hypothesis_of(asked.hypothesis, kUsualHypothesis, "");  // Reports a wrong hypothesis before any text is read.
   const ModelFile file(options.model);
   Engine engine(file, options.engine);
   convert::PairJudge judge(engine);
@@ -125,7 +125,8 @@ void run_zero_shot(const RunOptions& options, const ZeroShot& asked) {
     for (const std::vector<float>& of_label : logits) entailed.push_back(of_label[holds]);
     std::vector<float> scores;
     for (size_t i = 0; i < logits.size(); ++i) {
-      // As in transformers, a label by itself is judged against its contradiction: nothing else shares the probability.
+      // As in transformers, a single label is judged against its contradiction, because no other label shares the
+      // probability.
       scores.push_back(asked.several || asked.labels.size() == 1 ? softmax_at({logits[i][holds], logits[i][denied]}, 0)
                                                                  : softmax_at(entailed, static_cast<uint32_t>(i)));
     }

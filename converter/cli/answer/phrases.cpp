@@ -1,4 +1,4 @@
-// bantam keywords, bantam topics: what texts are about.
+// bantam keywords, bantam topics: finds what texts are about.
 #include <algorithm>
 #include <memory>
 #include <numeric>
@@ -23,7 +23,7 @@ using convert::TextSource;
 namespace {
 
 struct WordOptions {
-  uint32_t most = 1;  // words of a phrase
+  uint32_t most = 1;  // the largest number of words in a phrase
   std::string stop_words = "english";
 };
 
@@ -93,7 +93,7 @@ void show_keywords(const KeywordArguments& arguments, const std::string& text, c
   out().flush();
 }
 
-/// All lines of all texts as one.
+/// Joins all lines of all texts into one text.
 std::string join_texts(TextSource& source) {
   std::string whole, line;
   while (source.next(&line)) whole += (whole.empty() ? "" : "\n") + line;
@@ -146,7 +146,7 @@ void add_keywords(Program& program) {
 
 // ----------------------------------------------------------------------------------------- topics
 
-/// Members of each group, nearest to its middle first; groups by their size.
+/// Returns the members of each group, nearest to its center first; the groups are sorted by size.
 std::vector<std::vector<size_t>> members_of(const convert::Groups& groups) {
   std::vector<std::vector<size_t>> members(groups.count);
   for (size_t i = 0; i < groups.of.size(); ++i) members[groups.of[i]].push_back(i);

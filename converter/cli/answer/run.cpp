@@ -13,7 +13,7 @@
 namespace bantam::cli {
 namespace {
 
-/// The arguments that a command takes beside texts, --strict, --json and the engine's options.
+/// The arguments that a command takes besides texts, --strict, --json and the engine's options.
 enum Takes : unsigned {
   kPair = 1u << 0,
   kQuestion = 1u << 1,
@@ -32,7 +32,7 @@ enum Takes : unsigned {
 struct Variant {
   const char* name;
   const char* summary;
-  uint32_t parts;  // that it is for
+  uint32_t parts;  // the parts that the command prints
   unsigned takes;
   const char* examples;
 };
@@ -185,7 +185,7 @@ void add_output_options(Command& command, const Variant& variant, RunOptions* op
   if (variant.takes & kRaw) command.add_flag("--raw", options->raw, "Print all outputs of the graph as JSON");
 }
 
-/// Options that contradict each other.
+/// Refuses options that contradict each other.
 void refuse_if(bool wrong, const char* message) {
   if (wrong) fail(ExitCode::kUsage, "{}", message);
 }

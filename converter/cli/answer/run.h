@@ -1,4 +1,4 @@
-// Options of `run` and its named variants, and the ways in which they read texts.
+// Options of `run` and its named variants, and the functions that read and answer texts.
 #ifndef BANTAM_CONVERTER_CLI_RUN_H_
 #define BANTAM_CONVERTER_CLI_RUN_H_
 
@@ -31,15 +31,15 @@ struct RunOptions {
   std::string segments;
   std::string marks;
   EngineOptions engine;
-  std::optional<uint32_t> batch;  // --batch; none: what suits the texts
+  std::optional<uint32_t> batch;  // --batch; none: chosen to suit the texts
   std::optional<uint32_t> top;
   std::optional<uint32_t> stride;
   PositionUnit offsets = PositionUnit::kBytes;
-  std::string output;  // of vectors: a .npy file
-  bool query = false;  // of vectors: texts are queries, or documents
+  std::string output;  // a .npy file for vectors
+  bool query = false;  // the texts to embed are queries; `document`: they are documents
   bool document = false;
-  uint32_t truncate_dim = 0;        // numbers of a vector that are kept; 0: all
-  std::vector<std::string> labels;  // of files that find spans for them
+  uint32_t truncate_dim = 0;        // the number of elements of a vector to keep; 0: all
+  std::vector<std::string> labels;  // for files that find spans for given labels
   FindOptions find;
   Aggregation aggregation = Aggregation::kFile;
   bool strict = false;
@@ -47,30 +47,31 @@ struct RunOptions {
   bool json = false;
   bool time = false;
   bool uart = false;
-  bool frame = false;  // pixels instead of answers
+  bool frame = false;  // print pixels instead of answers
 };
 
-/// The name of the command whose answers are all `parts` (bits of Part): "run" where no other's are.
+/// Returns the name of the command whose answers have exactly `parts` (bits of Part); "run" if there is none.
 const char* command_for(uint32_t parts);
-/// Returns true if `command`, one of add_run(), has some of the parts.
+/// Returns true if `command`, one of those that add_run() adds, has some of the parts.
 bool fits_command(const std::string& command, uint32_t parts);
 
-/// Returns true if `command` is one of add_generate().
+/// Returns true if `command` is one of those that add_generate() adds.
 bool makes_text(const std::string& command);
 
-/// Answers every text, in order, in batches, as a stream. `wanted`: the parts that the command is for, as bits of Part.
+/// Answers every text as a stream, in order and in batches. `wanted`: the parts that the command prints, as bits of
+/// Part.
 void run_texts(const RunOptions& options, uint32_t wanted);
 
-/// run --ids: one forward pass over ids, every graph output as JSON.
+/// run --ids: runs one forward pass over ids and prints every graph output as JSON.
 void run_ids(const RunOptions& options);
 
-/// run --uart: lines of standard input, answered as the firmware answers them, byte for byte.
+/// run --uart: answers lines of standard input as the firmware does, byte for byte.
 void run_uart(const RunOptions& options);
 
-/// run --frame: the pixels of each image as the line that a device, or --uart, takes.
+/// run --frame: prints the pixels of each image as the line that a device or --uart reads.
 void run_frames(const RunOptions& options);
 
-/// similar: cosines of embeddings.
+/// similar: prints cosines of embeddings.
 void run_similar(const RunOptions& options);
 
 }  // namespace bantam::cli

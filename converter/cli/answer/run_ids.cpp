@@ -1,4 +1,4 @@
-// run --ids: token ids in, every output of the graph out, as JSON.
+// run --ids: reads token ids and prints every output of the graph as JSON.
 #include "cli/answer/answers.h"
 #include "cli/answer/run.h"
 #include "cli/frame/errors.h"

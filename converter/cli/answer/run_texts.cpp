@@ -21,7 +21,7 @@ using convert::TextSource;
 
 namespace {
 
-/// The parts that the command asks for and that the file's answers have.
+/// Returns the parts that both the command prints and the file's answers have.
 uint32_t resolve_parts(const ModelFile& file, uint32_t wanted) {
   const uint32_t own = traits(file.model().task()).parts;
   if ((own & wanted) != 0) return own & wanted;
@@ -29,8 +29,8 @@ uint32_t resolve_parts(const ModelFile& file, uint32_t wanted) {
        task_name(file.model().task()));
 }
 
-/// Refuses options that the file's task has no use for, and input without a second text that the task needs. With
-/// `--raw`, second texts, --top and --offsets are not checked.
+/// Refuses options that do not apply to the file's task, and input that lacks a second text which the task needs. With
+/// --raw, second texts, --top and --offsets are not checked.
 void check_fit(const RunOptions& options, const ModelFile& file, uint32_t parts) {
   const char* task = task_name(file.model().task());
   const bool per_token = (parts & kTokenVectorsPart) != 0;
@@ -68,7 +68,8 @@ void check_fit(const RunOptions& options, const ModelFile& file, uint32_t parts)
   fail(ExitCode::kUsage, "this file compares two texts: add the second by --pair TEXT");
 }
 
-/// The mentions that the source's last line states for its text: the first text of `input`, or the second.
+/// Returns the mentions that the last line read from the source states for its text: the first text of `input`, or the
+/// second.
 std::vector<convert::Mention> mentions_of(const TextSource& source, const Input& input, bool second) {
   try {
     return convert::read_mentions(source.entities(), {input.first.size(), input.second.value_or("").size()}, second);
@@ -77,7 +78,7 @@ std::vector<convert::Mention> mentions_of(const TextSource& source, const Input&
   }
 }
 
-/// Reads texts and makes inputs of them, as --pair, --question and --context say.
+/// Reads texts and turns them into inputs according to --pair, --question and --context.
 class Inputs {
  public:
   Inputs(const RunOptions& options, const Model& model)
@@ -96,7 +97,7 @@ class Inputs {
     }
   }
 
-  /// False at the end. `input` is left without a text where its line holds none, which throws (kInvalid).
+  /// Returns false at the end. If a line holds no text, throws (kInvalid) and leaves `input` without one.
   bool next(Input* input) {
     std::string text;
     *input = {};
@@ -115,10 +116,10 @@ class Inputs {
     return true;
   }
 
-  /// Is the next text there without waiting for it?
+  /// Returns true if the next text is available without waiting.
   bool ready() { return source_.ready(); }
 
-  /// Are several answers to be expected, so that each needs its text above it?
+  /// Returns true if several answers are expected, so that each answer needs its text above it.
   bool several() const {
     const bool typed = options_.texts.size() == 1 && options_.file.empty() && convert::input_is_typed();
     return is_stream(options_.texts, options_.file) && !typed;
@@ -262,7 +263,8 @@ void run_choices(const RunOptions& options, const ModelFile& file) {
   answer_stream(one, {next, [&](const std::vector<Input>& texts) { choose_one(options, predictor, texts.at(0)); }});
 }
 
-/// Texts that come one after the other go in packed runs, unless each run is to be seen: its time, its outputs.
+/// Returns true if texts of a stream run in packed batches. They do not if single runs matter: for --batch, --time and
+/// --raw.
 bool packs_texts(const RunOptions& options) {
   return !options.batch && is_stream(options.texts, options.file) && !options.time && !options.raw;
 }
@@ -348,7 +350,7 @@ void run_similar(const RunOptions& options) {
   Engine engine(file, options.engine);
   Predictor predictor(engine, parts, predict_options(options));
   const convert::Similarity by = convert::similarity_of(file.model());
-  const bool terms = has_part(file.model().task(), kTermsPart);  // what terms of both texts have in common
+  const bool terms = has_part(file.model().task(), kTermsPart);  // print the terms that both texts have in common
   const std::vector<float> wanted = predictor.predict({{query, std::nullopt}}).at(0).embedding;
   bool any = false;
   const auto next = [&](Input* input) {

@@ -1,4 +1,4 @@
-// run --uart: the firmware's own terminal over standard input and output.
+// run --uart: runs the firmware's own terminal over standard input and output.
 #include <unistd.h>
 
 #include <cerrno>

@@ -1,4 +1,4 @@
-// bantam index, bantam search: the texts nearest in meaning to one.
+// bantam index, bantam search: finds the texts whose meaning is nearest to a query.
 #include <charconv>
 #include <filesystem>
 #include <memory>
@@ -40,7 +40,7 @@ struct SearchArguments {
   uint32_t top = 10;
 };
 
-/// Numbers of lines, from 1, in "3" and "7-9".
+/// Parses line numbers, counted from 1, such as "3" and "7-9".
 std::set<uint32_t> parse_lines(const std::vector<std::string>& words, uint32_t count) {
   std::set<uint32_t> lines;
   for (const std::string& word : words) {
@@ -57,7 +57,7 @@ std::set<uint32_t> parse_lines(const std::vector<std::string>& words, uint32_t c
   return lines;
 }
 
-/// Appends what TEXTS holds, a batch at a time. Returns how many were cut.
+/// Appends the texts of TEXTS to the index, one batch at a time. Returns the number of truncated texts.
 size_t embed_all(const IndexArguments& arguments, const ModelFile& file, IndexContents* contents) {
   TextSource source({}, arguments.texts, warn, show_prompt);
   Progress progress;
@@ -66,7 +66,7 @@ size_t embed_all(const IndexArguments& arguments, const ModelFile& file, IndexCo
   return convert::add_texts(file, arguments.engine, arguments.truncate_dim, next, show, contents);
 }
 
-/// The contents that the index holds already, without the lines that are removed.
+/// Reads the contents of the existing index without the lines to remove.
 IndexContents read_old(const IndexArguments& arguments) {
   const SearchIndex old(arguments.output);
   convert::require_same_model(old, arguments.output, arguments.model);

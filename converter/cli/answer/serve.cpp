@@ -25,7 +25,7 @@ void run_serve(const ServeArguments& arguments) {
   serve::ServerOptions options = arguments.server;
   options.port = static_cast<uint16_t>(arguments.port);
   options.max_body = size_t{arguments.max_body} * 1024;
-  // Many whole requests at a time, if they are large.
+  // The memory limit allows this many whole requests at a time, even large ones.
   constexpr uint64_t kWholeRequests = 16;
   options.most_held = std::max(options.most_held, kWholeRequests * options.max_body);
   if (!arguments.key_file.empty()) options.access.keys = serve::read_keys(arguments.key_file);

@@ -18,9 +18,9 @@ class Answers {
   Answers(const RunOptions& options, const Stream& stream)
       : options_(options), stream_(stream), goes_on_(is_stream(options.texts, options.file)) {}
 
-  /// Answers `batch`; where a text of it cannot be answered, each half, until it is found.
+  /// Answers `batch`. If it cannot be answered as a whole, answers its halves, down to the text that fails.
   void answer(const std::vector<Input>& batch) {
-    std::vector<std::vector<Input>> parts = {batch};  // the next one last
+    std::vector<std::vector<Input>> parts = {batch};  // the next part is the last element
     while (!parts.empty()) {
       const std::vector<Input> part = std::move(parts.back());
       parts.pop_back();
@@ -34,7 +34,7 @@ class Answers {
     }
   }
 
-  /// Reports the error; or throws it on.
+  /// Reports the error of a text in a stream; otherwise throws it again.
   void take(const Error& error, const std::string& text) {
     if (!goes_on_ || error.code() != ExitCode::kInvalid) throw error;
     ++failures_;
@@ -50,7 +50,7 @@ class Answers {
     for (const std::string& problem : error.problems()) std::fprintf(stderr, "bantam: %s\n", problem.c_str());
   }
 
-  /// Throws when there was a failure.
+  /// Throws if any text failed.
   void raise() const {
     if (failures_ == 0) return;
     fail(ExitCode::kInvalid, "{} of {} texts could not be answered", failures_, failures_ + answers_);

@@ -11,36 +11,37 @@
 
 namespace bantam::cli {
 
-/// Where neither `texts` nor a file of them are given: standard input, or a failure that asks for a `what` ("query").
+/// If neither `texts` nor a file is given, uses standard input, or fails with a message that asks for a `what`
+/// ("query").
 void require_texts(const char* what, const std::string& file, std::vector<std::string>* texts);
 
-/// Returns true if texts come one after another, so that a text which cannot be answered does not end the command.
+/// Returns true if texts come as a stream, in which a text that cannot be answered does not end the command.
 bool is_stream(const std::vector<std::string>& texts, const std::string& file);
 
-/// Returns true if several answers are expected, so that each needs its text above it. False for texts that a person
-/// types.
+/// Returns true if several answers are expected, so that each answer needs its text above it. Returns false for texts
+/// that a person types.
 bool has_headings(const RunOptions& options);
 
-/// Stream::next of texts that stand alone. `source` outlives it.
+/// Returns a Stream::next that gives single texts. `source` must outlive it.
 std::function<bool(Input*)> one_by_one(convert::TextSource& source);
 
 /// The source of texts and the receiver of answers.
 struct Stream {
-  /// The next text; false at the end. Throws (kInvalid) where a line holds none.
+  /// Reads the next text; returns false at the end. Throws (kInvalid) if a line holds no text.
   std::function<bool(Input*)> next;
-  /// Answers some texts, and prints nothing where it throws (kInvalid): then each of them is answered alone.
+  /// Answers some texts. If it throws (kInvalid), it has printed nothing, and each of the texts is answered alone.
   std::function<void(const std::vector<Input>&)> answer;
-  /// Returns true if the next text is there without waiting for it. If not, texts that have been read are answered
-  /// first. Null: not asked.
+  /// Returns true if the next text is available without waiting. Otherwise texts that have been read are answered
+  /// first. Null: the next text is always waited for.
   std::function<bool()> ready = nullptr;
 };
 
-/// Answers every text, `options.engine.batch` at a time (kPacked: kPackedTexts). For a single text a failure is thrown
-/// at once. In a stream the other texts are answered; a failure is an object of its own with --json, else a line on
-/// standard error, and the command fails at the end.
+/// Answers every text, `options.engine.batch` at a time (kPacked: kPackedTexts). For a single text, a failure is thrown
+/// at once. In a stream, the other texts are still answered; each failure is printed, as a JSON object with --json and
+/// otherwise as a line on standard error, and the command fails at the end.
 void answer_stream(const RunOptions& options, const Stream& stream);
 
-/// The same for answers to one text at a time.
+/// Like answer_stream(), for commands that answer one text at a time.
 void answer_each(RunOptions options, const std::function<void(const std::string& text)>& answer);
 
 }  // namespace bantam::cli

@@ -1,4 +1,4 @@
-// classify --labels --label-model: labels by the vectors of two files, CLIP's way or SigLIP's.
+// classify --labels --label-model: scores labels with the vectors of two files, as CLIP or SigLIP does.
 #include <cmath>
 #include <cstdlib>
 #include <optional>
@@ -17,11 +17,13 @@ namespace bantam::cli {
 namespace {
 
 constexpr const char* kOfImages = "a photo of a {}.";
-constexpr const char* kOfImagesAlone = "This is a photo of {}.";  // labels that are scored each by itself
-/// The factor of scores for files of one tower alone, which do not hold it: published CLIP models cap theirs here.
+// the hypothesis for labels that are scored independently
+constexpr const char* kOfImagesAlone = "This is a photo of {}.";
+/// The factor of scores if neither file stores one, because it has a single tower: published CLIP models cap their
+/// factor at this value.
 constexpr float kUsualFactor = 100;
 
-/// A file that gives vectors, and the vectors that it makes of texts.
+/// A file that computes vectors, and the vectors that it has computed for texts.
 class Tower {
  public:
   Tower(const std::string& path, const EngineOptions& options)
@@ -40,7 +42,7 @@ class Tower {
   Predictor predictor_;
 };
 
-/// How the cosines of vectors become scores.
+/// The conversion of cosines of vectors into scores.
 struct Scoring {
   float factor = kUsualFactor;
   float shift = 0;
@@ -98,7 +100,7 @@ void run_two_towers(const RunOptions& options, const ZeroShot& asked) {
   answer_each(options, [&](const std::string& text) {
     bool truncated = cut;
     const std::vector<float> own = tower.vector(text, &truncated);
-    std::vector<float> cosines;  // times the factor, plus what is added
+    std::vector<float> cosines;  // scaled by the factor, plus the offset
     for (const std::vector<float>& vector : vectors) {
       if (vector.size() != own.size()) {
         fail(ExitCode::kUnsupported,

@@ -15,7 +15,7 @@
 namespace bantam::cli {
 namespace {
 
-/// Empty where the variable is not set.
+/// Returns the variable's value; empty if it is not set.
 std::string_view variable(const char* name) {
   const char* value = std::getenv(name);
   return value == nullptr ? std::string_view() : std::string_view(value);

@@ -1,4 +1,4 @@
-// How much the command says and how it looks: --quiet, --color, the terminal's width and characters.
+// How much the command prints and how it looks: --quiet, --color, the terminal's width and characters.
 #ifndef BANTAM_CONVERTER_CLI_FRAME_APPEARANCE_H_
 #define BANTAM_CONVERTER_CLI_FRAME_APPEARANCE_H_
 
@@ -15,31 +15,31 @@ struct Appearance {
   bool quiet = false;
 };
 
-/// The appearance that the command line chose; the only state of the program that is not handed from function to
-/// function.
+/// The appearance that the command line chose. It is the only global state of the program.
 Appearance& appearance();
 
 /// Adds --color and --quiet, under the heading "Common options".
 void add_appearance_options(Command& command);
 
-/// Returns true if standard output gets colours: by --color, else NO_COLOR, else CLICOLOR_FORCE, else if it is a
-/// terminal.
+/// Returns true if standard output uses colors. The first of these that is set decides: --color, NO_COLOR,
+/// CLICOLOR_FORCE, whether it is a terminal.
 bool colored();
 
-/// True for --quiet: the program prints no reports and no progress, only results and errors.
+/// Returns true for --quiet: the program then prints no reports and no progress, only results and errors.
 inline bool quiet() { return appearance().quiet; }
 
-/// Returns true if standard error can show progress: it is a terminal that moves its cursor, and --quiet is not given.
+/// Returns true if standard error can show progress: it is a terminal that can move its cursor, and --quiet is not
+/// given.
 bool shows_progress();
 
-/// Shows a prompt to a person who types texts (data/text_source.h): on standard error, if it is a terminal, without
-/// --quiet.
+/// Prints a prompt to standard error for a person who types texts (data/text_source.h), if it is a terminal and --quiet
+/// is not given.
 void show_prompt(const char* text);
 
-/// Returns true if the terminal takes UTF-8 by LC_ALL, LC_CTYPE or LANG.
+/// Returns true if LC_ALL, LC_CTYPE or LANG says that the terminal uses UTF-8.
 bool utf8_terminal();
 
-/// Columns of a line: COLUMNS, else those of the terminal that `descriptor` is, else 80. At least 20.
+/// Returns the number of columns of a line: COLUMNS, else the width of the terminal `descriptor`, else 80; at least 20.
 size_t terminal_width(int descriptor);
 
 }  // namespace bantam::cli

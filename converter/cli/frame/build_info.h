@@ -14,12 +14,13 @@ constexpr const char* kCompiler = "clang " __clang_version__;
 constexpr const char* kCompiler = "gcc " __VERSION__;
 #endif
 
-/// Every instruction set of machines with an operating system; among those that one machine runs, slowest first.
+/// All instruction sets of machines with an operating system. Those that one machine runs are in order of speed,
+/// slowest first.
 constexpr Isa kInstructionSets[] = {Isa::kReference,  Isa::kAvx2,    Isa::kAvxVnni,   Isa::kAvx512Vnni256,
                                     Isa::kAvx512Vnni, Isa::kAmx,     Isa::kArmv7Neon, Isa::kNeon,
                                     Isa::kNeonDot,    Isa::kNeonI8mm};
 
-/// The instruction set that Isa::kAuto chooses on this machine.
+/// Returns the instruction set that Isa::kAuto chooses on this machine.
 inline Isa best_isa() {
   Isa best = Isa::kReference;
   for (const Isa isa : kInstructionSets) {

@@ -1,4 +1,5 @@
-// The values that an option takes: one of a few words, or a number in a range. Errors and completion know the words.
+// The values that an option accepts: one of a few words, or a number in a range. Error messages and completion use the
+// words.
 #ifndef BANTAM_CONVERTER_CLI_FRAME_CHOICES_H_
 #define BANTAM_CONVERTER_CLI_FRAME_CHOICES_H_
 
@@ -11,25 +12,25 @@
 namespace bantam::cli {
 
 struct Check {
-  /// Returns the error in a word, or an empty text; it may replace the word.
+  /// Returns the error in a word, or an empty string if it is valid; it may replace the word.
   std::function<std::string(std::string&)> correct;
-  /// All words that pass, or the usual ones, where there are few.
+  /// All valid words if there are few, or the usual ones.
   std::vector<std::string> words;
 };
 
-/// Takes one of `words`; any other word is an error that names them.
+/// Accepts one of `words`; the error for any other word lists them.
 Check one_of(std::vector<std::string> words);
-/// Takes the words of `values` and replaces each by its value.
+/// Accepts the keys of `values` and replaces each by its value.
 Check replaced(const std::map<std::string, std::string>& values);
-/// Takes other words, too; completion offers these.
+/// Accepts any word; completion offers these.
 Check usual_words(std::vector<std::string> words);
-/// Takes bytes, chars and utf16, for --offsets.
+/// Accepts bytes, chars and utf16, for --offsets.
 Check position_units();
-/// Takes a number from `least` to `most`. For int, unsigned, size_t, float and double.
+/// Accepts a number from `least` to `most`. For int, unsigned, size_t, float and double.
 template <typename T>
 Check between(T least, T most);
 
-/// Takes words that stand for values of an enumeration or of a switch.
+/// Accepts words for the values of an enumeration or of a switch.
 template <typename T>
 Check choices(const std::map<std::string, T>& values) {
   std::map<std::string, std::string> numbers;

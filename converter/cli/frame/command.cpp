@@ -19,7 +19,7 @@ std::vector<std::string> split(const std::string& text, char separator) {
   return parts;
 }
 
-/// Line breaks of a paragraph are where its source was wrapped: what shows it wraps it anew.
+/// Replaces line breaks, which only wrap the source text, because the printer wraps it again.
 std::string one_line(std::string text) {
   std::replace(text.begin(), text.end(), '\n', ' ');
   return text;
@@ -32,7 +32,7 @@ Offer offer_of(const std::string& value) {
   return value == "COMMAND" ? Offer::kCommands : Offer::kNothing;
 }
 
-/// The name of a value of this type where none is set.
+/// Returns the default name of a value of this type.
 const char* usual_name(const Target& target) {
   if (std::holds_alternative<bool*>(target) || std::holds_alternative<std::monostate>(target)) return "";
   if (std::holds_alternative<float*>(target) || std::holds_alternative<double*>(target) ||

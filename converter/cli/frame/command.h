@@ -1,5 +1,5 @@
-// Commands and their options, as they are declared. The command line is parsed by these declarations (cli/frame/parse.h), and
-// help, completion and manual pages are made from them (cli/frame/manual.h).
+// Declarations of commands and their options. cli/frame/parse.h parses the command line by them; cli/frame/manual.h
+// makes help, completion and manual pages from them.
 #ifndef BANTAM_CONVERTER_CLI_FRAME_COMMAND_H_
 #define BANTAM_CONVERTER_CLI_FRAME_COMMAND_H_
 
@@ -21,8 +21,9 @@ namespace bantam::cli {
 
 using Words = std::vector<std::string>;
 
-/// Where an option's value goes. A function gets words: the last one of them after its checks, or all as they are. Nowhere:
-/// what asks for help or the version, which the parser knows itself.
+/// Where an option's value is stored. A function of one string receives the last word, after its checks; a function of
+/// a list receives all words as given. std::monostate: no value; help and version flags, which the parser handles
+/// itself.
 using Target = std::variant<std::monostate, bool*, std::string*, int*, unsigned*, unsigned long*, unsigned long long*,
                             float*, double*, std::optional<std::string>*, std::optional<unsigned>*,
                             std::optional<float>*, std::optional<double>*, Words*, std::vector<unsigned>*,
@@ -37,13 +38,13 @@ class Option {
     return *this;
   }
   Option& value(std::string name);
-  /// The heading in the help under which it stands.
+  /// Sets the heading in the help under which the option is listed.
   Option& group(std::string heading) {
     text_.group = std::move(heading);
     return *this;
   }
   Option& takes(Check check);
-  /// A list is one argument: a,b,c.
+  /// The list is one argument, such as a,b,c.
   Option& separated_by(char separator) {
     separator_ = separator;
     return *this;
@@ -78,33 +79,34 @@ class Command {
  public:
   Command(std::string name, std::string summary, std::string group = "");
 
-  /// `target` is a number, a string, a path, a list, or what the words of choices() stand for; it lives until the
-  /// command ends. `names`: "-o,--output", or the one name of a positional. `value`: what its value is called in the
-  /// help; FILE, DATA, RECIPE and PATH are files, FILE.bantam is a model, DIR a directory, COMMAND a command. `check`:
-  /// the values that it takes.
+  /// `target` is a number, a string, a path, a list, or a type that choices() sets; it must live until the command
+  /// ends. `names`: "-o,--output", or the single name of a positional argument. `value`: the name of its value in the
+  /// help; FILE, DATA, RECIPE and PATH stand for files, FILE.bantam for a model, DIR for a directory, COMMAND for a
+  /// command. `check`: the values that it accepts.
   template <typename T>  // what depends on T is not seen to move. NOLINTNEXTLINE(performance-unnecessary-value-param)
   Option& add_option(const std::string& names, T& target, const char* value, std::string what, Check check = {}) {
     return add(names, target_of(target), std::move(what)).value(value).takes(std::move(check));
   }
   Option& add_flag(const std::string& names, bool& target, std::string what);
-  /// --help, and where there are usual() options --help-all.
+  /// Adds --help and, if the command has usual() options, --help-all.
   void add_help_flags();
   Option& add_version_flag() { return add("-V,--version", std::monostate(), "Print the version"); }
-  /// Any text as it is, once or several times: as a list "[a, b]" and "{}" would be taken apart, and "" dropped.
+  /// Takes any text as it is, once or several times. The parser would otherwise split "[a, b]" and "{}" as lists and
+  /// drop "".
   Option& add_text(const std::string& name, std::optional<std::string>* text, std::string what);
   Option& add_texts(const std::string& name, Words* texts, std::string what);
-  /// The heading of the options that follow.
+  /// Sets the heading of the options that follow.
   void heading(std::string name) { heading_ = std::move(name); }
-  /// Paragraphs below the options. One that begins with a line "Examples:" is command lines.
+  /// Adds paragraphs below the options. A paragraph that begins with the line "Examples:" consists of command lines.
   void footer(const std::string& text);
-  /// Instead of those of the footer.
+  /// Replaces the examples of the footer.
   void set_examples(Words lines) { text_.examples = std::move(lines); }
-  /// The options that --help prints besides arguments and required ones, by their longest names; commands that share a list may have
-  /// some of them. --help-all prints all options. Without this call --help does, too.
+  /// Sets the options, by their longest names, that --help prints besides arguments and required options. Commands that
+  /// share a list may have only some of them. --help-all prints all options. Without this call, --help does too.
   void usual(Words names) { usual_ = std::move(names); }
-  /// Gives a positional its value: it is no longer an argument.
+  /// Fixes the value of a positional, which is then no longer an argument.
   void bind(const std::string& positional, const std::string& value);
-  /// Sets the function that the command runs. Failures are thrown (cli/frame/errors.h).
+  /// Sets the function that the command runs. It reports failures by throwing (cli/frame/errors.h).
   void action(std::function<void()> run) { run_ = std::move(run); }
 
   /// Returns true if the option was given; valid after parsing.
@@ -155,11 +157,11 @@ struct Program {
     return commands.emplace_back(std::move(name), std::move(summary), std::move(group));
   }
   const std::string& name() const { return overall.name(); }
-  /// Leaves `command` alone, whose name is not written then: what is typed are its arguments. Throws std::out_of_range where there is
-  /// none of that name.
+  /// Keeps only `command`; the program's arguments are then its arguments, without its name. Throws std::out_of_range
+  /// if there is no command of that name.
   Command& make_single(const std::string& command);
 
-  Command overall;  // the program itself: its options and notes
+  Command overall;  // the options and notes of the program itself
   std::deque<Command> commands;
   bool single = false;
 };

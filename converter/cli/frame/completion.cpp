@@ -6,7 +6,7 @@
 namespace bantam::cli {
 namespace {
 
-/// All option names of a command, positionals left out.
+/// Returns all option names of a command, without positionals.
 std::vector<std::string> option_names(const CommandText& command) {
   std::vector<std::string> names;
   for (const OptionText& option : command.options) {
@@ -32,15 +32,15 @@ std::string with_marks(const std::string& text, const std::string& special, cons
   return result;
 }
 
-/// In single quotes, as POSIX shells and fish take it.
+/// Returns the text in single quotes for POSIX shells and fish.
 std::string shell_quoted(const std::string& text) {
   std::string result = "'";
   for (const char c : text) result += c == '\'' ? "'\\''" : std::string(1, c);
   return result + "'";
 }
 
-/// The text of a shell's script for a value; {} is the words to choose from. They stand in the order of Offer: nothing,
-/// words, files, models, directories; commands are words.
+/// The code of a shell's script for each kind of value; {} stands for the words to choose from. The texts are in the
+/// order of Offer: nothing, words, files, models, directories. Commands are offered as words.
 struct Offers {
   const char* texts[5];
 
@@ -60,7 +60,7 @@ constexpr Offers kFish = {
 
 // bash
 
-/// Cases by "command,option" for values of options.
+/// Returns the cases "command,option" that complete values of options.
 std::string bash_values(const Manual& manual, const CommandText& command) {
   std::string cases;
   for (const OptionText& option : command.options) {
@@ -73,8 +73,8 @@ std::string bash_values(const Manual& manual, const CommandText& command) {
   return cases;
 }
 
-/// The completion of arguments that are not options. The first argument's offer serves all later ones without an offer
-/// of their own.
+/// Returns the completion of arguments that are not options. Later arguments without an offer of their own use the
+/// first argument's offer.
 std::string bash_arguments(const Manual& manual, const CommandText& command) {
   for (const OptionText* argument : positionals(command)) {
     if (argument->offer != Offer::kNothing) return kBash.of(*argument, manual);

@@ -1,4 +1,4 @@
-// Scripts that complete commands, options and their values in a shell, from the declared options.
+// Shell scripts, made from the declared options, that complete commands, options and their values.
 #ifndef BANTAM_CONVERTER_CLI_FRAME_COMPLETION_H_
 #define BANTAM_CONVERTER_CLI_FRAME_COMPLETION_H_
 
@@ -8,9 +8,9 @@
 
 namespace bantam::cli {
 
-/// For bash 3.2 and later.
+/// Requires bash 3.2 or later.
 std::string bash_completion(const Manual& manual);
-/// For zsh, as a file _bantam in a folder of $fpath, or to be sourced.
+/// For zsh: install the script as the file _bantam in a folder of $fpath, or source it.
 std::string zsh_completion(const Manual& manual);
 std::string fish_completion(const Manual& manual);
 

@@ -1,4 +1,4 @@
-// How the command line fails: the converter's exception (problems and an exit code), and words for a Status.
+// How the command line fails: the converter's exception (problems and an exit code), and texts for each Status.
 #ifndef BANTAM_CONVERTER_CLI_FRAME_ERRORS_H_
 #define BANTAM_CONVERTER_CLI_FRAME_ERRORS_H_
 
@@ -15,7 +15,7 @@ using convert::exit_code;
 using convert::ExitCode;
 using convert::fail;
 
-/// The reader of standard output has gone (a pipe into `head`): the command ends without a word, exit 3.
+/// The reader of standard output is gone, as with a pipe into `head`: the command ends without a message, exit code 3.
 struct ClosedPipe {};
 
 }  // namespace bantam::cli

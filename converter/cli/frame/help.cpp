@@ -8,7 +8,7 @@ namespace {
 constexpr size_t kLeastWidth = 60;
 constexpr size_t kWidestLabel = 24;
 
-/// Columns on a terminal: code points.
+/// Returns the width on a terminal, counted in code points.
 size_t columns(const std::string& text) {
   return static_cast<size_t>(
       std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0u) != 0x80u; }));
@@ -24,7 +24,7 @@ std::vector<std::string> words_of(const std::string& text) {
   return words;
 }
 
-/// Parts of a command line that spaces outside of quotes separate.
+/// Splits a command line at spaces outside of quotes.
 std::vector<std::string> arguments_of(const std::string& line) {
   std::vector<std::string> parts(1);
   char quote = 0;
@@ -43,7 +43,7 @@ std::vector<std::string> arguments_of(const std::string& line) {
   return parts;
 }
 
-/// Labels in a column, what they mean beside it; a label too long for the column stands on a line of its own.
+/// Two columns: labels, and their descriptions beside them. A label that is too wide has a line of its own.
 class Columns {
  public:
   explicit Columns(size_t width) : width_(width) {}
@@ -69,7 +69,7 @@ class Columns {
     return result;
   }
 
-  /// Columns of the widest label that is not wider than `limit`.
+  /// Returns the width of the widest label that is not wider than `limit`.
   size_t widest(size_t limit) const {
     size_t widest = 0;
     for (const Row& row : rows_) {
@@ -87,7 +87,7 @@ class Columns {
   std::vector<Row> rows_;
 };
 
-/// Rows under headings, in the order in which the headings came first; one width of labels for all.
+/// Rows under headings. The headings keep the order of their first use, and all share one label width.
 class Groups {
  public:
   explicit Groups(size_t width) : width_(width) {}
@@ -111,7 +111,8 @@ class Groups {
   std::vector<std::pair<std::string, Columns>> groups_;
 };
 
-/// A list in a note: lines that begin with two spaces, each with what it means behind two or more.
+/// Formats a list in a note: each line begins with two spaces, and two or more spaces separate a label from its
+/// meaning.
 std::string list_text(const std::string& list, size_t width) {
   Columns rows(width);
   for (size_t begin = 0; begin < list.size();) {

@@ -1,4 +1,4 @@
-// Help as text: the list of commands, and one command's options and examples.
+// Help as text: the list of commands, and the options and examples of one command.
 #ifndef BANTAM_CONVERTER_CLI_FRAME_HELP_H_
 #define BANTAM_CONVERTER_CLI_FRAME_HELP_H_
 
@@ -8,22 +8,23 @@
 
 namespace bantam::cli {
 
-/// No line is longer than `width` columns (at least 60), unless one word is.
+/// Lines have at most `width` columns (at least 60), unless a single word is longer.
 std::string overview(const Manual& manual, size_t width);
-/// `all`: with all options and notes; else with the usual ones, where the command says which these are.
+/// `all`: prints all options and notes; otherwise only the usual options, if the command declares them.
 std::string command_help(const Manual& manual, const CommandText& command, size_t width, bool all);
 
 /// "bantam convert SRC -o FILE [OPTIONS]".
 std::string usage_of(const Manual& manual, const CommandText& command);
 
-/// "-o, --output FILE", as it stands before an option's text.
+/// Returns an option's names and value, "-o, --output FILE", as printed before its description.
 std::string spelling_of(const OptionText& option);
 
-/// `text` in lines of at most `width` columns, each after `indent` spaces; the first lacks them when `started` columns of
-/// its line are taken.
+/// Wraps `text` to lines of at most `width` columns, each indented by `indent` spaces. If `started` columns of the
+/// first line are already used, that line is not indented.
 std::string wrap(const std::string& text, size_t width, size_t indent, size_t started = 0);
 
-/// A command line in lines of at most `width` columns, each but the last with a backslash at its end: it still runs.
+/// Wraps a command line to at most `width` columns, with a backslash at the end of each line but the last, so it still
+/// runs.
 std::string wrap_command(const std::string& line, size_t width, size_t indent);
 
 }  // namespace bantam::cli

@@ -7,7 +7,7 @@
 namespace bantam::cli {
 namespace {
 
-/// Text as roff shows it: backslashes and hyphens as they are, no line that begins with a request.
+/// Escapes text for roff: backslashes and hyphens print as they are, and no line begins with a request.
 std::string escaped(const std::string& text) {
   std::string result;
   for (const char c : text) {
@@ -42,7 +42,7 @@ std::string item(const std::string& label, const std::string& what) {
   return ".TP\n.B " + escaped(label) + "\n" + escaped(what) + "\n";
 }
 
-/// Items under sub-headings, which come in the order of their first item.
+/// Formats items under sub-headings, in the order of each heading's first item.
 template <typename Items, typename Heading, typename Text>
 std::string grouped(const Items& items, Heading heading, Text text) {
   std::vector<std::pair<std::string, std::string>> groups;
@@ -61,7 +61,7 @@ std::string notes(const std::vector<std::string>& paragraphs) {
   std::string result;
   for (const std::string& paragraph : paragraphs) {
     const size_t list = paragraph.find("\n  ");
-    if (!result.empty()) result += ".PP\n";  // the first stands behind a heading
+    if (!result.empty()) result += ".PP\n";  // the first item follows a heading
     result += escaped(paragraph.substr(0, list)) + "\n";
     if (list != std::string::npos) result += ".PP\n.nf\n" + escaped(paragraph.substr(list + 1)) + "\n.fi\n";
   }

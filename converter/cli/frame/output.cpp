@@ -23,14 +23,14 @@ bool looks_like_number(std::string_view cell) {
   return !cell.empty() && (std::isdigit(static_cast<unsigned char>(cell[0])) != 0 || cell[0] == '-' || cell[0] == '+');
 }
 
-/// Columns that a terminal needs for UTF-8 text: code points, which is right for labels and numbers.
+/// Returns the terminal columns of UTF-8 text, counted in code points, which is right for labels and numbers.
 size_t display_width(std::string_view text) {
   size_t width = 0;
   for (const char c : text) width += (static_cast<unsigned char>(c) & 0xC0u) != 0x80u;
   return width;
 }
 
-/// The headings, then a row for each object.
+/// Returns the row of headings and then one row for each object.
 std::vector<std::vector<std::string>> rows_of(const Json& list, const std::vector<Column>& columns) {
   std::vector<std::vector<std::string>> rows(1);
   for (const Column& column : columns) rows[0].push_back(column.heading);

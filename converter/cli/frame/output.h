@@ -1,5 +1,5 @@
-// Standard output of the command line: every write is checked, JSON is one object a line, colours and bars
-// appear on a terminal only.
+// Standard output of the command line. Every write is checked, JSON is written as one object per line, and colors and
+// bars appear only on a terminal.
 #ifndef BANTAM_CONVERTER_CLI_FRAME_OUTPUT_H_
 #define BANTAM_CONVERTER_CLI_FRAME_OUTPUT_H_
 
@@ -31,7 +31,7 @@ class Output {
     write(fmt::format(format, std::forward<Args>(args)...));
   }
   void write(std::string_view text);
-  /// One object on a line of its own. Invalid UTF-8 in strings becomes U+FFFD.
+  /// Writes one object on its own line. Invalid UTF-8 in strings becomes U+FFFD.
   void line(const Json& object);
   void flush();
   ~Output() = default;
@@ -44,30 +44,31 @@ Output& out();
 
 std::string bold(std::string_view text);
 std::string dim(std::string_view text);
-/// A bar for a score in [0, 1], as wide as the terminal allows, at most 24 cells; empty where there are no colours.
+/// Returns a bar for a score in [0, 1], as wide as the terminal allows, at most 24 cells; empty without colors.
 std::string bar(float score);
-/// `width` cells, of which `share` are filled; the others are blank, or shaded when `rest` is set. ASCII where the
-/// terminal does not take UTF-8.
+/// Returns `width` cells, of which the fraction `share` is filled; the others are blank or, with `rest`, shaded. Uses
+/// ASCII if the terminal does not support UTF-8.
 std::string bar_cells(double share, size_t width, bool rest);
 
-/// Prints a name, and from column `indent` on a text in lines of at most 80 columns.
+/// Prints a name and, from column `indent` on, a text that is wrapped at 80 columns.
 void print_entry(const std::string& name, size_t indent, const std::string& text);
 
-/// Prints a table: the first row is the header; columns whose cells are all numbers are right-aligned.
+/// Prints a table. The first row is the header; columns whose cells are all numbers are right-aligned.
 void print_table(const std::vector<std::vector<std::string>>& rows);
 
-/// How a column shows its values to people.
+/// Formats the values of a column for people.
 using Form = std::function<std::string(const Json& value)>;
-/// Texts as they are, integers, three digits of other numbers, lists of texts with commas.
+/// Prints texts as they are, integers, other numbers with three digits, and lists of texts with commas.
 std::string plain_form(const Json& value);
-/// A size in readable units; null is blank.
+/// Prints a size in readable units; null is blank.
 std::string bytes_form(const Json& value);
-/// Numbers times `scale`, with so many digits behind the point; null is blank.
+/// Prints numbers times `scale` with `digits` decimals; null is blank.
 Form fixed(int digits, double scale = 1);
-/// Zero is blank.
+/// Like `form`, but zero is blank.
 Form not_zero(Form form);
 
-/// A column of a table of objects: their key, the heading, which is the key in most tables, and the form of the values.
+/// A column of a table of JSON objects: the key in the objects, the heading (usually the key) and the format of the
+/// values.
 struct Column {
   Column(const char* name) : key(name), heading(name) {}  // NOLINT(google-explicit-constructor)
   Column(const char* name, std::string shown, Form as = plain_form)
@@ -77,18 +78,18 @@ struct Column {
   Form form = plain_form;
 };
 
-/// Prints a list of objects of JSON as a table.
+/// Prints a JSON list of objects as a table.
 void print_table(const Json& list, const std::vector<Column>& columns);
-/// The same as comma-separated values.
+/// Prints a JSON list of objects as comma-separated values.
 void print_csv(const Json& list, const std::vector<Column>& columns);
 
-/// Prints what a command did: the record with --json, else `text` for people, which --quiet leaves out.
+/// Prints the result of a command: the record with --json, otherwise `text` for people, which --quiet suppresses.
 void print_result(bool json, const Json& record, const std::string& text);
 
 /// "1 thread", "2 threads".
 std::string counted(size_t count, const char* what);
 
-/// A line on standard error that is no error.
+/// Prints a line on standard error that is not an error.
 void warn(const std::string& message);
 
 }  // namespace bantam::cli

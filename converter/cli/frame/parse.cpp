@@ -14,7 +14,7 @@ std::string spelled(const OptionText& text) {
   return names;
 }
 
-/// Adds an option by the type of its target.
+/// Adds an option according to the type of its target.
 struct Adder {
   CLI::App& app;
   std::string names;
@@ -39,7 +39,7 @@ struct Adder {
       return true;
     };
     CLI::Option* option = app.add_option(names, all, text.what)->take_all();
-    // Without extra arguments a positional takes as many as its minimum; fewer are no error with take_all().
+    // Without extra arguments, CLI11 gives a positional only its minimum count; with take_all(), fewer are allowed.
     const int most = CLI::detail::expected_max_vector_size;
     return text.positional ? option->expected(most, most) : option->expected(1);
   }
@@ -101,7 +101,7 @@ class Parser {
  private:
   static void add(CLI::App& app, const Command& command) {
     app.set_help_flag();
-    app.set_help_all_flag(kHelpAll);  // also where --help prints all options
+    app.set_help_all_flag(kHelpAll);  // CLI11 also gets this flag if --help prints all options
     for (const Option& declared : command.options()) {
       add_option(app, declared);
     }

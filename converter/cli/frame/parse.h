@@ -1,5 +1,5 @@
-// The command line, parsed by what commands declare. The only part that knows CLI11, whose header takes three seconds to
-// compile.
+// Parses the command line by the declarations of the commands. Only this part includes CLI11, whose header takes three
+// seconds to compile.
 #ifndef BANTAM_CONVERTER_CLI_FRAME_PARSE_H_
 #define BANTAM_CONVERTER_CLI_FRAME_PARSE_H_
 
@@ -13,19 +13,19 @@ namespace bantam::cli {
 struct Misuse {
   std::string kind;                        // CLI11's name of the error
   std::string words;                       // its message, which begins with an option's longest name
-  std::vector<std::string> before, after;  // arguments that nothing took, before the command and behind it
+  std::vector<std::string> before, after;  // unused arguments before and after the command's name
 };
 
 struct Parsed {
   enum Outcome { kGood, kHelp, kHelpAll, kShowVersion, kMisuse } outcome = kGood;
-  const Command* command = nullptr;  // null: none was named
+  const Command* command = nullptr;  // null: the command line names none
   Misuse misuse;
 };
 
-/// Writes what the arguments say to the options' targets.
+/// Parses the arguments and writes the values to the options' targets.
 Parsed parse(Program& program, int argc, char** argv);
 
-/// Reads a number as an option's value is read; false: it is none, or none of this type.
+/// Parses a number as option values are parsed; returns false if `text` is not a number of type T.
 template <typename T>
 bool read_number(const std::string& text, T* value);
 

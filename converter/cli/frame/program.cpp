@@ -37,7 +37,7 @@ constexpr const char* kExamples =
     "  bantam run voice.bantam \"play some jazz by miles davis\"\n"
     "  bantam help convert";
 
-/// One line, whatever names of strangers the message quotes.
+/// Prints one line, even if the message quotes names that contain control characters.
 int report(const std::string& name, ExitCode code, const std::string& message) {
   std::fprintf(stderr, "%s: %s\n", printable(name).c_str(), printable(message).c_str());
   return static_cast<int>(code);
@@ -49,7 +49,7 @@ size_t help_width(int descriptor) {
   return std::getenv("COLUMNS") != nullptr ? width : std::min(width, kWidest);
 }
 
-/// Help and version go to standard output (0), a wrong use to standard error (2).
+/// Prints help and version to standard output (0) and usage errors to standard error (2).
 int answer(const Program& program, const Parsed& parsed) {
   if (parsed.outcome == Parsed::kMisuse)
     return report(program.name(), ExitCode::kUsage, usage_error(manual_of(program), parsed));
@@ -62,13 +62,13 @@ int answer(const Program& program, const Parsed& parsed) {
   return 0;
 }
 
-/// The program without a command: what it can do, as an error.
+/// Called without a command, the program prints its overview as an error.
 int explain(const Program& program) {
   std::fputs(overview(manual_of(program), help_width(STDERR_FILENO)).c_str(), stderr);
   return static_cast<int>(ExitCode::kUsage);
 }
 
-/// The words that the parser sees of a program with a single command: the command's name before the arguments.
+/// Returns the arguments for the parser. In a program with a single command, inserts the command's name before them.
 std::vector<char*> with_command(const Program& program, int argc, char** argv) {
   std::vector<char*> words(argv, argv + argc);
   if (program.single) words.insert(words.begin() + 1, const_cast<char*>(program.commands.front().name().c_str()));
@@ -96,11 +96,11 @@ int run(int argc, char** argv, const std::function<void(Program&)>& add, const s
   return 0;
 }
 
-/// As tools end that are stopped by the signal itself: a shell sees 141 and prints nothing.
+/// Ends the process as the signal itself would: the shell sees 141 and prints nothing.
 int die_of_closed_pipe() {
   signal(SIGPIPE, SIG_DFL);
   raise(SIGPIPE);
-  return static_cast<int>(ExitCode::kIo);  // the signal is blocked
+  return static_cast<int>(ExitCode::kIo);  // reached only if the signal is blocked
 }
 
 }  // namespace
@@ -115,7 +115,7 @@ void show_help(const Program& program, const std::string& command, bool all) {
 
 namespace {
 
-/// Like report(), without memory for strings. `name` is printable.
+/// Like report(), but allocates no memory. `name` must be printable.
 int report_no_memory(std::string_view name) {
   for (const std::string_view text :
        {name, std::string_view(": out of memory; a smaller --batch or --max-tokens needs less\n")})
@@ -123,7 +123,7 @@ int report_no_memory(std::string_view name) {
   return static_cast<int>(ExitCode::kOutOfSpace);
 }
 
-/// Ends the process when an exception leaves a function that may not throw: some of libraries' allocate all the same.
+/// Ends the process when an exception leaves a noexcept function, as some library functions allocate nevertheless.
 [[noreturn]] void end_at_once() {
   convert::unlink_temporaries();
   try {
@@ -144,7 +144,7 @@ int run_reporting(int argc, char** argv, const std::function<void(Program&)>& ad
   } catch (const ClosedPipe&) {
     return die_of_closed_pipe();
   } catch (const std::bad_alloc&) {
-    throw;  // the caller's: a report takes memory, too
+    throw;  // The caller handles it, because a report allocates too.
   } catch (const std::system_error& cause) {
     const Error error = convert::error_of(cause);
     return report(name, error.code(), error.problems().front());

@@ -1,5 +1,5 @@
-// The frame that every program of the command line shares: it parses, calls one command, and turns every failure into a
-// message and an exit code.
+// The frame that every program of the command line shares. It parses the arguments, calls one command, and turns every
+// failure into a message and an exit code.
 #ifndef BANTAM_CONVERTER_CLI_FRAME_PROGRAM_H_
 #define BANTAM_CONVERTER_CLI_FRAME_PROGRAM_H_
 
@@ -17,7 +17,8 @@ extern const char* const kExitCodes;
 /// command (Program::single). `name`: the program's name in messages.
 int run_program(int argc, char** argv, const std::function<void(Program&)>& add, const std::string& name = "bantam");
 
-/// Prints the help of `command` with its usual options, or with all; empty: the list of commands. Throws for an unknown command.
+/// Prints the help of `command`, with its usual options or with all of them; for an empty name, the list of commands.
+/// Throws for an unknown command.
 void show_help(const Program& program, const std::string& command, bool all);
 
 }  // namespace bantam::cli

@@ -1,4 +1,4 @@
-// A progress bar on standard error: share, what is done, time left.
+// A progress bar on standard error: the fraction done, what is being done, and the time left.
 #ifndef BANTAM_CONVERTER_CLI_FRAME_PROGRESS_H_
 #define BANTAM_CONVERTER_CLI_FRAME_PROGRESS_H_
 
@@ -8,8 +8,8 @@
 
 namespace bantam::cli {
 
-/// Draws nothing where appearance.h's shows_progress() is false. Removes what it drew; after an interrupt the shell's
-/// prompt starts on a line of its own.
+/// Draws nothing if shows_progress() of appearance.h is false. Erases what it drew; after an interrupt, the shell's
+/// prompt starts on a new line.
 class Progress {
  public:
   Progress();
@@ -17,9 +17,9 @@ class Progress {
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  /// `done` in [0, 1] of a phase of the work; 0: how far it is, is not known. Redraws when what can be seen has changed.
+  /// `done` in [0, 1]: the progress of a phase; 0: unknown. Redraws only if the visible text changes.
   void show(const std::string& phase, double done);
-  /// `done` of `total` things, as in "12 of 30 examples".
+  /// Shows `done` of `total` things, as in "12 of 30 examples".
   void count(const std::string& things, size_t done, size_t total);
   void clear();
 
@@ -28,11 +28,12 @@ class Progress {
 
   bool enabled_;
   std::string phase_;
-  std::chrono::steady_clock::time_point begin_;  // of the phase
+  std::chrono::steady_clock::time_point begin_;  // start of the phase
   std::string line_;
 };
 
-/// "45 %  12 s left" for a share that took `seconds`; no time before a twentieth of the work and two seconds are over.
+/// Returns "45 %  12 s left" for progress that took `seconds`. The time left is omitted before a twentieth of the work
+/// and two seconds have passed.
 std::string progress_figures(double done, double seconds);
 
 }  // namespace bantam::cli

@@ -21,7 +21,7 @@ extern "C" void leave(int signal_number) {
   _exit(128 + signal_number);
 }
 
-/// A page of a mapped file is not there.
+/// Handles SIGBUS: a page of a mapped file no longer exists.
 extern "C" void leave_torn_file(int) {
   convert::unlink_temporaries();
   constexpr char kText[] = "bantam: a file was cut short while it was read, or its disk cannot be read\n";
@@ -45,7 +45,7 @@ void install_signal_handlers() {
   action.sa_handler = leave;
   sigaction(SIGINT, &action, nullptr);
   sigaction(SIGTERM, &action, nullptr);
-  sigaction(SIGHUP, &action, nullptr);  // the terminal is closed
+  sigaction(SIGHUP, &action, nullptr);  // sent when the terminal closes
   action.sa_handler = leave_torn_file;
   sigaction(SIGBUS, &action, nullptr);
   action.sa_handler = SIG_IGN;

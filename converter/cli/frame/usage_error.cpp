@@ -18,7 +18,7 @@ const OptionText* find_option(const CommandText& command, const std::string& nam
   return nullptr;
 }
 
-/// Names of the other commands that take the option `name`.
+/// Returns the names of the other commands that have the option `name`.
 std::vector<std::string> takers(const Manual& manual, const std::string& name) {
   std::vector<std::string> names;
   for (const CommandText& command : manual.commands) {
@@ -40,7 +40,7 @@ std::string unknown_option(const Manual& manual, const CommandText& command, con
   return fmt::format("{}: unknown option{}", name, convert::guess(name, known));
 }
 
-/// The message for arguments that nothing took: it names the first unknown option, else the first argument.
+/// Returns the message for unused arguments: it names the first unknown option or, without one, the first argument.
 std::string unexpected(const Manual& manual, const CommandText& command, const std::vector<std::string>& arguments) {
   for (const std::string& argument : arguments) {
     if (argument.size() > 1 && argument[0] == '-' && argument != "--") {
@@ -50,7 +50,7 @@ std::string unexpected(const Manual& manual, const CommandText& command, const s
   return fmt::format("\"{}\": nothing is expected there; quote a text that has spaces", arguments.front());
 }
 
-/// The parser names an option by its longest name, and says what is wrong after a colon.
+/// Rewrites the parser's message, which consists of an option's longest name, a colon and the error.
 std::string in_our_words(const CommandText& command, const Misuse& misuse) {
   const std::string& words = misuse.words;
   const std::string name = words.substr(0, words.find_first_of(": "));
@@ -72,7 +72,7 @@ std::string in_our_words(const CommandText& command, const Misuse& misuse) {
   return words;
 }
 
-/// `mistake`, and which help to read, of a command or of the program.
+/// Returns `mistake` followed by the help to read: that of a command or of the program.
 std::string with_help(const std::string& mistake, const Manual& manual, const std::string& command,
                       const char* what = "options") {
   return fmt::format("{}{} {}{}{} --help lists the {}", mistake, mistake.back() == '?' ? "" : ";", manual.program,

@@ -1,4 +1,4 @@
-// The message for a wrong use of the command line: the mistake, the probable intention, and where to read on.
+// The message for a usage error: the mistake, the probable intention, and the help to read.
 #ifndef BANTAM_CONVERTER_CLI_FRAME_USAGE_ERROR_H_
 #define BANTAM_CONVERTER_CLI_FRAME_USAGE_ERROR_H_
 

@@ -1,7 +1,6 @@
 // Reads lines from the UART and answers each with one line (terminal.h). `bantam firmware` writes bantam_config.h
 // (BANTAM_MAX_TOKENS, BANTAM_MAX_CONTEXT, BANTAM_MAX_SOURCE, BANTAM_TILE_ROWS, BANTAM_BLOCK_ROWS, BANTAM_TEXT_OFFSETS,
-// BANTAM_PIXELS, BANTAM_FEATURES, BANTAM_ARENA_REST) beside it. Ends with 1
-// where the model cannot run.
+// BANTAM_PIXELS, BANTAM_FEATURES, BANTAM_ARENA_REST) beside it. Returns 1 if the model cannot run.
 #include "bantam_config.h"
 #include "board.h"
 #include "configured_session.h"
@@ -16,15 +15,15 @@ extern "C" [[gnu::weak]] int board_accepts_model(const void*, size_t) { return 1
 
 namespace {
 
-// Not cleared at start: a session sets what it uses.
+// Not cleared at start, because a session initializes what it uses.
 alignas(16) [[gnu::section(".arena")]] uint8_t arena[bantam::firmware::kArenaBytes];
 bantam::firmware::Terminal terminal;
 
 void write(void*, const char* data, size_t size) { board_write(data, size); }
 constexpr bantam::firmware::Sink kUart = {write, nullptr};
 
-/// Opens the model and makes the session; false, and said so, where that cannot be. Not inlined: what it needs of the stack is
-/// free again when lines are answered.
+/// Opens the model and makes the session; on failure reports the reason and returns false. It is not inlined, so that
+/// its stack is free again when lines are answered.
 [[gnu::noinline]] bool start(bantam::Session** session) {
   bantam::Model model;
   bantam::Fault fault;

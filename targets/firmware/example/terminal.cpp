@@ -12,7 +12,8 @@
 namespace bantam::firmware {
 namespace {
 
-/// One label of several holds; else any number of labels or values is the answer.
+/// The tasks in which exactly one of several labels holds; in all other tasks with labels, any number of labels or
+/// values is the answer.
 constexpr uint32_t kOneLabel = tasks_with(kLabelsPart) & tasks_scored(kSoftmax);
 constexpr uint32_t kSeveralLabels = tasks_with(kLabelsPart) & ~kOneLabel;
 constexpr uint32_t kMostLabels = linked::kParents || (kSeveralLabels & linked::kTasks) != 0 ? kMaxLabels : 1;
@@ -23,7 +24,7 @@ bool is_utf8(text::CodePoint point, uint8_t first) {
   return point.code != 0xFFFD || (first == 0xEF && point.size == 3);
 }
 
-/// Writes fields: numbers without printf, text without the characters that would move a terminal's cursor.
+/// Writes fields: numbers without printf, and text without characters that would move a terminal's cursor.
 class Writer {
  public:
   explicit Writer(Sink sink) : sink_(sink) {}
@@ -31,14 +32,14 @@ class Writer {
   void raw(const char* data, size_t size) { sink_.write(sink_.context, data, size); }
   void put(char c) { raw(&c, 1); }
   void word(const char* text) { raw(text, strlen(text)); }
-  /// Its number and what it means.
+  /// Writes the number of a status and its description.
   void status(Status status) {
     number(static_cast<uint32_t>(status));
     put(' ');
     word(status_message(status));
   }
 
-  /// Control characters (C0, DEL, C1), what turns the order of a line and what is not UTF-8 become '?'.
+  /// Replaces control characters (C0, DEL, C1), characters that change the text direction, and invalid UTF-8 by '?'.
   void text(Text text) {
     const auto* bytes = reinterpret_cast<const uint8_t*>(text.data);
     size_t begin = 0;
@@ -72,7 +73,8 @@ class Writer {
     raw(digits, sizeof(digits));
   }
 
-  /// Three decimals, half away from zero; a value that 32 bits cannot hold in thousandths as its bits, 0x7149f2ca.
+  /// Writes three decimals, rounded half away from zero. A value whose thousandths do not fit 32 bits is written as its
+  /// bits, such as 0x7149f2ca.
   void decimal(float value) {
     const float magnitude = value < 0 ? -value : value;
     if (!(magnitude < 4e6f)) {
@@ -100,7 +102,8 @@ class Writer {
   Sink sink_;
 };
 
-/// FNV-1a over the words of every output, behind what `hash` is of: two machines that print the same hash computed the same bits.
+/// Continues the FNV-1a hash `hash` with the words of every output: two machines that print the same hash computed the
+/// same bits.
 constexpr uint32_t kNoOutputs = 2166136261u;
 uint32_t output_hash(const Session& session, uint32_t hash, bool last_row = false) {
   for (uint32_t i = 0; i < session.model().output_count(); ++i) {
@@ -117,12 +120,13 @@ uint32_t output_hash(const Session& session, uint32_t hash, bool last_row = fals
   return hash;
 }
 
-/// One line's answer. Each task computes first and writes then, so that a status is all that its line holds.
+/// Writes the answer of one line. Each task computes everything before it writes, so that on failure the line contains
+/// only a status.
 class Answerer {
  public:
   Answerer(Session& session, Sink sink, Entity* entities) : session_(session), out_(sink), entities_(entities) {}
 
-  /// A TAB separates the two texts of a pair, where the task may have one.
+  /// Answers a text, or a pair separated by a TAB if the task accepts pairs.
   void text(Text line) {
     const bool single = has_part(session_.model().task(), kWordsPart | kVectorPart);
     const void* tab = single ? nullptr : memchr(line.data, '\t', line.size);
@@ -141,7 +145,7 @@ class Answerer {
     end(status);
   }
 
-  /// Token ids, separated by blanks or commas, at most `capacity`, for a file without tokenizer.
+  /// Answers token ids separated by blanks or commas, at most `capacity`, for a file without a tokenizer.
   void numbers(Text line, int32_t* ids, uint32_t capacity) {
     Batch batch;
     batch.ids = ids;
@@ -167,7 +171,7 @@ class Answerer {
     end(status);
   }
 
-  /// One image.
+  /// Answers an image.
   void image(const Frame& frame) {
     if constexpr (kTakesPixels) {
       ImageForm form;
@@ -183,11 +187,11 @@ class Answerer {
   }
 
 #if BANTAM_IF_LINKED(Contexts)
-  /// Goes on with a line, or makes another of it, by the likeliest token each time, as the file says; the text is written as it comes. `ids` has room for
-  /// kLineTokens.
+  /// Continues a line, or generates a text from it, with greedy decoding and the file's settings; writes the text as it
+  /// is generated. `ids` has room for kLineTokens.
   void go_on(Text line, int32_t* ids) {
     if constexpr (kGoesOn) {
-      Tokenizer target;  // of an encoder-decoder, whose sources have the session's
+      Tokenizer target;  // of an encoder-decoder; the session's tokenizer is for its sources
       TextDecoder decoder;
       Status status = linked::kSources && session_.max_source() != 0 ? run_source(line, &target, &decoder)
                                                                      : run_prompt(line, ids, &decoder);
@@ -214,7 +218,7 @@ class Answerer {
 
  private:
 #if BANTAM_IF_LINKED(Contexts)
-  /// The line's tokens, those at its beginning included, in pieces that one run takes.
+  /// Runs the line's tokens, including the special tokens at its beginning, in pieces that fit one run.
   Status run_prompt(Text line, int32_t* ids, TextDecoder* decoder) {
     const auto ignore = [](void*, const char*, size_t) {};
     EncodeOptions options;
@@ -240,7 +244,7 @@ class Answerer {
     return status;
   }
 
-  /// The line as the source of an encoder-decoder, and the token that begins what is made of it.
+  /// Encodes the line as the source of an encoder-decoder, and runs the token that begins the generated text.
   Status run_source(Text line, Tokenizer* target, TextDecoder* decoder) {
     const auto ignore = [](void*, const char*, size_t) {};
     EncodeOptions options;
@@ -267,11 +271,11 @@ class Answerer {
     return session_.run(batch);
   }
 
-  /// Tokens until one ends the text, there are as many as the file says, or the context is full.
+  /// Chooses tokens until one ends the text, the file's largest number is reached, or the context is full.
   Status choose_tokens(TextDecoder* decoder, const char** finish, uint32_t* hash) {
     const Model& model = session_.model();
     Generation said;
-    static_cast<void>(generation(model, 0, &said));  // where the file says nothing: defaults
+    static_cast<void>(generation(model, 0, &said));  // if the file has no settings: defaults
     const BeamOptions& rules = said.beams;
     EndTokens ends = end_tokens(model);
     const Constraint no_end = {[](void*, const int32_t*, uint32_t, uint32_t, TextEnd*) { return Status::kOk; },
@@ -299,7 +303,7 @@ class Answerer {
     }
   }
 
-  /// Text of a decoder in a line: what would end it is a blank.
+  /// Writes decoded text within a line: characters that would end the line become blanks.
   static void show(void* target, const char* bytes, size_t size) {
     auto& out = *static_cast<Writer*>(target);
     size_t begin = 0;
@@ -389,7 +393,8 @@ class Answerer {
     return Status::kOk;
   }
 
-  /// The labels that hold, of each level one where they stand above each other; without one "none", and where one is wanted the best.
+  /// Writes the labels that hold (with hierarchical labels, one per level), or "none" if none holds. With `one`, the
+  /// best label follows "none".
   void write_labels(const LabelScore* best, uint32_t count, uint32_t above, bool one) {
     if (above == 0) out_.word("\tnone");
     const uint32_t holds = one && above == 0 ? 1 : above;
@@ -477,7 +482,8 @@ class Answerer {
 
 #endif
 
-  /// Name, size and the first numbers of every output: embeddings, bare encoders, multiple choice, ids.
+  /// Writes the name, the size and the first values of every output, for embeddings, bare encoders, multiple choice and
+  /// ids.
   void raw_outputs() {
     begin();
     for (uint32_t i = 0; i < session_.model().output_count(); ++i) {
@@ -504,7 +510,7 @@ class Answerer {
   bool pair_ = false;
 };
 
-/// Blanks and tabs only: no question, and no pair of two.
+/// Returns true if a text has only blanks and tabs, so that it is neither a question nor part of a pair.
 bool is_blank(Text text) {
   for (size_t i = 0; i < text.size; ++i) {
     if (text.data[i] != ' ' && text.data[i] != '\t') return false;
@@ -588,7 +594,7 @@ void Terminal::put_digit(uint8_t byte) {
   ++size_;
 }
 
-/// Samples go into the filter bank as they come: of a second of sound only 30 ms are kept.
+/// Passes samples to the filter bank as they arrive: only 30 ms of the sound are kept.
 void Terminal::put_sample_digit(uint32_t digit) {
   sample_ = static_cast<uint16_t>(sample_ << 4 | digit);
   ++size_;

@@ -1,6 +1,6 @@
-// Terminal: bytes of lines in, one line of answer out for each. A line is a text, or of a model of images the pixels of one, or of one of sounds its samples. The same
-// source answers on the device and in `bantam run --uart`, so that both print the same bytes; docs/firmware.md states the format. No
-// heap, no printf.
+// Terminal: reads bytes of lines and writes one line of answer for each. A line is a text or, for an image model, the
+// pixels of an image or, for a sound model, the samples of a sound. The same source runs on the device and in `bantam
+// run --uart`, so that both print the same bytes; docs/firmware.md specifies the format. Uses no heap and no printf.
 #ifndef BANTAM_FIRMWARE_TERMINAL_H_
 #define BANTAM_FIRMWARE_TERMINAL_H_
 
@@ -20,46 +20,49 @@
 
 namespace bantam::firmware {
 
-/// Longest line, without its end, with the prompt that the file puts before every text.
+/// The largest number of bytes of a line, without its end but including the file's prompt for every text.
 constexpr uint32_t kLineBytes = BANTAM_LINE_BYTES;
-/// Most entities or slots of an answer; more are a status.
+/// The largest number of entities or slots in an answer; more of them give a status.
 constexpr uint32_t kMaxEntities = 24;
-/// Most labels of an answer, and most candidates for a [MASK].
+/// The largest number of labels in an answer, and of candidates for a [MASK].
 constexpr uint32_t kMaxLabels = 8;
 constexpr uint32_t kMaxCandidates = 3;
 
-/// An image with a tokenizer takes text, one of images pixels, another token ids; a host takes what the file wants.
+/// An image with a tokenizer reads text, an image of an image model reads pixels, and any other reads token ids; on a
+/// host, the file decides.
 #if defined(BANTAM_FIRMWARE)
 constexpr bool kTakesIds = !linked::kTokenizer && !linked::kFeatures;
 #else
 constexpr bool kTakesIds = true;
 #endif
 
-/// True if a decoder continues lines: in an image if its model does, on a host where the session has contexts.
-/// kLineTokens: the most tokens of a line.
+/// True if a decoder continues lines: in an image if its model does, on a host if the session has contexts.
+/// kLineTokens: the largest number of tokens of a line.
 constexpr bool kGoesOn = linked::kContexts && linked::kDecode && linked::kTokenizer;
 constexpr uint32_t kLineTokens = kLineBytes + 8;
 
-/// An image whose model reads features takes pixels: hexadecimal digits, two a byte, rows from above, channels side by side.
+/// An image whose model reads features accepts pixels: two hexadecimal digits per byte, rows from top to bottom,
+/// channels interleaved.
 constexpr bool kTakesPixels = linked::kFeatures;
 
-/// One whose model reads sounds takes samples: hexadecimal digits, four a sample, the low byte first.
+/// If its model reads sounds, it accepts samples: four hexadecimal digits each, low byte first.
 constexpr bool kTakesSamples = kTakesPixels && linked::kSound;
 
-/// In the place of SoundRows where no sounds are read.
+/// Replaces SoundRows if no sounds are read.
 struct NoSound {
   void begin(uint8_t*, uint32_t) {}
   bool add(const int16_t*, uint32_t) { return true; }
   void finish() {}
 };
 
-/// The caller's memory for one image: width * height * channels bytes, and tokens * columns floats (ImageForm).
+/// The caller's memory for one image: width * height * channels bytes for pixels, and tokens * columns floats
+/// (ImageForm).
 struct Frame {
   uint8_t* pixels = nullptr;
   float* features = nullptr;
 };
 
-/// Where answers go.
+/// Receives the answers.
 struct Sink {
   void (*write)(void* context, const char* data, size_t size) = nullptr;
   void* context = nullptr;
@@ -67,13 +70,13 @@ struct Sink {
 
 class Terminal {
  public:
-  /// Before the first put(). `session` and `frame` outlive the terminal. kTextTooLong: the file's prompt leaves no room for a line;
-  /// kInvalidArgument: the model takes images, and there is no memory for one.
+  /// Call before the first put(). `session` and `frame` must outlive the terminal. Returns kTextTooLong if the file's
+  /// prompt leaves no room for a line, and kInvalidArgument if the model reads images and there is no memory for one.
   Status start(Session* session, Sink sink, const Frame& frame = {});
 
-  /// Takes the next byte. CR, LF and CR LF end a line; then its answer is written.
+  /// Takes the next byte. CR, LF and CR LF end a line, whose answer is then written.
   void put(uint8_t byte);
-  /// The input has ended: answers a last line without an end.
+  /// Call at the end of the input: answers a last line that has no line end.
   void finish();
 
  private:
@@ -86,14 +89,14 @@ class Terminal {
 
   Session* session_ = nullptr;
   Sink sink_;
-  uint32_t prompt_ = 0;  // bytes at the beginning of line_ that stay
-  uint32_t size_ = 0;    // bytes of the line so far; more than kLineBytes: overlong
+  uint32_t prompt_ = 0;  // bytes at the beginning of line_ that are the prompt
+  uint32_t size_ = 0;    // bytes of the line so far; more than kLineBytes: the line is too long
   bool after_return_ = false;
-  // For a model of images: the digits of an image, 0 where the model takes texts; size_ counts those so far.
+  // For an image model: the number of digits of an image, which size_ counts so far; 0 if the model reads texts.
   uint32_t digits_ = 0;
   bool bad_digit_ = false;
   Frame frame_;
-  // For a model of sounds: digits_ is then the number of digits of the longest sound.
+  // For a sound model: digits_ is then the number of digits of the longest sound.
   bool samples_ = false;
   uint16_t sample_ = 0;
   Choose<kTakesSamples, SoundRows, NoSound> sound_;
@@ -102,10 +105,10 @@ class Terminal {
   int32_t ids_[kGoesOn ? kLineTokens : kTakesIds ? kLineBytes / 2 : 1] = {};
 };
 
-/// "error<TAB>WHERE<TAB>NUMBER MESSAGE[: FAULT]<LF>", for what goes wrong before there is a session.
+/// Writes "error<TAB>WHERE<TAB>NUMBER MESSAGE[: FAULT]<LF>" for an error that occurs before there is a session.
 void report(Sink sink, const char* where, Status status, const Fault& fault);
 
-/// "end<TAB>arena HIGH of SIZE<TAB>stack HIGH of SIZE<LF>", in bytes: what the lines so far have used.
+/// Writes "end<TAB>arena HIGH of SIZE<TAB>stack HIGH of SIZE<LF>", the bytes that the lines so far have used.
 void report_memory(Sink sink, const Session& session, size_t arena, size_t stack_high, size_t stack);
 
 }  // namespace bantam::firmware

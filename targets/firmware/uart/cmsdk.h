@@ -1,4 +1,4 @@
-// The UART of Arm's CMSDK, as on the FPGA images of MPS2 and MPS3.
+// The UART of Arm's CMSDK, as in the FPGA images of MPS2 and MPS3.
 #include "system.h"
 
 static inline void uart_init(uint32_t base, uint32_t clock_hz, uint32_t baud) {
@@ -11,7 +11,7 @@ static inline int uart_received(uint32_t base) {
 }
 
 static inline uint8_t uart_read(uint32_t base) {
-  REGISTER(base + 12) = 2;  // INTCLEAR: the receive interrupt stays until then
+  REGISTER(base + 12) = 2;  // INTCLEAR: the receive interrupt stays pending until this
   return (uint8_t)REGISTER(base);
 }
 

@@ -1,4 +1,4 @@
-// A board whose UART nobody has described: what it says goes to the debugger, what it is told comes from there (semihosting).
+// For a board without a described UART: input and output go through the debugger (semihosting).
 #include "semihosting.h"
 #include "system.h"
 

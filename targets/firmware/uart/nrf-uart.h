@@ -1,7 +1,7 @@
-// The UART of nRF51 and nRF52 (there beside UARTE, at the same address). Pins: PSELTXD at 0x50C, PSELRXD at 0x514.
+// The UART of nRF51 and nRF52 (on nRF52 at the same address as UARTE). Pins: PSELTXD at 0x50C, PSELRXD at 0x514.
 #include "system.h"
 
-// BAUDRATE holds baud * 2^32 / 16 MHz, rounded to a multiple of 4096, and not of what the core's clock is.
+// BAUDRATE is baud * 2^32 / 16 MHz, rounded to a multiple of 4096, whatever the core's clock rate.
 static inline void uart_init(uint32_t base, uint32_t clock_hz, uint32_t baud) {
   (void)clock_hz;
   REGISTER(base + 0x524) = ((uint32_t)(((uint64_t)baud << 32) / 16000000u) + 0x800u) & ~0xFFFu;

@@ -1,7 +1,8 @@
-// UARTE of nRF52, nRF53 and nRF91: by DMA, here a byte at a time. Pins: PSEL.TXD at 0x50C, PSEL.RXD at 0x514.
+// The UARTE of nRF52, nRF53 and nRF91, which uses DMA, here one byte at a time. Pins: PSEL.TXD at 0x50C, PSEL.RXD at
+// 0x514.
 #include "system.h"
 
-static volatile uint8_t uarte_received, uarte_sent;  // DMA reads and writes RAM only
+static volatile uint8_t uarte_received, uarte_sent;  // DMA can only read and write RAM
 
 static inline void uart_init(uint32_t base, uint32_t clock_hz, uint32_t baud) {
   (void)clock_hz;

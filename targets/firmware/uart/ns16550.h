@@ -1,11 +1,11 @@
-// The UART of PCs, which QEMU's virt and many RISC-V chips have: registers of a byte, one after the other.
+// The UART of PCs, which QEMU's virt and many RISC-V chips have: registers of one byte, one after the other.
 #include "system.h"
 
 #define NS16550(base, number) (*(volatile uint8_t*)((base) + (number)))
 
 static inline void uart_init(uint32_t base, uint32_t clock_hz, uint32_t baud) {
   const uint32_t divider = (clock_hz + baud * 8) / (baud * 16);
-  NS16550(base, 3) = 0x83;  // LCR: 8N1, and the divider in place of the first two
+  NS16550(base, 3) = 0x83;  // LCR: 8N1; the first two registers are now the divider
   NS16550(base, 0) = (uint8_t)divider;
   NS16550(base, 1) = (uint8_t)(divider >> 8);
   NS16550(base, 3) = 0x03;

@@ -1,8 +1,8 @@
-// The USART of STM32 F1, F2, F4 and L1, which has one status and one data register.
+// The USART of STM32 F1, F2, F4 and L1, which has one status register and one data register.
 #include "system.h"
 
 static inline void uart_init(uint32_t base, uint32_t clock_hz, uint32_t baud) {
-  REGISTER(base + 0x08) = (clock_hz + baud / 2) / baud;  // BRR, 16 samples a bit
+  REGISTER(base + 0x08) = (clock_hz + baud / 2) / baud;  // BRR, 16 samples per bit
   REGISTER(base + 0x0C) =
       1u << 13 | 1u << 5 | 1u << 3 | 1u << 2;  // CR1: on, receive interrupt, transmitter, receiver; 8N1
 }

@@ -1,5 +1,6 @@
-// Instructions of linear_q8 and static_linear for some shapes and layouts of weights, against the reference's bits. Run it with QEMU's -icount shift=0
-// (targets/firmware/run.py --icount): instructions, never cycles.
+// Instruction counts of linear_q8 and static_linear for several shapes and weight layouts, checked against the
+// reference's bits. Run it with QEMU's -icount shift=0 (targets/firmware/run.py --icount), which counts instructions,
+// not cycles.
 #include <stdint.h>
 #include <string.h>
 
@@ -12,7 +13,7 @@ using bantam::kernels::Activation;
 using bantam::kernels::LinearQ8;
 
 constexpr uint32_t kMostRows = 16;
-constexpr uint32_t kMostK = 512;  // of 16 rows
+constexpr uint32_t kMostK = 512;  // with 16 rows
 constexpr uint32_t kMostN = 512;
 constexpr uint32_t kMostWeights = 65536;
 
@@ -74,11 +75,11 @@ constexpr Shape kShapes[] = {{16, 128, 512, Activation::kNone}, {16, 128, 512, A
 
 int8_t random_weight() { return static_cast<int8_t>(static_cast<int32_t>((next() >> 8) % 255) - 127); }
 
-/// After tiles and rows, whose weights are the random bytes that lie in w from the start, each shape fills w anew.
+/// Tiles and rows use the random bytes that are in w from the start; for the other layouts, each shape fills w again.
 enum class Layout { kTiles, kRows, kInt4, kSparse, kBitmask };
 constexpr uint32_t kKeptPercent = 20;
 
-/// `kept` blocks of four of each output, at random.
+/// Keeps `kept` random blocks of four of each output.
 void fill_sparse(LinearQ8& a, uint32_t kept) {
   const uint32_t quads = a.k / 4;
   const uint32_t steps = a.n / 4 * kept;
@@ -89,7 +90,7 @@ void fill_sparse(LinearQ8& a, uint32_t kept) {
   for (uint32_t n = 0; n < a.n; ++n) {
     uint32_t found = 0;
     for (uint32_t quad = 0; quad < quads; ++quad) {
-      // Algorithm S of Knuth, The Art of Computer Programming 3.4.2: each choice of `kept` is as likely.
+      // Algorithm S of Knuth, The Art of Computer Programming 3.4.2: every choice of `kept` is equally likely.
       if ((next() >> 8) % (quads - quad) >= kept - found) continue;
       index[(n / 4 * kept + found++) * 4 + n % 4] = static_cast<uint16_t>(quad);
     }
@@ -126,7 +127,7 @@ void fill_int4(LinearQ8& a) {
   a.factors = factors;
 }
 
-/// A layer whose weights are those of w.
+/// Returns a layer whose weights are those in w.
 LinearQ8 layer_of(const Shape& shape) {
   LinearQ8 a = {};
   a.x = x;
@@ -162,8 +163,8 @@ void say_result(const Shape& shape, const char* kind, uint32_t instructions, boo
   say(same ? " MAC/instruction\n" : " MAC/instruction, OTHER BITS than the reference\n");
 }
 
-/// static_linear from int8 to int8, as layers between others are, without a table. True when the target's kernel gives the
-/// reference's bits.
+/// Measures static_linear from int8 to int8 without a table, as in layers between others. Returns true if the target's
+/// kernel gives the reference's bits.
 bool measure_static(const Shape& shape, Layout layout) {
   bantam::kernels::StaticLinear a = {};
   a.x = x;
@@ -189,7 +190,7 @@ bool measure_static(const Shape& shape, Layout layout) {
   return same;
 }
 
-/// True when the target's kernel gives the reference's bits.
+/// Returns true if the target's kernel gives the reference's bits.
 bool measure(const Shape& shape, Layout layout) {
   LinearQ8 a = layer_of(shape);
   a.k16 = layout == Layout::kRows;
@@ -205,21 +206,21 @@ bool measure(const Shape& shape, Layout layout) {
   return same;
 }
 
-/// Instructions of eight calls: the board's clock counts some thirty at a time.
+/// Returns the instructions of eight calls, because the board's clock advances about thirty instructions at a time.
 uint32_t instructions_of_eight(const LinearQ8& a) {
   uint32_t all = 0;
   for (uint32_t i = 0; i < 8; ++i) all += instructions_of(bantam::kernels::table(bantam::Isa::kAuto)->linear_q8, a);
   return all;
 }
 
-/// A line of converter/prune/costs_helium.inc: the least share of zero blocks with which sparse_1x4 takes fewer instructions than
-/// rows.
+/// Prints a line of converter/prune/costs_helium.inc: the least fraction of zero blocks at which sparse_1x4 needs fewer
+/// instructions than rows.
 void say_break_even(uint32_t rows, uint32_t k) {
   const Shape shape = {rows, k, 64, Activation::kNone};
   LinearQ8 dense = layer_of(shape);
   dense.k16 = true;
   const uint32_t instructions = instructions_of_eight(dense);
-  uint32_t faster = 0;  // blocks of each output
+  uint32_t faster = 0;  // number of blocks per output
   uint32_t slower = k / 4;
   while (slower - faster > 1) {
     const uint32_t kept = (faster + slower) / 2;
@@ -227,7 +228,7 @@ void say_break_even(uint32_t rows, uint32_t k) {
     fill_sparse(sparse, kept);
     (instructions_of_eight(sparse) < instructions ? faster : slower) = kept;
   }
-  // No block at all is no layer.
+  // A layer must have at least one block.
   const uint32_t hundredths = faster == 0 ? 200 : 100 - faster * 100 / (k / 4);
   say("{\"cortex-m55\", \"mve\", ");
   say_number(rows, 1);
@@ -267,7 +268,7 @@ int main() {
       for (uint32_t k = 64; k <= 1024; k *= 2) say_break_even(rows, k);
     }
   }
-  // MAC: those of the dense layer, zeros included.
+  // MACs are those of the dense layer, including zeros.
   measure_all("a fifth of the blocks of four (sparse_1x4)\n", Layout::kSparse);
   measure_all("a fifth of the weights, with a bit for each (bitmask_k4n16)\n", Layout::kBitmask);
   measure_all("weights of 4 bits (tile_i4_k8n16)\n", Layout::kInt4);

@@ -1,5 +1,6 @@
-// A board for bench_answers.py: the target's own, which says before it reads on after a line's end how many thousand
-// instructions the answer took, its way over the UART included. For QEMU's -icount shift=0: 1 ns an instruction.
+// A board for bench_answers.py: the target's own board, which after each line's end reports how many thousand
+// instructions the answer took, including its output over the UART, before it reads on. For QEMU's -icount shift=0: 1
+// ns per instruction.
 #define board_read next_byte
 #include "uart_board.c"
 #undef board_read

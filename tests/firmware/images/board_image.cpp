@@ -1,4 +1,4 @@
-// The board support alone: each byte of the input is an order. What must trap, traps with a report.
+// Tests the board support alone: each byte of the input is a command. Accesses that must trap cause a report.
 #include <stdint.h>
 #include <string.h>
 
@@ -22,7 +22,7 @@ void say_number(uint32_t value) {
   board_write(text + at, sizeof text - at);
 }
 
-// An interrupt that software raises: takes more than the handlers' stack.
+// An interrupt raised by software, whose handler needs more than the handlers' stack.
 __attribute__((noinline)) uint32_t dive(uint32_t levels);
 void handler() { say_number(dive(100)); }
 [[gnu::used, gnu::section(".vectors.board")]] void (*const kInterrupts[])() = {handler};
@@ -33,7 +33,7 @@ void raise_interrupt() {
   __asm__ volatile("dsb\n isb" ::: "memory");
 }
 
-// Takes about `levels` * 64 bytes of stack.
+// Uses about `levels` * 64 bytes of stack.
 __attribute__((noinline)) uint32_t dive(uint32_t levels) {
   volatile uint32_t local[12] = {levels};
   return levels == 0 ? local[0] : dive(levels - 1) + local[0];
@@ -41,10 +41,10 @@ __attribute__((noinline)) uint32_t dive(uint32_t levels) {
 
 void obey(int order) {
   switch (order) {
-    case 'd':  // .data and .bss are set up
+    case 'd':  // checks that .data and .bss are set up
       say(initialised == 0x12345678 && (cleared[0] | cleared[3]) == 0 ? "data\n" : "no data\n");
       break;
-    case 't': {  // 1000 times 5 instructions
+    case 't': {  // times 1000 loops of 5 instructions
       const uint32_t begin = board_ticks();
       uint32_t rounds = 1000;
       __asm__ volatile(".syntax unified\n1: nop\n nop\n nop\n subs %0, %0, #1\n bne 1b\n" : "+l"(rounds) : : "cc");
@@ -53,7 +53,7 @@ void obey(int order) {
       say(" instructions\n");
       break;
     }
-    case 's':  // the paint knows how deep the stack was
+    case 's':  // reports how deep the stack was, from the fill pattern
       say_number(static_cast<uint32_t>(stack_high_water()));
       say(dive(20) != 0 ? " then " : "");
       say_number(static_cast<uint32_t>(stack_high_water()));
@@ -61,13 +61,13 @@ void obey(int order) {
       say_number(static_cast<uint32_t>(stack_size()));
       say(" bytes\n");
       break;
-    case 'o':  // runs over the stack
+    case 'o':  // overflows the stack
       say_number(dive(1000));
       break;
-    case 'h':  // a handler runs over its stack
+    case 'h':  // overflows the handlers' stack
       raise_interrupt();
       break;
-    case 'c': {  // writes a constant
+    case 'c': {  // writes to a constant
       const uintptr_t constant = reinterpret_cast<uintptr_t>(&kConstant);
       *reinterpret_cast<volatile uint32_t*>(constant) = 1;
       break;
@@ -76,7 +76,7 @@ void obey(int order) {
       cleared[0] = 0x47704770;
       reinterpret_cast<void (*)()>(reinterpret_cast<uintptr_t>(cleared) | 1)();
       break;
-    case 'n':  // reads where nothing is
+    case 'n':  // reads an unmapped address
       say_number(*reinterpret_cast<volatile uint32_t*>(0x90000000));
       break;
     case 'u':

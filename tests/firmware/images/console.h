@@ -1,4 +1,4 @@
-// A test program's input and output: the UART of a board, standard input and output of a host.
+// A test program's input and output: the UART of a board, or standard input and output of a host.
 #ifndef BANTAM_TESTS_FIRMWARE_IMAGES_CONSOLE_H_
 #define BANTAM_TESTS_FIRMWARE_IMAGES_CONSOLE_H_
 
@@ -40,7 +40,7 @@ inline void put_hex(uint64_t value) {
   put(text, sizeof text);
 }
 
-/// The next byte of the input, or -1.
+/// Returns the next byte of the input, or -1.
 inline int get() {
 #if defined(BANTAM_FIRMWARE)
   return board_read();
@@ -49,14 +49,14 @@ inline int get() {
 #endif
 }
 
-/// A line with a decimal number.
+/// Reads a line with a decimal number.
 inline uint32_t get_number() {
   uint32_t value = 0;
   for (int c = get(); c >= '0' && c <= '9'; c = get()) value = value * 10 + static_cast<uint32_t>(c - '0');
   return value;
 }
 
-/// FNV-1a, 64 bit.
+/// The 64-bit FNV-1a hash.
 class Hash {
  public:
   void add(const void* data, size_t size) {

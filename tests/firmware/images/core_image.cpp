@@ -1,4 +1,4 @@
-// Opens, plans and runs without any operator, tokenizer or task linked: what ./dev size calls the core. A file with
+// Opens, plans and runs without any linked operator, tokenizer or task: the core, as `./dev size` calls it. A file with
 // operators gets a status.
 #include "bantam/session.h"
 #include "console.h"

@@ -1,5 +1,6 @@
 // A device must survive these with a status: damaged files, an arena that is one byte too small, parts that are not
-// linked. The input: 'a' arena, 'c' and a number corrupted files, 'm' misaligned arena, 'o' opens and runs.
+// linked. The input: 'a' tests the arena, 'c' and a number test corrupted files, 'm' a misaligned arena, 'o' opens and
+// runs.
 #include "bantam/session.h"
 #include "console.h"
 
@@ -13,7 +14,7 @@ namespace {
 using bantam::Status;
 using bantam::test::put;
 
-// The model's copy that damage is done to, and the session's memory.
+// The copy of the model that is damaged, and the session's memory.
 alignas(16) [[gnu::section(".arena")]] uint8_t copy[1 << 20];
 alignas(16) [[gnu::section(".arena")]] uint8_t arena[48 * 1024];
 
@@ -30,7 +31,7 @@ void say(const char* what, Status status) {
 
 size_t model_size() { return static_cast<size_t>(bantam_model_end - bantam_model); }
 
-/// Opens, and runs three tokens where it opens.
+/// Opens the model and, if it opens, runs three tokens.
 Status try_model(const uint8_t* bytes, size_t size, size_t arena_less, size_t arena_offset) {
   bantam::Model model;
   Status status = bantam::Model::open(bytes, size, &model);
@@ -50,7 +51,7 @@ Status try_model(const uint8_t* bytes, size_t size, size_t arena_less, size_t ar
   return session->run(batch);
 }
 
-/// Damages bytes of the header and the graph one by one, `step` apart, and cuts the file short. Counts statuses.
+/// Damages single bytes of the header and the graph, `step` apart, and truncates the file. Counts the statuses.
 void corrupt(size_t step) {
   if (model_size() > sizeof copy || step == 0) return;
   uint64_t data_offset;  // of the 64-byte header (schemas/bantam.fbs); the graph is before the data

@@ -1,6 +1,7 @@
-// The kernel tests' random calls (tests/kernels/*_cases.h) without an operating system: the build's best table against
-// the reference, byte for byte, and a hash of what the reference gave, which is the same on every machine. The input is
-// the number of seeds. Naive mathematics is the host's part (tests/kernels/kernels_test.cpp).
+// The random calls of the kernel tests (tests/kernels/*_cases.h) without an operating system: compares the build's best
+// table with the reference, byte for byte, and prints a hash of the reference's results, which is the same on every
+// machine. The input is the number of seeds. Only the host compares with naive mathematics
+// (tests/kernels/kernels_test.cpp).
 #include <stdlib.h>
 
 #include "console.h"
@@ -58,14 +59,14 @@ int main() {
 }
 
 #if defined(BANTAM_FIRMWARE)
-// std::vector needs a heap; it is as large as the rest of RAM. Only this image has one.
+// std::vector needs a heap, which is the rest of RAM. Only this image has one.
 #include "system.h"
 
 extern "C" {
 
 extern uint8_t ram_used[];
 
-// Used: link-time optimisation does not see that the C library calls it.
+// Marked as used, because link-time optimization does not see that the C library calls it.
 [[gnu::used]] void* _sbrk(ptrdiff_t bytes) {
   static uint8_t* end = ram_used;
   uint8_t* const limit = reinterpret_cast<uint8_t*>(ram_begin) + reinterpret_cast<uintptr_t>(ram_bytes);

@@ -1,6 +1,6 @@
-// Runs fixed ids through every model of a pack and prints one hash of all bits of all outputs: the same on every
-// instruction set. A pack is what tests/firmware/make_pack.py makes; firmware has it linked, a host reads the file named
-// first; the second argument names an instruction set.
+// Runs fixed ids through every model of a pack and prints one hash of all bits of all outputs, which is the same on
+// every instruction set. tests/firmware/make_pack.py makes a pack. Firmware links it; on a host, the first argument
+// names its file, and the second an instruction set.
 #include "bantam/steps.h"
 #include "console.h"
 #if !defined(BANTAM_FIRMWARE)
@@ -31,7 +31,7 @@ bool fails(const char* what, bantam::Status status) {
   return true;
 }
 
-/// Odd lengths run in steps, which have the same bits.
+/// Batches of odd length run in steps, which give the same bits.
 bantam::Status run_batch(bantam::Session& session, const bantam::Batch& batch) {
   if (batch.tokens % 2 == 0) return session.run(batch);
   bantam::SteppedRun steps;
@@ -72,7 +72,7 @@ bool run_model(const uint8_t* bytes, size_t size, bantam::Isa isa, bantam::test:
   options.tile_rows = 16;
   const uint32_t longest = model.max_sequence() != 0 ? model.max_sequence() : kMaxTokens;
   options.max_tokens = longest < kMaxTokens ? longest : kMaxTokens;
-  // A board's arena may not hold the longest run of every model: then both leave it out.
+  // A board's arena may be too small for the longest run of a model; hosts use the same limit.
   while (bantam::arena_bytes(model, options) > 84 * 1024 && options.max_tokens > 1) --options.max_tokens;
   bantam::Session* session = nullptr;
   if (fails("session", bantam::Session::create(model, options, arena, sizeof arena, &session))) return false;

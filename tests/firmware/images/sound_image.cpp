@@ -1,5 +1,6 @@
-// The filter bank on a board or a host. One order a line: `h` prints hashes of the rows of sounds that it makes itself, `r` and samples
-// (hexadecimal, two bytes each, low byte first) print their rows, `t` the instructions that a row takes, where QEMU counts them.
+// The filter bank on a board or a host. Each line is one command: `h` prints hashes of the rows of generated sounds;
+// `r` with samples (hexadecimal, two bytes each, low byte first) prints their rows; `t` prints the instructions per row
+// if QEMU counts them.
 #include "bantam/sound.h"
 #include "console.h"
 
@@ -15,7 +16,7 @@ int32_t draw(uint32_t below) {
   return static_cast<int32_t>((state >> 8) % below);
 }
 
-/// Noise, a triangle of rising pitch and clicks, each louder or fainter by the round.
+/// Noise, a triangle wave of rising pitch, and clicks, whose volumes depend on the round.
 int16_t sample(uint32_t round, uint32_t n, uint32_t* phase) {
   const int32_t noise = (draw(65536) - 32768) >> (round * 5 % 17);
   *phase += (round * 37 + 3) * 40 + n / 8;
@@ -46,7 +47,7 @@ void hashes() {
   }
 }
 
-/// The next byte in hexadecimal; -1: the line ends.
+/// Reads a byte in hexadecimal; returns -1 at the end of the line.
 int get_byte() {
   int byte = 0;
   for (int digit = 0; digit < 2; ++digit) {

@@ -1,7 +1,7 @@
-// The code that bantam_generated.h needs to read a file, in place of FlatBuffers' own headers, which need the C++
-// library: tables, vectors, strings and structs of a buffer that the runtime has verified (runtime/model/structure.h).
-// The names are those that flatc's output calls; converter/firmware/reader.cpp removes the code that builds or verifies
-// buffers from that output. The layout: https://flatbuffers.dev/internals
+// The code that bantam_generated.h needs to read a file: tables, vectors, strings and structs of a buffer that the
+// runtime has verified (runtime/model/structure.h). It replaces FlatBuffers' own headers, which need the C++ library.
+// flatc's output requires these names; converter/firmware/reader.cpp removes the code that builds or verifies buffers
+// from that output. Layout: https://flatbuffers.dev/internals
 #ifndef BANTAM_FIRMWARE_FLATBUFFERS_H_
 #define BANTAM_FIRMWARE_FLATBUFFERS_H_
 
@@ -21,13 +21,13 @@
 
 namespace flatbuffers {
 
-using uoffset_t = uint32_t;  // of what an offset leads to, from where it stands
-using soffset_t = int32_t;   // from a table back to its list of fields
-using voffset_t = uint16_t;  // of a field in its table; 0: it has its default
+using uoffset_t = uint32_t;  // from the offset itself to what it refers to
+using soffset_t = int32_t;   // from a table back to its vtable
+using voffset_t = uint16_t;  // of a field in its table; 0: the field has its default value
 
 constexpr uint32_t kFileIdentifierLength = 4;
 
-/// Buffers are aligned as their numbers want it.
+/// Buffers are aligned for the numbers in them.
 template <typename T>
 T ReadScalar(const void* p) {
   return *static_cast<const T*>(p);
@@ -41,7 +41,7 @@ constexpr bool IsOutRange(const T& value, const T& low, const T& high) {
   return value < low || high < value;
 }
 
-/// Where an offset leads.
+/// An offset to a T.
 template <typename T = void>
 struct Offset {
   uoffset_t o;
@@ -49,7 +49,7 @@ struct Offset {
 
 inline const uint8_t* follow(const uint8_t* p) { return p + ReadScalar<uoffset_t>(p); }
 
-/// How the elements of a vector are read: numbers by value, structs in place, what is behind offsets.
+/// How the elements of a vector are read: numbers by value, structs in place, others through offsets.
 template <typename T>
 struct Element {
   using Type = T;
@@ -104,7 +104,7 @@ class Vector {
   uoffset_t size_;
 };
 
-/// UTF-8, with a 0 behind it.
+/// UTF-8, terminated by a 0.
 class String {
  public:
   String(const String&) = delete;
@@ -126,7 +126,7 @@ class Table {
  protected:
   Table() = default;
 
-  /// Where the field lies in this table; 0: nowhere.
+  /// Returns the offset of the field in this table; 0 if it is absent.
   voffset_t place_of(voffset_t field) const {
     const uint8_t* fields = data_ - ReadScalar<soffset_t>(data_);
     return field < ReadScalar<voffset_t>(fields) ? ReadScalar<voffset_t>(fields + field) : voffset_t{0};

@@ -1,5 +1,5 @@
-// As much of GoogleTest as tests/kernels/*_cases.h say, for programs without an operating system: a failure prints where,
-// and is counted.
+// The part of GoogleTest that tests/kernels/*_cases.h use, for programs without an operating system. A failure prints
+// its location and is counted.
 #ifndef BANTAM_TESTS_FIRMWARE_IMAGES_GTEST_GTEST_H_
 #define BANTAM_TESTS_FIRMWARE_IMAGES_GTEST_GTEST_H_
 
@@ -11,7 +11,7 @@ namespace testing {
 
 inline uint32_t failures = 0;
 
-/// Swallows what a test streams into an assertion.
+/// Ignores what a test streams into an assertion.
 struct Message {
   template <class T>
   Message& operator<<(const T&) {

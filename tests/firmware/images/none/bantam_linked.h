@@ -1,1 +1,1 @@
-// No operator, no tokenizer, no task: the core alone. Whatever a file asks for is refused with kOpNotLinked.
+// No operator, tokenizer or task: the core alone. Whatever a file needs is refused with kOpNotLinked.

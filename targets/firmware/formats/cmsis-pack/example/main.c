@@ -1,7 +1,7 @@
-/* Lines from a UART, answers to it: the two functions of your board do the rest. */
+/* Reads lines from a UART and writes answers to it, through two functions of your board. */
 #include "bantam_lines.h"
 
-extern int uart_read(void); /* the next byte; negative: none yet */
+extern int uart_read(void); /* returns the next byte; negative if there is none yet */
 extern void uart_write(const char* data, size_t size);
 
 static void answer(void* context, const char* data, size_t size) {

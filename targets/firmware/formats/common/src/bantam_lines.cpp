@@ -1,4 +1,4 @@
-// Lines to answers, with the model of bantam_model.h and the session of bantam_config.h.
+// Answers lines with the model of bantam_model.h and a session with the settings of bantam_config.h.
 #include "bantam_lines.h"
 
 #include "bantam/session.h"
@@ -16,7 +16,7 @@ bantam::firmware::Terminal terminal;
 bantam::firmware::Sink sink;
 bantam::Session* session;
 
-/// The compiler cannot know their values.
+/// Volatile, so that the compiler cannot know the values.
 volatile float factors[] = {1.0f + 0x1p-13f, 1.0f - 0x1p-13f};
 
 bantam::Status open(bantam::Fault* fault, const char** where) {
@@ -33,7 +33,7 @@ bantam::Status open(bantam::Fault* fault, const char** where) {
 }  // namespace
 
 int bantam_self_test(void) {
-  // The product is 1 - 2^-26, which rounds to 1; a fused operation keeps it.
+  // The product is 1 - 2^-26, which rounds to 1; a fused multiply-add would not round it.
   const float a = factors[0];
   const float b = factors[1];
   return a * b - 1.0f == 0.0f;

@@ -1,4 +1,5 @@
-/* Lines from a UART of the HAL, answers to it. Call bantam_uart(&huart2) in main() behind MX_USART2_UART_Init(); it does not return. */
+/* Reads lines from a UART of the HAL and writes answers to it. Call bantam_uart(&huart2) in main() after
+   MX_USART2_UART_Init(); it does not return. */
 #include "bantam_lines.h"
 #include "main.h"
 

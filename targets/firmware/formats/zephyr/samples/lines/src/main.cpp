@@ -1,4 +1,4 @@
-// Lines from the console, answers to it.
+// Reads lines from the console and writes their answers to it.
 #include <zephyr/device.h>
 #include <zephyr/drivers/uart.h>
 #include <zephyr/kernel.h>
