@@ -119,7 +119,7 @@ class PatternParser {
     const bool range = take(',');
     const bool open = range && more() && text_[at_] == '}';
     const size_t most = range && !open ? number() : least;
-    if (!take('}') || most < least) throw PatternError("has a { that is no count");
+    if (!take('}') || most < least) throw PatternError("has a { that is not a count");
     if (most > Pattern::kMaxInstructions) throw PatternError("repeats too much");
     Code code;
     for (size_t i = 0; i < least; ++i) append(&code, piece);

@@ -28,7 +28,7 @@ int64_t now() {
 uint64_t number_of(const Json& state, const char* name, const std::filesystem::path& file) {
   const Json& value = member(state, name);
   if (!value.is_number_unsigned()) {
-    fail(ExitCode::kInvalid, "{}: \"{}\" is no number, so this is no state of a run; remove it and what it is of",
+    fail(ExitCode::kInvalid, "{}: \"{}\" is not a number, so this is not a state of a run; remove it and what it is of",
          file.string(), name);
   }
   return value.get<uint64_t>();

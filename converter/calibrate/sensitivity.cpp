@@ -180,7 +180,7 @@ Sensitivity read_sensitivity(const std::filesystem::path& file) {
   // Do not convert numbers that are not integers: 1.8e19 does not fit uint64_t.
   const auto whole = [&](const Json& object, const char* field) {
     const Json& value = object.at(field);
-    if (!value.is_number_unsigned()) refuse(fmt::format("\"{}\" is no whole number", field));
+    if (!value.is_number_unsigned()) refuse(fmt::format("\"{}\" is not a whole number", field));
     return value.get<uint64_t>();
   };
   Sensitivity out;

@@ -81,7 +81,7 @@ Pixels read_jpeg(const std::string& path, std::string_view bytes) {
   const auto* data = reinterpret_cast<const uint8_t*>(bytes.data());
   int width = 0, height = 0, sampling = 0, colours = 0;
   if (tjDecompressHeader3(decoder.get(), data, bytes.size(), &width, &height, &sampling, &colours) != 0) {
-    refuse(path, ExitCode::kInvalid, fmt::format("is no JPEG that can be read: {}", tjGetErrorStr2(decoder.get())));
+    refuse(path, ExitCode::kInvalid, fmt::format("is not a JPEG that can be read: {}", tjGetErrorStr2(decoder.get())));
   }
   check_size(path, static_cast<uint64_t>(width), static_cast<uint64_t>(height));
   if (colours == TJCS_CMYK || colours == TJCS_YCCK) {
@@ -103,7 +103,7 @@ Pixels read_jpeg(const std::string& path, std::string_view bytes) {
 Pixels read_png(const std::string& path, std::string_view bytes) {
   PngReader reader(bytes);
   if (!reader.read_header()) {
-    refuse(path, ExitCode::kInvalid, fmt::format("is no PNG that can be read: {}", reader.problem()));
+    refuse(path, ExitCode::kInvalid, fmt::format("is not a PNG that can be read: {}", reader.problem()));
   }
   check_size(path, reader.width(), reader.height());
   // Deflate expands a byte to at most 1,032 bytes. This check avoids allocating memory that only a false header claims.
@@ -139,7 +139,7 @@ Pixels decode(const std::string& path, std::string_view bytes) {
            "this build reads no JPEG (libturbojpeg0-dev was not there); convert it to PPM");
 #endif
   }
-  refuse(path, ExitCode::kInvalid, "is no image of a known format: PNG, JPEG, PPM and PGM are read");
+  refuse(path, ExitCode::kInvalid, "is not an image of a known format: PNG, JPEG, PPM and PGM are read");
 }
 
 }  // namespace

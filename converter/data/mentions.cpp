@@ -13,7 +13,7 @@ namespace {
 uint32_t place(const Json& mention, const char* key, size_t size) {
   const auto found = mention.find(key);
   if (found == mention.end() || !found->is_number_unsigned() || found->get<uint64_t>() > size) {
-    throw BadRecord{fmt::format("\"entities\": a mention's \"{}\" is no byte of the text's {}", key, size)};
+    throw BadRecord{fmt::format("\"entities\": a mention's \"{}\" is not a byte of the text's {}", key, size)};
   }
   return found->get<uint32_t>();
 }
@@ -25,9 +25,10 @@ bool takes_entities(const Model& model) { return model.mark_types() > 1 && !has_
 std::vector<Mention> read_mentions(const Json& entities, const TextSizes& sizes, bool second) {
   std::vector<Mention> mentions;
   if (entities.is_null()) return mentions;
-  if (!entities.is_array()) throw BadRecord{"\"entities\" is no list"};
+  if (!entities.is_array()) throw BadRecord{"\"entities\" is not a list"};
   for (const Json& one : entities) {
-    if (!one.is_object()) throw BadRecord{"\"entities\": a mention is no object with \"start\", \"end\" and \"id\""};
+    if (!one.is_object())
+      throw BadRecord{"\"entities\": a mention is not an object with \"start\", \"end\" and \"id\""};
     Mention mention;
     const Json text = one.value("text", Json(second ? 1 : 0));
     const bool of_first = text == 0, of_second = text == 1;

@@ -114,7 +114,7 @@ std::string Record::string(Field field) const {
   const bool empty = table_ && find(field) == nullptr && object_.contains(name(field));
   if (empty) return "";
   const Json& value = get(field);
-  if (!value.is_string()) throw BadRecord{fmt::format("field \"{}\" is no string", name(field))};
+  if (!value.is_string()) throw BadRecord{fmt::format("field \"{}\" is not a string", name(field))};
   return value.get<std::string>();
 }
 
@@ -122,7 +122,7 @@ double Record::number(Field field) const {
   const Json& value = get(field);
   if (value.is_number()) return value.get<double>();
   const std::optional<double> number = table_ ? parse_number(value.get<std::string>()) : std::nullopt;
-  if (!number) throw BadRecord{fmt::format("field \"{}\" is no number", name(field))};
+  if (!number) throw BadRecord{fmt::format("field \"{}\" is not a number", name(field))};
   return *number;
 }
 
@@ -142,11 +142,11 @@ std::vector<std::string> Record::list(Field field) const {
   const bool squad = field == Field::kAnswers && items->is_object() && items->contains("text");
   if (squad) items = &items->at("text");
   if ((field == Field::kAnswers || field == Field::kTarget) && items->is_string()) return {items->get<std::string>()};
-  if (!items->is_array()) throw BadRecord{fmt::format("field \"{}\" is no list", name(field))};
+  if (!items->is_array()) throw BadRecord{fmt::format("field \"{}\" is not a list", name(field))};
   std::vector<std::string> list;
   for (const Json& item : *items) {
     if (!item.is_string() && !item.is_number_integer()) {
-      throw BadRecord{fmt::format("field \"{}\" holds something that is no string", name(field))};
+      throw BadRecord{fmt::format("field \"{}\" holds something that is not a string", name(field))};
     }
     list.push_back(item.is_string() ? item.get<std::string>() : item.dump());
   }
@@ -176,7 +176,7 @@ std::vector<std::string> Record::names(const std::string& name, bool words) cons
   std::vector<std::string> list;
   const auto add = [&](const Json& item) {
     if (!item.is_string() && !item.is_number_integer()) {
-      throw BadRecord{fmt::format("field \"{}\" holds something that is no name", name)};
+      throw BadRecord{fmt::format("field \"{}\" holds something that is not a name", name)};
     }
     list.push_back(item.is_string() ? item.get<std::string>() : item.dump());
   };

@@ -66,7 +66,7 @@ std::vector<int16_t> read_sound_file(const std::string& path) {
   if (bytes.size() > kMostSoundBytes) {
     refuse_sound(path, ExitCode::kInvalid, fmt::format("more than {} bytes; cut the sound first", kMostSoundBytes));
   }
-  if (!begins_as_wave(bytes)) refuse_sound(path, ExitCode::kInvalid, "is no WAV file");
+  if (!begins_as_wave(bytes)) refuse_sound(path, ExitCode::kInvalid, "is not a WAV file");
   bool formatted = false;
   for (size_t at = kHeader; bytes.size() - at >= kChunkHeader;) {
     const std::string name = bytes.substr(at, 4);

@@ -75,7 +75,7 @@ void verify_scales(const CheckedTensor& constant, const std::vector<uint8_t>& us
     const bool needed = i < used.size() && used[i] != 0;
     if (std::isfinite(scale) && scale >= 0 && (scale > 0 || !needed)) continue;
     problems->push_back(
-        fmt::format("tensor {}: scale {} is {}, which is no positive number", constant.name(), i, scale));
+        fmt::format("tensor {}: scale {} is {}, which is not a positive number", constant.name(), i, scale));
     return;
   }
 }

@@ -20,7 +20,7 @@ Json side_json(const LateInteraction::Side& side) {
 class Reader {
  public:
   Reader(const Json& json, std::string where) : json_(json), where_(std::move(where)) {
-    if (!json.is_object()) fail("is no object");
+    if (!json.is_object()) fail("is not an object");
   }
 
   int32_t number(const char* key, int32_t least) const {

@@ -65,8 +65,9 @@ class TaskOutputs {
   std::unique_ptr<fb::TaskT> task_;
 };
 
-/// What the task needs of the tokenizer, once this and the outputs are in the graph: the chat template of generators,
-/// prefixes and fillers of token vectors, tokens that begin words, and how tags become entities.
+/// Adds the parts of a task that need the tokenizer: the chat template of generators, prefixes and fillers of token
+/// vectors, tokens that begin words, and how tags become entities. Call it once the tokenizer and the outputs are in the
+/// graph.
 void finish_task(Graph& graph, const ModelSource& source, const Fields& fields, const ImportOptions& options,
                  Problems& problems);
 

@@ -177,7 +177,7 @@ class Emitter {
     if (chain.residual >= 0) spec.residual = made_.at(chain.residual);
     if (chain.norm < 0) return spec;
     const Block& norm = at(chain.norm);
-    if (norm.stage.group != 0) fail(fmt::format("\"{}\" norms parts of rows that are no queries and keys", norm.name));
+    if (norm.stage.group != 0) fail(fmt::format("\"{}\" norms parts of rows that are not queries and keys", norm.name));
     std::vector<float> gamma = norm.stage.gamma;
     const std::vector<float>& beta = norm.stage.beta;
     spec.norm = norm.stage.norm;

@@ -46,7 +46,7 @@ class Settler {
     }
     // Nested calls alone may double the number of nodes at each level.
     if (placed_.size() + ++visited_ > kMostNodes) {
-      fail(ExitCode::kUnsupported, fmt::format("has more than {} nodes, which is no model of texts", kMostNodes));
+      fail(ExitCode::kUnsupported, fmt::format("has more than {} nodes, which is not a model of texts", kMostNodes));
     }
     if (node.op == "Constant" && node.domain.empty()) return constant(node);
     if (node.op == "If" && node.domain.empty()) return branch(node, depth);

@@ -28,7 +28,7 @@ Turn read_turn(const Json& message) {
 std::vector<Turn> read_turns(const std::string& json) {
   Json messages = parse_json(json, "the conversation");
   if (messages.is_object() && messages.contains("messages")) messages = Json(messages.at("messages"));
-  if (!messages.is_array()) fail(ExitCode::kInvalid, "the conversation is no JSON list of messages");
+  if (!messages.is_array()) fail(ExitCode::kInvalid, "the conversation is not a JSON list of messages");
   std::vector<Turn> turns;
   for (const Json& message : messages) turns.push_back(read_turn(message));
   return turns;

@@ -83,7 +83,7 @@ void check_form(const GenerateOptions& options, const Decoding& out) {
   }
   if (!form.is_given()) return;
   for (const std::string& answer : form.answers) {
-    if (answer.empty()) fail(ExitCode::kUsage, "--answer: an empty text is no answer");
+    if (answer.empty()) fail(ExitCode::kUsage, "--answer: an empty text is not an answer");
   }
   const bool json = form.json.has_value() || !form.fields.empty();
   if (!form.answers.empty() && json) {

@@ -134,7 +134,7 @@ void Comparer::decide(size_t output, const Sample& sample, uint32_t row, const f
     ++counts_[output].decisions;
     const auto columns = static_cast<uint32_t>(expected.size());
     const Best best = best_of(expected.data(), columns), found = best_of(now.data(), columns);
-    entry.divergence_sum += softmax_divergence(expected.data(), now.data(), columns);
+    diverge(output, softmax_divergence(expected.data(), now.data(), columns));
     if (best.index != found.index) note(best.margin, names[best.index], names[found.index]);
     return;
   }

@@ -149,7 +149,7 @@ Example example_of(const Record& record, Layout layout, const Model& model) {
       example.choices = record.list(Field::kChoices);
       if (example.choices.size() < 2) throw BadRecord{"field \"choices\" holds fewer than two"};
       const double label = record.number(Field::kLabel);
-      if (label < 0 || label != std::floor(label)) throw BadRecord{"field \"label\" is no whole number"};
+      if (label < 0 || label != std::floor(label)) throw BadRecord{"field \"label\" is not a whole number"};
       example.label = fmt::format("{:.0f}", label);
       break;
     }

@@ -27,7 +27,7 @@ Expected parse_line(const std::string& line, const std::vector<std::string>& nam
   json object;
   std::string problem;
   if (!parse_json(line, &object, &problem)) throw std::invalid_argument(problem);
-  if (!object.is_object()) throw std::invalid_argument("this is no JSON object");
+  if (!object.is_object()) throw std::invalid_argument("this is not a JSON object");
   if (!object.contains("ids")) throw std::invalid_argument("\"ids\" is missing");
   Expected expected;
   expected.sample.ids = object.at("ids").get<std::vector<int32_t>>();

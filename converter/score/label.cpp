@@ -71,7 +71,7 @@ class Labeller {
         as_table_(ends_with(options.output, ".csv")),
         output_(options.output, key(file), options.resume) {
     if (as_table_ && !reader_.is_table()) {
-      fail(ExitCode::kUsage, "{}: {} is no table of .csv or .tsv; name the output .jsonl", options.output,
+      fail(ExitCode::kUsage, "{}: {} is not a table of .csv or .tsv; name the output .jsonl", options.output,
            options.input);
     }
     if (!options.text.empty()) reader_.expect(options.text);
@@ -148,7 +148,7 @@ class Labeller {
     }
     const Json value = record.raw(name);
     if (value.is_null()) return std::nullopt;
-    if (!value.is_string()) throw BadRecord{fmt::format("field \"{}\" is no string", name)};
+    if (!value.is_string()) throw BadRecord{fmt::format("field \"{}\" is not a string", name)};
     return value.get<std::string>();
   }
 

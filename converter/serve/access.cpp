@@ -51,7 +51,7 @@ bool Access::has_key(const RequestHead& head) const {
 std::optional<Reply> Access::refuse(const RequestHead& head) const {
   const std::string name = host_name(head.host);
   if (local_ && !is_own_name(name) && !holds(options_.hosts, name)) {
-    return error_reply(403, "Host is no name of this machine; ask for localhost, or name it with --allow-host");
+    return error_reply(403, "Host is not a name of this machine; ask for localhost, or name it with --allow-host");
   }
   const bool asks_in_advance = head.method == "OPTIONS" && head.origin.has_value();
   if (head.origin && allowed_origin(head).empty()) {

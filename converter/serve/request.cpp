@@ -141,7 +141,7 @@ void RequestReader::read_request_line(std::string_view line) {
   const bool http = version.size() == 8 && version.substr(0, 5) == "HTTP/" && is_digit(version[5]) &&
                     version[6] == '.' && is_digit(version[7]);
   if (!http || !is_token(method) || method.size() > kMostMethod) {
-    return refuse(400, "the first line is no method, path and version of HTTP");
+    return refuse(400, "the first line is not a method, path and version of HTTP");
   }
   if (version[5] != '1') return refuse(505, "the version of HTTP is neither 1.1 nor 1.0");
   old_ = version[7] == '0';
@@ -189,7 +189,7 @@ void RequestReader::read_field(std::string_view line) {
   // Refuses blanks before the colon, and at the start of a line, where they would continue the previous line (RFC 9112,
   // 5.1 and 5.2).
   if (colon == line.npos || !is_token(name)) {
-    return refuse(400, "a line of the head is no name, colon and value without a blank before the colon");
+    return refuse(400, "a line of the head is not a name, colon and value without a blank before the colon");
   }
   const std::string_view value = trimmed(line.substr(colon + 1));
   const auto is = [&](std::string_view known) { return same_word(name, known); };
@@ -228,7 +228,7 @@ void RequestReader::read_field(std::string_view line) {
 void RequestReader::check_framing() {
   if (hosts_ > 1 || (hosts_ == 0 && !old_)) return refuse(400, "there must be one Host");
   if (lengths_ > 1) return refuse(400, "there is more than one Content-Length; send one");
-  if (bad_length_) return refuse(400, "Content-Length is no number of bytes in digits");
+  if (bad_length_) return refuse(400, "Content-Length is not a number of bytes in digits");
   if (encodings_ > 0 && lengths_ > 0) {
     return refuse(400, "Content-Length and Transfer-Encoding exclude each other; send one");
   }
@@ -302,7 +302,7 @@ void RequestReader::take_chunk_line() {
       right = right && hex_digit(c) >= 0;
       if (right) size = size * 16 + static_cast<uint64_t>(hex_digit(c));
     }
-    if (!right) return refuse(400, "a chunk's size is no number in hexadecimal digits");
+    if (!right) return refuse(400, "a chunk's size is not a number in hexadecimal digits");
     if (size > most_body_ - body_.size()) {
       return refuse(413, "the body is larger than --max-body allows; send fewer texts at a time");
     }

@@ -178,7 +178,7 @@ SecretKey read_secret_key(const std::string& text, const std::string& file, cons
   std::optional<Bytes> bytes;
   if (lines.size() >= 2 && begins(lines[0], kUntrusted)) bytes = from_base64(lines[1], kSecretBytes);
   if (!bytes || text_at(*bytes, 0) != kPlain || text_at(*bytes, 2 * kAlgorithm) != kBlake) {
-    invalid(file, "is no secret key of minisign's format; make a pair with: bantam sign --new-keys NAME");
+    invalid(file, "is not a secret key of minisign's format; make a pair with: bantam sign --new-keys NAME");
   }
   const std::string_view hides = text_at(*bytes, kAlgorithm);
   uint8_t* hidden = bytes->data() + kSecretHead;
@@ -215,7 +215,7 @@ PublicKey read_public_key(const std::string& text, const std::string& file) {
   std::optional<Bytes> bytes;
   if (lines.size() >= 2 && begins(lines[0], kUntrusted)) bytes = from_base64(lines[1], kPublicBytes);
   if (lines.size() == 1) bytes = from_base64(lines[0], kPublicBytes);
-  if (!bytes || text_at(*bytes, 0) != kPlain) invalid(file, "is no public key of minisign's format");
+  if (!bytes || text_at(*bytes, 0) != kPlain) invalid(file, "is not a public key of minisign's format");
   PublicKey key;
   std::copy_n(bytes->data() + kAlgorithm, key.id.size(), key.id.begin());
   std::copy_n(bytes->data() + kAlgorithm + key.id.size(), key.key.size(), key.key.begin());
@@ -226,7 +226,7 @@ std::string sign(const void* bytes, size_t size, const SecretKey& key, const std
   start();
   const bool one_line = std::none_of(comment.begin(), comment.end(), [](char c) { return c == '\n' || c == '\r'; });
   if (!one_line || comment.size() > kMostComment) {
-    throw Error(ExitCode::kUsage, fmt::format("--comment: is no line of up to {} bytes", kMostComment));
+    throw Error(ExitCode::kUsage, fmt::format("--comment: is not a line of up to {} bytes", kMostComment));
   }
   const std::array<uint8_t, kHash> hash = hash_of(bytes, size);
   std::array<uint8_t, kSignature> first = {}, second = {};
@@ -252,7 +252,7 @@ std::string check_signature(const void* bytes, size_t size, const std::string& f
   }
   const bool hashed = first && text_at(*first, 0) == kHashed;
   if (!first || !second || (!hashed && text_at(*first, 0) != kPlain)) {
-    invalid(signature_file, "is no signature of minisign's format");
+    invalid(signature_file, "is not a signature of minisign's format");
   }
   KeyId id;
   std::copy_n(first->data() + kAlgorithm, id.size(), id.begin());

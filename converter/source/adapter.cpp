@@ -138,7 +138,7 @@ class Merger {
     turned_ = settings_.flag("fan_in_fan_out", false);
     if (!settings_.has("alpha_pattern")) return;
     const Json& patterns = settings_.raw("alpha_pattern");
-    if (!patterns.is_object()) return settings_.problem(ExitCode::kInvalid, "alpha_pattern", "is no object");
+    if (!patterns.is_object()) return settings_.problem(ExitCode::kInvalid, "alpha_pattern", "is not an object");
     for (const auto& [pattern, value] : patterns.items()) {
       const bool plain = pattern.find_first_of("\\^$*+?()[]{}|") == std::string::npos;
       if (plain && value.is_number()) {
@@ -146,7 +146,7 @@ class Merger {
       } else {
         settings_.problem(plain ? ExitCode::kInvalid : ExitCode::kUnsupported, "alpha_pattern",
                           fmt::format("\"{}\": {}", pattern.substr(0, 80),
-                                      plain ? "is no number" : "patterns are not supported; name modules in full"));
+                                      plain ? "is not a number" : "patterns are not supported; name modules in full"));
       }
     }
   }
@@ -209,7 +209,7 @@ class Merger {
   Matrix matrix(const std::string& name) {
     const std::vector<uint64_t>& shape = adapter_->tensors().at(name).shape;
     if (shape.size() != 2 || shape[0] == 0 || shape[1] == 0) {
-      problem(ExitCode::kUnsupported, name, "is no matrix; adapters of linear layers and embeddings are merged");
+      problem(ExitCode::kUnsupported, name, "is not a matrix; adapters of linear layers and embeddings are merged");
       return {};
     }
     Matrix out{static_cast<size_t>(shape[0]), static_cast<size_t>(shape[1]), values(name)};

@@ -80,7 +80,7 @@ class Alphabet {
       const std::string text = one.is_string() ? one.get<std::string>() : "";
       if (text.empty() || !list_.emplace(text, static_cast<uint32_t>(list_.size())).second) {
         own.problem(ExitCode::kInvalid, "alphabet",
-                    fmt::format("entry {} is no text, is empty or stands there twice", list_.size()));
+                    fmt::format("entry {} is not a text, is empty or stands there twice", list_.size()));
         return;
       }
     }
@@ -160,7 +160,7 @@ CharacterSettings read_character_settings(const Fields& own, uint32_t longest) {
     own.problem(
         ExitCode::kInvalid, "filters",
         fmt::format(
-            "is no list of 1 to {} pairs of a width, up to max_word_length, and how many filters have it, such as "
+            "is not a list of 1 to {} pairs of a width, up to max_word_length, and how many filters have it, such as "
             "[[1, 32], [2, 64]]",
             kMostSizes));
   }
@@ -269,7 +269,7 @@ std::vector<std::string> words_of(const Json& tokenizer, const Fields& fields, u
   if (!of_words) {
     fields.problem(
         ExitCode::kUnsupported, kCharacters,
-        "the words whose characters are read are those of tokenizer.json, which is no WordLevel model or not there");
+        "the words whose characters are read are those of tokenizer.json, which is not a WordLevel model or not there");
     return words;
   }
   for (const auto& [word, id] : model["vocab"].items()) put(word, id);
@@ -299,7 +299,7 @@ bool has_characters(const Json& config) {
 void fold_characters(ModelSource* source) {
   Problems problems;
   const Fields fields(source->config, "config.json", problems);
-  if (!fields.raw(kCharacters).is_object()) fields.problem(ExitCode::kInvalid, kCharacters, "is no object");
+  if (!fields.raw(kCharacters).is_object()) fields.problem(ExitCode::kInvalid, kCharacters, "is not an object");
   problems.raise();
   const Fields own = fields.inside(kCharacters);
   refuse_unknown_keys(own.whole(), "config.json: characters",

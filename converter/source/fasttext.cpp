@@ -77,7 +77,7 @@ class FastTextReader {
   }
 
   void settings() {
-    if (number<uint32_t>() != kFastTextMagic) fail(ExitCode::kInvalid, "{}: is no model of fastText", name_);
+    if (number<uint32_t>() != kFastTextMagic) fail(ExitCode::kInvalid, "{}: is not a model of fastText", name_);
     const auto version = number<int32_t>();
     if (version < kLastWithoutGrams || version > kNewestVersion) {
       fail(ExitCode::kUnsupported, "{}: is of version {} of fastText's format; 11 and 12 are supported", name_,
@@ -298,7 +298,8 @@ std::vector<int32_t> fasttext_tree(const std::vector<uint64_t>& counts) {
     for (int side = 0; side < 2; ++side) {
       const bool is_leaf = leaf >= 0 && counts[static_cast<size_t>(leaf)] < inner[static_cast<size_t>(node)];
       if (!is_leaf && node >= next) {  // a count above kNotYet, which no training data has
-        fail(ExitCode::kInvalid, "a label's count of {} is no count", leaf < 0 ? 0 : counts[static_cast<size_t>(leaf)]);
+        fail(ExitCode::kInvalid, "a label's count of {} is not a count",
+             leaf < 0 ? 0 : counts[static_cast<size_t>(leaf)]);
       }
       sum += is_leaf ? counts[static_cast<size_t>(leaf)] : inner[static_cast<size_t>(node)];
       tree.push_back(static_cast<int32_t>(is_leaf ? leaf-- : labels + node++));

@@ -25,7 +25,7 @@ uint32_t number(const Fields& config, const char* key, uint32_t most) {
   if (!config.has(key) || config.raw(key).is_null()) return 0;
   const Json& value = config.raw(key);
   if (value.is_number_unsigned() && value.get<uint64_t>() <= most) return value.get<uint32_t>();
-  config.problem(ExitCode::kInvalid, key, fmt::format("{} is no whole number up to {}", value.dump(), most));
+  config.problem(ExitCode::kInvalid, key, fmt::format("{} is not a whole number up to {}", value.dump(), most));
   return 0;
 }
 
@@ -57,7 +57,7 @@ void read_banned(const Fields& config, std::initializer_list<const char*> keys, 
                  std::vector<int32_t>* banned) {
   const auto add = [&](const char* key, const Json& id) {
     if (!is_token(id, vocabulary)) {
-      config.problem(ExitCode::kInvalid, key, fmt::format("{} is no token of {}", id.dump(), vocabulary));
+      config.problem(ExitCode::kInvalid, key, fmt::format("{} is not a token of {}", id.dump(), vocabulary));
     } else if (banned->size() < kMostBanned) {
       banned->push_back(id.get<int32_t>());
     }
@@ -132,7 +132,7 @@ int32_t read_token(const Fields& config, const std::string& key, uint32_t vocabu
   if (!config.has(key) || config.raw(key).is_null()) return -1;
   const Json& id = config.raw(key);
   if (is_token(id, vocabulary)) return id.get<int32_t>();
-  config.problem(ExitCode::kInvalid, key, fmt::format("{} is no token of {}", id.dump(), vocabulary));
+  config.problem(ExitCode::kInvalid, key, fmt::format("{} is not a token of {}", id.dump(), vocabulary));
   return -1;
 }
 
@@ -149,7 +149,7 @@ std::vector<int32_t> read_end_ids(const Fields& config, uint32_t vocabulary) {
   const Json& value = config.raw(kKey);
   for (const Json& id : value.is_array() ? value : Json::array({value})) {
     if (!is_token(id, vocabulary)) {
-      config.problem(ExitCode::kInvalid, kKey, fmt::format("{} is no token of {}", id.dump(), vocabulary));
+      config.problem(ExitCode::kInvalid, kKey, fmt::format("{} is not a token of {}", id.dump(), vocabulary));
       return ids;
     }
     ids.push_back(id.get<int32_t>());

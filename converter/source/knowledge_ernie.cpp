@@ -176,10 +176,10 @@ std::vector<std::string> stated_names(const fs::path& file, const Json& config, 
   if (!config.contains(kEntityNames)) return names;
   const Json& list = config.at(kEntityNames);
   if (!list.is_array() || list.size() != count) {
-    refuse(file, "{}: is no list of {} names, one a row of \"{}\"", kEntityNames, count, kEntityTable);
+    refuse(file, "{}: is not a list of {} names, one for each row of \"{}\"", kEntityNames, count, kEntityTable);
   }
   for (const Json& name : list) {
-    if (!name.is_string()) refuse(file, "{}: one of them is no text", kEntityNames);
+    if (!name.is_string()) refuse(file, "{}: one of them is not a text", kEntityNames);
     names.push_back(name.get<std::string>());
   }
   return names;

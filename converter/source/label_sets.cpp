@@ -47,7 +47,7 @@ std::vector<NamedLabels> read_label_sets(const Fields& config) {
       !std::all_of(list.begin(), list.end(), [](const Json& one) { return one.is_object(); })) {
     config.problem(
         ExitCode::kInvalid, kSets,
-        fmt::format("is no list of 1 to {} objects such as {{\"name\": \"topic\", \"labels\": [\"a\", \"b\"]}}",
+        fmt::format("is not a list of 1 to {} objects such as {{\"name\": \"topic\", \"labels\": [\"a\", \"b\"]}}",
                     kMostSets));
     return sets;
   }
@@ -68,7 +68,7 @@ std::vector<int32_t> read_label_parents(const Fields& config, const std::vector<
   if (!config.has(kParents)) return {};
   const Json& object = config.raw(kParents);
   if (!object.is_object()) {
-    config.problem(ExitCode::kInvalid, kParents, "is no object such as {\"football\": \"sports\"}");
+    config.problem(ExitCode::kInvalid, kParents, "is not an object such as {\"football\": \"sports\"}");
     return {};
   }
   std::map<std::string, int32_t> numbers;
@@ -83,7 +83,7 @@ std::vector<int32_t> read_label_parents(const Fields& config, const std::vector<
     const auto to = above.is_string() ? numbers.find(above.get<std::string>()) : numbers.end();
     if (from == numbers.end() || to == numbers.end()) {
       config.problem(ExitCode::kInvalid, kParents,
-                     fmt::format("{}: {} is no label", label, from == numbers.end() ? "it" : above.dump()));
+                     fmt::format("{}: {} is not a label", label, from == numbers.end() ? "it" : above.dump()));
       return {};
     }
     parents[static_cast<size_t>(from->second)] = to->second;

@@ -164,7 +164,7 @@ class Machine {
   void call() {
     const uint32_t arguments = pop();
     const Value& function = values_[pop()];
-    if (function.kind != Kind::kGlobal) invalid("calls what is no function");
+    if (function.kind != Kind::kGlobal) invalid("calls something that is not a function");
     if (values_[arguments].kind != Kind::kSequence) invalid("calls a function without arguments");
     const std::string_view name = function.text;
     if (name == "collections OrderedDict") {
@@ -174,7 +174,7 @@ class Machine {
       push_integer(static_cast<int64_t>(add_tensor(values_[arguments].items)), Kind::kTensor);
     } else if (name == "torch._utils _rebuild_parameter") {
       const std::vector<uint32_t>& items = values_[arguments].items;
-      if (items.empty() || values_[items[0]].kind != Kind::kTensor) invalid("has a parameter that is no tensor");
+      if (items.empty() || values_[items[0]].kind != Kind::kTensor) invalid("has a parameter that is not a tensor");
       stack_.push_back(items[0]);
     } else {
       unsupported(fmt::format("calls {}", printed(name)));
@@ -229,7 +229,7 @@ class Machine {
 
   std::vector<uint64_t> counts(uint32_t index) const {
     const Value& list = values_[index];
-    if (list.kind != Kind::kSequence) invalid("has a tensor whose shape is no tuple");
+    if (list.kind != Kind::kSequence) invalid("has a tensor whose shape is not a tuple");
     std::vector<uint64_t> result;
     result.reserve(list.items.size());
     for (const uint32_t item : list.items) {
@@ -271,9 +271,10 @@ class Machine {
     for (size_t i = 0; i + 1 < dict.items.size(); i += 2) {
       const Value& key = values_[dict.items[i]];
       const Value& value = values_[dict.items[i + 1]];
-      if (key.kind != Kind::kText) unsupported("has a key that is no text");
+      if (key.kind != Kind::kText) unsupported("has a key that is not a text");
       if (key.text.size() > kMostNameBytes) invalid("has a tensor with too long a name");
-      if (value.kind != Kind::kTensor) unsupported(fmt::format("holds \"{}\", which is no tensor", printed(key.text)));
+      if (value.kind != Kind::kTensor)
+        unsupported(fmt::format("holds \"{}\", which is not a tensor", printed(key.text)));
       tensors.insert_or_assign(std::string(key.text), tensors_[static_cast<size_t>(value.integer)]);
     }
     return tensors;

@@ -59,7 +59,7 @@ class HeadReader {
     const auto found = weights_.tensors().find("coef");
     if (found == weights_.tensors().end() || found->second.shape.size() != 2 || found->second.shape[1] != width ||
         found->second.shape[0] == 0 || found->second.shape[0] > kMostLabels) {
-      problem(fmt::format("tensor \"coef\" is missing, or is no matrix of a row of {} columns a label", width));
+      problem(fmt::format("tensor \"coef\" is missing, or is not a matrix of a row of {} columns a label", width));
       return head;
     }
     head.rows = static_cast<uint32_t>(found->second.shape[0]);

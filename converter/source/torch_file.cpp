@@ -65,7 +65,7 @@ TorchFile::TorchFile(fs::path path) : WeightFile(std::move(path)), zip_(checked(
     }
   }
   if (folder_.empty()) {
-    throw Error(ExitCode::kInvalid, fmt::format("{}: holds no {}: it is no checkpoint of torch", file, kPickle));
+    throw Error(ExitCode::kInvalid, fmt::format("{}: holds no {}: it is not a checkpoint of torch", file, kPickle));
   }
   const std::string order = folder_ + "byteorder";
   if (zip_.entries().count(order) != 0 && zip_.read(order) != "little") {

@@ -49,7 +49,7 @@ Json tower_settings(const Json& config, const std::string& tower) {
     const auto part = config.find(tower + ending);
     if (part == config.end() || part->is_null()) continue;
     if (!part->is_object()) {
-      throw Error(ExitCode::kInvalid, fmt::format("config.json: {}{}: is no object", tower, ending));
+      throw Error(ExitCode::kInvalid, fmt::format("config.json: {}{}: is not an object", tower, ending));
     }
     settings.update(*part);
     stated = true;

@@ -159,7 +159,7 @@ class VectorReader {
     const std::vector<std::string_view> parts = columns_of(line);
     if (out_.width == 0) {
       if (parts.size() < 2 || parts.size() - 1 > kMostVectorColumns) {
-        return complain(fmt::format("line {}: is no word with numbers behind it", number_));
+        return complain(fmt::format("line {}: is not a word with numbers behind it", number_));
       }
       out_.width = static_cast<uint32_t>(parts.size() - 1);
     }
@@ -180,7 +180,7 @@ class VectorReader {
     for (size_t i = 0; i < out_.width; ++i) {
       if (parse_whole(parts[first + i], &out_.values[before + i])) continue;
       out_.values.resize(before);
-      return complain(fmt::format("line {}: column {}: {} is no number of 32 bits; correct or remove it", number_,
+      return complain(fmt::format("line {}: column {}: {} is not a number of 32 bits; correct or remove it", number_,
                                   i + 1, shown_word(parts[first + i])));
     }
     add_word("line", std::string(word));

@@ -47,7 +47,7 @@ std::vector<float> read_floats(const WeightFile& file, const std::string& name) 
     std::memcpy(&value, bytes.data() + i * sizeof value, sizeof value);
     values.push_back(static_cast<float>(value));
     if (!std::isfinite(values.back())) {
-      throw Error(ExitCode::kInvalid, fmt::format("{}: tensor \"{}\": element {} is {}, which is no finite f32",
+      throw Error(ExitCode::kInvalid, fmt::format("{}: tensor \"{}\": element {} is {}, which is not a finite f32",
                                                   file.path().string(), name, i, value));
     }
   }

@@ -68,7 +68,7 @@ std::string vectors_of(const Directory& files, const Fields& config, Problems& p
   const std::string named = config.text("vectors", "");
   if (!named.empty()) {
     if (fs::path(named).has_parent_path() || !files.has_file(named)) {
-      config.problem(ExitCode::kInvalid, "vectors", fmt::format("\"{}\" is no file of the directory", named));
+      config.problem(ExitCode::kInvalid, "vectors", fmt::format("\"{}\" is not a file of the directory", named));
     }
     problems.raise();
     return named;
@@ -133,7 +133,7 @@ class DirectoryReader {
     const VectorFormat format = format_of(file_, start);
     if (format == VectorFormat::kNone) {
       fail(ExitCode::kInvalid,
-           "{}: is no file of word vectors: a line holds a word and at least two numbers, or the file "
+           "{}: is not a file of word vectors: a line holds a word and at least two numbers, or the file "
            "begins with a line \"rows columns\"",
            file_.string());
     }
@@ -170,7 +170,7 @@ class DirectoryReader {
     const auto weight = file.tensors().find("weight");
     if (weight == file.tensors().end() || weight->second.shape.size() != 2 || weight->second.shape[1] != width) {
       problems_.add(ExitCode::kInvalid,
-                    fmt::format("{}: tensor \"weight\" is missing, or is no matrix of a row of {} columns "
+                    fmt::format("{}: tensor \"weight\" is missing, or is not a matrix of a row of {} columns "
                                 "a label",
                                 file.path().string(), width));
       return;

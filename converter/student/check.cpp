@@ -21,7 +21,8 @@ class Checker {
     layers_ = check_layers("layers", recipe_.layers, source != nullptr ? source->layers : config_.layers);
     if (source != nullptr) check_pair();
     if (source == nullptr && recipe_.decoder_layers.given()) {
-      problem("decoder_layers", fmt::format("{} is no encoder-decoder: its layers are \"layers\"", config_.model_type));
+      problem("decoder_layers",
+              fmt::format("{} is not an encoder-decoder: its layers are \"layers\"", config_.model_type));
     }
     const Widths widths = resolve();
     if (recipe_.positions > config_.positions) {
@@ -166,9 +167,10 @@ class Checker {
     if (narrow && !recipe_.heads.given()) {
       widths.heads = std::min(config_.heads, widths.hidden / widths.head_width);
       if (widths.heads == 0 || widths.hidden % widths.head_width != 0) {
-        problem("hidden", fmt::format("{} is no multiple of the heads' {} columns; name a multiple, or \"heads\", or "
-                                      "\"head_width\"",
-                                      widths.hidden, widths.head_width));
+        problem("hidden",
+                fmt::format("{} is not a multiple of the heads' {} columns; name a multiple, or \"heads\", or "
+                            "\"head_width\"",
+                            widths.hidden, widths.head_width));
       }
     }
     return widths;

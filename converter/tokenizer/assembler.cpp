@@ -415,7 +415,7 @@ class Assembler {
     const auto is_bad = [](double score) { return !std::isfinite(score); };
     const auto bad = std::find_if(source_.scores.begin(), source_.scores.end(), is_bad) - source_.scores.begin();
     if (static_cast<size_t>(bad) < source_.scores.size()) {
-      problem(fmt::format("model.vocab[{}]", bad), "has a score that is no finite number; correct it");
+      problem(fmt::format("model.vocab[{}]", bad), "has a score that is not a finite number; correct it");
     }
   }
 
@@ -506,7 +506,7 @@ class Assembler {
       return;
     }
     ++source_.unsupported;
-    problem("model.vocab", fmt::format("{} bytes that texts may have are no tokens, the first of them 0x{:02x}, and "
+    problem("model.vocab", fmt::format("{} bytes that texts may have are not tokens, the first of them 0x{:02x}, and "
                                        "model.unk_token names no token for them; name one of model.vocab, or {}",
                                        missing.size(), missing.front(), kWithoutTokenizer));
   }

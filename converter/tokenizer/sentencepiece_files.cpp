@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <iterator>
 #include <set>
 #include <stdexcept>
 #include <string_view>
@@ -204,7 +205,8 @@ class SpmReader {
     }
     for (size_t i = 0; i < model_.pieces.size(); ++i) {
       if (std::isfinite(model_.pieces[i].score)) continue;
-      problems_.push_back(fmt::format("{}: pieces[{}].score: is no finite number; the file is damaged", file_.name, i));
+      problems_.push_back(
+          fmt::format("{}: pieces[{}].score: is not a finite number; the file is damaged", file_.name, i));
       return;
     }
   }
@@ -317,15 +319,26 @@ class SpmReader {
                         piece.kind != SentencePiece::kByte;
       if (text && piece.text.size() <= text::kMaxBpeToken) order.push_back(&piece);  // longer ones are refused later
     }
+    const auto is_run = [](const SentencePiece* piece) { return length_of_run(piece->text) > 0; };
     const auto place = [](const SentencePiece& piece) {
       const size_t length = length_of_run(piece.text);
       return std::tuple(!is_power(length), is_power(length) ? 0 : ~least_power(length), length);
     };
-    std::stable_sort(order.begin(), order.end(), [&](const SentencePiece* a, const SentencePiece* b) {
-      if (a->score != b->score) return a->score > b->score;
-      const bool runs = length_of_run(a->text) > 0 && length_of_run(b->text) > 0;
-      return runs && place(*a) < place(*b);
-    });
+    std::stable_sort(order.begin(), order.end(),
+                     [](const SentencePiece* a, const SentencePiece* b) { return a->score > b->score; });
+    // Runs of one score take the places of runs among the pieces of that score; the others keep theirs.
+    for (auto begin = order.begin(); begin != order.end();) {
+      const auto end =
+          std::find_if(begin, order.end(), [&](const SentencePiece* piece) { return piece->score != (*begin)->score; });
+      std::vector<const SentencePiece*> runs;
+      std::copy_if(begin, end, std::back_inserter(runs), is_run);
+      std::stable_sort(runs.begin(), runs.end(),
+                       [&](const SentencePiece* a, const SentencePiece* b) { return place(*a) < place(*b); });
+      auto next = runs.begin();
+      for (; begin != end; ++begin) {
+        if (is_run(*begin)) *begin = *next++;
+      }
+    }
     return order;
   }
 
@@ -498,8 +511,8 @@ class SpmReader {
       if (code == source) language_ = static_cast<int32_t>(number);
     }
     if (language_ >= 0) return;
-    problems_.push_back(
-        fmt::format("tokenizer_config.json: src_lang: \"{}\" is no language of M2M100Tokenizer; correct it", source));
+    problems_.push_back(fmt::format(
+        "tokenizer_config.json: src_lang: \"{}\" is not a language of M2M100Tokenizer; correct it", source));
   }
 
   void add(const std::string& text, bool special, bool lstrip) {

@@ -130,7 +130,8 @@ SentencePieceModel parse_sentencepiece(const std::string& bytes) {
       }
     }
   } catch (const protozero::exception&) {
-    throw std::invalid_argument(fmt::format("{}: is cut short or damaged, or this is no SentencePiece model", where));
+    throw std::invalid_argument(
+        fmt::format("{}: is cut short or damaged, or this is not a SentencePiece model", where));
   } catch (const std::invalid_argument& error) {
     throw std::invalid_argument(fmt::format("{}: {}; is this a SentencePiece model?", where, error.what()));
   }

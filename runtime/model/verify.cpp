@@ -116,7 +116,7 @@ constexpr uint32_t kMostChunk = 1u << 16;
   }
   const fb::Task* task = model.task();
   if (task != nullptr && (task->shift_id() != -1 || task->shortlist() != nullptr)) {
-    return corrupt("what is retrieved for chunks is no source to shift, and has no shortlist");
+    return corrupt("what is retrieved for chunks is not a source to shift, and has no shortlist");
   }
   return {};
 }
@@ -138,7 +138,7 @@ constexpr uint32_t kMostChannels = 128, kMostInFront = 1u << 10;
   }
   if (feature_width(model) != uint64_t{channels} * patch * patch || count(image->factor()) != channels ||
       count(image->shift()) != channels) {
-    return corrupt("patches of an image are no rows of features");
+    return corrupt("patches of an image are not rows of features");
   }
   if (image->shortest() > kMostPixels || image->resize_width() > kMostPixels || image->resize_height() > kMostPixels) {
     return corrupt("images would be resized to more pixels than there may be");

@@ -99,7 +99,7 @@ Verdict check_finding(const fb::Model& model) {
     return corrupt("the token of labels or of texts is none");
   }
   if (!(finding->threshold() >= 0.0f && finding->threshold() <= 1.0f)) {
-    return corrupt("the threshold of spans is no probability");
+    return corrupt("the threshold of spans is not a probability");
   }
   const int32_t output = find_head(model, kFoundHead);
   if (output < 0) return corrupt("a task that finds spans has no scores of them");
@@ -145,7 +145,7 @@ constexpr uint32_t kWithoutScores = lacking(tasks_scored(kSoftmax), fb::Activati
     return corrupt("an encoder-decoder that generates begins with a token that the task names, others do not");
   }
   for (const int32_t id : {generation.start_id(), generation.first_id(), generation.last_id()}) {
-    if (id != -1 && !is_token(model, id)) return corrupt("what generating begins or ends with is no token");
+    if (id != -1 && !is_token(model, id)) return corrupt("what generating begins or ends with is not a token");
   }
   for (uint32_t i = 0; i < count(generation.banned()); ++i) {
     if (!is_token(model, generation.banned()->Get(i))) return corrupt("a banned token is none");
@@ -171,7 +171,7 @@ constexpr uint32_t kWithoutScores = lacking(tasks_scored(kSoftmax), fb::Activati
     const bool fits = task.language_place() == fb::LanguagePlace::source
                           ? id >= 0 && static_cast<uint32_t>(id) < ids_input(model, fb::Phase::source)->limit()
                           : is_token(model, id);
-    if (!fits) return corrupt("a language is no token");
+    if (!fits) return corrupt("a language is not a token");
   }
   return {};
 }
@@ -182,7 +182,7 @@ constexpr uint32_t kWithoutScores = lacking(tasks_scored(kSoftmax), fb::Activati
   const bool pair = has_source(model) && chunk_tokens(model) == 0;
   const bool starts = pair && (traits(task.kind()).parts & kNextWordsPart) != 0;
   if (task.shift_id() != -1 && (!has_source(model) || !is_token(model, task.shift_id()))) {
-    return corrupt("what the main pass begins with is no token, or there is no source to shift");
+    return corrupt("what the main pass begins with is not a token, or there is no source to shift");
   }
   if (starts && count(task.generations()) == 0) {
     return corrupt("an encoder-decoder that generates begins with a token that the task names, others do not");

@@ -146,7 +146,7 @@ Verdict check_constant(const fb::Tensor& t, size_t data_size) {
     return corrupt("int4 weights want tiles of their own and factors for groups of inputs");
   }
   if (int4_weights(t) && (t.group() == 0 || t.group() % 8 != 0 || t.group() > kernels::kMostInt4Group)) {
-    return corrupt("a group of inputs is no multiple of 8, or of too many");
+    return corrupt("a group of inputs is not a multiple of 8, or of too many");
   }
   if (t.layout() != fb::Layout::rows && t.shape()->size() != 2) return corrupt("tiled weights are not a matrix");
   const uint32_t sums = integer_weights(t) ? padded_extent(t, 0, 16) : 0;

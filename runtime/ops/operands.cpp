@@ -10,7 +10,7 @@ Verdict check_step_rows(const Site& site, int32_t index) {
   if (index < 0) return corrupt("a required operand is absent");
   const fb::Tensor& t = tensor(site.model, index);
   if (is_constant(t)) return corrupt("an operand that changes with the input is a constant", index);
-  if (is_state(t)) return corrupt("a state of sources is no row of a step", index);
+  if (is_state(t)) return corrupt("a state of sources is not a row of a step", index);
   if (t.type() == fb::DType::i8 && is_fixed(t) != is_static(site.op)) {
     return corrupt("i8 rows with scales beside them and those of static quantization do not mix", index);
   }

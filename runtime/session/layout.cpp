@@ -191,7 +191,7 @@ uint32_t most_of_passes(const Limits& limits) {
   };
   if (!has_source(model)) {
     const bool asked = options.max_source != 0 || options.max_sources != 0;
-    return asked ? invalid("the model has no sources: it is no encoder-decoder") : Status::kOk;
+    return asked ? invalid("the model has no sources: it is not an encoder-decoder") : Status::kOk;
   }
   limits->keep_chunk(chunk_tokens(model));
   limits->shifts = model.task() != nullptr && model.task()->shift_id() != -1;

@@ -52,7 +52,7 @@ class Serving(CommandTest):
         return process
 
     def ask(self, method, path, body=None, connection=None, headers=None):
-        """Code, headers and body; a body that is no bytes is JSON."""
+        """Code, headers and body; a body that is not bytes is JSON."""
         if connection is None:
             connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
             self.addCleanup(connection.close)

@@ -106,7 +106,7 @@ class Torch(Sources):
         self.assertFalse(mark.exists())
         for pickle_bytes, words in (
             (b"\x80\x02cbuiltins\neval\n.", "builtins.eval"),
-            (b"\x80\x02}(X\x01\x00\x00\x00aK\x01u.", "which is no tensor"),
+            (b"\x80\x02}(X\x01\x00\x00\x00aK\x01u.", "which is not a tensor"),
             (b"\x80\x02]q\x00.", "something else than a state dict"),
             (b"\x80\x02ibuiltins\neval\n.", "instruction 0x69"),
             (b"\x80\x02\x82\x01.", "instruction 0x82"),

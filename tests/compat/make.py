@@ -40,7 +40,7 @@ def main():
     with open(folder / "answers.jsonl", "w", encoding="utf-8") as out, tempfile.TemporaryDirectory() as work:
         for name, model, options, asked in FILES:
             if not (GOLDEN / model).is_dir():
-                sys.exit(f"{model}: is no golden model")
+                sys.exit(f"{model}: is not a golden model")
             file = pathlib.Path(work) / f"{name}.bantam"
             subprocess.run(
                 [command, "convert", GOLDEN / model, "-o", file, "--parity", "none", *options, "-q"],

@@ -23,7 +23,7 @@ def command(bantam, *arguments):
 
 
 def ours(bantam, file, texts, strategy):
-    """A text with a line end is no line of a file: they go as records."""
+    """A text with a line end is not a line of a file: they go as records."""
     with tempfile.TemporaryDirectory() as folder:
         lines = pathlib.Path(folder) / "texts.jsonl"
         lines.write_text("".join(json.dumps({"text": text}) + "\n" for text in texts))

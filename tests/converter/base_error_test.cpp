@@ -58,7 +58,7 @@ TEST(Guard, OptionsAreMembersToPrograms) {
             "gate_data FILE: no such file (see max_label_flips); use weights f16, or automatic takes it");
   EXPECT_EQ(said("type: bantam run FILE --ids 1,2 --raw; leave out --strict"),
             "type: bantam run FILE --ids 1,2 --raw; leave out strict");
-  EXPECT_EQ(said("a--b: -- is no option, --9 neither; --"), "a--b: -- is no option, --9 neither; --");
+  EXPECT_EQ(said("a--b: -- is not an option, --9 neither; --"), "a--b: -- is not an option, --9 neither; --");
 }
 
 TEST(Guard, WhatTheSystemRefusesIsInputOutputOrSpace) {

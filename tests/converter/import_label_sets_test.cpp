@@ -72,7 +72,7 @@ TEST(LabelSets, NameWhatIsWrong) {
   EXPECT_NE(problems(config, ExitCode::kInvalid).find("classifier.weight"), std::string::npos);
   for (const json& wrong : {json("topic"), json::array(), json::array({1})}) {
     config["label_sets"] = wrong;
-    EXPECT_NE(problems(config, ExitCode::kInvalid).find("config.json: label_sets: is no list"), std::string::npos);
+    EXPECT_NE(problems(config, ExitCode::kInvalid).find("config.json: label_sets: is not a list"), std::string::npos);
   }
 }
 
@@ -85,11 +85,11 @@ TEST(LabelParents, AreNumbersOfLabels) {
   EXPECT_NE(problems(config, ExitCode::kInvalid).find("label_parents: \"football\" stands above itself"),
             std::string::npos);
   config["label_parents"] = {{"golf", "sports"}};
-  EXPECT_NE(problems(config, ExitCode::kInvalid).find("golf: it is no label"), std::string::npos);
+  EXPECT_NE(problems(config, ExitCode::kInvalid).find("golf: it is not a label"), std::string::npos);
   config["label_parents"] = {{"chess", "golf"}};
-  EXPECT_NE(problems(config, ExitCode::kInvalid).find("chess: \"golf\" is no label"), std::string::npos);
+  EXPECT_NE(problems(config, ExitCode::kInvalid).find("chess: \"golf\" is not a label"), std::string::npos);
   config["label_parents"] = {"chess"};
-  EXPECT_NE(problems(config, ExitCode::kInvalid).find("is no object"), std::string::npos);
+  EXPECT_NE(problems(config, ExitCode::kInvalid).find("is not an object"), std::string::npos);
 }
 
 }  // namespace

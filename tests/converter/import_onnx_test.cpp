@@ -258,7 +258,7 @@ TEST(OnnxCones, KnowsMasksByWhatTheyHide) {
     EXPECT_EQ(window->window, 2u);
   }
   EXPECT_FALSE(kind(infinite, [](bool there, int64_t q, int64_t k) { return there && (k + q) % 2 == 0 && k != 3; }));
-  EXPECT_FALSE(kind(-0.5, [](bool there, int64_t, int64_t) { return there; })) << "a bias is no mask";
+  EXPECT_FALSE(kind(-0.5, [](bool there, int64_t, int64_t) { return there; })) << "a bias is not a mask";
   EXPECT_FALSE(kind(infinite, [](bool there, int64_t, int64_t k) { return there && k != 0; }));
 }
 

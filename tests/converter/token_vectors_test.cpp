@@ -44,7 +44,7 @@ TEST(LateInteraction, DamagedTextsNameFileAndField) {
     return "";
   };
   EXPECT_NE(refused("[").find("x.bantam: property late_interaction"), std::string::npos);
-  EXPECT_NE(refused("[]").find("is no object"), std::string::npos);
+  EXPECT_NE(refused("[]").find("is not an object"), std::string::npos);
   const std::vector<std::pair<const char*, Json>> broken = {{"query", 3},        {"document", Json::object()},
                                                             {"filled", -1},      {"filled", 1e12},
                                                             {"filler", "x"},     {"filler", -1},

@@ -256,7 +256,7 @@ const reflection::Schema& schema() {
     std::ifstream file(BANTAM_SCHEMA, std::ios::binary);
     std::string read((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
     flatbuffers::Verifier verifier(reinterpret_cast<const uint8_t*>(read.data()), read.size());
-    if (!reflection::VerifySchemaBuffer(verifier)) throw std::runtime_error(BANTAM_SCHEMA " is no schema");
+    if (!reflection::VerifySchemaBuffer(verifier)) throw std::runtime_error(BANTAM_SCHEMA " is not a schema");
     return read;
   }();
   return *reflection::GetSchema(bytes.data());

@@ -15,7 +15,7 @@ ROW = re.compile(r"^BANTAM_OP\((\w+), (\w+), (\w+),", re.M)
 
 
 def wanted(table):
-    """(kind, numerics) of every row: NONE is no operator of a file."""
+    """(kind, numerics) of every row: NONE is not an operator of a file."""
     return {(kind, numerics) for _, kind, numerics in ROW.findall(table) if kind != "NONE"}
 
 

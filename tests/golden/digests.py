@@ -234,7 +234,7 @@ def main():
     def all_of(command):
         command = command.resolve()
         if not os.access(command, os.X_OK):
-            sys.exit(f"digests: {command} is no program; ./dev build makes build/bantam")
+            sys.exit(f"digests: {command} is not a program; ./dev build makes build/bantam")
         found = outcomes(command, given.only)
         return {**found, **of_tests(command, given.only)} if given.tests else found
 

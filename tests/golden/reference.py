@@ -139,7 +139,7 @@ def unilm_mask(config, ids, segments):
 
 @contextlib.contextmanager
 def all_in_double():
-    """Norms and softmax of some classes go down to f32 by themselves, which is no part of what they compute."""
+    """Norms and softmax of some classes go down to f32 by themselves, which is not part of what they compute."""
     to, down, softmax = torch.Tensor.to, torch.Tensor.float, torch.nn.functional.softmax
 
     def stay(self, *arguments, **named):

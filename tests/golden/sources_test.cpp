@@ -273,7 +273,7 @@ const std::pair<const char*, Edit> kEdits[] = {
     {"a mask over a source", [](auto& m) { cross(m).attributes.AsAttention()->mask = fb::MaskKind::causal; }},
     {"a state that is an activation", [](auto& m) { state(m).role = fb::Role::activation; }},
     {"a state that is an output", [](auto& m) { state(m).role = fb::Role::output; }},
-    {"values that are no state", [](auto& m) { tensor_at(m, cross(m).inputs[2]).role = fb::Role::activation; }},
+    {"values that are not a state", [](auto& m) { tensor_at(m, cross(m).inputs[2]).role = fb::Role::activation; }},
     {"a state with a place", [](auto& m) { state(m).offset = {0}; }},
     {"a state of a tile",
      [](auto& m) {
@@ -326,11 +326,11 @@ const std::pair<const char*, Edit> kEdits[] = {
        m.task->generations.front()->begin_banned = 2;
      }},
     {"no beams", [](auto& m) { m.task->generations.front()->beams = 0; }},
-    {"a length penalty that is no number", [](auto& m) { m.task->generations.front()->length_penalty = NAN; }},
+    {"a length penalty that is not a number", [](auto& m) { m.task->generations.front()->length_penalty = NAN; }},
     {"a repetition penalty of 0", [](auto& m) { m.task->generations.front()->repetition_penalty = 0; }},
     {"an unknown end of beams",
      [](auto& m) { m.task->generations.front()->early_stopping = static_cast<fb::EarlyStopping>(3); }},
-    {"a shift by what is no token", [](auto& m) { m.task->shift_id = 61; }},
+    {"a shift by what is not a token", [](auto& m) { m.task->shift_id = 61; }},
 };
 
 // Rows of sources that Slice copies to the main pass.
@@ -457,13 +457,13 @@ const std::pair<const char*, Edit> kTokenEdits[] = {
     {"gates of another width", [](auto& m) { std::swap(cell(m).inputs[0], cell(m).inputs[2]); }},
     {"what the state gives of another width", [](auto& m) { cell(m).inputs[1] = cell(m).inputs[2]; }},
     {"a cell of nothing before", [](auto& m) { cell(m).inputs[2] = -1; }},
-    {"keys that are no state", [](auto& m) { align(m).inputs[1] = align(m).inputs[0]; }},
-    {"values that are no state", [](auto& m) { align(m).inputs[2] = align(m).inputs[0]; }},
+    {"keys that are not a state", [](auto& m) { align(m).inputs[1] = align(m).inputs[0]; }},
+    {"values that are not a state", [](auto& m) { align(m).inputs[2] = align(m).inputs[0]; }},
     {"keys of another width", [](auto& m) { std::swap(align(m).inputs[1], align(m).inputs[2]); }},
     {"keys of a source's one row", [](auto& m) { tensor_at(m, align(m).inputs[1]).shape[0] = fb::Dim(1, 1, 0, 1); }},
     {"a sum of another length", [](auto& m) { tensor_at(m, align(m).inputs[3]).shape[0] = columns_of(11); }},
     {"a scale of 0", [](auto& m) { sight(m).scale = 0; }},
-    {"a scale that is no number", [](auto& m) { sight(m).scale = NAN; }},
+    {"a scale that is not a number", [](auto& m) { sight(m).scale = NAN; }},
     {"a window of no row", [](auto& m) { sight(m).window = 0; }},
     {"a window of too many rows", [](auto& m) { sight(m).window = 1U << 25; }},
     {"a window where all rows are looked at",

@@ -74,7 +74,7 @@ const OpEdit kEdits[] = {
     {"keys that a slice leaves", [](auto& m) { leave(m).outputs[0] = add_like(m, state(m), as_pages); },
      Status::kCorrupt, "a slice leaves a state of other rows or columns, or not in the pass over a source"},
     {"rows as they are", [](auto& m) { read_by(m, fb::RowT{}, 0); }, Status::kCorrupt,
-     "a state of sources is no row of a step"},
+     "a state of sources is not a row of a step"},
 };
 
 TEST(HostileCarried, OfTokensAreRefusedWithAReason) { expect_refused(kEdits, aligned_model); }

@@ -51,7 +51,7 @@ const OpEdit kEdits[] = {
        steps.pop_back();
      }},
     {"weights absent", [](auto& m) { depthwise(m).inputs[1] = -1; }},
-    {"weights that are no constant", [](auto& m) { depthwise(m).inputs[1] = depthwise(m).inputs[0]; }},
+    {"weights that are not a constant", [](auto& m) { depthwise(m).inputs[1] = depthwise(m).inputs[0]; }},
     {"weights of another table", [](auto& m) { depthwise(m).inputs[1] = m.subgraphs[0]->ops[0]->inputs[0]; }},
     {"weights as i32", [](auto& m) { weights(m).type = fb::DType::i32; }},
     {"weights in tiles", [](auto& m) { weights(m).layout = fb::Layout::tile_n16; }},

@@ -155,7 +155,7 @@ const OpEdit kEdits[] = {
     {"norms of a kind beyond all",
      [](auto& m) { op(m, "layer.1.split").attributes.AsSplitHeads()->norm = static_cast<fb::NormKind>(77); }},
     {"a cap below 0", [](auto& m) { attention(m).attributes.AsAttention()->soft_cap = -1; }},
-    {"a cap that is no number", [](auto& m) { attention(m).attributes.AsAttention()->soft_cap = NAN; }},
+    {"a cap that is not a number", [](auto& m) { attention(m).attributes.AsAttention()->soft_cap = NAN; }},
     {"a cap without end", [](auto& m) { attention(m).attributes.AsAttention()->soft_cap = INFINITY; }},
     {"rotary positions where the rows are",
      [](auto& m) { op(m, "layer.1.split").attributes.AsSplitHeads()->rotary = 0; }},

@@ -210,7 +210,7 @@ TEST(HostileRules, OfTensors) {
            [](auto& m) { tensor_of(m, "words").shape[0] = fb::Dim(0, 1, 0, 1); }},
           {"int4 weights want tiles of their own and factors for groups of inputs", kCorrupt,
            [](auto& m) { tensor_of(m, "layer.0.qkv").type = fb::DType::i4; }},
-          {"a group of inputs is no multiple of 8, or of too many", kCorrupt,
+          {"a group of inputs is not a multiple of 8, or of too many", kCorrupt,
            [](auto& m) {
              fb::TensorT& t = tensor_of(m, "layer.0.qkv");
              t.type = fb::DType::i4;

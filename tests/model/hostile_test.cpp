@@ -439,7 +439,7 @@ std::vector<Edit> op_edits() {
       {"unknown pooling", corrupt, [](auto& m) { op(m, "first").attributes.AsPool()->kind = value<fb::PoolKind>(50); }},
       {"more parts than are pooled", corrupt,
        [](auto& m) { op(m, "first").attributes.AsPool()->skip_last.assign(16, 0); }},
-      {"columns that are no multiple of the parts", corrupt,
+      {"columns that are not a multiple of the parts", corrupt,
        [](auto& m) { op(m, "first").attributes.AsPool()->skip_last.assign(7, 0); }},
       {"the length of parts", corrupt,
        [](auto& m) {

@@ -94,7 +94,7 @@ def problems_of_rows(rows):
             try:
                 json.loads(value)
             except ValueError:
-                yield f"{where}: {value} is no JSON"
+                yield f"{where}: {value} is not JSON"
 
 
 def problems_of(root):

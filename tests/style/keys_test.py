@@ -39,7 +39,7 @@ class Keys(unittest.TestCase):
     def test_rows(self):
         self.expect('BANTAM_KEY(kSetFit, "a", kUnsupported, "", "it")', "", "name a value")
         self.expect('BANTAM_KEY(kSetFit, "a", kUnsupported, "null", "")', "", "say what it would change")
-        self.expect('BANTAM_KEY(kSetFit, "a", kUnsupported, "null | x",\n           "it")', "", "x is no JSON")
+        self.expect('BANTAM_KEY(kSetFit, "a", kUnsupported, "null | x",\n           "it")', "", "x is not JSON")
         self.expect('BANTAM_KEY(kSetFit, "a", kUnsupported, "\\"b\\" | 1", "it")', "")
         self.expect(2 * 'BANTAM_KEY(kSetFit, "a", kWithoutEffect, "", "it")\n', "", "two rows")
 

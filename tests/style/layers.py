@@ -68,7 +68,7 @@ class Part:
         for unit, names in self.allowed.items():
             for name in sorted(names):
                 if name not in self.allowed:
-                    self.problems.append(f"{self.name}/{unit}/README.md: `{name}` is no folder of {self.name}/")
+                    self.problems.append(f"{self.name}/{unit}/README.md: `{name}` is not a folder of {self.name}/")
                 elif self.rank(name) >= self.rank(unit):
                     self.problems.append(
                         f"{self.name}/{unit}/README.md: `{name}` does not stand below it in {self.name}/README.md"

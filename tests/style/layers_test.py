@@ -97,7 +97,7 @@ class Layers(unittest.TestCase):
         )
 
     def test_a_readme_that_names_what_is_not_there(self):
-        self.finds("`nodes` is no folder", converter__import__README_dot_md="May depend on: `nodes`.\n")
+        self.finds("`nodes` is not a folder", converter__import__README_dot_md="May depend on: `nodes`.\n")
 
     def test_a_folder_without_a_readme_or_without_its_sentence(self):
         self.finds("converter/graph: no README.md", converter__graph__README_dot_md=None)

@@ -187,7 +187,7 @@ def main():
         words["<unk>"] = max(words.values()) + 1
         tokenizer = make(words, joins, pattern="", unk_token="<unk>", fuse_unk=bool(seed % 2), ignore_merges=whole)
         texts = [*texts, *(text for text, _, _ in tricky_texts(300, seed))]
-        comparator.compare("bytes that are no tokens %d" % seed, tokenizer, ((t, None, 0) for t in texts))
+        comparator.compare("bytes that are not tokens %d" % seed, tokenizer, ((t, None, 0) for t in texts))
     print("total: %d compared, %d different" % (comparator.compared, comparator.different))
     return 1 if comparator.different else 0
 

@@ -96,7 +96,7 @@ def metaspace(scheme, split):
 
 
 def random_pieces(seed):
-    """Few letters, merges that make parts first, texts with what is no token."""
+    """Few letters, merges that make parts first, texts with what is not a token."""
     dice = random.Random(seed)
     letters = dice.choice(["a", "ab", "abc", "a\u00e9", "a\u4e2d", "ab" + MARK])
     tokens, pool, merges = ["<unk>"], list(dict.fromkeys(letters + MARK)), []

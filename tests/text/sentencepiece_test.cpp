@@ -216,7 +216,7 @@ TEST(SentencePieceFile, DamagedFilesAreNamedByField) {
   for (const float bad : {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()}) {
     ModelBytes scores(kFairseq);
     scores.add({"c", bad, 1});
-    expect_problem(import_model(scores.bytes, name), "pieces[9].score: is no finite number");
+    expect_problem(import_model(scores.bytes, name), "pieces[9].score: is not a finite number");
   }
   ModelBytes types(kFairseq);
   protozero::pbf_writer(types.bytes).add_uint32(1, 7);

@@ -143,7 +143,7 @@ TEST(WordMarks, AreRefusedWhereTheyAreAmbiguous) {
   EXPECT_NE(problem(fallback).find("model.byte_fallback"), std::string::npos);
   Json lacking = bpe_json({});
   lacking["model"]["end_of_word_suffix"] = "</w>";
-  EXPECT_NE(problem(lacking).find("are no tokens"), std::string::npos);
+  EXPECT_NE(problem(lacking).find("are not tokens"), std::string::npos);
 }
 
 /// An added token that is matched in the normalized text.

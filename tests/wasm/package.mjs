@@ -69,7 +69,7 @@ test("a file that is cut, at any place, is refused", async () => {
   }
 });
 
-test("what is no model is refused", async () => {
+test("what is not a model is refused", async () => {
   await assert.rejects(load(new TextEncoder().encode("<!doctype html><title>Not found</title>".repeat(10))), {
     code: 4,
   });

@@ -507,7 +507,7 @@ int32_t Lowering::collapse(int32_t term) {
   const auto found = collapsed_.find(term);
   if (found != collapsed_.end()) return found->second;
   const std::optional<std::vector<Stage>> stages = functions_.recognise(term);
-  if (!stages) refuse("what stands in front of it, from row to row, is no activation and no norm that is known");
+  if (!stages) refuse("what stands in front of it, from row to row, is neither a known activation nor a known norm");
   int32_t block = functions_.base(term);
   for (Stage stage : *stages) {
     if (stage.group != 0 && stage.kind == Stage::Kind::kAffine) {  // repeat one group's numbers for all groups
@@ -533,7 +533,7 @@ int32_t Lowering::collapse(int32_t term) {
 
 /// The block of a value's rows, with the columns in their order.
 int32_t Lowering::block_of(const Value& value) {
-  if (value.kind != Value::Kind::kRows) refuse("an input is no row of tokens or texts");
+  if (value.kind != Value::Kind::kRows) refuse("an input is not a row of tokens or texts");
   return collapse(value.term);
 }
 

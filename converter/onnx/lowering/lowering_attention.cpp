@@ -99,7 +99,7 @@ void Lowering::read_scores(const Node& node) {
   if (node.op == "FusedMatMul" && node.integer("transA", 0) != 0) refuse("turns its queries");
   const auto of_q = heads_of(q.axes, false), of_k = heads_of(k.axes, !turns);
   if (!of_q || !of_k || of_q->kv_heads != of_q->heads || of_q->heads != of_k->heads || of_q->width != of_k->width) {
-    refuse("multiplies rows that are no queries and keys of heads");
+    refuse("multiplies rows that are not queries and keys of heads");
   }
   auto scores = std::make_shared<Scores>();
   double by_q = 1, by_k = 1;
@@ -188,7 +188,7 @@ void Lowering::read_scores_pair(const Node& node) {
   } else if (node.op == "Max" && number && *number < -1e30) {
     // It only removes infinities.
   } else {
-    refuse("does something to scores that is no scale and no mask");
+    refuse("does something to scores that is neither a scale nor a mask");
   }
   set(node, 0, std::move(out));
 }
@@ -254,14 +254,14 @@ void Lowering::read_context(const Node& node) {
   const auto heads = heads_of(v.axes, false);
   if (!heads || heads->heads != p.scores->heads || heads->kv_heads != p.scores->kv_heads ||
       heads->width != p.scores->width) {
-    refuse("multiplies probabilities with rows that are no values of as many heads");
+    refuse("multiplies probabilities with rows that are not values of as many heads");
   }
   const int32_t y = attention(node, *p.scores, block_of(v));
   Axes axes = v.axes;
   // If heads share keys and values, each query head has its own output row.
   if (heads->kv_heads != heads->heads) axes[axes.size() - 3] = {columns_atom(heads->heads, heads->width)};
   if (heads->kv_heads != heads->heads && axes.size() != 4)
-    refuse("shares heads of texts that are no axis of their own");
+    refuse("shares heads of texts that have no axis of their own");
   set(node, 0, rows_of(y, std::move(axes)));
 }
 
@@ -271,7 +271,7 @@ void Lowering::read_attention_operator(const Node& node) {
   Value q = in(node, 0), k = in(node, 1), v = in(node, 2);
   for (const Value* x : {&q, &k, &v}) {
     const bool rows = x->kind == Value::Kind::kRows || (x != &v && x->kind == Value::Kind::kTurned);
-    if (!rows) refuse("its queries, keys and values are no rows of their own");
+    if (!rows) refuse("its queries, keys and values are not rows of their own");
   }
   int64_t heads = multi ? node.integer("num_heads", 0) : node.integer("q_num_heads", 0);
   const bool four = v.axes.size() == 4;
@@ -377,7 +377,7 @@ void Lowering::read_grouped_attention(const Node& node) {
   if (!is_count(probes_, *last)) refuse("its lengths are not those of the texts");
   Value q = in(node, 0), k = in(node, 1), v = in(node, 2);
   if (!there(node, 1)) {
-    if (q.kind != Value::Kind::kRows) refuse("its queries, keys and values are no rows");
+    if (q.kind != Value::Kind::kRows) refuse("its queries, keys and values are not rows");
     const int32_t all = block_of(q);
     const int64_t parts = heads + 2 * kv_heads, columns = at(all).columns, width = columns / parts;
     if (columns % parts != 0) refuse("its heads do not divide its columns");
@@ -392,7 +392,7 @@ void Lowering::read_grouped_attention(const Node& node) {
   }
   const bool rows = v.kind == Value::Kind::kRows && (q.kind == Value::Kind::kRows || q.kind == Value::Kind::kTurned) &&
                     q.kind == k.kind;
-  if (!rows) refuse("its queries, keys and values are no rows");
+  if (!rows) refuse("its queries, keys and values are not rows");
   const int32_t values = block_of(v);
   const int64_t width = at(values).columns / kv_heads;
   if (node.integer("do_rotary", 0) != 0) {
@@ -429,17 +429,17 @@ void Lowering::read_grouped_attention(const Node& node) {
 void Lowering::read_merged_attention(const Node& node) {
   const Value& x = in(node, 0);
   const int64_t heads = node.integer("num_heads", 0);
-  if (x.kind != Value::Kind::kRows || kind(node, 1) != Value::Kind::kConstant) refuse("its matrix is no constant");
+  if (x.kind != Value::Kind::kRows || kind(node, 1) != Value::Kind::kConstant) refuse("its matrix is not a constant");
   const bool integers = node.op == "QAttention";
   if (integers ? there(node, 8) : (there(node, 4) && !is_empty(node, 4)) || there(node, 5)) {
     refuse("has states of tokens before, or biases of scores");
   }
   Parameter matrix = in(node, 1).constant;
   if (integers) {
-    if (!x.quantised || !matrix.is_integer()) refuse("its rows or its matrix are no integers");
+    if (!x.quantised || !matrix.is_integer()) refuse("its rows or its matrix does not hold integers");
     matrix.scale = constant_of(in(node, 4));
     matrix.zero = there(node, 7) ? constant_of(in(node, 7)) : nullptr;
-    if (matrix.scale == nullptr) refuse("its scale is no constant");
+    if (matrix.scale == nullptr) refuse("its scale is not a constant");
     matrix.axis = matrix.scale->size() == 1 || matrix.turned ? 0 : 1;
   }
   const int32_t rows = block_of(x);

@@ -24,7 +24,7 @@ bool Lowering::read_blocked(const Node& node) {
 BlockedIntegers Lowering::packed_matrix(const Value& value) const {
   const Tensor* tensor = value.kind == Value::Kind::kConstant ? value.constant.tensor : nullptr;
   if (tensor == nullptr || value.constant.turned || tensor->dims.size() != 2)
-    refuse("its integers are no constant matrix");
+    refuse("its integers are not a constant matrix");
   const bool halves = is_half_byte(tensor->type), bytes = tensor->type == Type::u8 || tensor->type == Type::i8;
   if (!halves && !bytes) refuse("its integers are neither of 4 nor of 8 bits");
   BlockedIntegers out;
@@ -42,7 +42,7 @@ BlockedIntegers Lowering::packed_matrix(const Value& value) const {
 void Lowering::set_scales(const Node& node, size_t scale, size_t zero, size_t axis, int64_t block, double usual,
                           BlockedIntegers& to) const {
   to.scales = constant_of(in(node, scale));
-  if (to.scales == nullptr) refuse("its scales are no constants, or more than are read here");
+  if (to.scales == nullptr) refuse("its scales are not constants, or more than are read here");
   const auto count = static_cast<int64_t>(to.scales->size());
   constexpr int64_t kMostBlock = int64_t{1} << 31;
   if (block < 0 || block > kMostBlock || (block > 0 && to.scales->dims.size() != 2)) refuse("its scales do not fit");
@@ -65,7 +65,7 @@ void Lowering::set_scales(const Node& node, size_t scale, size_t zero, size_t ax
   to.zeros = {usual};
   if (!there(node, zero)) return;
   const Value& given = in(node, zero);
-  if (given.kind != Value::Kind::kConstant) refuse("its zeros are no constants");
+  if (given.kind != Value::Kind::kConstant) refuse("its zeros are not constants");
   to.zeros.clear();
   const Tensor* tensor = given.constant.tensor;
   const bool packed = tensor != nullptr && is_half_byte(tensor->type);
@@ -103,7 +103,7 @@ void Lowering::read_blocked_product(const Node& node) {
                 block = node.integer("block_size", 0);
   constexpr int64_t kMostExtent = 1 << 20, kMostBlock = 1 << 12;
   if (in(node, 0).kind != Value::Kind::kRows || tensor == nullptr || tensor->type != Type::u8) {
-    refuse("its matrix is no constant");
+    refuse("its matrix is not a constant");
   }
   if (there(node, 4)) refuse("has blocks in another order");
   if ((bits != 2 && bits != 4 && bits != 8) || columns < 1 || rows < 1 || columns > kMostExtent || rows > kMostExtent ||

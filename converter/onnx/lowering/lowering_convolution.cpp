@@ -114,7 +114,7 @@ Value Lowering::convolved(const Node& node, const Value& x, Parameter weight) {
   }
   if (!last) {
     const std::shared_ptr<const HostTensor> given = host_of(weight);
-    if (given == nullptr) refuse("its filters are no constants, or larger than is read here");
+    if (given == nullptr) refuse("its filters are not constants, or larger than is read here");
     constexpr int64_t kMostMade = int64_t{1} << 24;
     if (filters > kMostMade / (of.reach * of.columns))
       refuse("its filters with their gaps are larger than is read here");

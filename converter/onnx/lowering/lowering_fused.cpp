@@ -49,7 +49,7 @@ void Lowering::read_embed_norm(const Node& node) {
     want(shown);
     const Value rows = table_of_embed_norm(node, table);
     if (rows.kind != Value::Kind::kConstant || rows.constant.dims().size() != 2 || !index)
-      refuse("its tables are no constants");
+      refuse("its tables are not constants");
     const std::optional<Index> found = recognise_index(probes_, *index);
     if (!found || found->first < 0)
       refuse("looks up a table by what is neither ids, segments nor places in their order");
@@ -89,7 +89,7 @@ void Lowering::read_embed_norm(const Node& node) {
     norm.stage = norm_stage(node, node.inputs.size(), node.inputs.size(), node.number("epsilon", 1e-12F));
     for (const size_t i : {size_t{5}, size_t{6}}) {
       const std::shared_ptr<const HostTensor> values = constant_of(table_of_embed_norm(node, i));
-      if (values == nullptr) refuse("its factors are no constants");
+      if (values == nullptr) refuse("its factors are not constants");
       std::vector<float>& to = i == 5 ? norm.stage.gamma : norm.stage.beta;
       for (size_t k = 0; k < values->size(); ++k) to.push_back(static_cast<float>(values->at(k)));
     }

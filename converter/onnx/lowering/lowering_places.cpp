@@ -86,7 +86,7 @@ bool Lowering::read_places(const Node& node) {
   if (op == "Mul" || op == "Div") {
     const size_t i = is(0) ? 0 : 1;
     const std::optional<double> number = number_of(in(node, 1 - i));
-    if (!number || (op == "Div" && i == 1)) refuse("does something to scores of places that is no scale");
+    if (!number || (op == "Div" && i == 1)) refuse("does something to scores of places that is not a scale");
     Value out = in(node, i);
     for (PlaceTerm& term : out.places) term.scale *= op == "Mul" ? *number : 1 / *number;
     return set(node, 0, std::move(out)), true;

@@ -38,7 +38,7 @@ bool Lowering::read_pools(const Node& node) {
     std::vector<size_t> gone;
     const bool padded = std::any_of(pads.begin(), pads.end(), [](int64_t v) { return v != 0; });
     if (padded || rows.axes.size() < 3 || (!all && windows.size() + 2 != rows.axes.size())) {
-      refuse("is no pool over all tokens");
+      refuse("is not a pool over all tokens");
     }
     for (size_t i = 2; i < rows.axes.size(); ++i) {
       if (rows.axes[i].empty() && (all || windows[i - 2] == 1)) continue;
@@ -53,7 +53,7 @@ bool Lowering::read_pools(const Node& node) {
       }
       gone.push_back(i);
     }
-    if (gone.size() != 1) refuse("is no pool over tokens");
+    if (gone.size() != 1) refuse("is not a pool over tokens");
     return read_token_pool(node, largest ? fb::PoolKind::max : fb::PoolKind::mean, gone, true), true;
   }
   return read_weighted(node);
@@ -96,7 +96,7 @@ bool Lowering::read_stack(const Node& node) {
   const bool largest = op == "ReduceMax", mean = op == "ReduceMean";
   const std::vector<int64_t> axes = list(node, 1, "axes");
   if ((!largest && !mean && op != "ReduceSum") || axes.size() != 1 || axis_of(x, axes[0]) != x.stack_axis) {
-    refuse("does something to a stack of rows that is no maximum, sum or mean of them");
+    refuse("does something to a stack of rows that is not a maximum, sum or mean of them");
   }
   const std::vector<int32_t> blocks = x.stacked;
   Axes left = x.axes;

@@ -104,7 +104,7 @@ void Lowering::read_dequantize(const Node& node) {
   Value out = in(node, 0);
   const std::shared_ptr<const HostTensor> scale = constant_of(in(node, 1));
   std::shared_ptr<const HostTensor> zero = there(node, 2) ? constant_of(in(node, 2)) : nullptr;
-  if (scale == nullptr || (there(node, 2) && zero == nullptr)) refuse("its scale is no constant");
+  if (scale == nullptr || (there(node, 2) && zero == nullptr)) refuse("its scale is not a constant");
   if (zero != nullptr && std::all_of(zero->ints.begin(), zero->ints.end(), [](int64_t v) { return v == 0; })) {
     const bool u8 = out.constant.tensor != nullptr && out.constant.tensor->type == Type::u8;
     if (!u8) zero = nullptr;
@@ -116,7 +116,7 @@ void Lowering::read_dequantize(const Node& node) {
     if (table) integers = &block.weight;
   }
   if (integers != nullptr) {
-    if (!integers->is_integer() || integers->scale != nullptr) refuse("its input are no integers");
+    if (!integers->is_integer() || integers->scale != nullptr) refuse("its inputs are not integers");
     const auto rank = static_cast<int64_t>(integers->dims().size());
     int64_t axis = node.integer("axis", 1);
     if (axis < 0) axis += rank;
@@ -144,7 +144,7 @@ bool Lowering::read_products(const Node& node) {
       Parameter matrix = in(node, weight).constant;
       matrix.scale = constant_of(in(node, scale));
       matrix.zero = there(node, zero) ? constant_of(in(node, zero)) : nullptr;
-      if (matrix.scale == nullptr || !matrix.is_integer()) refuse("its scale is no constant");
+      if (matrix.scale == nullptr || !matrix.is_integer()) refuse("its scale is not a constant");
       matrix.axis = matrix.scale->size() == 1 ? 0 : matrix.turned ? 0 : 1;
       return matrix;
     };
@@ -182,7 +182,7 @@ bool Lowering::read_products(const Node& node) {
     // Dequantize integers that were looked up for queries and keys, such as biases by distance.
     const std::optional<double> scale = number_of(in(node, 1)),
                                 zero = there(node, 2) ? number_of(in(node, 2)) : std::optional(0.0);
-    if (!scale || !zero) refuse("its scale is no number");
+    if (!scale || !zero) refuse("its scale is not a number");
     Value out = x;
     for (HostTensor& tensor : out.host) {
       std::vector<double> values;
@@ -225,7 +225,8 @@ bool Lowering::read_products(const Node& node) {
     out.kind = Value::Kind::kProduct;
     out.constant = in(node, 1).constant;
     const bool matrix = op == "MatMulInteger";
-    if (!out.constant.is_integer() || (matrix && out.constant.dims().size() != 2)) refuse("its matrix are no integers");
+    if (!out.constant.is_integer() || (matrix && out.constant.dims().size() != 2))
+      refuse("its matrix does not hold integers");
     if (!matrix) out.convolution = &node;
     if (!x.quantised && there(node, 2)) out.factor = constant_of(in(node, 2));
     out.constant.zero = there(node, 3) ? constant_of(in(node, 3)) : nullptr;
@@ -241,7 +242,7 @@ bool Lowering::read_products(const Node& node) {
       if (a.kind == Value::Kind::kStep && b.kind == Value::Kind::kConstant) {
         Value out = a;
         out.factor = constant_of(b);
-        if (out.factor == nullptr || a.factor != nullptr) refuse("its scales are no constants");
+        if (out.factor == nullptr || a.factor != nullptr) refuse("its scales are not constants");
         return set(node, 0, std::move(out)), true;
       }
       if (a.kind == Value::Kind::kProduct && b.kind == Value::Kind::kStep) {
@@ -519,7 +520,7 @@ bool Lowering::read_recurrent(const Node& node) {
                                           bias = there(node, 3) ? constant_of(in(node, 3)) : nullptr;
   constexpr int64_t kMostCells = 1 << 14;
   if (of_rows == nullptr || of_states == nullptr || (there(node, 3) && bias == nullptr)) {
-    refuse("its weights are no constants, or larger than is read here");
+    refuse("its weights are not constants, or larger than is read here");
   }
   const auto size = [](const std::shared_ptr<const HostTensor>& t) { return static_cast<int64_t>(t->size()); };
   if (cells < 1 || cells > kMostCells || size(of_rows) != directions * gates * cells * columns ||

@@ -109,7 +109,7 @@ int32_t Lowering::term_of(const Value& constant, const Value& rows) {
   const auto whole = static_cast<int64_t>(at(functions_.base(rows.term)).columns);
   if (!along) {
     std::optional<std::vector<double>> row = of_each_column(rows.axes, *values, whole);
-    if (!row) refuse("a constant is no number and no vector of columns");
+    if (!row) refuse("a constant is neither a number nor a vector of columns");
     return functions_.vector(*std::move(row), constant.constant.name);
   }
   std::vector<double> row;
@@ -131,7 +131,7 @@ bool Lowering::read_rows(const Node& node) {
   }
   if (op == "LpNormalization") {
     if (axis_of(x, node.integer("axis", -1)) + 1 != x.axes.size() || node.integer("p", 2) != 2)
-      refuse("is no L2 norm of rows");
+      refuse("is not an L2 norm of rows");
     const int32_t length = functions_.apply("ReduceL2", x.term);
     return set_term(node, x, functions_.apply("Div", x.term, length), x.axes), true;
   }
@@ -329,7 +329,7 @@ bool Lowering::read_masked(const Node& node) {
   if (op == "ReduceMax" && kind(node, 0) == Value::Kind::kMaximum) {
     const Value& x = in(node, 0);
     const std::vector<int64_t> axes = list(node, 1, "axes");
-    if (axes.size() != 1 || !(x.axes[axis_of(x, axes[0])] == Axis{kTokensAtom})) refuse("is no maximum over tokens");
+    if (axes.size() != 1 || !(x.axes[axis_of(x, axes[0])] == Axis{kTokensAtom})) refuse("is not a maximum over tokens");
     Block block;
     block.kind = Block::Kind::kPool;
     block.name = node.name;
@@ -391,7 +391,7 @@ Stage Lowering::norm_stage(const Node& node, size_t gamma, size_t beta, float ep
   const auto take = [&](size_t i, std::vector<float>* out, std::string* name) {
     if (!there(node, i)) return;
     const std::shared_ptr<const HostTensor> values = constant_of(in(node, i));
-    if (values == nullptr) refuse("its scale is no constant");
+    if (values == nullptr) refuse("its scale is not a constant");
     for (size_t k = 0; k < values->size(); ++k) out->push_back(static_cast<float>(values->at(k)));
     *name = in(node, i).constant.name;
   };

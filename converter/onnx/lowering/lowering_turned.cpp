@@ -273,7 +273,7 @@ int32_t Lowering::turned_rows(const Value& value, double* factor, std::shared_pt
     return collapse(functions_.without_factor(value.term, factor));
   }
   const std::optional<Turn> found = value.turned->turn(factor);
-  if (!found) refuse("what is done to the columns of its queries or keys is no rotary turn of halves");
+  if (!found) refuse("what is done to the columns of its queries or keys is not a rotary turn of halves");
   want(value.reach);
   *turn = std::make_shared<const Turn>(*found);
   return value.turned->block();

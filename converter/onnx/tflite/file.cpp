@@ -231,7 +231,7 @@ class FileReader {
     for (uint32_t i = 0; i < count; ++i) {
       const float scale = given->scale()->Get(i);
       const int64_t zero = !zeros ? 0 : given->zero_point()->Get(given->zero_point()->size() == 1 ? 0 : i);
-      if (!std::isfinite(scale) || scale < 0) fail(fmt::format("{}: a scale is no positive number", called));
+      if (!std::isfinite(scale) || scale < 0) fail(fmt::format("{}: a scale is not a positive number", called));
       if (std::abs(static_cast<double>(zero)) > 65535) fail(fmt::format("{}: a zero point is out of range", called));
       out.scales.push_back(scale);
       out.zeros.push_back(zero);

@@ -16,7 +16,7 @@ using onnx::Node;
 std::string turned(Translator& to, const Operation& op, size_t i) {
   std::vector<int64_t> order;
   const size_t rank = to.tensor(op, i).dims.size() + to.leading.count(op.inputs[i]);
-  if (rank < 2) throw NotTranslated{"multiplies what is no matrix"};
+  if (rank < 2) throw NotTranslated{"multiplies something that is not a matrix"};
   for (size_t k = 0; k < rank; ++k) order.push_back(static_cast<int64_t>(k));
   std::swap(order[rank - 1], order[rank - 2]);
   const std::string x = to.in(op, i);
@@ -42,7 +42,7 @@ void fully_connected(Translator& to, const Operation& op) {
   const auto* given = op.options->builtin_options_as<fl::FullyConnectedOptions>();
   if (given != nullptr && given->weights_format() != 0) throw NotTranslated{"its weights are shuffled"};
   const Tensor &x = to.tensor(op, 0), &weights = to.tensor(op, 1);
-  if (weights.dims.size() != 2 || x.dims.empty()) throw NotTranslated{"its weights are no matrix"};
+  if (weights.dims.size() != 2 || x.dims.empty()) throw NotTranslated{"its weights are not a matrix"};
   std::string rows = to.in(op, 0);
   const bool keeps = given != nullptr && given->keep_num_dims();
   if (!keeps && x.dims.size() != 2 && !to.keeps_tokens(op)) {
@@ -156,7 +156,7 @@ void lstm(Translator& to, const Operation& op) {
   }
   const Tensor& states = to.tensor(op, 5 + 1);
   if (states.dims.size() != 2 || states.dims[0] != states.dims[1])
-    throw NotTranslated{"its states are no square matrix"};
+    throw NotTranslated{"its states are not a square matrix"};
   const int64_t cells = states.dims[0];
   const auto together = [&](size_t first) {
     std::vector<float> all;

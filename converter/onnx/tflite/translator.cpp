@@ -158,7 +158,7 @@ std::string Translator::reshaped(const Operation& op, size_t i, std::vector<int6
   uint64_t elements = 1;
   for (const int64_t extent : dims) elements *= static_cast<uint64_t>(extent);
   if (!from.constant || elements != from.elements || (from.scales.size() > 1 && from.axis != axis)) {
-    throw NotTranslated{fmt::format("\"{}\" is no constant of that shape", from.name)};
+    throw NotTranslated{fmt::format("\"{}\" is not a constant of that shape", from.name)};
   }
   return initializer(from, names_[static_cast<size_t>(input(op, i))] + ".flat", std::move(dims), axis);
 }
@@ -195,7 +195,7 @@ std::optional<std::vector<int64_t>> Translator::integers(const Operation& op, si
 
 std::vector<int64_t> Translator::list(const Operation& op, size_t i, const char* what) const {
   std::optional<std::vector<int64_t>> found = integers(op, i);
-  if (!found) throw NotTranslated{fmt::format("its {} are no constants", what)};
+  if (!found) throw NotTranslated{fmt::format("its {} are not constants", what)};
   return *std::move(found);
 }
 
@@ -203,7 +203,7 @@ std::vector<float> Translator::numbers(const Operation& op, size_t i) const {
   const Tensor& from = tensor(op, i);
   constexpr uint64_t kMostNumbers = 1U << 26;
   if (!from.constant || !from.unread.empty() || from.elements > kMostNumbers) {
-    throw NotTranslated{fmt::format("\"{}\" is no constant that can be read", from.name)};
+    throw NotTranslated{fmt::format("\"{}\" is not a constant that can be read", from.name)};
   }
   onnx::Tensor stored;
   stored.type = from.type;

@@ -287,7 +287,7 @@ std::map<std::string, Json> GgufFile::read_part(const fs::path& path) {
   }
   const int64_t alignment = count_of(values, "general.alignment", kUsualAlignment);
   if (alignment < 8 || alignment > kMostAlignment || (alignment & (alignment - 1)) != 0) {
-    in.damaged("value general.alignment: is no power of two from 8 to 65536");
+    in.damaged("value general.alignment: is not a power of two from 8 to 65536");
   }
   const auto step = static_cast<uint64_t>(alignment);
   place(&tensors, (in.at() + step - 1) / step * step, step, in, size);

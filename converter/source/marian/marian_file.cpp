@@ -199,7 +199,7 @@ MemoryTensor MarianFile::table(const std::string& name) const {
 
 MemoryTensor MarianFile::weight(const std::string& name) const {
   const Item& stored = item(name);
-  if (stored.shape.size() != 2) damaged(fmt::format("item \"{}\": is no matrix", name));
+  if (stored.shape.size() != 2) damaged(fmt::format("item \"{}\": is not a matrix", name));
   std::vector<float> all = values(name, stored);
   const bool turned_already = stored.type == kIntgemm8 || stored.type == kIntgemm16;
   if (!turned_already) all = turned(all, static_cast<size_t>(stored.shape[0]));

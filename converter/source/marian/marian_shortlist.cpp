@@ -49,7 +49,7 @@ SourceShortlist read_marian_shortlist(std::string_view bytes, const std::string&
   constexpr const char* kAgain = "download or copy it again";
   constexpr const char* kOfOther = "is it this model's? Name another by --shortlist, or --shortlist none";
   if (!is_marian_shortlist(bytes)) {
-    refuse("is no binary shortlist of Marian",
+    refuse("is not a binary shortlist of Marian",
            "\"marian-conv --shortlist\" makes one of a text; or convert with --shortlist none");
   }
   if (bytes.size() < sizeof(ListsHead)) refuse("ends within its first numbers", kAgain);

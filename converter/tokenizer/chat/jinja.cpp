@@ -164,7 +164,7 @@ class Renderer {
     }
     Json* owner = find(node.text.substr(0, dot));
     if (owner == nullptr || !owner->is_object())
-      throw Problem(fmt::format("{} is no namespace", node.text.substr(0, dot)));
+      throw Problem(fmt::format("{} is not a namespace", node.text.substr(0, dot)));
     (*owner)[node.text.substr(dot + 1)] = std::move(made);
   }
 
@@ -304,7 +304,7 @@ class Renderer {
 
   Json slice(const Node& node) {
     Json of = value(*node.parts[0]);
-    if (!of.is_array() && !of.is_string()) throw Problem("a slice of what is no list");
+    if (!of.is_array() && !of.is_string()) throw Problem("a slice of something that is not a list");
     const auto size = static_cast<int64_t>(of.is_string() ? of.get_ref<const std::string&>().size() : of.size());
     if (node.parts[3] != nullptr) {
       const bool turned = whole(value(*node.parts[3])) == -1 && node.parts[1] == nullptr && node.parts[2] == nullptr;
@@ -412,7 +412,7 @@ class Renderer {
         return all;
       }
     }
-    if (!of.is_string()) throw Problem(fmt::format("\"{}\" is asked of what is no text", name));
+    if (!of.is_string()) throw Problem(fmt::format("\"{}\" is asked of something that is not a text", name));
     const auto& text = of.get_ref<const std::string&>();
     if (name == "strip" || name == "lstrip" || name == "rstrip") {
       const std::string what = text_of(given, 0, kBlanks);

@@ -177,7 +177,7 @@ class Expressions {
     if (!at_end()) throw Problem(fmt::format("\"{}\" is not expected", word().text));
   }
   std::string name() {
-    if (word().kind != Word::Kind::kName) throw Problem(fmt::format("\"{}\" is no name", word().text));
+    if (word().kind != Word::Kind::kName) throw Problem(fmt::format("\"{}\" is not a name", word().text));
     return words_[at_++].text;
   }
 
@@ -371,7 +371,7 @@ class Expressions {
     if (word().kind == Word::Kind::kNumber) {
       const std::string text = words_[at_++].text;
       const Json value = Json::parse(text, nullptr, false);
-      if (!value.is_number()) throw Problem(fmt::format("\"{}\" is no number", text));
+      if (!value.is_number()) throw Problem(fmt::format("\"{}\" is not a number", text));
       node->value = value;
       return node;
     }

@@ -40,7 +40,7 @@ Verdict check_globals(const Site& site) {
   const bool separated = globals->kind() == fb::GlobalTokens::before || globals->kind() == fb::GlobalTokens::behind;
   const int32_t separator = globals->separator();
   if (separated && (separator < 0 || static_cast<uint32_t>(separator) >= ids_limit(site.model, site.phase))) {
-    return corrupt("the separator beside global tokens is no token");
+    return corrupt("the separator beside global tokens is not a token");
   }
   if (globals->kind() == fb::GlobalTokens::marked && mark_types(site.model) == 1) {
     return corrupt("global tokens have marks in a model that takes none");

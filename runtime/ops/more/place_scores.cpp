@@ -265,7 +265,7 @@ Verdict check_matrix(const Site& site, int32_t index, bool q8) {
   const bool fits = is_constant(t) && t.shape()->size() == 2 && !is_fixed(t) &&
                     (integers || t.layout() == fb::Layout::tile_n16) &&
                     extent(t, 1) == site.op.attributes_as_Attention()->head_width();
-  if (!fits) return corrupt("scores of places have a constant that is no matrix in tiles as wide as a head", index);
+  if (!fits) return corrupt("scores of places have a constant that is not a matrix in tiles as wide as a head", index);
   const bool numbers = q8 && integers ? linked::kDynamic : linked::kFloat;
   if (!numbers || (!linked::kHalf && t.type() == fb::DType::f16)) {
     return not_linked("this build leaves out scores of places of these types");

@@ -10,7 +10,7 @@ def utf8(text, what: str = "text") -> bytes:
         return text.encode()
     except UnicodeEncodeError as error:
         raise ValueError(
-            f"{what}: character {error.start} is a lone surrogate, which is no text: {error.reason}"
+            f"{what}: character {error.start} is a lone surrogate, which is not a text: {error.reason}"
         ) from None
 
 
