@@ -329,6 +329,18 @@ struct BiasedScores<false> {
   static constexpr float soft_cap = 0;
 };
 
+/// The score of a key that every query with a key sees, too, and whose value is 0.
+template <bool kLinked>
+struct SunkScores {
+  bool sunk = false;
+  float sink = 0;
+};
+template <>
+struct SunkScores<false> {
+  static constexpr bool sunk = false;
+  static constexpr float sink = 0;
+};
+
 /// Where the pages of keys and values lie that are numbered from 0 on: page p is page list[p] of the memory. Null: page p is.
 template <bool kLinked>
 struct PageList {
@@ -356,10 +368,11 @@ struct PageList<false> {
 /// t = fma(float(acc) * k_scale[j], q_scale * scale, bias), capped where the call says so, c = log2(e).
 /// f32: score = dot in order of d by fma from 0, * scale, or with a bias fma(dot, scale, bias), capped; p = exp(score - max).
 /// l = sum of p, lane (j - kv_begin) % 16, in order of j, then the tree: the result does not depend on where in a batch
-/// the sequence lies.
+/// the sequence lies. With a sink, max is the larger of it and the scores, and l has its p, too, added last; in the q8 case
+/// sink * log2(e) is a product of f32.
 /// q8: w = p * v_scale[j]; m = max of w; u = round(w * (255 / m)) in [0, 255] (0 when m < 2^-100); y = float(sum u * v)
 /// * ((m / 255) / l). f32: y = (sum over unmasked j, in order, by fma(p, v, acc) from 0) / l.
-struct Attention : BiasedScores<linked::kBias>, PageList<linked::kPageLists> {
+struct Attention : BiasedScores<linked::kBias>, SunkScores<linked::kSinks>, PageList<linked::kPageLists> {
   const void* q;          // this head's columns of query row query_begin
   size_t q_stride;        // elements
   const float* q_scale;   // of query_begin, this head

@@ -41,9 +41,13 @@ std::vector<double> next_state(fb::Cell cell, const std::vector<double>& x, cons
 Matrix aligned(const fb::AlignT& align, const Matrix& q, const Matrix& keys, const Matrix& values,
                const std::vector<float>& energy, const Matrix* centre);
 
-/// Experts in the schema, for one sequence; `up` and `down` as they lie there, of so many columns.
+/// The shares of a row's experts; `order`: of experts, by falling scores.
+std::vector<double> shares_of(const fb::ExpertsT& layer, const std::vector<double>& scores,
+                              const std::vector<size_t>& order);
+/// Experts in the schema, for one sequence; `up` and `down` as they lie there, of so many columns. `bias`: what experts are chosen by
+/// beside that; empty: nothing.
 Matrix mixture(const fb::ExpertsT& layer, const Matrix& x, const Matrix& scores, const std::vector<float>& up,
-               const std::vector<float>& down, size_t columns);
+               const std::vector<float>& down, size_t columns, const std::vector<float>& bias);
 /// Attention by sums over keys, as KeySums in the schema says it, all queries against all keys; columns of heads side by side.
 struct SummedAttention {
   fb::FeatureKind kind;

@@ -30,6 +30,8 @@ struct BertShape {
   bool slopes = false;
   uint32_t angles = 0;         // of rotary positions; 0: none
   bool head_norms = false;     // of queries and keys
+  bool norms_behind = false;   // they come behind rotary positions
+  bool sinks = false;          // of each head
   uint32_t placed = 0;         // distances with a place of their own or shared; 0: no scores of places
   bool shared_places = false;  // by all heads
   bool segment_keys = false;   // scores of keys of another segment
@@ -63,7 +65,8 @@ struct BertLayer {
 struct Bert {
   BertShape shape;
   std::vector<float> words, places, types, norm, shift;
-  std::vector<float> biases, slopes, rotary;  // [heads][2 distances - 1], [heads], [positions][2 angles]
+  // [heads][2 distances - 1], [heads], [positions][2 angles], [heads]
+  std::vector<float> biases, slopes, rotary, sinks;
   // As Attention in the schema says, of kPlaces places.
   std::vector<float> place_rows, place_keys, place_queries, segment_keys;
   std::vector<int32_t> random_blocks;
