@@ -62,6 +62,8 @@ constexpr const char* kDocumentPrompt = "prompt.document";
 
 /// The property of what products of two towers' vectors are multiplied by before their softmax: a number.
 constexpr const char* kScoreFactor = "score_factor";
+/// The id whose first token ends segment 0 of ids that come without segments (Big Bird's questions); without it all are 0.
+constexpr const char* kSegmentEnd = "segment_end";
 
 /// The property of what is then added to them: a number. Where a file has it, scores are sigmoids, each label's by itself.
 constexpr const char* kScoreShift = "score_shift";

@@ -13,6 +13,13 @@ namespace bantam::convert {
 /// it has one, else the token that its texts begin with (the source's first one if the file names none).
 std::vector<int32_t> default_decoder_ids(const Model& model, const std::vector<int32_t>& source);
 
+/// Returns what transformers gives a decoder that is given nothing: the source's tokens, one place further, behind the token that
+/// texts begin with; that token alone where the decoder has other words.
+std::vector<int32_t> shifted_decoder_ids(const Model& model, const std::vector<int32_t>& source);
+
+/// Returns the segments of ids that come without any: none (all are 0), or those that the file's kSegmentEnd says.
+std::vector<int32_t> default_segments(const Model& model, const std::vector<int32_t>& ids);
+
 /// Calls session.run(batch); for an encoder-decoder calls encode(batch), then runs as many sequences of the same
 /// lengths, whose ids are the source's modulo the size of the decoder's vocabulary. For measuring time, not for
 /// answers.
