@@ -59,10 +59,11 @@ void for_each_position(fb::OpT& op, const Visit& visit) {
     visit(attention->distance_bias);
     visit(attention->slopes);
     for (int8_t* position : {&attention->place_rows, &attention->place_keys, &attention->place_queries,
-                             &attention->segment_keys, &attention->random_blocks}) {
+                             &attention->segment_keys, &attention->random_blocks, &attention->sinks}) {
       visit(*position);
     }
   }
+  if (fb::ExpertsT* experts = op.attributes.AsExperts()) visit(experts->choice_bias);
   if (fb::EpilogueT* e = op.epilogue.get()) {
     for (int8_t* position : {&e->gate, &e->residual, &e->gamma, &e->beta, &e->smooth}) visit(*position);
   }

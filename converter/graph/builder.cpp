@@ -216,6 +216,7 @@ Heads Builder::split_heads(const std::string& name, int32_t x, uint32_t heads, u
     attributes.epsilon = turn.epsilon;
     attributes.each_head = turn.each_head;
     attributes.norm = turn.norm;
+    attributes.norms_behind = turn.norms_behind && turn.rotary >= 0;
   }
   return out;
 }
@@ -272,6 +273,7 @@ int32_t Builder::attention(const std::string& name, const Heads& heads, const At
   attributes.full_until = spec.full_until;
   attributes.random = spec.random;
   name_input(added, attributes.random_blocks, spec.random_blocks);
+  name_input(added, attributes.sinks, spec.sinks);
   EpilogueSpec epilogue;
   epilogue.residual = spec.residual;
   set_epilogue(added, epilogue);
@@ -429,6 +431,10 @@ int32_t Builder::experts(const std::string& name, int32_t x, int32_t scores, con
   attributes.gated = spec.gated;
   attributes.normalized = spec.normalized;
   attributes.capacity = spec.capacity;
+  attributes.shares = spec.shares;
+  attributes.choice_by_scores = spec.choice_by_scores;
+  attributes.threshold = spec.threshold;
+  name_input(added, attributes.choice_bias, spec.choice_bias);
   set_epilogue(added, epilogue);
   return y;
 }

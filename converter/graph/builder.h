@@ -47,6 +47,7 @@ struct TurnSpec {
   float epsilon = 0;
   bool each_head = false;  // the norms apply to each head separately
   fb::NormKind norm = fb::NormKind::layer;
+  bool norms_behind = false;  // they come behind the rotation
 };
 
 /// Attention's scale, and how it uses positions; see Attention in the schema.
@@ -66,6 +67,7 @@ struct AttentionSpec {
   uint32_t block = 0, full_until = 0, random = 0;
   int32_t random_blocks = kAbsent;  // Builder::numbers
   int32_t residual = kAbsent;       // added to attention's output
+  int32_t sinks = kAbsent;          // a Builder::vector [heads]
 };
 
 /// Matrices and biases of one direction of a recurrent layer: linear_weight [gates, state]; vector [gates] or kAbsent;
@@ -94,6 +96,10 @@ struct ExpertsSpec {
   fb::ActivationKind activation = fb::ActivationKind::none;
   bool gated = false, normalized = false;
   uint32_t capacity = 0;
+  fb::ShareKind shares = fb::ShareKind::softmax;
+  int32_t choice_bias = kAbsent;  // a Builder::vector [experts]
+  bool choice_by_scores = false;
+  float threshold = 0;
 };
 
 /// Linear-cost attention; see KeySums in the schema. Its matrices are Builder::tables, stored as f32 whatever the type

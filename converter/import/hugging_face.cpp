@@ -134,6 +134,15 @@ uint32_t kept_positions(const EncoderConfig& config, const ImportOptions& option
   return options.max_tokens == 0 ? most : std::min(options.max_tokens, most);
 }
 
+/// Returns the tokens of the longest source: those that blocks would cut are left out, because passes over sources have none.
+uint32_t kept_source(const EncoderConfig& config, const ImportOptions& options, Graph& graph) {
+  const uint32_t kept = kept_positions(config, options, 0, graph);
+  if (config.blocks.size == 0 || kept <= config.blocks.full_until()) return kept;
+  graph.notes.push_back(fmt::format("sources of more than {} tokens, which see each other by blocks, are not supported",
+                                    config.blocks.full_until()));
+  return config.blocks.full_until();
+}
+
 /// Imports the source's shortlist of the words that a text may get, if the vocabulary is still the one that the
 /// shortlist was made for.
 void import_shortlist(const ModelSource& source, const EncoderConfig& config, Graph* graph) {
@@ -198,7 +207,7 @@ Graph import_checked(const ModelSource& source, const ImportOptions& options) {
   describe_hashes(config, positions, graph.notes);
   Encoder beneath;
   if (of_pair) {
-    graph.model.max_source = kept_positions(source_config, options, 0, graph);
+    graph.model.max_source = kept_source(source_config, options, graph);
     beneath = import_source_stack(builder, weights, source_config, graph.model.max_source);
     if (family.own.add != nullptr) {
       family.own.add({graph, builder, weights, fields, problems, source_config, head.task, graph.model.max_source,

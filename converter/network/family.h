@@ -26,8 +26,8 @@ class Fields;
 /// values and contexts; kShared: columns of keys and of values that several heads may share; kHead: columns of one
 /// head. kInner: columns between bottlenecks; kValueInput: input columns of the value projection there; kWordInput:
 /// input columns of the projection of words. kEntities: rows of the entity table; kEntity: its columns. kExperts:
-/// experts of a layer; kExpertFfn: columns between the two feed-forward layers of one expert. kStreams: columns of both
-/// streams of reversible layers.
+/// experts of a layer; kExpertFfn: columns between the two feed-forward layers of one expert; kSharedFfn: of
+/// those that all tokens go through. kHeads: heads of queries. kStreams: columns of both streams of reversible layers.
 enum class Axis {
   kNone,
   kHidden,
@@ -46,6 +46,8 @@ enum class Axis {
   kEntity,
   kExperts,
   kExpertFfn,
+  kSharedFfn,
+  kHeads,
   kStreams
 };
 
@@ -93,8 +95,9 @@ enum class Slot {
   kSegmentBias,  // the layer makes of tokens (kQueryBias: for keys); and keys of the same segment and of another one
   kSegmentKeys,
   kDistanceKeys,  // of distances, with which queries of all heads are multiplied, and keys (Shaw et al., arXiv 1803.02155)
-  kFeatureMatrix,  // without a bias: random vectors of features of queries and keys (Performer, arXiv 2009.14794)
-  kKeyProjection,  // without biases: kTokenProjection of a layer's keys, and of its values
+  kValueConvolution,  // without a bias: over tokens, of each head's values, added to what it reads, [heads, 1, tokens, 1]
+  kFeatureMatrix,     // without a bias: random vectors of features of queries and keys (Performer, arXiv 2009.14794)
+  kKeyProjection,     // without biases: kTokenProjection of a layer's keys, and of its values
   kValueProjection,
   kQueryNorm,  // of queries, and of keys: all heads of a token together, or each (Block::head_norms)
   kKeyNorm,
@@ -105,6 +108,10 @@ enum class Slot {
   kDownFactors,
   kAttentionOutNorm,  // of what attention and what feed-forward layers make, before it is added
   kDownOutNorm,
+  kAttentionGate,  // whose sigmoids what attention reads from values is multiplied by
+  kSinks,          // vectors, whose names are whole: a score of each head that all queries have, and that has no value
+  kContextNorm,    // of what attention reads from values, and of activated columns, in front of their output matrices
+  kWideNorm,
   kForget,  // of SSRU cells in the place of attention to the tokens in front
   kCandidate,
   // Slots of bottlenecks: dense layers and norms in front (of the residual; of queries and keys) and behind, and
@@ -129,7 +136,11 @@ enum class Slot {
   kExpertUp,
   kExpertGate,
   kExpertDown,
-  kSharedScale,  // without a bias and of one output, whose sigmoid multiplies what shared experts make (Block::shared_experts)
+  kChoiceBias,  // a vector, whose name is whole: what experts are chosen by, beside their scores
+  kSharedUp,    // of the experts that all tokens go through
+  kSharedGate,
+  kSharedDown,
+  kSharedScale,  // without a bias and of one output, whose sigmoid multiplies what shared experts make
   // Slots of attention to a source (cross-attention), in the layers of an encoder-decoder's decoder.
   kCrossQuery,
   kCrossKey,
@@ -171,7 +182,7 @@ constexpr bool is_table(Slot slot) { return slot <= Slot::kPlaces; }
 constexpr bool is_vector(Slot slot) {
   return slot == Slot::kQueryBias || slot == Slot::kValueBias || slot == Slot::kPlaceBias ||
          slot == Slot::kSegmentBias || slot == Slot::kSegmentKeys || slot == Slot::kAttentionFactors ||
-         slot == Slot::kDownFactors;
+         slot == Slot::kDownFactors || slot == Slot::kSinks || slot == Slot::kChoiceBias;
 }
 constexpr bool is_of_layer(Slot slot) { return slot >= Slot::kQuery && slot != Slot::kFinalNorm; }
 /// True for slots of attention to a source (cross-attention), whose keys and values are made from the encoder's output.
@@ -182,6 +193,8 @@ constexpr bool is_of_entities(Slot slot) { return slot >= Slot::kEntityQuery && 
 constexpr bool is_of_entity_attention(Slot slot) {
   return slot >= Slot::kEntityQuery && slot <= Slot::kEntityAttentionNorm;
 }
+/// True for slots of the experts that all tokens go through.
+constexpr bool is_shared(Slot slot) { return slot >= Slot::kSharedUp && slot <= Slot::kSharedScale; }
 /// True for slots of which each expert has a tensor of its own.
 constexpr bool is_of_expert(Slot slot) { return slot >= Slot::kExpertUp && slot <= Slot::kExpertDown; }
 constexpr bool is_stored(Slot slot) { return slot < Slot::kQkv; }
@@ -320,10 +333,12 @@ struct Settings {
   /// Tokens that local layers see, half of them on each side; no key: no layer is local. All are but each `full_every`th, or as
   /// "layer_types" says. Of decoders: tokens that a token sees, itself included, in the layers that `windows` says.
   Count window, full_every;
-  /// The first of each `full_every` decoder layers sees all tokens, not the last.
+  /// The first of each `full_every` layers sees all tokens, not the last.
   bool full_first = false;
   /// Decoder layers that see all tokens have no rotary positions, if other layers may have a window.
   bool turned_in_windows = false;
+  /// An encoder's window is of so many tokens on each side, not of so many in all.
+  bool window_each_side = false;
   /// A flag (absent: set) without which a decoder's window does not count the token itself; null: it does.
   const char* window_counts_itself = nullptr;
   /// Distance beyond which all are the same (Block::shifted), where "clamp_len" is absent; below 1: none are.
@@ -340,6 +355,8 @@ struct Settings {
   const char* dilations = nullptr;
   /// Attention is by blocks of tokens, as "attention_type", "block_size" and "num_random_blocks" say (Big Bird, arXiv 2007.14062).
   bool blocks = false;
+  /// The key of bases of rotary positions, one a layer; 0: it has none.
+  const char* layer_bases = nullptr;
   /// Layers without rotary positions: zeros in the list under this key, or without it each of so many by the other one (SmolLM 3).
   const char* turned_layers = nullptr;
   Count unturned_every;
@@ -354,11 +371,22 @@ struct Settings {
   Count experts, experts_of_token, expert_columns;
   /// Shares of a token's experts are divided by their sum.
   Flag shares_of_one;
+  /// Columns of the experts that all tokens go through; no key: so many times those of another one. 0: there are none.
+  Count shared_columns, shared_experts{nullptr, 1};
+  /// The kind of shares that scores of experts become; with `choice_by_scores` Slot::kChoiceBias is added to scores, not to shares.
+  fb::ShareKind shares = fb::ShareKind::softmax;
+  bool choice_by_scores = false;
+  /// Keys of a factor of what experts make, not of those of all tokens, and of half the threshold of masked shares.
+  const char* expert_factor = nullptr;
+  double expert_factor_otherwise = 1;
+  const char* half_threshold = nullptr;
+  double half_threshold_otherwise = 0;
   /// Most tokens of an expert; no key: any number.
   Count expert_capacity;
   /// Layers of experts. kAll: all. kSteps: so many as `expert_layers` says, from the second of each step on; kListed: the last of each
-  /// "decoder_sparse_step", those that "mlp_only_layers" names left out.
-  enum class ExpertLayers { kAll, kSteps, kListed };
+  /// "decoder_sparse_step", those that "mlp_only_layers" names left out. kBehind: all behind so many as `expert_layers` says, or as
+  /// "mlp_layer_types" lists them. kBetween: each so many, from one on to another (ERNIE 4.5).
+  enum class ExpertLayers { kAll, kSteps, kListed, kBehind, kBetween };
   ExpertLayers layers_of_experts = ExpertLayers::kAll;
   Count expert_layers;
 };
@@ -383,7 +411,7 @@ struct HeadLayer {
     kTwo,
     kVector /* too */
   };
-  enum class Activation { kNone, kRelu, kTanh, kGelu, kOfModel, kOfSetting };
+  enum class Activation { kNone, kRelu, kTanh, kGelu, kGeluTanh, kOfModel, kOfSetting };
   const char* name;
   Out out;
   Activation activation = Activation::kNone;
@@ -431,6 +459,8 @@ struct Head {
   std::vector<std::pair<const char*, const char*>> required = {};
   /// For an encoder-decoder: the head stands on the encoder, and the decoder is left out.
   bool of_source = false;
+  /// Ids without segments have segment 1 behind the first separator, "sep_token_id", or behind their first token.
+  bool separated = false;
   /// answer: ends are scored behind each of the likeliest beginnings. Layers: scores of beginnings; of ends; that there is no answer.
   bool searches = false;
 };
@@ -495,8 +525,8 @@ struct Block {
   /// feed-forward layers read the first and add to the second (reversible layers, arXiv 1707.04585). Both streams side
   /// by side are normed behind the last layer. Attention is by chunks, as settings say.
   bool reversible = false;
-  /// Layers of experts have Slot::kUp, kGate and kDown, too: of the experts that all tokens go through.
-  bool shared_experts = false;
+  /// Norms of queries and keys come behind their rotary positions.
+  bool norms_behind = false;
   /// There are no layers: a text's vector is the average of its tokens' rows, special tokens left out.
   bool averaged = false;
 };

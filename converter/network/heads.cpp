@@ -14,6 +14,7 @@
 #include "network/blocks/span_head.h"
 #include "network/blocks/vectors.h"
 #include "network/blocks/vocabulary_layer.h"
+#include "network/record_source.h"
 #include "network/task_outputs.h"
 #include "source/generation.h"
 #include "source/label_sets.h"
@@ -49,6 +50,10 @@ class HeadImporter {
     if (of_pair(*chosen.head) && chosen.task != fb::TaskKind::generate && chosen.task != fb::TaskKind::none) {
       task_.shift_id = read_start(c_.fields, c_.config.vocabulary, family_.settings.shifted_start);
       if (task_.shift_id < 0) c_.fields.problem(ExitCode::kInvalid, "decoder_start_token_id", kStartIsMissing);
+    }
+    if (chosen.head->separated) {
+      constexpr double kUsual = 66;
+      record_property(c_.graph, kSegmentEnd, fmt::format("{:.0f}", c_.fields.number("sep_token_id", kUsual)));
     }
     outputs_.finish(c_.graph);
   }
@@ -360,6 +365,8 @@ class HeadImporter {
         return fb::ActivationKind::tanh;
       case HeadLayer::Activation::kGelu:
         return fb::ActivationKind::gelu;
+      case HeadLayer::Activation::kGeluTanh:
+        return fb::ActivationKind::gelu_tanh;
       case HeadLayer::Activation::kOfModel:
         return c_.config.activation;
       case HeadLayer::Activation::kOfSetting:

@@ -131,7 +131,7 @@ class Stack {
   /// Rows of a module's weight or bias as the graph has them: those of queries and keys in the order in which they are turned, those of
   /// what is added to the residual times the settings' factor.
   Values fitted(uint32_t layer, Slot source, Values values, uint32_t columns) {
-    const bool adds = source == Slot::kAttentionOut || source == Slot::kDown;
+    const bool adds = source == Slot::kAttentionOut || source == Slot::kDown || source == Slot::kSharedDown;
     const Slot factors = source == Slot::kAttentionOut ? Slot::kAttentionFactors : Slot::kDownFactors;
     const bool turns = family_.block.neighbours && (source == Slot::kQuery || source == Slot::kKey);
     const bool times = (adds && (config_.added_factor != 1 || family_.has(factors))) ||
@@ -353,6 +353,13 @@ class Stack {
     return builder_.row(graph_name(config_, layer, slot), x, layer_norm(layer, slot));
   }
 
+  /// `x` of so many columns, normed where the family has `slot`.
+  int32_t normed_alone(uint32_t layer, Slot slot, int32_t x, uint32_t columns) {
+    if (!family_.has(slot)) return x;
+    const std::string name = layer_prefix(config_, layer) + family_.name(slot);
+    return builder_.row(graph_name(config_, layer, slot), x, modules_.norm(name, columns));
+  }
+
   /// The sum of `x` and what a part of a layer makes of it, normed where norms stand behind.
   EpilogueSpec added(uint32_t layer, Slot slot, int32_t x) {
     EpilogueSpec epilogue = family_.block.norm_first ? EpilogueSpec{} : layer_norm(layer, slot);
@@ -404,16 +411,50 @@ class Stack {
             : dense(i, Slot::kQkv, in, {{Slot::kQuery, columns}, {Slot::kKey, kv_columns}, {Slot::kValue, kv_columns}},
                     {});
     TurnSpec turn{rotary_, kAbsent, config_.epsilon};
+    turn.norms_behind = family_.block.norms_behind;
+    if (family_.has(Slot::kSinks)) {
+      const std::string sinks = layer_prefix(config_, i) + family_.name(Slot::kSinks);
+      scores_.sinks = builder_.vector(graph_name(config_, i, Slot::kSinks), weights_.encoder(sinks, {heads}));
+    }
     if (family_.has(Slot::kQueryNorm)) turn.norms = query_norms(i, columns, kv_columns);
     turn.each_head = family_.block.head_norms;
     turn.norm = family_.block.rms_norms ? fb::NormKind::rms : fb::NormKind::layer;
     const Heads split = builder_.split_heads(graph_name(config_, i, Slot::kHeads), qkv, heads, kv_heads, turn);
-    const int32_t context = long_.attend(i, in, split, scores_);
+    int32_t context = long_.attend(i, in, split, scores_);
+    if (config_.value_taps != 0) context = with_convolved(i, qkv, context, heads);
+    if (family_.has(Slot::kAttentionGate)) context = gated(i, in, context, columns);
+    context = normed_alone(i, Slot::kContextNorm, context, columns);
     const EpilogueSpec after = added(i, Slot::kAttentionNorm, config_.bottlenecks ? in : x);
     if (family_.block.by_head) return of_heads(i, context, after);
     const int32_t out = add(i, Slot::kAttentionOut, Slot::kAttentionOutNorm, context, after);
     if (!family_.has(Slot::kSumNorm)) return out;
     return builder_.row(graph_name(config_, i, Slot::kSumNorm), out, added(i, Slot::kSumNorm, x));
+  }
+
+  /// Multiplies `context` by gates that are made of what attention reads, `in`.
+  int32_t gated(uint32_t i, int32_t in, int32_t context, uint32_t columns) {
+    EpilogueSpec sigmoid, product;
+    sigmoid.activation = fb::ActivationKind::sigmoid;
+    product.gate = dense(i, Slot::kAttentionGate, in, {{Slot::kAttentionGate, columns}}, sigmoid);
+    return builder_.row(graph_name(config_, i, Slot::kAttentionGate) + ".product", context, product);
+  }
+
+  /// Adds to `context` a convolution over the tokens of values, which lie behind queries and keys in `qkv`.
+  int32_t with_convolved(uint32_t i, int32_t qkv, int32_t context, uint32_t heads) {
+    const uint32_t columns = heads * config_.head_width, taps = config_.value_taps;
+    const std::string name = layer_prefix(config_, i) + family_.name(Slot::kValueConvolution),
+                      op = graph_name(config_, i, Slot::kValueConvolution);
+    Values weights = weights_.encoder(name + ".weight", {heads, 1, taps, 1});
+    std::vector<float> by_tap;
+    for (uint32_t tap = 0; tap < taps && !weights.values.empty(); ++tap) {
+      for (uint32_t column = 0; column < columns; ++column)
+        by_tap.push_back(weights.values[size_t{column / config_.head_width} * taps + tap]);
+    }
+    weights.values = std::move(by_tap);
+    const int32_t values = builder_.slice(op + ".values", qkv, 2 * columns, columns);
+    EpilogueSpec sum;
+    sum.residual = context;
+    return builder_.row(op + ".added", builder_.depthwise(op, values, taps / 2, taps / 2, std::move(weights)), sum);
   }
 
   /// Adds the attention of layer i to the source: the pass over the source makes its keys and values once.
@@ -543,20 +584,31 @@ class Stack {
     return builder_.row(graph_name(config_, i, Slot::kUp) + ".activation", both, activated);
   }
 
-  /// Adds to `x` what the experts make of the rows that are chosen for them.
+  /// Adds to `x` what experts make of `in`: those of all tokens, and those that are chosen for a row.
   int32_t experts(uint32_t i, int32_t in, int32_t x) {
-    if (!family_.has(Slot::kDownOutNorm))
-      return import_experts(builder_, weights_, config_, i, in, added(i, Slot::kDownNorm, x));
-    const int32_t sum = import_experts(builder_, weights_, config_, i, in, layer_norm(i, Slot::kDownOutNorm));
+    const bool shared = has_role(config_, Slot::kSharedUp, i);
+    if (!family_.has(Slot::kDownOutNorm)) {
+      const int32_t sum = shared ? shared_experts(i, in, x) : x;
+      return import_experts(builder_, weights_, config_, i, in, added(i, Slot::kDownNorm, sum));
+    }
+    EpilogueSpec norm = layer_norm(i, Slot::kDownOutNorm);
+    if (shared) norm.residual = shared_experts(i, in, kAbsent);
+    const int32_t sum = import_experts(builder_, weights_, config_, i, in, norm);
     return builder_.row(graph_name(config_, i, Slot::kDownOutNorm), sum, added(i, Slot::kDownNorm, x));
   }
 
-  /// Adds to `x` what the experts of all tokens make, from their inner columns `wide`.
-  int32_t shared_experts(uint32_t i, int32_t in, int32_t wide, int32_t x) {
-    const std::vector<std::pair<Slot, uint32_t>> down = {{Slot::kDown, config_.hidden}};
+  /// Adds to `x`, if there is one, what the experts of all tokens make of `in`.
+  int32_t shared_experts(uint32_t i, int32_t in, int32_t x) {
+    const uint32_t width = config_.experts.shared;
+    EpilogueSpec activated;
+    if (family_.has(Slot::kSharedGate))
+      activated.gate = dense(i, Slot::kSharedGate, in, {{Slot::kSharedGate, width}}, {});
+    activated.activation = config_.activation;
+    const int32_t wide = dense(i, Slot::kSharedUp, in, {{Slot::kSharedUp, width}}, activated);
+    const std::vector<std::pair<Slot, uint32_t>> down = {{Slot::kSharedDown, config_.hidden}};
     EpilogueSpec sum;
     sum.residual = x;
-    if (!family_.has(Slot::kSharedScale)) return dense(i, Slot::kDown, wide, down, sum);
+    if (!family_.has(Slot::kSharedScale)) return dense(i, Slot::kSharedDown, wide, down, sum);
     // A row for each column of what it multiplies, all of them the same.
     const std::string name = layer_prefix(config_, i) + family_.name(Slot::kSharedScale);
     Values scale = weights_.encoder(name + ".weight", {1, config_.hidden});
@@ -569,8 +621,8 @@ class Stack {
     const std::string op = graph_name(config_, i, Slot::kSharedScale);
     const int32_t weight = builder_.linear_weight(op + ".weight", config_.hidden, config_.hidden, std::move(scale));
     sum.gate = builder_.linear(op, in, weight, kAbsent, sigmoid);
-    const int32_t made = dense(i, Slot::kDown, wide, down, {});
-    return builder_.row(graph_name(config_, i, Slot::kDown) + ".scaled", made, sum);
+    const int32_t made = dense(i, Slot::kSharedDown, wide, down, {});
+    return builder_.row(graph_name(config_, i, Slot::kSharedDown) + ".scaled", made, sum);
   }
 
   /// `outer`: what the layer reads.
@@ -581,16 +633,15 @@ class Stack {
     const int32_t in = !config_.parallel                    ? normed(i, Slot::kDownNorm, x)
                        : has_role(config_, Slot::kDownNorm) ? normed(i, Slot::kDownNorm, outer)
                                                             : attended_;
-    const bool routed = has_role(config_, Slot::kRouter, i);
-    if (routed && !family_.block.shared_experts) return experts(i, in, x);
+    if (has_role(config_, Slot::kRouter, i)) return experts(i, in, x);
     EpilogueSpec activated;
     if (family_.has(Slot::kGate)) activated.gate = dense(i, Slot::kGate, in, {{Slot::kGate, width}}, {});
     activated.activation = config_.activation;
     const int32_t wide = entities_.in(i) ? with_entities(i, in, width, activated)
                                          : dense(i, Slot::kUp, in, {{Slot::kUp, width}}, activated);
     if (entities_.in(i)) entities_.down(i, wide);
-    if (routed) return experts(i, in, shared_experts(i, in, wide, x));
-    x = add(i, Slot::kDown, Slot::kDownOutNorm, wide, added(i, Slot::kDownNorm, family_.block.reversible ? outer : x));
+    x = add(i, Slot::kDown, Slot::kDownOutNorm, normed_alone(i, Slot::kWideNorm, wide, width),
+            added(i, Slot::kDownNorm, family_.block.reversible ? outer : x));
     if (!config_.bottlenecks) return x;
     EpilogueSpec widens = layer_norm(i, Slot::kWidenNorm);
     widens.residual = outer;

@@ -56,6 +56,7 @@ bool is_token(const Json& value, uint32_t vocabulary) {
 void read_banned(const Fields& config, std::initializer_list<const char*> keys, uint32_t vocabulary,
                  std::vector<int32_t>* banned) {
   const auto add = [&](const char* key, const Json& id) {
+    if (id.is_number_unsigned() && !is_token(id, vocabulary)) return;  // no text has it
     if (!is_token(id, vocabulary)) {
       config.problem(ExitCode::kInvalid, key, fmt::format("{} is not a token of {}", id.dump(), vocabulary));
     } else if (banned->size() < kMostBanned) {

@@ -139,8 +139,10 @@ Weights::Weights(const Checkpoint& checkpoint, const ModelNames& names, Problems
 std::optional<std::string> Weights::find(const std::string& full) const {
   const auto& tensors = checkpoint_.tensors();
   if (tensors.count(full) != 0) return full;
-  static constexpr std::pair<std::string_view, std::string_view> kLegacy[] = {{"LayerNorm.weight", "LayerNorm.gamma"},
-                                                                              {"LayerNorm.bias", "LayerNorm.beta"}};
+  static constexpr std::pair<std::string_view, std::string_view> kLegacy[] = {
+      {"LayerNorm.weight", "LayerNorm.gamma"},
+      {"LayerNorm.bias", "LayerNorm.beta"},
+      {"attention.dense.bias", "attention.dense_bias"}};
   for (const auto& [modern, legacy] : kLegacy) {
     if (!ends_with(full, modern)) continue;
     const std::string renamed = full.substr(0, full.size() - modern.size()) + std::string(legacy);

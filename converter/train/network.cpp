@@ -198,9 +198,12 @@ class Pass {
       const int64_t width = int64_t{counts[i]} * heads.head_width;
       if (width == 0) continue;
       at::Tensor part = x.narrow(-1, begin, width).view({x.size(0), x.size(1), counts[i], heads.head_width});
-      if (i < 2 && heads.norms >= 0) part = norm_heads(part, op, heads, static_cast<int64_t>(i));
+      const bool normed = i < 2 && heads.norms >= 0, behind = normed && heads.norms_behind;
+      const auto part_number = static_cast<int64_t>(i);
+      if (normed && !behind) part = norm_heads(part, op, heads, part_number);
       part = part.transpose(1, 2);
       if (i < 2 && heads.rotary >= 0) part = turn(part, parameters_.of(convert::named_input(op, heads.rotary)));
+      if (behind) part = norm_heads(part.transpose(1, 2).contiguous(), op, heads, part_number).transpose(1, 2);
       values_[static_cast<size_t>(op.outputs[i])] = part;
       begin += width;
     }
@@ -256,6 +259,13 @@ class Pass {
     return table.index_select(1, index.reshape(-1)).view({table.size(0), rows, rows});
   }
 
+  /// Scores [B, heads, T, T], and behind them those of a key that is nowhere.
+  at::Tensor with_sink(const fb::OpT& op, const fb::AttentionT& attributes, const at::Tensor& scores) const {
+    if (attributes.sinks < 0) return scores;
+    const at::Tensor sinks = parameters_.of(convert::named_input(op, attributes.sinks)).view({1, -1, 1, 1});
+    return torch::cat({scores, sinks.expand({scores.size(0), -1, scores.size(2), 1})}, -1);
+  }
+
   at::Tensor attention(const fb::OpT& op, const fb::AttentionT& attributes) {
     const at::Tensor& q = value(op.inputs[0]);
     const at::Tensor k = spread(value(op.inputs[1]), q.size(1)), v = spread(value(op.inputs[2]), q.size(1));
@@ -268,7 +278,7 @@ class Pass {
     if (cap > 0) scores = (scores / cap).tanh() * cap;
     scores = scores + (attributes.cross || of_source(op) ? source_padding_ : padding_);
     if (const at::Tensor hidden = hides_places(attributes, q.size(2)); hidden.defined()) scores = scores + hidden;
-    const at::Tensor probabilities = scores.softmax(-1);
+    const at::Tensor probabilities = with_sink(op, attributes, scores).softmax(-1).narrow(-1, 0, scores.size(-1));
     if (options_.states) out_.attention.push_back({q, k, v, probabilities});
     const at::Tensor y = drop(probabilities).matmul(v).transpose(1, 2);
     return y.reshape({y.size(0), y.size(1), -1});

@@ -335,6 +335,18 @@ struct BiasedScores<false> {
   static constexpr float soft_cap = 0;
 };
 
+/// The score of a further key, whose value is 0 and which every query attends to that attends to any key.
+template <bool kLinked>
+struct SunkScores {
+  bool sunk = false;
+  float sink = 0;
+};
+template <>
+struct SunkScores<false> {
+  static constexpr bool sunk = false;
+  static constexpr float sink = 0;
+};
+
 /// Locations of key and value pages: page p is page list[p] of the memory. Null: page p is page p.
 template <bool kLinked>
 struct PageList {
@@ -363,10 +375,11 @@ struct PageList<false> {
 /// f32: score = dot in order of d by fma from 0, * scale, or with a bias fma(dot, scale, bias), capped; p = exp(score -
 /// max).
 /// l = sum of p, lane (j - kv_begin) % 16, in order of j, then the tree: the result does not depend on the position of
-/// the sequence in a batch.
+/// the sequence in a batch. With a sink, max includes it, and l includes its p, which is added last; q8 multiplies
+/// sink * log2(e) in f32.
 /// q8: w = p * v_scale[j]; m = max of w; u = round(w * (255 / m)) in [0, 255] (0 if m < 2^-100); y = float(sum u * v) *
 /// ((m / 255) / l). f32: y = (sum over unmasked j, in order, by fma(p, v, acc) from 0) / l.
-struct Attention : BiasedScores<linked::kBias>, PageList<linked::kPageLists> {
+struct Attention : BiasedScores<linked::kBias>, SunkScores<linked::kSinks>, PageList<linked::kPageLists> {
   const void* q;          // this head's columns of query row query_begin
   size_t q_stride;        // elements
   const float* q_scale;   // of query_begin, this head

@@ -35,6 +35,10 @@ Verdict verify_attention(const Site& site) {
                                   operand(site.op.inputs(), 2)));
   if constexpr (linked::kBias) BANTAM_CHECK(check_bias(site, a.heads()));
   if constexpr (linked::kKeyLists) BANTAM_CHECK(check_key_lists(site));
+  if constexpr (linked::kSinks) {
+    BANTAM_CHECK(check_vector(site, named_input(site.op, a.sinks()), a.heads(),
+                              "sinks are not an f32 vector of a number a head"));
+  }
   if (a.cross() && !linked::kSources) return not_linked("this build leaves out attention to sources");
   const int32_t keys = operand(site.op.inputs(), 1);
   if (a.cross() != is_state(tensor(site.model, keys))) return corrupt("attention to a source reads states", keys);
@@ -66,6 +70,17 @@ void add_bias(const TileRun& run, const fb::Op& op, Call& call, uint32_t head, [
     call.biased = has_bias(a) || has_soft_cap(a);
     call.soft_cap = a.soft_cap();
     if (call.biased) fill_bias(run, op, call, head, scratch);
+  }
+}
+
+/// A template, because the field `sink` does not exist if sinks are not linked.
+template <class Call>
+void add_sink([[maybe_unused]] const TileRun& run, [[maybe_unused]] const fb::Op& op, [[maybe_unused]] Call& call,
+              [[maybe_unused]] uint32_t head) {
+  if constexpr (linked::kSinks) {
+    const auto* sinks = constant<float>(run, named_input(op, op.attributes_as_Attention()->sinks()));
+    call.sunk = sinks != nullptr;
+    call.sink = sinks != nullptr ? sinks[head] : 0;
   }
 }
 
@@ -214,6 +229,7 @@ bool attend(const TileRun& run, const fb::Op& op, uint32_t begin, uint32_t end, 
     call.key_pages = keys + head / group * key_page;
     call.value_pages = values + head / group * value_page;
     call.y = y + column;
+    add_sink(run, op, call, head);
   };
   if (linked::kKeyLists && listed) {
     return attend_by_list(run, op, begin, end, sequence, args, [&](uint32_t head) { at_head(args, head); });

@@ -305,6 +305,12 @@ void for_each_position(const fb::Op& op, const Visit& visit) {
     if (linked::kSegmentKeys) visit(attention->segment_keys());
     if (linked::kBlocks) visit(attention->random_blocks());
   }
+  if (const fb::Attention* attention = linked::kSinks ? op.attributes_as_Attention() : nullptr) {
+    visit(attention->sinks());
+  }
+  if (const fb::Experts* experts = linked::op(linked::kOpExperts) ? op.attributes_as_Experts() : nullptr) {
+    visit(experts->choice_bias());
+  }
   if (const fb::Epilogue* e = op.epilogue()) {
     for (const int8_t position : {e->gate(), e->residual(), e->gamma(), e->beta(), e->smooth()}) visit(position);
   }

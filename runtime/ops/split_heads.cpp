@@ -38,6 +38,9 @@ Columns columns_of(const fb::SplitHeads& split) {
 [[maybe_unused]] Verdict check_norms(const Site& site) {
   const fb::SplitHeads& split = *site.op.attributes_as_SplitHeads();
   const int32_t index = named_input(site.op, split.norms());
+  if (split.norms_behind() && (index < 0 || split.rotary() < 0)) {
+    return corrupt("norms behind a rotation lack one of the two");
+  }
   if (index < 0) return {};
   const fb::Tensor& t = tensor(site.model, index);
   const bool fits = is_constant(t) && t.type() == fb::DType::f32 && t.layout() == fb::Layout::rows &&
@@ -133,7 +136,7 @@ Status split_by_sequence(const TileRun& run, const fb::Op& op, kernels::SplitHea
   for (; row < end; ++sequence) {
     const uint32_t sequence_end = run.offsets[sequence + 1] < end ? run.offsets[sequence + 1] : end;
     args.rows = sequence_end - row;
-    if (linked::kRotary && index >= 0) {
+    if (linked::kRotary && index >= 0 && !(linked::kHeadNorms && op.attributes_as_SplitHeads()->norms_behind())) {
       const auto* table = constant<float>(run, index);
       const uint32_t columns = width(tensor(run.model, index));
       args.rotate_by(table + size_t{place_of(run, sequence, row)} * columns, columns / 2, run.scratch);
@@ -152,7 +155,19 @@ Status split_rows(const TileRun& run, const fb::Op& op, const kernels::SplitHead
   return run.kernels.split_heads(args) ? Status::kOk : Status::kNonFinite;
 }
 
-/// Splits row by row; queries and keys are normalized in scratch.
+/// Rotates `heads` heads of a row in place.
+[[maybe_unused]] void turn_heads(const float* cosines, uint32_t half, uint32_t heads, uint32_t head_width, float* x) {
+  const float* sines = cosines + half;
+  for (uint32_t head = 0; head < heads; ++head, x += head_width) {
+    for (uint32_t i = 0; i < half; ++i) {
+      const float low = x[i], high = x[half + i];
+      x[i] = low * cosines[i] - high * sines[i];
+      x[half + i] = high * cosines[i] + low * sines[i];
+    }
+  }
+}
+
+/// Splits row by row; queries and keys are normalized in scratch, and rotated before that if the operator says so.
 [[maybe_unused]] Status run_normed(const TileRun& run, const fb::Op& op, kernels::SplitHeads args) {
   const fb::SplitHeads& split = *op.attributes_as_SplitHeads();
   const auto* table = constant<float>(run, named_input(op, split.norms()));
@@ -182,8 +197,16 @@ Status split_rows(const TileRun& run, const fb::Op& op, const kernels::SplitHead
   args.x = row;
   args.rows = 1;
   bool finite = true;
+  uint32_t sequence = find_sequence(run, run.row_begin);
   for (uint32_t i = 0; i < run.rows; ++i, x += args.x_stride, ++args.row_begin) {
     memcpy(row, x, columns.all() * sizeof(float));
+    if (linked::kRotary && split.norms_behind()) {
+      while (run.row_begin + i >= run.offsets[sequence + 1]) ++sequence;
+      const int32_t index = named_input(op, split.rotary());
+      const uint32_t angles = width(tensor(run.model, index));
+      const auto* cosines = constant<float>(run, index) + size_t{place_of(run, sequence, run.row_begin + i)} * angles;
+      turn_heads(cosines, angles / 2, split.heads() + split.kv_heads(), split.head_width(), row);
+    }
     finite &= apply(row, columns.q, 0);
     finite &= apply(row + columns.q, columns.k, 2);
     finite &= split_rows(run, op, args, i) == Status::kOk;

@@ -29,8 +29,8 @@ NOT_SAVED = {
     "elmo": "AllenNLP's files", "nplm": "no library's", "seq2seq": "PyTorch's layers", "seq2seq-gru": "PyTorch's layers",
     "evolved_transformer": "no library's", "retro": "no library's",
 }  # fmt: skip
-# Settings of families and heads that no golden model has; Falcon's second file is a setting of its first.
-SAME_FAMILY = {"falcon_two_norms": "falcon"}
+# Families whose files are those of another one with another setting.
+SAME_FAMILY = {"falcon_two_norms": "falcon", "glm4_moe_normed": "glm4_moe"}
 LENGTHS = (1, 6, 11, 17)
 
 

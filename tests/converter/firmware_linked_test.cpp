@@ -53,6 +53,15 @@ TEST(FirmwareLinked, PlacesAndMasks) {
   EXPECT_TRUE(says(linked, "window mask") && says(linked, "scores of places"));
 }
 
+TEST(FirmwareLinked, Sinks) {
+  BertShape shape;
+  EXPECT_FALSE(linked_of(shape).needs(links::Sinks));
+  shape.sinks = true;
+  const firmware::Linked linked = linked_of(shape);
+  EXPECT_TRUE(linked.needs(links::Sinks));
+  EXPECT_TRUE(says(linked, "sinks of scores"));
+}
+
 TEST(FirmwareLinked, AggregationStrategies) {
   const auto linked = [](fb::Aggregation aggregation) {
     ModelBuilder built = build(random_bert({}, 3), WeightType::kI8);

@@ -91,6 +91,19 @@ ALONE = dict(
     max_position_embeddings=24,
     forced_eos_token_id=None,
 )
+# Layers of experts, as narrow as they can be.
+ROUTED = dict(
+    vocab_size=61,
+    hidden_size=16,
+    num_attention_heads=2,
+    num_key_value_heads=1,
+    num_hidden_layers=2,
+    intermediate_size=12,
+    max_position_embeddings=24,
+)
+SIGMOIDS = dict(
+    **ROUTED, moe_intermediate_size=10, n_routed_experts=4, num_experts_per_tok=2, routed_scaling_factor=1.5
+)
 QWEN3_MOE = dict(**LLAMA, moe_intermediate_size=18, num_experts=6, num_experts_per_tok=3)
 
 TOKENS = dict(bos_token_id=1, eos_token_id=2, pad_token_id=0)
@@ -263,4 +276,112 @@ DECODER_MODELS = {
         "Cohere2MoeForCausalLM",
         dict(**LLAMA, **LAYERS_APART, head_dim=6, num_experts=4, logit_scale=0.4),
     ),
+    "bitnet-generate": ("BitNetForCausalLM", LLAMA),
+    "gpt-neox-japanese-generate": (
+        "GPTNeoXJapaneseForCausalLM",
+        dict(
+            vocab_size=61,
+            hidden_size=16,
+            num_attention_heads=2,
+            num_hidden_layers=2,
+            intermediate_multiple_size=2,
+            max_position_embeddings=24,
+        ),
+    ),
+    # Five of ten columns of a head: six are turned.
+    "glm-odd-classify": (
+        "GlmForSequenceClassification",
+        dict(**LLAMA, head_dim=10, rope_parameters=HALF, num_labels=3, attention_bias=True),
+    ),
+    "whisper-decoder-generate": (
+        "WhisperForCausalLM",
+        dict(**{**ALONE, "max_target_positions": 24}, suppress_tokens=None, begin_suppress_tokens=None),
+    ),
+    "granitemoeshared-generate": (
+        "GraniteMoeSharedForCausalLM",
+        dict(**ROUTED, num_local_experts=4, shared_intermediate_size=12, residual_multiplier=0.7),
+    ),
+    "phimoe-classify": (
+        "PhimoeForSequenceClassification",
+        dict(**ROUTED, num_local_experts=4, router_jitter_noise=0.3, attention_bias=True, num_labels=3),
+    ),
+    "hunyuan-dense-classify": (
+        "HunYuanDenseV1ForSequenceClassification",
+        dict(
+            **LLAMA,
+            head_dim=8,
+            num_labels=3,
+            rope_parameters=dict(rope_type="dynamic", rope_theta=100.0, factor=1.0, alpha=8.0),
+        ),
+    ),
+    "hunyuan-moe-generate": ("HunYuanMoEV1ForCausalLM", dict(**ROUTED, head_dim=8, num_experts=4, moe_topk=2)),
+    "glm4-moe-generate": ("Glm4MoeForCausalLM", dict(**SIGMOIDS, n_shared_experts=2, attention_bias=True)),
+    "glm4-moe-normed-generate": ("Glm4MoeForCausalLM", dict(**SIGMOIDS, use_qk_norm=True, head_dim=6)),
+    "solar-open-generate": (
+        "SolarOpenForCausalLM",
+        dict(**{name: value for name, value in SIGMOIDS.items() if name != "intermediate_size"}, head_dim=6),
+    ),
+    "exaone-moe-generate": (
+        "ExaoneMoeForCausalLM",
+        dict(**ROUTED, **LAYERS_APART, head_dim=6, moe_intermediate_size=10, num_experts=4, num_experts_per_tok=2),
+    ),
+    "hy-v3-generate": (
+        "HYV3ForCausalLM",
+        dict(**ROUTED, head_dim=6, moe_intermediate_size=10, num_experts=4, num_experts_per_tok=2),
+    ),
+    "minimax-m2-generate": (
+        "MiniMaxM2ForCausalLM",
+        dict(**ROUTED, head_dim=8, num_local_experts=4, num_experts_per_tok=2, rope_parameters=HALF),
+    ),
+    "kolibri1-generate": (
+        "Kolibri1ForCausalLM",
+        dict(
+            **{name: value for name, value in ROUTED.items() if name != "intermediate_size"},
+            **LAYERS_APART,
+            head_dim=6,
+            moe_intermediate_size=10,
+            shared_expert_intermediate_size=12,
+            num_experts=4,
+            num_experts_per_tok=2,
+        ),
+    ),
+    "afmoe-generate": (
+        "AfmoeForCausalLM",
+        dict(
+            **ROUTED,
+            **LAYERS_APART,
+            head_dim=6,
+            moe_intermediate_size=10,
+            num_experts=4,
+            num_experts_per_tok=2,
+            route_scale=1.5,
+            mup_enabled=True,
+        ),
+    ),
+    "flint-generate": (
+        "FlintForCausalLM",
+        dict(
+            **ROUTED,
+            **LAYERS_APART,
+            head_dim=6,
+            moe_intermediate_size=10,
+            shared_expert_intermediate_size=12,
+            num_experts=4,
+            num_experts_per_tok=2,
+            mlp_only_layers=[0],
+        ),
+    ),
+    "ernie4-5-moe-generate": (
+        "Ernie4_5_MoeForCausalLM",
+        dict(**ROUTED, moe_intermediate_size=10, moe_num_experts=4, moe_k=2, moe_layer_start_index=1),
+    ),
+    "granite-swa-generate": (
+        "GraniteSWAForCausalLM",
+        dict(**LLAMA, **LAYERS_APART, layer_rope_theta=[100.0, 0], attention_multiplier=0.3, logits_scaling=2.5),
+    ),
+    "granitemoe-swa-generate": (
+        "GraniteMoeSWAForCausalLM",
+        dict(**ROUTED, **LAYERS_APART, num_local_experts=4, shared_intermediate_size=12, residual_multiplier=0.7),
+    ),
+    "bigbird-pegasus-decoder-generate": ("BigBirdPegasusForCausalLM", ALONE),
 }

@@ -164,10 +164,13 @@ class Evaluator {
       case fb::OpAttributes::Join:
         y = side_by_side(tensors_.at(op.inputs.at(0)), tensors_.at(op.inputs.at(1)));
         break;
-      case fb::OpAttributes::Experts:
+      case fb::OpAttributes::Experts: {
+        const int32_t bias = convert::named_input(op, op.attributes.AsExperts()->choice_bias);
         y = mixture(*op.attributes.AsExperts(), tensors_.at(op.inputs.at(0)), tensors_.at(op.inputs.at(1)),
-                    constant(op.inputs.at(2)), constant(op.inputs.at(3)), extent(op.inputs.at(3), 1));
+                    constant(op.inputs.at(2)), constant(op.inputs.at(3)), extent(op.inputs.at(3), 1),
+                    bias < 0 ? std::vector<float>() : constant(bias));
         break;
+      }
       case fb::OpAttributes::AdaptiveSoftmax: {
         std::vector<Matrix> words;
         for (size_t i = 2; i < op.inputs.size(); ++i) words.push_back(tensors_.at(op.inputs[i]));
@@ -452,12 +455,13 @@ class Evaluator {
       tensors_[op.outputs.at(part)] = columns(x, begin, width);
       begin += width;
     }
-    for (size_t part = 0; part < 2 && heads.norms >= 0; ++part) {
-      norm_rows(tensors_[op.outputs.at(part)], convert::named_input(op, heads.norms), 2 * part, heads);
+    for (size_t part = 0; part < 2; ++part) {
+      Matrix& rows = tensors_[op.outputs.at(part)];
+      const auto norm = [&] { norm_rows(rows, convert::named_input(op, heads.norms), 2 * part, heads); };
+      if (heads.norms >= 0 && !heads.norms_behind) norm();
+      if (heads.rotary >= 0) rotate(rows, convert::named_input(op, heads.rotary), heads);
+      if (heads.norms_behind) norm();
     }
-    if (heads.rotary < 0) return;
-    const int32_t table = convert::named_input(op, heads.rotary);
-    for (size_t part = 0; part < 2; ++part) rotate(tensors_[op.outputs.at(part)], table, heads);
   }
 
   /// Normalizes all heads of a row together, or each head, with rows `first` (gamma) and `first` + 1 (beta) of a table.
@@ -634,6 +638,9 @@ class Evaluator {
         const double best = *std::max_element(score.begin(), score.end());
         if (std::isinf(best)) continue;  // no key is visible
         double sum = 0;
+        if (attributes.sinks >= 0) {
+          sum = std::exp(static_cast<double>(constant(convert::named_input(op, attributes.sinks))[head]) - best);
+        }
         for (double& value : score) sum += value = std::exp(value - best);
         for (size_t key = 0; key < k.rows; ++key) {
           for (size_t i = begin; i < end; ++i) y.at(row, i) += score[key] / sum * v.at(key, i - shared);

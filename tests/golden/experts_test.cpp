@@ -32,6 +32,10 @@ struct Chooser {
   uint32_t experts, top;
   bool normalized = false;
   uint32_t capacity = 0;
+  fb::ShareKind shares = fb::ShareKind::softmax;
+  std::vector<float> bias = {};
+  bool by_scores = false;
+  float threshold = 0;
 
   testing::FileBytes file(WeightType type) const {
     ModelBuilder b;
@@ -62,10 +66,14 @@ struct Chooser {
     layer.outputs = 1;
     layer.normalized = normalized;
     layer.capacity = capacity;
-    b.op("experts", testing::attributes(layer),
-         {x, s, b.weights("up", experts * 16, 1, up, type), b.weights("down", experts * 16, 1, down, type),
-          capacity == 0 ? -1 : s},
-         {b.output("y", 0, 1)});
+    layer.shares = shares;
+    layer.choice_by_scores = by_scores;
+    layer.threshold = threshold;
+    fb::OpT& op = b.op("experts", testing::attributes(layer),
+                       {x, s, b.weights("up", experts * 16, 1, up, type),
+                        b.weights("down", experts * 16, 1, down, type), capacity == 0 ? -1 : s},
+                       {b.output("y", 0, 1)});
+    if (!bias.empty()) op.attributes.AsExperts()->choice_bias = testing::name_input(op, b.vector("bias", bias));
     return testing::FileBytes(b.finish());
   }
 
@@ -101,6 +109,50 @@ TEST(Experts, OfEqualScoresTheFormerAreTaken) {
     expect_near(one.run({{0, 1, 2}}, type), {1.0F / 3, 2 / (2 + e2), 1 / (2 + e3)});
     expect_near(two.run({{0, 1, 2}}, type), {1.5F, 2.5F, 2.0F});
   }
+}
+
+/// Shares are sigmoids. A bias is added to shares or scores for the choice of experts; the shares do not include it.
+TEST(Experts, AreChosenByABiasToo) {
+  const auto sigmoid = [](float score) { return 1 / (1 + std::exp(-score)); };
+  Chooser chooser{{2, 1, 8, /**/ 0, -9, 9}, 3, 1};
+  chooser.shares = fb::ShareKind::sigmoid;
+  for (const WeightType type : {WeightType::kF32, WeightType::kI8}) {
+    chooser.bias = {};
+    expect_near(chooser.run({{0, 1}}, type), {3 * sigmoid(8), 3 * sigmoid(9)});
+    chooser.bias = {0.5F, 0, 0};  // 1.38 beside 0.99967, and 1 beside 0.9999 where the former is taken
+    chooser.by_scores = false;
+    expect_near(chooser.run({{0, 1}}, type), {sigmoid(2), sigmoid(0)});
+    chooser.by_scores = true;  // 2.5 beside 8
+    expect_near(chooser.run({{0, 1}}, type), {3 * sigmoid(8), 3 * sigmoid(9)});
+    chooser.bias = {0, 7.5F, 0};
+    expect_near(chooser.run({{0, 1}}, type), {2 * sigmoid(1), 3 * sigmoid(9)});
+  }
+  chooser.shares = fb::ShareKind::softmax;
+  chooser.bias = {0, 0, -1};
+  chooser.by_scores = false;
+  const float all = 1 + std::exp(-1.0F) + std::exp(6.0F);
+  expect_near(chooser.run({{0}}, WeightType::kF32), {1 / all});
+}
+
+/// Each share is a softmax over the remaining scores that are near the greatest of them.
+TEST(Experts, SharesOfMaskedScoresLeaveFarOnesOut) {
+  Chooser chooser{{4, 3.5F, 1, 3.4F}, 4, 2};
+  chooser.shares = fb::ShareKind::masked;
+  const float e1 = std::exp(-0.1F), e5 = std::exp(-0.5F), e6 = std::exp(-0.6F);
+  chooser.threshold = 0.2F;
+  expect_near(chooser.run({{0}}, WeightType::kF32), {1 / (1 + e5 + e6) + 2 / (1 + e1)});
+  chooser.threshold = 0.13F;
+  expect_near(chooser.run({{0}}, WeightType::kF32), {1 / (1 + e5) + 2 / (1 + e1)});
+  chooser.threshold = 0;
+  expect_near(chooser.run({{0}}, WeightType::kF32), {1 + 2});
+  chooser.normalized = true;
+  chooser.threshold = 0.2F;
+  const float first = 1 / (1 + e5 + e6), second = 1 / (1 + e1);
+  expect_near(chooser.run({{0}}, WeightType::kF32), {(first + 2 * second) / (first + second)});
+  // Far from a negative score is what is far by its own size.
+  chooser.scores = {-1, -1.05F, -9, -1.5F};
+  chooser.normalized = false;
+  expect_near(chooser.run({{0}}, WeightType::kF32), {1 / (1 + std::exp(-0.05F)) + 2.0F});
 }
 
 /// Rows that all go to one expert, each to a different one, or to all experts.

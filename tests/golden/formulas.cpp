@@ -255,8 +255,30 @@ Matrix aligned(const fb::AlignT& align, const Matrix& q, const Matrix& keys, con
   return y;
 }
 
+std::vector<double> shares_of(const fb::ExpertsT& layer, const std::vector<double>& scores,
+                              const std::vector<size_t>& order) {
+  std::vector<double> p(scores.size());
+  const double most = scores[order[0]];
+  double all = 0;
+  for (const double score : scores) all += std::exp(score - most);
+  for (size_t e = 0; e < p.size(); ++e) {
+    p[e] = layer.shares == fb::ShareKind::sigmoid ? 1 / (1 + std::exp(-scores[e])) : std::exp(scores[e] - most) / all;
+  }
+  for (size_t i = 0; i < layer.top && layer.shares == fb::ShareKind::masked; ++i) {
+    const double best = scores[order[i]];
+    double left = 0;
+    for (size_t k = i; k < order.size(); ++k) {
+      const double score = scores[order[k]];
+      const bool near = best - score <= double{layer.threshold} * std::max(std::abs(score), best);
+      if (near || k == i) left += std::exp(score - best);
+    }
+    p[order[i]] = 1 / left;
+  }
+  return p;
+}
+
 Matrix mixture(const fb::ExpertsT& layer, const Matrix& x, const Matrix& scores, const std::vector<float>& up,
-               const std::vector<float>& down, size_t columns) {
+               const std::vector<float>& down, size_t columns, const std::vector<float>& bias) {
   const auto padded = [](size_t rows) { return (rows + 15) / 16 * 16; };
   const size_t outputs = layer.outputs, count = layer.experts;
   const auto multiply = [](const std::vector<float>& w, size_t row, const std::vector<double>& by) {
@@ -269,12 +291,21 @@ Matrix mixture(const fb::ExpertsT& layer, const Matrix& x, const Matrix& scores,
   for (size_t row = 0; row < x.rows; ++row) {
     std::vector<size_t> order(count);
     std::iota(order.begin(), order.end(), size_t{0});
-    std::stable_sort(order.begin(), order.end(),
-                     [&](size_t a, size_t b) { return scores.at(row, a) > scores.at(row, b); });
-    double all = 0, taken = 0;
-    const auto share = [&](size_t e) { return std::exp(scores.at(row, e) - scores.at(row, order[0])); };
-    for (size_t e = 0; e < count; ++e) all += share(e);
-    for (size_t i = 0; i < layer.top; ++i) taken += share(order[i]);
+    std::vector<double> own;
+    for (size_t e = 0; e < count; ++e) own.push_back(scores.at(row, e));
+    const auto sort_by = [&](const std::vector<double>& by) {
+      std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return by[a] > by[b]; });
+    };
+    sort_by(own);
+    const std::vector<double> share = shares_of(layer, own, order);
+    if (!bias.empty()) {
+      std::vector<double> by = layer.choice_by_scores ? own : share;
+      for (size_t e = 0; e < count; ++e) by[e] += double{bias[e]};
+      std::iota(order.begin(), order.end(), size_t{0});
+      sort_by(by);
+    }
+    double taken = 0;
+    for (size_t i = 0; i < layer.top; ++i) taken += share[order[i]];
     const auto begin = x.values.begin() + static_cast<std::ptrdiff_t>(row * x.width);
     const std::vector<double> in(begin, begin + static_cast<std::ptrdiff_t>(x.width));
     for (size_t i = 0; i < layer.top; ++i) {
@@ -285,7 +316,7 @@ Matrix mixture(const fb::ExpertsT& layer, const Matrix& x, const Matrix& scores,
         wide[c] = activate(layer.activation, multiply(up, first + c, in));
         if (layer.gated) wide[c] *= multiply(up, first + padded(columns) + c, in);
       }
-      const double p = share(e) / (layer.normalized ? taken : all);
+      const double p = share[e] / (layer.normalized ? taken : 1);
       for (size_t c = 0; c < outputs; ++c) y.at(row, c) += p * multiply(down, e * padded(outputs) + c, wide);
     }
   }

@@ -185,6 +185,13 @@ XLM = dict(type_vocab_size=0, emb_dim=18, n_heads=3, n_layers=1, pad_token_id=2)
 ROLES = {**ERNIE, "type_vocab_size": 4}
 
 # name: class, settings beside SMALL; stored as f16
+ULTRABERT = dict(
+    type_vocab_size=0,
+    num_hidden_layers=2,
+    num_key_value_heads=1,
+    sliding_window=3,
+    layer_types=["sliding_attention", "full_attention"],
+)
 SMALL_MODELS = {
     "roberta-classify": ("RobertaForSequenceClassification", dict(**ROBERTA, num_labels=3, num_hidden_layers=2)),
     "roberta-tag": ("RobertaForTokenClassification", dict(**ROBERTA, **FIVE_TAGS)),
@@ -316,6 +323,13 @@ SMALL_MODELS = {
     "esm-classify": ("EsmForSequenceClassification", dict(**ESM, num_labels=3)),
     "xlm-classify": ("XLMForSequenceClassification", dict(**XLM, num_labels=3)),
     "flaubert-classify": ("FlaubertForSequenceClassification", dict(**XLM, num_labels=3)),
+    "ultrabert-classify": (
+        "UltrabertForSequenceClassification",
+        dict(**ULTRABERT, classifier_pooling="mean", num_labels=3),
+    ),
+    "ultrabert-fill": ("UltrabertForMaskedLM", dict(**ULTRABERT, prediction_head_size=14)),
+    "nystromformer-classify": ("NystromformerForSequenceClassification", dict(num_labels=3, conv_kernel_size=5)),
+    "nystromformer-fill": ("NystromformerForMaskedLM", dict(conv_kernel_size=3)),
 }
 
 
@@ -362,6 +376,10 @@ def randomize(model, seed, gain=1.5):
                 inputs = 2
             values = values * gain / parameter.shape[inputs] ** 0.5
         parameter.data = values
+    # What experts are chosen by, beside their scores.
+    for name, buffer in model.named_buffers():
+        if name.endswith("e_score_correction_bias"):
+            buffer.copy_(torch.randn(buffer.shape, generator=generator) * 0.3)
 
 
 def inputs(longest, seed, first=0, vocabulary=VOCABULARY):

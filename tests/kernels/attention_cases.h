@@ -232,6 +232,7 @@ class Case<Attention> {
     scale_ = 1.0f / std::sqrt(static_cast<float>(shape().head_width)) * (random.chance(20) ? 20.0f : 1.0f);
     y_stride_ = some_stride(random, shape().heads * shape().head_width);
     if (wanted != nullptr) return;
+    sunk_ = Random(seed ^ 0x51c).chance(30);
     scatters_ = Random(seed ^ 0x9a6e5).chance(50) ? seed : 0;
     if (!random.chance(50)) return;
     for (size_t i = size_t{shape().heads} * shape().rows() * shape().rows(); i > 0; --i) {
@@ -239,6 +240,9 @@ class Case<Attention> {
     }
     if (random.chance(40)) soft_cap_ = 0.5f + 4 * std::fabs(random.normal());
   }
+
+  /// The sink of a head; some are greater than all scores.
+  float sink_of(uint32_t h) const { return static_cast<float>(h % 5) * 2.5f - 4; }
 
   /// Moves the sequences to other rows, which must not change results.
   void move_to(uint32_t first_row) { split_.set_shape_rows(first_row); }
@@ -319,6 +323,7 @@ class Case<Attention> {
     const uint32_t row = s.first_row + query;
     const uint32_t kv_head = s.kv_heads == 1 ? 0 : h;
     Attention a = {{!biases_.empty(), soft_cap_},
+                   {sunk_, sunk_ ? sink_of(h) : 0},
                    {list_.empty() ? nullptr : list_.data()},
                    t.q.data() + (row * t.q_stride + size_t{h} * s.head_width) * element,
                    t.q_stride,
@@ -402,6 +407,7 @@ class Case<Attention> {
       score = score * scale_ + bias(h, q, j);
       p.push_back(soft_cap_ == 0 ? score : soft_cap_ * std::tanh(score / soft_cap_));
     }
+    if (sunk_ && !p.empty()) p.push_back(sink_of(h));
     naive_softmax(p);
     double largest_weight = 0;
     std::vector<double> scales(keys.size(), 0.0);
@@ -431,6 +437,7 @@ class Case<Attention> {
   std::vector<uint32_t> list_;
   std::vector<float> biases_;  // [heads][rows][rows]; empty: none
   float soft_cap_ = 0;
+  bool sunk_ = false;
   std::vector<double> stored_;
 };
 

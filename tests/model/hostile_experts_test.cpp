@@ -1,6 +1,8 @@
 // hostile_test.cpp for layers of experts.
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "tests/model/hostile.h"
 
 namespace bantam::testing::hostile_experts_test {
@@ -46,6 +48,10 @@ ModelBuilder experts_model(uint32_t top, uint32_t capacity, WeightType type) {
 fb::OpT& op_of(fb::ModelT& m) { return *m.subgraphs[0]->ops[2]; }
 fb::ExpertsT& layer_of(fb::ModelT& m) { return *op_of(m).attributes.AsExperts(); }
 fb::TensorT& read(fb::ModelT& m, size_t i) { return *m.tensors[static_cast<size_t>(op_of(m).inputs[i])]; }
+void add_bias(fb::ModelT& m, int32_t tensor) {
+  layer_of(m).choice_bias = static_cast<int8_t>(op_of(m).inputs.size());
+  op_of(m).inputs.push_back(tensor);
+}
 fb::Dim rows(int32_t count) { return {-1, 0, count, 1}; }
 
 const OpEdit kEdits[] = {
@@ -83,6 +89,26 @@ const OpEdit kEdits[] = {
     {"a vector for weights", [](auto& m) { op_of(m).inputs[2] = static_cast<int32_t>(m.tensors.size()) - 1; }},
     {"all scores without a capacity", [](auto& m) { op_of(m).inputs[4] = op_of(m).inputs[1]; }},
     {"a capacity without all scores", [](auto& m) { layer_of(m).capacity = 2; }},
+    {"shares of no kind", [](auto& m) { layer_of(m).shares = static_cast<fb::ShareKind>(9); }, Status::kUnsupported},
+    {"a bias too many for its choice", [](auto& m) { layer_of(m).choice_bias = 3; }},
+    {"a bias of a number too many", [](auto& m) { add_bias(m, static_cast<int32_t>(m.tensors.size()) - 1); }},
+    {"a bias that changes with the input", [](auto& m) { add_bias(m, op_of(m).inputs[1]); }},
+    {"a bias that is not there", [](auto& m) { layer_of(m).choice_bias = 77; }},
+    {"masked scores with a bias",
+     [](auto& m) {
+       layer_of(m).shares = fb::ShareKind::masked;
+       add_bias(m, static_cast<int32_t>(m.tensors.size()) - 2);
+     }},
+    {"a threshold below 0",
+     [](auto& m) {
+       layer_of(m).shares = fb::ShareKind::masked;
+       layer_of(m).threshold = -1;
+     }},
+    {"a threshold without end",
+     [](auto& m) {
+       layer_of(m).shares = fb::ShareKind::masked;
+       layer_of(m).threshold = INFINITY;
+     }},
     {"an output too narrow", [](auto& m) { m.tensors[static_cast<size_t>(op_of(m).outputs[0])]->shape[1] = rows(6); }},
     {"an output over its rows", [](auto& m) { op_of(m).outputs[0] = op_of(m).inputs[0]; }},
     {"no output", [](auto& m) { op_of(m).outputs[0] = -1; }},
@@ -90,6 +116,7 @@ const OpEdit kEdits[] = {
 };
 
 ModelBuilder with_vector(ModelBuilder b) {
+  b.vector("bias", std::vector<float>(kExperts, 1.0F));
   b.vector("vector", std::vector<float>(16, 1.0F));
   return b;
 }
@@ -104,6 +131,7 @@ TEST(HostileExperts, OfInt8AreRefusedWithAReason) {
 /// Edits of a layer with a capacity, which also reads the scores of all tokens.
 const OpEdit kCapacityEdits[] = {
     {"two experts a token", [](auto& m) { layer_of(m).top = 2; }},
+    {"a bias beside a capacity", [](auto& m) { add_bias(m, static_cast<int32_t>(m.tensors.size()) - 2); }},
     {"all scores of something else", [](auto& m) { op_of(m).inputs[4] = op_of(m).inputs[0]; }},
     {"no scores of all", [](auto& m) { op_of(m).inputs[4] = -1; }},
     {"scores in a tile",
@@ -121,12 +149,12 @@ const OpEdit kCapacityEdits[] = {
 };
 
 TEST(HostileExperts, WithACapacityAreRefusedWithAReason) {
-  expect_refused(kCapacityEdits, [] { return experts_model(1, 2, WeightType::kF32); });
+  expect_refused(kCapacityEdits, [] { return with_vector(experts_model(1, 2, WeightType::kF32)); });
 }
 
 TEST(HostileExperts, OfOneStepNeedNoBarrierWithoutACapacity) {
   ModelBuilder builder = experts_model(2, 0, WeightType::kF32);
-  kCapacityEdits[4].apply(builder.model);
+  kCapacityEdits[5].apply(builder.model);
   Fault fault;
   EXPECT_EQ(open(builder, &fault), Status::kOk) << fault.what;
 }
@@ -134,7 +162,7 @@ TEST(HostileExperts, OfOneStepNeedNoBarrierWithoutACapacity) {
 TEST(HostileExperts, AreRefusedByTheirSentences) {
   const char* const scores = "experts with a capacity want their scores as shared f32 rows of tokens";
   expect_rules_of_op("experts",
-                     {{scores, Status::kCorrupt, kCapacityEdits[3].apply},
+                     {{scores, Status::kCorrupt, kCapacityEdits[4].apply},
                       {scores, Status::kCorrupt,
                        [](auto& m) {
                          m.subgraphs[0]->steps[1]->rows = 1;
@@ -149,6 +177,53 @@ TEST(HostileExperts, AreRefusedByTheirSentences) {
                       {"an int8 layer has more than 131,071 inputs", Status::kUnsupported,
                        [](auto& m) { read(m, 0).shape[1] = read(m, 2).shape[1] = rows(131072); }}},
                      [] { return experts_model(2, 0, WeightType::kI8); });
+  const auto with_bias = [](fb::ModelT& m) { add_bias(m, static_cast<int32_t>(m.tensors.size()) - 2); };
+  const char* const known = "experts with such shares are not known";
+  const char* const masked = "experts that are chosen by masked scores have a bias";
+  const char* const threshold = "the threshold of masked scores is not a number of at least 0";
+  expect_rules_of_op(
+      "experts",
+      {{known, Status::kUnsupported, [](auto& m) { layer_of(m).shares = static_cast<fb::ShareKind>(3); }},
+       {masked, Status::kCorrupt,
+        [with_bias](auto& m) {
+          layer_of(m).shares = fb::ShareKind::masked;
+          with_bias(m);
+        }},
+       {threshold, Status::kCorrupt,
+        [](auto& m) {
+          layer_of(m).shares = fb::ShareKind::masked;
+          layer_of(m).threshold = -0.5F;
+        }},
+       {threshold, Status::kCorrupt,
+        [](auto& m) {
+          layer_of(m).shares = fb::ShareKind::masked;
+          layer_of(m).threshold = NAN;
+        }},
+       {threshold, Status::kCorrupt,
+        [](auto& m) {
+          layer_of(m).shares = fb::ShareKind::masked;
+          layer_of(m).threshold = 2e6F;
+        }},
+       {"what experts are chosen by is not an f32 vector of a number an expert", Status::kCorrupt,
+        [](auto& m) { add_bias(m, static_cast<int32_t>(m.tensors.size()) - 1); }}},
+      [] { return with_vector(experts_model(2, 0, WeightType::kF32)); });
+  expect_rules_of_op("experts", {{"experts with a capacity have a bias", Status::kCorrupt, with_bias}},
+                     [] { return with_vector(experts_model(1, 2, WeightType::kF32)); });
+}
+
+/// Shares of each kind, with a bias and without.
+TEST(HostileExperts, OfEachKindOpen) {
+  for (const fb::ShareKind shares : {fb::ShareKind::softmax, fb::ShareKind::sigmoid, fb::ShareKind::masked}) {
+    for (const bool biased : {false, true}) {
+      if (biased && shares == fb::ShareKind::masked) continue;
+      ModelBuilder builder = with_vector(experts_model(2, 0, WeightType::kF32));
+      layer_of(builder.model).shares = shares;
+      layer_of(builder.model).threshold = shares == fb::ShareKind::masked ? 1e6F : -1;
+      if (biased) add_bias(builder.model, static_cast<int32_t>(builder.model.tensors.size()) - 2);
+      Fault fault;
+      EXPECT_EQ(open(builder, &fault), Status::kOk) << fault.what;
+    }
+  }
 }
 
 }  // namespace

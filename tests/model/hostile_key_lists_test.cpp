@@ -164,7 +164,9 @@ TEST(HostileKeyLists, GoWithNoBias) {
     const BertShape with_places = shape;
     shape = plain;
     shape.segment_keys = true;
-    for (const BertShape& biased : {with_slopes, with_places, shape}) {
+    BertShape with_sinks = plain;
+    with_sinks.sinks = true;
+    for (const BertShape& biased : {with_slopes, with_places, shape, with_sinks}) {
       Fault fault;
       EXPECT_EQ(open(build(random_bert(biased, 2), WeightType::kF32), &fault), Status::kCorrupt);
       EXPECT_STREQ(fault.what, "attention to global tokens or to blocks goes with no bias, no cap and no source");

@@ -20,6 +20,7 @@ BertShape shape_with_places() {
   shape.placed = 9;
   shape.head_norms = true;
   shape.segment_keys = true;
+  shape.sinks = true;
   return shape;
 }
 
@@ -38,6 +39,7 @@ fb::TensorT& biases(fb::ModelT& m) {
   return input(m, attention(m), attention(m).attributes.AsAttention()->distance_bias);
 }
 fb::TensorT& slopes(fb::ModelT& m) { return input(m, attention(m), attention(m).attributes.AsAttention()->slopes); }
+fb::TensorT& sinks(fb::ModelT& m) { return input(m, attention(m), attention(m).attributes.AsAttention()->sinks); }
 fb::TensorT& rotary(fb::ModelT& m) {
   fb::OpT& split = op(m, "layer.0.split");
   return input(m, split, split.attributes.AsSplitHeads()->rotary);
@@ -154,6 +156,10 @@ const OpEdit kEdits[] = {
      [](auto& m) { op(m, "layer.1.split").attributes.AsSplitHeads()->norm = fb::NormKind::affine; }},
     {"norms of a kind beyond all",
      [](auto& m) { op(m, "layer.1.split").attributes.AsSplitHeads()->norm = static_cast<fb::NormKind>(77); }},
+    {"sinks of fewer heads", [](auto& m) { set_extent(sinks(m), 0, 4); }},
+    {"sinks as i8", [](auto& m) { sinks(m).type = fb::DType::i8; }},
+    {"sinks named nowhere", [](auto& m) { attention(m).attributes.AsAttention()->sinks = -1; }},
+    {"sinks of no input", [](auto& m) { attention(m).attributes.AsAttention()->sinks = 99; }},
     {"a cap below 0", [](auto& m) { attention(m).attributes.AsAttention()->soft_cap = -1; }},
     {"a cap that is not a number", [](auto& m) { attention(m).attributes.AsAttention()->soft_cap = NAN; }},
     {"a cap without end", [](auto& m) { attention(m).attributes.AsAttention()->soft_cap = INFINITY; }},
@@ -214,13 +220,28 @@ TEST(HostilePlaces, AreRefusedByTheirSentences) {
                    fb::OpT& a = attention(m);
                    fb::AttentionT& known = *a.attributes.AsAttention();
                    a.inputs.erase(a.inputs.begin() + known.place_rows);
-                   for (int8_t* behind : {&known.place_keys, &known.place_queries, &known.segment_keys}) {
+                   for (int8_t* behind : {&known.place_keys, &known.place_queries, &known.segment_keys, &known.sinks}) {
                      ASSERT_GT(*behind, known.place_rows);
                      --*behind;
                    }
                    known.place_rows = -1;
                  }}},
                make);
+  const char* const behind = "norms behind a rotation lack one of the two";
+  const auto turned = [](bool rotary, bool norms) {
+    BertShape shape;
+    shape.angles = rotary ? 3 : 0;
+    shape.head_norms = norms;
+    return build(random_bert(shape, 2), WeightType::kF32);
+  };
+  const auto put_behind = [](fb::ModelT& m) { op(m, "layer.0.split").attributes.AsSplitHeads()->norms_behind = true; };
+  for (const bool rotary : {false, true}) {
+    expect_rules({{behind, Status::kCorrupt, put_behind}}, [&] { return turned(rotary, !rotary); });
+  }
+  expect_rules_of_op("layer.0.attention",
+                     {{"sinks are not an f32 vector of a number a head", Status::kCorrupt,
+                       [](auto& m) { set_extent(sinks(m), 0, 4); }}},
+                     make);
   constexpr auto kTooMany = static_cast<int32_t>(ops::kMaxWidth);
   expect_rules_of_op("layer.0.attention",
                      {{"places of an even number of distances", Status::kCorrupt,

@@ -116,6 +116,7 @@ TEST(HostileStatic, AttentionIsRefusedByItsOwnRules) {
            Status::kUnsupported},
           {biased, [](auto& b) { attention(b).slopes = name_any(b, 2); }, Status::kUnsupported},
           {biased, [](auto& b) { attention(b).soft_cap = 5; }, Status::kUnsupported},
+          {biased, [](auto& b) { attention(b).sinks = name_any(b, 2); }, Status::kUnsupported},
           {biased, [](auto& b) { attention(b).cross = true; }, Status::kUnsupported},
       },
       static_model);

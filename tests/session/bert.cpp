@@ -186,8 +186,9 @@ void norm_heads(Matrix* qkv, size_t hidden, const std::vector<float>& table) {
 Matrix attend(Matrix qkv, const Bert& bert, const BertLayer& layer, const std::vector<uint32_t>& offsets,
               const std::vector<int32_t>& ids, const std::vector<int32_t>& segments) {
   const BertShape& s = bert.shape;
-  if (s.head_norms) norm_heads(&qkv, s.hidden, layer.head_norms);
+  if (s.head_norms && !s.norms_behind) norm_heads(&qkv, s.hidden, layer.head_norms);
   if (s.angles != 0) rotate(&qkv, bert, offsets);
+  if (s.head_norms && s.norms_behind) norm_heads(&qkv, s.hidden, layer.head_norms);
   const size_t width = s.hidden, head = s.hidden / s.heads;
   Matrix y(offsets.back() * width);
   for (size_t sequence = 0; sequence + 1 < offsets.size(); ++sequence) {
@@ -201,7 +202,7 @@ Matrix attend(Matrix qkv, const Bert& bert, const BertLayer& layer, const std::v
         // The row of a global token is 0.
         if (s.mask == fb::MaskKind::globals && is_global(s, text, i - begin)) continue;
         std::vector<double> p;
-        double sum = 0;
+        double sum = s.sinks ? std::exp(double{bert.sinks[h]}) : 0;
         for (size_t j = begin; j < keys; ++j) {
           double score = 0;
           for (size_t d = 0; d < head; ++d) {
@@ -275,6 +276,7 @@ Bert random_bert(const BertShape& s, uint32_t seed) {
   b.tag_bias = normal(random, s.tags, 0.1f);
   if (s.distances != 0) b.biases = normal(random, size_t{s.heads} * (2 * s.distances - 1), 1);
   if (s.slopes) b.slopes = normal(random, s.heads, 0.02f, 0.1f);
+  if (s.sinks) b.sinks = normal(random, s.heads, 1, 2);
   for (uint32_t place = 0; place < s.positions && s.angles != 0; ++place) {
     for (uint32_t i = 0; i < 2 * s.angles; ++i) {
       const float angle = static_cast<float>(place) * 0.4f / static_cast<float>(1 + i % s.angles);
@@ -343,6 +345,7 @@ ModelBuilder build(const Bert& bert, WeightType type) {
   const int32_t rotary = places("rotary", s.positions, 2 * s.angles, bert.rotary);
   const int32_t biases = places("biases", s.heads, 2 * s.distances - 1, bert.biases);
   const int32_t slopes = s.slopes ? b.vector("slopes", bert.slopes) : -1;
+  const int32_t sinks = s.sinks ? b.vector("sinks", bert.sinks) : -1;
   const int32_t place_rows = s.placed != 0 ? b.vector("place_rows", bert.place_rows) : -1;
   const auto place_matrix = [&](const char* name, const std::vector<float>& values) {
     const uint32_t heads = s.shared_places ? 1 : s.heads;
@@ -372,6 +375,7 @@ ModelBuilder build(const Bert& bert, WeightType type) {
           b.table(name + ".norms", 4, static_cast<uint32_t>(l.head_norms.size()) / 4, l.head_norms, WeightType::kF32);
       op.attributes.AsSplitHeads()->norms = name_input(op, norms);
       op.attributes.AsSplitHeads()->epsilon = 1e-12f;
+      op.attributes.AsSplitHeads()->norms_behind = s.norms_behind;
     }
   };
 
@@ -418,6 +422,7 @@ ModelBuilder build(const Bert& bert, WeightType type) {
     }
     if (segment_keys >= 0) known.segment_keys = name_input(attend_op, segment_keys);
     if (random_blocks >= 0) known.random_blocks = name_input(attend_op, random_blocks);
+    if (sinks >= 0) known.sinks = name_input(attend_op, sinks);
     const auto add_linear = [&](const std::string& part, uint32_t n, uint32_t width, const std::vector<float>& w,
                                 const std::vector<float>& bias, int32_t in, std::vector<int32_t> out) -> fb::OpT& {
       const int32_t weight = b.weights(part, n, width, w, type);

@@ -30,6 +30,8 @@ struct BertShape {
   bool slopes = false;
   uint32_t angles = 0;         // for rotary positions; 0: none
   bool head_norms = false;     // normalize queries and keys
+  bool norms_behind = false;   // normalize after the rotation
+  bool sinks = false;          // a sink for each head
   uint32_t placed = 0;         // distances that have a place, alone or shared; 0: no position scores
   bool shared_places = false;  // all heads share the places
   bool segment_keys = false;   // scores of keys in other segments
@@ -63,7 +65,8 @@ struct BertLayer {
 struct Bert {
   BertShape shape;
   std::vector<float> words, places, types, norm, shift;
-  std::vector<float> biases, slopes, rotary;  // [heads][2 distances - 1], [heads], [positions][2 angles]
+  // [heads][2 distances - 1], [heads], [positions][2 angles], [heads]
+  std::vector<float> biases, slopes, rotary, sinks;
   // See Attention in the schema, with kPlaces places.
   std::vector<float> place_rows, place_keys, place_queries, segment_keys;
   std::vector<int32_t> random_blocks;

@@ -43,6 +43,7 @@ class Bits : public ::testing::TestWithParam<BitsCase> {
       shape_.placed = 24;
       shape_.head_norms = true;
       shape_.segment_keys = true;
+      shape_.sinks = true;
       shape_.before = 2;
       shape_.after = 1;
     }

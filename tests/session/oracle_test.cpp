@@ -40,6 +40,15 @@ std::vector<Case> cases() {
   turning.angles = 1;
   BertShape normed = odd;
   normed.head_norms = true;
+  BertShape normed_behind = narrow;
+  normed_behind.head_norms = normed_behind.norms_behind = true;
+  normed_behind.angles = 1;
+  BertShape sunk = odd;
+  sunk.sinks = true;
+  BertShape sunk_window = wide;
+  sunk_window.sinks = true;
+  sunk_window.mask = fb::MaskKind::causal_window;
+  sunk_window.window = 5;
   BertShape placed = odd;
   placed.placed = 17;
   BertShape placed_narrow = narrow;
@@ -108,6 +117,7 @@ std::vector<Case> cases() {
   all.placed = 22;
   all.head_norms = true;
   all.segment_keys = true;
+  all.sinks = true;
   all.before = 3;
   const std::vector<uint32_t> ragged = {5, 1, 17, 96};
   return {{"one token", odd, {1}},
@@ -125,6 +135,10 @@ std::vector<Case> cases() {
           {"rotary", turning, ragged},
           {"norms of heads", normed, ragged},
           {"norms of heads, one token", normed, {1}},
+          {"norms of heads behind rotary", normed_behind, ragged},
+          {"sinks", sunk, ragged},
+          {"sinks, one token", sunk, {1}},
+          {"sinks in a window", sunk_window, {16, 32, 48}},
           {"places of all heads", shared, ragged},
           {"segments", segmented, ragged},
           {"segments, wide", segmented_wide, {16, 32, 48}},

@@ -35,7 +35,8 @@ void run_ids(const RunOptions& options) {
     check_range(decoder_ids, model.vocabulary(), "--decoder-ids");
   }
   check_range(ids, pair ? model.source_vocabulary() : model.vocabulary(), "--ids");
-  if (pair && decoder_ids.empty()) decoder_ids = convert::default_decoder_ids(model, ids);
+  if (pair && decoder_ids.empty()) decoder_ids = convert::shifted_decoder_ids(model, ids);
+  if (segments.empty()) segments = convert::default_segments(model, ids);
   check_range(segments, model.segment_types(), "--segments");
   check_range(marks, model.mark_types(), "--marks");
   const auto require_room = [](const char* option, const std::vector<int32_t>& given, uint32_t most) {

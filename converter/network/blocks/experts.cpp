@@ -46,8 +46,9 @@ Values stacked(Weights& weights, const EncoderConfig& config, uint32_t layer, co
                uint32_t rows, uint32_t columns) {
   const std::string prefix = layer_prefix(config, layer), first = config.family->name(modules.front());
   const auto scaled = [&](Values values) {
-    if (modules.front() != Slot::kExpertDown || config.added_factor == 1) return values;
-    for (float& value : values.values) value *= config.added_factor;
+    const float factor = config.added_factor * config.experts.factor;
+    if (modules.front() != Slot::kExpertDown || factor == 1) return values;
+    for (float& value : values.values) value *= factor;
     return values;
   };
   if (first.find("{}") == std::string::npos) {
@@ -90,6 +91,17 @@ int32_t import_experts(Builder& builder, Weights& weights, const EncoderConfig& 
   spec.gated = gated;
   spec.normalized = experts.shares_of_one;
   spec.capacity = experts.capacity;
+  spec.shares = config.family->settings.shares;
+  spec.choice_by_scores = config.family->settings.choice_by_scores;
+  spec.threshold = spec.shares == fb::ShareKind::masked ? experts.threshold : 0;
+  if (config.family->has(Slot::kChoiceBias)) {
+    const std::string bias = layer_prefix(config, layer) + config.family->name(Slot::kChoiceBias);
+    constexpr size_t kOneRow = 2;  // extents, where experts could be in several groups
+    const bool row = weights.encoder_extents(bias) == kOneRow;
+    spec.choice_bias =
+        builder.vector(graph_name(config, layer, Slot::kChoiceBias),
+                       weights.encoder(bias, row ? std::vector<uint32_t>{1, count} : std::vector<uint32_t>{count}));
+  }
   spec.up = builder.linear_weight(name + ".up.weight", count * (gated ? 2 : 1) * kernels::pad16(columns), hidden,
                                   stacked(weights, config, layer, ups, columns, hidden));
   spec.down = builder.linear_weight(name + ".down.weight", count * kernels::pad16(hidden), columns,

@@ -1,7 +1,8 @@
 // BART (arXiv 1910.13461) and the translators and summarisers whose layers are called as its are: mBART (arXiv 2001.08210),
 // Marian (arXiv 1804.00344; its students with SSRU cells), M2M-100 and NLLB (arXiv 2010.11125, 2207.04672), Pegasus (arXiv
-// 1912.08777), Blenderbot (arXiv 2004.13637), MVP (arXiv 2206.12131), PLBART (arXiv 2103.06333); and their decoders alone. TrOCR's decoder
-// (arXiv 2109.10282).
+// 1912.08777), Blenderbot (arXiv 2004.13637), MVP (arXiv 2206.12131), PLBART (arXiv 2103.06333), FSMT (arXiv 1907.06616), Pegasus with
+// Big Bird's blocks (arXiv 2007.14062), LED with Longformer's windows (arXiv 2004.05150), the texts of SeamlessM4T (arXiv 2308.11596); and their decoders alone. Decoders of TrOCR
+// (arXiv 2109.10282) and Whisper (arXiv 2212.04356).
 #include <iterator>
 #include <utility>
 
@@ -223,6 +224,120 @@ Family plbart() {
   return family;
 }
 
+Family fsmt() {
+  StackKind kind;
+  kind.embedding_norm = false;
+  kind.sinusoids = Settings::Sinusoids::kSteps;
+  Family family = bart_like(kind, "fsmt", "FSMT", "ForConditionalGeneration");
+  Family source = *family.source;
+  for (Family* side : {&family, &source}) {
+    side->settings.padding = {"pad_token_id", 1};
+    side->settings.rows_behind_padding = true;
+    side->settings.scaled_if.otherwise = true;
+    side->settings.activation_otherwise = "relu";
+  }
+  family.settings.vocabulary = {"tgt_vocab_size", 42024};
+  source.settings.vocabulary = {"src_vocab_size", 42024};
+  family.source = std::make_shared<const Family>(std::move(source));
+  family.renamed = {{"model.decoder.output_projection.", "lm_head."}};
+  HeadLayer words{"lm_head", Out::kVocabulary};
+  words.bare = true;
+  family.heads = {{fb::TaskKind::none, "Model"},
+                  {fb::TaskKind::generate, "ForConditionalGeneration", Rows::kTokens, {words}}};
+  return family;
+}
+
+Family bigbird_pegasus() {
+  StackKind kind;
+  kind.norm_first = true;
+  kind.embedding_norm = false;
+  kind.in_front = 0;
+  Family family = bart_like(kind, "bigbird_pegasus", "BigBirdPegasus", "ForConditionalGeneration");
+  Family source = *family.source;
+  for (Family* side : {&family, &source}) {
+    side->settings.vocabulary.otherwise = 96103;
+    side->settings.positions.otherwise = 4096;
+    side->settings.layers.otherwise = 16;
+    side->settings.activation_otherwise = "gelu_new";
+    side->settings.scaled_if.otherwise = true;
+    side->block.optional_biases = true;
+  }
+  source.settings.blocks = true;
+  family.roles[Slot::kFinalNorm] = "decoder.layernorm_embedding";
+  source.roles[Slot::kFinalNorm] = "encoder.layernorm_embedding";
+  source.roles[Slot::kQuery] = "self_attn.self.query";
+  source.roles[Slot::kKey] = "self_attn.self.key";
+  source.roles[Slot::kValue] = "self_attn.self.value";
+  source.roles[Slot::kAttentionOut] = "self_attn.output";
+  family.source = std::make_shared<const Family>(std::move(source));
+  return family;
+}
+
+Family led() {
+  StackKind kind;
+  kind.in_front = 0;
+  Family family = bart_like(kind, "led", "LED", "ForConditionalGeneration");
+  family.base = "led";
+  family.other_bases = {};
+  family.settings.positions = {"max_decoder_position_embeddings", 1024};
+  Family source = *family.source;
+  source.base = "led";
+  source.other_bases = {};
+  source.settings.positions = {"max_encoder_position_embeddings", 16384};
+  source.settings.spans = "attention_window";
+  source.roles[Slot::kQuery] = "self_attn.longformer_self_attn.query";
+  source.roles[Slot::kKey] = "self_attn.longformer_self_attn.key";
+  source.roles[Slot::kValue] = "self_attn.longformer_self_attn.value";
+  source.roles[Slot::kAttentionOut] = "self_attn.output";
+  family.source = std::make_shared<const Family>(std::move(source));
+  family.unused.emplace_back("_global.", "no token of a source is global");
+  return family;
+}
+
+Family seamless_m4t() {
+  StackKind kind;
+  kind.norm_first = true;
+  kind.embedding_norm = false;
+  kind.sinusoids = Settings::Sinusoids::kSteps;
+  Family family = bart_like(kind, "seamless_m4t", "SeamlessM4T", "ForTextToText");
+  family.model_types.push_back("seamless_m4t_v2");
+  family.architectures.push_back("SeamlessM4Tv2");
+  family.anchor = "text_decoder.layers.0.ffn.fc1.weight";
+  Family source = *family.source;
+  for (Family* side : {&family, &source}) {
+    const bool decoder = side == &family;
+    Settings& settings = side->settings;
+    settings.vocabulary.otherwise = 256102;
+    settings.positions.otherwise = 4096;
+    settings.hidden = {"hidden_size", 1024};
+    settings.layers.otherwise = 24;
+    settings.intermediate.otherwise = 8192;
+    settings.activation_otherwise = "relu";
+    settings.scaled_if.otherwise = true;
+    settings.padding = {"pad_token_id", 0};
+    settings.rows_behind_padding = true;
+    side->anchor = family.anchor;
+    side->layer = decoder ? "text_decoder.layers.{}" : "text_encoder.layers.{}";
+    side->own_words = decoder ? "text_decoder.embed_tokens.weight" : "text_encoder.embed_tokens.weight";
+    Roles& roles = side->roles;
+    roles[Slot::kPositions] = decoder ? "text_decoder.embed_positions.weight" : "text_encoder.embed_positions.weight";
+    roles[Slot::kFinalNorm] = decoder ? "text_decoder.layer_norm" : "text_encoder.layer_norm";
+    roles[Slot::kDownNorm] = "ffn_layer_norm";
+    roles[Slot::kUp] = "ffn.fc1";
+    roles[Slot::kDown] = "ffn.fc2";
+  }
+  const Roles cross = {{Slot::kCrossQuery, "cross_attention.q_proj"},    {Slot::kCrossKey, "cross_attention.k_proj"},
+                       {Slot::kCrossValue, "cross_attention.v_proj"},    {Slot::kCrossOut, "cross_attention.out_proj"},
+                       {Slot::kCrossNorm, "cross_attention_layer_norm"}, {Slot::kCrossKeysValues, "cross_attention.kv"},
+                       {Slot::kCrossAttention, "cross_attention"}};
+  for (const auto& [slot, name] : cross) family.roles[slot] = name;
+  family.source = std::make_shared<const Family>(std::move(source));
+  HeadLayer words{"lm_head", Out::kVocabulary};
+  words.bare = true;
+  family.heads = {{fb::TaskKind::generate, "ForTextToText", Rows::kTokens, {words}}};
+  return family;
+}
+
 Family bart_decoder() { return alone(bart(), "bart_decoder", "BartForCausalLM"); }
 Family mbart_decoder() { return alone(mbart(), "mbart_decoder", "MBartForCausalLM"); }
 Family marian_decoder() { return alone(marian(), "marian_decoder", "MarianForCausalLM"); }
@@ -232,6 +347,9 @@ Family blenderbot_small_decoder() {
   return alone(blenderbot_small(), "blenderbot_small_decoder", "BlenderbotSmallForCausalLM");
 }
 Family mvp_decoder() { return alone(mvp(), "mvp_decoder", "MvpForCausalLM"); }
+Family bigbird_pegasus_decoder() {
+  return alone(bigbird_pegasus(), "bigbird_pegasus_decoder", "BigBirdPegasusForCausalLM");
+}
 Family plbart_decoder() { return alone(plbart(), "plbart_decoder", "PLBartForCausalLM"); }
 
 Family trocr() {
@@ -242,6 +360,25 @@ Family trocr() {
   settings.positions.otherwise = 512;
   settings.required = {{"layernorm_embedding", "true"}, {"use_learned_position_embeddings", "true"}};
   family.renamed = {{"output_projection.", "lm_head."}};
+  return family;
+}
+
+Family whisper_decoder() {
+  StackKind kind;
+  kind.norm_first = true;
+  kind.embedding_norm = false;
+  kind.in_front = 0;
+  Family family = alone(bart_like(kind, "whisper", "Whisper", "ForConditionalGeneration"), "whisper", "");
+  family.published = {};
+  Settings& settings = family.settings;
+  settings.vocabulary.otherwise = 51865;
+  settings.positions = {"max_target_positions", 448};
+  settings.hidden.otherwise = 384;
+  settings.layers.otherwise = 4;
+  settings.heads.otherwise = 6;
+  settings.intermediate.otherwise = 1536;
+  family.block.optional_biases = true;
+  family.renamed = {{"proj_out.", "lm_head."}};
   return family;
 }
 

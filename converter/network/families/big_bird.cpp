@@ -21,12 +21,13 @@ Family big_bird() {
   family.roles[Slot::kPooler] = "pooler";
   HeadLayer sum{"qa_classifier.output.dense", Out::kHidden, Activation::kNone, "qa_classifier.output.LayerNorm"};
   sum.adds_rows = true;
-  const Head answer{fb::TaskKind::answer,
-                    "ForQuestionAnswering",
-                    Rows::kTokens,
-                    {{"qa_classifier.intermediate.dense", Out::kInner, Activation::kOfModel},
-                     sum,
-                     {"qa_classifier.qa_outputs", Out::kTwo}}};
+  Head answer{fb::TaskKind::answer,
+              "ForQuestionAnswering",
+              Rows::kTokens,
+              {{"qa_classifier.intermediate.dense", Out::kInner, Activation::kOfModel},
+               sum,
+               {"qa_classifier.qa_outputs", Out::kTwo}}};
+  answer.separated = true;
   family.heads =
       joined(common_heads(), {first_classify_head(Activation::kOfModel), tag_head(), answer, pooled_choose_head()});
   family.heads = joined(std::move(family.heads), cls_heads());

@@ -155,6 +155,24 @@ Family above_words(const char* model_type, const char* architecture) {
   return family;
 }
 
+void add_experts(Family& family, const char* router, const char* up, const char* gate, const char* down,
+                 const char* experts) {
+  family.roles.insert({{Slot::kRouter, router},
+                       {Slot::kExpertUp, up},
+                       {Slot::kExpertGate, gate},
+                       {Slot::kExpertDown, down},
+                       {Slot::kExperts, experts}});
+}
+
+void add_shared_experts(Family& family, const char* up, const char* gate, const char* down) {
+  family.roles.insert({{Slot::kSharedUp, up}, {Slot::kSharedGate, gate}, {Slot::kSharedDown, down}});
+}
+
+Family without_dense_layers(Family family) {
+  for (const Slot slot : {Slot::kUp, Slot::kGate, Slot::kDown}) family.roles.erase(slot);
+  return family;
+}
+
 std::vector<Head> joined(std::vector<Head> a, std::vector<Head> b) {
   std::move(b.begin(), b.end(), std::back_inserter(a));
   return a;

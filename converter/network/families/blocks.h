@@ -49,6 +49,15 @@ Head source_classify_head();
 /// heads share.
 Family llama_like(const char* model_type, const char* architecture);
 
+/// Adds the modules of layers of experts: the router, and of each expert ("{}": its number) or of all in one tensor those of a dense layer.
+/// `experts` is their name in the graph.
+void add_experts(Family& family, const char* router, const char* up, const char* gate, const char* down,
+                 const char* experts);
+/// Adds those of the experts that all tokens go through.
+void add_shared_experts(Family& family, const char* up, const char* gate, const char* down);
+/// `family` without layers that are dense.
+Family without_dense_layers(Family family);
+
 /// Word vectors, layers above them, and a label of the text (Rows::kState), of each word, or both: models of torch's
 /// modules, in a documented naming. The arguments are its model_type, which is also its base, and the prefix of its
 /// classes.

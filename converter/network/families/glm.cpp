@@ -15,6 +15,7 @@ Family glm() {
   settings.intermediate.otherwise = 13696;
   settings.epsilon_otherwise = 1.5625e-07;
   settings.rotary.part = 0.5;
+  settings.rotary.odd_part = true;
   family.block.neighbours = true;
   family.roles[Slot::kUp] = "mlp.gate_up_proj[0/2]";
   family.roles[Slot::kGate] = "mlp.gate_up_proj[1/2]";

@@ -1,8 +1,19 @@
 // GPT-NeoX and Pythia (arXiv 2204.06745, 2304.01373): parallel layers with two norms, heads that are turned in part, and queries, keys
-// and values in one matrix, head by head. Persimmon (Adept 2023): layers one after the other, with norms of each head.
+// and values in one matrix, head by head. GPT-NeoX Japanese (ABEJA 2022): layers one after the other, with one bias. Persimmon (Adept
+// 2023): with norms of each head.
 #include "network/families/blocks.h"
+#include "network/settings/config.h"
 
 namespace bantam::convert {
+namespace {
+
+/// Columns between feed-forward layers are so many times the hidden ones.
+void settle_multiple(const Fields& config, EncoderConfig& out) {
+  constexpr uint32_t kMostTimes = 64;
+  out.intermediate = out.hidden * config.count("intermediate_multiple_size", kMostTimes, 4);
+}
+
+}  // namespace
 
 Family gpt_neox() {
   Family family;
@@ -45,6 +56,27 @@ Family gpt_neox() {
                    {"rotary_emb.inv_freq", "the settings say the angles"}};
   family.renamed = {{"embed_out.", "lm_head."}};
   family.heads = joined(decoder_heads("ForCausalLM"), {tag_head(), answer_head()});
+  return family;
+}
+
+Family gpt_neox_japanese() {
+  Family family = gpt_neox();
+  family.model_types = {"gpt_neox_japanese"};
+  family.base = "gpt_neox_japanese";
+  family.architectures = {"GPTNeoXJapanese"};
+  Settings& settings = family.settings;
+  settings.vocabulary.otherwise = 32000;
+  settings.hidden.otherwise = 2560;
+  settings.layers.otherwise = 32;
+  settings.heads.otherwise = 32;
+  settings.intermediate = {nullptr, 0};
+  settings.rotary = {10000, "rotary_emb_base", 1, "rotary_pct"};
+  settings.rotary.odd_part = true;
+  settings.parallel = {};
+  settings.untied = false;
+  settings.settle = settle_multiple;
+  family.block.parallel_norms = false;
+  family.heads = decoder_heads("ForCausalLM");
   return family;
 }
 

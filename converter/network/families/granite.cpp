@@ -1,5 +1,6 @@
 // Granite 3 (IBM 2024): Llama's layers with factors of embeddings, scores, sums and logits. HyperCLOVA X Think (arXiv
-// 2506.22403): the same with norms behind attention and feed-forward layers, too.
+// 2506.22403): the same with norms behind attention and feed-forward layers, too. Granite Swash (IBM 2026): the same with sinks, and
+// windows in three layers of four.
 #include "network/families/blocks.h"
 
 namespace bantam::convert {
@@ -15,6 +16,35 @@ Family granite() {
   for (Head& head : family.heads) {
     if (head.task == fb::TaskKind::generate) head.layers.back().divisor = "logits_scaling";
   }
+  return family;
+}
+
+/// Sinks, windows and bases of Granite Swash.
+void add_sinks(Family& family) {
+  family.roles[Slot::kSinks] = "self_attn.sinks";
+  Settings& settings = family.settings;
+  settings.window = {"sliding_window", 128};
+  settings.windows = Settings::Windows::kEvery;
+  settings.full_every = {nullptr, 4};
+  settings.full_first = true;
+  settings.layer_bases = "layer_rope_theta";
+}
+
+Family granite_swa() {
+  Family family = granite();
+  family.model_types = {"granite_swa"};
+  family.architectures = {"GraniteSWA"};
+  Settings& settings = family.settings;
+  settings.vocabulary.otherwise = 100352;
+  settings.positions.otherwise = 8192;
+  settings.hidden.otherwise = 2560;
+  settings.layers.otherwise = 24;
+  settings.heads.otherwise = 20;
+  settings.kv_heads.otherwise = 4;
+  settings.intermediate.otherwise = 8192;
+  settings.epsilon_otherwise = 1e-5;
+  settings.untied = false;
+  add_sinks(family);
   return family;
 }
 

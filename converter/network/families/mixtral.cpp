@@ -7,36 +7,15 @@
 namespace bantam::convert {
 namespace {
 
-/// Modules of the feed-forward part of a layer, each expert's like those of a dense layer.
-void add_experts(Family& family, const char* router, const char* up, const char* gate, const char* down,
-                 const char* experts) {
-  family.roles.insert({{Slot::kRouter, router},
-                       {Slot::kExpertUp, up},
-                       {Slot::kExpertGate, gate},
-                       {Slot::kExpertDown, down},
-                       {Slot::kExperts, experts}});
-}
-
+/// Each expert's modules are called like those of a dense layer.
 void add_experts(Family& family) {
   add_experts(family, "mlp.gate", "mlp.experts.{}.gate_proj", "mlp.experts.{}.up_proj", "mlp.experts.{}.down_proj",
               "mlp.experts");
   family.settings.shares_of_one = {"norm_topk_prob", false};
 }
 
-Family without_dense_layers(Family family) {
-  for (const Slot slot : {Slot::kUp, Slot::kGate, Slot::kDown}) family.roles.erase(slot);
-  return family;
-}
-
 void add_fused_experts(Family& family, const char* router, const char* up_gate, const char* down, const char* experts) {
   add_experts(family, router, up_gate, up_gate, down, experts);
-}
-
-/// The experts of all tokens are as wide as several of the others.
-void settle_aria(const Fields& config, EncoderConfig& out) {
-  constexpr uint32_t kMostShared = 64, kMostColumns = 1U << 16;
-  out.intermediate =
-      config.count("intermediate_size", kMostColumns, 4096) * config.count("moe_num_shared_experts", kMostShared, 2);
 }
 
 /// All layers are of experts.
@@ -51,6 +30,7 @@ void settle_sparse(const Fields& config, EncoderConfig&) {
 }  // namespace
 
 Family cohere2();
+void add_sinks(Family& family);
 
 Family mixtral() {
   Family family = without_dense_layers(llama_like("mixtral", "Mixtral"));
@@ -147,20 +127,16 @@ Family qwen2_moe() {
   settings.layers.otherwise = 24;
   settings.heads.otherwise = 16;
   settings.kv_heads.otherwise = 16;
-  settings.intermediate = {"shared_expert_intermediate_size", 5632};
+  settings.intermediate.otherwise = 5632;
+  settings.shared_columns = {"shared_expert_intermediate_size", 5632};
+  settings.layers_of_experts = Settings::ExpertLayers::kListed;
   settings.positions.otherwise = 32768;
   settings.required.emplace_back("use_sliding_window", "false");
-  // Layers without experts would have another width.
-  settings.required.emplace_back("decoder_sparse_step", "1");
-  settings.required.emplace_back("mlp_only_layers", "[]");
   settings.synonyms = {{"num_local_experts", "num_experts"}};
   settings.experts = {"num_experts", 60};
   settings.experts_of_token = {"num_experts_per_tok", 4};
   settings.expert_columns = {"moe_intermediate_size", 1408};
-  family.block.shared_experts = true;
-  family.roles[Slot::kUp] = "mlp.shared_expert.gate_proj";
-  family.roles[Slot::kGate] = "mlp.shared_expert.up_proj";
-  family.roles[Slot::kDown] = "mlp.shared_expert.down_proj";
+  add_shared_experts(family, "mlp.shared_expert.gate_proj", "mlp.shared_expert.up_proj", "mlp.shared_expert.down_proj");
   family.roles[Slot::kSharedScale] = "mlp.shared_expert_gate";
   return family;
 }
@@ -212,25 +188,34 @@ Family granitemoeshared() {
   Family family = granitemoe();
   family.model_types = {"granitemoeshared"};
   family.architectures = {"GraniteMoeShared"};
-  // Experts that see all tokens are a later step.
-  family.settings.required.emplace_back("shared_intermediate_size", "0");
+  family.settings.shared_columns = {"shared_intermediate_size", 0};
+  add_shared_experts(family, "shared_mlp.input_linear[0/2]", "shared_mlp.input_linear[1/2]",
+                     "shared_mlp.output_linear");
+  return family;
+}
+
+Family granitemoe_swa() {
+  Family family = granitemoeshared();
+  family.model_types = {"granitemoe_swa"};
+  family.architectures = {"GraniteMoeSWA"};
+  family.roles[Slot::kRouter] = "block_sparse_moe.router";
+  family.roles[Slot::kExpertUp] = family.roles[Slot::kExpertGate] = "block_sparse_moe.experts.gate_up_proj";
+  family.roles[Slot::kExpertDown] = "block_sparse_moe.experts.down_proj";
+  add_sinks(family);
   return family;
 }
 
 Family aria_text() {
-  Family family = llama_like("aria_text", "AriaText");
+  Family family = without_dense_layers(llama_like("aria_text", "AriaText"));
   add_fused_experts(family, "mlp.router", "mlp.experts.fc1^", "mlp.experts.fc2^", "mlp.experts");
   Settings& settings = family.settings;
-  settings.intermediate = {nullptr, 0};
-  settings.settle = settle_aria;
   settings.expert_columns = {"intermediate_size", 4096};
+  settings.shared_experts = {"moe_num_shared_experts", 2};
   settings.experts = {"moe_num_experts", 8};
   settings.experts_of_token = {"moe_topk", 2};
   settings.shares_of_one = {nullptr, true};
-  family.block.shared_experts = true;
-  family.roles[Slot::kUp] = "mlp.shared_experts.gate_proj";
-  family.roles[Slot::kGate] = "mlp.shared_experts.up_proj";
-  family.roles[Slot::kDown] = "mlp.shared_experts.down_proj";
+  add_shared_experts(family, "mlp.shared_experts.gate_proj", "mlp.shared_experts.up_proj",
+                     "mlp.shared_experts.down_proj");
   family.heads = decoder_heads("ForCausalLM");
   return family;
 }

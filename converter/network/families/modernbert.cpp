@@ -33,6 +33,7 @@ Family modernbert() {
   family.settings.local_rotary = {10000, "local_rope_theta"};
   family.settings.window = {"local_attention", 128};
   family.settings.full_every = {"global_attn_every_n_layers", 3};
+  family.settings.full_first = true;
   family.roles = {{Slot::kWords, "embeddings.tok_embeddings.weight"},
                   {Slot::kEmbeddingNorm, "embeddings.norm"},
                   {Slot::kQuery, "attn.Wqkv[0/3]"},
@@ -67,7 +68,6 @@ Family modernbert_decoder() {
   Settings& settings = family.settings;
   settings.window = {"sliding_window", 64};
   settings.windows = Settings::Windows::kEvery;
-  settings.full_first = true;
   settings.settle = settle_window;
   family.block.causal = true;
   family.roles[Slot::kQuery] = "attn.q_proj";

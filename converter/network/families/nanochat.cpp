@@ -1,5 +1,5 @@
 // nanochat (Karpathy 2025): Llama's layers without gates and factors of norms; rotary positions turn backwards, embeddings and heads
-// have norms.
+// have norms. BitNet b1.58 (arXiv 2504.12285): Llama's layers with norms in front of both output matrices.
 #include "network/families/blocks.h"
 
 namespace bantam::convert {
@@ -30,6 +30,25 @@ Family nanochat() {
     head.layers.back().cap = "final_logit_softcapping";
     head.layers.back().cap_otherwise = 15;
   }
+  return family;
+}
+
+Family bitnet() {
+  Family family = llama_like("bitnet", "BitNet");
+  Settings& settings = family.settings;
+  settings.vocabulary.otherwise = 128256;
+  settings.hidden.otherwise = 2560;
+  settings.layers.otherwise = 30;
+  settings.heads.otherwise = 20;
+  settings.kv_heads.otherwise = 5;
+  settings.head_width = nullptr;
+  settings.intermediate.otherwise = 6912;
+  settings.activation_otherwise = "relu2";
+  settings.epsilon_otherwise = 1e-5;
+  settings.rotary.otherwise = 500000;
+  family.roles[Slot::kContextNorm] = "self_attn.attn_sub_norm";
+  family.roles[Slot::kWideNorm] = "mlp.ffn_sub_norm";
+  family.heads = decoder_heads("ForCausalLM");
   return family;
 }
 

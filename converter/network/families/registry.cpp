@@ -49,6 +49,7 @@ Axes plain_axes(Slot slot) {
       return {Axis::kNone, Axis::kEmbedding};
     case Slot::kDistances:
     case Slot::kDistanceKeys:
+    case Slot::kValueConvolution:
     case Slot::kFeatureMatrix:
       return {Axis::kNone, Axis::kNone};
     case Slot::kTokenProjection:
@@ -121,6 +122,17 @@ Axes plain_axes(Slot slot) {
       return {Axis::kHidden, Axis::kFfn};
     case Slot::kRouter:
       return {Axis::kExperts, Axis::kHidden};
+    case Slot::kChoiceBias:
+      return {Axis::kExperts, Axis::kNone};
+    case Slot::kSinks:
+      return {Axis::kHeads, Axis::kNone};
+    case Slot::kAttentionGate:
+      return {Axis::kValues, Axis::kHidden};
+    case Slot::kSharedUp:
+    case Slot::kSharedGate:
+      return {Axis::kSharedFfn, Axis::kHidden};
+    case Slot::kSharedDown:
+      return {Axis::kHidden, Axis::kSharedFfn};
     case Slot::kSharedScale:
       return {Axis::kNone, Axis::kHidden};
     case Slot::kExpertUp:
@@ -136,6 +148,10 @@ Axes plain_axes(Slot slot) {
     case Slot::kNarrowNorm:
     case Slot::kNarrowScoresNorm:
       return {Axis::kInner, Axis::kNone};
+    case Slot::kContextNorm:
+      return {Axis::kValues, Axis::kNone};
+    case Slot::kWideNorm:
+      return {Axis::kFfn, Axis::kNone};
     case Slot::kStackUp:
       return {Axis::kFfn, Axis::kHidden};
     case Slot::kStackDown:
@@ -272,6 +288,7 @@ const char* Family::why_heads_stay() const {
   if (!has(Slot::kQuery)) return "their queries, keys and values are mixed in one matrix";
   if (block.projected) return "each may sum keys and values over tokens by a matrix of its own";
   if (settings.kv_heads.key != nullptr) return "several may share keys and values";
+  if (has(Slot::kValueConvolution)) return "values of each have a convolution of its own";
   if (has(Slot::kDistances)) return "all layers add one table of biases a head";
   return settings.slopes ? "scores of each head fall with the distance by a slope of its own" : nullptr;
 }

@@ -266,6 +266,15 @@ void read_convolution(const Fields& config, EncoderConfig& out) {
   out.convolution_activation = read_activation(config, "conv_act", "tanh");
 }
 
+/// Reads the convolution of values.
+void read_value_convolution(const Fields& config, EncoderConfig& out) {
+  constexpr const char* kSize = "conv_kernel_size";
+  constexpr uint32_t kMaxTaps = 255, kUsualTaps = 65;
+  if (!out.family->has(Slot::kValueConvolution) || (config.stands(kSize) && !config.has(kSize))) return;
+  out.value_taps = config.count(kSize, kMaxTaps, kUsualTaps);
+  if (out.value_taps % 2 == 0) config.problem(ExitCode::kInvalid, kSize, "convolutions are of an odd number of tokens");
+}
+
 /// Sides of an image in pixels: one number, or height and width.
 std::pair<uint32_t, uint32_t> read_sides(const Fields& config, const char* key, uint32_t most, uint32_t otherwise) {
   if (!config.has(key) || !config.raw(key).is_array()) {
@@ -466,6 +475,7 @@ EncoderConfig read_as(const Fields& config, const Family& family) {
   read_relative(config, out);
   read_shift(config, out);
   read_convolution(config, out);
+  read_value_convolution(config, out);
   read_entities(config, out);
   read_experts(config, out);
   // ELECTRA has a projection only where the widths differ, ALBERT always.

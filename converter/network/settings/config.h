@@ -102,7 +102,10 @@ struct ImageShape {
 struct ExpertLayers {
   uint32_t experts = 0, top = 0;  // of a layer, of a token
   uint32_t columns = 0;           // between the two layers of an expert
+  uint32_t shared = 0;            // the same of the experts that all tokens go through; 0: there are none
   uint32_t capacity = 0;          // most tokens of an expert; 0: any number
+  float factor = 1;               // of what experts make, but for those
+  float threshold = 0;            // of masked shares
   bool shares_of_one = false;     // shares of a token's experts are divided by their sum
   std::vector<bool> layers;       // which layers are; empty: none
 };
@@ -148,6 +151,7 @@ struct EncoderConfig {
   uint32_t embedding = 0;       // columns of all embedding tables; `hidden` where nothing projects them
   bool projects = false;        // there is Slot::kEmbeddingProjection
   uint32_t convolution = 0;     // tokens that Slot::kConvolution reads at a time; 0: there is none
+  uint32_t value_taps = 0;      // the same of Slot::kValueConvolution
   fb::ActivationKind convolution_activation = fb::ActivationKind::none;
   uint32_t task_types = 0;     // rows of the task type table; 0: there is none
   uint32_t groups = 0;         // of layers with one set of weights (Family::shares_layers); 0: each has its own

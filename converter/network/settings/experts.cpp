@@ -51,6 +51,52 @@ void take_listed(const Fields& config, ExpertLayers& experts) {
   if (!known) config.problem(ExitCode::kInvalid, kDenseLayers, "is no list of numbers of layers");
 }
 
+/// "mlp_layer_types", or all layers behind the first ones.
+void take_behind(const Fields& config, const Settings& settings, ExpertLayers& experts) {
+  if (config.has(kLayerKinds)) return take_kinds(config, experts);
+  const char* key = settings.expert_layers.key;
+  const bool none = key != nullptr && config.has(key) && config.raw(key) == 0;
+  const uint32_t dense = none             ? 0
+                         : key == nullptr ? settings.expert_layers.otherwise
+                                          : config.count(key, kMostExpertLayers, settings.expert_layers.otherwise);
+  for (size_t i = 0; i < experts.layers.size(); ++i) experts.layers[i] = i >= dense;
+}
+
+/// transformers' rule for ERNIE 4.5; a last layer of -1 is the last of all.
+void take_between(const Fields& config, ExpertLayers& experts) {
+  const double first = config.number("moe_layer_start_index", 1), last = config.number("moe_layer_end_index", -1);
+  const uint32_t step = config.count("moe_layer_interval", kMostExpertLayers, 1);
+  for (size_t i = 0; i < experts.layers.size(); ++i) {
+    const auto number = static_cast<double>(i);
+    experts.layers[i] = (i + 1) % step == 0 && number >= first && (last < 0 || number <= last);
+  }
+}
+
+/// Columns of the experts that all tokens go through.
+uint32_t read_shared(const Fields& config, const Settings& settings, const ExpertLayers& experts) {
+  const auto none = [&](const char* key) { return key != nullptr && config.has(key) && config.raw(key) == 0; };
+  const char* columns = settings.shared_columns.key;
+  if (columns != nullptr) {
+    return none(columns) || (!config.has(columns) && settings.shared_columns.otherwise == 0)
+               ? 0
+               : config.count(columns, kMostExpertColumns, settings.shared_columns.otherwise);
+  }
+  constexpr uint32_t kMostShared = 64;
+  const char* key = settings.shared_experts.key;
+  if (none(key)) return 0;
+  return experts.columns * (key == nullptr ? settings.shared_experts.otherwise
+                                           : config.count(key, kMostShared, settings.shared_experts.otherwise));
+}
+
+/// A number above 0, or 0 where that may be.
+float read_share_factor(const Fields& config, const char* key, double otherwise, bool may_be_0) {
+  if (key == nullptr || !config.has(key)) return static_cast<float>(otherwise);
+  const double value = config.number(key, otherwise);
+  if ((value > 0 && value <= 1e6) || (may_be_0 && value == 0)) return static_cast<float>(value);
+  config.problem(ExitCode::kInvalid, key, fmt::format("{} is not a number above 0, at most 1e6", value));
+  return static_cast<float>(otherwise);
+}
+
 }  // namespace
 
 void read_experts(const Fields& config, EncoderConfig& out) {
@@ -62,6 +108,9 @@ void read_experts(const Fields& config, EncoderConfig& out) {
   experts.columns = settings.expert_columns.key == nullptr
                         ? out.intermediate
                         : read(config, settings, settings.expert_columns, kMostExpertColumns);
+  if (out.family->has(Slot::kSharedUp)) experts.shared = read_shared(config, settings, experts);
+  experts.factor = read_share_factor(config, settings.expert_factor, settings.expert_factor_otherwise, false);
+  experts.threshold = 2 * read_share_factor(config, settings.half_threshold, settings.half_threshold_otherwise, true);
   experts.capacity = read(config, settings, settings.expert_capacity, kMostCapacity);
   experts.shares_of_one = read_flag(config, settings.shares_of_one);
   if (experts.top > experts.experts) {
@@ -75,6 +124,8 @@ void read_experts(const Fields& config, EncoderConfig& out) {
     spread_out(config, settings, experts);
   }
   if (settings.layers_of_experts == Settings::ExpertLayers::kListed) take_listed(config, experts);
+  if (settings.layers_of_experts == Settings::ExpertLayers::kBehind) take_behind(config, settings, experts);
+  if (settings.layers_of_experts == Settings::ExpertLayers::kBetween) take_between(config, experts);
 }
 
 }  // namespace bantam::convert

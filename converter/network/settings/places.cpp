@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 #include <vector>
@@ -32,13 +33,16 @@ std::vector<double> divisors(const Fields& scaling, const char* key, uint32_t an
 }
 
 /// Published scalings of rotary positions. "linear": angles are divided by the factor. "dynamic": the base grows with texts longer than
-/// the model's positions, which files do not take. "ntk": the base is multiplied by the factor, and angles divided by its power 2 /
+/// the model's positions, which files do not take, but by "alpha" where that is there (Hunyuan). "ntk": the base is multiplied by the factor, and angles divided by its power 2 /
 /// columns, so that the slowest turns by the factor more slowly. "llama3", "yarn", "longrope": see Rotary. `config`: settings beside
 /// those of the scaling.
 void scale(const Fields& config, const Fields& scaling, const EncoderConfig& out, uint32_t turned, Rotary* rotary) {
   const std::string type = scaling.text("rope_type", scaling.text("type", "default"));
   const bool longer = type == "longrope" || type == "su";
-  constexpr const char* kOriginal = "original_max_position_embeddings";
+  constexpr const char *kOriginal = "original_max_position_embeddings", *kAlpha = "alpha";
+  if (type == "dynamic" && scaling.has(kAlpha) && turned > 2) {
+    rotary->base *= std::pow(number_in(scaling, kAlpha, 1, 1e-6, 1e9), turned / (turned - 2.0));
+  }
   if (type == "default" || type == "dynamic" || type == "mrope") return;
   if (rotary->step < 0) {
     scaling.problem(ExitCode::kUnsupported, "rope_type", "rotary positions of this family are supported unscaled only");
@@ -93,8 +97,8 @@ void scale(const Fields& config, const Fields& scaling, const EncoderConfig& out
 uint32_t turned_columns(const Fields& config, const Fields& parameters, const Settings::Rotary& rotary,
                         uint32_t head_width) {
   if (rotary.width_key != nullptr) {
-    if (!config.has(rotary.width_key)) return rotary.width_otherwise;
-    return config.count(rotary.width_key, kMaxPositions, rotary.width_otherwise);
+    if (!config.has(rotary.width_key) && rotary.width_otherwise != 0) return rotary.width_otherwise;
+    if (config.has(rotary.width_key)) return config.count(rotary.width_key, kMaxPositions, rotary.width_otherwise);
   }
   constexpr const char* kPart = "partial_rotary_factor";
   const bool own = rotary.part_key != nullptr && config.has(rotary.part_key);
@@ -208,6 +212,24 @@ void leave_some_unturned(const Fields& config, EncoderConfig& out) {
   }
 }
 
+/// A base for each layer.
+void read_layer_bases(const Fields& config, EncoderConfig& out) {
+  const char* key = out.family->settings.layer_bases;
+  if (key == nullptr || !config.has(key)) return;
+  const Json& list = config.raw(key);
+  const auto fits = [](const Json& base) {
+    return base.is_number() && (base == 0 || (base.get<double>() > 1 && base.get<double>() <= 1e12));
+  };
+  if (!list.is_array() || list.size() != out.layers || !std::all_of(list.begin(), list.end(), fits)) {
+    config.problem(ExitCode::kInvalid, key, "is not a list of 0 or of a number above 1, one a layer");
+    return;
+  }
+  for (uint32_t i = 0; i < out.layers; ++i) {
+    out.places[i].rotary.base = list[i].get<double>();
+    if (out.places[i].rotary.base == 0) out.places[i].rotary = {};
+  }
+}
+
 /// Windows of decoders.
 void read_causal_windows(const Fields& config, EncoderConfig& out) {
   const Settings& settings = out.family->settings;
@@ -251,7 +273,7 @@ template <typename Fits>
 std::vector<uint32_t> each_layer(const Fields& config, const char* key, const EncoderConfig& out, uint32_t otherwise,
                                  const Fits& fits, const char* what) {
   std::vector<uint32_t> values(out.layers, otherwise);
-  if (!config.has(key)) return values;
+  if (key == nullptr || !config.has(key)) return values;
   const Json& all = config.raw(key);
   const auto value = [&](size_t i) -> const Json& { return all.is_array() ? all[i] : all; };
   if (all.is_array() && all.size() != out.layers) {
@@ -320,18 +342,21 @@ void read_places(const Fields& config, EncoderConfig& out) {
   if (settings.rotary.otherwise != 0) {
     out.places.assign(out.layers, read_rotary(config, settings.rotary, "full_attention", out, true));
     leave_some_unturned(config, out);
+    read_layer_bases(config, out);
   }
   if (causal) return read_causal_windows(config, out);
   if (settings.blocks) read_blocks(config, out);
   if (settings.spans != nullptr) read_spans(config, out);
   if (settings.window.key == nullptr) return;
   const LayerPlaces local = read_rotary(config, settings.local_rotary, "sliding_attention", out, true);
-  const uint32_t window = config.count(settings.window.key, kMaxPositions, settings.window.otherwise) / 2;
-  const uint32_t every = config.count(settings.full_every.key, kMaxPositions, settings.full_every.otherwise);
+  const uint32_t seen = config.count(settings.window.key, kMaxPositions, settings.window.otherwise);
+  const uint32_t window = settings.window_each_side ? seen : seen / 2;
+  const Count& rule = settings.full_every;
+  const uint32_t every = rule.key == nullptr ? rule.otherwise : config.count(rule.key, kMaxPositions, rule.otherwise);
   if (window == 0) config.problem(ExitCode::kUnsupported, settings.window.key, "a window of no tokens");
   const std::vector<bool> full = listed_layers(config, out);
   for (uint32_t i = 0; i < out.layers; ++i) {
-    if (!full.empty() ? full[i] : i % every == 0) continue;
+    if (!full.empty() ? full[i] : (settings.full_first ? i : i + 1) % every == 0) continue;
     out.places[i] = local;
     out.places[i].window = window;
     out.places[i].sees_all = false;

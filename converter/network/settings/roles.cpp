@@ -59,16 +59,17 @@ bool has_role(const EncoderConfig& config, Slot slot) {
   if (slot == Slot::kTokenProjection && sharing != Sharing::kLayers) return false;
   if (slot == Slot::kKeyProjection && sharing == Sharing::kLayers) return false;
   if (slot == Slot::kValueProjection && sharing >= Sharing::kKeysValues) return false;
+  if (slot == Slot::kValueConvolution && config.value_taps == 0) return false;
+  if (is_shared(slot) && config.experts.shared == 0) return false;
   const bool shared_norm = config.parallel && !config.family->block.parallel_norms;
   return config.family->has(slot) && !(shared_norm && slot == Slot::kDownNorm);
 }
 
 bool has_role(const EncoderConfig& config, Slot slot, uint32_t layer) {
-  const bool of_experts = is_of_expert(slot) || slot == Slot::kRouter || slot == Slot::kSharedScale;
+  const bool of_experts = is_of_expert(slot) || slot == Slot::kRouter || slot == Slot::kChoiceBias || is_shared(slot);
   const bool dense = slot == Slot::kUp || slot == Slot::kGate || slot == Slot::kDown;
   if (of_experts || (dense && !config.experts.layers.empty())) {
-    const bool shared = config.family->block.shared_experts && dense;
-    return has_role(config, slot) && (config.experts.layers[layer] == of_experts || shared);
+    return has_role(config, slot) && config.experts.layers[layer] == of_experts;
   }
   const bool of_text = slot == Slot::kQuery || slot == Slot::kKey;
   if (!config.chunked.hashed.empty() && (of_text || slot == Slot::kQueryKey)) {
@@ -135,6 +136,10 @@ uint32_t extent_of(const EncoderConfig& config, Axis axis) {
       return config.experts.experts;
     case Axis::kExpertFfn:
       return config.experts.columns;
+    case Axis::kSharedFfn:
+      return config.experts.shared;
+    case Axis::kHeads:
+      return config.heads;
     case Axis::kStreams:
       return 2 * config.hidden;
   }
@@ -156,7 +161,7 @@ std::vector<uint32_t> shape_by_head(const EncoderConfig& config, Slot slot) {
 
 std::string plain_name(const Family& family, Slot slot) {
   const TensorPart part = tensor_part(family.name(slot));
-  return part.parts > 1 && slot == Slot::kGate ? part.name + "_gate" : part.name;
+  return part.parts > 1 && (slot == Slot::kGate || slot == Slot::kSharedGate) ? part.name + "_gate" : part.name;
 }
 
 std::string graph_name(const EncoderConfig& config, uint32_t layer, Slot slot) {

@@ -70,6 +70,10 @@ struct AttentionF32 : AttentionBlock<kRows> {
     Sums total[kCount];
     this->template largest_scores<kCount>(r, best);
     BANTAM_UNROLL
+    for (uint32_t i = 0; linked::kSinks && i < kCount; ++i) {
+      if (a.sunk && !visible[r + i].empty()) best[i] = max(best[i], splat(a.sink));
+    }
+    BANTAM_UNROLL
     for (uint32_t i = 0; i < kCount; ++i) total[i] = Sums{};
     for (uint32_t page = page_begin; page < page_end; ++page) {
       BANTAM_UNROLL
@@ -85,6 +89,13 @@ struct AttentionF32 : AttentionBlock<kRows> {
     }
     float sums[16];
     store(sums, this->sums_from_begin(total));
+    BANTAM_UNROLL
+    for (uint32_t i = 0; linked::kSinks && i < kCount; ++i) {
+      if (!a.sunk) continue;
+      float p[16];
+      store(p, exp_below_88(splat(a.sink) - best[i]));
+      sums[i] += p[0];
+    }
     bool finite = true;
     BANTAM_UNROLL
     for (uint32_t i = 0; i < kCount; ++i) {

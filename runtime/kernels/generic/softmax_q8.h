@@ -57,7 +57,10 @@ struct SoftmaxQ8 : AttentionBlock<kRows> {
     }
     const F32 to_base_2 = load(q_scale) * splat(1.44269504f);
     store(q_scale, to_base_2);
-    store(offset, splat(0.0f) - largest_of(best) * to_base_2);
+    F32 most = largest_of(best) * to_base_2;
+    const F32 sink = splat(a.sink * 1.44269504f);
+    if (linked::kSinks && a.sunk) most = max(most, sink);
+    store(offset, splat(0.0f) - most);
 
     for (uint32_t page = page_begin; page < page_end; ++page) {
       const float* v_scales = reinterpret_cast<const float*>(this->values(page) + scale_at);
@@ -83,7 +86,8 @@ struct SoftmaxQ8 : AttentionBlock<kRows> {
         }
       });
     }
-    const F32 l = this->sums_from_begin(total);
+    F32 l = this->sums_from_begin(total);
+    if (linked::kSinks && a.sunk) l = l + exp2_of_score(sink + load(offset));
     const F32 m = from_bits(largest_of(worst));
     float inverse[16];
     store(inverse, select(less(m, splat(kTiny)), splat(0.0f), splat(255.0f) / m));

@@ -33,8 +33,10 @@ struct ExpertSizes {
 
 Verdict check_linked(const fb::Experts& layer) {
   if (layer.activation() > fb::ActivationKind::MAX) return corrupt("unknown activation");
-  const bool known = linked::activation(static_cast<uint32_t>(layer.activation())) &&
-                     linked::activation(static_cast<uint32_t>(fb::ActivationKind::exp));
+  if (layer.shares() > fb::ShareKind::MAX) return unsupported("experts with such shares are not known");
+  const auto makes = layer.shares() == fb::ShareKind::sigmoid ? fb::ActivationKind::sigmoid : fb::ActivationKind::exp;
+  const bool known =
+      linked::activation(static_cast<uint32_t>(layer.activation())) && linked::activation(static_cast<uint32_t>(makes));
   if (!known) return not_linked("this build leaves out an activation that experts are computed or chosen with");
   return linked::kGate || !layer.gated() ? Verdict{} : not_linked("this build leaves gates out");
 }
@@ -54,6 +56,19 @@ Verdict check_capacity(const Site& site) {
   return {};
 }
 
+/// Checks what experts are chosen by beside scores.
+Verdict check_choice(const Site& site) {
+  const fb::Experts& layer = *site.op.attributes_as_Experts();
+  const bool masked = layer.shares() == fb::ShareKind::masked;
+  if (layer.choice_bias() >= 0 && masked) return corrupt("experts that are chosen by masked scores have a bias");
+  if (layer.choice_bias() >= 0 && layer.capacity() != 0) return corrupt("experts with a capacity have a bias");
+  if (masked && !(layer.threshold() >= 0.0f && layer.threshold() <= 1e6f)) {
+    return corrupt("the threshold of masked scores is not a number of at least 0");
+  }
+  return check_vector(site, named_input(site.op, layer.choice_bias()), layer.experts(),
+                      "what experts are chosen by is not an f32 vector of a number an expert");
+}
+
 Verdict verify_experts(const Site& site) {
   const fb::Experts& layer = *site.op.attributes_as_Experts();
   if (layer.experts() == 0 || layer.experts() > kMaxWidth) return corrupt("a layer has no experts or too many");
@@ -64,6 +79,7 @@ Verdict verify_experts(const Site& site) {
   BANTAM_CHECK(check_row_input(site, 0, 0, false));
   BANTAM_CHECK(check_row_input(site, kExpertScores, layer.experts(), false));
   BANTAM_CHECK(check_capacity(site));
+  BANTAM_CHECK(check_choice(site));
   for (const uint32_t at : {kExpertUp, kExpertDown}) {
     const int32_t index = operand(site.op.inputs(), at);
     if (index >= 0 && tensor(site.model, index).shape()->size() == 2 && !lies_in_panels(tensor(site.model, index))) {
@@ -97,7 +113,7 @@ struct ExpertPlaces {
     };
     chosen = take(rows * s.top);
     shares = take(rows * s.top);
-    scores = take(kernels::pad16(s.experts));
+    scores = take(uint64_t{kernels::pad16(s.experts)} * (layer.choice_bias() >= 0 ? 2 : 1));
     taken = take(layer.capacity() == 0 ? 0 : s.experts);
     list = take(2 * rows);
     x = take(rows * s.inputs);
@@ -134,6 +150,7 @@ class ExpertRun {
  public:
   ExpertRun(const TileRun& run, const fb::Op& op, uint32_t block_rows)
       : run_(run),
+        op_(op),
         layer_(*op.attributes_as_Experts()),
         sizes_(run.model, op),
         places_(run.model, op, block_rows),
@@ -183,16 +200,62 @@ class ExpertRun {
     return taken[expert]++ >= layer_.capacity();
   }
 
+  /// Turns scores into shares. Returns false if a score is not finite.
+  bool make_shares(float* p) {
+    const uint32_t stride = kernels::pad16(sizes_.experts);
+    if (layer_.shares() == fb::ShareKind::softmax) return run_.kernels.softmax_rows({p, stride, 1, sizes_.experts});
+    kernels::EpilogueRows each = {};
+    each.x = each.y = p;
+    each.x_stride = each.y_stride = stride;
+    each.rows = 1;
+    each.width = sizes_.experts;
+    each.activation = kernels::Activation::kSigmoid;
+    return run_.kernels.epilogue_rows(each);
+  }
+
+  /// choose() for ShareKind::masked: an expert's share is a softmax over the scores near its own.
+  bool choose_masked(const float* scores, uint32_t* chosen, float* shares) {
+    choose_experts(scores, sizes_.experts, sizes_.top, chosen);
+    float* p = at<float>(places_.scores);
+    bool finite = true;
+    for (uint32_t i = 0; i < sizes_.top; ++i) {
+      const float most = scores[chosen[i]];
+      for (uint32_t e = 0; e < sizes_.experts; ++e) {
+        const float size = scores[e] < 0 ? -scores[e] : scores[e];
+        const bool near = most - scores[e] <= layer_.threshold() * (size > most ? size : most);
+        p[e] = near ? scores[e] : -__builtin_inff();
+      }
+      for (uint32_t before = 0; before < i; ++before) p[chosen[before]] = -__builtin_inff();
+      p[chosen[i]] = most;
+      finite &= run_.kernels.softmax_rows({p, kernels::pad16(sizes_.experts), 1, sizes_.experts});
+      shares[i] = p[chosen[i]];
+    }
+    if (!layer_.normalized()) return finite;
+    float sum = 0;
+    for (uint32_t i = 0; i < sizes_.top; ++i) sum += shares[i];
+    for (uint32_t i = 0; i < sizes_.top; ++i) shares[i] /= sum;
+    return finite;
+  }
+
   /// Chooses the experts of row r of the block that begins at row `first` of the tile, and computes their weights.
   /// Returns false if a score is not finite.
   bool choose(uint32_t first, uint32_t r) {
     const float* scores = scores_.from(first + r).f32();
     uint32_t* chosen = at<uint32_t>(places_.chosen) + size_t{r} * sizes_.top;
     float* shares = at<float>(places_.shares) + size_t{r} * sizes_.top;
-    choose_experts(scores, sizes_.experts, sizes_.top, chosen);
+    if (layer_.shares() == fb::ShareKind::masked) return choose_masked(scores, chosen, shares);
     float* p = at<float>(places_.scores);
     memcpy(p, scores, sizes_.experts * sizeof(float));
-    const bool finite = run_.kernels.softmax_rows({p, kernels::pad16(sizes_.experts), 1, sizes_.experts});
+    const bool finite = make_shares(p);
+    const float* by = scores;
+    if (layer_.choice_bias() >= 0) {
+      const auto* bias = constant<float>(run_, named_input(op_, layer_.choice_bias()));
+      float* sums = p + kernels::pad16(sizes_.experts);
+      const float* from = layer_.choice_by_scores() ? scores : p;
+      for (uint32_t e = 0; e < sizes_.experts; ++e) sums[e] = from[e] + bias[e];
+      by = sums;
+    }
+    choose_experts(by, sizes_.experts, sizes_.top, chosen);
     float sum = 0;
     for (uint32_t i = 0; i < sizes_.top; ++i) sum += p[chosen[i]];
     for (uint32_t i = 0; i < sizes_.top; ++i) shares[i] = layer_.normalized() ? p[chosen[i]] / sum : p[chosen[i]];
@@ -263,6 +326,7 @@ class ExpertRun {
   }
 
   const TileRun& run_;
+  const fb::Op& op_;
   const fb::Experts& layer_;
   ExpertSizes sizes_;
   ExpertPlaces places_;

@@ -81,7 +81,8 @@ Verdict check_key_lists(const Site& site) {
     return corrupt("blocks of tokens in attention whose mask has none");
   }
   if (!globals && !blocks && !only_globals(a)) return {};
-  const bool biased = a.distance_bias() >= 0 || a.slopes() >= 0 || a.place_rows() >= 0 || a.segment_keys() >= 0;
+  const bool biased =
+      a.sinks() >= 0 || a.distance_bias() >= 0 || a.slopes() >= 0 || a.place_rows() >= 0 || a.segment_keys() >= 0;
   if (biased || a.cross() || a.soft_cap() != 0.0f || site.phase != fb::Phase::main) {
     return corrupt("attention to global tokens or to blocks goes with no bias, no cap and no source");
   }

@@ -62,7 +62,7 @@ Verdict verify_static_attention(const Site& site) {
   if (site.rows_symbol != kTokens) return corrupt("attention runs over tokens");
   if (a.mask() > fb::MaskKind::causal_window) return unsupported("attention with this mask is not executed");
   if (!linked::mask(static_cast<uint32_t>(a.mask()))) return not_linked("this build leaves the mask out");
-  if (has_bias(a) || a.soft_cap() != 0.0f || (linked::kSources && a.cross())) {
+  if (has_bias(a) || a.soft_cap() != 0.0f || a.sinks() >= 0 || (linked::kSources && a.cross())) {
     return unsupported("static attention with a bias or a cap, or to a source, is not executed");
   }
   BANTAM_CHECK(check_fixed_rows(site, operand(site.op.inputs(), 0), attention_width(site.op)));
