@@ -592,8 +592,6 @@ const Family* find_family(std::string_view model_type);
 const Family* find_published(const Json& config, const std::vector<std::string>& tensors);
 /// The known model_type that is spelled most like it; "" where none is near.
 std::string nearest_model_type(std::string_view model_type);
-/// "bert, distilbert, ...".
-std::string all_model_types();
 
 }  // namespace bantam::convert
 

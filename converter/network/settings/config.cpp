@@ -112,18 +112,19 @@ void read_widths(const Fields& config, EncoderConfig& out, const char* heads_key
   if (layout.has("embedding_rank")) out.embedding_rank = layout.count("embedding_rank", kMaxWidth);
 }
 
-/// Says what is known instead.
+/// Says the nearest known one instead, on one short line.
 void refuse_model_type(const Fields& config, const std::string& model_type) {
+  constexpr size_t kLongest = 64;  // no name of a model_type is as long
+  const std::string name = model_type.size() <= kLongest ? fmt::format("\"{}\"", model_type)
+                                                         : fmt::format("a name of {} letters", model_type.size());
   const std::string nearest = nearest_model_type(model_type);
-  const char* code = config.has("auto_map") ? "; code of its own (auto_map) is never run" : "";
-  config.problem(
-      ExitCode::kUnsupported, "model_type",
+  const std::string what =
       model_type.empty()
-          ? fmt::format("is missing; what converts: {}", all_model_types())
-          : fmt::format("\"{}\" is not supported{}; {}what converts: {}. Use a model of these for the same task, or "
-                        "train one from this model's answers (bantam distill)",
-                        model_type, code, nearest.empty() ? "" : fmt::format("the nearest is \"{}\", ", nearest),
-                        all_model_types()));
+          ? "is missing"
+          : fmt::format("{} is not supported{}{}", name,
+                        config.has("auto_map") ? "; code of its own (auto_map) is never run" : "",
+                        nearest.empty() ? "" : fmt::format("; the nearest that converts is \"{}\"", nearest));
+  config.problem(ExitCode::kUnsupported, "model_type", what + ". See all: bantam version --families");
 }
 
 /// The position table may begin with rows that no token has.
