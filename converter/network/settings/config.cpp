@@ -326,11 +326,23 @@ const char* key_in(const Fields& config, const Settings& settings, const char* k
   for (const auto& [other, known] : settings.synonyms) {
     if (std::string_view(known) == key && config.has(other)) return other;
   }
+  // Names by which transformers reads a setting of every model, if it has another one there (attribute_map). Those of encoder-decoders
+  // are the encoder's.
+  if (std::string_view(key).substr(0, 8) == "decoder_") return key;
+  const std::pair<const char*, const char*> common[] = {{settings.hidden.key, "hidden_size"},
+                                                        {settings.layers.key, "num_hidden_layers"},
+                                                        {settings.heads.key, "num_attention_heads"},
+                                                        {settings.positions.key, "max_position_embeddings"}};
+  for (const auto& [known, other] : common) {
+    if (known == key && config.has(other)) return other;
+  }
   return key;
 }
 
 bool read_flag(const Fields& config, const Flag& flag) {
-  return flag.key == nullptr ? flag.otherwise : config.flag(flag.key, flag.otherwise);
+  if (flag.key == nullptr) return flag.otherwise;
+  const bool null = config.stands(flag.key) && !config.has(flag.key);  // which is as good as false in Python
+  return !null && config.flag(flag.key, flag.otherwise);
 }
 
 void require(const Fields& config, const std::vector<std::pair<const char*, const char*>>& settings) {
@@ -469,9 +481,10 @@ EncoderConfig read_as(const Fields& config, const Family& family) {
   read_convolution(config, out);
   read_entities(config, out);
   read_experts(config, out);
-  // ELECTRA has a projection only where the widths differ, ALBERT always.
-  out.projects = out.family->has(Slot::kEmbeddingProjection) &&
-                 (out.embedding != out.hidden || out.family->shares_layers() || out.trigrams);
+  // ELECTRA has a projection only where the widths differ, ALBERT and RemBERT always.
+  out.projects =
+      out.family->has(Slot::kEmbeddingProjection) && (out.embedding != out.hidden || out.family->shares_layers() ||
+                                                      out.trigrams || out.family->block.always_projected);
   if (settings.task_types_if == nullptr || config.flag(settings.task_types_if, false)) {
     out.task_types = count(settings.task_types, kMaxWidth);
   }
