@@ -286,6 +286,8 @@ struct Settings {
   /// texts that are made, as transformers' generate() has it; the second of those that are the source's, one place further.
   const char* made_start = "bos_token_id";
   const char* shifted_start = nullptr;
+  /// transformers shifts texts that are the source's around: their last token, an end of texts, stands in front of them.
+  bool shifted_around = false;
   /// Reads and refuses what no other setting expresses, behind counts and positions; null: there is nothing.
   void (*settle)(const Fields& config, EncoderConfig& out) = nullptr;
   /// Tokens of a decoder see those behind them, too.
@@ -320,6 +322,8 @@ struct Settings {
     /// The part of a head that is turned: as "partial_rotary_factor" says, or this key, or so many columns by a third one.
     double part = 1;
     const char* part_key = nullptr;
+    /// "partial_rotary_factor" may say a part where `part` is 1; other models of such families turn whole heads, whatever it says.
+    bool part_if_said = false;
     const char* width_key = nullptr;
     uint32_t width_otherwise = 0;
     /// The part may be an odd number of columns; one more is turned, too, as transformers does.
@@ -328,6 +332,8 @@ struct Settings {
     const char* table = nullptr;
     /// Angles are negative.
     bool backwards = false;
+    /// "rope_parameters" where neither they nor "rope_scaling" are there, as JSON; null: unscaled.
+    const char* parameters_otherwise = nullptr;
   };
   Rotary rotary, local_rotary;
   /// Tokens that local layers see, half of them on each side; no key: no layer is local. All are but each `full_every`th, or as
@@ -481,6 +487,8 @@ struct Block {
   bool places = false;
   /// The projection of embeddings stands in front of their norm, and has no bias.
   bool sums_projected = false;
+  /// There is a projection of embeddings even where they are as wide as what it makes.
+  bool always_projected = false;
   /// Attention is Transformer-XL's (arXiv 1901.02860): scores have terms of sinusoids of distances, and with Slot::kSegmentKeys of
   /// segments (XLNet, arXiv 1906.08237).
   bool shifted = false;
@@ -509,7 +517,7 @@ struct Block {
   /// Slot::kQueriesKeysValues is all queries, all keys, all values. Otherwise each head of keys and values follows the queries that
   /// share it.
   bool together = false;
-  /// Slot::kQueriesKeysValues is as many groups of heads, each with all its queries, then values, then keys. 0: it is not.
+  /// Slot::kQueriesKeysValues is as many groups of columns, each with all its queries, then values, then keys. 0: it is not.
   uint32_t value_first_groups = 0;
   /// The norm of embeddings is that of words alone, in front of the sum with positions.
   bool words_normed = false;
@@ -622,8 +630,6 @@ const Family* find_family(std::string_view model_type);
 const Family* find_published(const Json& config, const std::vector<std::string>& tensors);
 /// The known model_type that is spelled most like it; "" where none is near.
 std::string nearest_model_type(std::string_view model_type);
-/// "bert, distilbert, ...".
-std::string all_model_types();
 
 }  // namespace bantam::convert
 

@@ -45,11 +45,18 @@ class HeadImporter {
 
   void run(const ChosenHead& chosen, Build build) {
     require(c_.fields, chosen.head->required);
+    // transformers keeps states of such decoders otherwise.
+    if (of_pair(*chosen.head)) require(c_.fields, {{"is_encoder_decoder", "true"}});
     c_.builder.enter(fb::Part::head);
     (this->*build)(*chosen.head);
     if (of_pair(*chosen.head) && chosen.task != fb::TaskKind::generate && chosen.task != fb::TaskKind::none) {
       task_.shift_id = read_start(c_.fields, c_.config.vocabulary, family_.settings.shifted_start);
       if (task_.shift_id < 0) c_.fields.problem(ExitCode::kInvalid, "decoder_start_token_id", kStartIsMissing);
+      const bool ends = !c_.fields.has("eos_token_id") || c_.fields.raw("eos_token_id") == task_.shift_id;
+      if (family_.settings.shifted_around && !ends) {
+        c_.fields.problem(ExitCode::kUnsupported, "decoder_start_token_id",
+                          "the decoder of this head begins with the end of the text: only eos_token_id is supported");
+      }
     }
     if (chosen.head->separated) {
       constexpr double kUsual = 66;

@@ -301,11 +301,12 @@ class Stack {
   /// Queries, keys and values that a file has in one matrix, in groups of queries and the keys and values that they share.
   int32_t unmixed(uint32_t layer, int32_t x, uint32_t heads, uint32_t kv_heads) {
     const uint32_t value_first = family_.block.value_first_groups, in = config_.hidden;
-    const uint32_t groups = family_.block.together                         ? 1
-                            : value_first != 0 && heads % value_first == 0 ? value_first
-                                                                           : kv_heads;
-    const uint32_t queries = heads / groups * config_.head_width, keys = kv_heads / groups * config_.head_width;
-    const uint32_t columns = heads * config_.head_width, all = groups * (queries + 2 * keys);
+    // CodeGen's groups are of columns, which need not be those of whole heads.
+    const uint32_t columns = heads * config_.head_width, shared = kv_heads * config_.head_width;
+    const uint32_t groups = family_.block.together                           ? 1
+                            : value_first != 0 && columns % value_first == 0 ? value_first
+                                                                             : kv_heads;
+    const uint32_t queries = columns / groups, keys = shared / groups, all = groups * (queries + 2 * keys);
     const std::string name = layer_prefix(config_, layer) + family_.name(Slot::kQueriesKeysValues),
                       op = graph_name(config_, layer, Slot::kQkv);
     const auto apart = [&](Values values, uint32_t width) {

@@ -82,7 +82,8 @@ std::unique_ptr<fb::GenerationT> read_generation(const Fields& config, uint32_t 
   auto out = std::make_unique<fb::GenerationT>();
   out->prefix = config.text("prefix", "");
   if (starts) {
-    out->start_id = read_start(config, vocabulary, start_otherwise);
+    const bool begins = start_otherwise != nullptr && config.has("bos_token_id");  // as transformers' generate() has it
+    out->start_id = read_start(config, vocabulary, begins ? "bos_token_id" : start_otherwise);
     if (out->start_id < 0) config.problem(ExitCode::kInvalid, "decoder_start_token_id", kStartIsMissing);
     out->first_id = read_token(config, "forced_bos_token_id", vocabulary);
     out->last_id = read_token(config, "forced_eos_token_id", vocabulary);

@@ -5,6 +5,7 @@ import doctest
 import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import tempfile
@@ -257,6 +258,17 @@ class DocumentedCommands(CommandTest):
         table = "".join(line for line in text.splitlines() if line.startswith("|"))
         for family in json.loads(bantam("version", "--families", "--json").stdout)["families"]:
             self.assertIn(f"`{family['model_type']}`", table)
+
+    def test_every_type_of_the_table_is_known(self):
+        """The table that tests/conformance/families.py writes."""
+        text = (SOURCE / "docs" / "models.md").read_text(encoding="utf-8")
+        table = text.partition("--write: begin -->")[2].partition("<!-- families.py --write: end")[0]
+        named = {
+            name for line in table.splitlines() if line.startswith("| `") for name in re.findall("`([^`]+)`", line)
+        }
+        known = json.loads(bantam("version", "--families", "--json").stdout)["families"]
+        self.assertGreater(len(named), 80)
+        self.assertEqual(named - {"model_type", *(family["model_type"] for family in known)}, set())
 
     def test_help(self):
         overview = bantam("--help").stdout.decode()

@@ -23,7 +23,11 @@ def golden(name):
 
 
 class Refused(Exception):
-    """The message of `bantam convert` about a model that it does not take."""
+    """The message of `bantam convert` about a model that it does not take, and its exit status."""
+
+    def __init__(self, message, status):
+        super().__init__(message)
+        self.status = status
 
 
 class Different(Exception):
@@ -41,7 +45,7 @@ class Converted:
         if done.returncode < 0:
             raise Different(f"convert: killed by signal {-done.returncode}")
         if done.returncode != 0:
-            raise Refused(" ".join(done.stderr.replace(str(source), source.name).split()))
+            raise Refused(" ".join(done.stderr.replace(str(source), source.name).split()), done.returncode)
 
     def _run(self, *words):
         return subprocess.run(

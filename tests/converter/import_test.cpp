@@ -188,8 +188,17 @@ TEST_F(Import, SettingsOfTheWrongKindAreInvalid) {
 
 TEST_F(Import, OtherModelTypesAndArchitecturesAreUnsupported) {
   config_["model_type"] = "distillbert";
-  expect_in(refused(ExitCode::kUnsupported),
-            {"model_type: \"distillbert\"", "the nearest is \"distilbert\"", "what converts: bert, "});
+  expect_in(
+      refused(ExitCode::kUnsupported),
+      {"model_type: \"distillbert\"", "the nearest that converts is \"distilbert\"", "bantam version --families"});
+  for (const char* name :
+       {"foo", "qwen9", "a_type_whose_name_is_longer_than_any_that_a_family_has_or_will_ever_have"}) {
+    config_["model_type"] = name;
+    const std::string message = refused(ExitCode::kUnsupported);
+    EXPECT_LT(message.size(), 200U) << message;
+    EXPECT_EQ(std::count(message.begin(), message.end(), '\n'), 0) << message;
+    EXPECT_EQ(message.find("the nearest") != std::string::npos, name == std::string("qwen9")) << message;
+  }
   config_["auto_map"] = {{"AutoModel", "modeling.Model"}};
   expect_in(refused(ExitCode::kUnsupported), {"auto_map", "never run"});
   config_.erase("model_type");

@@ -239,5 +239,109 @@ TEST(PublishedSettings, ScalingsThatMakeNoSense) {
   }
 }
 
+/// Returns what reading the settings says, "" where it takes them.
+std::string said_of(const Json& settings) {
+  try {
+    read(settings);
+  } catch (const convert::Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(PublishedSettings, NamesThatTransformersReadsForEveryModel) {
+  const convert::EncoderConfig gpt2 = read({{"model_type", "gpt2"},
+                                            {"hidden_size", 24},
+                                            {"num_attention_heads", 3},
+                                            {"num_hidden_layers", 2},
+                                            {"max_position_embeddings", 40}});
+  EXPECT_EQ(gpt2.hidden, 24U);
+  EXPECT_EQ(gpt2.heads, 3U);
+  EXPECT_EQ(gpt2.layers, 2U);
+  EXPECT_EQ(gpt2.positions, 40U);
+  // Those of an encoder-decoder are the encoder's.
+  const Json json = Json::parse(R"({"model_type": "bart", "d_model": 48, "num_attention_heads": 3})");
+  convert::Problems problems;
+  const convert::Fields fields(json, "config.json", problems);
+  EXPECT_EQ(convert::read_source_config(fields, *convert::find_family("bart")).heads, 3U);
+  EXPECT_EQ(convert::read_encoder_config(fields).heads, 16U);
+}
+
+TEST(PublishedSettings, PartsOfHeadsTurnWhereTransformersTurnsThem) {
+  const Json base = {{"hidden_size", 32}, {"num_attention_heads", 4}, {"num_key_value_heads", 4}, {"head_dim", 8}};
+  const auto with = [&](const char* model_type, const Json& part) {
+    Json json = base;
+    json["model_type"] = model_type;
+    json["rope_parameters"] = {{"rope_theta", 10000}, {"partial_rotary_factor", part}};
+    return json;
+  };
+  for (const char* name : {"phi", "phi3", "glm", "stablelm", "nemotron", "persimmon"}) {
+    EXPECT_EQ(read(with(name, 0.25)).places.at(0).turned, 2U) << name;
+  }
+  for (const char* name : {"llama", "mistral", "qwen2", "cohere", "arcee", "aria_text"}) {
+    EXPECT_EQ(read(with(name, 1.0)).places.at(0).turned, 8U) << name;
+    EXPECT_NE(said_of(with(name, 0.25)).find("partial_rotary_factor"), std::string::npos) << name;
+  }
+}
+
+/// GPT-NeoX's own key counts, and that of others does not; what stands with the angles counts more.
+TEST(PublishedSettings, PartsOfHeadsUnderAKeyOfTheFamily) {
+  Json neox = {{"model_type", "gpt_neox"}, {"hidden_size", 64}, {"num_attention_heads", 4}, {"rotary_pct", 0.5}};
+  neox["partial_rotary_factor"] = 1.0;
+  EXPECT_EQ(read(neox).places.at(0).turned, 8U);
+  neox["rope_parameters"] = {{"rope_theta", 10000}, {"partial_rotary_factor", 0.25}};
+  EXPECT_EQ(read(neox).places.at(0).turned, 4U);
+  neox["rope_parameters"] = {{"rope_type", "yarn"}, {"factor", 4}, {"partial_rotary_factor", 0.2}};
+  EXPECT_NE(said_of(neox).find("rope_type"), std::string::npos) << said_of(neox);
+}
+
+TEST(PublishedSettings, NullIsFalse) {
+  const Json falcon = {
+      {"model_type", "falcon"}, {"hidden_size", 64}, {"num_attention_heads", 4}, {"multi_query", nullptr}};
+  EXPECT_EQ(read(falcon).kv_heads, 4U);
+}
+
+TEST(PublishedSettings, DefaultsOfScalings) {
+  Json cwm = {{"model_type", "cwm"},
+              {"hidden_size", 32},
+              {"num_attention_heads", 4},
+              {"num_key_value_heads", 4},
+              {"head_dim", 8}};
+  EXPECT_EQ(read(cwm).places.at(0).rotary.factor, 16);
+  EXPECT_EQ(read(cwm).places.at(0).rotary.original, 8192);
+  const Json ministral = {
+      {"model_type", "ministral3"}, {"hidden_size", 32}, {"num_attention_heads", 4}, {"num_key_value_heads", 4}};
+  EXPECT_EQ(read(ministral).positions, 16384U);
+  EXPECT_EQ(read(ministral).places.at(0).rotary.factor, 16);
+  cwm["rope_parameters"] = {{"rope_type", "default"}, {"rope_theta", 1e6}};
+  EXPECT_EQ(read(cwm).places.at(0).rotary.factor, convert::Rotary().factor);
+}
+
+TEST(PublishedSettings, DefaultsOfEncoderDecoders) {
+  const convert::EncoderConfig m2m = read({{"model_type", "m2m_100"}, {"d_model", 64}});
+  EXPECT_EQ(m2m.activation, fb::ActivationKind::relu);
+  EXPECT_EQ(m2m.embedding_factor, 8);
+  for (const char* name : {"mt5", "umt5"}) {
+    const convert::EncoderConfig config = read({{"model_type", name}});
+    EXPECT_EQ(config.activation, fb::ActivationKind::gelu_tanh) << name;
+    EXPECT_EQ(config.heads, 6U) << name;
+    EXPECT_EQ(config.divides_last, name == std::string("umt5")) << name;
+  }
+}
+
+TEST(PublishedSettings, RefusedByTheirNames) {
+  const std::pair<const char*, std::pair<const char*, Json>> wrong[] = {
+      {"aria_text", {"hidden_act", "gelu"}},
+      {"gemma3_text", {"attn_logit_softcapping", 50}},
+      {"opt", {"word_embed_proj_dim", 512}},
+      {"smollm3", {"layer_types", Json(std::vector<std::string>(36, "sliding_attention"))}},
+      {"cohere2_moe", {"rope_scaling", {{"rope_type", "linear"}, {"factor", 2}}}},
+  };
+  for (const auto& [name, setting] : wrong) {
+    const Json json = {{"model_type", name}, {setting.first, setting.second}};
+    EXPECT_NE(said_of(json).find(setting.first), std::string::npos) << name << ": " << said_of(json);
+  }
+}
+
 }  // namespace
 }  // namespace bantam::golden::settings_test

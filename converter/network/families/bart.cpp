@@ -126,6 +126,7 @@ Family mbart() {
   Family family = bart_like(kind, "mbart", "MBart", "ForConditionalGeneration");
   // Texts begin with the token of their language, which the settings must name.
   family.settings.made_start = nullptr;
+  family.settings.shifted_around = true;
   return family;
 }
 
@@ -172,6 +173,8 @@ Family m2m_100() {
   Family family = bart_like(kind, "m2m_100", "M2M100", "ForConditionalGeneration");
   Family source = *family.source;
   for (Family* side : {&family, &source}) {
+    side->settings.activation_otherwise = "relu";
+    side->settings.scaled_if.otherwise = true;
     side->settings.padding = {"pad_token_id", 1};
     side->settings.rows_behind_padding = true;
   }
@@ -212,6 +215,7 @@ Family mvp() {
 
 Family plbart() {
   Family family = bart_like({}, "plbart", "PLBart", "ForConditionalGeneration");
+  family.settings.shifted_around = true;
   Family source = *family.source;
   for (Family* side : {&family, &source}) {
     side->settings.scaled_if.otherwise = true;
@@ -358,6 +362,7 @@ Family trocr() {
   family.architectures = {"TrOCR"};
   Settings& settings = family.settings;
   settings.positions.otherwise = 512;
+  settings.synonyms = {{"num_hidden_layers", "decoder_layers"}, {"num_attention_heads", "decoder_attention_heads"}};
   settings.required = {{"layernorm_embedding", "true"}, {"use_learned_position_embeddings", "true"}};
   family.renamed = {{"output_projection.", "lm_head."}};
   return family;

@@ -75,6 +75,7 @@ Family rembert() {
   settings.intermediate.otherwise = 4608;
   settings.embedding = {"input_embedding_size", 256};
   settings.untied = true;
+  family.block.always_projected = true;
   family.roles = bert_roles();
   family.roles[Slot::kEmbeddingProjection] = "encoder.embedding_hidden_mapping_in";
   const Head words{fb::TaskKind::fill,

@@ -27,6 +27,15 @@ Family gemma_like(const char* model_type, const char* architecture) {
   return family;
 }
 
+/// Caps the scores of words as the settings say, and where they say nothing by `otherwise`; 0: not at all.
+void cap_words(Family* family, double otherwise) {
+  for (Head& head : family->heads) {
+    if (head.task != fb::TaskKind::generate) continue;
+    head.layers.back().cap = "final_logit_softcapping";
+    head.layers.back().cap_otherwise = otherwise;
+  }
+}
+
 /// Gemma 2 and 3.
 Family with_four_norms(const char* model_type, const char* architecture) {
   Family family = gemma_like(model_type, architecture);
@@ -36,9 +45,6 @@ Family with_four_norms(const char* model_type, const char* architecture) {
   settings.soft_cap = "attn_logit_softcapping";
   settings.window = {"sliding_window", 4096};
   settings.windows = Settings::Windows::kEvery;
-  for (Head& head : family.heads) {
-    if (head.task == fb::TaskKind::generate) head.layers.back().cap = "final_logit_softcapping";
-  }
   family.roles[Slot::kAttentionOutNorm] = "post_attention_layernorm";
   family.roles[Slot::kDownNorm] = "pre_feedforward_layernorm";
   family.roles[Slot::kDownOutNorm] = "post_feedforward_layernorm";
@@ -64,6 +70,7 @@ Family gemma2() {
   Family family = with_four_norms("gemma2", "Gemma2");
   family.settings.soft_cap_otherwise = 50;
   family.settings.full_every = {nullptr, 2};
+  cap_words(&family, 30);
   return family;
 }
 
@@ -77,6 +84,10 @@ Family gemma3() {
   settings.local_rotary = {10000, "rope_local_base_freq"};
   settings.full_every = {"sliding_window_pattern", 6};
   settings.both_ways = {"use_bidirectional_attention", false};
+  // transformers has this setting and does not cap scores.
+  settings.soft_cap = nullptr;
+  settings.required.emplace_back("attn_logit_softcapping", "null");
+  cap_words(&family, 0);
   family.block.head_norms = true;
   family.roles.insert({{Slot::kQueryNorm, "self_attn.q_norm"}, {Slot::kKeyNorm, "self_attn.k_norm"}});
   return family;
@@ -89,9 +100,7 @@ Family vaultgemma() {
   family.roles.erase(Slot::kAttentionOutNorm);
   family.roles.erase(Slot::kDownOutNorm);
   family.heads = decoder_heads("ForCausalLM");
-  for (Head& head : family.heads) {
-    if (head.task == fb::TaskKind::generate) head.layers.back().cap = "final_logit_softcapping";
-  }
+  cap_words(&family, 30);
   return family;
 }
 

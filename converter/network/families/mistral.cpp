@@ -9,13 +9,22 @@ namespace bantam::convert {
 
 namespace {
 
+constexpr const char* kMinistral3Rotary =
+    R"({"rope_type": "yarn", "factor": 16, "original_max_position_embeddings": 16384, "beta_fast": 32, "beta_slow": 1,
+        "mscale": 1, "mscale_all_dim": 1, "llama_4_scaling_beta": 0.1})";
+
 /// Scales queries of tokens from the first scaled position on, which a file does not hold: it takes the texts in front.
 void limit_positions(const Fields& config, EncoderConfig& out) {
-  constexpr const char *kRotary = "rope_parameters", *kOriginal = "original_max_position_embeddings";
-  if (!config.has(kRotary) || !config.raw(kRotary).is_object()) return;
-  const Fields rotary = config.inside(kRotary);
-  if (rotary.number("llama_4_scaling_beta", 0) == 0) return;
-  out.positions = std::min(out.positions, rotary.count(kOriginal, kMaxPositions, out.positions));
+  const auto limit = [&](const Fields& rotary) {
+    if (rotary.number("llama_4_scaling_beta", 0) == 0) return;
+    out.positions =
+        std::min(out.positions, rotary.count("original_max_position_embeddings", kMaxPositions, out.positions));
+  };
+  for (const char* key : {"rope_parameters", "rope_scaling"}) {
+    if (config.has(key) && config.raw(key).is_object()) return limit(config.inside(key));
+  }
+  const Json otherwise = Json::parse(kMinistral3Rotary);
+  limit(config.of(otherwise, "rope_parameters"));
 }
 
 }  // namespace
@@ -47,6 +56,7 @@ Family ministral3() {
   settings.head_width_otherwise = 128;
   settings.epsilon_otherwise = 1e-5;
   settings.rotary.otherwise = 1e6;
+  settings.rotary.parameters_otherwise = kMinistral3Rotary;
   settings.settle = limit_positions;
   return family;
 }

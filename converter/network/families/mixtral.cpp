@@ -209,6 +209,8 @@ Family aria_text() {
   Family family = without_dense_layers(llama_like("aria_text", "AriaText"));
   add_fused_experts(family, "mlp.router", "mlp.experts.fc1^", "mlp.experts.fc2^", "mlp.experts");
   Settings& settings = family.settings;
+  // Experts know silu alone; "hidden_act" is the activation of the shared ones.
+  settings.required.emplace_back("hidden_act", "\"silu\"");
   settings.expert_columns = {"intermediate_size", 4096};
   settings.shared_experts = {"moe_num_shared_experts", 2};
   settings.experts = {"moe_num_experts", 8};
@@ -227,7 +229,10 @@ Family cohere2_moe() {
   add_experts(family);
   Settings& settings = family.settings;
   settings.synonyms = {{"num_local_experts", "num_experts"}};
-  settings.required = {{"expert_selection_fn", "\"softmax\""}, {"num_shared_experts", "0"}, {"rms_norm_eps", "null"}};
+  settings.required = {{"expert_selection_fn", "\"softmax\""},
+                       {"num_shared_experts", "0"},
+                       {"rms_norm_eps", "null"},
+                       {"rope_scaling", "null"}};
   settings.settle = settle_sparse;
   settings.experts = {"num_experts", 8};
   settings.experts_of_token = {"num_experts_per_tok", 2};

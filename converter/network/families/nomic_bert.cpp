@@ -13,6 +13,7 @@ Family nomic_bert() {
   settings.positions.otherwise = 2048;
   settings.activation_otherwise = "silu";
   settings.rotary = {1000, "rotary_emb_base"};
+  settings.head_width = "head_dim";
   // Older files have GPT-2's names.
   settings.synonyms = {{"n_embd", "hidden_size"},
                        {"n_layer", "num_hidden_layers"},
@@ -20,7 +21,8 @@ Family nomic_bert() {
                        {"n_inner", "intermediate_size"},
                        {"n_positions", "max_position_embeddings"},
                        {"activation_function", "hidden_act"},
-                       {"layer_norm_epsilon", "layer_norm_eps"}};
+                       {"layer_norm_epsilon", "layer_norm_eps"},
+                       {"rope_theta", "rotary_emb_base"}};
   settings.required = {{"prenorm", "false"},
                        {"use_rms_norm", "false"},
                        {"parallel_block", "false"},

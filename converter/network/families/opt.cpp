@@ -1,5 +1,7 @@
 // OPT (arXiv 2205.01068): a decoder with norms in front, and positions that begin with row 2 of their table.
 // XGLM (arXiv 2112.10668): the same with scaled embeddings and sinusoids. BioGPT (arXiv 2210.10341): the same with scaled embeddings.
+#include <fmt/format.h>
+
 #include "network/families/blocks.h"
 #include "network/settings/config.h"
 
@@ -13,6 +15,14 @@ void settle_padding(const Fields& config, EncoderConfig&) {
   constexpr const char* kPadding = "pad_token_id";
   if (config.number(kPadding, 1) < kRowsInFront) return;
   config.problem(ExitCode::kUnsupported, kPadding, "only 0 and 1 are supported: others leave a token without a place");
+}
+
+/// Layers may be wider than words (350M), with projections between them.
+void settle_words(const Fields& config, EncoderConfig& out) {
+  constexpr const char* kWidth = "word_embed_proj_dim";
+  if (!config.has(kWidth) || config.raw(kWidth) == out.hidden) return;
+  config.problem(ExitCode::kUnsupported, kWidth,
+                 fmt::format("only the {} columns of hidden_size are supported", out.hidden));
 }
 
 }  // namespace
@@ -33,6 +43,7 @@ Family opt() {
   settings.activation_otherwise = "relu";
   settings.epsilon = nullptr;
   settings.epsilon_otherwise = 1e-5;
+  settings.settle = settle_words;
   settings.required = {{"do_layer_norm_before", "true"},
                        {"_remove_final_layer_norm", "false"},
                        {"layer_norm_elementwise_affine", "true"}};

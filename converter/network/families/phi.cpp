@@ -38,6 +38,7 @@ Family phi3() {
   settings.intermediate.otherwise = 8192;
   settings.epsilon_otherwise = 1e-5;
   settings.head_width = nullptr;
+  settings.rotary.part_if_said = true;
   settings.window = {"sliding_window", 4096};
   family.block.together = true;
   for (const Slot slot : {Slot::kQuery, Slot::kKey, Slot::kValue}) family.roles.erase(slot);

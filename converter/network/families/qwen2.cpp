@@ -41,6 +41,9 @@ Family cwm() {
   settings.intermediate.otherwise = 21504;
   settings.epsilon_otherwise = 1e-5;
   settings.rotary.otherwise = 1e6;
+  settings.rotary.parameters_otherwise =
+      R"({"rope_type": "llama3", "factor": 16, "low_freq_factor": 1, "high_freq_factor": 4,
+          "original_max_position_embeddings": 8192})";
   settings.window = {"sliding_window", 8192};
   settings.windows = Settings::Windows::kEvery;
   settings.full_every = {nullptr, 4};

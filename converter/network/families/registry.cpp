@@ -370,10 +370,4 @@ std::string nearest_model_type(std::string_view model_type) {
   return nearest;
 }
 
-std::string all_model_types() {
-  std::string all;
-  for_each_model_type([&](const Family&, const char* name) { all += (all.empty() ? "" : ", ") + std::string(name); });
-  return all;
-}
-
 }  // namespace bantam::convert

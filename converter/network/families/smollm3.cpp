@@ -1,7 +1,22 @@
 // SmolLM 3 (Hugging Face 2025): Llama's layers, of which every fourth knows of no places.
 #include "network/families/blocks.h"
+#include "network/settings/config.h"
 
 namespace bantam::convert {
+namespace {
+
+/// Where "layer_types" lists windows and "use_sliding_window" is not set, transformers' implementations of attention differ.
+void settle_listed(const Fields& config, EncoderConfig&) {
+  constexpr const char* kKinds = "layer_types";
+  const Json kinds = config.has(kKinds) ? config.raw(kKinds) : Json::array();
+  bool windows = false;
+  for (const Json& kind : kinds.is_array() ? kinds : Json::array()) windows = windows || kind == "sliding_attention";
+  if (windows && !config.flag("use_sliding_window", false)) {
+    config.problem(ExitCode::kUnsupported, kKinds, "windows without use_sliding_window are not supported");
+  }
+}
+
+}  // namespace
 
 Family smollm3() {
   Family family = llama_like("smollm3", "SmolLM3");
@@ -18,6 +33,7 @@ Family smollm3() {
   settings.window = {"sliding_window", 4096};
   settings.windows = Settings::Windows::kFrom;
   settings.untied = false;
+  settings.settle = settle_listed;
   return family;
 }
 

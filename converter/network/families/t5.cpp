@@ -21,6 +21,7 @@ Family t5_stack() {
   settings.layers = {"num_layers", 6};
   settings.heads = {"num_heads", 8};
   settings.head_width = "d_kv";
+  settings.head_width_otherwise = 64;
   settings.intermediate = {"d_ff", 2048};
   settings.activation = "feed_forward_proj";
   settings.activation_otherwise = "relu";
@@ -169,7 +170,17 @@ Family switch_transformers() {
 Family mt5() {
   Family family = t5_like(true);
   family.model_types = {"mt5"};
-  family.settings.divides = Settings::Divides::kAsked;
+  Family source = *family.source;
+  for (Family* side : {&family, &source}) {
+    Settings& settings = side->settings;
+    settings.divides = Settings::Divides::kAsked;
+    settings.vocabulary.otherwise = 250112;
+    settings.layers.otherwise = 8;
+    settings.heads.otherwise = 6;
+    settings.intermediate.otherwise = 1024;
+    settings.activation_otherwise = "gated-gelu";
+  }
+  family.source = std::make_shared<const Family>(std::move(source));
   family.published = {"t5", nullptr, nullptr, "DenseReluDense.wi_0"};
   family.architectures = {"MT5", "T5"};
   return family;
@@ -180,6 +191,7 @@ Family umt5() {
   family.model_types = {"umt5"};
   family.published = {};
   family.architectures = {"UMT5"};
+  family.settings.divides = Settings::Divides::kTied;
   Family source = *family.source;
   source.roles[Slot::kDistances] = "encoder.block.{}.layer.0.SelfAttention.relative_attention_bias.weight";
   family.roles[Slot::kDistances] = "decoder.block.{}.layer.0.SelfAttention.relative_attention_bias.weight";
@@ -191,7 +203,6 @@ Family longt5() {
   Family family = t5_like(false);
   family.model_types = {"longt5"};
   family.architectures = {"LongT5"};
-  family.settings.divides = Settings::Divides::kAsked;
   Family source = *family.source;
   source.settings.settle = settle_local;
   const Roles names = {{Slot::kDistances, "encoder.block.0.layer.0.LocalSelfAttention.relative_attention_bias.weight"},

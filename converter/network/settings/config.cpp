@@ -112,18 +112,19 @@ void read_widths(const Fields& config, EncoderConfig& out, const char* heads_key
   if (layout.has("embedding_rank")) out.embedding_rank = layout.count("embedding_rank", kMaxWidth);
 }
 
-/// Says what is known instead.
+/// Says the nearest known one instead, on one short line.
 void refuse_model_type(const Fields& config, const std::string& model_type) {
+  constexpr size_t kLongest = 64;  // no name of a model_type is as long
+  const std::string name = model_type.size() <= kLongest ? fmt::format("\"{}\"", model_type)
+                                                         : fmt::format("a name of {} letters", model_type.size());
   const std::string nearest = nearest_model_type(model_type);
-  const char* code = config.has("auto_map") ? "; code of its own (auto_map) is never run" : "";
-  config.problem(
-      ExitCode::kUnsupported, "model_type",
+  const std::string what =
       model_type.empty()
-          ? fmt::format("is missing; what converts: {}", all_model_types())
-          : fmt::format("\"{}\" is not supported{}; {}what converts: {}. Use a model of these for the same task, or "
-                        "train one from this model's answers (bantam distill)",
-                        model_type, code, nearest.empty() ? "" : fmt::format("the nearest is \"{}\", ", nearest),
-                        all_model_types()));
+          ? "is missing"
+          : fmt::format("{} is not supported{}{}", name,
+                        config.has("auto_map") ? "; code of its own (auto_map) is never run" : "",
+                        nearest.empty() ? "" : fmt::format("; the nearest that converts is \"{}\"", nearest));
+  config.problem(ExitCode::kUnsupported, "model_type", what + ". See all: bantam version --families");
 }
 
 /// The position table may begin with rows that no token has.
@@ -334,11 +335,23 @@ const char* key_in(const Fields& config, const Settings& settings, const char* k
   for (const auto& [other, known] : settings.synonyms) {
     if (std::string_view(known) == key && config.has(other)) return other;
   }
+  // Names by which transformers reads a setting of every model, if it has another one there (attribute_map). Those of encoder-decoders
+  // are the encoder's.
+  if (std::string_view(key).substr(0, 8) == "decoder_") return key;
+  const std::pair<const char*, const char*> common[] = {{settings.hidden.key, "hidden_size"},
+                                                        {settings.layers.key, "num_hidden_layers"},
+                                                        {settings.heads.key, "num_attention_heads"},
+                                                        {settings.positions.key, "max_position_embeddings"}};
+  for (const auto& [known, other] : common) {
+    if (known == key && config.has(other)) return other;
+  }
   return key;
 }
 
 bool read_flag(const Fields& config, const Flag& flag) {
-  return flag.key == nullptr ? flag.otherwise : config.flag(flag.key, flag.otherwise);
+  if (flag.key == nullptr) return flag.otherwise;
+  const bool null = config.stands(flag.key) && !config.has(flag.key);  // which is as good as false in Python
+  return !null && config.flag(flag.key, flag.otherwise);
 }
 
 void require(const Fields& config, const std::vector<std::pair<const char*, const char*>>& settings) {
@@ -478,9 +491,10 @@ EncoderConfig read_as(const Fields& config, const Family& family) {
   read_value_convolution(config, out);
   read_entities(config, out);
   read_experts(config, out);
-  // ELECTRA has a projection only where the widths differ, ALBERT always.
-  out.projects = out.family->has(Slot::kEmbeddingProjection) &&
-                 (out.embedding != out.hidden || out.family->shares_layers() || out.trigrams);
+  // ELECTRA has a projection only where the widths differ, ALBERT and RemBERT always.
+  out.projects =
+      out.family->has(Slot::kEmbeddingProjection) && (out.embedding != out.hidden || out.family->shares_layers() ||
+                                                      out.trigrams || out.family->block.always_projected);
   if (settings.task_types_if == nullptr || config.flag(settings.task_types_if, false)) {
     out.task_types = count(settings.task_types, kMaxWidth);
   }

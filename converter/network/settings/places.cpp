@@ -72,6 +72,9 @@ void scale(const Fields& config, const Fields& scaling, const EncoderConfig& out
     rotary->high = number_in(scaling, "high_freq_factor", rotary->high, rotary->low * (1 + 1e-6), 1e6);
   }
   if (type == "yarn") {
+    if (rotary->columns != 0) {
+      scaling.problem(ExitCode::kUnsupported, "rope_type", "\"yarn\" is supported for even numbers of columns only");
+    }
     rotary->kind = Rotary::Kind::kColumns;
     rotary->factor = factor;
     rotary->high = number_in(scaling, "beta_fast", 32, 1e-6, 1e6);
@@ -101,11 +104,20 @@ uint32_t turned_columns(const Fields& config, const Fields& parameters, const Se
     if (config.has(rotary.width_key)) return config.count(rotary.width_key, kMaxPositions, rotary.width_otherwise);
   }
   constexpr const char* kPart = "partial_rotary_factor";
-  const bool own = rotary.part_key != nullptr && config.has(rotary.part_key);
-  const bool inside = parameters.has(kPart);
-  const double part = own      ? number_in(config, rotary.part_key, rotary.part, 0, 1)
-                      : inside ? number_in(parameters, kPart, rotary.part, 0, 1)
-                               : number_in(config, kPart, rotary.part, 0, 1);
+  if (rotary.part == 1 && !rotary.part_if_said) {
+    // transformers turns whole heads here, or fails.
+    for (const Fields* fields : {&parameters, &config}) {
+      if (fields->has(kPart) && fields->raw(kPart) != 1) {
+        fields->problem(ExitCode::kUnsupported, kPart, "whole heads are turned in this family: only 1 is supported");
+        break;
+      }
+    }
+    return head_width;
+  }
+  const bool inside = &parameters.whole() != &config.whole() && parameters.has(kPart);
+  const double part = inside
+                          ? number_in(parameters, kPart, rotary.part, 0, 1)
+                          : number_in(config, rotary.part_key != nullptr ? rotary.part_key : kPart, rotary.part, 0, 1);
   return static_cast<uint32_t>(static_cast<double>(head_width) * part);
 }
 
@@ -117,7 +129,8 @@ LayerPlaces read_rotary(const Fields& config, const Settings::Rotary& rotary, co
   Rotary& out = places.rotary;
   out.base = rotary.otherwise;
   if (rotary.otherwise == 0) return places;
-  if (rotary.key != nullptr) out.base = config.number(rotary.key, rotary.otherwise);
+  const char* key = key_in(config, model.family->settings, rotary.key);
+  if (key != nullptr) out.base = config.number(key, rotary.otherwise);
   const bool apart_from_scaling = config.has("rope_scaling") && config.raw("rope_scaling").is_object();
   const bool has_parameters = config.has("rope_parameters") && config.raw("rope_parameters").is_object();
   const Fields all = has_parameters ? config.inside("rope_parameters") : config;
@@ -142,6 +155,13 @@ LayerPlaces read_rotary(const Fields& config, const Settings::Rotary& rotary, co
     scale(config, config.inside("rope_scaling"), model, places.turned, &out);
   } else if (has_parameters) {
     scale(config, parameters, model, places.turned, &out);
+    if (apart && !out.whole) {
+      parameters.problem(ExitCode::kUnsupported, "truncate",
+                         "transformers ignores it for kinds of layers: leave it out");
+    }
+  } else if (rotary.parameters_otherwise != nullptr) {
+    const Json otherwise = Json::parse(rotary.parameters_otherwise);
+    scale(config, config.of(otherwise, "rope_parameters"), model, places.turned, &out);
   }
   return places;
 }

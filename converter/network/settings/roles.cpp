@@ -20,6 +20,10 @@ ModelNames model_names(const Family& family) {
       names.unused.push_back({std::string(family.name(slot)) + ".", "queries and keys share the bottleneck of values"});
     }
   }
+  // Files have these, too, where no scores have terms of places ("relative_attention", "pos_att_type").
+  for (const Slot slot : {Slot::kPlaces, Slot::kPlacesNorm}) {
+    if (family.has(slot)) names.unused.push_back({family.name(slot), "no places are relative"});
+  }
   if (family.has(Slot::kDistanceKeys)) names.unused.push_back({family.name(Slot::kPositions), "places are distances"});
   for (const auto& [name, why] : family.unused) names.unused.push_back({name, why});
   for (const Head& head : family.heads) {

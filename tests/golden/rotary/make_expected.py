@@ -82,7 +82,9 @@ def main():
     path = pathlib.Path(__file__).parent / "expected.jsonl"
     with open(path, "w") as file:
         for parameters, positions, lengths in CASES + PARTS:
-            settings = {**SHAPE, **HEADS, "max_position_embeddings": positions, "rope_parameters": parameters}
+            # Llama's own heads turn whole.
+            kind = {"model_type": "phi3"} if "partial_rotary_factor" in parameters else {}
+            settings = {**SHAPE, **kind, **HEADS, "max_position_embeddings": positions, "rope_parameters": parameters}
             config = transformers.LlamaConfig(**json.loads(json.dumps(settings)))
             for length in lengths:
                 if parameters["rope_type"] == "default":
