@@ -89,7 +89,6 @@ WINDOWED = {"use_sliding_window": True, "max_window_layers": 1, "layer_types": N
 VARIANTS = {
     "qwen2": [WINDOWED],
     "qwen3": [WINDOWED],
-    "qwen3_moe": [{**WINDOWED, "decoder_sparse_step": 2}],
     "smollm3": [{"use_sliding_window": True, "layer_types": None}],
     "falcon": [
         {"new_decoder_architecture": True},
@@ -408,6 +407,7 @@ def chosen(name, head, is_main):
                     flip._replace(
                         changes={**variant, **flip.changes},
                         said=f"{flip.said} beside {variant}",
+                        names=(*flip.names, *variant),
                     ),
                 )
 
