@@ -399,6 +399,10 @@ void Draft::put_settings() {
     // All other settings stay the same.
     put(family().source->settings.layers, source_config_->layers);
     if (json.contains("num_hidden_layers")) json["num_hidden_layers"] = source_config_->layers;
+    if (const char* spans = family().source->settings.spans) {
+      json[spans] = Json::array();
+      for (const LayerPlaces& places : source_config_->places) json[spans].push_back(2 * places.window);
+    }
     return;
   }
   put(settings.hidden, config_.hidden);

@@ -175,13 +175,15 @@ TEST_P(Families, ReportsAndImagesKnowThem) {
     const std::string own = own_layers(family);
     const bool evolved = own == "evolved_transformer";
     EXPECT_EQ(links("unfold"), model.config().convolution != 0 || own == "textcnn" || own == "nplm" || evolved);
-    EXPECT_EQ(links("depthwise"), evolved);
+    const bool convolved = model.config().value_taps != 0;
+    EXPECT_EQ(links("depthwise"), evolved || convolved);
     EXPECT_EQ(links("join"), own == "elmo" || evolved || family.block.reversible);
     EXPECT_EQ(links("chunk attention"), family.block.reversible);
     EXPECT_EQ(links("norms of queries and keys"), family.has(Slot::kQueryNorm));
     EXPECT_EQ(links("experts"), family.has(Slot::kRouter));
-    EXPECT_EQ(links("gates"),
-              family.has(Slot::kGate) || family.has(Slot::kExpertGate) || family.has(Slot::kEntities) || evolved);
+    EXPECT_EQ(links("gates"), family.has(Slot::kGate) || family.has(Slot::kExpertGate) || family.has(Slot::kEntities) ||
+                                  evolved || convolved);
+    EXPECT_EQ(links("sinks of scores"), family.has(Slot::kSinks));
     EXPECT_EQ(links("marked mask"), family.has(Slot::kEntities));
     EXPECT_EQ(links("globals mask"), family.has(Slot::kGlobalQuery));
     EXPECT_EQ(links("blocks mask"), family.settings.blocks);
@@ -207,10 +209,10 @@ TEST_P(Families, AreStaticOrSayWhyNot) {
                          family.block.bottlenecks || family.block.averaged || is_recurrent(family) ||
                          own_layers(family) == "textcnn" || own_layers(family) == "evolved_transformer" ||
                          family.has(Slot::kEntities) || family.has(Slot::kGlobalQuery) || family.settings.blocks ||
-                         family.block.features || family.block.norm_before_all || family.block.words_normed ||
-                         family.settings.slopes || family.settings.rotary.otherwise != 0 || family.block.projected ||
-                         family.block.reversible || !family.has(Slot::kEmbeddingNorm) || !model.has_biases() ||
-                         model.gives_words() || model.gives_token_vectors() || model.finds();
+                         family.has(Slot::kValueConvolution) || family.block.features || family.block.norm_before_all ||
+                         family.block.words_normed || family.settings.slopes || family.settings.rotary.otherwise != 0 ||
+                         family.block.projected || family.block.reversible || !family.has(Slot::kEmbeddingNorm) ||
+                         !model.has_biases() || model.gives_words() || model.gives_token_vectors() || model.finds();
     try {
       convert::check_static(graph);
       EXPECT_FALSE(refused);

@@ -207,11 +207,11 @@ class Tiny {
     set(settings.entity_heads, 2);
     if (settings.spans != nullptr) {
       config_[settings.spans] = {4U, 6U};
-      config_[settings.dilations] = {1U, 2U};
+      if (settings.dilations != nullptr) config_[settings.dilations] = {1U, 2U};
       config_["sep_token_id"] = 3U;
     }
     if (settings.blocks) {
-      config_["block_size"] = 2U;
+      config_["block_size"] = family_.source == nullptr ? 2U : 4U;  // sources have no blocks: all see all
       config_["num_random_blocks"] = 1U;
     }
     if (settings.entities.key != nullptr) config_["layer_types"] = {"mix", "norm"};
@@ -297,6 +297,7 @@ class Tiny {
     if (slot == Slot::kKeyProjection || slot == Slot::kValueProjection) {
       return add(name + ".weight", {uint64_t{kHeads} * read_.summed.features, kPositions}, 0.3F);
     }
+    if (slot == Slot::kValueConvolution) return add(name + ".weight", {kHeads, 1, read_.value_taps, 1}, 0.2F);
     if (slot == Slot::kFeatureMatrix) return add(name + ".weight", {read_.summed.features, read_.head_width}, 1);
     if (axes.columns == Axis::kNone) return norm(name, extent(axes.rows));
     const bool bare = convert::is_of_expert(slot) || (slot == Slot::kPlaceKey && stack().block.shifted);

@@ -303,6 +303,7 @@ Family seamless_m4t() {
   kind.norm_first = true;
   kind.embedding_norm = false;
   kind.sinusoids = Settings::Sinusoids::kSteps;
+  kind.in_front = 1;
   Family family = bart_like(kind, "seamless_m4t", "SeamlessM4T", "ForTextToText");
   family.model_types.push_back("seamless_m4t_v2");
   family.architectures.push_back("SeamlessM4Tv2");
