@@ -8,6 +8,7 @@ import unittest
 import zipfile
 
 from support import CommandTest, bantam, measured
+from torch_file import write_safetensors
 
 SANITIZED = b"Sanitize" in bantam("version").stdout  # shadow memory is not the command's
 MOST_TIMES, MOST_FREE = 8, 64 << 20
@@ -218,6 +219,40 @@ class Numbers(Bombs):
         self.convert(self.changed("albert-fill", num_hidden_layers=300), 0)
         for layers in (1025, 1_000_000_000):
             self.convert(self.changed("albert-fill", num_hidden_layers=layers), 4, "num_hidden_layers")
+
+    def test_large_matrices_are_read_when_they_are_stored(self):
+        """Memory beside the file that is written is less than the source's bytes, which are half of it."""
+        words, width = 1 << 16, 256
+        config = {
+            "model_type": "llama",
+            "architectures": ["LlamaForCausalLM"],
+            "vocab_size": words,
+            "hidden_size": width,
+            "intermediate_size": width,
+            "num_hidden_layers": 1,
+            "num_attention_heads": 4,
+            "max_position_embeddings": 64,
+            "tie_word_embeddings": True,
+        }
+        shapes = {"model.embed_tokens": [words, width], "model.norm": [width]}
+        for name in ("input_layernorm", "post_attention_layernorm"):
+            shapes[f"model.layers.0.{name}"] = [width]
+        for name in ("self_attn.q", "self_attn.k", "self_attn.v", "self_attn.o", "mlp.gate", "mlp.up", "mlp.down"):
+            shapes[f"model.layers.0.{name}_proj"] = [width, width]
+        row = b"".join(struct.pack("<H", 0x3C00 + i * 37 % 256) for i in range(width))  # bf16, near 0.01
+        tensors = {}
+        for name, shape in shapes.items():
+            tensors[f"{name}.weight"] = ("BF16", shape, row * (shape[0] if len(shape) == 2 else 1))
+        folder = self.directory / "large"
+        folder.mkdir()
+        write_safetensors(folder / "model.safetensors", tensors)
+        (folder / "config.json").write_text(json.dumps(config))
+        out = self.directory / "out.bantam"
+        given = ("--weights", "f32", "--parity", "none", "--ids-only", "-q")
+        found, message, peak = measured("convert", folder, "-o", out, *given)
+        self.assertEqual(found, 0, message)
+        if not SANITIZED:
+            self.assertLessEqual(peak, out.stat().st_size + 2 * words * width)
 
     def test_places_that_no_table_holds(self):
         for golden in ("pegasus-summarise", "marian-text"):
