@@ -131,9 +131,7 @@ def values_of(name, shape):
     """The tensor's values: norms are near 1, and matrices keep the size of a row."""
     random = np.random.default_rng(sum(name.encode()))
     values = random.standard_normal(shape, dtype=np.float32)
-    return (
-        1 + 0.1 * values if len(shape) == 1 else values / np.float32(np.sqrt(shape[-1]))
-    )
+    return 1 + 0.1 * values if len(shape) == 1 else values / np.float32(np.sqrt(shape[-1]))
 
 
 def write_directory(config, folder):
@@ -150,11 +148,7 @@ def write_directory(config, folder):
     with open(folder / "model.safetensors", "wb") as file:
         file.write(struct.pack("<Q", len(text)) + text)
         for name, shape in tensors_of(config):
-            file.write(
-                (values_of(name, shape).view(np.uint32) >> 16)
-                .astype(np.uint16)
-                .tobytes()
-            )
+            file.write((values_of(name, shape).view(np.uint32) >> 16).astype(np.uint16).tobytes())
     (folder / "config.json").write_text(json.dumps(config))
 
 
@@ -243,11 +237,7 @@ def own_times(command, path, options):
         1,
     ]
     arguments += ["--json", "--repetitions", 3, "--warmup", 1]
-    line = json.loads(
-        subprocess.run(
-            list(map(str, arguments)), check=True, capture_output=True
-        ).stdout
-    )
+    line = json.loads(subprocess.run(list(map(str, arguments)), check=True, capture_output=True).stdout)
     return {**line["generate"], "arena_bytes": line["arena_bytes"]}
 
 
@@ -255,23 +245,15 @@ def llama_times(node, path, options):
     script = node / "decoders.mjs"
     script.write_text(SCRIPT)
     command = ["node", script.name, path.resolve(), options.prompt, options.generate]
-    done = subprocess.run(
-        list(map(str, command)), cwd=node, check=True, capture_output=True, text=True
-    )
+    done = subprocess.run(list(map(str, command)), cwd=node, check=True, capture_output=True, text=True)
     return json.loads(done.stdout.splitlines()[-1])
 
 
 def main():
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--command", default="build/bantam", type=pathlib.Path)
-    parser.add_argument(
-        "--folder", default=pathlib.Path("build/bench/decoders"), type=pathlib.Path
-    )
-    parser.add_argument(
-        "--node", default=pathlib.Path("build/bench/node"), type=pathlib.Path
-    )
+    parser.add_argument("--folder", default=pathlib.Path("build/bench/decoders"), type=pathlib.Path)
+    parser.add_argument("--node", default=pathlib.Path("build/bench/node"), type=pathlib.Path)
     parser.add_argument("--out", type=pathlib.Path)
     parser.add_argument("--shapes", default=",".join(SHAPES))
     parser.add_argument("--prompt", default=128, type=int)
@@ -316,33 +298,19 @@ def main():
                 for key in ("first_ms", "token_ms", "read_ms"):
                     if key in times:
                         least[key] = min(least[key], times[key])
-        print(
-            f"\n{name}, prompt of {options.prompt} tokens, {options.generate} behind it, ms\n"
-        )
+        print(f"\n{name}, prompt of {options.prompt} tokens, {options.generate} behind it, ms\n")
         print(
             "| system | file, MB | convert beyond, MB | arena, MB | prefill | step | step / read | step / Q8_0 | step / Q4_0 |"
         )
         print("|---|---|---|---|---|---|---|---|---|")
         for system, found in systems.items():
             times = found["times"]
-            ratios = [
-                f"{times['token_ms'] / times['read_ms']:.2f}"
-                if "read_ms" in times
-                else ""
-            ]
+            ratios = [f"{times['token_ms'] / times['read_ms']:.2f}" if "read_ms" in times else ""]
             for kind in ("Q8_0", "Q4_0"):
                 other = systems.get(f"llama.cpp {kind}")
-                ratios.append(
-                    f"{times['token_ms'] / other['times']['token_ms']:.2f}"
-                    if other
-                    else ""
-                )
-            beyond = (
-                "" if found.get("beyond_mb") is None else f"{found['beyond_mb']:.0f}"
-            )
-            arena = (
-                f"{times['arena_bytes'] / 2**20:.1f}" if "arena_bytes" in times else ""
-            )
+                ratios.append(f"{times['token_ms'] / other['times']['token_ms']:.2f}" if other else "")
+            beyond = "" if found.get("beyond_mb") is None else f"{found['beyond_mb']:.0f}"
+            arena = f"{times['arena_bytes'] / 2**20:.1f}" if "arena_bytes" in times else ""
             size = found["path"].stat().st_size / 2**20
             print(
                 f"| {system} | {size:.0f} | {beyond} | {arena} | {times['first_ms']:.1f} | {times['token_ms']:.2f} "

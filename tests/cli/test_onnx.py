@@ -159,7 +159,13 @@ class Onnx(CommandTest):
         for name, settings, options, task, outputs in (
             ("bert-next-sentence-dynamo23", architecture, (), "next_sentence", {"logits": 2}),
             ("bert-next-sentence-dynamo23", {}, (), "classify", {"logits": 2}),
-            ("bert-pretraining-dynamo23", {}, (), "pretraining", {"prediction_logits": 40, "seq_relationship_logits": 2}),
+            (
+                "bert-pretraining-dynamo23",
+                {},
+                (),
+                "pretraining",
+                {"prediction_logits": 40, "seq_relationship_logits": 2},
+            ),
             ("bert-pretraining-dynamo23", {}, ("--task", "fill"), "fill", {"logits": 40}),
             ("bert-pretraining-dynamo23", words, (), "sparse_embed", {"sentence_embedding": 40}),
             ("bert-joint-dynamo23", joint, (), "joint", {"intent_logits": 3, "slot_logits": 5}),
@@ -209,7 +215,9 @@ class Onnx(CommandTest):
         out = self.directory / "none.bantam"
         sets["label_sets"][1]["labels"] = ["c", "d"]
         root = self.around("bert-classify-fused", {"config.json": sets})
-        self.fails(4, "convert", root, "-o", out, "--ids-only", says=["label_sets", 'output "logits" has 3 columns, not 4'])
+        self.fails(
+            4, "convert", root, "-o", out, "--ids-only", says=["label_sets", 'output "logits" has 3 columns, not 4']
+        )
         sets["label_sets"][1] = {"name": "second", "labels": ["c"], "tensor": "second"}
         root = self.around("bert-classify-fused", {"config.json": sets})
         self.fails(5, "convert", root, "-o", out, "--ids-only", says=['"second" names a tensor'])
