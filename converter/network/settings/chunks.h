@@ -6,10 +6,11 @@
 
 namespace bantam::convert {
 
-/// Which layers there are ("attn_layers"), their chunks, hashes and places, and whether tokens see those behind them.
+/// Reads which layers there are ("attn_layers"), their chunks, hashes and positions, and whether they are causal.
 void read_chunks(const Fields& config, EncoderConfig& out);
 
-/// Counts of buckets for texts of up to `tokens` tokens: those of the settings, or as transformers chooses them for the first text.
+/// Counts of hash buckets for texts of up to `tokens` tokens: from the settings, or as transformers chooses them for
+/// the first text.
 std::vector<uint32_t> bucket_counts(const ChunkedLayers& chunked, uint32_t tokens);
 
 }  // namespace bantam::convert
