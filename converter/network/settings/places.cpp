@@ -122,8 +122,8 @@ uint32_t turned_columns(const Fields& config, const Fields& parameters, const Se
   return static_cast<uint32_t>(static_cast<double>(head_width) * part);
 }
 
-/// Rotary positions from rope_parameters (of `kind` of layers, where it tells them apart), or keys of their own. `scaled`: as
-/// "rope_scaling" says, too.
+/// Reads rotary positions from rope_parameters (for layers of `kind` if they differ by kind), or from the family's own
+/// keys. `scaled`: "rope_scaling" applies, too.
 LayerPlaces read_rotary(const Fields& config, const Settings::Rotary& rotary, const char* kind,
                         const EncoderConfig& model, bool scaled) {
   LayerPlaces places;
