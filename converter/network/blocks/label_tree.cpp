@@ -13,7 +13,7 @@ int32_t add_label_tree(Builder& builder, Weights& weights, int32_t x, uint32_t l
   const uint32_t inner = labels - 1, in = builder.width(x);
   Values rows = weights.head(kLabelTree, {inner, in});
   const Values below = weights.head(kLabelNodes, {inner, 2});
-  // sigmoid(-s) is what 1 - sigmoid(s) loses the digits of.
+  // sigmoid(-s) keeps digits that 1 - sigmoid(s) loses.
   const size_t count = rows.values.size();
   for (size_t i = 0; i < count; ++i) rows.values.push_back(-rows.values[i]);
   EpilogueSpec shares;
