@@ -69,7 +69,7 @@ std::vector<double> project_sinusoids(uint32_t most, const std::vector<float>& m
   const std::vector<float> waves = sinusoids(most + 1, width);
   std::vector<double> made((size_t{2} * most + 1) * columns);
   for (size_t distance = 0; distance <= most; ++distance) {
-    // The file's sinusoids count a key before its query as positive.
+    // Transformer-XL's sinusoids count a key before its query as a positive distance.
     double* front = made.data() + (most - distance) * columns;
     double* behind = made.data() + (most + distance) * columns;
     std::vector<double> sines(columns), cosines(columns);
