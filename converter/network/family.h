@@ -520,7 +520,7 @@ struct Block {
   /// Norms come before attention and feed-forward layers instead of after them. The first layer's attention has no norm
   /// before it, because it reads the output of the embeddings' norm. One more norm follows the last layer.
   bool norm_first = false;
-  /// Linear layers and norms have a bias where the file has one.
+  /// Linear layers and norms have a bias if the file has one.
   bool optional_biases = false;
   /// Norms of the encoder compute gamma * x + beta without statistics.
   bool affine_norms = false;

@@ -17,8 +17,8 @@ struct TextLimits {
   uint32_t model_positions = 0;  // and in the source
   uint32_t vocabulary = 0;
   std::string model_type;
-  std::string
-      table_of;  // the file that has the table of words, where a tokenizer with more pieces is a mistake; else ""
+  // the file with the table of words, if a tokenizer with more pieces than rows is an error; otherwise ""
+  std::string table_of;
   bool averaged = false;  // a model that averages word vectors: no special tokens
   bool filled = false;    // texts are padded to full length, and padding counts
 };

@@ -10,8 +10,8 @@
 namespace bantam::convert {
 namespace {
 
-/// Returns the first `places` columns of E [blocks * rows, columns] as rows, with the blocks side by side, each padded
-/// with zeros to a multiple of 16.
+/// Returns the first `places` columns of E [blocks * rows, columns] as rows; the blocks are concatenated by columns,
+/// each padded with zeros to a multiple of 16.
 std::vector<float> by_place(const std::vector<float>& e, size_t blocks, size_t rows, size_t columns, size_t places) {
   const size_t padded = (rows + 15) / 16 * 16;
   std::vector<float> out(places * blocks * padded, 0.0F);

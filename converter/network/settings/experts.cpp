@@ -51,7 +51,7 @@ void take_listed(const Fields& config, ExpertLayers& experts) {
   if (!known) config.problem(ExitCode::kInvalid, kDenseLayers, "is no list of numbers of layers");
 }
 
-/// "mlp_layer_types", or all layers behind the first ones.
+/// Reads "mlp_layer_types"; without it all layers after the first `expert_layers` have experts.
 void take_behind(const Fields& config, const Settings& settings, ExpertLayers& experts) {
   if (config.has(kLayerKinds)) return take_kinds(config, experts);
   const char* key = settings.expert_layers.key;

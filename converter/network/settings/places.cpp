@@ -106,7 +106,7 @@ uint32_t turned_columns(const Fields& config, const Fields& parameters, const Se
   }
   constexpr const char* kPart = "partial_rotary_factor";
   if (rotary.part == 1 && !rotary.part_if_said) {
-    // transformers turns whole heads here, or fails.
+    // transformers rotates whole heads here, or fails.
     for (const Fields* fields : {&parameters, &config}) {
       if (fields->has(kPart) && fields->raw(kPart) != 1) {
         fields->problem(ExitCode::kUnsupported, kPart, "whole heads are turned in this family: only 1 is supported");
@@ -344,7 +344,7 @@ void read_blocks(const Fields& config, EncoderConfig& out) {
                    fmt::format("\"{}\" is not supported; \"block_sparse\" and \"original_full\" are", type));
     return;
   }
-  constexpr uint32_t kMostRandom = 15;  // the file has room for so many (schemas/bantam.fbs)
+  constexpr uint32_t kMostRandom = 15;  // the file has room for 15 (schemas/bantam.fbs)
   const double random = config.number("num_random_blocks", 3);
   if (!(random >= 0 && random <= kMostRandom) || random != std::floor(random)) {
     config.problem(ExitCode::kInvalid, "num_random_blocks",
