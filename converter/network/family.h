@@ -161,8 +161,9 @@ enum class Slot {
   kExpertUp,
   kExpertGate,
   kExpertDown,
-  kChoiceBias,  // a vector with a complete name, added to the scores when experts are chosen
-  kSharedUp,    // kSharedUp, kSharedGate and kSharedDown: the experts that all tokens go through
+  // a vector with a complete name, added to shares (or to scores: Settings::choice_by_scores) to choose experts
+  kChoiceBias,
+  kSharedUp,  // kSharedUp, kSharedGate and kSharedDown: the experts that all tokens go through
   kSharedGate,
   kSharedDown,
   kSharedScale,  // one output, without a bias; its sigmoid multiplies the output of the shared experts

@@ -4,11 +4,11 @@
 Usage: flips.py COMMAND [--types TYPE ...] [--part I/N] [--all]
 
 A tiny model (tiny_models.py) is made for each changed setting: token ids, sizes, numbers, flags, words with other known
-values, rotary scalings, other names of keys, and defaults left out of config.json. Its answers must be right, or it must
-be refused with a message that names the setting. Prints one line per failure, and a table of counts. A type's first head
-is tested with every setting, the other heads with the settings that their own layers read. Settings that transformers
-rejects or ignores are counted separately. Exit status 1 if an answer is wrong, the command crashes, or a refusal does
-not name the setting; 77 if transformers is not installed.
+values, rotary scalings, other names of keys, and defaults left out of config.json. Its answers must be right, or it
+must be refused with a message that names the setting. Prints one line per failure, and a table of counts. A type's
+first head is tested with every setting, the other heads with the settings that their own layers read. Settings that
+transformers rejects or ignores are counted separately. Exit status 1 if an answer is wrong, the command crashes, or a
+refusal does not name the setting; 77 if transformers is not installed.
 """
 
 import argparse
@@ -161,7 +161,7 @@ ALSO_SAID = {
 
 
 class Flip(typing.NamedTuple):
-    """A changed setting; `said` describes it. `changes` go to the configuration's class; then `edit` changes config.json."""
+    """A changed setting; `said` describes it. `changes` go to the configuration class; `edit` changes config.json."""
 
     key: str
     said: str

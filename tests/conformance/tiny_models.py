@@ -95,7 +95,7 @@ class Unmade(Exception):
 
 @functools.cache
 def prepared():
-    """Silences transformers once, and limits torch to one thread, so that many of these programs can run in parallel."""
+    """Silences transformers once, and limits torch to one thread, so that many such programs can run in parallel."""
     warnings.filterwarnings("ignore")
     transformers.logging.set_verbosity_error()
     transformers.logging.disable_progress_bar()
@@ -311,7 +311,7 @@ def distance(expected, actual):
 
 
 class Verdict:
-    """The result for a model: `state` is "right", "refused", "wrong" or "crash"; `said` is bantam's message or the difference."""
+    """The result for a model. `state`: "right", "refused", "wrong" or "crash"; `said`: a message or the difference."""
 
     def __init__(self, state, said):
         self.state, self.said = state, said
