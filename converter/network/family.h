@@ -21,13 +21,13 @@ struct EncoderConfig;
 struct LayerSite;
 class Fields;
 
-/// The quantity that an axis of a tensor counts. kEmbedding: columns of embedding tables; there are as many as hidden
-/// columns where no layer projects them to the hidden width. kScores: columns of queries and keys; kValues: columns of
-/// values and contexts; kShared: columns of keys and of values that several heads may share; kHead: columns of one
-/// head. kInner: columns between bottlenecks; kValueInput: input columns of the value projection there; kWordInput:
-/// input columns of the projection of words. kEntities: rows of the entity table; kEntity: its columns. kExperts:
-/// experts of a layer; kExpertFfn: columns between the two feed-forward layers of one expert; kSharedFfn: of
-/// those that all tokens go through. kHeads: heads of queries. kStreams: columns of both streams of reversible layers.
+/// The quantity that an axis of a tensor counts. kEmbedding: columns of embedding tables, which equal the hidden
+/// columns unless a layer projects them. kScores: columns of queries and keys; kValues: columns of values and contexts;
+/// kShared: columns of keys or of values, which several heads may share; kHead: columns of one head. kInner: columns
+/// between bottlenecks; kValueInput: input columns of the value projection with bottlenecks; kWordInput: input columns
+/// of the projection of words. kEntities: rows of the entity table; kEntity: its columns. kExperts: experts of a layer;
+/// kExpertFfn: columns between the two feed-forward layers of one expert; kSharedFfn: the same for the experts that all
+/// tokens go through. kHeads: heads of queries. kStreams: columns of both streams of reversible layers.
 enum class Axis {
   kNone,
   kHidden,
@@ -58,33 +58,33 @@ enum class Slot {
   kPositions,
   kSegments,
   kTaskTypes,  // row 0 is added to every token: the default of transformers
-  // biases of scores by buckets of distances, [buckets, heads]; one table for all layers, or one per layer if the name
-  // contains {}
+  // Biases of scores by buckets of distances, [buckets, heads]; one table for all layers, or one per layer if the name
+  // contains {}.
   kDistances,
   kEntities,  // vectors of entities that accompany tokens (ERNIE, arXiv 1905.07129)
   // kFirstAxis and kSecondAxis: embeddings of positions by two axes, concatenated by columns: a row for each block of
-  // neighboring positions, and a row for each position within its block
+  // neighboring positions, and a row for each position within its block.
   kFirstAxis,
   kSecondAxis,
   kPlaces,  // embeddings of relative positions, shared by all layers (DeBERTa, arXiv 2006.03654)
-  // Slots of image models: the rows of patch positions, the row of the whole image, the row that answers a teacher (the
-  // distillation token), and the layer that turns patches into rows.
+  // Slots of image models: the rows of patch positions, the row of the whole image, the row of the distillation token,
+  // and the layer that turns patches into rows.
   kPatchPlaces,
   kWholeImage,
   kTeacherToken,
   kPatches,
   // Modules of the model.
   kEmbeddingNorm,
-  // projects the embedding tables' columns to the hidden width, after their norm (Block::sums_projected: before it)
+  // Projects the embedding tables' columns to the hidden width, after their norm (Block::sums_projected: before it).
   kEmbeddingProjection,
-  // a convolution over tokens that reads the first layer's input; its output is added to the first layer's output and
-  // normed
+  // A convolution over tokens that reads the first layer's input; its output is added to the first layer's output and
+  // normed.
   kConvolution,
   kConvolutionNorm,
   kPlacesNorm,
-  // matrices without biases that sum over tokens by position (Linformer, arXiv 2006.04768), shared by all layers
+  // Matrices without biases that sum over tokens by position (Linformer, arXiv 2006.04768), shared by all layers.
   kTokenProjection,
-  // bantam's own layouts: projects the factors of the word table to the hidden width, before the norm
+  // bantam's own layouts: projects the factors of the word table to the hidden width, before the norm.
   kFactorProjection,
   kPooler,
   // Modules of each layer.
@@ -97,44 +97,44 @@ enum class Slot {
   kGlobalQuery,
   kGlobalKey,
   kGlobalValue,
-  // one matrix, group by group (Block::together); without a bias if kQueryBias holds the bias of queries
+  // One matrix, group by group (Block::together); without a bias if kQueryBias holds the bias of queries.
   kQueriesKeysValues,
   kQueryBias,  // kQueryBias and kValueBias are vectors; names are complete
   kValueBias,
   kPlaceKey,  // kPlaceKey and kPlaceQuery project embeddings of relative positions to keys and queries
   kPlaceQuery,
-  // shifted attention (Block::shifted), complete names: kPlaceBias and kSegmentBias are added to queries before their
+  // Shifted attention (Block::shifted), complete names: kPlaceBias and kSegmentBias are added to queries before their
   // products with positions and with segments (kQueryBias: with keys); kSegmentKeys are the keys of the same segment
-  // and of another one
+  // and of another one.
   kPlaceBias,
   kSegmentBias,
   kSegmentKeys,
-  // vectors of distances: products with queries of all heads, and with keys (Shaw et al., arXiv 1803.02155)
+  // Vectors of distances: products with queries of all heads, and with keys (Shaw et al., arXiv 1803.02155).
   kDistanceKeys,
-  // without a bias: a convolution over tokens of each head's values, added to the head's context, [heads, 1, tokens, 1]
+  // Without a bias: a convolution over tokens of each head's values, added to the head's context, [heads, 1, tokens, 1]
   kValueConvolution,
-  // without a bias: random vectors for the features of queries and keys (Performer, arXiv 2009.14794)
+  // Without a bias: random vectors for the features of queries and keys (Performer, arXiv 2009.14794).
   kFeatureMatrix,
-  // kKeyProjection and kValueProjection, without biases: kTokenProjection for one layer's keys and values
+  // kKeyProjection and kValueProjection, without biases: kTokenProjection for one layer's keys and values.
   kKeyProjection,
   kValueProjection,
-  // kQueryNorm and kKeyNorm: norms over all heads of a token together, or over each head (Block::head_norms)
+  // kQueryNorm and kKeyNorm: norms over all heads of a token together, or over each head (Block::head_norms).
   kQueryNorm,
   kKeyNorm,
   kAttentionOut,
   kAttentionNorm,
   kSumNorm,  // norms the sum of kAttentionNorm's output and the layer's input
   // kAttentionFactors and kDownFactors, vectors with complete names: factors of the outputs of attention and
-  // feed-forward layers
+  // feed-forward layers.
   kAttentionFactors,
   kDownFactors,
-  // kAttentionOutNorm and kDownOutNorm norm the outputs of attention and feed-forward layers before the residual sum
+  // kAttentionOutNorm and kDownOutNorm norm the outputs of attention and feed-forward layers before the residual sum.
   kAttentionOutNorm,
   kDownOutNorm,
   kAttentionGate,  // its sigmoid multiplies the attention's context
-  // a vector with a complete name: for each head a score that all queries have, and that has no value
+  // A vector with a complete name: for each head a score that all queries have, and that has no value.
   kSinks,
-  // kContextNorm and kWideNorm norm the attention's context, and activated columns, before their output matrices
+  // kContextNorm and kWideNorm norm the attention's context, and activated columns, before their output matrices.
   kContextNorm,
   kWideNorm,
   kForget,  // kForget and kCandidate: SSRU cells, which replace a decoder's self-attention
@@ -161,7 +161,7 @@ enum class Slot {
   kExpertUp,
   kExpertGate,
   kExpertDown,
-  // a vector with a complete name, added to shares (or to scores: Settings::choice_by_scores) to choose experts
+  // A vector with a complete name, added to shares (or to scores: Settings::choice_by_scores) to choose experts.
   kChoiceBias,
   kSharedUp,  // kSharedUp, kSharedGate and kSharedDown: the experts that all tokens go through
   kSharedGate,

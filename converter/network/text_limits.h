@@ -17,7 +17,7 @@ struct TextLimits {
   uint32_t model_positions = 0;  // and in the source
   uint32_t vocabulary = 0;
   std::string model_type;
-  // the file with the table of words, if a tokenizer with more pieces than rows is an error; otherwise ""
+  // The file with the table of words, if a tokenizer with more pieces than rows is an error; otherwise "".
   std::string table_of;
   bool averaged = false;  // a model that averages word vectors: no special tokens
   bool filled = false;    // texts are padded to full length, and padding counts

@@ -82,7 +82,7 @@ std::unique_ptr<fb::GenerationT> read_generation(const Fields& config, uint32_t 
   auto out = std::make_unique<fb::GenerationT>();
   out->prefix = config.text("prefix", "");
   if (starts) {
-    // as in transformers' generate()
+    // As in transformers' generate().
     const bool begins = start_otherwise != nullptr && config.has("bos_token_id");
     out->start_id = read_start(config, vocabulary, begins ? "bos_token_id" : start_otherwise);
     if (out->start_id < 0) config.problem(ExitCode::kInvalid, "decoder_start_token_id", kStartIsMissing);

@@ -49,7 +49,7 @@ class EntityRows {
   const Family& family_;
   int32_t rows_ = kAbsent;    // [tokens, entity width]
   bool masked_ = false;       // rows that do not count are 0
-  int32_t counts_ = kAbsent;  // 1 where a row counts, else 0
+  int32_t counts_ = kAbsent;  // 1 if a row counts, otherwise 0
 };
 
 }  // namespace bantam::convert

@@ -22,7 +22,7 @@ int32_t add_label_tree(Builder& builder, Weights& weights, int32_t x, uint32_t l
   const int32_t factors = builder.linear("classifier.tree", x, weight, kAbsent, shares);
   std::vector<int32_t> nodes;
   for (const float node : below.values) nodes.push_back(static_cast<int32_t>(node));
-  nodes.resize(size_t{2} * inner);  // after a problem with their shape
+  nodes.resize(size_t{2} * inner);  // in case their shape was a problem
   return builder.tree("classifier.leaves", factors, std::move(nodes));
 }
 

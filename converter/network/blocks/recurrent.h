@@ -45,7 +45,7 @@ struct RecurrentBeside {
 /// The initial states of layers, further input columns, and the final states.
 struct RecurrentEnds {
   std::vector<RecurrentState> first;  // of each layer; missing ones are zeros
-  // receives the last layer's state or, with `of_all`, each layer's
+  // Receives the last layer's state or, with `of_all`, each layer's.
   std::vector<RecurrentState>* last = nullptr;
   bool of_all = false;
   std::vector<RecurrentBeside> beside;

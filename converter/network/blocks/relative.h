@@ -65,7 +65,7 @@ class RelativeConstants {
   const Family& family_;
   const uint32_t positions_;
   int32_t rows_ = kAbsent;
-  std::vector<double> places_;  // embeddings of relative places
+  std::vector<double> places_;  // embeddings of relative positions
 };
 
 }  // namespace bantam::convert

@@ -110,7 +110,7 @@ int32_t add_pooled_vector(Builder& builder, int32_t rows, const SentencePooling&
   fb::PoolT pool;
   pool.kind = pooling.pool;
   pool.l2 = pooling.normalize && pooling.dense.empty();
-  // cls and lasttoken read their row even if the prompt is excluded.
+  // "cls" and "lasttoken" read their row even if the prompt is excluded.
   const bool skips = pool.kind != fb::PoolKind::first && pool.kind != fb::PoolKind::last;
   if (!pooling.include_prompt && skips) pool.skip_first = kPromptRows;
   const int32_t vector = dense_modules(builder, builder.pool("pooling", rows, pool), pooling);

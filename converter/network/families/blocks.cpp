@@ -106,7 +106,7 @@ std::vector<Head> common_heads() {
   return {{fb::TaskKind::none, "Model"},
           {fb::TaskKind::embed, nullptr},  // modules.json of sentence-transformers states it
           {fb::TaskKind::joint, nullptr},
-          // colbert-ir's layout; others store their modules separately
+          // colbert-ir's layout; others store their modules separately.
           {fb::TaskKind::token_vectors, nullptr, Rows::kTokens, {{"linear", Out::kVector}}},
           {fb::TaskKind::find, nullptr}};  // gliner_config.json states it
 }

@@ -37,7 +37,7 @@ void for_each_model_type(const Visit& visit) {
 
 namespace {
 
-/// Axes of tensors in layers without bottlenecks.
+/// The axes of tensors in layers without bottlenecks.
 Axes plain_axes(Slot slot) {
   switch (slot) {
     case Slot::kWords:

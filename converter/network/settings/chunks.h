@@ -1,4 +1,4 @@
-// Settings of layers whose tokens see those of chunks near their own (Reformer, arXiv 2001.04451).
+// Reads the settings of layers whose tokens see neighboring chunks (Reformer, arXiv 2001.04451).
 #ifndef BANTAM_CONVERTER_NETWORK_SETTINGS_CHUNKS_H_
 #define BANTAM_CONVERTER_NETWORK_SETTINGS_CHUNKS_H_
 

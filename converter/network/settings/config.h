@@ -36,7 +36,7 @@ struct LayerPlaces {
   Rotary rotary;
   uint32_t turned = 0;  // columns of a head that rotary positions rotate
   bool sees_all = true;
-  // if not sees_all: tokens on each side that a token sees; in decoders, tokens before it
+  // If not sees_all: tokens on each side that a token sees; in decoders, tokens before it.
   uint32_t window = 0;
   uint32_t dilation = 1;  // step between these tokens
 };
@@ -140,7 +140,7 @@ struct EncoderConfig {
   bool parallel = false;       // attention and feed-forward layers read the same input
   float embedding_factor = 1;  // of embeddings
   float score_scale = 0;       // of scores; 0: 1 / sqrt(head width)
-  float added_factor = 1;      // of what attention and feed-forward layers add
+  float added_factor = 1;      // of the outputs that attention and feed-forward layers add
   float soft_cap = 0;          // of scores; 0: none
   bool tie_embeddings = true;
   uint32_t head_width = 0;
@@ -157,7 +157,7 @@ struct EncoderConfig {
   uint32_t value_taps = 0;      // tokens that Slot::kValueConvolution spans; 0: there is none
   fb::ActivationKind convolution_activation = fb::ActivationKind::none;
   uint32_t task_types = 0;  // rows of the task type table; 0: there is none
-  // groups of layers that share weights (Family::shares_layers); 0: each layer has its own
+  // Groups of layers that share weights (Family::shares_layers); 0: each layer has its own.
   uint32_t groups = 0;
   bool bottlenecks = false;    // layers have bottlenecks
   bool narrow_scores = false;  // queries and keys have their own bottleneck; values have none
@@ -178,10 +178,10 @@ struct EncoderConfig {
   ImageShape image;  // Block::patches
   /// Groups of columns of a module that is stored as a grouped convolution over single tokens (SqueezeBERT).
   std::map<Slot, uint32_t> column_groups;
-  // of words; the last one ends with the vocabulary; empty: there is one table
+  // Clusters of words; the last one ends with the vocabulary; empty: there is one table.
   std::vector<WordCluster> clusters;
   bool same_columns = false;  // all clusters have the same columns: their tables are one tensor
-  // the input of the output layer over the vocabulary is divided by the square root of its width
+  // The input of the output layer over the vocabulary is divided by the square root of its width.
   bool divides_last = false;
 };
 

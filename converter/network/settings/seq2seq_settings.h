@@ -12,10 +12,10 @@ namespace bantam::convert {
 
 /// How the last states of an encoder's two directions become one row.
 enum class Join { kConcat, kSum, kMean, kForward, kReverse };
-/// The first states of a decoder's layers: the state of the encoder's layer of the same number, that of its last layer,
-/// or zeros.
+/// The initial states of a decoder's layers: the final state of the encoder's layer of the same number, that of its
+/// last layer, or zeros.
 enum class First { kLayers, kLast, kZeros };
-/// The layer between the encoder's states and the decoder's first states.
+/// The layer between the encoder's final states and the decoder's initial states.
 enum class Bridge { kNone, kLinear, kTanh };
 /// How a decoder's state scores the source's rows (Luong et al., arXiv 1508.04025; Bahdanau et al., arXiv 1409.0473).
 enum class Score { kNone, kDot, kScaledDot, kGeneral, kAdditive };
@@ -25,7 +25,7 @@ enum class Readout { kState, kCombine, kMaxout };
 
 struct PairAttention {
   Score score = Score::kNone;
-  // the previous token's state computes scores, and its context is an input of the cells
+  // The previous token's state computes scores, and its context is an input of the cells.
   bool previous = false;
   bool feeding = false;  // the readout is an input of the cells at the next token
   fb::AlignPlace place = fb::AlignPlace::all;
@@ -37,7 +37,7 @@ struct PairAttention {
   uint32_t score_size = 0;      // rows of the matrix of additive scores
   uint32_t position_size = 0;   // rows of the layer that predicts the place
 
-  /// True if the next token reads results of the token before it.
+  /// True if a token reads results of the previous token.
   bool goes_back() const { return previous || feeding; }
 };
 

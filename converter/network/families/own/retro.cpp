@@ -18,7 +18,7 @@ namespace {
 /// Settings that only retrieval needs. Layers are numbered from 0, as tensors are; config.json numbers them from 1, as
 /// the paper does.
 struct RetroSettings {
-  // tokens per chunk; retrieved texts per chunk; tokens per retrieved text
+  // Tokens per chunk; retrieved texts per chunk; tokens per retrieved text.
   uint32_t chunk = 64, neighbours = 2, neighbour = 128;
   std::vector<bool> attends, encoder_attends;  // P and P_enc of the paper: a flag per layer
   uint32_t hidden = 896, layers = 2, heads = 16, head_width = 56, intermediate = 3584;  // of the encoder

@@ -17,7 +17,7 @@ struct ConvolutionSettings {
   std::vector<uint32_t> sizes;  // tokens that filters of each kind span
   uint32_t filters = 0;         // of each size
   uint32_t layers = 1;
-  // with zeros, so that each token has a window; otherwise only windows within the text count
+  // With zeros, so that each token has a window; otherwise only windows within the text count.
   bool padded = false;
   fb::ActivationKind activation = fb::ActivationKind::relu;
   fb::PoolKind pooling = fb::PoolKind::max;
