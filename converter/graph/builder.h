@@ -97,7 +97,7 @@ struct ExpertsSpec {
   bool gated = false, normalized = false;
   uint32_t capacity = 0;
   fb::ShareKind shares = fb::ShareKind::softmax;
-  int32_t choice_bias = kAbsent;  // a Builder::vector [experts]
+  int32_t choice_bias = kAbsent;  // a Builder::vector [experts], added when experts are chosen
   bool choice_by_scores = false;
   float threshold = 0;
 };
