@@ -93,7 +93,7 @@ enum class Slot {
   kValue,
   kQueryKey,  // queries that are also keys, in layers that hash (Reformer, arXiv 2001.04451)
   // kGlobalQuery, kGlobalKey, kGlobalValue: queries of global tokens, and keys and values that they read (Longformer,
-  // arXiv 2004.05150)
+  // arXiv 2004.05150).
   kGlobalQuery,
   kGlobalKey,
   kGlobalValue,
@@ -156,7 +156,7 @@ enum class Slot {
   kDownNorm,
   // Slots of expert layers, which replace kUp, kGate and kDown: the module that scores the experts, and the experts'
   // modules, numbered within the layer ("experts.{}.up"). A name without {} is one tensor of all experts: each expert's
-  // gate rows follow its kUp rows, and with "^" inputs come before outputs.
+  // kExpertGate rows follow its kExpertUp rows, and with "^" inputs come before outputs.
   kRouter,
   kExpertUp,
   kExpertGate,
@@ -294,7 +294,7 @@ struct Settings {
   const char* head_width = nullptr;
   uint32_t head_width_otherwise = 0;  // if the setting is absent; 0: `hidden` / `heads`
   /// Where `one_kv_head` is true there is one head of keys and values, otherwise as many as heads of queries; but if
-  /// `own_kv_heads` is true, `kv_heads` counts (Falcon).
+  /// `own_kv_heads` is true, `kv_heads` applies (Falcon).
   Flag one_kv_head, own_kv_heads;
   /// Attention and feed-forward layers read the same input, and both outputs are added to it.
   Flag parallel;
@@ -335,7 +335,7 @@ struct Settings {
   /// Embeddings are multiplied by the square root of their width if this flag is set.
   Flag scaled_if;
   /// Positions are sinusoids, which a file may lack. kHalves: sines, then cosines, of p / 10000^(2 i / width). kSteps:
-  /// of p / 10000^(i / (width / 2 - 1)); p starts after `positions_in_front`.
+  /// of p / 10000^(i / (width / 2 - 1)), where the first token has p = `positions_in_front`.
   enum class Sinusoids { kNone, kHalves, kSteps };
   Sinusoids sinusoids = Sinusoids::kNone;
   /// The input of the output layer over the vocabulary is divided by the square root of its width if
