@@ -47,7 +47,7 @@ struct TurnSpec {
   float epsilon = 0;
   bool each_head = false;  // the norms apply to each head separately
   fb::NormKind norm = fb::NormKind::layer;
-  bool norms_behind = false;  // they come behind the rotation
+  bool norms_behind = false;  // the norms follow the rotation
 };
 
 /// Attention's scale, and how it uses positions; see Attention in the schema.
@@ -67,7 +67,7 @@ struct AttentionSpec {
   uint32_t block = 0, full_until = 0, random = 0;
   int32_t random_blocks = kAbsent;  // Builder::numbers
   int32_t residual = kAbsent;       // added to attention's output
-  int32_t sinks = kAbsent;          // a Builder::vector [heads]
+  int32_t sinks = kAbsent;          // a Builder::vector [heads], the score of each head's sink
 };
 
 /// Matrices and biases of one direction of a recurrent layer: linear_weight [gates, state]; vector [gates] or kAbsent;
@@ -97,7 +97,7 @@ struct ExpertsSpec {
   bool gated = false, normalized = false;
   uint32_t capacity = 0;
   fb::ShareKind shares = fb::ShareKind::softmax;
-  int32_t choice_bias = kAbsent;  // a Builder::vector [experts]
+  int32_t choice_bias = kAbsent;  // a Builder::vector [experts], added when experts are chosen
   bool choice_by_scores = false;
   float threshold = 0;
 };

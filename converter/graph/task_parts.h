@@ -65,7 +65,8 @@ constexpr const char* kDocumentPrompt = "prompt.document";
 
 /// The property with the number by which the dot products of two towers' vectors are multiplied before the softmax.
 constexpr const char* kScoreFactor = "score_factor";
-/// The id whose first token ends segment 0 of ids that come without segments (Big Bird's questions); without it all are 0.
+/// The property with the id whose first token ends segment 0 if no segments are given (Big Bird's questions); without
+/// it all segments are 0.
 constexpr const char* kSegmentEnd = "segment_end";
 
 /// The property with the number that is then added to the products. If a file has it, scores are sigmoids, independent

@@ -134,7 +134,8 @@ uint32_t kept_positions(const EncoderConfig& config, const ImportOptions& option
   return options.max_tokens == 0 ? most : std::min(options.max_tokens, most);
 }
 
-/// Returns the tokens of the longest source: those that blocks would cut are left out, because passes over sources have none.
+/// Returns the tokens of the longest source. Lengths at which attention would be by blocks are excluded, because passes
+/// over sources do not support them.
 uint32_t kept_source(const EncoderConfig& config, const ImportOptions& options, Graph& graph) {
   const uint32_t kept = kept_positions(config, options, 0, graph);
   if (config.blocks.size == 0 || kept <= config.blocks.full_until()) return kept;

@@ -17,13 +17,13 @@ bool has_chain(const Graph& graph) {
                      [](const auto& op) { return op->attributes.type == fb::OpAttributes::Crf; });
 }
 
-/// Do tokens say that they continue a word?
+/// True if the tokenizer marks tokens that continue a word.
 bool marks_continuations(const Graph& graph) {
   const auto& all = graph.model.tokenizers;
   return !all.empty() && all.front()->model != nullptr && !all.front()->model->continuing_prefix.empty();
 }
 
-/// Does transformers read B- and I- in these labels as the scheme does?
+/// True if transformers reads B- and I- in these labels as the scheme does.
 bool reads_alike(const fb::LabelSetT& set) {
   return set.scheme != fb::TagScheme::bioes &&
          (set.scheme != fb::TagScheme::plain || guess_tag_scheme(set.labels) == fb::TagScheme::plain);

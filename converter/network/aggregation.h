@@ -1,4 +1,4 @@
-// How labels of tokens become entities, where nothing at run time says otherwise.
+// How labels of tokens become entities unless the caller chooses otherwise at run time.
 #ifndef BANTAM_CONVERTER_NETWORK_AGGREGATION_H_
 #define BANTAM_CONVERTER_NETWORK_AGGREGATION_H_
 
@@ -8,11 +8,11 @@
 
 namespace bantam::convert {
 
-/// Sets the aggregation of all label sets of words. Call it once tokenizer and label sets are there. Without
-/// options.aggregation: `words` for BIOES labels, CRFs, models that have intents, too, and a --tag-scheme that reads
-/// the labels otherwise than transformers does; else `first` where the tokenizer marks tokens that continue a word
-/// (WordPiece), and `simple` where it does not: there transformers' `first` joins all that stands between blanks. A
-/// strategy for a model without labels of words is a problem.
+/// Sets the aggregation of all label sets for words; needs the tokenizer and the label sets. Without
+/// options.aggregation it is `words` for BIOES labels, CRFs, models that also have intents, and a --tag-scheme that
+/// reads the labels differently from transformers. Otherwise it is `first` if the tokenizer marks tokens that continue
+/// a word (WordPiece), else `simple`: there transformers' `first` would join everything between blanks. An aggregation
+/// for a model without labels of words is a problem.
 void choose_aggregation(const ImportOptions& options, Graph& graph, Problems& problems);
 
 }  // namespace bantam::convert

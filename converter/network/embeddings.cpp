@@ -32,7 +32,7 @@ class Embeddings {
       return embed_patches(builder_, weights_, config_, base_,
                            normed ? modules_.norm(family_.name(Slot::kEmbeddingNorm), config_.hidden) : EpilogueSpec{});
     }
-    // The order of addition is transformers'.
+    // Tables are added in the order of transformers.
     std::vector<EmbedSpec> tables;
     const bool of_source = beside_.phase == fb::Phase::source;
     builder_.input(beside_.source == nullptr ? "input_ids" : "decoder_input_ids",
@@ -86,7 +86,7 @@ class Embeddings {
   }
 
  private:
-  /// The first `keep` of a table's rows, without the first `skip`.
+  /// The rows [skip, skip + keep) of a table.
   int32_t table(Slot slot, uint32_t rows, uint32_t skip, uint32_t keep) {
     const std::string name = family_.name(slot);
     const uint32_t width = extent_of(config_, axes_of(family_, slot).columns);
@@ -109,10 +109,10 @@ class Embeddings {
     return builder_.embedding(base_ + name, config_.vocabulary, config_.embedding, std::move(values));
   }
 
-  /// Rows of places, as the file has them or as the settings say; a decoder's are its encoder's where they are the same.
+  /// Rows of sinusoids, from the file or from the settings; a decoder uses its encoder's table if both are equal.
   int32_t sinusoid_table(uint32_t positions) {
     const std::string name = family_.name(Slot::kPositions);
-    const uint32_t in_front = config_.first_position;  // the rows of tokens that fill up
+    const uint32_t in_front = config_.first_position;  // the rows of padding
     const auto behind = [&](Values values) {
       if (!values.values.empty()) {
         const auto skipped = static_cast<std::ptrdiff_t>(size_t{in_front} * config_.embedding);
@@ -137,7 +137,7 @@ class Embeddings {
     return builder_.table(name, positions, config_.embedding, std::move(values));
   }
 
-  /// Factors: narrow rows, and a matrix that widens them (ALBERT's first half, arXiv 1909.11942).
+  /// Factorized words: narrow rows, and a matrix that widens them (as in ALBERT, arXiv 1909.11942).
   int32_t factorised(const std::vector<EmbedSpec>& others) {
     const uint32_t rank = config_.embedding_rank;
     const std::string words = family_.name(Slot::kWords);
@@ -159,12 +159,12 @@ class Embeddings {
                            modules_.norm(family_.name(Slot::kEmbeddingNorm), hidden));
   }
 
-  /// Narrow words, or three neighbours of them, and a matrix that widens them to the columns of the other tables.
+  /// Narrow words, or each word with both neighbors, and a matrix that widens them to the columns of the other tables.
   int32_t widened(const std::vector<EmbedSpec>& others) {
     const std::string name = family_.name(Slot::kEmbeddingProjection), words = family_.name(Slot::kWords);
     const uint32_t width = config_.embedding, hidden = config_.hidden;
     Values rows = weights_.encoder(words, {config_.vocabulary, width});
-    // Behind the last token's row, and in front of the first one's, stands one of zeros.
+    // An extra row of zeros stands for the neighbors before the first and after the last token.
     if (config_.trigrams && !rows.values.empty()) rows.values.resize(rows.values.size() + width);
     const uint32_t count = config_.vocabulary + (config_.trigrams ? 1 : 0);
     const int32_t table = builder_.embedding(base_ + words, count, width, std::move(rows));
@@ -196,7 +196,7 @@ class Embeddings {
     }
     return epilogue.residual;
   }
-  /// Returns `count` columns, from column `first` on, of a matrix of three such parts.
+  /// Columns [first, first + count) of a matrix with 3 * count columns.
   static Values keep_columns(const Values& from, uint32_t first, uint32_t count) {
     Values kept;
     kept.source = from.source;
@@ -216,7 +216,7 @@ class Embeddings {
   Modules& modules_;
   const Family& family_;
   std::string base_;
-  std::string side_;  // before names that both stacks of a pair have
+  std::string side_;  // the prefix of names that encoder and decoder would otherwise share
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Embeddings: the part in front of the layers of a stack, for words, places, segments and others, or for an image's
+// Embeddings: the part of a stack before its layers, for words, positions, segments and others, or for an image's
 // patches.
 #ifndef BANTAM_CONVERTER_NETWORK_EMBEDDINGS_H_
 #define BANTAM_CONVERTER_NETWORK_EMBEDDINGS_H_
@@ -8,8 +8,8 @@
 
 namespace bantam::convert {
 
-/// Adds the inputs and returns their rows [tokens, hidden]. `side`: the prefix of names that both stacks of a pair
-/// have. Gives `out` the tables that heads and a decoder share.
+/// Adds the inputs and returns their rows [tokens, hidden]. `side`: the prefix of names that encoder and decoder would
+/// otherwise share. Stores in `out` the tables that heads and a decoder reuse.
 int32_t import_embeddings(Builder& builder, Weights& weights, const EncoderConfig& config, const Beside& beside,
                           Modules& modules, const std::string& side, uint32_t positions, Encoder* out);
 

@@ -1,4 +1,4 @@
-// Which head a directory has: by option, by architecture name, by tensors.
+// Chooses the head of a directory: by option, by architecture name, or by tensors.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 namespace bantam::convert {
 namespace {
 
-/// The task of models that give a row of values for each text.
+/// The task of models that output one row of values per text.
 fb::TaskKind sequence_task(const Head& head, const Fields& config, const Weights& weights) {
   const std::string type = config.text("problem_type", "");
   if (type == "regression") return fb::TaskKind::regress;
@@ -28,7 +28,8 @@ ChosenHead chosen(const Head& head, const Fields& config, const Weights& weights
   return {head.task == fb::TaskKind::classify ? sequence_task(head, config, weights) : head.task, &head};
 }
 
-/// Are a head's own tensors there? An output layer over the vocabulary may be the word embeddings.
+/// True if a head's own tensors are present. An output layer over the vocabulary may be the word embeddings, so it does
+/// not count.
 bool has_tensors(const Family& family, const Head& head, const Weights& weights) {
   if (head.rows == Rows::kPooler && !weights.has_encoder(std::string(family.name(Slot::kPooler)) + ".weight")) {
     return false;
@@ -38,7 +39,7 @@ bool has_tensors(const Family& family, const Head& head, const Weights& weights)
   });
 }
 
-/// Files without an architecture: what the tensors could be.
+/// For files without an architecture: the head that the tensors suggest.
 ChosenHead head_by_tensors(const Family& family, const Fields& config, const Weights& weights) {
   const auto there = [&](fb::TaskKind task) -> const Head* {
     for (const Head& head : family.heads) {
@@ -62,15 +63,15 @@ ChosenHead head_by_tensors(const Family& family, const Fields& config, const Wei
   return {fb::TaskKind::none, family.head(fb::TaskKind::none)};
 }
 
-/// The head that a class of transformers has: "BertForTokenClassification", "JointBertForIntentAndSlots".
+/// The head of a class of transformers: "BertForTokenClassification", "JointBertForIntentAndSlots".
 const Head* head_of_class(const Family& family, const Weights& weights, std::string_view name) {
   constexpr std::string_view kJoint = "Joint", kJointEnd = "ForIntentAndSlots";
   if (name.substr(0, kJoint.size()) == kJoint && name.size() > kJointEnd.size() &&
       name.substr(name.size() - kJointEnd.size()) == kJointEnd) {
     return family.head(fb::TaskKind::joint);
   }
-  // Where several heads have one class, this takes the one whose tensors are there. Another family's class counts, too:
-  // models of one graph are saved under the names of several.
+  // If several heads have one class, the one whose tensors are present is taken. Classes of other families count, too,
+  // because models with one graph are saved under several families' names.
   for (const Family& other : families()) {
     for (const std::string_view beginning : other.architectures) {
       if (name.substr(0, beginning.size()) != beginning) continue;
@@ -86,7 +87,7 @@ const Head* head_of_class(const Family& family, const Weights& weights, std::str
   return nullptr;
 }
 
-/// Typed names of the tasks that a family has heads for.
+/// Names of the tasks that a family has heads for, as users type them.
 std::string tasks_of(const Family& family) { return task_list(family.tasks()); }
 
 }  // namespace
@@ -100,7 +101,7 @@ fb::TaskKind parse_head(const std::string& task) {
 
 ChosenHead head_of_task(const Family& family, fb::TaskKind task, const Weights& weights, Problems& problems) {
   const bool labels = task == fb::TaskKind::multi_label || task == fb::TaskKind::regress;
-  // Terms are words, whose scores become their weights.
+  // Term weights are computed from vocabulary scores.
   const fb::TaskKind wanted = labels                               ? fb::TaskKind::classify
                               : task == fb::TaskKind::sparse_embed ? fb::TaskKind::fill
                                                                    : task;
@@ -125,7 +126,7 @@ ChosenHead detect_head(const Family& family, const Fields& config, const Weights
   }
   const auto name = config.raw("architectures").front().get<std::string>();
   if (const Head* found = head_of_class(family, weights, name)) return chosen(*found, config, weights);
-  // A chain of tags is a class of its own in every program that trains one.
+  // Each training program has its own class for a chain of tags.
   if (weights.has_head("crf.transitions")) return head_by_tensors(family, config, weights);
   for (const auto& [refused, why] : family.refused) {
     if (name != std::string(family.architectures.front()) + refused) continue;

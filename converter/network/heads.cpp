@@ -40,12 +40,12 @@ class HeadImporter {
         outputs_(task, context.builder, context.fields, context.options),
         task_(outputs_.task()) {}
 
-  /// Appends the head and gives the task its other settings.
+  /// Appends the head and sets the rest of the task.
   using Build = void (HeadImporter::*)(const Head&);
 
   void run(const ChosenHead& chosen, Build build) {
     require(c_.fields, chosen.head->required);
-    // transformers keeps states of such decoders otherwise.
+    // transformers handles the states of such decoders differently.
     if (of_pair(*chosen.head)) require(c_.fields, {{"is_encoder_decoder", "true"}});
     c_.builder.enter(fb::Part::head);
     (this->*build)(*chosen.head);
@@ -86,7 +86,7 @@ class HeadImporter {
     outputs_.answer(begin, c_.builder.slice("qa_outputs.end", both, 1, 1));
   }
 
-  /// XLNet's search: what an end scores depends on where the answer begins.
+  /// XLNet's search: scores of ends depend on where the answer begins.
   void search(const Head& head) {
     const uint32_t beginnings = c_.fields.count("start_n_top", kMostSearched, 5);
     task_.beam_ends = c_.fields.count("end_n_top", kMostSearched, 5);
@@ -118,10 +118,10 @@ class HeadImporter {
 
   void fill(const Head& head) { outputs_.words("logits", layers(head)); }
 
-  /// Adds the weights of terms, made from scores of words; the scores themselves are not kept.
+  /// Adds the weights of terms, computed from vocabulary scores, which are not an output.
   void sparse_embed(const Head& head) {
     const int32_t scores = layers(head);
-    c_.problems.raise();  // without scores no operator makes them
+    c_.problems.raise();  // without scores there is no operator to change
     outputs_.terms(scores, c_.pooling, c_.problems);
   }
 
@@ -142,7 +142,7 @@ class HeadImporter {
     outputs_.labels("logits", fb::OutputRole::next, layers(head), one_set(labels_of(head)));
   }
 
-  /// Adds the outputs of the heads for words and for the next sentence.
+  /// Adds the outputs of the heads for masked words and for the next sentence.
   void pretraining(const Head&) {
     outputs_.words("prediction_logits", layers(*family_.head(fb::TaskKind::fill)));
     const Head& next = *family_.head(fb::TaskKind::next_sentence);
@@ -178,8 +178,8 @@ class HeadImporter {
     outputs_.labels("logits", fb::OutputRole::labels, logits, one_set(head.labels));
   }
 
-  /// The intent is read from token 0 of the last hidden state, or from the last one where a text's token is that: there is no
-  /// pooler.
+  /// The intent is read from the first row of the last hidden state (there is no pooler), or from the last row if the
+  /// family's classifier reads that.
   void joint(const Head&) {
     auto intents = read_label_list(c_.fields, "intent_labels");
     auto slots = read_label_list(c_.fields, "slot_labels");
@@ -206,10 +206,11 @@ class HeadImporter {
   }
 
  private:
-  /// Returns true if the head stands on the decoder of an encoder-decoder.
+  /// True if the head reads the decoder of an encoder-decoder.
   bool of_pair(const Head& head) const { return family_.source != nullptr && !head.of_source; }
 
-  /// The head's scores as one label set, or cut into several; then sets that have layers of their own over the same rows.
+  /// Adds the head's scores as one label set, or split into several, and then label sets with their own layers over the
+  /// same rows.
   void label_sets(const Head& head, fb::OutputRole role) {
     std::vector<NamedLabels> cut, own;
     for (NamedLabels& set : read_label_sets(c_.fields)) (set.tensor.empty() ? cut : own).push_back(std::move(set));
@@ -256,7 +257,7 @@ class HeadImporter {
     return values;
   }
 
-  /// Linear over head tensors NAME.weight [out, in] and NAME.bias [out].
+  /// A linear layer with the head's tensors NAME.weight [out, in] and NAME.bias [out].
   int32_t dense(const std::string& name, int32_t x, uint32_t out, const EpilogueSpec& epilogue = {},
                 bool bare = false) {
     const uint32_t in = c_.builder.width(x);
@@ -265,7 +266,7 @@ class HeadImporter {
     return c_.builder.linear(name, x, weight, bare ? kAbsent : bias_of(name, out), epilogue);
   }
 
-  /// NAME.bias, where the family has it.
+  /// NAME.bias, if the file has it or the family requires it.
   int32_t bias_of(const std::string& name, uint32_t width) {
     const std::string bias = name + ".bias";
     if (family_.block.optional_biases && !c_.weights.has_head(bias)) return kAbsent;
@@ -278,18 +279,19 @@ class HeadImporter {
   int32_t first_token() { return pooled("first_token", fb::PoolKind::first); }
   int32_t last_token() { return pooled("last_token", fb::PoolKind::last); }
 
-  /// Classifiers of decoders read the last token that is not pad_token_id: texts may end with it, where it ends texts, too.
+  /// Classifiers of decoders read the last token that is not pad_token_id; if that is also the token that ends texts,
+  /// texts may end with it.
   int32_t last_written_token() {
     fb::PoolT pool;
     pool.kind = fb::PoolKind::last;
-    // Some files say -1 where there is none.
+    // Some files state -1 for none.
     const bool stated = c_.fields.has("pad_token_id") && c_.fields.raw("pad_token_id").is_number_integer();
     const int64_t pad = stated ? c_.fields.raw("pad_token_id").get<int64_t>() : -1;
     if (pad >= 0 && pad < int64_t{c_.config.vocabulary}) pool.skip_id = static_cast<int32_t>(pad);
     return c_.builder.pool(c_.encoder.base + "last_token", c_.encoder.hidden, pool);
   }
 
-  /// The row of a text as transformers' SequenceSummary takes it.
+  /// The row of a text that transformers' SequenceSummary selects.
   int32_t summary() {
     const std::string type = c_.fields.text("summary_type", "last");
     if (type == "first") return first_token();
@@ -301,7 +303,7 @@ class HeadImporter {
     return last_token();
   }
 
-  /// The row that the layers leave of a text, or the one that "pooling" chooses for recurrent layers.
+  /// The state that the layers output for a text, or the row that "pooling" selects for recurrent layers.
   int32_t state() {
     if (c_.encoder.state != kAbsent) return c_.encoder.state;
     const std::string pooling = c_.fields.text("pooling", "last");
@@ -332,7 +334,7 @@ class HeadImporter {
     return pooled;
   }
 
-  /// How classifiers of EuroBERT take a text.
+  /// How classifiers of EuroBERT pool a text.
   std::string late_pooling() { return c_.fields.text("classifier_pooling", "late"); }
 
   int32_t rows_of(const Head& head) {
@@ -398,12 +400,12 @@ class HeadImporter {
         return 2;
       case HeadLayer::Out::kInner:
       case HeadLayer::Out::kVector:
-        break;  // read where it is built
+        break;  // read when the layer is built
     }
     return 0;
   }
 
-  /// A layer over two rows is the sum of what each gives it: of a token's own one, and of one that is selected.
+  /// A layer over two concatenated rows is the sum of two layers: of a token's own row, and of a selected row.
   struct TwoRows {
     int32_t own = kAbsent, selected = kAbsent;
     EpilogueSpec epilogue;
@@ -426,7 +428,7 @@ class HeadImporter {
     return out;
   }
 
-  /// Outputs of a layer between others, as its tensor has them.
+  /// The number of outputs of an inner layer, from its tensor.
   uint32_t inner_width(const HeadLayer& layer) const {
     const auto rows = c_.weights.head_rows(std::string(layer.name) + ".weight");
     return static_cast<uint32_t>(std::min(rows.value_or(c_.config.intermediate), kMostTensorRows));
@@ -443,7 +445,7 @@ class HeadImporter {
     return epilogue;
   }
 
-  /// The head's layers one after the other.
+  /// The head's layers in order.
   int32_t layers(const Head& head, uint32_t labels = 0) { return layers(head, rows_of(head), labels); }
   int32_t layers(const Head& head, int32_t x, uint32_t labels) {
     const int32_t rows = x;
@@ -465,7 +467,7 @@ class HeadImporter {
     return x;
   }
 
-  /// One score s as the two of labels (0, s): their softmax is (1 - sigmoid(s), sigmoid(s)).
+  /// One score s as the scores (0, s) of two labels: their softmax is (1 - sigmoid(s), sigmoid(s)).
   int32_t against_zero(const std::string& name, int32_t x) {
     const uint32_t in = c_.builder.width(x);
     const int32_t weight =
@@ -474,7 +476,7 @@ class HeadImporter {
     return c_.builder.linear(name, x, weight, bias, {});
   }
 
-  /// The head's own labels, or config.json's.
+  /// The head's own labels, or those of config.json.
   std::vector<std::string> labels_of(const Head& head) const {
     if (!head.labels.empty()) return {head.labels.begin(), head.labels.end()};
     return read_labels(c_.fields, c_.weights.head_rows(std::string(head.layers.back().name) + ".weight"));
@@ -488,7 +490,7 @@ class HeadImporter {
   fb::TaskT& task_;
 };
 
-/// A task, and who builds its heads.
+/// A task, and the function that builds its head.
 struct Builds {
   fb::TaskKind task;
   HeadImporter::Build build;

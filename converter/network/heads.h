@@ -1,4 +1,4 @@
-// Heads on an encoder, one function for each kind of answer; the family defines their layers and names.
+// Heads on an encoder, one function for each kind of output; the family defines their layers and names.
 #ifndef BANTAM_CONVERTER_NETWORK_HEADS_H_
 #define BANTAM_CONVERTER_NETWORK_HEADS_H_
 
@@ -19,20 +19,21 @@ namespace bantam::convert {
 /// The task that --task names; throws Error (usage) for another word.
 fb::TaskKind parse_head(const std::string& task);
 
-/// A head of the family, and the task that it serves here.
+/// A head of the family, and the task that it serves.
 struct ChosenHead {
   fb::TaskKind task{};
   const Head* head = nullptr;
 };
 
-/// The family's head for `task`, of several the one whose tensors are there; a problem where the family has none.
+/// The family's head for `task`; if there are several, the one whose tensors are present. A family without such a head
+/// is a problem.
 ChosenHead head_of_task(const Family& family, fb::TaskKind task, const Weights& weights, Problems& problems);
 
-/// The head that the directory's architecture ("BertForTokenClassification"), settings and, where those
-/// are silent, tensor names say. Unknown architectures are added to the problems.
+/// The head that the directory's architecture ("BertForTokenClassification") and settings name or, without them, the
+/// tensors' names suggest. Unknown architectures are added to the problems.
 ChosenHead detect_head(const Family& family, const Fields& config, const Weights& weights, Problems& problems);
 
-/// Bit i: import_head builds the head of the task of number i for some family.
+/// Bit i is set if import_head can build the head for task number i for some family.
 uint32_t imported_heads();
 
 /// Everything a head needs; references outlive it.
@@ -43,8 +44,8 @@ struct HeadContext {
   const EncoderConfig& config;
   const Fields& fields;
   const Encoder& encoder;
-  const SentencePooling& pooling;  // embed, and over a vector
-  const SetFitHead& setfit;        // no rows: there is none
+  const SentencePooling& pooling;  // for embed, and for classifiers over a vector
+  const SetFitHead& setfit;        // no rows: no such head
   const ImportOptions& options;
   Problems& problems;
 };

@@ -9,22 +9,23 @@
 namespace bantam::convert {
 
 struct ImportOptions {
-  /// "": what the directory says. Else one of classify, multi-label, regress, tag, answer, choose, fill,
+  /// The task; "": as the directory says. Otherwise one of classify, multi-label, regress, tag, answer, choose, fill,
   /// next-sentence, pretraining, embed, joint, encoder.
   std::string task;
   /// Keeps this many positions; 0: all that the model has.
   uint32_t max_tokens = 0;
   /// Leaves the tokenizer out: the file takes token ids.
   bool ids_only = false;
-  /// "": guessed from the labels. Else plain, iob1, iob2, bioes.
+  /// The tag scheme; "": guessed from the labels. Otherwise plain, iob1, iob2 or bioes.
   std::string tag_scheme;
-  /// "": what suits labels and tokenizer (network/aggregation.h). Else a word of aggregation_words().
+  /// "": the aggregation that suits labels and tokenizer (network/aggregation.h). Otherwise one of aggregation_words().
   std::string aggregation;
-  /// Longformer: "" chooses as transformers does for the task. Else a word of global_words (long_attention.h).
+  /// Longformer: "": the global tokens that transformers uses for the task. Otherwise one of global_words
+  /// (long_attention.h).
   std::string globals;
-  /// Big Bird: the seed of random blocks. Without one, blocks are as transformers has them in evaluation (block 0).
+  /// Big Bird: the seed of random blocks. Without a seed, blocks are those of transformers in evaluation (block 0).
   std::optional<unsigned> random_blocks;
-  /// Refuses a source with keys that may change answers and that nothing reads (source/keys.h).
+  /// Refuses a source that has keys which may change answers but which nothing reads (source/keys.h).
   bool strict_source = false;
 };
 

@@ -12,7 +12,7 @@ namespace {
 bool is_lower(char c) { return c >= 'a' && c <= 'z'; }
 bool is_upper(char c) { return c >= 'A' && c <= 'Z'; }
 
-/// Returns the text between the two, or an empty one.
+/// Returns the text between `before` and `after`, or an empty text.
 std::string_view between(std::string_view text, std::string_view before, std::string_view after) {
   const size_t around = before.size() + after.size();
   if (text.size() <= around || text.substr(0, before.size()) != before) return {};
@@ -30,7 +30,7 @@ bool is_locale(std::string_view text) {
   return place.size() == 4 && is_upper(place[0]) && std::all_of(place.begin() + 1, place.end(), is_lower);
 }
 
-/// The code of the language that a token names; empty: it names none.
+/// The language code that a token names; empty: none.
 std::string_view code_of(const fb::AddedTokenT& token, bool* of_marian) {
   const std::string_view text = token.text;
   const std::string_view marian = between(text, ">>", "<<");

@@ -38,7 +38,7 @@ bool datasets_have(const ModelCard& card, const std::string& name) {
   return datasets != card.fields.end() && datasets->second.find(name) != std::string::npos;
 }
 
-/// Records the function that makes a score of a pair's number, as sentence-transformers' CrossEncoder has it.
+/// Records the function that maps a pair's logit to a score, as sentence-transformers' CrossEncoder defines it.
 void record_score_function(Graph& graph, const ModelSource& source, const Fields& config, Problems& problems) {
   if ((traits(graph.model.task->kind).parts & kLabelsPart) == 0) return;
   const std::string name = score_function(source, config, problems);

@@ -1,4 +1,4 @@
-// Records where a file's model comes from: names, licence, digests of the files that it was made of.
+// Records the origin of a file's model: names, license, digests of the source files.
 #ifndef BANTAM_CONVERTER_NETWORK_RECORD_SOURCE_H_
 #define BANTAM_CONVERTER_NETWORK_RECORD_SOURCE_H_
 
@@ -16,16 +16,17 @@ namespace bantam::convert {
 
 void record_property(Graph& graph, const std::string& key, const std::string& value);
 
-/// Properties of vectors: prompts of queries and documents where they differ from the usual one, and how vectors are compared.
+/// Records properties of vectors: prompts of queries and documents if they differ from the usual one, and how vectors
+/// are compared.
 void record_pooling(Graph& graph, const SentencePooling& pooling);
 
-/// Records names, licence, the digests of all files that the graph was made of, and the function that makes scores of
-/// pairs. The graph must have its task.
+/// Records names, license, the digests of all source files, and the function that computes scores of pairs. The graph
+/// must have its task.
 void record_provenance(Graph& graph, const ModelSource& source, const Fields& config, Problems& problems);
 
-/// Lists keys of the source that may change answers and that nothing reads, where there are some, as a property of the
-/// file; with `options.strict_source` each is a problem (unsupported) instead. The graph must have its task and its
-/// inputs. `use` has the other facts.
+/// Lists keys of the source that may change answers but which nothing reads, as a property of the file if there are
+/// any; with `options.strict_source` each is a problem (unsupported) instead. The graph must have its task and its
+/// inputs. `use` states further facts about the model.
 void record_source_keys(Graph& graph, const ModelSource& source, const ImportOptions& options, KeyUse use,
                         Problems& problems);
 

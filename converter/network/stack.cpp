@@ -109,7 +109,7 @@ class Stack {
     return builder_.linear(base_ + name, tokens, matrix, modules_.bias_of(name, hidden), added);
   }
 
-  /// Each distance with its bucket's bias.
+  /// Expands biases of buckets to one column per distance.
   int32_t distance_bias(const std::string& name) {
     const uint32_t most = config_.most_distance;
     Values values = weights_.encoder(name, {config_.buckets, config_.heads});
@@ -128,8 +128,8 @@ class Stack {
     return builder_.vector(base_ + "slopes", std::move(values));
   }
 
-  /// Rows of a module's weight or bias as the graph has them: those of queries and keys in the order in which they are turned, those of
-  /// what is added to the residual times the settings' factor.
+  /// The values of a module's weight or bias as the graph needs them: rows of queries and keys in the order of rotary
+  /// halves, outputs that join the residual multiplied by the settings' factors.
   Values fitted(uint32_t layer, Slot source, Values values, uint32_t columns) {
     const bool adds = source == Slot::kAttentionOut || source == Slot::kDown || source == Slot::kSharedDown;
     const Slot factors = source == Slot::kAttentionOut ? Slot::kAttentionFactors : Slot::kDownFactors;
@@ -157,8 +157,8 @@ class Stack {
     return values;
   }
 
-  /// The matrix `name`; one of a convolution over single tokens in groups of columns, [rows, columns of a group, 1], with zeros between
-  /// its groups.
+  /// The matrix `name`. A grouped convolution over single tokens, [rows, columns of a group, 1], becomes a matrix with
+  /// zeros between its groups.
   Values linear_weight(Slot slot, const std::string& name, uint32_t rows, uint32_t columns) {
     const auto groups = config_.column_groups.find(slot);
     constexpr size_t kOfConvolution = 3;
@@ -178,9 +178,9 @@ class Stack {
     return values;
   }
 
-  /// A linear layer of an encoder layer, of one or several modules above each other, of `rows` outputs each. Where another layer's matrix is shared
-  /// (`owner` < `layer`), and has the same values, there is one constant of it; where training has pulled the two apart, each
-  /// has its own. Layers that name the same tensors have the same constants.
+  /// Adds a linear layer made of one or several modules, concatenated by output rows. If the layer shares another
+  /// layer's matrix (`owner` < `layer`) and the values are equal, both use one constant; if training has made them
+  /// differ, each has its own. Layers that name the same tensors share constants.
   int32_t dense(uint32_t layer, Slot slot, int32_t x, const std::vector<std::pair<Slot, uint32_t>>& sources,
                 const EpilogueSpec& epilogue) {
     const uint32_t in = builder_.width(x);
@@ -202,7 +202,7 @@ class Stack {
         bias = fitted(layer, source, weights_.encoder(stored + ".bias", {rows}), 1);
         biased = true;
       }
-      if (source == Slot::kQuery && family_.has(Slot::kQueryBias)) {  // what they are for keys
+      if (source == Slot::kQuery && family_.has(Slot::kQueryBias)) {  // the bias for products with keys
         const Values more = take_by_head(weights_, config_, layer, Slot::kQueryBias);
         for (size_t row = 0; row < more.values.size() && row < bias.values.size(); ++row)
           bias.values[row] += more.values[row];
@@ -244,7 +244,7 @@ class Stack {
     angles_.emplace_back(places.rotary, rotary_);
   }
 
-  /// Cosines and sines of angles by places, as a file has them or as the settings say.
+  /// Cosines and sines of angles by position, from the file or from the settings.
   Values angles(uint32_t positions, const LayerPlaces& places) {
     const char* table = family_.settings.rotary.table;
     if (table == nullptr || !weights_.has_encoder(table)) {
@@ -259,7 +259,8 @@ class Stack {
     return values;
   }
 
-  /// Queries, keys and values by matrices that are stored from inputs to heads. Queries have the bias that they have for keys.
+  /// Queries, keys and values from matrices that are stored as [inputs, heads, head width]. The bias of queries is the
+  /// one for products with keys.
   int32_t by_head(uint32_t layer, int32_t x) {
     const uint32_t columns = config_.heads * config_.head_width, in = config_.hidden;
     const std::string op = graph_name(config_, layer, Slot::kQkv);
@@ -275,7 +276,7 @@ class Stack {
     return builder_.linear(op, x, matrix, builder_.vector(op + ".bias", std::move(bias)), {});
   }
 
-  /// Adds the output matrix over the heads' contexts of a layer, where that matrix is stored by head, too.
+  /// Adds the output matrix over the heads' contexts of a layer; it is stored by head, too.
   int32_t of_heads(uint32_t layer, int32_t x, const EpilogueSpec& epilogue) {
     const std::string op = graph_name(config_, layer, Slot::kAttentionOut);
     const uint32_t columns = config_.heads * config_.head_width;
@@ -284,7 +285,7 @@ class Stack {
     return builder_.linear(op, x, matrix, kAbsent, epilogue);
   }
 
-  /// Queries, keys and values above each other, of which queries and keys get the order in which they are turned.
+  /// Concatenated queries, keys and values; queries and keys are put in the order of rotary halves.
   Values halved(uint32_t layer, Values values, uint32_t heads, uint32_t kv_heads, uint32_t width) {
     const uint32_t turned = config_.places[layer].turned;
     if (values.values.empty() || turned == 0) return values;
@@ -298,10 +299,11 @@ class Stack {
     return values;
   }
 
-  /// Queries, keys and values that a file has in one matrix, in groups of queries and the keys and values that they share.
+  /// Queries, keys and values that a file stores in one matrix, in groups of queries and the keys and values that they
+  /// share.
   int32_t unmixed(uint32_t layer, int32_t x, uint32_t heads, uint32_t kv_heads) {
     const uint32_t value_first = family_.block.value_first_groups, in = config_.hidden;
-    // CodeGen's groups are of columns, which need not be those of whole heads.
+    // CodeGen's groups are groups of columns, which need not be whole heads.
     const uint32_t columns = heads * config_.head_width, shared = kv_heads * config_.head_width;
     const uint32_t groups = family_.block.together                           ? 1
                             : value_first != 0 && columns % value_first == 0 ? value_first
@@ -347,28 +349,28 @@ class Stack {
                          extent_of(config_, axes_of(family_, slot).rows));
   }
 
-  /// The input of the part of a layer that `slot` norms, where norms stand in front.
+  /// The input of an attention or feed-forward layer, normed by `slot` if norms come first.
   int32_t normed(uint32_t layer, Slot slot, int32_t x) {
     const bool first = layer == 0 && slot == Slot::kAttentionNorm && !family_.block.norm_before_all;
     if (!family_.block.norm_first || first || !family_.has(slot)) return x;
     return builder_.row(graph_name(config_, layer, slot), x, layer_norm(layer, slot));
   }
 
-  /// `x` of so many columns, normed where the family has `slot`.
+  /// `x` of `columns` columns, normed if the family has `slot`.
   int32_t normed_alone(uint32_t layer, Slot slot, int32_t x, uint32_t columns) {
     if (!family_.has(slot)) return x;
     const std::string name = layer_prefix(config_, layer) + family_.name(slot);
     return builder_.row(graph_name(config_, layer, slot), x, modules_.norm(name, columns));
   }
 
-  /// The sum of `x` and what a part of a layer makes of it, normed where norms stand behind.
+  /// An epilogue that adds `x`, followed by the norm `slot` if norms come last.
   EpilogueSpec added(uint32_t layer, Slot slot, int32_t x) {
     EpilogueSpec epilogue = family_.block.norm_first ? EpilogueSpec{} : layer_norm(layer, slot);
     epilogue.residual = x;
     return epilogue;
   }
 
-  /// Adds SSRU cells over the layer's tokens, in the place of attention.
+  /// Adds SSRU cells over the layer's tokens instead of attention.
   int32_t simple_recurrence(uint32_t i, int32_t x) {
     builder_.enter(fb::Part::recurrent, static_cast<int32_t>(i));
     const int32_t in = normed(i, Slot::kAttentionNorm, x);
@@ -403,7 +405,7 @@ class Stack {
       return dense(i, Slot::kAttentionOut, context, {{Slot::kAttentionOut, config_.inner}},
                    added(i, Slot::kAttentionNorm, other));
     }
-    // Queries, keys and values by one multiplication: their weights one above the other.
+    // One multiplication computes queries, keys and values: their weights are concatenated by rows.
     const int32_t qkv =
         config_.narrow_scores                   ? through_bottleneck(i, x, columns)
         : family_.has(Slot::kQueriesKeysValues) ? unmixed(i, in, heads, kv_heads)
@@ -432,7 +434,7 @@ class Stack {
     return builder_.row(graph_name(config_, i, Slot::kSumNorm), out, added(i, Slot::kSumNorm, x));
   }
 
-  /// Multiplies `context` by gates that are made of what attention reads, `in`.
+  /// Multiplies `context` by sigmoid gates that are computed from the attention's input `in`.
   int32_t gated(uint32_t i, int32_t in, int32_t context, uint32_t columns) {
     EpilogueSpec sigmoid, product;
     sigmoid.activation = fb::ActivationKind::sigmoid;
@@ -440,7 +442,7 @@ class Stack {
     return builder_.row(graph_name(config_, i, Slot::kAttentionGate) + ".product", context, product);
   }
 
-  /// Adds to `context` a convolution over the tokens of values, which lie behind queries and keys in `qkv`.
+  /// Adds to `context` a convolution over tokens of the values, which follow queries and keys in `qkv`.
   int32_t with_convolved(uint32_t i, int32_t qkv, int32_t context, uint32_t heads) {
     const uint32_t columns = heads * config_.head_width, taps = config_.value_taps;
     const std::string name = layer_prefix(config_, i) + family_.name(Slot::kValueConvolution),
@@ -458,7 +460,7 @@ class Stack {
     return builder_.row(op + ".added", builder_.depthwise(op, values, taps / 2, taps / 2, std::move(weights)), sum);
   }
 
-  /// Adds the attention of layer i to the source: the pass over the source makes its keys and values once.
+  /// Adds the attention of layer i to the source. The pass over the source computes its keys and values once.
   int32_t cross_attention(uint32_t i, int32_t x) {
     const uint32_t heads = config_.heads, columns = heads * config_.head_width;
     const auto layer = static_cast<int32_t>(i);
@@ -482,14 +484,14 @@ class Stack {
     return dense(i, Slot::kCrossOut, context, {{Slot::kCrossOut, config_.hidden}}, added(i, Slot::kCrossNorm, x));
   }
 
-  /// Adds `slot` over x and its sum with the residual of `after`: behind a norm of its own, where there is one.
+  /// Applies `slot` to x and adds the residual of `after`; the family may have a norm before that sum.
   int32_t add(uint32_t i, Slot slot, Slot norm_slot, int32_t x, const EpilogueSpec& after) {
     const std::vector<std::pair<Slot, uint32_t>> sources = {{slot, config_.inner}};
     if (!family_.has(norm_slot)) return dense(i, slot, x, sources, after);
     return builder_.row(graph_name(config_, i, norm_slot), dense(i, slot, x, sources, layer_norm(i, norm_slot)), after);
   }
 
-  /// Norms of the queries and keys of layer i, which have so many columns.
+  /// Factors and biases of the norms of queries and keys of layer i, with the given numbers of columns.
   int32_t query_norms(uint32_t i, uint32_t columns, uint32_t key_columns) {
     const bool each = family_.block.head_norms;
     const uint32_t widest = each ? config_.head_width : std::max(columns, key_columns);
@@ -510,15 +512,15 @@ class Stack {
     return builder_.table(graph_name(config_, i, Slot::kQueryNorm) + ".norms", 4, padded, concatenate(std::move(rows)));
   }
 
-  /// `x` behind the bottleneck in front of layer i.
+  /// `x` after the bottleneck that precedes layer i.
   int32_t narrowed(uint32_t i, int32_t x) {
     if (!config_.bottlenecks) return x;
     return modules_.dense(layer_prefix(config_, i) + family_.name(Slot::kNarrow), x, config_.inner,
                           layer_norm(i, Slot::kNarrowNorm));
   }
 
-  /// Queries, keys and values of layer i where queries and keys have a bottleneck of their own. It is linear, norm included: its
-  /// matrix is multiplied with theirs, so that one multiplication makes all three.
+  /// Queries, keys and values of layer i if queries and keys have their own bottleneck. The bottleneck is linear, norm
+  /// included, so its matrix is folded into theirs, and one multiplication computes all three.
   int32_t through_bottleneck(uint32_t i, int32_t x, uint32_t columns) {
     const uint32_t hidden = config_.hidden, inner = config_.inner;
     const std::string prefix = layer_prefix(config_, i);
@@ -561,7 +563,7 @@ class Stack {
     return builder_.linear(op, x, weight, builder_.vector(op + ".bias", concatenate(std::move(biases))), {});
   }
 
-  /// The feed-forward layers in front of layer i's last one.
+  /// The feed-forward layers before layer i's last one.
   int32_t stacked(uint32_t i, int32_t x, uint32_t width) {
     const auto name = [&](Slot slot, uint32_t number) {
       return layer_prefix(config_, i) + fmt::format(fmt::runtime(family_.name(slot)), number);
@@ -577,7 +579,7 @@ class Stack {
     return x;
   }
 
-  /// Adds the activated sum of what tokens and entities contribute.
+  /// Adds the activated sum of the contributions of tokens and entities.
   int32_t with_entities(uint32_t i, int32_t x, uint32_t width, const EpilogueSpec& activated) {
     EpilogueSpec sum;
     sum.residual = entities_.up(i, width);
@@ -585,7 +587,7 @@ class Stack {
     return builder_.row(graph_name(config_, i, Slot::kUp) + ".activation", both, activated);
   }
 
-  /// Adds to `x` what experts make of `in`: those of all tokens, and those that are chosen for a row.
+  /// Adds to `x` the outputs of experts for `in`: of the shared ones, and of those that are chosen for a row.
   int32_t experts(uint32_t i, int32_t in, int32_t x) {
     const bool shared = has_role(config_, Slot::kSharedUp, i);
     if (!family_.has(Slot::kDownOutNorm)) {
@@ -598,7 +600,7 @@ class Stack {
     return builder_.row(graph_name(config_, i, Slot::kDownOutNorm), sum, added(i, Slot::kDownNorm, x));
   }
 
-  /// Adds to `x`, if there is one, what the experts of all tokens make of `in`.
+  /// Adds the output of the shared experts for `in` to `x`, if there is an `x`.
   int32_t shared_experts(uint32_t i, int32_t in, int32_t x) {
     const uint32_t width = config_.experts.shared;
     EpilogueSpec activated;
@@ -610,7 +612,7 @@ class Stack {
     EpilogueSpec sum;
     sum.residual = x;
     if (!family_.has(Slot::kSharedScale)) return dense(i, Slot::kSharedDown, wide, down, sum);
-    // A row for each column of what it multiplies, all of them the same.
+    // The scale has one output; its row is repeated for each column that it multiplies.
     const std::string name = layer_prefix(config_, i) + family_.name(Slot::kSharedScale);
     Values scale = weights_.encoder(name + ".weight", {1, config_.hidden});
     std::vector<float> rows;
@@ -626,7 +628,7 @@ class Stack {
     return builder_.row(graph_name(config_, i, Slot::kSharedDown) + ".scaled", made, sum);
   }
 
-  /// `outer`: what the layer reads.
+  /// `outer`: the layer's input.
   int32_t feed_forward(uint32_t i, int32_t x, int32_t outer) {
     const uint32_t width = config_.widths.intermediate[i];
     builder_.enter(fb::Part::feed_forward, static_cast<int32_t>(i));
@@ -661,10 +663,10 @@ class Stack {
   const uint32_t positions_;  // tokens of the longest text
   const Family& family_;
   std::string base_;
-  std::string side_;            // before names that both stacks of a pair have
-  AttentionSpec scores_;        // what attention of a layer knows of places
+  std::string side_;            // the prefix of names that encoder and decoder would otherwise share
+  AttentionSpec scores_;        // positional settings of the current layer's attention
   int32_t rotary_ = kAbsent;    // angles of the layer's queries and keys
-  int32_t attended_ = kAbsent;  // what the layer's attention reads
+  int32_t attended_ = kAbsent;  // the input of the layer's attention
   std::vector<std::pair<Rotary, int32_t>> angles_;
 };
 

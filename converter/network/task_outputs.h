@@ -1,5 +1,5 @@
 // The outputs of a model and its task table: names as in transformers, label sets, tokens that end a text. Importers of
-// directories and of graphs give it the tensors that their heads computed.
+// directories and of ONNX graphs pass the tensors that their heads compute.
 #ifndef BANTAM_CONVERTER_NETWORK_TASK_OUTPUTS_H_
 #define BANTAM_CONVERTER_NETWORK_TASK_OUTPUTS_H_
 
@@ -30,23 +30,23 @@ class TaskOutputs {
   /// or from --tag-scheme).
   void labels(const std::string& output, fb::OutputRole role, int32_t scores, NamedLabels set);
 
-  /// Scores of several label sets, side by side. The output of the first is "logits", others are NAME_logits.
+  /// Scores of several label sets, concatenated by columns. The first output is "logits", others are NAME_logits.
   void label_sets(fb::OutputRole role, int32_t scores, std::vector<NamedLabels> sets);
 
-  /// The scores of the two ends of an answer.
+  /// The scores of the beginning and of the end of an answer.
   void answer(int32_t begin, int32_t end);
 
-  /// Scores of words in the place of a token.
+  /// Scores of the vocabulary for each token.
   void words(const std::string& output, int32_t scores);
 
-  /// Scores of the next token, tokens that end a text and ways of generating. `starts` and `start_otherwise`: as
-  /// read_generations() has them.
+  /// Scores of the next token, tokens that end a text, and generation settings. `starts` and `start_otherwise`: as in
+  /// read_generations().
   void next_words(int32_t scores, uint32_t vocabulary, bool starts, const char* start_otherwise);
 
   /// One score for each candidate.
   void choice(int32_t scores);
 
-  /// Two scores: the second text follows the first, or not.
+  /// Two scores: the second text follows the first, or does not.
   void next_sentence(const std::string& output, int32_t scores);
 
   /// One vector for each text, and the prompt before it.
@@ -55,7 +55,7 @@ class TaskOutputs {
   /// One vector for each token.
   void token_vectors(int32_t x);
 
-  /// Weights of terms, computed from `scores` of words by a linear layer, which the file does not keep then.
+  /// Weights of terms, computed from vocabulary scores `scores` of a linear layer, whose scores are not an output then.
   void terms(int32_t scores, const SentencePooling& pooling, Problems& problems);
 
  private:
@@ -66,8 +66,8 @@ class TaskOutputs {
 };
 
 /// Adds the parts of a task that need the tokenizer: the chat template of generators, prefixes and fillers of token
-/// vectors, tokens that begin words, and how tags become entities. Call it once the tokenizer and the outputs are in the
-/// graph.
+/// vectors, tokens that begin words, and how tags become entities. Call it when the graph has the tokenizer and the
+/// outputs.
 void finish_task(Graph& graph, const ModelSource& source, const Fields& fields, const ImportOptions& options,
                  Problems& problems);
 

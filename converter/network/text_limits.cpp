@@ -12,7 +12,7 @@
 namespace bantam::convert {
 namespace {
 
-/// Lets the template fill texts up, which must have as many tokens as the model was trained with.
+/// Lets the template pad texts to the full length that the model was trained with.
 void fill_up(fb::TokenizerT& tokenizer, const TextLimits& limits, Problems& problems) {
   if (limits.positions < limits.model_positions) {
     problems.add(ExitCode::kUsage, fmt::format("--max-tokens {}: texts of {} are filled up to {} tokens, all of which "

@@ -1,4 +1,4 @@
-// The tokenizer of a model of texts, with the limits that the rest of its source puts on it.
+// Adds the tokenizer of a text model, with the limits that the rest of its source sets.
 #ifndef BANTAM_CONVERTER_NETWORK_TEXT_LIMITS_H_
 #define BANTAM_CONVERTER_NETWORK_TEXT_LIMITS_H_
 
@@ -13,17 +13,17 @@
 namespace bantam::convert {
 
 struct TextLimits {
-  uint32_t positions = 0;        // most tokens of a text in the file
+  uint32_t positions = 0;        // the largest number of tokens of a text in the file
   uint32_t model_positions = 0;  // and in the source
   uint32_t vocabulary = 0;
   std::string model_type;
-  std::string
-      table_of;  // the file that has the table of words, where a tokenizer with more pieces is a mistake; else ""
-  bool averaged = false;  // vectors of words: no special tokens
-  bool filled = false;    // texts are filled up, and all of that counts
+  // The file with the table of words, if a tokenizer with more pieces than rows is an error; otherwise "".
+  std::string table_of;
+  bool averaged = false;  // a model that averages word vectors: no special tokens
+  bool filled = false;    // texts are padded to full length, and padding counts
 };
 
-/// Adds the tokenizer, where the source has one. Errors go to `problems`, remarks for the user to the graph's notes.
+/// Adds the tokenizer if the source has one. Errors go to `problems`, remarks for the user to the graph's notes.
 void add_tokenizer(Graph& graph, const TokenizerFiles& files, const TextLimits& limits, const SentencePooling& pooling,
                    Problems& problems);
 

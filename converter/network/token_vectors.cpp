@@ -14,7 +14,7 @@
 namespace bantam::convert {
 namespace {
 
-/// Ids by the tokens' texts, as fast as a table that is made once.
+/// Ids by the tokens' texts, in a hash table that is built once.
 class Tokens {
  public:
   explicit Tokens(const Graph& graph) {

@@ -1,4 +1,4 @@
-// Models of a vector a token, once the tokenizer is there: prefixes and fillers as its tokens.
+// Models with one vector per token: resolves prefixes and fillers to tokens.
 #ifndef BANTAM_CONVERTER_NETWORK_TOKEN_VECTORS_H_
 #define BANTAM_CONVERTER_NETWORK_TOKEN_VECTORS_H_
 
@@ -8,8 +8,8 @@
 
 namespace bantam::convert {
 
-/// Stores the settings with the tokenizer's ids as a property (graph/late_interaction.h), and lets attention not see what fills
-/// queries up. Problems name tokens that the tokenizer lacks. O(tokens of the vocabulary).
+/// Stores the settings with the tokenizer's ids as a property (graph/late_interaction.h), and masks filler tokens of
+/// queries in attention. Tokens that the tokenizer lacks are problems. O(tokens of the vocabulary).
 void resolve_token_vectors(Graph& graph, const TokenVectorSettings& settings, Problems& problems);
 
 }  // namespace bantam::convert

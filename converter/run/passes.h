@@ -14,12 +14,12 @@ namespace bantam::convert {
 /// none).
 std::vector<int32_t> default_decoder_ids(const Model& model, const std::vector<int32_t>& source);
 
-/// Returns the decoder's input if transformers is given none: the source's tokens shifted by one place, behind the token
-/// that begins texts; only that token if the decoder has other words.
+/// Returns the decoder's input if transformers is given none: the source's tokens shifted right by one, after the token
+/// that begins texts; only that token if the decoder has another vocabulary.
 std::vector<int32_t> shifted_decoder_ids(const Model& model, const std::vector<int32_t>& source);
 
-/// Returns the segments of ids that come without segments: none (all are 0), or those that follow from kSegmentEnd of the
-/// file.
+/// Returns the segments of ids for which none are given: none (all are 0), or those that kSegmentEnd of the file
+/// defines.
 std::vector<int32_t> default_segments(const Model& model, const std::vector<int32_t>& ids);
 
 /// Calls session.run(batch). For an encoder-decoder, calls encode(batch) and then runs decoder sequences of the same

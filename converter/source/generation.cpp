@@ -56,7 +56,7 @@ bool is_token(const Json& value, uint32_t vocabulary) {
 void read_banned(const Fields& config, std::initializer_list<const char*> keys, uint32_t vocabulary,
                  std::vector<int32_t>* banned) {
   const auto add = [&](const char* key, const Json& id) {
-    if (id.is_number_unsigned() && !is_token(id, vocabulary)) return;  // no text has it
+    if (id.is_number_unsigned() && !is_token(id, vocabulary)) return;  // no text contains such a token
     if (!is_token(id, vocabulary)) {
       config.problem(ExitCode::kInvalid, key, fmt::format("{} is not a token of {}", id.dump(), vocabulary));
     } else if (banned->size() < kMostBanned) {
@@ -82,7 +82,8 @@ std::unique_ptr<fb::GenerationT> read_generation(const Fields& config, uint32_t 
   auto out = std::make_unique<fb::GenerationT>();
   out->prefix = config.text("prefix", "");
   if (starts) {
-    const bool begins = start_otherwise != nullptr && config.has("bos_token_id");  // as transformers' generate() has it
+    // As in transformers' generate().
+    const bool begins = start_otherwise != nullptr && config.has("bos_token_id");
     out->start_id = read_start(config, vocabulary, begins ? "bos_token_id" : start_otherwise);
     if (out->start_id < 0) config.problem(ExitCode::kInvalid, "decoder_start_token_id", kStartIsMissing);
     out->first_id = read_token(config, "forced_bos_token_id", vocabulary);

@@ -259,7 +259,7 @@ class Pass {
     return table.index_select(1, index.reshape(-1)).view({table.size(0), rows, rows});
   }
 
-  /// Scores [B, heads, T, T], and behind them those of a key that is nowhere.
+  /// Scores [B, heads, T, T] with the sink's score appended as one more key.
   at::Tensor with_sink(const fb::OpT& op, const fb::AttentionT& attributes, const at::Tensor& scores) const {
     if (attributes.sinks < 0) return scores;
     const at::Tensor sinks = parameters_.of(convert::named_input(op, attributes.sinks)).view({1, -1, 1, 1});

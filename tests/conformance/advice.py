@@ -1,9 +1,10 @@
-"""Commands that bantam prints or documents for other tools, run with the installed libraries: advice.py COMMAND [PYTHON].
+"""advice.py COMMAND [PYTHON]: runs commands for other tools that bantam prints or documents.
 
-SetFit's heads, of scikit-learn (whose matrices may lie by columns) and of torch; word-vector classifiers of scikit-learn; torch files
-saved again; TensorFlow's and Flax's weights, by PYTHON, which has what the message says to install (requirements-old.txt); adapters
-merged by peft. savers.py runs what is said of Keras's LSTMs, and SetFit's in a whole model. Not run, since no package of an index has
-them: hf download (of a hub), git lfs pull (of a remote), llama-quantize, marian-conv.
+Covers SetFit's heads from scikit-learn (whose matrices may be stored by columns) and from torch; word-vector
+classifiers of scikit-learn; torch files that are saved again; TensorFlow's and Flax's weights, with PYTHON, which has
+the packages that the message names (requirements-old.txt); and adapters that peft merges. savers.py tests the advice
+for Keras's LSTMs, and for SetFit's heads within a whole model. Not run: hf download (needs a hub), git lfs pull (needs
+a remote), llama-quantize and marian-conv, which are not in a package index.
 """
 
 import json
@@ -20,7 +21,7 @@ GOLDEN = SOURCE / "tests" / "golden" / "models"
 
 
 def printed(command, source, folder):
-    """The Python program in the message with which converting `source` fails."""
+    """Returns the Python program in the error message of converting `source`."""
     words = [command, "convert", source, "-o", folder / "out.bantam", "--parity", "none"]
     message = subprocess.run(words, capture_output=True, text=True).stderr
     found = re.search(r'python -c "(.*?)"', message, re.DOTALL)
@@ -97,7 +98,7 @@ m = t.{}BertForSequenceClassification(c)
 m.save_pretrained('.', safe_serialization=False)
 """
 
-# Prints the classifier's matrix in the file itself, with its rows turned to columns.
+# Prints the classifier's matrix from the file, transposed.
 STORED = {
     "TF": """
 import h5py, json
@@ -114,13 +115,13 @@ print(json.dumps(msgpack_restore(open('flax_model.msgpack', 'rb').read())['class
 
 
 def check_old_weights(command, folder, python, kind):
-    """The message's command, with the folder's names for its DIR and NEW_DIR; answers are those of the weights that were saved."""
+    """Runs the message's program with real paths for DIR and NEW_DIR; answers must be those of the saved weights."""
     import numpy
     from safetensors.numpy import load_file
 
     source, made = folder / f"{kind}-weights", folder / f"{kind}-saved"
     source.mkdir()
-    # A process that holds TensorFlow and torch's compiler at once may abort.
+    # A process that loads both TensorFlow and torch's compiler may abort.
     alone = {**os.environ, "USE_TORCH": "0", "USE_JAX" if kind == "TF" else "USE_TF": "0"}
     program = OLD_MODEL.format(kind, "m(m.dummy_inputs)" if kind == "TF" else "")
     subprocess.run([python, "-c", program], cwd=source, check=True, env=alone)
@@ -138,7 +139,7 @@ def check_old_weights(command, folder, python, kind):
 
 
 def check_adapter(command, folder):
-    """merge_and_unload() and save_pretrained(), as the message of an adapter without its model says."""
+    """Follows the message for an adapter without its model: merge_and_unload() and save_pretrained()."""
     import peft
     import torch
     import transformers

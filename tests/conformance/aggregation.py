@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Entities of 200 texts under each aggregation strategy, beside those of the installed transformers' pipeline.
+"""Compares the entities of 200 texts under each aggregation strategy with those of transformers' pipeline.
 
 Usage: aggregation.py BANTAM GOLDEN_DIRECTORY   (the command, tests/golden)
 
-Makes a tiny tagger of each class (tests/golden/aggregation.py), converts it with f32 weights, and compares names, places
-and scores (within 1e-4) of all entities. Prints how many texts are equal; exits 1 where one is not.
+Makes a tiny tagger of each class (tests/golden/aggregation.py), converts it with f32 weights, and compares names,
+positions and scores (within 1e-4) of all entities. Prints how many texts are equal; exit status 1 if one is not.
 """
 
 import json
@@ -23,7 +23,7 @@ def command(bantam, *arguments):
 
 
 def ours(bantam, file, texts, strategy):
-    """A text with a line end is not a line of a file: they go as records."""
+    """Entities by bantam. Texts may contain line ends, so they are passed as JSON records."""
     with tempfile.TemporaryDirectory() as folder:
         lines = pathlib.Path(folder) / "texts.jsonl"
         lines.write_text("".join(json.dumps({"text": text}) + "\n" for text in texts))

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""audio.py COMMAND: the recipes of docs/audio.md, smaller: from made-up sounds and windows of a sensor to lines that an image answers.
+"""audio.py COMMAND: runs the recipes of docs/audio.md in a smaller form, with synthetic sounds and sensor windows.
 
-Each model must learn (far above chance on voices and wearers that it has not met), its int8 file pass the gate and lose at most two in a hundred
-of the test, and lines of samples or rows be answered as files are. Exit status 77 where numpy, espeak-ng or bantam-train are not there.
+Each model must learn (far above chance on unseen voices and wearers), and its int8 file must pass the gate and lose at
+most 2 % of the test. Lines of samples or rows must give the same answers as files. Exit status 77
+if numpy, espeak-ng or bantam-train is missing.
 """
 
 import json
@@ -13,7 +14,7 @@ import sys
 import tempfile
 
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
-# script and its options, test set, options of distill, least accuracy
+# script and its options, test set, options of distill, minimum accuracy
 RECIPES = {
     "keywords": (["--share", "0.2"], ["--epochs", "20", "--batch", "32", "--learning-rate", "2e-3"], 0.5),
     "motions": ([], ["--epochs", "12", "--batch", "32", "--learning-rate", "3e-3"], 0.7),

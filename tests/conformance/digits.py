@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""digits.py COMMAND DATA: the recipe of docs/images.md, from examples/digits.py to a firmware project.
+"""digits.py COMMAND DATA: runs the recipe of docs/images.md, from examples/digits.py to a firmware project.
 
-The model must read 95 % of the test digits, its int8 file pass the gate and lose at most one in a hundred of them; lines of pixels are answered as files are, and
-the project for a Cortex-M has room for a grey frame. Exit status 77 where torch, transformers or DATA are not there.
+The model must recognize 95 % of the test digits, and its int8 file must pass the gate and lose at most 1 % of them.
+Lines of pixels must give the same answers as files, and the project for a Cortex-M must have room for a gray frame.
+Exit status 77 if torch, transformers or DATA is missing.
 """
 
 import json

@@ -1,9 +1,9 @@
 """Compares `bantam embed` with the library that a directory was made for: model2vec, or sentence-transformers.
 
-Usage: python embedders.py BANTAM DIRECTORY TEXTS...   (files of texts, one a line)
-The directory is converted as f32 and as int8. Exit status 1: a value of the f32 file differs by more than 2e-4 of the vector's
-length, or an int8 vector's cosine is below 0.98. Needs model2vec or sentence-transformers; models are not part of the project:
-packages that ship one are named in tests/conformance/README.md.
+Usage: python embedders.py BANTAM DIRECTORY TEXTS...   (files of texts, one per line)
+The directory is converted as f32 and as int8. Exit status 1 if a value of the f32 file differs by more than 2e-4 of the
+vector's length, or an int8 vector's cosine is below 0.98. Needs model2vec or sentence-transformers; models are not part
+of the project: packages that ship one are named in tests/conformance/README.md.
 """
 
 import json

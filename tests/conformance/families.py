@@ -1,10 +1,13 @@
 #!/usr/bin/env python3
-"""families.py COMMAND [--types TYPE ...] [--write FILE] [--all]: every text model type of the installed transformers, for each head.
+"""Checks every text model type of the installed transformers with each of its heads.
 
-A tiny random model of each (tiny_models.py) is saved, converted with f32 weights, and asked; answers are transformers' within 3e-4 of the
-largest value. Prints a line for each that is not right (--all: for each), and the counts. --write writes the table of docs/models.md.
-Exit status 1 where an answer is wrong, where the command crashes, and where a type that `bantam version --families` lists is refused (or
-that the table lists, and transformers makes none); 77 where transformers is not there.
+Usage: families.py COMMAND [--types TYPE ...] [--write [FILE]] [--all]
+
+For each type and head, a tiny random model (tiny_models.py) is saved, converted with f32 weights, and run. Its answers
+must agree with transformers' within 3e-4 of the largest value. Prints one line per failure (--all: per model), and the
+counts. --write writes the table into FILE (default: docs/models.md). Exit status 1 if an answer is wrong, the command
+crashes, or a type that `bantam version --families` or the table lists is refused or cannot be made; 77 if transformers
+is not installed.
 """
 
 import argparse
@@ -25,9 +28,9 @@ except ImportError as error:
 
 DOCUMENT = pathlib.Path(__file__).resolve().parents[2] / "docs" / "models.md"
 BEGIN, END = "<!-- families.py --write: begin -->", "<!-- families.py --write: end -->"
-# Heads of known types that convert refuses, and why.
+# Heads of known types that `bantam convert` refuses, and why.
 REFUSED = {}
-# Heads of known types that transformers does not make or answer by itself, and why.
+# Heads of known types that transformers itself cannot make or run, and why.
 UNMADE = {("reformer", "generate"): "a decoder (is_decoder), which reads texts without hashes of those behind"}
 
 
@@ -39,7 +42,7 @@ def judge(command, model_type, head, name, folder):
 
 
 def table(verdicts):
-    """Types with the same heads are one row; a head that transformers has and the table does not name is empty."""
+    """The table's lines. Types with the same heads share a row; the cell of a head that does not convert is empty."""
     heads = list(tiny_models.HEADS)
     rows = collections.defaultdict(list)
     for model_type, group in itertools.groupby(sorted(verdicts), key=lambda key: key[0]):
@@ -56,7 +59,7 @@ def table(verdicts):
 
 
 def listed_types(text):
-    """Model types of the table in a document."""
+    """The model types that the table of a document lists."""
     inside = text.partition(BEGIN)[2].partition(END)[0]
     return {name for line in inside.splitlines() if line.startswith("| `") for name in re.findall(r"`([^`]+)`", line)}
 
@@ -79,7 +82,7 @@ def write(path, verdicts):
 
 
 def failure(model_type, head, verdict, known):
-    """True where the verdict is none that a release may have."""
+    """True if a release must not have this verdict."""
     key = (model_type, head)
     if verdict.state in ("wrong", "crash"):
         return True

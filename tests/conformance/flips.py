@@ -1,11 +1,14 @@
 #!/usr/bin/env python3
-"""flips.py COMMAND [--types TYPE ...] [--part I/N] [--all]: one setting after the other of every text model type that bantam converts.
+"""Changes the settings of every text model type that bantam converts, one at a time.
 
-A tiny model (tiny_models.py) is made for each changed setting: token ids, sizes, numbers, flags, words with other known values, rotary
-scalings; the names and the defaults of config.json. Each is either right, or refused with a message that names the setting. Prints a
-line for each that is neither, and a table of counts. A type's first head has every setting, the others those that their own layers read.
-Settings that transformers does not take (its own error) or ignores are counted apart. Exit status 1 where one is wrong or crashes, or
-is refused without its name; 77 where transformers is not there.
+Usage: flips.py COMMAND [--types TYPE ...] [--part I/N] [--all]
+
+A tiny model (tiny_models.py) is made for each changed setting: token ids, sizes, numbers, flags, words with other known
+values, rotary scalings, other names of keys, and defaults left out of config.json. Its answers must be right, or it
+must be refused with a message that names the setting. Prints one line per failure, and a table of counts. A type's
+first head is tested with every setting, the other heads with the settings that their own layers read. Settings that
+transformers rejects or ignores are counted separately. Exit status 1 if an answer is wrong, the command crashes, or a
+refusal does not name the setting; 77 if transformers is not installed.
 """
 
 import argparse
@@ -42,7 +45,7 @@ ACTIVATIONS = (
     "mish",
     "linear",
 )
-# Words beside those that the modeling source compares a setting with.
+# Values of settings in addition to the words that transformers' modeling source compares them with.
 WORDS = {
     "feed_forward_proj": (
         "relu",
@@ -84,7 +87,7 @@ LISTS = {
     "attention_window": ([4, 8],),
     "attn_layers": (["lsh", "lsh"], ["local", "local"]),
 }
-# Settings on which others depend, and which are not a type's own: flags and words are changed once more beside these.
+# Non-default settings that other settings depend on: flags and words are changed once more together with these.
 WINDOWED = {"use_sliding_window": True, "max_window_layers": 1, "layer_types": None}
 VARIANTS = {
     "qwen2": [WINDOWED],
@@ -109,7 +112,7 @@ TOKENS = {
     "sep_token_id": 205,
     "mask_token_id": 206,
 }
-# Settings of training, which no answer shows; and a seed, without which transformers draws other hashes each time.
+# Settings of training, which do not change answers; and a seed, without which transformers draws new hashes each time.
 NUMBERS_OF_TRAINING = re.compile(
     r"hash_seed|drop|initializer|init_|_std$|loss|jitter|aux_|_coef|layerscale|mask_time|mask_feature"
 )
@@ -141,8 +144,8 @@ SCALED = {
 }
 
 
-TOO_LONG = tiny_models.TOO_LONG  # which is a limit of the file, that `run` names
-# What refusals say of a setting instead of its name.
+TOO_LONG = tiny_models.TOO_LONG  # a limit of the file; `bantam run` names it
+# Other words by which refusals name a setting.
 ALSO_SAID = {
     "relative_attention_num_buckets": ("relative_attention_bias",),
     "relative_attention_max_distance": ("relative_attention_num_buckets",),
@@ -158,13 +161,13 @@ ALSO_SAID = {
 
 
 class Flip(typing.NamedTuple):
-    """`key` and `said` name it; `changes` go to the configuration's class, `edit` changes config.json behind that."""
+    """A changed setting; `said` describes it. `changes` go to the configuration class; `edit` changes config.json."""
 
     key: str
     said: str
     changes: dict
     edit: typing.Callable | None = None
-    names: tuple = ()  # one of which a refusal has to say
+    names: tuple = ()  # a refusal must contain one of these
 
 
 def numbers(value):
@@ -172,7 +175,7 @@ def numbers(value):
 
 
 def values(key, value, hint, source):
-    """Other values of a setting."""
+    """Other values to test for a setting."""
     if key in LISTS:
         return [other for other in LISTS[key] if other != value]
     if key in TOKENS:
@@ -201,7 +204,7 @@ def values(key, value, hint, source):
             4: (1, 3),
             2: (1, 3, 4),
             128: (24,),
-        }  # of sizes that tiny_models.py sets
+        }  # for sizes that tiny_models.py sets
         others = (
             [223]
             if "vocab_size" in key and value > 200
@@ -217,7 +220,7 @@ def values(key, value, hint, source):
 
 
 def rotary(parameters):
-    """Other rotary settings: of all layers, or of each kind of layers."""
+    """Other rotary settings to test, for all layers or for each kind of layer."""
     kinds = [kind for kind, inner in parameters.items() if isinstance(inner, dict)]
 
     def changed(change):
@@ -253,7 +256,7 @@ def rotary(parameters):
 
 
 def old_rotary(settings):
-    """config.json as transformers 4 wrote it: rope_theta and rope_scaling stand beside the others."""
+    """Rewrites config.json as in transformers 4: rope_theta and rope_scaling are separate top-level keys."""
     parameters = settings.pop("rope_parameters")
     settings["rope_theta"] = parameters.pop("rope_theta")
     part = parameters.pop("partial_rotary_factor", None)
@@ -263,7 +266,7 @@ def old_rotary(settings):
 
 
 def nested(config):
-    """(path, field, value, hint) of a configuration and of those inside it."""
+    """Yields (key, value, type hint) of a configuration's settings."""
     hints = {}
     for base in reversed(type(config).__mro__):
         hints |= getattr(base, "__annotations__", {}) if base is not transformers.PreTrainedConfig else {}
@@ -279,7 +282,7 @@ def nested(config):
 
 
 def flips(name, base, source):
-    """All flips of a class."""
+    """Yields all flips of a class."""
     config, seen = base.config, set()
     aliases = collections.defaultdict(list)
     for alias, key in config.attribute_map.items():
@@ -363,7 +366,7 @@ def renamed(key, alias):
 
 
 def sources_of(model):
-    """The source of the module with the class, and of the layers that only the head has."""
+    """Returns the source of the class's module, and the source of the layers that belong to the head."""
     module = inspect.getsource(sys.modules[type(model).__module__])
     inner = model.base_model
     own = {type(layer) for path, layer in model.named_modules() if layer is not inner and not is_inside(path, model)}
@@ -396,7 +399,7 @@ OF_HEADS = ("tie_word_embeddings", "num_labels", "pad_token_id", "eos_token_id")
 
 
 def chosen(name, head, is_main):
-    """The flips of a head: all for a type's first one, there also beside other settings."""
+    """Yields the flips of a head; for a type's first head all of them, also in combination with VARIANTS."""
     yield from chosen_beside(name, head, is_main, None)
     for variant in VARIANTS.get(getattr(transformers, name).config_class.model_type, ()) if is_main else ():
         for base, flip in chosen_beside(name, head, True, variant):
@@ -431,7 +434,7 @@ def chosen_beside(name, head, is_main, variant):
 
 
 def took(config, flip):
-    """False where the configuration made something else of the setting."""
+    """False if the configuration changed the given value."""
     return all(
         isinstance(value, dict) or key in ("num_labels", "layer_types") or getattr(config, key, None) == value
         for key, value in flip.changes.items()
@@ -444,7 +447,7 @@ def answers_of(base, head):
 
 
 def is_same(base, model, head):
-    """True where the setting changes no answer."""
+    """True if the setting does not change the answers."""
     try:
         after = tiny_models.answers(model, tiny_models.ask(base, head))
         return tiny_models.distance(answers_of(base, head), after) < 1e-6

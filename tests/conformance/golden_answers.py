@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Asks the original libraries again what tests/golden/models must answer, and compares with the committed answers.
+"""Runs tests/golden/models with the original libraries again, and compares with the committed answers.
 
 Usage: golden_answers.py GOLDEN_DIRECTORY   (tests/golden)
 
-The committed files are what the C++ tests read; this says whether today's transformers still agrees with them. Prints the
-largest difference of each model; exits 1 when one exceeds 1e-5 (f64 against eight committed digits).
+The C++ tests read the committed files; this program checks whether the installed transformers still agrees with them.
+Prints the largest difference of each model; exit status 1 if one exceeds 1e-5 (f64 against eight committed digits).
 """
 
 import json

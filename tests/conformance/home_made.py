@@ -29,7 +29,7 @@ except ImportError as missing:
     print(f"skipped: {missing}")
     sys.exit(77)
 
-# Loops over the texts, which exporters make of nn.EmbeddingBag.
+# Exporters turn nn.EmbeddingBag into a loop over the texts, which is refused.
 REFUSED = {"bag-of-words"}
 EXPORTERS, LIMIT, FIXED, LENGTHS = ("dynamo", "fixed", "torchscript"), 1e-5, 12, (6, 9, 33)
 
@@ -70,7 +70,7 @@ def export(name, exporter, file):
 
 
 def fixed_length(file):
-    """Tokens of a graph that has a fixed length, as exporters make it where the length cannot stay open; else 0."""
+    """The length of a graph with a fixed length, which exporters write if it cannot be dynamic; otherwise 0."""
     sizes = [
         axis.dim_value for axis in onnx.load(file, load_external_data=False).graph.input[0].type.tensor_type.shape.dim
     ]
@@ -78,7 +78,7 @@ def fixed_length(file):
 
 
 def logits_of(name, values):
-    """bantam's outputs are in front of the last softmax or sigmoid."""
+    """Inverts the last softmax or sigmoid, because bantam's outputs come before it."""
     return torch.log(values) if name == "probabilities" else torch.logit(values) if name == "bert-sigmoid" else values
 
 
@@ -100,7 +100,7 @@ def difference(name, bantam, file, tokens):
     for value, output in zip(expected, outputs.values()):
         value = logits_of(name, value).flatten().double()
         given = torch.tensor(output["data"], dtype=torch.float64).flatten()
-        if name in ("probabilities", "character-rnn"):  # up to a constant
+        if name in ("probabilities", "character-rnn"):  # equal up to a constant
             value, given = value - value.mean(), given - given.mean()
         if value.numel() != given.numel():
             raise RuntimeError(f"{given.numel()} numbers of {value.numel()}")
@@ -113,7 +113,7 @@ def compare(name, exporter, bantam, work):
     try:
         if not file.exists():
             export(name, exporter, file)
-    except Exception as error:  # noqa: BLE001  exporters raise anything
+    except Exception as error:  # noqa: BLE001  exporters raise exceptions of any class
         return "not exported", str(error).strip().splitlines()[0][:160]
     command = [bantam, "convert", str(file), "-o", str(packed), "--weights", "f32", "--ids-only", "--parity", "none"]
     done = subprocess.run([*command, *MODELS[name][2]], capture_output=True, text=True, check=False)

@@ -1,6 +1,7 @@
-"""Models as people write them themselves in PyTorch: wrappers, tutorials, services. home_made.py exports and compares them.
+"""Models as people write them in PyTorch: wrappers, tutorials, services. home_made.py exports and compares them.
 
-MODELS: name -> (function that makes the model, its inputs, options of `bantam convert`). Weights are random, with a fixed seed.
+MODELS: name -> (function that makes the model, its inputs, options of `bantam convert`). Weights are random, with a
+fixed seed.
 """
 
 import math
@@ -38,7 +39,7 @@ def largest_of(rows, mask):
 
 
 class Wrapped(nn.Module):
-    """A BERT, and what `head` makes of its output and the mask."""
+    """A BERT, and `head` over its output and the mask."""
 
     def __init__(self, head, columns=0, hidden_states=False):
         super().__init__()
@@ -97,7 +98,7 @@ def of_texts_and_tokens(model, output, mask):
 
 
 class WeightedLayers(nn.Module):
-    """A learned mixture of a BERT's layers, mean over tokens."""
+    """A learned mix of a BERT's layers, averaged over tokens."""
 
     def __init__(self):
         super().__init__()
@@ -111,7 +112,7 @@ class WeightedLayers(nn.Module):
 
 
 class AttentionPooled(nn.Module):
-    """A BERT, and a weight for each token by a softmax over a score of it."""
+    """A BERT, and a weighted mean of its tokens: the weights are a softmax over a score per token."""
 
     def __init__(self):
         super().__init__()
@@ -124,7 +125,7 @@ class AttentionPooled(nn.Module):
 
 
 class BertLstm(nn.Module):
-    """Tags by an LSTM behind a BERT."""
+    """Tags from an LSTM after a BERT."""
 
     def __init__(self):
         super().__init__()
@@ -137,7 +138,7 @@ class BertLstm(nn.Module):
 
 
 class SelfAttention(nn.Module):
-    """As in minimal GPTs: one matrix for queries, keys and values."""
+    """Attention as in minimal GPTs: one matrix for queries, keys and values."""
 
     def __init__(self, fused):
         super().__init__()
@@ -193,7 +194,7 @@ class RmsNorm(nn.Module):
 
 
 class SmallLlama(nn.Module):
-    """Rotary places of halves, RMS norms, a gated feed-forward layer, all by hand."""
+    """Handwritten rotary positions of halves, RMS norms and a gated feed-forward layer."""
 
     def __init__(self):
         super().__init__()
@@ -228,7 +229,7 @@ class SmallLlama(nn.Module):
 
 
 class PositionalEncoding(nn.Module):
-    """The tutorial's: sines and cosines in a buffer [1, places, columns], or [places, 1, columns] where tokens stand first."""
+    """The tutorial's sinusoids: a buffer [1, positions, columns], or [positions, 1, columns] if tokens are axis 0."""
 
     def __init__(self, tokens_first=False, places=PLACES):
         super().__init__()
@@ -251,7 +252,7 @@ def torch_encoder(batch_first=True, **settings):
 
 
 class TutorialTransformer(nn.Module):
-    """nn.TransformerEncoder behind the tutorial's places, mean over tokens."""
+    """The tutorial's positions, nn.TransformerEncoder, and the mean over tokens."""
 
     def __init__(self, places=PLACES):
         super().__init__()
@@ -264,7 +265,7 @@ class TutorialTransformer(nn.Module):
 
 
 class TutorialLanguageModel(nn.Module):
-    """The tutorial's first form: tokens in front of texts, a causal mask."""
+    """The tutorial's first form: axes [tokens, texts], and a causal mask."""
 
     def __init__(self):
         super().__init__()
@@ -278,7 +279,7 @@ class TutorialLanguageModel(nn.Module):
 
 
 class PaddedTransformer(nn.Module):
-    """Learned places, the padding mask as nn.TransformerEncoder takes it, the mean of what is there."""
+    """Learned positions, the padding mask of nn.TransformerEncoder, and the mean of the tokens that are not padding."""
 
     def __init__(self):
         super().__init__()
@@ -339,7 +340,7 @@ class GruTags(nn.Module):
 
 
 class CharacterRnn(nn.Module):
-    """The tutorial's classifier of names, with an LSTM: log-probabilities of the last state."""
+    """The tutorial's classifier of names with an LSTM: log probabilities from the last state."""
 
     def __init__(self):
         super().__init__()
@@ -352,7 +353,7 @@ class CharacterRnn(nn.Module):
 
 
 class TextCnn2d(nn.Module):
-    """Kim's, as most write it."""
+    """Kim's TextCNN in its usual form."""
 
     def __init__(self):
         super().__init__()
@@ -380,7 +381,7 @@ class TextCnn1d(nn.Module):
 
 
 class DilatedCnn(nn.Module):
-    """Tags by convolutions with gaps."""
+    """Tags from dilated convolutions."""
 
     def __init__(self):
         super().__init__()
@@ -434,7 +435,7 @@ class Probabilities(nn.Module):
 
 
 class CrossEncoder(nn.Module):
-    """One score for a pair of texts, with their segments."""
+    """One score for a pair of texts with segments."""
 
     def __init__(self):
         super().__init__()

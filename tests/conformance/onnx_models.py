@@ -1,8 +1,9 @@
-"""Writes one tiny random model as ONNX, in exporters' spellings; onnx_files.py calls it with the interpreter that has the exporters.
+"""Writes one tiny random model as ONNX in exporters' spellings; onnx_files.py runs it with several interpreters.
 
 Usage: python onnx_models.py MODEL SPELLING[,SPELLING...] DIRECTORY
-Makes DIRECTORY/SPELLING/model.onnx with config.json and tokenizer.json beside it and, where transformers has the family,
-DIRECTORY/SPELLING/source with the checkpoint; why a spelling cannot be made is written to DIRECTORY/SPELLING/problem. Seeds are fixed: every spelling of a model has the same weights under one version of transformers.
+Makes DIRECTORY/SPELLING/model.onnx with config.json and tokenizer.json beside it and, where transformers has the
+family, DIRECTORY/SPELLING/source with the checkpoint. If a spelling cannot be exported, DIRECTORY/SPELLING/problem has
+the reason. Seeds are fixed: all spellings of a model have the same weights with one version of transformers.
 """
 
 import json
@@ -152,11 +153,11 @@ MODELS = {
     "gru-tag": (None, dict(cell="gru"), ("input_ids",)),
     "textcnn-classify": (None, dict(cell="convolutions"), ("input_ids",)),
 }
-LENGTH = 9  # of the example; both axes are dynamic in the file
+LENGTH = 9  # of the example input; both axes are dynamic in the file
 
 
 class Recurrent(torch.nn.Module):
-    """Two layers in both directions over embeddings, and a label for each token."""
+    """Two bidirectional layers over embeddings, and a label for each token."""
 
     def __init__(self, cell):
         super().__init__()
@@ -170,7 +171,7 @@ class Recurrent(torch.nn.Module):
 
 
 class TextCnn(torch.nn.Module):
-    """Kim, arXiv 1408.5882: convolutions of three widths, the largest of each over tokens; padded so that one token is enough."""
+    """Kim, arXiv 1408.5882: convolutions of three widths and max pooling; padded, so that one token is enough."""
 
     def __init__(self):
         super().__init__()
@@ -186,7 +187,7 @@ class TextCnn(torch.nn.Module):
 
 
 def spread(model):
-    """Weights as large as trained ones, so that attention and labels depend on the text."""
+    """Scales weights to the size of trained ones, so that attention and labels depend on the text."""
     torch.manual_seed(11)
     with torch.no_grad():
         for name, value in sorted(model.named_parameters()):
@@ -207,7 +208,7 @@ def build(name, attention):
     else:
         known = getattr(transformers, kind)
         shape = {**SHAPE, **settings}
-        if kind.startswith("XLNet"):  # whose texts have any length
+        if kind.startswith("XLNet"):  # its texts have any length
             del shape["max_position_embeddings"]
         config = known.config_class(**shape)
         if attention and hasattr(config, "_attn_implementation"):
@@ -219,7 +220,7 @@ def build(name, attention):
 
 
 class First(torch.nn.Module):
-    """The model's first output by itself, whatever it calls it: exporters do not agree on classes of outputs."""
+    """Returns only the model's first output, because exporters treat classes of outputs differently."""
 
     def __init__(self, model, inputs):
         super().__init__()
@@ -270,7 +271,7 @@ def export(model, inputs, spelling, path):
 
 
 def write_tokenizer(directory, with_sep):
-    """WordPiece over words w5, w6, ...: what a text is does not matter here, only that the file beside the graph is taken."""
+    """Writes a WordPiece tokenizer of words w5, w6, ...; the test only needs a file next to the graph."""
     words = {"[PAD]": 0, "[CLS]": 1, "[SEP]": 2, "[UNK]": 3, "[MASK]": 4}
     words.update({f"w{index}": index for index in range(5, VOCABULARY)})
     special = [
@@ -333,7 +334,7 @@ def main():
         problem.unlink(missing_ok=True)
         try:
             make(name, spelling, directory / spelling)
-        except Exception as error:  # exporters fail in their own ways; the other spellings go on
+        except Exception as error:  # exporters fail in many ways; the other spellings continue
             problem.write_text(" ".join(str(error).split())[-200:] or repr(error))
 
 

@@ -1,11 +1,11 @@
-"""The results of onnx_files.py, by model and kind of file: printed, kept as JSON lines, and as a table of a page."""
+"""The results of onnx_files.py by model and kind of file: printed, stored as JSON lines, and as a page's table."""
 
 import json
 import pathlib
 
 from onnx_models import MODELS
 
-# The columns of the page, with the beginnings of the names of their spellings.
+# The columns of the page, with prefixes of their spellings' names.
 COLUMNS = {
     "TorchScript 11, 14, 17": "torchscript",
     "dynamo 18, 23": "dynamo",
@@ -38,7 +38,7 @@ def cell(rows):
 
 
 class Table:
-    """Rows as they are made; with a file of results also those of earlier runs."""
+    """Collects rows; with a file of results, also those of earlier runs."""
 
     def __init__(self, results):
         self.refused = self.differs = self.passed = 0
@@ -50,7 +50,7 @@ class Table:
                 self.rows[(row["name"], row["spelling"])] = row
 
     def write(self, page):
-        """The table of all rows of models made here, between the page's marks."""
+        """Writes the table of the models that are exported here between the page's marks."""
         lines = [
             "| model | " + " | ".join(COLUMNS) + " |",
             "|---" * (len(COLUMNS) + 1) + "|",

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""releases.py LIST=PYTHON ...: which release of each package of requirements LIST the environment of PYTHON has.
+"""releases.py LIST=PYTHON ...: prints the releases of the packages of requirements LIST in the environment of PYTHON.
 
-Prints a line a list. A package that is not installed is named, and so is one of which there is a newer release, which other packages of
-its environment hold back; where the index cannot be asked, that is said.
+Prints one line per list. It names packages that are not installed, and packages with a newer release that other
+packages of the environment hold back; it says so if the index is not available.
 """
 
 import json
@@ -32,7 +32,7 @@ def normal(name):
 
 
 def newer(python, names):
-    """{package: release} of what pip would upgrade if nothing else counted; None: no answer."""
+    """{package: release} that pip would upgrade regardless of other packages; None: pip gave no answer."""
     asked = [
         "install",
         "--quiet",

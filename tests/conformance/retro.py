@@ -1,6 +1,9 @@
 #!/usr/bin/env python3
-"""retro.py COMMAND: examples/retro.py trains on a small text for a few steps; what its batches compute is what the plain reading of the paper
-(tests/golden/retro.py) computes of the directory that it writes, and so is what `bantam convert` makes of that."""
+"""retro.py COMMAND: trains a model with examples/retro.py on a small text for a few steps, and compares three results.
+
+The outputs of its batches must equal those of tests/golden/retro.py, a direct implementation of the paper, for the
+directory that it writes, and those of the converted directory.
+"""
 
 import importlib.util
 import json
@@ -15,7 +18,7 @@ LIMIT = 1e-3
 
 
 def module(folder, name):
-    """FOLDER/retro.py: both are called so."""
+    """Imports FOLDER/retro.py; both modules have that name."""
     spec = importlib.util.spec_from_file_location(name, SOURCE / folder / "retro.py")
     loaded = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(loaded)

@@ -1,11 +1,11 @@
-"""GGUF files as the `gguf` package writes and quantizes them: a tiny Llama and BERT in each type of numbers that it can make."""
+"""Checks GGUF files that the `gguf` package quantizes and writes: a tiny Llama and BERT in each supported type."""
 
 import functools
 import random
 
 from saver_checks import Converted, golden, listed
 
-# 256 columns: what the widest blocks have.
+# 256 columns, the size of the widest blocks.
 SHAPE = dict(
     vocab_size=64, hidden_size=256, intermediate_size=256, num_hidden_layers=2, num_attention_heads=4,
     max_position_embeddings=32,
@@ -17,7 +17,7 @@ KINDS = {
 
 
 def types():
-    """Types that the installed package can quantize to."""
+    """The types that the installed package can quantize to."""
     import gguf
     import numpy
 
@@ -51,7 +51,7 @@ def tiny_model(arch):
 
 
 def write(arch, kind, path):
-    """The file, and the model with the numbers that stand in it."""
+    """Writes the file, and returns the model with the file's dequantized numbers."""
     import gguf
 
     gguf_files = golden("gguf_files")
@@ -93,7 +93,7 @@ def check(arch, kind, command, folder):
         ids = [draw.randrange(SHAPE["vocab_size"]) for _ in range(count)]
         with torch.no_grad():
             answer = model(torch.tensor([ids]))
-        if arch == "bert":  # pooling_type mean: of length 1, as llama.cpp's are
+        if arch == "bert":  # pooling_type mean; length 1, as in llama.cpp
             expected = torch.nn.functional.normalize(answer.last_hidden_state.mean(1), dim=-1)
         else:
             expected = answer.logits

@@ -1,4 +1,4 @@
-"""GLiNER's models as the library `gliner` saves them: spans of texts for labels, and their scores."""
+"""Checks GLiNER models that the library `gliner` saves: spans of texts for labels, and their scores."""
 
 import functools
 

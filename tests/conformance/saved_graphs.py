@@ -1,7 +1,8 @@
-"""Graphs of operators: torch's exporters, ONNX Runtime's quantizers, and Keras's exports as ONNX and LiteRT.
+"""Checks graphs of operators: torch's exporters, ONNX Runtime's quantizers, and Keras's exports as ONNX and LiteRT.
 
-Integers of quantizers are compared with the numbers that they stand for, put back into the graph that was quantized, since `--weights
-f32` keeps those and leaves the scales of activations out. Graphs of numbers are compared with ONNX Runtime or Keras itself.
+`--weights f32` keeps the dequantized weights and drops the scales of activations. So quantized graphs are compared with
+the original graph that has the dequantized weights put back. Float graphs are compared with ONNX Runtime or Keras
+itself.
 """
 
 import contextlib
@@ -41,7 +42,7 @@ def task_of(path):
 def check_export(name, spelling, command, folder):
     import onnx_models
 
-    with contextlib.redirect_stdout(io.StringIO()):  # steps of the exporter
+    with contextlib.redirect_stdout(io.StringIO()):  # hides the exporter's steps
         onnx_models.make(name, spelling, folder)
     path = folder / "model.onnx"
     converted = Converted(command, path, *task_of(path))
@@ -50,7 +51,7 @@ def check_export(name, spelling, command, folder):
 
 
 def calibration():
-    """Texts whose ranges static quantization takes."""
+    """Texts that calibrate static quantization."""
     import onnx_files
     import onnxruntime.quantization as quantization
 
@@ -92,7 +93,7 @@ def quantize(kind, given, made):
 
 
 def readings(integers, scale, zero, shape):
-    """The numbers of integers with a scale a tensor, or one for each row or column; what a quantizer stored turned is turned back."""
+    """Yields dequantized matrices of `shape`: with one scale, or one per row or column, transposed if necessary."""
     scales = [(scale, zero)]
     if scale.size > 1:
         axes = [axis for axis, size in enumerate(integers.shape) if size == scale.size]
@@ -104,7 +105,7 @@ def readings(integers, scale, zero, shape):
 
 
 def put_back(given, quantized, made):
-    """The graph that was quantized, with the numbers that the integers of the other stand for."""
+    """Writes the original graph `given` with the dequantized weights of `quantized`."""
     import numpy
     import onnx
     from onnx import numpy_helper
@@ -132,7 +133,7 @@ def put_back(given, quantized, made):
 
 
 def halved(given, made):
-    """The graph with the numbers that f16 holds; ONNX Runtime computes in f16 with them, too."""
+    """Writes the graph with weights rounded to f16; ONNX Runtime also computes in f16 with them."""
     import numpy
     import onnx
     from onnx import numpy_helper
@@ -147,7 +148,7 @@ def halved(given, made):
 
 
 def exact_graph(kind, given, made):
-    """A graph of numbers whose answers those of `made` are, but for how ONNX Runtime rounds on the way."""
+    """A float graph with the same answers as `made`, apart from ONNX Runtime's intermediate rounding."""
     exact = given.with_name("exact.onnx")
     if kind == "float16":
         return halved(given, exact)

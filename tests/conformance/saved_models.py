@@ -1,7 +1,7 @@
-"""transformers' classes of the families that bantam converts: every head that the installed release has for them.
+"""Checks transformers' classes of the families that bantam converts, with every head of the installed release.
 
-The shapes are those of the golden models. A class without a golden model takes the shape of its family's first one, so that a head
-that a new release brings is tried as well.
+Shapes are those of the golden models. A class without a golden model uses the shape of its family's first one, so heads
+of new releases are tested, too.
 """
 
 import contextlib
@@ -13,13 +13,13 @@ import sys
 
 from saver_checks import Converted, golden, listed
 
-# Which classes of transformers are tried, by its tables of them.
+# transformers' tables of the classes that are tested.
 MAPPINGS = (
     "MODEL", "MODEL_FOR_PRETRAINING", "MODEL_FOR_CAUSAL_LM", "MODEL_FOR_MASKED_LM", "MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM",
     "MODEL_FOR_SEQUENCE_CLASSIFICATION", "MODEL_FOR_TOKEN_CLASSIFICATION", "MODEL_FOR_QUESTION_ANSWERING",
     "MODEL_FOR_MULTIPLE_CHOICE", "MODEL_FOR_NEXT_SENTENCE_PREDICTION", "MODEL_FOR_TEXT_ENCODING",
 )  # fmt: skip
-# Families that bantam reads and transformers does not write, and whose files they are.
+# Families that transformers does not write, and the origin of their files.
 NOT_SAVED = {
     "structbert": "BERT's files", "unilm": "its authors' files", "knowledge_ernie": "its authors' files", "gte": "its authors' code",
     "new": "its authors' code", "jina_bert": "its authors' code", "jina_bert_code": "its authors' code",
@@ -29,7 +29,7 @@ NOT_SAVED = {
     "elmo": "AllenNLP's files", "nplm": "no library's", "seq2seq": "PyTorch's layers", "seq2seq-gru": "PyTorch's layers",
     "evolved_transformer": "no library's", "retro": "no library's",
 }  # fmt: skip
-# Families whose files are those of another one with another setting.
+# Families whose files are another family's with another setting.
 SAME_FAMILY = {"falcon_two_norms": "falcon", "glm4_moe_normed": "glm4_moe"}
 LENGTHS = (1, 6, 11, 17)
 
@@ -40,7 +40,7 @@ def families(command):
 
 
 def golden_shapes():
-    """{class: settings} of the golden models that a class of transformers made, the first of each."""
+    """{class: settings} of the first golden model that each class of transformers made."""
     make_golden = golden("make_golden")
     decoders, pairs = golden("decoders"), golden("encoder_decoders")
 
@@ -49,7 +49,7 @@ def golden_shapes():
         shape = make_golden.DISTIL_SHAPE if kind.startswith("DistilBert") else make_golden.SHAPE
         shapes.setdefault(kind, {**shape, **settings})
     for name, (kind, settings) in make_golden.SMALL_MODELS.items():
-        if not name.startswith("shaw"):  # vectors that transformers 5 has no more
+        if not name.startswith("shaw"):  # transformers 5 no longer has these vectors
             shapes.setdefault(
                 kind, {**(make_golden.XLNET if name.startswith("xlnet") else make_golden.SMALL), **settings}
             )
@@ -59,7 +59,7 @@ def golden_shapes():
         shapes.setdefault(kind, settings)
     for module in (golden("long_texts"), golden("reformer")):
         for name, (kind, settings) in module.MODELS.items():
-            if not name.endswith("dilated"):  # which transformers ignores
+            if not name.endswith("dilated"):  # transformers ignores dilation
                 shapes.setdefault(kind, {**module.SMALL, **settings})
     return shapes
 
@@ -78,7 +78,7 @@ def classes_of(model_type):
 
 
 def shape_of_family(settings, kind):
-    """The settings of another class of the family, with labels where the class has some."""
+    """The settings of another class of the family, with labels if the class has some."""
     settings = {key: value for key, value in settings.items() if key not in ("id2label", "label2id", "num_labels")}
     return (
         {**settings, "num_labels": 3} if kind.endswith(("SequenceClassification", "TokenClassification")) else settings
@@ -114,7 +114,7 @@ def compare_encoder(converted, folder, config, seed):
     for count in LENGTHS:
         ids = [draw.randrange(5, config.vocab_size) for _ in range(count)]
         first = count // 3
-        if words:  # the question's end is a separator
+        if words:  # a separator ends the question
             if count < 6:
                 continue
             ids[first] = ids[-1] = config.sep_token_id
@@ -152,7 +152,7 @@ def check(kind, settings, seed, command, folder):
 
 
 def check_towers(name, tower, command, folder):
-    """One tower of CLIP or SigLIP: vectors of texts, or of the photo."""
+    """Checks one tower of CLIP or SigLIP: vectors of texts, or of the photo."""
     import json
 
     maker = golden(name)
@@ -198,7 +198,7 @@ def check_image(name, seed, command, folder):
 
 
 def cases(command):
-    """(name, what checks it) of every class."""
+    """(name, function that checks it) of every class."""
     with contextlib.redirect_stderr(io.StringIO()):
         import transformers
 

@@ -1,4 +1,4 @@
-"""Models around an encoder, as sentence-transformers, SetFit, model2vec and peft save them: ids, vectors and scores of texts."""
+"""Checks models that sentence-transformers, SetFit, model2vec and peft save: ids, vectors and scores of texts."""
 
 import functools
 import random
@@ -14,7 +14,7 @@ SHAPE = dict(
 
 
 def write_encoder(kind, folder, seed, **settings):
-    """A tiny transformer with a tokenizer of word pieces."""
+    """A tiny transformer with a WordPiece tokenizer."""
     make_golden = golden("make_golden")
     import transformers
 
@@ -55,7 +55,7 @@ def check_pooling(mode, command, folder):
 
 
 def check_modules(command, folder):
-    """Pooling, Dense with an activation and Normalize; prompts and a length of vectors."""
+    """Pooling, Dense with an activation, and Normalize; with prompts and truncated vectors."""
     import torch
     from sentence_transformers.sentence_transformer.modules import Dense, Normalize, Pooling
 
@@ -74,7 +74,7 @@ def check_modules(command, folder):
 
 
 def check_prompt_outside(command, folder):
-    """`include_prompt` false: the prompt's tokens are seen, and are not in the mean."""
+    """`include_prompt` false: tokens attend to the prompt's tokens, but the mean excludes them."""
     from sentence_transformers.sentence_transformer.modules import Pooling
 
     model = sentence_model(folder, Pooling(WIDTH, include_prompt=False), prompts={"query": "on er ", "document": ""})
@@ -142,7 +142,7 @@ def check_sparse(command, folder):
 
 
 def check_multi_vector(command, folder):
-    """ColBERT: a vector a token, of queries that are filled up and of documents."""
+    """ColBERT: one vector per token, of padded queries and of documents."""
     import torch
     from sentence_transformers import MultiVectorEncoder
     from sentence_transformers.sentence_transformer.modules import Transformer
@@ -186,7 +186,7 @@ def setfit_model(folder, head, **settings):
 
 
 def convert_setfit(command, model, folder):
-    """As the message says: the head is a pickle, whose weights the printed program saves beside it."""
+    """Follows the message: the head is a pickle, and the printed program saves its weights next to it."""
     import advice
 
     model.save_pretrained(str(folder / "saved"))
@@ -230,7 +230,7 @@ def check_setfit_torch(command, folder):
 
 
 def check_setfit_multi(command, folder):
-    """Several labels a text: by a logistic regression each."""
+    """Several labels per text, with one logistic regression each."""
     import numpy
     from sklearn.linear_model import LogisticRegression
     from sklearn.multiclass import OneVsRestClassifier
@@ -255,7 +255,7 @@ def check_model2vec(quantized, command, folder):
     tokenizer = tokenizers.BertWordPieceTokenizer({word: i for i, word in enumerate(words)}, lowercase=True)
     generator = numpy.random.default_rng(10)
     extra = {}
-    if quantized:  # fewer vectors than tokens, and a weight a token
+    if quantized:  # fewer vectors than tokens, and one weight per token
         extra = dict(weights=generator.uniform(0.1, 1, len(words)), token_mapping=generator.integers(0, 50, len(words)))
     vectors = generator.normal(size=(50 if quantized else len(words), WIDTH)).astype("f4")
     model = StaticModel(vectors, tokenizer._tokenizer, normalize=True, **extra)
@@ -269,7 +269,7 @@ def check_model2vec(quantized, command, folder):
 
 
 def check_lora(kind, settings, command, folder):
-    """An adapter that peft saved beside its model."""
+    """An adapter that peft saves next to its model."""
     import peft
     import torch
     import transformers

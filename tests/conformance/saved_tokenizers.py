@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""saved_tokenizers.py COMMAND [CLASS ...]: tokenizers as the installed transformers saves them.
+"""saved_tokenizers.py COMMAND [CLASS ...]: checks tokenizers that the installed transformers saves.
 
-Each class is made of a small vocabulary trained here, saved, converted, and compared with the original: ids and byte offsets of odd
-texts. Prints a line a class and the counts; fails where answers differ or a class outside REFUSED is refused. Exit status 77
-where transformers or sentencepiece is not there.
+Each class gets a small vocabulary trained here, is saved, converted, and compared with the original: ids and byte
+offsets of odd texts. Prints one line per class and the counts; fails if answers differ or a class outside REFUSED is
+refused. Exit status 77 if transformers or sentencepiece is missing.
 """
 
 import json
@@ -15,10 +15,10 @@ import sys
 import tempfile
 
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
-# Classes of the library that are not here: words and boxes or markup instead of texts (LayoutLMv2, LayoutLMv3, LayoutXLM, MarkupLM, Udop),
-# words of a Chinese dictionary (RoFormer), those that tokenize in Python, which save no tokenizer.json, and RemBert, whose class makes a
-# template anew that its file lacks.
-# Tokenizers that convert refuses by name, and the reasons.
+# Classes of the library that are not tested: those that read words and boxes or markup instead of texts (LayoutLMv2,
+# LayoutLMv3, LayoutXLM, MarkupLM, Udop), words of a Chinese dictionary (RoFormer), those that tokenize in Python and
+# save no tokenizer.json, and RemBert, whose class adds a template that its file lacks.
+# Tokenizers that `bantam convert` refuses, and the reasons.
 REFUSED = {"FNetTokenizer": "its normaliser looks for blanks and marks at both ends of a text"}
 TEXTS = [
     "", " ", "a", "Hello  world\n\nx", "  lead and trail  ", "It\u2019s \u201cx\u201d\u2026 \ufb01ne x\u00b2 a\u00a0b", "12,000, 9,000,",
@@ -38,7 +38,7 @@ def corpus():
 
 
 def train_pieces(folder):
-    """SentencePiece models by name."""
+    """Trains SentencePiece models; returns them by name."""
     import sentencepiece
 
     data = folder / "corpus.txt"
@@ -89,7 +89,7 @@ def train_merges(specials, suffix):
 
 
 def write_weights(folder, rows):
-    """A tiny BERT around a vocabulary."""
+    """Writes the config.json of a tiny BERT with this vocabulary."""
     width, inner = 4, 8
     shapes = {"embeddings.word_embeddings.weight": (rows, width), "embeddings.position_embeddings.weight": (512, width)}
     shapes["embeddings.token_type_embeddings.weight"] = (4, width)
@@ -121,7 +121,7 @@ def write_weights(folder, rows):
 
 
 def classes(pieces):
-    """(class, how its files are written, settings)."""
+    """(class, function that writes its files, settings)."""
     roberta, gpt = ["<s>", "<pad>", "</s>", "<unk>", "<mask>"], ["<|endoftext|>"]
     merges = {}
 
@@ -155,7 +155,7 @@ def classes(pieces):
         return lambda folder: [write(folder) for write in writers]
 
     def saved_by(name, write):
-        """The files that another class saves."""
+        """Writes the files that another class saves."""
 
         def save(folder):
             import transformers
@@ -232,7 +232,7 @@ def bytes_of(text, offsets):
 
 
 def compare(command, folder, backend):
-    """Texts with another answer; None and why: refused."""
+    """Texts with different answers; (None, reason) if the tokenizer is refused."""
     out = folder / "out.bantam"
     done = subprocess.run([command, "convert", folder, "-o", out, "--parity", "none"], capture_output=True, text=True)
     if done.returncode != 0:
@@ -283,7 +283,7 @@ def main():
                 getattr(transformers, name).from_pretrained(source, **settings).save_pretrained(folder)
                 saved = transformers.AutoTokenizer.from_pretrained(folder).backend_tokenizer
                 saved.encode("".join(TEXTS))
-            except Exception as error:  # noqa: BLE001 - whatever this release of transformers does not save
+            except Exception as error:  # noqa: BLE001 - this release of transformers cannot save it
                 counts["not saved"] += 1
                 print("not saved", name, str(error)[:120].replace("\n", " "))
                 continue

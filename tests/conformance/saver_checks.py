@@ -1,4 +1,4 @@
-"""The checks of savers.py for each model that a library saved: convert it, ask it, compare with the library's own answers."""
+"""The checks of savers.py for each saved model: convert it, run it, compare its answers with the library's."""
 
 import importlib
 import json
@@ -10,11 +10,11 @@ import numpy
 
 GOLDEN = pathlib.Path(__file__).resolve().parents[1] / "golden"
 
-LIMIT = 1e-4  # of the largest value of an output, and of 0.1 where all are less
+LIMIT = 1e-4  # relative to the largest value of an output, or to 0.1 if all are smaller
 
 
 def golden(name):
-    """A module of tests/golden, some of which have the name of one here."""
+    """Imports a module of tests/golden by its path, because a module here may have the same name."""
     sys.path.insert(0, str(GOLDEN))
     try:
         return importlib.import_module(name)
@@ -23,7 +23,7 @@ def golden(name):
 
 
 class Refused(Exception):
-    """The message of `bantam convert` about a model that it does not take, and its exit status."""
+    """The message and exit status of `bantam convert` for a model that it refuses."""
 
     def __init__(self, message, status):
         super().__init__(message)
@@ -31,11 +31,11 @@ class Refused(Exception):
 
 
 class Different(Exception):
-    """Answers of another kind: other names, other shapes, other ids."""
+    """Raised if answers have other names, shapes or ids."""
 
 
 class Converted:
-    """A model that `bantam convert` made of what a library saved; `worst` is the largest difference that was found."""
+    """A saved model after `bantam convert`; `worst` is the largest difference found so far."""
 
     def __init__(self, command, source, *options, weights="f32", ids_only=False):
         self.command, self.worst = command, 0.0
@@ -53,7 +53,7 @@ class Converted:
         )
 
     def ask(self, task, *words):
-        """The JSON line that a command prints."""
+        """Returns the JSON line that a command prints."""
         done = self._run(task, self.file, *words)
         if done.returncode != 0:
             raise Different(f"{task}: {' '.join(done.stderr.split())[-300:]}")
@@ -64,7 +64,7 @@ class Converted:
         return {name: numpy.array(value["data"]).reshape(value["shape"]) for name, value in found.items()}
 
     def compare(self, expected, actual):
-        """By names; where both have one output, its name does not count."""
+        """Compares outputs by name; if both sides have one output, its name does not matter."""
         if len(expected) == len(actual) == 1:
             actual = dict(zip(expected, actual.values(), strict=True))
         for name, values in expected.items():

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""savers.py COMMAND [CLASS ...]: models as the installed releases of their libraries save them, converted and compared.
+"""savers.py COMMAND [CLASS ...]: checks models that the installed releases of libraries save.
 
-Each class is made tiny with random weights, saved, converted with f32 weights, and asked: ids, names and shapes of outputs are the
-library's, numbers differ by at most 1e-4 of the largest. CLASS is a name that this prints, or a pattern ("setfit/*"). Prints a line a
-class (equal, refused, different, not saved) and the counts; a library that is not there is named and left out. Exit status 1 where
-answers differ, where a class outside REFUSED is refused, or one outside UNSAVED is not saved; 77 where no library is there.
+For each class, a tiny model with random weights is saved, converted with f32 weights, and run. Ids, names and shapes of
+outputs must be the library's, and numbers may differ by at most 1e-4 of the largest. CLASS is a name that this program
+prints, or a pattern ("setfit/*"). Prints one line per class (equal, refused, different, not saved) and the counts;
+libraries that are missing are named and skipped. Exit status 1 if answers differ, a class outside REFUSED is refused,
+or a class outside UNSAVED is not saved; 77 if all libraries are missing.
 """
 
 import fnmatch
@@ -16,7 +17,7 @@ import traceback
 
 from saver_checks import LIMIT, Different, Refused
 
-# Module: libraries. Each module has cases(COMMAND): names, and what makes, converts and compares.
+# Module: libraries. Each module has cases(COMMAND): names, and functions that save, convert and compare.
 GROUPS = {
     "saved_models": ("transformers",),
     "saved_sentences": ("sentence-transformers", "setfit", "model2vec", "peft"),
@@ -24,7 +25,7 @@ GROUPS = {
     "saved_graphs": ("torch.onnx", "onnxruntime", "keras"),
     "saved_blocks": ("gguf",),
 }
-# Models that convert refuses by name, and the reasons.
+# Models that `bantam convert` refuses, and the reasons.
 REFUSED = {
     "sentence-transformers/Pooling-mean_sqrt_len_tokens": "pooled by cls, mean, max and lasttoken",
     "sentence-transformers/Pooling-weightedmean": "pooled by cls, mean, max and lasttoken",
@@ -36,7 +37,7 @@ REFUSED = {
     "keras/lstm-tensorflow-litert": "TensorFlow's own operators; lstm-tensorflow-tflite is what the message says to do",
     "gguf/*-TQ[12]_0": "weights of three values",
 }
-# Models that the newest releases do not save, and the reasons.
+# Models that the newest releases cannot save, and the reasons.
 UNSAVED = {
     "torch.onnx/xlnet-encoder-dynamo-18*": "torch's exporter fails on the model's products of distances",
     "keras/encoder-torch-onnx": "torch's exporter fails on MultiHeadAttention of Keras's torch backend",
@@ -48,7 +49,7 @@ def known(table, name):
 
 
 def judge(check, command, folder):
-    """(state, what is said of it) of a class."""
+    """(state, message) of a class."""
     folder.mkdir()
     try:
         worst = check(command, folder).worst
@@ -58,7 +59,7 @@ def judge(check, command, folder):
         return "different", str(error)
     except ImportError as error:
         return "skipped", str(error)[:120]
-    except Exception as error:  # noqa: BLE001  libraries raise anything
+    except Exception as error:  # noqa: BLE001  libraries raise exceptions of any class
         place = traceback.extract_tb(error.__traceback__)[-1]
         return (
             "not saved",

@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
-"""skip_thoughts.py COMMAND: examples/skip_thoughts.py on small files in the published layout, against the paper's GRU (arXiv 1506.06726, equations 1 to
-4) written out in numpy, of one direction and of both; and files that do not fit.
+"""skip_thoughts.py COMMAND: checks examples/skip_thoughts.py on small files in the published layout.
+
+The reference is the paper's GRU (arXiv 1506.06726, equations 1 to 4) in numpy, with one direction and with both. Files
+that do not fit must be refused.
 """
 
 import json
@@ -28,7 +30,7 @@ def last_state(model, prefix, rows):
     for x in rows:
         gates = sigmoid(x @ of["W"] + h @ of["U"] + of["b"])
         r, z = gates[:STATE], gates[STATE:]
-        # Published code keeps the state by z, as here; the paper's text has the gate the other way round.
+        # In the published code z keeps the old state, as here; the paper's text inverts the gate.
         proposed = numpy.tanh(x @ of["Wx"] + r * (h @ of["Ux"]) + of["bx"])
         h = z * h + (1 - z) * proposed
     return h

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""sound.py SOUND_IMAGE: rows of the filter bank (bantam/sound.h) beside NumPy's in doubles.
+"""sound.py SOUND_IMAGE: compares rows of the filter bank (bantam/sound.h) with NumPy's in f64.
 
-Each number of a row may differ by one (0.4 dB) where its band lies at most 63 dB below the row's largest; fewer than one in a
-hundred may differ at all. Exit status 77 where NumPy is not there.
+Numbers of bands at most 63 dB below the row's largest may differ by one (0.4 dB); fewer than one number in a hundred
+may differ at all. Exit status 77 if NumPy is missing.
 """
 
 import subprocess
@@ -12,7 +12,7 @@ RATE, WINDOW, STEP, POINTS, BANDS = 16000, 480, 320, 512, 40
 
 
 def rows(numpy, samples):
-    """Rows [windows, BANDS] of steps, and whether each counts."""
+    """Rows [windows, BANDS] of quantized values, and which of them are compared."""
 
     def mel(hertz):
         return 1127 * numpy.log1p(hertz / 700)

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Makes students of golden models with `bantam student` and asks transformers whether it loads them and answers alike.
+"""Makes students of golden models with `bantam student`; transformers must load them and give the same answers.
 
 Usage: students.py BANTAM GOLDEN_DIRECTORY   (the command, tests/golden)
 
-Ids of the tokenizer must be equal and logits within 1e-4 of an f32 file's; exits 1 when one is not.
+Token ids must be equal, and logits within 1e-4 of an f32 file's; otherwise the exit status is 1.
 """
 
 import json

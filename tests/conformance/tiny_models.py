@@ -1,7 +1,8 @@
-"""Tiny random models of transformers' classes for texts, and whether bantam's answers are transformers'.
+"""Makes tiny random models of transformers' text classes, and compares bantam's answers with transformers'.
 
-A model has its class's default settings, but small sizes (SMALL). Its weights are drawn so that every part matters: attention has contrast,
-norms differ from 1 and biases from 0. families.py makes one for each model type and head, flips.py one for each changed setting.
+A model has its class's default settings with small sizes (SMALL). Its weights are drawn so that every part affects the
+answers: attention is not uniform, norms differ from 1 and biases from 0. families.py makes one model for each type and
+head, flips.py one for each changed setting.
 """
 
 import collections
@@ -24,12 +25,12 @@ with contextlib.suppress(ImportError):
     import transformers
     from transformers.models.auto import modeling_auto
 
-LIMIT = 3e-4  # of the largest value of an output, and of 0.1 where all are less
+LIMIT = 3e-4  # relative to the largest value of an output, or to 0.1 if all are smaller
 MOST_PARAMETERS = 3_000_000
-MASKED = 1e5  # Big Bird's answers are this far down where no answer may be
-TOO_LONG = "the model takes at most"  # what `bantam run` says of texts beyond the limit
-LENGTH, DECODED = 19, 7  # tokens of a text, and of those that a decoder reads behind it
-# Heads by their tasks, and transformers' tables of their classes.
+MASKED = 1e5  # Big Bird subtracts about this much from scores where no answer is allowed
+TOO_LONG = "the model takes at most"  # the message of `bantam run` for texts beyond the limit
+LENGTH, DECODED = 19, 7  # tokens of a text, and tokens that a decoder reads
+# Heads by task, and the names of transformers' tables of their classes.
 HEADS = {
     "classify": "SEQUENCE_CLASSIFICATION",
     "tag": "TOKEN_CLASSIFICATION",
@@ -38,7 +39,7 @@ HEADS = {
     "generate": "CAUSAL_LM",
     "translate": "SEQ_TO_SEQ_CAUSAL_LM",
 }
-# What the names of these classes end with.
+# The ends of the names of these classes.
 CLASSES = {
     "classify": "SequenceClassification",
     "tag": "TokenClassification",
@@ -47,7 +48,7 @@ CLASSES = {
     "generate": "CausalLM",
     "translate": "ConditionalGeneration",
 }
-# Sizes, under every name that a configuration gives them.
+# Sizes, with all names that configurations use for them.
 SIZES = {
     48: "hidden_size n_embd d_model dim emb_dim embedding_size word_embed_proj_dim embed_dim input_embedding_size output_embedding_size",
     2: "num_hidden_layers n_layer n_layers num_layers encoder_layers decoder_layers num_decoder_layers num_encoder_layers"
@@ -65,7 +66,7 @@ SIZES = {
 }
 SMALL = {name: size for size, names in SIZES.items() for name in names.split()}
 SMALL |= {"pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 2, "num_labels": 3}
-# What else a type's settings must be, so that small sizes fit, or so that transformers takes them.
+# Further settings of types that small sizes, or transformers itself, require.
 OWN = {
     "gpt_neo": {"attention_types": [[["global", "local"], 1]]},
     "stablelm": {"partial_rotary_factor": 0.5},
@@ -89,12 +90,12 @@ OWN = {
 
 
 class Unmade(Exception):
-    """Why transformers makes no such model."""
+    """The reason why transformers cannot make a model."""
 
 
 @functools.cache
 def prepared():
-    """Silences transformers once. Everything is computed by one thread, so that many of these programs can run side by side."""
+    """Silences transformers once, and limits torch to one thread, so that many such programs can run in parallel."""
     warnings.filterwarnings("ignore")
     transformers.logging.set_verbosity_error()
     transformers.logging.disable_progress_bar()
@@ -103,7 +104,7 @@ def prepared():
 
 
 def known_types(command):
-    """Model types that bantam converts."""
+    """The model types that bantam converts."""
     listed = subprocess.run(
         [command, "version", "--families", "--json"],
         capture_output=True,
@@ -114,8 +115,10 @@ def known_types(command):
 
 
 def classes(only=None):
-    """{model type: {head: class}} of all that the installed transformers has for texts, or of the types in `only`. The type is the one that
-    the class's files bear: some entries of transformers' tables are other names of it."""
+    """{model type: {head: class}} of the text models in the installed transformers, or of the types in `only`.
+
+    The type is the model_type of the class's files; some entries of transformers' tables are other names of it.
+    """
     found = collections.defaultdict(dict)
     for head, table in HEADS.items():
         for entry, names in getattr(modeling_auto, f"MODEL_FOR_{table}_MAPPING_NAMES").items():
@@ -124,7 +127,7 @@ def classes(only=None):
                 continue
             config_class = getattr(getattr(transformers, name), "config_class", None)
             found[getattr(config_class, "model_type", entry)].setdefault(head, name)
-    for heads in found.values():  # one class of encoder-decoders is in two tables
+    for heads in found.values():  # a class of encoder-decoders may be in two tables
         if heads.get("fill") is not None and heads.get("fill") == heads.get("translate"):
             del heads["fill"]
     return found
@@ -132,17 +135,17 @@ def classes(only=None):
 
 @contextlib.contextmanager
 def unmade():
-    """Whatever a library raises is the reason why there is no model."""
+    """Turns any exception of a library into Unmade."""
     try:
         yield
     except Unmade:
         raise
-    except Exception as error:  # libraries raise anything
+    except Exception as error:  # libraries raise exceptions of any class
         raise Unmade(f"{type(error).__name__}: {' '.join(str(error).split())[:300]}") from error
 
 
 def configure(name, changes):
-    """A small configuration of a class; `changes` are its other settings."""
+    """A small configuration of a class; `changes` override its settings."""
     config_class = getattr(transformers, name).config_class
     takes = config_class().to_dict()
     settings = {key: value for key, value in SMALL.items() if key in takes}
@@ -153,13 +156,13 @@ def configure(name, changes):
         return config_class(**{**settings, **changes})
     except Exception:  # as above
         settings.pop("layer_types", None)
-        if "num_hidden_layers" in settings:  # some kinds of layers stand at every fourth place
+        if "num_hidden_layers" in settings:  # some kinds of layers occur at every fourth layer only
             settings["num_hidden_layers"] = 4
         return config_class(**{**settings, **changes})
 
 
 def draw_weights(model, seed):
-    """Random weights of a size that follows from what a layer reads."""
+    """Draws random weights, scaled by the number of inputs of each layer."""
     draw = torch.Generator().manual_seed(seed)
     gain = (
         0.6
@@ -178,7 +181,7 @@ def draw_weights(model, seed):
         for parameter, (axis, norm) in inputs.items():
             values = torch.randn(parameter.shape, generator=draw)
             if parameter.dim() < 2:
-                # Norms keep their own 1 or 0.
+                # Parameters of norms vary around their initial 1 or 0.
                 values = (parameter.mean() if norm and parameter.numel() else 0) + values * 0.2
             elif axis is not None:
                 values *= gain / math.sqrt(parameter.shape[axis])
@@ -189,14 +192,14 @@ def draw_weights(model, seed):
 
 
 def make(name, changes=None, seed=5):
-    """A random model of a class whose small settings are changed."""
+    """A random small model of a class; `changes` override its settings."""
     prepared()
     with unmade():
         model_class, config = (
             getattr(transformers, name),
             configure(name, changes or {}),
         )
-        if changes is None:  # which make it little larger
+        if changes is None:  # changes hardly affect the size
             with torch.device("meta"):
                 count = sum(parameter.numel() for parameter in model_class._from_config(config).parameters())
             if count > MOST_PARAMETERS:
@@ -215,14 +218,14 @@ def first_number(value, otherwise):
 
 
 class Asked(typing.NamedTuple):
-    """Ids of a text, of what a decoder reads behind it, and segments; None: there are none."""
+    """Ids of a text, ids that a decoder reads, and segments; None: the model has no such input."""
 
     ids: list
     decoder_ids: list | None = None
     segments: list | None = None
 
     def words(self):
-        """Options of `bantam run`."""
+        """The options of `bantam run`."""
         named = (
             ("--ids", self.ids),
             ("--decoder-ids", self.decoder_ids),
@@ -242,7 +245,7 @@ class Asked(typing.NamedTuple):
 
 
 def ask(model, head, seed=5):
-    """A text without padding, and with the ends and separators that the head looks for."""
+    """A random text without padding, with the end and separator tokens that the head needs."""
     config = model.config
     vocabulary = min(
         getattr(config, "vocab_size", 200),
@@ -261,7 +264,7 @@ def ask(model, head, seed=5):
     if pair:
         ids[-1] = first_number(config.eos_token_id, 2)
     segments = None
-    if config.model_type in ("longformer", "big_bird") and head == "answer":  # the question's end is a separator
+    if config.model_type in ("longformer", "big_bird") and head == "answer":  # a separator ends the question
         ids[6] = ids[7] = ids[-1] = first_number(config.sep_token_id, 2)
         if config.model_type == "big_bird":
             segments = [0] * 7 + [1] * (LENGTH - 7)
@@ -269,7 +272,7 @@ def ask(model, head, seed=5):
 
 
 def answers(model, asked):
-    """{name: values} of the outputs, without the batch."""
+    """{name: values} of the outputs of transformers, without the batch axis."""
     with unmade():
         with torch.no_grad():
             out = model(**asked.tensors())
@@ -286,7 +289,7 @@ def answers(model, asked):
 
 
 def distance(expected, actual):
-    """The largest difference of two answers, by the largest value. Decoders may print their last tokens alone."""
+    """The largest difference of two answers, relative to the largest value; `actual` may have the last tokens only."""
     worst = 0.0
     for name, values in expected.items():
         if name not in actual:
@@ -308,14 +311,14 @@ def distance(expected, actual):
 
 
 class Verdict:
-    """What bantam makes of a model: `state` is right, refused, wrong or crash; `said` is its message or the difference."""
+    """The result for a model. `state`: "right", "refused", "wrong" or "crash"; `said`: a message or the difference."""
 
     def __init__(self, state, said):
         self.state, self.said = state, said
 
 
 def beginnings(model, asked):
-    """What a decoder answers to the token with which its texts begin, as transformers' generate() has it."""
+    """The answers of a decoder that reads its start token alone, as in transformers' generate()."""
     config = model.generation_config
     start = first_number(config.decoder_start_token_id, None)
     start = first_number(config.bos_token_id, None) if start is None else start
@@ -329,8 +332,11 @@ def expect(model, asked, begins):
 
 
 def judge(command, model, head, folder, edit=None, begins=False):
-    """Saves, converts and asks. `edit(config.json as an object)` changes the saved settings, which transformers then reads again.
-    `begins`: decoders are also asked with nothing but the token that they begin with themselves."""
+    """Saves, converts and runs a model, and compares its answers.
+
+    `edit(settings)` changes the saved config.json, which transformers then reads again. `begins`: decoders also run
+    without decoder ids, so that they begin with their own start token.
+    """
     with unmade():
         asked = ask(model, head)
     begins = begins and asked.decoder_ids is not None
@@ -354,14 +360,14 @@ def judge(command, model, head, folder, edit=None, begins=False):
         return Verdict("refused" if TOO_LONG in str(error) else "wrong", str(error))
     if worst <= LIMIT and edit is None:
         return Verdict("right", f"{worst:.1e}")
-    # A directory means what transformers reads in it, which may be another model than the one that it saved.
+    # The reference is what transformers reads from the directory; it may differ from the model that it saved.
     with unmade():
         again = type(model).from_pretrained(folder, dtype=torch.float32, attn_implementation="eager").eval()
     reread = max(map(distance, expect(again, asked, begins), actual))
-    if reread > LIMIT:  # by the rounding of transformers' own f32? Hashes of Reformer's causal layers are such a case.
+    if reread > LIMIT:  # perhaps by f32 rounding in transformers: Reformer's causal hashes
         try:
             reread = min(reread, max(map(distance, expect(again.double(), asked, begins), actual)))
         except Unmade:
-            pass  # some classes know no f64
+            pass  # some classes do not support f64
     before = f", {worst:.1e} before it was saved" if edit is None else ""
     return Verdict("right" if reread <= LIMIT else "wrong", f"{reread:.1e}{before}")

@@ -91,7 +91,7 @@ ALONE = dict(
     max_position_embeddings=24,
     forced_eos_token_id=None,
 )
-# Layers of experts, as narrow as they can be.
+# The smallest layers of experts.
 ROUTED = dict(
     vocab_size=61,
     hidden_size=16,
@@ -288,7 +288,7 @@ DECODER_MODELS = {
             max_position_embeddings=24,
         ),
     ),
-    # Five of ten columns of a head: six are turned.
+    # Half of a head's ten columns is five; six columns are rotated.
     "glm-odd-classify": (
         "GlmForSequenceClassification",
         dict(**LLAMA, head_dim=10, rope_parameters=HALF, num_labels=3, attention_bias=True),

@@ -9,7 +9,7 @@ from transformers.models.fsmt import modeling_fsmt
 
 import reference
 
-# FSMT's own goes by f32, which has no such number.
+# FSMT's own function converts to f32, which cannot hold the minimum of f64.
 modeling_fsmt.fill_with_neg_inf = lambda x: torch.full_like(x, torch.finfo(x.dtype).min)
 
 WORDS = 61

@@ -119,10 +119,11 @@ TEST(Experts, AreChosenByABiasToo) {
   for (const WeightType type : {WeightType::kF32, WeightType::kI8}) {
     chooser.bias = {};
     expect_near(chooser.run({{0, 1}}, type), {3 * sigmoid(8), 3 * sigmoid(9)});
-    chooser.bias = {0.5F, 0, 0};  // 1.38 beside 0.99967, and 1 beside 0.9999 where the former is taken
+    // Expert 0 wins: 1.38 against 0.99967 in the first row, 1 against 0.9999 in the second.
+    chooser.bias = {0.5F, 0, 0};
     chooser.by_scores = false;
     expect_near(chooser.run({{0, 1}}, type), {sigmoid(2), sigmoid(0)});
-    chooser.by_scores = true;  // 2.5 beside 8
+    chooser.by_scores = true;  // expert 0 loses: 2.5 against 8
     expect_near(chooser.run({{0, 1}}, type), {3 * sigmoid(8), 3 * sigmoid(9)});
     chooser.bias = {0, 7.5F, 0};
     expect_near(chooser.run({{0, 1}}, type), {2 * sigmoid(1), 3 * sigmoid(9)});
@@ -149,7 +150,7 @@ TEST(Experts, SharesOfMaskedScoresLeaveFarOnesOut) {
   chooser.threshold = 0.2F;
   const float first = 1 / (1 + e5 + e6), second = 1 / (1 + e1);
   expect_near(chooser.run({{0}}, WeightType::kF32), {(first + 2 * second) / (first + second)});
-  // Far from a negative score is what is far by its own size.
+  // The threshold is relative to a score's absolute value if the greatest score is negative.
   chooser.scores = {-1, -1.05F, -9, -1.5F};
   chooser.normalized = false;
   expect_near(chooser.run({{0}}, WeightType::kF32), {1 / (1 + std::exp(-0.05F)) + 2.0F});

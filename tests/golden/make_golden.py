@@ -376,7 +376,7 @@ def randomize(model, seed, gain=1.5):
                 inputs = 2
             values = values * gain / parameter.shape[inputs] ** 0.5
         parameter.data = values
-    # What experts are chosen by, beside their scores.
+    # The bias by which experts are chosen, in addition to their scores.
     for name, buffer in model.named_buffers():
         if name.endswith("e_score_correction_bias"):
             buffer.copy_(torch.randn(buffer.shape, generator=generator) * 0.3)

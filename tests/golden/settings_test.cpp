@@ -239,7 +239,7 @@ TEST(PublishedSettings, ScalingsThatMakeNoSense) {
   }
 }
 
-/// Returns what reading the settings says, "" where it takes them.
+/// Returns the message with which settings are refused, or "" if they are read.
 std::string said_of(const Json& settings) {
   try {
     read(settings);
@@ -259,7 +259,7 @@ TEST(PublishedSettings, NamesThatTransformersReadsForEveryModel) {
   EXPECT_EQ(gpt2.heads, 3U);
   EXPECT_EQ(gpt2.layers, 2U);
   EXPECT_EQ(gpt2.positions, 40U);
-  // Those of an encoder-decoder are the encoder's.
+  // For an encoder-decoder these names mean the encoder.
   const Json json = Json::parse(R"({"model_type": "bart", "d_model": 48, "num_attention_heads": 3})");
   convert::Problems problems;
   const convert::Fields fields(json, "config.json", problems);
@@ -284,7 +284,7 @@ TEST(PublishedSettings, PartsOfHeadsTurnWhereTransformersTurnsThem) {
   }
 }
 
-/// GPT-NeoX's own key counts, and that of others does not; what stands with the angles counts more.
+/// GPT-NeoX reads its own key instead of the usual one; a value in "rope_parameters" precedes both.
 TEST(PublishedSettings, PartsOfHeadsUnderAKeyOfTheFamily) {
   Json neox = {{"model_type", "gpt_neox"}, {"hidden_size", 64}, {"num_attention_heads", 4}, {"rotary_pct", 0.5}};
   neox["partial_rotary_factor"] = 1.0;

@@ -7,7 +7,7 @@
 namespace bantam::convert {
 namespace {
 
-/// Rows [begin, end) of values of `columns`; of those that are missing, nothing.
+/// Rows [begin, end) of `from`, which has `columns` columns; empty if `from` is empty.
 Values some_rows(const Values& from, uint32_t columns, uint32_t begin, uint32_t end) {
   Values kept;
   kept.source = from.source;
@@ -24,8 +24,8 @@ uint32_t begin_of(const EncoderConfig& config, size_t cluster) {
   return cluster == 0 ? 0 : config.clusters[cluster - 1].end;
 }
 
-/// Matrices of the clusters' words, [words, columns] each, or (`vectors`) a number a word: a tensor each, which `take` reads by its number; or
-/// parts of one where all have the same columns.
+/// The words' matrices of each cluster, [words, columns], or (`vectors`) one number per word: `take` reads each
+/// cluster's tensor by its number; if all clusters have the same columns, they are parts of one tensor.
 template <typename Take>
 std::vector<Values> of_clusters(const EncoderConfig& config, bool vectors, const Take& take) {
   std::vector<Values> all;
@@ -39,7 +39,7 @@ std::vector<Values> of_clusters(const EncoderConfig& config, bool vectors, const
   return all;
 }
 
-/// Returns true if the rows of words, or of one cluster, are widened to the hidden columns.
+/// True if rows of words, or of a cluster, must be widened to the hidden columns.
 bool widens(const EncoderConfig& config) { return !config.same_columns || config.embedding != config.hidden; }
 
 std::string table_name(size_t cluster) { return fmt::format("word_emb.emb_layers.{}.weight", cluster); }
@@ -107,7 +107,7 @@ class Scores {
  private:
   static std::string name(const char* what, size_t cluster) { return fmt::format("crit.{}.{}", what, cluster); }
 
-  /// Empty: they are the tables.
+  /// Empty: the output matrices are the tables.
   std::vector<Values> own_matrices() {
     if (config_.tie_embeddings && !weights_.has_head(name("out_layers", 0) + ".weight")) return {};
     return of_clusters(config_, false, [&](size_t cluster, uint32_t words, uint32_t columns) {
@@ -125,7 +125,7 @@ class Scores {
                                   own[cluster]);
   }
 
-  /// The rows that a cluster's words are scored by.
+  /// The rows from which a cluster's words are scored.
   int32_t narrowed(size_t cluster) {
     if (!widens(config_)) return x_;
     const std::string own = name("out_projs", cluster);

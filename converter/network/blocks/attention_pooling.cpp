@@ -6,7 +6,7 @@
 namespace bantam::convert {
 namespace {
 
-/// The query of the probe, [1, hidden], computed in double precision: it is the same for all images.
+/// The query of the probe, [1, hidden], computed in double precision; all images share it.
 Values query_of(Weights& weights, const Values& in, const Values& bias, uint32_t hidden) {
   const Values probe = weights.encoder("head.probe", {1, 1, hidden});
   Values query;
@@ -21,7 +21,7 @@ Values query_of(Weights& weights, const Values& in, const Values& bias, uint32_t
   return query;
 }
 
-/// The rows of keys and values, which stand behind those of the query.
+/// The rows of keys and values, which follow those of the query.
 Values behind_query(Values all, uint32_t hidden, size_t columns) {
   if (all.values.empty()) return all;
   const auto query = static_cast<std::ptrdiff_t>(size_t{hidden} * columns);
@@ -49,8 +49,8 @@ int32_t add_attention_pooling(Builder& builder, Weights& weights, const EncoderC
   builder.enter(fb::Part::pooler);
   const Values in = weights.encoder(attention + "in_proj_weight", {3 * hidden, hidden});
   const Values bias = weights.encoder(attention + "in_proj_bias", {3 * hidden});
-  // Every token asks the same; only the first one's answer is read. Attention knows no other queries than those of its rows, and one
-  // layer's share of it is small.
+  // Every token has the same query, and only the first token's result is read: attention computes a query for each row.
+  // The extra work is small, a part of one layer.
   const int32_t query = builder.table(place + head + "query", 1, hidden, query_of(weights, in, bias, hidden));
   const int32_t asks = builder.embed(place + head + "queries", {{query, fb::IndexSource::zero}}, {});
   const int32_t weight = builder.linear_weight(place + attention + "key_value.weight", 2 * hidden, hidden,

@@ -11,7 +11,7 @@
 namespace bantam::convert {
 namespace {
 
-/// The score that keeps a chain from transitions that AllenNLP's constraints forbid.
+/// The score of transitions that AllenNLP's constraints forbid.
 constexpr float kForbidden = -10000.0F;
 
 ChainRows chain_rows(const Fields& fields) {
@@ -25,14 +25,14 @@ ChainRows chain_rows(const Fields& fields) {
   return ChainRows::kWords;
 }
 
-/// Appends what stands behind the values that are there.
+/// Appends `part` to the values of `to`.
 void append(Values& to, Values part) {
   to.values.insert(to.values.end(), part.values.begin(), part.values.end());
   to.source.insert(to.source.end(), part.source.begin(), part.source.end());
   to.source_bytes += part.source_bytes;
 }
 
-/// `mask` [tags + 2, tags + 2], 1 where a step is allowed: its last two rows and columns are the beginning and the end.
+/// `mask` [tags + 2, tags + 2] is 1 for allowed transitions; its last two rows and columns are the start and the end.
 void forbid(Values& transitions, const Values& mask, size_t tags) {
   const size_t stride = tags + 2;
   if (mask.values.size() != stride * stride || transitions.values.size() != stride * tags) return;
@@ -48,7 +48,7 @@ void forbid(Values& transitions, const Values& mask, size_t tags) {
   }
 }
 
-/// Does a token of this text begin a word?
+/// True if a token of this text begins a word.
 bool begins_word(const fb::TokenizerT& tokenizer, std::string_view text) {
   if (tokenizer.model->kind != fb::TokenModelKind::wordpiece) return !text.empty() && text.front() == ' ';
   const std::string& prefix = tokenizer.model->continuing_prefix;

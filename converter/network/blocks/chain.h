@@ -1,4 +1,4 @@
-// Chains of tags: what a conditional random field above a tagger's scores needs to know of the model.
+// Chains of tags: the parts of a conditional random field (CRF) that follow a tagger's scores.
 #ifndef BANTAM_CONVERTER_NETWORK_BLOCKS_CHAIN_H_
 #define BANTAM_CONVERTER_NETWORK_BLOCKS_CHAIN_H_
 
@@ -11,15 +11,16 @@
 
 namespace bantam::convert {
 
-/// Which tokens of a sequence a chain goes through; config.json's "crf_rows".
+/// The tokens of a sequence that a chain includes; config.json's "crf_rows".
 enum class ChainRows { kAll, kInner /* all but the first and the last */, kWords /* that begin words */ };
 
-/// Where the checkpoint holds a conditional random field beside the head, in the names that pytorch-crf and AllenNLP give its parts
-/// (crf.transitions, from tag to tag, crf.start_transitions, crf.end_transitions and, if there, crf._constraint_mask): the
-/// scores of its best chains. Else `scores` themselves. Settings and shapes that do not fit are added to the problems.
+/// If the checkpoint holds a CRF beside the head, adds it and returns the scores of its best chains; otherwise returns
+/// `scores`. Tensor names are those of pytorch-crf and AllenNLP: crf.transitions (from tag to tag),
+/// crf.start_transitions, crf.end_transitions and optionally crf._constraint_mask. Settings and shapes that do not fit
+/// are added to the problems.
 int32_t add_chain(Builder& builder, const Fields& fields, Weights& weights, const std::string& name, int32_t scores);
 
-/// Once the tokenizer is there: chains of words go through the tokens that begin one. Problems name what is missing.
+/// Makes chains of words include only tokens that begin a word; needs the tokenizer. Problems name what is missing.
 void choose_members(Graph& graph, const Fields& fields, Problems& problems);
 
 }  // namespace bantam::convert

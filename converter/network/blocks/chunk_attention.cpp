@@ -15,9 +15,9 @@
 namespace bantam::convert {
 namespace {
 
-/// transformers adds it to the mean square of a key.
+/// transformers adds this to the mean square of a key.
 constexpr float kNormEpsilon = 1e-6F;
-/// Numbers of a table of places, unless --max-tokens asks for more.
+/// The largest number of values in a table of positions, unless --max-tokens asks for more.
 constexpr uint32_t kMostPlaceNumbers = 1U << 23;
 
 uint32_t products_of(const std::vector<uint32_t>& buckets) {
@@ -48,7 +48,7 @@ int32_t ChunkAttention::attend(uint32_t layer, int32_t x) {
   attributes.before = chunks.before;
   attributes.after = chunks.after;
   attributes.multiple = chunked.filled;
-  // Texts that are longer than the shortest chunk of all layers are filled up, and are then cut by all.
+  // All layers pad, and then cut, texts that are longer than the shortest chunk of any layer.
   attributes.full_until = chunks.length == chunked.filled ? chunks.length : chunked.shortest;
   attributes.causal = config_.causal;
   attributes.scale = static_cast<float>(1 / std::sqrt(static_cast<double>(config_.head_width)));

@@ -10,7 +10,7 @@ void EntityRows::embed() {
   const std::string base = std::string(family_.base) + ".", name = family_.name(Slot::kEntities);
   builder_.enter(fb::Part::embeddings);
   builder_.input("entity_ids", fb::InputKind::marks, count + 1);
-  // The row of no entity stands in front.
+  // Row 0 stands for no entity.
   Values table = weights_.encoder(name, {count, width});
   if (!table.values.empty()) table.values.insert(table.values.begin(), width, 0.0F);
   const int32_t vectors = builder_.embedding(base + name, count + 1, width, std::move(table));

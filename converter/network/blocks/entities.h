@@ -1,6 +1,6 @@
-// Rows of entities beside those of tokens (ERNIE, arXiv 1905.07129, as its authors' code computes it): looked up by marks, they attend
-// to each other, are added to what feed-forward layers of tokens make, and are made anew of that. Only rows of tokens with a mark,
-// and of a text's first token, count; the others are 0 wherever something reads them.
+// Rows of entities beside those of tokens (ERNIE, arXiv 1905.07129, as its authors' code computes it). They are looked
+// up by marks, attend to each other, are added to the tokens' feed-forward layers, and are recomputed from them. Only
+// rows of marked tokens and of a text's first token count; the others are 0 wherever they are read.
 #ifndef BANTAM_CONVERTER_NETWORK_BLOCKS_ENTITIES_H_
 #define BANTAM_CONVERTER_NETWORK_BLOCKS_ENTITIES_H_
 
@@ -17,7 +17,7 @@ namespace bantam::convert {
 
 class EntityRows {
  public:
-  /// All outlive the object. Nothing is built where the family has no entities.
+  /// References must outlive the object. Builds nothing if the family has no entities.
   EntityRows(Builder& builder, Weights& weights, const EncoderConfig& config)
       : builder_(builder), weights_(weights), config_(config), family_(*config.family) {}
 
@@ -25,22 +25,22 @@ class EntityRows {
   bool in(uint32_t layer) const {
     return !config_.entity_layers.empty() && config_.entity_layers[layer] != EncoderConfig::Entities::kNone;
   }
-  /// Adds the input of marks and the rows of the table.
+  /// Adds the input of marks and the lookup in the table.
   void embed();
   /// Adds attention among entities in layers that have it.
   void attend(uint32_t layer);
-  /// Adds their part of the input of the activation in the layer's feed-forward layer, `columns` wide.
+  /// Adds the entities' part of the input of the feed-forward layer's activation, `columns` wide.
   int32_t up(uint32_t layer, uint32_t columns);
-  /// Adds the rows that the next layer with entities reads, from the activated `wide`; nothing where there is no such
+  /// Adds the rows that the next layer with entities reads, from the activated `wide`; adds nothing if there is no such
   /// layer.
   void down(uint32_t layer, int32_t wide);
 
  private:
   EpilogueSpec norm(uint32_t layer, Slot slot);
-  /// A linear layer of modules above each other, each with as many outputs as entities have columns, or `rows`.
+  /// A linear layer of concatenated modules, each with as many outputs as entities have columns, or `rows`.
   int32_t dense(uint32_t layer, Slot slot, int32_t x, const std::vector<Slot>& modules, uint32_t rows,
                 const EpilogueSpec& epilogue);
-  /// `rows_` with zeros where nothing counts.
+  /// Sets the rows of `rows_` that do not count to 0.
   void mask(uint32_t layer);
 
   Builder& builder_;
@@ -49,7 +49,7 @@ class EntityRows {
   const Family& family_;
   int32_t rows_ = kAbsent;    // [tokens, entity width]
   bool masked_ = false;       // rows that do not count are 0
-  int32_t counts_ = kAbsent;  // 1 where a row counts, else 0
+  int32_t counts_ = kAbsent;  // 1 if a row counts, otherwise 0
 };
 
 }  // namespace bantam::convert

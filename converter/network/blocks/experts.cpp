@@ -11,13 +11,13 @@
 namespace bantam::convert {
 namespace {
 
-/// Appends a matrix and rows of zeros that pad it, as the operator has them.
+/// Appends a matrix and the rows of zeros that the operator expects as padding.
 void append(std::vector<float> matrix, uint32_t rows, uint32_t columns, std::vector<float>* to) {
   matrix.resize(size_t{kernels::pad16(rows)} * columns);
   to->insert(to->end(), matrix.begin(), matrix.end());
 }
 
-/// Returns the matrices of experts that have one tensor together, each padded.
+/// The matrices of all experts, stored in one tensor, each padded.
 Values of_all(Weights& weights, const EncoderConfig& config, const std::string& prefix, std::string name,
               uint32_t parts, uint32_t rows, uint32_t columns) {
   const bool turns = name.back() == '^';
@@ -41,7 +41,8 @@ Values of_all(Weights& weights, const EncoderConfig& config, const std::string& 
   return values;
 }
 
-/// Returns these modules of each expert, matrices [rows, columns], one above the other and padded. The last layer has the settings' factor.
+/// These modules of each expert, matrices [rows, columns], concatenated by rows and padded. kExpertDown is multiplied
+/// by the settings' factors.
 Values stacked(Weights& weights, const EncoderConfig& config, uint32_t layer, const std::vector<Slot>& modules,
                uint32_t rows, uint32_t columns) {
   const std::string prefix = layer_prefix(config, layer), first = config.family->name(modules.front());
@@ -96,7 +97,7 @@ int32_t import_experts(Builder& builder, Weights& weights, const EncoderConfig& 
   spec.threshold = spec.shares == fb::ShareKind::masked ? experts.threshold : 0;
   if (config.family->has(Slot::kChoiceBias)) {
     const std::string bias = layer_prefix(config, layer) + config.family->name(Slot::kChoiceBias);
-    constexpr size_t kOneRow = 2;  // extents, where experts could be in several groups
+    constexpr size_t kOneRow = 2;  // two extents: [groups of experts, experts], with one group
     const bool row = weights.encoder_extents(bias) == kOneRow;
     spec.choice_bias =
         builder.vector(graph_name(config, layer, Slot::kChoiceBias),

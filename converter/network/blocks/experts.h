@@ -1,5 +1,5 @@
-// A layer of experts: feed-forward layers of which each token goes through some, as a router's scores say (Switch, arXiv 2101.03961;
-// Mixtral, arXiv 2401.04088).
+// A layer of experts: a router's scores choose the feed-forward layers that each token goes through (Switch, arXiv
+// 2101.03961; Mixtral, arXiv 2401.04088).
 #ifndef BANTAM_CONVERTER_NETWORK_BLOCKS_EXPERTS_H_
 #define BANTAM_CONVERTER_NETWORK_BLOCKS_EXPERTS_H_
 
@@ -11,7 +11,7 @@
 
 namespace bantam::convert {
 
-/// Adds layer `layer`, an expert layer, over x [tokens, hidden]; returns [tokens, hidden].
+/// Adds the experts of layer `layer` over x [tokens, hidden]; returns [tokens, hidden].
 int32_t import_experts(Builder& builder, Weights& weights, const EncoderConfig& config, uint32_t layer, int32_t x,
                        const EpilogueSpec& epilogue);
 

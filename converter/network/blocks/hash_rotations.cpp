@@ -7,17 +7,18 @@ namespace bantam::convert {
 namespace {
 
 constexpr double kTwoPi = 6.283185307179586476925;
-/// torch makes so many at a time; fewer are drawn one by one.
+/// torch fills blocks of this size; for fewer numbers it draws one pair after the other.
 constexpr size_t kTogether = 16;
 
-/// A number in [0, 1) of the generator's low 24 bits, or of the low 53 of two of its words, the first of which is the higher one.
+/// Uniform numbers in [0, 1): from the low 24 bits of a word, or from the low 53 bits of two words, the higher word
+/// first.
 double narrow(std::mt19937& random) { return std::ldexp(static_cast<double>(random() & 0xFFFFFFU), -24); }
 double wide(std::mt19937& random) {
   const uint64_t high = random(), low = random();
   return std::ldexp(static_cast<double>((high << 32U | low) & ((uint64_t{1} << 53U) - 1)), -53);
 }
 
-/// Box and Muller: each number with the one half of them behind it.
+/// The Box-Muller transform of one block: number i is paired with number i + kTogether / 2.
 void fill(std::mt19937& random, float* to) {
   double uniform[kTogether];
   for (double& value : uniform) value = narrow(random);
@@ -42,7 +43,7 @@ std::vector<float> torch_normals(uint32_t seed, size_t count) {
     }
     return numbers;
   }
-  // All uniform numbers are drawn first; the last ones are drawn again where those left over are no sixteen.
+  // torch draws all uniform numbers first; if the last block is not full, it redraws the last 16 numbers.
   for (size_t i = 0; i + kTogether <= count; i += kTogether) fill(random, numbers.data() + i);
   if (count % kTogether == 0) return numbers;
   random.discard(count % kTogether);

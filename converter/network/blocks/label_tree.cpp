@@ -13,7 +13,7 @@ int32_t add_label_tree(Builder& builder, Weights& weights, int32_t x, uint32_t l
   const uint32_t inner = labels - 1, in = builder.width(x);
   Values rows = weights.head(kLabelTree, {inner, in});
   const Values below = weights.head(kLabelNodes, {inner, 2});
-  // sigmoid(-s) is what 1 - sigmoid(s) loses the digits of.
+  // sigmoid(-s) keeps digits that 1 - sigmoid(s) loses.
   const size_t count = rows.values.size();
   for (size_t i = 0; i < count; ++i) rows.values.push_back(-rows.values[i]);
   EpilogueSpec shares;
@@ -22,7 +22,7 @@ int32_t add_label_tree(Builder& builder, Weights& weights, int32_t x, uint32_t l
   const int32_t factors = builder.linear("classifier.tree", x, weight, kAbsent, shares);
   std::vector<int32_t> nodes;
   for (const float node : below.values) nodes.push_back(static_cast<int32_t>(node));
-  nodes.resize(size_t{2} * inner);  // after a problem with their shape
+  nodes.resize(size_t{2} * inner);  // in case their shape was a problem
   return builder.tree("classifier.leaves", factors, std::move(nodes));
 }
 

@@ -10,8 +10,8 @@
 namespace bantam::convert {
 namespace {
 
-/// Returns the first `places` columns of E [blocks * rows, columns] as rows, with the blocks side by side, each padded
-/// with zeros to a multiple of 16.
+/// Returns the first `places` columns of E [blocks * rows, columns] as rows; the blocks are concatenated by columns,
+/// each padded with zeros to a multiple of 16.
 std::vector<float> by_place(const std::vector<float>& e, size_t blocks, size_t rows, size_t columns, size_t places) {
   const size_t padded = (rows + 15) / 16 * 16;
   std::vector<float> out(places * blocks * padded, 0.0F);
@@ -24,14 +24,14 @@ std::vector<float> by_place(const std::vector<float>& e, size_t blocks, size_t r
 
 }  // namespace
 
-/// Random vectors, as the checkpoint has them.
+/// Random vectors from the checkpoint.
 int32_t LinearAttention::features(uint32_t layer) {
   const std::string name = layer_prefix(config_, layer) + config_.family->name(Slot::kFeatureMatrix) + ".weight";
   const uint32_t count = config_.summed.features, width = config_.head_width;
   return builder_.table(config_.family->base + ("." + name), count, width, weights_.encoder(name, {count, width}));
 }
 
-/// The factors of the keys or values of each place; one constant where layers, or keys and values, share it.
+/// The factors of each position's keys or values; layers, or keys and values, that share them use one constant.
 int32_t LinearAttention::places(uint32_t layer, Slot slot) {
   const bool shared = config_.summed.sharing == SummedKeys::Sharing::kLayers;
   const std::string name = (shared ? "" : layer_prefix(config_, layer)) +

@@ -13,12 +13,12 @@ namespace bantam::convert {
 
 class LinearAttention {
  public:
-  /// All outlive the object. `positions`: tokens of the longest text.
+  /// References must outlive the object. `positions`: tokens of the longest text.
   LinearAttention(Builder& builder, Weights& weights, const EncoderConfig& config, uint32_t positions)
       : builder_(builder), weights_(weights), config_(config), positions_(positions) {}
 
-  /// Adds the attention of layer `layer` over queries q [tokens, heads * head width], and over keys and values side by
-  /// side.
+  /// Adds the attention of layer `layer` over queries q [tokens, heads * head width], and over keys and values
+  /// concatenated by columns.
   int32_t attend(uint32_t layer, int32_t q, int32_t keys_values);
 
  private:
@@ -29,7 +29,7 @@ class LinearAttention {
   Weights& weights_;
   const EncoderConfig& config_;
   const uint32_t positions_;
-  std::map<std::string, int32_t> made_;  // matrices of places by their tensors' names
+  std::map<std::string, int32_t> made_;  // projections over positions by their tensors' names
 };
 
 }  // namespace bantam::convert

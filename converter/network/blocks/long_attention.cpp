@@ -14,7 +14,7 @@ namespace bantam::convert {
 
 namespace {
 
-/// The tokens that transformers makes global for what answers hold.
+/// The tokens that transformers makes global for a task of these parts.
 fb::GlobalTokens usual_globals(uint32_t parts) {
   if ((parts & kLabelsPart) != 0) return fb::GlobalTokens::first;
   if ((parts & kSpanPart) != 0) return fb::GlobalTokens::before;
@@ -47,7 +47,7 @@ LongTexts long_texts_of(const Family& family, uint32_t parts, const std::string&
 }
 
 std::vector<int32_t> draw_blocks(uint64_t seed, uint32_t heads, uint32_t blocks, uint32_t random) {
-  const uint32_t last = 2 * random + 3;  // of those that are drawn from; every text has one more
+  const uint32_t last = 2 * random + 3;  // the last candidate block; every text has one more
   std::vector<int32_t> list;
   uint64_t state = seed;
   for (uint32_t head = 0; head < heads; ++head) {
@@ -134,7 +134,7 @@ int32_t LongAttention::attend(uint32_t layer, int32_t x, const Heads& heads, Att
     if (has_globals() || scores.dilation != 1) scores.mask = fb::MaskKind::globals;
   }
   if (!has_globals()) return builder_.attention(name, heads, scores);
-  // In front of the attention to windows, whose rows then need not outlive its step.
+  // Add it before the attention to windows, so that the window attention's output need not be kept longer.
   const Heads globals = split_globals(layer, x);
   AttentionSpec all;
   all.mask = fb::MaskKind::of_globals;

@@ -1,5 +1,5 @@
-// Attention that leaves most of a long text out: windows with global tokens that have projections of their own (Longformer, arXiv
-// 2004.05150), and blocks (Big Bird, arXiv 2007.14062).
+// Attention that skips most of a long text: windows, with global tokens that have their own projections (Longformer,
+// arXiv 2004.05150), and blocks (Big Bird, arXiv 2007.14062).
 #ifndef BANTAM_CONVERTER_NETWORK_BLOCKS_LONG_ATTENTION_H_
 #define BANTAM_CONVERTER_NETWORK_BLOCKS_LONG_ATTENTION_H_
 
@@ -14,37 +14,37 @@
 
 namespace bantam::convert {
 
-/// Choices that neither settings nor weights contain.
+/// Choices that neither settings nor weights state.
 struct LongTexts {
   fb::GlobalTokens globals = fb::GlobalTokens::none;
-  /// Draws random blocks; without it they are block 0, as transformers has them when it evaluates.
+  /// The seed of random blocks; without it they are block 0, as in transformers' evaluation mode.
   std::optional<unsigned> random_blocks;
 };
 
 /// The words by which users choose global tokens, in the order of fb::GlobalTokens.
 std::vector<std::string> global_words();
-/// The choice of the options, or transformers' default for answers of these parts (runtime/model/task_traits.h): the
-/// first token for labels of texts, the question for spans, the second text for choices. Throws Error (usage) where the
-/// family has no use for an option.
+/// The global tokens of `globals`, or transformers' default for a task of these parts (runtime/model/task_traits.h):
+/// the first token for labels of texts, the question for spans, the second text for choices. Throws Error (usage) if an
+/// option does not apply to the family.
 LongTexts long_texts_of(const Family& family, uint32_t parts, const std::string& globals,
                         std::optional<unsigned> random_blocks);
 
-/// Draws the random blocks that each block sees besides: `heads` times `blocks` times `random` numbers of blocks, one
-/// head after the other. They are drawn from the blocks of every text that is long enough for blocks, without those
-/// that the block sees anyway, as transformers draws them for training, but from other random numbers.
+/// Draws the random blocks that each block sees in addition: `heads` * `blocks` * `random` block numbers, head by head.
+/// Candidates are the blocks that exist in every text long enough for blocks, without those that the block sees anyway.
+/// transformers draws them like this in training, but with other random numbers.
 std::vector<int32_t> draw_blocks(uint64_t seed, uint32_t heads, uint32_t blocks, uint32_t random);
 
 class LongAttention {
  public:
-  /// All outlive the object. `positions`: tokens of the longest text.
+  /// References must outlive the object. `positions`: tokens of the longest text.
   LongAttention(Builder& builder, Weights& weights, const EncoderConfig& config, const LongTexts& texts,
                 uint32_t positions)
       : builder_(builder), weights_(weights), config_(config), texts_(texts), positions_(positions) {}
 
-  /// Says which tokens are global, where some are.
+  /// Adds the operator that finds global tokens, if the model has some.
   void begin();
-  /// Adds the attention of the layer over `heads`, whose queries, keys and values are made of `x`: by windows, by
-  /// blocks, or as `scores` defines where the family has neither.
+  /// Adds the attention of the layer over `heads`, computed from `x`: by windows, by blocks, or as `scores` defines if
+  /// the family has neither.
   int32_t attend(uint32_t layer, int32_t x, const Heads& heads, AttentionSpec scores);
 
  private:
@@ -52,7 +52,7 @@ class LongAttention {
   void see_blocks(uint32_t layer, AttentionSpec* scores);
   /// Queries, keys and values of global tokens, by their own projections.
   Heads split_globals(uint32_t layer, int32_t x);
-  /// A linear layer of modules above each other, without an epilogue.
+  /// A linear layer of concatenated modules, without an epilogue.
   int32_t dense(uint32_t layer, Slot name, int32_t x, const std::vector<Slot>& modules, uint32_t columns);
 
   Builder& builder_;
@@ -60,7 +60,7 @@ class LongAttention {
   const EncoderConfig& config_;
   const LongTexts& texts_;
   const uint32_t positions_;
-  int32_t blocks_ = kAbsent;  // the list, where all layers have one
+  int32_t blocks_ = kAbsent;  // the list of random blocks, if all layers share it
 };
 
 }  // namespace bantam::convert

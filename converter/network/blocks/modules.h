@@ -1,4 +1,4 @@
-// Modules of a stack: linear layers and norms by the names that their tensors have in files.
+// Modules of a stack: linear layers and norms, by the names of their tensors in files.
 #ifndef BANTAM_CONVERTER_NETWORK_BLOCKS_MODULES_H_
 #define BANTAM_CONVERTER_NETWORK_BLOCKS_MODULES_H_
 
@@ -12,19 +12,20 @@
 
 namespace bantam::convert {
 
-/// Names are relative to the base model; those in the graph begin with it. Layers that name the same tensors have the same constants.
+/// Names are relative to the base model; names in the graph start with the base model's. Layers that name the same
+/// tensors share constants.
 class Modules {
  public:
-  /// All outlive the object.
+  /// References must outlive the object.
   Modules(Builder& builder, Weights& weights, const EncoderConfig& config);
 
-  /// The tensor `name` of `width` numbers.
+  /// The vector `name` of `width` numbers.
   int32_t vector(const std::string& name, uint32_t width);
   /// NAME.weight and, unless the model has none, NAME.bias of a norm over `width` columns.
   EpilogueSpec norm(const std::string& name, uint32_t width);
-  /// The factors of a norm, whatever files have.
+  /// The factors of a norm, whatever form files store them in.
   Values gammas(const std::string& name, uint32_t width);
-  /// Returns true if this model's module `name` has no bias. bias_of: NAME.bias, or kAbsent.
+  /// True if this model's module `name` has no bias. bias_of: NAME.bias, or kAbsent.
   bool lacks_bias(const std::string& name) const;
   int32_t bias_of(const std::string& name, uint32_t width);
 
@@ -32,7 +33,7 @@ class Modules {
   /// The linear layer `name` of `out` outputs.
   int32_t dense(const std::string& name, int32_t x, uint32_t out, const EpilogueSpec& epilogue);
 
-  /// The constant that was made of the tensor `name`; kAbsent: none was. remember() records one.
+  /// The constant made from the tensor `name`; kAbsent: none yet. remember() records one.
   int32_t made_of(const std::string& name) const;
   void remember(const std::string& name, int32_t constant) { made_.emplace(name, constant); }
 

@@ -13,7 +13,7 @@ namespace {
 
 constexpr uint32_t kMostImagePixels = 1U << 14;
 
-/// Rows of a tensor, [rows, hidden], before which transformers writes extents of 1 in some families.
+/// Rows of a tensor, [rows, hidden]; transformers stores some with leading extents of 1.
 Values rows_of(Weights& weights, const std::string& name, uint32_t rows, uint32_t hidden) {
   const size_t extents = weights.encoder_extents(name);
   std::vector<uint32_t> shape = {1, rows, hidden};
@@ -22,7 +22,7 @@ Values rows_of(Weights& weights, const std::string& name, uint32_t rows, uint32_
   return weights.encoder(name, shape);
 }
 
-/// The rows of places, in the order of tokens: what a teacher is answered with stands last.
+/// The rows of positions in the order of tokens; the distillation row is last.
 Values place_rows(Weights& weights, const EncoderConfig& config) {
   const Family& family = *config.family;
   const ImageShape& image = config.image;
@@ -53,7 +53,7 @@ Values place_rows(Weights& weights, const EncoderConfig& config) {
   return places;
 }
 
-/// A side of an image, or both, under `key`: a number, or an object of them.
+/// A side of an image under `key`: one number for both sides, or an object of sides.
 uint32_t side_of(const Fields& fields, const char* key, const char* name, uint32_t otherwise) {
   if (!fields.has(key)) return otherwise;
   const Json& value = fields.raw(key);
@@ -86,7 +86,7 @@ std::vector<float> numbers(const Fields& fields, const char* key, uint32_t count
   return out;
 }
 
-/// The property of models of sounds, where the file says that there is a filter bank: the runtime has one form of it.
+/// The property of sound models if the file states a filter bank; the runtime supports one form of it.
 std::string sound_form(const Fields& fields, const fb::ImageT& image) {
   constexpr const char* kKind = "feature_extractor_type";
   if (fields.text(kKind, "") != "FilterBank") return "";
@@ -132,7 +132,7 @@ void read_fit(const Fields& fields, fb::ImageT& image) {
   if (fields.flag("do_resize", true)) {
     image.shortest = side_of(fields, "size", "shortest_edge", 0);
     if (image.shortest == 0 || (fields.has("size") && fields.raw("size").is_number())) {
-      // A number alone is both sides, but for processors that cut a square out of it.
+      // A lone number means both sides for processors that do not crop; for those that crop, it means the shorter side.
       const bool square = !fields.flag("do_center_crop", false);
       if (image.shortest == 0 || square) {
         image.resize_width = side_of(fields, "size", "width", image.width);
@@ -151,7 +151,7 @@ void read_fit(const Fields& fields, fb::ImageT& image) {
   }
 }
 
-/// A layer's scores, times `factor`.
+/// A layer's scores, multiplied by `factor`.
 int32_t scaled_scores(Builder& builder, const std::string& name, int32_t rows, Values weight, Values bias,
                       uint32_t labels, float factor, int32_t residual) {
   for (float& value : weight.values) value *= factor;
@@ -218,7 +218,7 @@ int32_t scores_of_two(Builder& builder, Weights& weights, const Head& head, cons
     }
     return scores;
   }
-  // The mean m of n patches is that of all rows less the first one's share: n m = (n + 1) mean - first.
+  // The mean m of n patches is computed from the mean of all rows and the first row: n m = (n + 1) mean - first.
   const std::string name = head.layers.front().name;
   const int32_t mean = builder.pool(encoder.base + "mean", encoder.hidden, fb::PoolKind::mean, false);
   const Values both = weights.head(name + ".weight", {labels, 2 * hidden});

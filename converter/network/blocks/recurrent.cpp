@@ -13,7 +13,7 @@ namespace {
 
 constexpr uint32_t kMostLayers = 64, kMostCells = 1U << 14;
 
-/// Rows of gates, each with so many cells, become blocks of a multiple of 16 rows, zeros behind.
+/// Pads the rows of each gate with zeros to a multiple of 16 rows.
 Values in_blocks(Values values, uint32_t gates, uint32_t cells, uint32_t columns) {
   const size_t block = kernels::pad16(cells);
   if (values.values.empty() || block == cells) return values;
@@ -42,7 +42,7 @@ class Layers {
   }
 
  private:
-  /// The name of a layer's tensor of one direction.
+  /// The name of a tensor of a layer and direction.
   std::string name(const char* what, uint32_t layer, uint32_t direction) const {
     return fmt::format("{}.{}_l{}{}", module_, what, layer, direction == 0 ? "" : "_reverse");
   }
@@ -51,8 +51,8 @@ class Layers {
     return s_.of_head ? weights_.head(tensor, shape) : weights_.encoder(tensor, shape);
   }
 
-  /// A GRU multiplies what the state gives n with its reset gate, bias included: that bias stays with the state. Others are added to
-  /// those of the input.
+  /// A GRU's reset gate multiplies the state's part of the candidate n, bias included, so that bias stays with the
+  /// state. The other state biases are added to those of the input.
   Values state_bias(const Values& bias) const {
     Values own = bias;
     if (s_.cell == fb::Cell::lstm || own.values.empty()) return {};

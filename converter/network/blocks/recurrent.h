@@ -1,4 +1,4 @@
-// Recurrent layers above embeddings, from tensors as torch.nn.LSTM and torch.nn.GRU name them.
+// Recurrent layers above embeddings, from tensors with the names of torch.nn.LSTM and torch.nn.GRU.
 #ifndef BANTAM_CONVERTER_NETWORK_BLOCKS_RECURRENT_H_
 #define BANTAM_CONVERTER_NETWORK_BLOCKS_RECURRENT_H_
 
@@ -17,13 +17,13 @@ namespace bantam::convert {
 /// The settings of a module of recurrent layers in config.json.
 struct RecurrentSettings {
   fb::Cell cell = fb::Cell::lstm;
-  uint32_t cells = 0, state = 0;  // of one direction; state: what a projection leaves
+  uint32_t cells = 0, state = 0;  // of one direction; state: columns after a projection
   uint32_t layers = 1;
-  bool both = false;     // directions
-  bool reverse = false;  // the one direction is from the last row to the first one
-  uint32_t number = 0;   // of the first of the layers in its network
-  bool of_head = false;  // tensors are not the encoder's
-  uint32_t mark = 0;     // of the tokens that layers go through; 0: all
+  bool both = false;     // both directions
+  bool reverse = false;  // a single direction runs from the last row to the first
+  uint32_t number = 0;   // the number of the first layer in its network
+  bool of_head = false;  // tensors belong to the head, not to the encoder
+  uint32_t mark = 0;     // layers read only tokens with this mark; 0: all
 
   uint32_t gates() const { return cell == fb::Cell::lstm ? 4 : 3; }
   uint32_t directions() const { return both ? 2 : 1; }
@@ -33,22 +33,24 @@ struct RecurrentSettings {
 /// none). Values out of range are added to the problems.
 RecurrentSettings read_recurrent(const Fields& fields);
 
-/// Columns that the first layer reads behind those of its rows.
+/// Further input columns of the first layer, after those of its rows.
 struct RecurrentBeside {
   std::string name;
   uint32_t columns = 0;
-  /// Adds their part of the gates' inputs, rows of tokens: `sum` (kAbsent: nothing) plus the product with `matrix`
-  /// [gates, columns].
+  /// Adds their part of the gates' inputs, rows per token: the product with `matrix` [gates, columns] plus `sum`
+  /// (kAbsent: nothing).
   std::function<int32_t(const std::string& name, int32_t matrix, int32_t sum)> add;
 };
 
-/// The first states of layers, further columns that they read, and the states that they leave.
+/// The initial states of layers, further input columns, and the final states.
 struct RecurrentEnds {
-  std::vector<RecurrentState> first;            // of each layer; shorter: zeros
-  std::vector<RecurrentState>* last = nullptr;  // becomes the last layer's, or (`of_all`) each layer's
+  std::vector<RecurrentState> first;  // of each layer; missing ones are zeros
+  // Receives the last layer's state or, with `of_all`, each layer's.
+  std::vector<RecurrentState>* last = nullptr;
   bool of_all = false;
   std::vector<RecurrentBeside> beside;
-  /// Makes the states of layer `layer` from its rows' part of the gates' inputs, in place of one operator for all rows.
+  /// Computes the states of layer `layer` from its rows' part of the gates' inputs, replacing the one operator for all
+  /// rows.
   std::function<int32_t(uint32_t layer, const std::string& name, int32_t given, const RecurrentWeights& weights)> cell =
       nullptr;
 };
@@ -58,8 +60,8 @@ struct RecurrentEnds {
 int32_t import_recurrent(Builder& builder, Weights& weights, const RecurrentSettings& settings,
                          const std::string& module, const std::string& base, int32_t x, const RecurrentEnds& ends = {});
 
-/// SSRU cells above `x` [tokens, width], as many as it has columns: their states. `forget` and `candidate` are modules of linear
-/// layers, `name` the cells' in the graph.
+/// Adds SSRU cells above `x` [tokens, width], one per column, and returns their states. `forget` and `candidate` are
+/// names of linear layers, `name` is the cells' name in the graph.
 int32_t import_ssru(Builder& builder, Weights& weights, const std::string& forget, const std::string& candidate,
                     const std::string& gates, const std::string& name, int32_t x);
 

@@ -13,8 +13,8 @@
 namespace bantam::convert {
 namespace {
 
-/// Rows of constants of relative places in the order of keys: that of a place is the last one minus its row in the file. Only
-/// those that some distance of so many positions has.
+/// Rows of relative positions in the order of keys: position i has row last - (its row in the file). Only rows that
+/// some distance of `positions` tokens selects are kept.
 struct PlaceRows {
   const RelativePlaces& relative;
   int32_t most, last, first;
@@ -27,7 +27,7 @@ struct PlaceRows {
         first(row_of(-most)),
         count((static_cast<uint32_t>(row_of(most) - first) / 16 + 1) * 16) {}
 
-  /// The row of a key that stands `distance` tokens behind its query, counted from the place farthest in front.
+  /// The row of a key `distance` tokens after its query, counted from the earliest position.
   int32_t row_of(int32_t distance) const {
     const int32_t place = relative.buckets != 0 ? signed_bucket(-distance, relative.buckets, relative.most) : -distance;
     return last - std::clamp(place + static_cast<int32_t>(relative.span), 0, last);
@@ -39,7 +39,7 @@ struct PlaceRows {
     }
     return rows;
   }
-  /// From [2 span, heads * head]: [heads][count][head], zeros behind the last row.
+  /// From [2 span, heads * head] to [heads][count][head], padded with zeros.
   std::vector<float> heads(const std::vector<float>& from, uint32_t heads, uint32_t head) const {
     std::vector<float> rows;
     for (uint32_t h = 0; !from.empty() && h < heads; ++h) {
@@ -55,22 +55,21 @@ struct PlaceRows {
   }
 };
 
-/// 0, 1, ...: each distance has a row of its own.
+/// 0, 1, ...: each distance has its own row.
 std::vector<float> counted(uint32_t count) {
   std::vector<float> rows(count);
   std::iota(rows.begin(), rows.end(), 0.0F);
   return rows;
 }
 
-/// The product of a matrix [width, columns] with the sinusoids of distances -most to most of a key behind its query.
-/// Its shape is [2 most + 1, columns]. Sines of distances in front are the negatives of those behind; cosines are the
-/// same.
+/// The product of a matrix [width, columns] with the sinusoids of distances from -most to most (a key after its query
+/// is positive), of shape [2 most + 1, columns]. Sines of negative distances are negated; cosines are the same.
 std::vector<double> project_sinusoids(uint32_t most, const std::vector<float>& matrix, uint32_t width) {
   const size_t columns = matrix.size() / width;
   const std::vector<float> waves = sinusoids(most + 1, width);
   std::vector<double> made((size_t{2} * most + 1) * columns);
   for (size_t distance = 0; distance <= most; ++distance) {
-    // A key in front has the positive distance.
+    // Transformer-XL's sinusoids count a key before its query as a positive distance.
     double* front = made.data() + (most - distance) * columns;
     double* behind = made.data() + (most + distance) * columns;
     std::vector<double> sines(columns), cosines(columns);
@@ -151,7 +150,7 @@ int32_t RelativeConstants::rows(std::vector<float> of_distances) {
   return rows_;
 }
 
-/// Embeddings of relative places, behind their norm.
+/// Embeddings of relative positions after their norm.
 const std::vector<double>& RelativeConstants::place_embeddings() {
   if (!places_.empty()) return places_;
   const uint32_t rows = 2 * config_.relative.span, width = config_.hidden;
@@ -172,7 +171,7 @@ const std::vector<double>& RelativeConstants::place_embeddings() {
   return places_;
 }
 
-/// The output of a layer's module for the embeddings of places, times `scale`: [2 span, columns].
+/// The output of a layer's module for the embeddings of positions, times `scale`: [2 span, columns].
 Values RelativeConstants::project_places(uint32_t layer, Slot slot, uint32_t columns, double scale) {
   const uint32_t rows = 2 * config_.relative.span, width = config_.hidden;
   const std::string module = layer_prefix(config_, layer) + family_.name(slot);
@@ -181,7 +180,7 @@ Values RelativeConstants::project_places(uint32_t layer, Slot slot, uint32_t col
   const Values bias = biased ? weights_.encoder(module + ".bias", {columns}) : Values{};
   const std::vector<double>& places = place_embeddings();
   if (out.values.empty() || places.empty() || (biased && bias.values.empty())) return {};
-  std::vector<double> weight(out.values.size());  // [width, columns]: sums of neighbours grow together
+  std::vector<double> weight(out.values.size());  // [width, columns]: neighboring sums accumulate together
   for (size_t c = 0; c < columns; ++c) {
     for (size_t k = 0; k < width; ++k) weight[k * columns + c] = double{out.values[c * width + k]} * scale;
   }
@@ -200,8 +199,8 @@ Values RelativeConstants::project_places(uint32_t layer, Slot slot, uint32_t col
   return out;
 }
 
-/// Sets the scores of relative places of a layer: distances select rows of the products of its matrices and the places'
-/// embeddings.
+/// Sets a layer's scores of relative positions: distances select rows of the products of its matrices and the
+/// positions' embeddings.
 void RelativeConstants::disentangled(uint32_t layer, AttentionSpec& scores) {
   const RelativePlaces& relative = config_.relative;
   const double divisor = std::sqrt(static_cast<double>(config_.head_width) * relative.terms);
@@ -223,7 +222,7 @@ void RelativeConstants::disentangled(uint32_t layer, AttentionSpec& scores) {
   }
 }
 
-/// The matrix that makes keys of places, [hidden, columns].
+/// The matrix that projects to position keys, [hidden, columns].
 Values RelativeConstants::place_matrix(uint32_t layer) {
   if (family_.block.by_head) return take_by_head(weights_, config_, layer, Slot::kPlaceKey);
   const std::string name = layer_prefix(config_, layer) + family_.name(Slot::kPlaceKey) + ".weight";
@@ -233,8 +232,9 @@ Values RelativeConstants::place_matrix(uint32_t layer) {
   return stored;
 }
 
-/// Transformer-XL's scores are (q + w) k + (q + r) p for a key k and its place p. Queries of the graph are q + w (Slot::kQueryBias), so that
-/// a place adds (q + w) p + (r - w) p: a product and a bias by distance. Tokens that see none behind them have places in front alone.
+/// Transformer-XL's scores are (q + w) k + (q + r) p for a key k and its relative position p. Queries of the graph are
+/// q + w (Slot::kQueryBias), so a position adds (q + w) p + (r - w) p: a product and a bias by distance. In causal
+/// models only earlier tokens have positions.
 void RelativeConstants::shifted(uint32_t layer, AttentionSpec& scores) {
   const uint32_t clamp = config_.relative.clamp;
   uint32_t farthest = clamp != 0 ? std::min(clamp, positions_ - 1) : positions_ - 1;
@@ -248,8 +248,8 @@ void RelativeConstants::shifted(uint32_t layer, AttentionSpec& scores) {
   if (family_.has(Slot::kSegmentKeys)) of_segments(layer, words, scores);
 }
 
-/// XLNet adds (q + s) e for the pair's segments e. The term of keys of the query's own segment is the same for all of
-/// them; so only keys of another segment get a term, the difference.
+/// XLNet adds (q + s) e, where e is the key of "same segment" or "other segment". All keys of the query's own segment
+/// get the same term, so it is dropped, and keys of another segment get the difference.
 void RelativeConstants::of_segments(uint32_t layer, const Values& words, AttentionSpec& scores) {
   const uint32_t heads = config_.heads, head = config_.head_width, columns = heads * head;
   const double scale = 1 / std::sqrt(static_cast<double>(head));
@@ -270,8 +270,8 @@ void RelativeConstants::of_segments(uint32_t layer, const Values& words, Attenti
   scores.segment_keys = builder_.table(name(layer, "segments.keys"), heads, head + 1, std::move(pairs));
 }
 
-/// Sets one vector for each distance in each layer, which all heads share. The table's middle is the distance 0,
-/// however many positions were cut off.
+/// Sets one vector per distance and layer, shared by all heads. The table's middle is distance 0, even if positions
+/// were cut.
 void RelativeConstants::by_distance(uint32_t layer, AttentionSpec& scores) {
   const uint32_t head = config_.head_width, most = positions_ - 1;
   const double scale = 1 / std::sqrt(static_cast<double>(head));
@@ -285,7 +285,7 @@ void RelativeConstants::by_distance(uint32_t layer, AttentionSpec& scores) {
   const uint32_t distances = 2 * most + 1, count = kernels::pad16(distances);
   if (!vectors.values.empty()) {
     std::vector<float> made(size_t{count} * head);
-    for (size_t row = 0; row < distances; ++row) {  // of the key farthest in front on
+    for (size_t row = 0; row < distances; ++row) {  // from the earliest key on
       const size_t from = rows_there / 2 + most - row;
       for (size_t i = 0; i < head; ++i) {
         made[row * head + i] = static_cast<float>(static_cast<double>(vectors.values[from * head + i]) * scale);

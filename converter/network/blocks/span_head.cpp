@@ -14,7 +14,7 @@
 namespace bantam::convert {
 namespace {
 
-/// How the library cuts texts in words (its "whitespace" splitter): Python's "\w+(?:[-_]\w+)*|\S".
+/// How the library splits texts into words (its "whitespace" splitter): Python's "\w+(?:[-_]\w+)*|\S".
 constexpr const char* kWords =
     "[\\p{L}\\p{N}_]+(?:[-_][\\p{L}\\p{N}_]+)*|[^\\s\x1c\x1d\x1e\x1f]|[\\s\x1c\x1d\x1e\x1f]+";
 constexpr const char* kBetweenWords = "[\\s\x1c\x1d\x1e\x1f]";
@@ -61,8 +61,9 @@ class SpanHead {
     return words;
   }
 
-  /// A span's row before its last activation is a sum of what its first word gives and its last: the columns from `column` on of
-  /// the matrix. One more column is 1 in all rows of the first, and 0 in those of the last.
+  /// Before its last activation, a span's row is the sum of a part from its first word and a part from its last word.
+  /// Columns [column, column + hidden) of the matrix compute one part. An extra column is 1 in all rows of first words,
+  /// and 0 in rows of last words; it multiplies the last layer's bias.
   int32_t words_of(const std::string& layers, const std::string& matrix, int32_t x, uint32_t column) {
     const int32_t rows = linear(layers + ".3", linear(layers + ".0", x, inner_, relu()), s_.hidden, relu());
     const bool first = column == 0;
@@ -76,7 +77,8 @@ class SpanHead {
     return builder_.linear(name, rows, weight, first ? builder_.vector(name + ".bias", std::move(bias)) : kAbsent, {});
   }
 
-  /// The rows that spans are multiplied with: labels, times the transpose of the last matrix, and its bias.
+  /// The rows that spans are multiplied with: labels times the transpose of the last matrix, with its bias as the extra
+  /// column.
   int32_t labels(int32_t x, const std::string& matrix) {
     const std::string layers = "prompt_rep_layer";
     const int32_t rows = linear(layers + ".3", linear(layers + ".0", x, inner_, relu()), s_.hidden, {});

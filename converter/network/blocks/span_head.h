@@ -10,12 +10,14 @@
 
 namespace bantam::convert {
 
-/// Scores above the encoder's rows `x`. The library makes a row of each span and multiplies it with those of labels; its last two layers
-/// are linear but for what lies between them, so that one is applied to words and the other to labels instead, with the same sums.
+/// Adds scores over the encoder's rows `x`. The library computes a row for each span and multiplies it with the rows of
+/// labels. Only an activation lies between its last two linear layers; so here the first is applied to words and the
+/// second to labels, which gives the same sums.
 int32_t import_span_head(Builder& builder, Weights& weights, const GlinerSettings& settings, int32_t x);
 
-/// The task's settings: tokens that mark labels and texts, from the graph's tokenizer, to which the rule for words is added. Without a
-/// tokenizer ids tell nothing of them: a problem.
+/// Stores the task's settings: the tokens that mark labels and texts, found by the graph's tokenizer, to which the
+/// splitting rule for words is added. A missing tokenizer is a problem, because these tokens cannot be found without
+/// it.
 void resolve_finding(Graph& graph, const GlinerSettings& settings, Problems& problems);
 
 }  // namespace bantam::convert

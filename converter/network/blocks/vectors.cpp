@@ -11,7 +11,7 @@
 namespace bantam::convert {
 namespace {
 
-/// A head's layer in files that have it, where no module of sentence-transformers makes the vectors.
+/// Adds a head's layer if the file has it and no module of sentence-transformers computes the vectors.
 void add_own_layer(const HeadLayer& layer, uint32_t in, Weights& weights, SentencePooling* modules) {
   const std::string weight = std::string(layer.name) + ".weight", bias = std::string(layer.name) + ".bias";
   constexpr uint64_t kMostOwnColumns = 1U << 16;
@@ -54,7 +54,7 @@ int32_t dense_modules(Builder& builder, int32_t x, const SentencePooling& poolin
   return x;
 }
 
-/// Reads the pooling of a source that states it in its settings.
+/// Reads the pooling from a source whose settings state it.
 SentencePooling read_stated_pooling(const Fields& config) {
   SentencePooling pooling;
   const std::string stated = config.text(kTextPooling, "mean");
@@ -62,8 +62,8 @@ SentencePooling read_stated_pooling(const Fields& config) {
   return pooling;
 }
 
-/// Vectors are divided by their length where the model's own settings say so: the average of a static table's rows, what recurrent layers
-/// leave of a text.
+/// Vectors are divided by their length if the model's own settings say so: averages of a static table's rows, or states
+/// of recurrent layers.
 SentencePooling read_own_pooling(const Fields& config) {
   SentencePooling pooling;
   pooling.normalize = config.flag("normalize", false);
@@ -110,7 +110,7 @@ int32_t add_pooled_vector(Builder& builder, int32_t rows, const SentencePooling&
   fb::PoolT pool;
   pool.kind = pooling.pool;
   pool.l2 = pooling.normalize && pooling.dense.empty();
-  // cls and lasttoken take their row whatever the prompt is.
+  // "cls" and "lasttoken" read their row even if the prompt is excluded.
   const bool skips = pool.kind != fb::PoolKind::first && pool.kind != fb::PoolKind::last;
   if (!pooling.include_prompt && skips) pool.skip_first = kPromptRows;
   const int32_t vector = dense_modules(builder, builder.pool("pooling", rows, pool), pooling);

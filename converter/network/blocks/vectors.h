@@ -1,5 +1,4 @@
-// Vectors: the layers that make one vector of a text or an image, or one of each token, from the rows that the layers
-// leave.
+// Vectors: the layers that compute one vector per text or image, or one per token, from the last layer's rows.
 #ifndef BANTAM_CONVERTER_NETWORK_BLOCKS_VECTORS_H_
 #define BANTAM_CONVERTER_NETWORK_BLOCKS_VECTORS_H_
 
@@ -15,14 +14,14 @@
 
 namespace bantam::convert {
 
-/// Reads how the vectors of `head` are made: by the modules of sentence-transformers, where there are some; else as the
-/// head itself defines (the row that it reads and its layer, where files have that: CLIP, SigLIP); else the mean of
+/// Reads how vectors of `head` are computed: from the modules of sentence-transformers if present; otherwise as the
+/// head itself defines (the row that it reads and its layer, if files have one: CLIP, SigLIP); otherwise the mean of
 /// rows, which the settings of static tables may change.
 SentencePooling read_vectors(const ModelSource& source, const Head& head, const EncoderConfig& config,
                              const Fields& fields, Weights& weights, Problems& problems,
                              std::vector<std::string>& notes);
 
-/// Reads how vectors of tokens are made; they have length 1.
+/// Reads how vectors of tokens are computed; they have length 1.
 SentencePooling read_token_vectors(const ModelSource& source, const Head& head, const EncoderConfig& config,
                                    Weights& weights, Problems& problems);
 
@@ -33,10 +32,10 @@ int32_t add_vector(Builder& builder, Weights& weights, const EncoderConfig& conf
 /// Adds the vectors of `rows` [tokens, columns], without attention pooling.
 int32_t add_pooled_vector(Builder& builder, int32_t rows, const SentencePooling& pooling);
 
-/// x, each row divided by its length.
+/// Divides each row of x by its Euclidean length.
 int32_t add_unit_rows(Builder& builder, int32_t x);
 
-/// Adds the vectors of tokens, of `rows` [tokens, columns].
+/// Adds the vectors of tokens from `rows` [tokens, columns].
 int32_t add_token_vectors(Builder& builder, int32_t rows, const SentencePooling& pooling);
 
 }  // namespace bantam::convert

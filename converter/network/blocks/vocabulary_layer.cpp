@@ -21,7 +21,7 @@ class VocabularyLayer {
     if (!c_.encoder.clusters.empty()) return score_clusters(c_.builder, c_.weights, c_.config, c_.encoder, x);
     const std::string name = layer_.name, weight_name = name + ".weight";
     const uint32_t vocabulary = c_.config.vocabulary, in = c_.builder.width(x);
-    // Most files hold one bias under one or both names; where they differ the layer's own is the one added.
+    // Most files hold one bias under one or both names; if the two differ, the layer's own is used.
     const bool own = layer_.bias == nullptr || c_.weights.has_head(name + ".bias");
     const std::string bias_name = own ? name + ".bias" : layer_.bias;
     if (layer_.bias != nullptr) c_.weights.use_head(layer_.bias);
@@ -83,7 +83,7 @@ class VocabularyLayer {
   }
 
  private:
-  /// A setting above 0, which may be absent or null.
+  /// A setting above 0; `otherwise` if it is absent or null.
   float number(const char* key, double otherwise) const {
     if (key == nullptr) return static_cast<float>(otherwise);
     if (!c_.fields.has(key)) return static_cast<float>(otherwise);
@@ -93,7 +93,7 @@ class VocabularyLayer {
     return static_cast<float>(otherwise);
   }
 
-  /// Multiplies scores of the vocabulary: what the last norm gives them, since their matrix may be that of the embeddings.
+  /// Multiplies the vocabulary's scores through the last norm, because their matrix may be the word embeddings.
   void scale_hidden(float factor, int32_t bias) {
     if (factor == 1) return;
     for (const int32_t constant : {c_.encoder.gamma, c_.encoder.beta, bias}) {
@@ -101,7 +101,7 @@ class VocabularyLayer {
     }
   }
 
-  /// The word embeddings, or the layer's own matrix, with further columns.
+  /// The word embeddings, or the layer's own matrix, extended by further columns.
   int32_t widened(uint32_t vocabulary, uint32_t in) {
     const uint32_t narrow = c_.config.embedding;
     const std::string own = std::string(layer_.name) + ".weight";

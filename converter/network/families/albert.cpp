@@ -1,4 +1,4 @@
-// ALBERT (arXiv 1909.11942): narrow embeddings that a matrix widens, layers of a group with one set of weights, and a head
+// ALBERT (arXiv 1909.11942): narrow embeddings that a matrix widens, groups of layers that share weights, and a head
 // for the order of sentences.
 #include <utility>
 

@@ -1,8 +1,9 @@
-// BART (arXiv 1910.13461) and the translators and summarisers whose layers are called as its are: mBART (arXiv 2001.08210),
-// Marian (arXiv 1804.00344; its students with SSRU cells), M2M-100 and NLLB (arXiv 2010.11125, 2207.04672), Pegasus (arXiv
-// 1912.08777), Blenderbot (arXiv 2004.13637), MVP (arXiv 2206.12131), PLBART (arXiv 2103.06333), FSMT (arXiv 1907.06616), Pegasus with
-// Big Bird's blocks (arXiv 2007.14062), LED with Longformer's windows (arXiv 2004.05150), the texts of SeamlessM4T (arXiv 2308.11596); and their decoders alone. Decoders of TrOCR
-// (arXiv 2109.10282) and Whisper (arXiv 2212.04356).
+// BART (arXiv 1910.13461), and translators and summarizers with the same names of layers: mBART (arXiv 2001.08210),
+// Marian (arXiv 1804.00344; its students with SSRU cells), M2M-100 and NLLB (arXiv 2010.11125, 2207.04672), Pegasus
+// (arXiv 1912.08777), Blenderbot (arXiv 2004.13637), MVP (arXiv 2206.12131), PLBART (arXiv 2103.06333), FSMT (arXiv
+// 1907.06616), Pegasus with Big Bird's blocks (arXiv 2007.14062), LED with Longformer's windows (arXiv 2004.05150), the
+// text model of SeamlessM4T (arXiv 2308.11596); their decoders alone; and the decoders of TrOCR (arXiv 2109.10282) and
+// Whisper (arXiv 2212.04356).
 #include <iterator>
 #include <utility>
 
@@ -13,7 +14,7 @@ namespace {
 
 constexpr uint32_t kBartInFront = 2;
 
-/// Settings of a stack; their keys begin with `side`.
+/// Settings of one stack; some keys begin with "encoder_" or "decoder_".
 Family bart_stack(bool decoder) {
   Family family;
   family.base = "model";
@@ -60,9 +61,9 @@ Family bart_stack(bool decoder) {
   return family;
 }
 
-/// Settings that the two stacks of a family share beyond that.
+/// Further settings that both stacks of a family share.
 struct StackKind {
-  bool norm_first = false;  // with a norm behind the last layer
+  bool norm_first = false;  // and a norm follows the last layer
   bool embedding_norm = true;
   Settings::Sinusoids sinusoids = Settings::Sinusoids::kNone;
   uint32_t in_front = kBartInFront;
@@ -99,7 +100,7 @@ Family bart_like(const StackKind& kind, const char* model_type, const char* arch
   return family;
 }
 
-/// The decoder of a family in files of its own, which have nothing to attend to.
+/// The decoder of a family in its own files, without a source to attend to.
 Family alone(Family family, const char* model_type, const char* published) {
   family.published = {family.model_types.front(), nullptr, nullptr, "decoder.layers.", published};
   family.model_types = {model_type};
@@ -136,7 +137,7 @@ Family marian() {
   kind.sinusoids = Settings::Sinusoids::kHalves;
   kind.in_front = 0;
   Family family = bart_like(kind, "marian", "Marian", "MTModel");
-  // The words of texts that come out, where they are others than of those that go in.
+  // The target vocabulary, if it differs from the source vocabulary.
   family.settings.vocabulary = {"decoder_vocab_size", 58101};
   family.settings.synonyms = {{"vocab_size", "decoder_vocab_size"}};
   return family;

@@ -1,6 +1,7 @@
-// BERT (arXiv 1810.04805), and StructBERT (arXiv 1908.04577), which trains the same graph otherwise. BERT for generation (arXiv
-// 1907.12461): BERT without segments and pooler. Megatron BERT (arXiv 1909.08053): BERT with norms in front. RemBERT (arXiv 2010.12821):
-// BERT whose words are narrow where they come in and wide where they go out. RoFormer (arXiv 2104.09864): BERT with rotary positions.
+// BERT (arXiv 1810.04805), and StructBERT (arXiv 1908.04577), the same graph with other training. BERT for generation
+// (arXiv 1907.12461): BERT without segments and pooler. Megatron BERT (arXiv 1909.08053): BERT with norms first.
+// RemBERT (arXiv 2010.12821): BERT with narrow input embeddings and wide output embeddings. RoFormer (arXiv
+// 2104.09864): BERT with rotary positions.
 #include <utility>
 
 #include "network/families/blocks.h"

@@ -1,4 +1,5 @@
-// Big Bird (arXiv 2007.14062): BERT whose tokens see the first and the last block of a text, those beside their own, and random ones.
+// Big Bird (arXiv 2007.14062): BERT whose tokens see the first and the last block, their own and neighboring blocks,
+// and random blocks.
 #include <utility>
 
 #include "network/families/blocks.h"

@@ -79,7 +79,7 @@ std::vector<Head> cls_heads() {
       {fb::TaskKind::fill,
        "ForMaskedLM",
        Rows::kTokens,
-       // Most files hold one bias under one or both names; where they differ the decoder's own is the one added.
+       // Most files hold one bias under one or both names; if the two differ, the decoder's own is used.
        {{"cls.predictions.transform.dense", Out::kHidden, Activation::kOfModel, "cls.predictions.transform.LayerNorm"},
         {"cls.predictions.decoder", Out::kVocabulary, Activation::kNone, nullptr, "cls.predictions.bias"}}},
       {fb::TaskKind::next_sentence,
@@ -104,11 +104,11 @@ std::vector<Head> with_language_model(std::vector<Head> heads, const char* archi
 
 std::vector<Head> common_heads() {
   return {{fb::TaskKind::none, "Model"},
-          {fb::TaskKind::embed, nullptr},  // sentence-transformers says it by modules.json
+          {fb::TaskKind::embed, nullptr},  // modules.json of sentence-transformers states it
           {fb::TaskKind::joint, nullptr},
-          // colbert-ir's layout; others have their modules apart
+          // colbert-ir's layout; others store their modules separately.
           {fb::TaskKind::token_vectors, nullptr, Rows::kTokens, {{"linear", Out::kVector}}},
-          {fb::TaskKind::find, nullptr}};  // gliner_config.json says it
+          {fb::TaskKind::find, nullptr}};  // gliner_config.json states it
 }
 
 std::vector<Head> pooler_heads() {

@@ -1,5 +1,5 @@
-// BLOOM (arXiv 2211.05100): a decoder whose scores fall with the distance (ALiBi), with a norm of embeddings, and queries, keys and
-// values in one matrix, head by head.
+// BLOOM (arXiv 2211.05100): a decoder whose scores fall with the distance (ALiBi), with a norm of embeddings, and with
+// queries, keys and values in one matrix, head by head.
 #include "network/families/blocks.h"
 
 namespace bantam::convert {

@@ -1,11 +1,11 @@
-// CLIP (arXiv 2103.00020) and SigLIP (arXiv 2303.15343): a tower of texts and a tower of images, whose vectors lie in one space. Each is
-// a file of its own.
+// CLIP (arXiv 2103.00020) and SigLIP (arXiv 2303.15343): a text tower and an image tower, whose vectors share one
+// space. Each becomes its own file.
 #include "network/families/blocks.h"
 
 namespace bantam::convert {
 namespace {
 
-/// The parts that both towers have; their layers have the same names.
+/// The parts that both towers share; their layers have the same names.
 Family tower(const char* model_type, const char* architecture, const char* base) {
   Family family;
   family.model_types = {model_type};
@@ -61,7 +61,8 @@ void take_images(Family& family, uint32_t patch) {
   family.unused = {{"text_model.", "of the tower of texts"}, {"text_projection.", "of the tower of texts"}};
 }
 
-/// Vectors are a layer's of one row, in files of both towers and of this one with its projection; of a tower alone the row itself.
+/// A vector is a projection of one row in files that have the projection (of both towers, or of this tower), otherwise
+/// the row itself.
 std::vector<Head> vectors(Rows rows, const char* projection) {
   const HeadLayer layer = {projection, Out::kVector};
   return {{fb::TaskKind::embed, "ModelWithProjection", rows, {layer}}, {fb::TaskKind::embed, "Model", rows, {layer}}};
@@ -88,7 +89,7 @@ Family clip_vision() {
   family.anchor = "embeddings.class_embedding";
   take_images(family, 32);
   family.roles.insert({{Slot::kWholeImage, "embeddings.class_embedding"},
-                       {Slot::kEmbeddingNorm, "pre_layrnorm"}});  // spelled so in every file
+                       {Slot::kEmbeddingNorm, "pre_layrnorm"}});  // misspelled in every file
   family.heads = vectors(Rows::kFirst, "visual_projection");
   return family;
 }

@@ -1,5 +1,5 @@
-// Command R and Aya (Cohere 2024): parallel layers with one norm without a bias, whose rotary positions turn neighbours.
-// Command R7B and A (2024): three layers of four have windows, and the others no places.
+// Command R and Aya (Cohere 2024): parallel layers with one norm without a bias; rotary positions rotate neighboring
+// columns. Command R7B and A (2024): three layers of four have windows, and the others have no positions.
 #include "network/families/blocks.h"
 
 namespace bantam::convert {

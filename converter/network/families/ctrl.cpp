@@ -1,4 +1,4 @@
-// CTRL (arXiv 1909.05858): a decoder with norms in front, scaled embeddings and sinusoids.
+// CTRL (arXiv 1909.05858): a decoder with norms first, scaled embeddings and sinusoids.
 #include "network/families/blocks.h"
 
 namespace bantam::convert {
@@ -18,7 +18,7 @@ Family ctrl() {
   settings.intermediate = {"dff", 8192};
   settings.activation = nullptr;
   settings.activation_otherwise = "relu";
-  // Layers have this number whatever the settings say.
+  // transformers uses this epsilon whatever the settings say.
   settings.epsilon = nullptr;
   settings.epsilon_otherwise = 1e-6;
   settings.required = {{"layer_norm_epsilon", "1e-6"}};

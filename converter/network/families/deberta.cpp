@@ -1,5 +1,5 @@
-// DeBERTa (arXiv 2006.03654) and its versions 2 and 3 (arXiv 2111.09543): scores have terms of a query and a place, and of a key and
-// a place. Versions 2 and 3 are one graph, in which far places share buckets.
+// DeBERTa (arXiv 2006.03654) and its versions 2 and 3 (arXiv 2111.09543): scores have terms of a query and a relative
+// position, and of a key and a relative position. Versions 2 and 3 are one graph, in which far positions share buckets.
 #include <utility>
 
 #include "network/families/blocks.h"

@@ -1,4 +1,4 @@
-// DistilBERT (arXiv 1910.01108): BERT without segments and pooler, under other names.
+// DistilBERT (arXiv 1910.01108): BERT without segments and pooler, with other tensor names.
 #include "network/families/blocks.h"
 
 namespace bantam::convert {

@@ -1,5 +1,5 @@
 // ELECTRA (arXiv 2003.10555): BERT whose embeddings may be narrower than its layers. The discriminator predicts for
-// each token if it was replaced; the generator fills masks.
+// each token whether it was replaced; the generator fills masks.
 #include <utility>
 
 #include "network/families/blocks.h"

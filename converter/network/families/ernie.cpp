@@ -1,4 +1,4 @@
-// ERNIE (arXiv 1904.09223, 1907.12412): BERT with a table of tasks, of which texts are of task 0.
+// ERNIE (arXiv 1904.09223, 1907.12412): BERT with a table of task types; texts always have task type 0.
 #include "network/families/blocks.h"
 
 namespace bantam::convert {

@@ -1,4 +1,4 @@
-// ESM (Rives et al. 2021; without the rotary positions of ESM-2): BERT with norms in front, over proteins.
+// ESM (Rives et al. 2021; without the rotary positions of ESM-2): BERT with norms first, for proteins.
 #include "network/families/blocks.h"
 
 namespace bantam::convert {

@@ -1,12 +1,12 @@
-// EuroBERT (arXiv 2503.05500): Llama's layers, whose tokens see those behind them, too. UltraBERT (DMIS Lab 2026): the same with windows
-// in two layers of three.
+// EuroBERT (arXiv 2503.05500): Llama's layers, whose tokens also see later tokens. UltraBERT (DMIS Lab 2026): the same
+// with windows in two layers of three.
 #include "network/families/blocks.h"
 #include "network/settings/config.h"
 
 namespace bantam::convert {
 namespace {
 
-/// transformers writes the kinds of layers; the first files have lists of windows and of bases instead.
+/// transformers writes the kinds of layers; the first files have lists of windows and of rotary bases instead.
 void settle_kinds(const Fields& config, EncoderConfig&) {
   constexpr const char* kWindows = "attention_windows";
   if (!config.has(kWindows) || config.has("layer_types")) return;

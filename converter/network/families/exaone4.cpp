@@ -1,4 +1,5 @@
-// EXAONE 4 (arXiv 2507.11407): OLMo 2's layers with norms of each head; three of four have windows, and the others no places.
+// EXAONE 4 (arXiv 2507.11407): OLMo 2's layers with norms of each head; three layers of four have windows, and the
+// others have no positions.
 #include "network/families/blocks.h"
 
 namespace bantam::convert {

@@ -1,5 +1,5 @@
-// Falcon (arXiv 2311.16867): parallel layers, keys and values that all queries share, or as many as the settings say. The larger ones have
-// two norms in front.
+// Falcon (arXiv 2311.16867): parallel layers; all queries share one head of keys and values, or as many as the settings
+// say. The larger models have two norms per layer.
 #include "network/families/blocks.h"
 
 namespace bantam::convert {

@@ -1,7 +1,7 @@
-// Gemma (arXiv 2403.08295, 2408.00118, 2503.19786): Llama's layers with scaled embeddings, gates of GELU, and factors of norms that are
-// stored less 1. Gemma 2 has norms behind attention and feed-forward layers, too, scores that are capped, and windows in every other
-// layer; Gemma 3 norms of each head's queries and keys in place of the caps, and windows in five layers of six, whose rotary positions
-// turn faster. VaultGemma (arXiv 2510.15001): Gemma 2 without the norms behind.
+// Gemma (arXiv 2403.08295, 2408.00118, 2503.19786): Llama's layers with scaled embeddings, GELU gates, and factors of
+// norms stored minus 1. Gemma 2 also has norms after attention and feed-forward layers, capped scores, and windows in
+// every other layer. Gemma 3 replaces the caps by norms of each head's queries and keys; five layers of six have
+// windows, with a smaller rotary base. VaultGemma (arXiv 2510.15001): Gemma 2 without the norms after layers.
 #include "network/families/blocks.h"
 
 namespace bantam::convert {
@@ -27,7 +27,7 @@ Family gemma_like(const char* model_type, const char* architecture) {
   return family;
 }
 
-/// Caps the scores of words as the settings say, and where they say nothing by `otherwise`; 0: not at all.
+/// Caps vocabulary scores as the settings say, or else at `otherwise`; 0: no cap.
 void cap_words(Family* family, double otherwise) {
   for (Head& head : family->heads) {
     if (head.task != fb::TaskKind::generate) continue;
@@ -36,7 +36,7 @@ void cap_words(Family* family, double otherwise) {
   }
 }
 
-/// Gemma 2 and 3.
+/// The parts that Gemma 2 and 3 share.
 Family with_four_norms(const char* model_type, const char* architecture) {
   Family family = gemma_like(model_type, architecture);
   Settings& settings = family.settings;
@@ -61,7 +61,7 @@ Family gemma() {
   settings.layers.otherwise = 28;
   settings.heads.otherwise = 16;
   settings.kv_heads.otherwise = 16;
-  // "gelu" stands in the first files, which mean its form with tanh.
+  // The first files state "gelu" and mean its tanh approximation.
   settings.tanh_gelu = true;
   return family;
 }
@@ -84,7 +84,7 @@ Family gemma3() {
   settings.local_rotary = {10000, "rope_local_base_freq"};
   settings.full_every = {"sliding_window_pattern", 6};
   settings.both_ways = {"use_bidirectional_attention", false};
-  // transformers has this setting and does not cap scores.
+  // transformers reads this setting but does not cap scores.
   settings.soft_cap = nullptr;
   settings.required.emplace_back("attn_logit_softcapping", "null");
   cap_words(&family, 0);

@@ -1,5 +1,6 @@
-// GLM 4 (arXiv 2406.12793), as transformers has it: Llama's layers, of which neighbours in a part of each head are turned, with gates in one
-// matrix. The version of 2025 ("glm4") has norms behind attention and feed-forward layers, too.
+// GLM 4 (arXiv 2406.12793), as in transformers: Llama's layers; rotary positions rotate neighboring columns of a part
+// of each head, and gates share one matrix with kUp. The version of 2025 ("glm4") also has norms after attention and
+// feed-forward layers.
 #include "network/families/blocks.h"
 
 namespace bantam::convert {

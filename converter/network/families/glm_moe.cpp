@@ -1,6 +1,7 @@
-// Llama's kind with layers of experts whose shares are sigmoids of their scores, and which a bias helps to choose: GLM 4.5 (arXiv
-// 2508.06471) and Sarvam, Solar Open (Upstage 2026), K-EXAONE (arXiv 2601.01739), Hunyuan 3 (Tencent 2026), MiniMax M2 (2025), Kolibri
-// (Aleph Alpha 2026), Trinity (Arcee 2025), Flint (Recursive 2026), ERNIE 4.5 (Baidu 2025), whose shares are a softmax.
+// Llama-like models with expert layers whose shares are sigmoids of scores, and in which a bias helps to choose the
+// experts: GLM 4.5 (arXiv 2508.06471) and Sarvam, Solar Open (Upstage 2026), K-EXAONE (arXiv 2601.01739), Hunyuan 3
+// (Tencent 2026), MiniMax M2 (2025), Kolibri (Aleph Alpha 2026), Trinity (Arcee 2025), Flint (Recursive 2026); and
+// ERNIE 4.5 (Baidu 2025), whose shares are a softmax.
 #include "network/families/blocks.h"
 
 namespace bantam::convert {
@@ -37,7 +38,7 @@ void add_head_norms(Family& family) {
   family.roles[Slot::kKeyNorm] = "self_attn.k_norm";
 }
 
-/// Rotary positions in layers with windows alone.
+/// Only layers with windows have rotary positions.
 void add_turned_windows(Settings& settings, const char* every, uint32_t otherwise, uint32_t window) {
   settings.window = {"sliding_window", window};
   settings.windows = Settings::Windows::kEvery;

@@ -1,6 +1,7 @@
-// GPT-2 (Radford et al. 2019): a decoder with norms in front, learned positions, and matrices stored with inputs as rows. GPT-3
-// (arXiv 2005.14165, section 2.1): the same, where settings say so, with dense and locally banded attention (arXiv 1904.10509) in turn. SantaCoder
-// and StarCoder (arXiv 2301.03988, 2305.06161): the same, with one head of keys and values.
+// GPT-2 (Radford et al. 2019): a decoder with norms first, learned positions, and matrices stored as [inputs, outputs].
+// GPT-3 (arXiv 2005.14165, section 2.1): the same; settings may ask for alternating dense and locally banded attention
+// (arXiv 1904.10509). SantaCoder and StarCoder (arXiv 2301.03988, 2305.06161): the same, with one head of keys and
+// values.
 #include "network/families/blocks.h"
 
 namespace bantam::convert {

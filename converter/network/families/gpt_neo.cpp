@@ -1,4 +1,4 @@
-// GPT-Neo (Black et al. 2021): GPT-2 with scores that are not scaled, and windows in every other layer.
+// GPT-Neo (Black et al. 2021): GPT-2 with unscaled scores, and windows in every other layer.
 #include "network/families/blocks.h"
 
 namespace bantam::convert {

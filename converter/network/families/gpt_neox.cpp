@@ -1,13 +1,13 @@
-// GPT-NeoX and Pythia (arXiv 2204.06745, 2304.01373): parallel layers with two norms, heads that are turned in part, and queries, keys
-// and values in one matrix, head by head. GPT-NeoX Japanese (ABEJA 2022): layers one after the other, with one bias. Persimmon (Adept
-// 2023): with norms of each head.
+// GPT-NeoX and Pythia (arXiv 2204.06745, 2304.01373): parallel layers with two norms, rotary positions in a part of
+// each head, and queries, keys and values in one matrix, head by head. GPT-NeoX Japanese (ABEJA 2022): sequential
+// layers with one bias. Persimmon (Adept 2023): with norms of each head.
 #include "network/families/blocks.h"
 #include "network/settings/config.h"
 
 namespace bantam::convert {
 namespace {
 
-/// Columns between feed-forward layers are so many times the hidden ones.
+/// `intermediate` is a multiple of `hidden`.
 void settle_multiple(const Fields& config, EncoderConfig& out) {
   constexpr uint32_t kMostTimes = 64;
   out.intermediate = out.hidden * config.count("intermediate_multiple_size", kMostTimes, 4);

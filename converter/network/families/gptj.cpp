@@ -1,5 +1,6 @@
-// GPT-J (Wang and Komatsuzaki 2021): parallel layers with one norm, whose rotary positions turn neighbours of a part of each head.
-// CodeGen (arXiv 2203.13474): the same, with queries, values and keys in one matrix, a quarter of the heads after the other.
+// GPT-J (Wang and Komatsuzaki 2021): parallel layers with one norm; rotary positions rotate neighboring columns of a
+// part of each head. CodeGen (arXiv 2203.13474): the same, with queries, values and keys in one matrix, stored in four
+// groups of columns.
 #include "network/families/blocks.h"
 
 namespace bantam::convert {

@@ -1,6 +1,6 @@
-// Granite 3 (IBM 2024): Llama's layers with factors of embeddings, scores, sums and logits. HyperCLOVA X Think (arXiv
-// 2506.22403): the same with norms behind attention and feed-forward layers, too. Granite Swash (IBM 2026): the same with sinks, and
-// windows in three layers of four.
+// Granite 3 (IBM 2024): Llama's layers with factors of embeddings, scores, residual sums and logits. HyperCLOVA X Think
+// (arXiv 2506.22403): the same with norms after attention and feed-forward layers, too. Granite Swash (IBM 2026): the
+// same as Granite 3 with sinks, and windows in three layers of four.
 #include "network/families/blocks.h"
 
 namespace bantam::convert {
@@ -19,7 +19,7 @@ Family granite() {
   return family;
 }
 
-/// Sinks, windows and bases of Granite Swash.
+/// Adds the sinks, windows and rotary bases of Granite Swash.
 void add_sinks(Family& family) {
   family.roles[Slot::kSinks] = "self_attn.sinks";
   Settings& settings = family.settings;
@@ -55,7 +55,7 @@ Family hyperclovax() {
   Settings& settings = family.settings;
   settings.head_width = "head_dim";
   settings.score_factor_otherwise = 0;
-  // Norms take back a factor in front of them.
+  // A factor before a norm would have no effect.
   settings.added_factor = nullptr;
   settings.required = {{"residual_multiplier", "1"}, {"use_post_norm", "true"}};
   family.roles[Slot::kAttentionOutNorm] = "post_norm1";

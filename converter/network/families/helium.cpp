@@ -1,4 +1,4 @@
-// Helium (Kyutai 2025): Llama's layers, whose rotary positions turn neighbours. ERNIE 4.5 (Baidu 2025): the same.
+// Helium (Kyutai 2025): Llama's layers; rotary positions rotate neighboring columns. ERNIE 4.5 (Baidu 2025): the same.
 #include "network/families/blocks.h"
 
 namespace bantam::convert {

@@ -1,5 +1,6 @@
-// Hunyuan (Tencent 2025): Llama's layers, whose norms of queries and keys come behind their rotary positions; with layers of experts, of
-// which one sees all tokens. Phi 3.5 MoE (arXiv 2404.14219): Mixtral's layers, whose router masks scores that are far from the greatest.
+// Hunyuan (Tencent 2025): Llama's layers, whose norms of queries and keys follow their rotary positions; also with
+// expert layers, in which all tokens go through one expert. Phi 3.5 MoE (arXiv 2404.14219): Mixtral's layers, whose
+// router masks scores far below the largest.
 #include "network/families/blocks.h"
 
 namespace bantam::convert {

@@ -1,5 +1,5 @@
-// Jina BERT of version 2 (arXiv 2310.19923): BERT without positions, whose scores fall with the distance, and with gated
-// feed-forward layers. Its files say "bert", and name code of their own, which is never run.
+// Jina BERT version 2 (arXiv 2310.19923): BERT without positions, whose scores fall with the distance, with gated
+// feed-forward layers. Its files state model_type "bert", and name code of their own, which is never run.
 #include "network/families/blocks.h"
 
 namespace bantam::convert {
@@ -22,21 +22,21 @@ Family jina_bert() {
   family.roles.insert({{Slot::kUp, "mlp.gated_layers[0/2]"}, {Slot::kGate, "mlp.gated_layers[1/2]"}});
   family.roles[Slot::kDown] = "mlp.wo";
   family.roles[Slot::kDownNorm] = "mlp.layernorm";
-  // The two parts of one matrix have no biases; all else has.
+  // Only the two parts of the gated matrix have no biases.
   family.block.optional_biases = true;
   family.heads = joined(pooler_heads(), cls_heads());
   for (Head& head : family.heads) {
     if (head.task != fb::TaskKind::fill) continue;
     HeadLayer& transform = head.layers.front();
-    transform.activation = Activation::kOfSetting;  // not of the feed-forward layers
+    transform.activation = Activation::kOfSetting;  // may differ from the feed-forward layers' activation
     transform.setting = "hidden_act";
     transform.setting_otherwise = "gelu";
   }
   return family;
 }
 
-/// Later files ("qk-post-norm"), first of models of code: queries and keys have norms, what attention adds has a second one, and the
-/// halves of the gated layers' matrix stand in the other order.
+/// Later files ("qk-post-norm"), first those of code models: queries and keys have norms, the attention's sum has a
+/// second norm, and the two halves of the gated layers' matrix are swapped.
 Family jina_bert_code() {
   Family family = jina_bert();
   family.model_types = {"jina_bert_code"};

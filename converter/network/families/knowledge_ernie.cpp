@@ -1,4 +1,4 @@
-// ERNIE with entities (arXiv 1905.07129): BERT, in some of whose layers tokens have the vector of an entity beside them.
+// ERNIE with entities (arXiv 1905.07129): BERT; in some layers tokens are accompanied by vectors of entities.
 #include <algorithm>
 #include <utility>
 
@@ -33,7 +33,7 @@ Family knowledge_ernie() {
   family.heads = pooler_heads();
   family.heads.push_back({fb::TaskKind::classify, "ForEntityTyping", Rows::kPooler, {types}});
   family.heads = joined(std::move(family.heads), cls_heads());
-  // Marks are entities, not what GLiNER's are.
+  // Here marks are entities; GLiNER uses them differently.
   const auto finds = [](const Head& head) { return head.task == fb::TaskKind::find; };
   family.heads.erase(std::remove_if(family.heads.begin(), family.heads.end(), finds), family.heads.end());
   family.unused = {{"output.dense_ent.", "no layer behind it reads entities"},

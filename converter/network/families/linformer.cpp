@@ -1,5 +1,6 @@
-// Linformer (arXiv 2006.04768): BERT whose keys and values are summed over tokens by their places, so that each query looks at as many
-// sums in texts of any length. No library has the class; docs/linear-attention.md says how its files are laid out.
+// Linformer (arXiv 2006.04768): BERT whose keys and values are summed over tokens by position, so that each query
+// attends to a fixed number of sums whatever the text's length. No library has the class; docs/linear-attention.md
+// describes its files.
 #include "network/families/blocks.h"
 
 namespace bantam::convert {

@@ -1,4 +1,4 @@
-// Llama (arXiv 2302.13971, 2407.21783) and those of its kind.
+// Llama (arXiv 2302.13971, 2407.21783) and similar models.
 #include "network/families/blocks.h"
 
 namespace bantam::convert {

@@ -1,5 +1,5 @@
-// Longformer (arXiv 2004.05150): RoBERTa whose tokens see a window of others, and global tokens, which see all by projections of their
-// own.
+// Longformer (arXiv 2004.05150): RoBERTa whose tokens see a window, and global tokens, which see all tokens through
+// their own projections.
 #include "network/families/blocks.h"
 
 namespace bantam::convert {

@@ -1,5 +1,5 @@
-// Mistral (arXiv 2310.06825): Llama's layers, all of which may see a window. Ministral (Mistral AI 2024): layers may differ in that.
-// Ministral 3 (Mistral AI 2025): queries grow beyond the positions that it was first trained on.
+// Mistral (arXiv 2310.06825): Llama's layers, all of which may have a window. Ministral (Mistral AI 2024): layers may
+// differ in that. Ministral 3 (Mistral AI 2025): queries are scaled up beyond the positions of the first training.
 #include <algorithm>
 
 #include "network/families/blocks.h"
@@ -13,7 +13,7 @@ constexpr const char* kMinistral3Rotary =
     R"({"rope_type": "yarn", "factor": 16, "original_max_position_embeddings": 16384, "beta_fast": 32, "beta_slow": 1,
         "mscale": 1, "mscale_all_dim": 1, "llama_4_scaling_beta": 0.1})";
 
-/// Scales queries of tokens from the first scaled position on, which a file does not hold: it takes the texts in front.
+/// A file does not store the scaling of queries, so it accepts only texts that end before the first scaled position.
 void limit_positions(const Fields& config, EncoderConfig& out) {
   const auto limit = [&](const Fields& rotary) {
     if (rotary.number("llama_4_scaling_beta", 0) == 0) return;

@@ -1,13 +1,14 @@
-// Llama's kind with layers of experts: Mixtral (arXiv 2401.04088), Qwen 3 (arXiv 2505.09388), Qwen 2 (arXiv 2407.10671), Mellum 2
-// (JetBrains), OLMoE (arXiv 2409.02060) and FlexOlmo (arXiv 2507.07024). Experts of Granite 3 (IBM 2024) and Aria (arXiv 2410.05993)
-// lie in one tensor. In Qwen 2, Granite and Aria some experts see all tokens.
+// Llama-like models with expert layers: Mixtral (arXiv 2401.04088), Qwen 3 (arXiv 2505.09388), Qwen 2 (arXiv
+// 2407.10671), Mellum 2 (JetBrains), OLMoE (arXiv 2409.02060) and FlexOlmo (arXiv 2507.07024). Granite 3 (IBM 2024) and
+// Aria (arXiv 2410.05993) store all experts in one tensor. In Qwen 2, Granite and Aria all tokens go through shared
+// experts, too.
 #include "network/families/blocks.h"
 #include "network/settings/config.h"
 
 namespace bantam::convert {
 namespace {
 
-/// Each expert's modules are called like those of a dense layer.
+/// Each expert's modules have the names of a dense layer's.
 void add_experts(Family& family) {
   add_experts(family, "mlp.gate", "mlp.experts.{}.gate_proj", "mlp.experts.{}.up_proj", "mlp.experts.{}.down_proj",
               "mlp.experts");
@@ -18,7 +19,7 @@ void add_fused_experts(Family& family, const char* router, const char* up_gate, 
   add_experts(family, router, up_gate, up_gate, down, experts);
 }
 
-/// All layers are of experts.
+/// Refuses files with dense layers.
 void settle_sparse(const Fields& config, EncoderConfig&) {
   constexpr const char* kKinds = "mlp_layer_types";
   const Json kinds = config.has(kKinds) ? config.raw(kKinds) : Json::array();
@@ -209,7 +210,7 @@ Family aria_text() {
   Family family = without_dense_layers(llama_like("aria_text", "AriaText"));
   add_fused_experts(family, "mlp.router", "mlp.experts.fc1^", "mlp.experts.fc2^", "mlp.experts");
   Settings& settings = family.settings;
-  // Experts know silu alone; "hidden_act" is the activation of the shared ones.
+  // The expert operator supports silu only; "hidden_act" is the activation of the shared experts.
   settings.required.emplace_back("hidden_act", "\"silu\"");
   settings.expert_columns = {"intermediate_size", 4096};
   settings.shared_experts = {"moe_num_shared_experts", 2};

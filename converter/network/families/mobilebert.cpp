@@ -1,5 +1,5 @@
-// MobileBERT (arXiv 2004.02984): thin layers between bottlenecks, several feed-forward layers in each, norms without statistics,
-// and words that are projected with their neighbours.
+// MobileBERT (arXiv 2004.02984): narrow layers between bottlenecks, several feed-forward layers in each, norms without
+// statistics, and words that are projected with their neighbors.
 #include "network/families/blocks.h"
 
 namespace bantam::convert {

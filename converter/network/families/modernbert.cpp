@@ -1,12 +1,12 @@
-// ModernBERT (arXiv 2412.13663): norms in front, gated feed-forward layers, rotary positions, and attention in windows in all but
-// every third layer. Its decoder (Ettin, arXiv 2507.11412).
+// ModernBERT (arXiv 2412.13663): norms first, gated feed-forward layers, rotary positions, and windows in all layers
+// except every third. Its decoder: Ettin (arXiv 2507.11412).
 #include "network/families/blocks.h"
 #include "network/settings/config.h"
 
 namespace bantam::convert {
 namespace {
 
-/// The window is half of another setting where it has none of its own.
+/// Without a setting of its own, the window is half of another setting.
 void settle_window(const Fields& config, EncoderConfig&) {
   if (!config.has("sliding_window")) require(config, {{"local_attention", "128"}});
 }

@@ -1,4 +1,4 @@
-// MPNet (arXiv 2004.09297): RoBERTa whose scores have a bias by the bucket of the distance between two tokens.
+// MPNet (arXiv 2004.09297): RoBERTa whose scores have a bias for the bucket of the distance between two tokens.
 #include "network/families/blocks.h"
 
 namespace bantam::convert {
@@ -10,10 +10,10 @@ Family mpnet() {
   family.architectures = {"MPNet"};
   family.settings.vocabulary.otherwise = 30527;
   family.settings.segments = {nullptr, 0};
-  // transformers begins behind this one, whatever pad_token_id is.
+  // transformers begins after this row, whatever pad_token_id is.
   family.settings.padding = {nullptr, 1};
   family.settings.padding_is_fixed = true;
-  // transformers has a setting of the table's rows, but looks up these.
+  // transformers has a setting for the table's rows, but always uses 32 buckets.
   family.settings.buckets = {nullptr, 32};
   family.roles = bert_roles();
   family.roles.erase(Slot::kSegments);

@@ -6,7 +6,7 @@ namespace bantam::convert {
 
 namespace {
 
-/// Attention has settings of its own. Without them it is the one that converts.
+/// Attention has its own object of settings; its defaults convert.
 void settle_mpt(const Fields& config, EncoderConfig&) {
   constexpr const char* kAttention = "attn_config";
   if (!config.has(kAttention) || !config.raw(kAttention).is_object()) return;

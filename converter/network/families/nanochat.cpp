@@ -1,5 +1,6 @@
-// nanochat (Karpathy 2025): Llama's layers without gates and factors of norms; rotary positions turn backwards, embeddings and heads
-// have norms. BitNet b1.58 (arXiv 2504.12285): Llama's layers with norms in front of both output matrices.
+// nanochat (Karpathy 2025): Llama's layers without gates and without factors of norms; rotary positions rotate
+// backwards, and embeddings and heads have norms. BitNet b1.58 (arXiv 2504.12285): Llama's layers with norms before
+// both output matrices.
 #include "network/families/blocks.h"
 
 namespace bantam::convert {
@@ -21,7 +22,7 @@ Family nanochat() {
   family.roles[Slot::kUp] = "mlp.fc1";
   family.roles[Slot::kDown] = "mlp.fc2";
   family.roles[Slot::kEmbeddingNorm] = "embed_norm";
-  // Behind the turn in its own code, which changes no length of a head.
+  // Its own code norms heads after the rotation, which does not change their lengths.
   family.roles[Slot::kQueryNorm] = "self_attn.q_norm";
   family.roles[Slot::kKeyNorm] = "self_attn.k_norm";
   family.heads = decoder_heads("ForCausalLM");

@@ -1,5 +1,6 @@
-// Nemotron 4 (arXiv 2402.16819) and Minitron: Llama's layers without gates, with layer norms whose factors are stored less 1; a part of
-// each head is turned. Arcee (2025): Llama's layers without gates. Jais 2 (2025): the same with layer norms and biases.
+// Nemotron 4 (arXiv 2402.16819) and Minitron: Llama's layers without gates, with layer norms whose factors are stored
+// minus 1, and rotary positions in a part of each head. Arcee (2025): Llama's layers without gates. Jais 2 (2025): the
+// same with layer norms and biases.
 #include "network/families/blocks.h"
 
 namespace bantam::convert {

@@ -14,7 +14,7 @@ Family nomic_bert() {
   settings.activation_otherwise = "silu";
   settings.rotary = {1000, "rotary_emb_base"};
   settings.head_width = "head_dim";
-  // Older files have GPT-2's names.
+  // Older files use GPT-2's names.
   settings.synonyms = {{"n_embd", "hidden_size"},
                        {"n_layer", "num_hidden_layers"},
                        {"n_head", "num_attention_heads"},

@@ -1,5 +1,5 @@
-// Nystromformer (arXiv 2102.03902) as published: BERT with a convolution over the values of each head. Its landmarks are as many as the
-// segments that they stand for, so that attention is whole.
+// Nystromformer (arXiv 2102.03902) as published: BERT with a convolution over the values of each head. There are as
+// many landmarks as positions that they stand for, so attention is exact.
 #include <utility>
 
 #include "network/families/blocks.h"
@@ -8,7 +8,7 @@
 namespace bantam::convert {
 namespace {
 
-/// With fewer landmarks than segments attention is an approximation.
+/// Refuses fewer landmarks than segments, which would approximate attention.
 void settle_landmarks(const Fields& config, EncoderConfig&) {
   constexpr const char* kLandmarks = "num_landmarks";
   constexpr uint32_t kUsual = 64;

@@ -1,5 +1,6 @@
-// OLMo 2 (arXiv 2501.00656): Llama's layers with norms behind attention and feed-forward layers alone, and of all queries and keys.
-// OLMo 3 (Ai2 2025): the same with windows in three layers of four, whose rotary positions are not scaled.
+// OLMo 2 (arXiv 2501.00656): Llama's layers with norms only after attention and feed-forward layers, and norms over all
+// queries and over all keys of a token. OLMo 3 (Ai2 2025): the same with windows in three layers of four, whose rotary
+// positions are not scaled.
 #include "network/families/blocks.h"
 
 namespace bantam::convert {

@@ -1,4 +1,4 @@
-// GPT (Radford et al. 2018): the decoder of which GPT-2 is made, with norms behind.
+// GPT (Radford et al. 2018): GPT-2's predecessor, with norms last.
 #include "network/families/blocks.h"
 
 namespace bantam::convert {

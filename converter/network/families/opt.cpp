@@ -1,5 +1,6 @@
-// OPT (arXiv 2205.01068): a decoder with norms in front, and positions that begin with row 2 of their table.
-// XGLM (arXiv 2112.10668): the same with scaled embeddings and sinusoids. BioGPT (arXiv 2210.10341): the same with scaled embeddings.
+// OPT (arXiv 2205.01068): a decoder with norms first, and positions that begin with row 2 of their table. XGLM (arXiv
+// 2112.10668): the same with scaled embeddings and sinusoids. BioGPT (arXiv 2210.10341): the same with scaled
+// embeddings.
 #include <fmt/format.h>
 
 #include "network/families/blocks.h"
@@ -10,14 +11,14 @@ namespace {
 
 constexpr uint32_t kRowsInFront = 2;
 
-/// The library puts zeros in the place of one row of sinusoids.
+/// transformers sets the row `pad_token_id` of the sinusoids to zeros.
 void settle_padding(const Fields& config, EncoderConfig&) {
   constexpr const char* kPadding = "pad_token_id";
   if (config.number(kPadding, 1) < kRowsInFront) return;
   config.problem(ExitCode::kUnsupported, kPadding, "only 0 and 1 are supported: others leave a token without a place");
 }
 
-/// Layers may be wider than words (350M), with projections between them.
+/// Refuses layers wider than words, with projections between them (OPT 350M).
 void settle_words(const Fields& config, EncoderConfig& out) {
   constexpr const char* kWidth = "word_embed_proj_dim";
   if (!config.has(kWidth) || config.raw(kWidth) == out.hidden) return;

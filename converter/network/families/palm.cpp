@@ -1,5 +1,6 @@
-// PaLM (arXiv 2204.02311): parallel layers with one norm without a bias, keys and values that all queries share, tied embeddings. LaMDA
-// (arXiv 2201.08239): T5's layers (arXiv 1910.10683, 2002.05202) as a decoder. No library has either; docs/models.md says the names.
+// PaLM (arXiv 2204.02311): parallel layers with one norm without a bias, one head of keys and values for all queries,
+// and tied embeddings. LaMDA (arXiv 2201.08239): T5's layers (arXiv 1910.10683, 2002.05202) as a decoder. No library
+// has either; docs/models.md lists the names.
 #include "network/families/blocks.h"
 
 namespace bantam::convert {

@@ -1,5 +1,5 @@
-// Performer (arXiv 2009.14794): BERT whose attention goes by random features of queries and keys, and costs the same a token in texts
-// of any length. No library has the class; docs/linear-attention.md says how its files are laid out.
+// Performer (arXiv 2009.14794): BERT whose attention uses random features of queries and keys, and has the same cost
+// per token for texts of any length. No library has the class; docs/linear-attention.md describes its files.
 #include "network/families/blocks.h"
 
 namespace bantam::convert {

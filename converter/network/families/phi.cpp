@@ -1,5 +1,5 @@
-// Phi 1 and 2 (arXiv 2306.11644): parallel layers with one norm, heads that are turned in part. Phi 3 (arXiv 2404.14219): Llama's
-// layers, whose matrices of queries, keys and values, and of gates, are one.
+// Phi 1 and 2 (arXiv 2306.11644): parallel layers with one norm, and rotary positions in a part of each head. Phi 3
+// (arXiv 2404.14219): Llama's layers; queries, keys and values are in one matrix, gates and kUp in another.
 #include "network/families/blocks.h"
 
 namespace bantam::convert {

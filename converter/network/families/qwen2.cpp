@@ -1,6 +1,6 @@
-// Qwen 2 (arXiv 2407.10671): Llama's layers, with biases of queries, keys and values, and windows in the upper ones where the settings
-// say so. Seed-OSS (ByteDance 2025): the first part of that. CWM (arXiv 2510.02387): Llama's layers, three of four with windows. Emu 3
-// (arXiv 2409.18869): its model of text and of numbered parts of images is Llama's.
+// Qwen 2 (arXiv 2407.10671): Llama's layers with biases of queries, keys and values, and optional windows in the upper
+// layers. Seed-OSS (ByteDance 2025): the same without windows. CWM (arXiv 2510.02387): Llama's layers, three of four
+// with windows. Emu 3 (arXiv 2409.18869): its model of text and image tokens is Llama's.
 #include "network/families/blocks.h"
 
 namespace bantam::convert {

@@ -1,5 +1,5 @@
-// Reformer (arXiv 2001.04451): layers of two streams of rows, whose tokens see those of their chunk of the text, or of tokens whose
-// queries have near hashes.
+// Reformer (arXiv 2001.04451): layers of two streams of rows; tokens see a chunk of neighboring tokens of the text, or
+// of tokens with similar hashes of queries.
 #include <utility>
 
 #include "network/families/blocks.h"
@@ -16,7 +16,7 @@ Family reformer() {
   settings.positions.otherwise = 4096;
   settings.segments = {nullptr, 0};
   settings.hidden.otherwise = 256;
-  settings.layers = {nullptr, 1};  // as "attn_layers" says
+  settings.layers = {nullptr, 1};  // "attn_layers" defines them
   settings.intermediate = {"feed_forward_size", 512};
   settings.head_width = "attention_head_size";
   settings.head_width_otherwise = 64;

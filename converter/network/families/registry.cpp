@@ -11,7 +11,7 @@ namespace bantam::convert {
 
 namespace {
 
-/// Insertions, deletions and changes of letters that make one of the other.
+/// The smallest number of inserted, deleted and changed letters that turns `a` into `b`.
 size_t edit_distance(std::string_view a, std::string_view b) {
   std::vector<size_t> row(b.size() + 1);
   std::iota(row.begin(), row.end(), size_t{0});
@@ -37,7 +37,7 @@ void for_each_model_type(const Visit& visit) {
 
 namespace {
 
-/// Axes of tensors in layers without bottlenecks.
+/// The axes of tensors in layers without bottlenecks.
 Axes plain_axes(Slot slot) {
   switch (slot) {
     case Slot::kWords:
@@ -356,10 +356,10 @@ const Family* find_published(const Json& config, const std::vector<std::string>&
 }
 
 std::string nearest_model_type(std::string_view model_type) {
-  constexpr size_t kLongest = 64;  // no name of a family is as long
+  constexpr size_t kLongest = 64;  // longer than any family's name
   if (model_type.size() > kLongest) return "";
   std::string nearest;
-  // More than half of the letters differ: another word.
+  // More than half of the letters differ, so it is another word.
   size_t least = model_type.size() / 2 + 1;
   for_each_model_type([&](const Family&, std::string_view name) {
     const size_t distance = edit_distance(model_type, name);

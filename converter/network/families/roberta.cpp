@@ -1,7 +1,8 @@
-// RoBERTa (arXiv 1907.11692), and XLM-RoBERTa and CamemBERT, which are RoBERTa with other vocabularies: BERT whose positions
-// begin behind the padding token's, with heads of their own. Data2Vec (arXiv 2202.03555) and I-BERT
-// (arXiv 2101.01321), which trains the same graph for integers: RoBERTa under other names. RoBERTa with norms in front, in two forms
-// (fairseq; XLM-RoBERTa XL, arXiv 2105.00572). Jina Embeddings 3 (arXiv 2409.10173): RoBERTa with rotary positions.
+// RoBERTa (arXiv 1907.11692), and XLM-RoBERTa and CamemBERT, which are RoBERTa with other vocabularies: BERT whose
+// positions begin after the padding token's row, with heads of their own. Data2Vec (arXiv 2202.03555) and I-BERT (arXiv
+// 2101.01321), which trains the same graph for integers: RoBERTa with other names. RoBERTa with norms first, in two
+// forms (fairseq; XLM-RoBERTa XL, arXiv 2105.00572). Jina Embeddings 3 (arXiv 2409.10173): RoBERTa with rotary
+// positions.
 #include "network/families/blocks.h"
 
 namespace bantam::convert {
@@ -12,7 +13,7 @@ std::vector<Head> roberta_heads() {
                 {first_classify_head(Activation::kTanh), tag_head(), answer_head(), pooled_choose_head(), lm_head()});
 }
 
-/// RoBERTa without embeddings of distances, which its relatives lack.
+/// RoBERTa without vectors of distances, which similar models lack.
 Family without_distances() {
   Family family;
   family.model_types = {"roberta", "xlm-roberta", "camembert"};
@@ -54,7 +55,7 @@ Family ibert() {
                            "bias_integer", ".x_min", ".x_max", "LayerNorm.shift"}) {
     family.unused.emplace_back(part, "of the computation in integers, which quant_mode turns off");
   }
-  family.heads = roberta_heads();  // there is no class of language models
+  family.heads = roberta_heads();  // there is no class for language models
   return family;
 }
 

@@ -1,11 +1,11 @@
-// SmolLM 3 (Hugging Face 2025): Llama's layers, of which every fourth knows of no places.
+// SmolLM 3 (Hugging Face 2025): Llama's layers; every fourth has no positions.
 #include "network/families/blocks.h"
 #include "network/settings/config.h"
 
 namespace bantam::convert {
 namespace {
 
-/// Where "layer_types" lists windows and "use_sliding_window" is not set, transformers' implementations of attention differ.
+/// If "layer_types" lists windows and "use_sliding_window" is absent, transformers' attention implementations disagree.
 void settle_listed(const Fields& config, EncoderConfig&) {
   constexpr const char* kKinds = "layer_types";
   const Json kinds = config.has(kKinds) ? config.raw(kKinds) : Json::array();

@@ -1,4 +1,4 @@
-// SqueezeBERT (arXiv 2006.11316): BERT whose linear layers are convolutions over single tokens in groups of columns.
+// SqueezeBERT (arXiv 2006.11316): BERT whose linear layers are grouped convolutions over single tokens.
 #include <utility>
 
 #include "network/families/blocks.h"
@@ -26,7 +26,7 @@ Family squeezebert() {
   family.base = "transformer";
   family.architectures = {"SqueezeBert"};
   family.settings.settle = settle_groups;
-  // Norms of layers have this number whatever the settings say.
+  // Norms of layers use this epsilon whatever the settings say.
   family.settings.required = {{"layer_norm_eps", "1e-12"}};
   family.layer = "encoder.layers.{}";
   family.roles = bert_roles();

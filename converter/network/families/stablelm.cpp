@@ -1,5 +1,5 @@
-// StableLM 2 (arXiv 2402.17834): Llama's layers with layer norms, of which a part of each head is turned; attention and feed-forward
-// layers may be parallel.
+// StableLM 2 (arXiv 2402.17834): Llama's layers with layer norms, and rotary positions in a part of each head;
+// attention and feed-forward layers may be parallel.
 #include "network/families/blocks.h"
 
 namespace bantam::convert {

@@ -1,4 +1,5 @@
-// StarCoder 2 (arXiv 2402.19173): Llama's layers with layer norms, biases and feed-forward layers without gates; all may see a window.
+// StarCoder 2 (arXiv 2402.19173): Llama's layers with layer norms, biases and feed-forward layers without gates; all
+// layers may have a window.
 #include "network/families/blocks.h"
 
 namespace bantam::convert {

@@ -1,4 +1,4 @@
-// Static embeddings: a table of vectors, of which those of a text's tokens are averaged (model2vec, sentence-transformers).
+// Static embeddings: a text's vector is the average of its tokens' rows in a table (model2vec, sentence-transformers).
 #include "network/families/blocks.h"
 
 namespace bantam::convert {

@@ -1,6 +1,6 @@
-// T5 (arXiv 1910.10683), and what followed it with gated feed-forward layers (T5 1.1; mT5, arXiv 2010.11934): relative places alone,
-// norms without means, scores that nothing divides. UMT5 (arXiv 2304.09151): each layer has places of its own. LongT5 (arXiv
-// 2112.07916): the encoder has windows. Switch (arXiv 2101.03961): T5, some of whose layers are of experts.
+// T5 (arXiv 1910.10683) and its successors with gated feed-forward layers (T5 1.1; mT5, arXiv 2010.11934): only
+// relative positions, RMS norms, and unscaled scores. UMT5 (arXiv 2304.09151): each layer has its own biases of
+// distances. LongT5 (arXiv 2112.07916): the encoder has windows. Switch (arXiv 2101.03961): T5 with expert layers.
 #include "network/families/blocks.h"
 #include "network/settings/config.h"
 
@@ -80,7 +80,7 @@ Family t5_like(bool gated) {
                        {Slot::kDown, "layer.2.DenseReluDense.wo"},
                        {Slot::kFinalNorm, "decoder.final_layer_norm"}});
   if (gated) family.roles[Slot::kGate] = "layer.2.DenseReluDense.wi_1";
-  // MADLAD-400 and its like hold the embeddings of both sides under the decoder's name.
+  // MADLAD-400 and similar models store the embeddings of both sides under the decoder's name.
   family.renamed = {{"decoder.embed_tokens.weight", "shared.weight"}};
   family.unused = {{"embed_tokens.weight", "the same as the shared embeddings"},
                    {"EncDecAttention.relative_attention_bias", "sources have no places"}};
@@ -99,7 +99,7 @@ Family t5_like(bool gated) {
   return family;
 }
 
-/// LongT5's windows; the other kind of attention has tokens of its own.
+/// Reads LongT5's windows. The other kind of attention adds global tokens of its own and is refused.
 void settle_local(const Fields& config, EncoderConfig& out) {
   require(config, {{"encoder_attention_type", "\"local\""}});
   LayerPlaces near;

@@ -1,5 +1,5 @@
-// Transformer-XL (arXiv 1901.02860): a decoder whose places are distances, whose tokens see as many in front as there is memory, and
-// whose words are in clusters.
+// Transformer-XL (arXiv 1901.02860): a decoder with relative positions; tokens see as many earlier tokens as the memory
+// holds, and words are in clusters.
 #include "network/families/blocks.h"
 
 namespace bantam::convert {
@@ -11,7 +11,7 @@ Family transfo_xl() {
   family.architectures = {"TransfoXL"};
   Settings& settings = family.settings;
   settings.vocabulary.otherwise = 267735;
-  settings.positions = {"bantam_positions", 1024};  // texts have any length
+  settings.positions = {"bantam_positions", 1024};  // the model itself has no limit
   settings.any_length = true;
   settings.segments = {nullptr, 0};
   settings.hidden = {"d_model", 1024};
@@ -26,7 +26,7 @@ Family transfo_xl() {
   settings.scaled_embeddings = true;
   settings.window = {"mem_len", 1600};
   settings.windows = Settings::Windows::kEvery;
-  settings.full_every = {nullptr, 1U << 20};  // no layer sees more
+  settings.full_every = {nullptr, 1U << 20};  // no layer sees all tokens
   settings.window_counts_itself = "same_length";
   settings.clamp_otherwise = 1000;
   settings.required = {{"attn_type", "0"}, {"pre_lnorm", "false"}};

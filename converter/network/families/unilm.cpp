@@ -1,4 +1,4 @@
-// UniLM (arXiv 1905.03197): BERT, whose mask config.json names.
+// UniLM (arXiv 1905.03197): BERT with a mask that config.json names.
 #include <fmt/format.h>
 
 #include "network/families/blocks.h"
@@ -10,8 +10,8 @@ Family bert();
 
 namespace {
 
-/// "unilm_mask": "bidirectional" (the default), "left-to-right" or "seq2seq". A segment table of six rows has two rows, one row
-/// and two rows for them, from rows 0, 2 and 4 on.
+/// Reads "unilm_mask": "bidirectional" (the default), "left-to-right" or "seq2seq". In a segment table of six rows
+/// these masks use rows 0 and 1, row 2, and rows 4 and 5.
 void read_unilm_mask(const Fields& config, EncoderConfig& out) {
   constexpr const char* kKey = "unilm_mask";
   constexpr uint32_t kAllMasks = 6;

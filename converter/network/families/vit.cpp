@@ -1,5 +1,5 @@
-// Vision transformers: ViT (arXiv 2010.11929), DeiT (arXiv 2012.12877), which also answers for a teacher, and DINOv2 (arXiv 2304.07193),
-// whose layers scale what they add.
+// Vision transformers: ViT (arXiv 2010.11929), DeiT (arXiv 2012.12877), which has a distillation token, and DINOv2
+// (arXiv 2304.07193), whose layers scale the outputs that they add.
 #include "network/families/blocks.h"
 
 namespace bantam::convert {

@@ -1,5 +1,5 @@
-// Word vectors (word2vec, GloVe, fastText), of which those of a text's words are averaged, and a classifier of the averages:
-// docs/wordvectors.md says what stands in their directories.
+// Word vectors (word2vec, GloVe, fastText): the average of the vectors of a text's words, and a classifier over the
+// average. docs/wordvectors.md describes their directories.
 #include "network/families/blocks.h"
 
 namespace bantam::convert {

@@ -1,4 +1,4 @@
-// XLM (arXiv 1901.07291) and FlauBERT (arXiv 1912.05372): BERT under other names, without segments and pooler.
+// XLM (arXiv 1901.07291) and FlauBERT (arXiv 1912.05372): BERT with other names, without segments and pooler.
 #include "network/families/blocks.h"
 
 namespace bantam::convert {

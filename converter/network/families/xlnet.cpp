@@ -1,11 +1,11 @@
-// XLNet (arXiv 1906.08237): places are distances, whose sinusoids each layer projects; segments are in scores alone; a text's token is
-// its last one.
+// XLNet (arXiv 1906.08237): relative positions, whose sinusoids each layer projects; segments enter scores only; heads
+// read a text's last token.
 #include "network/families/blocks.h"
 
 namespace bantam::convert {
 namespace {
 
-/// The layer by which transformers summarizes a text for its heads.
+/// The layer that transformers applies to a text's row before its heads.
 HeadLayer summary() {
   HeadLayer layer = {"sequence_summary.summary", Out::kHidden, Activation::kOfSetting, nullptr, nullptr,
                      "summary_activation",       "tanh"};
@@ -13,7 +13,7 @@ HeadLayer summary() {
   return layer;
 }
 
-/// Ends of answers behind each of the likeliest beginnings.
+/// Ends of answers are scored for each of the likeliest begins.
 Head search_head() {
   Head head = {fb::TaskKind::answer,
                "ForQuestionAnswering",
@@ -37,10 +37,10 @@ Family xlnet() {
   family.architectures = {"XLNet"};
   Settings& settings = family.settings;
   settings.vocabulary.otherwise = 32000;
-  // Published files state no length; transformers refuses the usual key.
+  // Published files state no limit of positions, and transformers refuses the usual key.
   settings.positions = {"bantam_positions", 512};
   settings.any_length = true;
-  settings.segments = {nullptr, 4};  // of two texts, the token for both, and what fills up
+  settings.segments = {nullptr, 4};  // two texts, the shared last token, and padding
   settings.hidden = {"d_model", 1024};
   settings.layers = {"n_layer", 24};
   settings.heads = {"n_head", 16};

@@ -45,7 +45,7 @@ ChunkedLayers::Chunks read_chunks_of(const Fields& config, const std::string& ki
   return {config.count(kind + "_attn_chunk_length", kMostChunk, 64), neighbours("before", 1), after};
 }
 
-/// One even count, or factors.
+/// Reads one even count, or factors of it.
 std::vector<uint32_t> read_buckets(const Fields& config) {
   if (!config.has(kBuckets)) return {};
   const Json& raw = config.raw(kBuckets);
@@ -78,7 +78,7 @@ void read_seed(const Fields& config, ChunkedLayers& out) {
                                                              : static_cast<uint64_t>(seed.get<int64_t>()));
 }
 
-/// Two counts.
+/// Reads two counts.
 void read_pair(const Fields& config, const char* key, uint32_t most, uint32_t (&out)[2], uint32_t first,
                uint32_t second) {
   out[0] = first;
@@ -94,7 +94,7 @@ void read_pair(const Fields& config, const char* key, uint32_t most, uint32_t (&
   config.problem(ExitCode::kInvalid, key, fmt::format("{} is no pair of counts up to {}", list.dump(), most));
 }
 
-/// Places by axes; texts have no more tokens than there are.
+/// Reads axial positions; texts have at most as many tokens as there are positions.
 void read_axes(const Fields& config, EncoderConfig& out) {
   if (!config.flag("axial_pos_embds", true)) return;
   ChunkedLayers& chunked = out.chunked;

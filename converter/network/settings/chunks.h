@@ -1,4 +1,4 @@
-// Settings of layers whose tokens see those of chunks near their own (Reformer, arXiv 2001.04451).
+// Reads the settings of layers whose tokens see neighboring chunks (Reformer, arXiv 2001.04451).
 #ifndef BANTAM_CONVERTER_NETWORK_SETTINGS_CHUNKS_H_
 #define BANTAM_CONVERTER_NETWORK_SETTINGS_CHUNKS_H_
 
@@ -6,10 +6,11 @@
 
 namespace bantam::convert {
 
-/// Which layers there are ("attn_layers"), their chunks, hashes and places, and whether tokens see those behind them.
+/// Reads which layers there are ("attn_layers"), their chunks, hashes and positions, and whether they are causal.
 void read_chunks(const Fields& config, EncoderConfig& out);
 
-/// Counts of buckets for texts of up to `tokens` tokens: those of the settings, or as transformers chooses them for the first text.
+/// Counts of hash buckets for texts of up to `tokens` tokens: from the settings, or as transformers chooses them for
+/// the first text.
 std::vector<uint32_t> bucket_counts(const ChunkedLayers& chunked, uint32_t tokens);
 
 }  // namespace bantam::convert

@@ -5,7 +5,7 @@
 namespace bantam::convert {
 namespace {
 
-/// Limits of the embedding table and of the operator, the words in front included.
+/// Limits of the embedding table and of the operator; the first cluster counts, too.
 constexpr size_t kMostParts = 8;
 constexpr uint32_t kMostEmbedded = 1U << 16;
 

@@ -24,13 +24,13 @@ constexpr uint32_t kMaxWidth = 1U << 16;
 constexpr uint32_t kMaxLayers = 1U << 10;
 constexpr uint32_t kMaxConvolution = 31;
 
-/// Values of "position_embedding_type": vectors of distances for queries, and for queries and keys.
+/// Values of "position_embedding_type": vectors of distances that multiply queries, or queries and keys.
 constexpr std::string_view kQueriesAndDistances = "relative_key", kAllAndDistances = "relative_key_query";
 bool is_of_distances(const std::string& positions) {
   return positions == kQueriesAndDistances || positions == kAllAndDistances;
 }
 
-/// Settings that change the mathematics in ways that version 1 does not execute.
+/// Refuses settings that change the mathematics in ways that version 1 does not execute.
 void refuse_unsupported(const Fields& config, const Family& family) {
   const Settings& settings = family.settings;
   const std::string positions = config.text("position_embedding_type", "absolute");
@@ -59,7 +59,7 @@ void refuse_unsupported(const Fields& config, const Family& family) {
   }
 }
 
-/// One count a layer under `key`; `otherwise` for each when the key is absent.
+/// One count per layer under `key`; all are `otherwise` if the key is absent.
 std::vector<uint32_t> per_layer(const Fields& layout, const char* key, const EncoderConfig& config,
                                 uint32_t otherwise) {
   std::vector<uint32_t> values(config.layers, otherwise);
@@ -112,9 +112,9 @@ void read_widths(const Fields& config, EncoderConfig& out, const char* heads_key
   if (layout.has("embedding_rank")) out.embedding_rank = layout.count("embedding_rank", kMaxWidth);
 }
 
-/// Says the nearest known one instead, on one short line.
+/// Names the nearest known model_type, in one short line.
 void refuse_model_type(const Fields& config, const std::string& model_type) {
-  constexpr size_t kLongest = 64;  // no name of a model_type is as long
+  constexpr size_t kLongest = 64;  // longer than any model_type
   const std::string name = model_type.size() <= kLongest ? fmt::format("\"{}\"", model_type)
                                                          : fmt::format("a name of {} letters", model_type.size());
   const std::string nearest = nearest_model_type(model_type);
@@ -127,7 +127,7 @@ void refuse_model_type(const Fields& config, const std::string& model_type) {
   config.problem(ExitCode::kUnsupported, "model_type", what + ". See all: bantam version --families");
 }
 
-/// The position table may begin with rows that no token has.
+/// The position table may begin with rows that no token uses.
 void read_positions(const Fields& config, EncoderConfig& out) {
   const Settings& settings = out.family->settings;
   const char* key = key_in(config, settings, settings.positions.key);
@@ -155,7 +155,7 @@ uint32_t read_kv_heads(const Fields& config, const Settings& settings, uint32_t 
   return kv_heads == 0 ? heads : kv_heads;
 }
 
-/// Numbers that embeddings, scores and sums are multiplied with.
+/// Reads factors of embeddings, scores and residual sums.
 void read_factors(const Fields& config, EncoderConfig& out) {
   const Settings& settings = out.family->settings;
   const auto read = [&](const char* key, float otherwise) {
@@ -229,7 +229,7 @@ void read_relative(const Fields& config, EncoderConfig& out) {
     return;
   }
   const double most = config.number("max_relative_positions", -1);
-  const bool second = out.family->has(Slot::kPlacesNorm);  // the first version has no such settings
+  const bool second = out.family->has(Slot::kPlacesNorm);  // version 1 has no such settings
   const double buckets = second ? config.number("position_buckets", -1) : -1;
   if (!(most <= kMaxPositions && buckets <= kMaxPositions) || (buckets >= 1 && buckets < 4)) {
     config.problem(ExitCode::kInvalid, "max_relative_positions", "this or position_buckets is out of range");
@@ -256,7 +256,7 @@ void read_shift(const Fields& config, EncoderConfig& out) {
   }
 }
 
-/// Reads the convolution beside the first layer; torch pads an even one so that it leaves a token out.
+/// Reads the convolution beside the first layer; with an even size torch's padding loses a token.
 void read_convolution(const Fields& config, EncoderConfig& out) {
   constexpr const char* kSize = "conv_kernel_size";
   if (!out.family->has(Slot::kConvolution) || !config.has(kSize) || config.raw(kSize) == 0) return;
@@ -267,7 +267,7 @@ void read_convolution(const Fields& config, EncoderConfig& out) {
   out.convolution_activation = read_activation(config, "conv_act", "tanh");
 }
 
-/// Reads the convolution of values.
+/// Reads the convolution over values.
 void read_value_convolution(const Fields& config, EncoderConfig& out) {
   constexpr const char* kSize = "conv_kernel_size";
   constexpr uint32_t kMaxTaps = 255, kUsualTaps = 65;
@@ -276,7 +276,7 @@ void read_value_convolution(const Fields& config, EncoderConfig& out) {
   if (out.value_taps % 2 == 0) config.problem(ExitCode::kInvalid, kSize, "convolutions are of an odd number of tokens");
 }
 
-/// Sides of an image in pixels: one number, or height and width.
+/// Reads the sides of an image in pixels: one number, or height and width.
 std::pair<uint32_t, uint32_t> read_sides(const Fields& config, const char* key, uint32_t most, uint32_t otherwise) {
   if (!config.has(key) || !config.raw(key).is_array()) {
     const uint32_t side = config.count(key, most, otherwise);
@@ -335,8 +335,8 @@ const char* key_in(const Fields& config, const Settings& settings, const char* k
   for (const auto& [other, known] : settings.synonyms) {
     if (std::string_view(known) == key && config.has(other)) return other;
   }
-  // Names by which transformers reads a setting of every model, if it has another one there (attribute_map). Those of encoder-decoders
-  // are the encoder's.
+  // transformers reads some settings of every model under common names, even if the model uses other keys
+  // (attribute_map). For encoder-decoders those names mean the encoder.
   if (std::string_view(key).substr(0, 8) == "decoder_") return key;
   const std::pair<const char*, const char*> common[] = {{settings.hidden.key, "hidden_size"},
                                                         {settings.layers.key, "num_hidden_layers"},
@@ -350,7 +350,7 @@ const char* key_in(const Fields& config, const Settings& settings, const char* k
 
 bool read_flag(const Fields& config, const Flag& flag) {
   if (flag.key == nullptr) return flag.otherwise;
-  const bool null = config.stands(flag.key) && !config.has(flag.key);  // which is as good as false in Python
+  const bool null = config.stands(flag.key) && !config.has(flag.key);  // null is falsy in Python
   return !null && config.flag(flag.key, flag.otherwise);
 }
 
@@ -393,7 +393,7 @@ fb::ActivationKind read_activation_name(const Fields& config, const std::string&
 
 EncoderConfig read_as(const Fields& config, const Family& family);
 
-/// T5's biases by distance.
+/// Reads the buckets of T5's distance biases.
 void read_buckets(const Fields& config, uint32_t buckets, uint32_t most, EncoderConfig& out) {
   if (!out.family->has(Slot::kDistances)) return;
   const uint32_t both = out.family->block.causal ? 1 : 2;
@@ -407,8 +407,7 @@ void read_buckets(const Fields& config, uint32_t buckets, uint32_t most, Encoder
   out.most_distance = most;
 }
 
-/// Reads the activation of feed-forward layers; gated ones may also name activation and gate together (arXiv
-/// 2002.05202).
+/// Reads the activation of feed-forward layers; for gated ones the name may include the gate (arXiv 2002.05202).
 fb::ActivationKind read_unit(const Fields& config, const char* key, const Family& family) {
   if (key == nullptr) return read_activation_name(config, "activation", family.settings.activation_otherwise);
   std::string name = config.text(key, family.settings.activation_otherwise);
@@ -432,7 +431,7 @@ EncoderConfig read_encoder_config(const Fields& config) {
   const Family* family = find_family(model_type);
   if (family != nullptr) return read_as(config, *family);
   refuse_model_type(config, model_type);
-  EncoderConfig none;  // the other keys have other names there
+  EncoderConfig none;  // the other keys depend on the family
   none.model_type = model_type;
   return none;
 }
@@ -491,7 +490,7 @@ EncoderConfig read_as(const Fields& config, const Family& family) {
   read_value_convolution(config, out);
   read_entities(config, out);
   read_experts(config, out);
-  // ELECTRA has a projection only where the widths differ, ALBERT and RemBERT always.
+  // ELECTRA has a projection only if the widths differ; ALBERT and RemBERT always have one.
   out.projects =
       out.family->has(Slot::kEmbeddingProjection) && (out.embedding != out.hidden || out.family->shares_layers() ||
                                                       out.trigrams || out.family->block.always_projected);

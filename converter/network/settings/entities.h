@@ -6,8 +6,8 @@
 
 namespace bantam::convert {
 
-/// The key of a list with one word a layer: "sim" (no entities), "mix" (their vectors are added) or "norm" (they attend
-/// to each other, too); layers that the list does not reach are "sim".
+/// The key of a list with one word per layer: "sim" (no entities), "mix" (their vectors are added) or "norm" (they also
+/// attend to each other). Layers beyond the end of the list are "sim".
 constexpr const char* kLayerTypes = "layer_types";
 
 /// Fills in the entity settings of `out`, whose layers must have been read; settings that do not fit become problems.

@@ -16,7 +16,7 @@ uint32_t read(const Fields& config, const Settings& settings, const Count& setti
   return key == nullptr ? setting.otherwise : config.count(key, most, setting.otherwise);
 }
 
-/// transformers' rule for Switch: where there are to be none, its second layer is one nevertheless.
+/// Switch: every `step`-th layer has experts, as in transformers; with 0 expert layers layer 1 still becomes one.
 void spread_out(const Fields& config, const Settings& settings, ExpertLayers& experts) {
   const auto layers = static_cast<uint32_t>(experts.layers.size());
   const char* key = settings.expert_layers.key;
@@ -25,7 +25,7 @@ void spread_out(const Fields& config, const Settings& settings, ExpertLayers& ex
   for (uint32_t i = 0; i < layers && step != 0; ++i) experts.layers[i] = step == 1 || i % step == 1;
 }
 
-/// A word a layer.
+/// Reads one word per layer.
 void take_kinds(const Fields& config, ExpertLayers& experts) {
   const Json& kinds = config.raw(kLayerKinds);
   bool known = kinds.is_array() && kinds.size() == experts.layers.size();
@@ -36,7 +36,7 @@ void take_kinds(const Fields& config, ExpertLayers& experts) {
   if (!known) config.problem(ExitCode::kInvalid, kLayerKinds, "is no list of \"sparse\" and \"dense\", one a layer");
 }
 
-/// transformers' rule for Qwen 3.
+/// Qwen 3, as in transformers.
 void take_listed(const Fields& config, ExpertLayers& experts) {
   const uint32_t step = config.count(kSparseStep, kMostExpertLayers, 1);
   for (size_t i = 0; i < experts.layers.size(); ++i) experts.layers[i] = (i + 1) % step == 0;
@@ -51,7 +51,7 @@ void take_listed(const Fields& config, ExpertLayers& experts) {
   if (!known) config.problem(ExitCode::kInvalid, kDenseLayers, "is no list of numbers of layers");
 }
 
-/// "mlp_layer_types", or all layers behind the first ones.
+/// Reads "mlp_layer_types"; without it all layers after the first `expert_layers` have experts.
 void take_behind(const Fields& config, const Settings& settings, ExpertLayers& experts) {
   if (config.has(kLayerKinds)) return take_kinds(config, experts);
   const char* key = settings.expert_layers.key;
@@ -62,7 +62,7 @@ void take_behind(const Fields& config, const Settings& settings, ExpertLayers& e
   for (size_t i = 0; i < experts.layers.size(); ++i) experts.layers[i] = i >= dense;
 }
 
-/// transformers' rule for ERNIE 4.5; a last layer of -1 is the last of all.
+/// ERNIE 4.5, as in transformers; a negative "moe_layer_end_index" means the last layer.
 void take_between(const Fields& config, ExpertLayers& experts) {
   const double first = config.number("moe_layer_start_index", 1), last = config.number("moe_layer_end_index", -1);
   const uint32_t step = config.count("moe_layer_interval", kMostExpertLayers, 1);
@@ -88,7 +88,7 @@ uint32_t read_shared(const Fields& config, const Settings& settings, const Exper
                                            : config.count(key, kMostShared, settings.shared_experts.otherwise));
 }
 
-/// A number above 0, or 0 where that may be.
+/// Reads a number above 0, or 0 if `may_be_0`.
 float read_share_factor(const Fields& config, const char* key, double otherwise, bool may_be_0) {
   if (key == nullptr || !config.has(key)) return static_cast<float>(otherwise);
   const double value = config.number(key, otherwise);

@@ -10,7 +10,7 @@
 namespace bantam::convert {
 namespace {
 
-/// A number among the settings of a scaling that is in [least, most], or a problem.
+/// Reads a number of a scaling; outside [least, most] it is a problem.
 double number_in(const Fields& fields, const char* key, double otherwise, double least, double most) {
   const double value = fields.has(key) ? fields.number(key, otherwise) : otherwise;
   if (value >= least && value <= most) return value;
@@ -32,9 +32,10 @@ std::vector<double> divisors(const Fields& scaling, const char* key, uint32_t an
   return std::vector<double>(angles, 1);
 }
 
-/// Published scalings of rotary positions. "linear": angles are divided by the factor. "dynamic": the base grows with texts longer than
-/// the model's positions, which files do not take, but by "alpha" where that is there (Hunyuan). "ntk": the base is multiplied by the factor, and angles divided by its power 2 /
-/// columns, so that the slowest turns by the factor more slowly. "llama3", "yarn", "longrope": see Rotary. `config`: settings beside
+/// Applies published scalings of rotary positions. "linear": angles are divided by the factor. "dynamic": only "alpha"
+/// changes the base (Hunyuan); otherwise the base would grow only for texts beyond the model's positions, which files
+/// do not accept. "ntk": the base is multiplied by the factor, and angles are divided by factor^(2 / columns), so that
+/// the slowest angle shrinks by the factor. "llama3", "yarn", "longrope": see Rotary. `config`: the settings around
 /// those of the scaling.
 void scale(const Fields& config, const Fields& scaling, const EncoderConfig& out, uint32_t turned, Rotary* rotary) {
   const std::string type = scaling.text("rope_type", scaling.text("type", "default"));
@@ -96,7 +97,7 @@ void scale(const Fields& config, const Fields& scaling, const EncoderConfig& out
   }
 }
 
-/// Columns of a head that are turned.
+/// Columns of a head that are rotated.
 uint32_t turned_columns(const Fields& config, const Fields& parameters, const Settings::Rotary& rotary,
                         uint32_t head_width) {
   if (rotary.width_key != nullptr) {
@@ -105,7 +106,7 @@ uint32_t turned_columns(const Fields& config, const Fields& parameters, const Se
   }
   constexpr const char* kPart = "partial_rotary_factor";
   if (rotary.part == 1 && !rotary.part_if_said) {
-    // transformers turns whole heads here, or fails.
+    // transformers rotates whole heads here, or fails.
     for (const Fields* fields : {&parameters, &config}) {
       if (fields->has(kPart) && fields->raw(kPart) != 1) {
         fields->problem(ExitCode::kUnsupported, kPart, "whole heads are turned in this family: only 1 is supported");
@@ -121,8 +122,8 @@ uint32_t turned_columns(const Fields& config, const Fields& parameters, const Se
   return static_cast<uint32_t>(static_cast<double>(head_width) * part);
 }
 
-/// Rotary positions from rope_parameters (of `kind` of layers, where it tells them apart), or keys of their own. `scaled`: as
-/// "rope_scaling" says, too.
+/// Reads rotary positions from rope_parameters (for layers of `kind` if they differ by kind), or from the family's own
+/// keys. `scaled`: "rope_scaling" applies, too.
 LayerPlaces read_rotary(const Fields& config, const Settings::Rotary& rotary, const char* kind,
                         const EncoderConfig& model, bool scaled) {
   LayerPlaces places;
@@ -166,7 +167,7 @@ LayerPlaces read_rotary(const Fields& config, const Settings::Rotary& rotary, co
   return places;
 }
 
-/// The kind of each layer, where "layer_types" lists them: does it see all tokens? Empty: it does not list them.
+/// For each layer of "layer_types", whether it sees all tokens. Empty: there is no such list.
 std::vector<bool> listed_layers(const Fields& config, const EncoderConfig& out) {
   std::vector<bool> full;
   if (!config.has("layer_types")) return full;
@@ -187,7 +188,7 @@ std::vector<bool> listed_layers(const Fields& config, const EncoderConfig& out) 
 
 constexpr const char* kAttentionTypes = "attention_types";
 
-/// GPT-Neo's "attention_types": words and how often the row of them stands in a row.
+/// GPT-Neo's "attention_types": lists of words, and how often each list repeats.
 std::vector<bool> layers_by_kinds(const Fields& config, const EncoderConfig& out) {
   std::vector<bool> full;
   bool known = true;
@@ -214,7 +215,7 @@ std::vector<bool> layers_by_kinds(const Fields& config, const EncoderConfig& out
   return full;
 }
 
-/// Layers of SmolLM 3 that know of no places.
+/// Removes rotary positions from some layers (SmolLM 3).
 void leave_some_unturned(const Fields& config, EncoderConfig& out) {
   const Settings& settings = out.family->settings;
   if (settings.turned_layers == nullptr) return;
@@ -232,7 +233,7 @@ void leave_some_unturned(const Fields& config, EncoderConfig& out) {
   }
 }
 
-/// A base for each layer.
+/// Reads a rotary base for each layer.
 void read_layer_bases(const Fields& config, EncoderConfig& out) {
   const char* key = out.family->settings.layer_bases;
   if (key == nullptr || !config.has(key)) return;
@@ -250,11 +251,10 @@ void read_layer_bases(const Fields& config, EncoderConfig& out) {
   }
 }
 
-/// Windows of decoders.
+/// Reads the windows of decoders.
 void read_causal_windows(const Fields& config, EncoderConfig& out) {
   const Settings& settings = out.family->settings;
   if (settings.window.key == nullptr) return;
-  // In no layer, unless the settings say so.
   const bool local = settings.local_rotary.otherwise != 0;
   const bool asked = settings.windows == Settings::Windows::kAll    ? config.has(settings.window.key)
                      : settings.windows == Settings::Windows::kFrom ? config.flag("use_sliding_window", false)
@@ -288,7 +288,8 @@ void read_causal_windows(const Fields& config, EncoderConfig& out) {
   }
 }
 
-/// A number under `key`, or one a layer; `fits(number)` says which may be. `otherwise` where the key is absent, or after a problem.
+/// Reads one number under `key` for all layers, or one per layer; `fits(number)` accepts valid ones. Returns
+/// `otherwise` if the key is absent, or after a problem.
 template <typename Fits>
 std::vector<uint32_t> each_layer(const Fields& config, const char* key, const EncoderConfig& out, uint32_t otherwise,
                                  const Fits& fits, const char* what) {
@@ -312,7 +313,7 @@ std::vector<uint32_t> each_layer(const Fields& config, const char* key, const En
   return values;
 }
 
-/// Longformer's windows, and the token that its texts end with.
+/// Reads Longformer's windows, and the token that separates its texts.
 void read_spans(const Fields& config, EncoderConfig& out) {
   const Settings& settings = out.family->settings;
   const std::vector<uint32_t> spans = each_layer(
@@ -334,7 +335,7 @@ void read_spans(const Fields& config, EncoderConfig& out) {
   out.separator = static_cast<uint32_t>(separator);
 }
 
-/// Big Bird's blocks.
+/// Reads Big Bird's blocks.
 void read_blocks(const Fields& config, EncoderConfig& out) {
   const std::string type = config.text("attention_type", "block_sparse");
   if (type == "original_full") return;
@@ -343,7 +344,7 @@ void read_blocks(const Fields& config, EncoderConfig& out) {
                    fmt::format("\"{}\" is not supported; \"block_sparse\" and \"original_full\" are", type));
     return;
   }
-  constexpr uint32_t kMostRandom = 15;  // that the file has room for (schemas/bantam.fbs)
+  constexpr uint32_t kMostRandom = 15;  // the file has room for 15 (schemas/bantam.fbs)
   const double random = config.number("num_random_blocks", 3);
   if (!(random >= 0 && random <= kMostRandom) || random != std::floor(random)) {
     config.problem(ExitCode::kInvalid, "num_random_blocks",

@@ -1,4 +1,4 @@
-// A family's roles in a model of given settings: names of tensors, whether they exist, and how large they are.
+// A family's roles in a model of given settings: names of tensors, whether they exist, and their sizes.
 #include <fmt/format.h>
 
 #include "graph/task_parts.h"
@@ -20,7 +20,7 @@ ModelNames model_names(const Family& family) {
       names.unused.push_back({std::string(family.name(slot)) + ".", "queries and keys share the bottleneck of values"});
     }
   }
-  // Files have these, too, where no scores have terms of places ("relative_attention", "pos_att_type").
+  // Files have these tensors even if no scores depend on relative positions ("relative_attention", "pos_att_type").
   for (const Slot slot : {Slot::kPlaces, Slot::kPlacesNorm}) {
     if (family.has(slot)) names.unused.push_back({family.name(slot), "no places are relative"});
   }
@@ -46,7 +46,7 @@ uint32_t kv_heads_of(const EncoderConfig& config, uint32_t layer) {
 std::string layer_prefix(const EncoderConfig& config, uint32_t layer) {
   const std::string pattern = config.family->layer;
   if (config.groups == 0) return fmt::format(fmt::runtime(pattern), layer) + ".";
-  // As transformers computes it, in double precision.
+  // Computed in double precision, as in transformers.
   const uint32_t round = layer / config.inner_layers;
   const double rounds = static_cast<double>(config.layers) / config.inner_layers;
   const auto group = static_cast<uint32_t>(round / (rounds / config.groups));

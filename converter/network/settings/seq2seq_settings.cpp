@@ -13,7 +13,7 @@ namespace {
 
 constexpr uint32_t kMostCombined = 1U << 14, kMostLocal = 1U << 20;
 
-/// The value of `key`, one of `names` by its place.
+/// The value of `key` as an index into `names`.
 template <typename Kind>
 Kind choice(const Fields& fields, const char* key, const std::vector<const char*>& names, Kind otherwise) {
   const std::string value = fields.text(key, names[static_cast<size_t>(otherwise)]);
@@ -26,7 +26,7 @@ Kind choice(const Fields& fields, const char* key, const std::vector<const char*
   return otherwise;
 }
 
-/// "hidden_size" and "num_layers" are of both stacks unless the stack has its own.
+/// "hidden_size" and "num_layers" apply to both stacks unless a stack has its own.
 RecurrentSettings read_stack(const Fields& fields, bool decoder) {
   Json own = fields.whole();
   const std::string side = decoder ? "decoder_" : "encoder_";
@@ -37,7 +37,7 @@ RecurrentSettings read_stack(const Fields& fields, bool decoder) {
   return read_recurrent(fields.with(own));
 }
 
-/// "attention": an object.
+/// Reads "attention", an object.
 class AttentionReader {
  public:
   AttentionReader(const Fields& own, const PairSettings& pair) : own_(own), pair_(pair) {}
@@ -63,7 +63,7 @@ class AttentionReader {
   }
 
  private:
-  /// A count that only some settings have: `otherwise` 0: it has to stand there.
+  /// A count that only some settings have. `otherwise` 0: the key is required.
   uint32_t count(const char* key, bool has, uint32_t most, uint32_t otherwise, const char* needs) {
     if (has) return own_.has(key) || otherwise == 0 ? own_.count(key, most) : otherwise;
     if (own_.has(key)) own_.problem(ExitCode::kInvalid, key, fmt::format("is only read with {}", needs));

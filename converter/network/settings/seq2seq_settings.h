@@ -12,31 +12,32 @@ namespace bantam::convert {
 
 /// How the last states of an encoder's two directions become one row.
 enum class Join { kConcat, kSum, kMean, kForward, kReverse };
-/// The first states of a decoder's layers: the state of the encoder's layer of the same number, that of its last layer,
-/// or zeros.
+/// The initial states of a decoder's layers: the final state of the encoder's layer of the same number, that of its
+/// last layer, or zeros.
 enum class First { kLayers, kLast, kZeros };
-/// The layer between the encoder's states and the decoder's first states.
+/// The layer between the encoder's final states and the decoder's initial states.
 enum class Bridge { kNone, kLinear, kTanh };
-/// How a decoder's state scores the rows of a source (Luong et al., arXiv 1508.04025; Bahdanau et al., arXiv 1409.0473).
+/// How a decoder's state scores the source's rows (Luong et al., arXiv 1508.04025; Bahdanau et al., arXiv 1409.0473).
 enum class Score { kNone, kDot, kScaledDot, kGeneral, kAdditive };
-/// The input of the output layer: the state; a layer over context and state; the greater of each two outputs of a layer
+/// The input of the output layer: the state; a layer over context and state; the pairwise maximum of a layer's outputs
 /// over state, word and context.
 enum class Readout { kState, kCombine, kMaxout };
 
 struct PairAttention {
   Score score = Score::kNone;
-  bool previous = false;  // the state of the token before scores, and its context is an input of the cells
-  bool feeding = false;   // what is read out is an input of the cells at the next token
+  // The previous token's state computes scores, and its context is an input of the cells.
+  bool previous = false;
+  bool feeding = false;  // the readout is an input of the cells at the next token
   fb::AlignPlace place = fb::AlignPlace::all;
   uint32_t window = 0;
   Readout readout = Readout::kCombine;
-  bool reads_previous = false;  // the state of the token before is read out
-  bool tanh = true;             // Readout::kCombine ends with its tanh
+  bool reads_previous = false;  // the readout reads the previous token's state
+  bool tanh = true;             // Readout::kCombine ends with tanh
   uint32_t size = 0;            // rows of the readout's matrix
-  uint32_t score_size = 0;      // of additive scores
-  uint32_t position_size = 0;   // of the layer that tells the place
+  uint32_t score_size = 0;      // rows of the matrix of additive scores
+  uint32_t position_size = 0;   // rows of the layer that predicts the place
 
-  /// True if the next token reads results of the token before it.
+  /// True if a token reads results of the previous token.
   bool goes_back() const { return previous || feeding; }
 };
 
@@ -45,7 +46,7 @@ struct PairSettings {
   Join join = Join::kConcat;
   First first = First::kLayers;
   Bridge bridge = Bridge::kNone;
-  bool every_step = false;  // the source's state is also read beside each token
+  bool every_step = false;  // each token also reads the source's state
   PairAttention attention;
 
   bool attends() const { return attention.score != Score::kNone; }
@@ -53,7 +54,7 @@ struct PairSettings {
   uint32_t joined() const { return encoder.both && join == Join::kConcat ? 2 * encoder.state : encoder.state; }
 };
 
-/// Throws all problems of the settings at once: wrong ones would make every tensor's shape wrong.
+/// Throws all problems of the settings at once, because wrong ones would make every tensor's shape wrong.
 PairSettings read_pair(const Fields& config);
 
 }  // namespace bantam::convert

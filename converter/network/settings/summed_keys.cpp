@@ -12,8 +12,8 @@ namespace {
 constexpr uint32_t kMostFeatures = 1U << 16;
 constexpr const char *kKernel = "kernel", *kEpsilon = "kernel_epsilon", *kSharing = "sharing";
 
-/// The kernel that features stand for, and what keeps their sums from 0 (by the authors' code 1e-4, of ReLU 1e-3). Queries and keys take
-/// one half of the scores' scale each.
+/// Reads the kernel that features approximate, and the epsilon that keeps their sums from 0 (1e-4 in the authors' code,
+/// 1e-3 for ReLU). Queries and keys each take the square root of the scores' scale.
 void read_features(const Fields& config, EncoderConfig& out) {
   const std::string kernel = config.text(kKernel, "softmax");
   if (kernel != "softmax" && kernel != "relu") {
@@ -29,7 +29,7 @@ void read_features(const Fields& config, EncoderConfig& out) {
   out.summed.query_factor = out.summed.key_factor = static_cast<float>(std::pow(out.head_width, -0.25));
 }
 
-/// Who shares matrices, by section 4 of the paper; queries take the scale of scores.
+/// Reads what shares matrices (section 4 of the paper); queries take the scores' scale.
 void read_projection(const Fields& config, EncoderConfig& out) {
   using Sharing = SummedKeys::Sharing;
   const std::string sharing = config.text(kSharing, "headwise");

@@ -6,7 +6,7 @@
 
 namespace bantam::convert {
 
-/// Fills in `summed` of `out`, whose heads must have been read; does nothing where the family has no such attention.
+/// Fills in `summed` of `out`, whose heads must have been read; does nothing if the family has no such attention.
 /// Settings that do not fit become problems.
 void read_summed_keys(const Fields& config, EncoderConfig& out);
 

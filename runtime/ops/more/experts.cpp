@@ -56,7 +56,7 @@ Verdict check_capacity(const Site& site) {
   return {};
 }
 
-/// Checks what experts are chosen by beside scores.
+/// Checks the settings by which experts are chosen: the bias and the threshold.
 Verdict check_choice(const Site& site) {
   const fb::Experts& layer = *site.op.attributes_as_Experts();
   const bool masked = layer.shares() == fb::ShareKind::masked;

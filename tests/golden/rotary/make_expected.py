@@ -82,7 +82,7 @@ def main():
     path = pathlib.Path(__file__).parent / "expected.jsonl"
     with open(path, "w") as file:
         for parameters, positions, lengths in CASES + PARTS:
-            # Llama's own heads turn whole.
+            # Llama always rotates whole heads, so another model type is used.
             kind = {"model_type": "phi3"} if "partial_rotary_factor" in parameters else {}
             settings = {**SHAPE, **kind, **HEADS, "max_position_embeddings": positions, "rope_parameters": parameters}
             config = transformers.LlamaConfig(**json.loads(json.dumps(settings)))

@@ -1,5 +1,5 @@
-// ELMo (arXiv 1802.05365): vectors of words, made of their characters or not, a stack of LSTM layers for each direction, and a mixture of
-// all of them. docs/elmo.md says what stands in its directories.
+// ELMo (arXiv 1802.05365): vectors of words, optionally computed from their characters, a stack of LSTM layers for each
+// direction, and a mix of all of them. docs/elmo.md describes its directories.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -23,7 +23,7 @@ class Bilm {
   Bilm(Builder& builder, Weights& weights, const Fields& fields, const Encoder& encoder)
       : builder_(builder), weights_(weights), encoder_(encoder), settings_(read_recurrent(fields)) {
     layers_ = std::exchange(settings_.layers, 1);
-    settings_.both = false;  // a layer is of one direction
+    settings_.both = false;  // each module has one direction
     residual_ = fields.flag("residual", true);
     mixes_ = weights.has_encoder(kMixWeights);
     if (!mixes_) return;
@@ -34,10 +34,10 @@ class Bilm {
         ExitCode::kInvalid, "embedding_size",
         fmt::format("{} is not the width of a layer's states, {} (proj_size, or hidden_size): \"{}\" adds the two",
                     words, settings_.state, kMixWeights));
-    mixes_ = false;  // the layers' tensors are still looked for
+    mixes_ = false;  // the layers' tensors are read nevertheless
   }
 
-  /// Joins the mixes of words and layers of both directions, or else their last layers: [tokens, 2 * state].
+  /// Joins both directions' mixes of words and layers, or their last layers without a mix: [tokens, 2 * state].
   void run(bool keep_state, Encoder* out) {
     if (mixes_) words_ = scaled("mix.words", encoder_.hidden, 0, kAbsent);
     const int32_t ahead = one_way("forward", false), back = one_way("backward", true);
@@ -52,7 +52,7 @@ class Bilm {
  private:
   std::string name(const std::string& what) const { return encoder_.base + what; }
 
-  /// Factors of words and of each layer: gamma times the softmax of the weights.
+  /// Reads the factors of words and of each layer: gamma * softmax(weights).
   void read_mix(uint32_t width) {
     const Values weights = weights_.encoder(kMixWeights, {layers_ + 1});
     Values gamma;
@@ -72,9 +72,9 @@ class Bilm {
     }
   }
 
-  /// `sum` and the product of x and factor number `number`.
+  /// `sum` plus x times factor `number`.
   int32_t scaled(const std::string& what, int32_t x, size_t number, int32_t sum) {
-    if (number >= factors_.size()) return x;  // a problem
+    if (number >= factors_.size()) return x;  // reported as a problem before
     EpilogueSpec times;
     times.norm = fb::NormKind::affine;
     times.gamma = factors_[number];
@@ -111,11 +111,12 @@ class Bilm {
   uint32_t layers_ = 1;
   bool residual_ = true, mixes_ = false;
   std::vector<int32_t> factors_;
-  int32_t words_ = kAbsent;  // times their factor
+  int32_t words_ = kAbsent;  // multiplied by their factor
 };
 
-/// A stack of recurrent layers for each direction, and the sum of words and layers that "mix.weights" asks for, both directions side
-/// by side. Encoder::state is what each direction ends with, where "pooling" asks for it.
+/// Adds a stack of recurrent layers for each direction, and with "mix.weights" the weighted sum of words and layers;
+/// both directions are concatenated by columns. Encoder::state is each direction's last state, if "pooling" asks for
+/// it.
 void add_bilm_layers(const LayerSite& site) {
   const bool keep_state = site.of_texts() && site.fields.text("pooling", "last") == "last";
   const Encoder beneath = *site.encoder;

@@ -1,5 +1,6 @@
-// The Evolved Transformer (So et al., arXiv 1901.11117), and Meena, one encoder layer and thirteen decoder layers of it (Adiwardana et al.,
-// arXiv 2001.09977). No library writes such directories: docs/evolved-transformer.md says what stands in them.
+// The Evolved Transformer (So et al., arXiv 1901.11117), and Meena, which has one encoder layer and thirteen decoder
+// layers of it (Adiwardana et al., arXiv 2001.09977). No library writes such directories; docs/evolved-transformer.md
+// describes them.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -29,7 +30,7 @@ Values some_values(const Values& from, size_t begin, size_t count) {
   return out;
 }
 
-/// [rows][columns][taps] as torch's Conv1d has them, as [rows][taps][columns].
+/// Reorders [rows][columns][taps], as in torch's Conv1d, to [rows][taps][columns].
 Values taps_first(Values from, size_t columns, size_t taps) {
   std::vector<float> ordered(from.values.size());
   for (size_t at = 0; at < ordered.size(); ++at) {
@@ -40,7 +41,7 @@ Values taps_first(Values from, size_t columns, size_t taps) {
   return from;
 }
 
-/// Tokens that a convolution sees beside each.
+/// The tokens before and after each token that a convolution spans.
 struct Window {
   uint32_t before, after;
   uint32_t taps() const { return before + 1 + after; }
@@ -87,7 +88,7 @@ class Cells {
     return epilogue;
   }
 
-  /// Layers of d outputs above each other, of one multiplication.
+  /// Several layers of d outputs as one multiplication; their outputs are concatenated.
   int32_t above(const std::string& op, int32_t x, const std::vector<std::string>& names) {
     const uint32_t in = builder_.width(x), out = static_cast<uint32_t>(names.size()) * d_;
     std::vector<Values> matrices, biases;
@@ -105,7 +106,7 @@ class Cells {
     return builder_.linear(base_ + op, x, matrix, bias, {});
   }
 
-  /// x + attention of tokens to each other, `in` of x.
+  /// x + self-attention over `in`, which is computed from x.
   int32_t attention(const std::string& name, int32_t in, uint32_t heads, int32_t x) {
     const int32_t qkv = above(name + ".qkv", in, {name + ".q_proj", name + ".k_proj", name + ".v_proj"});
     AttentionSpec spec;
@@ -114,7 +115,7 @@ class Cells {
     return dense(name + ".out_proj", builder_.attention(base_ + name, split, spec), d_, added_to(x));
   }
 
-  /// The first half of a separable convolution: sums over the window's rows, column by column.
+  /// The first half of a separable convolution: each column is summed over the window's rows.
   int32_t depthwise(const std::string& name, int32_t x, Window window) {
     const uint32_t columns = builder_.width(x), taps = window.taps();
     Values weights = weights_.encoder(name + ".depthwise.weight", {columns, 1, taps});
@@ -122,8 +123,8 @@ class Cells {
                               taps_first(std::move(weights), columns, taps));
   }
 
-  /// norm(relu(the layer `name` of `out` outputs) + `right`), zeros behind the fewer columns of `right`: the columns that it is added to are
-  /// made by themselves.
+  /// norm(relu(layer `name` with `out` outputs) + `right`). `right` has fewer columns and counts as padded with zeros;
+  /// so the columns that it is added to are computed separately.
   int32_t branches(const std::string& name, int32_t x, uint32_t out, int32_t right, const std::string& norm) {
     const uint32_t in = builder_.width(x), front = builder_.width(right), rest = out - front;
     const Values matrix = weights_.encoder(name + ".weight", {out, in});
@@ -153,7 +154,7 @@ class Cells {
     return dense(layer + "fc2", dense(layer + "fc1", in, 4 * d_, first), d_, added_to(x));
   }
 
-  /// The norm behind all layers.
+  /// The norm after all layers.
   void finish(const std::string& name, int32_t x, Encoder* out) {
     const EpilogueSpec norm = modules_.norm(name, d_);
     out->hidden = builder_.row(base_ + name, x, norm);
@@ -254,7 +255,7 @@ class DecoderCells : public Cells {
   }
 
  private:
-  /// x + attention of `in` to the source, whose keys and values are made by the pass over it.
+  /// x + attention of `in` to the source; the pass over the source computes its keys and values.
   int32_t to_source(const std::string& name, int32_t in, int32_t x) {
     const int32_t queries =
         builder_.split_queries(base_ + name + ".heads", dense(name + ".q_proj", in, d_), config_.heads);
@@ -268,7 +269,7 @@ class DecoderCells : public Cells {
     return dense(name + ".out_proj", context, d_, added_to(x));
   }
 
-  /// x + sep7x1(norm(relu(sep11x1 to 2 d) + sep7x1 to d / 2)), of the tokens in front.
+  /// x + sep7x1(norm(relu(sep11x1 to 2 d) + sep7x1 to d / 2)), over each token and those before it.
   int32_t convolved(const std::string& layer, uint32_t i, int32_t x) {
     enter(fb::Part::feed_forward, i);
     const int32_t in = normed(layer + "branch_norm", x);
@@ -283,7 +284,7 @@ class DecoderCells : public Cells {
   uint32_t wide_heads_ = 1;
 };
 
-/// The layers of the encoder, or those of the decoder, which attend to what the encoder left.
+/// Adds the layers of the encoder, or those of the decoder, which attend to the encoder's output.
 void add_evolved_layers(const LayerSite& site) {
   if (site.source != nullptr) {
     DecoderCells(site.builder, site.weights, site.config, site.fields, *site.source).run(site.encoder);

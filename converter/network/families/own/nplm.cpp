@@ -1,5 +1,5 @@
-// The neural probabilistic language model of Bengio et al. (JMLR 3, 2003): the vectors of a few words side by side, a hidden layer, and
-// scores of the next word. docs/nplm.md says what stands in its directories.
+// The neural probabilistic language model of Bengio et al. (JMLR 3, 2003): the concatenated vectors of a few words, a
+// hidden layer, and scores of the next word. docs/nplm.md describes its directories.
 #include <fmt/format.h>
 
 #include <string>
@@ -14,7 +14,7 @@
 namespace bantam::convert {
 namespace {
 
-/// The rows that heads read.
+/// The outputs that heads read.
 struct NplmUse {
   bool gives_words = false;  // Encoder::more_scores
   bool keep_state = false;   // Encoder::state: the last token's row
@@ -57,7 +57,7 @@ class Nplm {
           over_words("direct", x, vocabulary_, weights_.head("direct.weight", {vocabulary_, all_columns()}), {}, {});
     }
     if (use.keep_state) out->state = builder_.pool(base + "end", out->hidden, fb::PoolKind::last, false);
-    // The table now does not belong to an output layer.
+    // The table is not tied to an output layer.
     out->word_embeddings = kAbsent;
     out->words.clear();
   }
@@ -65,7 +65,7 @@ class Nplm {
  private:
   uint32_t all_columns() const { return words_ * columns_; }
 
-  /// Neighbours that a text does not have are rows of zeros. To make them the padding's vector, that vector is
+  /// Neighbors beyond the start of a text are rows of zeros. To turn them into the padding's vector, that vector is
   /// subtracted from all rows of the table, and its product with each layer is added to the layer's bias.
   void take_padding() {
     if (!fields_.has("pad_token_id")) return;
@@ -74,7 +74,7 @@ class Nplm {
     padding_ = builder_.take_row(encoder_.word_embeddings, static_cast<uint32_t>(padding));
   }
 
-  /// A layer over the words' columns, which `weight` has in the setting's order.
+  /// A layer over the words' columns; `weight` has the words in the order of the setting.
   int32_t over_words(const std::string& name, int32_t x, uint32_t rows, Values weight, Values bias,
                      const EpilogueSpec& epilogue) {
     const size_t columns = columns_;
@@ -116,8 +116,8 @@ class Nplm {
   std::vector<float> padding_;  // empty: zeros
 };
 
-/// tanh(d + H x), x the vectors of each token and of those in front of it side by side. Where a text has no such tokens, the vector
-/// of "pad_token_id" stands, or zeros.
+/// Adds tanh(d + H x), where x concatenates the vectors of each token and of the tokens before it. Before the start of
+/// a text, x has the vector of "pad_token_id", or zeros.
 void add_nplm_layers(const LayerSite& site) {
   NplmUse use;
   use.gives_words = (traits(site.task).parts & kNextWordsPart) != 0;

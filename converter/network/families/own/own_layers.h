@@ -1,4 +1,4 @@
-// The place where a family builds its own layers (Family::own).
+// The interface through which a family builds its own layers (Family::own).
 #ifndef BANTAM_CONVERTER_NETWORK_FAMILIES_OWN_OWN_LAYERS_H_
 #define BANTAM_CONVERTER_NETWORK_FAMILIES_OWN_OWN_LAYERS_H_
 
@@ -10,23 +10,23 @@
 
 namespace bantam::convert {
 
-/// One pass whose embeddings are built. OwnLayers::add is called for each pass: for the encoder of an encoder-decoder before the
-/// decoder's embeddings are built.
+/// One pass, after its embeddings are built. OwnLayers::add is called for each pass; for the encoder of an
+/// encoder-decoder it runs before the decoder's embeddings are built.
 struct LayerSite {
   Graph& graph;
   Builder& builder;
-  Weights& weights;  // missing tensors, and tensors of another shape, go to its problems
+  Weights& weights;  // reports missing tensors and tensors of another shape as problems
   const Fields& fields;
-  Problems& problems;           // of all of these
+  Problems& problems;           // problems of all of these
   const EncoderConfig& config;  // of the pass
   fb::TaskKind task;
   uint32_t positions;  // tokens of the longest text
   fb::Phase phase;     // source: the encoder of an encoder-decoder
-  Encoder* source;     // what that encoder left, for its decoder; else null
-  Encoder* encoder;    // the embeddings, which the layers replace
+  Encoder* source;     // for a decoder: the encoder's outputs; otherwise null
+  Encoder* encoder;    // the embeddings; the layers replace its outputs
 
-  bool of_texts() const;   // the task has one answer a text, or one vector
-  bool of_tokens() const;  // the task has answers for words, or there is none
+  bool of_texts() const;   // the task has one result or one vector per text
+  bool of_tokens() const;  // the task has a result per word, or there is no task
 };
 
 }  // namespace bantam::convert

@@ -1,5 +1,5 @@
-// Recurrent: words' vectors, LSTM or GRU layers above them as PyTorch stores them, and a head. No library writes such directories:
-// docs/recurrent.md says what stands in them.
+// Recurrent: word vectors, LSTM or GRU layers stored as PyTorch does, and a head. No library writes such directories;
+// docs/recurrent.md describes them.
 #include "network/blocks/recurrent.h"
 
 #include "network/families/blocks.h"
@@ -8,7 +8,7 @@
 namespace bantam::convert {
 namespace {
 
-/// Encoder::state is each direction's last state where "pooling" asks for it.
+/// Adds the layers. Encoder::state is each direction's last state, if "pooling" asks for it.
 void add_recurrent_layers(const LayerSite& site) {
   const bool keep_state = site.of_texts() && site.fields.text("pooling", "last") == "last";
   const RecurrentSettings settings = read_recurrent(site.fields);

@@ -1,5 +1,5 @@
-// RETRO (Borgeaud et al. 2021, arXiv 2112.04426): a decoder that reads texts which were retrieved for each chunk of its own. No library
-// writes such directories: docs/retro.md says what stands in them.
+// RETRO (Borgeaud et al. 2021, arXiv 2112.04426): a decoder that reads texts retrieved for each chunk of its own text.
+// No library writes such directories; docs/retro.md describes them.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,18 +15,20 @@
 namespace bantam::convert {
 namespace {
 
-/// Settings that a decoder without retrieval lacks. Layers are numbered from 0 on, as tensors are; in files from 1 on, as in the paper.
+/// Settings that only retrieval needs. Layers are numbered from 0, as tensors are; config.json numbers them from 1, as
+/// the paper does.
 struct RetroSettings {
-  uint32_t chunk = 64, neighbours = 2, neighbour = 128;  // tokens of a chunk; texts for each, and tokens of such a text
-  std::vector<bool> attends, encoder_attends;            // P and P_enc, a flag a layer
+  // Tokens per chunk; retrieved texts per chunk; tokens per retrieved text.
+  uint32_t chunk = 64, neighbours = 2, neighbour = 128;
+  std::vector<bool> attends, encoder_attends;  // P and P_enc of the paper: a flag per layer
   uint32_t hidden = 896, layers = 2, heads = 16, head_width = 56, intermediate = 3584;  // of the encoder
-  bool own_words = true;                                                                // it has a table of its own
+  bool own_words = true;  // the encoder has its own word table
   bool cross_places = true;
 };
 constexpr uint32_t kMostChunkSize = 1U << 12, kMostNeighbours = 64, kMostRetroWidth = 1U << 16,
                    kMostRetroLayers = 1U << 10;
 
-/// Numbers of layers, from 1 on, as flags.
+/// Reads a list of layer numbers, starting at 1, as flags.
 std::vector<bool> read_numbered_layers(const Fields& fields, const char* key, uint32_t layers, const Json& otherwise) {
   std::vector<bool> flags(layers);
   const Json& list = fields.has(key) ? fields.raw(key) : otherwise;
@@ -42,7 +44,7 @@ std::vector<bool> read_numbered_layers(const Fields& fields, const char* key, ui
   return flags;
 }
 
-/// P of the paper's models: each third layer, from the sixth on.
+/// The paper's P: every third layer, from the sixth on.
 Json usual_layers(uint32_t layers) {
   Json list = Json::array();
   for (uint32_t i = 6; i <= layers; i += 3) list.push_back(i);
@@ -62,7 +64,7 @@ struct RetroSide {
   fb::MaskKind mask;
   uint32_t hidden, heads, head_width, intermediate;
   ShiftedShape shape;
-  int32_t distances = kAbsent;  // rows of distances of its attention within itself
+  int32_t distances = kAbsent;  // the row of each distance in its self-attention
 
   uint32_t columns() const { return heads * head_width; }
 };
@@ -108,7 +110,7 @@ class RetroLayers {
   }
 
  private:
-  /// ENCODER of what is retrieved for a chunk, whose rows are the caller's.
+  /// The paper's ENCODER of the texts retrieved for a chunk; the caller's rows of the chunk are one of its inputs.
   int32_t encode(int32_t words) {
     enter(encoder_, fb::Part::embeddings, -1);
     builder_.input("neighbour_ids", fb::InputKind::source_ids, config_.vocabulary);
@@ -145,7 +147,7 @@ class RetroLayers {
     return epilogue;
   }
 
-  /// Layers of `rows` outputs above each other, of one multiplication. `more`: added to the bias of the first.
+  /// Several layers of `rows` outputs as one multiplication; `more` is added to the bias of the first.
   int32_t above(const std::string& op, int32_t x, uint32_t rows, const std::vector<std::string>& names,
                 const Values& more) {
     const uint32_t in = builder_.width(x), out = static_cast<uint32_t>(names.size()) * rows;
@@ -167,7 +169,7 @@ class RetroLayers {
     return builder_.linear(base_ + op, x, matrix, bias, {});
   }
 
-  /// ATTN: x + attention within a text, whose places are Transformer-XL's.
+  /// ATTN: x + self-attention with Transformer-XL's relative positions.
   int32_t attend(RetroSide& side, uint32_t i, int32_t x) {
     enter(side, fb::Part::attention, static_cast<int32_t>(i));
     const std::string name = prefix(side, i) + "attn";
@@ -192,8 +194,8 @@ class RetroLayers {
     return modules_.dense(name + ".out_proj", builder_.attention(base_ + name, split, spec), side.hidden, added_to(x));
   }
 
-  /// CCA of the decoder, to what is encoded; CA of the encoder, to the chunk's rows. x + 0 where there is nothing to see, so that what
-  /// heads make has no bias.
+  /// CCA of the decoder, to the encoded texts; CA of the encoder, to the chunk's rows. Where there is nothing to attend
+  /// to the result is x + 0, because the output layer has no bias.
   int32_t attend_to(const RetroSide& side, uint32_t i, int32_t x, int32_t rows) {
     enter(side, fb::Part::attention, static_cast<int32_t>(i));
     const std::string name = prefix(side, i) + "cross";
@@ -216,8 +218,8 @@ class RetroLayers {
     return builder_.linear(base_ + out, context, matrix, kAbsent, added_to(x));
   }
 
-  /// Positional logits of every distance, "a linear transform of a cosine vector": [heads, 2 D + 1], where element D + key - query is that of
-  /// the paper's distance d = query - key, its equations (6) and (7).
+  /// Positional logits of all distances, "a linear transform of a cosine vector": [heads, 2 D + 1]; element D + key -
+  /// query is the paper's distance d = query - key, equations (6) and (7).
   int32_t cross_biases(const RetroSide& side, const std::string& name) {
     const uint32_t most = settings_.neighbour + 2 * settings_.chunk, width = side.hidden;
     const Values matrix = weights_.encoder(name + ".positions.weight", {side.heads, width});
@@ -226,7 +228,7 @@ class RetroLayers {
     biases.source = matrix.source;
     for (size_t head = 0; head < side.heads && !matrix.values.empty(); ++head) {
       for (size_t element = 0; element <= size_t{2} * most; ++element) {
-        const bool front = element < most;  // the key is in front: d is above 0
+        const bool front = element < most;  // the key is before the query: d is above 0
         const size_t distance = front ? most - element : element - most;
         double sum = 0;
         for (size_t k = 0; k < width; ++k) {
@@ -298,7 +300,7 @@ RetroSettings read_retro(const Fields& fields, const EncoderConfig& config) {
   return out;
 }
 
-/// The layers of both stacks, above the decoder's embeddings. Sets what the model says of chunks.
+/// Adds the layers of both stacks, above the decoder's embeddings, and sets the model's sizes of chunks.
 void add_retro_layers(const LayerSite& site) {
   const RetroSettings settings = read_retro(site.fields, site.config);
   site.problems.raise();  // wrong settings would make every tensor's shape wrong

@@ -1,5 +1,6 @@
-// Seq2seq: a recurrent encoder and a recurrent decoder, each above words of its own, as PyTorch stores them (Cho et al., arXiv 1406.1078;
-// Sutskever et al., arXiv 1409.3215). No library writes such directories: docs/recurrent.md says what stands in them.
+// Seq2seq: a recurrent encoder and a recurrent decoder, each with its own words, stored as PyTorch does (Cho et al.,
+// arXiv 1406.1078; Sutskever et al., arXiv 1409.3215). No library writes such directories; docs/recurrent.md describes
+// them.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -20,7 +21,7 @@ constexpr const char* kEncoder = "encoder.rnn";
 constexpr const char* kDecoder = "decoder.rnn";
 constexpr const char* kAttention = "attention";
 
-/// Rows first, first + step, ... of a matrix; `less_next`: each less the row behind it.
+/// Rows first, first + step, ... of a matrix; with `less_next` the following row is subtracted from each.
 Values some_rows(const Values& from, uint32_t columns, uint32_t first, uint32_t step, bool less_next) {
   Values out;
   out.source = from.source;
@@ -72,7 +73,7 @@ class PairBuilder {
     builder_.enter(fb::Part::recurrent);
   }
 
-  /// Joins rows [sequences, directions * state] into one row for each source.
+  /// Reduces rows [sequences, directions * state] to the decoder's source state, as Join says.
   int32_t joined(int32_t last) {
     if (last < 0 || !s_.encoder.both || s_.join == Join::kConcat) return last;
     const uint32_t width = builder_.width(last) / 2;
@@ -91,7 +92,7 @@ class PairBuilder {
     return builder_.slice(name, last, width, width, &sum);
   }
 
-  /// The first states of the decoder's layers, carried to the main pass.
+  /// The initial states of the decoder's layers, passed to the main pass.
   std::vector<RecurrentState> first_states(const std::vector<RecurrentState>& left) {
     std::vector<RecurrentState> out;
     for (uint32_t layer = 0; layer < s_.decoder.layers; ++layer) {
@@ -103,7 +104,7 @@ class PairBuilder {
     return out;
   }
 
-  /// `x` behind the bridge, in the main pass.
+  /// `x` after the bridge, in the main pass.
   int32_t bridged(const std::string& module, int32_t x) {
     if (x < 0) return kAbsent;
     const std::string name = builder_.name(x);
@@ -126,7 +127,7 @@ class PairBuilder {
     return builder_.slice(name + ".first", state, 0, builder_.width(state));
   }
 
-  /// The part of the gates' inputs that the source's state adds at every step; it is multiplied once.
+  /// The source state's part of the gates' inputs, which is added at every step but computed once.
   int32_t beside(const std::string& name, int32_t whole, int32_t matrix) {
     enter(fb::Phase::source);
     const int32_t state = builder_.leave(name + ".state", builder_.linear(name, whole, matrix, kAbsent, {}));
@@ -139,7 +140,7 @@ class PairBuilder {
     builder_.enter(fb::Part::attention);
   }
 
-  /// A layer's matrix [rows, columns], and its bias where it has one.
+  /// A linear layer with its matrix [rows, columns], and its bias if it has one.
   int32_t layer(const std::string& module, int32_t x, uint32_t rows, fb::ActivationKind activation) {
     const std::string weight = module + ".weight", bias = module + ".bias";
     const uint32_t columns = builder_.width(x);
@@ -153,7 +154,7 @@ class PairBuilder {
     return weights_.has_encoder(name) ? builder_.vector(base_ + name, weights_.encoder(name, {rows})) : kAbsent;
   }
 
-  /// Leaves the rows of the pass over a source as keys and values.
+  /// Passes the source's rows to the main pass as keys and values of attention.
   void look_at(int32_t rows) {
     const PairAttention& a = s_.attention;
     enter_attention(fb::Phase::source);
@@ -168,7 +169,7 @@ class PairBuilder {
     enter_attention(fb::Phase::main);
   }
 
-  /// c: the mean of the source's rows by how they fit `state`.
+  /// The context c: the mean of the source's rows, weighted by their scores for `state`.
   int32_t context(int32_t state) {
     const PairAttention& a = s_.attention;
     const uint32_t cells = s_.decoder.cells;
@@ -186,12 +187,12 @@ class PairBuilder {
       query = layer("attention.query", state, a.score_size, fb::ActivationKind::none);
       const std::string weight = "attention.energy.weight", bias = "attention.energy.bias";
       energy = builder_.vector(base_ + weight, weights_.encoder(weight, {1, a.score_size}));
-      if (weights_.has_encoder(bias)) weights_.encoder(bias, {1});  // which the softmax takes out
+      if (weights_.has_encoder(bias)) weights_.encoder(bias, {1});  // a constant, which the softmax cancels
     }
     return builder_.align(base_ + kAttention, query, keys_, values_, energy, spec);
   }
 
-  /// Makes the layers go token by token: what they know of the token before, and what is fed to them.
+  /// Makes the layers run token by token, because they read results of the previous token.
   void go_back(RecurrentEnds* ends) {
     const PairAttention& a = s_.attention;
     enter(fb::Phase::main);
@@ -233,7 +234,7 @@ class PairBuilder {
             }};
   }
 
-  /// The input of the output layer, made from `states` of the last layer.
+  /// The input of the output layer, computed from `states` of the last layer.
   int32_t read_out(int32_t states) {
     const PairAttention& a = s_.attention;
     if (a.readout == Readout::kState) return states;
@@ -245,7 +246,7 @@ class PairBuilder {
     return out;
   }
 
-  /// The sum of `matrix` [rows, all columns] times what stands side by side in `parts`, and a bias.
+  /// `matrix` [rows, all columns] times the concatenated `parts`, plus a bias.
   int32_t product(const std::string& name, const std::vector<int32_t>& parts, const Values& matrix, uint32_t rows,
                   int32_t bias) {
     uint32_t columns = 0, begin = 0;
@@ -281,7 +282,7 @@ class PairBuilder {
     return builder_.row(base_ + name + ".tanh", sum, tanh);
   }
 
-  /// t_j = max(x_2j, x_2j+1), x = W [s; y; c] + b: the second of each two, and what the first has more.
+  /// t_j = max(x_2j, x_2j+1) with x = W [s; y; c] + b, computed as x_2j+1 + relu(x_2j - x_2j+1).
   int32_t maxout(const std::vector<int32_t>& parts) {
     const std::string name = "attention.maxout", bias = name + ".bias";
     const uint32_t rows = s_.attention.size / 2;
@@ -305,15 +306,15 @@ class PairBuilder {
   Weights& weights_;
   const PairSettings& s_;
   std::string base_;
-  std::map<std::string, std::pair<int32_t, int32_t>> matrices_;  // of bridges, and their biases
+  std::map<std::string, std::pair<int32_t, int32_t>> matrices_;  // matrices of bridges, and their biases
   int32_t words_ = kAbsent;                                      // rows of the decoder's embeddings
-  int32_t keys_ = kAbsent, values_ = kAbsent;                    // states of a source's tokens
+  int32_t keys_ = kAbsent, values_ = kAbsent;                    // from the states of a source's tokens
   int32_t context_ = kAbsent;
-  std::vector<RecurrentState> before_;  // of each layer, behind the token before
+  std::vector<RecurrentState> before_;  // of each layer, after the previous token
   int32_t fed_ = kAbsent;
 };
 
-/// The layers of both stacks, when both have their embeddings. docs/recurrent.md has the settings.
+/// Adds the layers of both stacks once both have their embeddings. docs/recurrent.md lists the settings.
 void add_recurrent_pair(const LayerSite& site) {
   if (site.phase == fb::Phase::source) return;
   const PairSettings settings = read_pair(site.fields);

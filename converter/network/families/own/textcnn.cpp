@@ -1,5 +1,5 @@
-// TextCNN (Kim 2014, arXiv 1408.5882): words' vectors, convolutions over neighbouring words, and a head. No library writes such
-// directories: docs/textcnn.md says what stands in them.
+// TextCNN (Kim 2014, arXiv 1408.5882): word vectors, convolutions over neighboring words, and a head. No library writes
+// such directories; docs/textcnn.md describes them.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,10 +14,11 @@ namespace {
 
 /// Settings of the convolutions in config.json.
 struct ConvolutionSettings {
-  std::vector<uint32_t> sizes;  // tokens that the filters of each kind see
+  std::vector<uint32_t> sizes;  // tokens that filters of each kind span
   uint32_t filters = 0;         // of each size
   uint32_t layers = 1;
-  bool padded = false;  // with zeros, so that each token has a window; else only windows that lie within the text count
+  // With zeros, so that each token has a window; otherwise only windows within the text count.
+  bool padded = false;
   fb::ActivationKind activation = fb::ActivationKind::relu;
   fb::PoolKind pooling = fb::PoolKind::max;
 
@@ -54,7 +55,7 @@ class Convolutions {
     return x;
   }
 
-  /// The largest, or the mean, of what the filters found in a text.
+  /// The maximum, or the mean, of the filters' outputs over a text.
   int32_t pooled(int32_t x) {
     std::vector<uint32_t> skip;
     for (const uint32_t size : s_.sizes) skip.push_back(size - 1);
@@ -66,7 +67,7 @@ class Convolutions {
     return s_.layers == 1 ? fmt::format("convs.{}", kind) : fmt::format("convs.{}.{}", layer, kind);
   }
 
-  /// The filters of one size as rows over the widest window, zeros where they see nothing.
+  /// The filters of one size as rows over the widest window, padded with zeros.
   Values filters(const std::string& tensor, uint32_t size, uint32_t columns) {
     const bool flat = weights_.encoder_extents(tensor) == 4;  // Conv2d over [tokens, columns]
     Values values = flat ? weights_.encoder(tensor, {s_.filters, 1, size, columns})
@@ -109,11 +110,11 @@ class Convolutions {
   Weights& weights_;
   const ConvolutionSettings& s_;
   std::string base_;
-  uint32_t before_, after_;  // the token in the middle
+  uint32_t before_, after_;  // tokens of the widest window before and after its middle token
 };
 
-/// "kernel_sizes", "num_filters", "num_layers" (1), "padding" ("valid", or "same"), "activation" ("relu"), "pooling" ("max", or
-/// "mean"). `of_tokens`: answers for each token are wanted, and so "same".
+/// Reads "kernel_sizes", "num_filters", "num_layers" (1), "padding" ("valid" or "same"), "activation" ("relu") and
+/// "pooling" ("max" or "mean"). `of_tokens`: the task needs results per token, so padding must be "same".
 ConvolutionSettings read_convolutions(const Fields& fields, bool of_tokens) {
   ConvolutionSettings out;
   out.sizes = read_sizes(fields);
@@ -147,7 +148,8 @@ ConvolutionSettings read_convolutions(const Fields& fields, bool of_tokens) {
   return out;
 }
 
-/// The filters of all sizes of a layer are one matrix over the widest window. Encoder::state is a text's row.
+/// Adds the filters; those of all sizes of a layer are one matrix over the widest window. Encoder::state is the pooled
+/// row of a text.
 void add_convolutions(const LayerSite& site) {
   const ConvolutionSettings settings = read_convolutions(site.fields, site.of_tokens());
   site.problems.raise();  // wrong settings would make every tensor's shape wrong
