@@ -79,7 +79,7 @@ class Clip(CommandTest):
         config = json.loads((CLIP / "config.json").read_text())
         for change, code, says in (
             ({"vision_config": None}, 4, ["vision_config", "missing"]),
-            ({"vision_config": "large"}, 4, ["vision_config", "no object"]),
+            ({"vision_config": "large"}, 4, ["vision_config", "not an object"]),
             ({"vision_config": {**config["vision_config"], "patch_size": 5}}, 5, ["patch_size"]),
             ({"vision_config": {**config["vision_config"], "hidden_size": 24}}, 4, ["position_embedding", "[10, 24]"]),
         ):

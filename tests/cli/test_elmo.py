@@ -122,7 +122,7 @@ class Elmo(CommandTest):
         (source / "tokenizer.json").unlink()
         self.fails(5, "convert", source, "-o", out, says=["characters", "tokenizer.json", "WordLevel"])
         source = self.changed("elmo-tag-characters", characters=[1])
-        self.fails(4, "convert", source, "-o", out, says=["characters", "no object"])
+        self.fails(4, "convert", source, "-o", out, says=["characters", "not an object"])
         self.assertFalse(out.exists())
 
 

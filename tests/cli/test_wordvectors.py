@@ -281,7 +281,7 @@ class FastText(CommandTest):
 
         for name, data, code, says in (
             ("cut", whole[:900], 4, ["early", "complete"]),
-            ("magic", damaged(0, 5), 4, ["no model of fastText"]),
+            ("magic", damaged(0, 5), 4, ["not a model of fastText"]),
             ("version", damaged(4, 13), 5, ["version 13"]),
             ("width", damaged(8, -1), 4, ["columns"]),
             ("words", damaged(36, 1), 5, ["of words, not of texts", ".vec"]),

@@ -143,7 +143,7 @@ TEST_F(Gguf, EveryRuleOfTheReader) {
   refuses(tensors({tensor_entry("a", {1ULL << 62}, 0, 0)}), "overflows");
   refuses(tensors({tensor_entry("a", {33}, 8, 0)}), "whole blocks of Q8_0");
   refuses(tensors({tensor_entry("a", {2}, 4, 0)}), "has number 4", ExitCode::kUnsupported);
-  refuses(tensors({tensor_entry("a", {2}, 0, 8)}), "no multiple of 32");
+  refuses(tensors({tensor_entry("a", {2}, 0, 8)}), "not a multiple of 32");
   refuses(tensors({tensor_entry("a", {2}, 0, 64)}), "beyond the file");
   refuses(tensors({tensor_entry("a", {2}, 0, ~31ULL)}), "beyond the file");
   refuses(tensors({tensor_entry("a", {2}, 0, 0), tensor_entry("a", {2}, 0, 32)}), "is there twice");

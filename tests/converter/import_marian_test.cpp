@@ -106,7 +106,7 @@ TEST(MarianFile, ProblemsNameTheItem) {
     has(found, "model.bin: item \"W\"");
   }
   const MarianFile file(marian_bytes({{"b", 0x404, {6}, kFloats}}), "model.bin");
-  has(problems_of(ExitCode::kInvalid, [&] { file.weight("b"); }), "no matrix");
+  has(problems_of(ExitCode::kInvalid, [&] { file.weight("b"); }), "not a matrix");
   has(problems_of(ExitCode::kInvalid, [&] { file.table("c"); }), "\"c\" is missing");
 }
 
@@ -155,7 +155,7 @@ TEST(MarianShortlist, ProblemsSayWhatAndWhatNext) {
   const auto has = [](const std::string& text, const std::string& part) {
     EXPECT_NE(text.find(part), std::string::npos) << text;
   };
-  has(shortlist_refusal("the der 0.5\n"), "no binary shortlist");
+  has(shortlist_refusal("the der 0.5\n"), "not a binary shortlist");
   has(shortlist_refusal(shortlist_bytes(), 4), "lists of 3 words, the model's source has 4");
   has(shortlist_refusal(shortlist_bytes(), 3, 9), "the list of word 2 has word 9, the model's target has 9");
   has(shortlist_refusal(shortlist_bytes(), 3, 3), "4 words in every list");

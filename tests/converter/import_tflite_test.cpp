@@ -160,9 +160,9 @@ TEST(TfliteReader, RefusesScalesThatDoNotFit) {
   expect_refused([](b::Model& m) { m.tensors[5].axis = 2; }, "its extent of dimension 2");
   expect_refused([](b::Model& m) { m.tensors[5].axis = -1; }, "its extent of dimension -1");
   expect_refused([](b::Model& m) { m.tensors[5].zeros = {0, 0}; }, "2 zero points");
-  expect_refused([](b::Model& m) { m.tensors[5].scales = {1, -1, 1}; }, "no positive number");
+  expect_refused([](b::Model& m) { m.tensors[5].scales = {1, -1, 1}; }, "not a positive number");
   expect_refused([](b::Model& m) { m.tensors[5].scales[1] = std::numeric_limits<float>::infinity(); },
-                 "no positive number");
+                 "not a positive number");
   expect_refused([](b::Model& m) { m.tensors[5].zeros = {0, 1 << 20, 0}; }, "out of range");
 }
 

@@ -158,7 +158,7 @@ TEST(Student, NarrowerHiddenWidthIsUniform) {
   const Student widths = student_of("bert-classify", R"({"hidden": 20, "heads": 5})");
   EXPECT_EQ(widths.report.after.head_width, 4U);
   EXPECT_NE(
-      problems_of(ExitCode::kInvalid, [] { student_of("bert-classify", R"({"hidden": 21})"); }).find("no multiple"),
+      problems_of(ExitCode::kInvalid, [] { student_of("bert-classify", R"({"hidden": 21})"); }).find("not a multiple"),
       std::string::npos);
 }
 

@@ -59,7 +59,7 @@ uint32_t side_of(const Fields& fields, const char* key, const char* name, uint32
   const Json& value = fields.raw(key);
   if (value.is_number_unsigned()) return fields.count(key, kMostImagePixels);
   if (!value.is_object()) {
-    fields.problem(ExitCode::kInvalid, key, "is no number of pixels, and no object with some");
+    fields.problem(ExitCode::kInvalid, key, "is neither a number of pixels nor an object with some");
     return otherwise;
   }
   const Fields inside = fields.inside(key);
@@ -72,13 +72,13 @@ std::vector<float> numbers(const Fields& fields, const char* key, uint32_t count
   const Json& list = fields.raw(key);
   const bool one = list.is_number();
   if (!one && (!list.is_array() || list.size() != count)) {
-    fields.problem(ExitCode::kInvalid, key, fmt::format("is no list of {} numbers, one a channel", count));
+    fields.problem(ExitCode::kInvalid, key, fmt::format("is not a list of {} numbers, one for each channel", count));
     return out;
   }
   for (uint32_t i = 0; i < count; ++i) {
     const Json& value = one ? list : list[i];
     if (!value.is_number() || !std::isfinite(value.get<double>())) {
-      fields.problem(ExitCode::kInvalid, key, "holds what is no number");
+      fields.problem(ExitCode::kInvalid, key, "holds something that is not a number");
       return out;
     }
     out[i] = value.get<float>();

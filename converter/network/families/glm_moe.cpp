@@ -139,6 +139,7 @@ Family hy_v3() {
 
 Family minimax_m2() {
   Family family = without_dense_layers(llama_like("minimax_m2", "MiniMaxM2"));
+  family.settings.rotary.part_if_said = true;
   add_experts(family, "block_sparse_moe.gate", "block_sparse_moe.experts.{}.w1", "block_sparse_moe.experts.{}.w3",
               "block_sparse_moe.experts.{}.w2", "block_sparse_moe.experts");
   family.roles[Slot::kChoiceBias] = "block_sparse_moe.e_score_correction_bias";

@@ -48,7 +48,7 @@ Family reformer() {
                   {fb::TaskKind::fill, "ForMaskedLM", Rows::kTokens, {words}},
                   first_classify_head(Activation::kTanh),
                   answer_head()};
-  family.unused = {{"mask_value_float", "what hides keys is no weight"}};
+  family.unused = {{"mask_value_float", "what hides keys is not a weight"}};
   return family;
 }
 

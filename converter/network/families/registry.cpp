@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <iterator>
 #include <numeric>
 
 #include "network/family.h"
@@ -321,11 +322,18 @@ uint32_t Family::tasks() const {
 }
 
 const std::vector<Family>& families() {
-  static const std::vector<Family> kFamilies = {
-#define BANTAM_FAMILY(name) name(),
+  static const std::vector<Family> kFamilies = [] {
+    // Functions, not families: a list of families would lie on the stack.
+    constexpr Family (*kMake[])() = {
+#define BANTAM_FAMILY(name) name,
 #include "network/families/families.inc"
 #undef BANTAM_FAMILY
-  };
+    };
+    std::vector<Family> made;
+    made.reserve(std::size(kMake));
+    for (const auto& make : kMake) made.push_back(make());
+    return made;
+  }();
   return kFamilies;
 }
 

@@ -57,7 +57,7 @@ std::vector<uint32_t> read_buckets(const Fields& config) {
                       count.get<uint64_t>() % 2 == 0 && (product *= count.get<uint64_t>()) <= ops::kMaxBuckets;
     if (!fits || counts.size() == ops::kMaxBucketCounts) {
       config.problem(ExitCode::kInvalid, kBuckets,
-                     fmt::format("{} is no even count of buckets, or up to {} of them, of a product of at most {}",
+                     fmt::format("{} is not an even count of buckets, or up to {} of them, of a product of at most {}",
                                  raw.dump(), ops::kMaxBucketCounts, ops::kMaxBuckets));
       return {};
     }
@@ -91,7 +91,7 @@ void read_pair(const Fields& config, const char* key, uint32_t most, uint32_t (&
     out[1] = list[1].get<uint32_t>();
     return;
   }
-  config.problem(ExitCode::kInvalid, key, fmt::format("{} is no pair of counts up to {}", list.dump(), most));
+  config.problem(ExitCode::kInvalid, key, fmt::format("{} is not a pair of counts up to {}", list.dump(), most));
 }
 
 /// Reads axial positions; texts have at most as many tokens as there are positions.

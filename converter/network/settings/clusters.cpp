@@ -27,9 +27,10 @@ void read_clusters(const Fields& config, EncoderConfig& out) {
   out.embedding = config.count("d_embed", kMostEmbedded, out.hidden);
   const Json list = config.has(kEnds) ? config.raw(kEnds) : Json::array();
   if (!list.is_array() || list.size() >= kMostParts || !ascends(list, out.vocabulary)) {
-    config.problem(ExitCode::kInvalid, kEnds,
-                   fmt::format("is no list of up to {} numbers that ascend from 1 to below the vocabulary's {} words",
-                               kMostParts - 1, out.vocabulary));
+    config.problem(
+        ExitCode::kInvalid, kEnds,
+        fmt::format("is not a list of up to {} numbers that ascend from 1 to below the vocabulary's {} words",
+                    kMostParts - 1, out.vocabulary));
     return;
   }
   const uint32_t divisor = config.count(kDivisor, kMostEmbedded, 1);

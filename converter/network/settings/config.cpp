@@ -66,7 +66,8 @@ std::vector<uint32_t> per_layer(const Fields& layout, const char* key, const Enc
   if (!layout.has(key)) return values;
   const Json& list = layout.raw(key);
   if (!list.is_array() || list.size() != config.layers) {
-    layout.problem(ExitCode::kInvalid, key, fmt::format("is not a list of {} numbers, one a layer", config.layers));
+    layout.problem(ExitCode::kInvalid, key,
+                   fmt::format("is not a list of {} numbers, one for each layer", config.layers));
     return values;
   }
   for (size_t i = 0; i < list.size(); ++i) {
@@ -247,7 +248,7 @@ void read_shift(const Fields& config, EncoderConfig& out) {
   if (!out.family->block.shifted) return;
   const double clamp = config.number("clamp_len", out.family->settings.clamp_otherwise);
   if (!(clamp <= kMaxPositions) || clamp != std::floor(clamp)) {
-    config.problem(ExitCode::kInvalid, "clamp_len", "is no number of tokens");
+    config.problem(ExitCode::kInvalid, "clamp_len", "is not a number of tokens");
     return;
   }
   out.relative.clamp = clamp < 1 ? 0 : static_cast<uint32_t>(clamp);
@@ -285,7 +286,7 @@ std::pair<uint32_t, uint32_t> read_sides(const Fields& config, const char* key, 
   const Json& both = config.raw(key);
   const auto is_side = [&](const Json& n) { return n.is_number_unsigned() && n.get<uint64_t>() - 1 < most; };
   if (both.size() != 2 || !is_side(both[0]) || !is_side(both[1])) {
-    config.problem(ExitCode::kInvalid, key, fmt::format("is no list of two numbers from 1 to {}", most));
+    config.problem(ExitCode::kInvalid, key, fmt::format("is not a list of two numbers from 1 to {}", most));
     return {otherwise, otherwise};
   }
   return {both[0].get<uint32_t>(), both[1].get<uint32_t>()};

@@ -26,7 +26,7 @@ void read_entities(const Fields& config, EncoderConfig& out) {
   const Json types = config.has(kLayerTypes) ? config.raw(kLayerTypes) : Json::array();
   if (!types.is_array() || types.size() > out.layers) {
     config.problem(ExitCode::kInvalid, kLayerTypes,
-                   fmt::format("is no list of at most {} names, one a layer", out.layers));
+                   fmt::format("is not a list of at most {} names, one for each layer", out.layers));
     return;
   }
   for (size_t i = 0; i < types.size(); ++i) {

@@ -33,7 +33,8 @@ void take_kinds(const Fields& config, ExpertLayers& experts) {
     known = kinds[i] == "sparse" || kinds[i] == "dense";
     experts.layers[i] = kinds[i] == "sparse";
   }
-  if (!known) config.problem(ExitCode::kInvalid, kLayerKinds, "is no list of \"sparse\" and \"dense\", one a layer");
+  if (!known)
+    config.problem(ExitCode::kInvalid, kLayerKinds, "is not a list of \"sparse\" and \"dense\", one for each layer");
 }
 
 /// Qwen 3, as in transformers.
@@ -48,7 +49,7 @@ void take_listed(const Fields& config, ExpertLayers& experts) {
     known = dense[k].is_number_unsigned() && dense[k].get<uint64_t>() < experts.layers.size();
     if (known) experts.layers[dense[k].get<size_t>()] = false;
   }
-  if (!known) config.problem(ExitCode::kInvalid, kDenseLayers, "is no list of numbers of layers");
+  if (!known) config.problem(ExitCode::kInvalid, kDenseLayers, "is not a list of numbers of layers");
 }
 
 /// Reads "mlp_layer_types"; without it all layers after the first `expert_layers` have experts.

@@ -222,7 +222,7 @@ void leave_some_unturned(const Fields& config, EncoderConfig& out) {
   const Json list = config.has(settings.turned_layers) ? config.raw(settings.turned_layers) : Json();
   const bool listed = list.is_array() && list.size() == out.layers;
   if (!listed && !list.is_null()) {
-    config.problem(ExitCode::kInvalid, settings.turned_layers, "is not a list of 0 and 1, one a layer");
+    config.problem(ExitCode::kInvalid, settings.turned_layers, "is not a list of 0 and 1, one for each layer");
     return;
   }
   const uint32_t every =
@@ -242,7 +242,7 @@ void read_layer_bases(const Fields& config, EncoderConfig& out) {
     return base.is_number() && (base == 0 || (base.get<double>() > 1 && base.get<double>() <= 1e12));
   };
   if (!list.is_array() || list.size() != out.layers || !std::all_of(list.begin(), list.end(), fits)) {
-    config.problem(ExitCode::kInvalid, key, "is not a list of 0 or of a number above 1, one a layer");
+    config.problem(ExitCode::kInvalid, key, "is not a list of 0 or of a number above 1, one for each layer");
     return;
   }
   for (uint32_t i = 0; i < out.layers; ++i) {
@@ -329,7 +329,7 @@ void read_spans(const Fields& config, EncoderConfig& out) {
   }
   const double separator = config.number("sep_token_id", 2);
   if (!(separator >= 0 && separator < out.vocabulary) || separator != std::floor(separator)) {
-    config.problem(ExitCode::kInvalid, "sep_token_id", "is no token of the vocabulary");
+    config.problem(ExitCode::kInvalid, "sep_token_id", "is not a token of the vocabulary");
     return;
   }
   out.separator = static_cast<uint32_t>(separator);

@@ -117,7 +117,7 @@ class AttentionReader {
 
 void read_attention(const Fields& fields, Problems& problems, PairSettings* out) {
   if (!fields.raw("attention").is_object()) {
-    fields.problem(ExitCode::kInvalid, "attention", "is no object; {\"score\": \"general\"} is one");
+    fields.problem(ExitCode::kInvalid, "attention", "is not an object; {\"score\": \"general\"} is one");
     return;
   }
   refuse_unknown_keys(fields.raw("attention"), "config.json: attention",

@@ -212,7 +212,7 @@ void place(std::map<std::string, GgufTensor>* tensors, uint64_t begin, uint64_t 
     GgufTensor& tensor = entry.second;
     const std::string what = fmt::format("tensor \"{}\"", printable(entry.first));
     if (tensor.begin % alignment != 0) {
-      in.damaged(fmt::format("{}: begins at {}, no multiple of {}", what, tensor.begin, alignment));
+      in.damaged(fmt::format("{}: begins at {}, which is not a multiple of {}", what, tensor.begin, alignment));
     }
     if (begin > size || tensor.begin > size - begin || tensor.size > size - begin - tensor.begin) {
       in.damaged(fmt::format("{}: its {} bytes reach beyond the file", what, tensor.size));

@@ -36,7 +36,7 @@ std::vector<bool> read_numbered_layers(const Fields& fields, const char* key, ui
     const uint64_t number = layer.is_number_unsigned() ? layer.get<uint64_t>() : 0;
     if (number == 0 || number > layers) {
       fields.problem(ExitCode::kInvalid, key,
-                     fmt::format("is no list of numbers of layers, from 1 to {}, as the paper counts them", layers));
+                     fmt::format("is not a list of numbers of layers, from 1 to {}, as the paper counts them", layers));
       return flags;
     }
     flags[static_cast<size_t>(number) - 1] = true;

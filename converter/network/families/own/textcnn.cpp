@@ -121,7 +121,7 @@ ConvolutionSettings read_convolutions(const Fields& fields, bool of_tokens) {
   if (out.sizes.empty()) {
     fields.problem(
         ExitCode::kInvalid, "kernel_sizes",
-        fmt::format("is no list of 1 to {} numbers from 1 to {}, such as [3, 4, 5]", kMostWindows, kMostWindow));
+        fmt::format("is not a list of 1 to {} numbers from 1 to {}, such as [3, 4, 5]", kMostWindows, kMostWindow));
     out.sizes = {1};
   }
   out.filters = fields.count("num_filters", kMostFilters);
