@@ -239,7 +239,7 @@ class Label(CommandTest):
             self.fails(2, "label", model("voice"), path, "-o", out, "--shard", shard, says=["--shard"])
         self.fails(2, "label", model("voice"), path, "-o", path, says=["in.jsonl"])
         self.fails(2, "label", model("voice"), "-", "-o", out, "--shard", "1/2", says=["standard input"])
-        self.fails(2, "label", model("voice"), path, "-o", self.directory / "o.csv", says=["no table"])
+        self.fails(2, "label", model("voice"), path, "-o", self.directory / "o.csv", says=["not a table"])
         self.fails(5, "label", model("bert-choose"), path, "-o", out, says=["choose"])
         self.fails(3, "label", model("voice"), self.directory / "none", "-o", out, says=["none"])
         self.fails(3, "label", model("voice"), path, "-o", self.directory / "no" / "out", says=["out.part"])

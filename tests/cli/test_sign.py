@@ -48,7 +48,7 @@ class Sign(CommandTest):
         other = self.directory / "other.pub"
         self.fails(4, "verify", self.file, "--key", other, "--signature", self.directory / "s", says=["by the key"])
         self.fails(
-            4, "verify", self.file, "--key", self.secret, "--signature", self.directory / "s", says=["no public"]
+            4, "verify", self.file, "--key", self.secret, "--signature", self.directory / "s", says=["not a public"]
         )
         self.fails(4, "sign", self.file, "--key", self.open, says=["no secret key", "--new-keys"])
         self.fails(2, "verify", self.file, "--signature", self.directory / "s", says=["--key"])

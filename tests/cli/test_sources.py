@@ -277,7 +277,7 @@ class Downloads(Sources):
         config = json.loads((self.source / "config.json").read_text())
         config["model_type"] = "flan-x"
         self.put(json.dumps(config).encode(), "config.json")
-        self.refused(5, ['"flan-x" is not supported', "distill"])
+        self.refused(5, ['"flan-x" is not supported', "bantam version --families"])
 
 
 if __name__ == "__main__":

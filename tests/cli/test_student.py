@@ -77,7 +77,7 @@ class Student(CommandTest):
             (["--vocabulary", COMMANDS], 5, "keep their vocabulary"),
         ):
             self.fails(code, "student", GOLDEN / "marian-text", *options, "-o", self.directory / "none", says=words)
-        for name, words in (("gpt2-text", "no encoder-decoder"), ("bert-joint", "no encoder-decoder")):
+        for name, words in (("gpt2-text", "not an encoder-decoder"), ("bert-joint", "not an encoder-decoder")):
             self.fails(
                 4, "student", GOLDEN / name, "--decoder-layers", "1", "-o", self.directory / "none", says=[words]
             )

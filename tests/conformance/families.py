@@ -31,7 +31,10 @@ BEGIN, END = "<!-- families.py --write: begin -->", "<!-- families.py --write: e
 # Heads of known types that `bantam convert` refuses, and why.
 REFUSED = {}
 # Heads of known types that transformers itself cannot make or run, and why.
-UNMADE = {("reformer", "generate"): "a decoder (is_decoder), which reads texts without hashes of those behind"}
+UNMADE = {
+    ("reformer", "generate"): "a decoder (is_decoder), which reads texts without hashes of those behind",
+    ("fsmt", "translate"): "with use_cache, its decoder has no causal mask where several ids come at once",
+}
 
 
 def judge(command, model_type, head, name, folder):

@@ -52,7 +52,7 @@ CLASSES = {
 SIZES = {
     48: "hidden_size n_embd d_model dim emb_dim embedding_size word_embed_proj_dim embed_dim input_embedding_size output_embedding_size",
     2: "num_hidden_layers n_layer n_layers num_layers encoder_layers decoder_layers num_decoder_layers num_encoder_layers"
-    " num_key_value_heads num_experts_per_tok",
+    " num_key_value_heads num_experts_per_tok moe_k",
     4: "num_attention_heads n_head n_heads num_heads encoder_attention_heads decoder_attention_heads num_encoder_attention_heads"
     " num_decoder_attention_heads num_experts num_local_experts n_routed_experts moe_num_experts",
     80: "intermediate_size d_ff n_inner ffn_dim encoder_ffn_dim decoder_ffn_dim hidden_dim dim_feedforward ffn_hidden_size intermediate_dim"

@@ -367,12 +367,22 @@ std::string nearest_model_type(std::string_view model_type) {
   constexpr size_t kLongest = 64;  // longer than any family's name
   if (model_type.size() > kLongest) return "";
   std::string nearest;
-  // More than half of the letters differ, so it is another word.
-  size_t least = model_type.size() / 2 + 1;
+  // A name with more than a third of its letters changed is another word.
+  size_t least = model_type.size() / 3 + 1;
   for_each_model_type([&](const Family&, std::string_view name) {
     const size_t distance = edit_distance(model_type, name);
     if (distance >= least) return;
     least = distance;
+    nearest = name;
+  });
+  if (!nearest.empty()) return nearest;
+  // Otherwise the first name that begins with most of its letters: "siglip2" is near "siglip_text_model".
+  size_t most = std::max<size_t>(3, model_type.size() / 2);
+  for_each_model_type([&](const Family&, std::string_view name) {
+    const auto end = std::mismatch(model_type.begin(), model_type.end(), name.begin(), name.end()).first;
+    const auto same = static_cast<size_t>(end - model_type.begin());
+    if (same <= most) return;
+    most = same;
     nearest = name;
   });
   return nearest;
