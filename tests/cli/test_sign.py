@@ -50,7 +50,7 @@ class Sign(CommandTest):
         self.fails(
             4, "verify", self.file, "--key", self.secret, "--signature", self.directory / "s", says=["not a public"]
         )
-        self.fails(4, "sign", self.file, "--key", self.open, says=["no secret key", "--new-keys"])
+        self.fails(4, "sign", self.file, "--key", self.open, says=["not a secret key", "--new-keys"])
         self.fails(2, "verify", self.file, "--signature", self.directory / "s", says=["--key"])
         self.fails(2, "sign", "--new-keys", self.keys, says=["is there already"])
         self.fails(2, "sign", self.file, says=["--key"])

@@ -125,7 +125,9 @@ for (const name of readdirSync(models)
     try {
       model = await load(join(models, `${name}.bantam`));
     } catch (error) {
-      assert.equal(error.code, /^big-bird/.test(name) ? CORRUPT : OP_NOT_LINKED, `${name}: ${error.message}`);
+      // Constants of attention that the module does not link are inputs that no field names.
+      const unnamed = /^(big-bird|flint|granite-swa|granitemoe-swa)/.test(name);
+      assert.equal(error.code, unnamed ? CORRUPT : OP_NOT_LINKED, `${name}: ${error.message}`);
       assert.match(name, LEFT_OUT, `${name} is left out: ${error.message}`);
       return context.skip("left out of the module");
     }
