@@ -225,6 +225,24 @@ TEST(HostilePlaces, AreRefusedByTheirSentences) {
                      --*behind;
                    }
                    known.place_rows = -1;
+                 }},
+                {"scores of places lack their rows, or what these select", Status::kCorrupt,
+                 [](auto& m) {
+                   fb::OpT& a = attention(m);
+                   fb::AttentionT& known = *a.attributes.AsAttention();
+                   ASSERT_EQ(known.place_queries, known.place_keys + 1);
+                   a.inputs.erase(a.inputs.begin() + known.place_keys, a.inputs.begin() + known.place_keys + 2);
+                   for (int8_t* behind : {&known.segment_keys, &known.sinks}) {
+                     ASSERT_GT(*behind, known.place_queries);
+                     *behind = static_cast<int8_t>(*behind - 2);
+                   }
+                   known.place_keys = known.place_queries = -1;
+                 }},
+                {"attention within segments has keys of segments", Status::kCorrupt,
+                 [](auto& m) {
+                   fb::AttentionT& known = *attention(m).attributes.AsAttention();
+                   known.mask = fb::MaskKind::segments;
+                   known.window = 0;
                  }}},
                make);
   const char* const behind = "norms behind a rotation lack one of the two";
