@@ -44,6 +44,11 @@ struct FirmwareArguments {
   bool json = false;
 };
 
+/// firmware::core_names(): asking for them would unpack the embedded sources at the start of every command.
+constexpr const char* kCores =
+    "cortex-m0, cortex-m0plus, cortex-m23, cortex-m3, cortex-m33, cortex-m4, cortex-m55, cortex-m7, cortex-m85, "
+    "rv32imac";
+
 /// Prints the boards, for --list-boards.
 void list_boards(bool json) {
   Json object = json_object("boards");
@@ -202,8 +207,7 @@ void add_firmware(Program& program) {
       "-o,--output", arguments->image.output, "PATH",
       "Directory of the project or library; with --format bin the file, with c-array the name without .h and .c");
   command.add_flag("--list-boards", arguments->list_boards, "List the known boards");
-  command.add_option("--core", arguments->image.core, "CORE",
-                     fmt::format("Core, in place of --board: {}", fmt::join(firmware::core_names(), ", ")));
+  command.add_option("--core", arguments->image.core, "CORE", std::string("Core, in place of --board: ") + kCores);
   command.add_option("--flash", arguments->image.flash, "START:SIZE",
                      "Address and size of the flash: with --core, or in place of the board's");
   command.add_option("--ram", arguments->image.ram, "START:SIZE",

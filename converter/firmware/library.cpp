@@ -144,9 +144,9 @@ Values values_of(const Project& project, const std::string& format, const std::s
 
 std::vector<std::string> library_formats() {
   std::set<std::string> names;
-  for (const Resource& resource : resources()) {
-    if (!starts_with(resource.path, kFormats)) continue;
-    const std::string_view rest = resource.path.substr(kFormats.size());
+  for (const std::string_view path : resource_paths()) {
+    if (!starts_with(path, kFormats)) continue;
+    const std::string_view rest = path.substr(kFormats.size());
     names.emplace(rest.substr(0, rest.find('/')));
   }
   names.erase("common");

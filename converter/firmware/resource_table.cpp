@@ -65,6 +65,12 @@ std::vector<Resource> table() {
 
 }  // namespace
 
+std::vector<std::string_view> resource_paths() {
+  std::vector<std::string_view> paths;
+  for (const Packed& file : kPacked) paths.emplace_back(file.path);
+  return paths;
+}
+
 const std::vector<Resource>& resources() {
   static const std::vector<Resource> all = table();
   return all;

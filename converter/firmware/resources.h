@@ -18,6 +18,9 @@ struct Resource {
 /// Returns all resources in ascending order of path. resources.cmake lists the files.
 const std::vector<Resource>& resources();
 
+/// Returns the paths alone, in the order of resources.cmake. Does not unpack the files, which takes milliseconds.
+std::vector<std::string_view> resource_paths();
+
 /// Returns "runtime/model/" for "runtime/model/model.cpp"; empty if there is no folder.
 std::string_view folder_of(std::string_view path);
 

@@ -25,6 +25,11 @@ class Firmware(CommandTest):
         path = self.directory / output
         self.fails(code, "firmware", file or model("voice"), "--target", target, "-o", path, *options, says=says)
 
+    def test_help_names_every_core(self):
+        cores = sorted(json.loads((SOURCE / "targets" / "firmware" / "cores.json").read_text()))
+        text = " ".join(self.ok("firmware", "--help-all").decode().split())
+        self.assertIn(f"in place of --board: {', '.join(cores)} --flash", text)
+
     def test_project(self):
         project, answer = self.make()
         self.assertEqual(
