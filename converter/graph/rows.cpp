@@ -81,10 +81,18 @@ std::shared_ptr<const RowSource> stack_rows(std::vector<Constant> parts) {
   return std::make_shared<const StackedRows>(std::move(parts));
 }
 
+void copy_values(const Constant& constant, float* out) {
+  if (constant.later == nullptr) {
+    std::copy(constant.values.begin(), constant.values.end(), out);
+  } else {
+    constant.later->read(0, constant.later->rows(), out);
+  }
+}
+
 void hold_values(Constant& constant) {
   if (constant.later == nullptr) return;
   constant.values.resize(in_memory(count_values(constant), sizeof(float)));
-  constant.later->read(0, constant.later->rows(), constant.values.data());
+  copy_values(constant, constant.values.data());
   constant.later = nullptr;
 }
 

@@ -49,6 +49,9 @@ bool same_values(const Constant& a, const Constant& b);
 /// The rows of `parts`, one part behind the other. At least one part has a source, whose columns all parts have.
 std::shared_ptr<const RowSource> stack_rows(std::vector<Constant> parts);
 
+/// Copies all values, in their order, to `out`, which has room for count_values() of them.
+void copy_values(const Constant& constant, float* out);
+
 /// Loads all values into memory, for passes that change values in place.
 void hold_values(Constant& constant);
 void hold_values(Graph& graph);

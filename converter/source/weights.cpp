@@ -9,7 +9,6 @@
 #include <map>
 #include <string_view>
 
-#include "base/size.h"
 #include "base/strings.h"
 #include "graph/rows.h"
 
@@ -307,9 +306,10 @@ void Weights::finish(std::vector<std::string>& notes) {
 
 void hold_values(Values& values) {
   if (values.later == nullptr) return;
-  values.values.resize(in_memory(values.later->rows() * values.later->columns(), sizeof(float)));
-  values.later->read(0, values.later->rows(), values.values.data());
-  values.later = nullptr;
+  Constant held;
+  held.later = std::move(values.later);
+  hold_values(held);
+  values.values = std::move(held.values);
 }
 
 Values concatenate(std::vector<Values> parts) {

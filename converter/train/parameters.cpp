@@ -1,9 +1,9 @@
 #include "train/parameters.h"
 
 #include <algorithm>
-#include <cstring>
 
 #include "graph/access.h"
+#include "graph/rows.h"
 #include "source/checkpoint.h"
 #include "source/model_source.h"
 #include "source/weights.h"
@@ -76,7 +76,7 @@ Parameters::Parameters(const convert::Graph& graph, const convert::WaysBack& way
       if (const auto way = ways.find(tensor); way != ways.end()) parameter.stored = way->second;
       parameter.of_source = of_source[i];
       parameter.value = torch::empty(shape, torch::kFloat32);
-      std::memcpy(parameter.value.data_ptr<float>(), constant->values.data(), constant->values.size() * sizeof(float));
+      convert::copy_values(*constant, parameter.value.data_ptr<float>());
       const bool head = i >= encoder;
       parameter.role = constant->embedding       ? Role::kEmbedding
                        : constant->linear_weight ? (head ? Role::kHeadLinear : Role::kEncoderLinear)

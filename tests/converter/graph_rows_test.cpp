@@ -78,6 +78,18 @@ TEST_P(RowsOfTypes, AreCountedAsTheyAreStored) {
 INSTANTIATE_TEST_SUITE_P(Types, RowsOfTypes,
                          ::testing::Values(fb::DType::f32, fb::DType::f16, fb::DType::i8, fb::DType::i4));
 
+TEST(Rows, ValuesAreCopiedFromWhereverTheyLie) {
+  const std::vector<float> values = {1, -2, 3, 4, 5, -6};
+  Constant held, later;
+  held.values = values;
+  later.later = std::make_shared<Elsewhere>(values, 3);
+  for (const Constant* constant : {&held, &later}) {
+    std::vector<float> out(count_values(*constant));
+    copy_values(*constant, out.data());
+    EXPECT_EQ(out, values);
+  }
+}
+
 TEST(Rows, AreReadInPiecesAndHeldWhenTheyShallChange) {
   constexpr size_t kColumns = 1024, kRows = 2000;
   std::vector<float> values(kColumns * kRows);
