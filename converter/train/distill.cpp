@@ -11,6 +11,7 @@
 #include "base/printable.h"
 #include "base/sha256.h"
 #include "graph/access.h"
+#include "graph/rows.h"
 #include "graph/task_parts.h"
 #include "import/hugging_face.h"
 #include "model/heads.h"
@@ -209,10 +210,15 @@ convert::WaysBack require_ways_back(const convert::Graph& student, const std::st
 Distilled train_student(const DistillOptions& options, const Watcher& watcher, DistillOutput* output) {
   convert::ImportOptions import;
   import.task = options.task;
-  const convert::Graph student = convert::import_hugging_face(options.student, import);
+  const auto in_memory = [&import](const std::string& directory) {
+    convert::Graph graph = convert::import_hugging_face(directory, import);
+    convert::hold_values(graph);
+    return graph;
+  };
+  const convert::Graph student = in_memory(options.student);
   convert::WaysBack ways = require_ways_back(student, options.student, watcher.warn);
   std::optional<convert::Graph> teacher;
-  if (!options.teacher.empty()) teacher.emplace(convert::import_hugging_face(options.teacher, import));
+  if (!options.teacher.empty()) teacher.emplace(in_memory(options.teacher));
   Job job;
   job.settings = options.settings;
   job.student = &student;

@@ -6,11 +6,13 @@ import random
 import shlex
 import shutil
 import signal
+import struct
 import subprocess
 import time
 import unittest
 
 from support import COMMAND, GOLDEN, CommandTest
+from torch_file import read_safetensors
 
 # Absent in builds without libtorch, and behind an emulator.
 TRAINER = pathlib.Path(COMMAND).parent / "bantam-train"
@@ -173,6 +175,41 @@ class Training(Distill):
         scores = self.line("eval", file, valid, "--json")["metrics"]
         for name, value in answer["validation"].items():
             self.assertAlmostEqual(scores[name], value, places=5, msg=name)
+
+    def test_large_matrices_begin_with_their_values(self):
+        """The importer leaves them in their file. After tiny steps they are nearly what they were."""
+        layer, units = "bert.encoder.layer.{}.", 6600
+
+        def grow(tensors):
+            for i in range(3):
+                inner, outer = (
+                    layer.format(i) + "intermediate.dense",
+                    layer.format(i) + "output.dense.weight",
+                )
+                for name in (inner + ".weight", inner + ".bias"):
+                    dtype, shape, content = tensors[name]
+                    row = content[: len(content) // shape[0]]
+                    tensors[name] = (
+                        dtype,
+                        [units, *shape[1:]],
+                        content + row * (units - shape[0]),
+                    )
+                dtype, (rows, columns), content = tensors[outer]
+                row = len(content) // rows
+                nothing = bytes(row // columns * (units - columns))
+                whole = b"".join(content[at : at + row] + nothing for at in range(0, len(content), row))
+                tensors[outer] = (dtype, [rows, units], whole)
+
+        def last_unit(directory):
+            name = layer.format(0) + "intermediate.dense.weight"
+            dtype, shape, content = read_safetensors(directory / "model.safetensors")[name]
+            return struct.unpack(f"<{shape[0] * shape[1]}{'e' if dtype == 'F16' else 'f'}", content)[-shape[1] :]
+
+        large = self.changed("bert-classify", grow, intermediate_size=units)
+        options = ("--epochs", "1", "--weight-decay", "0", "--learning-rate", "1e-9")
+        self.ok(*self.arguments(classified(8), *options, student=large))
+        for found, stored in zip(last_unit(self.directory / "out"), last_unit(large)):
+            self.assertAlmostEqual(found, stored, places=5)
 
     def test_resumed_is_uninterrupted(self):
         options = ["--epochs", "3", "--ema", "0.95", "--prune", "0.5", "--pattern", "1x4", "--quantize", "int8"]
