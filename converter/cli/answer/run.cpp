@@ -108,9 +108,9 @@ void add_input_options(Command& command, const Variant& variant, RunOptions* opt
   if (variant.takes & kIds) {
     command.add_option("--ids", options->ids, "IDS",
                        "Token ids instead of text, such as 101,2054,102; prints like --raw");
-    command.add_option(
-        "--decoder-ids", options->decoder_ids, "IDS",
-        "With --ids, encoder-decoders: ids for the decoder (default: --ids, one place further behind its first id)");
+    command.add_option("--decoder-ids", options->decoder_ids, "IDS",
+                       "With --ids, encoder-decoders: ids for the decoder (default: the id that begins texts, then "
+                       "--ids without the last one)");
     command.add_option(
         "--segments", options->segments, "SEGMENTS",
         "Segment of each id, such as 0,0,1 (default: all 0; Big Bird's answers: 1 behind the separator)");
