@@ -31,11 +31,16 @@ std::string why_untrained(const fb::OpT& op) {
       const bool plain = attention.slopes < 0 && attention.place_rows < 0 && attention.segment_keys < 0;
       return plain ? "" : "attention with slopes, or with scores of places or of segments";
     }
+    case fb::OpAttributes::Linear: {
+      const fb::LinearT& linear = *op.attributes.AsLinear();
+      if (linear.only_globals) return "layers of global tokens alone";
+      return linear.saturations == 0 ? "" : "weights of terms (SPLADE)";
+    }
+    case fb::OpAttributes::Pool:
+      return op.attributes.AsPool()->skip_last.empty() ? "" : "pooling of parts that leave out the last rows";
     case fb::OpAttributes::Features:
     case fb::OpAttributes::SplitHeads:
-    case fb::OpAttributes::Linear:
     case fb::OpAttributes::Row:
-    case fb::OpAttributes::Pool:
     case fb::OpAttributes::Slice:
       return "";
     default:

@@ -284,13 +284,30 @@ class Pass {
     return y.reshape({y.size(0), y.size(1), -1});
   }
 
+  /// Returns the row of each sequence at its place: x [B, T, C], places i64 [B], result [B, C].
+  static at::Tensor at_rows(const at::Tensor& x, const at::Tensor& places) {
+    return x.gather(1, places.view({-1, 1, 1}).expand({-1, 1, x.size(2)})).squeeze(1);
+  }
+
+  /// Returns the rows that are pooled, bool [B, T]: see Pool.skip_first and Pool.skip_id. One row is left at least.
+  at::Tensor pooled_rows(const fb::PoolT& attributes) const {
+    const at::Tensor places = torch::arange(rows_.mask.size(1)).unsqueeze(0);
+    at::Tensor ends = rows_.mask.sum(1, true);
+    if (attributes.skip_id >= 0) {
+      const at::Tensor others = rows_.mask.logical_and(rows_.ids != attributes.skip_id);
+      ends = at::where(others, places + 1, 1).amax(1, true);
+    }
+    const at::Tensor begins = (ends - 1).clamp_max(int64_t{attributes.skip_first});
+    return (places >= begins).logical_and(places < ends);
+  }
+
   at::Tensor pool(const fb::OpT& op, const fb::PoolT& attributes) const {
     const at::Tensor& x = value(op.inputs[0]);
-    const at::Tensor mask = rows_.mask.unsqueeze(-1);
+    const at::Tensor rows = pooled_rows(attributes), mask = rows.unsqueeze(-1);
     at::Tensor y;
     switch (attributes.kind) {
       case fb::PoolKind::first:
-        y = x.select(1, 0);
+        y = at_rows(x, rows.to(torch::kInt64).argmax(1));
         break;
       case fb::PoolKind::mean:
         y = (x * mask).sum(1) / mask.sum(1);
@@ -301,11 +318,9 @@ class Pass {
       case fb::PoolKind::max:
         y = x.masked_fill(mask.logical_not(), kHidden).amax(1);
         break;
-      case fb::PoolKind::last: {
-        const at::Tensor last = (rows_.mask.sum(1) - 1).view({-1, 1, 1}).expand({-1, 1, x.size(2)});
-        y = x.gather(1, last).squeeze(1);
+      case fb::PoolKind::last:
+        y = at_rows(x, at::where(rows, torch::arange(x.size(1)), 0).amax(1));
         break;
-      }
     }
     return attributes.l2 ? y / y.norm(2, -1, true).clamp_min(1e-12) : y;
   }

@@ -79,8 +79,16 @@ if(BANTAM_XNNPACK)
   bantam_component(pthreadpool "" BSD-2-Clause "https://github.com/Maratyszcza/pthreadpool" DYNAMIC_LINK)
 endif()
 if(BANTAM_TRAIN)
-  bantam_version_in(version torch/version.h "TORCH_VERSION \"([0-9.]+)" ${BANTAM_TORCH_INCLUDE}
-    ${BANTAM_TORCH_INCLUDE}/torch/csrc/api/include)
+  set(parts "")
+  foreach(part MAJOR MINOR PATCH)
+    bantam_version_in(version torch/version.h "define TORCH_VERSION_${part} ([0-9]+)" ${BANTAM_TORCH_INCLUDE}
+      ${BANTAM_TORCH_INCLUDE}/torch/csrc/api/include)
+    list(APPEND parts ${version})
+  endforeach()
+  list(JOIN parts . version)
+  if(version MATCHES NOASSERTION)
+    set(version NOASSERTION)
+  endif()
   bantam_component(libtorch "${version}" BSD-3-Clause "https://github.com/pytorch/pytorch" DYNAMIC_LINK)
 endif()
 
