@@ -46,7 +46,8 @@ BANTAM_INLINE UnsignedQuad unsigned_quad(const void* p) {
 /// 4-bit weights are multiplied without unpacking, this many panels at a time: linear_int4.h. For any number of rows,
 /// because halves take two instructions where bytes take four: HalvesSums.
 #define BANTAM_KERNEL_HALVES
-constexpr uint32_t kHalvesPanels = 2, kHalvesBlock = 6, kHalvesRows = UINT32_MAX;
+constexpr uint32_t halves_panels(uint32_t rows) { return rows == 1 ? 2 : 1; }
+constexpr uint32_t kHalvesBlock = 6, kHalvesRows = UINT32_MAX;
 /// Four bytes of a row, signed.
 struct PlainQuad {
   __m256i v;

@@ -31,9 +31,10 @@ BANTAM_INLINE Quad signed_quad(const void* p) {
 }
 BANTAM_INLINE Quad unsigned_quad(const void* p) { return signed_quad(p); }
 
-/// For few rows, 4-bit weights are multiplied without unpacking, kHalvesPanels panels at a time: linear_int4.h.
+/// For few rows, 4-bit weights are multiplied without unpacking, halves_panels(rows) panels at a time: linear_int4.h.
 #define BANTAM_KERNEL_HALVES
-constexpr uint32_t kHalvesPanels = 4, kHalvesBlock = 4, kHalvesRows = 4;
+constexpr uint32_t halves_panels(uint32_t rows) { return rows == 1 ? 8 : 2; }
+constexpr uint32_t kHalvesBlock = 4, kHalvesRows = 4;
 /// With more rows the first block unpacks the weights: unpacking_block.h.
 #define BANTAM_KERNEL_UNPACKS_IN_BLOCKS
 /// Four bytes of a row, signed.

@@ -23,6 +23,34 @@ BANTAM_INLINE void fetch_line(Ahead& ahead) {
   ahead.next += ahead.step;
 }
 
+/// Prefetch of panels that are read side by side, each kDistance bytes ahead of where it is read. Near the end of the
+/// panels this is the beginning of the next ones. Lines reach the first cache in the order in which they are used, and
+/// few are under way at a time: a core has 10 to 16 buffers for lines that it waits for.
+template <uint32_t kPanels, size_t kDistance>
+class SideBySide {
+ public:
+  /// `w_stride`: bytes of a panel; panels follow each other.
+  BANTAM_INLINE SideBySide(const void* w, size_t w_stride)
+      : next_(static_cast<const int8_t*>(w) + kDistance),
+        end_(static_cast<const int8_t*>(w) + w_stride),
+        w_stride_(w_stride) {}
+  /// Prefetches the next 64 bytes of each panel.
+  BANTAM_INLINE void fetch() {
+    const int8_t* const from = next_ < end_ ? next_ : next_ + (kPanels - 1) * w_stride_;
+    BANTAM_UNROLL
+    for (uint32_t p = 0; p < kPanels; ++p) prefetch_near(from + p * w_stride_);
+    next_ += 64;
+  }
+
+ private:
+  const int8_t* next_;
+  const int8_t* end_;
+  size_t w_stride_;
+};
+
+/// kDistance for 4-bit weights, and for their groups' factors, of which a cache line has four groups.
+constexpr size_t kHalvesAhead = 512, kFactorsAhead = 128;
+
 /// A vector of weights, f32 or f16.
 BANTAM_INLINE F32 load_element(const float* p) { return load(p); }
 BANTAM_INLINE F32 load_element(const uint16_t* p) { return load_f16(p); }

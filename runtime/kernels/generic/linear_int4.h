@@ -106,8 +106,8 @@ BANTAM_NOINLINE bool linear_int4_block(const LinearQ8& a, const HalvesRows& rows
   const size_t w_stride = size_t{rows.stride} * 8, factor_stride = size_t{rows.groups} * 16;
   const int8_t* w = a.w + panel * w_stride;
   const int8_t* factors = static_cast<const int8_t*>(static_cast<const void*>(a.factors)) + panel * factor_stride;
-  // The following panels, in order: each is too short for the processor's prefetcher.
-  const int8_t* next = w + kPanels * w_stride;
+  SideBySide<kPanels, kHalvesAhead> ahead(w, w_stride);
+  SideBySide<kPanels, kFactorsAhead> factors_ahead(factors, factor_stride);
   const int8_t* x = rows.x + size_t{row} * rows.stride;
   const int32_t* starts = rows.starts + size_t{row} * rows.parts;
   I32 totals[kRows][kPanels];
@@ -117,6 +117,7 @@ BANTAM_NOINLINE bool linear_int4_block(const LinearQ8& a, const HalvesRows& rows
     for (uint32_t p = 0; p < kPanels; ++p) totals[r][p] = splat(int32_t{0});
   }
   for (uint32_t g = 0; g < rows.groups; ++g, factors += 16) {
+    if (g % 4 == 0) factors_ahead.fetch();
     uint32_t left = rows.stride - g * a.group;
     if (a.group < left) left = a.group;
     while (left != 0) {
@@ -131,11 +132,10 @@ BANTAM_NOINLINE bool linear_int4_block(const LinearQ8& a, const HalvesRows& rows
       ++starts;
       for (uint32_t i = 0; i < inputs; i += 8, w += 64, x += 8) {
         Weights low[kPanels], high[kPanels];
+        ahead.fetch();
         BANTAM_UNROLL
         for (uint32_t p = 0; p < kPanels; ++p) {
           const Weights bytes = load_weights(w + p * w_stride);
-          prefetch_near(next);
-          next += 64;
           low[p] = low_halves(bytes);
           high[p] = high_halves(bytes);
         }
@@ -166,15 +166,16 @@ struct HalvesChoice {
   bool (*narrow)(const LinearQ8& a, const HalvesRows& rows, uint32_t row, uint32_t panel);
 };
 
+static_assert(even_blocks(halves_panels, kHalvesBlock), "see linear_blocks");
+
 /// For 1 to kHalvesTogether rows.
 template <uint32_t... kIndex>
 BANTAM_NOINLINE bool linear_int4_rows(const LinearQ8& a, Indices<kIndex...>) {
-  static constexpr HalvesChoice kChoices[] = {{linear_int4_block < kIndex + 1,
-                                               kIndex == 0 ? kHalvesPanels : kHalvesPanels / 2 >,
-                                               linear_int4_block<kIndex + 1, 1>}...};
+  static constexpr HalvesChoice kChoices[] = {
+      {linear_int4_block<kIndex + 1, halves_panels(kIndex + 1)>, linear_int4_block<kIndex + 1, 1>}...};
   const HalvesRows rows(a);
   const RowSplit split(a.rows, sizeof...(kIndex));
-  const uint32_t group = a.rows == 1 ? kHalvesPanels : kHalvesPanels / 2;
+  const uint32_t group = halves_panels(split.largest_block());
   bool finite = true;
   for (uint32_t panel = 0, end = 0; panel < a.n / 16; panel = end) {
     const bool wide = panel + group <= a.n / 16;

@@ -20,7 +20,7 @@ BANTAM_NOINLINE bool unpacking_block(const LinearQ8& a, const LinearQ8& some, ui
   const size_t w_stride = size_t{pad8(a.k)} * 8, out_stride = size_t{a.k} * 16;
   const size_t factor_stride = size_t{int4_groups(a.k, a.group)} * 16;
   const uint8_t* w = static_cast<const uint8_t*>(static_cast<const void*>(a.w)) + panel * w_stride;
-  const uint8_t* next = w + kPanels * w_stride;
+  SideBySide<kPanels, kHalvesAhead> ahead(w, w_stride);
   const uint8_t* factors = a.factors + panel * factor_stride;
   const int8_t* x = some.x;
   int8_t* out = a.scratch;
@@ -31,12 +31,11 @@ BANTAM_NOINLINE bool unpacking_block(const LinearQ8& a, const LinearQ8& some, ui
     for (uint32_t p = 0; p < kPanels; ++p) group[p] = GroupUnpacker(factors + p * factor_stride);
     for (uint32_t i = 0; i < count; i += 8, w += 64, x += 8, out += 128) {
       const bool both = i + 4 < count;
+      ahead.fetch();
       Weights first[kPanels], second[kPanels];
       BANTAM_UNROLL
       for (uint32_t p = 0; p < kPanels; ++p) {
         group[p].take(w + p * w_stride, first[p], second[p]);
-        prefetch_near(next);
-        next += 64;
         GroupUnpacker::store(first[p], out + p * out_stride);
         if (both) GroupUnpacker::store(second[p], out + p * out_stride + 64);
       }

@@ -35,9 +35,10 @@ BANTAM_INLINE Quad signed_quad(const void* p) {
 }
 BANTAM_INLINE Quad unsigned_quad(const void* p) { return signed_quad(p); }
 
-/// For few rows, 4-bit weights are multiplied without unpacking, kHalvesPanels panels at a time: linear_int4.h.
+/// For few rows, 4-bit weights are multiplied without unpacking, halves_panels(rows) panels at a time: linear_int4.h.
 #define BANTAM_KERNEL_HALVES
-constexpr uint32_t kHalvesPanels = 2, kHalvesBlock = 4;
+constexpr uint32_t halves_panels(uint32_t rows) { return rows == 1 ? 2 : 1; }
+constexpr uint32_t kHalvesBlock = 4;
 #if defined(__AVX512VL__)
 constexpr uint32_t kHalvesRows = 4;
 /// With more rows the first block unpacks the weights: unpacking_block.h.
