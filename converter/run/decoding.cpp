@@ -166,6 +166,7 @@ Decoding resolve_decoding(const Model& model, const GenerateOptions& options) {
   out.stop = options.stop;
   out.cut = options.cut;
   out.special_tokens = options.special_tokens;
+  out.lookup = options.lookup;
   out.form = options.form;
   out.ends = options.ends;
   const fb::Task* task = root(model).task();

@@ -53,6 +53,7 @@ struct GenerateOptions {
   std::string use;                // the name of one of the file's generation settings; empty: the first
   std::string from, to;           // language codes; empty: the file's default
   bool cut = false;               // truncate a source that is too long; otherwise it is an error
+  bool lookup = false;            // guess that the text repeats itself: same text, fewer passes
   TextForm form;
 };
 
@@ -68,6 +69,7 @@ struct Decoding {
   int32_t source_id = -1;     // precedes a source's text
   bool cut = false;
   bool special_tokens = true;  // begin a prompt with the tokenizer's special tokens
+  bool lookup = false;
   TextForm form;
 
   bool ends_text(int32_t id) const { return std::find(ends.begin(), ends.end(), id) != ends.end(); }

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/status_error.h"
+#include "bantam/guesses.h"
 #include "format/view.h"
 #include "run/prompts.h"
 #include "run/text_constraint.h"
@@ -17,7 +18,9 @@ namespace {
 /// One text that is being generated.
 struct TriedText {
   uint32_t context = 0, source = 0;
+  uint32_t run = 0;  // tokens that the context holds, of which the text is sure
   uint64_t seed = 0;
+  GuessCount guesses;
   double log_sum = 0;
   bool done = false;
   std::vector<float> logs;
@@ -27,8 +30,9 @@ struct TriedText {
 
 class Generator {
  public:
-  Generator(Engine& engine, const Decoding& decoding, const Retrieve& retrieve)
+  Generator(Engine& engine, const Decoding& decoding, const Retrieve& retrieve, DraftModel* draft)
       : engine_(engine),
+        draft_(draft),
         session_(engine.session()),
         model_(engine.model()),
         decoding_(decoding),
@@ -211,6 +215,7 @@ class Generator {
         TriedText& text = texts_.back();
         text.context = first + k;
         text.source = i;
+        text.run = static_cast<uint32_t>(prompt.size());
         text.seed = decoding_.sampling.seed + k;
         text.stream = std::make_unique<TextStream>(tokenizer_, prompt, decoding_.stop, take);
         std::vector<float> changed = scores;
@@ -270,7 +275,7 @@ class Generator {
       made.finish = Finish::kEnd;
     } else if (made.ids.size() >= decoding_.said.beams.max_new) {
       made.finish = Finish::kLength;
-    } else if (session_.context_length(text.context) == session_.max_context()) {
+    } else if (text.run == session_.max_context()) {
       made.finish = Finish::kContext;
     } else {
       text.done = false;
@@ -284,7 +289,7 @@ class Generator {
     return constraints_[text.source]->must_end({ids.begin() + static_cast<ptrdiff_t>(forced_first()), ids.end()});
   }
 
-  /// Adds one token to every text that has not ended; returns false if all have.
+  /// Adds one token, and those that were guessed, to every text that has not ended; returns false if all have.
   bool step() {
     ids_.clear();
     contexts_.clear();
@@ -292,36 +297,82 @@ class Generator {
     live_.clear();
     offsets_.assign(1, 0);
     for (TriedText& text : texts_) {
-      if (text.done) continue;
-      ids_.push_back(text.made.ids.back());
-      contexts_.push_back(text.context);
-      sources_.push_back(text.source);
-      offsets_.push_back(static_cast<uint32_t>(ids_.size()));
-      live_.push_back(&text);
+      if (!text.done) live_.push_back(&text);
     }
     if (live_.empty()) return false;
+    for (TriedText* text : live_) {
+      ids_.push_back(text->made.ids.back());
+      if (guesses_tokens()) guess(*text);
+      contexts_.push_back(text->context);
+      sources_.push_back(text->source);
+      offsets_.push_back(static_cast<uint32_t>(ids_.size()));
+    }
     if (chunks_) {
       chunks_->run(ids_.data(), ids_.size(), true, [](size_t, uint32_t) {});
     } else {
       run_step();
     }
-    for (uint32_t i = 0; i < live_.size(); ++i) {
-      NextToken next;
-      check(next_token(session_, i, settings(*live_[i]), &next), engine_.file().path());
-      add(*live_[i], next);
-    }
+    for (uint32_t i = 0; i < live_.size(); ++i) take_tokens(i);
     return true;
   }
 
-  /// Runs the last token of each text that has not ended.
+  bool guesses_tokens() const { return (decoding_.lookup || draft_ != nullptr) && !chunks_; }
+
+  /// Appends guesses of what follows the text's last token to ids_.
+  void guess(TriedText& text) {
+    const auto made = static_cast<uint32_t>(text.made.ids.size());
+    const auto rows = session_.max_tokens() / static_cast<uint32_t>(live_.size()) - 1;
+    // The last tokens of a text and of its context are chosen without further rows.
+    const uint32_t room = std::min(decoding_.said.beams.max_new - made, session_.max_context() - text.run) - 1;
+    const uint32_t most = std::min({text.guesses.next(), rows, room});
+    if (most == 0) return;
+    known_.clear();
+    if (pair_ && draft_ == nullptr) known_ = given_[text.source].ids;
+    known_.insert(known_.end(), prompts_[text.source].begin(), prompts_[text.source].end());
+    known_.insert(known_.end(), text.made.ids.begin(), text.made.ids.end());
+    guessed_.clear();
+    if (draft_ != nullptr) {
+      draft_->guess(text.context, known_, settings(text), most, &guessed_);
+    } else {
+      guessed_.resize(most);
+      guessed_.resize(guess_repeat(known_.data(), static_cast<uint32_t>(known_.size()), most, guessed_.data()));
+    }
+    // A source may have other tokens than its text.
+    const auto vocabulary = static_cast<int32_t>(model_.vocabulary());
+    const auto unknown = std::find_if(guessed_.begin(), guessed_.end(), [&](int32_t id) { return id >= vocabulary; });
+    ids_.insert(ids_.end(), guessed_.begin(), unknown);
+  }
+
+  /// Chooses the tokens after the rows of live text number `i`, as long as its guesses are right.
+  void take_tokens(uint32_t i) {
+    TriedText& text = *live_[i];
+    const int32_t* guesses = ids_.data() + offsets_[i] + 1;
+    const uint32_t guessed = offsets_[i + 1] - offsets_[i] - 1;
+    ++text.made.passes;
+    uint32_t kept = 0;
+    for (bool right = true; right && !text.done;) {
+      NextToken next;
+      ++text.run;
+      check(next_token(session_, i, kept, settings(text), &next), engine_.file().path());
+      right = kept < guessed && next.id == guesses[kept];
+      if (right) ++kept;
+      add(text, next);
+    }
+    if (guessed == 0) return;
+    text.guesses.took(guessed, kept);
+    if (!text.done) check(session_.truncate(text.context, text.run), engine_.file().path());
+  }
+
+  /// Runs the last token of each text that has not ended, and its guesses.
   void run_step() {
     Batch batch;
     batch.ids = ids_.data();
-    batch.tokens = batch.sequences = static_cast<uint32_t>(ids_.size());
+    batch.tokens = static_cast<uint32_t>(ids_.size());
+    batch.sequences = static_cast<uint32_t>(live_.size());
     batch.offsets = offsets_.data();
     batch.contexts = contexts_.data();
     batch.sources = pair_ ? sources_.data() : nullptr;
-    batch.last_rows = true;
+    batch.last_rows = batch.tokens == batch.sequences;
     batch.listed = keeps_shortlist();
     check(session_.run(batch), engine_.file().path());
   }
@@ -386,6 +437,7 @@ class Generator {
   }
 
   Engine& engine_;
+  DraftModel* draft_;
   Session& session_;
   const Model& model_;
   const Decoding& decoding_;
@@ -398,7 +450,7 @@ class Generator {
   std::vector<std::vector<AnswerScore>> scores_;              // one per prompt
   std::optional<ChunkedText> chunks_;                         // for the single text, if something is retrieved
   // The state of one step.
-  std::vector<int32_t> ids_, banned_;
+  std::vector<int32_t> ids_, banned_, known_, guessed_;
   std::vector<uint32_t> contexts_, sources_, offsets_;
   std::vector<TriedText*> live_;
 };
@@ -441,8 +493,8 @@ EngineOptions with_contexts(const Model& model, const Decoding& decoding, Engine
 }
 
 std::vector<Made> generate(Engine& engine, const Decoding& decoding, const std::vector<std::string>& texts,
-                           const TakeText& take, const Retrieve& retrieve) {
-  return Generator(engine, decoding, retrieve).run(texts, take);
+                           const TakeText& take, const Retrieve& retrieve, DraftModel* draft) {
+  return Generator(engine, decoding, retrieve, draft).run(texts, take);
 }
 
 }  // namespace bantam::convert

@@ -9,6 +9,7 @@
 #include "run/chunks.h"
 #include "run/decoding.h"
 #include "run/engine.h"
+#include "run/guesses.h"
 #include "run/text_stream.h"
 
 namespace bantam::convert {
@@ -34,6 +35,7 @@ struct Made {
   float score = 0;
   std::string text;  // the text after the prompt
   Finish finish = Finish::kLength;
+  uint32_t passes = 0;  // of the model over new tokens of this text; with guesses fewer than tokens
   std::vector<AnswerScore> answers;  // in the given order, if requested
 };
 
@@ -54,9 +56,10 @@ EngineOptions with_contexts(const Model& model, const Decoding& decoding, Engine
 /// parts of the text as they are generated, if there is a single text without beams and with one try; it may be null.
 /// Throws (kInvalid) if a text is empty or leaves no room; then nothing is generated. `retrieve` finds texts for the
 /// chunks of the generated text, if there is a single text without beams, with one try and without scores of answers;
-/// it may be null.
+/// it may be null. `draft` guesses tokens, without beams and without `retrieve`; null: no draft. The texts are the same
+/// with and without it.
 std::vector<Made> generate(Engine& engine, const Decoding& decoding, const std::vector<std::string>& texts,
-                           const TakeText& take, const Retrieve& retrieve = nullptr);
+                           const TakeText& take, const Retrieve& retrieve = nullptr, DraftModel* draft = nullptr);
 
 }  // namespace bantam::convert
 

@@ -5,6 +5,7 @@
 #include "bantam/chat.h"
 #include "bantam/constraint.h"
 #include "bantam/generation.h"
+#include "bantam/guesses.h"
 #include "bantam/sampling.h"
 #include "c/same.h"
 #include "language.h"
@@ -261,6 +262,34 @@ bantam_status bantam_next_token(bantam_session* session, uint32_t sequence, cons
     if (status == Status::kOk) *out = {next.id, next.log_probability};
     return status;
   });
+}
+
+bantam_status bantam_next_token_of_row(bantam_session* session, uint32_t sequence, uint32_t row,
+                                       const bantam_sampling* sampling, bantam_next* out) {
+  bantam::Sampling read;
+  if (out == nullptr || !to_cpp(sampling, &read)) return BANTAM_INVALID_ARGUMENT;
+  return with(session, [&](Session& s) {
+    bantam::NextToken next;
+    const Status status = bantam::next_token(s, sequence, row, read, &next);
+    if (status == Status::kOk) *out = {next.id, next.log_probability};
+    return status;
+  });
+}
+
+uint32_t bantam_guess_repeat(const int32_t* ids, uint32_t count, uint32_t most, int32_t* out) {
+  return ids == nullptr || out == nullptr ? 0 : bantam::guess_repeat(ids, count, most, out);
+}
+
+void bantam_guess_count_init(bantam_guess_count* guesses, uint32_t most) {
+  if (guesses != nullptr) new (guesses) bantam::GuessCount(most);
+}
+
+uint32_t bantam_guess_count_next(bantam_guess_count* guesses) {
+  return guesses == nullptr ? 0 : same<bantam::GuessCount>(guesses)->next();
+}
+
+void bantam_guess_count_took(bantam_guess_count* guesses, uint32_t guessed, uint32_t kept) {
+  if (guesses != nullptr) same<bantam::GuessCount>(guesses)->took(guessed, kept);
 }
 
 int bantam_ends_text(const bantam_model* model, int32_t id) {

@@ -170,6 +170,79 @@ class Strict(CommandTest):
 ANSWERS = [" the cat", " the cat runs", " a dog", " sees", " rain", " 東京"]
 
 
+class Guesses(CommandTest):
+    """The same texts in fewer passes: --lookup and --draft."""
+
+    def same(self, options, prompt, *guesses, name=NAME, command="generate"):
+        plain = self.line(command, model(name), prompt, "--json", *options)
+        guessed = self.line(command, model(name), prompt, "--json", *options, *guesses)
+        passes = guessed.pop("passes")
+        self.assertEqual(guessed, plain, (options, guesses))
+        self.assertNotIn("passes", plain)
+        self.assertLessEqual(passes, len(plain["ids"]))
+        return passes, len(plain["ids"])
+
+    def test_texts_are_the_same(self):
+        for kind, options in OPTIONS.items():
+            for prompt in ("the cat sat on the cat sat on", "a"):
+                for guesses in (["--lookup"], ["--draft", model(NAME)]):
+                    passes, tokens = self.same([*options, "--max-new", "40", "--log-probs"], prompt, *guesses)
+                    # A draft that is the model itself is always right, but does not know penalties of n-grams.
+                    if guesses[0] == "--draft" and kind in ("greedy", "temperature", "top_k", "top_p", "min_p"):
+                        self.assertLess(passes, tokens / 3 + 2, kind)
+
+    def test_texts_that_repeat_themselves_take_fewer_passes(self):
+        passes, tokens = self.same(["--max-new", "120"], "the cat", "--lookup")
+        self.assertLess(passes, 0.6 * tokens)
+
+    def test_ends_and_forms_are_the_same(self):
+        draft = ["--draft", model(NAME)]
+        for guesses in (["--lookup"], draft):
+            for options in (
+                ["--max-new", "1"],
+                ["--max-new", "2"],
+                ["--context", "16", "--max-new", "100"],
+                ["--stop", "t", "--max-new", "30"],
+                ["--min-new", "9", "--max-new", "10"],
+                ["--temperature", "1.4", "--best-of", "5", "--max-new", "20", "--seed", "8"],
+            ):
+                self.same(options, "the cat sat", *guesses)
+        for guesses in (["--lookup"], draft):
+            self.same(["--answer", " the cat", "--answer", " a dog"], "the dog sees", *guesses)
+            self.same(["--format", "json", "--max-new", "30", "--temperature", "1"], "it is", *guesses)
+
+    def test_decoders_of_other_kinds(self):
+        for name in ("nplm-generate-text", "retro-text"):
+            self.same(["--max-new", "20"], "the cat sees the cat sees", "--lookup", name=name)
+
+    def test_several_texts_at_a_time(self):
+        lines = self.directory / "lines.txt"
+        lines.write_text("the cat sat on the cat\na\nwhere is it where is\n" * 5, encoding="utf-8")
+        options = ["complete", model(NAME), "--file", lines, "--json", "--max-new", "30", "--batch", "4"]
+        plain = self.lines(*options)
+        for guesses in (["--lookup"], ["--draft", model(NAME)]):
+            found = self.lines(*options, *guesses)
+            for text in found:
+                del text["passes"]
+            self.assertEqual(found, plain)
+
+    def test_encoder_decoders(self):
+        for case in cases("greedy", PAIR)[:10]:
+            self.same(["--beams", "1"], case["text"], "--lookup", name=PAIR)
+        self.same(["--beams", "1"], "a b a b a b a b", "--lookup", name=PAIR, command="summarize")
+
+    def test_says_what_it_cannot_do(self):
+        given = ("generate", model(NAME), "a")
+        self.fails(2, *given, "--lookup", "--draft", model(NAME), says=["--lookup", "leave one of them out"])
+        self.fails(2, *given, "--lookup", "--beams", "2", says=["--lookup", "--beams 1"])
+        self.fails(2, "generate", model(PAIR), "a", "--lookup", says=["--lookup", "--beams 1"])
+        self.fails(2, *given, "--lookup", "--backend", "xnnpack", says=["--lookup", "--backend"])
+        self.fails(5, *given, "--draft", model("bert-classify"), says=["--draft", "is not a decoder"])
+        self.fails(5, *given, "--draft", model("llama-generate"), says=["--draft", "tokens, and the model"])
+        self.fails(3, *given, "--draft", self.directory / "none.bantam", says=["none.bantam"])
+        self.fails(2, "translate", model(PAIR), "a", "--draft", model(NAME), says=["--draft"])
+
+
 def answers(of=ANSWERS):
     return [word for answer in of for word in ("--answer", answer)]
 

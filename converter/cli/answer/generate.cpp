@@ -101,7 +101,17 @@ struct GenerateArguments {
   unsigned takes = 0;
   bool chat = false, messages = false;
   std::string system;
+  std::string draft;  // a file that guesses tokens
   NeighbourArguments neighbours;
+};
+
+/// The model that guesses, and the file that it runs.
+struct OpenDraft {
+  ModelFile file;
+  convert::DraftModel draft;
+  OpenDraft(const std::string& path, const ModelFile& target, const convert::EngineOptions& options, uint32_t texts,
+            uint32_t context)
+      : file(path), draft(file, target, options, texts, context) {}
 };
 
 void require_source(const ModelFile& file, const char* command) {
@@ -134,6 +144,7 @@ Json as_json(const GenerateArguments& arguments, const std::string& given, const
   if (made.cut_tokens != 0) object["cut_tokens"] = made.cut_tokens;
   object["finish"] = convert::finish_name(made.finish);
   if (made.score != 0) object["score"] = made.score;
+  if (arguments.generate.lookup || !arguments.draft.empty()) object["passes"] = made.passes;
   if (arguments.generate.log_probabilities) object["log_probabilities"] = made.log_probabilities;
   for (const convert::AnswerScore& answer : made.answers) {
     object["answers"].push_back(
@@ -144,10 +155,11 @@ Json as_json(const GenerateArguments& arguments, const std::string& given, const
 
 /// Prints a text while it is generated.
 void show_one(const GenerateArguments& arguments, Engine& engine, const Decoding& decoding,
-              const convert::Retrieve& retrieve, const std::string& given, bool several) {
+              const convert::Retrieve& retrieve, convert::DraftModel* draft, const std::string& given, bool several) {
   const std::string prompt = text_of(arguments, engine.model(), given);
   if (arguments.run.json) {
-    out().line(as_json(arguments, prompt, convert::generate(engine, decoding, {prompt}, nullptr, retrieve).front()));
+    const Made made = convert::generate(engine, decoding, {prompt}, nullptr, retrieve, draft).front();
+    out().line(as_json(arguments, prompt, made));
     return out().flush();
   }
   if (several) out().print("{}\n", bold(printable(given)));
@@ -160,7 +172,7 @@ void show_one(const GenerateArguments& arguments, Engine& engine, const Decoding
     shown += piece.size();
     ended = piece.empty() ? ended : piece.back() == '\n';
   };
-  const Made made = convert::generate(engine, decoding, {prompt}, show, retrieve).front();
+  const Made made = convert::generate(engine, decoding, {prompt}, show, retrieve, draft).front();
   if (shown < made.text.size()) show(std::string_view(made.text).substr(shown));
   if (!ended) out().write("\n");
   out().flush();
@@ -173,11 +185,11 @@ std::string in_a_line(std::string text) {
 }
 
 void show_lines(const GenerateArguments& arguments, Engine& engine, const Decoding& decoding,
-                const convert::Retrieve& retrieve, const std::vector<Input>& inputs) {
+                const convert::Retrieve& retrieve, convert::DraftModel* draft, const std::vector<Input>& inputs) {
   std::vector<std::string> texts;
   texts.reserve(inputs.size());
   for (const Input& input : inputs) texts.push_back(input.first);
-  const std::vector<Made> all = convert::generate(engine, decoding, texts, nullptr, retrieve);
+  const std::vector<Made> all = convert::generate(engine, decoding, texts, nullptr, retrieve, draft);
   for (size_t i = 0; i < all.size(); ++i) {
     const Made& made = all[i];
     if (made.cut_tokens != 0 && !arguments.run.json) {
@@ -199,6 +211,20 @@ std::string way_of(const Model& model, const GenerateArguments& arguments) {
   constexpr const char* kWay = "summarization";
   const bool wanted = (arguments.takes & kSummaries) != 0 && arguments.generate.use.empty();
   return wanted && convert::has_way(model, kWay) ? kWay : arguments.generate.use;
+}
+
+void check_guesses(const GenerateArguments& arguments, const Decoding& decoding, bool retrieves) {
+  const char* option = arguments.generate.lookup ? "--lookup" : "--draft";
+  if (!arguments.generate.lookup && arguments.draft.empty()) return;
+  if (arguments.generate.lookup && !arguments.draft.empty()) {
+    fail(ExitCode::kUsage, "--lookup: --draft guesses, too; leave one of them out");
+  }
+  if (decoding.has_beams()) fail(ExitCode::kUsage, "{}: beams are not guessed; give --beams 1", option);
+  if (retrieves) fail(ExitCode::kUsage, "{}: texts are retrieved token by token; leave out --index", option);
+  if (arguments.run.engine.backend != "native") {
+    fail(ExitCode::kUsage, "{}: only the native kernels give a row the same bits beside others; leave out --backend",
+         option);
+  }
 }
 
 void run_generate(GenerateArguments& arguments) {
@@ -229,15 +255,22 @@ void run_generate(GenerateArguments& arguments) {
     fail(ExitCode::kUsage,
          "--index: texts are found for one text at a time; leave --beams, --best-of and --answer-scores out");
   }
+  check_guesses(arguments, decoding, retrieve != nullptr);
   const bool one = !lines || !several || decoding.has_beams() || retrieve != nullptr;
   const uint32_t texts = one ? 1 : arguments.batch;
   Engine engine(file, convert::with_contexts(file.model(), decoding, run.engine, texts, arguments.context));
+  std::unique_ptr<OpenDraft> opened;
+  if (!arguments.draft.empty()) {
+    opened = std::make_unique<OpenDraft>(arguments.draft, file, run.engine, texts * decoding.contexts(),
+                                         engine.session().max_context());
+  }
+  convert::DraftModel* draft = opened == nullptr ? nullptr : &opened->draft;
   run.engine.batch = texts;
   TextSource source(run.texts, run.file, warn, show_prompt);
   answer_stream(run, {one_by_one(source), [&](const std::vector<Input>& inputs) {
-                        if (lines) return show_lines(arguments, engine, decoding, retrieve, inputs);
+                        if (lines) return show_lines(arguments, engine, decoding, retrieve, draft, inputs);
                         for (const Input& input : inputs) {
-                          show_one(arguments, engine, decoding, retrieve, input.first, several);
+                          show_one(arguments, engine, decoding, retrieve, draft, input.first, several);
                         }
                       }});
 }
@@ -279,6 +312,13 @@ void add_maker(Program& program, const Maker& maker) {
   }
   command.heading("Choosing tokens");
   add_decoding_options(command, &generate);
+  command.heading("Guessing tokens");
+  command.add_flag("--lookup", generate.lookup,
+                   "Guess that the text repeats itself or its prompt: the same text, in fewer passes");
+  if (!takes(kSource)) {
+    command.add_option("--draft", arguments->draft, "FILE.bantam",
+                       "Guess by a smaller model with the same tokenizer: the same text, in fewer passes");
+  }
   command.heading("Output");
   if (takes(kEcho)) command.add_flag("--echo", arguments->echo, "Also print the prompt");
   command.add_flag("--json", arguments->run.json, "Print one JSON object per text");

@@ -138,6 +138,24 @@ typedef struct bantam_next {
  * run. */
 bantam_status bantam_next_token(bantam_session* session, uint32_t sequence, const bantam_sampling* sampling,
                                 bantam_next* out);
+/* The same for the token after row `row` of the sequence's rows of that run, which must have scores of all rows: for
+ * tokens that were guessed. Call it once per row. */
+bantam_status bantam_next_token_of_row(bantam_session* session, uint32_t sequence, uint32_t row,
+                                       const bantam_sampling* sampling, bantam_next* out);
+
+/* Guesses of tokens, so that one run chooses several: bantam/guesses.h has the rules and the loop. */
+enum { BANTAM_MOST_GUESSES = 16 };
+/* Guesses what follows ids[0, count), which may repeat itself. Writes up to `most` ids to `out`, at most
+ * BANTAM_MOST_GUESSES, and returns their number. */
+uint32_t bantam_guess_repeat(const int32_t* ids, uint32_t count, uint32_t most, int32_t* out);
+/* Decides how many tokens to guess. Ask for the number before each run, and state the result of each run behind it. */
+typedef struct bantam_guess_count {
+  uint32_t opaque[4];
+} bantam_guess_count;
+void bantam_guess_count_init(bantam_guess_count* guesses, uint32_t most); /* at most `most` guesses a run */
+uint32_t bantam_guess_count_next(bantam_guess_count* guesses);
+void bantam_guess_count_took(bantam_guess_count* guesses, uint32_t guessed, uint32_t kept);
+
 /* Returns 1 if this token ends a text, by the file's settings. */
 int bantam_ends_text(const bantam_model* model, int32_t id);
 

@@ -53,6 +53,11 @@ Status choose_token(float* scores, uint32_t vocabulary, const int32_t* history, 
 /// constraint or a forced token. kNoSuchTask: the file is not for generation.
 Status next_token(Session& session, uint32_t sequence, const Sampling& sampling, NextToken* out);
 
+/// Chooses the token after row `row` of `sequence`, counted from the sequence's first row of the last run: for tokens
+/// that were guessed (bantam/guesses.h). The history ends with the token of that row. Call it once per row.
+/// kIndexOutOfRange: the run has no scores of that row; with Batch::last_rows it has one row.
+Status next_token(Session& session, uint32_t sequence, uint32_t row, const Sampling& sampling, NextToken* out);
+
 /// Excludes the words that are not in the source's shortlist (Session::shortlist), so that probabilities cover only the
 /// listed ones, as in next_token and BeamSearch. For callers of choose_token. `scores` [vocabulary]. O(vocabulary).
 void keep_shortlist(const Session& session, uint32_t source, float* scores, uint32_t vocabulary);
