@@ -5,9 +5,9 @@
 #include <memory>
 #include <optional>
 
+#include "bantam/guesses.h"
 #include "base/error.h"
 #include "base/status_error.h"
-#include "bantam/guesses.h"
 #include "format/view.h"
 #include "run/prompts.h"
 #include "run/text_constraint.h"

@@ -35,7 +35,7 @@ struct Made {
   float score = 0;
   std::string text;  // the text after the prompt
   Finish finish = Finish::kLength;
-  uint32_t passes = 0;  // of the model over new tokens of this text; with guesses fewer than tokens
+  uint32_t passes = 0;               // of the model over new tokens of this text; with guesses fewer than tokens
   std::vector<AnswerScore> answers;  // in the given order, if requested
 };
 

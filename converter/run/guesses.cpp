@@ -29,8 +29,8 @@ EngineOptions options_of(const ModelFile& file, const ModelFile& target, EngineO
                          uint32_t context) {
   const std::string why = why_not(file.model(), target.model());
   if (!why.empty()) {
-    fail(ExitCode::kUnsupported, "--draft {}: {}; a draft is a smaller decoder with the model's tokenizer",
-         file.path(), why);
+    fail(ExitCode::kUnsupported, "--draft {}: {}; a draft is a smaller decoder with the model's tokenizer", file.path(),
+         why);
   }
   options.batch = texts;
   const uint32_t places = file.model().max_sequence();
@@ -42,7 +42,7 @@ EngineOptions options_of(const ModelFile& file, const ModelFile& target, EngineO
 }  // namespace
 
 DraftModel::DraftModel(const ModelFile& file, const ModelFile& target, const EngineOptions& options, uint32_t texts,
-             uint32_t context)
+                       uint32_t context)
     : engine_(file, options_of(file, target, options, texts, context)) {}
 
 void DraftModel::run(uint32_t context, const int32_t* ids, uint32_t count) {
@@ -68,7 +68,7 @@ void DraftModel::follow(uint32_t context, const std::vector<int32_t>& ids) {
 }
 
 void DraftModel::guess(uint32_t text, const std::vector<int32_t>& ids, Sampling sampling, uint32_t most,
-                  std::vector<int32_t>* out) {
+                       std::vector<int32_t>* out) {
   const Session& session = engine_.session();
   if (most == 0 || ids.size() >= session.max_context()) return;
   // The draft needs none of what only the model's own choice must obey.

@@ -16,7 +16,8 @@ class DraftModel {
  public:
   /// Opens a session for `texts` texts of `context` tokens. `file` must outlive the draft. Throws (kUnsupported) if the
   /// file is not a decoder that keeps contexts, or if its tokens are not those of `target`.
-  DraftModel(const ModelFile& file, const ModelFile& target, const EngineOptions& options, uint32_t texts, uint32_t context);
+  DraftModel(const ModelFile& file, const ModelFile& target, const EngineOptions& options, uint32_t texts,
+             uint32_t context);
 
   /// Writes up to `most` guesses of what follows `ids` to *out. They are chosen as `sampling` says, with the same random
   /// numbers as the model's own choices. None: the draft's context has no room.

@@ -38,9 +38,10 @@ class Bench {
       step = std::min(step, rows(1));
       pass = std::min(pass, rows(guesses_ + 1));
     }
-    std::printf("{\"plain_ms\": %.4f, \"guessed_ms\": %.4f, \"tokens_ratio\": %.3f, \"passes_per_token\": %.3f, "
-                "\"step_ms\": %.4f, \"pass_ms\": %.4f, \"pass_ratio\": %.3f}\n",
-                plain, guessed, plain / guessed, static_cast<double>(passes) / kTokens, step, pass, pass / step);
+    std::printf(
+        "{\"plain_ms\": %.4f, \"guessed_ms\": %.4f, \"tokens_ratio\": %.3f, \"passes_per_token\": %.3f, "
+        "\"step_ms\": %.4f, \"pass_ms\": %.4f, \"pass_ratio\": %.3f}\n",
+        plain, guessed, plain / guessed, static_cast<double>(passes) / kTokens, step, pass, pass / step);
   }
 
  private:

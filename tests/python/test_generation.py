@@ -25,7 +25,17 @@ class Generation(PackageTest):
                         text = model.generate(prompt, 12, **given)
                         self.assertEqual(text, expected["generated"])
                         made.add(text)
+                        self.assertEqual(model.generate(prompt, 12, lookup=True, **given), text)
+                        self.assertEqual(model.generate(prompt, 12, draft=load(name), **given), text)
         self.assertGreater(len(made), 3)
+
+    def test_guesses_change_no_text(self):
+        model, prompt = load("gpt2-text"), "the cat sat on the cat sat on"
+        for given in ({}, {"context": 32}, {"temperature": 0.7, "seed": 5}):
+            plain = list(model.generate(prompt, 60, stream=True, **given))
+            self.assertGreater(len(plain), 5)
+            for guesses in ({"lookup": True}, {"draft": model}):
+                self.assertEqual(list(model.generate(prompt, 60, stream=True, **given, **guesses)), plain)
 
     def test_streams(self):
         model = load("gpt2-text")
@@ -39,6 +49,9 @@ class Generation(PackageTest):
         self.raises(bantam.BantamError, lambda: load("voice").generate("a"), "generate")
         self.raises(bantam.BantamError, lambda: load("bart-text").generate("a"))
         self.raises(TypeError, lambda: model.generate(None), "prompt")
+        self.raises(ValueError, lambda: model.generate("a", draft="other.bantam"), "draft")
+        self.raises(ValueError, lambda: model.generate("a", draft=model, lookup=True), "draft")
+        self.raises(bantam.BantamError, lambda: model.generate("a", draft=load("voice")), "draft")
         self.raises(TypeError, lambda: model.generate("a", "b"), "max_new_tokens")
         self.raises(ValueError, lambda: model.generate("a", -1), "max_new_tokens")
         self.raises(ValueError, lambda: model.generate("a " * 500, context=8), "context")

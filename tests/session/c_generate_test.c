@@ -74,6 +74,53 @@ static int greedy(bantam_session* session, const int32_t* prompt, uint32_t count
   return 0;
 }
 
+/* The same text by guesses, some of which are wrong: of the text itself, and what guess_repeat says. */
+static int guessed(bantam_session* session, const int32_t* prompt, uint32_t count, const int32_t* ids) {
+  bantam_batch batch;
+  bantam_next next;
+  bantam_guess_count counter;
+  int32_t run[1 + BANTAM_MOST_GUESSES], text[kContext];
+  uint32_t made = 0, kept, guesses, way;
+  for (way = 0; way < 2; ++way) {
+    CHECK(bantam_session_truncate(session, 0, 0) == BANTAM_OK);
+    bantam_batch_init(&batch);
+    batch.ids = prompt;
+    batch.tokens = count;
+    CHECK(bantam_session_run_batch(session, &batch) == BANTAM_OK);
+    CHECK(bantam_next_token_of_row(session, 0, count, NULL, &next) == BANTAM_INDEX_OUT_OF_RANGE);
+    CHECK(bantam_next_token_of_row(session, 0, count - 1, NULL, &next) == BANTAM_OK);
+    memcpy(text, prompt, count * sizeof(*prompt));
+    text[count] = next.id;
+    bantam_guess_count_init(&counter, 4);
+    for (made = 1; made < kNew;) {
+      run[0] = text[count + made - 1];
+      guesses = bantam_guess_count_next(&counter);
+      if (guesses > kNew - made - 1) guesses = kNew - made - 1;
+      if (way == 0) {
+        memcpy(run + 1, ids + made, guesses * sizeof(*ids));
+        if (guesses > 2) run[3] += 1; /* a wrong one */
+      } else {
+        guesses = bantam_guess_repeat(text, count + made, guesses, run + 1);
+      }
+      batch.ids = run;
+      batch.tokens = 1 + guesses;
+      CHECK(bantam_session_run_batch(session, &batch) == BANTAM_OK);
+      for (kept = 0;; ++kept) {
+        CHECK(bantam_next_token_of_row(session, 0, kept, NULL, &next) == BANTAM_OK);
+        text[count + made++] = next.id;
+        if (kept == guesses || next.id != run[1 + kept]) break;
+      }
+      CHECK(way != 0 || guesses <= 2 || kept == 2);
+      bantam_guess_count_took(&counter, guesses, kept);
+      CHECK(bantam_session_truncate(session, 0, bantam_session_context_length(session, 0) - (guesses - kept)) ==
+            BANTAM_OK);
+    }
+    CHECK(made == kNew && memcmp(text + count, ids, kNew * sizeof(*ids)) == 0);
+  }
+  CHECK(bantam_guess_repeat(NULL, 3, 4, run) == 0 && bantam_guess_count_next(NULL) == 0);
+  return 0;
+}
+
 /* A search with one beam gives the same text; with several beams, none is better than the first. */
 static int search(const bantam_model* model, bantam_session* session, const int32_t* prompt, uint32_t count,
                   const int32_t* likeliest) {
@@ -200,6 +247,7 @@ static int check_decoder(const char* path) {
   CHECK(bantam_model_task(&model) == BANTAM_TASK_GENERATE);
   CHECK(greedy(session, prompt, 5, 0, once) == 0 && greedy(session, prompt, 5, 3, pieces) == 0);
   CHECK(memcmp(once, pieces, sizeof(once)) == 0);
+  CHECK(guessed(session, prompt, 5, once) == 0);
   CHECK(bantam_session_copy_context(session, 0, 1) == BANTAM_OK);
   CHECK(bantam_session_truncate(session, 0, 2) == BANTAM_OK);
   CHECK(bantam_session_reorder_contexts(session, from, 2) == BANTAM_OK);

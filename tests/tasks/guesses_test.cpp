@@ -49,7 +49,8 @@ TEST(GuessRepeat, FollowsItsDefinition) {
     if (best != 0) {
       for (size_t i = 0; i < 5; ++i) expected.push_back(expected[place + i]);
     }
-    EXPECT_EQ(guesses(ids, 5), std::vector<int32_t>(expected.begin() + static_cast<ptrdiff_t>(ids.size()), expected.end()));
+    EXPECT_EQ(guesses(ids, 5),
+              std::vector<int32_t>(expected.begin() + static_cast<ptrdiff_t>(ids.size()), expected.end()));
   }
 }
 

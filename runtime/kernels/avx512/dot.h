@@ -33,8 +33,8 @@ BANTAM_INLINE Quad unsigned_quad(const void* p) { return signed_quad(p); }
 
 /// For few rows, 4-bit weights are multiplied without unpacking, halves_panels(rows) panels at a time: linear_int4.h.
 #define BANTAM_KERNEL_HALVES
-constexpr uint32_t halves_panels(uint32_t rows) { return rows == 1 ? 8 : 2; }
-constexpr uint32_t kHalvesBlock = 4, kHalvesRows = 4;
+constexpr uint32_t halves_panels(uint32_t rows) { return rows == 1 ? 8 : rows == 2 ? 4 : 2; }
+constexpr uint32_t kHalvesBlock = 6, kHalvesRows = 6;
 /// With more rows the first block unpacks the weights: unpacking_block.h.
 #define BANTAM_KERNEL_UNPACKS_IN_BLOCKS
 /// Four bytes of a row, signed.

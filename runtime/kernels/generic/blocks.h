@@ -48,8 +48,10 @@ class SideBySide {
   size_t w_stride_;
 };
 
-/// kDistance for 4-bit weights, and for their groups' factors, of which a cache line has four groups.
-constexpr size_t kHalvesAhead = 512, kFactorsAhead = 128;
+/// kDistance for 4-bit weights: 4 KB are under way. The same for their groups' factors, of which a cache line has four
+/// groups.
+constexpr size_t halves_ahead(uint32_t panels) { return 4096 / panels; }
+constexpr size_t kFactorsAhead = 128;
 
 /// A vector of weights, f32 or f16.
 BANTAM_INLINE F32 load_element(const float* p) { return load(p); }

@@ -106,7 +106,7 @@ BANTAM_NOINLINE bool linear_int4_block(const LinearQ8& a, const HalvesRows& rows
   const size_t w_stride = size_t{rows.stride} * 8, factor_stride = size_t{rows.groups} * 16;
   const int8_t* w = a.w + panel * w_stride;
   const int8_t* factors = static_cast<const int8_t*>(static_cast<const void*>(a.factors)) + panel * factor_stride;
-  SideBySide<kPanels, kHalvesAhead> ahead(w, w_stride);
+  SideBySide<kPanels, halves_ahead(kPanels)> ahead(w, w_stride);
   SideBySide<kPanels, kFactorsAhead> factors_ahead(factors, factor_stride);
   const int8_t* x = rows.x + size_t{row} * rows.stride;
   const int32_t* starts = rows.starts + size_t{row} * rows.parts;

@@ -95,12 +95,18 @@ _generation_get = _function("generation_get", c_void_p, c_uint32, c_void_p)
 _batch_init = _function("batch_init_sized", c_void_p, c_size_t, result=None)
 _sampling_init = _function("sampling_init_sized", c_void_p, c_size_t, result=None)
 _run_batch = _function("session_run_batch", c_void_p, c_void_p)
-_next_token = _function("next_token", c_void_p, c_uint32, c_void_p, c_void_p)
+_next_token_of_row = _function("next_token_of_row", c_void_p, c_uint32, c_uint32, c_void_p, c_void_p)
+_truncate = _function("session_truncate", c_void_p, c_uint32, c_uint32)
+_guess_repeat = _function("guess_repeat", c_void_p, c_uint32, c_uint32, c_void_p, result=c_uint32)
+_guess_count_init = _function("guess_count_init", c_void_p, c_uint32, result=None)
+_guess_count_next = _function("guess_count_next", c_void_p, result=c_uint32)
+_guess_count_took = _function("guess_count_took", c_void_p, c_uint32, c_uint32, result=None)
 _ends_text = _function("ends_text", c_void_p, c_int32)
+_GUESSES = 8  # the most at a time
 
 
 class Generator:
-    """One text that goes on: an arena with a context, which ends with it."""
+    """One text that is generated: an arena with a context, which ends with it."""
 
     def __init__(self, file, context: int):
         options = options_of(_RUN, 1)
@@ -114,18 +120,67 @@ class Generator:
         status = _lib.session_create(file.handle, ctypes.byref(options), address, size, out, ctypes.byref(fault))
         check(status, file.path, fault)
 
-    def run(self, ids: list) -> None:
-        """In pieces; the scores behind the last token stay."""
+    def run(self, ids: list, all_rows: bool = False) -> None:
+        """Runs ids in pieces. The scores after the last token remain, or with all_rows those after each token of one piece."""
         for begin in range(0, len(ids), _RUN):
             part = ids[begin : begin + _RUN]
             numbers, batch = (c_int32 * len(part))(*part), _Batch()
             _batch_init(ctypes.byref(batch), ctypes.sizeof(batch))
-            batch.ids, batch.tokens, batch.last_rows = ctypes.addressof(numbers), len(part), 1
+            batch.ids, batch.tokens, batch.last_rows = ctypes.addressof(numbers), len(part), not all_rows
             check(_run_batch(self.handle, ctypes.byref(batch)), self.file.path)
 
+    def choose(self, sampling: _Sampling, row: int = 0) -> int:
+        """The token after a row of the last run."""
+        following = _Next()
+        status = _next_token_of_row(self.handle, 0, row, ctypes.byref(sampling), ctypes.byref(following))
+        check(status, self.file.path)
+        return following.id
 
-def generate(file, prompt: str, max_new_tokens: int | None, context: int | None, settings: dict):
-    """Yields the text so far, at first the empty one, a token more each time."""
+    def keep(self, length: int) -> None:
+        check(_truncate(self.handle, 0, length), self.file.path)
+
+
+class _Guesses:
+    """Guesses what follows a text: from repetitions in it, or by a smaller model."""
+
+    def __init__(self, file, draft, places: int):
+        self._count = (c_uint32 * 4)()
+        _guess_count_init(ctypes.byref(self._count), _GUESSES)
+        self._draft = None
+        if draft is None:
+            return
+        if draft.task != "generate" or draft.info()["vocabulary"] != file.info()["vocabulary"]:
+            raise BantamError(8, draft.path, "a draft is a smaller decoder with the model's tokenizer")
+        self._draft = Generator(draft, min(places, draft.max_tokens or places))
+        self._places, self._held = min(places, draft.max_tokens or places), []
+
+    def make(self, ids: list, most: int, sampling: _Sampling) -> list:
+        most = min(most, _guess_count_next(ctypes.byref(self._count)))
+        if most <= 0:
+            return []
+        if self._draft is None:
+            given, out = (c_int32 * len(ids))(*ids), (c_int32 * most)()
+            return list(out[: _guess_repeat(ctypes.byref(given), len(ids), most, ctypes.byref(out))])
+        guesses = []
+        if len(ids) + most > self._places:
+            return guesses
+        same = next((i for i, (a, b) in enumerate(zip(self._held, ids)) if a != b), min(len(self._held), len(ids) - 1))
+        same = min(same, len(ids) - 1)
+        self._draft.keep(same)
+        self._draft.run(ids[same:])
+        while len(guesses) < most:
+            if guesses:
+                self._draft.run(guesses[-1:])
+            guesses.append(self._draft.choose(sampling))
+        self._held = ids + guesses[:-1]
+        return guesses
+
+    def took(self, guessed: int, kept: int) -> None:
+        _guess_count_took(ctypes.byref(self._count), guessed, kept)
+
+
+def generate(file, prompt: str, max_new_tokens: int | None, context: int | None, settings: dict, lookup: bool, draft):
+    """Yields the text so far, at first the empty one, a token more each time. `draft`: a file that guesses tokens, or None."""
     if file.task != "generate":
         raise BantamError(native.NO_SUCH_TASK, file.path, f"its task is {file.task}, not generate")
     said = _Generation()
@@ -154,17 +209,26 @@ def generate(file, prompt: str, max_new_tokens: int | None, context: int | None,
     source = (c_int32 * len(ids))(*ids)
     sampling.source_ids, sampling.source_count = ctypes.addressof(source), len(ids)
     given = len(decode(file, tokens.ids, True))
-    generator, following = Generator(file, places), _Next()
+    generator = Generator(file, places)
+    guesses = _Guesses(file, draft, places) if lookup or draft is not None else None
     yield ""
-    while True:
-        generator.run(ids)
-        check(_next_token(generator.handle, 0, ctypes.byref(sampling), ctypes.byref(following)), file.path)
-        if _ends_text(file.handle, following.id):
-            return
+    generator.run(ids)
+    following, guessed, row = generator.choose(sampling), [], 0
+    while not _ends_text(file.handle, following):
         if not new:
             sampling.banned_count -= min(said.beams.begin_banned, sampling.banned_count)
-        new.append(following.id)
-        ids = [following.id]
+        new.append(following)
         yield decode(file, tokens.ids + new, True)[given:]  # a blank in front of it shows behind the prompt only
-        if len(new) >= most or len(tokens.ids) + len(new) > places:
+        room = min(most - len(new), places - len(ids) - len(new) + 1)
+        if room <= 0:
             return
+        if row < len(guessed) and guessed[row] == following:
+            row += 1
+        else:
+            if row < len(guessed):
+                generator.keep(len(ids) + len(new) - 1)  # without the wrong guesses
+            if guesses is not None:
+                guesses.took(len(guessed), row)
+                guessed, row = guesses.make(ids + new, room - 1, sampling), 0
+            generator.run([following, *guessed], all_rows=bool(guessed))
+        following = generator.choose(sampling, row)

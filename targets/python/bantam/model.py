@@ -324,10 +324,13 @@ class Model:
         seed: int = 0,
         context: int | None = None,
         stream: bool = False,
+        lookup: bool = False,
+        draft: Model | None = None,
     ) -> Any:
         """The text that a decoder goes on with: the likeliest tokens, or by chance with a temperature. stream=True: an iterator over the
         text so far. max_new_tokens and penalties: as the file says; context: tokens of prompt and text (what the model has places
-        for, up to 2048)."""
+        for, up to 2048). lookup and draft give the same text in less time: lookup guesses that the text repeats itself or its prompt,
+        and draft, a smaller model with the same tokenizer, guesses tokens."""
         from .generation import generate
 
         for name, value in (("max_new_tokens", max_new_tokens), ("context", context)):
@@ -340,7 +343,10 @@ class Model:
         }
         settings |= {"min_p": float(min_p), "seed": _positive(seed, "seed", zero=True)}
         utf8(prompt, "prompt")
-        texts = generate(self._open(), prompt, max_new_tokens, context, settings)
+        if draft is not None and (lookup or not isinstance(draft, Model)):
+            raise ValueError("generate: draft is a Model, and excludes lookup")
+        guesser = None if draft is None else draft._open()
+        texts = generate(self._open(), prompt, max_new_tokens, context, settings, lookup, guesser)
         if stream:
             return texts
         text = ""
