@@ -30,6 +30,36 @@ Graph with_outputs(const Graph& graph, const std::set<std::string>& names) {
   return open;
 }
 
+/// Removes the model's own outputs and the operators that only they need from a decoder without sources: its layer of words takes the most memory and a large part of the time, and nobody reads its
+/// scores. Other models keep theirs, which samples may be made with.
+void drop_scores(Graph& graph) {
+  auto& ops = main_subgraph(graph).ops;
+  const bool sources =
+      std::any_of(ops.begin(), ops.end(), [](const auto& op) { return phase_of(*op) == fb::Phase::source; });
+  const bool plain = graph.model.task != nullptr && graph.model.task->kind == fb::TaskKind::generate && !sources &&
+                     graph.model.chunk == 0;
+  if (!plain) return;
+  auto& outputs = graph.model.outputs;
+  for (auto& output : outputs) {
+    if (!output->debug) graph.model.tensors[static_cast<size_t>(output->tensor)]->role = fb::Role::activation;
+  }
+  outputs.erase(std::remove_if(outputs.begin(), outputs.end(), [](const auto& output) { return !output->debug; }),
+                outputs.end());
+  graph.model.task = nullptr;
+  std::set<int32_t> read;
+  for (const auto& output : outputs) read.insert(output->tensor);
+  for (size_t i = ops.size(); i-- > 0;) {
+    const auto& made = ops[i]->outputs;
+    const bool needed = std::any_of(made.begin(), made.end(), [&](int32_t tensor) { return read.count(tensor) != 0; });
+    if (needed) {
+      read.insert(ops[i]->inputs.begin(), ops[i]->inputs.end());
+    } else {
+      ops.erase(ops.begin() + static_cast<std::ptrdiff_t>(i));
+    }
+  }
+  remove_unused_tensors(graph);
+}
+
 }  // namespace
 
 void visit_activations(const Graph& graph, const std::vector<std::string>& names, uint32_t max_tokens,
@@ -47,7 +77,8 @@ void visit_activations(const Graph& graph, const std::vector<std::string>& names
     const auto first = names.begin() + static_cast<std::ptrdiff_t>(group * most);
     const std::set<std::string> wanted(
         first, first + static_cast<std::ptrdiff_t>(std::min(most, names.size() - group * most)));
-    const Graph open = with_outputs(graph, wanted);
+    Graph open = with_outputs(graph, wanted);
+    drop_scores(open);
     const FileBytes bytes = build(open, exact, DataSection::In::kScratch);
     // The model's own outputs may have names that differ from their tensors' names.
     std::vector<std::string> tensors;
