@@ -434,7 +434,11 @@ int32_t Builder::experts(const std::string& name, int32_t x, int32_t scores, con
   attributes.shares = spec.shares;
   attributes.choice_by_scores = spec.choice_by_scores;
   attributes.threshold = spec.threshold;
+  attributes.limit = spec.limit;
+  attributes.gate_added = spec.gate_added;
   name_input(added, attributes.choice_bias, spec.choice_bias);
+  name_input(added, attributes.up_bias, spec.up_bias);
+  name_input(added, attributes.down_bias, spec.down_bias);
   set_epilogue(added, epilogue);
   return y;
 }

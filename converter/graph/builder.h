@@ -100,6 +100,8 @@ struct ExpertsSpec {
   int32_t choice_bias = kAbsent;  // a Builder::vector [experts], added when experts are chosen
   bool choice_by_scores = false;
   float threshold = 0;
+  int32_t up_bias = kAbsent, down_bias = kAbsent;  // Builder::vectors, a number for each row of `up` and of `down`
+  float limit = 0, gate_added = 0;
 };
 
 /// Linear-cost attention; see KeySums in the schema. Its matrices are Builder::tables, stored as f32 whatever the type

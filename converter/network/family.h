@@ -154,9 +154,14 @@ enum class Slot {
   kGate,  // its output multiplies the activated columns
   kDown,
   kDownNorm,
+  // Vectors of one number with complete names: the numbers of xIELU (network/blocks/xielu.h), which activates kUp.
+  kCurveAbove,
+  kCurveBelow,
+  kCurveSlope,
   // Slots of expert layers, which replace kUp, kGate and kDown: the module that scores the experts, and the experts'
   // modules, numbered within the layer ("experts.{}.up"). A name without {} is one tensor of all experts: each expert's
-  // kExpertGate rows follow its kExpertUp rows, and with "^" inputs come before outputs.
+  // kExpertGate rows follow its kExpertUp rows (Block::gates_between: alternate with them), and with "^" inputs come
+  // before outputs. Its biases are "NAME_bias".
   kRouter,
   kExpertUp,
   kExpertGate,
@@ -429,6 +434,11 @@ struct Settings {
   double expert_factor_otherwise = 1;
   const char* half_threshold = nullptr;
   double half_threshold_otherwise = 0;
+  /// The key of the bound of experts' columns before their activation, and of gates (no key and 0: there is none); and
+  /// what is added to gates.
+  const char* expert_limit = nullptr;
+  double expert_limit_otherwise = 0;
+  float gate_added = 0;
   /// The largest number of tokens per expert; no key: no limit.
   Count expert_capacity;
   /// Which layers have experts. kAll: all. kSteps: about `expert_layers` evenly spaced layers, the second of each step.
@@ -578,6 +588,8 @@ struct Block {
   /// feed-forward layers read the first and add to the second (reversible layers, arXiv 1707.04585). The last norm
   /// covers both streams, concatenated by columns. Attention works on chunks, as settings say.
   bool reversible = false;
+  /// In a tensor of all experts, rows of gates lie between the rows of the activated part.
+  bool gates_between = false;
   /// Norms of queries and keys follow their rotary positions.
   bool norms_behind = false;
   /// There are no layers: a text's vector is the average of its tokens' rows without special tokens.

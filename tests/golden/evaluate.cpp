@@ -165,10 +165,14 @@ class Evaluator {
         y = side_by_side(tensors_.at(op.inputs.at(0)), tensors_.at(op.inputs.at(1)));
         break;
       case fb::OpAttributes::Experts: {
-        const int32_t bias = convert::named_input(op, op.attributes.AsExperts()->choice_bias);
-        y = mixture(*op.attributes.AsExperts(), tensors_.at(op.inputs.at(0)), tensors_.at(op.inputs.at(1)),
-                    constant(op.inputs.at(2)), constant(op.inputs.at(3)), extent(op.inputs.at(3), 1),
-                    bias < 0 ? std::vector<float>() : constant(bias));
+        const fb::ExpertsT& layer = *op.attributes.AsExperts();
+        const auto bias = [&](int8_t position) {
+          const int32_t tensor = convert::named_input(op, position);
+          return tensor < 0 ? std::vector<float>() : constant(tensor);
+        };
+        y = mixture(layer, tensors_.at(op.inputs.at(0)), tensors_.at(op.inputs.at(1)), constant(op.inputs.at(2)),
+                    constant(op.inputs.at(3)), extent(op.inputs.at(3), 1),
+                    {bias(layer.choice_bias), bias(layer.up_bias), bias(layer.down_bias)});
         break;
       }
       case fb::OpAttributes::AdaptiveSoftmax: {

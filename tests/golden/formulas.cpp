@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 #include <stdexcept>
 #include <utility>
@@ -278,7 +279,7 @@ std::vector<double> shares_of(const fb::ExpertsT& layer, const std::vector<doubl
 }
 
 Matrix mixture(const fb::ExpertsT& layer, const Matrix& x, const Matrix& scores, const std::vector<float>& up,
-               const std::vector<float>& down, size_t columns, const std::vector<float>& bias) {
+               const std::vector<float>& down, size_t columns, const ExpertBiases& biases) {
   const auto padded = [](size_t rows) { return (rows + 15) / 16 * 16; };
   const size_t outputs = layer.outputs, count = layer.experts;
   const auto multiply = [](const std::vector<float>& w, size_t row, const std::vector<double>& by) {
@@ -286,6 +287,11 @@ Matrix mixture(const fb::ExpertsT& layer, const Matrix& x, const Matrix& scores,
     for (size_t k = 0; k < by.size(); ++k) sum += double{w.at(row * by.size() + k)} * by[k];
     return sum;
   };
+  const auto biased = [&](const std::vector<float>& w, size_t row, const std::vector<double>& by,
+                          const std::vector<float>& bias) {
+    return multiply(w, row, by) + (bias.empty() ? 0 : double{bias.at(row)});
+  };
+  const double most = layer.limit == 0 ? std::numeric_limits<double>::infinity() : double{layer.limit};
   Matrix y{x.rows, outputs, std::vector<double>(x.rows * outputs)};
   std::vector<uint32_t> tokens(count, 0);
   for (size_t row = 0; row < x.rows; ++row) {
@@ -298,9 +304,9 @@ Matrix mixture(const fb::ExpertsT& layer, const Matrix& x, const Matrix& scores,
     };
     sort_by(own);
     const std::vector<double> share = shares_of(layer, own, order);
-    if (!bias.empty()) {
+    if (!biases.choice.empty()) {
       std::vector<double> by = layer.choice_by_scores ? own : share;
-      for (size_t e = 0; e < count; ++e) by[e] += double{bias[e]};
+      for (size_t e = 0; e < count; ++e) by[e] += double{biases.choice[e]};
       std::iota(order.begin(), order.end(), size_t{0});
       sort_by(by);
     }
@@ -313,11 +319,13 @@ Matrix mixture(const fb::ExpertsT& layer, const Matrix& x, const Matrix& scores,
       if (layer.capacity != 0 && ++tokens[e] > layer.capacity) continue;
       std::vector<double> wide(columns);
       for (size_t c = 0; c < columns; ++c) {
-        wide[c] = activate(layer.activation, multiply(up, first + c, in));
-        if (layer.gated) wide[c] *= multiply(up, first + padded(columns) + c, in);
+        wide[c] = activate(layer.activation, std::min(biased(up, first + c, in, biases.up), most));
+        if (!layer.gated) continue;
+        const double gate = biased(up, first + padded(columns) + c, in, biases.up);
+        wide[c] *= std::clamp(gate, -most, most) + double{layer.gate_added};
       }
       const double p = share[e] / (layer.normalized ? taken : 1);
-      for (size_t c = 0; c < outputs; ++c) y.at(row, c) += p * multiply(down, e * padded(outputs) + c, wide);
+      for (size_t c = 0; c < outputs; ++c) y.at(row, c) += p * biased(down, e * padded(outputs) + c, wide, biases.down);
     }
   }
   return y;

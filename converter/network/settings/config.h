@@ -107,6 +107,7 @@ struct ExpertLayers {
   uint32_t columns = 0;           // between the two layers of an expert
   uint32_t shared = 0;            // the same for the experts that all tokens go through; 0: there are none
   uint32_t capacity = 0;          // largest number of tokens per expert; 0: no limit
+  float limit = 0;                // of columns before the activation and of gates; 0: there is none
   float factor = 1;               // of the output of the chosen experts, not of shared ones
   float threshold = 0;            // threshold of masked shares
   bool shares_of_one = false;     // a token's shares are divided by their sum

@@ -90,7 +90,7 @@ uint32_t read_shared(const Fields& config, const Settings& settings, const Exper
 }
 
 /// Reads a number above 0, or 0 if `may_be_0`.
-float read_share_factor(const Fields& config, const char* key, double otherwise, bool may_be_0) {
+float read_number(const Fields& config, const char* key, double otherwise, bool may_be_0) {
   if (key == nullptr || !config.has(key)) return static_cast<float>(otherwise);
   const double value = config.number(key, otherwise);
   if ((value > 0 && value <= 1e6) || (may_be_0 && value == 0)) return static_cast<float>(value);
@@ -110,8 +110,9 @@ void read_experts(const Fields& config, EncoderConfig& out) {
                         ? out.intermediate
                         : read(config, settings, settings.expert_columns, kMostExpertColumns);
   if (out.family->has(Slot::kSharedUp)) experts.shared = read_shared(config, settings, experts);
-  experts.factor = read_share_factor(config, settings.expert_factor, settings.expert_factor_otherwise, false);
-  experts.threshold = 2 * read_share_factor(config, settings.half_threshold, settings.half_threshold_otherwise, true);
+  experts.factor = read_number(config, settings.expert_factor, settings.expert_factor_otherwise, false);
+  experts.threshold = 2 * read_number(config, settings.half_threshold, settings.half_threshold_otherwise, true);
+  experts.limit = read_number(config, settings.expert_limit, settings.expert_limit_otherwise, false);
   experts.capacity = read(config, settings, settings.expert_capacity, kMostCapacity);
   experts.shares_of_one = read_flag(config, settings.shares_of_one);
   if (experts.top > experts.experts) {
