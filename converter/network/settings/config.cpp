@@ -14,6 +14,7 @@
 #include "network/settings/experts.h"
 #include "network/settings/places.h"
 #include "network/settings/summed_keys.h"
+#include "source/packed_blocks.h"
 
 namespace bantam::convert {
 namespace {
@@ -53,7 +54,7 @@ void refuse_unsupported(const Fields& config, const Family& family) {
   if (config.has("pruned_heads") && !config.raw("pruned_heads").empty()) {
     config.problem(ExitCode::kUnsupported, "pruned_heads", "layers with pruned heads are not supported yet");
   }
-  if (config.has("quantization_config")) {
+  if (config.has("quantization_config") && !has_packed_blocks(config.whole())) {
     config.problem(ExitCode::kUnsupported, "quantization_config",
                    "the weights are already quantized; start from the model before that");
   }
