@@ -321,7 +321,7 @@ struct Settings {
   /// by one token.
   const char* made_start = "bos_token_id";
   const char* shifted_start = nullptr;
-  /// transformers rotates the decoder's input: the last token, an end of text, moves to the front.
+  /// Decoder inputs begin with the source's last token, which transformers moves to the front.
   bool shifted_around = false;
   /// Reads and refuses what no other setting expresses; runs after counts and positions are read. May be null.
   void (*settle)(const Fields& config, EncoderConfig& out) = nullptr;

@@ -18,6 +18,11 @@ std::vector<int32_t> default_decoder_ids(const Model& model, const std::vector<i
     ids.pop_back();
     return ids;
   }
+  if (shifted == kLastInFront) {
+    std::vector<int32_t> ids = source;
+    std::rotate(ids.begin(), ids.end() - 1, ids.end());
+    return ids;
+  }
   if (task != nullptr && count(task->generations()) != 0 && task->generations()->Get(0)->start_id() >= 0) {
     return {task->generations()->Get(0)->start_id()};
   }

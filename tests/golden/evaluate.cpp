@@ -9,6 +9,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "format/view.h"
 #include "golden/formulas.h"
 #include "graph/access.h"
 
@@ -31,7 +32,8 @@ class Evaluator {
         if (of_source(op)) step(*op);
       }
       if (decoder_ids.empty()) {
-        ids_.insert(ids_.begin(), graph_.model.task->shift_id);
+        const int32_t start = graph_.model.task->shift_id;
+        ids_.insert(ids_.begin(), start == kLastInFront ? ids_.back() : start);
         ids_.pop_back();
       } else {
         ids_ = decoder_ids;

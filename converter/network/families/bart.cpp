@@ -125,8 +125,6 @@ Family mbart() {
   StackKind kind;
   kind.norm_first = true;
   Family family = bart_like(kind, "mbart", "MBart", "ForConditionalGeneration");
-  // Texts begin with the token of their language, which the settings must name.
-  family.settings.made_start = nullptr;
   family.settings.shifted_around = true;
   return family;
 }
