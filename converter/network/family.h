@@ -213,7 +213,8 @@ constexpr bool is_table(Slot slot) { return slot <= Slot::kPlaces; }
 constexpr bool is_vector(Slot slot) {
   return slot == Slot::kQueryBias || slot == Slot::kValueBias || slot == Slot::kPlaceBias ||
          slot == Slot::kSegmentBias || slot == Slot::kSegmentKeys || slot == Slot::kAttentionFactors ||
-         slot == Slot::kDownFactors || slot == Slot::kSinks || slot == Slot::kChoiceBias;
+         slot == Slot::kDownFactors || slot == Slot::kSinks || slot == Slot::kChoiceBias ||
+         (slot >= Slot::kCurveAbove && slot <= Slot::kCurveSlope);
 }
 constexpr bool is_of_layer(Slot slot) { return slot >= Slot::kQuery && slot != Slot::kFinalNorm; }
 /// True for slots of attention to a source (cross-attention), whose keys and values come from the encoder's output.

@@ -15,6 +15,7 @@
 #include "network/blocks/modules.h"
 #include "network/blocks/recurrent.h"
 #include "network/blocks/relative.h"
+#include "network/blocks/xielu.h"
 #include "network/embeddings.h"
 
 namespace bantam::convert {
@@ -640,8 +641,9 @@ class Stack {
     EpilogueSpec activated;
     if (family_.has(Slot::kGate)) activated.gate = dense(i, Slot::kGate, in, {{Slot::kGate, width}}, {});
     activated.activation = config_.activation;
-    const int32_t wide = entities_.in(i) ? with_entities(i, in, width, activated)
-                                         : dense(i, Slot::kUp, in, {{Slot::kUp, width}}, activated);
+    int32_t wide = entities_.in(i) ? with_entities(i, in, width, activated)
+                                   : dense(i, Slot::kUp, in, {{Slot::kUp, width}}, activated);
+    if (family_.has(Slot::kCurveAbove)) wide = import_xielu(builder_, weights_, config_, i, wide);
     if (entities_.in(i)) entities_.down(i, wide);
     x = add(i, Slot::kDown, Slot::kDownOutNorm, normed_alone(i, Slot::kWideNorm, wide, width),
             added(i, Slot::kDownNorm, family_.block.reversible ? outer : x));

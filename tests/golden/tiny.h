@@ -292,7 +292,7 @@ class Tiny {
       const std::vector<uint32_t> shape = convert::shape_by_head(read_, slot);
       return add(name, {shape.begin(), shape.end()}, slot == Slot::kAttentionOut || shape.size() == 2 ? 0.3F : 0.4F);
     }
-    if (convert::is_vector(slot)) return add(name, {extent(axes.rows)}, 0.2F);
+    if (convert::is_vector(slot)) return add(name, {std::max<uint64_t>(extent(axes.rows), 1)}, 0.2F);
     if (slot == Slot::kDistanceKeys) return add(name + ".weight", {2 * kPositions - 1, read_.head_width}, 1);
     if (slot == Slot::kKeyProjection || slot == Slot::kValueProjection) {
       return add(name + ".weight", {uint64_t{kHeads} * read_.summed.features, kPositions}, 0.3F);

@@ -175,6 +175,9 @@ Axes plain_axes(Slot slot) {
     case Slot::kWholeImage:
     case Slot::kTeacherToken:
     case Slot::kPatches:
+    case Slot::kCurveAbove:
+    case Slot::kCurveBelow:
+    case Slot::kCurveSlope:
       break;
     case Slot::kQkv:
     case Slot::kHeads:
