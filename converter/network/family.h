@@ -393,8 +393,9 @@ struct Settings {
   double clamp_otherwise = -1;
   /// Decoder layers with a window. kAll: all, if the setting is present. kFrom: with "use_sliding_window", from layer
   /// "max_window_layers" on. kKinds: as "attention_types" lists, [[["global", "local"], 12]], or else `kinds`; null:
-  /// none. kEvery: all except every `full_every`th, or as "layer_types" lists.
-  enum class Windows { kAll, kFrom, kKinds, kEvery };
+  /// none. kEvery: all except every `full_every`th, or as "layer_types" lists. kUnturned: with "use_sliding_window",
+  /// layers without rotary positions, or as "layer_types" lists.
+  enum class Windows { kAll, kFrom, kKinds, kEvery, kUnturned };
   Windows windows = Windows::kAll;
   const char* kinds = nullptr;
   /// spans: the key of the number of tokens in a window, half on each side: one number, or one per layer. dilations:
