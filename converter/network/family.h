@@ -113,6 +113,13 @@ enum class Slot {
   kDistanceKeys,
   // Without a bias: a convolution over tokens of each head's values, added to the head's context, [heads, 1, tokens, 1]
   kValueConvolution,
+  // Slots of convolutions beside attention (ConvBERT, arXiv 2008.02496; network/blocks/span_convolution.h): keys from
+  // neighbors (a depthwise convolution, a matrix and its bias, a complete name), scores of neighbors, and values.
+  kSpanDepthwise,
+  kSpanPointwise,
+  kSpanBias,
+  kSpanScores,
+  kSpanValues,
   // Without a bias: random vectors for the features of queries and keys (Performer, arXiv 2009.14794).
   kFeatureMatrix,
   // kKeyProjection and kValueProjection, without biases: kTokenProjection for one layer's keys and values.
@@ -213,7 +220,7 @@ constexpr bool is_table(Slot slot) { return slot <= Slot::kPlaces; }
 constexpr bool is_vector(Slot slot) {
   return slot == Slot::kQueryBias || slot == Slot::kValueBias || slot == Slot::kPlaceBias ||
          slot == Slot::kSegmentBias || slot == Slot::kSegmentKeys || slot == Slot::kAttentionFactors ||
-         slot == Slot::kDownFactors || slot == Slot::kSinks || slot == Slot::kChoiceBias ||
+         slot == Slot::kDownFactors || slot == Slot::kSpanBias || slot == Slot::kSinks || slot == Slot::kChoiceBias ||
          (slot >= Slot::kCurveAbove && slot <= Slot::kCurveSlope);
 }
 constexpr bool is_of_layer(Slot slot) { return slot >= Slot::kQuery && slot != Slot::kFinalNorm; }
@@ -298,6 +305,7 @@ struct Settings {
   /// / `heads`).
   Count kv_heads;
   const char* head_width = nullptr;
+  uint32_t width_parts = 1;           // divides the width that heads have otherwise
   uint32_t head_width_otherwise = 0;  // if the setting is absent; 0: `hidden` / `heads`
   /// Where `one_kv_head` is true there is one head of keys and values, otherwise as many as heads of queries; but if
   /// `own_kv_heads` is true, `kv_heads` applies (Falcon).
@@ -441,13 +449,16 @@ struct Settings {
   const char* expert_limit = nullptr;
   double expert_limit_otherwise = 0;
   float gate_added = 0;
+  /// Shares multiply the experts' inputs.
+  bool scales_inputs = false;
   /// The largest number of tokens per expert; no key: no limit.
   Count expert_capacity;
   /// Which layers have experts. kAll: all. kSteps: about `expert_layers` evenly spaced layers, the second of each step.
   /// kListed: the last of every "decoder_sparse_step" layers, except those in "mlp_only_layers", or as
-  /// "mlp_layer_types" lists. kBehind: all after the first `expert_layers`, or as "mlp_layer_types" lists. kBetween:
+  /// "mlp_layer_types" lists. kNumbered: as "moe_layers" lists, or the last of every "interleave_moe_layer_step" layers.
+  /// kBehind: all after the first `expert_layers`, or as "mlp_layer_types" lists. kBetween:
   /// every "moe_layer_interval"th layer from "moe_layer_start_index" to "moe_layer_end_index" (ERNIE 4.5).
-  enum class ExpertLayers { kAll, kSteps, kListed, kBehind, kBetween };
+  enum class ExpertLayers { kAll, kSteps, kListed, kNumbered, kBehind, kBetween };
   ExpertLayers layers_of_experts = ExpertLayers::kAll;
   Count expert_layers;
 };
@@ -561,6 +572,8 @@ struct Block {
   bool causal = false;
   /// Norms have neither factors nor biases, so files have no tensors for them.
   bool plain_norms = false;
+  /// Norms of queries and keys have no factors, and layers without rotary positions have no such norms.
+  bool plain_head_norms = false;
   /// Norms divide by the root mean square.
   bool rms_norms = false;
   /// Files store factors of norms minus 1.
@@ -659,6 +672,11 @@ struct Family {
   bool has(Slot slot) const { return roles.count(slot) != 0; }
   /// True if files store the role's tensor under this very name, without a suffix ".weight".
   bool is_whole(Slot slot) const;
+  /// True for norms that files do not store, because they have no factors.
+  bool is_plain(Slot slot) const {
+    const bool of_heads = slot == Slot::kQueryNorm || slot == Slot::kKeyNorm;
+    return (block.plain_norms && is_plain_norm(slot)) || (block.plain_head_norms && of_heads);
+  }
   const char* name(Slot slot) const { return roles.at(slot); }
   /// True if several layers share weights.
   bool shares_layers() const { return settings.groups.key != nullptr; }

@@ -112,8 +112,8 @@ std::vector<float> Checkpoint::read_packed(const std::string& name) const {
     return unpack_blocks(described_.at(name), bytes(blocks, "_blocks"), bytes(scales, "_scales"));
   } catch (const Error& error) {
     if (error.code() != ExitCode::kInvalid) throw;
-    throw Error(ExitCode::kInvalid, fmt::format("{}: tensor \"{}\": {}", files_[blocks.file]->path().string(),
-                                                name, error.what()));
+    throw Error(ExitCode::kInvalid,
+                fmt::format("{}: tensor \"{}\": {}", files_[blocks.file]->path().string(), name, error.what()));
   }
 }
 
@@ -181,7 +181,7 @@ std::shared_ptr<const RowSource> Checkpoint::rows(const std::string& name, size_
 
 std::vector<float> Checkpoint::read(const std::string& name) const {
   const auto held = memory_.find(name);
-  std::vector<float> values = held != memory_.end()        ? held->second.values
+  std::vector<float> values = held != memory_.end()      ? held->second.values
                               : packed_.count(name) != 0 ? read_packed(name)
                                                          : files_[tensors_.at(name).file]->read(name);
   const auto changes = changes_.find(name);

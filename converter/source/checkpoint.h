@@ -69,7 +69,7 @@ class Checkpoint {
   std::vector<std::shared_ptr<WeightFile>> files_;
   std::map<std::string, Entry> tensors_;
   std::map<std::string, MemoryTensor> memory_;
-  std::map<std::string, StoredTensor> described_;  // of memory_ and packed_
+  std::map<std::string, StoredTensor> described_;          // of memory_ and packed_
   std::map<std::string, std::pair<Entry, Entry>> packed_;  // blocks and scales
   std::map<std::string, std::vector<std::function<void(std::vector<float>*)>>> changes_;
 };

@@ -15,8 +15,7 @@ namespace {
 constexpr uint64_t kBlock = 32, kBlockBytes = 16;
 constexpr size_t kExperts = 0, kRows = 1, kGroups = 2, kAxes = 3;  // axes of NAME_scales
 /// Values of E2M1: a sign, two bits of the exponent and one of the mantissa.
-constexpr std::array<float, 16> kValues = {0,  0.5F,  1,  1.5F,  2,  3,  4,  6,
-                                           -0.0F, -0.5F, -1, -1.5F, -2, -3, -4, -6};
+constexpr std::array<float, 16> kValues = {0, 0.5F, 1, 1.5F, 2, 3, 4, 6, -0.0F, -0.5F, -1, -1.5F, -2, -3, -4, -6};
 
 }  // namespace
 

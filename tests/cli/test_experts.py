@@ -179,7 +179,7 @@ class Experts(CommandTest):
             ("mixtral-generate", without("layers.1.block_sparse_moe.experts.2.w3"), {}, 4, ["experts.2.w3", "missing"]),
             ("mixtral-generate", without("block_sparse_moe.gate"), {}, 4, ["block_sparse_moe.gate", "missing"]),
             ("mixtral-generate", widened("block_sparse_moe.gate"), {}, 4, ["block_sparse_moe.gate", "[4, 24]"]),
-            ("qwen3-moe-generate", None, {"mlp_only_layers": [2]}, 4, ["mlp_only_layers"]),
+            ("qwen3-moe-generate", None, {"mlp_only_layers": [-1]}, 4, ["mlp_only_layers"]),
             ("qwen3-moe-generate", None, {"mlp_only_layers": "none"}, 4, ["mlp_only_layers"]),
             ("qwen3-moe-generate", None, {"mlp_only_layers": [1]}, 4, ["mlp.gate_proj.weight", "missing"]),
             ("qwen3-moe-generate", None, {"use_sliding_window": True}, 5, ["use_sliding_window"]),

@@ -401,4 +401,15 @@ DECODER_MODELS = {
     ),
     "apertus-generate": ("ApertusForCausalLM", LLAMA),
     "apertus-tag": ("ApertusForTokenClassification", dict(**LLAMA, **FIVE_TAGS)),
+    "llama4-generate": (
+        "Llama4ForCausalLM",
+        dict(
+            **{**MIXTRAL, "num_hidden_layers": 3},
+            head_dim=6,
+            num_experts_per_tok=2,
+            intermediate_size_mlp=20,
+            moe_layers=[0, 2],
+            no_rope_layers=[1, 0, 1],
+        ),
+    ),
 }

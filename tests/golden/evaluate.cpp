@@ -159,6 +159,10 @@ class Evaluator {
       }
       case fb::OpAttributes::Depthwise: {
         const fb::DepthwiseT& convolution = *op.attributes.AsDepthwise();
+        if (convolution.heads != 0) {
+          y = by_own_weights(convolution, tensors_.at(op.inputs.at(0)), tensors_.at(op.inputs.at(1)));
+          break;
+        }
         y = by_column(tensors_.at(op.inputs.at(0)), constant(op.inputs.at(1)), int64_t{convolution.before},
                       int64_t{convolution.after});
         break;

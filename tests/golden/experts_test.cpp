@@ -38,6 +38,7 @@ struct Chooser {
   float threshold = 0;
   std::vector<float> up_bias = {}, down_bias = {};  // [experts]
   float limit = 0;
+  bool scales_inputs = false;
 
   testing::FileBytes file(WeightType type) const {
     ModelBuilder b;
@@ -72,6 +73,7 @@ struct Chooser {
     layer.choice_by_scores = by_scores;
     layer.threshold = threshold;
     layer.limit = limit;
+    layer.scales_inputs = scales_inputs;
     fb::OpT& op = b.op("experts", testing::attributes(layer),
                        {x, s, b.weights("up", experts * 16, 1, up, type),
                         b.weights("down", experts * 16, 1, down, type), capacity == 0 ? -1 : s},
@@ -160,6 +162,10 @@ TEST(Experts, HaveBiasesAndBounds) {
     expect_near(chooser.run({{0, 1}}, type), {p * 4.25F + q * -7, q * 4.25F + p * -7});
     chooser.limit = 0.75F;
     expect_near(chooser.run({{0, 1}}, type), {p * 1 + q * -7, q * 1 + p * -7});
+    // Shares of inputs: min(p + 3, 0.75) + 0.25, and 2 (q - 0.5) - 8.
+    chooser.scales_inputs = true;
+    expect_near(chooser.run({{0, 1}}, type), {1 + 2 * (q - 0.5F) - 8, 1 + 2 * (p - 0.5F) - 8});
+    chooser.scales_inputs = false;
   }
 }
 

@@ -278,6 +278,25 @@ std::vector<double> shares_of(const fb::ExpertsT& layer, const std::vector<doubl
   return p;
 }
 
+Matrix by_own_weights(const fb::DepthwiseT& convolution, const Matrix& x, const Matrix& scores) {
+  const size_t taps = size_t{convolution.before} + 1 + convolution.after;
+  Matrix y{x.rows, x.width, std::vector<double>(x.rows * x.width)};
+  for (size_t row = 0; row < x.rows; ++row) {
+    for (size_t column = 0; column < x.width; ++column) {
+      const size_t head = column / (x.width / convolution.heads);
+      double sum = 0, product = 0;
+      for (size_t tap = 0; tap < taps; ++tap) {
+        const double power = std::exp(scores.at(row, head * taps + tap));
+        sum += power;
+        const size_t at = row + tap - convolution.before;  // wraps in front of the first row
+        if (at < x.rows) product += power * x.at(at, column);
+      }
+      y.at(row, column) = product / sum;
+    }
+  }
+  return y;
+}
+
 Matrix mixture(const fb::ExpertsT& layer, const Matrix& x, const Matrix& scores, const std::vector<float>& up,
                const std::vector<float>& down, size_t columns, const ExpertBiases& biases) {
   const auto padded = [](size_t rows) { return (rows + 15) / 16 * 16; };
@@ -313,18 +332,20 @@ Matrix mixture(const fb::ExpertsT& layer, const Matrix& x, const Matrix& scores,
     double taken = 0;
     for (size_t i = 0; i < layer.top; ++i) taken += share[order[i]];
     const auto begin = x.values.begin() + static_cast<std::ptrdiff_t>(row * x.width);
-    const std::vector<double> in(begin, begin + static_cast<std::ptrdiff_t>(x.width));
+    const std::vector<double> row_of_x(begin, begin + static_cast<std::ptrdiff_t>(x.width));
     for (size_t i = 0; i < layer.top; ++i) {
       const size_t e = order[i], first = e * (layer.gated ? 2 : 1) * padded(columns);
       if (layer.capacity != 0 && ++tokens[e] > layer.capacity) continue;
-      std::vector<double> wide(columns);
+      const double part = share[e] / (layer.normalized ? taken : 1);
+      std::vector<double> wide(columns), in = row_of_x;
+      for (double& value : in) value *= layer.scales_inputs ? part : 1;
       for (size_t c = 0; c < columns; ++c) {
         wide[c] = activate(layer.activation, std::min(biased(up, first + c, in, biases.up), most));
         if (!layer.gated) continue;
         const double gate = biased(up, first + padded(columns) + c, in, biases.up);
         wide[c] *= std::clamp(gate, -most, most) + double{layer.gate_added};
       }
-      const double p = share[e] / (layer.normalized ? taken : 1);
+      const double p = layer.scales_inputs ? 1 : part;
       for (size_t c = 0; c < outputs; ++c) y.at(row, c) += p * biased(down, e * padded(outputs) + c, wide, biases.down);
     }
   }

@@ -45,6 +45,8 @@ Matrix aligned(const fb::AlignT& align, const Matrix& q, const Matrix& keys, con
 /// The shares of a row's experts; `order`: the experts by descending scores.
 std::vector<double> shares_of(const fb::ExpertsT& layer, const std::vector<double>& scores,
                               const std::vector<size_t>& order);
+/// Depthwise with heads in the schema, for one sequence.
+Matrix by_own_weights(const fb::DepthwiseT& convolution, const Matrix& x, const Matrix& scores);
 /// What is added for the choice of experts, and to the rows of both matrices; empty: nothing.
 struct ExpertBiases {
   std::vector<float> choice, up, down;

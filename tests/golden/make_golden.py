@@ -343,6 +343,11 @@ SMALL_MODELS = {
             eos_token_id=2,
         ),
     ),
+    "convbert-classify": (
+        "ConvBertForSequenceClassification",
+        dict(embedding_size=10, num_attention_heads=6, conv_kernel_size=3, hidden_act="relu", num_labels=3),
+    ),
+    "convbert-fill": ("ConvBertForMaskedLM", dict(embedding_size=10, num_attention_heads=3, head_ratio=1)),
 }
 
 

@@ -149,7 +149,9 @@ def all_in_double():
     torch.Tensor.to = stay
     torch.Tensor.float = lambda self: self if self.dtype is torch.float64 else down(self)
     torch.nn.functional.softmax = lambda x, dim=None, **_: softmax(x, dim=dim)
-    torch.zeros_like = lambda x, **named: zeros(x) if x.dtype is torch.float64 and named.get("dtype") is torch.float32 else zeros(x, **named)
+    torch.zeros_like = lambda x, **named: (
+        zeros(x) if x.dtype is torch.float64 and named.get("dtype") is torch.float32 else zeros(x, **named)
+    )
     try:
         yield
     finally:

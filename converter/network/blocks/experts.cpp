@@ -93,8 +93,8 @@ int32_t stacked_biases(Builder& builder, Weights& weights, const EncoderConfig& 
                        std::vector<Slot> slots, uint32_t rows, const std::string& name) {
   const std::string prefix = layer_prefix(config, layer), first = config.family->name(slots.front());
   const bool numbered = first.find("{}") != std::string::npos;
-  const std::string stored = numbered ? fmt::format(fmt::runtime(first), 0) + ".bias"
-                                      : shared_tensor(weights, prefix, first, true).first;
+  const std::string stored =
+      numbered ? fmt::format(fmt::runtime(first), 0) + ".bias" : shared_tensor(weights, prefix, first, true).first;
   if (!weights.has_encoder(prefix + stored)) return kAbsent;
   return builder.vector(name, stacked(weights, config, layer, {std::move(slots), rows, 0}));
 }
@@ -143,6 +143,7 @@ int32_t import_experts(Builder& builder, Weights& weights, const EncoderConfig& 
   spec.down_bias = stacked_biases(builder, weights, config, layer, {Slot::kExpertDown}, hidden, name + ".down.bias");
   spec.limit = experts.limit;
   spec.gate_added = config.family->settings.gate_added;
+  spec.scales_inputs = config.family->settings.scales_inputs;
   return builder.experts(name, x, scores, spec, epilogue);
 }
 

@@ -95,8 +95,9 @@ void read_widths(const Fields& config, EncoderConfig& out, const char* heads_key
   } else if (out.family->settings.head_width_otherwise != 0) {
     out.head_width = out.family->settings.head_width_otherwise;
   } else {
-    out.head_width = out.inner / out.heads;
-    if (out.inner % out.heads != 0) {
+    const uint32_t parts = out.family->settings.width_parts;
+    out.head_width = std::max(out.inner / out.heads / parts, 1U);
+    if (out.inner % (out.heads * parts) != 0) {
       config.problem(ExitCode::kInvalid, heads_key,
                      fmt::format("{} heads do not divide {} columns", out.heads, out.inner));
     }

@@ -291,8 +291,10 @@ class ExpertRun {
       for (uint32_t i = 0; i < sizes_.top; ++i) {
         const uint32_t choice = r * sizes_.top + i;
         if (chosen[choice] != e) continue;
-        memcpy(at<float>(places_.x) + size_t{n} * sizes_.inputs, x_.from(first + r).f32(),
-               sizes_.inputs * sizeof(float));
+        float* x = at<float>(places_.x) + size_t{n} * sizes_.inputs;
+        memcpy(x, x_.from(first + r).f32(), sizes_.inputs * sizeof(float));
+        const float share = layer_.scales_inputs() ? at<float>(places_.shares)[choice] : 1.0f;
+        for (uint32_t c = 0; layer_.scales_inputs() && c < sizes_.inputs; ++c) x[c] *= share;
         list[2 * n] = r;
         list[2 * n + 1] = choice;
         ++n;
@@ -339,8 +341,11 @@ class ExpertRun {
     if (layer_.limit() != 0.0f || layer_.gate_added() != 0.0f) bound(wide, n);
     finite &= run_.kernels.epilogue_rows(unit);
     const uint32_t* list = at<uint32_t>(places_.list);
+    const auto share_of = [&](uint32_t i) {
+      return layer_.scales_inputs() ? 1.0f : at<float>(places_.shares)[list[2 * i + 1]];
+    };
     for (uint32_t i = 0; i < n; ++i) {
-      const float share = at<float>(places_.shares)[list[2 * i + 1]];
+      const float share = share_of(i);
       if (copied) down_.scales()[i] *= share;
       for (uint32_t c = 0; !copied && c < sizes_.columns; ++c) wide[size_t{i} * sizes_.up + c] *= share;
     }
@@ -354,7 +359,7 @@ class ExpertRun {
     sum.y_stride = sum.residual_stride = stride;
     for (uint32_t i = 0; i < n; ++i) {
       float* row = sums + size_t{i} * sizes_.down;
-      const float share = at<float>(places_.shares)[list[2 * i + 1]];
+      const float share = share_of(i);
       for (uint32_t c = 0; down_bias_ != nullptr && c < sizes_.down; ++c) row[c] += share * down_bias_[first + c];
       sum.x = row;
       sum.residual = sum.y = y + list[2 * i] * stride;
