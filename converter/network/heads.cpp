@@ -128,6 +128,7 @@ class HeadImporter {
   void generate(const Head& head) {
     const char* start = of_pair(head) ? family_.settings.made_start : nullptr;
     outputs_.next_words(layers(head), c_.config.vocabulary, of_pair(head), start);
+    if (of_pair(head) && family_.settings.shifted_around) record_property(c_.graph, kTurnsSource, "true");
   }
 
   void find(const Head&) {

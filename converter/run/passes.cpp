@@ -32,6 +32,7 @@ std::vector<int32_t> default_decoder_ids(const Model& model, const std::vector<i
 std::vector<int32_t> shifted_decoder_ids(const Model& model, const std::vector<int32_t>& source) {
   std::vector<int32_t> ids = default_decoder_ids(model, source);
   if (ids.size() != 1 || model.source_vocabulary() != model.vocabulary()) return ids;
+  if (!property_of(model, kTurnsSource).empty()) ids.front() = source.back();
   ids.insert(ids.end(), source.begin(), source.end() - 1);
   return ids;
 }

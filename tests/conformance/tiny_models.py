@@ -318,7 +318,10 @@ class Verdict:
 
 
 def beginnings(model, asked):
-    """The answers of a decoder that reads its start token alone, as in transformers' generate()."""
+    """The answers of a decoder that reads its start token alone, as in transformers' generate(); of mBART's kind, those
+    of one that reads the source's last token alone."""
+    if model.config.model_type in ("mbart", "plbart"):
+        return answers(model, asked._replace(decoder_ids=asked.ids[-1:]))
     config = model.generation_config
     start = first_number(config.decoder_start_token_id, None)
     start = first_number(config.bos_token_id, None) if start is None else start
