@@ -358,7 +358,11 @@ def judge(command, model, head, folder, edit=None, begins=False):
         actual = [converted.outputs("--raw", *text.words()) for text in texts]
         # Without ids a decoder reads the source's behind its start token, whose answer comes first.
         actual[1:] = [
-            {name: numpy.asarray(values).flatten()[: theirs[name].size] for name, values in own.items() if name in theirs}
+            {
+                name: numpy.asarray(values).flatten()[: theirs[name].size]
+                for name, values in own.items()
+                if name in theirs
+            }
             for own, theirs in zip(actual[1:], expected[1:], strict=True)
         ]
         worst = max(map(distance, expected, actual))

@@ -209,10 +209,11 @@ TEST_P(Families, AreStaticOrSayWhyNot) {
                          family.block.bottlenecks || family.block.averaged || is_recurrent(family) ||
                          own_layers(family) == "textcnn" || own_layers(family) == "evolved_transformer" ||
                          family.has(Slot::kEntities) || family.has(Slot::kGlobalQuery) || family.settings.blocks ||
-                         family.has(Slot::kValueConvolution) || family.has(Slot::kSpanValues) || family.block.features || family.block.norm_before_all ||
-                         family.block.words_normed || family.settings.slopes || family.settings.rotary.otherwise != 0 ||
-                         family.block.projected || family.block.reversible || !family.has(Slot::kEmbeddingNorm) ||
-                         !model.has_biases() || model.gives_words() || model.gives_token_vectors() || model.finds();
+                         family.has(Slot::kValueConvolution) || family.has(Slot::kSpanValues) ||
+                         family.block.features || family.block.norm_before_all || family.block.words_normed ||
+                         family.settings.slopes || family.settings.rotary.otherwise != 0 || family.block.projected ||
+                         family.block.reversible || !family.has(Slot::kEmbeddingNorm) || !model.has_biases() ||
+                         model.gives_words() || model.gives_token_vectors() || model.finds();
     try {
       convert::check_static(graph);
       EXPECT_FALSE(refused);

@@ -126,9 +126,9 @@ struct EncoderConfig {
   uint32_t hidden = 0;
   uint32_t layers = 0;
   uint32_t heads = 0;
-  uint32_t kv_heads = 0;  // heads of keys and values; equals `heads` if they are not shared
+  uint32_t kv_heads = 0;   // heads of keys and values; equals `heads` if they are not shared
   bool head_norms = true;  // Slot::kQueryNorm and kKeyNorm, if the family has them
-  uint32_t inner = 0;     // columns between bottlenecks; `hidden` without bottlenecks
+  uint32_t inner = 0;      // columns between bottlenecks; `hidden` without bottlenecks
   uint32_t intermediate = 0;
   uint32_t positions = 0;                  // the largest number of tokens
   uint32_t first_position = 0;             // the position table's row of the first token
