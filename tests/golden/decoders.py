@@ -399,6 +399,10 @@ DECODER_MODELS = {
         "GptOssForTokenClassification",
         dict(**MIXTRAL, **LAYERS_APART, **FIVE_TAGS, head_dim=6, num_experts_per_tok=2),
     ),
+    "privacy-filter-tag": (
+        "OpenAIPrivacyFilterForTokenClassification",
+        dict(**MIXTRAL, **FIVE_TAGS, head_dim=6, num_experts_per_tok=2, sliding_window=3),
+    ),
     "apertus-generate": ("ApertusForCausalLM", LLAMA),
     "apertus-tag": ("ApertusForTokenClassification", dict(**LLAMA, **FIVE_TAGS)),
     "llama4-generate": (

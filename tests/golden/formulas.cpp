@@ -284,9 +284,10 @@ Matrix by_own_weights(const fb::DepthwiseT& convolution, const Matrix& x, const 
   for (size_t row = 0; row < x.rows; ++row) {
     for (size_t column = 0; column < x.width; ++column) {
       const size_t head = column / (x.width / convolution.heads);
-      double sum = 0, product = 0;
+      double most = scores.at(row, head * taps), sum = 0, product = 0;
+      for (size_t tap = 1; tap < taps; ++tap) most = std::max(most, scores.at(row, head * taps + tap));
       for (size_t tap = 0; tap < taps; ++tap) {
-        const double power = std::exp(scores.at(row, head * taps + tap));
+        const double power = std::exp(scores.at(row, head * taps + tap) - most);
         sum += power;
         const size_t at = row + tap - convolution.before;  // wraps in front of the first row
         if (at < x.rows) product += power * x.at(at, column);

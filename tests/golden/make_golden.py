@@ -330,19 +330,6 @@ SMALL_MODELS = {
     "ultrabert-fill": ("UltrabertForMaskedLM", dict(**ULTRABERT, prediction_head_size=14)),
     "nystromformer-classify": ("NystromformerForSequenceClassification", dict(num_labels=3, conv_kernel_size=5)),
     "nystromformer-fill": ("NystromformerForMaskedLM", dict(conv_kernel_size=3)),
-    "privacy-filter-tag": (
-        "OpenAIPrivacyFilterForTokenClassification",
-        dict(
-            **FIVE_TAGS,
-            num_key_value_heads=1,
-            head_dim=6,
-            num_local_experts=4,
-            num_experts_per_tok=2,
-            sliding_window=3,
-            pad_token_id=0,
-            eos_token_id=2,
-        ),
-    ),
     "convbert-classify": (
         "ConvBertForSequenceClassification",
         dict(embedding_size=10, num_attention_heads=6, conv_kernel_size=3, hidden_act="relu", num_labels=3),
