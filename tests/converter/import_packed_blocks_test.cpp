@@ -6,13 +6,21 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "converter/import_fixture.h"
 #include "source/checkpoint.h"
+#include "source/safetensors.h"
 
 namespace bantam::convert::fixture {
 namespace {
+
+void expect_in(const std::string& text, const std::vector<std::string>& parts) {
+  for (const std::string& part : parts) EXPECT_NE(text.find(part), std::string::npos) << part << " in: " << text;
+}
 
 /// E2M1: the sign bit, two bits of the exponent (bias 1, subnormals at 0) and one of the mantissa.
 double element(uint32_t code) {

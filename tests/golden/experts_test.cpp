@@ -114,7 +114,8 @@ struct Chooser {
 
 void expect_near(const std::vector<float>& found, const std::vector<float>& expected) {
   ASSERT_EQ(found.size(), expected.size());
-  for (size_t i = 0; i < found.size(); ++i) EXPECT_NEAR(found[i], expected[i], 1e-5F * (1 + std::abs(expected[i]))) << i;
+  for (size_t i = 0; i < found.size(); ++i)
+    EXPECT_NEAR(found[i], expected[i], 1e-5F * (1 + std::abs(expected[i]))) << i;
 }
 
 TEST(Experts, OfEqualScoresTheFormerAreTaken) {
