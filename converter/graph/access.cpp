@@ -63,7 +63,9 @@ void for_each_position(fb::OpT& op, const Visit& visit) {
       visit(*position);
     }
   }
-  if (fb::ExpertsT* experts = op.attributes.AsExperts()) visit(experts->choice_bias);
+  if (fb::ExpertsT* experts = op.attributes.AsExperts()) {
+    for (int8_t* position : {&experts->choice_bias, &experts->up_bias, &experts->down_bias}) visit(*position);
+  }
   if (fb::EpilogueT* e = op.epilogue.get()) {
     for (int8_t* position : {&e->gate, &e->residual, &e->gamma, &e->beta, &e->smooth}) visit(*position);
   }

@@ -400,6 +400,17 @@ int32_t Builder::depthwise(const std::string& name, int32_t x, uint32_t before, 
   return y;
 }
 
+int32_t Builder::depthwise_of_scores(const std::string& name, int32_t x, int32_t scores, uint32_t heads,
+                                     uint32_t before, uint32_t after) {
+  const int32_t y = activation(name, rows_symbol(x), width(x));
+  fb::OpT& added = op(name, {x, scores}, {y, kAbsent});
+  auto& attributes = set_attributes<fb::DepthwiseT>(added);
+  attributes.before = before;
+  attributes.after = after;
+  attributes.heads = heads;
+  return y;
+}
+
 int32_t Builder::adaptive_softmax(const std::string& name, int32_t front, int32_t clusters,
                                   const std::vector<int32_t>& words) {
   std::vector<int32_t> inputs = {front, clusters};
@@ -434,7 +445,12 @@ int32_t Builder::experts(const std::string& name, int32_t x, int32_t scores, con
   attributes.shares = spec.shares;
   attributes.choice_by_scores = spec.choice_by_scores;
   attributes.threshold = spec.threshold;
+  attributes.limit = spec.limit;
+  attributes.gate_added = spec.gate_added;
+  attributes.scales_inputs = spec.scales_inputs;
   name_input(added, attributes.choice_bias, spec.choice_bias);
+  name_input(added, attributes.up_bias, spec.up_bias);
+  name_input(added, attributes.down_bias, spec.down_bias);
   set_epilogue(added, epilogue);
   return y;
 }

@@ -100,6 +100,9 @@ struct ExpertsSpec {
   int32_t choice_bias = kAbsent;  // a Builder::vector [experts], added when experts are chosen
   bool choice_by_scores = false;
   float threshold = 0;
+  int32_t up_bias = kAbsent, down_bias = kAbsent;  // Builder::vectors, a number for each row of `up` and of `down`
+  float limit = 0, gate_added = 0;
+  bool scales_inputs = false;
 };
 
 /// Linear-cost attention; see KeySums in the schema. Its matrices are Builder::tables, stored as f32 whatever the type
@@ -179,6 +182,10 @@ class Builder {
   int32_t unfold(const std::string& name, int32_t x, uint32_t before, uint32_t after);
   /// A depthwise convolution over tokens: each column has its own filter. `weights`: [before + 1 + after, width].
   int32_t depthwise(const std::string& name, int32_t x, uint32_t before, uint32_t after, Values weights);
+  /// The same with weights of each token, which are the softmax of its `scores` [rows, heads * (before + 1 + after)] for
+  /// the columns of each head.
+  int32_t depthwise_of_scores(const std::string& name, int32_t x, int32_t scores, uint32_t heads, uint32_t before,
+                              uint32_t after);
   /// Log-probabilities of words, from the scores of the most frequent words, of the clusters, and of each cluster's
   /// words; see AdaptiveSoftmax in the schema.
   int32_t adaptive_softmax(const std::string& name, int32_t front, int32_t clusters, const std::vector<int32_t>& words);

@@ -68,6 +68,9 @@ constexpr const char* kScoreFactor = "score_factor";
 /// The property with the id whose first token ends segment 0 if no segments are given (Big Bird's questions); without
 /// it all segments are 0.
 constexpr const char* kSegmentEnd = "segment_end";
+/// The property of decoders that make texts and that read the source's ids, the last one first, if no ids are given
+/// for them (mBART); without it they read their start token first.
+constexpr const char* kTurnsSource = "turns_source";
 
 /// The property with the number that is then added to the products. If a file has it, scores are sigmoids, independent
 /// for each label.

@@ -113,6 +113,13 @@ enum class Slot {
   kDistanceKeys,
   // Without a bias: a convolution over tokens of each head's values, added to the head's context, [heads, 1, tokens, 1]
   kValueConvolution,
+  // Slots of convolutions beside attention (ConvBERT, arXiv 2008.02496; network/blocks/span_convolution.h): keys from
+  // neighbors (a depthwise convolution, a matrix and its bias, a complete name), scores of neighbors, and values.
+  kSpanDepthwise,
+  kSpanPointwise,
+  kSpanBias,
+  kSpanScores,
+  kSpanValues,
   // Without a bias: random vectors for the features of queries and keys (Performer, arXiv 2009.14794).
   kFeatureMatrix,
   // kKeyProjection and kValueProjection, without biases: kTokenProjection for one layer's keys and values.
@@ -154,9 +161,14 @@ enum class Slot {
   kGate,  // its output multiplies the activated columns
   kDown,
   kDownNorm,
+  // Vectors of one number with complete names: the numbers of xIELU (network/blocks/xielu.h), which activates kUp.
+  kCurveAbove,
+  kCurveBelow,
+  kCurveSlope,
   // Slots of expert layers, which replace kUp, kGate and kDown: the module that scores the experts, and the experts'
   // modules, numbered within the layer ("experts.{}.up"). A name without {} is one tensor of all experts: each expert's
-  // kExpertGate rows follow its kExpertUp rows, and with "^" inputs come before outputs.
+  // kExpertGate rows follow its kExpertUp rows (Block::gates_between: alternate with them), and with "^" inputs come
+  // before outputs. Its biases are "NAME_bias".
   kRouter,
   kExpertUp,
   kExpertGate,
@@ -208,7 +220,8 @@ constexpr bool is_table(Slot slot) { return slot <= Slot::kPlaces; }
 constexpr bool is_vector(Slot slot) {
   return slot == Slot::kQueryBias || slot == Slot::kValueBias || slot == Slot::kPlaceBias ||
          slot == Slot::kSegmentBias || slot == Slot::kSegmentKeys || slot == Slot::kAttentionFactors ||
-         slot == Slot::kDownFactors || slot == Slot::kSinks || slot == Slot::kChoiceBias;
+         slot == Slot::kDownFactors || slot == Slot::kSpanBias || slot == Slot::kSinks || slot == Slot::kChoiceBias ||
+         (slot >= Slot::kCurveAbove && slot <= Slot::kCurveSlope);
 }
 constexpr bool is_of_layer(Slot slot) { return slot >= Slot::kQuery && slot != Slot::kFinalNorm; }
 /// True for slots of attention to a source (cross-attention), whose keys and values come from the encoder's output.
@@ -292,6 +305,7 @@ struct Settings {
   /// / `heads`).
   Count kv_heads;
   const char* head_width = nullptr;
+  uint32_t width_parts = 1;           // divides the width that heads have otherwise
   uint32_t head_width_otherwise = 0;  // if the setting is absent; 0: `hidden` / `heads`
   /// Where `one_kv_head` is true there is one head of keys and values, otherwise as many as heads of queries; but if
   /// `own_kv_heads` is true, `kv_heads` applies (Falcon).
@@ -316,7 +330,7 @@ struct Settings {
   /// by one token.
   const char* made_start = "bos_token_id";
   const char* shifted_start = nullptr;
-  /// transformers rotates the decoder's input: the last token, an end of text, moves to the front.
+  /// Decoder inputs begin with the source's last token, which transformers moves to the front.
   bool shifted_around = false;
   /// Reads and refuses what no other setting expresses; runs after counts and positions are read. May be null.
   void (*settle)(const Fields& config, EncoderConfig& out) = nullptr;
@@ -387,8 +401,9 @@ struct Settings {
   double clamp_otherwise = -1;
   /// Decoder layers with a window. kAll: all, if the setting is present. kFrom: with "use_sliding_window", from layer
   /// "max_window_layers" on. kKinds: as "attention_types" lists, [[["global", "local"], 12]], or else `kinds`; null:
-  /// none. kEvery: all except every `full_every`th, or as "layer_types" lists.
-  enum class Windows { kAll, kFrom, kKinds, kEvery };
+  /// none. kEvery: all except every `full_every`th, or as "layer_types" lists. kUnturned: with "use_sliding_window",
+  /// layers without rotary positions, or as "layer_types" lists.
+  enum class Windows { kAll, kFrom, kKinds, kEvery, kUnturned };
   Windows windows = Windows::kAll;
   const char* kinds = nullptr;
   /// spans: the key of the number of tokens in a window, half on each side: one number, or one per layer. dilations:
@@ -429,13 +444,21 @@ struct Settings {
   double expert_factor_otherwise = 1;
   const char* half_threshold = nullptr;
   double half_threshold_otherwise = 0;
+  /// The key of the bound of experts' columns before their activation, and of gates (no key and 0: there is none); and
+  /// what is added to gates.
+  const char* expert_limit = nullptr;
+  double expert_limit_otherwise = 0;
+  float gate_added = 0;
+  /// Shares multiply the experts' inputs.
+  bool scales_inputs = false;
   /// The largest number of tokens per expert; no key: no limit.
   Count expert_capacity;
   /// Which layers have experts. kAll: all. kSteps: about `expert_layers` evenly spaced layers, the second of each step.
   /// kListed: the last of every "decoder_sparse_step" layers, except those in "mlp_only_layers", or as
-  /// "mlp_layer_types" lists. kBehind: all after the first `expert_layers`, or as "mlp_layer_types" lists. kBetween:
+  /// "mlp_layer_types" lists. kNumbered: as "moe_layers" lists, or the last of every "interleave_moe_layer_step" layers.
+  /// kBehind: all after the first `expert_layers`, or as "mlp_layer_types" lists. kBetween:
   /// every "moe_layer_interval"th layer from "moe_layer_start_index" to "moe_layer_end_index" (ERNIE 4.5).
-  enum class ExpertLayers { kAll, kSteps, kListed, kBehind, kBetween };
+  enum class ExpertLayers { kAll, kSteps, kListed, kNumbered, kBehind, kBetween };
   ExpertLayers layers_of_experts = ExpertLayers::kAll;
   Count expert_layers;
 };
@@ -549,6 +572,8 @@ struct Block {
   bool causal = false;
   /// Norms have neither factors nor biases, so files have no tensors for them.
   bool plain_norms = false;
+  /// Norms of queries and keys have no factors, and layers without rotary positions have no such norms.
+  bool plain_head_norms = false;
   /// Norms divide by the root mean square.
   bool rms_norms = false;
   /// Files store factors of norms minus 1.
@@ -578,6 +603,8 @@ struct Block {
   /// feed-forward layers read the first and add to the second (reversible layers, arXiv 1707.04585). The last norm
   /// covers both streams, concatenated by columns. Attention works on chunks, as settings say.
   bool reversible = false;
+  /// In a tensor of all experts, rows of gates lie between the rows of the activated part.
+  bool gates_between = false;
   /// Norms of queries and keys follow their rotary positions.
   bool norms_behind = false;
   /// There are no layers: a text's vector is the average of its tokens' rows without special tokens.
@@ -645,6 +672,11 @@ struct Family {
   bool has(Slot slot) const { return roles.count(slot) != 0; }
   /// True if files store the role's tensor under this very name, without a suffix ".weight".
   bool is_whole(Slot slot) const;
+  /// True for norms that files do not store, because they have no factors.
+  bool is_plain(Slot slot) const {
+    const bool of_heads = slot == Slot::kQueryNorm || slot == Slot::kKeyNorm;
+    return (block.plain_norms && is_plain_norm(slot)) || (block.plain_head_norms && of_heads);
+  }
   const char* name(Slot slot) const { return roles.at(slot); }
   /// True if several layers share weights.
   bool shares_layers() const { return settings.groups.key != nullptr; }

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "bantam/model.h"
+#include "format/view.h"
 #include "model/heads.h"
 #include "network/blocks/chain.h"
 #include "network/blocks/label_tree.h"
@@ -50,12 +51,11 @@ class HeadImporter {
     c_.builder.enter(fb::Part::head);
     (this->*build)(*chosen.head);
     if (of_pair(*chosen.head) && chosen.task != fb::TaskKind::generate && chosen.task != fb::TaskKind::none) {
-      task_.shift_id = read_start(c_.fields, c_.config.vocabulary, family_.settings.shifted_start);
-      if (task_.shift_id < 0) c_.fields.problem(ExitCode::kInvalid, "decoder_start_token_id", kStartIsMissing);
-      const bool ends = !c_.fields.has("eos_token_id") || c_.fields.raw("eos_token_id") == task_.shift_id;
-      if (family_.settings.shifted_around && !ends) {
-        c_.fields.problem(ExitCode::kUnsupported, "decoder_start_token_id",
-                          "the decoder of this head begins with the end of the text: only eos_token_id is supported");
+      if (family_.settings.shifted_around) {
+        task_.shift_id = kLastInFront;
+      } else {
+        task_.shift_id = read_start(c_.fields, c_.config.vocabulary, family_.settings.shifted_start);
+        if (task_.shift_id < 0) c_.fields.problem(ExitCode::kInvalid, "decoder_start_token_id", kStartIsMissing);
       }
     }
     if (chosen.head->separated) {
@@ -128,6 +128,7 @@ class HeadImporter {
   void generate(const Head& head) {
     const char* start = of_pair(head) ? family_.settings.made_start : nullptr;
     outputs_.next_words(layers(head), c_.config.vocabulary, of_pair(head), start);
+    if (of_pair(head) && family_.settings.shifted_around) record_property(c_.graph, kTurnsSource, "true");
   }
 
   void find(const Head&) {

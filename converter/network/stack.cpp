@@ -15,6 +15,8 @@
 #include "network/blocks/modules.h"
 #include "network/blocks/recurrent.h"
 #include "network/blocks/relative.h"
+#include "network/blocks/span_convolution.h"
+#include "network/blocks/xielu.h"
 #include "network/embeddings.h"
 
 namespace bantam::convert {
@@ -419,11 +421,17 @@ class Stack {
       const std::string sinks = layer_prefix(config_, i) + family_.name(Slot::kSinks);
       scores_.sinks = builder_.vector(graph_name(config_, i, Slot::kSinks), weights_.encoder(sinks, {heads}));
     }
-    if (family_.has(Slot::kQueryNorm)) turn.norms = query_norms(i, columns, kv_columns);
+    const bool normed_heads = config_.head_norms && !(family_.block.plain_head_norms && rotary_ == kAbsent);
+    if (family_.has(Slot::kQueryNorm) && normed_heads) turn.norms = query_norms(i, columns, kv_columns);
     turn.each_head = family_.block.head_norms;
     turn.norm = family_.block.rms_norms ? fb::NormKind::rms : fb::NormKind::layer;
     const Heads split = builder_.split_heads(graph_name(config_, i, Slot::kHeads), qkv, heads, kv_heads, turn);
     int32_t context = long_.attend(i, in, split, scores_);
+    if (family_.has(Slot::kSpanValues)) {
+      const int32_t convolved = import_span_convolution(
+          builder_, weights_, config_, i, in, builder_.slice(graph_name(config_, i, Slot::kQuery), qkv, 0, columns));
+      context = builder_.join(graph_name(config_, i, Slot::kSpanValues) + ".beside", context, convolved, {});
+    }
     if (config_.value_taps != 0) context = with_convolved(i, qkv, context, heads);
     if (family_.has(Slot::kAttentionGate)) context = gated(i, in, context, columns);
     context = normed_alone(i, Slot::kContextNorm, context, columns);
@@ -500,9 +508,10 @@ class Stack {
     for (const Slot slot : {Slot::kQueryNorm, Slot::kKeyNorm}) {
       const uint32_t count = each ? config_.head_width : slot == Slot::kQueryNorm ? columns : key_columns;
       const std::string name = layer_prefix(config_, i) + family_.name(slot);
-      rows.push_back(modules_.gammas(name + ".weight", count));
-      Values none;
+      Values ones, none;
+      ones.values.assign(count, 1.0F);
       none.values.assign(count, 0.0F);
+      rows.push_back(family_.is_plain(slot) ? std::move(ones) : modules_.gammas(name + ".weight", count));
       const bool bare = family_.block.rms_norms || modules_.lacks_bias(name);
       rows.push_back(bare ? none : weights_.encoder(name + ".bias", {count}));
     }
@@ -640,8 +649,9 @@ class Stack {
     EpilogueSpec activated;
     if (family_.has(Slot::kGate)) activated.gate = dense(i, Slot::kGate, in, {{Slot::kGate, width}}, {});
     activated.activation = config_.activation;
-    const int32_t wide = entities_.in(i) ? with_entities(i, in, width, activated)
-                                         : dense(i, Slot::kUp, in, {{Slot::kUp, width}}, activated);
+    int32_t wide = entities_.in(i) ? with_entities(i, in, width, activated)
+                                   : dense(i, Slot::kUp, in, {{Slot::kUp, width}}, activated);
+    if (family_.has(Slot::kCurveAbove)) wide = import_xielu(builder_, weights_, config_, i, wide);
     if (entities_.in(i)) entities_.down(i, wide);
     x = add(i, Slot::kDown, Slot::kDownOutNorm, normed_alone(i, Slot::kWideNorm, wide, width),
             added(i, Slot::kDownNorm, family_.block.reversible ? outer : x));

@@ -84,6 +84,12 @@ void count_macs(const fb::Model& model, const fb::Op& op, uint32_t rows, const B
   const uint32_t row = ops::find_row(op);
   const Macs macs = row == linked::kOps ? Macs::kNone : kMacs[row];
   if (macs == Macs::kWeights) {
+    const fb::Depthwise* convolution = op.attributes_as_Depthwise();
+    if (convolution != nullptr && convolution->heads() != 0) {
+      const uint64_t taps = uint64_t{convolution->before()} + 1 + convolution->after();
+      out->macs = rows * taps * width(tensor(model, operand(op.inputs(), 0)));
+      return;
+    }
     const fb::Tensor& weight = tensor(model, operand(op.inputs(), 1));
     const fb::Linear* layer = op.attributes_as_Linear();
     const bool terms = layer != nullptr && layer->saturations() != 0;  // term weights need the scores of all tokens

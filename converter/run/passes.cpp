@@ -18,6 +18,11 @@ std::vector<int32_t> default_decoder_ids(const Model& model, const std::vector<i
     ids.pop_back();
     return ids;
   }
+  if (shifted == kLastInFront) {
+    std::vector<int32_t> ids = source;
+    std::rotate(ids.begin(), ids.end() - 1, ids.end());
+    return ids;
+  }
   if (task != nullptr && count(task->generations()) != 0 && task->generations()->Get(0)->start_id() >= 0) {
     return {task->generations()->Get(0)->start_id()};
   }
@@ -27,6 +32,7 @@ std::vector<int32_t> default_decoder_ids(const Model& model, const std::vector<i
 std::vector<int32_t> shifted_decoder_ids(const Model& model, const std::vector<int32_t>& source) {
   std::vector<int32_t> ids = default_decoder_ids(model, source);
   if (ids.size() != 1 || model.source_vocabulary() != model.vocabulary()) return ids;
+  if (!property_of(model, kTurnsSource).empty()) ids.front() = source.back();
   ids.insert(ids.end(), source.begin(), source.end() - 1);
   return ids;
 }

@@ -49,6 +49,10 @@ class Checkpoint {
     const StoredTensor* stored = nullptr;
   };
 
+  /// Joins each pair of U8 tensors NAME_blocks and NAME_scales to the tensor NAME (source/packed_blocks.h). Throws Error
+  /// (kInvalid) that names the file and the tensor.
+  void join_packed_blocks();
+
   const std::map<std::string, Entry>& tensors() const { return tensors_; }
   const std::vector<std::shared_ptr<WeightFile>>& files() const { return files_; }
   /// See WeightFile::read. `name` is one of tensors().
@@ -59,12 +63,14 @@ class Checkpoint {
 
  private:
   void index_files();
+  std::vector<float> read_packed(const std::string& name) const;
   void open_shards(const Directory& files, const std::string& folder, const std::string& index);
 
   std::vector<std::shared_ptr<WeightFile>> files_;
   std::map<std::string, Entry> tensors_;
   std::map<std::string, MemoryTensor> memory_;
-  std::map<std::string, StoredTensor> described_;  // of memory_
+  std::map<std::string, StoredTensor> described_;          // of memory_ and packed_
+  std::map<std::string, std::pair<Entry, Entry>> packed_;  // blocks and scales
   std::map<std::string, std::vector<std::function<void(std::vector<float>*)>>> changes_;
 };
 

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "source/adapter.h"
 #include "source/generation.h"
+#include "source/packed_blocks.h"
 #include "source/sentence_transformers.h"
 #include "source/setfit.h"
 #include "source/token_vectors.h"
@@ -26,6 +27,7 @@ Checkpoint open_checkpoint(const std::filesystem::path& directory) {
 
 void read_checkpoint(ModelSource* source) {
   auto checkpoint = std::make_shared<Checkpoint>(*source->files, source->inside);
+  if (has_packed_blocks(source->config)) checkpoint->join_packed_blocks();
   for (const auto& file : checkpoint->files()) source->weight_files.push_back(file->path());
   if (source->files->has(source->name_inside(kAdapterSettings))) {
     source->weight_files.push_back(merge_adapter(*source->files, source->inside, source->config, checkpoint.get()));

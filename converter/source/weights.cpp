@@ -210,7 +210,7 @@ uint32_t Weights::layers(const std::string& stack) const {
 Values Weights::take(const std::string& full, const std::vector<uint32_t>& part_shape, uint32_t keep, bool later) {
   const TensorPart part = tensor_part(full);
   std::vector<uint32_t> shape = part_shape;
-  shape.front() *= part.parts;
+  if (!shape.empty()) shape.front() *= part.parts;
   const bool turns = part.turned && shape.size() == 2;
   if (turns) std::swap(shape[0], shape[1]);
   const auto name = find(part.name);

@@ -231,6 +231,10 @@ Draft::Role Draft::role_of(const std::string& name) const {
       if (layer.bias != nullptr && is(name, outer_, layer.bias)) return role(axis_of(layer.out), Axis::kNone);
     }
   }
+  for (const auto& [slot, of_slot] : roles_) {  // biases of all experts in one tensor
+    const bool biases = is_of_expert(slot) && ends_with(name, "." + tensor_part(of_slot).name + "_bias");
+    if (biases) return Role{Axis::kNone, Axis::kNone, -1, true};
+  }
   if (!weight && kind != ".bias") return {};
   for (const auto& [slot, of_slot] : roles_) {
     if (is_table(slot) || family().is_whole(slot)) continue;

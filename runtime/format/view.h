@@ -20,6 +20,8 @@ constexpr uint32_t kSequences = static_cast<uint32_t>(fb::SymbolRole::sequences)
 constexpr uint32_t kTile = static_cast<uint32_t>(fb::SymbolRole::tile);
 /// Number of symbols that this version executes; a file with another number is refused.
 constexpr uint32_t kSymbols = 3;
+/// Task.shift_id of decoders that begin with the source's last token.
+constexpr int32_t kLastInFront = -2;
 
 inline const fb::Model& root(const Model& model) { return *static_cast<const fb::Model*>(model.root()); }
 

@@ -181,7 +181,8 @@ constexpr uint32_t kWithoutScores = lacking(tasks_scored(kSoftmax), fb::Activati
   constexpr uint32_t kMostGenerations = 64;
   const bool pair = has_source(model) && chunk_tokens(model) == 0;
   const bool starts = pair && (traits(task.kind()).parts & kNextWordsPart) != 0;
-  if (task.shift_id() != -1 && (!has_source(model) || !is_token(model, task.shift_id()))) {
+  const int32_t shift = task.shift_id();
+  if (shift != -1 && (!has_source(model) || (shift != kLastInFront && !is_token(model, shift)))) {
     return corrupt("what the main pass begins with is not a token, or there is no source to shift");
   }
   if (starts && count(task.generations()) == 0) {

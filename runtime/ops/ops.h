@@ -309,7 +309,7 @@ void for_each_position(const fb::Op& op, const Visit& visit) {
     visit(attention->sinks());
   }
   if (const fb::Experts* experts = linked::op(linked::kOpExperts) ? op.attributes_as_Experts() : nullptr) {
-    visit(experts->choice_bias());
+    for (const int8_t position : {experts->choice_bias(), experts->up_bias(), experts->down_bias()}) visit(position);
   }
   if (const fb::Epilogue* e = op.epilogue()) {
     for (const int8_t position : {e->gate(), e->residual(), e->gamma(), e->beta(), e->smooth()}) visit(position);

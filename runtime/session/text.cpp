@@ -85,13 +85,14 @@ Status check_ids(SessionState& s, fb::Phase phase) {
   return Status::kOk;
 }
 
-/// Runs the main pass over the source's tokens, shifted by one and preceded by the file's start token.
+/// Runs the main pass over the source's tokens, shifted by one and preceded by the file's start token or their last one.
 [[maybe_unused]] Status run_shifted(SessionState& s) {
   if (s.shifted_ids == nullptr) return Status::kInvalidArgument;
   if (s.tokens > s.limits.max_tokens) return Status::kTooManyTokens;
   for (uint32_t i = 0; i < s.sequences; ++i) {
     if (s.offsets[i + 1] - s.offsets[i] > s.limits.longest) return Status::kTooManyTokens;
-    s.shifted_ids[s.offsets[i]] = root(s.model).task()->shift_id();
+    const int32_t start = root(s.model).task()->shift_id();
+    s.shifted_ids[s.offsets[i]] = start == kLastInFront ? s.ids[s.offsets[i + 1] - 1] : start;
     for (uint32_t row = s.offsets[i] + 1; row < s.offsets[i + 1]; ++row) s.shifted_ids[row] = s.ids[row - 1];
   }
   int32_t* const source = s.ids;

@@ -1,12 +1,91 @@
 """Models of experts: what they answer and go on with, their files in all types, and what is refused."""
 
+import itertools
+import math
 import shutil
+import struct
 import unittest
 
 from support import GOLDEN, CommandTest, model
 
 TOKENIZER = GOLDEN / "minilm-multilingual"
 TEXTS = ["the cat sat", "a кот", "eine Katze at sea", "le chat 猫 sat at sea"]
+
+
+def packed(values):
+    """32 values as a block of four-bit floats (MXFP4): its bytes, its scale, and the values that these stand for."""
+    sizes = [0, 0.5, 1, 1.5, 2, 3, 4, 6]  # of the codes 0 to 7; 8 to 15 are negative
+    scale = 127 + math.frexp(max(map(abs, values)) / 6)[1]
+    factor = 2.0 ** (scale - 127)
+    codes = [min(range(8), key=lambda code: abs(sizes[code] * factor - abs(value))) for value in values]
+    codes = [code + 8 if value < 0 else code for code, value in zip(codes, values, strict=True)]
+    stand_for = [(-factor if code >= 8 else factor) * sizes[code % 8] for code in codes]
+    return bytes(codes[i] | codes[i + 1] << 4 for i in range(0, 32, 2)), scale, stand_for
+
+
+def pack(tensors, plain):
+    """Replaces matrices of experts by blocks or, with `plain`, by the f32 values of the same blocks."""
+    for name in [name for name in tensors if name.endswith(("experts.gate_up_proj", "experts.down_proj"))]:
+        dtype, shape, data = tensors.pop(name)
+        assert dtype == "F16"
+        experts, columns, rows = shape
+        values = struct.unpack(f"<{experts * columns * rows}e", data)
+        blocks, scales, stand_for = b"", [], list(values)
+        for expert, row, first in itertools.product(range(experts), range(rows), range(0, columns, 32)):
+            places = [(expert * columns + first + i) * rows + row for i in range(32)]
+            block, scale, numbers = packed([values[place] for place in places])
+            blocks += block
+            scales.append(scale)
+            for place, number in zip(places, numbers, strict=True):
+                stand_for[place] = number
+        if plain:
+            tensors[name] = ("F32", shape, struct.pack(f"<{len(values)}f", *stand_for))
+        else:
+            tensors[f"{name}_blocks"] = ("U8", [experts, rows, columns // 32, 16], blocks)
+            tensors[f"{name}_scales"] = ("U8", [experts, rows, columns // 32], bytes(scales))
+
+
+class PackedExperts(CommandTest):
+    """gpt-oss in the type of its published files."""
+
+    def converted(self, plain, damage=None, method="mxfp4"):
+        def change(tensors):
+            pack(tensors, plain)
+            if damage is not None:
+                damage(tensors)
+
+        settings = None if plain else {"quant_method": method, "modules_to_not_convert": ["lm_head"]}
+        return self.changed("gpt-oss-generate", change, quantization_config=settings)
+
+    def test_answers_are_those_of_the_values(self):
+        for weights in ("f32", "i8"):
+            answers = []
+            for plain in (True, False):
+                target = self.directory / "m.bantam"
+                source = self.converted(plain)
+                self.ok("convert", source, "-o", target, "--weights", weights, "--parity", "none", "--quiet")
+                answers.append(self.ok("run", target, "--raw", "--ids", "5,9,30,7,44,18,2,33"))
+            self.assertEqual(*answers)
+
+    def test_damaged_and_other_blocks_are_refused_by_name(self):
+        name = "model.layers.1.mlp.experts.down_proj"
+
+        def without_number(tensors):
+            dtype, shape, data = tensors[f"{name}_scales"]
+            tensors[f"{name}_scales"] = (dtype, shape, data[:-1] + b"\xff")
+
+        def of_fewer_rows(tensors):
+            dtype, shape, data = tensors[f"{name}_scales"]
+            tensors[f"{name}_scales"] = (dtype, [4, shape[1] // 2, 1], data[: len(data) // 2])
+
+        target = self.directory / "m.bantam"
+        for damage, words in (
+            (without_number, (f'"{name}"', "expert 3", "not a finite number")),
+            (of_fewer_rows, (f'"{name}_blocks"', "does not hold blocks of 16 bytes")),
+        ):
+            self.fails(4, "convert", self.converted(False, damage), "-o", target, says=words)
+        other = self.converted(False, method="gptq")
+        self.fails(5, "convert", other, "-o", target, says=("quantization_config",))
 
 
 class Experts(CommandTest):
@@ -20,7 +99,7 @@ class Experts(CommandTest):
         return target
 
     def test_answers_are_those_of_transformers(self):
-        for name in ("mixtral-generate", "qwen3-moe-classify", "olmoe-generate", "switch-encoder"):
+        for name in ("mixtral-generate", "qwen3-moe-classify", "olmoe-generate", "switch-encoder", "gpt-oss-tag"):
             with self.subTest(model=name):
                 self.answers(name, model(name))
 
@@ -100,7 +179,7 @@ class Experts(CommandTest):
             ("mixtral-generate", without("layers.1.block_sparse_moe.experts.2.w3"), {}, 4, ["experts.2.w3", "missing"]),
             ("mixtral-generate", without("block_sparse_moe.gate"), {}, 4, ["block_sparse_moe.gate", "missing"]),
             ("mixtral-generate", widened("block_sparse_moe.gate"), {}, 4, ["block_sparse_moe.gate", "[4, 24]"]),
-            ("qwen3-moe-generate", None, {"mlp_only_layers": [2]}, 4, ["mlp_only_layers"]),
+            ("qwen3-moe-generate", None, {"mlp_only_layers": [-1]}, 4, ["mlp_only_layers"]),
             ("qwen3-moe-generate", None, {"mlp_only_layers": "none"}, 4, ["mlp_only_layers"]),
             ("qwen3-moe-generate", None, {"mlp_only_layers": [1]}, 4, ["mlp.gate_proj.weight", "missing"]),
             ("qwen3-moe-generate", None, {"use_sliding_window": True}, 5, ["use_sliding_window"]),

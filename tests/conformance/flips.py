@@ -83,6 +83,7 @@ LISTS = {
         [[["local", "global"], 1]],
     ),
     "mlp_only_layers": ([0], [1], [0, 1]),
+    "moe_layers": ([0], [1], []),
     "no_rope_layers": ([1, 0], [0, 0], [1, 1], [0, 1]),
     "attention_window": ([4, 8],),
     "attn_layers": (["lsh", "lsh"], ["local", "local"]),

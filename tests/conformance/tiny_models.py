@@ -318,7 +318,10 @@ class Verdict:
 
 
 def beginnings(model, asked):
-    """The answers of a decoder that reads its start token alone, as in transformers' generate()."""
+    """The answers of a decoder that reads its start token alone, as in transformers' generate(); of mBART's kind, those
+    of one that reads the source's last token alone."""
+    if model.config.model_type in ("mbart", "plbart"):
+        return answers(model, asked._replace(decoder_ids=asked.ids[-1:]))
     config = model.generation_config
     start = first_number(config.decoder_start_token_id, None)
     start = first_number(config.bos_token_id, None) if start is None else start
@@ -353,6 +356,15 @@ def judge(command, model, head, folder, edit=None, begins=False):
         converted = Converted(command, folder, ids_only=True)
         texts = [asked, *([asked._replace(decoder_ids=None)] if begins else [])]
         actual = [converted.outputs("--raw", *text.words()) for text in texts]
+        # Without ids a decoder reads the source's behind its start token, whose answer comes first.
+        actual[1:] = [
+            {
+                name: numpy.asarray(values).flatten()[: theirs[name].size]
+                for name, values in own.items()
+                if name in theirs
+            }
+            for own, theirs in zip(actual[1:], expected[1:], strict=True)
+        ]
         worst = max(map(distance, expected, actual))
     except Refused as error:
         return Verdict("refused" if error.status in (4, 5) else "crash", str(error))

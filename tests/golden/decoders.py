@@ -384,4 +384,36 @@ DECODER_MODELS = {
         dict(**ROUTED, **LAYERS_APART, num_local_experts=4, shared_intermediate_size=12, residual_multiplier=0.7),
     ),
     "bigbird-pegasus-decoder-generate": ("BigBirdPegasusForCausalLM", ALONE),
+    # Its matrices have whole blocks of 32 columns; tests/cli/test_experts.py packs them.
+    "gpt-oss-generate": (
+        "GptOssForCausalLM",
+        dict(
+            **{**MIXTRAL, "hidden_size": 32, "intermediate_size": 32},
+            **LAYERS_APART,
+            head_dim=6,
+            num_experts_per_tok=2,
+            swiglu_limit=0.9,
+        ),
+    ),
+    "gpt-oss-tag": (
+        "GptOssForTokenClassification",
+        dict(**MIXTRAL, **LAYERS_APART, **FIVE_TAGS, head_dim=6, num_experts_per_tok=2),
+    ),
+    "privacy-filter-tag": (
+        "OpenAIPrivacyFilterForTokenClassification",
+        dict(**MIXTRAL, **FIVE_TAGS, head_dim=6, num_experts_per_tok=2, sliding_window=3),
+    ),
+    "apertus-generate": ("ApertusForCausalLM", LLAMA),
+    "apertus-tag": ("ApertusForTokenClassification", dict(**LLAMA, **FIVE_TAGS)),
+    "llama4-generate": (
+        "Llama4ForCausalLM",
+        dict(
+            **{**MIXTRAL, "num_hidden_layers": 3},
+            head_dim=6,
+            num_experts_per_tok=2,
+            intermediate_size_mlp=20,
+            moe_layers=[0, 2],
+            no_rope_layers=[1, 0, 1],
+        ),
+    ),
 }

@@ -9,6 +9,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "format/view.h"
 #include "golden/formulas.h"
 #include "graph/access.h"
 
@@ -31,7 +32,8 @@ class Evaluator {
         if (of_source(op)) step(*op);
       }
       if (decoder_ids.empty()) {
-        ids_.insert(ids_.begin(), graph_.model.task->shift_id);
+        const int32_t start = graph_.model.task->shift_id;
+        ids_.insert(ids_.begin(), start == kLastInFront ? ids_.back() : start);
         ids_.pop_back();
       } else {
         ids_ = decoder_ids;
@@ -157,6 +159,10 @@ class Evaluator {
       }
       case fb::OpAttributes::Depthwise: {
         const fb::DepthwiseT& convolution = *op.attributes.AsDepthwise();
+        if (convolution.heads != 0) {
+          y = by_own_weights(convolution, tensors_.at(op.inputs.at(0)), tensors_.at(op.inputs.at(1)));
+          break;
+        }
         y = by_column(tensors_.at(op.inputs.at(0)), constant(op.inputs.at(1)), int64_t{convolution.before},
                       int64_t{convolution.after});
         break;
@@ -165,10 +171,14 @@ class Evaluator {
         y = side_by_side(tensors_.at(op.inputs.at(0)), tensors_.at(op.inputs.at(1)));
         break;
       case fb::OpAttributes::Experts: {
-        const int32_t bias = convert::named_input(op, op.attributes.AsExperts()->choice_bias);
-        y = mixture(*op.attributes.AsExperts(), tensors_.at(op.inputs.at(0)), tensors_.at(op.inputs.at(1)),
-                    constant(op.inputs.at(2)), constant(op.inputs.at(3)), extent(op.inputs.at(3), 1),
-                    bias < 0 ? std::vector<float>() : constant(bias));
+        const fb::ExpertsT& layer = *op.attributes.AsExperts();
+        const auto bias = [&](int8_t position) {
+          const int32_t tensor = convert::named_input(op, position);
+          return tensor < 0 ? std::vector<float>() : constant(tensor);
+        };
+        y = mixture(layer, tensors_.at(op.inputs.at(0)), tensors_.at(op.inputs.at(1)), constant(op.inputs.at(2)),
+                    constant(op.inputs.at(3)), extent(op.inputs.at(3), 1),
+                    {bias(layer.choice_bias), bias(layer.up_bias), bias(layer.down_bias)});
         break;
       }
       case fb::OpAttributes::AdaptiveSoftmax: {

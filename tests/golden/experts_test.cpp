@@ -36,6 +36,9 @@ struct Chooser {
   std::vector<float> bias = {};
   bool by_scores = false;
   float threshold = 0;
+  std::vector<float> up_bias = {}, down_bias = {};  // [experts]
+  float limit = 0;
+  bool scales_inputs = false;
 
   testing::FileBytes file(WeightType type) const {
     ModelBuilder b;
@@ -69,11 +72,24 @@ struct Chooser {
     layer.shares = shares;
     layer.choice_by_scores = by_scores;
     layer.threshold = threshold;
+    layer.limit = limit;
+    layer.scales_inputs = scales_inputs;
     fb::OpT& op = b.op("experts", testing::attributes(layer),
                        {x, s, b.weights("up", experts * 16, 1, up, type),
                         b.weights("down", experts * 16, 1, down, type), capacity == 0 ? -1 : s},
                        {b.output("y", 0, 1)});
-    if (!bias.empty()) op.attributes.AsExperts()->choice_bias = testing::name_input(op, b.vector("bias", bias));
+    const auto name = [&](int8_t* position, const char* vector, const std::vector<float>& values) {
+      if (!values.empty()) *position = testing::name_input(op, b.vector(vector, values));
+    };
+    const auto each = [](const std::vector<float>& values) {  // the first of each expert's 16 rows
+      std::vector<float> rows(values.size() * 16);
+      for (size_t e = 0; e < values.size(); ++e) rows[e * 16] = values[e];
+      return rows;
+    };
+    fb::ExpertsT& added = *op.attributes.AsExperts();
+    name(&added.choice_bias, "bias", bias);
+    name(&added.up_bias, "up_bias", each(up_bias));
+    name(&added.down_bias, "down_bias", each(down_bias));
     return testing::FileBytes(b.finish());
   }
 
@@ -98,7 +114,8 @@ struct Chooser {
 
 void expect_near(const std::vector<float>& found, const std::vector<float>& expected) {
   ASSERT_EQ(found.size(), expected.size());
-  for (size_t i = 0; i < found.size(); ++i) EXPECT_NEAR(found[i], expected[i], 1e-5F * (1 + expected[i])) << i;
+  for (size_t i = 0; i < found.size(); ++i)
+    EXPECT_NEAR(found[i], expected[i], 1e-5F * (1 + std::abs(expected[i]))) << i;
 }
 
 TEST(Experts, OfEqualScoresTheFormerAreTaken) {
@@ -133,6 +150,24 @@ TEST(Experts, AreChosenByABiasToo) {
   chooser.by_scores = false;
   const float all = 1 + std::exp(-1.0F) + std::exp(6.0F);
   expect_near(chooser.run({{0}}, WeightType::kF32), {1 / all});
+}
+
+/// Biases of both matrices; the second matrix's is part of an expert's output, which the share multiplies.
+TEST(Experts, HaveBiasesAndBounds) {
+  Chooser chooser{{1, 0, /**/ 0, 1}, 2, 2};
+  chooser.up_bias = {3, -0.5F};
+  chooser.down_bias = {0.25F, -8};
+  const float p = 1 / (1 + std::exp(-1.0F)), q = 1 - p;
+  for (const WeightType type : {WeightType::kF32, WeightType::kF16, WeightType::kI8}) {
+    chooser.limit = 0;
+    expect_near(chooser.run({{0, 1}}, type), {p * 4.25F + q * -7, q * 4.25F + p * -7});
+    chooser.limit = 0.75F;
+    expect_near(chooser.run({{0, 1}}, type), {p * 1 + q * -7, q * 1 + p * -7});
+    // Shares of inputs: min(p + 3, 0.75) + 0.25, and 2 (q - 0.5) - 8.
+    chooser.scales_inputs = true;
+    expect_near(chooser.run({{0, 1}}, type), {1 + 2 * (q - 0.5F) - 8, 1 + 2 * (p - 0.5F) - 8});
+    chooser.scales_inputs = false;
+  }
 }
 
 /// Each share is a softmax over the remaining scores that are near the greatest of them.

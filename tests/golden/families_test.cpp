@@ -175,9 +175,9 @@ TEST_P(Families, ReportsAndImagesKnowThem) {
     const std::string own = own_layers(family);
     const bool evolved = own == "evolved_transformer";
     EXPECT_EQ(links("unfold"), model.config().convolution != 0 || own == "textcnn" || own == "nplm" || evolved);
-    const bool convolved = model.config().value_taps != 0;
+    const bool beside = family.has(Slot::kSpanValues), convolved = model.config().value_taps != 0 || beside;
     EXPECT_EQ(links("depthwise"), evolved || convolved);
-    EXPECT_EQ(links("join"), own == "elmo" || evolved || family.block.reversible);
+    EXPECT_EQ(links("join"), own == "elmo" || evolved || family.block.reversible || beside);
     EXPECT_EQ(links("chunk attention"), family.block.reversible);
     EXPECT_EQ(links("norms of queries and keys"), family.has(Slot::kQueryNorm));
     EXPECT_EQ(links("experts"), family.has(Slot::kRouter));
@@ -209,10 +209,11 @@ TEST_P(Families, AreStaticOrSayWhyNot) {
                          family.block.bottlenecks || family.block.averaged || is_recurrent(family) ||
                          own_layers(family) == "textcnn" || own_layers(family) == "evolved_transformer" ||
                          family.has(Slot::kEntities) || family.has(Slot::kGlobalQuery) || family.settings.blocks ||
-                         family.has(Slot::kValueConvolution) || family.block.features || family.block.norm_before_all ||
-                         family.block.words_normed || family.settings.slopes || family.settings.rotary.otherwise != 0 ||
-                         family.block.projected || family.block.reversible || !family.has(Slot::kEmbeddingNorm) ||
-                         !model.has_biases() || model.gives_words() || model.gives_token_vectors() || model.finds();
+                         family.has(Slot::kValueConvolution) || family.has(Slot::kSpanValues) ||
+                         family.block.features || family.block.norm_before_all || family.block.words_normed ||
+                         family.settings.slopes || family.settings.rotary.otherwise != 0 || family.block.projected ||
+                         family.block.reversible || !family.has(Slot::kEmbeddingNorm) || !model.has_biases() ||
+                         model.gives_words() || model.gives_token_vectors() || model.finds();
     try {
       convert::check_static(graph);
       EXPECT_FALSE(refused);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 #include <stdexcept>
 #include <utility>
@@ -277,8 +278,28 @@ std::vector<double> shares_of(const fb::ExpertsT& layer, const std::vector<doubl
   return p;
 }
 
+Matrix by_own_weights(const fb::DepthwiseT& convolution, const Matrix& x, const Matrix& scores) {
+  const size_t taps = size_t{convolution.before} + 1 + convolution.after;
+  Matrix y{x.rows, x.width, std::vector<double>(x.rows * x.width)};
+  for (size_t row = 0; row < x.rows; ++row) {
+    for (size_t column = 0; column < x.width; ++column) {
+      const size_t head = column / (x.width / convolution.heads);
+      double most = scores.at(row, head * taps), sum = 0, product = 0;
+      for (size_t tap = 1; tap < taps; ++tap) most = std::max(most, scores.at(row, head * taps + tap));
+      for (size_t tap = 0; tap < taps; ++tap) {
+        const double power = std::exp(scores.at(row, head * taps + tap) - most);
+        sum += power;
+        const size_t at = row + tap - convolution.before;  // wraps in front of the first row
+        if (at < x.rows) product += power * x.at(at, column);
+      }
+      y.at(row, column) = product / sum;
+    }
+  }
+  return y;
+}
+
 Matrix mixture(const fb::ExpertsT& layer, const Matrix& x, const Matrix& scores, const std::vector<float>& up,
-               const std::vector<float>& down, size_t columns, const std::vector<float>& bias) {
+               const std::vector<float>& down, size_t columns, const ExpertBiases& biases) {
   const auto padded = [](size_t rows) { return (rows + 15) / 16 * 16; };
   const size_t outputs = layer.outputs, count = layer.experts;
   const auto multiply = [](const std::vector<float>& w, size_t row, const std::vector<double>& by) {
@@ -286,6 +307,11 @@ Matrix mixture(const fb::ExpertsT& layer, const Matrix& x, const Matrix& scores,
     for (size_t k = 0; k < by.size(); ++k) sum += double{w.at(row * by.size() + k)} * by[k];
     return sum;
   };
+  const auto biased = [&](const std::vector<float>& w, size_t row, const std::vector<double>& by,
+                          const std::vector<float>& bias) {
+    return multiply(w, row, by) + (bias.empty() ? 0 : double{bias.at(row)});
+  };
+  const double most = layer.limit == 0 ? std::numeric_limits<double>::infinity() : double{layer.limit};
   Matrix y{x.rows, outputs, std::vector<double>(x.rows * outputs)};
   std::vector<uint32_t> tokens(count, 0);
   for (size_t row = 0; row < x.rows; ++row) {
@@ -298,26 +324,30 @@ Matrix mixture(const fb::ExpertsT& layer, const Matrix& x, const Matrix& scores,
     };
     sort_by(own);
     const std::vector<double> share = shares_of(layer, own, order);
-    if (!bias.empty()) {
+    if (!biases.choice.empty()) {
       std::vector<double> by = layer.choice_by_scores ? own : share;
-      for (size_t e = 0; e < count; ++e) by[e] += double{bias[e]};
+      for (size_t e = 0; e < count; ++e) by[e] += double{biases.choice[e]};
       std::iota(order.begin(), order.end(), size_t{0});
       sort_by(by);
     }
     double taken = 0;
     for (size_t i = 0; i < layer.top; ++i) taken += share[order[i]];
     const auto begin = x.values.begin() + static_cast<std::ptrdiff_t>(row * x.width);
-    const std::vector<double> in(begin, begin + static_cast<std::ptrdiff_t>(x.width));
+    const std::vector<double> row_of_x(begin, begin + static_cast<std::ptrdiff_t>(x.width));
     for (size_t i = 0; i < layer.top; ++i) {
       const size_t e = order[i], first = e * (layer.gated ? 2 : 1) * padded(columns);
       if (layer.capacity != 0 && ++tokens[e] > layer.capacity) continue;
-      std::vector<double> wide(columns);
+      const double part = share[e] / (layer.normalized ? taken : 1);
+      std::vector<double> wide(columns), in = row_of_x;
+      for (double& value : in) value *= layer.scales_inputs ? part : 1;
       for (size_t c = 0; c < columns; ++c) {
-        wide[c] = activate(layer.activation, multiply(up, first + c, in));
-        if (layer.gated) wide[c] *= multiply(up, first + padded(columns) + c, in);
+        wide[c] = activate(layer.activation, std::min(biased(up, first + c, in, biases.up), most));
+        if (!layer.gated) continue;
+        const double gate = biased(up, first + padded(columns) + c, in, biases.up);
+        wide[c] *= std::clamp(gate, -most, most) + double{layer.gate_added};
       }
-      const double p = share[e] / (layer.normalized ? taken : 1);
-      for (size_t c = 0; c < outputs; ++c) y.at(row, c) += p * multiply(down, e * padded(outputs) + c, wide);
+      const double p = layer.scales_inputs ? 1 : part;
+      for (size_t c = 0; c < outputs; ++c) y.at(row, c) += p * biased(down, e * padded(outputs) + c, wide, biases.down);
     }
   }
   return y;

@@ -45,10 +45,15 @@ Matrix aligned(const fb::AlignT& align, const Matrix& q, const Matrix& keys, con
 /// The shares of a row's experts; `order`: the experts by descending scores.
 std::vector<double> shares_of(const fb::ExpertsT& layer, const std::vector<double>& scores,
                               const std::vector<size_t>& order);
-/// Experts in the schema, for one sequence; `up` and `down` as stored, with `columns` columns. `bias` is added for the
-/// choice of experts; empty: nothing is added.
+/// Depthwise with heads in the schema, for one sequence.
+Matrix by_own_weights(const fb::DepthwiseT& convolution, const Matrix& x, const Matrix& scores);
+/// What is added for the choice of experts, and to the rows of both matrices; empty: nothing.
+struct ExpertBiases {
+  std::vector<float> choice, up, down;
+};
+/// Experts in the schema, for one sequence; `up` and `down` as stored, with `columns` columns.
 Matrix mixture(const fb::ExpertsT& layer, const Matrix& x, const Matrix& scores, const std::vector<float>& up,
-               const std::vector<float>& down, size_t columns, const std::vector<float>& bias);
+               const std::vector<float>& down, size_t columns, const ExpertBiases& biases);
 /// Attention by sums over keys (KeySums in the schema), computed from all queries and all keys; columns of heads are
 /// side by side.
 struct SummedAttention {

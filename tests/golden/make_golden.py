@@ -330,6 +330,11 @@ SMALL_MODELS = {
     "ultrabert-fill": ("UltrabertForMaskedLM", dict(**ULTRABERT, prediction_head_size=14)),
     "nystromformer-classify": ("NystromformerForSequenceClassification", dict(num_labels=3, conv_kernel_size=5)),
     "nystromformer-fill": ("NystromformerForMaskedLM", dict(conv_kernel_size=3)),
+    "convbert-classify": (
+        "ConvBertForSequenceClassification",
+        dict(embedding_size=10, num_attention_heads=6, conv_kernel_size=3, hidden_act="relu", num_labels=3),
+    ),
+    "convbert-fill": ("ConvBertForMaskedLM", dict(embedding_size=10, num_attention_heads=3, head_ratio=1)),
 }
 
 

@@ -139,8 +139,8 @@ def unilm_mask(config, ids, segments):
 
 @contextlib.contextmanager
 def all_in_double():
-    """Norms and softmax of some classes go down to f32 by themselves, which is not part of what they compute."""
-    to, down, softmax = torch.Tensor.to, torch.Tensor.float, torch.nn.functional.softmax
+    """Norms, softmax and sums of some classes go down to f32 by themselves, which is not part of what they compute."""
+    to, down, softmax, zeros = torch.Tensor.to, torch.Tensor.float, torch.nn.functional.softmax, torch.zeros_like
 
     def stay(self, *arguments, **named):
         down_to_f32 = torch.float32 in (*arguments, named.get("dtype"))
@@ -149,10 +149,13 @@ def all_in_double():
     torch.Tensor.to = stay
     torch.Tensor.float = lambda self: self if self.dtype is torch.float64 else down(self)
     torch.nn.functional.softmax = lambda x, dim=None, **_: softmax(x, dim=dim)
+    torch.zeros_like = lambda x, **named: (
+        zeros(x) if x.dtype is torch.float64 and named.get("dtype") is torch.float32 else zeros(x, **named)
+    )
     try:
         yield
     finally:
-        torch.Tensor.to, torch.Tensor.float, torch.nn.functional.softmax = to, down, softmax
+        torch.Tensor.to, torch.Tensor.float, torch.nn.functional.softmax, torch.zeros_like = to, down, softmax, zeros
 
 
 def searched_scores(model, inputs, out):

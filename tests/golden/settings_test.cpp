@@ -329,12 +329,77 @@ TEST(PublishedSettings, DefaultsOfEncoderDecoders) {
   }
 }
 
+/// SmolLM 3's windows are those of layers without rotary positions, unless "layer_types" lists them.
+TEST(PublishedSettings, WindowsOfLayersWithoutPositions) {
+  Json json = {{"model_type", "smollm3"}, {"num_hidden_layers", 4}, {"no_rope_layers", {1, 0, 1, 0}}};
+  json["sliding_window"] = 5;
+  const auto sees_all = [](const Json& settings) {
+    std::vector<bool> all;
+    for (const convert::LayerPlaces& places : read(settings).places) all.push_back(places.sees_all);
+    return all;
+  };
+  EXPECT_EQ(sees_all(json), std::vector<bool>(4, true));
+  json["use_sliding_window"] = true;
+  EXPECT_EQ(sees_all(json), (std::vector<bool>{true, false, true, false}));
+  EXPECT_EQ(read(json).places.at(1).window, 4U);
+  json["layer_types"] = {"sliding_attention", "full_attention", "full_attention", "full_attention"};
+  EXPECT_EQ(sees_all(json), (std::vector<bool>{false, true, true, true}));
+  json.erase("layer_types");
+  json.erase("sliding_window");
+  EXPECT_EQ(sees_all(json), std::vector<bool>(4, true));
+}
+
+/// Texts of Llama 4 end where attention has another chunk, or queries another factor.
+TEST(PublishedSettings, TextsOfOneChunk) {
+  Json json = {{"model_type", "llama4_text"}, {"num_hidden_layers", 4}};
+  EXPECT_EQ(read(json).positions, 8191U);
+  json["attn_temperature_tuning"] = false;
+  EXPECT_EQ(read(json).positions, 8192U);
+  json["attention_chunk_size"] = nullptr;
+  EXPECT_EQ(read(json).positions, 131072U);
+  json["attn_temperature_tuning"] = true;
+  json["floor_scale"] = 40;
+  EXPECT_EQ(read(json).positions, 39U);
+  EXPECT_EQ(read(json).experts.layers, std::vector<bool>(4, true));
+  json["interleave_moe_layer_step"] = 2;
+  EXPECT_EQ(read(json).experts.layers, (std::vector<bool>{false, true, false, true}));
+  json["moe_layers"] = {0, 3};
+  EXPECT_EQ(read(json).experts.layers, (std::vector<bool>{true, false, false, true}));
+  json["moe_layers"] = {0, 4};
+  EXPECT_EQ(read(json).experts.layers, (std::vector<bool>{true, false, false, false}));
+  json["moe_layers"] = {-1};
+  EXPECT_NE(said_of(json).find("moe_layers"), std::string::npos) << said_of(json);
+}
+
+TEST(PublishedSettings, DefaultsOfBoundedExperts) {
+  Json json = {{"model_type", "gpt_oss"}};
+  EXPECT_EQ(read(json).experts.limit, 7);
+  EXPECT_EQ(read(json).activation, fb::ActivationKind::quick_gelu);
+  EXPECT_EQ(read(json).places.at(1).rotary.factor, 32);
+  EXPECT_FALSE(read(json).places.at(1).rotary.whole);
+  EXPECT_EQ(read(json).places.at(0).window, 127U);
+  EXPECT_TRUE(read(json).places.at(1).sees_all);
+  json["swiglu_limit"] = 0.5;
+  EXPECT_EQ(read(json).experts.limit, 0.5F);
+  json["quantization_config"] = {{"quant_method", "mxfp4"}};
+  EXPECT_EQ(read(json).experts.limit, 0.5F);
+  json["quantization_config"] = {{"quant_method", "bitsandbytes"}};
+  EXPECT_NE(said_of(json).find("quantization_config"), std::string::npos);
+}
+
 TEST(PublishedSettings, RefusedByTheirNames) {
   const std::pair<const char*, std::pair<const char*, Json>> wrong[] = {
       {"aria_text", {"hidden_act", "gelu"}},
       {"gemma3_text", {"attn_logit_softcapping", 50}},
       {"opt", {"word_embed_proj_dim", 512}},
       {"smollm3", {"layer_types", Json(std::vector<std::string>(36, "sliding_attention"))}},
+      {"gpt_oss", {"swiglu_alpha", 2}},
+      {"gpt_oss", {"swiglu_limit", 0}},
+      {"apertus", {"hidden_act", "silu"}},
+      {"apertus1p5_text", {"output_vocab_size", 100}},
+      {"convbert", {"num_groups", 2}},
+      {"convbert", {"conv_kernel_size", 4}},
+      {"llama4_text", {"layer_types", Json(std::vector<std::string>(48, "sliding_attention"))}},
       {"cohere2_moe", {"rope_scaling", {{"rope_type", "linear"}, {"factor", 2}}}},
   };
   for (const auto& [name, setting] : wrong) {

@@ -201,6 +201,7 @@ class Tiny {
     set(settings.expert_capacity, 4);
     set(settings.expert_layers, 1);
     if (settings.layers_of_experts == convert::Settings::ExpertLayers::kListed) config_["decoder_sparse_step"] = 2U;
+    if (settings.layers_of_experts == convert::Settings::ExpertLayers::kNumbered) config_["moe_layers"] = {1U};
     set(settings.features, 14);
     set(settings.entities, kEntities);
     set(settings.entity_width, 10);
@@ -264,10 +265,11 @@ class Tiny {
     const convert::Axes axes = convert::axes_of(stack(), slot);
     uint64_t rows = extent(axes.rows) * (slot == Slot::kExpertUp ? 2 : 1), columns = extent(axes.columns);
     const float spread = 1.0F / std::sqrt(static_cast<float>(columns));
-    if (name.back() == '^') {
-      name.pop_back();
-      std::swap(rows, columns);
-    }
+    const bool turned = name.back() == '^';
+    if (turned) name.pop_back();
+    // The experts that have bounds have biases, too.
+    if (stack().settings.expert_limit != nullptr) add(name + "_bias", {read_.experts.experts, rows}, 0.2F);
+    if (turned) std::swap(rows, columns);
     add(name + ".weight", {read_.experts.experts, rows, columns}, spread);
   }
 
@@ -292,7 +294,11 @@ class Tiny {
       const std::vector<uint32_t> shape = convert::shape_by_head(read_, slot);
       return add(name, {shape.begin(), shape.end()}, slot == Slot::kAttentionOut || shape.size() == 2 ? 0.3F : 0.4F);
     }
-    if (convert::is_vector(slot)) return add(name, {extent(axes.rows)}, 0.2F);
+    if (slot == Slot::kSpanDepthwise) return add(name + ".weight", {kHidden, 1, read_.span_taps}, 0.3F);
+    if (slot == Slot::kSpanPointwise) return add(name + ".weight", {extent(axes.rows), kHidden, 1}, 0.3F);
+    if (slot == Slot::kSpanBias) return add(name, {extent(axes.rows), 1}, 0.2F);
+    if (slot == Slot::kSpanScores) return linear(name, uint64_t{read_.heads} * read_.span_taps, extent(axes.columns));
+    if (convert::is_vector(slot)) return add(name, {std::max<uint64_t>(extent(axes.rows), 1)}, 0.2F);
     if (slot == Slot::kDistanceKeys) return add(name + ".weight", {2 * kPositions - 1, read_.head_width}, 1);
     if (slot == Slot::kKeyProjection || slot == Slot::kValueProjection) {
       return add(name + ".weight", {uint64_t{kHeads} * read_.summed.features, kPositions}, 0.3F);

@@ -73,5 +73,69 @@ const OpEdit kEdits[] = {
 
 TEST(HostileDepthwise, IsRefusedWithAReason) { expect_refused(kEdits, depthwise_model); }
 
+constexpr uint32_t kHeads = 3;
+
+/// The same with weights that each token makes of scores of its own.
+ModelBuilder model_of_scores() {
+  ModelBuilder b = depthwise_model();
+  fb::ModelT& m = b.model;
+  attributes_of(m).heads = kHeads;
+  const int32_t table =
+      b.table("scores", kIds, kHeads * kTaps, std::vector<float>(kIds * kHeads * kTaps, 0.5F), WeightType::kF32);
+  const int32_t scores = b.activation("some scores", 0, kHeads * kTaps);
+  fb::EmbedT one;
+  one.tables.push_back(std::make_unique<fb::EmbedTableT>());
+  auto embed = std::make_unique<fb::OpT>();
+  embed->name = "scores";
+  embed->attributes = attributes(one);
+  embed->outputs = {scores};
+  embed->attributes.AsEmbed()->tables[0]->tensor = name_input(*embed, table);
+  auto& ops = m.subgraphs[0]->ops;
+  ops.insert(ops.begin() + 1, std::move(embed));
+  auto& steps = m.subgraphs[0]->steps;
+  steps[0]->op_count = 2;
+  steps[1]->first_op = 2;
+  ops[2]->inputs[1] = scores;
+  return b;
+}
+
+fb::OpT& of_scores(fb::ModelT& m) { return *m.subgraphs[0]->ops[2]; }
+fb::DepthwiseT& own(fb::ModelT& m) { return *of_scores(m).attributes.AsDepthwise(); }
+fb::TensorT& scores_of(fb::ModelT& m) { return named(m, of_scores(m).inputs[1]); }
+
+const OpEdit kEditsOfScores[] = {
+    {"scores absent", [](auto& m) { of_scores(m).inputs[1] = -1; }},
+    {"scores that are a constant", [](auto& m) { of_scores(m).inputs[1] = m.subgraphs[0]->ops[0]->inputs[0]; }},
+    {"scores as i8", [](auto& m) { as_i8(scores_of(m)); }},
+    {"scores of sequences", [](auto& m) { as_rows_of_sequences(scores_of(m)); }},
+    {"scores of a head less", [](auto& m) { own(m).heads = kHeads - 1; }},
+    {"heads that do not divide columns", [](auto& m) { own(m).heads = 4; }},
+    {"a head a column", [](auto& m) { own(m).heads = kWidth; }},
+    {"more heads than columns", [](auto& m) { own(m).heads = UINT32_MAX; }},
+    {"constant weights", [](auto& m) { own(m).heads = 0; }},
+    {"a neighbour more in front", [](auto& m) { own(m).before = kBefore + 1; }},
+    {"a neighbour less behind", [](auto& m) { own(m).after = 0; }},
+    {"neighbours beyond all",
+     [](auto& m) {
+       own(m).before = UINT32_MAX;
+       own(m).after = kTaps;
+     },
+     Status::kUnsupported},
+    {"rows of a tile", [](auto& m) { named(m, of_scores(m).inputs[0]).region = fb::Region::tile; }},
+    {"an output too narrow",
+     [](auto& m) { named(m, of_scores(m).outputs[0]).shape[1] = fb::Dim(-1, 0, kWidth - 1, 1); }},
+};
+
+TEST(HostileDepthwise, OfScoresIsRefusedWithAReason) { expect_refused(kEditsOfScores, model_of_scores); }
+
+TEST(HostileDepthwise, OfScoresIsRefusedByItsSentences) {
+  expect_rules_of_op(
+      "depthwise",
+      {{"the heads of a convolution do not divide its columns", Status::kCorrupt, [](auto& m) { own(m).heads = 2; }},
+       {"a convolution has too many scores", Status::kUnsupported, [](auto& m) { own(m).after = ops::kMaxWidth; }},
+       {"a convolution has too many scores", Status::kUnsupported, [](auto& m) { own(m).after = ops::kMaxWidth / 2; }}},
+      model_of_scores);
+}
+
 }  // namespace
 }  // namespace bantam::testing::hostile_depthwise_test

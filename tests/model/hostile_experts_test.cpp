@@ -48,10 +48,13 @@ ModelBuilder experts_model(uint32_t top, uint32_t capacity, WeightType type) {
 fb::OpT& op_of(fb::ModelT& m) { return *m.subgraphs[0]->ops[2]; }
 fb::ExpertsT& layer_of(fb::ModelT& m) { return *op_of(m).attributes.AsExperts(); }
 fb::TensorT& read(fb::ModelT& m, size_t i) { return *m.tensors[static_cast<size_t>(op_of(m).inputs[i])]; }
-void add_bias(fb::ModelT& m, int32_t tensor) {
-  layer_of(m).choice_bias = static_cast<int8_t>(op_of(m).inputs.size());
+void add_vector(fb::ModelT& m, int8_t* position, int32_t tensor) {
+  *position = static_cast<int8_t>(op_of(m).inputs.size());
   op_of(m).inputs.push_back(tensor);
 }
+/// The tensor that is the last but `count` of the model.
+int32_t from_last(const fb::ModelT& m, int32_t count) { return static_cast<int32_t>(m.tensors.size()) - 1 - count; }
+void add_bias(fb::ModelT& m, int32_t tensor) { add_vector(m, &layer_of(m).choice_bias, tensor); }
 fb::Dim rows(int32_t count) { return {-1, 0, count, 1}; }
 
 const OpEdit kEdits[] = {
@@ -97,7 +100,7 @@ const OpEdit kEdits[] = {
     {"masked scores with a bias",
      [](auto& m) {
        layer_of(m).shares = fb::ShareKind::masked;
-       add_bias(m, static_cast<int32_t>(m.tensors.size()) - 2);
+       add_bias(m, from_last(m, 1));
      }},
     {"a threshold below 0",
      [](auto& m) {
@@ -109,6 +112,20 @@ const OpEdit kEdits[] = {
        layer_of(m).shares = fb::ShareKind::masked;
        layer_of(m).threshold = INFINITY;
      }},
+    {"a bias of the first matrix with a number missing",
+     [](auto& m) { add_vector(m, &layer_of(m).up_bias, from_last(m, 0)); }},
+    {"a bias of the second matrix with a number missing",
+     [](auto& m) { add_vector(m, &layer_of(m).down_bias, from_last(m, 0)); }},
+    {"a bias of the first matrix that is one of the second",
+     [](auto& m) { add_vector(m, &layer_of(m).up_bias, from_last(m, 2)); }},
+    {"a bias of the second matrix that changes with the input",
+     [](auto& m) { add_vector(m, &layer_of(m).down_bias, op_of(m).inputs[1]); }},
+    {"a bias that is nowhere", [](auto& m) { layer_of(m).up_bias = 77; }},
+    {"a negative bound", [](auto& m) { layer_of(m).limit = -1; }},
+    {"a bound that is no number", [](auto& m) { layer_of(m).limit = NAN; }},
+    {"a bound without end", [](auto& m) { layer_of(m).limit = INFINITY; }},
+    {"gates with infinity added", [](auto& m) { layer_of(m).gate_added = -INFINITY; }},
+    {"gates with no number added", [](auto& m) { layer_of(m).gate_added = NAN; }},
     {"an output too narrow", [](auto& m) { m.tensors[static_cast<size_t>(op_of(m).outputs[0])]->shape[1] = rows(6); }},
     {"an output over its rows", [](auto& m) { op_of(m).outputs[0] = op_of(m).inputs[0]; }},
     {"no output", [](auto& m) { op_of(m).outputs[0] = -1; }},
@@ -116,6 +133,8 @@ const OpEdit kEdits[] = {
 };
 
 ModelBuilder with_vector(ModelBuilder b) {
+  b.vector("ups", std::vector<float>(kExperts * kUp, 1.0F));
+  b.vector("downs", std::vector<float>(kExperts * kDown, 1.0F));
   b.vector("bias", std::vector<float>(kExperts, 1.0F));
   b.vector("vector", std::vector<float>(16, 1.0F));
   return b;
@@ -131,7 +150,7 @@ TEST(HostileExperts, OfInt8AreRefusedWithAReason) {
 /// Edits of a layer with a capacity, which also reads the scores of all tokens.
 const OpEdit kCapacityEdits[] = {
     {"two experts a token", [](auto& m) { layer_of(m).top = 2; }},
-    {"a bias beside a capacity", [](auto& m) { add_bias(m, static_cast<int32_t>(m.tensors.size()) - 2); }},
+    {"a bias beside a capacity", [](auto& m) { add_bias(m, from_last(m, 1)); }},
     {"all scores of something else", [](auto& m) { op_of(m).inputs[4] = op_of(m).inputs[0]; }},
     {"no scores of all", [](auto& m) { op_of(m).inputs[4] = -1; }},
     {"scores in a tile",
@@ -177,7 +196,7 @@ TEST(HostileExperts, AreRefusedByTheirSentences) {
                       {"an int8 layer has more than 131,071 inputs", Status::kUnsupported,
                        [](auto& m) { read(m, 0).shape[1] = read(m, 2).shape[1] = rows(131072); }}},
                      [] { return experts_model(2, 0, WeightType::kI8); });
-  const auto with_bias = [](fb::ModelT& m) { add_bias(m, static_cast<int32_t>(m.tensors.size()) - 2); };
+  const auto with_bias = [](fb::ModelT& m) { add_bias(m, from_last(m, 1)); };
   const char* const known = "experts with such shares are not known";
   const char* const masked = "experts that are chosen by masked scores have a bias";
   const char* const threshold = "the threshold of masked scores is not a number of at least 0";
@@ -207,8 +226,41 @@ TEST(HostileExperts, AreRefusedByTheirSentences) {
        {"what experts are chosen by is not an f32 vector of a number an expert", Status::kCorrupt,
         [](auto& m) { add_bias(m, static_cast<int32_t>(m.tensors.size()) - 1); }}},
       [] { return with_vector(experts_model(2, 0, WeightType::kF32)); });
+  const char* const bound = "the bound of an expert's columns is not a number of at least 0";
+  const char* const added = "what is added to an expert's gates is no such number, or there are no gates";
+  const char* const bias = "the bias of experts is not an f32 vector of a number for each row of their matrix";
+  expect_rules_of_op(
+      "experts",
+      {{bound, Status::kCorrupt, [](auto& m) { layer_of(m).limit = 2e6F; }},
+       {bound, Status::kCorrupt, [](auto& m) { layer_of(m).limit = -0.5F; }},
+       {added, Status::kCorrupt, [](auto& m) { layer_of(m).gate_added = 2e6F; }},
+       {added, Status::kCorrupt, [](auto& m) { layer_of(m).gate_added = -2e6F; }},
+       {bias, Status::kCorrupt, [](auto& m) { add_vector(m, &layer_of(m).up_bias, from_last(m, 2)); }},
+       {bias, Status::kCorrupt, [](auto& m) { add_vector(m, &layer_of(m).down_bias, from_last(m, 3)); }}},
+      [] { return with_vector(experts_model(2, 0, WeightType::kF32)); });
+  expect_rules_of_op("experts",
+                     {{added, Status::kCorrupt,
+                       [](auto& m) {
+                         layer_of(m).gated = false;
+                         read(m, 2).shape[0] = rows(kExperts * kUp / 2);
+                         layer_of(m).gate_added = 1;
+                       }}},
+                     [] { return experts_model(2, 0, WeightType::kF32); });
   expect_rules_of_op("experts", {{"experts with a capacity have a bias", Status::kCorrupt, with_bias}},
                      [] { return with_vector(experts_model(1, 2, WeightType::kF32)); });
+}
+
+TEST(HostileExperts, WithBiasesAndBoundsOpen) {
+  for (const WeightType type : {WeightType::kF32, WeightType::kI8}) {
+    ModelBuilder builder = with_vector(experts_model(2, 0, type));
+    fb::ModelT& m = builder.model;
+    add_vector(m, &layer_of(m).up_bias, from_last(m, 3));
+    add_vector(m, &layer_of(m).down_bias, from_last(m, 2));
+    layer_of(m).limit = 1e6F;
+    layer_of(m).gate_added = -1e6F;
+    Fault fault;
+    EXPECT_EQ(open(builder, &fault), Status::kOk) << fault.what;
+  }
 }
 
 /// Shares of each kind, with a bias and without.
@@ -219,7 +271,7 @@ TEST(HostileExperts, OfEachKindOpen) {
       ModelBuilder builder = with_vector(experts_model(2, 0, WeightType::kF32));
       layer_of(builder.model).shares = shares;
       layer_of(builder.model).threshold = shares == fb::ShareKind::masked ? 1e6F : -1;
-      if (biased) add_bias(builder.model, static_cast<int32_t>(builder.model.tensors.size()) - 2);
+      if (biased) add_bias(builder.model, from_last(builder.model, 1));
       Fault fault;
       EXPECT_EQ(open(builder, &fault), Status::kOk) << fault.what;
     }

@@ -17,54 +17,86 @@ void append(std::vector<float> matrix, uint32_t rows, uint32_t columns, std::vec
   to->insert(to->end(), matrix.begin(), matrix.end());
 }
 
-/// The matrices of all experts, stored in one tensor, each padded.
-Values of_all(Weights& weights, const EncoderConfig& config, const std::string& prefix, std::string name,
-              uint32_t parts, uint32_t rows, uint32_t columns) {
+/// Modules of each expert, which are concatenated by rows: matrices [rows, columns], or their biases if `columns` is 0.
+struct ExpertModules {
+  std::vector<Slot> slots;
+  uint32_t rows, columns;
+
+  uint32_t width() const { return columns == 0 ? 1 : columns; }
+};
+
+/// The name of a tensor of all experts, and whether its matrices are stored with inputs before outputs.
+std::pair<std::string, bool> shared_tensor(const Weights& weights, const std::string& prefix, std::string name,
+                                           bool of_biases) {
   const bool turns = name.back() == '^';
   if (turns) name.pop_back();
-  const uint32_t all = parts * rows, count = config.experts.experts;
-  const std::string tensor = weights.has_encoder(prefix + name + ".weight") ? name + ".weight" : name;
-  Values values = weights.encoder(prefix + tensor, {count, turns ? columns : all, turns ? all : columns});
+  if (of_biases) return {name + "_bias", false};
+  return {weights.has_encoder(prefix + name + ".weight") ? name + ".weight" : name, turns};
+}
+
+/// The matrices or biases of all experts, stored in one tensor, each padded.
+Values of_all(Weights& weights, const EncoderConfig& config, const std::string& prefix, const ExpertModules& modules) {
+  const auto [tensor, turns] =
+      shared_tensor(weights, prefix, config.family->name(modules.slots.front()), modules.columns == 0);
+  const auto parts = static_cast<uint32_t>(modules.slots.size());
+  const uint32_t all = parts * modules.rows, count = config.experts.experts, width = modules.width();
+  std::vector<uint32_t> shape = {count, turns ? width : all, turns ? all : width};
+  if (modules.columns == 0) shape.pop_back();
+  Values values = weights.encoder(prefix + tensor, shape);
   if (values.values.empty()) return values;
   std::vector<float> padded;
-  const auto size = static_cast<std::ptrdiff_t>(size_t{all} * columns);
+  const auto size = static_cast<std::ptrdiff_t>(size_t{all} * width);
   for (uint32_t expert = 0; expert < count; ++expert) {
     const auto begin = values.values.begin() + expert * size;
     std::vector<float> own(begin, begin + size);
-    if (turns) own = turned(own, columns);
+    if (turns) own = turned(own, width);
     for (uint32_t part = 0; part < parts; ++part) {
-      const auto first = own.begin() + part * (size / parts);
-      append({first, first + size / parts}, rows, columns, &padded);
+      std::vector<float> matrix;
+      for (uint32_t row = 0; row < modules.rows; ++row) {
+        const uint32_t at = config.family->block.gates_between ? row * parts + part : part * modules.rows + row;
+        const auto first = own.begin() + static_cast<std::ptrdiff_t>(size_t{at} * width);
+        matrix.insert(matrix.end(), first, first + width);
+      }
+      append(std::move(matrix), modules.rows, width, &padded);
     }
   }
   values.values = std::move(padded);
   return values;
 }
 
-/// These modules of each expert, matrices [rows, columns], concatenated by rows and padded. kExpertDown is multiplied
-/// by the settings' factors.
-Values stacked(Weights& weights, const EncoderConfig& config, uint32_t layer, const std::vector<Slot>& modules,
-               uint32_t rows, uint32_t columns) {
-  const std::string prefix = layer_prefix(config, layer), first = config.family->name(modules.front());
+/// These modules of all experts, padded. kExpertDown is multiplied by the settings' factors.
+Values stacked(Weights& weights, const EncoderConfig& config, uint32_t layer, const ExpertModules& modules) {
+  const std::string prefix = layer_prefix(config, layer), first = config.family->name(modules.slots.front());
   const auto scaled = [&](Values values) {
     const float factor = config.added_factor * config.experts.factor;
-    if (modules.front() != Slot::kExpertDown || factor == 1) return values;
+    if (modules.slots.front() != Slot::kExpertDown || factor == 1) return values;
     for (float& value : values.values) value *= factor;
     return values;
   };
-  if (first.find("{}") == std::string::npos) {
-    return scaled(of_all(weights, config, prefix, first, static_cast<uint32_t>(modules.size()), rows, columns));
-  }
+  if (first.find("{}") == std::string::npos) return scaled(of_all(weights, config, prefix, modules));
   std::vector<Values> all;
   for (uint32_t expert = 0; expert < config.experts.experts; ++expert) {
-    for (const Slot slot : modules) {
+    for (const Slot slot : modules.slots) {
       const std::string name = fmt::format(fmt::runtime(config.family->name(slot)), expert);
-      Values values = weights.encoder(prefix + name + ".weight", {rows, columns});
-      if (!values.values.empty()) values.values.resize(size_t{kernels::pad16(rows)} * columns);
+      std::vector<uint32_t> shape = {modules.rows, modules.columns};
+      if (modules.columns == 0) shape.pop_back();
+      Values values = weights.encoder(prefix + name + (modules.columns == 0 ? ".bias" : ".weight"), shape);
+      if (!values.values.empty()) values.values.resize(size_t{kernels::pad16(modules.rows)} * modules.width());
       all.push_back(std::move(values));
     }
   }
   return scaled(concatenate(std::move(all)));
+}
+
+/// The biases of these modules of all experts; kAbsent if the file has none.
+int32_t stacked_biases(Builder& builder, Weights& weights, const EncoderConfig& config, uint32_t layer,
+                       std::vector<Slot> slots, uint32_t rows, const std::string& name) {
+  const std::string prefix = layer_prefix(config, layer), first = config.family->name(slots.front());
+  const bool numbered = first.find("{}") != std::string::npos;
+  const std::string stored =
+      numbered ? fmt::format(fmt::runtime(first), 0) + ".bias" : shared_tensor(weights, prefix, first, true).first;
+  if (!weights.has_encoder(prefix + stored)) return kAbsent;
+  return builder.vector(name, stacked(weights, config, layer, {std::move(slots), rows, 0}));
 }
 
 }  // namespace
@@ -104,9 +136,14 @@ int32_t import_experts(Builder& builder, Weights& weights, const EncoderConfig& 
                        weights.encoder(bias, row ? std::vector<uint32_t>{1, count} : std::vector<uint32_t>{count}));
   }
   spec.up = builder.linear_weight(name + ".up.weight", count * (gated ? 2 : 1) * kernels::pad16(columns), hidden,
-                                  stacked(weights, config, layer, ups, columns, hidden));
+                                  stacked(weights, config, layer, {ups, columns, hidden}));
   spec.down = builder.linear_weight(name + ".down.weight", count * kernels::pad16(hidden), columns,
-                                    stacked(weights, config, layer, {Slot::kExpertDown}, hidden, columns));
+                                    stacked(weights, config, layer, {{Slot::kExpertDown}, hidden, columns}));
+  spec.up_bias = stacked_biases(builder, weights, config, layer, ups, columns, name + ".up.bias");
+  spec.down_bias = stacked_biases(builder, weights, config, layer, {Slot::kExpertDown}, hidden, name + ".down.bias");
+  spec.limit = experts.limit;
+  spec.gate_added = config.family->settings.gate_added;
+  spec.scales_inputs = config.family->settings.scales_inputs;
   return builder.experts(name, x, scores, spec, epilogue);
 }
 

@@ -125,8 +125,6 @@ Family mbart() {
   StackKind kind;
   kind.norm_first = true;
   Family family = bart_like(kind, "mbart", "MBart", "ForConditionalGeneration");
-  // Texts begin with the token of their language, which the settings must name.
-  family.settings.made_start = nullptr;
   family.settings.shifted_around = true;
   return family;
 }
@@ -322,6 +320,9 @@ Family seamless_m4t() {
     settings.scaled_if.otherwise = true;
     settings.padding = {"pad_token_id", 0};
     settings.rows_behind_padding = true;
+    // The common names mean the decoder.
+    if (decoder)
+      settings.synonyms = {{"num_attention_heads", "decoder_attention_heads"}, {"num_hidden_layers", "decoder_layers"}};
     side->anchor = family.anchor;
     side->layer = decoder ? "text_decoder.layers.{}" : "text_encoder.layers.{}";
     side->own_words = decoder ? "text_decoder.embed_tokens.weight" : "text_encoder.embed_tokens.weight";
@@ -380,6 +381,7 @@ Family whisper_decoder() {
   Settings& settings = family.settings;
   settings.vocabulary.otherwise = 51865;
   settings.positions = {"max_target_positions", 448};
+  settings.scaled_if = {};  // transformers ignores scale_embedding here
   settings.hidden.otherwise = 384;
   settings.layers.otherwise = 4;
   settings.heads.otherwise = 6;

@@ -3,12 +3,19 @@
 // (Tencent 2026), MiniMax M2 (2025), Kolibri (Aleph Alpha 2026), Trinity (Arcee 2025), Flint (Recursive 2026); and
 // ERNIE 4.5 (Baidu 2025), whose shares are a softmax.
 #include "network/families/blocks.h"
+#include "network/settings/config.h"
 
 namespace bantam::convert {
 
 Family ernie4_5();
 
 namespace {
+
+void settle_shared(const Fields& config, EncoderConfig&) {
+  constexpr const char* kCount = "num_shared_experts";
+  if (config.has(kCount) && config.raw(kCount) == 0)
+    config.problem(ExitCode::kUnsupported, kCount, "layers without shared experts are not supported");
+}
 
 Family with_routed(Family family) {
   add_experts(family, "mlp.gate", "mlp.experts.{}.gate_proj", "mlp.experts.{}.up_proj", "mlp.experts.{}.down_proj",
@@ -129,6 +136,7 @@ Family hy_v3() {
   settings.synonyms = {{"num_local_experts", "num_experts"}};
   settings.expert_columns.otherwise = 1536;
   settings.shared_experts = {"num_shared_experts", 1};
+  settings.settle = settle_shared;
   settings.shares_of_one = {nullptr, true};
   settings.expert_factor = "router_scaling_factor";
   settings.expert_factor_otherwise = 2.826;

@@ -42,6 +42,7 @@ Family phimoe() {
   settings.intermediate.otherwise = 6400;
   settings.experts.otherwise = 16;
   settings.shares = fb::ShareKind::masked;
+  settings.required.emplace_back("num_experts_per_tok", "2");  // transformers' two steps give shares of two
   settings.shares_of_one = {};
   settings.half_threshold = "router_jitter_noise";
   settings.half_threshold_otherwise = 0.01;

@@ -125,6 +125,15 @@ Axes plain_axes(Slot slot) {
       return {Axis::kExperts, Axis::kHidden};
     case Slot::kChoiceBias:
       return {Axis::kExperts, Axis::kNone};
+    case Slot::kSpanDepthwise:
+      return {Axis::kHidden, Axis::kNone};
+    case Slot::kSpanPointwise:
+    case Slot::kSpanValues:
+      return {Axis::kScores, Axis::kHidden};
+    case Slot::kSpanBias:
+      return {Axis::kScores, Axis::kNone};
+    case Slot::kSpanScores:
+      return {Axis::kNone, Axis::kScores};
     case Slot::kSinks:
       return {Axis::kHeads, Axis::kNone};
     case Slot::kAttentionGate:
@@ -175,6 +184,9 @@ Axes plain_axes(Slot slot) {
     case Slot::kWholeImage:
     case Slot::kTeacherToken:
     case Slot::kPatches:
+    case Slot::kCurveAbove:
+    case Slot::kCurveBelow:
+    case Slot::kCurveSlope:
       break;
     case Slot::kQkv:
     case Slot::kHeads:
@@ -212,6 +224,7 @@ Axes axes_of(const Family& family, Slot slot) {
   }
   const bool shared = family.settings.kv_heads.key != nullptr && (slot == Slot::kKey || slot == Slot::kValue);
   if (shared) return {Axis::kShared, Axis::kHidden};
+  if (family.has(Slot::kSpanValues) && slot == Slot::kAttentionOut) return {Axis::kHidden, Axis::kHidden};
   if (family.block.by_head && family.is_whole(slot)) return {Axis::kNone, Axis::kNone};
   Axes axes = plain_axes(slot);
   if (family.block.reversible && slot == Slot::kFinalNorm) axes.rows = Axis::kStreams;
@@ -269,6 +282,7 @@ const char* Family::why_layers_stay() const {
   if (block.patches) return "students of models of images are not made yet";
   if (has(Slot::kDistances) && std::string_view(name(Slot::kDistances)).find("{}") != std::string_view::npos)
     return "each has biases of distances of its own";
+  if (has(Slot::kSpanValues)) return "students of convolutions beside attention are not made yet";
   if (has(Slot::kForget)) return "Marian's own files are not written";
   if (has(Slot::kRouter)) return "students of models of experts are not made yet";
   if (has(Slot::kEntities)) return "each reads entities in a way of its own";

@@ -31,7 +31,7 @@ Family smollm3() {
   settings.turned_layers = "no_rope_layers";
   settings.unturned_every = {"no_rope_layer_interval", 4};
   settings.window = {"sliding_window", 4096};
-  settings.windows = Settings::Windows::kFrom;
+  settings.windows = Settings::Windows::kUnturned;
   settings.untied = false;
   settings.settle = settle_listed;
   return family;

@@ -14,6 +14,7 @@
 #include "network/settings/experts.h"
 #include "network/settings/places.h"
 #include "network/settings/summed_keys.h"
+#include "source/packed_blocks.h"
 
 namespace bantam::convert {
 namespace {
@@ -53,7 +54,7 @@ void refuse_unsupported(const Fields& config, const Family& family) {
   if (config.has("pruned_heads") && !config.raw("pruned_heads").empty()) {
     config.problem(ExitCode::kUnsupported, "pruned_heads", "layers with pruned heads are not supported yet");
   }
-  if (config.has("quantization_config")) {
+  if (config.has("quantization_config") && !has_packed_blocks(config.whole())) {
     config.problem(ExitCode::kUnsupported, "quantization_config",
                    "the weights are already quantized; start from the model before that");
   }
@@ -94,8 +95,9 @@ void read_widths(const Fields& config, EncoderConfig& out, const char* heads_key
   } else if (out.family->settings.head_width_otherwise != 0) {
     out.head_width = out.family->settings.head_width_otherwise;
   } else {
-    out.head_width = out.inner / out.heads;
-    if (out.inner % out.heads != 0) {
+    const uint32_t parts = out.family->settings.width_parts;
+    out.head_width = std::max(out.inner / out.heads / parts, 1U);
+    if (out.inner % (out.heads * parts) != 0) {
       config.problem(ExitCode::kInvalid, heads_key,
                      fmt::format("{} heads do not divide {} columns", out.heads, out.inner));
     }

@@ -107,6 +107,7 @@ struct ExpertLayers {
   uint32_t columns = 0;           // between the two layers of an expert
   uint32_t shared = 0;            // the same for the experts that all tokens go through; 0: there are none
   uint32_t capacity = 0;          // largest number of tokens per expert; 0: no limit
+  float limit = 0;                // of columns before the activation and of gates; 0: there is none
   float factor = 1;               // of the output of the chosen experts, not of shared ones
   float threshold = 0;            // threshold of masked shares
   bool shares_of_one = false;     // a token's shares are divided by their sum
@@ -125,8 +126,9 @@ struct EncoderConfig {
   uint32_t hidden = 0;
   uint32_t layers = 0;
   uint32_t heads = 0;
-  uint32_t kv_heads = 0;  // heads of keys and values; equals `heads` if they are not shared
-  uint32_t inner = 0;     // columns between bottlenecks; `hidden` without bottlenecks
+  uint32_t kv_heads = 0;   // heads of keys and values; equals `heads` if they are not shared
+  bool head_norms = true;  // Slot::kQueryNorm and kKeyNorm, if the family has them
+  uint32_t inner = 0;      // columns between bottlenecks; `hidden` without bottlenecks
   uint32_t intermediate = 0;
   uint32_t positions = 0;                  // the largest number of tokens
   uint32_t first_position = 0;             // the position table's row of the first token
@@ -154,6 +156,7 @@ struct EncoderConfig {
   uint32_t embedding = 0;       // columns of all embedding tables; `hidden` without a projection
   bool projects = false;        // the model has Slot::kEmbeddingProjection
   uint32_t convolution = 0;     // tokens that Slot::kConvolution spans; 0: there is none
+  uint32_t span_taps = 0;       // tokens of a convolution beside attention; 0: there is none
   uint32_t value_taps = 0;      // tokens that Slot::kValueConvolution spans; 0: there is none
   fb::ActivationKind convolution_activation = fb::ActivationKind::none;
   uint32_t task_types = 0;  // rows of the task type table; 0: there is none

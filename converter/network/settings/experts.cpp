@@ -37,19 +37,34 @@ void take_kinds(const Fields& config, ExpertLayers& experts) {
     config.problem(ExitCode::kInvalid, kLayerKinds, "is not a list of \"sparse\" and \"dense\", one for each layer");
 }
 
+/// The layers whose numbers `key` lists get experts, or lose them; as in transformers, numbers of no layer have no
+/// effect. Returns false if there is no such list.
+bool take_numbers(const Fields& config, const char* key, bool get, ExpertLayers& experts) {
+  if (!config.has(key)) return false;
+  const Json& numbers = config.raw(key);
+  bool known = numbers.is_array();
+  for (size_t k = 0; known && k < numbers.size(); ++k) {
+    known = numbers[k].is_number_unsigned();
+    if (known && numbers[k].get<uint64_t>() < experts.layers.size()) experts.layers[numbers[k].get<size_t>()] = get;
+  }
+  if (!known) config.problem(ExitCode::kInvalid, key, "is not a list of numbers of layers");
+  return true;
+}
+
 /// Qwen 3, as in transformers.
 void take_listed(const Fields& config, ExpertLayers& experts) {
   const uint32_t step = config.count(kSparseStep, kMostExpertLayers, 1);
   for (size_t i = 0; i < experts.layers.size(); ++i) experts.layers[i] = (i + 1) % step == 0;
   if (config.has(kLayerKinds)) take_kinds(config, experts);
-  if (!config.has(kDenseLayers)) return;
-  const Json& dense = config.raw(kDenseLayers);
-  bool known = dense.is_array();
-  for (size_t k = 0; known && k < dense.size(); ++k) {
-    known = dense[k].is_number_unsigned() && dense[k].get<uint64_t>() < experts.layers.size();
-    if (known) experts.layers[dense[k].get<size_t>()] = false;
-  }
-  if (!known) config.problem(ExitCode::kInvalid, kDenseLayers, "is not a list of numbers of layers");
+  take_numbers(config, kDenseLayers, false, experts);
+}
+
+/// Llama 4.
+void take_numbered(const Fields& config, ExpertLayers& experts) {
+  const uint32_t step = config.count("interleave_moe_layer_step", kMostExpertLayers, 1);
+  experts.layers.assign(experts.layers.size(), false);
+  if (take_numbers(config, "moe_layers", true, experts)) return;
+  for (size_t i = 0; i < experts.layers.size(); ++i) experts.layers[i] = (i + 1) % step == 0;
 }
 
 /// Reads "mlp_layer_types"; without it all layers after the first `expert_layers` have experts.
@@ -90,7 +105,7 @@ uint32_t read_shared(const Fields& config, const Settings& settings, const Exper
 }
 
 /// Reads a number above 0, or 0 if `may_be_0`.
-float read_share_factor(const Fields& config, const char* key, double otherwise, bool may_be_0) {
+float read_number(const Fields& config, const char* key, double otherwise, bool may_be_0) {
   if (key == nullptr || !config.has(key)) return static_cast<float>(otherwise);
   const double value = config.number(key, otherwise);
   if ((value > 0 && value <= 1e6) || (may_be_0 && value == 0)) return static_cast<float>(value);
@@ -110,8 +125,9 @@ void read_experts(const Fields& config, EncoderConfig& out) {
                         ? out.intermediate
                         : read(config, settings, settings.expert_columns, kMostExpertColumns);
   if (out.family->has(Slot::kSharedUp)) experts.shared = read_shared(config, settings, experts);
-  experts.factor = read_share_factor(config, settings.expert_factor, settings.expert_factor_otherwise, false);
-  experts.threshold = 2 * read_share_factor(config, settings.half_threshold, settings.half_threshold_otherwise, true);
+  experts.factor = read_number(config, settings.expert_factor, settings.expert_factor_otherwise, false);
+  experts.threshold = 2 * read_number(config, settings.half_threshold, settings.half_threshold_otherwise, true);
+  experts.limit = read_number(config, settings.expert_limit, settings.expert_limit_otherwise, false);
   experts.capacity = read(config, settings, settings.expert_capacity, kMostCapacity);
   experts.shares_of_one = read_flag(config, settings.shares_of_one);
   if (experts.top > experts.experts) {
@@ -125,6 +141,7 @@ void read_experts(const Fields& config, EncoderConfig& out) {
     spread_out(config, settings, experts);
   }
   if (settings.layers_of_experts == Settings::ExpertLayers::kListed) take_listed(config, experts);
+  if (settings.layers_of_experts == Settings::ExpertLayers::kNumbered) take_numbered(config, experts);
   if (settings.layers_of_experts == Settings::ExpertLayers::kBehind) take_behind(config, settings, experts);
   if (settings.layers_of_experts == Settings::ExpertLayers::kBetween) take_between(config, experts);
 }

@@ -260,6 +260,8 @@ void read_causal_windows(const Fields& config, EncoderConfig& out) {
                      : settings.windows == Settings::Windows::kFrom ? config.flag("use_sliding_window", false)
                      : settings.windows == Settings::Windows::kKinds
                          ? settings.kinds != nullptr || config.has(kAttentionTypes)
+                     : settings.windows == Settings::Windows::kUnturned
+                         ? config.flag("use_sliding_window", false) && config.has(settings.window.key)
                          : config.has(settings.window.key) || !config.stands(settings.window.key);
   std::vector<bool> full = listed_layers(config, out);
   if (!asked) return;
@@ -270,6 +272,9 @@ void read_causal_windows(const Fields& config, EncoderConfig& out) {
     const Count& rule = settings.full_every;
     const uint32_t every = rule.key == nullptr ? rule.otherwise : config.count(rule.key, kMaxPositions, rule.otherwise);
     for (uint32_t i = 0; i < out.layers; ++i) full.push_back((settings.full_first ? i : i + 1) % every == 0);
+  }
+  if (full.empty() && settings.windows == Settings::Windows::kUnturned) {
+    for (const LayerPlaces& places : out.places) full.push_back(places.rotary.base != 0);
   }
   if (full.empty()) {
     const bool from = settings.windows == Settings::Windows::kFrom;

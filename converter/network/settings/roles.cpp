@@ -89,7 +89,7 @@ std::vector<std::pair<Slot, std::string>> stored_roles(const EncoderConfig& conf
   std::vector<std::pair<Slot, std::string>> all;
   for (const auto& [slot, name] : config.family->roles) {
     if (!is_stored(slot) || !has_role(config, slot)) continue;
-    if (config.family->block.plain_norms && is_plain_norm(slot)) continue;
+    if (config.family->is_plain(slot)) continue;
     const std::string pattern = name;
     if (pattern.find("{}") == std::string::npos) {
       all.emplace_back(slot, pattern);
@@ -121,7 +121,9 @@ uint32_t extent_of(const EncoderConfig& config, Axis axis) {
       return config.intermediate;
     case Axis::kScores:
     case Axis::kValues:
-      return config.family->settings.head_width != nullptr ? config.heads * config.head_width : config.inner;
+      return config.family->settings.head_width != nullptr || config.family->settings.width_parts != 1
+                 ? config.heads * config.head_width
+                 : config.inner;
     case Axis::kShared:
       return config.kv_heads * config.head_width;
     case Axis::kHead:

@@ -69,6 +69,22 @@ Verdict check_choice(const Site& site) {
                       "what experts are chosen by is not an f32 vector of a number an expert");
 }
 
+/// Checks biases and bounds of an expert's columns, after its matrices.
+Verdict check_bounds(const Site& site) {
+  const fb::Experts& layer = *site.op.attributes_as_Experts();
+  if (!(layer.limit() >= 0.0f && layer.limit() <= 1e6f)) {
+    return corrupt("the bound of an expert's columns is not a number of at least 0");
+  }
+  const float added = layer.gate_added();
+  if (!(added >= -1e6f && added <= 1e6f) || (added != 0.0f && !layer.gated())) {
+    return corrupt("what is added to an expert's gates is no such number, or there are no gates");
+  }
+  const char* why = "the bias of experts is not an f32 vector of a number for each row of their matrix";
+  const auto rows = [&site](uint32_t at) { return extent(tensor(site.model, operand(site.op.inputs(), at)), 0); };
+  BANTAM_CHECK(check_vector(site, named_input(site.op, layer.up_bias()), rows(kExpertUp), why));
+  return check_vector(site, named_input(site.op, layer.down_bias()), rows(kExpertDown), why);
+}
+
 Verdict verify_experts(const Site& site) {
   const fb::Experts& layer = *site.op.attributes_as_Experts();
   if (layer.experts() == 0 || layer.experts() > kMaxWidth) return corrupt("a layer has no experts or too many");
@@ -96,6 +112,7 @@ Verdict verify_experts(const Site& site) {
   BANTAM_CHECK(check_product(site, operand(site.op.inputs(), kExpertUp), uint64_t{sizes.experts} * sizes.up,
                              input_width(site.model, site.op)));
   BANTAM_CHECK(check_product(site, down, uint64_t{sizes.experts} * sizes.down, inner));
+  BANTAM_CHECK(check_bounds(site));
   return check_epilogue(site, layer.outputs());
 }
 
@@ -156,8 +173,10 @@ class ExpertRun {
         places_(run.model, op, block_rows),
         x_(tile_rows(run, operand(op.inputs(), 0))),
         scores_(tile_rows(run, operand(op.inputs(), kExpertScores))),
-        up_(run, operand(op.inputs(), kExpertUp), -1, block_rows, run.scratch + places_.product),
+        up_(run, operand(op.inputs(), kExpertUp), named_input(op, layer_.up_bias()), block_rows,
+            run.scratch + places_.product),
         down_(run, operand(op.inputs(), kExpertDown), -1, block_rows, run.scratch + places_.product),
+        down_bias_(constant<float>(run, named_input(op, layer_.down_bias()))),
         sequence_(find_sequence(run, run.row_begin)) {
     if (layer_.capacity() != 0) count_before(all_rows(run, operand(op.inputs(), kAllScores)));
   }
@@ -272,14 +291,31 @@ class ExpertRun {
       for (uint32_t i = 0; i < sizes_.top; ++i) {
         const uint32_t choice = r * sizes_.top + i;
         if (chosen[choice] != e) continue;
-        memcpy(at<float>(places_.x) + size_t{n} * sizes_.inputs, x_.from(first + r).f32(),
-               sizes_.inputs * sizeof(float));
+        float* x = at<float>(places_.x) + size_t{n} * sizes_.inputs;
+        memcpy(x, x_.from(first + r).f32(), sizes_.inputs * sizeof(float));
+        const float share = layer_.scales_inputs() ? at<float>(places_.shares)[choice] : 1.0f;
+        for (uint32_t c = 0; layer_.scales_inputs() && c < sizes_.inputs; ++c) x[c] *= share;
         list[2 * n] = r;
         list[2 * n + 1] = choice;
         ++n;
       }
     }
     return n;
+  }
+
+  /// Bounds the columns of n rows before the activation, and their gates.
+  void bound(float* wide, uint32_t n) const {
+    const float most = layer_.limit() == 0.0f ? __builtin_inff() : layer_.limit(), least = -most;
+    for (uint32_t i = 0; i < n; ++i) {
+      float* row = wide + size_t{i} * sizes_.up;
+      for (uint32_t c = 0; c < sizes_.columns; ++c) row[c] = row[c] > most ? most : row[c];
+      if (!linked::kGate || !layer_.gated()) continue;
+      float* gates = row + sizes_.inner;
+      for (uint32_t c = 0; c < sizes_.columns; ++c) {
+        const float gate = gates[c] > most ? most : gates[c] < least ? least : gates[c];
+        gates[c] = gate + layer_.gate_added();
+      }
+    }
   }
 
   /// Runs expert e on the n gathered rows and adds its weighted outputs to those of the rows.
@@ -302,10 +338,14 @@ class ExpertRun {
       unit.y = wide;
     }
     bool finite = up_.outputs(at<float>(places_.x), sizes_.inputs, n, e * sizes_.up, sizes_.up, wide);
+    if (layer_.limit() != 0.0f || layer_.gate_added() != 0.0f) bound(wide, n);
     finite &= run_.kernels.epilogue_rows(unit);
     const uint32_t* list = at<uint32_t>(places_.list);
+    const auto share_of = [&](uint32_t i) {
+      return layer_.scales_inputs() ? 1.0f : at<float>(places_.shares)[list[2 * i + 1]];
+    };
     for (uint32_t i = 0; i < n; ++i) {
-      const float share = at<float>(places_.shares)[list[2 * i + 1]];
+      const float share = share_of(i);
       if (copied) down_.scales()[i] *= share;
       for (uint32_t c = 0; !copied && c < sizes_.columns; ++c) wide[size_t{i} * sizes_.up + c] *= share;
     }
@@ -318,7 +358,10 @@ class ExpertRun {
     sum.x_stride = sizes_.down;
     sum.y_stride = sum.residual_stride = stride;
     for (uint32_t i = 0; i < n; ++i) {
-      sum.x = sums + size_t{i} * sizes_.down;
+      float* row = sums + size_t{i} * sizes_.down;
+      const float share = share_of(i);
+      for (uint32_t c = 0; down_bias_ != nullptr && c < sizes_.down; ++c) row[c] += share * down_bias_[first + c];
+      sum.x = row;
       sum.residual = sum.y = y + list[2 * i] * stride;
       finite &= run_.kernels.epilogue_rows(sum);
     }
@@ -332,6 +375,7 @@ class ExpertRun {
   ExpertPlaces places_;
   Rows x_, scores_;  // of the tile
   Product up_, down_;
+  const float* down_bias_;  // null: there is none
   uint32_t sequence_;
 };
 
