@@ -6,6 +6,7 @@
 
 #include "graph/access.h"
 #include "model/limits.h"
+#include "model/task_traits.h"
 
 namespace bantam::convert {
 namespace {
@@ -30,13 +31,14 @@ Graph with_outputs(const Graph& graph, const std::set<std::string>& names) {
   return open;
 }
 
-/// Removes the model's own outputs and the operators that only they need from a decoder without sources: its layer of words takes the most memory and a large part of the time, and nobody reads its
-/// scores. Other models keep theirs, which samples may be made with.
+/// Removes the model's own outputs and the operators that only they need from a decoder without sources: its layer of
+/// words takes the most memory and a large part of the time, and nobody reads its scores. Other models keep theirs,
+/// which samples may be made with.
 void drop_scores(Graph& graph) {
   auto& ops = main_subgraph(graph).ops;
   const bool sources =
       std::any_of(ops.begin(), ops.end(), [](const auto& op) { return phase_of(*op) == fb::Phase::source; });
-  const bool plain = graph.model.task != nullptr && graph.model.task->kind == fb::TaskKind::generate && !sources &&
+  const bool plain = graph.model.task != nullptr && has_part(graph.model.task->kind, kNextWordsPart) && !sources &&
                      graph.model.chunk == 0;
   if (!plain) return;
   auto& outputs = graph.model.outputs;
@@ -50,7 +52,8 @@ void drop_scores(Graph& graph) {
   for (const auto& output : outputs) read.insert(output->tensor);
   for (size_t i = ops.size(); i-- > 0;) {
     const auto& made = ops[i]->outputs;
-    const bool needed = std::any_of(made.begin(), made.end(), [&](int32_t tensor) { return read.count(tensor) != 0; });
+    const bool needed =
+        std::any_of(made.begin(), made.end(), [&](int32_t tensor) { return tensor >= 0 && read.count(tensor) != 0; });
     if (needed) {
       read.insert(ops[i]->inputs.begin(), ops[i]->inputs.end());
     } else {
