@@ -3,7 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <random>
 
 #include "base/error.h"
@@ -15,6 +17,7 @@
 #include "pack/build.h"
 #include "quantize/types.h"
 #include "run/runner.h"
+#include "source/model_source.h"
 
 namespace bantam::convert {
 namespace {
@@ -135,6 +138,18 @@ TEST(Ternary, Int8FilesKeepWhatTheSourceHasSo) {
   TypeOptions options = of(fb::DType::i8);
   options.keep.push_back({"layer.1.ffn1.weight$", fb::DType::i8});
   EXPECT_EQ(count(build_model(graph, options), fb::DType::ternary), 1u);
+}
+
+TEST(Ternary, WeightsThatLayersRoundAreNotTrained) {
+  try {
+    open_checkpoint(std::filesystem::path(BANTAM_SOURCE_DIR) / "tests/golden/ternary/online");
+    FAIL() << "not refused";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ExitCode::kUnsupported);
+    EXPECT_NE(std::string(error.what()).find("quantization_config: layers that round their weights are not trained"),
+              std::string::npos)
+        << error.what();
+  }
 }
 
 }  // namespace
