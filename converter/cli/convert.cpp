@@ -74,7 +74,7 @@ Check share_between(double low, double high) {
 
 /// Takes names of types for --keep.
 Check types() {
-  Check check = one_of({"int8", "int4", "f16", "f32"});
+  Check check = one_of({"int8", "int4", "ternary", "f16", "f32"});
   check.correct = [known = check.correct](std::string& word) -> std::string {
     const std::optional<fb::DType> type = convert::find_type(word);
     if (!type) return known(word);
@@ -196,7 +196,9 @@ void add_convert(Program& program) {
   command.heading("Weight types");
   command.add_option(
       "--weights", arguments->options.types.weights, "TYPE",
-      "Type of the weights: int8 (default), int4 (linear layers; embedding tables become int8), f16 or f32", types());
+      "Type of the weights: int8 (default), int4 (linear layers; embedding tables become int8), ternary (two bits: "
+      "linear layers of models that were trained with weights -1, 0 and 1; the others become int8), f16 or f32",
+      types());
   command.add_option("--group", arguments->options.types.group, "N",
                      "int4: number of inputs whose weights share a scale: 8 to 1024, a multiple of 8 (default 32)",
                      between(8u, 1024u));
@@ -267,7 +269,7 @@ void add_convert(Program& program) {
   command.heading("Weight types");
   command
       .add_option("--keep", arguments->keep, "RE=TYPE",
-                  "REGEX=f32|f16|int8|int4: type for weights whose name matches; may be given several times")
+                  "REGEX=f32|f16|int8|int4|ternary: type for weights whose name matches; may be given several times")
       .one_at_a_time();
   command.heading("Memory and activations");
   command.add_option("--activations", arguments->options.activations, "KIND",

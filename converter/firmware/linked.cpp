@@ -46,7 +46,9 @@ struct Lookup {
 };
 using SplitPass = text::SplitHeader;
 
-bool is_integer(const fb::Tensor& t) { return t.type() == fb::DType::i8 || t.type() == fb::DType::i4; }
+bool is_integer(const fb::Tensor& t) {
+  return t.type() == fb::DType::i8 || t.type() == fb::DType::i4 || t.type() == fb::DType::ternary;
+}
 
 /// Returns the switch that a weight layout needs besides Dynamic, or links::nothing.
 links::Link number_of(fb::Layout layout) {

@@ -93,10 +93,42 @@ void visit_int4(const fb::Tensor& tensor, const uint8_t* data, BlockSink& sink) 
   }
 }
 
+/// Layout tile_ternary_k16n16: a byte holds weights k, k + 4, k + 8 and k + 12, each plus 1; 0x55 is four zeros.
+std::vector<uint8_t> encode_ternary(const int8_t* weights, size_t rows, size_t columns) {
+  const size_t steps = (columns + 15) / 16;
+  std::vector<uint8_t> bytes(in_memory(uint64_t{padded(rows, 16)} * steps * 4), 0x55);
+  for (size_t n = 0; n < rows; ++n) {
+    for (size_t k = 0; k < columns; ++k) {
+      uint8_t& byte = bytes[((n / 16 * steps + k / 16) * 16 + n % 16) * 4 + k % 4];
+      const size_t bit = k % 16 / 4 * 2;
+      const int code = weights[n * columns + k] + 1;
+      byte = static_cast<uint8_t>((byte & ~(3 << bit)) | code << bit);
+    }
+  }
+  return bytes;
+}
+
+void visit_ternary(const fb::Tensor& tensor, const uint8_t* data, BlockSink& sink) {
+  const uint32_t outputs = kernels::pad16(extent(tensor, 0));
+  const uint32_t inputs = kernels::pad16(extent(tensor, 1));
+  std::array<int8_t, 4> weights = {};
+  for (uint32_t panel = 0; panel < outputs; panel += 16) {
+    for (uint32_t k = 0; k < inputs; k += 16) {
+      for (uint32_t n = panel; n < panel + 16; ++n, data += 4) {
+        for (uint32_t t = 0; t < 4; ++t) {
+          for (size_t i = 0; i < 4; ++i) weights[i] = static_cast<int8_t>((data[i] >> (2 * t) & 3) - 1);
+          sink.block(n, k + 4 * t, weights.data());
+        }
+      }
+    }
+  }
+}
+
 constexpr WeightCodec kCodecs[] = {
     {fb::Layout::tile_k4n16, "i8", false, encode_tiles, visit_tiles},
     {fb::Layout::k16n1, "i8", false, encode_rows, visit_rows},
     {fb::Layout::tile_i4_k8n16, "i4", false, encode_int4, visit_int4},
+    {fb::Layout::tile_ternary_k16n16, "ternary", false, encode_ternary, visit_ternary},
     {fb::Layout::sparse_1x4, "i8 sparse", true, compress_1x4, visit_1x4},
     {fb::Layout::bitmask_k4n16, "i8 bitmask", true, compress_bitmask, visit_bitmask},
 };

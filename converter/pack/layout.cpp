@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <optional>
 #include <string>
 
 #include "base/error.h"
@@ -17,6 +18,7 @@
 #include "graph/tensor_classes.h"
 #include "quantize/int4.h"
 #include "quantize/int8.h"
+#include "quantize/ternary.h"
 #include "quantize/types.h"
 
 namespace bantam::convert {
@@ -131,6 +133,35 @@ void store_int8(DataSection& data, const Matrix& matrix, bool tiled, const Const
   }
   tensor.scales = store(data, scales);
   if (tiled) tensor.sums = store(data, sums);
+}
+
+void store_ternary(DataSection& data, const Matrix& matrix, fb::TensorT& tensor) {
+  const size_t padded_rows = in_memory(round_up(matrix.rows, 16));
+  std::vector<int8_t> integers(in_memory(uint64_t{std::min(matrix.rows, kRoundedRows)} * matrix.columns));
+  std::vector<float> scales(padded_rows, 0.0f);
+  std::vector<int32_t> sums(padded_rows, 0);
+  tensor.layout = fb::Layout::tile_ternary_k16n16;
+  tensor.scale_kind = fb::ScaleKind::per_output;
+  tensor.data = data.begin();
+  for (size_t first = 0; first < matrix.rows; first += kRoundedRows) {
+    const size_t count = std::min(kRoundedRows, matrix.rows - first);
+    for (size_t n = first; n < first + count; ++n) {
+      const float* values = matrix.row(n);
+      const std::optional<float> scale = ternary_scale(values, matrix.columns);
+      if (!scale) throw Error(ExitCode::kInternal, "matrix " + tensor.name + " is not ternary");
+      scales[n] = *scale;
+      int8_t* row = integers.data() + (n - first) * matrix.columns;
+      ternary_quantize(values, matrix.columns, *scale, row);
+      for (size_t k = 0; k < matrix.columns; ++k) {
+        sums[n] += row[k];
+        tensor.error = std::max(tensor.error, std::fabs(static_cast<float>(row[k]) * *scale - values[k]));
+      }
+    }
+    const std::vector<uint8_t> bytes = weight_codec(tensor.layout).encode(integers.data(), count, matrix.columns);
+    data.append(tensor.data.get(), bytes.data(), bytes.size());
+  }
+  tensor.scales = store(data, scales);
+  tensor.sums = store(data, sums);
 }
 
 /// Determines the integers of row n, and returns their scales.
@@ -277,6 +308,10 @@ void store_constant(DataSection& data, const Constant& constant, bool tiled, fb:
     case fb::DType::i4:
       if (!tiled) throw Error(ExitCode::kInternal, "matrix " + tensor.name + " is not a linear weight, and int4");
       store_int4(data, matrix, constant, tensor);
+      return;
+    case fb::DType::ternary:
+      if (!tiled) throw Error(ExitCode::kInternal, "matrix " + tensor.name + " is not a linear weight, and ternary");
+      store_ternary(data, matrix, tensor);
       return;
     case fb::DType::f16:
       store_half(data, matrix, tiled, tensor);

@@ -52,11 +52,11 @@ void check_options(const ConvertOptions& options) {
   }
   if (const std::string problem = prune_problem(options.prune); !problem.empty())
     problems.add(ExitCode::kUsage, problem);
-  if (options.prune.zeros() && !is_integer(options.types.weights)) {
+  if (options.prune.zeros() && !is_rounded(options.types.weights)) {
     problems.add(ExitCode::kUsage,
                  "--prune is for int8 and int4 files but with --pattern heads or ffn; leave out --weights, or --prune");
   }
-  if (rounds && (fixed || !is_integer(options.types.weights))) {
+  if (rounds && (fixed || !is_rounded(options.types.weights))) {
     problems.add(ExitCode::kUsage,
                  "--rounding gptq is for int8 and int4 weights with dynamic activations; leave it out");
   }
@@ -82,7 +82,8 @@ void check_options(const ConvertOptions& options) {
     problems.add(ExitCode::kUsage, "--budget chooses every type: leave out --weights, --keep and --activations static");
   }
   if (options.types.residual == fb::DType::i8 && !is_integer(options.types.weights)) {
-    problems.add(ExitCode::kUsage, "--residual i8 is for int8 and int4 files; leave out --weights, or --residual");
+    problems.add(ExitCode::kUsage,
+                 "--residual i8 is for int8, int4 and ternary files; leave out --weights, or --residual");
   }
   const bool texts = !options.parity.empty() && options.parity != "none" && options.parity != "all";
   if (!options.gate_data.empty() && !options.parity.empty()) {

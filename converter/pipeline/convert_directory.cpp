@@ -16,7 +16,7 @@ using convert::fail;
 
 fb::DType type_of(const char* option, const std::string& word) {
   const std::optional<fb::DType> type = convert::find_type(word);
-  if (!type) fail(ExitCode::kUsage, "{}: \"{}\" is not a type; use int8, int4, f16 or f32", option, word);
+  if (!type) fail(ExitCode::kUsage, "{}: \"{}\" is not a type; use int8, int4, ternary, f16 or f32", option, word);
   return *type;
 }
 

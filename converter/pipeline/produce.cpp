@@ -95,7 +95,7 @@ std::vector<std::string> smaller_types(const Graph& graph, const ConvertOptions&
   if (!is_integer(options.types.weights)) {
     other.weights = fb::DType::i8;
     name = "--weights int8";
-  } else if (!options.types.keep.empty()) {
+  } else if (!options.types.keep.empty() && options.types.weights != fb::DType::ternary) {
     other.keep.clear();
     name = "without --keep";
   }

@@ -29,7 +29,7 @@ const char* option_name(fb::DType type) {
 
 /// Returns true if changing types can help: there is no budget, and nothing was pruned.
 bool types_alone(const ConvertOptions& options) {
-  return !is_static(options) && options.budget.empty() && options.prune.share <= 0 && is_integer(options.types.weights);
+  return !is_static(options) && options.budget.empty() && options.prune.share <= 0 && is_rounded(options.types.weights);
 }
 
 Remedy remedy(const ConvertOptions& refused, std::string words) { return {std::move(words), refused}; }
@@ -146,7 +146,7 @@ std::vector<Remedy> free_remedies(const ConvertOptions& refused) {
     remedies.push_back(remedy(refused, "--prune-by activations"));
     remedies.back().options.prune.by_activation = true;
   }
-  if (is_integer(refused.types.weights) && refused.rounding == Rounding::kNearest && refused.budget.empty()) {
+  if (is_rounded(refused.types.weights) && refused.rounding == Rounding::kNearest && refused.budget.empty()) {
     remedies.push_back(remedy(refused, "--rounding gptq"));
     remedies.back().options.rounding = Rounding::kGptq;
   }

@@ -94,7 +94,7 @@ void count_macs(const fb::Model& model, const fb::Op& op, uint32_t rows, const B
     const fb::Linear* layer = op.attributes_as_Linear();
     const bool terms = layer != nullptr && layer->saturations() != 0;  // term weights need the scores of all tokens
     out->macs = uint64_t{terms ? batch.tokens : rows} * extent(weight, 0) * extent(weight, 1);
-    out->int8 = weight.type() == fb::DType::i8 || weight.type() == fb::DType::i4;
+    out->int8 = integer_weights(weight);
   }
   if (macs == Macs::kScores) {
     const fb::Attention& attention = *op.attributes_as_Attention();
@@ -111,7 +111,7 @@ void count_macs(const fb::Model& model, const fb::Op& op, uint32_t rows, const B
     ops::for_each_matrix(op, [&](int32_t index) {
       const fb::Tensor& weight = tensor(model, index);
       out->macs += uint64_t{batch.tokens} * extent(weight, 0) * extent(weight, 1);
-      out->int8 = weight.type() == fb::DType::i8 || weight.type() == fb::DType::i4;
+      out->int8 = integer_weights(weight);
     });
   }
   if (macs == Macs::kChunks) {
@@ -130,7 +130,7 @@ void count_macs(const fb::Model& model, const fb::Op& op, uint32_t rows, const B
     ops::for_each_matrix(op, [&](int32_t index) {
       const fb::Tensor& weight = tensor(model, index);
       out->macs += uint64_t{rows} * layer.top() * (extent(weight, 0) / layer.experts()) * extent(weight, 1);
-      out->int8 = weight.type() == fb::DType::i8 || weight.type() == fb::DType::i4;
+      out->int8 = integer_weights(weight);
     });
   }
 }

@@ -58,7 +58,7 @@ std::vector<Target> find_targets(const Graph& graph, const TypeOptions& types, c
     if (op->attributes.type != fb::OpAttributes::Linear) continue;
     const auto index = static_cast<size_t>(op->inputs[1]);
     const fb::TensorT& weight = *typed.model.tensors[index];
-    if (!is_integer(weight.type) || typed.constants[index]->embedding) continue;
+    if (!is_rounded(weight.type) || typed.constants[index]->embedding) continue;
     const auto found = importance.find(tensor(typed, op->inputs[0]).name);
     const double* counts = found == importance.end() ? nullptr : found->second.data();
     targets.emplace(index,

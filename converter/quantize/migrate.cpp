@@ -83,7 +83,8 @@ void migrate(Graph& graph, fb::OpT& producer, const std::vector<float>& maxima,
   std::set<int32_t> weights;
   for (const fb::OpT* op : readers) {
     const auto& constant = graph.constants[static_cast<size_t>(op->inputs[1])];
-    const bool decided = !constant->column_factors.empty() || constant->rounded != nullptr;
+    const bool decided = !constant->column_factors.empty() || constant->rounded != nullptr ||
+                         tensor(graph, op->inputs[1]).type == fb::DType::ternary;
     if (tables.count(constant.get()) != 0 || decided) return;
     weights.insert(op->inputs[1]);
   }

@@ -36,8 +36,8 @@ std::vector<std::string> migratable(const Graph& graph);
 std::vector<float> migration_factors(const std::vector<float>& activation, const std::vector<float>& weights);
 
 /// For each i8 output of an activation in `maxima`: adds the factors to its op's epilogue, and their inverses to the
-/// constants of its readers. Skips activations with readers whose weights are also looked up (tied output layers) or
-/// multiplied with other activations (layers that share weights). Requires a graph with quantized activations; does
+/// constants of its readers. Skips activations with readers whose weights are ternary, also looked up (tied output
+/// layers) or multiplied with other activations (layers that share weights). Requires a graph with quantized activations; does
 /// nothing without maxima.
 void migrate_outliers(Graph& graph, const ColumnMaxima& maxima);
 

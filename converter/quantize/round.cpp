@@ -168,7 +168,7 @@ Met met_by(const Graph& graph, const fb::OpT& op) {
   const bool experts = op.attributes.type == fb::OpAttributes::Experts;
   if (!experts && op.attributes.type != fb::OpAttributes::Linear) return {};
   const int32_t matrix = multiplied_by(op).front();
-  return is_integer(tensor(graph, matrix).type) ? Met{op.inputs[0], matrix} : Met{};
+  return is_rounded(tensor(graph, matrix).type) ? Met{op.inputs[0], matrix} : Met{};
 }
 
 }  // namespace

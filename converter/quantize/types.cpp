@@ -11,6 +11,7 @@
 #include "graph/access.h"
 #include "graph/rows.h"
 #include "graph/tensor_classes.h"
+#include "quantize/ternary.h"
 
 namespace bantam::convert {
 namespace {
@@ -62,6 +63,7 @@ std::optional<fb::DType> find_type(const std::string& name) {
   if (word == "f16" || word == "fp16" || word == "float16") return fb::DType::f16;
   if (word == "i8" || word == "int8") return fb::DType::i8;
   if (word == "i4" || word == "int4") return fb::DType::i4;
+  if (word == "ternary") return fb::DType::ternary;
   return std::nullopt;
 }
 
@@ -70,7 +72,7 @@ Keep parse_keep(const std::string& text) {
   const auto type = find_type(equals == std::string::npos ? "" : text.substr(equals + 1));
   if (!type) {
     throw Error(ExitCode::kUsage,
-                fmt::format("--keep {}: expected REGEX=f32, REGEX=f16, REGEX=int8 or REGEX=int4", text));
+                fmt::format("--keep {}: expected REGEX=f32, REGEX=f16, REGEX=int8, REGEX=int4 or REGEX=ternary", text));
   }
   Keep keep{text.substr(0, equals), *type};
   compile(keep.pattern);
@@ -120,8 +122,24 @@ std::vector<bool> routers(const Graph& graph) {
 
 }  // namespace
 
+/// Chooses between ternary and i8 for a matrix that is to be `type`, where no pattern asks for ternary.
+fb::DType ternary_or_int8(const Constant& constant, const fb::TensorT& tensor, bool head, fb::DType type) {
+  if (type == fb::DType::ternary) return head || constant.embedding ? fb::DType::i8 : type;
+  const bool suits = type == fb::DType::i8 && tensor.source_type == fb::DType::ternary && !constant.embedding;
+  return suits && ternary_rows(constant, width(tensor)) ? fb::DType::ternary : type;
+}
+
+/// Reports a matrix that cannot be ternary.
+void refuse_values(const fb::TensorT& tensor, Problems* problems) {
+  problems->add(ExitCode::kInvalid,
+                {"", "tensor", tensor.name, " has rows that are not -1, 0 and 1 times one number",
+                 "; only models trained so have ternary weights: add --keep 'NAME=int8', or leave out ternary"});
+}
+
 void choose_types(Graph& graph, const TypeOptions& options) {
   check_finite(graph);
+  Problems problems;
+  const std::vector<bool> heads = small_matrices(graph, UINT32_MAX);
   const std::vector<bool> scores_experts = routers(graph);
   const std::vector<bool> small = small_matrices(graph, options.small_matrix);
   std::vector<Pattern> patterns;
@@ -133,7 +151,8 @@ void choose_types(Graph& graph, const TypeOptions& options) {
     constant.type = fb::DType::f32;
     if (!is_weight_matrix(graph, i)) continue;
     const bool keep_small = (small[i] && is_integer(options.weights)) || scores_experts[i];
-    constant.type = keep_small ? fb::DType::f32 : options.weights;
+    constant.type =
+        keep_small ? fb::DType::f32 : ternary_or_int8(*graph.constants[i], constant, heads[i], options.weights);
     bool kept = false;
     for (size_t k = 0; k < patterns.size(); ++k) {
       if (!matches(constant, patterns[k])) continue;
@@ -144,15 +163,21 @@ void choose_types(Graph& graph, const TypeOptions& options) {
       constant.type = fb::DType::f32;
       graph.notes.push_back(fmt::format("{} stays f32: some values exceed what f16 holds", constant.name));
     }
-    if (constant.type == fb::DType::i4 && graph.constants[i]->embedding) {
+    const bool narrow = constant.type == fb::DType::i4 || constant.type == fb::DType::ternary;
+    if (narrow && graph.constants[i]->embedding) {
+      if (kept) {
+        graph.notes.push_back(fmt::format("{} is int8: {} is for linear layers, not for tables", constant.name,
+                                          constant.type == fb::DType::i4 ? "int4" : "ternary"));
+      }
       constant.type = fb::DType::i8;
-      if (kept)
-        graph.notes.push_back(fmt::format("{} is int8: int4 is for linear layers, not for tables", constant.name));
     }
     if (is_integer(constant.type) && width(constant) > kMostColumns) {
       constant.type = fb::DType::f32;
       graph.notes.push_back(
           fmt::format("{} stays f32: int8 rows take at most {} columns", constant.name, kMostColumns));
+    }
+    if (constant.type == fb::DType::ternary && !ternary_rows(*graph.constants[i], width(constant))) {
+      refuse_values(constant, &problems);
     }
     constant.group = constant.type == fb::DType::i4 ? options.group : 0;
     // Integers from the source are for int8 only.
@@ -162,7 +187,6 @@ void choose_types(Graph& graph, const TypeOptions& options) {
       graph.constants[i] = std::move(plain);
     }
   }
-  Problems problems;
   for (size_t k = 0; k < patterns.size(); ++k) {
     if (matched[k]) continue;
     problems.add(

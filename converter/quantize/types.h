@@ -46,8 +46,8 @@ struct TypeOptions {
   uint32_t small_matrix = 64;
 };
 
-/// Returns the type with this name, in upper or lower case: f32, fp32, float32, f16, fp16, float16, i8, int8, i4, int4;
-/// nullopt for any other name.
+/// Returns the type with this name, in upper or lower case: f32, fp32, float32, f16, fp16, float16, i8, int8, i4, int4,
+/// ternary; nullopt for any other name.
 std::optional<fb::DType> find_type(const std::string& name);
 
 /// Parses "RE=TYPE" (the last '=' splits). Throws Error (usage) for a bad type or regular expression.
@@ -55,17 +55,22 @@ Keep parse_keep(const std::string& text);
 
 /// Sets tensor.type of all constants. Vectors and the layers that score experts get f32. Matrices get `weights`, with
 /// these exceptions: small matrices; those that `keep` matches (the last match wins); and those that the type cannot
-/// hold (values beyond f16's range; more columns than an int32 accumulator allows), which stay f32 with a note. i4 is
-/// only for linear layers: tables that are looked up become i8. Sets the group of i4 tensors. Throws Error: usage if a
-/// pattern matches no matrix; invalid that names every constant with a NaN or an infinity.
+/// hold (values beyond f16's range; more columns than an int32 accumulator allows), which stay f32 with a note. i4 and
+/// ternary are only for linear layers: tables that are looked up become i8, and with ternary output heads, too. If
+/// `weights` is i8, matrices that are ternary in the source become ternary. Sets the group of i4 tensors. Throws Error:
+/// usage if a pattern matches no matrix; invalid that names every constant with a NaN or an infinity, or every matrix
+/// that should become ternary but is not.
 void choose_types(Graph& graph, const TypeOptions& options);
 
 /// Marks matrices with fewer than `limit` rows that are looked up, or that feed an output directly or through ops that
 /// only shape outputs.
 std::vector<bool> small_matrices(const Graph& graph, uint32_t limit);
 
-/// Returns true for i8 and i4, the types that are multiplied with i8 activations.
-inline bool is_integer(fb::DType type) { return type == fb::DType::i8 || type == fb::DType::i4; }
+/// Returns true for i8 and i4, the types of integers that weights are rounded to.
+inline bool is_rounded(fb::DType type) { return type == fb::DType::i8 || type == fb::DType::i4; }
+
+/// Returns true for i8, i4 and ternary, the types that are multiplied with i8 activations.
+inline bool is_integer(fb::DType type) { return is_rounded(type) || type == fb::DType::ternary; }
 
 const char* type_name(fb::DType type);  // "f32", "f16", "i8", ...
 

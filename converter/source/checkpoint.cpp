@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/json_file.h"
+#include "base/size.h"
 #include "base/strings.h"
 #include "source/explain.h"
 #include "source/packed_blocks.h"
@@ -172,8 +173,22 @@ void Checkpoint::put(const std::string& name, MemoryTensor tensor) {
   memory_[name] = std::move(tensor);
 }
 
+void Checkpoint::put(const std::string& name, std::shared_ptr<const RowSource> rows, const char* dtype, uint64_t size) {
+  StoredTensor& stored = described_[name];
+  stored.dtype = dtype;
+  stored.shape = {rows->rows(), rows->columns()};
+  stored.elements = stored.shape[0] * stored.shape[1];
+  stored.size = size;
+  tensors_[name] = Entry{0, &stored};
+  rows_[name] = std::move(rows);
+}
+
 std::shared_ptr<const RowSource> Checkpoint::rows(const std::string& name, size_t columns) const {
-  if (memory_.count(name) != 0 || changes_.count(name) != 0 || packed_.count(name) != 0) return nullptr;
+  if (changes_.count(name) != 0) return nullptr;
+  if (const auto found = rows_.find(name); found != rows_.end()) {
+    return found->second->columns() == columns ? found->second : nullptr;
+  }
+  if (memory_.count(name) != 0 || packed_.count(name) != 0) return nullptr;
   const Entry& entry = tensors_.at(name);
   if (columns == 0 || !files_[entry.file]->reads_parts()) return nullptr;
   return std::make_shared<StoredRows>(files_[entry.file], name, columns);
@@ -181,9 +196,16 @@ std::shared_ptr<const RowSource> Checkpoint::rows(const std::string& name, size_
 
 std::vector<float> Checkpoint::read(const std::string& name) const {
   const auto held = memory_.find(name);
-  std::vector<float> values = held != memory_.end()      ? held->second.values
-                              : packed_.count(name) != 0 ? read_packed(name)
-                                                         : files_[tensors_.at(name).file]->read(name);
+  const auto later = rows_.find(name);
+  std::vector<float> values;
+  if (held != memory_.end()) {
+    values = held->second.values;
+  } else if (later != rows_.end()) {
+    values.resize(in_memory(tensors_.at(name).stored->elements, sizeof(float)));
+    later->second->read(0, later->second->rows(), values.data());
+  } else {
+    values = packed_.count(name) != 0 ? read_packed(name) : files_[tensors_.at(name).file]->read(name);
+  }
   const auto changes = changes_.find(name);
   if (changes == changes_.end()) return values;
   for (const auto& change : changes->second) change(&values);

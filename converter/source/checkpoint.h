@@ -36,6 +36,9 @@ class Checkpoint {
 
   /// Adds a tensor in memory; replaces one of the same name.
   void put(const std::string& name, MemoryTensor tensor);
+  /// Adds a matrix that is read on demand, whose values `dtype` describes and which takes `size` bytes in its file;
+  /// replaces a tensor of the same name.
+  void put(const std::string& name, std::shared_ptr<const RowSource> rows, const char* dtype, uint64_t size);
   /// Hides a tensor, as if it were not in the files.
   void leave_out(const std::string& name) { tensors_.erase(name); }
   /// Makes read() pass the values of `name`, one of tensors(), through `change`, which must keep their number. Later
@@ -69,7 +72,8 @@ class Checkpoint {
   std::vector<std::shared_ptr<WeightFile>> files_;
   std::map<std::string, Entry> tensors_;
   std::map<std::string, MemoryTensor> memory_;
-  std::map<std::string, StoredTensor> described_;          // of memory_ and packed_
+  std::map<std::string, std::shared_ptr<const RowSource>> rows_;
+  std::map<std::string, StoredTensor> described_;          // of memory_, rows_ and packed_
   std::map<std::string, std::pair<Entry, Entry>> packed_;  // blocks and scales
   std::map<std::string, std::vector<std::function<void(std::vector<float>*)>>> changes_;
 };

@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "source/adapter.h"
+#include "source/bitnet.h"
 #include "source/generation.h"
 #include "source/packed_blocks.h"
 #include "source/sentence_transformers.h"
@@ -22,6 +23,13 @@ Checkpoint open_checkpoint(const std::filesystem::path& directory) {
                     "first, or remove the file to train the model without it",
                     files.path(name_in(folder, kAdapterSettings)).string()));
   }
+  const std::string config = name_in(folder, "config.json");
+  if (files.has(config) && is_bitnet(files.object(config))) {
+    throw Error(ExitCode::kUnsupported,
+                fmt::format("{}: quantization_config: layers that round their weights are not trained; remove it to "
+                            "train the weights as they are",
+                            files.path(config).string()));
+  }
   return Checkpoint(files, folder);
 }
 
@@ -29,6 +37,7 @@ void read_checkpoint(ModelSource* source) {
   auto checkpoint = std::make_shared<Checkpoint>(*source->files, source->inside);
   if (has_packed_blocks(source->config)) checkpoint->join_packed_blocks();
   for (const auto& file : checkpoint->files()) source->weight_files.push_back(file->path());
+  if (is_bitnet(source->config)) settle_bitnet(&source->config, source->config_name, checkpoint.get());
   if (source->files->has(source->name_inside(kAdapterSettings))) {
     source->weight_files.push_back(merge_adapter(*source->files, source->inside, source->config, checkpoint.get()));
     source->notes.push_back(fmt::format("the adapter of {} is merged into the weights", kAdapterSettings));

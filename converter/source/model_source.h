@@ -61,7 +61,7 @@ struct SourceOptions {
 };
 
 /// Opens the stored weights of a directory, in the folder that its modules.json names. Throws Error; kUnsupported for
-/// weights with an adapter beside them.
+/// weights with an adapter beside them, and for BitNet's.
 Checkpoint open_checkpoint(const std::filesystem::path& directory);
 
 /// Reads the weights, the list of their files and the tokenizer from `source->inside`. Throws Error for weights that

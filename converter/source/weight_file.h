@@ -10,6 +10,9 @@
 
 namespace bantam::convert {
 
+/// StoredTensor::dtype of matrices whose rows are -1, 0 and 1 times a scale.
+inline constexpr const char* kTernaryTensor = "TERNARY";
+
 /// A tensor of a file; its location has been checked against the file's size.
 struct StoredTensor {
   std::string dtype;  // named as in safetensors: "F32", "F16", "BF16", "I64", ...

@@ -22,6 +22,7 @@ constexpr const char* kLayers = "layers.";
 constexpr uint64_t kLaterElements = uint64_t{1} << 18;
 
 fb::DType stored_type(const std::string& dtype) {
+  if (dtype == kTernaryTensor) return fb::DType::ternary;
   return dtype == "F16" ? fb::DType::f16 : dtype == "BF16" ? fb::DType::bf16 : fb::DType::f32;
 }
 

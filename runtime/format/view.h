@@ -70,6 +70,9 @@ inline bool int8_weights(const fb::Tensor& t) {
 }
 // An image refuses files with layouts that it leaves out, so nothing asks for these layouts later.
 inline bool int4_weights(const fb::Tensor& t) { return linked::kInt4 && t.layout() == fb::Layout::tile_i4_k8n16; }
+inline bool ternary_weights(const fb::Tensor& t) {
+  return linked::kTernary && t.layout() == fb::Layout::tile_ternary_k16n16;
+}
 inline bool sparse_weights(const fb::Tensor& t) { return linked::kSparse && t.layout() == fb::Layout::sparse_1x4; }
 inline bool bitmask_weights(const fb::Tensor& t) { return linked::kBitmask && t.layout() == fb::Layout::bitmask_k4n16; }
 /// Returns true for every layout of weights that a linear layer multiplies with i8 activations.

@@ -144,11 +144,15 @@ struct LinearQ8 {
   /// j, both + 8, and the weight in all formulas is (half - 8) * factor. w_sum is the sum of these weights.
   const uint8_t* factors = nullptr;
   uint32_t group = 0;  // a multiple of 8
+  /// Weights are -1, 0 and 1 (layout tile_ternary_k16n16): w is [n/16][k/16][16][4] bytes, k padded to 16 with zeros:
+  /// bits 2 t and 2 t + 1 of byte j are weight 16 i + 4 t + j, plus 1.
+  bool ternary = false;
   SparseBlocks sparse = {};
   /// Null, or masks of the nonzero weights (layout bitmask_k4n16), [n/16][k/4]: bit i is byte i of the tile [16][4].
   /// Then w has the bytes whose bits are set, in order, followed by kBitmaskSlack readable bytes.
   const uint64_t* masks = nullptr;
-  /// 64-byte aligned (firmware: 16): sparse_scratch(k) bytes, or unpacked_scratch(k) for factors and masks.
+  /// 64-byte aligned (firmware: 16): sparse_scratch(k) bytes, or unpacked_scratch(k) for factors and masks,
+  /// unpacked_scratch(pad16(k)) for ternary weights.
   int8_t* scratch = nullptr;
   /// Magnitudes of w stay within kMostInWords. For int8 weights only.
   bool fits_words = false;

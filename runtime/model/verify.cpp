@@ -219,7 +219,9 @@ Verdict check_meaning(const fb::Model& model, const uint8_t* data, size_t data_s
     const Verdict verdict = check_tensor(model, static_cast<int32_t>(i), data_size);
     if (!verdict.ok()) return verdict.of(static_cast<int32_t>(i));
   }
-  if constexpr (linked::kSparse || linked::kBitmask) BANTAM_CHECK(check_indexed(model, data, data_size));
+  if constexpr (linked::kTernary || linked::kSparse || linked::kBitmask) {
+    BANTAM_CHECK(check_contents(model, data, data_size));
+  }
   BANTAM_CHECK(check_steps(graph(model), tensors, op));
   if constexpr (linked::kSources) BANTAM_CHECK(check_phases(model));
   if constexpr (linked::kChunks) {

@@ -22,9 +22,9 @@ constexpr uint32_t kMostOutputs = 8;
 Verdict check_model(const fb::Model& model);
 /// Checks one tensor by itself: enums, shape, blobs or its place in the plan.
 Verdict check_tensor(const fb::Model& model, int32_t index, size_t data_size);
-/// Reads and checks weights that are stored without their zeros: the inputs and outputs that they refer to, and their
-/// counts. O(their bytes), which files cannot make larger than their data.
-Verdict check_indexed(const fb::Model& model, const uint8_t* data, size_t data_size);
+/// Reads and checks ternary weights, and weights that are stored without their zeros: the inputs and outputs that they
+/// refer to, and their counts. O(their bytes), which files cannot make larger than their data.
+Verdict check_contents(const fb::Model& model, const uint8_t* data, size_t data_size);
 /// Checks that steps cover the operators in order, and that every operator's operands are few and in range.
 Verdict check_steps(const fb::Subgraph& graph, uint32_t tensors, uint32_t* bad_op);
 /// Checks that producers precede consumers, that tile tensors are used only inside their step, that a step does not

@@ -71,7 +71,8 @@ uint32_t element_shift(fb::DType type) {
   switch (type) {
     case fb::DType::i8:
     case fb::DType::u8:
-    case fb::DType::i4:  // two per byte: see stored_elements
+    case fb::DType::i4:       // two per byte: see stored_elements
+    case fb::DType::ternary:  // four
       return 0;
     case fb::DType::f16:
     case fb::DType::bf16:
@@ -145,6 +146,7 @@ Verdict check_constant(const fb::Tensor& t, size_t data_size) {
       (t.scale_kind() == fb::ScaleKind::per_group) != int4_weights(t)) {
     return corrupt("int4 weights want tiles of their own and factors for groups of inputs");
   }
+  if ((t.type() == fb::DType::ternary) != ternary_weights(t)) return corrupt("ternary weights want tiles of their own");
   if (int4_weights(t) && (t.group() == 0 || t.group() % 8 != 0 || t.group() > kernels::kMostInt4Group)) {
     return corrupt("a group of inputs is not a multiple of 8, or of too many");
   }
@@ -152,7 +154,8 @@ Verdict check_constant(const fb::Tensor& t, size_t data_size) {
   const uint32_t sums = integer_weights(t) ? padded_extent(t, 0, 16) : 0;
   if (integer_weights(t)) {
     const bool fixed = is_fixed(t) && (int8_weights(t) || sparse_weights(t));
-    if (!int4_weights(t) && (t.type() != fb::DType::i8 || (t.scale_kind() != fb::ScaleKind::per_output && !fixed)))
+    const fb::DType type = ternary_weights(t) ? fb::DType::ternary : fb::DType::i8;
+    if (!int4_weights(t) && (t.type() != type || (t.scale_kind() != fb::ScaleKind::per_output && !fixed)))
       return corrupt("int8 weight tiles want type i8 and a scale for each output, or fixed ones");
   } else if (t.layout() == fb::Layout::tile_n16) {
     if (t.type() != fb::DType::f32 && t.type() != fb::DType::f16)
@@ -160,7 +163,7 @@ Verdict check_constant(const fb::Tensor& t, size_t data_size) {
   } else if (t.layout() != fb::Layout::rows) {
     return corrupt("a constant has the layout of an activation");
   }
-  if (t.fits_words() && (!integer_weights(t) || int4_weights(t)))
+  if (t.fits_words() && (!integer_weights(t) || int4_weights(t) || ternary_weights(t)))
     return corrupt("weights that are not int8 are said to fit words");
   size_t elements = 0;
   uint32_t scales = 0;
@@ -243,14 +246,14 @@ Verdict check_tensor(const fb::Model& model, int32_t index, size_t data_size) {
   return is_constant(t) ? check_constant(t, data_size) : check_activation(model, t);
 }
 
-Verdict check_indexed(const fb::Model& model, const uint8_t* data, size_t data_size) {
+Verdict check_contents(const fb::Model& model, const uint8_t* data, size_t data_size) {
   size_t unread = data_size;  // bounds the total time even if tensors share bytes
   for (uint32_t i = 0; i < model.tensors()->size(); ++i) {
     const auto index = static_cast<int32_t>(i);
     const fb::Tensor& t = tensor(model, index);
-    if (!is_constant(t) || !ops::with_weights(t, [](auto format) { return decltype(format)::kIndexed; })) continue;
+    if (!is_constant(t) || !ops::with_weights(t, [](auto format) { return decltype(format)::kChecked; })) continue;
     const auto size = static_cast<size_t>(t.data()->size());
-    if (size > unread) return corrupt("sparse weights share their data", index);
+    if (size > unread) return corrupt("weights whose data is checked share it", index);
     unread -= size;
     const uint8_t* bytes = data + static_cast<size_t>(t.data()->offset());
     const Verdict verdict = ops::with_weights(t, [&](auto format) { return decltype(format)::check(t, bytes); });

@@ -26,6 +26,8 @@ inline kernels::LinearQ8 part_of(kernels::LinearQ8 layer, uint32_t panel, uint32
   if (layer.factors != nullptr) {
     layer.w += first * (kernels::pad8(layer.k) / 2);
     layer.factors += first * kernels::int4_groups(layer.k, layer.group);
+  } else if (linked::kTernary && layer.ternary) {
+    layer.w += first * (kernels::pad16(layer.k) / 4);
   } else if (!move_sparse(&layer, panel)) {
     layer.w += first * layer.k;
   }

@@ -25,7 +25,7 @@ inline Verdict check_product(const Site& site, int32_t index, uint64_t n, uint32
 
 /// Returns true for weights in which any 16 adjacent outputs are contiguous.
 inline bool lies_in_panels(const fb::Tensor& w) {
-  return int8_weights(w) || int4_weights(w) || w.layout() == fb::Layout::tile_n16;
+  return int8_weights(w) || int4_weights(w) || ternary_weights(w) || w.layout() == fb::Layout::tile_n16;
 }
 
 /// Rounds up to where the next part of scratch begins; on hosts parts are aligned for vectors.

@@ -1,4 +1,5 @@
-// Weights without their zeros: kernels follow positions in their data, so the data is checked before anything runs.
+// Layouts in which not all data is allowed: kernels follow the positions in weights without their zeros, and expect three
+// of the four codes of ternary ones. So the data is checked before anything runs.
 #include "ops/weights.h"
 
 #include <string.h>
@@ -29,6 +30,18 @@ bool is_order(const uint8_t* order, uint32_t outputs) {
 }
 
 }  // namespace
+
+#if BANTAM_IF_LINKED(Ternary)
+Verdict TernaryTiles::check(const fb::Tensor& t, const uint8_t* bytes) {
+  const auto words = static_cast<size_t>(TernaryTiles::bytes(kernels::pad16(extent(t, 0)), extent(t, 1)) / 8);
+  uint64_t threes = 0;  // both bits of a code are set
+  for (size_t i = 0; i < words; ++i) {
+    const auto codes = read<uint64_t>(bytes, i);
+    threes |= codes & codes >> 1 & 0x5555555555555555u;
+  }
+  return threes == 0 ? Verdict{} : corrupt("a ternary weight is none of -1, 0 and 1");
+}
+#endif
 
 Verdict SparseBlocks::check(const fb::Tensor& t, const uint8_t* bytes) {
   const uint32_t padded = kernels::pad16(extent(t, 0));

@@ -1,10 +1,10 @@
 // How linear layers read each layout of integer weights: a struct for each row of format/weights.inc, with
 //
-//   kIndexed        the data contains positions of weights: check() reads them before anything runs
+//   kChecked        not all data is allowed, such as positions of weights: check() reads it before anything runs
 //   bytes(n, k)     least size of Tensor.data; n: outputs, a multiple of 16; k: inputs
 //   scratch(k)      bytes of scratch that the kernel needs
 //   rows(table, k)  best number of rows for a call, so that their sums stay in cache; hosts only
-//   check(t, data)  verifies kIndexed layouts, whose data has at least bytes() bytes. O(bytes)
+//   check(t, data)  verifies kChecked layouts, whose data has at least bytes() bytes. O(bytes)
 //   bind(t, args)   fills the kernel's arguments; w, w_scale, w_sum, k and n of `args` must be set already
 #ifndef BANTAM_OPS_WEIGHTS_H_
 #define BANTAM_OPS_WEIGHTS_H_
@@ -17,7 +17,7 @@ namespace bantam::ops {
 
 /// The base of layouts whose bytes are the weights in order.
 struct DenseWeights {
-  static constexpr bool kIndexed = false;
+  static constexpr bool kChecked = false;
   static uint64_t scratch(uint32_t) { return 0; }
   static uint32_t rows(const kernels::Table& table, uint32_t) { return table.linear_rows; }
   static Verdict check(const fb::Tensor&, const uint8_t*) { return {}; }
@@ -46,8 +46,17 @@ struct Int4Tiles : DenseWeights {
   }
 };
 
+struct TernaryTiles : DenseWeights {
+  static constexpr bool kChecked = true;
+  static uint32_t rows(const kernels::Table& table, uint32_t) { return unpacked_rows(table); }
+  static uint64_t bytes(uint64_t n, uint64_t k) { return n * round_up(k, 16) / 4; }
+  static uint64_t scratch(uint32_t k) { return kernels::unpacked_scratch(kernels::pad16(k)); }
+  static Verdict check(const fb::Tensor& t, const uint8_t* data);
+  static void bind(const fb::Tensor&, kernels::LinearQ8* args) { args->ternary = true; }
+};
+
 struct SparseBlocks {
-  static constexpr bool kIndexed = true;
+  static constexpr bool kChecked = true;
   static uint64_t bytes(uint64_t n, uint64_t) { return 2 * n; }
   static uint64_t scratch(uint32_t k) { return kernels::sparse_scratch(k); }
   static uint32_t rows(const kernels::Table& table, uint32_t k) { return kernels::sparse_pass(k, table.sparse_rows); }
@@ -64,7 +73,7 @@ struct SparseBlocks {
 };
 
 struct Bitmasks {
-  static constexpr bool kIndexed = true;
+  static constexpr bool kChecked = true;
   static uint64_t bytes(uint64_t n, uint64_t k) { return n * round_up(k, 4) / 8 + kernels::kBitmaskSlack; }
   static uint64_t scratch(uint32_t k) { return kernels::unpacked_scratch(k); }
   static uint32_t rows(const kernels::Table& table, uint32_t) { return unpacked_rows(table); }

@@ -110,7 +110,9 @@ class Gate(CommandTest):
             sizes.add(self.report(TINY, "--keep", f"embeddings={word}", "--parity", "none")["weights"])
         self.assertEqual(len(sizes), 2)
         self.assertEqual(self.report(TINY, "--weights", "fp16")["weights"], "f16")
-        self.fails(2, "convert", TINY, "-o", self.directory / "x", "--weights", "int3", says=["int8, int4, f16, f32"])
+        self.fails(
+            2, "convert", TINY, "-o", self.directory / "x", "--weights", "int3", says=["int8, int4, ternary, f16, f32"]
+        )
         notes = self.report(TINY, "--keep", "embeddings=int4", "--parity", "none")["notes"]
         self.assertTrue(any("int4 is for linear layers" in note for note in notes), notes)
 

@@ -9,6 +9,7 @@
 
 #include "format/bitmask.h"
 #include "format/sparse_1x4.h"
+#include "format/weight_codec.h"
 #include "kernels/kernels.h"
 #include "tests/session/bert.h"
 
@@ -75,6 +76,24 @@ void add_with_zeros(testing::ModelBuilder& builder, const char* name, fb::Layout
   tensor.sums = std::make_unique<fb::Blob>(builder.store(sums.data(), sums.size() * sizeof(int32_t)));
 }
 
+/// Adds ternary weights, kRows outputs by kPairedColumns inputs, padded to 48.
+void add_ternary(testing::ModelBuilder& builder) {
+  const int32_t index =
+      builder.weights("three", kRows, kPairedColumns, std::vector<float>(kRows * kPairedColumns, 1), WeightType::kI8);
+  std::vector<int8_t> weights(size_t{kRows} * kPairedColumns);
+  std::vector<int32_t> sums(32, 0);
+  for (size_t i = 0; i < weights.size(); ++i) {
+    sums[i / kPairedColumns] += weights[i] = static_cast<int8_t>(static_cast<int>(i * 7 / 5 % 3) - 1);
+  }
+  fb::TensorT& tensor = *builder.model.tensors[static_cast<size_t>(index)];
+  tensor.type = fb::DType::ternary;
+  tensor.layout = fb::Layout::tile_ternary_k16n16;
+  tensor.fits_words = false;
+  const std::vector<uint8_t> bytes = weight_codec(tensor.layout).encode(weights.data(), kRows, kPairedColumns);
+  tensor.data = std::make_unique<fb::Blob>(builder.store(bytes.data(), bytes.size()));
+  tensor.sums = std::make_unique<fb::Blob>(builder.store(sums.data(), sums.size() * sizeof(int32_t)));
+}
+
 /// Adds weights that fit words: the largest possible with three of 41 in the first inputs.
 void add_fitting(testing::ModelBuilder& builder) {
   std::vector<float> values(size_t{kRows} * kColumns);
@@ -102,6 +121,7 @@ testing::ModelBuilder sound() {
   builder.weights("half", kRows, kColumns, values, WeightType::kF16);
   builder.weights("float", kRows, kColumns, values, WeightType::kF32);
   add_int4(builder);
+  add_ternary(builder);
   add_with_zeros(builder, "sparse", fb::Layout::sparse_1x4, kSparseSteps * 24 + 32, compress_1x4);
   add_with_zeros(builder, "bits", fb::Layout::bitmask_k4n16, kMaskBytes + 15 * 8 + kernels::kBitmaskSlack,
                  compress_bitmask);
@@ -196,6 +216,10 @@ const Spoilt kSpoilt[] = {
     {"int4_factor_large", "four", "not 1 to 15",
      [](auto& b, auto& t) { put<uint8_t>(b, *t.scales, factor_place(0, 0), 16); }},
     {"int4_scale_zero", "four", "scale 17 is 0", [](auto& b, auto& t) { put<float>(b, *t.scales, 17, 0); }},
+    {"ternary_weight", "three", "sum of row 0", [](auto& b, auto& t) { b.data.data()[t.data->offset()] ^= 1; }},
+    {"ternary_padding_row", "three", "padding", [](auto& b, auto& t) { put<uint8_t>(b, *t.data, 3 * 64 + 12, 0x56); }},
+    {"ternary_padding_column", "three", "padding", [](auto& b, auto& t) { put<uint8_t>(b, *t.data, 2 * 64, 0x15); }},
+    {"ternary_scale_zero", "three", "scale 17 is 0", [](auto& b, auto& t) { put<float>(b, *t.scales, 17, 0); }},
     {"sparse_weight", "sparse", "sum of row", [](auto& b, auto& t) { b.data.data()[t.data->offset() + 20] ^= 1; }},
     {"sparse_below", "sparse", "1 weights are -128", [](auto& b, auto& t) { put<int8_t>(b, *t.data, 16, -128); }},
     {"sparse_beyond_the_inputs", "sparse", "padding",

@@ -60,7 +60,7 @@ TEST(WeightCodec, WhatIsEncodedIsVisited) {
   for (const fb::Layout layout : kIntegerLayouts) {
     const WeightCodec& codec = weight_codec(layout);
     EXPECT_EQ(codec.layout, layout);
-    const int most = layout == fb::Layout::tile_i4_k8n16 ? 7 : 127;
+    const int most = layout == fb::Layout::tile_i4_k8n16 ? 7 : layout == fb::Layout::tile_ternary_k16n16 ? 1 : 127;
     for (int round = 0; round < 60; ++round) {
       const size_t rows = 1 + random() % 100;
       const size_t columns = 1 + random() % 90;

@@ -28,6 +28,8 @@ DECODER = STORIES if STORIES.exists() else GOLDEN / "gpt2-text"
 # Makes texts of others with states.
 PHONEMES = SOURCE.parent / "shared" / "models" / "g2p-gru"
 PAIR = PHONEMES if PHONEMES.exists() else GOLDEN / "seq2seq-gru"
+# Has weights of -1, 0 and 1.
+TERNARY = SOURCE / "tests" / "golden" / "ternary" / "packed"
 # Takes pixels.
 PICTURE = SOURCE / "tests" / "golden" / "images" / "vit-classify"
 
@@ -65,6 +67,7 @@ def main():
         convert(given.command, given.out / f"{name}.bantam", *arguments)
     convert(given.command, given.out / "decoder.bantam", DECODER)
     convert(given.command, given.out / "pair.bantam", PAIR)
+    convert(given.command, given.out / "tiny-ternary.bantam", TERNARY, "--weights", "ternary")
     convert(given.command, given.out / "picture.bantam", PICTURE)
     with tempfile.TemporaryDirectory() as folder:
         source = write_rows_model(pathlib.Path(folder) / "sound", 49, 40, ["low", "high", "none"], FILTERS)

@@ -48,6 +48,7 @@ OPTIONS = {
     "int4": ("--weights", "int4"),
     "int4-group8": ("--weights", "int4", "--group", "8"),
     "int4-group64": ("--weights", "int4", "--group", "64"),
+    "ternary": ("--weights", "ternary"),
     "keep-f16": ("--keep", "embeddings=f16"),
     "keep-some": ("--keep", "0=int4", "--keep", "1=f32"),
     "gptq": ("--rounding", "gptq"),
@@ -94,7 +95,8 @@ Outcome = collections.namedtuple("Outcome", "digest message")  # digest: sha256 
 def sources():
     """(name, path) of every source, by name."""
     golden, corpus = ROOT / "tests" / "golden", ROOT / "tests" / "fuzz" / "corpus"
-    folders = [golden / "models", golden / "word_vectors", golden / "images", ROOT / "models", SHARED / "models"]
+    names = ("models", "word_vectors", "images", "ternary")
+    folders = [*(golden / name for name in names), ROOT / "models", SHARED / "models"]
     found = [path for folder in folders if folder.is_dir() for path in folder.iterdir() if path.is_dir()]
     found += [golden / "clip", golden / "siglip"]
     for kind in ("gguf", "onnx", "tflite"):

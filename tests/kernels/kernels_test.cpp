@@ -69,6 +69,30 @@ TEST(Kernels, Int4OfAnyRows) {
   }
 }
 
+TEST(Kernels, TernaryOfAnyRows) {
+  Random random(5);
+  for (uint32_t rows = 1; rows <= 40 && !::testing::Test::HasFatalFailure(); ++rows) {
+    for (uint32_t tail = 1; tail <= 16; tail += random.between(1, 3)) {
+      LinearShape shape{rows,
+                        16 * random.between(0, 12) + tail,
+                        16 * random.between(1, 5),
+                        Activation::kNone,
+                        true,
+                        random.chance(20),
+                        false,
+                        random.chance(50)};
+      shape.ternary = true;
+      if (random.chance(20)) shape.k += 16 * random.between(25, 100);  // more inputs than are summed at a time
+      Case<LinearQ8> c(rows * 16 + tail, &shape);
+      SCOPED_TRACE(std::to_string(rows) + " rows, " + std::to_string(shape.k) + " inputs, " + std::to_string(shape.n) +
+                   " outputs");
+      const Result expected = c.run(*table(Isa::kReference));
+      c.check(expected);
+      for (const Table* t : tables()) ASSERT_TRUE(c.run(*t).bytes == expected.bytes) << isa_name(t->isa);
+    }
+  }
+}
+
 // Weights whose products fit words, including the largest such weights, with all remainders of rows, inputs and
 // outputs.
 template <class Args>

@@ -27,11 +27,14 @@ struct LinearShape {
   bool sparse = false;
   bool bits = false;   // zero weights are not stored (bitmask)
   bool words = false;  // LinearQ8::fits_words
+  bool ternary = false;
 
   static LinearShape random(Random& random) {
     LinearShape shape = some(random);
     if (!shape.k16 && random.chance(30)) shape.group = 8 * random.between(1, 10);
-    if (!shape.k16 && shape.group == 0 && random.chance(40)) {
+    if (!shape.k16 && shape.group == 0 && random.chance(30)) {
+      shape.ternary = true;
+    } else if (!shape.k16 && shape.group == 0 && random.chance(40)) {
       shape.bits = random.chance(50);
       shape.sparse = !shape.bits;
       shape.zeros = random.chance(20) ? 100 : random.between(0, 99);
@@ -105,6 +108,11 @@ class Case<LinearQ8> {
       }
       scratch_ = Guarded(unpacked_scratch(k));
     }
+    if (shape_.ternary) {
+      codes_ = Guarded(size_t{n} * pad16(k) / 4);
+      std::memset(codes_.data(), 0x55, codes_.size());
+      scratch_ = Guarded(unpacked_scratch(pad16(k)));
+    }
     for (size_t i = 0; i < x_.size(); ++i) x_.as<int8_t>()[i] = shape_.extreme ? -127 : random.weight();
     for (uint32_t o = 0; o < n; ++o) {
       bool zero = false;
@@ -114,6 +122,7 @@ class Case<LinearQ8> {
                    : shape_.extreme    ? (o % 2 == 0 ? int8_t{-127} : int8_t{127})
                                        : random.weight();
         if (shape_.group != 0) v = pack(o, i, v);
+        if (shape_.ternary) v = pack_ternary(o, i, v);
         w_.as<int8_t>()[weight_at(o, i)] = v;
       }
       const auto at = [&](uint32_t i) -> int8_t& { return w_.as<int8_t>()[weight_at(o, i)]; };
@@ -143,10 +152,11 @@ class Case<LinearQ8> {
             x_stride_,
             x_scale_.as<float>(),
             shape_.rows,
-            int4            ? halves_.as<int8_t>()
-            : shape_.sparse ? sparse_.weights()
-            : shape_.bits   ? blocks_.as<int8_t>()
-                            : w_.as<int8_t>(),
+            int4             ? halves_.as<int8_t>()
+            : shape_.ternary ? codes_.as<int8_t>()
+            : shape_.sparse  ? sparse_.weights()
+            : shape_.bits    ? blocks_.as<int8_t>()
+                             : w_.as<int8_t>(),
             w_scale_.as<float>(),
             w_sum_.as<int32_t>(),
             shape_.bias ? bias_.as<float>() : nullptr,
@@ -159,6 +169,7 @@ class Case<LinearQ8> {
             shape_.k16,
             int4 ? factors_.as<uint8_t>() : nullptr,
             shape_.group,
+            shape_.ternary,
             shape_.sparse ? sparse_.places() : SparseBlocks{},
             shape_.bits ? index_.as<uint64_t>() : nullptr,
             shape_.sparse          ? sparse_.scratch()
@@ -235,6 +246,15 @@ class Case<LinearQ8> {
     const uint8_t factor = factors_.data()[(size_t{o / 16} * groups() + i / shape_.group) * 16 + o % 16];
     return static_cast<int8_t>((stored - 8) * factor);
   }
+  /// Stores the ternary weight for `v` and returns it.
+  int8_t pack_ternary(uint32_t o, uint32_t i, int8_t v) {
+    const int weight = v > 40 ? 1 : v < -40 ? -1 : 0;
+    uint8_t& byte =
+        codes_.data()[size_t{o / 16} * (pad16(shape_.k) / 16) * 64 + size_t{i / 16} * 64 + (o % 16) * 4 + i % 4];
+    const uint32_t bit = i % 16 / 4 * 2;
+    byte = static_cast<uint8_t>((byte & ~(3 << bit)) | (weight + 1) << bit);
+    return static_cast<int8_t>(weight);
+  }
   size_t weight_at(uint32_t o, uint32_t i) const {
     if (shape_.k16) return size_t{o} * pad16(shape_.k) + i;
     return size_t{o / 16} * shape_.k * 16 + size_t{i / 4} * 64 + (o % 16) * 4 + i % 4;
@@ -243,8 +263,8 @@ class Case<LinearQ8> {
   LinearShape shape_{};
   size_t x_stride_ = 0;
   size_t y_stride_ = 0;
-  Guarded x_, stored_, w_, w_scale_, x_scale_, w_sum_, bias_, y_, row_maximum_, halves_, factors_, scratch_, blocks_,
-      index_;
+  Guarded x_, stored_, w_, w_scale_, x_scale_, w_sum_, bias_, y_, row_maximum_, halves_, codes_, factors_, scratch_,
+      blocks_, index_;
   SparseWeights sparse_;
 };
 

@@ -227,6 +227,8 @@ TEST(HostileRules, OfTensors) {
              t.group = 8;
              t.fits_words = true;
            }},
+          {"ternary weights want tiles of their own", kCorrupt,
+           [](auto& m) { tensor_of(m, "layer.0.qkv").type = fb::DType::ternary; }},
           {"tiled weights are not a matrix", kCorrupt,
            [](auto& m) { tensor_of(m, "layer.0.qkv").shape.assign(1, dim(120)); }},
           {"a constant has the layout of an activation", kCorrupt,

@@ -38,6 +38,11 @@ void make_int4(fb::TensorT& t, uint32_t group) {
   t.group = group;
 }
 
+void make_ternary(fb::TensorT& t) {
+  t.type = fb::DType::ternary;
+  t.layout = fb::Layout::tile_ternary_k16n16;
+}
+
 int32_t index_of(const fb::ModelT& m, const std::string& name) {
   for (size_t i = 0; i < m.tensors.size(); ++i) {
     if (m.tensors[i]->name == name) return static_cast<int32_t>(i);
@@ -269,6 +274,34 @@ std::vector<Edit> tensor_edits() {
        [w](auto& m) {
          make_int4(named(m, w), 0xFFFFFFF8);
          resize(named(m, w).scales, 2 * named(m, w).scales->size());
+       }},
+      {"ternary in tiles of int8", corrupt, [w](auto& m) { named(m, w).type = fb::DType::ternary; }},
+      {"int8 in tiles of ternary", corrupt, [w](auto& m) { named(m, w).layout = fb::Layout::tile_ternary_k16n16; }},
+      {"ternary norm", corrupt, [](auto& m) { named(m, "norm").type = fb::DType::ternary; }},
+      {"factors for ternary", corrupt,
+       [w](auto& m) {
+         make_ternary(named(m, w));
+         named(m, w).scale_kind = fb::ScaleKind::per_group;
+       }},
+      {"ternary with fixed scales", corrupt,
+       [w](auto& m) {
+         make_ternary(named(m, w));
+         named(m, w).scale_kind = fb::ScaleKind::fixed;
+       }},
+      {"ternary that fits words", corrupt,
+       [w](auto& m) {
+         make_ternary(named(m, w));
+         named(m, w).fits_words = true;
+       }},
+      {"ternary whose product overflows", corrupt,
+       [w](auto& m) {
+         make_ternary(named(m, w));
+         named(m, w).shape = {fixed(0x7FFFFFFF), fixed(0x7FFFFFFF)};
+       }},
+      {"ternary of too little data", corrupt,
+       [w](auto& m) {
+         make_ternary(named(m, w));
+         named(m, w).shape[1] = fixed(513);
        }},
       {"misaligned data", corrupt, [w](auto& m) { move_to(named(m, w).data, named(m, w).data->offset() + 4); }},
       {"data far away", corrupt, [w](auto& m) { move_to(named(m, w).data, uint64_t{1} << 40); }},

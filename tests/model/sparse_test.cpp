@@ -169,6 +169,80 @@ TEST_P(BitmaskWeightsRefused, WithAReason) {
 INSTANTIATE_TEST_SUITE_P(Data, BitmaskWeightsRefused, ::testing::ValuesIn(kBitmaskDamages),
                          [](const auto& test) { return std::string(test.param.name); });
 
+/// The signs of the same layer's weights, as ternary ones.
+struct Ternary {
+  static constexpr size_t kSteps = (kQuads + 3) / 4;  // of 16 inputs
+  ModelBuilder builder = build(random_bert({}, 2), WeightType::kI8);
+  fb::TensorT* tensor = nullptr;
+
+  Ternary() {
+    for (const auto& t : builder.model.tensors) {
+      if (t->name == "layer.0.qkv") tensor = t.get();
+    }
+    const auto* tiles = reinterpret_cast<const int8_t*>(builder.data.data() + tensor->data->offset());
+    std::vector<uint8_t> bytes(kOutputs / 16 * kSteps * 64, 0x55);
+    for (size_t i = 0; i < kOutputs / 16 * kQuads * 64; ++i) {
+      const size_t panel = i / 64 / kQuads, quad = i / 64 % kQuads;
+      uint8_t& byte = bytes[(panel * kSteps + quad / 4) * 64 + i % 64];
+      const int code = 1 + (tiles[i] > 0 ? 1 : 0) - (tiles[i] < 0 ? 1 : 0);
+      byte = static_cast<uint8_t>((byte & ~(3 << quad % 4 * 2)) | code << quad % 4 * 2);
+    }
+    tensor->type = fb::DType::ternary;
+    tensor->layout = fb::Layout::tile_ternary_k16n16;
+    tensor->fits_words = false;
+    tensor->data = std::make_unique<fb::Blob>(builder.store(bytes.data(), bytes.size()));
+  }
+
+  void set(size_t byte, uint8_t value) { builder.data[static_cast<size_t>(tensor->data->offset()) + byte] = value; }
+  Status open(Fault* fault = nullptr) const {
+    const FileBytes file(builder.finish());
+    Model model;
+    return Model::open(file.data(), file.size(), &model, fault);
+  }
+};
+
+TEST(TernaryWeights, Open) { EXPECT_EQ(Ternary().open(), Status::kOk); }
+
+TEST(TernaryWeights, OfTheFourthCodeAreRefused) {
+  const size_t bytes = static_cast<size_t>(Ternary().tensor->data->size());
+  for (const size_t byte : {size_t{0}, size_t{7}, size_t{64}, bytes - 1}) {
+    for (const uint8_t value : {uint8_t{0x03}, uint8_t{0x0C}, uint8_t{0x75}, uint8_t{0xC0}, uint8_t{0xFF}}) {
+      Ternary ternary;
+      ternary.set(byte, value);
+      Fault fault;
+      EXPECT_EQ(ternary.open(&fault), Status::kCorrupt) << byte;
+      EXPECT_NE(std::string(fault.what).find("none of -1, 0 and 1"), std::string::npos) << fault.what;
+    }
+    for (const uint8_t value : {uint8_t{0x00}, uint8_t{0xAA}, uint8_t{0x99}, uint8_t{0x66}}) {
+      Ternary ternary;
+      ternary.set(byte, value);
+      EXPECT_EQ(ternary.open(), Status::kOk) << byte;
+    }
+  }
+}
+
+TEST(TernaryWeights, NeedAllTheirData) {
+  for (const int less : {1, 64}) {
+    Ternary ternary;
+    const fb::Blob& data = *ternary.tensor->data;
+    *ternary.tensor->data = fb::Blob(data.offset(), data.size() - static_cast<uint64_t>(less), 0, 0);
+    Fault fault;
+    EXPECT_EQ(ternary.open(&fault), Status::kCorrupt);
+    EXPECT_NE(std::string(fault.what).find("smaller"), std::string::npos) << fault.what;
+  }
+}
+
+TEST(TernaryWeights, ManyTensorsOfTheSameBytesAreRefused) {
+  Ternary ternary;
+  const uint64_t data = ternary.builder.data.size();
+  for (uint64_t read = 0; read <= data; read += ternary.tensor->data->size()) {
+    ternary.builder.model.tensors.push_back(std::make_unique<fb::TensorT>(*ternary.tensor));
+  }
+  Fault fault;
+  EXPECT_EQ(ternary.open(&fault), Status::kCorrupt);
+  EXPECT_NE(std::string(fault.what).find("share"), std::string::npos) << fault.what;
+}
+
 TEST(SparseWeights, ManyTensorsOfTheSameBytesAreRefused) {
   // Otherwise opening a small file could take hours.
   Sparse sparse;

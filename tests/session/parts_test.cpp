@@ -41,7 +41,7 @@ struct Memory {
   Guarded bytes;
 
   Memory(uint32_t k, uint32_t parts)
-      : stride(kMaximum + std::max<size_t>(kernels::sparse_scratch(k), kernels::unpacked_scratch(k))),
+      : stride(kMaximum + std::max<size_t>(kernels::sparse_scratch(k), kernels::unpacked_scratch(kernels::pad16(k)))),
         bytes(stride * parts) {}
   void bind(LinearQ8* layer) {
     layer->row_maximum = layer->row_maximum == nullptr ? nullptr : bytes.as<int32_t>();
@@ -99,6 +99,7 @@ TEST(Parts, HaveTheBitsOfOneCall) {
             << isa_name(isa) << ", seed " << seed << ", " << parts << " parts of " << shape.n << " x " << shape.k
             << (shape.sparse       ? ", sparse"
                 : shape.group != 0 ? ", int4"
+                : shape.ternary    ? ", ternary"
                                    : "");
         ++shared;
       }

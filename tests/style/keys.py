@@ -17,7 +17,7 @@ CODE = ("converter/source", "converter/tokenizer", "converter/network", "convert
 READERS = ("converter/source", "converter/tokenizer", "converter/network/blocks/patches.cpp")
 # Formats with keys of their own, and files that only write JSON.
 OTHERS = re.compile(
-    r"/(gguf|chat)/|/(bpe_files|character_cnn|checkpoint|explain|fasttext|knowledge_ernie|marian\w*|model_card|pickle|safetensors"
+    r"/(gguf|chat)/|/(bitnet|bpe_files|character_cnn|checkpoint|explain|fasttext|knowledge_ernie|marian\w*|model_card|pickle|safetensors"
     r"\w*|seq2seq|torch_file|vector_file|weights|word_vectors|write_back|zip|keys|keys_documents|split_pattern|pattern_parser)\.(cpp|h)$"
 )
 ROW = re.compile(r'BANTAM_KEY\(\s*(k\w+),\s*"([^"]*)",\s*(k\w+),\s*"((?:[^"\\]|\\.)*)",\s*"((?:[^"\\]|\\.)*)"\s*\)')

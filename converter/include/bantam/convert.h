@@ -14,8 +14,8 @@ namespace bantam {
 /// The options of `bantam convert`, with the same names ('_' for '-'), values and defaults. `bantam convert --help`
 /// explains them.
 struct ConversionOptions {
-  std::string weights = "int8";         // int8, int4, f16, f32
-  std::vector<std::string> keep;        // each REGEX=f32|f16|i8|i4
+  std::string weights = "int8";         // int8, int4, ternary, f16, f32
+  std::vector<std::string> keep;        // each REGEX=f32|f16|i8|i4|ternary
   std::string activations = "dynamic";  // dynamic, static
   std::string rounding = "nearest";     // nearest, gptq
   std::string residual = "f32";         // f32, i8

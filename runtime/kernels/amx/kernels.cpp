@@ -23,6 +23,7 @@ bool linear_unpacked(const LinearQ8& a) {
   one.w = a.scratch;
   one.n = 16;
   one.factors = nullptr;
+  one.ternary = false;
   one.masks = nullptr;
   bool finite = true;
   Unpacker unpacker(a);

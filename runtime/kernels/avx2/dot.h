@@ -43,56 +43,61 @@ BANTAM_INLINE UnsignedQuad unsigned_quad(const void* p) {
   return {half, _mm256_sub_epi8(v, half)};
 }
 
-/// 4-bit weights are multiplied without unpacking, this many panels at a time: linear_int4.h. For any number of rows,
-/// because halves take two instructions where bytes take four: HalvesSums.
-#define BANTAM_KERNEL_HALVES
-constexpr uint32_t halves_panels(uint32_t rows) { return rows == 1 ? 2 : 1; }
-constexpr uint32_t kHalvesBlock = 6, kHalvesRows = UINT32_MAX;
+/// Weights of 2 or 4 bits are multiplied without unpacking, this many panels at a time: linear_codes.h. For any number of
+/// rows, because codes take two instructions where bytes take four: CodeSums.
+#define BANTAM_KERNEL_CODES
+constexpr uint32_t codes_panels(uint32_t rows) { return rows == 1 ? 2 : 1; }
+constexpr uint32_t kCodesBlock = 6, kCodesRows = UINT32_MAX;
 /// Four bytes of a row, signed.
 struct PlainQuad {
   __m256i v;
 };
 BANTAM_INLINE PlainQuad plain_quad(const void* p) { return {broadcast_four(p)}; }
-BANTAM_INLINE Weights low_halves(Weights w) {
-  const __m256i half = _mm256_set1_epi8(15);
-  return {_mm256_and_si256(w.a, half), _mm256_and_si256(w.b, half)};
-}
-BANTAM_INLINE Weights high_halves(Weights w) {
-  return low_halves({_mm256_srli_epi16(w.a, 4), _mm256_srli_epi16(w.b, 4)});
+/// Returns bits [shift, shift + bits) of each byte.
+BANTAM_INLINE Weights codes(Weights w, int shift, int bits) {
+  const __m256i mask = _mm256_set1_epi8(static_cast<char>((1 << bits) - 1));
+  return {_mm256_and_si256(reinterpret_cast<__m256i>(reinterpret_cast<__v16hu>(w.a) >> shift), mask),
+          _mm256_and_si256(reinterpret_cast<__m256i>(reinterpret_cast<__v16hu>(w.b) >> shift), mask)};
 }
 
 /// The factors of 16 outputs, each twice, for the two words of a sum.
-struct HalvesFactors {
+struct CodeFactors {
   __m256i a, b;
-  BANTAM_INLINE explicit HalvesFactors(const int8_t* p) {
+  BANTAM_INLINE explicit CodeFactors(const int8_t* p) {
     const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(p));
     const __m256i words = _mm256_permute4x64_epi64(_mm256_cvtepu8_epi16(bytes), 0xd8);
     a = _mm256_unpacklo_epi16(words, words);
     b = _mm256_unpackhi_epi16(words, words);
   }
 };
-/// Sums of (half - 8) * x for 16 outputs, in words: one for the first two and one for the last two of each four inputs.
-/// A product is at most 8 * 127, so the sums of 64 inputs, 32 in each word, are at most 32,512; intermediate words may
-/// overflow.
-constexpr uint32_t kHalvesInputs = 64;
-#define BANTAM_KERNEL_HALVES_IN_WORDS
-struct HalvesSums {
+/// Sums of (code - zero) * x for 16 outputs, in words: one for the first two and one for the last two of each four
+/// inputs. A product is at most zero * 127, so that the sums of code_inputs(zero) inputs, half of them in each word, are
+/// at most 32,512; intermediate words may overflow.
+constexpr uint32_t code_inputs(int32_t zero) { return 512 / static_cast<uint32_t>(zero); }
+#define BANTAM_KERNEL_CODES_IN_WORDS
+struct CodeSums {
   __v16hu a, b;
 
-  HalvesSums() = default;
+  CodeSums() = default;
   /// Returns the initial value of both words; `low`: sum of the first two inputs of each four, `high`: sum of the last
   /// two.
-  static BANTAM_INLINE int32_t start_of(int32_t low, int32_t high) {
-    return static_cast<int32_t>((static_cast<uint32_t>(-8 * low) & 0xFFFF) | static_cast<uint32_t>(-8 * high) << 16);
+  static BANTAM_INLINE int32_t start_of(int32_t zero, int32_t low, int32_t high) {
+    return static_cast<int32_t>((static_cast<uint32_t>(-zero * low) & 0xFFFF) | static_cast<uint32_t>(-zero * high)
+                                                                                    << 16);
   }
   /// `start`: the initial value of both words.
-  BANTAM_INLINE explicit HalvesSums(const int32_t* start) : a(reinterpret_cast<__v16hu>(broadcast_four(start))), b(a) {}
+  BANTAM_INLINE explicit CodeSums(const int32_t* start) : a(reinterpret_cast<__v16hu>(broadcast_four(start))), b(a) {}
   /// A pair of products is at most 15 * 127 * 2.
   BANTAM_INLINE void add(PlainQuad q, Weights h) {
     a += reinterpret_cast<__v16hu>(_mm256_maddubs_epi16(h.a, q.v));
     b += reinterpret_cast<__v16hu>(_mm256_maddubs_epi16(h.b, q.v));
   }
-  BANTAM_INLINE I32x16 times(const HalvesFactors& factors) const {
+  BANTAM_INLINE I32x16 get() const {
+    const __m256i ones = _mm256_set1_epi16(1);
+    return {_mm256_madd_epi16(reinterpret_cast<__m256i>(a), ones),
+            _mm256_madd_epi16(reinterpret_cast<__m256i>(b), ones)};
+  }
+  BANTAM_INLINE I32x16 times(const CodeFactors& factors) const {
     return {_mm256_madd_epi16(reinterpret_cast<__m256i>(a), factors.a),
             _mm256_madd_epi16(reinterpret_cast<__m256i>(b), factors.b)};
   }

@@ -31,18 +31,20 @@ BANTAM_INLINE Quad signed_quad(const void* p) {
 }
 BANTAM_INLINE Quad unsigned_quad(const void* p) { return signed_quad(p); }
 
-/// For few rows, 4-bit weights are multiplied without unpacking, halves_panels(rows) panels at a time: linear_int4.h.
-#define BANTAM_KERNEL_HALVES
-constexpr uint32_t halves_panels(uint32_t rows) { return rows == 1 ? 8 : rows == 2 ? 4 : 2; }
-constexpr uint32_t kHalvesBlock = 6, kHalvesRows = 6;
+/// For few rows, weights of 2 or 4 bits are multiplied without unpacking, codes_panels(rows) panels at a time:
+/// linear_codes.h.
+#define BANTAM_KERNEL_CODES
+constexpr uint32_t codes_panels(uint32_t rows) { return rows == 1 ? 8 : rows == 2 ? 4 : 2; }
+constexpr uint32_t kCodesBlock = 6, kCodesRows = 6;
 /// With more rows the first block unpacks the weights: unpacking_block.h.
 #define BANTAM_KERNEL_UNPACKS_IN_BLOCKS
 /// Four bytes of a row, signed.
 using PlainQuad = Quad;
 BANTAM_INLINE PlainQuad plain_quad(const void* p) { return signed_quad(p); }
-BANTAM_INLINE Weights low_halves(Weights w) { return {_mm512_and_si512(w.v, _mm512_set1_epi8(15))}; }
-BANTAM_INLINE Weights high_halves(Weights w) {
-  return {_mm512_and_si512(_mm512_srli_epi16(w.v, 4), _mm512_set1_epi8(15))};
+/// Returns bits [shift, shift + bits) of each byte.
+BANTAM_INLINE Weights codes(Weights w, int shift, int bits) {
+  return {_mm512_and_si512(reinterpret_cast<__m512i>(reinterpret_cast<__v32hu>(w.v) >> shift),
+                           _mm512_set1_epi8(static_cast<char>((1 << bits) - 1)))};
 }
 
 /// Uses the type of the instruction's result: gcc copies registers in every iteration if types differ.
@@ -58,7 +60,7 @@ struct Accumulator {
   BANTAM_INLINE void add_keys(Quad q, Weights k) {
     v = reinterpret_cast<__v16si>(_mm512_dpbusd_epi32(reinterpret_cast<__m512i>(v), k.v, q.v));
   }
-  BANTAM_INLINE void add_halves(PlainQuad q, Weights h) { add_keys(q, h); }
+  BANTAM_INLINE void add_codes(PlainQuad q, Weights h) { add_keys(q, h); }
   BANTAM_INLINE I32x16 get() const { return {reinterpret_cast<__m512i>(v)}; }
 };
 

@@ -48,9 +48,9 @@ class SideBySide {
   size_t w_stride_;
 };
 
-/// kDistance for 4-bit weights: 4 KB are under way. The same for their groups' factors, of which a cache line has four
-/// groups.
-constexpr size_t halves_ahead(uint32_t panels) { return 4096 / panels; }
+/// kDistance for weights of 2 or 4 bits: 4 KB are under way. The same for factors of groups, of which a cache line has
+/// four groups.
+constexpr size_t codes_ahead(uint32_t panels) { return 4096 / panels; }
 constexpr size_t kFactorsAhead = 128;
 
 /// A vector of weights, f32 or f16.

@@ -4,8 +4,8 @@
 
 #include "kernels/generic/dot_block.h"
 #include "kernels/generic/linear.h"
-#if defined(BANTAM_KERNEL_HALVES)
-#include "kernels/generic/linear_int4.h"
+#if defined(BANTAM_KERNEL_CODES)
+#include "kernels/generic/linear_codes.h"
 #endif
 #include "kernels/generic/linear_sparse.h"
 #include "kernels/generic/unpack.h"
@@ -82,8 +82,9 @@ inline bool linear_unpacked(const LinearQ8& a) {
 inline bool linear_q8(const LinearQ8& a) {
   if (a.k16) return linear_k16(a);
   if (a.row_maximum != nullptr) memset(a.row_maximum, 0, a.rows * 16 * sizeof(int32_t));
-#if defined(BANTAM_KERNEL_HALVES)
-  if (a.factors != nullptr && a.rows <= kHalvesRows) return linear_int4(a);
+#if defined(BANTAM_KERNEL_CODES)
+  if (a.factors != nullptr && a.rows <= kCodesRows) return linear_codes<Int4Codes>(a);
+  if (a.ternary && a.rows <= kCodesRows) return linear_codes<TernaryCodes>(a);
 #endif
   if (Unpacker::wanted(a)) return linear_unpacked(a);
   if (linked::kSparse && a.sparse.ends != nullptr) return linear_sparse(a);

@@ -4,13 +4,13 @@
 #define BANTAM_KERNELS_GENERIC_LINEAR_SUMS_H_
 
 #include "kernels/generic/linear.h"
-#if BANTAM_IF_LINKED(Int4) || BANTAM_IF_LINKED(Bitmask)
+#if BANTAM_IF_LINKED(Int4) || BANTAM_IF_LINKED(Ternary) || BANTAM_IF_LINKED(Bitmask)
 #include "kernels/generic/unpack.h"
 #endif
 
 namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE {
 
-#if BANTAM_IF_LINKED(Int4) || BANTAM_IF_LINKED(Bitmask)
+#if BANTAM_IF_LINKED(Int4) || BANTAM_IF_LINKED(Ternary) || BANTAM_IF_LINKED(Bitmask)
 /// Unpacks a chunk of a panel at a time to int8.
 BANTAM_NOINLINE inline void dot_unpacked(const LinearQ8& a) {
   Unpacker unpacker(a);
@@ -50,8 +50,8 @@ BANTAM_NOINLINE inline void dot_sparse(const DotSparse& a) {
 inline bool linear_q8(const LinearQ8& a) {
   if constexpr (!linked::kDynamic) return false;
   if (a.k16) return linear_k16(a);
-#if BANTAM_IF_LINKED(Int4) || BANTAM_IF_LINKED(Bitmask)
-  if constexpr (linked::kInt4 || linked::kBitmask) {
+#if BANTAM_IF_LINKED(Int4) || BANTAM_IF_LINKED(Ternary) || BANTAM_IF_LINKED(Bitmask)
+  if constexpr (linked::kInt4 || linked::kTernary || linked::kBitmask) {
     if (Unpacker::wanted(a)) {
       dot_unpacked(a);
       return dequantize_rows(a);

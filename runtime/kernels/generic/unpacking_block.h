@@ -20,7 +20,7 @@ BANTAM_NOINLINE bool unpacking_block(const LinearQ8& a, const LinearQ8& some, ui
   const size_t w_stride = size_t{pad8(a.k)} * 8, out_stride = size_t{a.k} * 16;
   const size_t factor_stride = size_t{int4_groups(a.k, a.group)} * 16;
   const uint8_t* w = static_cast<const uint8_t*>(static_cast<const void*>(a.w)) + panel * w_stride;
-  SideBySide<kPanels, halves_ahead(kPanels)> ahead(w, w_stride);
+  SideBySide<kPanels, codes_ahead(kPanels)> ahead(w, w_stride);
   const uint8_t* factors = a.factors + panel * factor_stride;
   const int8_t* x = some.x;
   int8_t* out = a.scratch;
@@ -48,7 +48,7 @@ BANTAM_NOINLINE bool unpacking_block(const LinearQ8& a, const LinearQ8& some, ui
 }
 
 /// The fewest rows of the first block.
-constexpr uint32_t kLeastUnpacking = kHalvesRows < kMaxRows / 2 ? kHalvesRows + 1 : kMaxRows / 2 + 1;
+constexpr uint32_t kLeastUnpacking = kCodesRows < kMaxRows / 2 ? kCodesRows + 1 : kMaxRows / 2 + 1;
 
 /// Computes the first rows of `some`; returns their number.
 template <uint32_t... kIndex>

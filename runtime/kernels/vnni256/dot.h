@@ -35,26 +35,26 @@ BANTAM_INLINE Quad signed_quad(const void* p) {
 }
 BANTAM_INLINE Quad unsigned_quad(const void* p) { return signed_quad(p); }
 
-/// For few rows, 4-bit weights are multiplied without unpacking, halves_panels(rows) panels at a time: linear_int4.h.
-#define BANTAM_KERNEL_HALVES
-constexpr uint32_t halves_panels(uint32_t rows) { return rows == 1 ? 2 : 1; }
-constexpr uint32_t kHalvesBlock = 4;
+/// For few rows, weights of 2 or 4 bits are multiplied without unpacking, codes_panels(rows) panels at a time:
+/// linear_codes.h.
+#define BANTAM_KERNEL_CODES
+constexpr uint32_t codes_panels(uint32_t rows) { return rows == 1 ? 2 : 1; }
+constexpr uint32_t kCodesBlock = 4;
 #if defined(__AVX512VL__)
-constexpr uint32_t kHalvesRows = 4;
+constexpr uint32_t kCodesRows = 4;
 /// With more rows the first block unpacks the weights: unpacking_block.h.
 #define BANTAM_KERNEL_UNPACKS_IN_BLOCKS
 #else
-constexpr uint32_t kHalvesRows = 8;
+constexpr uint32_t kCodesRows = 8;
 #endif
 /// Four bytes of a row, signed.
 using PlainQuad = Quad;
 BANTAM_INLINE PlainQuad plain_quad(const void* p) { return signed_quad(p); }
-BANTAM_INLINE Weights low_halves(Weights w) {
-  const __m256i half = _mm256_set1_epi8(15);
-  return {_mm256_and_si256(w.a, half), _mm256_and_si256(w.b, half)};
-}
-BANTAM_INLINE Weights high_halves(Weights w) {
-  return low_halves({_mm256_srli_epi16(w.a, 4), _mm256_srli_epi16(w.b, 4)});
+/// Returns bits [shift, shift + bits) of each byte.
+BANTAM_INLINE Weights codes(Weights w, int shift, int bits) {
+  const __m256i mask = _mm256_set1_epi8(static_cast<char>((1 << bits) - 1));
+  return {_mm256_and_si256(reinterpret_cast<__m256i>(reinterpret_cast<__v16hu>(w.a) >> shift), mask),
+          _mm256_and_si256(reinterpret_cast<__m256i>(reinterpret_cast<__v16hu>(w.b) >> shift), mask)};
 }
 
 #if defined(__AVX512VL__)
@@ -87,7 +87,7 @@ struct Accumulator {
     a = reinterpret_cast<__v8si>(BANTAM_DPBUSD(reinterpret_cast<__m256i>(a), k.a, q.v));
     b = reinterpret_cast<__v8si>(BANTAM_DPBUSD(reinterpret_cast<__m256i>(b), k.b, q.v));
   }
-  BANTAM_INLINE void add_halves(PlainQuad q, Weights h) { add_keys(q, h); }
+  BANTAM_INLINE void add_codes(PlainQuad q, Weights h) { add_keys(q, h); }
   BANTAM_INLINE I32x16 get() const { return {reinterpret_cast<__m256i>(a), reinterpret_cast<__m256i>(b)}; }
 };
 #undef BANTAM_DPBUSD
