@@ -384,7 +384,8 @@ int32_t Builder::unfold(const std::string& name, int32_t x, uint32_t before, uin
   return y;
 }
 
-int32_t Builder::depthwise(const std::string& name, int32_t x, uint32_t before, uint32_t after, Values weights) {
+int32_t Builder::depthwise(const std::string& name, int32_t x, uint32_t before, uint32_t after, Values weights,
+                           const EpilogueSpec& epilogue) {
   const uint32_t rows = before + 1 + after, columns = width(x), padded = (columns + 15) / 16 * 16;
   std::vector<float> apart(weights.values.empty() ? 0 : size_t{rows} * padded, 0.0F);
   for (size_t at = 0; at < weights.values.size(); ++at) {
@@ -397,6 +398,7 @@ int32_t Builder::depthwise(const std::string& name, int32_t x, uint32_t before, 
   auto& attributes = set_attributes<fb::DepthwiseT>(added);
   attributes.before = before;
   attributes.after = after;
+  set_epilogue(added, epilogue);
   return y;
 }
 

@@ -178,7 +178,8 @@ class Builder {
   /// Concatenates each token row with `before` rows before it and `after` rows after it.
   int32_t unfold(const std::string& name, int32_t x, uint32_t before, uint32_t after);
   /// A depthwise convolution over tokens: each column has its own filter. `weights`: [before + 1 + after, width].
-  int32_t depthwise(const std::string& name, int32_t x, uint32_t before, uint32_t after, Values weights);
+  int32_t depthwise(const std::string& name, int32_t x, uint32_t before, uint32_t after, Values weights,
+                    const EpilogueSpec& epilogue = {});
   /// Log-probabilities of words, from the scores of the most frequent words, of the clusters, and of each cluster's
   /// words; see AdaptiveSoftmax in the schema.
   int32_t adaptive_softmax(const std::string& name, int32_t front, int32_t clusters, const std::vector<int32_t>& words);

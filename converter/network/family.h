@@ -137,6 +137,14 @@ enum class Slot {
   // kContextNorm and kWideNorm norm the attention's context, and activated columns, before their output matrices.
   kContextNorm,
   kWideNorm,
+  // Short convolutions that replace attention in some layers (EncoderConfig::attends; LFM2): rows of kShortInput times
+  // kShortGate go through one filter for each column, kShortTaps [hidden, 1, tokens], times kShortOutGate, then through
+  // kShortOut.
+  kShortGate,
+  kShortOutGate,
+  kShortInput,
+  kShortTaps,
+  kShortOut,
   kForget,  // kForget and kCandidate: SSRU cells, which replace a decoder's self-attention
   kCandidate,
   // Slots of bottlenecks: dense layers and norms before the layer (for the residual; for queries and keys) and after
@@ -211,6 +219,13 @@ constexpr bool is_vector(Slot slot) {
          slot == Slot::kDownFactors || slot == Slot::kSinks || slot == Slot::kChoiceBias;
 }
 constexpr bool is_of_layer(Slot slot) { return slot >= Slot::kQuery && slot != Slot::kFinalNorm; }
+/// True for slots of attention among the tokens of a text; the layer's norm is none of them. The second function is true
+/// for slots of short convolutions.
+constexpr bool is_of_attention(Slot slot) {
+  return (slot >= Slot::kQuery && slot <= Slot::kAttentionOut) ||
+         (slot >= Slot::kAttentionGate && slot <= Slot::kContextNorm);
+}
+constexpr bool is_of_short(Slot slot) { return slot >= Slot::kShortGate && slot <= Slot::kShortOut; }
 /// True for slots of attention to a source (cross-attention), whose keys and values come from the encoder's output.
 constexpr bool is_cross(Slot slot) { return slot >= Slot::kCrossQuery && slot <= Slot::kCrossNorm; }
 /// True for slots of entities in layers. The second function is true only for slots of layers in which entities attend

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "bantam/model.h"
+#include "graph/task_parts.h"
 #include "model/heads.h"
 #include "network/blocks/chain.h"
 #include "network/blocks/label_tree.h"

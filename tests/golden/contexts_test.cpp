@@ -239,6 +239,8 @@ const Kind kKinds[] = {
     {"nplm-generate-newest", fb::DType::i4, false}, {"mixtral-generate", fb::DType::i8, false},
     {"mixtral-generate", fb::DType::i4, false},     {"qwen3-moe-generate", fb::DType::i8, false},
     {"olmoe-generate", fb::DType::f32, false},      {"gpt3-generate", fb::DType::i8, false},
+    {"lfm2-generate", fb::DType::f32, false},       {"lfm2-generate", fb::DType::i8, false},
+    {"lfm2-biased", fb::DType::i4, false},          {"lfm2-biased", fb::DType::i8, true},
     {"transfo-xl-generate", fb::DType::f32, false}, {"transfo-xl-generate", fb::DType::i8, false},
     {"transfo-xl-generate", fb::DType::i8, true},   {"transfo-xl-generate-table", fb::DType::i8, false}};
 

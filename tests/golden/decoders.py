@@ -56,6 +56,7 @@ GEMMA2 = dict(
     attn_logit_softcapping=2.0,
     final_logit_softcapping=3.0,
 )
+LFM2 = dict(**{**LLAMA, "num_hidden_layers": 3}, block_multiple_of=4)
 GEMMA3 = dict(**{**LLAMA, "num_hidden_layers": 3}, head_dim=8, sliding_window=5, sliding_window_pattern=3)
 NEOX = dict(
     vocab_size=61,
@@ -104,6 +105,7 @@ ROUTED = dict(
 SIGMOIDS = dict(
     **ROUTED, moe_intermediate_size=10, n_routed_experts=4, num_experts_per_tok=2, routed_scaling_factor=1.5
 )
+LFM2_MOE = dict(**{**LLAMA, "num_hidden_layers": 3}, moe_intermediate_size=18, num_experts=6, num_experts_per_tok=2)
 QWEN3_MOE = dict(**LLAMA, moe_intermediate_size=18, num_experts=6, num_experts_per_tok=3)
 
 TOKENS = dict(bos_token_id=1, eos_token_id=2, pad_token_id=0)
@@ -384,4 +386,13 @@ DECODER_MODELS = {
         dict(**ROUTED, **LAYERS_APART, num_local_experts=4, shared_intermediate_size=12, residual_multiplier=0.7),
     ),
     "bigbird-pegasus-decoder-generate": ("BigBirdPegasusForCausalLM", ALONE),
+    "lfm2-generate": ("Lfm2ForCausalLM", dict(**LFM2, layer_types=["conv", "full_attention", "conv"])),
+    "lfm2-biased": (
+        "Lfm2ForCausalLM",
+        dict(**LFM2, full_attn_idxs=[0], conv_bias=True, conv_L_cache=5, tie_word_embeddings=False),
+    ),
+    "lfm2-moe-generate": (
+        "Lfm2MoeForCausalLM",
+        dict(**LFM2_MOE, layer_types=["conv", "full_attention", "conv"], num_dense_layers=1, routed_scaling_factor=1.5),
+    ),
 }

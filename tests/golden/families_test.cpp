@@ -175,7 +175,7 @@ TEST_P(Families, ReportsAndImagesKnowThem) {
     const std::string own = own_layers(family);
     const bool evolved = own == "evolved_transformer";
     EXPECT_EQ(links("unfold"), model.config().convolution != 0 || own == "textcnn" || own == "nplm" || evolved);
-    const bool convolved = model.config().value_taps != 0;
+    const bool convolved = model.config().value_taps != 0 || model.config().short_taps != 0;
     EXPECT_EQ(links("depthwise"), evolved || convolved);
     EXPECT_EQ(links("join"), own == "elmo" || evolved || family.block.reversible);
     EXPECT_EQ(links("chunk attention"), family.block.reversible);

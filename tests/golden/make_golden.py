@@ -491,6 +491,11 @@ def make_text_decoder(root, name, seed):
     generation.make(root / name, randomize, seed)
 
 
+def make_other_text_decoder(root, name, seed):
+    generation.make_other(root / name, name, randomize, seed)
+    write_expected(root / name, 6, seed, first=5, vocabulary=generation.tokenizer().get_vocab_size())
+
+
 def make_text_pair(root, name, seed):
     pair_generation.make(root / name, randomize, seed)
     encoder_decoders.write_expected(root / name, seed)
@@ -804,6 +809,7 @@ def main():
     makers += [(name, make_transfo_xl, seed) for seed, name in enumerate(transfo_xl.MODELS, start=540)]
     makers += [(name, make_unilm, seed) for seed, name in enumerate(UNILM_MODELS, start=490)]
     makers += [(generation.NAME, make_text_decoder, 450)]
+    makers += [(name, make_other_text_decoder, seed) for seed, name in enumerate(generation.OTHERS, start=720)]
     makers += [(pair_generation.NAME, make_text_pair, 451)]
     makers += [(translation.NAME, make_translator, 452)]
     makers += [(name, make_pair, seed) for seed, name in enumerate(encoder_decoders.MODELS, start=460)]

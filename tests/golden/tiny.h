@@ -215,6 +215,7 @@ class Tiny {
       config_["num_random_blocks"] = 1U;
     }
     if (settings.entities.key != nullptr) config_["layer_types"] = {"mix", "norm"};
+    if (family_.has(Slot::kShortTaps)) config_["layer_types"] = {"conv", "full_attention"};
     if (settings.head_width != nullptr) config_[settings.head_width] = kHidden / kHeads;
     if (settings.rotary.part != 1) {
       config_[settings.rotary.part_key == nullptr ? "partial_rotary_factor" : settings.rotary.part_key] = 0.67;
@@ -298,6 +299,11 @@ class Tiny {
       return add(name + ".weight", {uint64_t{kHeads} * read_.summed.features, kPositions}, 0.3F);
     }
     if (slot == Slot::kValueConvolution) return add(name + ".weight", {kHeads, 1, read_.value_taps, 1}, 0.2F);
+    if (slot == Slot::kShortTaps) {
+      add(name + ".weight", {kHidden, 1, read_.short_taps}, 0.4F);
+      if (biases_) add(name + ".bias", {kHidden}, 0.2F);
+      return;
+    }
     if (slot == Slot::kFeatureMatrix) return add(name + ".weight", {read_.summed.features, read_.head_width}, 1);
     if (axes.columns == Axis::kNone) return norm(name, extent(axes.rows));
     const bool bare = convert::is_of_expert(slot) || (slot == Slot::kPlaceKey && stack().block.shifted);

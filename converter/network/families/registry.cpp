@@ -50,6 +50,7 @@ Axes plain_axes(Slot slot) {
       return {Axis::kNone, Axis::kEmbedding};
     case Slot::kDistances:
     case Slot::kDistanceKeys:
+    case Slot::kShortTaps:
     case Slot::kValueConvolution:
     case Slot::kFeatureMatrix:
       return {Axis::kNone, Axis::kNone};
@@ -90,6 +91,10 @@ Axes plain_axes(Slot slot) {
     case Slot::kEmbeddingProjection:
       return {Axis::kHidden, Axis::kEmbedding};
     case Slot::kConvolution:
+    case Slot::kShortGate:
+    case Slot::kShortOutGate:
+    case Slot::kShortInput:
+    case Slot::kShortOut:
     case Slot::kForget:
     case Slot::kCandidate:
       return {Axis::kHidden, Axis::kHidden};
@@ -270,6 +275,7 @@ const char* Family::why_layers_stay() const {
   if (has(Slot::kDistances) && std::string_view(name(Slot::kDistances)).find("{}") != std::string_view::npos)
     return "each has biases of distances of its own";
   if (has(Slot::kForget)) return "Marian's own files are not written";
+  if (has(Slot::kShortTaps)) return "some have attention and others a convolution";
   if (has(Slot::kRouter)) return "students of models of experts are not made yet";
   if (has(Slot::kEntities)) return "each reads entities in a way of its own";
   return shares_layers() ? "several run the same weights" : nullptr;
