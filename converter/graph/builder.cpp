@@ -384,8 +384,7 @@ int32_t Builder::unfold(const std::string& name, int32_t x, uint32_t before, uin
   return y;
 }
 
-int32_t Builder::depthwise(const std::string& name, int32_t x, uint32_t before, uint32_t after, Values weights,
-                           const EpilogueSpec& epilogue) {
+int32_t Builder::depthwise(const std::string& name, int32_t x, uint32_t before, uint32_t after, Values weights) {
   const uint32_t rows = before + 1 + after, columns = width(x), padded = (columns + 15) / 16 * 16;
   std::vector<float> apart(weights.values.empty() ? 0 : size_t{rows} * padded, 0.0F);
   for (size_t at = 0; at < weights.values.size(); ++at) {
@@ -398,7 +397,25 @@ int32_t Builder::depthwise(const std::string& name, int32_t x, uint32_t before, 
   auto& attributes = set_attributes<fb::DepthwiseT>(added);
   attributes.before = before;
   attributes.after = after;
+  return y;
+}
+
+int32_t Builder::short_convolution(const std::string& name, int32_t x, uint32_t before, Values weights,
+                                   const EpilogueSpec& epilogue) {
+  const int32_t y = depthwise(name, x, before, 0, std::move(weights));
+  fb::OpT& added = *graph_.model.subgraphs.front()->ops.back();
+  added.attributes.AsDepthwise()->latest = before != 0;
   set_epilogue(added, epilogue);
+  return y;
+}
+
+int32_t Builder::scan(const std::string& name, const ScanSpec& spec) {
+  const int32_t y = activation(name, rows_symbol(spec.x), width(spec.x));
+  std::vector<int32_t> inputs = {spec.x, spec.steps, spec.rates};
+  if (spec.kind == fb::ScanKind::selective) inputs.insert(inputs.end(), {spec.in, spec.out, spec.skip});
+  auto& attributes = set_attributes<fb::ScanT>(op(name, std::move(inputs), {y}));
+  attributes.kind = spec.kind;
+  attributes.states = rows(spec.rates);
   return y;
 }
 

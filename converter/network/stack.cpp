@@ -11,6 +11,7 @@
 #include "network/blocks/chunk_attention.h"
 #include "network/blocks/entities.h"
 #include "network/blocks/experts.h"
+#include "network/blocks/gated_recurrence.h"
 #include "network/blocks/linear_attention.h"
 #include "network/blocks/modules.h"
 #include "network/blocks/recurrent.h"
@@ -388,11 +389,18 @@ class Stack {
     const uint32_t columns = config_.hidden, taps = config_.short_taps;
     builder_.enter(fb::Part::attention, static_cast<int32_t>(i));
     const int32_t in = normed(i, Slot::kAttentionNorm, x);
-    EpilogueSpec product, gated;
-    product.gate = dense(i, Slot::kShortGate, in, {{Slot::kShortGate, columns}}, {});
+    const bool recurs = family_.has(Slot::kStateRates);
+    EpilogueSpec product, gate, gated;
+    if (family_.has(Slot::kShortGate)) {
+      product.gate = dense(i, Slot::kShortGate, in, {{Slot::kShortGate, columns}}, {});
+    }
     const int32_t rows = dense(i, Slot::kShortInput, in, {{Slot::kShortInput, columns}}, product);
-    gated.gate = dense(i, Slot::kShortOutGate, in, {{Slot::kShortOutGate, columns}}, {});
-    const int32_t out = filtered(i, rows, taps, gated);
+    if (recurs) gate.activation = config_.activation;
+    gated.gate = dense(i, Slot::kShortOutGate, in, {{Slot::kShortOutGate, columns}}, gate);
+    const int32_t filters = filtered(i, rows, taps, recurs ? EpilogueSpec{} : gated);
+    const int32_t out = recurs ? builder_.row(graph_name(config_, i, Slot::kStateRates) + ".gated",
+                                              import_gated_recurrence(builder_, weights_, config_, i, filters), gated)
+                               : filters;
     return dense(i, Slot::kShortOut, out, {{Slot::kShortOut, config_.inner}}, added(i, Slot::kAttentionNorm, x));
   }
 
@@ -403,14 +411,10 @@ class Stack {
                       op = graph_name(config_, i, Slot::kShortTaps);
     Values weights = weights_.encoder(name + ".weight", {columns, 1, taps});
     weights.values = turned(weights.values, columns);
-    if (modules_.lacks_bias(name)) return builder_.depthwise(op, x, taps - 1, 0, std::move(weights), epilogue);
-    EpilogueSpec biased;
-    Values ones;
-    ones.values.assign(columns, 1.0F);
-    biased.norm = fb::NormKind::affine;
-    biased.gamma = builder_.vector(op + ".ones", std::move(ones));
-    biased.beta = builder_.vector(op + ".bias", weights_.encoder(name + ".bias", {columns}));
-    return builder_.row(op + ".gated", builder_.depthwise(op, x, taps - 1, 0, std::move(weights), biased), epilogue);
+    if (modules_.lacks_bias(name)) return builder_.short_convolution(op, x, taps - 1, std::move(weights), epilogue);
+    const EpilogueSpec biased = plus_vector(builder_, op, weights_.encoder(name + ".bias", {columns}));
+    const int32_t out = builder_.short_convolution(op, x, taps - 1, std::move(weights), biased);
+    return epilogue.gate < 0 ? out : builder_.row(op + ".gated", out, epilogue);
   }
 
   /// `other`: the stream to which reversible layers add the result.

@@ -5,7 +5,7 @@ import unittest
 
 from support import GOLDEN, CommandTest, model
 
-NAMES = ("lfm2-text",)
+NAMES = ("lfm2-text", "mamba-text")
 OPTIONS = {
     "greedy": [],
     "top_p": ["--temperature", "1.1", "--top-p", "0.8"],

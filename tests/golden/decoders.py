@@ -56,6 +56,15 @@ GEMMA2 = dict(
     attn_logit_softcapping=2.0,
     final_logit_softcapping=3.0,
 )
+GRIFFIN = dict(
+    vocab_size=61,
+    hidden_size=24,
+    num_attention_heads=3,
+    num_key_value_heads=1,
+    num_hidden_layers=3,
+    intermediate_size=56,
+)
+MAMBA = dict(vocab_size=61, hidden_size=24, state_size=5, num_hidden_layers=2)
 LFM2 = dict(**{**LLAMA, "num_hidden_layers": 3}, block_multiple_of=4)
 GEMMA3 = dict(**{**LLAMA, "num_hidden_layers": 3}, head_dim=8, sliding_window=5, sliding_window_pattern=3)
 NEOX = dict(
@@ -394,5 +403,12 @@ DECODER_MODELS = {
     "lfm2-moe-generate": (
         "Lfm2MoeForCausalLM",
         dict(**LFM2_MOE, layer_types=["conv", "full_attention", "conv"], num_dense_layers=1, routed_scaling_factor=1.5),
+    ),
+    "mamba-generate": ("MambaForCausalLM", dict(**MAMBA)),
+    "mamba-biased": ("MambaForCausalLM", dict(**MAMBA, use_bias=True, use_conv_bias=False, conv_kernel=2, expand=1)),
+    "falcon-mamba-generate": ("FalconMambaForCausalLM", dict(**MAMBA, time_step_rank=3, mixer_rms_eps=1e-3)),
+    "recurrent-gemma-generate": (
+        "RecurrentGemmaForCausalLM",
+        dict(**GRIFFIN, block_types=["recurrent", "attention"], attention_window_size=5, logits_soft_cap=4.0),
     ),
 }

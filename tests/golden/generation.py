@@ -28,6 +28,10 @@ OTHERS = {
             layer_types=["conv", "full_attention", "conv"],
         ),
     ),
+    "mamba-text": (
+        "MambaForCausalLM",
+        dict(hidden_size=24, state_size=6, num_hidden_layers=2, bos_token_id=0, eos_token_id=0, pad_token_id=0),
+    ),
 }
 LENGTH = 20
 # A choice that hangs on less is left out: f32 and f64 may differ in it.

@@ -51,6 +51,8 @@ Axes plain_axes(Slot slot) {
     case Slot::kDistances:
     case Slot::kDistanceKeys:
     case Slot::kShortTaps:
+    case Slot::kInputGate:
+    case Slot::kRateGate:
     case Slot::kValueConvolution:
     case Slot::kFeatureMatrix:
       return {Axis::kNone, Axis::kNone};
@@ -175,6 +177,7 @@ Axes plain_axes(Slot slot) {
     case Slot::kConvolutionNorm:
     case Slot::kAttentionFactors:
     case Slot::kDownFactors:
+    case Slot::kStateRates:
       return {Axis::kHidden, Axis::kNone};
     case Slot::kPatchPlaces:
     case Slot::kWholeImage:

@@ -15,6 +15,13 @@ uint32_t convolved_width(const fb::Model& model, const fb::Op& op) {
 Verdict verify_depthwise(const Site& site) {
   if (!linked::kGate) return not_linked("this build leaves gates out");
   BANTAM_CHECK(check_neighbours(site));
+  const fb::Depthwise& convolution = *site.op.attributes_as_Depthwise();
+  if (convolution.latest()) {
+    if (linked::kContexts && !linked::kStates) return not_linked("this build leaves states out");
+    if (convolution.before() == 0 || convolution.after() != 0) {
+      return corrupt("the latest rows are those in front of a token");
+    }
+  }
   const uint32_t columns = convolved_width(site.model, site.op);
   const int32_t index = operand(site.op.inputs(), kPlaceWeights);
   const fb::Tensor& t = tensor(site.model, index);
