@@ -37,7 +37,7 @@ inline bool shapes_output(const fb::OpT& op) {
 /// Returns true if the op runs over sequences, whatever its output rows represent.
 inline bool runs_over_sequences(const fb::OpT& op) {
   return op.attributes.type == fb::OpAttributes::Crf || op.attributes.type == fb::OpAttributes::Recurrent ||
-         op.attributes.type == fb::OpAttributes::ChunkAttention;
+         op.attributes.type == fb::OpAttributes::ChunkAttention || op.attributes.type == fb::OpAttributes::Scan;
 }
 
 /// Returns true if the op computes term weights: one row per sequence, from the rows of all its tokens.

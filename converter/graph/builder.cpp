@@ -411,6 +411,25 @@ int32_t Builder::depthwise_of_scores(const std::string& name, int32_t x, int32_t
   return y;
 }
 
+int32_t Builder::short_convolution(const std::string& name, int32_t x, uint32_t before, Values weights,
+                                   const EpilogueSpec& epilogue) {
+  const int32_t y = depthwise(name, x, before, 0, std::move(weights));
+  fb::OpT& added = *graph_.model.subgraphs.front()->ops.back();
+  added.attributes.AsDepthwise()->latest = before != 0;
+  set_epilogue(added, epilogue);
+  return y;
+}
+
+int32_t Builder::scan(const std::string& name, const ScanSpec& spec) {
+  const int32_t y = activation(name, rows_symbol(spec.x), width(spec.x));
+  std::vector<int32_t> inputs = {spec.x, spec.steps, spec.rates};
+  if (spec.kind == fb::ScanKind::selective) inputs.insert(inputs.end(), {spec.in, spec.out, spec.skip});
+  auto& attributes = set_attributes<fb::ScanT>(op(name, std::move(inputs), {y}));
+  attributes.kind = spec.kind;
+  attributes.states = rows(spec.rates);
+  return y;
+}
+
 int32_t Builder::adaptive_softmax(const std::string& name, int32_t front, int32_t clusters,
                                   const std::vector<int32_t>& words) {
   std::vector<int32_t> inputs = {front, clusters};

@@ -114,6 +114,14 @@ struct SumSpec {
   int32_t matrix = kAbsent, value_matrix = kAbsent;
 };
 
+/// The operands of a scan; see Scan in the schema. `rates`: a Builder::table [states, width rounded up to 16].
+struct ScanSpec {
+  fb::ScanKind kind = fb::ScanKind::selective;
+  int32_t x = kAbsent, steps = kAbsent, rates = kAbsent;
+  int32_t in = kAbsent, out = kAbsent;  // rows of factors of the states: b and c
+  int32_t skip = kAbsent;               // a Builder::vector
+};
+
 class Builder {
  public:
   /// Prepares the symbols of `graph` and its subgraph "main"; `graph` must outlive the builder.
@@ -181,11 +189,16 @@ class Builder {
   /// Concatenates each token row with `before` rows before it and `after` rows after it.
   int32_t unfold(const std::string& name, int32_t x, uint32_t before, uint32_t after);
   /// A depthwise convolution over tokens: each column has its own filter. `weights`: [before + 1 + after, width].
+  /// short_convolution() reads only rows in front, of which contexts keep the last `before`: a state.
   int32_t depthwise(const std::string& name, int32_t x, uint32_t before, uint32_t after, Values weights);
   /// The same with weights of each token, which are the softmax of its `scores` [rows, heads * (before + 1 + after)] for
   /// the columns of each head.
   int32_t depthwise_of_scores(const std::string& name, int32_t x, int32_t scores, uint32_t heads, uint32_t before,
                               uint32_t after);
+  int32_t short_convolution(const std::string& name, int32_t x, uint32_t before, Values weights,
+                            const EpilogueSpec& epilogue);
+  /// A recurrence over tokens whose columns are independent; see Scan in the schema.
+  int32_t scan(const std::string& name, const ScanSpec& spec);
   /// Log-probabilities of words, from the scores of the most frequent words, of the clusters, and of each cluster's
   /// words; see AdaptiveSoftmax in the schema.
   int32_t adaptive_softmax(const std::string& name, int32_t front, int32_t clusters, const std::vector<int32_t>& words);

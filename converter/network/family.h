@@ -144,6 +144,20 @@ enum class Slot {
   // kContextNorm and kWideNorm norm the attention's context, and activated columns, before their output matrices.
   kContextNorm,
   kWideNorm,
+  // Short convolutions that replace attention in some layers (EncoderConfig::attends): rows of kShortInput, times
+  // kShortGate if the family has it, go through one filter for each column, kShortTaps [hidden, 1, tokens]; the results
+  // times kShortOutGate go through kShortOut (LFM2).
+  kShortGate,
+  kShortOutGate,
+  kShortInput,
+  kShortTaps,
+  kShortOut,
+  // A gated recurrence behind the filters, with an activated kShortOutGate (RecurrentGemma): kStateRates is a vector with
+  // a complete name; to the names of the gates of inputs and of rates, _weight [heads, columns, columns] and _bias are
+  // added.
+  kStateRates,
+  kInputGate,
+  kRateGate,
   kForget,  // kForget and kCandidate: SSRU cells, which replace a decoder's self-attention
   kCandidate,
   // Slots of bottlenecks: dense layers and norms before the layer (for the residual; for queries and keys) and after
@@ -221,9 +235,17 @@ constexpr bool is_vector(Slot slot) {
   return slot == Slot::kQueryBias || slot == Slot::kValueBias || slot == Slot::kPlaceBias ||
          slot == Slot::kSegmentBias || slot == Slot::kSegmentKeys || slot == Slot::kAttentionFactors ||
          slot == Slot::kDownFactors || slot == Slot::kSpanBias || slot == Slot::kSinks || slot == Slot::kChoiceBias ||
-         (slot >= Slot::kCurveAbove && slot <= Slot::kCurveSlope);
+         (slot >= Slot::kCurveAbove && slot <= Slot::kCurveSlope) ||
+         slot == Slot::kStateRates;
 }
 constexpr bool is_of_layer(Slot slot) { return slot >= Slot::kQuery && slot != Slot::kFinalNorm; }
+/// True for slots of attention among the tokens of a text; the layer's norm is none of them. The second function is true
+/// for slots of short convolutions.
+constexpr bool is_of_attention(Slot slot) {
+  return (slot >= Slot::kQuery && slot <= Slot::kAttentionOut) ||
+         (slot >= Slot::kAttentionGate && slot <= Slot::kContextNorm);
+}
+constexpr bool is_of_short(Slot slot) { return slot >= Slot::kShortGate && slot <= Slot::kRateGate; }
 /// True for slots of attention to a source (cross-attention), whose keys and values come from the encoder's output.
 constexpr bool is_cross(Slot slot) { return slot >= Slot::kCrossQuery && slot <= Slot::kCrossNorm; }
 /// True for slots of entities in layers. The second function is true only for slots of layers in which entities attend
@@ -682,7 +704,8 @@ struct Family {
   bool shares_layers() const { return settings.groups.key != nullptr; }
   /// Why no smaller draft can be made of this family, with the text of why_layers_stay(); null: one can be made.
   const char* why_no_draft() const {
-    return source != nullptr || (own.add != nullptr && own.tensors.empty()) ? why_layers_stay() : nullptr;
+    const bool unknown = has(Slot::kStateRates) || (own.add != nullptr && own.tensors.empty());
+    return source != nullptr || unknown ? why_layers_stay() : nullptr;
   }
   /// Why students cannot lose layers, lose feed-forward columns or heads of single layers, lose hidden columns, or
   /// share matrices between layers; as the middle of a sentence in a message. null: they can. docs/students.md has the

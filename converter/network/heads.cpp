@@ -8,6 +8,7 @@
 
 #include "bantam/model.h"
 #include "format/view.h"
+#include "graph/task_parts.h"
 #include "model/heads.h"
 #include "network/blocks/chain.h"
 #include "network/blocks/label_tree.h"

@@ -11,6 +11,7 @@
 #include "network/blocks/chunk_attention.h"
 #include "network/blocks/entities.h"
 #include "network/blocks/experts.h"
+#include "network/blocks/gated_recurrence.h"
 #include "network/blocks/linear_attention.h"
 #include "network/blocks/modules.h"
 #include "network/blocks/recurrent.h"
@@ -385,9 +386,43 @@ class Stack {
     return builder_.row(graph_name(config_, i, Slot::kAttentionNorm), states, after);
   }
 
+  /// Adds a gated convolution over the layer's tokens and those before them instead of attention.
+  int32_t short_convolution(uint32_t i, int32_t x) {
+    const uint32_t columns = config_.hidden, taps = config_.short_taps;
+    builder_.enter(fb::Part::attention, static_cast<int32_t>(i));
+    const int32_t in = normed(i, Slot::kAttentionNorm, x);
+    const bool recurs = family_.has(Slot::kStateRates);
+    EpilogueSpec product, gate, gated;
+    if (family_.has(Slot::kShortGate)) {
+      product.gate = dense(i, Slot::kShortGate, in, {{Slot::kShortGate, columns}}, {});
+    }
+    const int32_t rows = dense(i, Slot::kShortInput, in, {{Slot::kShortInput, columns}}, product);
+    if (recurs) gate.activation = config_.activation;
+    gated.gate = dense(i, Slot::kShortOutGate, in, {{Slot::kShortOutGate, columns}}, gate);
+    const int32_t filters = filtered(i, rows, taps, recurs ? EpilogueSpec{} : gated);
+    const int32_t out = recurs ? builder_.row(graph_name(config_, i, Slot::kStateRates) + ".gated",
+                                              import_gated_recurrence(builder_, weights_, config_, i, filters), gated)
+                               : filters;
+    return dense(i, Slot::kShortOut, out, {{Slot::kShortOut, config_.inner}}, added(i, Slot::kAttentionNorm, x));
+  }
+
+  /// The filters of layer i over rows of `x` and the `taps` - 1 before each. A bias is added before `epilogue`.
+  int32_t filtered(uint32_t i, int32_t x, uint32_t taps, const EpilogueSpec& epilogue) {
+    const uint32_t columns = builder_.width(x);
+    const std::string name = layer_prefix(config_, i) + family_.name(Slot::kShortTaps),
+                      op = graph_name(config_, i, Slot::kShortTaps);
+    Values weights = weights_.encoder(name + ".weight", {columns, 1, taps});
+    weights.values = turned(weights.values, columns);
+    if (modules_.lacks_bias(name)) return builder_.short_convolution(op, x, taps - 1, std::move(weights), epilogue);
+    const EpilogueSpec biased = plus_vector(builder_, op, weights_.encoder(name + ".bias", {columns}));
+    const int32_t out = builder_.short_convolution(op, x, taps - 1, std::move(weights), biased);
+    return epilogue.gate < 0 ? out : builder_.row(op + ".gated", out, epilogue);
+  }
+
   /// `other`: the stream to which reversible layers add the result.
   int32_t attention(uint32_t i, int32_t x, int32_t other) {
     if (family_.has(Slot::kForget)) return simple_recurrence(i, x);
+    if (!config_.attends.empty() && !config_.attends[i]) return short_convolution(i, x);
     const uint32_t heads = config_.widths.heads[i], kv_heads = kv_heads_of(config_, i);
     const uint32_t columns = heads * config_.head_width, kv_columns = kv_heads * config_.head_width;
     builder_.enter(fb::Part::attention, static_cast<int32_t>(i));

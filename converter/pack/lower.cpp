@@ -95,12 +95,16 @@ void drop_unread_outputs(Graph& graph) {
   }
 }
 
-/// Adds ops that copy outputs other than the rows, directly after the op that writes them.
+/// Returns true for an op that writes f32 rows alone.
+bool is_scan(const fb::OpT& op) { return op.attributes.type == fb::OpAttributes::Scan; }
+
+/// Adds ops that copy outputs other than the rows, and rows of scans, directly after the op that writes them.
 void copy_further_outputs(Graph& graph, const std::map<int32_t, int32_t>& copies) {
   auto& ops = main_subgraph(graph).ops;
   for (size_t i = 0; i < ops.size(); ++i) {
-    if (ops[i]->attributes.type != fb::OpAttributes::Recurrent) continue;
-    for (size_t k = ops[i]->outputs.size(); k-- > 2;) {
+    if (ops[i]->attributes.type != fb::OpAttributes::Recurrent && !is_scan(*ops[i])) continue;
+    const size_t first = is_scan(*ops[i]) ? 0 : 2;
+    for (size_t k = ops[i]->outputs.size(); k-- > first;) {
       const auto copy = copies.find(ops[i]->outputs[k]);
       if (copy == copies.end()) continue;
       auto row = std::make_unique<fb::OpT>();
@@ -134,7 +138,7 @@ void quantize_activations(Graph& graph, fb::DType residual) {
   const std::vector<int32_t> producer = producers(graph);
   std::map<int32_t, int32_t> copies;  // f32 tensor: its i8 form
   for (auto& op : ops) {
-    if (op->outputs.size() < 2) op->outputs.resize(2, -1);
+    if (op->outputs.size() < 2 && !is_scan(*op)) op->outputs.resize(2, -1);
   }
   std::vector<bool> integer_heads(ops.size(), false);
   for (size_t i = 0; i < ops.size(); ++i) {
@@ -168,7 +172,7 @@ void quantize_activations(Graph& graph, fb::DType residual) {
   for (auto& op : ops) {
     if (is_q8_linear(graph, *op)) op->inputs[0] = copies.at(op->inputs[0]);
     const auto copy = copies.find(op->outputs[0]);
-    if (copy != copies.end()) op->outputs[1] = copy->second;
+    if (copy != copies.end() && !is_scan(*op)) op->outputs[1] = copy->second;
   }
   drop_unread_outputs(graph);
 }

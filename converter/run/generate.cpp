@@ -178,7 +178,13 @@ class Generator {
       const std::vector<int32_t>& ids = answers[k];
       AnswerScore score = {decoding_.form.answers[k], static_cast<uint32_t>(ids.size()), 0};
       score.log_probability = log_probability(behind_prompt, ids.front());
-      check(session_.truncate(context, static_cast<uint32_t>(prompt.size())), engine_.file().path());
+      const Status cut = session_.truncate(context, static_cast<uint32_t>(prompt.size()));
+      if (cut == Status::kUnavailable) {  // the context has states
+        check(session_.truncate(context, 0), engine_.file().path());
+        run_pieces(prompt, context, index, true, [](size_t, const OutputView&) {});
+      } else {
+        check(cut, engine_.file().path());
+      }
       run_pieces({ids.begin(), ids.end() - 1}, context, index, false, [&](size_t first, const OutputView& view) {
         for (uint32_t row = 0; row < view.rows; ++row) {
           score.log_probability += log_probability(row_of(view, row), ids[first + row + 1]);

@@ -39,6 +39,8 @@ at::Tensor activate(const at::Tensor& x, fb::ActivationKind kind) {
       return x.exp();
     case fb::ActivationKind::relu_squared:
       return x.relu().square();
+    case fb::ActivationKind::softplus:
+      return at::softplus(x);
   }
   return x;
 }

@@ -447,6 +447,24 @@ struct RecurrentRow {
   float* h;
 };
 
+/// A token of a scan (Scan in the schema), for `width` columns. States and rates are rows of pad16(width) numbers.
+/// selective, with s = steps, for n below `states`: h_n = fma(exp(s * rates_n), h_n, (s * x) * b[n]), or the last product
+/// alone without `before`; y = fma(c[n], h_n, y) from 0 on, then fma(skip, x, y).
+/// gated: t = tanh(-(s * rates_0)); h = fma(exp(s * rates_0), h, sqrt(2 t / (1 + t)) * x), or x without `before`; y = h.
+/// All pointers but b and c are aligned as f32 rows; `after` may be `before`.
+struct ScanRow {
+  const float* x;
+  const float* steps;
+  const float* rates;
+  const float* b;       // [states]; null: gated
+  const float* c;       // [states]
+  const float* skip;    // null: none
+  const float* before;  // the states in front of the token; null: the first token of a text
+  float* after;         // the states behind it
+  float* y;
+  uint32_t width, states;
+};
+
 /// y[i] = sum over k of max(start[k] + end[k], 0) * label[k], label = labels + rows[i] * stride: products by fma into
 /// partial sums k % 16, then the tree. Rows are aligned as f32 rows.
 struct SpanScores {

@@ -112,6 +112,21 @@ inline float* kept_row(const TileRun& run, int32_t index, uint32_t columns, uint
   return reinterpret_cast<float*>(page_base(run, index)) + size_t{at} * kernels::pad16(columns);
 }
 
+/// Returns the state that the context of `sequence` keeps under tensor `index`: in front of this run, null for a text
+/// without tokens; and behind it, which the run writes. A template, because contexts have no such fields if states are
+/// not linked.
+template <class Run>
+const float* state_before(const Run& run, int32_t index, uint32_t sequence) {
+  const auto& c = *run.contexts;
+  if (c.past[sequence] == 0) return nullptr;
+  return reinterpret_cast<const float*>(c.states + c.slots_before[sequence] * c.slot_bytes + c.state_begins[index]);
+}
+template <class Run>
+float* state_behind(const Run& run, int32_t index, uint32_t sequence) {
+  const auto& c = *run.contexts;
+  return reinterpret_cast<float*>(c.states + c.slots_behind[sequence] * c.slot_bytes + c.state_begins[index]);
+}
+
 struct QueryRows {
   uint8_t* data;       // first row of the tensor
   float* scales;       // [row][heads]; null for f32

@@ -33,8 +33,20 @@ struct Site {
   fb::Phase phase;       // of the step
 };
 
+/// States, which contexts keep once and not for each token; no fields if states are not linked.
+template <bool kLinked>
+struct Stating {
+  uint8_t* states = nullptr;               // slots, each with the states of all operators
+  const uint64_t* state_begins = nullptr;  // offset in a slot, by the tensor index under which contexts keep the state
+  uint64_t slot_bytes = 0;
+  const uint32_t* slots_before = nullptr;  // [sequences]: the slot in front of this run; only of contexts with tokens
+  const uint32_t* slots_behind = nullptr;  // [sequences]: the slot that this run writes, another one
+};
+template <>
+struct Stating<false> {};
+
 /// Keys, values and states of the tokens that sequences had before this run (Session, "Contexts").
-struct Contexts {
+struct Contexts : Stating<linked::kStates> {
   uint8_t* pages;
   const uint64_t* begins;  // offset in `pages` of each tensor that contexts store, by tensor index
   // [contexts][list_pages]: the page numbers of each context, in order; the same in every tensor
@@ -184,8 +196,16 @@ struct Together {
 template <>
 struct Together<false> {};
 
+/// True if contexts hold the states with which operators work; no field if states are not linked.
+template <bool kLinked>
+struct Keeping {
+  bool keeps_states;
+};
+template <>
+struct Keeping<false> {};
+
 /// The numbers, besides the operator, that determine the size of scratch.
-struct ScratchNeed : Together<linked::op(linked::kOpRecurrent)> {
+struct ScratchNeed : Together<linked::op(linked::kOpRecurrent)>, Keeping<linked::kStates> {
   uint32_t pages;         // pages of 16 keys of the longest sequence
   uint32_t source_pages;  // the same for sources
   uint32_t block_rows;    // 1..kBlockRows

@@ -23,6 +23,7 @@ constexpr uint32_t kLeastTile = 8;
 constexpr uint32_t kRowsTogether = 12;
 constexpr uint32_t kDefaultLength = 512;
 constexpr uint32_t kMaxTokens = 1u << 24;
+constexpr uint64_t kMostStates = uint64_t{1} << 40;
 constexpr uint32_t kMaxTile = 4096;
 constexpr uint32_t kMaxWorkers = 1024;
 
@@ -245,6 +246,9 @@ Status resolve(const Model& model, const SessionOptions& options, Limits* out, F
       if (uint64_t{options.max_context} * options.max_sequences > kMaxTokens) {
         return invalid("more than 16,777,216 tokens");
       }
+      if (linked::kStates && slot_bytes(m) > kMostStates / options.max_sequences) {
+        return invalid("contexts hold states of more than 2^40 bytes");
+      }
       limits.context = options.max_context;
       if (options.max_tokens == 0 && tokens > kDefaultTile) tokens = kDefaultTile;
     }
@@ -387,15 +391,26 @@ static Together of_lanes([[maybe_unused]] const Limits& limits, [[maybe_unused]]
   return out;
 }
 
+/// The same for `keeps_states`.
+template <class Keeping>
+static Keeping of_states([[maybe_unused]] const Limits& limits, [[maybe_unused]] fb::Phase phase) {
+  Keeping out{};
+  if constexpr (linked::kStates) out.keeps_states = limits.context != 0 && phase == fb::Phase::main;
+  return out;
+}
+
 uint64_t step_bytes(const fb::Model& model, const Limits& limits, const fb::Step& step, uint32_t longest,
                     uint32_t source, const uint32_t (&values)[kSymbols]) {
   uint64_t most = 0;
   for (uint32_t i = 0; i < step.op_count(); ++i) {
     const fb::Op& op = *graph(model).ops()->Get(step.first_op() + i);
     const ops::Rule& rule = *ops::find_rule(op);
-    const ops::ScratchNeed need = {
-        of_lanes<ops::Together<linked::op(linked::kOpRecurrent)>>(limits, step.phase()), most_pages(limits, longest),
-        linked::kSources ? kernels::attention_pages(0, source) : 0, limits.block_rows, limits.linear_rows};
+    const ops::ScratchNeed need = {of_lanes<ops::Together<linked::op(linked::kOpRecurrent)>>(limits, step.phase()),
+                                   of_states<ops::Keeping<linked::kStates>>(limits, step.phase()),
+                                   most_pages(limits, longest),
+                                   linked::kSources ? kernels::attention_pages(0, source) : 0,
+                                   limits.block_rows,
+                                   limits.linear_rows};
     uint64_t bytes = rule.scratch(model, op, need);
     if (linked::kHost && limits.backend && rule.facts->kind == fb::OpAttributes::Linear) {
       const uint32_t outputs = extent(tensor(model, operand(op.inputs(), 1)), 0);
@@ -461,6 +476,11 @@ bool lay_out(const fb::Model& model, const Limits& limits, Layout* out) {
     out->context_begins = take((uint64_t{tensors} + 1) * sizeof(uint64_t), &at);
     out->context_numbers = take(context_numbers(contexts, pages) * sizeof(uint32_t), &at);
     out->context_ids = take(context_id_rows(contexts) * limits.context * sizeof(int32_t), &at);
+    if (const uint64_t slot = linked::kStates ? slot_bytes(model) : 0) {
+      out->states = take(2 * contexts * slot, &at);
+      out->state_begins = take((uint64_t{tensors} + 1) * sizeof(uint64_t), &at);
+      out->state_numbers = take(state_numbers(contexts) * sizeof(uint32_t), &at);
+    }
   }
   out->sources = at;
   if (linked::kSources && limits.source != 0) {

@@ -9,6 +9,7 @@
 #include "ops/more/neighbours.h"
 #include "ops/more/previous.h"
 #include "ops/more/recurrent.h"
+#include "ops/more/scan.h"
 #include "ops/ops.h"
 
 namespace bantam {
@@ -125,7 +126,10 @@ struct Layout {
   uint64_t context_begins;
   uint64_t context_numbers;  // session/parts/contexts.h describes these two
   uint64_t context_ids;
-  uint64_t sources;  // states; this and the next two are empty without sources
+  uint64_t states;  // slots of states; this and the next two exist only in models with states
+  uint64_t state_begins;
+  uint64_t state_numbers;
+  uint64_t sources;  // states of sources; this and the next two are empty without sources
   uint64_t source_begins;
   uint64_t source_numbers;   // of the batch; then the token count of each source
   uint64_t source_segments;  // only where limits.chunk is not 0
@@ -167,7 +171,7 @@ void for_each_kept(const fb::Model& model, const Limits& limits, const F& f) {
       if constexpr (linked::op(linked::kOpPrevious)) {
         if (ops::is_previous(op)) f(static_cast<uint32_t>(operand(op.inputs(), 0)), ops::kept_row_bytes(model, op));
       }
-      if (ops::reads_neighbours(kind) && ops::reach_of(op).before != 0) {
+      if (ops::reads_neighbours(kind) && ops::reach_of(op).before != 0 && !ops::keeps_latest(op)) {
         f(static_cast<uint32_t>(ops::kept_number(op)), ops::kept_neighbour_bytes(model, op));
       }
       if (kind != fb::OpAttributes::SplitHeads) continue;
@@ -177,6 +181,37 @@ void for_each_kept(const fb::Model& model, const Limits& limits, const F& f) {
       }
     }
   }
+}
+
+/// Calls f(tensor index, bytes) for each tensor under which contexts keep a state: the numbers of scans, and the latest
+/// rows in front of depthwise convolutions. Two operators that write one tensor share it, which no converter makes;
+/// slots have room for both.
+template <class F>
+void for_each_state([[maybe_unused]] const fb::Model& model, [[maybe_unused]] const F& f) {
+  if constexpr (linked::kStates) {
+    for (const fb::Step* step : *graph(model).steps()) {
+      if (linked::kSources && step->phase() != fb::Phase::main) continue;
+      for (uint32_t i = 0; i < step->op_count(); ++i) {
+        const fb::Op& op = *graph(model).ops()->Get(step->first_op() + i);
+        const fb::OpAttributes kind = ops::executed_kind(op);
+        if constexpr (linked::op(linked::kOpScan)) {
+          if (kind == fb::OpAttributes::Scan) {
+            f(static_cast<uint32_t>(operand(op.outputs(), 0)), ops::scan_state_bytes(model, op));
+          }
+        }
+        if (ops::reads_neighbours(kind) && ops::keeps_latest(op)) {
+          const uint64_t rows = ops::reach_of(op).before;
+          f(static_cast<uint32_t>(ops::kept_number(op)), rows * ops::kept_neighbour_bytes(model, op));
+        }
+      }
+    }
+  }
+}
+/// Bytes of a slot; 0: the model has no states.
+inline uint64_t slot_bytes(const fb::Model& model) {
+  uint64_t bytes = 0;
+  for_each_state(model, [&](uint32_t, uint64_t more) { bytes += more; });
+  return bytes;
 }
 
 /// Computes the layout for these limits. Returns false if its size does not fit size_t.

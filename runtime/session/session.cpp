@@ -174,6 +174,26 @@ void view_output(const SessionState& s, uint32_t index, OutputView* out) {
   }
 }
 
+/// A template, because the fields do not exist if states are not linked.
+template <class Store>
+void begin_states([[maybe_unused]] const Layout& layout, [[maybe_unused]] uint8_t* arena,
+                  [[maybe_unused]] const Model& model, [[maybe_unused]] Store* store) {
+  if constexpr (linked::kStates) {
+    const uint64_t slot = slot_bytes(root(model));
+    if (slot == 0) return;
+    auto* begins = part<uint64_t>(arena, layout.state_begins);
+    for (uint32_t i = 0; i <= store->tensors; ++i) begins[i] = 0;
+    for_each_state(root(model), [&](uint32_t t, uint64_t bytes) { begins[t + 1] = bytes; });
+    for (uint32_t i = 0; i < store->tensors; ++i) begins[i + 1] += begins[i];
+    place_states(part<uint32_t>(arena, layout.state_numbers), store);
+    store->view.states = arena + layout.states;
+    store->view.state_begins = begins;
+    store->view.slot_bytes = slot;
+    store->view.slots_before = store->before;
+    store->view.slots_behind = store->behind;
+  }
+}
+
 void begin_contexts([[maybe_unused]] const Layout& layout, [[maybe_unused]] uint8_t* arena,
                     [[maybe_unused]] SessionState* s) {
   if constexpr (linked::kContexts) {
@@ -192,7 +212,8 @@ void begin_contexts([[maybe_unused]] const Layout& layout, [[maybe_unused]] uint
     for (uint32_t i = 0; i < store.tensors; ++i) store.begins[i + 1] += store.begins[i];
     place_contexts(part<uint32_t>(arena, layout.context_numbers), part<int32_t>(arena, layout.context_ids), &store);
     store.clear();
-    store.view = {store.pages, store.begins, store.lists, store.list_pages, store.numbers, store.past};
+    store.view = {{}, store.pages, store.begins, store.lists, store.list_pages, store.numbers, store.past};
+    begin_states(layout, arena, s->model, &store);
   }
 }
 
@@ -466,6 +487,7 @@ Status Session::truncate(uint32_t context, uint32_t length) {
   SessionState& s = state(this);
   if (!linked::kContexts || s.limits.context == 0) return Status::kInvalidArgument;
   if (context >= s.limits.max_sequences || length > s.store->lengths[context]) return Status::kIndexOutOfRange;
+  if (linked::kStates && !s.store->can_truncate(context, length)) return Status::kUnavailable;
   s.end_steps();
   s.store->truncate(context, length);
   return Status::kOk;

@@ -68,6 +68,9 @@ SMALL = {name: size for size, names in SIZES.items() for name in names.split()}
 SMALL |= {"pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 2, "num_labels": 3}
 # Further settings of types that small sizes, or transformers itself, require.
 OWN = {
+    "lfm2": {"layer_types": ["conv", "full_attention"]},
+    "lfm2_moe": {"layer_types": ["conv", "full_attention"], "num_dense_layers": 1},
+    "recurrent_gemma": {"block_types": ["recurrent", "attention"]},
     "gpt_neo": {"attention_types": [[["global", "local"], 1]]},
     "stablelm": {"partial_rotary_factor": 0.5},
     "glm4": {"partial_rotary_factor": 0.5},
@@ -151,7 +154,7 @@ def configure(name, changes):
     settings = {key: value for key, value in SMALL.items() if key in takes}
     settings |= OWN.get(config_class.model_type, {})
     if "layer_types" in takes:
-        settings["layer_types"] = None
+        settings.setdefault("layer_types", None)
     try:
         return config_class(**{**settings, **changes})
     except Exception:  # as above

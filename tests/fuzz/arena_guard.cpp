@@ -34,6 +34,7 @@ uint64_t scratch_of(const SessionState& s, const fb::Op& op, fb::Phase phase) {
   const uint32_t longest = source ? limits.source : limits.context != 0 ? limits.context : limits.longest;
   const bool aligned = limits.max_sequences == 1 || limits.context != 0;
   ops::ScratchNeed need = {};
+  need.keeps_states = limits.context != 0 && !source;
   need.lanes = std::min(most_sequences(limits, phase), limits.block_rows);
   need.pages = kernels::attention_pages(0, longest + (aligned ? 0 : 15));
   need.source_pages = kernels::attention_pages(0, limits.source);

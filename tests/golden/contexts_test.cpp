@@ -25,6 +25,7 @@ struct Kind {
   const char* model;
   fb::DType weights;
   bool f32_attention;
+  bool states = false;  // contexts can be cut to nothing only
 };
 
 class Contexts : public ::testing::TestWithParam<Kind> {
@@ -119,7 +120,15 @@ TEST_P(Contexts, AreCutCopiedAndGoneOnWith) {
   Decoder decoder = Contexts::decoder(options(2));
   decoder.run({slice(one, 0, 14)});
   ASSERT_EQ(decoder.session().copy_context(0, 1), Status::kOk);
-  ASSERT_EQ(decoder.session().truncate(1, 9), Status::kOk);
+  if (GetParam().states) {
+    for (const uint32_t length : {1U, 9U, 13U}) EXPECT_EQ(decoder.session().truncate(1, length), Status::kUnavailable);
+    EXPECT_EQ(decoder.session().truncate(1, 14), Status::kOk);
+    EXPECT_EQ(decoder.session().context_length(1), 14U);
+    EXPECT_EQ(decoder.session().truncate(1, 0), Status::kOk);
+    decoder.run({slice(one, 0, 9)}, {1});
+  } else {
+    ASSERT_EQ(decoder.session().truncate(1, 9), Status::kOk);
+  }
   EXPECT_EQ(decoder.session().context_length(0), 14U);
   EXPECT_EQ(decoder.session().context_length(1), 9U);
   const std::vector<Bits> found = decoder.run({slice(one, 14, 20), slice(other, 9, 20)});
@@ -139,7 +148,8 @@ TEST_P(Contexts, ShareWhatTheyHaveInCommon) {
     const uint32_t one = below(kContexts), other = below(kContexts);
     switch (below(4)) {
       case 0: {
-        const uint32_t length = below(held[one].size() + 1);
+        uint32_t length = below(held[one].size() + 1);
+        if (GetParam().states && length != held[one].size()) length = 0;
         ASSERT_EQ(session.truncate(one, length), Status::kOk);
         held[one].resize(length);
         break;
@@ -224,23 +234,47 @@ TEST_P(Contexts, WhatDoesNotFitChangesNothing) {
   EXPECT_EQ(decoder.run({slice(ids, 20, kLongest)}, {1})[0], rows(expected, 20, kLongest));
 }
 
-const Kind kKinds[] = {
-    {"gpt2-generate", fb::DType::f32, false},       {"gpt2-generate", fb::DType::i8, false},
-    {"gpt2-generate", fb::DType::i8, true},         {"gpt-generate", fb::DType::i8, false},
-    {"gpt-neo-generate", fb::DType::i8, false},     {"opt-generate", fb::DType::i8, false},
-    {"llama-generate", fb::DType::f32, false},      {"llama-generate", fb::DType::i8, false},
-    {"mistral-generate", fb::DType::i8, false},     {"mistral-generate", fb::DType::i8, true},
-    {"qwen2-generate", fb::DType::i8, false},       {"llama-scaled", fb::DType::i4, false},
-    {"qwen3-generate", fb::DType::i8, false},       {"gemma2-generate", fb::DType::i8, false},
-    {"gemma2-generate", fb::DType::f32, false},     {"gemma3-generate", fb::DType::i8, false},
-    {"gptj-generate", fb::DType::i8, false},        {"gpt-neox-generate", fb::DType::i8, false},
-    {"falcon-generate", fb::DType::i8, false},      {"olmo2-generate", fb::DType::i8, false},
-    {"nplm-generate", fb::DType::f32, false},       {"nplm-generate", fb::DType::i8, false},
-    {"nplm-generate-newest", fb::DType::i4, false}, {"mixtral-generate", fb::DType::i8, false},
-    {"mixtral-generate", fb::DType::i4, false},     {"qwen3-moe-generate", fb::DType::i8, false},
-    {"olmoe-generate", fb::DType::f32, false},      {"gpt3-generate", fb::DType::i8, false},
-    {"transfo-xl-generate", fb::DType::f32, false}, {"transfo-xl-generate", fb::DType::i8, false},
-    {"transfo-xl-generate", fb::DType::i8, true},   {"transfo-xl-generate-table", fb::DType::i8, false}};
+const Kind kKinds[] = {{"gpt2-generate", fb::DType::f32, false},
+                       {"gpt2-generate", fb::DType::i8, false},
+                       {"gpt2-generate", fb::DType::i8, true},
+                       {"gpt-generate", fb::DType::i8, false},
+                       {"gpt-neo-generate", fb::DType::i8, false},
+                       {"opt-generate", fb::DType::i8, false},
+                       {"llama-generate", fb::DType::f32, false},
+                       {"llama-generate", fb::DType::i8, false},
+                       {"mistral-generate", fb::DType::i8, false},
+                       {"mistral-generate", fb::DType::i8, true},
+                       {"qwen2-generate", fb::DType::i8, false},
+                       {"llama-scaled", fb::DType::i4, false},
+                       {"qwen3-generate", fb::DType::i8, false},
+                       {"gemma2-generate", fb::DType::i8, false},
+                       {"gemma2-generate", fb::DType::f32, false},
+                       {"gemma3-generate", fb::DType::i8, false},
+                       {"gptj-generate", fb::DType::i8, false},
+                       {"gpt-neox-generate", fb::DType::i8, false},
+                       {"falcon-generate", fb::DType::i8, false},
+                       {"olmo2-generate", fb::DType::i8, false},
+                       {"nplm-generate", fb::DType::f32, false},
+                       {"nplm-generate", fb::DType::i8, false},
+                       {"nplm-generate-newest", fb::DType::i4, false},
+                       {"mixtral-generate", fb::DType::i8, false},
+                       {"mixtral-generate", fb::DType::i4, false},
+                       {"qwen3-moe-generate", fb::DType::i8, false},
+                       {"olmoe-generate", fb::DType::f32, false},
+                       {"gpt3-generate", fb::DType::i8, false},
+                       {"lfm2-generate", fb::DType::f32, false, true},
+                       {"lfm2-generate", fb::DType::i8, false, true},
+                       {"lfm2-biased", fb::DType::i4, false, true},
+                       {"lfm2-biased", fb::DType::i8, true, true},
+                       {"mamba-generate", fb::DType::f32, false, true},
+                       {"mamba-generate", fb::DType::i8, false, true},
+                       {"falcon-mamba-generate", fb::DType::i8, false, true},
+                       {"recurrent-gemma-generate", fb::DType::f32, false, true},
+                       {"recurrent-gemma-generate", fb::DType::i8, false, true},
+                       {"transfo-xl-generate", fb::DType::f32, false},
+                       {"transfo-xl-generate", fb::DType::i8, false},
+                       {"transfo-xl-generate", fb::DType::i8, true},
+                       {"transfo-xl-generate-table", fb::DType::i8, false}};
 
 INSTANTIATE_TEST_SUITE_P(Decoders, Contexts, ::testing::ValuesIn(kKinds), [](const auto& kind) {
   std::string name = kind.param.model + std::string("_") + fb::EnumNameDType(kind.param.weights) +

@@ -56,6 +56,16 @@ GEMMA2 = dict(
     attn_logit_softcapping=2.0,
     final_logit_softcapping=3.0,
 )
+GRIFFIN = dict(
+    vocab_size=61,
+    hidden_size=24,
+    num_attention_heads=3,
+    num_key_value_heads=1,
+    num_hidden_layers=3,
+    intermediate_size=56,
+)
+MAMBA = dict(vocab_size=61, hidden_size=24, state_size=5, num_hidden_layers=2)
+LFM2 = dict(**{**LLAMA, "num_hidden_layers": 3}, block_multiple_of=4)
 GEMMA3 = dict(**{**LLAMA, "num_hidden_layers": 3}, head_dim=8, sliding_window=5, sliding_window_pattern=3)
 NEOX = dict(
     vocab_size=61,
@@ -104,6 +114,7 @@ ROUTED = dict(
 SIGMOIDS = dict(
     **ROUTED, moe_intermediate_size=10, n_routed_experts=4, num_experts_per_tok=2, routed_scaling_factor=1.5
 )
+LFM2_MOE = dict(**{**LLAMA, "num_hidden_layers": 3}, moe_intermediate_size=18, num_experts=6, num_experts_per_tok=2)
 QWEN3_MOE = dict(**LLAMA, moe_intermediate_size=18, num_experts=6, num_experts_per_tok=3)
 
 TOKENS = dict(bos_token_id=1, eos_token_id=2, pad_token_id=0)
@@ -415,5 +426,21 @@ DECODER_MODELS = {
             moe_layers=[0, 2],
             no_rope_layers=[1, 0, 1],
         ),
+    ),
+    "lfm2-generate": ("Lfm2ForCausalLM", dict(**LFM2, layer_types=["conv", "full_attention", "conv"])),
+    "lfm2-biased": (
+        "Lfm2ForCausalLM",
+        dict(**LFM2, full_attn_idxs=[0], conv_bias=True, conv_L_cache=5, tie_word_embeddings=False),
+    ),
+    "lfm2-moe-generate": (
+        "Lfm2MoeForCausalLM",
+        dict(**LFM2_MOE, layer_types=["conv", "full_attention", "conv"], num_dense_layers=1, routed_scaling_factor=1.5),
+    ),
+    "mamba-generate": ("MambaForCausalLM", dict(**MAMBA)),
+    "mamba-biased": ("MambaForCausalLM", dict(**MAMBA, use_bias=True, use_conv_bias=False, conv_kernel=2, expand=1)),
+    "falcon-mamba-generate": ("FalconMambaForCausalLM", dict(**MAMBA, time_step_rank=3, mixer_rms_eps=1e-3)),
+    "recurrent-gemma-generate": (
+        "RecurrentGemmaForCausalLM",
+        dict(**GRIFFIN, block_types=["recurrent", "attention"], attention_window_size=5, logits_soft_cap=4.0),
     ),
 }

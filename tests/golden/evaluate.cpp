@@ -167,6 +167,16 @@ class Evaluator {
                       int64_t{convolution.after});
         break;
       }
+      case fb::OpAttributes::Scan: {
+        const auto rows = [&](size_t at) {
+          return at < op.inputs.size() && op.inputs[at] >= 0 ? &tensors_.at(op.inputs[at]) : nullptr;
+        };
+        const std::vector<float> skip =
+            op.inputs.size() > 5 && op.inputs[5] >= 0 ? constant(op.inputs[5]) : std::vector<float>();
+        tensors_[op.outputs.at(0)] =
+            scan(*op.attributes.AsScan(), *rows(0), *rows(1), constant(op.inputs.at(2)), rows(3), rows(4), skip);
+        return;
+      }
       case fb::OpAttributes::Join:
         y = side_by_side(tensors_.at(op.inputs.at(0)), tensors_.at(op.inputs.at(1)));
         break;

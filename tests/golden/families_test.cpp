@@ -175,14 +175,17 @@ TEST_P(Families, ReportsAndImagesKnowThem) {
     const std::string own = own_layers(family);
     const bool evolved = own == "evolved_transformer";
     EXPECT_EQ(links("unfold"), model.config().convolution != 0 || own == "textcnn" || own == "nplm" || evolved);
-    const bool beside = family.has(Slot::kSpanValues), convolved = model.config().value_taps != 0 || beside;
-    EXPECT_EQ(links("depthwise"), evolved || convolved);
+    const bool beside = family.has(Slot::kSpanValues), scans = is_mamba(family);
+    const bool convolved = model.config().value_taps != 0 || model.config().short_taps != 0 || beside;
+    EXPECT_EQ(links("scan"), scans || family.has(Slot::kStateRates));
+    EXPECT_EQ(links("states"), scans || model.config().short_taps != 0);
+    EXPECT_EQ(links("depthwise"), evolved || convolved || scans);
     EXPECT_EQ(links("join"), own == "elmo" || evolved || family.block.reversible || beside);
     EXPECT_EQ(links("chunk attention"), family.block.reversible);
     EXPECT_EQ(links("norms of queries and keys"), family.has(Slot::kQueryNorm));
     EXPECT_EQ(links("experts"), family.has(Slot::kRouter));
     EXPECT_EQ(links("gates"), family.has(Slot::kGate) || family.has(Slot::kExpertGate) || family.has(Slot::kEntities) ||
-                                  evolved || convolved);
+                                  evolved || convolved || scans);
     EXPECT_EQ(links("sinks of scores"), family.has(Slot::kSinks));
     EXPECT_EQ(links("marked mask"), family.has(Slot::kEntities));
     EXPECT_EQ(links("globals mask"), family.has(Slot::kGlobalQuery));
@@ -193,7 +196,7 @@ TEST_P(Families, ReportsAndImagesKnowThem) {
     EXPECT_EQ(links("linear attention"), by_sums);
     EXPECT_EQ(links("key sums"), by_sums);
     EXPECT_EQ(links("attention"), !by_sums && !family.block.reversible && !family.block.averaged &&
-                                      !is_recurrent(family) && own != "textcnn" && own != "nplm");
+                                      !is_recurrent(family) && !scans && own != "textcnn" && own != "nplm");
     EXPECT_EQ(links("recurrent"), is_recurrent(family) || family.has(Slot::kForget) || model.finds());
   });
 }

@@ -31,8 +31,32 @@ double activate(fb::ActivationKind kind, double x) {
       return std::exp(x);
     case fb::ActivationKind::relu_squared:
       return x > 0 ? x * x : 0.0;
+    case fb::ActivationKind::softplus:
+      return std::log1p(std::exp(-std::abs(x))) + std::max(x, 0.0);
   }
   throw std::logic_error("unknown activation");
+}
+
+Matrix scan(const fb::ScanT& op, const Matrix& x, const Matrix& steps, const std::vector<float>& rates,
+            const Matrix* in, const Matrix* out, const std::vector<float>& skip) {
+  const size_t padded = (x.width + 15) / 16 * 16;
+  Matrix y{x.rows, x.width, std::vector<double>(x.rows * x.width)};
+  std::vector<double> h(op.states * x.width, 0.0);
+  for (size_t row = 0; row < x.rows; ++row) {
+    for (size_t i = 0; i < x.width; ++i) {
+      const double s = steps.at(row, i);
+      for (size_t n = 0; n < op.states; ++n) {
+        double& state = h[n * x.width + i];
+        const double kept = std::exp(s * double{rates[n * padded + i]});
+        const bool selective = op.kind == fb::ScanKind::selective;
+        const double factor = selective ? s * in->at(row, n) : row == 0 ? 1 : std::sqrt(1 - kept * kept);
+        state = kept * state + factor * x.at(row, i);
+        y.at(row, i) += selective ? out->at(row, n) * state : state;
+      }
+      if (!skip.empty()) y.at(row, i) += double{skip[i]} * x.at(row, i);
+    }
+  }
+  return y;
 }
 
 Matrix columns(const Matrix& x, size_t begin, size_t width) {

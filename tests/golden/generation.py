@@ -12,6 +12,27 @@ import torch
 import transformers
 
 NAME = "gpt2-text"
+# Decoders of other kinds have fewer texts and settings.
+FEW = {"greedy": 12, "top_p": 6, "answers": 6, "beams": 12}
+SHAPE = dict(hidden_size=24, max_position_embeddings=96, bos_token_id=0, eos_token_id=0, pad_token_id=0)
+OTHERS = {
+    "lfm2-text": (
+        "Lfm2ForCausalLM",
+        dict(
+            **SHAPE,
+            intermediate_size=28,
+            block_multiple_of=4,
+            num_attention_heads=4,
+            num_key_value_heads=2,
+            num_hidden_layers=3,
+            layer_types=["conv", "full_attention", "conv"],
+        ),
+    ),
+    "mamba-text": (
+        "MambaForCausalLM",
+        dict(hidden_size=24, state_size=6, num_hidden_layers=2, bos_token_id=0, eos_token_id=0, pad_token_id=0),
+    ),
+}
 LENGTH = 20
 # A choice that hangs on less is left out: f32 and f64 may differ in it.
 MARGIN = 2e-3
@@ -185,6 +206,15 @@ def deterministic(model, ids, settings):
     return made.sequences[0, len(ids) :].tolist()
 
 
+def make_other(directory, name, randomize, seed):
+    kind, settings = OTHERS[name]
+    words = tokenizer()
+    model = getattr(transformers, kind)
+    make_texts(
+        directory, words, model(model.config_class(vocab_size=words.get_vocab_size(), **settings)), randomize, seed, FEW
+    )
+
+
 def make(directory, randomize, seed):
     words = tokenizer()
     config = transformers.GPT2Config(
@@ -197,7 +227,11 @@ def make(directory, randomize, seed):
         eos_token_id=0,
         pad_token_id=0,
     )
-    model = transformers.GPT2LMHeadModel(config)
+    make_texts(directory, words, transformers.GPT2LMHeadModel(config), randomize, seed, dict.fromkeys(SETTINGS, 50))
+
+
+def make_texts(directory, words, model, randomize, seed, counts):
+    """counts: how many texts of which settings."""
     randomize(model, seed)
     model.tie_weights()
     model.half().save_pretrained(directory)
@@ -205,7 +239,8 @@ def make(directory, randomize, seed):
     words.save(str(directory / "tokenizer.json"))
     model = model.double().eval()
     with open(directory / "generate.jsonl", "w") as file:
-        for name, settings in SETTINGS.items():
+        for name, count in counts.items():
+            settings = SETTINGS[name]
             kept = 0
             for at, prompt in enumerate(prompts()):
                 ids = words.encode(prompt).ids
@@ -227,6 +262,6 @@ def make(directory, randomize, seed):
                     line["scores"] = one_of.scores(model, ids)
                 file.write(json.dumps(line, ensure_ascii=False, separators=(",", ":")) + "\n")
                 kept += 1
-                if kept == 50:
+                if kept == count:
                     break
-            assert kept == 50, (name, kept)
+            assert kept == count, (name, kept)

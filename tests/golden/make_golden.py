@@ -496,6 +496,16 @@ def make_text_decoder(root, name, seed):
     generation.make(root / name, randomize, seed)
 
 
+def make_other_text_decoder(root, name, seed):
+    generation.make_other(root / name, name, randomize, seed)
+    # Random recurrences enlarge what is rounded: longer texts are those of generate.jsonl.
+    draw, model = random.Random(seed), reference.Reference(root / name)
+    with open(root / name / "expected.jsonl", "w") as file:
+        for count in (1, 1, 2):
+            ids = [draw.randrange(5, model.model.config.vocab_size) for _ in range(count)]
+            file.write(json.dumps({"ids": ids, **model(ids, None)}, separators=(",", ":")) + "\n")
+
+
 def make_text_pair(root, name, seed):
     pair_generation.make(root / name, randomize, seed)
     encoder_decoders.write_expected(root / name, seed)
@@ -809,6 +819,7 @@ def main():
     makers += [(name, make_transfo_xl, seed) for seed, name in enumerate(transfo_xl.MODELS, start=540)]
     makers += [(name, make_unilm, seed) for seed, name in enumerate(UNILM_MODELS, start=490)]
     makers += [(generation.NAME, make_text_decoder, 450)]
+    makers += [(name, make_other_text_decoder, seed) for seed, name in enumerate(generation.OTHERS, start=720)]
     makers += [(pair_generation.NAME, make_text_pair, 451)]
     makers += [(translation.NAME, make_translator, 452)]
     makers += [(name, make_pair, seed) for seed, name in enumerate(encoder_decoders.MODELS, start=460)]

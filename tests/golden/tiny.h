@@ -46,6 +46,11 @@ inline bool is_recurrent(const Family& family) {
   return own == "recurrent" || own == "elmo" || own == "seq2seq";
 }
 
+inline bool is_mamba(const Family& family) {
+  const std::string own = own_layers(family);
+  return own == "mamba" || own == "falcon_mamba";
+}
+
 /// A model of a family as config.json and tensors.
 class Tiny {
  public:
@@ -216,6 +221,8 @@ class Tiny {
       config_["num_random_blocks"] = 1U;
     }
     if (settings.entities.key != nullptr) config_["layer_types"] = {"mix", "norm"};
+    if (family_.has(Slot::kShortGate)) config_["layer_types"] = {"conv", "full_attention"};
+    if (family_.has(Slot::kStateRates)) config_["block_types"] = {"recurrent", "attention"};
     if (settings.head_width != nullptr) config_[settings.head_width] = kHidden / kHeads;
     if (settings.rotary.part != 1) {
       config_[settings.rotary.part_key == nullptr ? "partial_rotary_factor" : settings.rotary.part_key] = 0.67;
@@ -304,6 +311,15 @@ class Tiny {
       return add(name + ".weight", {uint64_t{kHeads} * read_.summed.features, kPositions}, 0.3F);
     }
     if (slot == Slot::kValueConvolution) return add(name + ".weight", {kHeads, 1, read_.value_taps, 1}, 0.2F);
+    if (slot == Slot::kShortTaps) {
+      add(name + ".weight", {kHidden, 1, read_.short_taps}, 0.4F);
+      if (biases_) add(name + ".bias", {kHidden}, 0.2F);
+      return;
+    }
+    if (slot == Slot::kInputGate || slot == Slot::kRateGate) {
+      add(name + "_weight", {kHeads, kHidden / kHeads, kHidden / kHeads}, 0.5F);
+      return add(name + "_bias", {kHeads, kHidden / kHeads}, 0.2F);
+    }
     if (slot == Slot::kFeatureMatrix) return add(name + ".weight", {read_.summed.features, read_.head_width}, 1);
     if (axes.columns == Axis::kNone) return norm(name, extent(axes.rows));
     const bool bare = convert::is_of_expert(slot) || (slot == Slot::kPlaceKey && stack().block.shifted);
@@ -318,6 +334,7 @@ class Tiny {
     if (own == "nplm") linear(base + "hidden", kHidden, 3 * uint64_t{kHidden});
     if (own == "evolved_transformer") evolved(base);
     if (own == "retro") retro(base);
+    if (is_mamba(family_)) mamba(base);
     for (const auto& [slot, name] : convert::stored_roles(read_)) {
       if (slot == Slot::kFactorProjection) continue;
       if (slot == Slot::kEmbeddingProjection && !read_.projects) continue;
@@ -434,6 +451,24 @@ class Tiny {
       separable(layer + "convolution", kHidden / 2, 4 * uint64_t{kHidden}, 9);
     }
     norm(side + "norm", kHidden);
+  }
+
+  /// Tensors of Mamba's two layers.
+  void mamba(const std::string& base) {
+    const uint64_t inside = read_.intermediate, rank = (kHidden + 15) / 16, states = 16;
+    for (const char* number : {"0.", "1."}) {
+      const std::string layer = base + "layers." + number, mixer = layer + "mixer.";
+      norm(layer + "norm", kHidden);
+      linear(mixer + "in_proj", 2 * inside, kHidden);
+      add(mixer + "conv1d.weight", {inside, 1, 4}, 0.4F);
+      if (biases_) add(mixer + "conv1d.bias", {inside}, 0.2F);
+      linear(mixer + "x_proj", rank + 2 * states, inside, true);
+      linear(mixer + "dt_proj", inside, rank);
+      add(mixer + "A_log", {inside, states}, 0.5F);
+      add(mixer + "D", {inside}, 0.5F);
+      linear(mixer + "out_proj", kHidden, inside);
+    }
+    norm(base + "norm_f", kHidden);
   }
 
   /// Tensors of RETRO: two decoder layers, of which the last one attends to retrieved texts, and one encoder layer.

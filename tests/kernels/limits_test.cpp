@@ -154,6 +154,18 @@ TEST(Limits, OthersNoticeNonFiniteValues) {
           << isa_name(t->isa);
       state.as<float>()[40] = bad;
       EXPECT_FALSE(t->recurrent_row({gates.as<float>(), nullptr, 41, nullptr, state.as<float>()})) << isa_name(t->isa);
+      Guarded zeros_of_scan(64 * 3), states(64 * 3);
+      const float* zero = zeros_of_scan.as<float>();
+      std::memset(zeros_of_scan.data(), 0, zeros_of_scan.size());
+      for (const bool gated : {false, true}) {
+        const float* factor = gated ? nullptr : zero;
+        cells.as<float>()[40] = 0.5f;
+        const ScanRow good{cells.as<float>(), zero, zero, factor, factor, nullptr, zero, states.as<float>(),
+                           state.as<float>(), 41,   1};
+        EXPECT_TRUE(t->scan_row(good)) << isa_name(t->isa);
+        cells.as<float>()[40] = bad;
+        EXPECT_FALSE(t->scan_row(good)) << isa_name(t->isa);
+      }
       const uint32_t rows[] = {0, 0};
       float scores[2];
       EXPECT_FALSE(t->span_scores({x.as<float>(), keys.as<float>(), 41, keys.as<float>(), 48, rows, 2, scores}))

@@ -92,6 +92,7 @@ constexpr Function kFunctions[] = {
     {"quick_gelu", Activation::kQuickGelu, -kMost, kMost, false, 1e-6},
     {"relu", Activation::kRelu, -kMost, kMost, false, 0},
     {"relu_squared", Activation::kReluSquared, -1e19f, 1e19f, true, 1e-7},
+    {"softplus", Activation::kSoftplus, -87.0f, kMost, true, 1e-6},
 };
 
 /// Returns floats of both signs in [low, high]. Those with a magnitude in [2^-30, 128) matter: all of them with

@@ -33,6 +33,8 @@ inline double naive_activation(Activation activation, double x) {
       return std::exp(x);
     case Activation::kReluSquared:
       return x > 0 ? x * x : 0;
+    case Activation::kSoftplus:
+      return std::log1p(std::exp(-std::fabs(x))) + std::fmax(x, 0.0);
   }
   return NAN;
 }

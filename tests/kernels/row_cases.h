@@ -496,6 +496,80 @@ class Case<SoftmaxRows> {
 };
 
 template <>
+class Case<ScanRow> {
+ public:
+  using Shape = RowShape;
+
+  explicit Case(uint64_t seed) : Case(seed, nullptr) {}
+  Case(uint64_t seed, const RowShape* wanted) {
+    Random random(seed);
+    width_ = (wanted != nullptr ? *wanted : RowShape::random(random)).width;
+    gated_ = wanted == nullptr && random.chance(40);
+    first_ = wanted == nullptr && random.chance(20);
+    skips_ = !gated_ && random.chance(70);
+    states_ = gated_ ? 1 : wanted != nullptr ? 16 : random.between(1, 18);
+    x_ = make_f32_rows(random, 1, width_, pad16(width_), 2.0f);
+    steps_ = make_f32_rows(random, 1, width_, pad16(width_), 1.0f);
+    rates_ = make_f32_rows(random, states_, width_, pad16(width_), 3.0f);
+    before_ = make_f32_rows(random, states_, width_, pad16(width_), 2.0f);
+    b_ = make_f32_rows(random, 1, states_, pad16(states_), 1.0f);
+    c_ = make_f32_rows(random, 1, states_, pad16(states_), 1.0f);
+    skip_ = make_f32_rows(random, 1, width_, pad16(width_), 1.0f);
+    for (uint32_t i = 0; i < width_; ++i) steps_.as<float>()[i] = std::fabs(steps_.as<float>()[i]);
+    for (uint32_t i = 0; i < states_ * pad16(width_); ++i) rates_.as<float>()[i] = -std::fabs(rates_.as<float>()[i]);
+  }
+
+  ScanRow args(const Table&) {
+    after_ = Guarded(before_.size());
+    y_ = Guarded(x_.size());
+    return {x_.as<float>(),
+            steps_.as<float>(),
+            rates_.as<float>(),
+            gated_ ? nullptr : b_.as<float>(),
+            gated_ ? nullptr : c_.as<float>(),
+            skips_ ? skip_.as<float>() : nullptr,
+            first_ ? nullptr : before_.as<float>(),
+            after_.as<float>(),
+            y_.as<float>(),
+            width_,
+            states_};
+  }
+
+  Result run(const Table& table) {
+    Result result;
+    result.finite = table.scan_row(args(table));
+    result.add(y_.data(), size_t{width_} * 4);
+    for (uint32_t n = 0; n < states_; ++n) result.add(after_.as<float>() + n * pad16(width_), size_t{width_} * 4);
+    return result;
+  }
+
+  void check(const Result& result) const {
+    ASSERT_TRUE(result.finite);
+    const float* y = reinterpret_cast<const float*>(result.bytes.data());
+    for (uint32_t i = 0; i < width_; ++i) {
+      const double x = double{x_.as<float>()[i]}, s = double{steps_.as<float>()[i]};
+      double sum = skips_ ? double{skip_.as<float>()[i]} * x : 0, size = std::fabs(sum) + 1;
+      for (uint32_t n = 0; n < states_; ++n) {
+        const uint32_t at = n * pad16(width_) + i;
+        const double kept = std::exp(s * double{rates_.as<float>()[at]});
+        const double factor = !gated_ ? s * double{b_.as<float>()[n]} : first_ ? 1 : std::sqrt(1 - kept * kept);
+        const double h = (first_ ? 0 : kept * double{before_.as<float>()[at]}) + factor * x;
+        ASSERT_NEAR(y[width_ * (1 + n) + i], h, 4e-6 * (1 + std::fabs(h) + std::fabs(x)));
+        const double part = gated_ ? h : double{c_.as<float>()[n]} * h;
+        sum += part;
+        size += std::fabs(part);
+      }
+      ASSERT_NEAR(y[i], sum, 1e-5 * size);
+    }
+  }
+
+ private:
+  uint32_t width_ = 0, states_ = 1;
+  bool gated_ = false, first_ = false, skips_ = false;
+  Guarded x_, steps_, rates_, before_, b_, c_, skip_, after_, y_;
+};
+
+template <>
 class Case<RecurrentRow> {
  public:
   using Shape = RowShape;

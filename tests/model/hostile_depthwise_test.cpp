@@ -65,6 +65,13 @@ const OpEdit kEdits[] = {
        attributes_of(m).before = UINT32_MAX;
        attributes_of(m).after = kTaps;
      }},
+    {"latest rows with some behind", [](auto& m) { attributes_of(m).latest = true; }},
+    {"latest rows without any in front",
+     [](auto& m) {
+       attributes_of(m).before = attributes_of(m).after = 0;
+       attributes_of(m).latest = true;
+       weights(m).shape[0] = fb::Dim(-1, 0, 1, 1);
+     }},
     {"an output too narrow", [](auto& m) { written(m).shape[1] = fb::Dim(-1, 0, kWidth - 1, 1); }},
     {"an output over its input", [](auto& m) { depthwise(m).outputs[0] = depthwise(m).inputs[0]; }},
     {"no output", [](auto& m) { depthwise(m).outputs[0] = -1; }},

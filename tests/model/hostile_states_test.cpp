@@ -89,6 +89,15 @@ const Reader kReaders[] = {
        begin(b, 0, fb::Phase::main);
        b.op("depthwise", attributes(convolution), {rows, matrix}, {b.output("y", 0, kColumns)});
      }},
+    {"rows of a scan are not shared f32 rows of tokens of their width",
+     [](ModelBuilder& b, int32_t rows) {
+       fb::ScanT scan;
+       scan.kind = fb::ScanKind::gated;
+       scan.states = 1;
+       const int32_t rates = b.table("rates", 1, 16, std::vector<float>(16), WeightType::kF32);
+       begin(b, 1, fb::Phase::main);
+       b.op("scan", attributes(scan), {rows, rows, rates}, {b.output("y", 0, kColumns)});
+     }},
     {"scores of spans are of shared f32 rows of tokens, of equal widths",
      [](ModelBuilder& b, int32_t rows) {
        add_input(b, fb::InputKind::marks, 3);

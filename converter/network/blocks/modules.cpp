@@ -69,4 +69,14 @@ int32_t Modules::made_of(const std::string& name) const {
   return made == made_.end() ? kAbsent : made->second;
 }
 
+EpilogueSpec plus_vector(Builder& builder, const std::string& name, Values bias) {
+  EpilogueSpec epilogue;
+  Values ones;
+  ones.values.assign(bias.values.size(), 1.0F);
+  epilogue.norm = fb::NormKind::affine;
+  epilogue.gamma = builder.vector(name + ".ones", std::move(ones));
+  epilogue.beta = builder.vector(name + ".bias", std::move(bias));
+  return epilogue;
+}
+
 }  // namespace bantam::convert

@@ -48,6 +48,9 @@ class Modules {
   std::map<std::string, int32_t> made_;  // constants by the names of their tensors
 };
 
+/// An epilogue that adds the vector `bias` to each row, for operators that have no bias: `name`.ones and `name`.bias.
+EpilogueSpec plus_vector(Builder& builder, const std::string& name, Values bias);
+
 }  // namespace bantam::convert
 
 #endif  // BANTAM_CONVERTER_NETWORK_BLOCKS_MODULES_H_

@@ -50,6 +50,9 @@ Axes plain_axes(Slot slot) {
       return {Axis::kNone, Axis::kEmbedding};
     case Slot::kDistances:
     case Slot::kDistanceKeys:
+    case Slot::kShortTaps:
+    case Slot::kInputGate:
+    case Slot::kRateGate:
     case Slot::kValueConvolution:
     case Slot::kFeatureMatrix:
       return {Axis::kNone, Axis::kNone};
@@ -90,6 +93,10 @@ Axes plain_axes(Slot slot) {
     case Slot::kEmbeddingProjection:
       return {Axis::kHidden, Axis::kEmbedding};
     case Slot::kConvolution:
+    case Slot::kShortGate:
+    case Slot::kShortOutGate:
+    case Slot::kShortInput:
+    case Slot::kShortOut:
     case Slot::kForget:
     case Slot::kCandidate:
       return {Axis::kHidden, Axis::kHidden};
@@ -179,6 +186,7 @@ Axes plain_axes(Slot slot) {
     case Slot::kConvolutionNorm:
     case Slot::kAttentionFactors:
     case Slot::kDownFactors:
+    case Slot::kStateRates:
       return {Axis::kHidden, Axis::kNone};
     case Slot::kPatchPlaces:
     case Slot::kWholeImage:
@@ -284,6 +292,7 @@ const char* Family::why_layers_stay() const {
     return "each has biases of distances of its own";
   if (has(Slot::kSpanValues)) return "students of convolutions beside attention are not made yet";
   if (has(Slot::kForget)) return "Marian's own files are not written";
+  if (has(Slot::kShortTaps)) return "some have attention and others a convolution";
   if (has(Slot::kRouter)) return "students of models of experts are not made yet";
   if (has(Slot::kEntities)) return "each reads entities in a way of its own";
   return shares_layers() ? "several run the same weights" : nullptr;

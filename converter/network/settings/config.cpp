@@ -508,7 +508,7 @@ EncoderConfig read_as(const Fields& config, const Family& family) {
                    fmt::format("{} is not between 0 and 1", epsilon));
   }
   out.epsilon = static_cast<float>(epsilon);
-  out.tie_embeddings = config.flag("tie_word_embeddings", !settings.untied);
+  out.tie_embeddings = config.flag(key_in(config, settings, "tie_word_embeddings"), !settings.untied);
   const bool divides = settings.divides == Settings::Divides::kTied && out.tie_embeddings;
   out.divides_last = settings.divides != Settings::Divides::kNever && config.flag("scale_decoder_outputs", divides);
   read_widths(config, out, settings.heads.key);

@@ -157,7 +157,10 @@ struct EncoderConfig {
   bool projects = false;        // the model has Slot::kEmbeddingProjection
   uint32_t convolution = 0;     // tokens that Slot::kConvolution spans; 0: there is none
   uint32_t span_taps = 0;       // tokens of a convolution beside attention; 0: there is none
-  uint32_t value_taps = 0;      // tokens that Slot::kValueConvolution spans; 0: there is none
+  // For each layer, whether it has attention; the others have what their family has instead. Empty: all have attention.
+  std::vector<bool> attends;
+  uint32_t short_taps = 0;  // tokens that Slot::kShortTaps spans
+  uint32_t value_taps = 0;  // tokens that Slot::kValueConvolution spans; 0: there is none
   fb::ActivationKind convolution_activation = fb::ActivationKind::none;
   uint32_t task_types = 0;  // rows of the task type table; 0: there is none
   // Groups of layers that share weights (Family::shares_layers); 0: each layer has its own.

@@ -75,6 +75,9 @@ bool has_role(const EncoderConfig& config, Slot slot, uint32_t layer) {
   if (of_experts || (dense && !config.experts.layers.empty())) {
     return has_role(config, slot) && config.experts.layers[layer] == of_experts;
   }
+  if (!config.attends.empty() && (is_of_attention(slot) || is_of_short(slot))) {
+    return has_role(config, slot) && config.attends[layer] == is_of_attention(slot);
+  }
   const bool of_text = slot == Slot::kQuery || slot == Slot::kKey;
   if (!config.chunked.hashed.empty() && (of_text || slot == Slot::kQueryKey)) {
     return config.chunked.hashed[layer] == !of_text;
@@ -167,7 +170,9 @@ std::vector<uint32_t> shape_by_head(const EncoderConfig& config, Slot slot) {
 
 std::string plain_name(const Family& family, Slot slot) {
   const TensorPart part = tensor_part(family.name(slot));
-  return part.parts > 1 && (slot == Slot::kGate || slot == Slot::kSharedGate) ? part.name + "_gate" : part.name;
+  const bool gate = slot == Slot::kGate || slot == Slot::kSharedGate || slot == Slot::kShortGate;
+  const char* end = part.parts <= 1 ? "" : gate ? "_gate" : slot == Slot::kShortOutGate ? "_out_gate" : "";
+  return part.name + end;
 }
 
 std::string graph_name(const EncoderConfig& config, uint32_t layer, Slot slot) {

@@ -30,6 +30,9 @@
 #if BANTAM_IF_LINKED(kernel_recurrent_row)
 #include "kernels/generic/recurrent.h"
 #endif
+#if BANTAM_IF_LINKED(kernel_scan_row)
+#include "kernels/generic/scan.h"
+#endif
 #if BANTAM_IF_LINKED(kernel_span_scores)
 #include "kernels/generic/span_scores.h"
 #endif
@@ -70,6 +73,9 @@ constexpr auto feature_rows = kLeftOut, outer_sums = kLeftOut;
 #endif
 #if !BANTAM_IF_LINKED(kernel_recurrent_row)
 constexpr auto recurrent_row = kLeftOut;
+#endif
+#if !BANTAM_IF_LINKED(kernel_scan_row)
+constexpr auto scan_row = kLeftOut;
 #endif
 #if !BANTAM_IF_LINKED(kernel_span_scores)
 constexpr auto span_scores = kLeftOut;

@@ -30,6 +30,13 @@ Verdict check_own_weights(const Site& site, uint32_t columns) {
 Verdict verify_depthwise(const Site& site) {
   if (!linked::kGate) return not_linked("this build leaves gates out");
   BANTAM_CHECK(check_neighbours(site));
+  const fb::Depthwise& convolution = *site.op.attributes_as_Depthwise();
+  if (convolution.latest()) {
+    if (linked::kContexts && !linked::kStates) return not_linked("this build leaves states out");
+    if (convolution.before() == 0 || convolution.after() != 0) {
+      return corrupt("the latest rows are those in front of a token");
+    }
+  }
   const uint32_t columns = convolved_width(site.model, site.op);
   if (heads_of(site.op) != 0) return check_own_weights(site, columns);
   const int32_t index = operand(site.op.inputs(), kPlaceWeights);

@@ -22,6 +22,12 @@ inline Reach reach_of(const fb::Op& op) {
   return {};
 }
 
+/// Returns true if contexts keep only the rows in front of the next token, as a state.
+inline bool keeps_latest(const fb::Op& op) {
+  const fb::Depthwise* depthwise = linked::kStates ? op.attributes_as_Depthwise() : nullptr;
+  return depthwise != nullptr && depthwise->latest();
+}
+
 inline bool reads_neighbours(fb::OpAttributes kind) {
   return (linked::op(linked::kOpUnfold) && kind == fb::OpAttributes::Unfold) ||
          (linked::op(linked::kOpDepthwise) && kind == fb::OpAttributes::Depthwise);
@@ -54,7 +60,8 @@ class Neighbours {
       : run_(run),
         op_(op),
         x_(all_rows(run, operand(op.inputs(), 0))),
-        columns_(width(tensor(run.model, operand(op.inputs(), 0)))) {}
+        columns_(width(tensor(run.model, operand(op.inputs(), 0)))),
+        latest_(keeps_latest(op)) {}
 
   uint32_t columns() const { return columns_; }
 
@@ -66,6 +73,9 @@ class Neighbours {
     if constexpr (linked::kContexts) {
       const int64_t past = place_of(run_, sequence, run_.offsets[sequence]);
       if (at < begin && begin - at <= past) {
+        if constexpr (linked::kStates) {
+          if (latest_) return latest_row(state_before(run_, kept_number(op_), sequence), begin - at);
+        }
         return kept_row(run_, kept_number(op_), columns_, sequence, static_cast<uint32_t>(past - (begin - at)));
       }
     }
@@ -85,6 +95,9 @@ class Neighbours {
     if constexpr (linked::kContexts) {
       const bool last = row + 1 == run_.offsets[sequence + 1];
       if (run_.contexts == nullptr || !last || reach_of(op_).before == 0) return;
+      if constexpr (linked::kStates) {
+        if (latest_) return keep_latest(sequence, row + 1);
+      }
       for (uint32_t i = run_.offsets[sequence]; i <= row; ++i) {
         float* kept = kept_row(run_, kept_number(op_), columns_, sequence, place_of(run_, sequence, i));
         memcpy(kept, x_.from(i).f32(), columns_ * sizeof(float));
@@ -93,10 +106,28 @@ class Neighbours {
   }
 
  private:
+  /// The row `back` tokens before the first one behind a state of rows, 1 to the number of rows in front that the
+  /// operator reads.
+  template <class Float>
+  Float* latest_row(Float* state, int64_t back) const {
+    return state + static_cast<size_t>(int64_t{reach_of(op_).before} - back) * kernels::pad16(columns_);
+  }
+
+  /// Writes the rows in front of `end` into the state behind the run; rows that a text does not have stay as they are,
+  /// for at() does not read them.
+  void keep_latest(uint32_t sequence, uint32_t end) const {
+    float* const state = state_behind(run_, kept_number(op_), sequence);
+    for (int64_t back = 1; back <= int64_t{reach_of(op_).before}; ++back) {
+      const float* from = at(sequence, int64_t{end} - back);
+      if (from != nullptr) memcpy(latest_row(state, back), from, columns_ * sizeof(float));
+    }
+  }
+
   const TileRun& run_;
   const fb::Op& op_;
   Rows x_;
   uint32_t columns_;
+  bool latest_;
 };
 
 }  // namespace bantam::ops
