@@ -189,12 +189,12 @@ class Builder {
   /// Concatenates each token row with `before` rows before it and `after` rows after it.
   int32_t unfold(const std::string& name, int32_t x, uint32_t before, uint32_t after);
   /// A depthwise convolution over tokens: each column has its own filter. `weights`: [before + 1 + after, width].
-  /// short_convolution() reads only rows in front, of which contexts keep the last `before`: a state.
   int32_t depthwise(const std::string& name, int32_t x, uint32_t before, uint32_t after, Values weights);
   /// The same with weights of each token, which are the softmax of its `scores` [rows, heads * (before + 1 + after)] for
   /// the columns of each head.
   int32_t depthwise_of_scores(const std::string& name, int32_t x, int32_t scores, uint32_t heads, uint32_t before,
                               uint32_t after);
+  /// A depthwise convolution that reads only rows in front, of which contexts keep the last `before`: a state.
   int32_t short_convolution(const std::string& name, int32_t x, uint32_t before, Values weights,
                             const EpilogueSpec& epilogue);
   /// A recurrence over tokens whose columns are independent; see Scan in the schema.

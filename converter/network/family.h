@@ -235,8 +235,7 @@ constexpr bool is_vector(Slot slot) {
   return slot == Slot::kQueryBias || slot == Slot::kValueBias || slot == Slot::kPlaceBias ||
          slot == Slot::kSegmentBias || slot == Slot::kSegmentKeys || slot == Slot::kAttentionFactors ||
          slot == Slot::kDownFactors || slot == Slot::kSpanBias || slot == Slot::kSinks || slot == Slot::kChoiceBias ||
-         (slot >= Slot::kCurveAbove && slot <= Slot::kCurveSlope) ||
-         slot == Slot::kStateRates;
+         (slot >= Slot::kCurveAbove && slot <= Slot::kCurveSlope) || slot == Slot::kStateRates;
 }
 constexpr bool is_of_layer(Slot slot) { return slot >= Slot::kQuery && slot != Slot::kFinalNorm; }
 /// True for slots of attention among the tokens of a text; the layer's norm is none of them. The second function is true

@@ -196,6 +196,14 @@ bool keeps_contexts(const Model& model) {
   return arena_bytes(model, session) != 0;
 }
 
+bool forgets_tokens(const Model& model) {
+  const auto& ops = *root(model).subgraphs()->Get(0)->ops();
+  return std::none_of(ops.begin(), ops.end(), [](const fb::Op* op) {
+    const fb::Depthwise* convolution = op->attributes_as_Depthwise();
+    return op->attributes_as_Scan() != nullptr || (convolution != nullptr && convolution->latest());
+  });
+}
+
 bool only_makes_texts(const Model& model) {
   const fb::Model& file = root(model);
   const bool shifts = file.task() != nullptr && file.task()->shift_id() != -1;

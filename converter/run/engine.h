@@ -102,6 +102,8 @@ class Engine {
 
 /// Returns true if sessions of the model can keep contexts, in which texts continue token by token.
 bool keeps_contexts(const Model& model);
+/// Returns true if contexts can forget their last tokens (Session::truncate). False: the model keeps states.
+bool forgets_tokens(const Model& model);
 
 /// Returns true for encoder-decoders whose decoder has a different vocabulary from the source's, so that a text alone
 /// has no answer.

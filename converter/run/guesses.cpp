@@ -16,6 +16,7 @@ std::string why_not(const Model& draft, const Model& target) {
   if (!has_part(draft.task(), kNextWordsPart) || draft.source_vocabulary() != 0 || !keeps_contexts(draft)) {
     return "is not a decoder that keeps contexts";
   }
+  if (!forgets_tokens(draft)) return "keeps states of its tokens, and cannot forget wrong guesses";
   if (draft.vocabulary() != target.vocabulary()) {
     return fmt::format("has {} tokens, and the model {}", draft.vocabulary(), target.vocabulary());
   }

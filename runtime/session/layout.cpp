@@ -23,7 +23,6 @@ constexpr uint32_t kLeastTile = 8;
 constexpr uint32_t kRowsTogether = 12;
 constexpr uint32_t kDefaultLength = 512;
 constexpr uint32_t kMaxTokens = 1u << 24;
-constexpr uint64_t kMostStates = uint64_t{1} << 40;
 constexpr uint32_t kMaxTile = 4096;
 constexpr uint32_t kMaxWorkers = 1024;
 
@@ -246,7 +245,7 @@ Status resolve(const Model& model, const SessionOptions& options, Limits* out, F
       if (uint64_t{options.max_context} * options.max_sequences > kMaxTokens) {
         return invalid("more than 16,777,216 tokens");
       }
-      if (linked::kStates && slot_bytes(m) > kMostStates / options.max_sequences) {
+      if (linked::kStates && slot_bytes(m) > kMostSlotBytes / options.max_sequences) {
         return invalid("contexts hold states of more than 2^40 bytes");
       }
       limits.context = options.max_context;

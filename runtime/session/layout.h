@@ -207,10 +207,15 @@ void for_each_state([[maybe_unused]] const fb::Model& model, [[maybe_unused]] co
     }
   }
 }
-/// Bytes of a slot; 0: the model has no states.
+/// Sessions refuse larger slots.
+constexpr uint64_t kMostSlotBytes = uint64_t{1} << 40;
+/// Bytes of a slot, at most 2 * kMostSlotBytes; 0: the model has no states.
 inline uint64_t slot_bytes(const fb::Model& model) {
   uint64_t bytes = 0;
-  for_each_state(model, [&](uint32_t, uint64_t more) { bytes += more; });
+  for_each_state(model, [&](uint32_t, uint64_t more) {
+    bytes += more < kMostSlotBytes ? more : kMostSlotBytes;
+    bytes = bytes < 2 * kMostSlotBytes ? bytes : 2 * kMostSlotBytes;
+  });
   return bytes;
 }
 

@@ -33,6 +33,13 @@ class States(CommandTest):
                     self.assertEqual(made["ids"], case["ids"], (name, kind, case["prompt"]))
                     self.assertEqual(made["generated"], case["text"], (name, kind, case["prompt"]))
 
+    def test_guesses_are_refused(self):
+        for name in NAMES:
+            given = ("generate", model(name), "the cat")
+            self.fails(5, *given, "--lookup", says=["--lookup", "states"])
+            self.fails(5, *given, "--draft", model(name), says=["--draft", "states"])
+        self.fails(5, "generate", model("gpt2-text"), "a", "--draft", model(NAMES[0]), says=["--draft", "states"])
+
     def test_answers_share_a_prompt(self):
         listed = self.write("answers.txt", "\n".join(ANSWERS) + "\n")
         for name in NAMES:

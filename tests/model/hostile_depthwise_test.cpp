@@ -66,6 +66,12 @@ const OpEdit kEdits[] = {
        attributes_of(m).after = kTaps;
      }},
     {"latest rows with some behind", [](auto& m) { attributes_of(m).latest = true; }},
+    {"latest rows with weights of each token's own",
+     [](auto& m) {
+       attributes_of(m).latest = true;
+       attributes_of(m).after = 0;
+       attributes_of(m).heads = 1;
+     }},
     {"latest rows without any in front",
      [](auto& m) {
        attributes_of(m).before = attributes_of(m).after = 0;

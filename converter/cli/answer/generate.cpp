@@ -213,7 +213,8 @@ std::string way_of(const Model& model, const GenerateArguments& arguments) {
   return wanted && convert::has_way(model, kWay) ? kWay : arguments.generate.use;
 }
 
-void check_guesses(const GenerateArguments& arguments, const Decoding& decoding, bool retrieves) {
+void check_guesses(const GenerateArguments& arguments, const ModelFile& file, const Decoding& decoding,
+                   bool retrieves) {
   const char* option = arguments.generate.lookup ? "--lookup" : "--draft";
   if (!arguments.generate.lookup && arguments.draft.empty()) return;
   if (arguments.generate.lookup && !arguments.draft.empty()) {
@@ -221,6 +222,10 @@ void check_guesses(const GenerateArguments& arguments, const Decoding& decoding,
   }
   if (decoding.has_beams()) fail(ExitCode::kUsage, "{}: beams are not guessed; give --beams 1", option);
   if (retrieves) fail(ExitCode::kUsage, "{}: texts are retrieved token by token; leave out --index", option);
+  if (!convert::forgets_tokens(file.model())) {
+    fail(ExitCode::kUnsupported, "{}: {} keeps states of its tokens, and cannot forget wrong guesses; leave {} out",
+         option, file.path(), option);
+  }
   if (arguments.run.engine.backend != "native") {
     fail(ExitCode::kUsage, "{}: only the native kernels give a row the same bits beside others; leave out --backend",
          option);
@@ -255,7 +260,7 @@ void run_generate(GenerateArguments& arguments) {
     fail(ExitCode::kUsage,
          "--index: texts are found for one text at a time; leave --beams, --best-of and --answer-scores out");
   }
-  check_guesses(arguments, decoding, retrieve != nullptr);
+  check_guesses(arguments, file, decoding, retrieve != nullptr);
   const bool one = !lines || !several || decoding.has_beams() || retrieve != nullptr;
   const uint32_t texts = one ? 1 : arguments.batch;
   Engine engine(file, convert::with_contexts(file.model(), decoding, run.engine, texts, arguments.context));

@@ -33,7 +33,7 @@ Verdict verify_depthwise(const Site& site) {
   const fb::Depthwise& convolution = *site.op.attributes_as_Depthwise();
   if (convolution.latest()) {
     if (linked::kContexts && !linked::kStates) return not_linked("this build leaves states out");
-    if (convolution.before() == 0 || convolution.after() != 0) {
+    if (convolution.before() == 0 || convolution.after() != 0 || convolution.heads() != 0) {
       return corrupt("the latest rows are those in front of a token");
     }
   }

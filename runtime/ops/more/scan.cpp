@@ -2,7 +2,7 @@
 #include "ops/more/scan.h"
 
 #include "ops/heads.h"
-#include "ops/parts.h"
+#include "ops/product.h"
 
 namespace bantam::ops {
 namespace {
