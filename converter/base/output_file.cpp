@@ -15,8 +15,6 @@
 #include <memory>
 #include <string_view>
 
-#include "base/error.h"
-
 namespace bantam::convert {
 namespace fs = std::filesystem;
 namespace {
@@ -112,7 +110,10 @@ fs::path make_beside(const fs::path& target, const Make& make) {
 
 std::atomic<bool> g_standard_output_taken{false};
 
+bool is_same(const struct stat& a, const struct stat& b) { return a.st_dev == b.st_dev && a.st_ino == b.st_ino; }
+
 [[noreturn]] void fail_at(const fs::path& path, const char* action, int cause) {
+  if (cause == EPIPE) throw ClosedOutput(path.string());
   const bool full = is_out_of_space(cause);
   throw Error(full ? ExitCode::kOutOfSpace : ExitCode::kIo,
               fmt::format("{}: {}: {}; {}", path.string(), action, std::strerror(cause),
@@ -140,20 +141,23 @@ bool standard_output_is_taken() { return g_standard_output_taken; }
 OutputPlace output_place(const fs::path& path) {
   if (path.empty()) throw Error(ExitCode::kUsage, "-o: the output's name is empty");
   OutputPlace place;
-  if (path == "-") {
+  struct stat named = {}, own = {}, found = {};
+  // Follows links as the system does: of links in /proc, such as /dev/stdout, the text may name no file.
+  const bool exists = path != "-" && stat(path.c_str(), &named) == 0;
+  const bool is_own = exists && fstat(STDOUT_FILENO, &own) == 0 && is_same(named, own);
+  if (path == "-" || (is_own && !S_ISDIR(named.st_mode))) {
     place.stream = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0);
     if (place.stream < 0) fail_at("standard output", "cannot open", errno);
     g_standard_output_taken = true;
     return place;
   }
-  std::error_code ignored;
   place.file = followed(path);
-  const fs::file_status status = fs::status(place.file, ignored);
-  if (fs::is_directory(status)) fail_at(path, "cannot write", EISDIR);
-  if (fs::exists(status) && !fs::is_regular_file(status)) {
-    place.stream = open(place.file.c_str(), O_WRONLY | O_CLOEXEC);
+  if (exists && S_ISDIR(named.st_mode)) fail_at(path, "cannot write", EISDIR);
+  const bool found_it = exists && stat(place.file.c_str(), &found) == 0 && is_same(named, found);
+  if (exists && !(S_ISREG(named.st_mode) && found_it)) {
+    place.stream = open(path.c_str(), O_WRONLY | O_CLOEXEC);
     if (place.stream < 0) fail_at(path, "cannot open", errno);
-  } else if (fs::exists(status) && access(place.file.c_str(), W_OK) != 0) {
+  } else if (exists && access(place.file.c_str(), W_OK) != 0) {
     fail_at(path, "cannot replace", errno);
   }
   return place;
@@ -244,7 +248,7 @@ void refuse_input_as_output(const fs::path& output, const std::vector<fs::path>&
       output != "-" && stat(output.c_str(), &replaced) == 0 && (S_ISREG(replaced.st_mode) || S_ISDIR(replaced.st_mode));
   if (!replaces) return;
   const auto check = [&](const fs::path& input) {
-    if (stat(input.c_str(), &other) != 0 || other.st_dev != replaced.st_dev || other.st_ino != replaced.st_ino) return;
+    if (stat(input.c_str(), &other) != 0 || !is_same(other, replaced)) return;
     throw Error(ExitCode::kUsage,
                 fmt::format("-o {}: that is an input ({}); choose another name", output.string(), input.string()));
   };

@@ -9,20 +9,28 @@
 #include <string_view>
 #include <vector>
 
+#include "base/error.h"
+
 namespace bantam::convert {
 
 /// The target of output to a path, with all symbolic links resolved; the target of the last link need not exist.
 struct OutputPlace {
   std::filesystem::path file;  // a regular file, or a path that does not exist yet
-  int stream = -1;             // otherwise the open descriptor of a device, a pipe or, for "-", standard output
+  int stream = -1;             // otherwise the open descriptor of a device, a pipe or standard output
 };
 
-/// Throws Error (usage, I/O) immediately for a directory and for a path that cannot be replaced or opened.
+/// "-" and every name of standard output itself, such as /dev/stdout, give standard output. Throws Error (usage, I/O) immediately for a directory and for a path that cannot be replaced or opened.
 OutputPlace output_place(const std::filesystem::path& path);
 
-/// Returns true if an output named "-" has taken standard output. Commands then print everything else to standard
+/// Returns true if an output has taken standard output. Commands then print everything else to standard
 /// error.
 bool standard_output_is_taken();
+
+/// The reader of an output that is a pipe is gone, as with `head`: commands end without a message.
+class ClosedOutput : public Error {
+ public:
+  explicit ClosedOutput(const std::string& name) : Error(ExitCode::kIo, name + ": its reader is gone") {}
+};
 
 /// Writes all bytes. Returns errno if that fails, else 0.
 int write_all(int descriptor, const void* bytes, size_t size);

@@ -34,9 +34,14 @@ uint64_t number_of(const Json& state, const char* name, const std::filesystem::p
   return value.get<uint64_t>();
 }
 
+std::string string_of(const Json& object, const std::string& name) {
+  const auto it = object.find(name);
+  return it != object.end() && it->is_string() ? it->get<std::string>() : "";
+}
+
 }  // namespace
 
-ResumableFile::ResumableFile(const std::filesystem::path& path, const std::string& key, bool resume) : key_(key) {
+ResumableFile::ResumableFile(const std::filesystem::path& path, Key key, bool resume) : key_(std::move(key)) {
   OutputPlace place = output_place(path);
   path_ = place.file;
   descriptor_ = place.stream;
@@ -45,7 +50,7 @@ ResumableFile::ResumableFile(const std::filesystem::path& path, const std::strin
     part_ = path == "-" ? "standard output" : path;  // name in messages
     if (!resume) return;
     close(descriptor_);
-    fail(ExitCode::kUsage, "--resume: {} keeps nothing that one could go on with; name a file", part_.string());
+    fail(ExitCode::kUsage, "--resume: {} keeps nothing that could be continued; name a file", part_.string());
   }
   part_ = path_.string() + ".part";
   state_ = path_.string() + ".state";
@@ -78,15 +83,25 @@ void ResumableFile::open_part(bool begun, bool resume) {
   // The process that held the lock may have renamed the file just now.
   const bool own =
       locked && lstat(part_.c_str(), &named) == 0 && named.st_ino == status.st_ino && named.st_dev == status.st_dev;
-  if (own && (resume || !begun)) return;
+  if (own && (resume || !begun || status.st_size == 0)) return;
   close(descriptor_);
   if (!own) fail(ExitCode::kUsage, "{}: another process is writing it; wait for that one, or stop it", part_.string());
-  fail(ExitCode::kUsage, "{}: is left of a run that was stopped; go on with --resume, or remove it and {}",
+  fail(ExitCode::kUsage, "{}: is left of a run that was stopped; continue it with --resume, or remove it and {}",
        part_.string(), state_.string());
 }
 
 ResumableFile::~ResumableFile() {
-  if (descriptor_ >= 0) close(descriptor_);
+  if (descriptor_ < 0) return;
+  std::error_code ignored;
+  const bool is_empty = !streams_ && !done_ && progress_.records == 0;
+  if (is_empty && std::filesystem::remove(part_, ignored)) std::filesystem::remove(state_, ignored);
+  close(descriptor_);
+}
+
+void ResumableFile::refuse(const std::string& what) const {
+  fail(ExitCode::kUsage,
+       "{}: was begun with another {}; repeat the command with the same, or remove this file and {} to start again",
+       part_.string(), what, state_.string());
 }
 
 void ResumableFile::cut_to_mark() {
@@ -94,14 +109,18 @@ void ResumableFile::cut_to_mark() {
   if (fstat(descriptor_, &status) != 0) fail_io("cannot be written", errno);
   if (status.st_size > 0 && is_there(state_)) {
     const Json state = read_json_object(state_);
-    const Json& key = member(state, "key");
-    if (!key.is_string() || key.get_ref<const std::string&>() != key_) {
-      fail(key.is_string() ? ExitCode::kUsage : ExitCode::kInvalid,
-           "{}: was begun with another input, model or options; remove it and {}, or name another output",
-           part_.string(), state_.string());
+    const Json& key = member(state, "run");
+    if (!key.is_object()) {
+      fail(ExitCode::kInvalid, "{}: \"run\" is not an object, so this is not a state of a run; remove it and {}",
+           state_.string(), part_.string());
     }
+    std::string differ;
+    for (const auto& [name, value] : key_) {
+      if (string_of(key, name) != value) differ += (differ.empty() ? "" : ", ") + name;
+    }
+    if (!differ.empty()) refuse(differ);
     progress_ = {number_of(state, "records", state_), number_of(state, "failed", state_),
-                 number_of(state, "bytes", state_)};
+                 number_of(state, "bytes", state_), string_of(state, "read")};
     if (progress_.bytes > static_cast<uint64_t>(status.st_size)) {
       fail(ExitCode::kIo, "{}: is shorter than {} says; remove both", part_.string(), state_.string());
     }
@@ -112,21 +131,25 @@ void ResumableFile::cut_to_mark() {
   }
 }
 
-void ResumableFile::append(std::string_view bytes, uint64_t records, uint64_t failed) {
+void ResumableFile::append(std::string_view bytes, uint64_t records, uint64_t failed, const std::string& read) {
   const int cause = write_all(descriptor_, bytes.data(), bytes.size());
   if (cause != 0) fail_io("cannot be written", cause);
   progress_.bytes += bytes.size();
   progress_.records += records;
   progress_.failed += failed;
-  if (!streams_ && now() - marked_ >= kMarkEvery) mark();
+  progress_.read = read;
+  if (now() - marked_ >= kMarkEvery) mark();
 }
 
 /// Flushes the data to the disk before it writes the mark that covers them.
 void ResumableFile::mark() {
+  if (streams_) return;
   if (fsync(descriptor_) != 0 && errno != EINVAL) fail_io("cannot be written", errno);
-  const std::string text =
-      Json{{"key", key_}, {"records", progress_.records}, {"failed", progress_.failed}, {"bytes", progress_.bytes}}
-          .dump();
+  Json state = {{"records", progress_.records}, {"failed", progress_.failed}, {"bytes", progress_.bytes}};
+  state["read"] = progress_.read;
+  state["run"] = Json::object();
+  for (const auto& [name, value] : key_) state["run"][name] = value;
+  const std::string text = state.dump();
   OutputFile(state_, OutputFile::Kind::kOwn).commit(text.data(), text.size());
   marked_ = now();
 }
@@ -138,9 +161,11 @@ void ResumableFile::commit() {
   std::filesystem::rename(part_, path_, error);
   if (error) fail_io("cannot be renamed", error.value());
   std::filesystem::remove(state_, error);
+  done_ = true;
 }
 
 void ResumableFile::fail_io(const char* action, int cause) const {
+  if (cause == EPIPE) throw ClosedOutput(part_.string());
   fail(is_out_of_space(cause) ? ExitCode::kOutOfSpace : ExitCode::kIo, "{}: {}: {}", part_.string(), action,
        std::strerror(cause));
 }

@@ -50,7 +50,7 @@ constexpr const char* kConvertExamples =
     "TensorFlow Lite file (.tflite) contains its words and labels, or they are next to it: "
     "docs/tflite.md. A fastText model or a file of word vectors needs no other file: docs/wordvectors.md.\n\n"
     "convert compares the new file with an f32 build of the same model. If, with 95 % "
-    "confidence, more labels differ than --max-label-flips allows, convert writes nothing, "
+    "confidence, more labels flip than --max-label-flips allows, convert writes nothing, "
     "searches for settings that pass, names them, and exits with code 6.";
 
 struct ConvertArguments {
@@ -316,9 +316,9 @@ void add_convert(Program& program) {
   command.add_option("--expect", arguments->options.expect, "FILE.jsonl",
                      "Also compare with stored outputs: JSON lines with ids and logits");
   command.add_option("--max-label-flips", arguments->options.max_label_flips, "P",
-                     "Share of labels that may differ (default 0.02); convert refuses the file if, with 95 % "
-                     "confidence, more differ. Labelled data: share of labels lost; embeddings: 1 - cosine; "
-                     "decoders: rise of perplexity",
+                     "Share of labels that may flip (default 0.02): differ from those of f32, though these led by more "
+                     "than 0.05 (difference of logits); convert refuses the file if, with 95 % confidence, more flip. "
+                     "Labelled data: share of labels lost; embeddings: 1 - cosine; decoders: rise of perplexity",
                      share_between(0, 1));
   command.heading("Files");
   command.add_flag("--json", arguments->json, "Print the report as one JSON object");

@@ -61,7 +61,7 @@ void print_comparison(const Comparison& comparison, const std::string& texts,
   if (!comparison.done()) return;
   out().print("\n{}\n", bold(fmt::format("Against {}: {}", comparison.against, texts)));
   std::vector<std::vector<std::string>> rows = {
-      {"output", "labels", "flips", "at least", "largest difference", "cosine"}};
+      {"output", "labels", "differ", "flips", "at least", "largest difference", "cosine"}};
   const bool continues = std::any_of(comparison.outputs.begin(), comparison.outputs.end(),
                                      [](const OutputComparison& output) { return output.continues; });
   if (continues) rows[0].emplace_back("perplexity");
@@ -69,6 +69,7 @@ void print_comparison(const Comparison& comparison, const std::string& texts,
   for (const OutputComparison& output : comparison.outputs) {
     const convert::Verdict* verdict = verdict_of(verdicts, output.name);
     rows.push_back({output.name, output.decides ? fmt::format("{}", output.decisions) : "",
+                    output.decides ? fmt::format("{}", output.differing) : "",
                     output.decides ? fmt::format("{} ({})", output.flips, percent(output.flip_fraction())) : "",
                     verdict != nullptr && (verdict->measure == "label flips" || verdict->measure == "perplexity")
                         ? percent(verdict->lower_bound)
@@ -149,9 +150,11 @@ void print_words(const Report& report) {
   out().print("\n{}\n", dim("before: in the source. worst error: the largest difference of a stored weight from the "
                             "source's. arena: all the memory\nthat one text of so many tokens needs."));
   if (!report.parity.done() && !report.expected.done()) return;
-  out().print("{}\n", dim(fmt::format("flips: labels that differ; at least: the share that differs with {:.0f} % "
-                                      "confidence, allowed {:.2f} %. cosine: 1 is the\nsame direction.",
-                                      100 * convert::kConfidence, 100 * report.gate.limit)));
+  out().print("{}\n",
+              dim(fmt::format("differ: labels that are not the reference's. flips: those of them whose logit led "
+                              "by more than {}\nthere. at least: the share of flips with {:.0f} % confidence, "
+                              "allowed {:.2f} %. cosine: 1 is the\nsame direction.",
+                              convert::kFlipMargin, 100 * convert::kConfidence, 100 * report.gate.limit)));
   const auto& outputs = report.parity.done() ? report.parity.outputs : report.expected.outputs;
   if (std::none_of(outputs.begin(), outputs.end(), [](const auto& output) { return output.continues; })) return;
   out().print("{}\n",

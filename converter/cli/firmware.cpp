@@ -12,6 +12,7 @@
 #include "cli/frame/errors.h"
 #include "cli/frame/output.h"
 #include "cli/frame/signals.h"
+#include "cli/frame/usage_error.h"
 #include "firmware/image.h"
 #include "firmware/library.h"
 #include "firmware/linked.h"
@@ -39,6 +40,7 @@ constexpr const char* kFirmwareExamples =
     "and RAM for each part. docs/firmware.md explains how to run it in QEMU and on your own board.";
 
 struct FirmwareArguments {
+  const Command* command = nullptr;
   firmware::ImageRequest image;
   bool list_boards = false;
   bool json = false;
@@ -175,8 +177,8 @@ void print_report(const FirmwareArguments& arguments, const firmware::Image& ima
 
 void run_firmware(const FirmwareArguments& arguments) {
   if (arguments.list_boards) return list_boards(arguments.json);
-  if (arguments.image.model.empty()) fail(ExitCode::kUsage, "FILE is required");
-  if (arguments.image.output.empty()) fail(ExitCode::kUsage, "--output is required");
+  if (arguments.image.model.empty()) fail_missing(*arguments.command, "FILE");
+  if (arguments.image.output.empty()) fail_missing(*arguments.command, "--output");
   firmware::Image image = firmware::make_image(arguments.image);
   {
     // A signal handler cannot remove a folder.
@@ -197,6 +199,7 @@ void add_firmware(Program& program) {
   arguments->image.version = kVersion;
   Command& command =
       program.add_command("firmware", "Make a firmware project, a library or an array for a device", kMakeGroup);
+  arguments->command = &command;
   command.usual(
       {"--target", "--output", "--list-boards", "--core", "--flash", "--ram", "--format", "--max-tokens", "--force"});
   command.footer(kFirmwareExamples);

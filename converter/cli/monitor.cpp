@@ -179,7 +179,8 @@ void run_monitor(const MonitorArguments& given) {
     arguments.port.clear();
   }
   if (arguments.port.empty() && arguments.command.empty()) {
-    fail(ExitCode::kUsage, "PORT is required, such as /dev/ttyACM0, or --command with an emulator's");
+    fail(ExitCode::kUsage,
+         "monitor: PORT is missing; name one such as /dev/ttyACM0, or an emulator's command by --command");
   }
   if (arguments.texts.empty() && arguments.file.empty() && !arguments.memory) {
     fail(ExitCode::kUsage, "nothing to ask: give texts, --file FILE (- for standard input) or --memory");

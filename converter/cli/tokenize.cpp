@@ -225,7 +225,7 @@ void add_tokenize(Program& program) {
   command.add_option("FILE", options->model, "FILE.bantam", "A .bantam file").required();
   command.add_texts("TEXT", &options->texts, "Texts; if none or -, read standard input, one per line");
   command.add_option("--file", options->file, "FILE",
-                     "Read texts from this file, one per line; in FILE.jsonl, the \"text\" of each line");
+                     "Read texts from this file, one per line; of JSON lines and tables, the \"text\" of each record");
   command.add_text("--pair", &options->pair, "Second text of a pair");
   command.add_flag("--truncate", options->truncate, "Truncate as run does (default: show every token)");
   command.add_option("--max-tokens", options->max_tokens, "N", "Truncate to N tokens, including special tokens");

@@ -16,7 +16,34 @@
 namespace bantam::convert {
 namespace {
 
-std::string extension(const std::string& path) { return std::filesystem::path(path).extension().string(); }
+/// Returns the extension, that of x.csv.gz being .csv.
+std::string extension(const std::filesystem::path& path) {
+  const std::string last = path.extension().string();
+  return last == ".gz" ? path.stem().extension().string() : last;
+}
+
+/// Returns true for the beginning of a JSON object, which nobody means as a text.
+bool begins_as_json(const std::string& line) {
+  size_t at = 0;
+  const auto skip = [&] { at = std::min(line.find_first_not_of(" \t\r", at), line.size()); };
+  skip();
+  if (at == line.size() || line[at] != '{') return false;
+  ++at;
+  skip();
+  return at == line.size() || line[at] == '"' || line[at] == '}';
+}
+
+/// Returns true if `line` is a JSON object with a field that holds a text, by its usual names or by `name`.
+bool is_object_with_text(const std::string& line, const std::string& name) {
+  Json object;
+  std::string problem;
+  if (!parse_json(line, &object, &problem) || !object.is_object()) return false;
+  const auto has = [&object](const char* key) { return object.contains(key); };
+  for (const Field field : {Field::kText, Field::kFirst, Field::kQuestion, Field::kTokens}) {
+    if (std::any_of(names_of(field).begin(), names_of(field).end(), has)) return true;
+  }
+  return !name.empty() && has(name.c_str());
+}
 
 bool is_blank_line(const std::string& line) { return line.find_first_not_of(" \t\r") == std::string::npos; }
 
@@ -202,25 +229,48 @@ std::optional<std::string> Record::second() const {
   return std::nullopt;
 }
 
-bool holds_records(const std::string& path) {
+RecordReader::RecordReader(const std::string& path, PlainLine plain, Warn warn, Prompt prompt)
+    : lines_(path, warn, prompt), warn_(std::move(warn)), keeps_empty_(plain == PlainLine::kEveryText) {
   const std::string kind = extension(path);
-  return kind == ".jsonl" || kind == ".csv" || kind == ".tsv";
-}
-
-RecordReader::RecordReader(const std::string& path, PlainLine plain, Warn warn)
-    : lines_(path, std::move(warn), nullptr, kMostRecordBytes), plain_(plain) {
-  const std::string kind = extension(path);
+  named_text_ = kind == ".txt";
   if (kind == ".csv") separator_ = ',';
   if (kind == ".tsv") separator_ = '\t';
+  if (separator_ != 0) {
+    form_ = Form::kTable;
+  } else if (plain == PlainLine::kBad || kind == ".jsonl" || kind == ".ndjson" || kind == ".json") {
+    form_ = Form::kObjects;
+  }
+  if (form_ != Form::kUnknown || !keeps_empty_) lines_.limit(kMostRecordBytes);
 }
 
 bool RecordReader::next_line(std::string* line) {
   while (lines_.next(line)) {
     line_ = lines_.line_number();
     offset_ = lines_.offset();
-    if (!is_blank_line(*line)) return true;
+    if (!is_blank_line(*line) || (keeps_empty_ && has_texts())) return true;
   }
   return false;
+}
+
+void RecordReader::choose_form() {
+  if (is_blank_line(text_)) return;
+  bool is_object = begins_as_json(text_) && (!named_text_ || is_object_with_text(text_, expected_));
+  if (is_object && named_text_ && keeps_empty_) {
+    is_object = false;
+    if (warn_) {
+      warn_(
+          fmt::format("{}: holds JSON lines, which are read as plain texts, as .txt says; name it .jsonl to read the "
+                      "texts in them",
+                      printable(name())));
+    }
+  }
+  form_ = is_object ? Form::kObjects : Form::kTexts;
+  if (!is_object) return;
+  lines_.limit(kMostRecordBytes);
+  if (text_.size() > kMostRecordBytes) {
+    fail(ExitCode::kInvalid, "{}, line {}: is longer than {}; put each record on a line of its own", name(), line_,
+         readable_bytes(kMostRecordBytes));
+  }
 }
 
 bool RecordReader::next(Record* record) {
@@ -232,6 +282,7 @@ bool RecordReader::next(Record* record) {
 bool RecordReader::advance() {
   cells_.clear();
   if (!next_line(&text_)) return false;
+  if (form_ == Form::kUnknown) choose_form();
   if (separator_ == 0) return true;
   if (header_.empty()) {
     read_header(text_);
@@ -246,11 +297,14 @@ bool RecordReader::advance() {
 
 Record RecordReader::record() const {
   if (separator_ == 0) {
-    const bool plain = plain_ == PlainLine::kText && text_.front() != '{';
-    Json object = plain ? Json{{"text", text_}} : Json();
+    if (has_texts()) return Record(Json{{"text", text_}}, false);
+    Json object;
     std::string problem;
-    if (!plain && !parse_json(text_, &object, &problem)) throw BadRecord{problem};
-    return Record(std::move(object), false);
+    if (parse_json(text_, &object, &problem) && object.is_object()) return Record(std::move(object), false);
+    if (problem.empty()) problem = "no JSON object";
+    const char last = text_.back();
+    const bool goes_on = line_ == 1 && (text_.front() == '[' || last == '{' || last == '[');
+    throw BadRecord{problem + (goes_on ? "; wanted one object per line: jq -c '.[]' IN > OUT.jsonl" : "")};
   }
   Json object = Json::object();
   for (size_t i = 0; i < cells_.size(); ++i) object[header_[i]] = cells_[i];
@@ -267,9 +321,12 @@ void RecordReader::read_header(const std::string& line) {
       if (std::find(header_.begin(), header_.end(), name) != header_.end()) return;
     }
   }
+  std::string names;
+  for (const std::string& column : header_) names += (names.empty() ? "" : ", ") + printable(column);
   fail(ExitCode::kInvalid,
-       "{}: its first line names no known field; a table begins with the names of its columns, such as text{}label",
-       name(), separator_ == '\t' ? ' ' : separator_);
+       "{}: its first line names no known field ({}); a table begins with the names of its columns, such as "
+       "text{}label{}",
+       name(), names, separator_ == '\t' ? ' ' : separator_, next_step_);
 }
 
 /// Splits a line of a table into cells. In CSV, quoted cells may contain line breaks (RFC 4180); TSV has no quotes.

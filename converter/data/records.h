@@ -89,19 +89,27 @@ class Record {
   bool table_ = false;
 };
 
-/// How to treat a line outside tables that is not a JSON object.
-enum class PlainLine : uint8_t { kBad, kText };
+/// How to treat lines outside tables that are not JSON objects, in files whose name does not say what they hold.
+enum class PlainLine : uint8_t {
+  kBad,        // an error
+  kText,       // if the first line is a text, each line is one; empty lines are skipped
+  kEveryText,  // the same, but empty lines are empty texts
+};
 
 /// The largest size in bytes of a record's line. nlohmann's values of the shortest JSON need sixteen times the bytes of
 /// their text.
 constexpr size_t kMostRecordBytes = size_t{16} << 20;
 
 /// Reads records one by one. FILE.csv (commas or semicolons, quotes as in RFC 4180) and FILE.tsv (verbatim, no quotes)
-/// begin with a line of column names; all other files have one JSON object per line. Skips empty lines.
+/// begin with a line of column names; FILE.jsonl, .ndjson and .json have one JSON object per line. In all other files
+/// the first line that is not empty decides whether the lines are JSON objects or texts. The lines of FILE.txt are texts,
+/// with a warning if they are objects with a text; PlainLine::kText reads those as objects. An ending .gz behind these
+/// says nothing. Skips empty lines of records.
 class RecordReader {
  public:
   /// "-": standard input. Throws Error as LineReader does.
-  explicit RecordReader(const std::string& path, PlainLine plain = PlainLine::kBad, Warn warn = nullptr);
+  explicit RecordReader(const std::string& path, PlainLine plain = PlainLine::kBad, Warn warn = nullptr,
+                        Prompt prompt = nullptr);
 
   /// Returns false at the end. Throws BadRecord; the next call then continues with the next record. Throws Error if the
   /// first line of a table has no known name.
@@ -118,10 +126,17 @@ class RecordReader {
   const std::vector<std::string>& cells() const { return cells_; }
   const std::vector<std::string>& columns() const { return header_; }
   bool is_table() const { return separator_ != 0; }
+  /// Returns true if the lines are texts: text() is the one that advance() moved to.
+  bool has_texts() const { return form_ == Form::kTexts || form_ == Form::kUnknown; }
+  /// See LineReader.
+  double share() const { return lines_.share(); }
+  bool is_compressed() const { return lines_.is_compressed(); }
   /// Returns the byte offset in the file at which the record begins.
   uint64_t offset() const { return offset_; }
   /// Accepts a table with this column even if it has no known column.
   void expect(const std::string& column) { expected_ = column; }
+  /// Completes the error about a table without known columns, as in "; or name one by --text".
+  void advise(const std::string& step) { next_step_ = step; }
   /// Returns the number of the record's first line, counted from 1.
   size_t line_number() const { return line_; }
   const std::string& name() const { return lines_.name(); }
@@ -130,20 +145,24 @@ class RecordReader {
   bool next_line(std::string* line);
   std::vector<std::string> split(std::string line);
   void read_header(const std::string& line);
+  void choose_form();
+
+  enum class Form : uint8_t { kUnknown, kTable, kObjects, kTexts };
 
   LineReader lines_;
-  PlainLine plain_;
+  Warn warn_;
+  bool keeps_empty_;
+  Form form_ = Form::kUnknown;
+  bool named_text_ = false;  // FILE.txt
   size_t line_ = 0;
   uint64_t offset_ = 0;
   std::string text_;
   std::vector<std::string> cells_;
   std::string expected_;
+  std::string next_step_;
   char separator_ = 0;  // of a table; 0: the file is not a table
   std::vector<std::string> header_;
 };
-
-/// Returns true if the file's name ends in .jsonl, .csv or .tsv, so that it contains records.
-bool holds_records(const std::string& path);
 
 }  // namespace bantam::convert
 

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <utility>
@@ -35,6 +36,21 @@ LineReader::~LineReader() {
   if (file_ != STDIN_FILENO) close(file_);
 }
 
+size_t LineReader::read_bytes(char* out, size_t size) {
+  ssize_t n = 0;
+  const bool typed = prompt_ != nullptr && file_ == STDIN_FILENO && input_is_typed();
+  if (typed) prompt_("> ");
+  do {
+    n = read(file_, out, size);
+  } while (n < 0 && errno == EINTR);
+  const int cause = errno;
+  if (typed && n == 0) prompt_("\n");
+  if (n < 0) fail(ExitCode::kIo, "{}: {}", name_, std::strerror(cause));
+  taken_ += static_cast<uint64_t>(n);
+  if (n == 0 && taken_ < least_) fail(ExitCode::kIo, "{}: ended while it was read", name_);
+  return static_cast<size_t>(n);
+}
+
 bool LineReader::fill() {
   constexpr size_t kChunk = size_t{1} << 16;
   buffer_.erase(0, begin_);
@@ -42,20 +58,46 @@ bool LineReader::fill() {
   searched_ -= begin_;
   begin_ = 0;
   const size_t old = buffer_.size();
+  const bool first = taken_ == 0;
   buffer_.resize(old + kChunk);
-  ssize_t n = 0;
-  const bool typed = prompt_ != nullptr && file_ == STDIN_FILENO && input_is_typed();
-  if (typed) prompt_("> ");
-  do {
-    n = read(file_, buffer_.data() + old, kChunk);
-  } while (n < 0 && errno == EINTR);
-  const int cause = errno;
-  if (typed && n == 0) prompt_("\n");
-  buffer_.resize(old + static_cast<size_t>(n > 0 ? n : 0));
-  if (n < 0) fail(ExitCode::kIo, "{}: {}", name_, std::strerror(cause));
-  if (n == 0 && before_ + old < least_) fail(ExitCode::kIo, "{}: ended while it was read", name_);
-  if (old == 0 && line_number_ == 0) refuse_wide_encoding(name_, buffer_);
-  return n > 0;
+  try {
+    const size_t n = gunzip_ ? gunzip_->read(buffer_.data() + old, kChunk) : read_bytes(buffer_.data() + old, kChunk);
+    buffer_.resize(old + n);
+    if (first) recognize();
+  } catch (...) {  // what follows is not read, nor the beginning of a line that has no end
+    buffer_.clear();
+    begin_ = searched_ = 0;
+    ended_ = true;
+    throw;
+  }
+  return buffer_.size() > old;
+}
+
+void LineReader::recognize() {
+  constexpr size_t kMostUnpacked = size_t{16} << 20;  // of a line: few bytes may unpack to many
+  constexpr size_t kChunk = size_t{1} << 16;
+  Compression kind = compression_of(name_, buffer_);
+  while (kind == Compression::kMaybe) {
+    std::array<char, 16> more{};
+    const size_t n = read_bytes(more.data(), more.size());
+    buffer_.append(more.data(), n);
+    if (n == 0) break;
+    kind = compression_of(name_, buffer_);
+  }
+  if (kind == Compression::kGzip) {
+    gunzip_ =
+        std::make_unique<Gunzip>(name_, buffer_, [this](char* out, size_t size) { return read_bytes(out, size); });
+    limit(kMostUnpacked);
+    buffer_.resize(kChunk);
+    buffer_.resize(gunzip_->read(buffer_.data(), kChunk));
+  }
+  refuse_wide_encoding(name_, buffer_);
+}
+
+double LineReader::share() const {
+  if (least_ == 0) return 0;
+  const uint64_t done = gunzip_ ? taken_ : before_ + begin_;
+  return std::min(1.0, static_cast<double>(done) / static_cast<double>(least_));
 }
 
 bool LineReader::next(std::string* line) {
@@ -127,31 +169,28 @@ bool input_is_given() {
 
 bool input_is_typed() { return isatty(STDIN_FILENO) == 1; }
 
-/// One source of texts: an argument, or the lines of a file.
-struct TextSource::Part {
-  std::string text;
-  enum class Kind : uint8_t { kText, kLines, kRecords } kind = Kind::kText;
-};
-
 TextSource::TextSource(const std::vector<std::string>& arguments, const std::string& file, Warn warn, Prompt prompt)
     : warn_(std::move(warn)), prompt_(prompt) {
-  for (const std::string& argument : arguments) {
-    parts_.push_back({argument, argument == "-" ? Part::Kind::kLines : Part::Kind::kText});
-  }
-  if (!file.empty()) parts_.push_back({file, holds_records(file) ? Part::Kind::kRecords : Part::Kind::kLines});
+  for (const std::string& argument : arguments) parts_.push_back({argument, argument == "-"});
+  if (!file.empty()) parts_.push_back({file, true});
 }
 
 TextSource::~TextSource() = default;
 
 std::string TextSource::place() const {
-  if (lines_ != nullptr) return fmt::format("{}, line {}", lines_->name(), lines_->line_number());
-  return records_ == nullptr ? "" : fmt::format("{}, line {}", records_->name(), records_->line_number());
+  return reader_ == nullptr ? "" : fmt::format("{}, line {}", reader_->name(), reader_->line_number());
 }
 
-bool TextSource::next_record(std::string* text) {
+double TextSource::share() const { return reader_ == nullptr ? 0 : reader_->share(); }
+
+bool TextSource::next_of_file(std::string* text) {
   try {
-    Record record;
-    if (!records_->next(&record)) return false;
+    if (!reader_->advance()) return false;
+    if (reader_->has_texts()) {
+      *text = reader_->text();
+      return true;
+    }
+    const Record record = reader_->record();
     *text = record.first();
     entities_ = record.raw("entities");
     return true;
@@ -163,30 +202,21 @@ bool TextSource::next_record(std::string* text) {
 bool TextSource::next(std::string* text) {
   entities_ = Json();
   for (;;) {
-    if (lines_ != nullptr && lines_->next(text)) return true;
-    if (records_ != nullptr && next_record(text)) return true;
-    lines_.reset();
-    records_.reset();
+    if (reader_ != nullptr && next_of_file(text)) return true;
+    reader_.reset();
     if (position_ == parts_.size()) return false;
     const Part& part = parts_[position_++];
-    switch (part.kind) {
-      case Part::Kind::kText:
-        *text = part.text;
-        return true;
-      case Part::Kind::kLines:
-        lines_ = std::make_unique<LineReader>(part.text, warn_, prompt_);
-        break;
-      case Part::Kind::kRecords:
-        records_ = std::make_unique<RecordReader>(part.text, PlainLine::kBad, warn_);
-        break;
+    if (!part.is_file) {
+      *text = part.text;
+      return true;
     }
+    reader_ = std::make_unique<RecordReader>(part.text, PlainLine::kEveryText, warn_, prompt_);
   }
 }
 
 bool TextSource::ready() {
-  if (lines_ != nullptr) return lines_->ready();
-  if (records_ != nullptr) return records_->ready();
-  return position_ == parts_.size() || parts_[position_].kind == Part::Kind::kText;
+  if (reader_ != nullptr) return reader_->ready();
+  return position_ == parts_.size() || !parts_[position_].is_file;
 }
 
 }  // namespace bantam::convert

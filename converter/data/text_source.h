@@ -2,6 +2,7 @@
 #ifndef BANTAM_CONVERTER_DATA_TEXT_SOURCE_H_
 #define BANTAM_CONVERTER_DATA_TEXT_SOURCE_H_
 
+#include <algorithm>
 #include <cstddef>
 #include <functional>
 #include <limits>
@@ -10,6 +11,7 @@
 #include <vector>
 
 #include "base/json_file.h"
+#include "data/compressed.h"
 
 namespace bantam::convert {
 
@@ -19,7 +21,7 @@ using Warn = std::function<void(const std::string&)>;
 /// Prints `text` for a person who types the input: "> " before a line, "\n" at the end of the input.
 using Prompt = void (*)(const char* text);
 
-/// Reads lines of arbitrary bytes. Only '\n' ends a line; the last line may lack it. Prompts a person at a terminal.
+/// Reads lines of arbitrary bytes, or of the content of a gzip file (data/compressed.h). Only '\n' ends a line; the last line may lack it. Prompts a person at a terminal.
 class LineReader {
  public:
   /// "-": standard input. `most`: the largest number of bytes of a line. Throws if the file cannot be opened.
@@ -37,12 +39,21 @@ class LineReader {
   bool ready();
   /// Returns the number of the line that next() read last, counted from 1.
   size_t line_number() const { return line_number_; }
-  /// Returns the byte offset of that line in the file.
+  /// Returns the byte offset of that line in the file; in a compressed one, in its content.
   uint64_t offset() const { return offset_; }
+  /// Returns the share of the file that has been read, in [0, 1]; 0: unknown, as for pipes.
+  double share() const;
+  /// Sets the largest number of bytes of later lines.
+  void limit(size_t most) { most_ = std::min(most_, most); }
+  bool is_compressed() const { return gunzip_ != nullptr; }
   const std::string& name() const { return name_; }
 
  private:
   bool fill();
+  /// Reads bytes of the file as they are.
+  size_t read_bytes(char* out, size_t size);
+  /// Looks at the first bytes, and unpacks what is compressed.
+  void recognize();
   bool next_raw(std::string* line);
   /// Skips to the end of a line that is too long, without storing it, and throws.
   [[noreturn]] void refuse_line();
@@ -56,6 +67,8 @@ class LineReader {
   size_t begin_ = 0;
   uint64_t before_ = 0;  // bytes of the file before buffer_
   uint64_t least_ = 0;   // bytes available when the file was opened; fewer are an error
+  uint64_t taken_ = 0;   // bytes read from the file
+  std::unique_ptr<Gunzip> gunzip_;
   uint64_t offset_ = 0;
   size_t searched_ = 0;  // buffer_[begin_, searched_) contains no newline
   size_t line_number_ = 0;
@@ -71,8 +84,8 @@ bool input_is_typed();
 
 class RecordReader;
 
-/// The texts of a command: `arguments` in order, where "-" stands for standard input; then the lines of `file`, or the
-/// text of each record if it is a .jsonl, .csv or .tsv file (data/records.h).
+/// The texts of a command: `arguments` in order, where "-" stands for standard input; then those of `file`: its lines or
+/// the text of each of its records, as RecordReader decides (data/records.h). Empty lines between texts are texts.
 class TextSource {
  public:
   TextSource(const std::vector<std::string>& arguments, const std::string& file, Warn warn = nullptr,
@@ -85,19 +98,23 @@ class TextSource {
   bool ready();
   /// Returns "FILE, line N" for the text that next() read or refused last; empty for an argument.
   std::string place() const;
+  /// Returns the share of the current file that has been read, in [0, 1]; 0: unknown.
+  double share() const;
   /// Returns the value of "entities" in the record of that text; null if there is none.
   const Json& entities() const { return entities_; }
 
  private:
-  struct Part;
-  bool next_record(std::string* text);
+  struct Part {
+    std::string text;
+    bool is_file = false;
+  };
+  bool next_of_file(std::string* text);
 
   Warn warn_;
   Prompt prompt_;
   std::vector<Part> parts_;
   size_t position_ = 0;
-  std::unique_ptr<LineReader> lines_;
-  std::unique_ptr<RecordReader> records_;
+  std::unique_ptr<RecordReader> reader_;
   Json entities_;
 };
 

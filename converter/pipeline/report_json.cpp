@@ -80,6 +80,7 @@ OrderedJson to_object(const Comparison& comparison) {
     entry["name"] = output.name;
     entry["vectors"] = output.vectors;
     entry["decisions"] = output.decisions;
+    entry["labels_differing"] = output.differing;
     entry["label_flips"] = output.flips;
     entry["divergence"] = static_cast<float>(output.divergence());
     entry["largest_difference"] = output.largest_difference;
@@ -105,6 +106,7 @@ OrderedJson to_object(const Verdict& verdict) {
 
 OrderedJson to_object(const GateReport& gate, const std::vector<std::string>& failures) {
   OrderedJson object = {{"max_label_flips", static_cast<float>(gate.limit)},
+                        {"flip_margin", kFlipMargin},
                         {"confidence", static_cast<float>(kConfidence)},
                         {"passed", failures.empty()},
                         {"texts", gate.texts},

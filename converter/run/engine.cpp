@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <string_view>
 
 #include "bantam/host.h"
 #include "bantam/tasks.h"
@@ -69,7 +70,20 @@ struct ModelFile::Mapping {
 
 namespace {
 
-[[noreturn]] void fail_to_open(const std::string& path, Status status, const Fault& fault) {
+/// Returns true for a file that bantam index wrote (schemas/index.fbs), by its first bytes.
+bool is_index(const uint8_t* data, size_t size) {
+  constexpr std::string_view kIdentifier = "BIX1";  // of a FlatBuffers file, behind the root's offset
+  return size >= 8 && std::memcmp(data + 4, kIdentifier.data(), kIdentifier.size()) == 0;
+}
+
+[[noreturn]] void fail_to_open(const std::string& path, const uint8_t* data, size_t size, Status status,
+                               const Fault& fault) {
+  if (status == Status::kNotAModel && is_index(data, size)) {
+    fail(ExitCode::kInvalid,
+         "{0}: is an index of texts, not a model; bantam search FILE.bantam {0} QUERY searches it, with the model "
+         "that made it",
+         path);
+  }
   throw Error(exit_code(status), fmt::format("{}: {}", path, describe(status, fault)));
 }
 
@@ -86,7 +100,9 @@ void refuse_other_file(const std::string& path) {
   Model none;
   Fault fault;
   const Status status = Model::open(first.data(), size, &none, &fault);
-  if (status == Status::kNotAModel && !is_program(first.data(), size)) fail_to_open(path, status, fault);
+  if (status == Status::kNotAModel && !is_program(first.data(), size)) {
+    fail_to_open(path, first.data(), size, status, fault);
+  }
 }
 
 }  // namespace
@@ -104,7 +120,9 @@ ModelFile::ModelFile(const std::string& path, Hold hold) : path_(path), mapping_
   if (is_program(file.data(), file.size())) whole = read_bundle(file.data(), file.size(), path);
   Fault fault;
   const Status status = Model::open(file.data() + whole.offset, static_cast<size_t>(whole.size), &model_, &fault);
-  if (status != Status::kOk) fail_to_open(path, status, fault);
+  if (status != Status::kOk) {
+    fail_to_open(path, file.data() + whole.offset, static_cast<size_t>(whole.size), status, fault);
+  }
 }
 
 ModelFile::~ModelFile() = default;

@@ -55,7 +55,8 @@ Predictor::Predictor(Engine& engine, uint32_t parts, const PredictOptions& optio
   if (finds == options.labels.empty()) {
     fail(ExitCode::kUsage,
          finds ? "--labels: missing; {} finds spans for labels of yours, such as person,place"
-               : "--labels: {} has labels of its own; leave it out",
+         : (parts & (kLabelsPart | kFollowsPart | kWordsPart)) != 0 ? "--labels: {} has labels of its own; leave it out"
+                                                                    : "--labels: {} gives no labels; leave it out",
          engine.file().path());
   }
   if (options.aggregation != Aggregation::kFile && !has_part(engine.model().task(), kWordsPart)) {

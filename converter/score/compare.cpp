@@ -114,6 +114,7 @@ void Comparer::decide(size_t output, const Sample& sample, uint32_t row, const f
                       uint32_t count) {
   OutputComparison& entry = comparison_.outputs[output];
   const auto note = [&](float margin, const std::string& expected, const std::string& now) {
+    ++entry.differing;
     if (!(margin > kFlipMargin)) return;
     ++entry.flips;
     ++counts_[output].flips;

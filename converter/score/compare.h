@@ -14,7 +14,8 @@
 
 namespace bantam::convert {
 
-/// If the reference's two best labels are closer than this, a different decision does not count as a flip.
+/// A label that differs is a flip if the reference's logit led by more than this (of labels that are judged alone: was so
+/// far from 0). Smaller leads change by rounding anywhere.
 constexpr float kFlipMargin = 0.05f;
 
 /// The place of the largest difference between two runs.
@@ -34,7 +35,8 @@ struct OutputComparison {
   bool continues = false;
   uint64_t vectors = 0;  // number of compared rows (or columns of token outputs of width 1)
   uint64_t decisions = 0;
-  uint64_t flips = 0;
+  uint64_t differing = 0;  // decisions that are not the reference's
+  uint64_t flips = 0;      // those of them with a lead above kFlipMargin
   float largest_difference = 0;
   /// Sum over decisions of the Kullback-Leibler divergence from the reference's probabilities, in nats.
   double divergence_sum = 0;

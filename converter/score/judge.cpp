@@ -46,10 +46,12 @@ Verdict judge_flips(const OutputComparison& output, const std::string& against, 
   const auto explain = [&] {
     const Place& worst = output.worst_flip;
     return fmt::format(
-        "{}: {} of {} labels differ from {}: {}, with {:.0f} % confidence at least {}, allowed {}; worst at \"{}\", "
-        "row {}: {} became {}, though it led by {:.3f}",
+        "{}: {} of {} labels flip from those of {}: {}, with {:.0f} % confidence at least {}, allowed {} ({} differ, "
+        "with "
+        "those that led by {} or less); worst at \"{}\", row {}: {} became {}, though it led by {:.3f}",
         output.name, output.flips, output.decisions, against, percent(verdict.rate), 100 * kConfidence,
-        percent(verdict.lower_bound), percent(limit), worst.text, worst.row, worst.expected, worst.got, worst.amount);
+        percent(verdict.lower_bound), percent(limit), output.differing, kFlipMargin, worst.text, worst.row,
+        worst.expected, worst.got, worst.amount);
   };
   conclude(share_lower_bound(output.flipped), limit, explain, &verdict);
   return verdict;
@@ -65,7 +67,7 @@ Verdict judge_perplexity(const OutputComparison& output, const std::string& agai
         "{}; "
         "another token is the likeliest {} of {} times",
         output.name, against, percent(verdict.rate), 100 * kConfidence, percent(verdict.lower_bound), percent(limit),
-        output.flips, output.decisions);
+        output.differing, output.decisions);
   };
   conclude(std::exp(std::max(0.0, mean_lower_bound(output.diverged))) - 1, limit, explain, &verdict);
   return verdict;

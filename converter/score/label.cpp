@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -65,7 +66,7 @@ class Labeller {
   Labeller(const ModelFile& file, const LabelOptions& options)
       : options_(options),
         model_(file.model()),
-        reader_(options.input, ends_with(options.input, ".jsonl") ? PlainLine::kBad : PlainLine::kText),
+        reader_(options.input, PlainLine::kText),
         engine_(file, options.engine),
         predictor_(engine_, traits(model_.task()).parts, options.predict),
         as_table_(ends_with(options.output, ".csv")),
@@ -75,29 +76,33 @@ class Labeller {
            options.input);
     }
     if (!options.text.empty()) reader_.expect(options.text);
+    reader_.advise("; or name the column with the text by --text");
     struct stat status = {};
     if (options.input != "-" && stat(options.input.c_str(), &status) == 0) {
       size_ = static_cast<uint64_t>(status.st_size);
     }
   }
 
-  LabelResult run(const std::function<void(uint64_t)>& progress) {
-    if (output_.is_done()) return {};
+  LabelResult run(const LabelProgress& progress) {
     LabelResult result;
+    result.already_complete = output_.is_done();
+    if (result.already_complete) return result;
     result.resumed = output_.progress().records;
     uint64_t skip = result.resumed;
     std::vector<Row> rows;
     bool begun = output_.progress().bytes > 0;
     while (next()) {
       if (skip > 0) {
-        --skip;
+        note(stored());
+        if (--skip == 0 && digest() != output_.progress().read) output_.refuse("input");
         continue;
       }
       rows.push_back(read());
       if (rows.size() < kPackedTexts) continue;
       flush(&rows, &begun);
-      progress(output_.progress().records);
+      progress(output_.progress().records, share());
     }
+    if (skip > 0) output_.refuse("input");
     flush(&rows, &begun);
     output_.commit();
     result.records = output_.progress().records;
@@ -106,20 +111,43 @@ class Labeller {
   }
 
  private:
-  /// Returns a key of everything that the bytes of the output depend on.
-  std::string key(const ModelFile& file) const {
+  /// Returns everything that the bytes of the output depend on, without the input's bytes, which note() compares. What
+  /// --on-error says changes no record that was written before.
+  ResumableFile::Key key(const ModelFile& file) const {
+    const PredictOptions& predict = options_.predict;
+    const auto number = [](auto value) { return std::to_string(static_cast<uint64_t>(value)); };
     struct stat status = {};
     const bool known = options_.input != "-" && stat(options_.input.c_str(), &status) == 0;
-    std::string all =
-        fmt::format("{} {} {}/{} {} {} {} {} {} {} {} {} {}", known ? status.st_size : 0,
-                    known ? status.st_mtim.tv_sec * 1000000000 + status.st_mtim.tv_nsec : 0, options_.shard,
-                    options_.shards, options_.text, options_.pair, options_.as, static_cast<int>(options_.on_error),
-                    options_.predict.top, options_.predict.strict, options_.predict.stride.value_or(UINT32_MAX),
-                    static_cast<int>(options_.predict.aggregation), fmt::join(options_.predict.labels, ","));
-    all += sha256_of_file(file.path());
-    Sha256 digest;
-    digest.update(all.data(), all.size());
-    return digest.finish();
+    return {{"input", number(known ? status.st_size : 0)},
+            {"model", sha256_of_file(file.path())},
+            {"--shard", fmt::format("{}/{}", options_.shard, options_.shards)},
+            {"--text", options_.text},
+            {"--pair", options_.pair},
+            {"--as", options_.as},
+            {"--top", number(predict.top)},
+            {"--strict", number(predict.strict)},
+            {"--stride", number(predict.stride.value_or(UINT32_MAX))},
+            {"--aggregation", number(predict.aggregation)},
+            {"--labels", fmt::format("{}", fmt::join(predict.labels, ","))}};
+  }
+
+  /// Adds a record to the digest of the input that has been read.
+  void note(const Row& row) {
+    const auto add = [this](const std::string& text) {
+      const uint64_t size = text.size();
+      read_.update(&size, sizeof(size));
+      read_.update(text.data(), text.size());
+    };
+    add(row.text);
+    for (const std::string& cell : row.cells) add(cell);
+  }
+
+  std::string digest() const { return Sha256(read_).finish(); }
+
+  /// Returns the share of the shard that has been read.
+  double share() const {
+    const double all = reader_.share();
+    return options_.shards == 1 ? all : std::clamp(all * options_.shards - (options_.shard - 1), 0.0, 1.0);
   }
 
   /// Moves to the next record of the shard; returns false after the last one.
@@ -132,6 +160,10 @@ class Labeller {
         bad_ = bad;
       }
       if (options_.shards == 1) return true;
+      if (reader_.is_compressed()) {
+        fail(ExitCode::kUsage, "--shard: {} is compressed, so that its parts begin nowhere; unpack it first",
+             options_.input);
+      }
       const uint64_t at = std::min(reader_.offset(), size_ - 1);
       const uint32_t shard = part_of(at, options_.shards, size_) + 1;
       if (shard > options_.shard) return false;
@@ -154,20 +186,28 @@ class Labeller {
 
   std::string required(const Record& record, const std::string& name) const {
     std::optional<std::string> text = field(record, name);
-    if (!text) throw BadRecord{fmt::format("field \"{}\" is missing", name)};
+    if (!text) {
+      throw BadRecord{
+          fmt::format("field \"{}\" is missing, which {} names", name, name == options_.text ? "--text" : "--pair")};
+    }
     return std::move(*text);
   }
 
-  Row read() {
+  /// Returns the current record as it is in the file.
+  Row stored() const {
     Row row;
     row.line = reader_.line_number();
-    row.text = reader_.text();
     row.cells = reader_.cells();
-    if (!bad_ && reader_.is_table()) row.text.clear();
+    if (!reader_.is_table()) row.text = reader_.text();
+    return row;
+  }
+
+  Row read() {
+    Row row = stored();
     try {
       if (bad_) throw BadRecord(*bad_);
       const Record record = reader_.record();
-      if (field(record, options_.as)) {
+      if (reader_.is_table() ? field(record, options_.as).has_value() : !record.raw(options_.as).is_null()) {
         throw BadRecord{fmt::format("field \"{}\" is there already; name another one by --as", options_.as)};
       }
       row.input.first = options_.text.empty() ? record.first() : required(record, options_.text);
@@ -230,16 +270,19 @@ class Labeller {
       const Prediction* const prediction = tried ? &found[answer++] : nullptr;
       const bool wrong = !row.error.empty();
       if (wrong && options_.on_error == OnError::kStop) {
-        output_.append(bytes, records, failed);
-        fail(ExitCode::kInvalid, "{}, line {}: {}; --on-error keep or skip goes on", reader_.name(), row.line,
-             row.error);
+        output_.append(bytes, records, failed, digest());
+        output_.mark();
+        const bool continues = output_.progress().records > 0 && output_.is_resumable();
+        fail(ExitCode::kInvalid, "{}, line {}: {}; {}--on-error keep or skip continues after it", reader_.name(),
+             row.line, row.error, continues ? "--resume with " : "");
       }
+      note(row);
       ++records;
       failed += wrong ? 1 : 0;
       if (wrong && options_.on_error == OnError::kSkip) continue;
       bytes += as_table_ ? table_line(row, prediction) : json_line(row, prediction);
     }
-    output_.append(bytes, records, failed);
+    output_.append(bytes, records, failed, digest());
     rows->clear();
   }
 
@@ -260,7 +303,7 @@ class Labeller {
   std::string json_line(const Row& row, const Prediction* prediction) const {
     const std::string field =
         fmt::format("{}: {}", one_line(OrderedJson(options_.as)), one_line(said(row, prediction)));
-    if (reader_.is_table() || row.text.empty() || row.text.front() != '{') {
+    if (reader_.is_table() || reader_.has_texts() || row.text.empty() || row.text.front() != '{') {
       OrderedJson object = OrderedJson::object();
       for (size_t i = 0; i < row.cells.size(); ++i) object[reader_.columns()[i]] = row.cells[i];
       if (!reader_.is_table() && row.error.empty()) object["text"] = row.text;
@@ -310,12 +353,12 @@ class Labeller {
   ResumableFile output_;
   uint64_t size_ = 1;
   std::optional<BadRecord> bad_;
+  Sha256 read_;
 };
 
 }  // namespace
 
-LabelResult label_records(const ModelFile& file, const LabelOptions& options,
-                          const std::function<void(uint64_t)>& progress) {
+LabelResult label_records(const ModelFile& file, const LabelOptions& options, const LabelProgress& progress) {
   return Labeller(file, options).run(progress);
 }
 

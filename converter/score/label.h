@@ -15,7 +15,7 @@ namespace bantam::convert {
 enum class OnError : uint8_t { kStop, kKeep, kSkip };
 
 struct LabelOptions {
-  std::string input;   // .jsonl, .csv, .tsv; otherwise one text per line; "-": standard input
+  std::string input;   // as RecordReader reads it; "-": standard input
   std::string output;  // .csv for tables; otherwise one JSON object per line
   uint32_t shard = 1;  // 1 to `shards`: selects the records that begin in this part of the file's bytes
   uint32_t shards = 1;
@@ -31,14 +31,16 @@ struct LabelOptions {
 struct LabelResult {
   uint64_t records = 0;  // records read by all runs that wrote the output
   uint64_t failed = 0;
-  uint64_t resumed = 0;  // records that the output already had
+  uint64_t resumed = 0;           // records that the output already had
+  bool already_complete = false;  // with `resume`: the output was there, so that nothing was done
 };
 
+/// Receives the number of finished records, and the share of the shard that they are, in [0, 1]; 0: unknown.
+using LabelProgress = std::function<void(uint64_t done, double share)>;
+
 /// Writes options.output. The concatenated bytes are the same for any number of shards, and however often a run was
-/// interrupted. Calls `progress` with the number of finished records. If a record stops it, throws Error with the line
-/// number.
-LabelResult label_records(const ModelFile& file, const LabelOptions& options,
-                          const std::function<void(uint64_t)>& progress);
+/// interrupted. If a record stops it, throws Error with the line number.
+LabelResult label_records(const ModelFile& file, const LabelOptions& options, const LabelProgress& progress);
 
 }  // namespace bantam::convert
 

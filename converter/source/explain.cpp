@@ -28,6 +28,13 @@ bool is_hub_name(const std::string& text) {
          std::count(text.begin(), text.end(), '/') <= 1 && std::all_of(text.begin(), text.end(), legal);
 }
 
+bool begins_as(const fs::path& file, std::string_view begin) {
+  std::string bytes(begin.size(), '\0');
+  std::ifstream stream(file, std::ios::binary);
+  stream.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  return bytes == begin;
+}
+
 bool is_without_settings(const SourcePath& named) {
   return !named.files->has("config.json") && !named.files->has(kErnieSettings);
 }
@@ -47,23 +54,28 @@ void refuse_missing(const fs::path& named, const std::error_code& error) {
 }
 
 void refuse_file(const fs::path& named) {
+  using namespace std::string_view_literals;
   struct Format {
     std::string_view extension;
+    std::string_view begin;  // its first bytes
     const char* what;
   };
-  static constexpr std::array<Format, 5> kFormats = {
-      {{".safetensors", "the weights alone; name their directory, which holds config.json too"},
-       {".bin", "the weights alone; name their directory, which holds config.json too"},
-       {".pt", "a torch file; name a directory that transformers' save_pretrained() wrote"},
-       {".h5", "TensorFlow weights; name a directory that holds model.safetensors"},
-       {".bantam", "converted already; bantam run FILE answers texts"}}};
+  // Files of torch are zip files; older ones are pickles of protocol 2.
+  static constexpr std::array<Format, 7> kFormats = {
+      {{".safetensors", "", "the weights alone; name their directory, which holds config.json too"},
+       {".bin", "PK\x03\x04"sv, "the weights alone; name their directory, which holds config.json too"},
+       {".bin", "\x80\x02"sv, "the weights alone; name their directory, which holds config.json too"},
+       {".pt", "PK\x03\x04"sv, "a torch file; name a directory that transformers' save_pretrained() wrote"},
+       {".pt", "\x80\x02"sv, "a torch file; name a directory that transformers' save_pretrained() wrote"},
+       {".h5", "\x89HDF"sv, "TensorFlow weights; name a directory that holds model.safetensors"},
+       {".bantam", "", "converted already; bantam run FILE answers texts"}}};
   for (const Format& format : kFormats) {
-    if (named.extension() == format.extension) {
+    if (named.extension() == format.extension && begins_as(named, format.begin)) {
       throw Error(ExitCode::kIo, fmt::format("{}: is {}", named.string(), format.what));
     }
   }
-  throw Error(ExitCode::kIo, fmt::format("{}: is not a directory; name the one that holds config.json and "
-                                         "model.safetensors",
+  throw Error(ExitCode::kIo, fmt::format("{}: is not a kind of model that bantam reads, by its name and first bytes; "
+                                         "name the directory that holds config.json and model.safetensors",
                                          named.string()));
 }
 

@@ -9,7 +9,7 @@
 #include "base/fail.h"
 #include "base/printable.h"
 #include "base/status_error.h"
-#include "data/text_source.h"
+#include "data/records.h"
 #include "graph/task_parts.h"
 #include "pack/build.h"
 #include "run/answer_json.h"
@@ -222,14 +222,18 @@ void DistillData::vary_texts(convert::Dataset* data) const {
 }
 
 void DistillData::add_texts(convert::Dataset* data) const {
-  convert::LineReader reader(options_.texts);
-  std::string text;
-  while (reader.next(&text)) {
-    if (words_of(text, true).empty()) continue;
-    convert::Example example;
-    example.line = reader.line_number();
-    example.input.first = text;
-    data->examples.push_back(std::move(example));
+  convert::RecordReader reader(options_.texts, convert::PlainLine::kText);
+  convert::Record record;
+  try {
+    while (reader.next(&record)) {
+      convert::Example example;
+      example.line = reader.line_number();
+      example.input.first = record.first();
+      if (!words_of(example.input.first, true).empty()) data->examples.push_back(std::move(example));
+    }
+  } catch (const convert::BadRecord& bad) {
+    convert::fail(convert::ExitCode::kInvalid, "--texts {}, line {}: {}", options_.texts, reader.line_number(),
+                  bad.what);
   }
 }
 

@@ -67,7 +67,7 @@ endif()
 # What the installed bantam::host links.
 set(BANTAM_IMAGE_LIBRARIES "")
 set(bantam_pc_image_libs "")
-foreach(library png:png:png.h jpeg:turbojpeg:turbojpeg.h sodium:sodium:sodium.h)
+foreach(library zlib:z:zlib.h png:png:png.h jpeg:turbojpeg:turbojpeg.h sodium:sodium:sodium.h)
   string(REPLACE ":" ";" parts ${library})
   list(GET parts 0 name)
   list(GET parts 1 file)

@@ -37,6 +37,13 @@ class BadFiles(CommandTest):
         self.every_command(4, self.write("text.bantam", b"not a model at all" * 100), says=["bantam convert"])
         self.every_command(4, self.write("zeros.bantam", bytes(4096)))
 
+    def test_an_index_is_no_model(self):
+        index = str(self.directory / "lines.index")
+        self.ok("index", model("sentence-mean"), self.write("lines.txt", "ba di\n"), "-o", index)
+        self.every_command(
+            4, index, says=[f"{index}: is an index of texts", f"bantam search FILE.bantam {index} QUERY"]
+        )
+
     def test_truncated(self):
         for size in (1, 8, 63, 64, 100, 4096, len(self.good) // 2, len(self.good) - 1):
             self.fails(4, "run", self.write("cut.bantam", self.good[:size]), "a", says=["cut.bantam"])

@@ -70,6 +70,7 @@ class Find(CommandTest):
             (2, "--labels: missing", ("tag", gliner, "tea")),
             (2, "more than the 100", ("tag", gliner, "tea", "--labels", many)),
             (2, "labels of its own", ("tag", tagger, "tea", "--labels", "a")),
+            (2, "gives no labels", ("run", model("sentence-mean"), "tea", "--labels", "a")),
             (2, "--labels: missing", ("tag", gliner, "tea", "--threshold", "0.3")),
             (2, "--threshold", ("tag", gliner, "tea", "--labels", "a", "--threshold", "1.5")),
             (2, "--stride", ("tag", gliner, "tea", "--labels", "a", "--stride", "4")),

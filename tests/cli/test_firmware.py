@@ -434,8 +434,17 @@ class Firmware(CommandTest):
         ):
             with self.subTest(options):
                 self.fails(2, "firmware", file, *options, "-o", out, says=[says])
-        self.fails(2, "firmware", "--board", "cortex-m4", "-o", out, says=["FILE is required"])
-        self.fails(2, "firmware", file, "--board", "cortex-m4", says=["--output is required"])
+        self.fails(
+            2, "firmware", "--board", "cortex-m4", "-o", out, says=["firmware: FILE is missing; bantam firmware --help"]
+        )
+        self.fails(
+            2,
+            "firmware",
+            file,
+            "--board",
+            "cortex-m4",
+            says=["firmware: -o, --output PATH is missing; bantam firmware --help"],
+        )
 
     def test_scripts_can_be_executed(self):
         for again in ((), ("--force",)):

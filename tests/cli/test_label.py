@@ -13,7 +13,7 @@ import threading
 import time
 import unittest
 
-from support import COMMAND, CommandTest, bantam, model
+from support import COMMAND, SOURCE, CommandTest, bantam, model
 
 
 class Label(CommandTest):
@@ -83,7 +83,8 @@ class Label(CommandTest):
         self.assertEqual(json.loads(lines[0])["said"]["labels"], said["labels"])
         other = self.write("other.csv", "a,b\n1,play jazz\n")
         self.assertIn(b"PlayMusic", self.label("other.jsonl", other, "--text", "b"))
-        self.fails(4, "label", model("voice"), other, "-o", self.directory / "x.jsonl", says=["no known field"])
+        says = ["no known field (a, b)", "by --text"]
+        self.fails(4, "label", model("voice"), other, "-o", self.directory / "x.jsonl", says=says)
         texts = self.write("in.txt", "play jazz\n\nbook a table\n")
         found = [json.loads(line)["text"] for line in self.label("txt.jsonl", texts).decode().splitlines()]
         self.assertEqual(found, ["play jazz", "book a table"])
@@ -121,15 +122,102 @@ class Label(CommandTest):
         self.fails(4, "label", model("voice"), path, "-o", out, says=["line 401", "--on-error"])
         self.assertEqual(pathlib.Path(out + ".part").read_bytes().count(b"\n"), 400)
         self.assertFalse(os.path.exists(out))
-        for more in (["--top", "2"], ["--on-error", "skip"], ["--as", "x"], ["--shard", "1/2"], ["--strict"]):
-            self.fails(2, "label", model("voice"), path, "-o", out, "--resume", *more, says=["another input"])
-        self.fails(2, "label", model("voice-f32"), path, "-o", out, "--resume", says=["another input"])
+        for more in (["--top", "2"], ["--as", "x"], ["--shard", "1/2"], ["--strict"], ["--stride", "2"]):
+            said = [f"was begun with another {more[0]};", "remove"]
+            self.fails(2, "label", model("voice"), path, "-o", out, "--resume", *more, says=said)
+        more = ["--top", "2", "--text", "text"]
+        self.fails(2, "label", model("voice"), path, "-o", out, "--resume", *more, says=["another --text, --top;"])
+        self.fails(2, "label", model("voice-f32"), path, "-o", out, "--resume", says=["another model;"])
         self.fails(4, "label", model("voice"), path, "-o", out, "--resume", says=["line 401"])
         self.assertEqual(pathlib.Path(out + ".part").read_bytes().count(b"\n"), 400)
         pathlib.Path(out + ".state").write_text("{")
         self.fails(4, "label", model("voice"), path, "-o", out, "--resume", says=[".state"])
         pathlib.Path(out + ".part").unlink()
         self.fails(4, "label", model("voice"), path, "-o", out, says=["line 401"])
+
+    def test_a_bad_record_costs_nothing_of_the_run(self):
+        rows = [f'{{"text": "play jazz {i}"}}' for i in range(300)]
+        path = self.write("in.jsonl", "\n".join([*rows, "{", *rows]))
+        whole = {way: self.label(way, path, "--on-error", way) for way in ("keep", "skip")}
+        out = self.directory / "out.jsonl"
+        for way, wanted in whole.items():
+            message = self.fails(4, "label", model("voice"), path, "-o", out, says=["line 301", "--resume"])
+            self.assertIn("--on-error keep or skip", message)
+            os.utime(path)  # fetched again: other times, the same bytes
+            said = self.line("label", model("voice"), path, "-o", out, "--resume", "--on-error", way, "--json")
+            self.assertEqual((said["records"], said["failed"], said["already_complete"]), (601, 1, False))
+            self.assertEqual(said["resumed"], 300)
+            self.assertEqual(out.read_bytes(), wanted)
+            out.unlink()
+
+    def test_an_input_that_has_changed_is_not_continued(self):
+        good, bad = '{"text": "play jazz"}\n' * 300, "{\n"
+        for name, first, second in (
+            ("in.jsonl", good + bad, good.replace("jazz", "rock", 1) + bad),  # a record that was read, the same size
+            ("in.jsonl", good + bad, good + bad + good),
+            ("in.csv", "text\n" + "play jazz\n" * 300 + '"', "text\nplay rock\n" + "play jazz\n" * 299 + '"'),
+        ):
+            path = self.write(name, first)
+            out = self.directory / "out.jsonl"
+            self.fails(4, "label", model("voice"), path, "-o", out, says=["--resume"])
+            self.write(name, second)
+            self.fails(2, "label", model("voice"), path, "-o", out, "--resume", says=["another input;"])
+            self.write(name, first)
+            self.fails(4, "label", model("voice"), path, "-o", out, "--resume", says=["line 30"])  # the same again
+            for end in (".part", ".state"):
+                pathlib.Path(f"{out}{end}").unlink()
+
+    def test_a_run_without_a_record_leaves_nothing(self):
+        path = self.write("in.jsonl", '{"text": "play jazz", "id": 1}\n')
+        out = self.directory / "out"
+        for code, more, says in (
+            (4, ["-o", out, "--text", "nope"], ['field "nope" is missing, which --text names']),
+            (4, ["-o", out, "--pair", "nope"], ["--pair names"]),
+            (2, ["-o", f"{out}.csv"], ["not a table"]),
+            (4, ["-o", out, "--as", "id"], ["there already"]),
+        ):
+            self.fails(code, "label", model("voice"), path, *more, says=says)
+            self.assertEqual(os.listdir(self.directory), ["in.jsonl"])
+        pathlib.Path(f"{out}.part").touch()  # of a run that was killed before its first record
+        self.ok("label", model("voice"), path, "-o", out)
+        self.assertEqual(sorted(os.listdir(self.directory)), ["in.jsonl", "out"])
+
+    def test_work_that_is_done_is_said_to_be(self):
+        _, path = self.input(3)
+        whole = self.label("out.jsonl", path)
+        again = ("label", model("voice"), path, "-o", self.directory / "out.jsonl", "--resume")
+        self.assertIn(b"is complete already", self.ok(*again))
+        self.assertIs(self.line(*again, "--json")["already_complete"], True)
+        self.assertEqual((self.directory / "out.jsonl").read_bytes(), whole)
+
+    def test_names_of_standard_output(self):
+        _, path = self.input(200)
+        whole = self.label("whole.jsonl", path)
+        for name in ("-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"):
+            done = bantam("label", model("voice"), path, "-o", name)  # a pipe
+            self.assertEqual((done.returncode, done.stdout), (0, whole), done.stderr)
+            self.assertIn(b"200 records", done.stderr)
+            with open(self.directory / "there", "wb") as file:
+                file.write(b"before\n")
+                file.flush()
+                done = bantam("label", model("voice"), path, "-o", name, stdout=file)
+                self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertEqual((self.directory / "there").read_bytes(), b"before\n" + whole)
+        self.assertEqual(sorted(os.listdir(self.directory)), ["in.jsonl", "there", "whole.jsonl"])
+        for command in (
+            ["convert", SOURCE / "models" / "voice-commands", "--parity", "none"],
+            ["index", model("sentence-mean"), path],
+        ):
+            written = bantam(*command, "-o", "/dev/stdout")
+            self.assertEqual(written.returncode, 0, written.stderr)
+            self.ok(*command, "-o", self.directory / "file")
+            self.assertEqual(written.stdout, (self.directory / "file").read_bytes())
+        self.ok("label", model("voice"), path, "-o", "/dev/null")
+        self.assertTrue(pathlib.Path("/dev/null").is_char_device())
+        large = self.write("large.jsonl", '{"text": "play jazz"}\n' * 5000)
+        label = f"'{COMMAND}' label '{model('voice')}' '{large}' -o /dev/stdout"
+        done = subprocess.run(["sh", "-c", f"{label} | head -n 1"], capture_output=True, check=True)
+        self.assertEqual((done.stdout.count(b"\n"), done.stderr), (1, b""))
 
     def test_what_is_no_file_is_written_to(self):
         _, path = self.input(200)
@@ -199,7 +287,7 @@ class Label(CommandTest):
         out = str(self.directory / "out.jsonl")
         self.fails(4, "label", model("voice"), lines, "-o", out, says=["line 201"])
         state = json.loads(pathlib.Path(out + ".state").read_text())
-        for name, value in (("key", 7), ("key", None), ("key", []), ("bytes", "x"), ("records", -1), ("failed", 1.5)):
+        for name, value in (("run", 7), ("run", None), ("run", []), ("bytes", "x"), ("records", -1), ("failed", 1.5)):
             pathlib.Path(out + ".state").write_text(json.dumps({**state, name: value}))
             self.fails(4, "label", model("voice"), lines, "-o", out, "--resume", says=[".state", "remove"])
         pathlib.Path(out + ".state").write_text("[" * 100000)

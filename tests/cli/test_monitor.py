@@ -109,7 +109,7 @@ class Monitor(CommandTest):
         )
 
     def test_bad_arguments(self):
-        self.fails(2, "monitor", says=["PORT is required"])
+        self.fails(2, "monitor", says=["PORT is missing"])
         self.fails(2, "monitor", "/dev/null", says=["nothing to ask"])
         self.fails(2, "monitor", self.device(lambda line: None), "a", "--baud", "3", says=["--baud 3"])
         self.fails(2, "monitor", "--command", image("voice"), "a\nb", says=["one line"])

@@ -224,6 +224,15 @@ class Downloads(Sources):
         self.put(pointer)
         self.refused(4, ["pytorch_model.bin", "Git LFS"])
 
+    def test_files_that_are_no_weights(self):
+        for name in ("random.bin", "random.pt", "random.h5"):
+            self.put(bytes(range(256)) * 40, name)
+            message = self.refused(3, [f"{name}: is not a kind of model that bantam reads"], self.source / name)
+            self.assertNotIn("weights alone", message)
+        self.put(save(self.tensors))
+        for name in ("pytorch_model.bin", "model.safetensors"):
+            self.refused(3, ["is the weights alone"], self.source / name)
+
     def test_other_weights(self):
         (self.source / "model.safetensors").unlink()
         self.refused(4, ["hf download"])
@@ -262,7 +271,7 @@ class Downloads(Sources):
         for name, words in (
             ("m.safetensors", "directory"),
             ("m.bantam", "converted already"),
-            ("m.txt", "is not a directory"),
+            ("m.txt", "is not a kind of model that bantam reads"),
         ):
             self.refused(3, [name, words], self.write(name, b"x"))
 

@@ -1,5 +1,6 @@
 """Standard input as a stream, odd bytes, long lines; standard output that cannot be written."""
 
+import gzip
 import json
 import os
 import pty
@@ -179,7 +180,86 @@ class Input(CommandTest):
         self.assertEqual([answer["text"] for answer in answers], ["play jazz", "", "book a table", ""])
         self.assertIn("data.jsonl, line 2", answers[1]["error"])
         plain = self.write("data.txt", rows[0])
-        self.assertEqual(self.line("run", model("voice"), "--file", plain, "--json")["text"], rows[0])
+        done = bantam("run", model("voice"), "--file", plain, "--json")
+        self.assertEqual(json.loads(done.stdout)["text"], rows[0])
+        self.assertIn("name it .jsonl", done.stderr.decode())
+
+    def test_json_lines_by_their_first_line(self):
+        rows = ['{"text": "play jazz"}', '  { "text_a": "book a table"}', '{"text": "a"}']
+        lines, wanted = "\n".join(rows), ["play jazz", "book a table", "a"]
+        for name in ("data", "data.ndjson", "data.json", "data.log"):
+            path = self.write(name, lines)
+            for command in (["run", model("voice")], ["tokenize", model("voice")], ["embed", model("sentence-mean")]):
+                answers = self.lines(*command, "--file", path, "--json")
+                self.assertEqual([answer["text"] for answer in answers], wanted, (name, command))
+        self.assertEqual(
+            [one["text"] for one in self.lines("run", model("voice"), "--json", stdin=lines.encode())], wanted
+        )
+        index = self.directory / "lines.index"
+        self.ok("index", model("sentence-mean"), "-", "-o", index, stdin=lines.encode())
+        found = self.lines("search", model("sentence-mean"), index, "--top", "0", "--json", stdin=lines.encode())
+        self.assertEqual([one["text"] for one in found], wanted)
+        self.assertEqual(sorted(one["text"] for one in found[0]["found"]), sorted(wanted))
+        texts = ["play jazz", '{"text": "a"}', "", "{name}"]  # the first line is a text
+        for data in (texts, ["[MASK] is", *texts], ["{play} jazz", *texts]):
+            answers = self.lines("run", model("voice"), "--json", stdin="\n".join(data).encode())
+            self.assertEqual([answer["text"] for answer in answers], data)
+        for data in ('{"x": 1}', '{"text": "a"'):
+            done = bantam("run", model("voice"), "--json", stdin=data.encode())
+            self.assertEqual(done.returncode, 4)
+            self.assertIn(".txt file", json.loads(done.stdout)["error"])
+        path = self.write("list.json", '[\n{"text": "a"}\n]\n')
+        self.fails(4, "label", model("voice"), path, "-o", self.directory / "x", says=["jq -c"])
+
+    def test_compressed_texts(self):
+        lines = "".join(f'{{"text": "play jazz {i}"}}\n' for i in range(9000))
+        plain = self.write("in.jsonl", lines)
+        members = gzip.compress(lines[:99].encode()) + gzip.compress(lines[99:].encode())
+        self.ok("label", model("voice"), plain, "-o", self.directory / "plain.out")
+        wanted = (self.directory / "plain.out").read_bytes()
+        for name, data in (("in.jsonl.gz", members), ("in.gz", members), ("in", members + bytes(512))):
+            path = self.write(name, data)
+            done = bantam("label", model("voice"), path, "-o", "-")
+            if b"this build does not read" in done.stderr:
+                self.assertEqual(done.returncode, 5)
+                self.assertIn(b"gzip -dc", done.stderr)
+                self.skipTest("built without zlib")
+            self.assertEqual((done.returncode, done.stdout), (0, wanted), (name, done.stderr))
+        few = gzip.compress(b"play jazz\nbook a table\n")
+        for place in (["--file", self.write("few.txt.gz", few)], ["-"]):
+            answers = self.lines("run", model("voice"), *place, "--json", stdin=few)
+            self.assertEqual([one["text"] for one in answers], ["play jazz", "book a table"])
+        table = self.write("in.csv.gz", gzip.compress(b"text,label\nplay jazz,1\n"))
+        self.assertEqual(self.line("run", model("voice"), "--file", table, "--json")["text"], "play jazz")
+        said = self.fails(2, "label", model("voice"), path, "-o", self.directory / "x", "--shard", "1/2")
+        self.assertIn("compressed", said)
+        for data, says in ((members[:-9], "ends in the middle"), (members[:200] + b"x" * 99, "damaged")):
+            path = self.write("bad.gz", data)
+            self.fails(4, "label", model("voice"), path, "-o", "/dev/null", says=["bad.gz", says])
+            done = bantam("run", model("voice"), "--file", path)
+            self.assertEqual(done.returncode, 4)
+            self.assertIn(says, done.stderr.decode())
+        bomb = self.write("bomb.gz", gzip.compress(bytes(64 << 20)))
+        self.fails(4, "tokenize", model("voice"), "--file", bomb, says=["line 1", "longer than"])
+
+    def test_other_compressed_texts_are_named(self):
+        for begin, name, command in (
+            (b"\x28\xb5\x2f\xfd\x04", "zstd", "zstd -dc"),
+            (b"\xfd7zXZ\0\0", "xz", "xz -dc"),
+            (b"BZh91AY&SY\0", "bzip2", "bzip2 -dc"),
+            (b"PK\x03\x04\0", "zip", "unzip -p"),
+        ):
+            path = self.write("in.jsonl", begin + b'{"text": "play jazz"}\n')
+            says = [path, f"compressed by {name}", command]
+            self.fails(5, "run", model("voice"), "--file", path, says=says)
+            self.fails(5, "label", model("voice"), path, "-o", self.directory / "x", says=says)
+            self.fails(5, "index", model("sentence-mean"), path, "-o", self.directory / "x", says=says)
+            self.fails(5, "eval", model("voice"), path, says=says)
+            data = begin + b"\n"
+            self.fails(5, "run", model("voice"), "-", stdin=data, says=["standard input", name])
+        self.assertEqual(sorted(os.listdir(self.directory)), ["in.jsonl"])
+        for data in (b"(", b"P", b"BZh9", b"\x1f\n"):  # beginnings of such, and of texts
+            self.assertEqual(len(self.lines("run", model("voice"), "--json", stdin=data)), 1)
 
     def test_long_texts_are_shortened_as_headings(self):
         text = self.ok("run", model("voice"), "-", stdin="é".encode() * 100000 + b"\nplay jazz\n").decode()

@@ -36,7 +36,7 @@ void read_state(const uint8_t* data, size_t size) {
   std::ofstream(part, std::ios::binary) << "some lines\n";
   std::ofstream(state, std::ios::binary).write(reinterpret_cast<const char*>(data), static_cast<std::streamsize>(size));
   may_refuse([&] {
-    const convert::ResumableFile file(out.path(), "key", true);
+    const convert::ResumableFile file(out.path(), {{"key", "key"}}, true);
     if (file.progress().bytes > sizeof("some lines\n")) std::abort();
   });
   std::filesystem::remove(part);

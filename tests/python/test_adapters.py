@@ -103,6 +103,22 @@ class Adapters(PackageTest):
             )
             self.assertEqual(classifier.get_params(), {"path": path(name), "threads": 1})
             self.assertGreaterEqual(classifier.score(TEXTS, classifier.predict(TEXTS)), 1.0)
+            without_fit = BantamClassifier(path(name))
+            self.assertEqual(list(without_fit.predict(TEXTS)), list(classifier.predict(TEXTS)))
+            self.assertEqual(list(without_fit.classes_), model.labels)
+            again = pickle.loads(pickle.dumps(clone(without_fit)))
+            self.assertEqual(list(again.predict(TEXTS)), list(classifier.predict(TEXTS)))
+
+    @needs("pyarrow")
+    def test_arrays_of_arrow(self):
+        import pyarrow
+
+        for array in (pyarrow.array(TEXTS), pyarrow.chunked_array([TEXTS[:1], TEXTS[1:]])):
+            self.assertEqual(floats(load(EMBED).encode(array, normalize_embeddings=True)), self.rows)
+            self.assertEqual(load("voice")(array), load("voice")(TEXTS))
+        self.assertEqual(load("voice")(pyarrow.scalar(TEXTS[1])), load("voice")(TEXTS[1]))
+        self.assertEqual(list(load("voice")(iter(pyarrow.array(TEXTS)))), load("voice")(TEXTS))
+        self.raises(TypeError, lambda: load("voice")(pyarrow.array(["a", None])), "text 1", "NoneType")
 
     @needs("spacy")
     def test_spacy(self):

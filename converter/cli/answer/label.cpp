@@ -63,15 +63,21 @@ void run_label(const LabelArguments& arguments) {
          task_name(file.model().task()));
   }
   Progress progress;
-  const LabelResult result =
-      label_records(file, options, [&progress](uint64_t done) { progress.show(fmt::format("{} records", done), 0); });
+  const LabelResult result = label_records(file, options, [&progress](uint64_t done, double share) {
+    progress.show("records", share, fmt::format("{} records", done));
+  });
   progress.clear();
   Json record = json_object("label");
   record.update({{"output", options.output}, {"shard", options.shard}, {"shards", options.shards}});
   record.update({{"records", result.records}, {"failed", result.failed}, {"resumed", result.resumed}});
+  record["already_complete"] = result.already_complete;
   std::string text = fmt::format("{}: {} records", printable(options.output), result.records);
   if (result.failed > 0) text += fmt::format(", {} of them without an answer", result.failed);
   if (result.resumed > 0) text += fmt::format("; {} were there already", result.resumed);
+  if (result.already_complete) {
+    text = fmt::format("{}: is complete already, so that nothing was done; remove it to label again",
+                       printable(options.output));
+  }
   print_result(arguments.json, record, text + "\n");
 }
 
@@ -86,9 +92,10 @@ void add_label(Program& program) {
   command.heading("Input");
   command.add_option("FILE", arguments->model, "FILE.bantam", "A .bantam file").required();
   command
-      .add_option(
-          "IN", options.input, "DATA",
-          "Input records: FILE.jsonl, FILE.csv or FILE.tsv; any other file: one text per line (-: standard input)")
+      .add_option("IN", options.input, "DATA",
+                  "Input records: FILE.jsonl, FILE.csv or FILE.tsv; any other file: JSON objects or texts, one per "
+                  "line, as its "
+                  "first line says; gzip too (-: standard input)")
       .required();
   command.add_option("--text", options.text, "NAME", "Field or column with the text (default: the usual names)");
   command.add_option("--pair", options.pair, "NAME", "Field or column with the second text");
@@ -112,7 +119,8 @@ void add_label(Program& program) {
       "--on-error", arguments->on_error, "WHAT",
       "For a record without an answer: stop (default), keep (write the error in its place) or skip (leave it out)",
       one_of({"stop", "keep", "skip"}));
-  command.add_flag("--resume", options.resume, "Continue an interrupted run; do nothing if the output exists");
+  command.add_flag("--resume", options.resume,
+                   "Continue an interrupted run, perhaps with another --on-error; do nothing if the output exists");
   command.add_flag("--json", arguments->json, "Print the number of records as one JSON object");
   command.heading("Running");
   add_engine_options(command, &options.engine);

@@ -214,7 +214,7 @@ void run_topics(const TopicArguments& arguments) {
   Progress progress;
   convert::UnitVectors vectors;
   const size_t cut =
-      embedder.embed(texts, &vectors.values, [&](size_t done) { progress.show(fmt::format("{} texts", done), 0); });
+      embedder.embed(texts, &vectors.values, [&](size_t done) { progress.count("texts", done, texts.size()); });
   vectors.width = vectors.values.size() / texts.size();
   if (cut != 0) warn(fmt::format("{} texts are longer than the model reads; their ends were not", cut));
   const convert::Groups groups =
@@ -230,9 +230,10 @@ void add_topics(Program& program) {
   command.heading("Input");
   command.add_option("FILE", arguments->model, "FILE.bantam", "A .bantam file that gives text vectors").required();
   command
-      .add_option("TEXTS", arguments->texts, "TEXTS",
-                  "Texts: a file with one text per line, or FILE.jsonl, .csv or .tsv with one text per record (-: "
-                  "standard input)")
+      .add_option(
+          "TEXTS", arguments->texts, "TEXTS",
+          "Texts: a file with one text per line, or JSON lines, .csv or .tsv with one text per record; gzip too "
+          "(-: standard input)")
       .required();
   command.heading("Choice");
   command.add_option("--topics", arguments->topics, "N",

@@ -92,8 +92,8 @@ void add_input_options(Command& command, const Variant& variant, RunOptions* opt
   command.add_option("FILE", options->model, "FILE.bantam", "A .bantam file").required();
   command.add_texts("TEXT", &options->texts, "Texts; if none or -, read standard input, one per line");
   command.add_option("--file", options->file, "FILE",
-                     "Read texts from this file, one per line; in FILE.jsonl, the \"text\" of each line, and its "
-                     "\"entities\" if the model takes them");
+                     "Read texts from this file, one per line; of JSON lines and tables, the \"text\" of each record, "
+                     "and its \"entities\" if the model takes them; gzip too");
   if (variant.takes & kPair) {
     const bool choose = variant.parts == kChoicePart;
     const char* what = choose ? "A continuation; give one --pair for each"

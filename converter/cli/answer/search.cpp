@@ -62,7 +62,7 @@ size_t embed_all(const IndexArguments& arguments, const ModelFile& file, IndexCo
   TextSource source({}, arguments.texts, warn, show_prompt);
   Progress progress;
   const auto next = [&source](std::string* text) { return source.next(text); };
-  const auto show = [&progress](size_t texts) { progress.show(fmt::format("{} texts", texts), 0); };
+  const auto show = [&](size_t texts) { progress.show("texts", source.share(), fmt::format("{} texts", texts)); };
   return convert::add_texts(file, arguments.engine, arguments.truncate_dim, next, show, contents);
 }
 
@@ -157,6 +157,7 @@ void run_search(SearchArguments& arguments) {
   const uint32_t parts = convert::searched_parts(file);
   const SearchIndex index(arguments.index);
   convert::require_same_model(index, arguments.index, run.model);
+  const uint32_t top = arguments.top == 0 ? index.count() : arguments.top;
   Engine engine(file, run.engine);
   Predictor predictor(engine, parts, convert::for_queries(index));
   TextSource source(run.texts, run.file, warn, show_prompt);
@@ -165,7 +166,7 @@ void run_search(SearchArguments& arguments) {
                         const std::vector<Prediction> queries = predictor.predict(texts);
                         for (size_t i = 0; i < texts.size(); ++i) {
                           show_found(arguments, index, texts[i].first,
-                                     convert::find_texts(index, arguments.index, queries[i], arguments.top,
+                                     convert::find_texts(index, arguments.index, queries[i], top,
                                                          engine.session().isa(), convert::searched_length(file)),
                                      several);
                         }
@@ -180,8 +181,8 @@ void add_index(Program& program) {
   command.add_option("FILE", arguments->model, "FILE.bantam", "A .bantam file that gives text vectors or term weights")
       .required();
   command.add_option("TEXTS", arguments->texts, "TEXTS",
-                     "Texts: a file with one text per line, or FILE.jsonl, .csv or .tsv with one text per record (-: "
-                     "standard input)");
+                     "Texts: a file with one text per line, or JSON lines, .csv or .tsv with one text per record; gzip "
+                     "too (-: standard input)");
   command.heading("Output");
   command.add_option("-o,--output", arguments->output, "FILE.index", "Index to write").required();
   command.add_flag("--add", arguments->add, "Append the texts to the existing index");
@@ -218,7 +219,8 @@ void add_find(Program& program) {
   command.add_texts("QUERY", &arguments->run.texts, "Queries; if none or -, read standard input, one per line");
   command.add_option("--file", arguments->run.file, "FILE", "Read queries from this file, one per line");
   command.heading("Output");
-  command.add_option("--top", arguments->top, "N", "Print at most N texts per query (default 10)", between(1, 1000000));
+  command.add_option("--top", arguments->top, "N", "Print at most N texts per query (default 10; 0: all)",
+                     between(0, 1000000));
   command.add_flag("--json", arguments->run.json, "Print one JSON object per query");
   command.heading("Running");
   command.add_option("--batch", arguments->run.engine.batch, "N", "Queries per forward pass (default 1)",

@@ -138,6 +138,8 @@ int report_no_memory(std::string_view name) {
 int run_reporting(int argc, char** argv, const std::function<void(Program&)>& add, const std::string& name) {
   try {
     return run(argc, argv, add, name);
+  } catch (const convert::ClosedOutput&) {
+    return die_of_closed_pipe();
   } catch (const Error& error) {
     for (const std::string& problem : error.problems()) report(name, error.code(), problem);
     return error.exit_code();

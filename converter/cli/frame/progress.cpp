@@ -36,8 +36,8 @@ std::string progress_figures(double done, double seconds) {
 
 Progress::Progress() : enabled_(shows_progress()) {}
 
-void Progress::show(const std::string& phase, double done) {
-  if (enabled_) draw(phase, phase, std::isfinite(done) ? std::clamp(done, 0.0, 1.0) : 0.0);
+void Progress::show(const std::string& phase, double done, const std::string& text) {
+  if (enabled_) draw(phase, text, std::isfinite(done) ? std::clamp(done, 0.0, 1.0) : 0.0);
 }
 
 void Progress::count(const std::string& things, size_t done, size_t total) {
@@ -46,10 +46,14 @@ void Progress::count(const std::string& things, size_t done, size_t total) {
 }
 
 void Progress::draw(const std::string& phase, const std::string& text, double done) {
-  if (phase != phase_) begin_ = std::chrono::steady_clock::now();
+  if (phase != phase_ || line_.empty()) {
+    begin_ = std::chrono::steady_clock::now();
+    begin_done_ = done;
+  }
   phase_ = phase;
   const size_t width = terminal_width(STDERR_FILENO);
-  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
+  const double elapsed = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
+  const double seconds = done > begin_done_ ? elapsed * done / (done - begin_done_) : 0;  // for all that is done
   constexpr size_t kWidest = 30;
   const std::string line = fmt::format("{} {}  {}", bar_cells(done, std::min(width / 4, kWidest), true),
                                        progress_figures(done, seconds), text);

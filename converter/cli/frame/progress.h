@@ -18,7 +18,9 @@ class Progress {
   Progress& operator=(const Progress&) = delete;
 
   /// `done` in [0, 1]: the progress of a phase; 0: unknown. Redraws only if the visible text changes.
-  void show(const std::string& phase, double done);
+  void show(const std::string& phase, double done) { show(phase, done, phase); }
+  /// Shows `text`, which may change during the phase.
+  void show(const std::string& phase, double done, const std::string& text);
   /// Shows `done` of `total` things, as in "12 of 30 examples".
   void count(const std::string& things, size_t done, size_t total);
   void clear();
@@ -29,6 +31,7 @@ class Progress {
   bool enabled_;
   std::string phase_;
   std::chrono::steady_clock::time_point begin_;  // start of the phase
+  double begin_done_ = 0;                        // what was done then: a run may continue another
   std::string line_;
 };
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "base/known_keys.h"
+#include "cli/frame/errors.h"
 #include "cli/frame/help.h"
 
 namespace bantam::cli {
@@ -50,13 +51,15 @@ std::string unexpected(const Manual& manual, const CommandText& command, const s
   return fmt::format("\"{}\": nothing is expected there; quote a text that has spaces", arguments.front());
 }
 
+std::string missing(const std::string& spelling) { return spelling + " is missing"; }
+
 /// Rewrites the parser's message, which consists of an option's longest name, a colon and the error.
 std::string in_our_words(const CommandText& command, const Misuse& misuse) {
   const std::string& words = misuse.words;
   const std::string name = words.substr(0, words.find_first_of(": "));
   const OptionText* option = find_option(command, name);
   const std::string spelling = option == nullptr ? name : spelling_of(*option);
-  if (misuse.kind == "RequiredError") return fmt::format("{} is missing", spelling);
+  if (misuse.kind == "RequiredError") return missing(spelling);
   if (misuse.kind == "ArgumentMismatch") {
     if (option != nullptr && option->flag()) return fmt::format("{}: takes no value", name);
     return fmt::format("{}: its value is missing, or it was given twice: {}", name, spelling);
@@ -80,6 +83,15 @@ std::string with_help(const std::string& mistake, const Manual& manual, const st
 }
 
 }  // namespace
+
+void fail_missing(const Command& command, const std::string& name) {
+  const CommandText text = command.text();
+  const OptionText* option = find_option(text, name);
+  Manual manual;
+  manual.program = "bantam";
+  fail(ExitCode::kUsage, "{}",
+       with_help(text.name + ": " + missing(option == nullptr ? name : spelling_of(*option)), manual, text.name));
+}
 
 std::string unknown_command(const Manual& manual, const std::string& word) {
   return with_help(fmt::format("\"{}\" is not a command{}", word, convert::guess(word, manual.command_names())), manual,

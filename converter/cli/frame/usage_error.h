@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "cli/frame/command.h"
 #include "cli/frame/manual.h"
 #include "cli/frame/parse.h"
 
@@ -14,6 +15,9 @@ std::string unknown_command(const Manual& manual, const std::string& word);
 
 /// The message for arguments that did not parse.
 std::string usage_error(const Manual& manual, const Parsed& parsed);
+
+/// Throws Error (usage), as for an option that every call requires: the option or argument is missing.
+[[noreturn]] void fail_missing(const Command& command, const std::string& name);
 
 }  // namespace bantam::cli
 

@@ -12,7 +12,7 @@ from .batches import run
 from .errors import BantamError, ModelChanged, check
 from .file import File
 from .sessions import Sessions, options_of
-from .texts import Positions, input_of, utf8
+from .texts import Positions, input_of, list_of, utf8
 from .tokens import Tokens, decode, tokenize
 from .vectors import Rows, nearest, numpy, similarity
 
@@ -215,10 +215,12 @@ class Model:
             return self._answers([one], top, 1, 1, how, single=True)[0]
         if isinstance(inputs, list):
             return self._answers(inputs, top, size, threads, how)
+        if hasattr(inputs, "as_py"):  # a scalar of Arrow
+            return self._answers([inputs], top, 1, 1, how, single=True)[0]
         if isinstance(inputs, (bytes, bytearray)) or not hasattr(inputs, "__iter__"):
             raise TypeError(f"a str, a pair, a list or an iterator of them is wanted, not {type(inputs).__name__}")
         if not hasattr(inputs, "__next__"):
-            return self._answers(list(inputs), top, size, threads, how)  # an array or a column
+            return self._answers(list_of(inputs), top, size, threads, how)  # an array or a column
         return self._stream(inputs, top, size, threads, how)
 
     def _batch(self, batch_size: int | None) -> int:
@@ -418,7 +420,7 @@ class Model:
             if sparse:
                 raise ValueError("truncate_dim: of weights of terms all count")
         single = isinstance(sentences, str)
-        texts = [sentences] if single else list(sentences)
+        texts = [sentences] if single else list_of(sentences)
         size, threads = self._batch(batch_size), _positive(threads, "threads")
         before = (file.prompt if prompt is None else prompt).encode()
         items = [Item(text, None, before + utf8(text, f"sentence {i}")) for i, text in enumerate(texts)]
@@ -488,7 +490,7 @@ class Model:
     def logits(self, inputs: Any, *, batch_size: int | None = None, threads: int = 1) -> Any:
         """What scores of labels are made of: a row a text, or one of a str, a number a label."""
         single = isinstance(inputs, (str, dict, tuple))
-        items = self._items([inputs] if single else list(inputs), single)
+        items = self._items([inputs] if single else list_of(inputs), single)
         rows = Rows(len(items))
         for pairs in (False, True):
             chosen = [i for i, item in enumerate(items) if (item.second is not None) == pairs]
@@ -566,7 +568,7 @@ class Model:
     ) -> list:
         """Documents by how well they fit the query, best first: [{"corpus_id", "score"}, ...], with "text" where asked. Files that score
         pairs read both texts together; files that embed compare vectors, or weights of terms."""
-        documents = list(documents)
+        documents = list_of(documents)
         if self.task in ("embed", "sparse_embed"):
             vectors = self.encode_document(documents, **options)
             scores = self.similarity(self.encode_query([query]), vectors)[0] if documents else []

@@ -3,7 +3,16 @@
 from __future__ import annotations
 
 
+def list_of(values) -> list:
+    """The items of a list, a column or an array; those of Arrow's arrays as Python's own."""
+    if isinstance(values, list):
+        return values
+    return values.to_pylist() if hasattr(values, "to_pylist") else list(values)
+
+
 def utf8(text, what: str = "text") -> bytes:
+    if hasattr(text, "as_py"):  # a scalar of Arrow
+        text = text.as_py()
     if not isinstance(text, str):
         raise TypeError(f"{what}: a str is wanted, not {type(text).__name__}")
     try:
@@ -28,6 +37,8 @@ def input_of(value, index=None) -> tuple:
         )
     if isinstance(value, (tuple, list)) and len(value) == 2 and all(isinstance(one, str) for one in value):
         return value[0], value[1]
+    if hasattr(value, "as_py"):  # a scalar of Arrow
+        return input_of(value.as_py(), index)
     raise TypeError(f"{what}: a str or a pair of them is wanted, not {type(value).__name__}")
 
 

@@ -7,6 +7,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, TransformerMixin
 
 import bantam
+from bantam.texts import list_of
 
 
 class _OfFile(BaseEstimator):
@@ -31,22 +32,25 @@ class BantamVectorizer(TransformerMixin, _OfFile):
         return self
 
     def transform(self, X):
-        return np.asarray(self._opened().encode(list(X), threads=self.threads))
+        return np.asarray(self._opened().encode(X, threads=self.threads))
 
 
 class BantamClassifier(ClassifierMixin, _OfFile):
-    """Texts to labels of the file, which has learned them: fit() opens it."""
+    """Texts to labels of the file, which has learned them: it needs no fit()."""
+
+    @property
+    def classes_(self):
+        return np.asarray(self._opened().labels)
 
     def fit(self, X=None, y=None):
-        self.classes_ = np.asarray(self._opened().labels)
+        self._opened()
         return self
 
     def predict_proba(self, X):
         model = self._opened()
-        self.classes_ = np.asarray(model.labels)
         column = {label: i for i, label in enumerate(model.labels)}
         out = np.zeros((len(X), len(column)), np.float32)
-        for row, answer in zip(out, model(list(X), top_k=0, threads=self.threads)):
+        for row, answer in zip(out, model(list_of(X), top_k=0, threads=self.threads)):
             for one in (answer.get("intent") or answer["labels"]) if isinstance(answer, dict) else answer:
                 row[column[one["label"]]] = one["score"]
         return out
