@@ -14,6 +14,7 @@
 #include "base/is_there.h"
 #include "base/json_file.h"
 #include "base/output_file.h"
+#include "base/sha256.h"
 
 namespace bantam::convert {
 namespace {
@@ -42,6 +43,11 @@ std::string string_of(const Json& object, const std::string& name) {
 }  // namespace
 
 ResumableFile::ResumableFile(const std::filesystem::path& path, Key key, bool resume) : key_(std::move(key)) {
+  for (auto& [name, value] : key_) {
+    Sha256 digest;  // a value may hold any bytes, which JSON does not
+    digest.update(value.data(), value.size());
+    value = digest.finish();
+  }
   OutputPlace place = output_place(path);
   path_ = place.file;
   descriptor_ = place.stream;

@@ -173,6 +173,7 @@ class Label(CommandTest):
         for code, more, says in (
             (4, ["-o", out, "--text", "nope"], ['field "nope" is missing, which --text names']),
             (4, ["-o", out, "--pair", "nope"], ["--pair names"]),
+            (4, ["-o", out, "--text", os.fsdecode(b"\xff")], ["is missing, which --text names"]),
             (2, ["-o", f"{out}.csv"], ["not a table"]),
             (4, ["-o", out, "--as", "id"], ["there already"]),
         ):
