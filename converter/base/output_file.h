@@ -19,7 +19,7 @@ struct OutputPlace {
   int stream = -1;             // otherwise the open descriptor of a device, a pipe or standard output
 };
 
-/// "-" and every name of standard output itself, such as /dev/stdout, give standard output. Throws Error (usage, I/O) immediately for a directory and for a path that cannot be replaced or opened.
+/// "-" and names of standard output (/dev/stdout) give it. Throws Error (usage, I/O) at once for unusable paths.
 OutputPlace output_place(const std::filesystem::path& path);
 
 /// Returns true if an output has taken standard output. Commands then print everything else to standard

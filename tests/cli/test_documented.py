@@ -34,6 +34,7 @@ MODELS = {
     "bert": "bert-fill",
     "minilm": "sentence-mean",
     "stories": "gpt2-text",
+    "small": "gpt2-text",
     "retro": "retro-text",
     "en-de": "marian-text",
     "en-pt": "marian-ssru",
