@@ -75,9 +75,9 @@ TEST(Compressed, KindsByTheirFirstBytes) {
 TEST(Compressed, MembersInAnyPieces) {
   if (!reads_gzip()) GTEST_SKIP() << "built without zlib";
   const std::string text = "play jazz\n";
-  for (const size_t start : {3, 10, 30}) {
-    for (const size_t step : {1, 7, 100}) {
-      for (const size_t room : {1, 4, 100}) {
+  for (const size_t start : {3U, 10U, 30U}) {
+    for (const size_t step : {1U, 7U, 100U}) {
+      for (const size_t room : {1U, 4U, 100U}) {
         EXPECT_EQ(unpacked(member(), start, step, room), text);
         EXPECT_EQ(unpacked(member() + member(), start, step, room), text + text);
         EXPECT_EQ(unpacked(member() + std::string(512, '\0'), start, step, room), text);
