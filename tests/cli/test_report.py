@@ -12,6 +12,7 @@ from support import COMMAND, MODELS, SOURCE, CommandTest, model
 VOICE = SOURCE / "models" / "voice-commands"
 LAYERS = {  # of goldens that have no attention with feed-forward networks
     "elmo": {"recurrent layers"},
+    "mamba": {"recurrent layers"},
     "nplm": {"feed-forward"},
     "recurrent": {"recurrent layers"},
     "seq2seq": {"recurrent layers"},

@@ -141,7 +141,7 @@ class WordVectors(CommandTest):
         # Settings beside it are not passed over.
         source = self.write("with settings", "binary", normalize=True)
         said = self.fails(3, "convert", source / "vectors.bin", "-o", self.directory / "no.bantam")
-        self.assertIn("name their directory", said)
+        self.assertIn("name the directory that holds config.json", said)
         # Weights of another kind are what they were.
         (self.directory / "pytorch_model.bin").write_bytes(b"PK\x03\x04" + bytes(60))
         said = self.fails(

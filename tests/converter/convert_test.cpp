@@ -163,9 +163,12 @@ TEST(Expect, BadLinesAreNamed) {
 
 TEST(Texts, LinesAndJsonLines) {
   const fixture::Directory directory;
-  directory.write("t", "one\r\n\n{\"text\": \"two\", \"label\": 1}\n{\"text_a\": \"three\"}\n");
-  EXPECT_EQ(read_texts("--parity", directory.path() / "t"), (std::vector<std::string>{"one", "two", "three"}));
-  directory.write("t", "one\n{\"label\": 1}\n");
+  directory.write("t", "one\r\n\ntwo\n{\"text\": 3}\n");
+  EXPECT_EQ(read_texts("--parity", directory.path() / "t"), (std::vector<std::string>{"one", "two", "{\"text\": 3}"}))
+      << "the first line decides";
+  directory.write("t", "{\"text\": \"two\", \"label\": 1}\n\n{\"text_a\": \"three\"}\n");
+  EXPECT_EQ(read_texts("--parity", directory.path() / "t"), (std::vector<std::string>{"two", "three"}));
+  directory.write("t", "{\"text\": \"one\"}\n{\"label\": 1}\n");
   EXPECT_NE(problems_of(ExitCode::kInvalid, [&] { read_texts("--parity", directory.path() / "t"); }).find("line 2"),
             std::string::npos);
   EXPECT_GE(calibration_texts().size(), 60u);

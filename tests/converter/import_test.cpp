@@ -215,7 +215,7 @@ TEST_F(Import, DirectoriesThatAreNone) {
   };
   expect_in(say(directory_.path() / "nowhere", ExitCode::kIo), {"no such directory"});
   directory_.write("file", "");
-  expect_in(say(directory_.path() / "file", ExitCode::kIo), {"not a directory"});
+  expect_in(say(directory_.path() / "file", ExitCode::kIo), {"is not a kind of model"});
   expect_in(say(directory_.path(), ExitCode::kIo), {"config.json"});
   directory_.write("config.json", "{\"model_type\": \"bert\",");
   expect_in(say(directory_.path(), ExitCode::kInvalid), {"config.json", "not valid JSON"});
