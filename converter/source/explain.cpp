@@ -28,7 +28,10 @@ bool is_hub_name(const std::string& text) {
          std::count(text.begin(), text.end(), '/') <= 1 && std::all_of(text.begin(), text.end(), legal);
 }
 
+/// Opening a pipe would wait for its writer.
 bool begins_as(const fs::path& file, std::string_view begin) {
+  std::error_code ignored;
+  if (!fs::is_regular_file(file, ignored)) return begin.empty();
   std::string bytes(begin.size(), '\0');
   std::ifstream stream(file, std::ios::binary);
   stream.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
