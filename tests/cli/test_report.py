@@ -51,7 +51,7 @@ class Report(CommandTest):
             self.assertEqual((file["file"], file["bytes"]), (str(path), size))
             self.assertEqual(sum(component["bytes"] for component in file["components"]), size)
             kinds = {component["kind"] for component in file["components"]}
-            kind = "mamba" if "mamba" in path.stem else path.stem.split("-")[0]
+            kind = next((k for k in ("mamba", "recurrent-gemma") if k in path.stem), path.stem.split("-")[0])
             layers = LAYERS.get(kind, {"attention", "feed-forward"})
             # Between constants that end where the next one may begin nothing is left over.
             self.assertLessEqual({"embeddings", "graph"} | layers, kinds)
