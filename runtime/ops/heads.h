@@ -116,15 +116,25 @@ inline float* kept_row(const TileRun& run, int32_t index, uint32_t columns, uint
 /// without tokens; and behind it, which the run writes. A template, because contexts have no such fields if states are
 /// not linked.
 template <class Run>
-const float* state_before(const Run& run, int32_t index, uint32_t sequence) {
-  const auto& c = *run.contexts;
-  if (c.past[sequence] == 0) return nullptr;
-  return reinterpret_cast<const float*>(c.states + c.slots_before[sequence] * c.slot_bytes + c.state_begins[index]);
+const float* state_before([[maybe_unused]] const Run& run, [[maybe_unused]] int32_t index,
+                          [[maybe_unused]] uint32_t sequence) {
+  if constexpr (linked::kStates) {
+    const auto& c = *run.contexts;
+    if (c.past[sequence] == 0) return nullptr;
+    return reinterpret_cast<const float*>(c.states + c.slots_before[sequence] * c.slot_bytes + c.state_begins[index]);
+  } else {
+    return nullptr;
+  }
 }
 template <class Run>
-float* state_behind(const Run& run, int32_t index, uint32_t sequence) {
-  const auto& c = *run.contexts;
-  return reinterpret_cast<float*>(c.states + c.slots_behind[sequence] * c.slot_bytes + c.state_begins[index]);
+float* state_behind([[maybe_unused]] const Run& run, [[maybe_unused]] int32_t index,
+                    [[maybe_unused]] uint32_t sequence) {
+  if constexpr (linked::kStates) {
+    const auto& c = *run.contexts;
+    return reinterpret_cast<float*>(c.states + c.slots_behind[sequence] * c.slot_bytes + c.state_begins[index]);
+  } else {
+    return nullptr;
+  }
 }
 
 struct QueryRows {

@@ -115,13 +115,11 @@ class Neighbours {
 
   /// Writes the rows in front of `end` into the state behind the run; rows that a text does not have stay as they are,
   /// for at() does not read them.
-  void keep_latest([[maybe_unused]] uint32_t sequence, [[maybe_unused]] uint32_t end) const {
-    if constexpr (linked::kStates) {
-      float* const state = state_behind(run_, kept_number(op_), sequence);
-      for (int64_t back = 1; back <= int64_t{reach_of(op_).before}; ++back) {
-        const float* from = at(sequence, int64_t{end} - back);
-        if (from != nullptr) memcpy(latest_row(state, back), from, columns_ * sizeof(float));
-      }
+  void keep_latest(uint32_t sequence, uint32_t end) const {
+    float* const state = state_behind(run_, kept_number(op_), sequence);
+    for (int64_t back = 1; back <= int64_t{reach_of(op_).before}; ++back) {
+      const float* from = at(sequence, int64_t{end} - back);
+      if (from != nullptr) memcpy(latest_row(state, back), from, columns_ * sizeof(float));
     }
   }
 
