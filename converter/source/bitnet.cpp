@@ -17,7 +17,7 @@
 namespace bantam::convert {
 namespace {
 
-constexpr const char* kSettings = "quantization_config";
+constexpr const char* kBitnetSettings = "quantization_config";
 constexpr const char* kWeight = ".weight";
 constexpr const char* kScale = ".weight_scale";
 /// Rows of outputs in one row of packed bytes.
@@ -95,7 +95,7 @@ struct Bitnet {
 };
 
 Bitnet read_settings(const Fields& config) {
-  const Fields settings = config.inside(kSettings);
+  const Fields settings = config.inside(kBitnetSettings);
   Bitnet out;
   const std::string layers = settings.text("linear_class", "bitlinear");
   const std::string mode = settings.text("quantization_mode", "offline");
@@ -150,7 +150,7 @@ class Settler {
       problems_.add(ExitCode::kInvalid,
                     fmt::format("{}: BitNet's, but no tensor is packed or has a weight_scale; is config.json that of "
                                 "these weights?",
-                                kSettings));
+                                kBitnetSettings));
     }
   }
 
@@ -235,8 +235,8 @@ class Settler {
 }  // namespace
 
 bool is_bitnet(const Json& config) {
-  return config.is_object() && config.contains(kSettings) && config[kSettings].is_object() &&
-         config[kSettings].contains("quant_method") && config[kSettings]["quant_method"] == "bitnet";
+  return config.is_object() && config.contains(kBitnetSettings) && config[kBitnetSettings].is_object() &&
+         config[kBitnetSettings].contains("quant_method") && config[kBitnetSettings]["quant_method"] == "bitnet";
 }
 
 void settle_bitnet(Json* config, const std::string& config_name, Checkpoint* checkpoint) {
@@ -245,7 +245,7 @@ void settle_bitnet(Json* config, const std::string& config_name, Checkpoint* che
   problems.raise();
   Settler(settings, checkpoint, &problems).run();
   problems.raise();
-  config->erase(kSettings);
+  config->erase(kBitnetSettings);
 }
 
 }  // namespace bantam::convert

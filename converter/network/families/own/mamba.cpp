@@ -21,7 +21,7 @@ struct MambaSettings {
 };
 
 /// Rows [begin, begin + count) of a matrix with `columns` columns.
-Values some_rows(const Values& from, uint32_t columns, uint32_t begin, uint32_t count) {
+Values rows_between(const Values& from, uint32_t columns, uint32_t begin, uint32_t count) {
   Values out;
   out.source = from.source;
   out.source_type = from.source_type;
@@ -96,7 +96,7 @@ class MambaLayers {
       epilogue.gamma = builder_.vector(base_ + layer_ + op + ".ones", std::move(ones));
       epilogue.epsilon = s_.norm_epsilon;
     }
-    return linear(op, x, count, some_rows(all, s_.columns, begin, count), "", epilogue);
+    return linear(op, x, count, rows_between(all, s_.columns, begin, count), "", epilogue);
   }
 
   /// -exp(A_log), a row for each state.
@@ -172,11 +172,12 @@ void add_normed_mamba(const LayerSite& site) { add_layers(site, true); }
 
 /// A layer is twice as wide inside unless "expand" says otherwise.
 void settle_mamba(const Fields& config, EncoderConfig& out) {
-  constexpr uint32_t kMostColumns = 1U << 16;
+  constexpr uint32_t kMostStepColumns = 1U << 16;
   constexpr const char* kColumns = "intermediate_size";
   const double expand = config.number("expand", 2);
-  const double columns = config.has(kColumns) ? config.count(kColumns, kMostColumns) : std::floor(expand * out.hidden);
-  if (!(columns >= 1 && columns <= kMostColumns)) {
+  const double columns =
+      config.has(kColumns) ? config.count(kColumns, kMostStepColumns) : std::floor(expand * out.hidden);
+  if (!(columns >= 1 && columns <= kMostStepColumns)) {
     config.problem(ExitCode::kInvalid, "expand", "makes layers of no columns, or of more than 65536");
     return;
   }
