@@ -18,8 +18,8 @@ namespace bantam::convert {
 namespace {
 
 constexpr const char* kBitnetSettings = "quantization_config";
-constexpr const char* kWeight = ".weight";
-constexpr const char* kScale = ".weight_scale";
+constexpr const char* kWeightEnd = ".weight";
+constexpr const char* kScaleEnd = ".weight_scale";
 /// Rows of outputs in one row of packed bytes.
 constexpr size_t kRowsOfBytes = 4;
 
@@ -140,9 +140,9 @@ class Settler {
   void run() {
     std::vector<std::string> modules, scales;
     for (const auto& [name, entry] : checkpoint_.tensors()) {
-      if (ends_with(name, kScale)) scales.push_back(name);
-      if (ends_with(name, kWeight) && entry.stored->shape.size() == 2)
-        modules.push_back(name.substr(0, name.size() - std::string(kWeight).size()));
+      if (ends_with(name, kScaleEnd)) scales.push_back(name);
+      if (ends_with(name, kWeightEnd) && entry.stored->shape.size() == 2)
+        modules.push_back(name.substr(0, name.size() - std::string(kWeightEnd).size()));
     }
     for (const std::string& module : modules) settle(module);
     for (const std::string& scale : scales) checkpoint_.leave_out(scale);
@@ -156,9 +156,9 @@ class Settler {
 
  private:
   void settle(const std::string& module) {
-    const std::string name = module + kWeight;
+    const std::string name = module + kWeightEnd;
     const Checkpoint::Entry entry = checkpoint_.tensors().at(name);
-    const bool has_scale = checkpoint_.tensors().count(module + kScale) != 0;
+    const bool has_scale = checkpoint_.tensors().count(module + kScaleEnd) != 0;
     if (entry.stored->dtype == "U8") {
       const float scale = has_scale ? scale_of(module) : 1;
       if (settings_.online) return refuse(name, " is packed, but quantization_mode is \"online\"");
@@ -185,10 +185,10 @@ class Settler {
   }
 
   float scale_of(const std::string& module) {
-    const std::vector<float> stored = checkpoint_.read(module + kScale);
+    const std::vector<float> stored = checkpoint_.read(module + kScaleEnd);
     if (stored.size() == 1 && std::isfinite(stored.front()) && stored.front() > 0) return stored.front();
     problems_.add(ExitCode::kInvalid,
-                  {"", "tensor", module + kScale, " is not one positive number", "; is the file damaged?"});
+                  {"", "tensor", module + kScaleEnd, " is not one positive number", "; is the file damaged?"});
     return 1;
   }
 
