@@ -153,6 +153,20 @@ bool to_cpp(const bantam_beam_options* given, bantam::BeamOptions* out) {
   return true;
 }
 
+/// Writes the token that choose(session, sampling, &token) chooses to *out.
+template <typename Choose>
+bantam_status choose_with(bantam_session* session, const bantam_sampling* sampling, bantam_next* out,
+                          const Choose& choose) {
+  bantam::Sampling read;
+  if (out == nullptr || !to_cpp(sampling, &read)) return BANTAM_INVALID_ARGUMENT;
+  return with(session, [&](Session& s) {
+    bantam::NextToken next;
+    const Status status = choose(s, read, &next);
+    if (status == Status::kOk) *out = {next.id, next.log_probability};
+    return status;
+  });
+}
+
 BeamSearch* to_cpp(bantam_beams* beams) { return reinterpret_cast<BeamSearch*>(beams); }
 const BeamSearch* to_cpp(const bantam_beams* beams) { return reinterpret_cast<const BeamSearch*>(beams); }
 
@@ -254,25 +268,15 @@ void bantam_sampling_init_sized(bantam_sampling* sampling, size_t size) {
 
 bantam_status bantam_next_token(bantam_session* session, uint32_t sequence, const bantam_sampling* sampling,
                                 bantam_next* out) {
-  bantam::Sampling read;
-  if (out == nullptr || !to_cpp(sampling, &read)) return BANTAM_INVALID_ARGUMENT;
-  return with(session, [&](Session& s) {
-    bantam::NextToken next;
-    const Status status = bantam::next_token(s, sequence, read, &next);
-    if (status == Status::kOk) *out = {next.id, next.log_probability};
-    return status;
+  return choose_with(session, sampling, out, [&](Session& s, const bantam::Sampling& read, bantam::NextToken* next) {
+    return bantam::next_token(s, sequence, read, next);
   });
 }
 
 bantam_status bantam_next_token_of_row(bantam_session* session, uint32_t sequence, uint32_t row,
                                        const bantam_sampling* sampling, bantam_next* out) {
-  bantam::Sampling read;
-  if (out == nullptr || !to_cpp(sampling, &read)) return BANTAM_INVALID_ARGUMENT;
-  return with(session, [&](Session& s) {
-    bantam::NextToken next;
-    const Status status = bantam::next_token(s, sequence, row, read, &next);
-    if (status == Status::kOk) *out = {next.id, next.log_probability};
-    return status;
+  return choose_with(session, sampling, out, [&](Session& s, const bantam::Sampling& read, bantam::NextToken* next) {
+    return bantam::next_token(s, sequence, row, read, next);
   });
 }
 

@@ -206,64 +206,40 @@ Status choose_token(float* scores, uint32_t vocabulary, const int32_t* history, 
 
 namespace {
 
-/// The scores of the rows of a sequence, and the token that the last of them belongs to: its number among `history`.
-struct SequenceScores {
-  float* first;
-  uint32_t rows, width;
-  size_t stride;
-  const int32_t* history;
-  uint32_t history_count;  // with the token of the last row
-};
-
-Status scores_of(Session& session, uint32_t sequence, SequenceScores* out) {
+/// Chooses the token after row *row of the sequence's rows; `row` null: after its last one.
+Status choose_after(Session& session, uint32_t sequence, const uint32_t* row, const Sampling& sampling,
+                    NextToken* out) {
   if (!has_part(session.model().task(), kNextWordsPart)) return Status::kNoSuchTask;
   OutputView view;
   const Status status = tasks::head_output(session, kNextWordHead, sequence, &view);
   if (status != Status::kOk) return status;
+  const uint32_t last = view.rows - 1, chosen = row == nullptr ? last : *row;
+  if (chosen > last) return Status::kIndexOutOfRange;
   SessionState& s = state(&session);
-  // The rows belong to the session, which is not const here.
-  *out = {const_cast<float*>(view.data),
-          view.rows,
-          view.width,
-          view.stride,
-          s.ids + s.offsets[sequence],
-          s.offsets[sequence + 1] - s.offsets[sequence]};
+  const int32_t* history = s.ids + s.offsets[sequence];
+  uint32_t count = s.offsets[sequence + 1] - s.offsets[sequence];
   if (linked::kContexts && s.limits.context != 0) {
-    out->history = session.context_ids(s.store->numbers[sequence]);
-    out->history_count = session.context_length(s.store->numbers[sequence]);
+    history = session.context_ids(s.store->numbers[sequence]);
+    count = session.context_length(s.store->numbers[sequence]);
   }
-  return Status::kOk;
-}
-
-/// Chooses from row `row` of the scores. Requires row < scores.rows.
-Status choose_from(Session& session, uint32_t sequence, const SequenceScores& scores, uint32_t row,
-                   const Sampling& sampling, NextToken* out) {
-  SessionState& s = state(&session);
-  float* from = scores.first + size_t{row} * scores.stride;
+  // The row belongs to the session, which is not const here.
+  auto* scores = const_cast<float*>(view.data) + size_t{chosen} * view.stride;
   // A constraint or a forced token replaces the shortlist.
   if (linked::kShortlist && s.listed != nullptr && !s.listed_only && sampling.constraint == nullptr &&
       sampling.forced < 0) {
-    keep_shortlist(session, s.source_numbers[sequence], from, scores.width);
+    keep_shortlist(session, s.source_numbers[sequence], scores, view.width);
   }
-  return choose(tasks::Probability(session), from, scores.width, scores.history,
-                scores.history_count - (scores.rows - 1 - row), sampling, out);
+  return choose(tasks::Probability(session), scores, view.width, history, count - (last - chosen), sampling, out);
 }
 
 }  // namespace
 
 Status next_token(Session& session, uint32_t sequence, const Sampling& sampling, NextToken* out) {
-  SequenceScores scores = {};
-  const Status status = scores_of(session, sequence, &scores);
-  if (status != Status::kOk) return status;
-  return choose_from(session, sequence, scores, scores.rows - 1, sampling, out);
+  return choose_after(session, sequence, nullptr, sampling, out);
 }
 
 Status next_token(Session& session, uint32_t sequence, uint32_t row, const Sampling& sampling, NextToken* out) {
-  SequenceScores scores = {};
-  const Status status = scores_of(session, sequence, &scores);
-  if (status != Status::kOk) return status;
-  if (row >= scores.rows) return Status::kIndexOutOfRange;
-  return choose_from(session, sequence, scores, row, sampling, out);
+  return choose_after(session, sequence, &row, sampling, out);
 }
 
 }  // namespace bantam
