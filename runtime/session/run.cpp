@@ -342,7 +342,7 @@ uint32_t take_contexts([[maybe_unused]] SessionState& s) {
       const uint32_t length = s.store->past[i] + tokens;
       longest = length > longest ? length : longest;
     }
-    if constexpr (linked::kStates) s.store->take_slots(s.sequences);
+    s.store->choose_slots(s.sequences, s.store->numbers, s.store->count, s.store->lengths);
   }
   return longest;
 }
@@ -351,7 +351,7 @@ uint32_t take_contexts([[maybe_unused]] SessionState& s) {
 void keep_contexts([[maybe_unused]] SessionState& s) {
   if constexpr (linked::kContexts) {
     for (uint32_t i = 0; i < s.sequences; ++i) {
-      if constexpr (linked::kStates) s.store->keep_slot(i, s.store->numbers[i]);
+      s.store->keep_slot(i, s.store->numbers[i]);
       s.store->append(s.store->numbers[i], s.ids + s.offsets[i], s.offsets[i + 1] - s.offsets[i]);
     }
   }

@@ -185,7 +185,7 @@ void begin_states([[maybe_unused]] const Layout& layout, [[maybe_unused]] uint8_
     for (uint32_t i = 0; i <= store->tensors; ++i) begins[i] = 0;
     for_each_state(root(model), [&](uint32_t t, uint64_t bytes) { begins[t + 1] = bytes; });
     for (uint32_t i = 0; i < store->tensors; ++i) begins[i + 1] += begins[i];
-    place_states(part<uint32_t>(arena, layout.state_numbers), store);
+    store->place_slots(part<uint32_t>(arena, layout.state_numbers), store->count);
     store->view.states = arena + layout.states;
     store->view.state_begins = begins;
     store->view.slot_bytes = slot;
@@ -487,7 +487,7 @@ Status Session::truncate(uint32_t context, uint32_t length) {
   SessionState& s = state(this);
   if (!linked::kContexts || s.limits.context == 0) return Status::kInvalidArgument;
   if (context >= s.limits.max_sequences || length > s.store->lengths[context]) return Status::kIndexOutOfRange;
-  if (linked::kStates && !s.store->can_truncate(context, length)) return Status::kUnavailable;
+  if (!s.store->can_truncate(context, length)) return Status::kUnavailable;
   s.end_steps();
   s.store->truncate(context, length);
   return Status::kOk;

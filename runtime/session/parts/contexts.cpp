@@ -33,59 +33,6 @@ void place_contexts(uint32_t* numbers, int32_t* ids, ContextStore* store) {
   store->new_ids = ids + size_t{store->count} * store->room;
 }
 
-/// A template, because the fields do not exist if states are not linked.
-template <class Store>
-static void place_slots(uint32_t* numbers, Store* store) {
-  if constexpr (linked::kStates) {
-    for (uint32_t** table : {&store->slots, &store->new_slots, &store->before, &store->behind, &store->taken}) {
-      *table = numbers;
-      numbers += store->count;
-    }
-  }
-}
-
-void place_states([[maybe_unused]] uint32_t* numbers, [[maybe_unused]] ContextStore* store) {
-  place_slots(numbers, store);
-}
-
-template <class Store>
-static void choose_slots(Store& store, uint32_t sequences) {
-  if constexpr (linked::kStates) {
-    if (store.slots == nullptr) return;
-    for (uint32_t i = 0; i < 2 * store.count; ++i) store.taken[i] = 0;
-    for (uint32_t i = 0; i < store.count; ++i) {
-      if (store.lengths[i] != 0) store.taken[store.slots[i]] = 1;
-    }
-    // Contexts hold at most `count` slots, and sequences take at most as many: one is always free.
-    uint32_t next = 0;
-    for (uint32_t i = 0; i < sequences; ++i) {
-      while (store.taken[next] != 0) ++next;
-      store.before[i] = store.slots[store.numbers[i]];
-      store.behind[i] = next++;
-    }
-  }
-}
-
-void ContextStore::take_slots(uint32_t sequences) { choose_slots(*this, sequences); }
-
-template <class Store>
-static bool has_slots([[maybe_unused]] const Store& store) {
-  if constexpr (linked::kStates) return store.slots != nullptr;
-  return false;
-}
-
-/// Context `to` gets the slot of `from` in `slots`.
-template <class Store>
-static void share_slot([[maybe_unused]] Store& store, [[maybe_unused]] uint32_t from, [[maybe_unused]] uint32_t to) {
-  if constexpr (linked::kStates) {
-    if (store.slots != nullptr) store.slots[to] = store.slots[from];
-  }
-}
-
-bool ContextStore::can_truncate(uint32_t context, uint32_t length) const {
-  return !has_slots(*this) || length == 0 || length == lengths[context];
-}
-
 void ContextStore::clear() {
   for (uint32_t i = 0; i < count; ++i) held[i] = lengths[i] = 0;
   for (size_t i = 0; i < size_t{count} * list_pages; ++i) uses[i] = 0;
@@ -131,17 +78,6 @@ void ContextStore::prepare(uint32_t context, uint32_t more) {
   }
 }
 
-/// A template, as above.
-template <class Store>
-static void take_over([[maybe_unused]] Store& store, [[maybe_unused]] uint32_t sequence,
-                      [[maybe_unused]] uint32_t context) {
-  if constexpr (linked::kStates) {
-    if (store.slots != nullptr) store.slots[context] = store.behind[sequence];
-  }
-}
-
-void ContextStore::keep_slot(uint32_t sequence, uint32_t context) { take_over(*this, sequence, context); }
-
 void ContextStore::append(uint32_t context, const int32_t* tokens, uint32_t tokens_count) {
   memcpy(ids_of(context) + lengths[context], tokens, tokens_count * sizeof(int32_t));
   lengths[context] += tokens_count;
@@ -150,26 +86,16 @@ void ContextStore::append(uint32_t context, const int32_t* tokens, uint32_t toke
 void ContextStore::copy(uint32_t from, uint32_t to) {
   if (from == to) return;
   truncate(to, 0);
-  share_slot(*this, from, to);
+  share_slot(from, to);
   lengths[to] = lengths[from];
   held[to] = pages_of(lengths[from]);
   for (uint32_t place = 0; place < held[to]; ++place) ++uses[list_of(to)[place] = list_of(from)[place]];
   memcpy(ids_of(to), ids_of(from), lengths[from] * sizeof(int32_t));
 }
 
-template <class Store>
-static void reorder_slots([[maybe_unused]] Store& store, [[maybe_unused]] const uint32_t* from,
-                          [[maybe_unused]] uint32_t n) {
-  if constexpr (linked::kStates) {
-    if (store.slots == nullptr) return;
-    for (uint32_t i = 0; i < n; ++i) store.new_slots[i] = store.slots[from[i]];
-    memcpy(store.slots, store.new_slots, n * sizeof(uint32_t));
-  }
-}
-
 void ContextStore::reorder(const uint32_t* from, uint32_t n) {
   if (count < 2) return;  // from[0] is 0
-  reorder_slots(*this, from, n);
+  reorder_slots(from, n);
   for (uint32_t i = 0; i < n; ++i) {
     const uint32_t* list = list_of(from[i]);
     uint32_t* target = new_lists + size_t{i} * list_pages;
