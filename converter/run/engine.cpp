@@ -5,7 +5,6 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
-#include <string_view>
 
 #include "bantam/host.h"
 #include "bantam/tasks.h"
@@ -16,6 +15,8 @@
 #include "format/bundle.h"
 #include "format/verify_data.h"
 #include "format/view.h"
+#include "index_generated.h"
+#include "session/layout.h"
 
 namespace bantam::convert {
 namespace {
@@ -70,10 +71,9 @@ struct ModelFile::Mapping {
 
 namespace {
 
-/// Returns true for a file that bantam index wrote (schemas/index.fbs), by its first bytes.
+/// Returns true for a file that bantam index wrote, by its first bytes.
 bool is_index(const uint8_t* data, size_t size) {
-  constexpr std::string_view kIdentifier = "BIX1";  // of a FlatBuffers file, behind the root's offset
-  return size >= 8 && std::memcmp(data + 4, kIdentifier.data(), kIdentifier.size()) == 0;
+  return size >= 8 && flatbuffers::BufferHasIdentifier(data, fb::SearchIndexIdentifier());
 }
 
 [[noreturn]] void fail_to_open(const std::string& path, const uint8_t* data, size_t size, Status status,
@@ -214,13 +214,7 @@ bool keeps_contexts(const Model& model) {
   return arena_bytes(model, session) != 0;
 }
 
-bool forgets_tokens(const Model& model) {
-  const auto& ops = *root(model).subgraphs()->Get(0)->ops();
-  return std::none_of(ops.begin(), ops.end(), [](const fb::Op* op) {
-    const fb::Depthwise* convolution = op->attributes_as_Depthwise();
-    return op->attributes_as_Scan() != nullptr || (convolution != nullptr && convolution->latest());
-  });
-}
+bool forgets_tokens(const Model& model) { return slot_bytes(root(model)) == 0; }
 
 bool only_makes_texts(const Model& model) {
   const fb::Model& file = root(model);
