@@ -13,11 +13,11 @@
 #include "base/strings.h"
 #include "graph/rows.h"
 #include "source/fields.h"
+#include "source/quantization.h"
 
 namespace bantam::convert {
 namespace {
 
-constexpr const char* kBitnetSettings = "quantization_config";
 constexpr const char* kWeightEnd = ".weight";
 constexpr const char* kScaleEnd = ".weight_scale";
 /// Rows of outputs in one row of packed bytes.
@@ -95,7 +95,7 @@ struct Bitnet {
 };
 
 Bitnet read_settings(const Fields& config) {
-  const Fields settings = config.inside(kBitnetSettings);
+  const Fields settings = config.inside(kQuantizationSettings);
   Bitnet out;
   const std::string layers = settings.text("linear_class", "bitlinear");
   const std::string mode = settings.text("quantization_mode", "offline");
@@ -150,7 +150,7 @@ class Settler {
       problems_.add(ExitCode::kInvalid,
                     fmt::format("{}: BitNet's, but no tensor is packed or has a weight_scale; is config.json that of "
                                 "these weights?",
-                                kBitnetSettings));
+                                kQuantizationSettings));
     }
   }
 
@@ -222,7 +222,13 @@ class Settler {
   }
 
   void put(const std::string& name, std::shared_ptr<const RowSource> rows) {
-    checkpoint_.put(name, std::move(rows), kTernaryTensor, checkpoint_.tensors().at(name).stored->size);
+    const Checkpoint::Entry entry = checkpoint_.tensors().at(name);
+    StoredTensor described;
+    described.dtype = kTernaryTensor;
+    described.shape = {rows->rows(), rows->columns()};
+    described.elements = described.shape[0] * described.shape[1];
+    described.size = entry.stored->size;
+    checkpoint_.put(name, std::move(rows), std::move(described), entry.file);
     ++changed_;
   }
 
@@ -234,10 +240,7 @@ class Settler {
 
 }  // namespace
 
-bool is_bitnet(const Json& config) {
-  return config.is_object() && config.contains(kBitnetSettings) && config[kBitnetSettings].is_object() &&
-         config[kBitnetSettings].contains("quant_method") && config[kBitnetSettings]["quant_method"] == "bitnet";
-}
+bool is_bitnet(const Json& config) { return quantization_method(config) == "bitnet"; }
 
 void settle_bitnet(Json* config, const std::string& config_name, Checkpoint* checkpoint) {
   Problems problems;
@@ -245,7 +248,7 @@ void settle_bitnet(Json* config, const std::string& config_name, Checkpoint* che
   problems.raise();
   Settler(settings, checkpoint, &problems).run();
   problems.raise();
-  config->erase(kBitnetSettings);
+  config->erase(kQuantizationSettings);
 }
 
 }  // namespace bantam::convert

@@ -3,16 +3,13 @@
 #include <fmt/format.h>
 
 #include <set>
-#include <string_view>
 #include <system_error>
 #include <utility>
 
 #include "base/error.h"
 #include "base/json_file.h"
 #include "base/size.h"
-#include "base/strings.h"
 #include "source/explain.h"
-#include "source/packed_blocks.h"
 #include "source/safetensors.h"
 #include "source/torch_file.h"
 
@@ -83,41 +80,6 @@ void Checkpoint::index_files() {
   }
 }
 
-void Checkpoint::join_packed_blocks() {
-  constexpr std::string_view kBlocks = "_blocks", kScales = "_scales";
-  std::vector<std::string> names;
-  for (const auto& [name, entry] : tensors_) {
-    if (!ends_with(name, kBlocks)) continue;
-    names.push_back(name.substr(0, name.size() - kBlocks.size()));
-  }
-  for (const std::string& name : names) {
-    const auto blocks = tensors_.find(name + std::string(kBlocks)), scales = tensors_.find(name + std::string(kScales));
-    if (scales == tensors_.end()) continue;
-    try {
-      described_[name] = describe_packed(*blocks->second.stored, *scales->second.stored);
-    } catch (const Error& error) {
-      throw Error(ExitCode::kInvalid, fmt::format("{}: tensor \"{}\": {}", files_[blocks->second.file]->path().string(),
-                                                  blocks->first, error.what()));
-    }
-    packed_[name] = {blocks->second, scales->second};
-    tensors_[name] = Entry{blocks->second.file, &described_[name]};
-    tensors_.erase(blocks);
-    tensors_.erase(scales);
-  }
-}
-
-std::vector<float> Checkpoint::read_packed(const std::string& name) const {
-  const auto& [blocks, scales] = packed_.at(name);
-  const auto bytes = [&](const Entry& entry, const char* end) { return files_[entry.file]->read_bytes(name + end); };
-  try {
-    return unpack_blocks(described_.at(name), bytes(blocks, "_blocks"), bytes(scales, "_scales"));
-  } catch (const Error& error) {
-    if (error.code() != ExitCode::kInvalid) throw;
-    throw Error(ExitCode::kInvalid,
-                fmt::format("{}: tensor \"{}\": {}", files_[blocks.file]->path().string(), name, error.what()));
-  }
-}
-
 void Checkpoint::open_shards(const Directory& files, const std::string& folder, const std::string& index_name) {
   const Json& json = files.object(index_name);
   const fs::path index = files.path(index_name);
@@ -173,13 +135,11 @@ void Checkpoint::put(const std::string& name, MemoryTensor tensor) {
   memory_[name] = std::move(tensor);
 }
 
-void Checkpoint::put(const std::string& name, std::shared_ptr<const RowSource> rows, const char* dtype, uint64_t size) {
-  StoredTensor& stored = described_[name];
-  stored.dtype = dtype;
-  stored.shape = {rows->rows(), rows->columns()};
-  stored.elements = stored.shape[0] * stored.shape[1];
-  stored.size = size;
-  tensors_[name] = Entry{0, &stored};
+void Checkpoint::put(const std::string& name, std::shared_ptr<const RowSource> rows, StoredTensor described,
+                     size_t file) {
+  StoredTensor& stored = described_[name] = std::move(described);
+  tensors_[name] = Entry{file, &stored};
+  memory_.erase(name);
   rows_[name] = std::move(rows);
 }
 
@@ -188,7 +148,7 @@ std::shared_ptr<const RowSource> Checkpoint::rows(const std::string& name, size_
   if (const auto found = rows_.find(name); found != rows_.end()) {
     return found->second->columns() == columns ? found->second : nullptr;
   }
-  if (memory_.count(name) != 0 || packed_.count(name) != 0) return nullptr;
+  if (memory_.count(name) != 0) return nullptr;
   const Entry& entry = tensors_.at(name);
   if (columns == 0 || !files_[entry.file]->reads_parts()) return nullptr;
   return std::make_shared<StoredRows>(files_[entry.file], name, columns);
@@ -204,7 +164,7 @@ std::vector<float> Checkpoint::read(const std::string& name) const {
     values.resize(in_memory(tensors_.at(name).stored->elements, sizeof(float)));
     later->second->read(0, later->second->rows(), values.data());
   } else {
-    values = packed_.count(name) != 0 ? read_packed(name) : files_[tensors_.at(name).file]->read(name);
+    values = files_[tensors_.at(name).file]->read(name);
   }
   const auto changes = changes_.find(name);
   if (changes == changes_.end()) return values;

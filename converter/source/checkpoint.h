@@ -36,9 +36,9 @@ class Checkpoint {
 
   /// Adds a tensor in memory; replaces one of the same name.
   void put(const std::string& name, MemoryTensor tensor);
-  /// Adds a matrix that is read on demand, whose values `dtype` describes and which takes `size` bytes in its file;
-  /// replaces a tensor of the same name.
-  void put(const std::string& name, std::shared_ptr<const RowSource> rows, const char* dtype, uint64_t size);
+  /// Adds a tensor that is read on demand, all of whose values are those of `rows` in order; replaces one of the same
+  /// name. `file`: number of the file that errors name.
+  void put(const std::string& name, std::shared_ptr<const RowSource> rows, StoredTensor described, size_t file);
   /// Hides a tensor, as if it were not in the files.
   void leave_out(const std::string& name) { tensors_.erase(name); }
   /// Makes read() pass the values of `name`, one of tensors(), through `change`, which must keep their number. Later
@@ -52,29 +52,23 @@ class Checkpoint {
     const StoredTensor* stored = nullptr;
   };
 
-  /// Joins each pair of U8 tensors NAME_blocks and NAME_scales to the tensor NAME (source/packed_blocks.h). Throws Error
-  /// (kInvalid) that names the file and the tensor.
-  void join_packed_blocks();
-
   const std::map<std::string, Entry>& tensors() const { return tensors_; }
   const std::vector<std::shared_ptr<WeightFile>>& files() const { return files_; }
   /// See WeightFile::read. `name` is one of tensors().
   std::vector<float> read(const std::string& name) const;
-  /// The same values as rows of `columns`, which are read from the file only on demand. Null: the file cannot be read in
-  /// parts, or the tensor is not in a file as it is.
+  /// The same values as rows of `columns`, which are read from the file only on demand. Null: the file cannot be read
+  /// in parts, or the tensor is not in a file as it is.
   std::shared_ptr<const RowSource> rows(const std::string& name, size_t columns) const;
 
  private:
   void index_files();
-  std::vector<float> read_packed(const std::string& name) const;
   void open_shards(const Directory& files, const std::string& folder, const std::string& index);
 
   std::vector<std::shared_ptr<WeightFile>> files_;
   std::map<std::string, Entry> tensors_;
   std::map<std::string, MemoryTensor> memory_;
   std::map<std::string, std::shared_ptr<const RowSource>> rows_;
-  std::map<std::string, StoredTensor> described_;          // of memory_, rows_ and packed_
-  std::map<std::string, std::pair<Entry, Entry>> packed_;  // blocks and scales
+  std::map<std::string, StoredTensor> described_;  // of memory_ and rows_
   std::map<std::string, std::vector<std::function<void(std::vector<float>*)>>> changes_;
 };
 

@@ -35,7 +35,7 @@ Checkpoint open_checkpoint(const std::filesystem::path& directory) {
 
 void read_checkpoint(ModelSource* source) {
   auto checkpoint = std::make_shared<Checkpoint>(*source->files, source->inside);
-  if (has_packed_blocks(source->config)) checkpoint->join_packed_blocks();
+  if (has_packed_blocks(source->config)) join_packed_blocks(checkpoint.get());
   for (const auto& file : checkpoint->files()) source->weight_files.push_back(file->path());
   if (is_bitnet(source->config)) settle_bitnet(&source->config, source->config_name, checkpoint.get());
   if (source->files->has(source->name_inside(kAdapterSettings))) {

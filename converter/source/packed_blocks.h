@@ -5,9 +5,9 @@
 #define BANTAM_CONVERTER_SOURCE_PACKED_BLOCKS_H_
 
 #include <string>
-#include <vector>
 
 #include "base/json_file.h"
+#include "source/checkpoint.h"
 #include "source/weight_file.h"
 
 namespace bantam::convert {
@@ -19,10 +19,14 @@ bool has_packed_blocks(const Json& config);
 /// unpacks it. Throws Error (kInvalid) with the cause if `scales` does not belong to `blocks`, or the size overflows.
 StoredTensor describe_packed(const StoredTensor& blocks, const StoredTensor& scales);
 
-/// The values of `tensor`, a result of describe_packed, from the bytes of both parts. A byte of a block holds two
-/// values, the first in its low bits; a scale s multiplies its block by 2^(s - 127). Throws Error (kInvalid) with the
-/// cause if a scale is NaN (255), or a value is not a finite f32. O(elements).
-std::vector<float> unpack_blocks(const StoredTensor& tensor, const std::string& blocks, const std::string& scales);
+/// Writes the values of `tensor`, a result of describe_packed, from the bytes of both parts to out[tensor.elements]. A
+/// byte of a block holds two values, the first in its low bits; a scale s multiplies its block by 2^(s - 127). Throws
+/// Error (kInvalid) with the cause if a scale is NaN (255), or a value is not a finite f32. O(elements).
+void unpack_blocks(const StoredTensor& tensor, const std::string& blocks, const std::string& scales, float* out);
+
+/// Joins each pair of U8 tensors NAME_blocks and NAME_scales to the tensor NAME, which is read on demand. Throws Error
+/// (kInvalid) that names the file and the tensor, as reading does.
+void join_packed_blocks(Checkpoint* checkpoint);
 
 }  // namespace bantam::convert
 

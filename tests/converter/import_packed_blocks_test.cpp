@@ -39,6 +39,12 @@ StoredTensor stored(std::vector<uint64_t> shape, const char* dtype = "U8") {
   return out;
 }
 
+std::vector<float> unpacked(const StoredTensor& tensor, const std::string& blocks, const std::string& scales) {
+  std::vector<float> out(tensor.elements);
+  unpack_blocks(tensor, blocks, scales, out.data());
+  return out;
+}
+
 TEST(PackedBlocks, EveryCodeOfEveryScaleIsItsValue) {
   const StoredTensor tensor = describe_packed(stored({1, 1, 1, 16}), stored({1, 1, 1}));
   EXPECT_EQ(tensor.shape, (std::vector<uint64_t>{1, 32, 1}));
@@ -46,7 +52,7 @@ TEST(PackedBlocks, EveryCodeOfEveryScaleIsItsValue) {
   std::string bytes;
   for (uint32_t i = 0; i < 16; ++i) bytes += static_cast<char>(i | (15 - i) << 4);
   for (uint32_t scale = 0; scale < 253; ++scale) {
-    const std::vector<float> values = unpack_blocks(tensor, bytes, std::string(1, static_cast<char>(scale)));
+    const std::vector<float> values = unpacked(tensor, bytes, std::string(1, static_cast<char>(scale)));
     for (uint32_t i = 0; i < 32; ++i) {
       const double expected = element(i % 2 == 0 ? i / 2 : 15 - i / 2) * std::pow(2.0, scale - 127.0);
       EXPECT_EQ(static_cast<double>(values[i]), expected) << scale << " " << i;
@@ -64,7 +70,7 @@ TEST(PackedBlocks, LieExpertByExpertAndColumnByColumn) {
     scales += static_cast<char>(120 + block);
     for (uint64_t i = 0; i < 16; ++i) blocks += static_cast<char>(block * 37 + i * 11);
   }
-  const std::vector<float> values = unpack_blocks(tensor, blocks, scales);
+  const std::vector<float> values = unpacked(tensor, blocks, scales);
   for (uint64_t e = 0; e < experts; ++e) {
     for (uint64_t row = 0; row < rows; ++row) {
       for (uint64_t column = 0; column < 64; ++column) {
@@ -81,12 +87,11 @@ TEST(PackedBlocks, LieExpertByExpertAndColumnByColumn) {
 TEST(PackedBlocks, ThatHoldNoNumbersAreRefused) {
   const StoredTensor tensor = describe_packed(stored({1, 1, 1, 16}), stored({1, 1, 1}));
   const auto refusal = [&](char scale) {
-    return problems_of(ExitCode::kInvalid,
-                       [&] { unpack_blocks(tensor, std::string(16, '\x77'), std::string(1, scale)); });
+    return problems_of(ExitCode::kInvalid, [&] { unpacked(tensor, std::string(16, '\x77'), std::string(1, scale)); });
   };
   expect_in(refusal('\xFF'), {"block 0 of row 0 of expert 0", "not a finite number"});
   expect_in(refusal('\xFE'), {"block 0 of row 0 of expert 0", "not a finite number"});  // 6 * 2^127
-  EXPECT_EQ(unpack_blocks(tensor, std::string(16, '\x22'), std::string(1, '\xFE'))[0], std::ldexp(1.0F, 127));
+  EXPECT_EQ(unpacked(tensor, std::string(16, '\x22'), std::string(1, '\xFE'))[0], std::ldexp(1.0F, 127));
 }
 
 TEST(PackedBlocks, OfOtherShapesAreRefused) {
@@ -113,7 +118,7 @@ TEST(PackedBlocks, OfACheckpointAreOneTensor) {
   const Directory directory;
   directory.write("model.safetensors", safetensors_bytes(tensors));
   Checkpoint checkpoint(std::make_unique<Safetensors>(directory.path() / "model.safetensors"));
-  checkpoint.join_packed_blocks();
+  join_packed_blocks(&checkpoint);
   ASSERT_EQ(checkpoint.tensors().size(), 2U);
   EXPECT_EQ(checkpoint.tensors().count("b_blocks"), 1U);
   const std::vector<float> values = checkpoint.read("a.up");
@@ -133,12 +138,12 @@ TEST(PackedBlocks, OfACheckpointAreRefusedByName) {
   directory.write("model.safetensors", safetensors_bytes(tensors));
   const auto open = [&] { return std::make_unique<Safetensors>(directory.path() / "model.safetensors"); };
   Checkpoint checkpoint(open());
-  expect_in(problems_of(ExitCode::kInvalid, [&] { checkpoint.join_packed_blocks(); }),
+  expect_in(problems_of(ExitCode::kInvalid, [&] { join_packed_blocks(&checkpoint); }),
             {"model.safetensors", "\"up_blocks\""});
   tensors.erase("up_blocks");
   directory.write("model.safetensors", safetensors_bytes(tensors));
   Checkpoint other(open());
-  other.join_packed_blocks();
+  join_packed_blocks(&other);
   expect_in(problems_of(ExitCode::kInvalid, [&] { other.read("down"); }), {"model.safetensors", "\"down\"", "block 0"});
 }
 
