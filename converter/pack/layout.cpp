@@ -100,24 +100,39 @@ std::vector<uint8_t> linear_bytes(const std::vector<int8_t>& integers, size_t ro
   return best;
 }
 
-void store_int8(DataSection& data, const Matrix& matrix, bool tiled, const Constant& constant, fb::TensorT& tensor) {
+/// Determines the integers of row n of a ternary matrix, and its scale.
+void ternary_row(const Matrix& matrix, size_t n, const std::string& name, float* scale, int8_t* row) {
+  const std::optional<float> found = ternary_scale(matrix.row(n), matrix.columns);
+  if (!found) throw Error(ExitCode::kInternal, "matrix " + name + " is not ternary");
+  *scale = *found;
+  ternary_quantize(matrix.row(n), matrix.columns, *scale, row);
+}
+
+/// Stores int8 and ternary matrices.
+void store_integers(DataSection& data, const Matrix& matrix, bool tiled, const Constant& constant,
+                    fb::TensorT& tensor) {
+  const bool ternary = tensor.type == fb::DType::ternary;
   const size_t padded_rows = in_memory(round_up(matrix.rows, 16));
   // If the fraction of zeros may change the layout, the whole matrix must be rounded first.
-  const bool whole = tiled && (constant.smallest || constant.sparse_above < 1);
+  const bool whole = tiled && !ternary && (constant.smallest || constant.sparse_above < 1);
   const size_t block = whole ? matrix.rows : std::min(matrix.rows, kRoundedRows);
   std::vector<int8_t> integers(in_memory(uint64_t{block} * matrix.columns));
   std::vector<float> scales(tiled ? padded_rows : matrix.rows, 0.0f);
   std::vector<int32_t> sums(padded_rows, 0);
   std::vector<float> reads(matrix.columns);
   tensor.scale_kind = tiled ? fb::ScaleKind::per_output : fb::ScaleKind::per_row;
-  tensor.layout = tiled ? fb::Layout::tile_k4n16 : fb::Layout::rows;
-  tensor.fits_words = tiled;
+  tensor.layout = ternary ? fb::Layout::tile_ternary_k16n16 : tiled ? fb::Layout::tile_k4n16 : fb::Layout::rows;
+  tensor.fits_words = tiled && !ternary;
   tensor.data = data.begin();
   for (size_t first = 0; first < matrix.rows; first += block) {
     const size_t count = std::min(block, matrix.rows - first);
     for (size_t n = first; n < first + count; ++n) {
       int8_t* row = integers.data() + (n - first) * matrix.columns;
-      round_row(matrix, constant, tiled, n, &scales[n], row);
+      if (ternary) {
+        ternary_row(matrix, n, tensor.name, &scales[n], row);
+      } else {
+        round_row(matrix, constant, tiled, n, &scales[n], row);
+      }
       for (size_t k = 0; k < matrix.columns; ++k) {
         reads[k] = static_cast<float>(row[k]) * scales[n];
         sums[n] += row[k];
@@ -127,41 +142,14 @@ void store_int8(DataSection& data, const Matrix& matrix, bool tiled, const Const
     if (!tiled) {
       data.append(tensor.data.get(), integers.data(), count * matrix.columns);
     } else {
-      const std::vector<uint8_t> bytes = linear_bytes(integers, count, matrix.columns, constant, tensor);
+      const std::vector<uint8_t> bytes =
+          ternary ? weight_codec(tensor.layout).encode(integers.data(), count, matrix.columns)
+                  : linear_bytes(integers, count, matrix.columns, constant, tensor);
       data.append(tensor.data.get(), bytes.data(), bytes.size());
     }
   }
   tensor.scales = store(data, scales);
   if (tiled) tensor.sums = store(data, sums);
-}
-
-void store_ternary(DataSection& data, const Matrix& matrix, fb::TensorT& tensor) {
-  const size_t padded_rows = in_memory(round_up(matrix.rows, 16));
-  std::vector<int8_t> integers(in_memory(uint64_t{std::min(matrix.rows, kRoundedRows)} * matrix.columns));
-  std::vector<float> scales(padded_rows, 0.0f);
-  std::vector<int32_t> sums(padded_rows, 0);
-  tensor.layout = fb::Layout::tile_ternary_k16n16;
-  tensor.scale_kind = fb::ScaleKind::per_output;
-  tensor.data = data.begin();
-  for (size_t first = 0; first < matrix.rows; first += kRoundedRows) {
-    const size_t count = std::min(kRoundedRows, matrix.rows - first);
-    for (size_t n = first; n < first + count; ++n) {
-      const float* values = matrix.row(n);
-      const std::optional<float> scale = ternary_scale(values, matrix.columns);
-      if (!scale) throw Error(ExitCode::kInternal, "matrix " + tensor.name + " is not ternary");
-      scales[n] = *scale;
-      int8_t* row = integers.data() + (n - first) * matrix.columns;
-      ternary_quantize(values, matrix.columns, *scale, row);
-      for (size_t k = 0; k < matrix.columns; ++k) {
-        sums[n] += row[k];
-        tensor.error = std::max(tensor.error, std::fabs(static_cast<float>(row[k]) * *scale - values[k]));
-      }
-    }
-    const std::vector<uint8_t> bytes = weight_codec(tensor.layout).encode(integers.data(), count, matrix.columns);
-    data.append(tensor.data.get(), bytes.data(), bytes.size());
-  }
-  tensor.scales = store(data, scales);
-  tensor.sums = store(data, sums);
 }
 
 /// Determines the integers of row n, and returns their scales.
@@ -303,7 +291,7 @@ void store_constant(DataSection& data, const Constant& constant, bool tiled, fb:
   }
   switch (tensor.type) {
     case fb::DType::i8:
-      store_int8(data, matrix, tiled, constant, tensor);
+      store_integers(data, matrix, tiled, constant, tensor);
       return;
     case fb::DType::i4:
       if (!tiled) throw Error(ExitCode::kInternal, "matrix " + tensor.name + " is not a linear weight, and int4");
@@ -311,7 +299,7 @@ void store_constant(DataSection& data, const Constant& constant, bool tiled, fb:
       return;
     case fb::DType::ternary:
       if (!tiled) throw Error(ExitCode::kInternal, "matrix " + tensor.name + " is not a linear weight, and ternary");
-      store_ternary(data, matrix, tensor);
+      store_integers(data, matrix, tiled, constant, tensor);
       return;
     case fb::DType::f16:
       store_half(data, matrix, tiled, tensor);
