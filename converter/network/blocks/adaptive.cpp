@@ -4,21 +4,10 @@
 
 #include <utility>
 
+#include "network/blocks/modules.h"
+
 namespace bantam::convert {
 namespace {
-
-/// Rows [begin, end) of `from`, which has `columns` columns; empty if `from` is empty.
-Values some_rows(const Values& from, uint32_t columns, uint32_t begin, uint32_t end) {
-  Values kept;
-  kept.source = from.source;
-  kept.source_type = from.source_type;
-  if (from.values.empty()) return kept;
-  kept.source_bytes = from.source_bytes * (end - begin) * columns / from.values.size();
-  const auto first = from.values.begin();
-  kept.values.assign(first + static_cast<std::ptrdiff_t>(size_t{begin} * columns),
-                     first + static_cast<std::ptrdiff_t>(size_t{end} * columns));
-  return kept;
-}
 
 uint32_t begin_of(const EncoderConfig& config, size_t cluster) {
   return cluster == 0 ? 0 : config.clusters[cluster - 1].end;
@@ -33,7 +22,7 @@ std::vector<Values> of_clusters(const EncoderConfig& config, bool vectors, const
   for (size_t i = 0; i < config.clusters.size(); ++i) {
     const auto& [end, columns] = config.clusters[i];
     const uint32_t begin = begin_of(config, i);
-    all.push_back(config.same_columns ? some_rows(whole, vectors ? 1 : columns, begin, end)
+    all.push_back(config.same_columns ? rows_between(whole, vectors ? 1 : columns, begin, end)
                                       : take(i, end - begin, columns));
   }
   return all;

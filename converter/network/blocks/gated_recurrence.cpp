@@ -1,9 +1,11 @@
 #include "network/blocks/gated_recurrence.h"
 
-#include <cmath>
 #include <string>
 #include <utility>
 #include <vector>
+
+#include "kernels/kernels.h"
+#include "network/blocks/modules.h"
 
 namespace bantam::convert {
 namespace {
@@ -38,11 +40,8 @@ int32_t import_gated_recurrence(Builder& builder, Weights& weights, const Encode
   constexpr double kFactor = -8;  // of the paper
   const std::string name = graph_name(config, layer, Slot::kStateRates);
   Values rates = weights.encoder(layer_prefix(config, layer) + config.family->name(Slot::kStateRates), {columns});
-  for (float& rate : rates.values) {
-    const double size = static_cast<double>(rate);
-    rate = static_cast<float>(kFactor * (std::log1p(std::exp(-std::abs(size))) + std::max(size, 0.0)));
-  }
-  const uint32_t padded = (columns + 15) / 16 * 16;
+  for (float& rate : rates.values) rate = static_cast<float>(kFactor * softplus(static_cast<double>(rate)));
+  const uint32_t padded = kernels::pad16(columns);
   if (!rates.values.empty()) rates.values.resize(padded);
   ScanSpec scan;
   scan.kind = fb::ScanKind::gated;

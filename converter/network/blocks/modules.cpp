@@ -1,5 +1,7 @@
 #include "network/blocks/modules.h"
 
+#include <algorithm>
+#include <cmath>
 #include <utility>
 
 namespace bantam::convert {
@@ -68,6 +70,20 @@ int32_t Modules::made_of(const std::string& name) const {
   const auto made = made_.find(name);
   return made == made_.end() ? kAbsent : made->second;
 }
+
+Values rows_between(const Values& from, uint32_t columns, uint32_t begin, uint32_t end) {
+  Values kept;
+  kept.source = from.source;
+  kept.source_type = from.source_type;
+  if (from.values.empty()) return kept;
+  kept.source_bytes = from.source_bytes * (end - begin) * columns / from.values.size();
+  const auto first = from.values.begin();
+  kept.values.assign(first + static_cast<std::ptrdiff_t>(size_t{begin} * columns),
+                     first + static_cast<std::ptrdiff_t>(size_t{end} * columns));
+  return kept;
+}
+
+double softplus(double x) { return std::max(x, 0.0) + std::log1p(std::exp(-std::abs(x))); }
 
 EpilogueSpec plus_vector(Builder& builder, const std::string& name, Values bias) {
   EpilogueSpec epilogue;

@@ -51,6 +51,12 @@ class Modules {
 /// An epilogue that adds the vector `bias` to each row, for operators that have no bias: `name`.ones and `name`.bias.
 EpilogueSpec plus_vector(Builder& builder, const std::string& name, Values bias);
 
+/// Rows [begin, end) of `from`, which has `columns` columns; without values if `from` has none.
+Values rows_between(const Values& from, uint32_t columns, uint32_t begin, uint32_t end);
+
+/// ln(1 + e^x), without overflow.
+double softplus(double x);
+
 }  // namespace bantam::convert
 
 #endif  // BANTAM_CONVERTER_NETWORK_BLOCKS_MODULES_H_

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "network/blocks/modules.h"
+
 namespace bantam::convert {
 namespace {
 
@@ -15,8 +17,6 @@ double number_of(Weights& weights, const EncoderConfig& config, uint32_t layer, 
   const Values values = weights.encoder(name, scalar ? std::vector<uint32_t>{} : std::vector<uint32_t>{1});
   return values.values.empty() ? 1 : double{values.values.front()};
 }
-
-double softplus(double x) { return std::max(x, 0.0) + std::log1p(std::exp(-std::abs(x))); }
 
 }  // namespace
 

@@ -1,10 +1,11 @@
-// Mamba (arXiv 2312.00752) and Falcon Mamba (arXiv 2410.05355): layers of a short convolution and a selective scan, whose
-// steps and factors of states are computed from each token. Falcon Mamba norms these before it uses them.
+// Mamba (arXiv 2312.00752) and Falcon Mamba (arXiv 2410.05355): layers of a short convolution and a selective scan,
+// whose steps and factors of states are computed from each token. Falcon Mamba norms these before it uses them.
 #include <cmath>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "kernels/kernels.h"
 #include "network/blocks/modules.h"
 #include "network/families/blocks.h"
 #include "network/families/own/own_layers.h"
@@ -19,18 +20,6 @@ struct MambaSettings {
   uint32_t states = 0, taps = 0, rank = 0;
   float norm_epsilon = 0;  // of steps and factors; 0: they are not normed
 };
-
-/// Rows [begin, begin + count) of a matrix with `columns` columns.
-Values rows_between(const Values& from, uint32_t columns, uint32_t begin, uint32_t count) {
-  Values out;
-  out.source = from.source;
-  out.source_type = from.source_type;
-  if (from.values.empty()) return out;
-  out.source_bytes = from.source_bytes / (from.values.size() / columns) * count;
-  const auto first = from.values.begin() + static_cast<std::ptrdiff_t>(size_t{begin} * columns);
-  out.values.assign(first, first + static_cast<std::ptrdiff_t>(size_t{count} * columns));
-  return out;
-}
 
 class MambaLayers {
  public:
@@ -96,7 +85,7 @@ class MambaLayers {
       epilogue.gamma = builder_.vector(base_ + layer_ + op + ".ones", std::move(ones));
       epilogue.epsilon = s_.norm_epsilon;
     }
-    return linear(op, x, count, rows_between(all, s_.columns, begin, count), "", epilogue);
+    return linear(op, x, count, rows_between(all, s_.columns, begin, begin + count), "", epilogue);
   }
 
   /// -exp(A_log), a row for each state.
@@ -104,7 +93,7 @@ class MambaLayers {
     Values rates = take("A_log", {s_.columns, s_.states});
     for (float& rate : rates.values) rate = static_cast<float>(-std::exp(static_cast<double>(rate)));
     rates.values = turned(rates.values, s_.columns);
-    const uint32_t padded = (s_.columns + 15) / 16 * 16;
+    const uint32_t padded = kernels::pad16(s_.columns);
     std::vector<float> rows(rates.values.empty() ? 0 : size_t{s_.states} * padded, 0.0F);
     for (size_t at = 0; at < rates.values.size(); ++at)
       rows[at / s_.columns * padded + at % s_.columns] = rates.values[at];
@@ -172,12 +161,11 @@ void add_normed_mamba(const LayerSite& site) { add_layers(site, true); }
 
 /// A layer is twice as wide inside unless "expand" says otherwise.
 void settle_mamba(const Fields& config, EncoderConfig& out) {
-  constexpr uint32_t kMostStepColumns = 1U << 16;
+  constexpr uint32_t kMostInside = 1U << 16;
   constexpr const char* kColumns = "intermediate_size";
   const double expand = config.number("expand", 2);
-  const double columns =
-      config.has(kColumns) ? config.count(kColumns, kMostStepColumns) : std::floor(expand * out.hidden);
-  if (!(columns >= 1 && columns <= kMostStepColumns)) {
+  const double columns = config.has(kColumns) ? config.count(kColumns, kMostInside) : std::floor(expand * out.hidden);
+  if (!(columns >= 1 && columns <= kMostInside)) {
     config.problem(ExitCode::kInvalid, "expand", "makes layers of no columns, or of more than 65536");
     return;
   }
