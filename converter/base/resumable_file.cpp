@@ -43,11 +43,7 @@ std::string string_of(const Json& object, const std::string& name) {
 }  // namespace
 
 ResumableFile::ResumableFile(const std::filesystem::path& path, Key key, bool resume) : key_(std::move(key)) {
-  for (auto& [name, value] : key_) {
-    Sha256 digest;  // a value may hold any bytes, which JSON does not
-    digest.update(value.data(), value.size());
-    value = digest.finish();
-  }
+  for (auto& [name, value] : key_) value = sha256_of(value);  // a value may hold any bytes, which JSON does not
   OutputPlace place = output_place(path);
   path_ = place.file;
   descriptor_ = place.stream;

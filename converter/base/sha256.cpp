@@ -84,6 +84,12 @@ std::string Sha256::finish() {
   return digits;
 }
 
+std::string sha256_of(std::string_view bytes) {
+  Sha256 digest;
+  digest.update(bytes.data(), bytes.size());
+  return digest.finish();
+}
+
 std::string sha256_of_file(const std::filesystem::path& path) {
   std::error_code error;
   const std::filesystem::file_type type = std::filesystem::status(path, error).type();

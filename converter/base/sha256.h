@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <string>
+#include <string_view>
 
 namespace bantam::convert {
 
@@ -25,6 +26,9 @@ class Sha256 {
   size_t pending_size_ = 0;
   uint64_t total_ = 0;
 };
+
+/// Returns the digest of these bytes.
+std::string sha256_of(std::string_view bytes);
 
 /// Returns the digest of a file's bytes; for a pipe or a device, whose bytes are consumed, the digest of no bytes.
 /// Throws Error (I/O) if the path cannot be read, is a folder, or is truncated meanwhile.

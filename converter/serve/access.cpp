@@ -13,12 +13,6 @@ namespace {
 constexpr std::string_view kBearer = "Bearer ";
 constexpr const char* kOpenPath = "/health";  // monitoring of the server needs no key
 
-std::string digest_of(std::string_view text) {
-  convert::Sha256 digest;
-  digest.update(text.data(), text.size());
-  return digest.finish();
-}
-
 bool is_own_name(const std::string& name) {
   constexpr std::string_view kEnd = ".localhost", kNumbers = "127.";
   const bool below = name.size() > kEnd.size() && name.compare(name.size() - kEnd.size(), kEnd.size(), kEnd) == 0;
@@ -43,9 +37,9 @@ bool Access::has_key(const RequestHead& head) const {
   if (options_.keys.empty() || head.path == kOpenPath) return true;
   const std::string_view given = head.authorization ? std::string_view(*head.authorization) : std::string_view();
   if (given.substr(0, kBearer.size()) != kBearer) return false;
-  const std::string digest = digest_of(given.substr(kBearer.size()));
+  const std::string digest = convert::sha256_of(given.substr(kBearer.size()));
   return std::any_of(options_.keys.begin(), options_.keys.end(),
-                     [&](const std::string& key) { return digest_of(key) == digest; });
+                     [&](const std::string& key) { return convert::sha256_of(key) == digest; });
 }
 
 std::optional<Reply> Access::refuse(const RequestHead& head) const {
