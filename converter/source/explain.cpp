@@ -60,20 +60,21 @@ void refuse_file(const fs::path& named) {
   using namespace std::string_view_literals;
   struct Format {
     std::string_view extension;
-    std::string_view begin;  // its first bytes
+    std::array<std::string_view, 2> begins;  // its first bytes, in two forms
     const char* what;
   };
   // Files of torch are zip files; older ones are pickles of protocol 2.
-  static constexpr std::array<Format, 7> kFormats = {
-      {{".safetensors", "", "the weights alone; name their directory, which holds config.json too"},
-       {".bin", "PK\x03\x04"sv, "the weights alone; name their directory, which holds config.json too"},
-       {".bin", "\x80\x02"sv, "the weights alone; name their directory, which holds config.json too"},
-       {".pt", "PK\x03\x04"sv, "a torch file; name a directory that transformers' save_pretrained() wrote"},
-       {".pt", "\x80\x02"sv, "a torch file; name a directory that transformers' save_pretrained() wrote"},
-       {".h5", "\x89HDF"sv, "TensorFlow weights; name a directory that holds model.safetensors"},
-       {".bantam", "", "converted already; bantam run FILE answers texts"}}};
+  constexpr std::array<std::string_view, 2> kAny = {""sv, ""sv}, kTorch = {"PK\x03\x04"sv, "\x80\x02"sv},
+                                            kHdf5 = {"\x89HDF"sv, "\x89HDF"sv};
+  static constexpr std::array<Format, 5> kFormats = {
+      {{".safetensors", kAny, "the weights alone; name their directory, which holds config.json too"},
+       {".bin", kTorch, "the weights alone; name their directory, which holds config.json too"},
+       {".pt", kTorch, "a torch file; name a directory that transformers' save_pretrained() wrote"},
+       {".h5", kHdf5, "TensorFlow weights; name a directory that holds model.safetensors"},
+       {".bantam", kAny, "converted already; bantam run FILE answers texts"}}};
   for (const Format& format : kFormats) {
-    if (named.extension() == format.extension && begins_as(named, format.begin)) {
+    if (named.extension() != format.extension) continue;
+    if (begins_as(named, format.begins[0]) || begins_as(named, format.begins[1])) {
       throw Error(ExitCode::kIo, fmt::format("{}: is {}", named.string(), format.what));
     }
   }
