@@ -40,6 +40,16 @@ void check_kernel(uint64_t salt) {
 #include "kernels/kernels.inc"
 #undef BANTAM_KERNEL
 
+/// Checks a layer of 4-bit or ternary weights, and that every instruction set gives the reference's bits.
+void check_few_bits(uint64_t seed, LinearShape shape) {
+  Case<LinearQ8> c(seed, &shape);
+  SCOPED_TRACE(std::to_string(shape.rows) + " rows, " + std::to_string(shape.k) + " inputs in groups of " +
+               std::to_string(shape.group) + ", " + std::to_string(shape.n) + " outputs");
+  const Result expected = c.run(*table(Isa::kReference));
+  c.check(expected);
+  for (const Table* t : tables()) ASSERT_TRUE(c.run(*t).bytes == expected.bytes) << isa_name(t->isa);
+}
+
 // Int4 kernels have different code for few rows, for the first block and for the others; each must handle all
 // remainders of inputs and groups.
 TEST(Kernels, Int4OfAnyRows) {
@@ -59,12 +69,7 @@ TEST(Kernels, Int4OfAnyRows) {
         shape.k += 8 * random.between(60, 80);
         shape.group = 8 * random.between(60, 90);
       }
-      Case<LinearQ8> c(rows * 8 + tail, &shape);
-      SCOPED_TRACE(std::to_string(rows) + " rows, " + std::to_string(shape.k) + " inputs in groups of " +
-                   std::to_string(shape.group) + ", " + std::to_string(shape.n) + " outputs");
-      const Result expected = c.run(*table(Isa::kReference));
-      c.check(expected);
-      for (const Table* t : tables()) ASSERT_TRUE(c.run(*t).bytes == expected.bytes) << isa_name(t->isa);
+      check_few_bits(rows * 8 + tail, shape);
     }
   }
 }
@@ -83,12 +88,7 @@ TEST(Kernels, TernaryOfAnyRows) {
                         random.chance(50)};
       shape.ternary = true;
       if (random.chance(20)) shape.k += 16 * random.between(25, 100);  // more inputs than are summed at a time
-      Case<LinearQ8> c(rows * 16 + tail, &shape);
-      SCOPED_TRACE(std::to_string(rows) + " rows, " + std::to_string(shape.k) + " inputs, " + std::to_string(shape.n) +
-                   " outputs");
-      const Result expected = c.run(*table(Isa::kReference));
-      c.check(expected);
-      for (const Table* t : tables()) ASSERT_TRUE(c.run(*t).bytes == expected.bytes) << isa_name(t->isa);
+      check_few_bits(rows * 16 + tail, shape);
     }
   }
 }

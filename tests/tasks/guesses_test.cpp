@@ -54,8 +54,8 @@ TEST(GuessRepeat, FollowsItsDefinition) {
   }
 }
 
-/// Returns the share of passes and the rows of a pass for a text of 2,000 tokens of which `right` says whether the guess
-/// of a token is right.
+/// Returns the share of passes and the rows of a pass for a text of 2,000 tokens of which `right` says whether the
+/// guess of a token is right.
 template <typename Right>
 std::pair<double, double> cost(uint32_t most, const Right& right) {
   constexpr uint32_t kTokens = 2000;

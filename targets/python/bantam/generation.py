@@ -151,8 +151,8 @@ class _Guesses:
             return
         if draft.task != "generate" or draft.info()["vocabulary"] != file.info()["vocabulary"]:
             raise BantamError(8, draft.path, "a draft is a smaller decoder with the model's tokenizer")
-        self._draft = Generator(draft, min(places, draft.max_tokens or places))
         self._places, self._held = min(places, draft.max_tokens or places), []
+        self._draft = Generator(draft, self._places)
 
     def make(self, ids: list, most: int, sampling: _Sampling) -> list:
         most = min(most, _guess_count_next(ctypes.byref(self._count)))
@@ -164,7 +164,7 @@ class _Guesses:
         guesses = []
         if len(ids) + most > self._places:
             return guesses
-        same = next((i for i, (a, b) in enumerate(zip(self._held, ids)) if a != b), min(len(self._held), len(ids) - 1))
+        same = next((i for i, (a, b) in enumerate(zip(self._held, ids)) if a != b), len(self._held))
         same = min(same, len(ids) - 1)
         self._draft.keep(same)
         self._draft.run(ids[same:])
