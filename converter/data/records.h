@@ -102,9 +102,9 @@ constexpr size_t kMostRecordBytes = size_t{16} << 20;
 
 /// Reads records one by one. FILE.csv (commas or semicolons, quotes as in RFC 4180) and FILE.tsv (verbatim, no quotes)
 /// begin with a line of column names; FILE.jsonl, .ndjson and .json have one JSON object per line. In all other files
-/// the first line that is not empty decides whether the lines are JSON objects or texts. The lines of FILE.txt are texts,
-/// with a warning if they are objects with a text; PlainLine::kText reads those as objects. An ending .gz behind these
-/// says nothing. Skips empty lines of records.
+/// the first line that is not empty decides whether the lines are JSON objects or texts. The lines of FILE.txt are
+/// texts, with a warning if they are objects with a text; PlainLine::kText reads those as objects. An ending .gz behind
+/// these says nothing. Skips empty lines of records.
 class RecordReader {
  public:
   /// "-": standard input. Throws Error as LineReader does.

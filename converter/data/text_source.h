@@ -21,7 +21,8 @@ using Warn = std::function<void(const std::string&)>;
 /// Prints `text` for a person who types the input: "> " before a line, "\n" at the end of the input.
 using Prompt = void (*)(const char* text);
 
-/// Reads lines of arbitrary bytes, or of the content of a gzip file (data/compressed.h). Only '\n' ends a line; the last line may lack it. Prompts a person at a terminal.
+/// Reads lines of arbitrary bytes, or of the content of a gzip file (data/compressed.h). Only '\n' ends a line; the
+/// last line may lack it. Prompts a person at a terminal.
 class LineReader {
  public:
   /// "-": standard input. `most`: the largest number of bytes of a line. Throws if the file cannot be opened.
@@ -84,8 +85,8 @@ bool input_is_typed();
 
 class RecordReader;
 
-/// The texts of a command: `arguments` in order, where "-" stands for standard input; then those of `file`: its lines or
-/// the text of each of its records, as RecordReader decides (data/records.h). Empty lines between texts are texts.
+/// The texts of a command: `arguments` in order, where "-" stands for standard input; then those of `file`: its lines
+/// or the text of each of its records, as RecordReader decides (data/records.h). Empty lines between texts are texts.
 class TextSource {
  public:
   TextSource(const std::vector<std::string>& arguments, const std::string& file, Warn warn = nullptr,

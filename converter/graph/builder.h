@@ -190,8 +190,8 @@ class Builder {
   int32_t unfold(const std::string& name, int32_t x, uint32_t before, uint32_t after);
   /// A depthwise convolution over tokens: each column has its own filter. `weights`: [before + 1 + after, width].
   int32_t depthwise(const std::string& name, int32_t x, uint32_t before, uint32_t after, Values weights);
-  /// The same with weights of each token, which are the softmax of its `scores` [rows, heads * (before + 1 + after)] for
-  /// the columns of each head.
+  /// The same with weights of each token, which are the softmax of its `scores` [rows, heads * (before + 1 + after)]
+  /// for the columns of each head.
   int32_t depthwise_of_scores(const std::string& name, int32_t x, int32_t scores, uint32_t heads, uint32_t before,
                               uint32_t after);
   /// A depthwise convolution that reads only rows in front, of which contexts keep the last `before`: a state.

@@ -152,9 +152,9 @@ enum class Slot {
   kShortInput,
   kShortTaps,
   kShortOut,
-  // A gated recurrence behind the filters, with an activated kShortOutGate (RecurrentGemma): kStateRates is a vector with
-  // a complete name; to the names of the gates of inputs and of rates, _weight [heads, columns, columns] and _bias are
-  // added.
+  // A gated recurrence behind the filters, with an activated kShortOutGate (RecurrentGemma): kStateRates is a vector
+  // with a complete name; to the names of the gates of inputs and of rates, _weight [heads, columns, columns] and _bias
+  // are added.
   kStateRates,
   kInputGate,
   kRateGate,
@@ -238,8 +238,8 @@ constexpr bool is_vector(Slot slot) {
          (slot >= Slot::kCurveAbove && slot <= Slot::kCurveSlope) || slot == Slot::kStateRates;
 }
 constexpr bool is_of_layer(Slot slot) { return slot >= Slot::kQuery && slot != Slot::kFinalNorm; }
-/// True for slots of attention among the tokens of a text; the layer's norm is none of them. The second function is true
-/// for slots of short convolutions.
+/// True for slots of attention among the tokens of a text; the layer's norm is none of them. The second function is
+/// true for slots of short convolutions.
 constexpr bool is_of_attention(Slot slot) {
   return (slot >= Slot::kQuery && slot <= Slot::kAttentionOut) ||
          (slot >= Slot::kAttentionGate && slot <= Slot::kContextNorm);
@@ -476,9 +476,9 @@ struct Settings {
   Count expert_capacity;
   /// Which layers have experts. kAll: all. kSteps: about `expert_layers` evenly spaced layers, the second of each step.
   /// kListed: the last of every "decoder_sparse_step" layers, except those in "mlp_only_layers", or as
-  /// "mlp_layer_types" lists. kNumbered: as "moe_layers" lists, or the last of every "interleave_moe_layer_step" layers.
-  /// kBehind: all after the first `expert_layers`, or as "mlp_layer_types" lists. kBetween:
-  /// every "moe_layer_interval"th layer from "moe_layer_start_index" to "moe_layer_end_index" (ERNIE 4.5).
+  /// "mlp_layer_types" lists. kNumbered: as "moe_layers" lists, or the last of every "interleave_moe_layer_step"
+  /// layers. kBehind: all after the first `expert_layers`, or as "mlp_layer_types" lists. kBetween: every
+  /// "moe_layer_interval"th layer from "moe_layer_start_index" to "moe_layer_end_index" (ERNIE 4.5).
   enum class ExpertLayers { kAll, kSteps, kListed, kNumbered, kBehind, kBetween };
   ExpertLayers layers_of_experts = ExpertLayers::kAll;
   Count expert_layers;

@@ -37,8 +37,8 @@ std::vector<float> migration_factors(const std::vector<float>& activation, const
 
 /// For each i8 output of an activation in `maxima`: adds the factors to its op's epilogue, and their inverses to the
 /// constants of its readers. Skips activations with readers whose weights are ternary, also looked up (tied output
-/// layers) or multiplied with other activations (layers that share weights). Requires a graph with quantized activations; does
-/// nothing without maxima.
+/// layers) or multiplied with other activations (layers that share weights). Requires a graph with quantized
+/// activations; does nothing without maxima.
 void migrate_outliers(Graph& graph, const ColumnMaxima& maxima);
 
 }  // namespace bantam::convert

@@ -19,8 +19,8 @@ class DraftModel {
   DraftModel(const ModelFile& file, const ModelFile& target, const EngineOptions& options, uint32_t texts,
              uint32_t context);
 
-  /// Writes up to `most` guesses of what follows `ids` to *out. They are chosen as `sampling` says, with the same random
-  /// numbers as the model's own choices. None: the draft's context has no room.
+  /// Writes up to `most` guesses of what follows `ids` to *out. They are chosen as `sampling` says, with the same
+  /// random numbers as the model's own choices. None: the draft's context has no room.
   void guess(uint32_t text, const std::vector<int32_t>& ids, Sampling sampling, uint32_t most,
              std::vector<int32_t>* out);
 

@@ -14,8 +14,8 @@
 
 namespace bantam::convert {
 
-/// A label that differs is a flip if the reference's logit led by more than this (of labels that are judged alone: was so
-/// far from 0). Smaller leads change by rounding anywhere.
+/// A label that differs is a flip if the reference's logit led by more than this (of labels that are judged alone: was
+/// so far from 0). Smaller leads change by rounding anywhere.
 constexpr float kFlipMargin = 0.05f;
 
 /// The place of the largest difference between two runs.

@@ -448,9 +448,10 @@ struct RecurrentRow {
 };
 
 /// A token of a scan (Scan in the schema), for `width` columns. States and rates are rows of pad16(width) numbers.
-/// selective, with s = steps, for n below `states`: h_n = fma(exp(s * rates_n), h_n, (s * x) * b[n]), or the last product
-/// alone without `before`; y = fma(c[n], h_n, y) from 0 on, then fma(skip, x, y).
-/// gated: t = tanh(-(s * rates_0)); h = fma(exp(s * rates_0), h, sqrt(2 t / (1 + t)) * x), or x without `before`; y = h.
+/// - selective, with s = steps, for n below `states`: h_n = fma(exp(s * rates_n), h_n, (s * x) * b[n]), or the last
+///   product alone without `before`; y = fma(c[n], h_n, y) from 0 on, then fma(skip, x, y).
+/// - gated: t = tanh(-(s * rates_0)); h = fma(exp(s * rates_0), h, sqrt(2 t / (1 + t)) * x), or x without `before`;
+///   y = h.
 /// All pointers but b and c are aligned as f32 rows; `after` may be `before`.
 struct ScanRow {
   const float* x;

@@ -1,5 +1,5 @@
-// Layouts in which not all data is allowed: kernels follow the positions in weights without their zeros, and expect three
-// of the four codes of ternary ones. So the data is checked before anything runs.
+// Layouts in which not all data is allowed: kernels follow the positions in weights without their zeros, and expect
+// three of the four codes of ternary ones. So the data is checked before anything runs.
 #include "ops/weights.h"
 
 #include <string.h>

@@ -85,7 +85,8 @@ Status check_ids(SessionState& s, fb::Phase phase) {
   return Status::kOk;
 }
 
-/// Runs the main pass over the source's tokens, shifted by one and preceded by the file's start token or their last one.
+/// Runs the main pass over the source's tokens, shifted by one and preceded by the file's start token or their last
+/// one.
 [[maybe_unused]] Status run_shifted(SessionState& s) {
   if (s.shifted_ids == nullptr) return Status::kInvalidArgument;
   if (s.tokens > s.limits.max_tokens) return Status::kTooManyTokens;

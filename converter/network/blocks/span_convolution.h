@@ -1,5 +1,5 @@
-// ConvBERT's convolution beside attention (arXiv 2008.02496): each token's weights for its neighbors are made of a query
-// and of a key over these neighbors.
+// ConvBERT's convolution beside attention (arXiv 2008.02496): each token's weights for its neighbors are made of a
+// query and of a key over these neighbors.
 #ifndef BANTAM_CONVERTER_NETWORK_BLOCKS_SPAN_CONVOLUTION_H_
 #define BANTAM_CONVERTER_NETWORK_BLOCKS_SPAN_CONVOLUTION_H_
 

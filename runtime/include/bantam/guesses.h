@@ -38,7 +38,8 @@ class GuessCount {
   explicit GuessCount(uint32_t most = 8);
   /// Returns the number of tokens to guess before the next pass; 0: none. Call it once per pass.
   uint32_t next();
-  /// States the result of a pass with `guessed` guesses, the first `kept` of which were right. 0 guesses change nothing.
+  /// States the result of a pass with `guessed` guesses, the first `kept` of which were right. 0 guesses change
+  /// nothing.
   void took(uint32_t guessed, uint32_t kept);
 
  private:

@@ -207,8 +207,8 @@ class Session {
   const int32_t* context_ids(uint32_t context) const;
   /// Removes all but the first `length` tokens of a context. kIndexOutOfRange: the context has fewer, or does not
   /// exist. kUnavailable: the model has states (Mamba, short convolutions), which belong to all tokens of a context:
-  /// `length` is then 0 or the number of its tokens. The context is unchanged; run its tokens again instead, or continue
-  /// from a copy of it that was made earlier (copy_context).
+  /// `length` is then 0 or the number of its tokens. The context is unchanged; run its tokens again instead, or
+  /// continue from a copy of it that was made earlier (copy_context).
   Status truncate(uint32_t context, uint32_t length);
   /// Makes context `to` a copy of `from`. They share pages until one of them writes to a page. O(tokens / 16 + ids).
   Status copy_context(uint32_t from, uint32_t to);

@@ -43,8 +43,8 @@ BANTAM_INLINE UnsignedQuad unsigned_quad(const void* p) {
   return {half, _mm256_sub_epi8(v, half)};
 }
 
-/// Weights of 2 or 4 bits are multiplied without unpacking, this many panels at a time: linear_codes.h. For any number of
-/// rows, because codes take two instructions where bytes take four: CodeSums.
+/// Weights of 2 or 4 bits are multiplied without unpacking, this many panels at a time: linear_codes.h. For any number
+/// of rows, because codes take two instructions where bytes take four: CodeSums.
 #define BANTAM_KERNEL_CODES
 constexpr uint32_t codes_panels(uint32_t rows) { return rows == 1 ? 2 : 1; }
 constexpr uint32_t kCodesBlock = 6, kCodesRows = UINT32_MAX;
@@ -71,8 +71,8 @@ struct CodeFactors {
   }
 };
 /// Sums of (code - zero) * x for 16 outputs, in words: one for the first two and one for the last two of each four
-/// inputs. A product is at most zero * 127, so that the sums of code_inputs(zero) inputs, half of them in each word, are
-/// at most 32,512; intermediate words may overflow.
+/// inputs. A product is at most zero * 127, so that the sums of code_inputs(zero) inputs, half of them in each word,
+/// are at most 32,512; intermediate words may overflow.
 constexpr uint32_t code_inputs(int32_t zero) { return 512 / static_cast<uint32_t>(zero); }
 #define BANTAM_KERNEL_CODES_IN_WORDS
 struct CodeSums {

@@ -1,6 +1,7 @@
-// linear_q8 for weights of 4 bits (layout tile_i4_k8n16) or of 2 (tile_ternary_k16n16) without unpacking them to memory.
-// That is faster for few rows, because a step of a decoder waits for its weights, and unpacked ones would have to be
-// written and read again; and for any number of rows if an instruction set needs fewer instructions for such products.
+// linear_q8 for weights of 4 bits (layout tile_i4_k8n16) or of 2 (tile_ternary_k16n16) without unpacking them to
+// memory. That is faster for few rows, because a step of a decoder waits for its weights, and unpacked ones would have
+// to be written and read again; and for any number of rows if an instruction set needs fewer instructions for such
+// products.
 #ifndef BANTAM_KERNELS_GENERIC_LINEAR_CODES_H_
 #define BANTAM_KERNELS_GENERIC_LINEAR_CODES_H_
 
