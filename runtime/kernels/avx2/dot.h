@@ -203,26 +203,64 @@ struct WeightQuads {
   __m256i four, magnitudes;
 };
 constexpr uint32_t kSparseVectors = 1;
-/// The sums of one output for 16 rows.
+/// The sums of one output for 16 rows, or for the first eight of them.
+template <uint32_t kRows>
 struct RowSums {
   __v8si a, b;
 
   RowSums() = default;
   BANTAM_INLINE explicit RowSums(I32x16 start)
       : a(reinterpret_cast<__v8si>(start.a)), b(reinterpret_cast<__v8si>(start.b)) {}
-  /// rows[16][4], in stored form; multiplies |w| by x with the sign of w. An x of -128 occurs only in padding, where
+  /// rows[kRows][4], in stored form; multiplies |w| by x with the sign of w. An x of -128 occurs only in padding, where
   /// weights are 0.
   template <int kOutput>
   BANTAM_INLINE void add(const WeightQuads& quads, const int8_t* rows) {
-    const __m256i flip = _mm256_set1_epi8(static_cast<char>(kOffsetXor));
-    const Weights stored = load_weights(rows);
-    const Weights x = {_mm256_xor_si256(stored.a, flip), _mm256_xor_si256(stored.b, flip)};
     const __m256i magnitude = _mm256_shuffle_epi32(quads.magnitudes, kOutput * 0x55);
     const __m256i w = _mm256_shuffle_epi32(quads.four, kOutput * 0x55);
-    a += dot_u8_s8(magnitude, _mm256_sign_epi8(x.a, w));
-    b += dot_u8_s8(magnitude, _mm256_sign_epi8(x.b, w));
+    a += dot_of_stored(rows, magnitude, w);
+    if constexpr (kRows > 8) b += dot_of_stored(rows + 32, magnitude, w);
   }
   BANTAM_INLINE I32x16 get() const { return {reinterpret_cast<__m256i>(a), reinterpret_cast<__m256i>(b)}; }
+
+ private:
+  static BANTAM_INLINE __v8si dot_of_stored(const int8_t* rows, __m256i magnitude, __m256i w) {
+    const __m256i stored = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(rows));
+    const __m256i x = _mm256_xor_si256(stored, _mm256_set1_epi8(static_cast<char>(kOffsetXor)));
+    return dot_u8_s8(magnitude, _mm256_sign_epi8(x, w));
+  }
+};
+
+/// The fewest rows that have sums of their own: FewSums in generic/linear_sparse.h.
+constexpr uint32_t kFewestSums = 4;
+template <uint32_t kRows>
+class FewSums;
+/// Inputs of two outputs share a register.
+template <>
+class FewSums<4> {
+ public:
+  BANTAM_INLINE FewSums() : first_{}, last_{} {}
+  BANTAM_INLINE void add(const int8_t* tokens, const int8_t* w, const uint16_t* places) {
+    const __m256i four = _mm256_castsi128_si256(_mm_loadu_si128(reinterpret_cast<const __m128i*>(w)));
+    const __m256i first = _mm256_setr_epi32(0, 0, 0, 0, 1, 1, 1, 1), last = _mm256_setr_epi32(2, 2, 2, 2, 3, 3, 3, 3);
+    first_ += dot(tokens, places, _mm256_permutevar8x32_epi32(four, first));
+    last_ += dot(tokens, places + 2, _mm256_permutevar8x32_epi32(four, last));
+  }
+  template <int kOutput>
+  BANTAM_INLINE I32x16 get() const {
+    const auto sums = reinterpret_cast<__m256i>(kOutput < 2 ? first_ : last_);
+    return {_mm256_zextsi128_si256(_mm256_extracti128_si256(sums, kOutput % 2)), _mm256_setzero_si256()};
+  }
+
+ private:
+  static BANTAM_INLINE __v8si dot(const int8_t* tokens, const uint16_t* places, __m256i w) {
+    const auto* rows = reinterpret_cast<const __m128i*>(tokens);
+    const __m256i stored = _mm256_inserti128_si256(_mm256_castsi128_si256(_mm_loadu_si128(rows + places[0])),
+                                                   _mm_loadu_si128(rows + places[1]), 1);
+    const __m256i x = _mm256_xor_si256(stored, _mm256_set1_epi8(static_cast<char>(kOffsetXor)));
+    return dot_u8_s8(_mm256_abs_epi8(w), _mm256_sign_epi8(x, w));
+  }
+
+  __v8si first_, last_;
 };
 
 // 3 rows by 32 outputs fill the 16 registers: 12 sums, |x|, its signs, ones, one product.

@@ -74,6 +74,7 @@ struct WeightQuads {
 /// The sums of four outputs for 64 rows take 16 of 32 registers.
 constexpr uint32_t kSparseVectors = 4;
 /// The sums of one output for 16 rows.
+template <uint32_t kRows>
 struct RowSums {
   RowSums() = default;
   BANTAM_INLINE explicit RowSums(I32x16 start) : acc(start) {}
@@ -88,6 +89,65 @@ struct RowSums {
 
  private:
   Accumulator acc;
+};
+
+/// The fewest rows that have sums of their own: FewSums in generic/linear_sparse.h.
+constexpr uint32_t kFewestSums = 4;
+template <uint32_t kRows>
+class FewSums;
+/// Inputs of two outputs share a register. Masked loads merge them, because shuffles share few ports.
+template <>
+class FewSums<8> {
+ public:
+  BANTAM_INLINE FewSums() : first_{}, last_{} {}
+  BANTAM_INLINE void add(const int8_t* tokens, const int8_t* w, const uint16_t* places) {
+    const __m512i four = _mm512_castsi128_si512(_mm_loadu_si128(reinterpret_cast<const __m128i*>(w)));
+    const __m512i first = _mm512_setr_epi32(0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1);
+    const __m512i last = _mm512_setr_epi32(2, 2, 2, 2, 2, 2, 2, 2, 3, 3, 3, 3, 3, 3, 3, 3);
+    add(&first_, two(tokens, places), _mm512_permutexvar_epi32(first, four));
+    add(&last_, two(tokens, places + 2), _mm512_permutexvar_epi32(last, four));
+  }
+  template <int kOutput>
+  BANTAM_INLINE I32x16 get() const {
+    const auto sums = reinterpret_cast<__m512i>(kOutput < 2 ? first_ : last_);
+    return {_mm512_zextsi256_si512(_mm512_extracti64x4_epi64(sums, kOutput % 2))};
+  }
+
+ private:
+  static BANTAM_INLINE __m512i two(const int8_t* tokens, const uint16_t* places) {
+    const auto* x = reinterpret_cast<const __m256i*>(tokens);
+    return _mm512_mask_broadcast_i64x4(_mm512_castsi256_si512(_mm256_loadu_si256(x + places[0])), 0xF0,
+                                       _mm256_loadu_si256(x + places[1]));
+  }
+  static BANTAM_INLINE void add(__v16si* sums, __m512i x, __m512i w) {
+    *sums = reinterpret_cast<__v16si>(_mm512_dpbusd_epi32(reinterpret_cast<__m512i>(*sums), x, w));
+  }
+
+  __v16si first_, last_;
+};
+/// Inputs of four outputs share a register.
+template <>
+class FewSums<4> {
+ public:
+  BANTAM_INLINE FewSums() : sums_{} {}
+  BANTAM_INLINE void add(const int8_t* tokens, const int8_t* w, const uint16_t* places) {
+    const auto* rows = reinterpret_cast<const __m128i*>(tokens);
+    const __m512i four = _mm512_castsi128_si512(_mm_loadu_si128(reinterpret_cast<const __m128i*>(w)));
+    const __m512i each = _mm512_setr_epi32(0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3);
+    __m512i x = _mm512_castsi128_si512(_mm_loadu_si128(rows + places[0]));
+    x = _mm512_mask_broadcast_i32x4(x, 0x00F0, _mm_loadu_si128(rows + places[1]));
+    x = _mm512_mask_broadcast_i32x4(x, 0x0F00, _mm_loadu_si128(rows + places[2]));
+    x = _mm512_mask_broadcast_i32x4(x, 0xF000, _mm_loadu_si128(rows + places[3]));
+    sums_ = reinterpret_cast<__v16si>(
+        _mm512_dpbusd_epi32(reinterpret_cast<__m512i>(sums_), x, _mm512_permutexvar_epi32(each, four)));
+  }
+  template <int kOutput>
+  BANTAM_INLINE I32x16 get() const {
+    return {_mm512_zextsi128_si512(_mm512_extracti32x4_epi32(reinterpret_cast<__m512i>(sums_), kOutput))};
+  }
+
+ private:
+  __v16si sums_;
 };
 
 // 8 rows by 32 outputs use 16 of 32 registers; fewer rows take more outputs, so that enough dot products, with a

@@ -46,7 +46,7 @@ BANTAM_INLINE void for_rows_of(const int32_t* found, size_t stride, uint32_t row
 
 /// Adds the products of four inputs and a block of weights to sums[kOutput] of all rows.
 template <int kOutput, uint32_t kVectors>
-BANTAM_INLINE void add_block(const WeightQuads& quads, const int8_t* inputs, RowSums (&sums)[4][kVectors]) {
+BANTAM_INLINE void add_block(const WeightQuads& quads, const int8_t* inputs, RowSums<16> (&sums)[4][kVectors]) {
   BANTAM_UNROLL
   for (uint32_t i = 0; i < kVectors; ++i) sums[kOutput][i].template add<kOutput>(quads, inputs + i * 64);
 }
@@ -59,7 +59,7 @@ BANTAM_INLINE uint64_t load_places(const uint16_t* index) {
 
 /// Adds one block for each of four outputs.
 template <uint32_t kVectors>
-BANTAM_INLINE void add_step(const int8_t* tokens, const int8_t* w, uint64_t places, RowSums (&sums)[4][kVectors]) {
+BANTAM_INLINE void add_step(const int8_t* tokens, const int8_t* w, uint64_t places, RowSums<16> (&sums)[4][kVectors]) {
   constexpr size_t kQuad = kVectors * 64;
   const WeightQuads quads(w);
   add_block<0>(quads, tokens + (places & 0xFFFF) * kQuad, sums);
@@ -68,14 +68,11 @@ BANTAM_INLINE void add_step(const int8_t* tokens, const int8_t* w, uint64_t plac
   add_block<3>(quads, tokens + (places >> 48) * kQuad, sums);
 }
 
-/// Processes four outputs with the same number of blocks, for 16 * kVectors rows: `steps` times one block of each.
+/// Processes four outputs with the same number of blocks, for 16 * kVectors rows: `steps` times one block of each. With
+/// 16 rows FewSums is faster.
 template <uint32_t kVectors>
 BANTAM_INLINE void dot_sparse_group(const int8_t* tokens, const int8_t* w, const uint16_t* index, size_t steps,
-                                    RowSums (&sums)[4][kVectors]) {
-  if (kVectors == 1) {
-    for (; steps != 0; --steps, w += 16, index += 4) add_step(tokens, w, load_places(index), sums);
-    return;
-  }
+                                    RowSums<16> (&sums)[4][kVectors]) {
   if (steps == 0) return;
   // Loads of inputs wait for their indices, so the next step's indices are loaded first.
   uint64_t places = load_places(index);
@@ -98,7 +95,7 @@ struct StaySums {
   Found<kVectors>& found;
 
   BANTAM_INLINE I32 start(uint32_t) const { return splat(int32_t{0}); }
-  BANTAM_INLINE void store_output(const RowSums (&sums)[kVectors], uint32_t o) const {
+  BANTAM_INLINE void store_output(const RowSums<16> (&sums)[kVectors], uint32_t o) const {
     BANTAM_UNROLL
     for (uint32_t i = 0; i < kVectors; ++i) store(found[o] + i * 16, sums[i].get());
   }
@@ -118,7 +115,7 @@ class BecomeValues {
   BANTAM_INLINE I32 start(uint32_t o) const {
     return kOffsetInDots ? times_minus_128(splat(w_sum_[o])) : splat(int32_t{0});
   }
-  BANTAM_INLINE void store_output(const RowSums (&sums)[kVectors], uint32_t o) const {
+  BANTAM_INLINE void store_output(const RowSums<16> (&sums)[kVectors], uint32_t o) const {
     const F32 scale = splat(w_scale_[o]);
     const F32 offset = splat(bias_ != nullptr ? bias_[o] : 0.0f);
     BANTAM_UNROLL
@@ -142,18 +139,94 @@ BANTAM_INLINE void dot_sparse_span(const Layer& a, uint32_t first, uint32_t outp
   uint32_t step = first == 0 ? a.sparse.begin : ends[-1];
   const uint8_t* order = a.sparse.order + first;
   for (uint32_t group = 0; group < outputs / 4; ++group, order += 4) {
-    RowSums acc[4][kVectors];
+    RowSums<16> acc[4][kVectors];
     BANTAM_UNROLL
     for (uint32_t j = 0; j < 4; ++j) {
       const I32 start = become.start(order[j]);
       BANTAM_UNROLL
-      for (uint32_t i = 0; i < kVectors; ++i) acc[j][i] = RowSums(start);
+      for (uint32_t i = 0; i < kVectors; ++i) acc[j][i] = RowSums<16>(start);
     }
     dot_sparse_group(a.scratch, a.w + size_t{step} * 16, a.sparse.index + size_t{step} * 4, ends[group] - step, acc);
     step = ends[group];
     BANTAM_UNROLL
     for (uint32_t j = 0; j < 4; ++j) become.store_output(acc[j], order[j]);
   }
+}
+
+/// The sums of four outputs for kRows rows: 16, 8 or 4. Instruction sets whose registers hold more than kRows sums have
+/// their own for that number.
+template <uint32_t kRows>
+class FewSums {
+ public:
+  BANTAM_INLINE FewSums() {
+    BANTAM_UNROLL
+    for (uint32_t i = 0; i < 4; ++i) sums_[i] = RowSums<kRows>(splat(int32_t{0}));
+  }
+  /// Adds one block of weights for each output. The inputs of output j are tokens[places[j]][kRows][4].
+  BANTAM_INLINE void add(const int8_t* tokens, const int8_t* w, const uint16_t* places) {
+    const WeightQuads quads(w);
+    // Rows in registers of 64 bytes keep the ports for loads busy: there the four places are one load.
+    const uint64_t four = load_places(places);
+    const auto inputs = [&](int j) __attribute__((always_inline)) {
+      const size_t place = kWords == 16 ? four >> 16 * j & 0xFFFF : places[j];
+      return tokens + place * kRows * 4;
+    };
+    sums_[0].template add<0>(quads, inputs(0));
+    sums_[1].template add<1>(quads, inputs(1));
+    sums_[2].template add<2>(quads, inputs(2));
+    sums_[3].template add<3>(quads, inputs(3));
+  }
+  template <int kOutput>
+  BANTAM_INLINE I32 get() const {
+    return sums_[kOutput].get();
+  }
+
+ private:
+  RowSums<kRows> sums_[4];
+};
+
+/// The sums of a span's outputs for kRows rows. A step takes less time than a dot product's latency: every other step
+/// has sums of its own.
+template <uint32_t kRows, class Layer>
+BANTAM_INLINE void dot_few_rows(const Layer& a, uint32_t first, uint32_t outputs, Found<1>& found) {
+  const int8_t* tokens = a.scratch;
+  const uint32_t* ends = a.sparse.ends + first / 4;
+  uint32_t step = first == 0 ? a.sparse.begin : ends[-1];
+  const uint8_t* order = a.sparse.order + first;
+  for (uint32_t group = 0; group < outputs / 4; ++group, order += 4) {
+    const int8_t* w = a.w + size_t{step} * 16;
+    const uint16_t* places = a.sparse.index + size_t{step} * 4;
+    FewSums<kRows> sums, others;
+    size_t steps = ends[group] - step;
+    for (; steps >= 2; steps -= 2, w += 32, places += 8) {
+      sums.add(tokens, w, places);
+      others.add(tokens, w + 16, places + 4);
+    }
+    if (steps != 0) sums.add(tokens, w, places);
+    step = ends[group];
+    store(found[order[0]], sums.template get<0>() + others.template get<0>());
+    store(found[order[1]], sums.template get<1>() + others.template get<1>());
+    store(found[order[2]], sums.template get<2>() + others.template get<2>());
+    store(found[order[3]], sums.template get<3>() + others.template get<3>());
+  }
+}
+
+/// The same for the rows of a layer, at most 16.
+template <class Layer>
+BANTAM_INLINE void dot_few(const Layer& a, uint32_t first, uint32_t outputs, Found<1>& found) {
+  if constexpr (kFewestSums == 4) {
+    if (a.rows <= 4) return dot_few_rows<4>(a, first, outputs, found);
+  }
+  if (a.rows <= 8) return dot_few_rows<8>(a, first, outputs, found);
+  dot_few_rows<16>(a, first, outputs, found);
+}
+
+/// Writes the rows of `x`, at most 16, as dot_few reads them.
+template <class Layer>
+BANTAM_INLINE void few_rows_to_tokens(const Layer& a) {
+  if (kFewestSums == 4 && a.rows <= 4) return rows_to_tokens<4>(a.x, a.x_stride, a.rows, a.k / 4, a.scratch);
+  if (a.rows <= 8) return rows_to_tokens<8>(a.x, a.x_stride, a.rows, a.k / 4, a.scratch);
+  rows_to_tokens<16>(a.x, a.x_stride, a.rows, a.k / 4, a.scratch);
 }
 
 /// The results of a span of a LinearQ8. With many rows, sums are converted to values as soon as they are computed.
@@ -167,7 +240,7 @@ struct SpanValues {
     if constexpr (kValues) {
       dot_sparse_span<kVectors>(a, first, outputs, BecomeValues<kVectors>(a, first, found));
     } else {
-      dot_sparse_span<kVectors>(a, first, outputs, StaySums<kVectors>{found});
+      dot_few(a, first, outputs, found);
     }
   }
 
@@ -227,7 +300,11 @@ struct SpansOfValues {
 /// One pass over the weights: all outputs of at most 16 * kVectors rows.
 template <class Spans, uint32_t kVectors, class Layer>
 BANTAM_INLINE bool sparse_rows(const Layer& a) {
-  rows_to_tokens<16 * kVectors>(a.x, a.x_stride, a.rows, a.k / 4, a.scratch);
+  if constexpr (kVectors == 1) {
+    few_rows_to_tokens(a);
+  } else {
+    rows_to_tokens<16 * kVectors>(a.x, a.x_stride, a.rows, a.k / 4, a.scratch);
+  }
   const auto span = Spans::template of<kVectors>(a);
   bool finite = true;
   for (uint32_t first = 0; first < a.n; first += kSparseSpan) {

@@ -8,8 +8,22 @@ namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE {
 
 /// The number of 32-bit elements in a register of this instruction set, as compiler vectors.
 constexpr uint32_t kRegister = alignof(I32);
-using Words = int32_t __attribute__((vector_size(kRegister)));
 constexpr uint32_t kWords = kRegister / 4;
+template <uint32_t kCount>
+struct WordsOf;
+template <>
+struct WordsOf<4> {
+  using Type = int32_t __attribute__((vector_size(16)));
+};
+template <>
+struct WordsOf<8> {
+  using Type = int32_t __attribute__((vector_size(32)));
+};
+template <>
+struct WordsOf<16> {
+  using Type = int32_t __attribute__((vector_size(64)));
+};
+using Words = WordsOf<kWords>::Type;
 static_assert(kWords == 4 || kWords == 8 || kWords == 16, "as below");
 
 // Templates, so that only shuffles of this instruction set's registers are compiled.
@@ -93,21 +107,23 @@ BANTAM_INLINE void transpose(V (&v)[kSize]) {
 /// Writes tokens[quads][kRows][4] from rows of bytes; missing rows repeat the last one.
 template <uint32_t kRows>
 BANTAM_NOINLINE void rows_to_tokens(const int8_t* x, size_t x_stride, uint32_t rows, uint32_t quads, int8_t* tokens) {
-  for (uint32_t t = 0; t < kRows; t += kWords) {
-    const int8_t* from[kWords];
-    for (uint32_t i = 0; i < kWords; ++i) from[i] = x + (t + i < rows ? t + i : rows - 1) * x_stride;
+  constexpr uint32_t kSquare = kRows < kWords ? kRows : kWords;
+  using Row = typename WordsOf<kSquare>::Type;
+  for (uint32_t t = 0; t < kRows; t += kSquare) {
+    const int8_t* from[kSquare];
+    for (uint32_t i = 0; i < kSquare; ++i) from[i] = x + (t + i < rows ? t + i : rows - 1) * x_stride;
     int8_t* to = tokens + t * 4;
     uint32_t quad = 0;
-    for (; quad + kWords <= quads; quad += kWords, to += kWords * kRows * 4) {
-      Words v[kWords];
+    for (; quad + kSquare <= quads; quad += kSquare, to += kSquare * kRows * 4) {
+      Row v[kSquare];
       BANTAM_UNROLL_ALWAYS
-      for (uint32_t i = 0; i < kWords; ++i) memcpy(&v[i], from[i] + quad * 4, kRegister);
+      for (uint32_t i = 0; i < kSquare; ++i) memcpy(&v[i], from[i] + quad * 4, sizeof(Row));
       transpose(v);
       BANTAM_UNROLL_ALWAYS
-      for (uint32_t i = 0; i < kWords; ++i) memcpy(to + i * kRows * 4, &v[i], kRegister);
+      for (uint32_t i = 0; i < kSquare; ++i) memcpy(to + i * kRows * 4, &v[i], sizeof(Row));
     }
     for (; quad < quads; ++quad, to += kRows * 4) {
-      for (uint32_t i = 0; i < kWords; ++i) memcpy(to + i * 4, from[i] + quad * 4, 4);
+      for (uint32_t i = 0; i < kSquare; ++i) memcpy(to + i * 4, from[i] + quad * 4, 4);
     }
   }
 }

@@ -15,7 +15,8 @@ struct WeightQuads {
 
 /// The sums of four outputs for 16 rows take 16 of 32 registers.
 constexpr uint32_t kSparseVectors = 1;
-/// The sums of one output for 16 rows.
+/// The sums of one output for 16 rows, or for the first eight or four of them.
+template <uint32_t kRows>
 struct RowSums {
   int32x4_t v[4];
 
@@ -25,15 +26,20 @@ struct RowSums {
   template <int kOutput>
   BANTAM_INLINE void add(const WeightQuads& quads, const int8_t* rows) {
 #if defined(__ARM_FEATURE_DOTPROD)
-    const int8x16x4_t x = vld1q_s8_x4(rows);
-    v[0] = vdotq_laneq_s32(v[0], x.val[0], quads.four, kOutput);
-    v[1] = vdotq_laneq_s32(v[1], x.val[1], quads.four, kOutput);
-    v[2] = vdotq_laneq_s32(v[2], x.val[2], quads.four, kOutput);
-    v[3] = vdotq_laneq_s32(v[3], x.val[3], quads.four, kOutput);
+    if constexpr (kRows == 16) {
+      const int8x16x4_t x = vld1q_s8_x4(rows);
+      v[0] = vdotq_laneq_s32(v[0], x.val[0], quads.four, kOutput);
+      v[1] = vdotq_laneq_s32(v[1], x.val[1], quads.four, kOutput);
+      v[2] = vdotq_laneq_s32(v[2], x.val[2], quads.four, kOutput);
+      v[3] = vdotq_laneq_s32(v[3], x.val[3], quads.four, kOutput);
+    } else {
+      BANTAM_UNROLL
+      for (uint32_t i = 0; i < kRows / 4; ++i) v[i] = vdotq_laneq_s32(v[i], vld1q_s8(rows + i * 16), quads.four, kOutput);
+    }
 #else
     const int8x16_t w = vreinterpretq_s8_s32(vdupq_laneq_s32(vreinterpretq_s32_s8(quads.four), kOutput));
     BANTAM_UNROLL
-    for (uint32_t i = 0; i < 4; ++i) {
+    for (uint32_t i = 0; i < kRows / 4; ++i) {
       const int8x16_t x = vld1q_s8(rows + i * 16);
       const int16x8_t low = vmull_s8(vget_low_s8(x), vget_low_s8(w));
       const int16x8_t high = vmull_high_s8(x, w);
@@ -48,6 +54,9 @@ struct RowSums {
     return sums;
   }
 };
+
+/// The fewest rows that have sums of their own: FewSums in generic/linear_sparse.h.
+constexpr uint32_t kFewestSums = 4;
 
 }  // namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE
 

@@ -90,7 +90,6 @@ struct Accumulator {
   BANTAM_INLINE void add_codes(PlainQuad q, Weights h) { add_keys(q, h); }
   BANTAM_INLINE I32x16 get() const { return {reinterpret_cast<__m256i>(a), reinterpret_cast<__m256i>(b)}; }
 };
-#undef BANTAM_DPBUSD
 
 /// Sparse weights: four weights of each of four outputs, for all rows.
 struct WeightQuads {
@@ -101,6 +100,7 @@ struct WeightQuads {
 /// 32 rows would fill the registers of the EVEX encoding, and are no faster.
 constexpr uint32_t kSparseVectors = 1;
 /// The sums of one output for 16 rows.
+template <uint32_t kRows>
 struct RowSums {
   RowSums() = default;
   BANTAM_INLINE explicit RowSums(I32x16 start) : acc(start) {}
@@ -116,6 +116,26 @@ struct RowSums {
  private:
   Accumulator acc;
 };
+/// The first eight of them.
+template <>
+struct RowSums<8> {
+  RowSums() = default;
+  BANTAM_INLINE explicit RowSums(I32x16 start) : acc(reinterpret_cast<__v8si>(start.a)) {}
+  template <int kOutput>
+  BANTAM_INLINE void add(const WeightQuads& quads, const int8_t* rows) {
+    const __m256i x = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(rows));
+    const __m256i w = _mm256_shuffle_epi32(quads.four, kOutput * 0x55);
+    acc = reinterpret_cast<__v8si>(BANTAM_DPBUSD(reinterpret_cast<__m256i>(acc), x, w));
+  }
+  BANTAM_INLINE I32x16 get() const { return {reinterpret_cast<__m256i>(acc), _mm256_setzero_si256()}; }
+
+ private:
+  __v8si acc;
+};
+#undef BANTAM_DPBUSD
+
+/// The fewest rows that have sums of their own: FewSums in generic/linear_sparse.h.
+constexpr uint32_t kFewestSums = 8;
 
 }  // namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE
 

@@ -104,7 +104,8 @@ struct WeightQuads {
   v128_t low, high;
 };
 constexpr uint32_t kSparseVectors = 1;
-/// The sums of one output for 16 rows.
+/// The sums of one output for 16 rows, or for the first eight or four of them.
+template <uint32_t kRows>
 struct RowSums {
   v128_t v[4];
 
@@ -116,7 +117,7 @@ struct RowSums {
     const v128_t two = kOutput < 2 ? quads.low : quads.high;
     const v128_t w = wasm_i64x2_shuffle(two, two, kOutput % 2, kOutput % 2);
     BANTAM_UNROLL
-    for (uint32_t i = 0; i < 4; ++i, rows += 16) {
+    for (uint32_t i = 0; i < kRows / 4; ++i, rows += 16) {
       const v128_t low = wasm_i32x4_dot_i16x8(wasm_i16x8_load8x8(rows), w);
       const v128_t high = wasm_i32x4_dot_i16x8(wasm_i16x8_load8x8(rows + 8), w);
       v[i] = wasm_i32x4_add(v[i], add_neighbours(low, high));
@@ -124,6 +125,9 @@ struct RowSums {
   }
   BANTAM_INLINE I32x16 get() const { return {{v[0], v[1], v[2], v[3]}}; }
 };
+
+/// The fewest rows that have sums of their own: FewSums in generic/linear_sparse.h.
+constexpr uint32_t kFewestSums = 4;
 
 // 2 rows by half a panel: 8 sums, 4 rows, 1 register of weights and 1 product of the 15 registers that engines have on
 // x86.

@@ -103,7 +103,8 @@ struct WeightQuads {
   v128_t magnitudes, negatives;
 };
 constexpr uint32_t kSparseVectors = 1;
-/// The sums of one output for 16 rows.
+/// The sums of one output for 16 rows, or for the first eight or four of them.
+template <uint32_t kRows>
 struct RowSums {
   v128_t v[4];
 
@@ -115,12 +116,15 @@ struct RowSums {
     const v128_t w = wasm_i32x4_shuffle(quads.magnitudes, quads.magnitudes, kOutput, kOutput, kOutput, kOutput);
     const v128_t sign = wasm_i32x4_shuffle(quads.negatives, quads.negatives, kOutput, kOutput, kOutput, kOutput);
     BANTAM_UNROLL
-    for (uint32_t i = 0; i < 4; ++i) {
+    for (uint32_t i = 0; i < kRows / 4; ++i) {
       v[i] = dot(wasm_i8x16_sub(wasm_v128_xor(wasm_v128_load(rows + i * 16), sign), sign), w, v[i]);
     }
   }
   BANTAM_INLINE I32x16 get() const { return {{v[0], v[1], v[2], v[3]}}; }
 };
+
+/// The fewest rows that have sums of their own: FewSums in generic/linear_sparse.h.
+constexpr uint32_t kFewestSums = 4;
 
 // 2 rows by a panel: 8 sums, 4 weights, |x|, its signs and one product use the 15 registers that engines have on x86.
 constexpr uint32_t kMaxRows = 2;

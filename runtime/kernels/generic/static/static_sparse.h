@@ -13,7 +13,11 @@ namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE {
 template <uint32_t kVectors>
 BANTAM_NOINLINE bool static_sparse_span(const StaticLinear& a, uint32_t first, uint32_t outputs) {
   alignas(64) Found<kVectors> found;
-  dot_sparse_span<kVectors>(a, first, outputs, StaySums<kVectors>{found});
+  if constexpr (kVectors == 1) {
+    dot_few(a, first, outputs, found);
+  } else {
+    dot_sparse_span<kVectors>(a, first, outputs, StaySums<kVectors>{found});
+  }
   for (uint32_t row = 0; row < a.rows; row += 16) {
     const uint32_t rows = a.rows - row < 16 ? a.rows - row : 16;
     for (uint32_t o = 0; o < outputs; o += 16) {
@@ -47,7 +51,7 @@ class BecomeBytes {
     const I32 bias = bias_ != nullptr ? splat(bias_[o]) + half : half;
     return kOffsetInDots ? times_minus_128(splat(w_sum_[o])) + bias : bias;
   }
-  BANTAM_INLINE void store_output(const RowSums (&sums)[kVectors], uint32_t o) const {
+  BANTAM_INLINE void store_output(const RowSums<16> (&sums)[kVectors], uint32_t o) const {
     const Factors factor = splat_factor(multiplier_[o]);
     I32 v[4];
     BANTAM_UNROLL
@@ -117,9 +121,11 @@ BANTAM_NOINLINE bool static_byte_span(const StaticLinear& a, uint32_t first, uin
 /// Creates spans for static_linear.
 struct SpansOfNumbers {
   template <uint32_t kVectors>
-  static BANTAM_INLINE auto of([[maybe_unused]] const StaticLinear& a) {
+  static BANTAM_INLINE bool (*of([[maybe_unused]] const StaticLinear& a))(const StaticLinear&, uint32_t, uint32_t) {
 #if defined(BANTAM_KERNEL_INTERLEAVES)
-    if (kVectors > 1 && a.y8 != nullptr) return static_byte_span<kVectors>;
+    if constexpr (kVectors > 1) {
+      if (a.y8 != nullptr) return static_byte_span<kVectors>;
+    }
 #endif
     return static_sparse_span<kVectors>;
   }
