@@ -34,7 +34,8 @@ struct RowSums {
       v[3] = vdotq_laneq_s32(v[3], x.val[3], quads.four, kOutput);
     } else {
       BANTAM_UNROLL
-      for (uint32_t i = 0; i < kRows / 4; ++i) v[i] = vdotq_laneq_s32(v[i], vld1q_s8(rows + i * 16), quads.four, kOutput);
+      for (uint32_t i = 0; i < kRows / 4; ++i)
+        v[i] = vdotq_laneq_s32(v[i], vld1q_s8(rows + i * 16), quads.four, kOutput);
     }
 #else
     const int8x16_t w = vreinterpretq_s8_s32(vdupq_laneq_s32(vreinterpretq_s32_s8(quads.four), kOutput));
