@@ -29,6 +29,7 @@ struct AskArguments {
 /// The reader's result for one passage.
 struct Finding {
   convert::Found passage;
+  uint32_t line = 0;
   std::string text;
   Answer answer;
   float score = 0;
@@ -69,7 +70,7 @@ void show(const AskArguments& arguments, const std::string& question, const std:
                                    {"start", positions.at(f.answer.span.begin)},
                                    {"end", positions.at(f.answer.span.end)},
                                    {"score", f.score},
-                                   {"line", f.passage.entry + 1},
+                                   {"line", f.line},
                                    {"similarity", f.passage.score},
                                    {"text", f.text}});
     }
@@ -83,7 +84,7 @@ void show(const AskArguments& arguments, const std::string& question, const std:
     for (size_t i = 0; i < shown; ++i) {
       const Finding& f = findings[i];
       out().print("{}{:7.4f}{}  {}\n", indent, f.score, bar(f.score), bold(printable(slice(f.text, f.answer.span))));
-      out().print("{}{}\n", indent, dim(fmt::format("line {}: {}", f.passage.entry + 1, printable(f.text))));
+      out().print("{}{}\n", indent, dim(fmt::format("line {}: {}", f.line, printable(f.text))));
     }
     if (truncated) out().print("{}{}\n", indent, dim("(truncated: the ends of some texts were not read)"));
   }
@@ -116,7 +117,7 @@ void run_ask(AskArguments& arguments) {
       std::string text(index.text(found.entry));
       const Prediction read = reader.predict({{question, text}}).at(0);
       truncated = truncated || read.truncated;
-      findings.push_back({found, std::move(text), read.answer});
+      findings.push_back({found, index.number(found.entry), std::move(text), read.answer});
     }
     const size_t passages = findings.size();
     show(arguments, question, judged(std::move(findings)), passages, truncated, several);
