@@ -1,4 +1,4 @@
-// What a search shows of the records that it finds, and conditions on their fields.
+// Shows the records that a search finds; conditions on their fields.
 #ifndef BANTAM_CONVERTER_SEARCH_HITS_H_
 #define BANTAM_CONVERTER_SEARCH_HITS_H_
 
