@@ -26,6 +26,16 @@ bool is_value(const Json& value, const std::string& wanted, const Json& typed) {
   return value.is_number() && typed.is_number() && typed == value;
 }
 
+/// Returns true if a JSON text is the string `wanted` or `typed`. Most values are strings without escapes, which need not
+/// be parsed.
+bool is_value(std::string_view text, const std::string& wanted, const Json& typed, const std::string& path) {
+  const bool plain = text.size() >= 2 && text.front() == '"' && text.find('\\') == std::string_view::npos;
+  if (plain) return text.substr(1, text.size() - 2) == wanted;
+  const Json value = stored_value(text, path);
+  const auto is_wanted = [&](const Json& one) { return is_value(one, wanted, typed); };
+  return value.is_array() ? std::any_of(value.begin(), value.end(), is_wanted) : is_wanted(value);
+}
+
 /// Returns for each number of a value, from 1 on, 1 if the condition holds for it; [0] is 0.
 std::vector<uint8_t> values_where(const SearchIndex& index, const std::string& path, uint32_t field,
                                   const std::string& wanted) {
@@ -33,12 +43,7 @@ std::vector<uint8_t> values_where(const SearchIndex& index, const std::string& p
   std::string problem;
   if (!parse_json(wanted, &typed, &problem)) typed = Json();
   std::vector<uint8_t> holds(size_t{index.value_count(field)} + 1);
-  for (uint32_t v = 1; v < holds.size(); ++v) {
-    const Json value = stored_value(index.value(field, v), path);
-    const auto is_wanted = [&](const Json& one) { return is_value(one, wanted, typed); };
-    const bool found = value.is_array() ? std::any_of(value.begin(), value.end(), is_wanted) : is_wanted(value);
-    holds[v] = found ? 1 : 0;
-  }
+  for (uint32_t v = 1; v < holds.size(); ++v) holds[v] = is_value(index.value(field, v), wanted, typed, path) ? 1 : 0;
   return holds;
 }
 
@@ -98,6 +103,18 @@ std::vector<std::pair<std::string, std::string>> stored_fields(const SearchIndex
     fields.emplace_back(index.field(f), value.dump(-1, ' ', false, Json::error_handler_t::replace));
   }
   return fields;
+}
+
+size_t hits_bytes(const SearchIndex& index, const std::vector<Found>& found) {
+  size_t bytes = 0;
+  for (const Found& hit : found) {
+    bytes += index.text(hit.entry).size();
+    for (uint32_t f = 0; f < index.field_count(); ++f) {
+      const uint32_t number = index.value_of(f, index.place(hit.entry));
+      if (number != 0) bytes += index.field(f).size() + index.value(f, number).size();
+    }
+  }
+  return bytes;
 }
 
 std::string plain_value(const std::string& json) {

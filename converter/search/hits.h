@@ -25,7 +25,7 @@ Condition parse_condition(const std::string& text);
 std::vector<Condition> read_conditions(const Json& object, const char* where);
 
 /// Returns for each entry of the index 1 if all conditions hold for its record, otherwise 0; nothing if there are no
-/// conditions. Throws Error: kUsage, for a field that the index does not have; kInvalid, as stored_value does.
+/// conditions. Throws Error: kUsage, for a field that the index does not have; kInvalid if a list is not JSON.
 /// O(entries + bytes of the fields' different values).
 std::vector<uint8_t> entries_where(const SearchIndex& index, const std::string& path, const char* where,
                                    const std::vector<Condition>& conditions);
@@ -33,6 +33,9 @@ std::vector<uint8_t> entries_where(const SearchIndex& index, const std::string& 
 /// Returns the names and values, JSON texts, of an entry's record. Throws Error (kInvalid) if a value is not JSON.
 std::vector<std::pair<std::string, std::string>> stored_fields(const SearchIndex& index, const std::string& path,
                                                                uint32_t entry);
+
+/// Returns the number of bytes of the texts and fields of hits.
+size_t hits_bytes(const SearchIndex& index, const std::vector<Found>& found);
 
 /// Returns a JSON text as people read it: a string without its quotes.
 std::string plain_value(const std::string& json);

@@ -170,9 +170,10 @@ std::vector<uint8_t> index_bytes(const IndexContents& contents) {
   return {builder.GetBufferPointer(), builder.GetBufferPointer() + builder.GetSize()};
 }
 
-SearchIndex::SearchIndex(const std::string& path) {
+SearchIndex::SearchIndex(const std::string& path, Hold hold) {
   const char* reason = "";
-  if (file_.open(path.c_str(), &reason) != Status::kOk)
+  const char* const name = path.c_str();
+  if ((hold == Hold::kMapped ? file_.open(name, &reason) : file_.read(name, &reason)) != Status::kOk)
     fail(ExitCode::kIo, "{}: {}; make an index with bantam index", path, reason);
   open(file_.data(), file_.size(), path);
 }

@@ -13,6 +13,7 @@
 
 #include "bantam/host.h"
 #include "bantam/tasks.h"
+#include "run/engine.h"
 
 namespace bantam::fb {
 struct IndexField;
@@ -81,7 +82,7 @@ class SearchIndex {
  public:
   /// Throws Error with the file's name, the cause and the next step. Reads the whole file once, to compute the sums of
   /// the vectors and to check that all bytes are valid.
-  explicit SearchIndex(const std::string& path);
+  explicit SearchIndex(const std::string& path, Hold hold = Hold::kMapped);
   /// Opens bytes that must outlive the index and be aligned to 64; `name` is for messages.
   SearchIndex(const uint8_t* data, size_t size, const std::string& name);
   SearchIndex(const SearchIndex&) = delete;
