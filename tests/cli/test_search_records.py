@@ -93,6 +93,9 @@ class Records(CommandTest):
         found = {one["id"]: one for one in self.found()}
         self.assertEqual({name: one["line"] for name, one in found.items()}, {"a": 1, "3": 3, "d": 4, "b": 5, "e": 6})
         self.assertEqual((found["b"]["text"], found["b"]["fields"]), ("ko lu", {"team": "green"}))
+        self.make(self.write("new.jsonl", [{"key": "e", "text": "na", "fresh": [1]}]), "--add")
+        self.assertEqual([one["fields"] for one in self.found("--where", "fresh=1")], [{"fresh": [1]}])
+        self.make(more, "--add")
         again = self.index.read_bytes()
         self.assertEqual(self.make(more, "--add")["replaced"], 2)
         self.assertEqual(len(self.index.read_bytes()), len(again))
