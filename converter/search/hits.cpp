@@ -61,11 +61,15 @@ uint32_t field_named(const SearchIndex& index, const char* where, const std::str
 
 }  // namespace
 
-Condition parse_condition(const std::string& text) {
-  const size_t at = text.find('=');
-  if (at == std::string::npos || at == 0)
-    fail(ExitCode::kUsage, "--where {}: wanted a field and its value, such as team=billing", printable(text));
-  return {text.substr(0, at), text.substr(at + 1)};
+std::vector<Condition> parse_conditions(const std::vector<std::string>& words) {
+  std::vector<Condition> conditions;
+  for (const std::string& word : words) {
+    const size_t at = word.find('=');
+    if (at == std::string::npos || at == 0)
+      fail(ExitCode::kUsage, "--where {}: wanted a field and its value, such as team=billing", printable(word));
+    conditions.push_back({word.substr(0, at), word.substr(at + 1)});
+  }
+  return conditions;
 }
 
 std::vector<Condition> read_conditions(const Json& object, const char* where) {

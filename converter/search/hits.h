@@ -17,8 +17,8 @@ struct Condition {
   std::string field, value;
 };
 
-/// Parses "team=billing". Throws Error (kUsage) that names --where.
-Condition parse_condition(const std::string& text);
+/// Parses words such as "team=billing". Throws Error (kUsage) that names --where.
+std::vector<Condition> parse_conditions(const std::vector<std::string>& words);
 
 /// Reads {"team": "billing", "year": 2024}: strings, numbers and truth values. Throws Error (kInvalid) that calls it
 /// `where`.

@@ -164,10 +164,13 @@ TEST(SearchRecords, ConditionsHoldTogether) {
 }
 
 TEST(SearchRecords, ConditionsAreParsed) {
-  EXPECT_EQ(parse_condition("a=b=c").value, "b=c");
-  EXPECT_EQ(parse_condition("a=").value, "");
-  EXPECT_THROW(parse_condition("a"), Error);
-  EXPECT_THROW(parse_condition("=a"), Error);
+  const std::vector<Condition> parsed = parse_conditions({"a=b=c", "d="});
+  ASSERT_EQ(parsed.size(), 2U);
+  EXPECT_EQ(parsed[0].field, "a");
+  EXPECT_EQ(parsed[0].value, "b=c");
+  EXPECT_EQ(parsed[1].value, "");
+  EXPECT_THROW(parse_conditions({"a"}), Error);
+  EXPECT_THROW(parse_conditions({"=a"}), Error);
   const std::vector<Condition> read = read_conditions(Json{{"a", "x"}, {"b", 3}, {"c", false}}, "where");
   ASSERT_EQ(read.size(), 3U);
   EXPECT_EQ(read[0].value, "x");

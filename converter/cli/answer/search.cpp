@@ -239,9 +239,8 @@ void run_search(SearchArguments& arguments) {
   const SearchIndex index(arguments.index);
   convert::require_same_model(index, arguments.index, run.model);
   const uint32_t top = arguments.top == 0 ? index.records() : arguments.top;
-  std::vector<convert::Condition> conditions;
-  for (const std::string& word : arguments.where) conditions.push_back(convert::parse_condition(word));
-  const convert::Allowed allowed = entries_where(index, arguments.index, "--where", conditions);
+  const convert::Allowed allowed =
+      entries_where(index, arguments.index, "--where", convert::parse_conditions(arguments.where));
   Engine engine(file, run.engine);
   Predictor predictor(engine, parts, convert::for_queries(index));
   TextSource source(run.texts, run.file, warn, show_prompt);
@@ -324,10 +323,7 @@ void add_find(Program& program) {
   command.add_option("INDEX", arguments->index, "FILE.index", "Index written by bantam index").required();
   command.add_texts("QUERY", &arguments->run.texts, "Queries; if none or -, read standard input, one per line");
   command.add_option("--file", arguments->run.file, "FILE", "Read queries from this file, one per line");
-  command
-      .add_option("--where", arguments->where, "NAME=VALUE",
-                  "Only records whose field has this value, or a list with it; given several times, all must hold")
-      .one_at_a_time();
+  add_where_option(command, &arguments->where);
   command.heading("Output");
   command.add_option("--top", arguments->top, "N", "Print at most N texts per query (default 10; 0: all)",
                      between(0, 1000000));
