@@ -192,6 +192,13 @@ Json Record::raw(const std::string& name) const {
   return table_ || it == object_.end() ? Json() : *it;
 }
 
+std::optional<std::string> Record::text(const std::string& name) const {
+  const auto it = object_.find(name);
+  if (it == object_.end() || it->is_null()) return std::nullopt;
+  if (!it->is_string()) throw BadRecord{fmt::format("field \"{}\" is not a string", name)};
+  return it->get<std::string>();
+}
+
 bool Record::has(const std::string& name) const {
   const auto it = object_.find(name);
   return it != object_.end() && !it->is_null() && !(table_ && it->get_ref<const std::string&>().empty());
@@ -221,6 +228,13 @@ std::string Record::first() const {
   }
   if (has(Field::kTokens)) return fmt::format("{}", fmt::join(list(Field::kTokens), " "));
   throw BadRecord{"there is no text in it: no field \"text\" or \"text_a\""};
+}
+
+std::string Record::first_name() const {
+  for (const Field field : {Field::kText, Field::kFirst, Field::kQuestion, Field::kTokens}) {
+    if (field == Field::kTokens ? has(field) : object_.contains(name(field))) return name(field);
+  }
+  return "";
 }
 
 std::optional<std::string> Record::second() const {

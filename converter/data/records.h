@@ -73,10 +73,16 @@ class Record {
 
   /// Returns the raw value of a name; null if there is none, and always in tables.
   Json raw(const std::string& name) const;
+  /// Returns the string or cell of a name; nullopt if there is none. Throws BadRecord if it is not a string.
+  std::optional<std::string> text(const std::string& name) const;
+  /// Returns all fields; in a table, all cells.
+  const Json& fields() const { return object_; }
 
   /// Returns the text, the first text of a pair, a question, or tokens joined by blanks. Throws BadRecord if there is
   /// none.
   std::string first() const;
+  /// Returns the name in these data of the field that first() reads; "" if there is none.
+  std::string first_name() const;
   /// Returns the second text of a pair, or a context.
   std::optional<std::string> second() const;
 

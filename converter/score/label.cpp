@@ -171,21 +171,8 @@ class Labeller {
     }
   }
 
-  std::optional<std::string> field(const Record& record, const std::string& name) const {
-    if (reader_.is_table()) {
-      const std::vector<std::string>& columns = reader_.columns();
-      const auto at = std::find(columns.begin(), columns.end(), name);
-      if (at == columns.end()) return std::nullopt;
-      return reader_.cells()[static_cast<size_t>(at - columns.begin())];
-    }
-    const Json value = record.raw(name);
-    if (value.is_null()) return std::nullopt;
-    if (!value.is_string()) throw BadRecord{fmt::format("field \"{}\" is not a string", name)};
-    return value.get<std::string>();
-  }
-
   std::string required(const Record& record, const std::string& name) const {
-    std::optional<std::string> text = field(record, name);
+    std::optional<std::string> text = record.text(name);
     if (!text) {
       throw BadRecord{
           fmt::format("field \"{}\" is missing, which {} names", name, name == options_.text ? "--text" : "--pair")};
@@ -207,7 +194,7 @@ class Labeller {
     try {
       if (bad_) throw BadRecord(*bad_);
       const Record record = reader_.record();
-      if (reader_.is_table() ? field(record, options_.as).has_value() : !record.raw(options_.as).is_null()) {
+      if (const auto at = record.fields().find(options_.as); at != record.fields().end() && !at->is_null()) {
         throw BadRecord{fmt::format("field \"{}\" is there already; name another one by --as", options_.as)};
       }
       row.input.first = options_.text.empty() ? record.first() : required(record, options_.text);

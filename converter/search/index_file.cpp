@@ -9,6 +9,7 @@
 #include <limits>
 
 #include "base/fail.h"
+#include "search/index_records.h"
 
 namespace bantam::convert {
 namespace {
@@ -26,26 +27,33 @@ size_t tile_byte(size_t row, size_t column, size_t width) {
   return ((row / kLane * quads + column / kQuad) * kLane + row % kLane) * kQuad + column % kQuad;
 }
 
-[[noreturn]] void refuse(const std::string& path, const char* what) {
-  fail(ExitCode::kInvalid, "{}: not a sound search index ({}); make it again with bantam index", path, what);
-}
-
 struct TermVectors {
   flatbuffers::Offset<flatbuffers::Vector<uint32_t>> starts, texts;
   flatbuffers::Offset<flatbuffers::Vector<float>> weights;
 };
 
+using Texts = std::vector<const IndexedText*>;
+
+/// Returns the texts of all records.
+Texts texts_of(const IndexContents& contents) {
+  Texts texts;
+  for (const IndexedRecord& record : contents.records) {
+    for (const IndexedText& text : record.texts) texts.push_back(&text);
+  }
+  return texts;
+}
+
 /// Transposes terms by text into texts by term.
-TermVectors put_terms(flatbuffers::FlatBufferBuilder& builder, const IndexContents& contents) {
-  std::vector<uint32_t> starts(size_t{contents.width} + 1);
-  for (const IndexedText& entry : contents.entries) {
-    for (const bantam::Candidate& term : entry.terms) ++starts.at(static_cast<size_t>(term.id) + 1);
+TermVectors put_terms(flatbuffers::FlatBufferBuilder& builder, const Texts& entries, uint32_t width) {
+  std::vector<uint32_t> starts(size_t{width} + 1);
+  for (const IndexedText* const entry : entries) {
+    for (const bantam::Candidate& term : entry->terms) ++starts.at(static_cast<size_t>(term.id) + 1);
   }
   for (size_t i = 1; i < starts.size(); ++i) starts[i] += starts[i - 1];
   std::vector<uint32_t> next = starts, texts(starts.back());
   std::vector<float> weights(starts.back());
-  for (size_t i = 0; i < contents.entries.size(); ++i) {
-    for (const bantam::Candidate& term : contents.entries[i].terms) {
+  for (size_t i = 0; i < entries.size(); ++i) {
+    for (const bantam::Candidate& term : entries[i]->terms) {
       const uint32_t place = next[static_cast<size_t>(term.id)]++;
       texts[place] = static_cast<uint32_t>(i);
       weights[place] = term.score;
@@ -78,17 +86,26 @@ IndexedText round_vector(std::string text, const std::vector<float>& vector, boo
   return entry;
 }
 
+IndexedRecord& IndexContents::append() {
+  if (last_record == std::numeric_limits<uint32_t>::max())
+    fail(ExitCode::kUnsupported, "an index numbers its records up to {}, which are given: make it again", last_record);
+  IndexedRecord& record = records.emplace_back();
+  record.number = ++last_record;
+  return record;
+}
+
 std::vector<uint8_t> index_bytes(const IndexContents& contents) {
-  const size_t count = contents.entries.size();
+  const Texts entries = texts_of(contents);
+  const size_t count = entries.size();
   const size_t quads = contents.terms ? 0 : padded(contents.width, kQuad);
   const bool compact = contents.compact || contents.terms;
   size_t letters = 0, terms = contents.terms ? contents.width : 0;
-  for (const IndexedText& entry : contents.entries) {
-    letters += entry.text.size();
-    terms += 2 * entry.terms.size();
+  for (const IndexedText* const entry : entries) {
+    letters += entry->text.size();
+    terms += 2 * entry->terms.size();
   }
-  const size_t size =
-      padded(count, kLane) * (quads * (compact ? 1 : 2) + sizeof(float)) + (count + terms) * 4 + letters;
+  const size_t size = padded(count, kLane) * (quads * (compact ? 1 : 2) + sizeof(float)) + (count + terms) * 4 +
+                      letters + most_record_bytes(contents);
   if (size > FLATBUFFERS_MAX_BUFFER_SIZE - 4096) {
     fail(ExitCode::kUnsupported, "an index of {} texts would take {} bytes, more than 2 GB: split it in several files",
          count, size);
@@ -99,7 +116,7 @@ std::vector<uint8_t> index_bytes(const IndexContents& contents) {
   const auto coarse = builder.CreateUninitializedVector(padded(count, kLane) * quads, 1, &tiles);
   std::memset(tiles, 0, padded(count, kLane) * quads);
   for (size_t i = 0; i < count; ++i) {
-    const IndexedText& entry = contents.entries[i];
+    const IndexedText& entry = *entries[i];
     for (size_t c = 0; c < entry.coarse.size(); ++c)
       tiles[tile_byte(i, c, contents.width)] = static_cast<uint8_t>(entry.coarse[c]);
   }
@@ -108,8 +125,7 @@ std::vector<uint8_t> index_bytes(const IndexContents& contents) {
     uint8_t* rows = nullptr;
     fine = builder.CreateUninitializedVector(count * quads, 1, &rows);
     std::memset(rows, 0, count * quads);
-    for (size_t i = 0; i < count; ++i)
-      std::memcpy(rows + i * quads, contents.entries[i].fine.data(), contents.entries[i].fine.size());
+    for (size_t i = 0; i < count; ++i) std::memcpy(rows + i * quads, entries[i]->fine.data(), entries[i]->fine.size());
   }
   std::vector<float> scales(contents.terms ? 0 : padded(count, kLane));
   std::vector<uint32_t> starts = {0};
@@ -117,7 +133,7 @@ std::vector<uint8_t> index_bytes(const IndexContents& contents) {
   texts.reserve(letters);
   starts.reserve(count + 1);
   for (size_t i = 0; i < count; ++i) {
-    const IndexedText& entry = contents.entries[i];
+    const IndexedText& entry = *entries[i];
     if (!contents.terms) scales[i] = entry.scale;
     texts.insert(texts.end(), entry.text.begin(), entry.text.end());
     starts.push_back(static_cast<uint32_t>(texts.size()));
@@ -125,20 +141,39 @@ std::vector<uint8_t> index_bytes(const IndexContents& contents) {
   const auto scale_vector = builder.CreateVector(scales);
   const auto text_vector = builder.CreateVector(texts);
   const auto start_vector = builder.CreateVector(starts);
-  const TermVectors term_vectors = contents.terms ? put_terms(builder, contents) : TermVectors{};
+  const TermVectors term_vectors = contents.terms ? put_terms(builder, entries, contents.width) : TermVectors{};
+  const RecordVectors records = put_records(builder, contents);
   const auto model = builder.CreateString(contents.model);
   const auto name = builder.CreateString(contents.model_name);
-  builder.Finish(
-      fb::CreateSearchIndex(builder, model, name, contents.width, static_cast<uint32_t>(count),
-                            flatbuffers::Offset<flatbuffers::Vector<int8_t>>(coarse), scale_vector, fine, text_vector,
-                            start_vector, term_vectors.starts, term_vectors.texts, term_vectors.weights),
-      fb::SearchIndexIdentifier());
+  fb::SearchIndexBuilder index(builder);
+  index.add_model(model);
+  index.add_model_name(name);
+  index.add_width(contents.width);
+  index.add_count(static_cast<uint32_t>(count));
+  index.add_coarse(flatbuffers::Offset<flatbuffers::Vector<int8_t>>(coarse));
+  index.add_scales(scale_vector);
+  index.add_fine(fine);
+  index.add_texts(text_vector);
+  index.add_starts(start_vector);
+  index.add_term_starts(term_vectors.starts);
+  index.add_term_texts(term_vectors.texts);
+  index.add_term_weights(term_vectors.weights);
+  index.add_records(records.numbers);
+  index.add_last_record(records.last);
+  index.add_ids(records.ids);
+  index.add_fields(records.fields);
+  index.add_text_field(records.text_field);
+  index.add_id_field(records.id_field);
+  index.add_keeps_all(contents.settings.keeps_all);
+  if (contents.settings.stride) index.add_stride(*contents.settings.stride);
+  builder.Finish(index.Finish(), fb::SearchIndexIdentifier());
   return {builder.GetBufferPointer(), builder.GetBufferPointer() + builder.GetSize()};
 }
 
-SearchIndex::SearchIndex(const std::string& path) {
+SearchIndex::SearchIndex(const std::string& path, Hold hold) {
   const char* reason = "";
-  if (file_.open(path.c_str(), &reason) != Status::kOk)
+  const char* const name = path.c_str();
+  if ((hold == Hold::kMapped ? file_.open(name, &reason) : file_.read(name, &reason)) != Status::kOk)
     fail(ExitCode::kIo, "{}: {}; make an index with bantam index", path, reason);
   open(file_.data(), file_.size(), path);
 }
@@ -149,19 +184,20 @@ void SearchIndex::open(const uint8_t* data, size_t size, const std::string& name
   flatbuffers::Verifier verifier(data, size);
   if (size < 16 || size > FLATBUFFERS_MAX_BUFFER_SIZE || !fb::SearchIndexBufferHasIdentifier(data) ||
       !fb::VerifySearchIndexBuffer(verifier)) {
-    refuse(name, "its structure");
+    refuse_index(name, "its structure");
   }
   index_ = fb::GetSearchIndex(data);
   width_ = index_->width();
   count_ = index_->count();
-  if (index_->starts()->size() != size_t{count_} + 1) refuse(name, "starts");
+  if (index_->starts()->size() != size_t{count_} + 1) refuse_index(name, "starts");
   uint32_t last = 0;
   for (uint32_t i = 0; i <= count_; ++i) {
     const uint32_t start = index_->starts()->Get(i);
-    if (start < last || (i == 0 && start != 0)) refuse(name, "starts");
+    if (start < last || (i == 0 && start != 0)) refuse_index(name, "starts");
     last = start;
   }
-  if (last != index_->texts()->size()) refuse(name, "starts");
+  if (last != index_->texts()->size()) refuse_index(name, "starts");
+  check_records(name);
   if (of_terms()) {
     check_postings(name);
   } else {
@@ -170,17 +206,17 @@ void SearchIndex::open(const uint8_t* data, size_t size, const std::string& name
 }
 
 void SearchIndex::check_vectors(const std::string& name) {
-  if (width_ == 0 || width_ > kWidest) refuse(name, "width");
+  if (width_ == 0 || width_ > kWidest) refuse_index(name, "width");
   const size_t rows = padded(count_, kLane);
   const size_t columns = padded(width_, kQuad);
-  if (index_->coarse()->size() != rows * columns) refuse(name, "coarse");
+  if (index_->coarse()->size() != rows * columns) refuse_index(name, "coarse");
   if (rows != 0 && reinterpret_cast<uintptr_t>(index_->coarse()->data()) % kAlignment != 0)
-    refuse(name, "alignment of coarse");
-  if (index_->scales()->size() != rows) refuse(name, "scales");
-  if (index_->fine() != nullptr && index_->fine()->size() != size_t{count_} * columns) refuse(name, "fine");
+    refuse_index(name, "alignment of coarse");
+  if (index_->scales()->size() != rows) refuse_index(name, "scales");
+  if (index_->fine() != nullptr && index_->fine()->size() != size_t{count_} * columns) refuse_index(name, "fine");
   for (size_t i = 0; i < rows; ++i) {
     const float scale = scales()[i];
-    if (!(scale >= 0) || scale > 1) refuse(name, "scales");
+    if (!(scale >= 0) || scale > 1) refuse_index(name, "scales");
   }
   sum_tiles(name);
 }
@@ -190,18 +226,19 @@ void SearchIndex::check_postings(const std::string& name) const {
   const auto* const texts = index_->term_texts();
   const auto* const weights = index_->term_weights();
   if (index_->coarse()->size() != 0 || index_->scales()->size() != 0 || index_->fine() != nullptr)
-    refuse(name, "vectors and terms");
-  if (width_ == 0 || starts->size() != size_t{width_} + 1 || starts->Get(0) != 0) refuse(name, "term_starts");
+    refuse_index(name, "vectors and terms");
+  if (width_ == 0 || starts->size() != size_t{width_} + 1 || starts->Get(0) != 0) refuse_index(name, "term_starts");
   if (texts == nullptr || weights == nullptr || texts->size() != weights->size() ||
       starts->Get(width_) != texts->size()) {
-    refuse(name, "term_texts");
+    refuse_index(name, "term_texts");
   }
   for (uint32_t term = 0; term < width_; ++term) {
     const uint32_t begin = starts->Get(term), end = starts->Get(term + 1);
-    if (begin > end || end > texts->size()) refuse(name, "term_starts");
+    if (begin > end || end > texts->size()) refuse_index(name, "term_starts");
     for (uint32_t i = begin; i < end; ++i) {
-      if (texts->Get(i) >= count_ || (i > begin && texts->Get(i) <= texts->Get(i - 1))) refuse(name, "term_texts");
-      if (!(weights->Get(i) > 0) || !std::isfinite(weights->Get(i))) refuse(name, "term_weights");
+      if (texts->Get(i) >= count_ || (i > begin && texts->Get(i) <= texts->Get(i - 1)))
+        refuse_index(name, "term_texts");
+      if (!(weights->Get(i) > 0) || !std::isfinite(weights->Get(i))) refuse_index(name, "term_weights");
     }
   }
 }
@@ -221,7 +258,7 @@ void SearchIndex::sum_tiles(const std::string& name) {
       }
     }
   }
-  if (least == std::numeric_limits<int8_t>::min()) refuse(name, "coarse");
+  if (least == std::numeric_limits<int8_t>::min()) refuse_index(name, "coarse");
 }
 
 std::string SearchIndex::model() const { return index_->model()->str(); }
@@ -267,13 +304,35 @@ IndexedText SearchIndex::entry(uint32_t i) const {
 }
 
 IndexContents SearchIndex::contents() const {
-  IndexContents all = {model(), model_name(), width_, compact(), {}, of_terms()};
-  all.entries.reserve(count_);
-  for (uint32_t i = 0; i < count_; ++i) all.entries.push_back(entry(i));
+  IndexContents all;
+  all.model = model();
+  all.model_name = model_name();
+  all.width = width_;
+  all.compact = compact();
+  all.terms = of_terms();
+  all.settings = settings();
+  all.last_record = index_->records() == nullptr ? count_ : index_->last_record();
+  for (uint32_t f = 0; f < field_count(); ++f) all.fields.emplace_back(field(f));
+  all.records.resize(records_);
+  std::vector<IndexedText*> texts(count_);
+  for (uint32_t i = 0; i < count_;) {
+    const uint32_t at = place(i);
+    IndexedRecord& record = all.records[at];
+    record.number = number(i);
+    record.id = std::string(id(at));
+    record.values.resize(all.fields.size());
+    for (uint32_t f = 0; f < field_count(); ++f) {
+      const uint32_t stored = value_of(f, at);
+      if (stored != 0) record.values[f] = std::string(value(f, stored));
+    }
+    const uint32_t begin = i;
+    for (; i < count_ && place(i) == at; ++i) record.texts.push_back(entry(i));
+    for (uint32_t k = begin; k < i; ++k) texts[k] = &record.texts[k - begin];
+  }
   for (uint32_t term = 0; of_terms() && term < width_; ++term) {
     const Postings found = postings(term);
     for (uint32_t i = 0; i < found.count; ++i)
-      all.entries[found.texts[i]].terms.push_back({static_cast<int32_t>(term), found.weights[i]});
+      texts[found.texts[i]]->terms.push_back({static_cast<int32_t>(term), found.weights[i]});
   }
   return all;
 }

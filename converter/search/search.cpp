@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <utility>
 
 #include "kernels/kernels.h"
 
@@ -19,7 +20,7 @@ bool better(const Found& a, const Found& b) { return a.score != b.score ? a.scor
 /// Keeps the best `most` of all scores, in no particular order.
 class Candidates {
  public:
-  explicit Candidates(size_t most) : most_(most) { heap_.reserve(most + 1); }
+  Candidates(size_t most, const Allowed& allowed) : most_(most), allowed_(allowed) { heap_.reserve(most + 1); }
 
   void show(const float* scores, uint32_t first, uint32_t count) {
     uint32_t i = 0;
@@ -36,6 +37,7 @@ class Candidates {
 
  private:
   void add(const Found& found) {
+    if (!allowed_.empty() && allowed_[found.entry] == 0) return;
     if (heap_.size() == most_) {
       if (!better(found, heap_.front())) return;
       std::pop_heap(heap_.begin(), heap_.end(), better);
@@ -46,6 +48,7 @@ class Candidates {
   }
 
   size_t most_;
+  const Allowed& allowed_;
   std::vector<Found> heap_;  // the worst is at the front
 };
 
@@ -64,7 +67,8 @@ struct Query {
   }
 };
 
-std::vector<Found> rough(const SearchIndex& index, const std::vector<float>& unit, size_t most, Isa isa) {
+std::vector<Found> rough(const SearchIndex& index, const std::vector<float>& unit, size_t most, const Allowed& allowed,
+                         Isa isa) {
   const kernels::Table* table = kernels::table(isa);
   const Query query(unit, table->offset_xor);
   alignas(64) float scores[kChunk];
@@ -76,7 +80,7 @@ std::vector<Found> rough(const SearchIndex& index, const std::vector<float>& uni
   layer.k = (index.width() + 3) / 4 * 4;
   layer.y = scores;
   layer.y_stride = kChunk;
-  Candidates candidates(most);
+  Candidates candidates(most, allowed);
   for (uint32_t first = 0; first < index.count(); first += kChunk) {
     const uint32_t count = std::min(kChunk, index.count() - first);
     layer.w = index.tiles() + size_t{first} * layer.k;
@@ -89,19 +93,44 @@ std::vector<Found> rough(const SearchIndex& index, const std::vector<float>& uni
   return candidates.take();
 }
 
+/// Returns the candidates of at least `records` records, if the index has as many.
+std::vector<Found> candidates_of(const SearchIndex& index, const std::vector<float>& unit, size_t records,
+                                 const Allowed& allowed, Isa isa) {
+  std::vector<uint8_t> seen;
+  for (size_t most = std::min<size_t>(index.count(), records);; most = std::min<size_t>(index.count(), 4 * most)) {
+    std::vector<Found> found = rough(index, unit, most, allowed, isa);
+    if (!index.has_chunks() || found.size() < most || most == index.count()) return found;
+    seen.assign(index.records(), 0);
+    size_t different = 0;
+    for (const Found& f : found) different += std::exchange(seen[index.place(f.entry)], uint8_t{1}) == 0 ? 1U : 0U;
+    if (different >= records) return found;
+  }
+}
+
+/// Keeps the best chunk of each record, and of these the `top` best, in order.
+void keep_best(const SearchIndex& index, uint32_t top, std::vector<Found>* found) {
+  const size_t kept = std::min<size_t>(found->size(), index.has_chunks() ? found->size() : top);
+  std::partial_sort(found->begin(), found->begin() + static_cast<std::ptrdiff_t>(kept), found->end(), better);
+  found->resize(kept);
+  if (!index.has_chunks()) return;
+  std::vector<uint8_t> seen(index.records());
+  const auto is_other = [&](const Found& f) { return std::exchange(seen[index.place(f.entry)], uint8_t{1}) != 0; };
+  found->erase(std::remove_if(found->begin(), found->end(), is_other), found->end());
+  if (found->size() > top) found->resize(top);
+}
+
 }  // namespace
 
 std::vector<Found> find_nearest(const SearchIndex& index, const std::vector<float>& query, uint32_t top, Isa isa,
-                                Length how) {
+                                Length how, const Allowed& allowed) {
   double squares = 0;
   for (const float v : query) squares += double{v} * double{v};
   const double length = squares > 0 && how == Length::kDivided ? std::sqrt(squares) : 1;
   std::vector<float> unit;
   unit.reserve(query.size());
   for (const float v : query) unit.push_back(static_cast<float>(v / length));
-  const size_t most = std::min<size_t>(index.count(), size_t{top} * 4 + 40);
-  if (top == 0 || most == 0) return {};
-  std::vector<Found> found = rough(index, unit, most, isa);
+  if (top == 0 || index.count() == 0) return {};
+  std::vector<Found> found = candidates_of(index, unit, size_t{top} * 4 + 40, allowed, isa);
   std::vector<float> vector(index.width());
   for (Found& f : found) {
     index.read(f.entry, vector.data());
@@ -109,12 +138,12 @@ std::vector<Found> find_nearest(const SearchIndex& index, const std::vector<floa
     for (uint32_t c = 0; c < index.width(); ++c) sum += double{vector[c]} * double{unit[c]};
     f.score = static_cast<float>(sum * double{index.scales()[f.entry]});
   }
-  std::sort(found.begin(), found.end(), better);
-  if (found.size() > top) found.resize(top);
+  keep_best(index, top, &found);
   return found;
 }
 
-std::vector<Found> find_by_terms(const SearchIndex& index, const std::vector<bantam::Candidate>& query, uint32_t top) {
+std::vector<Found> find_by_terms(const SearchIndex& index, const std::vector<bantam::Candidate>& query, uint32_t top,
+                                 const Allowed& allowed) {
   std::vector<double> sums(index.count());
   for (const bantam::Candidate& term : query) {
     if (term.id < 0 || static_cast<uint32_t>(term.id) >= index.width()) continue;
@@ -124,11 +153,9 @@ std::vector<Found> find_by_terms(const SearchIndex& index, const std::vector<ban
   }
   std::vector<Found> found;
   for (uint32_t i = 0; i < index.count(); ++i) {
-    if (sums[i] > 0) found.push_back({i, static_cast<float>(sums[i])});
+    if (sums[i] > 0 && (allowed.empty() || allowed[i] != 0)) found.push_back({i, static_cast<float>(sums[i])});
   }
-  const size_t kept = std::min<size_t>(found.size(), top);
-  std::partial_sort(found.begin(), found.begin() + static_cast<std::ptrdiff_t>(kept), found.end(), better);
-  found.resize(kept);
+  keep_best(index, top, &found);
   return found;
 }
 

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <unordered_set>
 
 #include "base/fail.h"
 #include "base/is_there.h"
@@ -15,6 +16,7 @@
 #include "run/term_weights.h"
 #include "run/text_stream.h"
 #include "score/similarity.h"
+#include "search/chunker.h"
 #include "search/phrases.h"
 
 namespace bantam::convert {
@@ -27,6 +29,31 @@ IndexedText indexed(std::string text, Prediction* found, const IndexContents& co
   entry.text = std::move(text);
   entry.terms = by_id(std::move(found->terms));
   return entry;
+}
+
+/// Stores the fields of a record; new names are appended to the names of the index.
+void put_fields(const SourceRecord& record, IndexContents* contents, std::vector<std::string>* values) {
+  for (const auto& [name, value] : record.fields) {
+    const auto at = std::find(contents->fields.begin(), contents->fields.end(), name);
+    const auto f = static_cast<size_t>(at - contents->fields.begin());
+    if (at == contents->fields.end()) contents->fields.push_back(name);
+    if (values->size() <= f) values->resize(f + 1);
+    (*values)[f] = value;
+  }
+}
+
+/// Removes records that were there before and have the id of a later one. Returns their number.
+size_t remove_replaced(size_t old, IndexContents* contents) {
+  if (contents->settings.id_field.empty()) return 0;
+  std::unordered_set<std::string> ids;
+  std::vector<IndexedRecord>& records = contents->records;
+  for (size_t i = old; i < records.size(); ++i) ids.insert(records[i].id);
+  const auto end = records.begin() + static_cast<std::ptrdiff_t>(old);
+  const auto kept =
+      std::remove_if(records.begin(), end, [&](const IndexedRecord& one) { return ids.count(one.id) != 0; });
+  const auto replaced = static_cast<size_t>(end - kept);
+  records.erase(kept, end);
+  return replaced;
 }
 
 /// The index and the model that made it.
@@ -156,43 +183,55 @@ PredictOptions for_queries(const SearchIndex& index) {
 }
 
 std::vector<Found> find_texts(const SearchIndex& index, const std::string& path, const Prediction& query, uint32_t top,
-                              Isa isa, Length length) {
-  if (index.of_terms()) return find_by_terms(index, by_id(query.terms), top);
+                              Isa isa, Length length, const Allowed& allowed) {
+  if (index.of_terms()) return find_by_terms(index, by_id(query.terms), top, allowed);
   const std::vector<float>& vector = query.embedding;
   if (vector.size() != index.width())
     fail(ExitCode::kInvalid, "{}: vectors of {} numbers, the model's have {}; make it again", path, index.width(),
          vector.size());
-  return find_nearest(index, vector, top, isa, length);
+  return find_nearest(index, vector, top, isa, length, allowed);
 }
 
-size_t add_texts(const ModelFile& file, const EngineOptions& engine_options, uint32_t width,
-                 const std::function<bool(std::string*)>& next, const std::function<void(size_t)>& progress,
-                 IndexContents* contents) {
+Additions add_records(const ModelFile& file, const EngineOptions& engine_options, uint32_t width,
+                      const std::function<bool(SourceRecord*)>& next, const std::function<void(size_t)>& progress,
+                      IndexContents* contents) {
   Engine engine(file, engine_options);
   PredictOptions options;
   options.role = TextRole::kDocument;
   options.width = contents->width != 0 ? contents->width : width;
   Predictor predictor(engine, searched_parts(file), options);
-  size_t cut = 0;
+  std::optional<Chunker> chunker;
+  if (contents->settings.stride) chunker.emplace(file, options.role, *contents->settings.stride);
+  const size_t old = contents->records.size();
+  Additions done;
   std::vector<Input> batch;
+  std::vector<size_t> of;  // the record of each text
   const auto finish = [&] {
-    std::vector<Prediction> vectors = predictor.predict(batch);
+    std::vector<Prediction> found = predictor.predict(batch);
+    contents->width = contents->terms ? convert::embedding_width(file.model()) : predictor.width();
     for (size_t i = 0; i < batch.size(); ++i) {
-      contents->width = contents->terms ? convert::embedding_width(file.model()) : predictor.width();
-      contents->entries.push_back(indexed(std::move(batch[i].first), &vectors[i], *contents));
-      cut += vectors[i].truncated ? 1U : 0U;
+      contents->records[of[i]].texts.push_back(indexed(std::move(batch[i].first), &found[i], *contents));
+      done.truncated += found[i].truncated ? 1U : 0U;
     }
     batch.clear();
-    progress(contents->entries.size());
+    of.clear();
+    progress(done.added);
   };
-  std::string text;
-  while (next(&text)) {
-    if (text.empty()) continue;
-    batch.push_back({std::move(text), std::nullopt});
-    if (batch.size() == engine.batch()) finish();
+  SourceRecord record;
+  while (next(&record)) {
+    IndexedRecord& made = contents->append();
+    made.id = std::move(record.id);
+    put_fields(record, contents, &made.values);
+    ++done.added;
+    for (std::string& text : chunker ? chunker->cut(record.text) : std::vector<std::string>{record.text}) {
+      batch.push_back({std::move(text), std::nullopt});
+      of.push_back(contents->records.size() - 1);
+      if (batch.size() == engine.batch()) finish();
+    }
   }
   if (!batch.empty()) finish();
-  return cut;
+  done.replaced = remove_replaced(old, contents);
+  return done;
 }
 
 Retrieve retrieve_from(const std::string& index, const std::string& embedder, const ModelFile& file, uint32_t count,

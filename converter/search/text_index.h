@@ -8,6 +8,7 @@
 
 #include "run/chunks.h"
 #include "run/predict.h"
+#include "search/record_source.h"
 #include "search/search.h"
 
 namespace bantam::convert {
@@ -36,14 +37,20 @@ PredictOptions for_queries(const SearchIndex& index);
 /// Calls find_nearest for the vector of `query`, or find_by_terms for its terms. Fails (kInvalid) if the index, at
 /// `path`, has another width.
 std::vector<Found> find_texts(const SearchIndex& index, const std::string& path, const Prediction& query, uint32_t top,
-                              Isa isa, Length length);
+                              Isa isa, Length length, const Allowed& allowed = {});
 
-/// Appends texts as documents to an index, one batch at a time. `next` reads the next text and returns false at the
-/// end. `width`: the number of vector elements to keep in a new index; 0: all. `progress` receives the number of texts
-/// so far. Returns the number of truncated texts.
-size_t add_texts(const ModelFile& file, const EngineOptions& engine_options, uint32_t width,
-                 const std::function<bool(std::string*)>& next, const std::function<void(size_t)>& progress,
-                 IndexContents* contents);
+struct Additions {
+  size_t added = 0;      // records
+  size_t replaced = 0;   // records that were removed because an added one has their id
+  size_t truncated = 0;  // texts of which the model did not read the end
+};
+
+/// Appends records as documents to an index, one batch at a time; a record replaces an older one with its id. `next`
+/// reads the next record and returns false at the end. `width`: the number of vector elements to keep in a new index;
+/// 0: all. `progress` receives the number of added records so far.
+Additions add_records(const ModelFile& file, const EngineOptions& engine_options, uint32_t width,
+                      const std::function<bool(SourceRecord*)>& next, const std::function<void(size_t)>& progress,
+                      IndexContents* contents);
 
 /// Returns the function that finds texts for the chunks of texts of `file`, which must outlive it: the nearest `count`
 /// lines of the index, each with the lines that follow it. Throws Error if the index was not made with the model

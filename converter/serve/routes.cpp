@@ -22,7 +22,7 @@ using convert::PositionUnit;
 using convert::Prediction;
 using convert::Predictor;
 
-enum class Kind : uint8_t { kHelp, kHealth, kMetrics, kModels, kTexts, kRank, kEmbeddings };
+enum class Kind : uint8_t { kHelp, kHealth, kMetrics, kModels, kTexts, kRank, kSearch, kEmbeddings };
 
 struct Endpoint {
   const char* path;
@@ -47,6 +47,8 @@ constexpr Endpoint kEndpoints[] = {
     {"/fill", "POST", Kind::kTexts, kMasksPart, "{\"text\": T} or {\"texts\": [T]}"},
     {"/rank", "POST", Kind::kRank, kLabelsPart | kTokenVectorsPart | kTermsPart,
      "{\"query\": T, \"texts\": [T]}, and \"label\", \"top\""},
+    {"/search", "POST", Kind::kSearch, kVectorPart | kTermsPart,
+     "{\"query\": T} or {\"queries\": [T]}, and \"top\", \"where\": {FIELD: VALUE}, \"index\": NAME"},
     {"/v1/embeddings", "POST", Kind::kEmbeddings, kVectorPart,
      "{\"input\": T or [T], \"model\": NAME}, as OpenAI's API has it, with \"dimensions\"; and \"prompt_name\": "
      "\"query\" or \"document\""},
@@ -186,6 +188,13 @@ void read_texts(const Target& target, Json& request, Worker& model, Job* job) {
   job->writer = std::make_unique<TextsWriter>(target.name.substr(1), unit, list);
 }
 
+std::optional<uint64_t> top_of(const Json& request) {
+  if (!request.contains("top")) return std::nullopt;
+  const Json& value = request.at("top");
+  if (!value.is_number_unsigned() || value == 0U) fail(ExitCode::kInvalid, "\"top\": wanted a number from 1 on");
+  return value.get<uint64_t>();
+}
+
 /// The fields of a ranking request, whose lists are also used for the reply.
 struct Ranking {
   std::string query, label;
@@ -199,12 +208,7 @@ void read_rank(const Target& target, Json& request, Worker& model, Job* job) {
   asked->query = string_of(request, "query");
   asked->texts = strings_of(request, "texts");
   asked->label = request.contains("label") ? string_of(request, "label") : "";
-  asked->top = asked->texts.size();
-  if (request.contains("top")) {
-    const Json& value = request.at("top");
-    if (!value.is_number_unsigned() || value == 0U) fail(ExitCode::kInvalid, "\"top\": wanted a number from 1 on");
-    asked->top = static_cast<size_t>(std::min<uint64_t>(value.get<uint64_t>(), asked->top));
-  }
+  asked->top = std::min<uint64_t>(top_of(request).value_or(asked->texts.size()), asked->texts.size());
   convert::require_ranking(model.file(), "\"label\"", asked->label);
   job->room = asked->texts.size();
   job->work = [asked](convert::Engine& engine) {
@@ -281,8 +285,9 @@ void read_embeddings(const Target& target, Json& request, Worker& model, Job* jo
 
 }  // namespace
 
-Routes::Routes(std::vector<std::unique_ptr<Worker>> models, Metrics* metrics)
-    : models_(std::move(models)), metrics_(metrics) {}
+Routes::Routes(std::vector<std::unique_ptr<Worker>> models, std::vector<std::unique_ptr<ServedIndex>> indexes,
+               Metrics* metrics)
+    : indexes_(std::move(indexes)), models_(std::move(models)), metrics_(metrics) {}
 
 bool Routes::find(const std::string& path, const std::string& method, Target* target, Reply* refusal) const {
   *target = {};
@@ -367,6 +372,41 @@ Worker& Routes::model_for(const Target& target, const Json& request) const {
   fail(ExitCode::kUnsupported, "{}: none of the files is for that: {}; POST to /run", target.name, names);
 }
 
+const ServedIndex& Routes::index_for(const Target& target, const Json& request) const {
+  if (indexes_.empty()) fail(ExitCode::kUnsupported, "/search: there is no index; start the server with --index");
+  const std::string name = request.contains("index") ? string_of(request, "index") : "";
+  std::string model = request.contains("model") ? string_of(request, "model") : "";
+  if (!target.model.empty() && !model.empty() && model != target.model)
+    fail(ExitCode::kInvalid, "\"model\": names another one than the path");
+  if (model.empty()) model = target.model;
+  std::string names;
+  for (const std::unique_ptr<ServedIndex>& one : indexes_) {
+    names += fmt::format("{}{} (of {})", names.empty() ? "" : ", ", one->name(), one->model().name());
+    if ((name.empty() || one->name() == name) && (model.empty() || one->model().name() == model)) return *one;
+  }
+  fail(ExitCode::kInvalid, "{}: there is no such index{}; there are {}",
+       name.empty() ? "\"model\"" : fmt::format("\"index\": \"{}\"", name),
+       model.empty() ? "" : fmt::format(" of \"{}\"", model), names);
+}
+
+Worker& Routes::read_search(const Target& target, Json& request, Job* job) const {
+  constexpr uint64_t kMostHits = 10000;
+  refuse_unknown(request, target, {"query", "queries", "top", "where", "index", "model"});
+  const ServedIndex& index = index_for(target, request);
+  SearchRequest asked;
+  const uint64_t top = top_of(request).value_or(asked.top);
+  if (top > kMostHits) fail(ExitCode::kInvalid, "\"top\": wanted a number from 1 to {}", kMostHits);
+  asked.top = static_cast<uint32_t>(top);
+  if (request.contains("where")) asked.where = convert::read_conditions(request.at("where"), "\"where\"");
+  asked.list = request.contains("queries");
+  if (asked.list && request.contains("query")) fail(ExitCode::kInvalid, "\"query\": goes without \"queries\"");
+  job->texts = asked.list ? strings_of(request, "queries") : std::vector<std::string>{string_of(request, "query")};
+  job->parts = index.model().parts(target.endpoint->parts);
+  job->role = TextRole::kQuery;
+  job->writer = hits_writer(index, std::move(asked));
+  return index.model();
+}
+
 Worker* Routes::read(const Target& target, std::string body, Job* job, Reply* refusal) const {
   size_t most = 0;
   for (const std::unique_ptr<Worker>& one : models_) most = std::max(most, one->queue());
@@ -379,8 +419,11 @@ Worker* Routes::read(const Target& target, std::string body, Job* job, Reply* re
   job->most_reply = kMostReply + 2 * body.size();
   std::string().swap(body);
   if (!request.is_object()) fail(ExitCode::kInvalid, "the request's body: wanted a JSON object");
-  Worker& model = model_for(target, request);
+  const bool searches = target.endpoint->kind == Kind::kSearch;
+  Worker& model = searches ? read_search(target, request, job) : model_for(target, request);
   switch (target.endpoint->kind) {
+    case Kind::kSearch:
+      break;
     case Kind::kRank:
       read_rank(target, request, model, job);
       break;
@@ -406,6 +449,10 @@ std::string Routes::help() const {
   std::string text = "bantam serve. Files:\n";
   for (const std::unique_ptr<Worker>& model : models_) {
     text += fmt::format("  {}  ({})\n", model->name(), convert::task_name(model->file().model().task()));
+  }
+  if (!indexes_.empty()) text += "Indexes:\n";
+  for (const std::unique_ptr<ServedIndex>& index : indexes_) {
+    text += fmt::format("  {}  (of {})\n", index->name(), index->model().name());
   }
   text += "Paths; those of POST take \"model\": NAME in their JSON, or /models/NAME in front:\n";
   for (const Endpoint& endpoint : kEndpoints) {

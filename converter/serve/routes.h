@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/json_file.h"
+#include "serve/indexes.h"
 #include "serve/metrics.h"
 #include "serve/replies.h"
 #include "serve/worker.h"
@@ -24,8 +25,9 @@ struct Target {
 
 class Routes {
  public:
-  /// `models` must have different names.
-  Routes(std::vector<std::unique_ptr<Worker>> models, Metrics* metrics);
+  /// `models` must have different names, and so must `indexes`, which these models made.
+  Routes(std::vector<std::unique_ptr<Worker>> models, std::vector<std::unique_ptr<ServedIndex>> indexes,
+         Metrics* metrics);
 
   /// Finds the target of a request. If there is none, returns false and sets a reply (404, 405).
   bool find(const std::string& path, const std::string& method, Target* target, Reply* refusal) const;
@@ -40,8 +42,11 @@ class Routes {
 
  private:
   Worker& model_for(const Target& target, const convert::Json& request) const;
+  const ServedIndex& index_for(const Target& target, const convert::Json& request) const;
+  Worker& read_search(const Target& target, convert::Json& request, Job* job) const;
   std::string help() const;
 
+  std::vector<std::unique_ptr<ServedIndex>> indexes_;  // outlives the models, whose jobs search it
   std::vector<std::unique_ptr<Worker>> models_;
   Metrics* metrics_;
 };

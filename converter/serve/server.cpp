@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <memory>
 #include <optional>
+#include <utility>
 
 #include "base/status_error.h"
 #include "serve/http.h"
@@ -38,6 +39,21 @@ std::vector<std::unique_ptr<Worker>> open_all(const ServerOptions& options, Metr
   return models;
 }
 
+std::vector<std::unique_ptr<ServedIndex>> open_indexes(const std::vector<std::string>& paths,
+                                                       const std::vector<std::unique_ptr<Worker>>& models) {
+  std::vector<std::unique_ptr<ServedIndex>> indexes;
+  for (const std::string& path : paths) {
+    indexes.push_back(std::make_unique<ServedIndex>(path, models));
+    for (size_t i = 0; i + 1 < indexes.size(); ++i) {
+      if (indexes[i]->name() != indexes.back()->name()) continue;
+      fail(ExitCode::kUsage,
+           "--index {}: another index is called {} already; rename one, names are how requests choose", path,
+           indexes[i]->name());
+    }
+  }
+  return indexes;
+}
+
 }  // namespace
 
 void serve(const ServerOptions& options, const std::function<void(const std::string& address)>& listening) {
@@ -48,7 +64,9 @@ void serve(const ServerOptions& options, const std::function<void(const std::str
   pthread_sigmask(SIG_BLOCK, &stop, nullptr);  // all threads inherit this mask; sigwait receives the signals
   raise_descriptors(options.connections);
   Metrics metrics;
-  Routes routes(open_all(options, &metrics), &metrics);
+  std::vector<std::unique_ptr<Worker>> models = open_all(options, &metrics);
+  std::vector<std::unique_ptr<ServedIndex>> indexes = open_indexes(options.indexes, models);
+  Routes routes(std::move(models), std::move(indexes), &metrics);
   std::optional<Listener> listener;
   options.unix_path.empty() ? listener.emplace(options.host, options.port) : listener.emplace(options.unix_path);
   const HttpServer server(options, &*listener, &routes, &metrics);

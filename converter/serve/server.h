@@ -14,6 +14,7 @@ namespace bantam::serve {
 
 struct ServerOptions {
   std::vector<std::string> files;
+  std::vector<std::string> indexes;
   std::string host = "127.0.0.1";
   uint16_t port = 8080;   // 0: any free port
   std::string unix_path;  // instead of host and port

@@ -43,7 +43,7 @@ int run(const std::string& folder, uint32_t count, uint32_t width) {
   write(folder + "/vectors.npy", npy_file(vectors, count, width));
   write(folder + "/queries.npy", npy_file(queries, kQueries, width));
   IndexContents contents = {"0", "random", width, false, {}};
-  for (uint32_t i = 0; i < count; ++i) contents.entries.push_back(round_vector("", row_of(vectors, i, width), false));
+  for (uint32_t i = 0; i < count; ++i) contents.append(round_vector("", row_of(vectors, i, width), false));
   const std::vector<uint8_t> bytes = index_bytes(contents);
   write(folder + "/vectors.index", {bytes.begin(), bytes.end()});
   const SearchIndex index(folder + "/vectors.index");

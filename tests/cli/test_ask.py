@@ -41,6 +41,18 @@ class Ask(CommandTest):
             self.assertEqual(scores, sorted(scores, reverse=True))
             self.assertLessEqual(sum(scores), 1 + 1e-6)
 
+    def test_ids_and_conditions(self):
+        rows = [f"t{i},{text},{'ab'[i % 2]}" for i, text in enumerate(TEXTS)]
+        table = self.write("texts.csv", "\n".join(["key,text,team", *rows]) + "\n")
+        self.ok("index", model("sentence-mean"), table, "-o", self.index, "--id", "key", "--keep", "team")
+        (asked,) = self.ask("ba", "--passages", "6", "--top", "0", "--where", "team=a")
+        self.assertEqual(asked["passages"], 3)
+        for one in asked["answers"]:
+            self.assertIn(one["id"], ("t0", "t2", "t4"))
+            self.assertEqual(one["text"], TEXTS[int(one["id"][1:])])
+        self.assertIn(f"\n{asked['answers'][0]['id']}: ", self.ok(*self.command("ba", "--where", "team=a")).decode())
+        self.fails(2, *self.command("ba", "--where", "tean=a"), says=["it has team"])
+
     def test_scores_are_of_all_texts_together(self):
         """exp(logit of a span) over the sum of all spans': of one text alone its own probability."""
         one = self.ask("ba", "--passages", "1")[0]["answers"][0]

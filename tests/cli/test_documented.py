@@ -153,9 +153,14 @@ class DocumentedCommands(CommandTest):
             (folder / "lines.txt").write_text("the cat\na dog sings\n")
         (folder / "reviews.txt").write_text("the cat\na dog sings\n")
         (folder / "labels.txt").write_text("sun\nrain\n")
+        tickets = [f"T-{i},{spoken[i % len(spoken)]},{('billing', 'care')[i % 2]},2024" for i in range(20)]
+        (folder / "tickets.csv").write_text("\n".join(["id,text,team,year", *tickets]) + "\n")
         of_index = ("bantam search", "bantam ask", "search.md", "bantam generate", "bantam perplexity")
         if where.startswith(of_index):  # whose help takes an index to be there
             done = bantam("index", model("sentence-mean"), folder / "lines.txt", "-o", folder / "lines.index")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            options = ("-o", folder / "tickets.index", "--id", "id", "--keep", "team,year")
+            done = bantam("index", model("sentence-mean"), folder / "tickets.csv", *options)
             self.assertEqual(done.returncode, 0, done.stderr)
         (folder / "questions.txt").write_text("Who wrote it?\n")
         lines = [{"text": text, "intent": "PlayMusic"} for text in spoken]

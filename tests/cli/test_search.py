@@ -81,16 +81,17 @@ class Search(CommandTest):
         compact = self.index.stat().st_size
         self.make(self.texts)
         self.assertLess(compact, self.index.stat().st_size)
-        whole = self.index.read_bytes()
+        whole, found = self.index.stat().st_size, self.search("ko")
         more = self.directory / "more.txt"
         more.write_text("lu lu\n", encoding="utf-8")
         self.assertEqual(self.make(more, "--add")["texts"], 6)
         self.assertEqual(self.search("lu lu", "--top", "1")[0]["found"][0]["line"], 6)
         self.assertEqual(self.make("--remove", "6")["texts"], 5)
-        self.assertEqual(self.index.read_bytes(), whole)
+        self.assertEqual(self.search("ko"), found)
+        self.assertGreater(self.index.stat().st_size, whole)  # it knows that the number 6 was given
         self.make("--remove", "1,3-4")
         left = self.search("ko")[0]["found"]
-        self.assertEqual({one["line"]: one["text"] for one in left}, {1: "ko", 2: "ko ko ba"})
+        self.assertEqual({one["line"]: one["text"] for one in left}, {2: "ko", 5: "ko ko ba"})
 
     def refused(self, code, words, *arguments):
         done = bantam(*arguments)
@@ -100,10 +101,10 @@ class Search(CommandTest):
     def test_refuses(self):
         mean = model("sentence-mean")
         self.make(self.texts)
-        self.refused(2, "the index has 5 lines", "index", mean, "-o", self.index, "--remove", "6")
+        self.refused(2, "its last line is 5", "index", mean, "-o", self.index, "--remove", "6")
         self.refused(2, "--remove x", "index", mean, "-o", self.index, "--remove", "x")
         self.refused(2, "TEXTS: missing", "index", mean, "-o", self.index)
-        self.refused(2, "--remove alone", "index", mean, self.texts, "-o", self.index, "--remove", "1")
+        self.refused(2, "alone take none", "index", mean, self.texts, "-o", self.index, "--remove", "1")
         self.refused(2, "--compact", "index", mean, self.texts, "-o", self.index, "--add", "--compact")
         self.refused(5, "this needs vectors of texts", "index", model("bert-classify"), self.texts, "-o", self.index)
         self.refused(4, "another model", "search", model("sentence-cls-dense"), self.index, "ko")

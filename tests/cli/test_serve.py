@@ -126,6 +126,72 @@ class Answers(Serving):
         lines = [json.loads(line) for line in self.ok("run", model("voice"), *texts, "--json").splitlines()]
         self.assertEqual(json.loads(self.good("/run", {"texts": texts, "model": "voice"}))["answers"], lines)
 
+    def make_index(self, name, records, *options):
+        data, index = self.directory / f"{name}.jsonl", self.directory / f"{name}.index"
+        data.write_text("".join(json.dumps(one) + "\n" for one in records))
+        self.ok("index", model("sentence-mean"), data, "-o", index, *options)
+        return index
+
+    def test_search(self):
+        teams = [
+            {"id": f"r{i}", "text": "ba di ko lu".split()[i % 4] + " na" * i, "team": "ab"[i % 2]} for i in range(9)
+        ]
+        tickets = self.make_index("tickets", teams, "--id", "id", "--keep", "team")
+        short = self.make_index("short", teams[:5], "--truncate-dim", "5")
+        terms = self.directory / "terms.index"
+        self.ok("index", model("splade"), self.directory / "tickets.jsonl", "-o", terms)
+        models = [model(name) for name in ("voice", "sentence-mean", "splade")]
+        self.serve(*models, "--index", tickets, "--index", short, "--index", terms)
+
+        def said(name, index, *options):
+            return self.ok("search", model(name), index, *options, "--json")
+
+        mean = "sentence-mean"
+        self.assertEqual(self.good("/search", {"query": "ba di"}), said(mean, tickets, "ba di"))
+        body = {"query": "ko", "top": 3, "where": {"team": "a"}, "index": "tickets"}
+        self.assertEqual(self.good("/search", body), said(mean, tickets, "ko", "--top", "3", "--where", "team=a"))
+        self.assertEqual(self.good("/search", {"query": "ko", "index": "short"}), said(mean, short, "ko"))
+        self.assertEqual(self.good("/models/splade/search", {"query": "ba di"}), said("splade", terms, "ba di"))
+        answers = json.loads(self.good("/search", {"queries": ["ko", "lu"], "top": 2}))["answers"]
+        wanted = said(mean, tickets, "ko", "lu", "--top", "2").splitlines()
+        self.assertEqual(answers, [json.loads(line) for line in wanted])
+        for body, *says in (
+            ({}, '"query": missing'),
+            ({"query": "a", "queries": ["b"]}, "goes without"),
+            ({"query": 7}, '"query": wanted a string'),
+            ({"query": "ba", "top": 0}, '"top"'),
+            ({"query": "ba", "top": 10001}, "from 1 to 10000"),
+            ({"query": "ba", "where": ["team"]}, '"where": wanted an object'),
+            ({"query": "ba", "where": {"team": None}}, '"where": "team"'),
+            ({"query": "ba", "where": {"tean": "a"}}, 'no field "tean"; it has team'),
+            ({"query": "ba", "where": {"team": "a"}, "index": "short"}, "the index has no fields"),
+            ({"query": "ba", "index": "none"}, '"index": "none"', "tickets (of sentence-mean)"),
+            ({"query": "ba", "model": "voice"}, '"model"', 'no such index of "voice"'),
+            ({"query": "ba", "wher": {}}, "wher"),
+        ):
+            self.refused(400, "/search", body, *says)
+        self.assertIn(b"tickets  (of sentence-mean)", self.ask("GET", "/")[2])
+        self.assertEqual(self.ask("GET", "/search")[0], 405)
+
+    def test_indexes_that_are_not_served(self):
+        self.serve(model("voice"))
+        self.refused(400, "/search", {"query": "ba"}, "--index")
+        index = self.make_index("texts", [{"text": "ba"}])
+        (self.directory / "more").mkdir()
+        twice = self.directory / "more" / "texts.index"
+        twice.write_bytes(index.read_bytes())
+        broken = self.directory / "broken.index"
+        broken.write_bytes(index.read_bytes()[:-40])
+        for code, words, *arguments in (
+            (4, "none of the files made it; serve the one that did too, sentence-mean.bantam", model("voice"), index),
+            (3, "none.index", model("sentence-mean"), self.directory / "none.index"),
+            (4, "not a sound search index", model("sentence-mean"), broken),
+            (2, "another index is called texts", model("sentence-mean"), index, "--index", twice),
+        ):
+            done = bantam("serve", arguments[0], "--index", *arguments[1:], "--port", "0")
+            self.assertEqual((done.returncode, done.stdout), (code, b""), done.stderr)
+            self.assertIn(words, done.stderr.decode())
+
     def test_many_at_once_have_the_bits_of_each_alone(self):
         self.serve(model("voice"))
         texts = [f"wake me at {i} {'or so ' * (i % 9)}" for i in range(24)]

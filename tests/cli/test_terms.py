@@ -87,7 +87,7 @@ class Terms(CommandTest):
             self.ok("index", file, self.write("more.txt", self.LINES[3] + "\n"), "-o", index, "--add")
             again = self.line("search", file, index, "ba di ko", "--json")["found"]
             self.assertEqual([one["score"] for one in again], [one["score"] for one in found])
-            self.assertEqual(next(one["line"] for one in again if one["text"] == self.LINES[3]), 6)
+            self.assertEqual(next(one["line"] for one in again if one["text"] == self.LINES[3]), 7)
             self.fails(2, "index", file, texts, "-o", index, "--compact", says=["--compact", "not rounded"])
 
 

@@ -6,38 +6,18 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
-#include <cstring>
 #include <limits>
-#include <memory>
 #include <random>
 
 #include "base/error.h"
+#include "search/hits.h"
+#include "tests/converter/search_fixture.h"
 
 namespace bantam::convert {
 namespace {
 
-std::vector<float> random_vector(std::mt19937& random, uint32_t width) {
-  std::normal_distribution<float> normal;
-  std::vector<float> vector(width);
-  for (float& v : vector) v = normal(random);
-  return vector;
-}
-
-/// An index over bytes with the alignment of a mapped file.
-class OpenedIndex {
- public:
-  explicit OpenedIndex(const std::vector<uint8_t>& bytes)
-      : bytes_(static_cast<uint8_t*>(std::aligned_alloc(64, (bytes.size() + 64) / 64 * 64)), &std::free) {
-    if (!bytes.empty()) std::memcpy(bytes_.get(), bytes.data(), bytes.size());
-    index_ = std::make_unique<SearchIndex>(bytes_.get(), bytes.size(), "an index");
-  }
-  const SearchIndex& operator*() const { return *index_; }
-
- private:
-  std::unique_ptr<uint8_t, decltype(&std::free)> bytes_;
-  std::unique_ptr<SearchIndex> index_;
-};
+using test::OpenedIndex;
+using test::random_vector;
 
 struct Collection {
   std::vector<std::vector<float>> vectors;
@@ -50,7 +30,7 @@ Collection make(uint32_t seed, uint32_t count, uint32_t width, bool compact) {
   Collection made;
   for (uint32_t i = 0; i < count; ++i) {
     made.vectors.push_back(random_vector(random, width));
-    contents.entries.push_back(round_vector("text " + std::to_string(i), made.vectors.back(), compact));
+    contents.append(round_vector("text " + std::to_string(i), made.vectors.back(), compact));
   }
   made.bytes = index_bytes(contents);
   return made;
@@ -125,7 +105,7 @@ TEST(Search, ProductsKeepLengths) {
   for (uint32_t i = 0; i < 200; ++i) {
     vectors.push_back(random_vector(random, 24));
     for (float& v : vectors.back()) v *= 0.1F * static_cast<float>(1 + i % 17);
-    contents.entries.push_back(round_vector("text", vectors.back(), false, Length::kKept));
+    contents.append(round_vector("text", vectors.back(), false, Length::kKept));
   }
   const OpenedIndex index(index_bytes(contents));
   const std::vector<float> query = random_vector(random, 24);
@@ -147,7 +127,9 @@ TEST(Search, ProductsKeepLengths) {
 TEST(Search, TakesEmptyIndexesAndVectorsOfZeros) {
   const OpenedIndex none(index_bytes({"0", "a", 4, false, {}}));
   EXPECT_TRUE(find_nearest(*none, {1, 0, 0, 0}, 5).empty());
-  const OpenedIndex one(index_bytes({"0", "a", 4, false, {round_vector("zero", {0, 0, 0, 0}, false)}}));
+  IndexContents zero = {"0", "a", 4, false, {}};
+  zero.append(round_vector("zero", {0, 0, 0, 0}, false));
+  const OpenedIndex one(index_bytes(zero));
   const std::vector<Found> found = find_nearest(*one, {0, 0, 0, 0}, 5);
   ASSERT_EQ(found.size(), 1U);
   EXPECT_EQ(found[0].score, 0.0F);
@@ -170,12 +152,13 @@ IndexContents some_terms(uint32_t seed, uint32_t count, uint32_t width) {
   std::mt19937 random(seed);
   IndexContents contents = {"0123", "a.bantam", width, false, {}, true};
   for (uint32_t i = 0; i < count; ++i) {
-    contents.entries.emplace_back();
-    contents.entries.back().text = "text " + std::to_string(i);
+    IndexedText entry;
+    entry.text = "text " + std::to_string(i);
     for (uint32_t term = 0; term < width && i % 3 != 2; ++term) {
       if (random() % 4 != 0) continue;
-      contents.entries.back().terms.push_back({static_cast<int32_t>(term), 0.1F + static_cast<float>(random() % 100)});
+      entry.terms.push_back({static_cast<int32_t>(term), 0.1F + static_cast<float>(random() % 100)});
     }
+    contents.append(std::move(entry));
   }
   return contents;
 }
@@ -192,7 +175,7 @@ TEST(SearchTerms, FindsTheLargestSumsOfProducts) {
   for (uint32_t i = 0; i < 40; ++i) {
     double sum = 0;
     for (const bantam::Candidate& asked : query) {
-      for (const bantam::Candidate& term : contents.entries[i].terms)
+      for (const bantam::Candidate& term : contents.records[i].texts[0].terms)
         sum += term.id == asked.id ? double{term.score} * double{asked.score} : 0;
     }
     if (sum > 0) wanted.push_back({i, static_cast<float>(sum)});
@@ -218,18 +201,22 @@ std::vector<Found> find_any(const SearchIndex& index) {
   return find_by_terms(index, query, 50);
 }
 
-class SearchHostile : public ::testing::TestWithParam<bool> {};
-INSTANTIATE_TEST_SUITE_P(VectorsAndTerms, SearchHostile, ::testing::Bool());
+/// Vectors, terms, and records with ids, fields and chunks.
+class SearchHostile : public ::testing::TestWithParam<int> {};
+INSTANTIATE_TEST_SUITE_P(VectorsTermsAndRecords, SearchHostile, ::testing::Range(0, 3));
 
 TEST_P(SearchHostile, DamagedIndexesAreRefusedOrHarmless) {
   Collection made = make(5, 19, 10, false);
-  if (GetParam()) made.bytes = index_bytes(some_terms(5, 19, 10));
+  if (GetParam() == 1) made.bytes = index_bytes(some_terms(5, 19, 10));
+  if (GetParam() == 2) made.bytes = index_bytes(test::some_records(5, 7, 10));
   size_t refused = 0;
   const auto attempt = [&](const std::vector<uint8_t>& bytes) {
     try {
       const OpenedIndex index(bytes);
-      for (const Found& found : find_any(*index)) EXPECT_LE((*index).text(found.entry).size(), bytes.size());
-      EXPECT_EQ((*index).contents().entries.size(), (*index).count());
+      const std::vector<Found> found = find_any(*index);
+      for (const Found& one : found) EXPECT_LE((*index).text(one.entry).size(), bytes.size());
+      EXPECT_FALSE(hits_json(*index, "an index", "query", found).empty());
+      EXPECT_EQ((*index).contents().records.size(), (*index).records());
     } catch (const Error& error) {
       EXPECT_EQ(error.code(), ExitCode::kInvalid);
       ++refused;

@@ -70,6 +70,9 @@ WRITERS = {
     "convert onnx": Case("convert model.onnx -o out/a.bantam --parity none", "a.bantam", before=OLD),
     "label": Case("label model.bantam records.jsonl -o out/a.jsonl", "a.jsonl", before=OLD),
     "index": Case("index vectors.bantam texts.txt -o out/a.index --threads 2", "a.index", before=OLD),
+    "index records": Case(
+        "index vectors.bantam tickets.jsonl -o out/a.index --id id --keep-all --stride 2", "a.index", before=OLD
+    ),
     "sign": Case("sign model.bantam --key test.key -o out/a.minisig", "a.minisig", before=OLD),
     "firmware": Case("firmware model.bantam --board cortex-m4 -o out/project", "project"),
     "firmware bin": Case("firmware model.bantam --board cortex-m4 --format bin -o out/a.bin", "a.bin", whole=False),
@@ -85,6 +88,7 @@ READERS = {
     "verify": Case("verify model.bantam --key test.pub", None),
     "inspect": Case("inspect model.bantam", None),
     "search": Case("search vectors.bantam texts.index words", None),
+    "search records": Case("search vectors.bantam tickets.index words --where team=red --json", None),
 }
 
 
@@ -109,12 +113,15 @@ class Faults(unittest.TestCase):
         shutil.copy(TESTS / "golden" / "onnx" / "bert-classify-dynamic.onnx", cls.folder / "model.onnx")
         (cls.folder / "texts.txt").write_text("".join(f"text {i} of some words\n" for i in range(9)))
         (cls.folder / "records.jsonl").write_text("".join(f'{{"text": "hello {i} world"}}\n' for i in range(9)))
+        tickets = [{"id": i, "text": "some words " * (1 + 9 * i), "team": "red"} for i in range(6)]
+        (cls.folder / "tickets.jsonl").write_text("".join(json.dumps(one) + "\n" for one in tickets))
         for line in (
             "convert model -o model.bantam --parity none",
             f"convert {GOLDEN}/bert-encoder -o vectors.bantam --parity none --task embed",
             "sign --new-keys test",
             "sign model.bantam --key test.key",
             "index vectors.bantam texts.txt -o texts.index",
+            "index vectors.bantam tickets.jsonl -o tickets.index --id id --keep-all --stride 2",
         ):
             done = cls.call(line.split())
             assert done.returncode == 0, done.stderr

@@ -6,11 +6,13 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <list>
 #include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "base/sha256.h"
 #include "import/hugging_face.h"
 #include "pack/build.h"
 #include "serve/access.h"
@@ -27,20 +29,23 @@ namespace serve = bantam::serve;
 
 constexpr size_t kMostHead = 16384, kMostBody = size_t{1} << 20;
 
-/// Models for every kind of endpoint, with their queues.
+/// Models for every kind of endpoint, with their queues, and an index.
 class Service {
  public:
   Service() {
     std::vector<std::unique_ptr<serve::Worker>> models;
+    std::vector<std::unique_ptr<serve::ServedIndex>> indexes;
+    std::list<bantam::fuzz::InputFile> files;  // which an index is compared with
     for (const char* golden : {"bert-joint", "bert-answer", "bert-fill", "sentence-mean", "colbert"}) {
       convert::ImportOptions options;
       const convert::FileBytes bytes = convert::build(
           convert::import_hugging_face(fs::path(BANTAM_SOURCE_DIR) / "tests/golden/models" / golden, options), {});
-      const bantam::fuzz::InputFile file(std::string("-") + golden + ".bantam");
+      const bantam::fuzz::InputFile& file = files.emplace_back(std::string("-") + golden + ".bantam");
       file.write(bytes.data(), bytes.size());
       models.push_back(std::make_unique<serve::Worker>(file.path().string(), serve::WorkerOptions(), &metrics_));
+      if (std::string(golden) == "sentence-mean") indexes.push_back(index_of(file.path().string(), models));
     }
-    routes_ = std::make_unique<serve::Routes>(std::move(models), &metrics_);
+    routes_ = std::make_unique<serve::Routes>(std::move(models), std::move(indexes), &metrics_);
   }
 
   void ask(serve::RequestReader& reader) {
@@ -60,6 +65,21 @@ class Service {
   }
 
  private:
+  /// An index of one text with a field, made by a model file.
+  static std::unique_ptr<serve::ServedIndex> index_of(const std::string& model,
+                                                      const std::vector<std::unique_ptr<serve::Worker>>& models) {
+    convert::IndexContents contents;
+    contents.model = convert::sha256_of_file(model);
+    contents.width = convert::embedding_width(models.back()->file().model());
+    contents.fields = {"team"};
+    contents.append(convert::round_vector("text", std::vector<float>(contents.width, 1.0F), false));
+    contents.records.back().values = {"\"red\""};
+    const std::vector<uint8_t> bytes = convert::index_bytes(contents);
+    const bantam::fuzz::InputFile file("-texts.index");
+    file.write(bytes.data(), bytes.size());
+    return std::make_unique<serve::ServedIndex>(file.path().string(), models);
+  }
+
   serve::Metrics metrics_;
   serve::Access access_{{{"key"}, {"https://a.example"}, {"box"}}, true};
   std::unique_ptr<serve::Routes> routes_;

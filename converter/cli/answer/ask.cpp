@@ -11,6 +11,7 @@
 #include "cli/frame/command.h"
 #include "cli/frame/errors.h"
 #include "cli/frame/output.h"
+#include "search/hits.h"
 #include "search/text_index.h"
 
 namespace bantam::cli {
@@ -23,12 +24,15 @@ namespace {
 struct AskArguments {
   RunOptions run;  // model: the model of the index
   std::string index, reader;
+  std::vector<std::string> where;
   uint32_t passages = 5;
 };
 
 /// The reader's result for one passage.
 struct Finding {
   convert::Found passage;
+  uint32_t line = 0;
+  std::string id;  // empty: the index has none
   std::string text;
   Answer answer;
   float score = 0;
@@ -65,13 +69,15 @@ void show(const AskArguments& arguments, const std::string& question, const std:
     for (size_t i = 0; i < shown; ++i) {
       const Finding& f = findings[i];
       const TextPositions positions(f.text, unit);
-      object["answers"].push_back({{"answer", slice(f.text, f.answer.span)},
-                                   {"start", positions.at(f.answer.span.begin)},
-                                   {"end", positions.at(f.answer.span.end)},
-                                   {"score", f.score},
-                                   {"line", f.passage.entry + 1},
-                                   {"similarity", f.passage.score},
-                                   {"text", f.text}});
+      Json one = {{"answer", slice(f.text, f.answer.span)},
+                  {"start", positions.at(f.answer.span.begin)},
+                  {"end", positions.at(f.answer.span.end)},
+                  {"score", f.score},
+                  {"line", f.line}};
+      if (!f.id.empty()) one["id"] = f.id;
+      one["similarity"] = f.passage.score;
+      one["text"] = f.text;
+      object["answers"].push_back(std::move(one));
     }
     object["passages"] = passages;
     object["truncated"] = truncated;
@@ -83,7 +89,8 @@ void show(const AskArguments& arguments, const std::string& question, const std:
     for (size_t i = 0; i < shown; ++i) {
       const Finding& f = findings[i];
       out().print("{}{:7.4f}{}  {}\n", indent, f.score, bar(f.score), bold(printable(slice(f.text, f.answer.span))));
-      out().print("{}{}\n", indent, dim(fmt::format("line {}: {}", f.passage.entry + 1, printable(f.text))));
+      const std::string place = f.id.empty() ? fmt::format("line {}", f.line) : printable(f.id);
+      out().print("{}{}\n", indent, dim(fmt::format("{}: {}", place, printable(f.text))));
     }
     if (truncated) out().print("{}{}\n", indent, dim("(truncated: the ends of some texts were not read)"));
   }
@@ -96,6 +103,8 @@ void run_ask(AskArguments& arguments) {
   const SearchIndex index(arguments.index);
   if (run.model.empty()) run.model = convert::model_beside(index, arguments.index, "--model");
   convert::require_same_model(index, arguments.index, run.model);
+  const convert::Allowed allowed =
+      entries_where(index, arguments.index, "--where", convert::parse_conditions(arguments.where));
   const ModelFile file(run.model), reading(arguments.reader);
   if (!has_part(reading.model().task(), kSpanPart)) {
     fail(ExitCode::kUnsupported, "--reader {}: the file is for the task \"{}\"; this needs one that answers questions",
@@ -111,12 +120,14 @@ void run_ask(AskArguments& arguments) {
     const Prediction query = predictor.predict({{question, std::nullopt}}).at(0);
     bool truncated = query.truncated;
     std::vector<Finding> findings;
-    for (const convert::Found& found : convert::find_texts(index, arguments.index, query, arguments.passages,
-                                                           engine.session().isa(), convert::searched_length(file))) {
+    for (const convert::Found& found :
+         convert::find_texts(index, arguments.index, query, arguments.passages, engine.session().isa(),
+                             convert::searched_length(file), allowed)) {
       std::string text(index.text(found.entry));
       const Prediction read = reader.predict({{question, text}}).at(0);
       truncated = truncated || read.truncated;
-      findings.push_back({found, std::move(text), read.answer});
+      std::string id(index.id(index.place(found.entry)));
+      findings.push_back({found, index.number(found.entry), std::move(id), std::move(text), read.answer});
     }
     const size_t passages = findings.size();
     show(arguments, question, judged(std::move(findings)), passages, truncated, several);
@@ -142,6 +153,7 @@ void add_ask(Program& program) {
       .required();
   command.add_option("--model", arguments->run.model, "FILE.bantam",
                      "Model that made the index (default: the file that the index names, next to the index)");
+  add_where_option(command, &arguments->where);
   command.add_option("--passages", arguments->passages, "N",
                      "Number of nearest texts to read for each question (default 5)", between(1, 10000));
   command.add_option("--stride", arguments->run.stride, "N",

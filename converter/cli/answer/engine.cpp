@@ -28,4 +28,11 @@ void add_aggregation_option(Command& command, Aggregation* aggregation) {
                      "pipeline, or words (default: the file's setting)",
                      choices(convert::aggregation_words()));
 }
+
+void add_where_option(Command& command, std::vector<std::string>* words) {
+  command
+      .add_option("--where", *words, "NAME=VALUE",
+                  "Only records whose field has this value, or a list with it; given several times, all must hold")
+      .one_at_a_time();
+}
 }  // namespace bantam::cli

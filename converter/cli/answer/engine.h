@@ -2,6 +2,9 @@
 #ifndef BANTAM_CONVERTER_CLI_ENGINE_H_
 #define BANTAM_CONVERTER_CLI_ENGINE_H_
 
+#include <string>
+#include <vector>
+
 #include "bantam/tasks.h"
 #include "run/engine.h"
 
@@ -22,6 +25,9 @@ void add_engine_options(Command& command, EngineOptions* options);
 
 /// Adds --aggregation.
 void add_aggregation_option(Command& command, Aggregation* aggregation);
+
+/// Adds --where, for commands that search an index.
+void add_where_option(Command& command, std::vector<std::string>* words);
 
 }  // namespace bantam::cli
 

@@ -49,6 +49,10 @@ void add_serve(Program& program) {
   command
       .add_option("FILE", server.files, "FILE.bantam", "Model files; requests choose one by its name without .bantam")
       .required();
+  command
+      .add_option("--index", server.indexes, "FILE.index",
+                  "Index for /search, written by bantam index with one of the files; may be given several times")
+      .one_at_a_time();
   command.heading("Listening");
   command.add_option("--host", server.host, "ADDRESS", "Address to listen on (default 127.0.0.1: this machine only)");
   command.add_option("--port", arguments->port, "N", "TCP port (default 8080; 0: any free port, which is printed)",
@@ -79,15 +83,16 @@ void add_serve(Program& program) {
   command.add_flag("--log", server.log, "Write a line to standard error for each reply: method, path, code, time");
   command.heading("Running");
   add_engine_options(command, &worker.engine);
-  command.usual({"--host", "--port", "--unix", "--api-key-file", "--cors", "--top", "--log", "--threads"});
+  command.usual({"--index", "--host", "--port", "--unix", "--api-key-file", "--cors", "--top", "--log", "--threads"});
   command.footer(
-      "Paths: POST /run, /classify, /tag, /answer, /embed, /fill, /rank and /v1/embeddings (as in "
+      "Paths: POST /run, /classify, /tag, /answer, /embed, /fill, /rank, /search and /v1/embeddings (as in "
       "OpenAI's API); GET /health, /metrics (Prometheus) and /v1/models. Bodies are JSON; answers "
       "are those of --json. SIGTERM and Ctrl-C end the server after it has answered all pending "
       "requests. The server has no TLS: put a proxy in front of it.\n\n"
       "Examples:\n"
       "  bantam serve voice.bantam --port 8080\n"
       "  curl http://127.0.0.1:8080/run -d @request.json\n"
+      "  bantam serve minilm.bantam --index tickets.index\n"
       "  bantam serve minilm.bantam voice.bantam --unix bantam.socket --threads 2");
   command.action([arguments] { run_serve(*arguments); });
 }

@@ -37,7 +37,7 @@ def _arguments(options: dict) -> list:
     return arguments
 
 
-class ConversionFailed(RuntimeError):
+class CommandFailed(RuntimeError):
     """`code` is the command's exit code, the message what it said."""
 
     def __init__(self, code: int, message: str):
@@ -45,7 +45,23 @@ class ConversionFailed(RuntimeError):
         self.code = code
 
     def __reduce__(self):
-        return (ConversionFailed, (self.code, str(self)))
+        return (type(self), (self.code, str(self)))
+
+
+class ConversionFailed(CommandFailed):
+    """A conversion that the command refuses."""
+
+
+def run_command(arguments: list, options: dict, data: bytes | None = None, failed: type = CommandFailed) -> dict:
+    """The JSON that the command prints. `data`: its standard input."""
+    import json
+    import subprocess
+
+    source = {"stdin": subprocess.DEVNULL} if data is None else {"input": data}
+    done = subprocess.run([command(), *arguments, *_arguments(options)], capture_output=True, check=False, **source)
+    if done.returncode != 0:
+        raise failed(done.returncode, done.stderr.decode(errors="replace").strip())
+    return json.loads(done.stdout)
 
 
 def convert(source, output, **options) -> dict:
@@ -53,11 +69,6 @@ def convert(source, output, **options) -> dict:
 
     Options are those of `bantam convert` with "_" for "-": weights="int4", gate_data="texts.jsonl", keep=["head=f32"]; True for those
     that take no value. Raises CommandNotFound without the command, ConversionFailed with what it says where it refuses."""
-    import json
-    import subprocess
-
-    arguments = [command(), "convert", os.fspath(source), "-o", os.fspath(output), "--json", *_arguments(options)]
-    done = subprocess.run(arguments, stdin=subprocess.DEVNULL, capture_output=True, check=False)
-    if done.returncode != 0:
-        raise ConversionFailed(done.returncode, done.stderr.decode(errors="replace").strip())
-    return json.loads(done.stdout)
+    return run_command(
+        ["convert", os.fspath(source), "-o", os.fspath(output), "--json"], options, None, ConversionFailed
+    )

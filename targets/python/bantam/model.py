@@ -14,7 +14,7 @@ from .file import File
 from .sessions import Sessions, options_of
 from .texts import Positions, input_of, list_of, utf8
 from .tokens import Tokens, decode, tokenize
-from .vectors import Rows, nearest, numpy, similarity
+from .vectors import Rows, Vectors, lists_of, nearest, numpy, sigmoid, similarity, softmax
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -437,7 +437,7 @@ class Model:
             rows.truncate(truncate_dim)
         if normalize_embeddings and items:
             rows.normalize()
-        out = rows.take() if convert_to_numpy else _lists(rows)
+        out = rows.take() if convert_to_numpy else lists_of(rows)
         return out[0] if single else out
 
     def _view(self, items: list):
@@ -484,8 +484,19 @@ class Model:
         return similarity(first, second, self._open().property("similarity"))
 
     def search(self, query_vectors, corpus, top_k: int = 10) -> list:
-        """For each query the nearest rows of `corpus`, best first: [{"corpus_id", "score"}, ...]."""
-        return nearest(self.similarity(query_vectors, corpus), _positive(top_k, "top_k"))
+        """For each query the nearest rows of `corpus`, best first: [{"corpus_id", "score"}, ...]. `corpus`: rows, or what vectors() made of
+        them once for many searches."""
+        prepared = isinstance(corpus, Vectors)
+        scores = corpus.similarity(query_vectors) if prepared else self.similarity(query_vectors, corpus)
+        return nearest(scores, _positive(top_k, "top_k"))
+
+    def vectors(self, rows) -> Any:
+        """Rows prepared for many searches: their lengths are computed here, not in each search()."""
+        if self.task == "sparse_embed":
+            from . import sparse
+
+            return sparse.rows_of(rows)
+        return Vectors(rows, self._open().property("similarity"))
 
     def logits(self, inputs: Any, *, batch_size: int | None = None, threads: int = 1) -> Any:
         """What scores of labels are made of: a row a text, or one of a str, a number a label."""
@@ -553,10 +564,10 @@ class Model:
             return scores[0] if single else scores
         if values and len(values[0]) == 1:
             functions = {"Identity": float, "Tanh": math.tanh}
-            function = functions.get(self._open().property("score_function"), _sigmoid)
+            function = functions.get(self._open().property("score_function"), sigmoid)
             scores = [function(row[0]) for row in values]
         elif apply_softmax:
-            scores = [_softmax(row) for row in values]
+            scores = [softmax(row) for row in values]
         else:
             scores = values
         if single:
@@ -592,23 +603,3 @@ def _positive(value, name: str, zero: bool = False) -> int:
     if not (0 if zero else 1) <= value < 2**31:
         raise ValueError(f"{name}: {value} is not in [{0 if zero else 1}, 2147483647]")
     return value
-
-
-def _lists(rows: Rows) -> list:
-    from array import array
-
-    return [one if isinstance(one, array) else array("f", one.tobytes()) for one in rows.take()]
-
-
-def _sigmoid(x: float) -> float:
-    from math import exp
-
-    return ctypes.c_float(1 / (1 + exp(-x)) if x >= -700 else 0.0).value
-
-
-def _softmax(row: list) -> list:
-    from math import exp
-
-    top = max(row)
-    powers = [exp(x - top) for x in row]
-    return [power / sum(powers) for power in powers]

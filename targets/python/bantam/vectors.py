@@ -89,9 +89,48 @@ def _matrix(np, vectors, what: str):
     return rows
 
 
-def _unit(np, rows):
-    lengths = np.sqrt((rows.astype(np.float64) ** 2).sum(axis=1, keepdims=True))
-    return (rows / np.where(lengths > 0, lengths, 1)).astype(np.float32)
+def _lengths(np, rows):
+    """Of each row, 1 for zeros. One pass over the rows, without a copy of them."""
+    with np.errstate(over="ignore"):
+        squares = np.einsum("ij,ij->i", rows, rows)
+    if not ((squares > 1e-30) & (squares < 1e30)).all():  # f32 has no such small and great squares
+        squares = np.einsum("ij,ij->i", rows, rows, dtype=np.float64)
+    lengths = np.sqrt(squares)
+    return np.where(lengths > 0, lengths, 1).astype(np.float32)
+
+
+class Vectors:
+    """Rows that are searched often, prepared once: of length 1 where they are compared by cosines. See Model.vectors()."""
+
+    def __init__(self, rows, by: str = ""):
+        """by: "" for cosines, "dot", "euclidean" or "manhattan"."""
+        np = numpy()
+        self.by = by
+        if np is None:
+            self.rows = list(rows)
+        else:
+            given = _matrix(np, rows, "vectors")
+            divides = by not in ("dot", "euclidean", "manhattan")
+            self.rows = given / _lengths(np, given)[:, None] if divides else given
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def similarity(self, queries):
+        """Of each query with each row."""
+        np = numpy()
+        if np is None or self.by in ("euclidean", "manhattan"):
+            return similarity(queries, self.rows, self.by)
+        a = _matrix(np, queries, "search")
+        _same_width(a, self.rows, "search")
+        if self.by != "dot":
+            a = a / _lengths(np, a)[:, None]
+        return (self.rows @ a[0])[None, :] if len(a) == 1 else a @ self.rows.T
+
+
+def _same_width(a, b, what: str) -> None:
+    if a.shape[1] != b.shape[1]:
+        raise ValueError(f"{what}: vectors of {a.shape[1]} and of {b.shape[1]} numbers")
 
 
 def _compare(by: str, a, b) -> float:
@@ -110,17 +149,33 @@ def similarity(first, second, by: str = ""):
     np = numpy()
     if np is not None:
         a, b = _matrix(np, first, "similarity"), _matrix(np, second, "similarity")
-        if a.shape[1] != b.shape[1]:
-            raise ValueError(f"similarity: vectors of {a.shape[1]} and of {b.shape[1]} numbers")
+        _same_width(a, b, "similarity")
         if by == "dot":
             return a @ b.T
         if by == "euclidean":
             return np.stack([-np.sqrt(((row - b).astype(np.float64) ** 2).sum(axis=1)) for row in a]).astype(np.float32)
         if by == "manhattan":
             return np.stack([-np.abs(row - b).sum(axis=1) for row in a])
-        return _unit(np, a) @ _unit(np, b).T
+        return (a / _lengths(np, a)[:, None]) @ b.T / _lengths(np, b)
     first, second = ([one] if one and isinstance(one[0], float) else one for one in (first, second))
     return [[_compare(by, a, b) for b in second] for a in first]
+
+
+def best_of(row, count: int):
+    """Where the `count` greatest numbers of an array are, greatest first, smaller places first among equals."""
+    np = numpy()
+    if count >= len(row):
+        return np.argsort(-row, kind="stable")
+    if count <= 0:
+        return np.zeros(0, np.int64)
+    rest = len(row) // 16
+    # The count-th greatest of the maxima of sixteen numbers each is at most the count-th greatest of all.
+    some = row[: 16 * rest].reshape(16, rest).max(axis=0) if rest > 4 * count else row
+    least = np.partition(some, len(some) - count)[len(some) - count]
+    found = np.flatnonzero(row >= least)
+    if not len(found):  # numbers that are none
+        return np.argsort(-row, kind="stable")[:count]
+    return found[np.argsort(-row[found], kind="stable")[:count]]
 
 
 def nearest(similarities, top_k: int) -> list:
@@ -128,12 +183,25 @@ def nearest(similarities, top_k: int) -> list:
     np = numpy()
     found = []
     for row in similarities:
-        if np is not None and 0 < top_k < len(row):
-            best = np.argpartition(-row, top_k - 1)[:top_k].tolist()
-            least = min(row[i] for i in best)
-            best = sorted(set(best) | set(np.flatnonzero(row == least).tolist()))
+        if np is None:
+            best = sorted(range(len(row)), key=lambda i: (-row[i], i))[:top_k]
+            scores = [float(row[i]) for i in best]
         else:
-            best = range(len(row))
-        best = sorted(best, key=lambda i: (-row[i], i))[:top_k]
-        found.append([{"corpus_id": i, "score": float(row[i])} for i in best])
+            places = best_of(row, top_k)
+            best, scores = places.tolist(), row[places].tolist()
+        found.append([{"corpus_id": i, "score": score} for i, score in zip(best, scores)])
     return found
+
+
+def lists_of(rows: Rows) -> list:
+    return [one if isinstance(one, array.array) else array.array("f", one.tobytes()) for one in rows.take()]
+
+
+def sigmoid(x: float) -> float:
+    return ctypes.c_float(1 / (1 + math.exp(-x)) if x >= -700 else 0.0).value
+
+
+def softmax(row: list) -> list:
+    top = max(row)
+    powers = [math.exp(x - top) for x in row]
+    return [power / sum(powers) for power in powers]
