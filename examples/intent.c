@@ -38,8 +38,9 @@ int main(int argc, char** argv) {
   check(bantam_session_add(session, text, none, NULL), "tokenize");
   check(bantam_session_run(session), "run");
   bantam_label_score intent;
-  uint32_t count = 0;
-  check(bantam_classify(session, 0, &intent, 1, &count, NULL), "classify");
+  uint32_t count = 0, holds = 0;
+  check(bantam_classify(session, 0, &intent, 1, &count, &holds), "classify");
+  if (holds == 0) printf("out of scope: ");  // the score is under the file's limit
   const bantam_text label = bantam_model_label(&model, 0, intent.label);
   printf("%.*s %.3f\n", (int)label.size, label.data, (double)intent.score);
   free(arena);

@@ -30,9 +30,10 @@ int main(int argc, char** argv) {
   check(session->add(text, {}, {}), "tokenize");
   check(session->run(), "run");
 
-  uint32_t count = 0;
+  uint32_t count = 0, holds = 0;
   bantam::LabelScore intent;
-  check(bantam::classify(*session, 0, &intent, 1, &count), "classify");
+  check(bantam::classify(*session, 0, &intent, 1, &count, &holds), "classify");
+  if (holds == 0) std::printf("out of scope: ");  // the score is under the file's limit
   const bantam::Text label = model.label(0, intent.label);
   std::printf("%.*s %.3f\n", static_cast<int>(label.size), label.data, static_cast<double>(intent.score));
 

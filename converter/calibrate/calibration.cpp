@@ -10,6 +10,7 @@
 #include "format/rewrite.h"
 #include "model/task_traits.h"
 #include "run/runner.h"
+#include "score/eval_data.h"
 #include "score/scores.h"
 
 namespace bantam::convert {
@@ -139,7 +140,7 @@ ScoreCalibration calibrate_scores(const fb::ModelT& model, const FileBytes& byte
   std::vector<bool> outside(texts.size(), false);
   for (size_t i = 0; i < inside.size(); ++i) {
     std::string& label = inside[i].label;
-    outside[i] = (label == "out_of_scope" || label == "oos") && std::count(names.begin(), names.end(), label) == 0;
+    outside[i] = means_out_of_scope(label) && std::count(names.begin(), names.end(), label) == 0;
     if (outside[i]) label.clear();
   }
   const std::vector<int64_t> labels = label_numbers(model, inside);

@@ -82,6 +82,22 @@ void TaskOutputs::terms(int32_t scores, const SentencePooling& pooling, Problems
   builder_.output("sentence_embedding", fb::OutputRole::embedding, weights);
 }
 
+namespace {
+
+/// Stores config.json's "reject_below": the score below which a text is out of scope.
+void read_limit(const Fields& fields, fb::TaskT& task) {
+  if (task.label_sets.empty() || !gives_one_label(traits(task.kind))) return;
+  constexpr const char* kKey = "reject_below";
+  const double limit = fields.number(kKey, 0);
+  if (limit >= 0 && limit < 1) {
+    task.label_sets.front()->reject_below = static_cast<float>(limit);
+  } else {
+    fields.problem(ExitCode::kInvalid, kKey, fmt::format("{} is not a score, 0 or more and less than 1", limit));
+  }
+}
+
+}  // namespace
+
 void finish_task(Graph& graph, const ModelSource& source, const Fields& fields, const ImportOptions& options,
                  Problems& problems) {
   const uint32_t parts = traits(graph.model.task->kind).parts;
@@ -89,6 +105,7 @@ void finish_task(Graph& graph, const ModelSource& source, const Fields& fields, 
     resolve_token_vectors(graph, read_token_vector_settings(source, problems), problems);
   }
   if ((parts & kNextWordsPart) != 0) add_chat(graph, source.tokenizer);
+  read_limit(fields, *graph.model.task);
   choose_members(graph, fields, problems);
   choose_aggregation(options, graph, problems);
 }

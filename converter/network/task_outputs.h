@@ -66,8 +66,8 @@ class TaskOutputs {
 };
 
 /// Adds the parts of a task that need the tokenizer: the chat template of generators, prefixes and fillers of token
-/// vectors, tokens that begin words, and how tags become entities. Call it when the graph has the tokenizer and the
-/// outputs.
+/// vectors, tokens that begin words, how tags become entities; and the limit of scores. Call it when the graph has the
+/// tokenizer and the outputs.
 void finish_task(Graph& graph, const ModelSource& source, const Fields& fields, const ImportOptions& options,
                  Problems& problems);
 

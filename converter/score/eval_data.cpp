@@ -181,7 +181,11 @@ class Known {
     bool unknown = false;
     if (model_.label_set_count() != 0) {
       std::vector<std::string> names = example.labels;
-      if (data->layout == Layout::kLabel || data->layout == Layout::kJoint) names.push_back(example.label);
+      if (example.out_of_scope) {
+        ++data->out_of_scope;
+      } else if (data->layout == Layout::kLabel || data->layout == Layout::kJoint) {
+        names.push_back(example.label);
+      }
       for (const std::string& name : names)
         unknown = !count(find_label(model_, 0, name).has_value(), name, example, &data->labels) || unknown;
     }
@@ -249,6 +253,8 @@ bool fits(const TaskTraits& task, Layout layout) {
   return false;
 }
 
+bool means_out_of_scope(const std::string& label) { return label == kOutOfScope || label == "oos"; }
+
 std::vector<std::string> entity_names(const Dataset& data) {
   std::vector<std::string> names;
   for (const Example& example : data.examples) {
@@ -292,6 +298,8 @@ Dataset read_dataset(const std::string& path, const Model& model, size_t limit, 
         known_layout = true;
       }
       Example example = example_of(record, data.layout, model);
+      example.out_of_scope = means_out_of_scope(example.label) && !find_label(model, 0, example.label);
+      if (example.out_of_scope) example.label = kOutOfScope;
       example.sets = gold_of_sets(record, model, example.tokens.size());
       example.line = reader.line_number();
       known.note(example, &data);

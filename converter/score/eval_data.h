@@ -31,6 +31,7 @@ struct Example {
   Input input;
   std::vector<std::string> choices;
   std::string label;                // label, intent or number of the choice
+  bool out_of_scope = false;        // `label` is kOutOfScope: no label of the model fits the text
   std::vector<std::string> labels;  // all labels that hold, by name
   float score = 0;
   std::vector<std::string> tags;     // one per token of the data
@@ -53,8 +54,9 @@ struct Dataset {
   std::vector<SetKind> sets;  // label sets that the task itself does not use
   size_t skipped = 0;         // malformed lines, with `skip_bad`
   Names labels;
-  Names tags;          // except "O"; the name of an entity suffices
-  size_t unknown = 0;  // examples with a label or tag that the model does not have
+  Names tags;               // except "O"; the name of an entity suffices
+  size_t unknown = 0;       // examples with a label or tag that the model does not have
+  size_t out_of_scope = 0;  // examples that are out of scope
 };
 
 /// Reads at most `limit` examples (0: all). Malformed lines cause an error that lists them with their line numbers or,
@@ -63,6 +65,11 @@ Dataset read_dataset(const std::string& path, const Model& model, size_t limit, 
 
 /// Throws if the model has none of the labels, or none of the tags. `called`: the data's name in the message.
 void refuse_unknown(const Dataset& data, const Model& model, const std::string& called);
+
+/// In data, the label of texts that no label of the model fits; "oos" means the same. A model may have labels with
+/// these names, whose texts are not out of scope.
+inline constexpr const char* kOutOfScope = "out_of_scope";
+bool means_out_of_scope(const std::string& label);
 
 /// Returns the names of the entities in the examples' tags, each once, in the order of the data.
 std::vector<std::string> entity_names(const Dataset& data);

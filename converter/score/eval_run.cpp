@@ -128,7 +128,10 @@ class Evaluation {
     const Model& model = predictor_.engine().model();
     if (data_.layout == Layout::kScore) outcome_.scores.push_back(prediction.labels.at(0).score);
     if (data_.layout == Layout::kLabel || data_.layout == Layout::kJoint) {
-      outcome_.labels.push_back(label_name(model, best_label(model, 0, prediction.labels, prediction.holds).label));
+      // Data of the model's labels alone are scored as if there was no limit.
+      const bool refused = prediction.holds == 0 && data_.out_of_scope > 0;
+      outcome_.labels.push_back(
+          refused ? kOutOfScope : label_name(model, best_label(model, 0, prediction.labels, prediction.holds).label));
     }
     if (data_.layout == Layout::kLabels) {
       std::vector<std::string> names;

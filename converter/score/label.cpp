@@ -17,6 +17,7 @@
 #include "data/mentions.h"
 #include "data/records.h"
 #include "run/answer_json.h"
+#include "score/eval_data.h"
 
 namespace bantam::convert {
 namespace {
@@ -323,7 +324,9 @@ class Labeller {
     const bool good = row.error.empty();
     if (has_columns() && good) {
       const LabelScore best = best_label(model_, 0, prediction->labels, prediction->holds);
-      line += fmt::format("{},{},", cell(label_name(model_, best.label)), one_line(OrderedJson(best.score)));
+      const bool refused = prediction->holds == 0 && predictor_.scores() == kSoftmax;
+      line += fmt::format("{},{},", cell(refused ? kOutOfScope : label_name(model_, best.label)),
+                          one_line(OrderedJson(best.score)));
     } else if (has_columns()) {
       line += ",,";
     }

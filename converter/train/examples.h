@@ -24,6 +24,7 @@ struct Example {
   Encoded student;
   Encoded teacher;                 // empty without a teacher
   int32_t label = -1;              // class or intent; -1: none
+  bool out_of_scope = false;       // no label fits: all scores should be equal
   std::vector<float> values;       // regression: one value; multi-label: 0 or 1 per label; empty: none
   std::vector<int32_t> tags;       // one per word, -1: none; empty: no tags
   std::vector<int32_t> next = {};  // for models that generate: the token after each of student.ids, -1: none

@@ -211,7 +211,7 @@ void DistillData::exchange_slots(convert::Dataset* data) const {
 void DistillData::vary_texts(convert::Dataset* data) const {
   std::vector<Words> texts;
   for (const convert::Example& example : data->examples) {
-    texts.push_back(pieces(example.input.first, words_of(example.input.first, true)));
+    if (!example.out_of_scope) texts.push_back(pieces(example.input.first, words_of(example.input.first, true)));
   }
   const double rate = options_.augment_rate.value_or(kWordRate);
   for (const Words& words : train::vary_texts(texts, options_.augment, rate, options_.settings.seed)) {
@@ -250,6 +250,7 @@ Example DistillData::example(const convert::Example& line) const {
     for (const std::string& name : line.labels) out.values.at(static_cast<size_t>(label_number(model, 0, name))) = 1;
   } else if (labels) {
     out.label = label_number(model, 0, line.label);
+    out.out_of_scope = line.out_of_scope;
   }
   if ((task_.parts & kWordsPart) != 0) {
     for (const std::string& tag : line.tags) out.tags.push_back(label_number(model, word_label_set(model), tag));

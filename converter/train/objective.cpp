@@ -57,6 +57,17 @@ at::Tensor cross_entropy(const at::Tensor& logits, const std::vector<int64_t>& l
   return at::cross_entropy_loss(logits, wanted, {}, at::Reduction::Mean, -1);
 }
 
+/// Returns the mean over the texts with a label, and those out of scope, whose target is the uniform distribution: as
+/// "outlier exposure" has it (arXiv 1812.04606), so that no score of such a text is large.
+at::Tensor label_loss(const at::Tensor& logits, const std::vector<int64_t>& labels,
+                      const std::vector<int64_t>& outside) {
+  const at::Tensor loss = cross_entropy(logits, labels);
+  if (outside.empty()) return loss;
+  const auto known = std::count_if(labels.begin(), labels.end(), [](int64_t label) { return label >= 0; });
+  const at::Tensor flat = logits.index_select(0, index_of(outside)).log_softmax(-1).mean(-1).sum();
+  return (loss * known - flat) / static_cast<double>(known + static_cast<int64_t>(outside.size()));
+}
+
 }  // namespace
 
 struct Objective::Batch {
@@ -138,9 +149,13 @@ at::Tensor Objective::hard(const Batch& batch) const {
     add(job_.heads.bounded ? at::binary_cross_entropy_with_logits(batch.labels(), values)
                            : at::mse_loss(batch.labels(), values));
   } else if (job_.heads.classes != 0) {
-    std::vector<int64_t> labels;
-    for (const uint32_t i : batch.members) labels.push_back(job_.examples[i].label);
-    add(cross_entropy(batch.labels(), labels));
+    std::vector<int64_t> labels, outside;
+    for (size_t b = 0; b < batch.members.size(); ++b) {
+      const Example& example = job_.examples[batch.members[b]];
+      labels.push_back(example.label);
+      if (example.out_of_scope) outside.push_back(static_cast<int64_t>(b));
+    }
+    add(label_loss(batch.labels(), labels, outside));
   }
   if (job_.heads.tags == 0) return sum;
   std::vector<int64_t> rows, tags;
@@ -156,25 +171,32 @@ at::Tensor Objective::hard(const Batch& batch) const {
   return sum.defined() ? sum : batch.student.outputs[0].sum() * 0;
 }
 
+// The teacher knows no text out of scope.
 at::Tensor Objective::soft(const Batch& batch) const {
   const double t = job_.settings.temperature;
   at::Tensor sum;
   const auto add = [&](const at::Tensor& loss) { sum = sum.defined() ? sum + loss : loss; };
   if (job_.heads.classes != 0) {
+    std::vector<int64_t> inside;
     std::vector<float> wanted;
-    for (const uint32_t i : batch.members) {
+    for (size_t b = 0; b < batch.members.size(); ++b) {
+      const uint32_t i = batch.members[b];
+      if (job_.examples[i].out_of_scope) continue;
+      inside.push_back(static_cast<int64_t>(b));
       wanted.insert(wanted.end(), targets_[i].label.begin(), targets_[i].label.end());
     }
     const at::Tensor teacher = rows_of(wanted, job_.heads.classes);
-    add(!job_.heads.values   ? soft_loss(batch.labels(), teacher, t)
-        : job_.heads.bounded ? soft_binary_loss(batch.labels(), teacher, t)
-                             : at::mse_loss(batch.labels(), teacher));
+    const at::Tensor labels = batch.labels().index_select(0, index_of(inside));
+    add(!job_.heads.values   ? soft_loss(labels, teacher, t)
+        : job_.heads.bounded ? soft_binary_loss(labels, teacher, t)
+                             : at::mse_loss(labels, teacher));
   }
   if (job_.heads.tags == 0) return sum;
   std::vector<int64_t> rows;
   std::vector<float> wanted;
   for (size_t b = 0; b < batch.members.size(); ++b) {
     const Example& example = job_.examples[batch.members[b]];
+    if (example.out_of_scope) continue;
     const std::vector<float>& words = targets_[batch.members[b]].words;
     size_t known = 0;  // number of words for which the teacher has a row
     for (size_t w = 0; w < example.student.words.size(); ++w) {

@@ -37,7 +37,7 @@ async function timed(work) {
 // ---- commands
 let commands;
 
-function showCommand(text, { intent, slots, labels }) {
+function showCommand(text, { intent, slots, labels, outOfScope }) {
   const words = element("p", "words");
   let at = 0;
   for (const { label, start, end } of slots) {
@@ -45,8 +45,9 @@ function showCommand(text, { intent, slots, labels }) {
     at = end;
   }
   words.append(text.slice(at));
+  const name = outOfScope ? "not for me" : intent.label;
   const best = labels.slice(0, 3).map(({ label, score: value }) => element("div", "score", ...score(label, value)));
-  find("command-answer").replaceChildren(element("p", "intent", intent.label), words, ...best);
+  find("command-answer").replaceChildren(element("p", "intent", name), words, ...best);
 }
 
 const understand = () =>

@@ -292,6 +292,21 @@ class Training(Distill):
             self.assertLess(answer["losses"][-1], answer["losses"][0], student)
             self.assertIn(metric, answer["validation"])
 
+    def test_texts_out_of_scope_get_flat_scores(self):
+        """Also with a teacher, who is as sure of them as of any text."""
+        outside = [{**line, "intent": "out_of_scope", "slots": ["O"] * len(line["tokens"])} for line in joint(48, 4)]
+        for line in outside:
+            line["tokens"][0] = "ru"
+            line["text"] = " ".join(line["tokens"])
+        options = ("--epochs", "12", "--teacher", GOLDEN / "bert-joint", "--soft", "0.1")
+        self.train("bert-joint", joint(64) + outside, *options)
+        file = self.directory / "model.bantam"
+        self.ok("convert", self.directory / "out", "-o", file, "--parity", "none")
+        lines = [line["text"] for line in (*joint(8, 9), *outside[:8])]
+        best = [answer["intent"]["score"] for answer in self.lines("run", file, *lines, "--json")]
+        self.assertGreater(min(best[:8]), max(best[8:]))
+        self.assertLess(max(best[8:]), 0.6)
+
     def test_frozen_parts_stay(self):
         self.train("bert-joint", joint(16), "--epochs", "1", "--freeze", "encoder", "--save-as", "source")
         before = self.tensors(GOLDEN / "bert-joint")

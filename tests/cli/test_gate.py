@@ -62,16 +62,18 @@ class Gate(CommandTest):
         self.fails(4, "convert", VOICE, "-o", self.directory / "x", "--gate-data", wrong, says=['label "Nothing"'])
 
     def test_labels_that_differ_and_those_that_flip(self):
-        report = self.report(VOICE)
+        options = ("--weights", "int4", "--parity", "all")
+        report = self.report(VOICE, *options)
         self.assertEqual(report["gate"]["flip_margin"], 0.05)
         outputs = {output["name"]: output for output in report["parity"]["outputs"]}
         for output in outputs.values():
             self.assertLessEqual(output["label_flips"], output["labels_differing"])
             self.assertLess(output["labels_differing"], output["decisions"])
         slots = outputs["slot_logits"]
-        self.assertLess(slots["label_flips"], slots["labels_differing"])  # some led by little
+        intents = outputs["intent_logits"]
+        self.assertLess(intents["label_flips"], intents["labels_differing"])  # some led by little
         self.assertGreater(slots["worst_flip"]["margin"], 0.05)
-        table = self.ok("convert", VOICE, "-o", self.directory / "out.bantam").decode()
+        table = self.ok("convert", VOICE, "-o", self.directory / "out.bantam", *options).decode()
         self.assertRegex(table, r"labels +differ +flips +at least")
         self.assertRegex(table, rf"slot_logits +\d+ +{slots['labels_differing']} +{slots['label_flips']} \(")
         self.assertIn("led by more than 0.05", table)

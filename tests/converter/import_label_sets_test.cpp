@@ -92,5 +92,19 @@ TEST(LabelParents, AreNumbersOfLabels) {
   EXPECT_NE(problems(config, ExitCode::kInvalid).find("is not an object"), std::string::npos);
 }
 
+TEST(RejectBelow, IsTheLimitOfTheFirstSet) {
+  json config = two_sets();
+  config["reject_below"] = 0.25;
+  const Graph graph = import(config, tiny_bert());
+  EXPECT_EQ(graph.model.task->label_sets[0]->reject_below, 0.25f);
+  EXPECT_EQ(graph.model.task->label_sets[1]->reject_below, 0.0f);
+  for (const json& wrong : {json(1), json(-0.1), json("0.5")}) {
+    config["reject_below"] = wrong;
+    EXPECT_NE(problems(config, ExitCode::kInvalid).find("config.json: reject_below: "), std::string::npos);
+  }
+  config["problem_type"] = "multi_label_classification";  // without such a limit
+  EXPECT_EQ(import(config, tiny_bert()).model.task->label_sets[0]->reject_below, 0.0f);
+}
+
 }  // namespace
 }  // namespace bantam::convert::fixture

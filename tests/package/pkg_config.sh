@@ -18,7 +18,8 @@ read -ra flags < <(pkg-config --cflags --libs bantam-converter)
 libraries=$(pkg-config --variable=libdir bantam)
 for example in intent_c intent_cpp; do
   LD_LIBRARY_PATH=$libraries "$work/$example" "$model" "play some jazz by miles davis" | tee "$work/out"
-  grep -q PlayMusic "$work/out"
+  grep -q "^PlayMusic" "$work/out"
+  LD_LIBRARY_PATH=$libraries "$work/$example" "$model" "turn off the lights" | grep -q "^out of scope: "
 done
 cd "$work"
 LD_LIBRARY_PATH=$libraries ./convert_and_ask "$examples/../models/voice-commands" "play some jazz by miles davis" | tee out

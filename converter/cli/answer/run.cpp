@@ -40,7 +40,9 @@ struct Variant {
 constexpr Variant kVariants[] = {
     {"run", "Answer texts with the model's own task", ~0u,
      kPair | kQuestion | kTop | kStride | kBatch | kTime | kRaw | kIds | kOffsets | kLabels,
-     "  bantam run voice.bantam \"wake me at seven\"\n"
+     "  bantam run voice.bantam \"play some jazz by miles davis\"\n"
+     "  # not for this model: it says so\n"
+     "  bantam run voice.bantam \"turn off the lights\"\n"
      "  bantam run voice.bantam --batch 8 --json < lines.txt\n"
      "  bantam run qa.bantam --question \"Who wrote it?\" --context \"Jane Austen wrote it.\"\n"
      "  bantam run voice.bantam --ids 2,2368,3 --raw\n"
