@@ -136,8 +136,8 @@ class Builder {
   int32_t vector(const std::string& name, Values values);
   /// Adds a matrix [rows, columns] that Linear multiplies by; embedding() adds one whose rows Embed looks up.
   int32_t linear_weight(const std::string& name, uint32_t rows, uint32_t columns, Values values);
-  /// Adds constants by which attention multiplies queries or keys: laid out like linear weights, but never stored in 4
-  /// bits or in a sparse layout.
+  /// Adds constants by which attention multiplies queries or keys, or a matrix that is no weight: laid out like linear
+  /// weights, but never stored in 4 bits or in a sparse layout.
   int32_t places(const std::string& name, uint32_t rows, uint32_t columns, Values values);
   int32_t embedding(const std::string& name, uint32_t rows, uint32_t columns, Values values);
   /// Adds a matrix [rows, columns] of positions (biases by distance, rotary positions), stored as f32 whatever the type

@@ -558,6 +558,9 @@ struct Head {
   bool separated = false;
   /// answer: end scores are computed for each of the likeliest begins. Its layers score begins, ends, and "no answer".
   bool searches = false;
+  /// answer: a token's score is the product of its row with that of the first token "question_token_id", or of the first
+  /// token of the text. Three layers for begins, then three for ends: two over that row, and one over each token's.
+  bool by_question = false;
 };
 
 /// The structure of a layer: its parts and their order.

@@ -185,7 +185,7 @@ TEST_P(Families, ReportsAndImagesKnowThem) {
     EXPECT_EQ(links("norms of queries and keys"), family.has(Slot::kQueryNorm));
     EXPECT_EQ(links("experts"), family.has(Slot::kRouter));
     EXPECT_EQ(links("gates"), family.has(Slot::kGate) || family.has(Slot::kExpertGate) || family.has(Slot::kEntities) ||
-                                  evolved || convolved || scans);
+                                  evolved || convolved || scans || model.reads_question());
     EXPECT_EQ(links("sinks of scores"), family.has(Slot::kSinks));
     EXPECT_EQ(links("marked mask"), family.has(Slot::kEntities));
     EXPECT_EQ(links("globals mask"), family.has(Slot::kGlobalQuery));
@@ -216,7 +216,7 @@ TEST_P(Families, AreStaticOrSayWhyNot) {
                          family.block.features || family.block.norm_before_all || family.block.words_normed ||
                          family.settings.slopes || family.settings.rotary.otherwise != 0 || family.block.projected ||
                          family.block.reversible || !family.has(Slot::kEmbeddingNorm) || !model.has_biases() ||
-                         model.gives_words() || model.gives_token_vectors() || model.finds();
+                         model.gives_words() || model.gives_token_vectors() || model.finds() || model.reads_question();
     try {
       convert::check_static(graph);
       EXPECT_FALSE(refused);

@@ -335,6 +335,7 @@ SMALL_MODELS = {
         dict(embedding_size=10, num_attention_heads=6, conv_kernel_size=3, hidden_act="relu", num_labels=3),
     ),
     "convbert-fill": ("ConvBertForMaskedLM", dict(embedding_size=10, num_attention_heads=3, head_ratio=1)),
+    "splinter-answer": ("SplinterForQuestionAnswering", dict(question_token_id=50)),
 }
 
 

@@ -169,6 +169,7 @@ class Tiny {
   bool has_biases() const { return biases_; }
   bool gives_token_vectors() const { return head_.task == fb::TaskKind::token_vectors; }
   bool finds() const { return head_.task == fb::TaskKind::find; }
+  bool reads_question() const { return head_.by_question; }
   bool takes_marks() const { return finds() || family_.has(Slot::kEntities); }
   bool gives_words() const {
     return head_.task == fb::TaskKind::fill || head_.task == fb::TaskKind::pretraining ||
