@@ -331,6 +331,8 @@ struct Settings {
   /// Where `one_kv_head` is true there is one head of keys and values, otherwise as many as heads of queries; but if
   /// `own_kv_heads` is true, `kv_heads` applies (Falcon).
   Flag one_kv_head, own_kv_heads;
+  /// If it is false, the model has no norms of queries and keys, although the family does.
+  Flag head_norms{nullptr, true};
   /// Attention and feed-forward layers read the same input, and both outputs are added to it.
   Flag parallel;
   /// Keys of factors: of embeddings (no key and `scaled_embeddings`: the square root of `hidden`); of scores (or

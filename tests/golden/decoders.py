@@ -443,4 +443,5 @@ DECODER_MODELS = {
         "RecurrentGemmaForCausalLM",
         dict(**GRIFFIN, block_types=["recurrent", "attention"], attention_window_size=5, logits_soft_cap=4.0),
     ),
+    "phi-normed": ("PhiForCausalLM", dict(**LLAMA, rope_parameters=PART, qk_layernorm=True)),
 }

@@ -225,6 +225,7 @@ class Tiny {
     if (family_.has(Slot::kShortGate)) config_["layer_types"] = {"conv", "full_attention"};
     if (family_.has(Slot::kStateRates)) config_["block_types"] = {"recurrent", "attention"};
     if (settings.head_width != nullptr) config_[settings.head_width] = kHidden / kHeads;
+    if (settings.head_norms.key != nullptr) config_[settings.head_norms.key] = true;
     if (settings.rotary.part != 1) {
       config_[settings.rotary.part_key == nullptr ? "partial_rotary_factor" : settings.rotary.part_key] = 0.67;
     }
