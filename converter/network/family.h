@@ -87,6 +87,7 @@ enum class Slot {
   // bantam's own layouts: projects the factors of the word table to the hidden width, before the norm.
   kFactorProjection,
   kPooler,
+  kLastProjection,  // without a bias: projects the last layer's rows to the columns of the embedding tables
   // Modules of each layer.
   kQuery,
   kKey,
@@ -581,6 +582,8 @@ struct Block {
   bool places = false;
   /// The projection of embeddings comes before their norm, and has no bias.
   bool sums_projected = false;
+  /// The projection of embeddings covers words alone, before positions are added.
+  bool words_projected = false;
   /// There is a projection of embeddings even if their width equals the hidden width.
   bool always_projected = false;
   /// Attention is Transformer-XL's (arXiv 1901.02860): scores have terms of sinusoids of distances, and with

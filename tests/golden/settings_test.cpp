@@ -391,7 +391,7 @@ TEST(PublishedSettings, RefusedByTheirNames) {
   const std::pair<const char*, std::pair<const char*, Json>> wrong[] = {
       {"aria_text", {"hidden_act", "gelu"}},
       {"gemma3_text", {"attn_logit_softcapping", 50}},
-      {"opt", {"word_embed_proj_dim", 512}},
+      {"opt", {"_remove_final_layer_norm", true}},
       {"smollm3", {"layer_types", Json(std::vector<std::string>(36, "sliding_attention"))}},
       {"gpt_oss", {"swiglu_alpha", 2}},
       {"gpt_oss", {"swiglu_limit", 0}},

@@ -541,6 +541,7 @@ class Tiny {
 
   /// Returns the width of the rows that heads read.
   uint64_t rows_width() const {
+    if (convert::has_role(read_, Slot::kLastProjection)) return read_.embedding;
     return own_layers(family_) == "elmo" || family_.block.reversible ? 2 * kHidden : kHidden;
   }
 
