@@ -197,6 +197,8 @@ class Builder {
   /// A depthwise convolution that reads only rows in front, of which contexts keep the last `before`: a state.
   int32_t short_convolution(const std::string& name, int32_t x, uint32_t before, Values weights,
                             const EpilogueSpec& epilogue);
+  /// A Fourier transform over tokens of rows whose columns are transformed; see Fourier in the schema.
+  int32_t fourier(const std::string& name, int32_t x, const EpilogueSpec& epilogue);
   /// A recurrence over tokens whose columns are independent; see Scan in the schema.
   int32_t scan(const std::string& name, const ScanSpec& spec);
   /// Log-probabilities of words, from the scores of the most frequent words, of the clusters, and of each cluster's

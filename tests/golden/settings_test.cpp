@@ -398,6 +398,7 @@ TEST(PublishedSettings, RefusedByTheirNames) {
       {"apertus", {"hidden_act", "silu"}},
       {"apertus1p5_text", {"output_vocab_size", 100}},
       {"convbert", {"num_groups", 2}},
+      {"fnet", {"use_tpu_fourier_optimizations", true}},
       {"convbert", {"conv_kernel_size", 4}},
       {"llama4_text", {"layer_types", Json(std::vector<std::string>(48, "sliding_attention"))}},
       {"cohere2_moe", {"rope_scaling", {{"rope_type", "linear"}, {"factor", 2}}}},
