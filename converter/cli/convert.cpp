@@ -172,7 +172,8 @@ void add_convert(Program& program) {
       .required();
   command.add_option("--globals", arguments->options.globals, "TOKENS",
                      "Longformer: the global tokens: none, first, question (before the first separator), second "
-                     "(the second text) or marked (run --marks). Default: as in transformers for the task",
+                     "(the second text) or marked (run --marks). Default: as in transformers for the task. LED's "
+                     "sources: none (default) or first",
                      one_of(convert::global_words()));
   command.add_option(
       "--random-blocks", arguments->options.random_blocks, "SEED",

@@ -420,6 +420,14 @@ int32_t Builder::short_convolution(const std::string& name, int32_t x, uint32_t 
   return y;
 }
 
+int32_t Builder::fourier(const std::string& name, int32_t x, const EpilogueSpec& epilogue) {
+  const int32_t y = activation(name, rows_symbol(x), width(x));
+  fb::OpT& added = op(name, {x}, {y, kAbsent});
+  set_attributes<fb::FourierT>(added);
+  set_epilogue(added, epilogue);
+  return y;
+}
+
 int32_t Builder::scan(const std::string& name, const ScanSpec& spec) {
   const int32_t y = activation(name, rows_symbol(spec.x), width(spec.x));
   std::vector<int32_t> inputs = {spec.x, spec.steps, spec.rates};

@@ -136,8 +136,8 @@ class Builder {
   int32_t vector(const std::string& name, Values values);
   /// Adds a matrix [rows, columns] that Linear multiplies by; embedding() adds one whose rows Embed looks up.
   int32_t linear_weight(const std::string& name, uint32_t rows, uint32_t columns, Values values);
-  /// Adds constants by which attention multiplies queries or keys: laid out like linear weights, but never stored in 4
-  /// bits or in a sparse layout.
+  /// Adds constants by which attention multiplies queries or keys, or a matrix that is no weight: laid out like linear
+  /// weights, but never stored in 4 bits or in a sparse layout.
   int32_t places(const std::string& name, uint32_t rows, uint32_t columns, Values values);
   int32_t embedding(const std::string& name, uint32_t rows, uint32_t columns, Values values);
   /// Adds a matrix [rows, columns] of positions (biases by distance, rotary positions), stored as f32 whatever the type
@@ -197,6 +197,8 @@ class Builder {
   /// A depthwise convolution that reads only rows in front, of which contexts keep the last `before`: a state.
   int32_t short_convolution(const std::string& name, int32_t x, uint32_t before, Values weights,
                             const EpilogueSpec& epilogue);
+  /// A Fourier transform over tokens of rows whose columns are transformed; see Fourier in the schema.
+  int32_t fourier(const std::string& name, int32_t x, const EpilogueSpec& epilogue);
   /// A recurrence over tokens whose columns are independent; see Scan in the schema.
   int32_t scan(const std::string& name, const ScanSpec& spec);
   /// Log-probabilities of words, from the scores of the most frequent words, of the clusters, and of each cluster's

@@ -78,9 +78,11 @@ void check_layers(const Weights& weights, const EncoderConfig& config, Problems&
 }
 
 /// The encoder of an encoder-decoder, in a pass of its own.
-Encoder import_source_stack(Builder& builder, Weights& weights, const EncoderConfig& config, uint32_t positions) {
+Encoder import_source_stack(Builder& builder, Weights& weights, const EncoderConfig& config, uint32_t positions,
+                            const ImportOptions& options) {
   Beside beside;
   beside.phase = fb::Phase::source;
+  beside.long_texts.globals = globals_of_source(*config.family, options.globals);
   return import_encoder(builder, weights, config, positions, beside);
 }
 
@@ -92,7 +94,8 @@ Encoder import_main_stack(Builder& builder, Weights& weights, const EncoderConfi
   beside.source = source;
   // A classifier of vectors embeds its texts like a model of vectors.
   const uint32_t parts = head.head == nullptr ? 0 : traits(head.head->task).parts;
-  beside.long_texts = long_texts_of(*config.family, parts, options.globals, options.random_blocks);
+  const std::string globals = source == nullptr ? options.globals : "";
+  beside.long_texts = long_texts_of(*config.family, parts, globals, options.random_blocks);
   const bool words = (traits(head.task).parts & kNextWordsPart) != 0;
   if (words && config.divides_last) {
     beside.last_scale = static_cast<float>(1 / std::sqrt(static_cast<double>(config.hidden)));
@@ -209,7 +212,7 @@ Graph import_checked(const ModelSource& source, const ImportOptions& options) {
   Encoder beneath;
   if (of_pair) {
     graph.model.max_source = kept_source(source_config, options, graph);
-    beneath = import_source_stack(builder, weights, source_config, graph.model.max_source);
+    beneath = import_source_stack(builder, weights, source_config, graph.model.max_source, options);
     if (family.own.add != nullptr) {
       family.own.add({graph, builder, weights, fields, problems, source_config, head.task, graph.model.max_source,
                       fb::Phase::source, nullptr, &beneath});

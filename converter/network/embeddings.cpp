@@ -72,6 +72,12 @@ class Embeddings {
     }
     if (words_apart) return widened(tables);
     if (config_.embedding_rank != 0) return factorised(tables);
+    if (family_.block.words_projected && config_.projects) {
+      EpilogueSpec others;
+      others.residual = builder_.embed(side_ + "embeddings.places", {tables.begin() + 1, tables.end()}, {});
+      return modules_.dense(family_.name(Slot::kEmbeddingProjection),
+                            builder_.embed(side_ + "embeddings.words", {tables.front()}, {}), config_.hidden, others);
+    }
     if (!family_.has(Slot::kEmbeddingNorm)) return builder_.embed(side_ + "embeddings", tables, {});
     if (family_.block.sums_projected && config_.projects) return projected(tables);
     if (family_.block.words_normed) {

@@ -87,6 +87,7 @@ enum class Slot {
   // bantam's own layouts: projects the factors of the word table to the hidden width, before the norm.
   kFactorProjection,
   kPooler,
+  kLastProjection,  // without a bias: projects the last layer's rows to the columns of the embedding tables
   // Modules of each layer.
   kQuery,
   kKey,
@@ -331,6 +332,8 @@ struct Settings {
   /// Where `one_kv_head` is true there is one head of keys and values, otherwise as many as heads of queries; but if
   /// `own_kv_heads` is true, `kv_heads` applies (Falcon).
   Flag one_kv_head, own_kv_heads;
+  /// If it is false, the model has no norms of queries and keys, although the family does.
+  Flag head_norms{nullptr, true};
   /// Attention and feed-forward layers read the same input, and both outputs are added to it.
   Flag parallel;
   /// Keys of factors: of embeddings (no key and `scaled_embeddings`: the square root of `hidden`); of scores (or
@@ -558,6 +561,9 @@ struct Head {
   bool separated = false;
   /// answer: end scores are computed for each of the likeliest begins. Its layers score begins, ends, and "no answer".
   bool searches = false;
+  /// answer: a token's score is the product of its row with that of the first token "question_token_id", or of the first
+  /// token of the text. Three layers for begins, then three for ends: two over that row, and one over each token's.
+  bool by_question = false;
 };
 
 /// The structure of a layer: its parts and their order.
@@ -576,6 +582,8 @@ struct Block {
   bool places = false;
   /// The projection of embeddings comes before their norm, and has no bias.
   bool sums_projected = false;
+  /// The projection of embeddings covers words alone, before positions are added.
+  bool words_projected = false;
   /// There is a projection of embeddings even if their width equals the hidden width.
   bool always_projected = false;
   /// Attention is Transformer-XL's (arXiv 1901.02860): scores have terms of sinusoids of distances, and with

@@ -28,6 +28,9 @@ namespace {
 /// The limit for sizes that only a head's tensor states.
 constexpr uint64_t kMostTensorRows = 1U << 16;
 
+/// The epsilon of norms in torch that name none.
+constexpr float kUsualEpsilon = 1e-5F;
+
 EpilogueSpec activated(fb::ActivationKind kind) {
   EpilogueSpec epilogue;
   epilogue.activation = kind;
@@ -82,9 +85,50 @@ class HeadImporter {
 
   void answer(const Head& head) {
     if (head.searches) return search(head);
+    if (head.by_question) return answer_of_question(head);
     const int32_t both = layers(head);
     const int32_t begin = c_.builder.slice("qa_outputs.start", both, 0, 1);
     outputs_.answer(begin, c_.builder.slice("qa_outputs.end", both, 1, 1));
+  }
+
+  void answer_of_question(const Head& head) {
+    const uint32_t width = c_.config.hidden;
+    const int32_t question = row_of_question();
+    const auto dense_of = [&](const HeadLayer& layer, int32_t x) {
+      EpilogueSpec epilogue = epilogue_of(layer, width);
+      epilogue.epsilon = kUsualEpsilon;
+      return dense(layer.name, x, width, epilogue);
+    };
+    const int32_t ones = c_.builder.places("qa_outputs.weight", 1, width, all_of(width, 1));
+    std::vector<int32_t> scores;
+    for (const char* name : {"qa_outputs.start", "qa_outputs.end"}) {
+      const HeadLayer* of_end = &head.layers[3 * scores.size()];
+      EpilogueSpec product;
+      product.gate = dense_of(of_end[2], c_.encoder.hidden);
+      const int32_t products = dense(of_end[1].name, dense_of(of_end[0], question), width, product, true);
+      scores.push_back(c_.builder.linear(name, products, ones, kAbsent, {}));
+    }
+    outputs_.answer(scores[0], scores[1]);
+  }
+
+  /// The row of the first token "question_token_id", or of the first token, once for each token of the text.
+  int32_t row_of_question() {
+    constexpr uint32_t kUsualQuestion = 104;
+    const uint32_t id = c_.fields.count("question_token_id", c_.config.vocabulary - 1, kUsualQuestion);
+    EmbedSpec is_question{c_.builder.embedding("question.token", 1, 1, all_of(1, 1)), fb::IndexSource::part};
+    is_question.offset = -static_cast<int32_t>(id);
+    const int32_t marks = c_.builder.embed("question.marks", {is_question}, {});
+    const uint32_t width = c_.config.hidden;
+    const int32_t zeros = c_.builder.embed(
+        "question.zeros", {{c_.builder.embedding("question.zero", 1, width, all_of(width, 0)), fb::IndexSource::zero}},
+        {});
+    return c_.builder.select("question.rows", marks, zeros, c_.encoder.hidden, 0, false, {});
+  }
+
+  static Values all_of(uint32_t count, float value) {
+    Values values;
+    values.values.assign(count, value);
+    return values;
   }
 
   /// XLNet's search: scores of ends depend on where the answer begins.

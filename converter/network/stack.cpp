@@ -78,6 +78,9 @@ class Stack {
       out.gamma = last.gamma;
       out.beta = last.beta;
     }
+    if (has_role(config_, Slot::kLastProjection)) {
+      x = modules_.dense(family_.name(Slot::kLastProjection), x, config_.embedding, {});
+    }
     builder_.enter(fb::Phase::main);
     out.hidden = x;
     return out;

@@ -61,12 +61,14 @@ uint64_t visible_keys(const fb::Attention& attention, uint64_t position, uint64_
   return last - first + 1;
 }
 
-/// Returns the number of query-key pairs of all sequences.
-uint64_t count_pairs(const fb::Attention& attention, const Batch& batch) {
+/// Returns the number of query-key pairs of all sequences; `attention` null: of all pairs of their tokens.
+uint64_t count_pairs(const fb::Attention* attention, const Batch& batch) {
   uint64_t pairs = 0;
   for (uint32_t s = 0; s < batch.sequences; ++s) {
     const uint64_t length = batch.offsets == nullptr ? batch.tokens : batch.offsets[s + 1] - batch.offsets[s];
-    for (uint64_t position = 0; position < length; ++position) pairs += visible_keys(attention, position, length);
+    if (attention == nullptr) pairs += length * length;
+    for (uint64_t position = 0; attention != nullptr && position < length; ++position)
+      pairs += visible_keys(*attention, position, length);
   }
   return pairs;
 }
@@ -97,8 +99,10 @@ void count_macs(const fb::Model& model, const fb::Op& op, uint32_t rows, const B
     out->int8 = integer_weights(weight);
   }
   if (macs == Macs::kScores) {
-    const fb::Attention& attention = *op.attributes_as_Attention();
-    out->macs = 2 * count_pairs(attention, batch) * attention.heads() * attention.head_width();
+    const fb::Attention* attention = op.attributes_as_Attention();
+    const uint64_t columns = attention != nullptr ? uint64_t{2} * attention->heads() * attention->head_width()
+                                                  : width(tensor(model, operand(op.inputs(), 0)));
+    out->macs = count_pairs(attention, batch) * columns;
     out->int8 = tensor(model, operand(op.inputs(), 0)).type() == fb::DType::i8;
   }
   if (macs == Macs::kSums) {

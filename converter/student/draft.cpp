@@ -248,7 +248,7 @@ Draft::Role Draft::role_of(const std::string& name) const {
     if (is(module, outer_, classifier)) return role(Axis::kNone, Axis::kHidden);
   }
   for (const Head& head : family().heads) {
-    Axis in = Axis::kHidden;
+    Axis in = family().has(Slot::kLastProjection) ? Axis::kEmbedding : Axis::kHidden;
     for (const HeadLayer& layer : head.layers) {
       const Axis out = axis_of(layer.out);
       if (is(module, layer.of_base ? base_ : outer_, layer.name)) return role(out, in);

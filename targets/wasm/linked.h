@@ -1,7 +1,7 @@
 // The parts of the library (runtime/links.inc) in the module for browsers: text encoders with every task and tokenizer.
 // The module omits only operators in integers (Static...), pruned weights, images, the continuation of texts (contexts,
 // encoder-decoders, beams), and operators of few models: LSTM and GRU, experts, adaptive softmax, Performer and
-// Linformer, Reformer, RETRO, Longformer's and Big Bird's masks. It refuses a file that needs one of them with
+// Linformer, Reformer, RETRO, FNet, Longformer's and Big Bird's masks. It refuses a file that needs one of them with
 // kOpNotLinked. For a damaged file it does not say where the damage is; `bantam verify` does. -DBANTAM_LINKED= builds a
 // module with everything.
 #define BANTAM_LINKS                                                                                                 \

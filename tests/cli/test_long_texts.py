@@ -1,4 +1,4 @@
-"""Longformer and Big Bird: texts of thousands of tokens, global tokens that the caller marks, settings that do not fit."""
+"""Longformer, Big Bird and LED: texts of thousands of tokens, global tokens that the caller marks, settings that do not fit."""
 
 import json
 import shutil
@@ -70,6 +70,22 @@ class LongTexts(CommandTest):
         self.fails(2, "run", marked, *run, "--marks", "1,0,0", says=["--marks", "3 numbers for 60 ids"])
         self.fails(4, "run", marked, *run, "--marks", ",".join(["2"] * 60), says=["--marks", "0 to 1"])
         self.fails(2, "run", none, *run, "--marks", ",".join(["1"] * 60), says=["--marks"])
+
+    def test_the_first_token_of_a_source_may_be_global(self):
+        led = GOLDEN / "led-generate"
+        with open(led / "globals.jsonl") as lines:
+            case = json.loads(lines.readlines()[-1])
+        ids, own = (",".join(map(str, case[name])) for name in ("ids", "decoder_ids"))
+        rows = {}
+        for globals_ in ("none", "first"):
+            out = self.directory / f"led-{globals_}.bantam"
+            self.ok("convert", led, "-o", out, "--globals", globals_, "--weights", "f32", "--ids-only")
+            rows[globals_] = self.line("run", out, "--ids", ids, "--decoder-ids", own)["outputs"]["logits"]["data"]
+        expected = [score for row in case["logits"] for score in row]
+        self.assertLess(max(abs(a - b) for a, b in zip(rows["first"], expected, strict=True)), 2e-4)
+        self.assertNotEqual(rows["none"], rows["first"])
+        wrong = ("convert", led, "-o", self.directory / "none.bantam", "--globals", "marked")
+        self.fails(2, *wrong, says=["--globals marked", "none or first"])
 
     def test_random_blocks_are_drawn_by_a_seed(self):
         ids = ",".join(str(5 + i * 7 % 50) for i in range(61))

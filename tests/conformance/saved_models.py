@@ -30,7 +30,7 @@ NOT_SAVED = {
     "evolved_transformer": "no library's", "retro": "no library's",
 }  # fmt: skip
 # Families whose files are another family's with another setting.
-SAME_FAMILY = {"falcon_two_norms": "falcon", "glm4_moe_normed": "glm4_moe"}
+SAME_FAMILY = {"falcon_two_norms": "falcon", "opt_350m": "opt", "glm4_moe_normed": "glm4_moe"}
 LENGTHS = (1, 6, 11, 17)
 
 

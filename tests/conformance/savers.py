@@ -27,6 +27,7 @@ GROUPS = {
 }
 # Models that `bantam convert` refuses, and the reasons.
 REFUSED = {
+    "transformers/SplinterForPreTraining": "answers for several questions at once",
     "sentence-transformers/Pooling-mean_sqrt_len_tokens": "pooled by cls, mean, max and lasttoken",
     "sentence-transformers/Pooling-weightedmean": "pooled by cls, mean, max and lasttoken",
     "sentence-transformers/Pooling-without-prompt": "texts, queries and documents leave out different numbers of tokens",

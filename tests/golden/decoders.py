@@ -22,6 +22,7 @@ OPT = dict(
     ffn_dim=28,
     max_position_embeddings=24,
 )
+OPT_350M = {**OPT, "word_embed_proj_dim": 10, "do_layer_norm_before": False}
 LLAMA = dict(
     vocab_size=61,
     hidden_size=24,
@@ -443,4 +444,7 @@ DECODER_MODELS = {
         "RecurrentGemmaForCausalLM",
         dict(**GRIFFIN, block_types=["recurrent", "attention"], attention_window_size=5, logits_soft_cap=4.0),
     ),
+    "phi-normed": ("PhiForCausalLM", dict(**LLAMA, rope_parameters=PART, qk_layernorm=True)),
+    "opt-350m-generate": ("OPTForCausalLM", OPT_350M),
+    "opt-350m-classify": ("OPTForSequenceClassification", dict(**OPT_350M, num_labels=3)),
 }

@@ -122,8 +122,8 @@ class Pairs:
         return self.kind in ("T5EncoderModel", "T5ForTokenClassification", "SwitchTransformersEncoderModel")
 
     @torch.no_grad()
-    def __call__(self, ids, decoder_ids):
-        inputs = {"input_ids": torch.tensor([ids]), "attention_mask": torch.ones(1, len(ids), dtype=torch.long)}
+    def __call__(self, ids, decoder_ids, **more):
+        inputs = {"input_ids": torch.tensor([ids]), "attention_mask": torch.ones(1, len(ids), dtype=torch.long), **more}
         if not self.reads_source_alone():
             inputs["decoder_input_ids"] = torch.tensor([decoder_ids])
         out = self.model(**inputs, use_cache=False) if not self.reads_source_alone() else self.model(**inputs)
@@ -146,6 +146,19 @@ def make(directory, randomize, seed):
     write_expected(directory, seed)
     if directory.name == "switch-generate":
         write_steps(directory, seed)
+    if directory.name == "led-generate":
+        write_globals(directory, seed)
+
+
+def write_globals(directory, seed):
+    """Writes answers for sources whose first token is global."""
+    pairs, draw = Pairs(directory), random.Random(seed + 1)
+    with open(directory / "globals.jsonl", "w") as file:
+        for count, own in ((1, 1), (6, 3), (11, 2), (24, 5)):
+            ids, decoder_ids = ([draw.randrange(4, WORDS) for _ in range(n)] for n in (count, own))
+            marks = torch.tensor([[1] + [0] * (count - 1)])
+            line = {"ids": ids, "decoder_ids": decoder_ids, **pairs(ids, decoder_ids, global_attention_mask=marks)}
+            file.write(json.dumps(line, separators=(",", ":")) + "\n")
 
 
 def write_steps(directory, seed):

@@ -167,6 +167,9 @@ class Evaluator {
                       int64_t{convolution.after});
         break;
       }
+      case fb::OpAttributes::Fourier:
+        y = transformed(tensors_.at(op.inputs.at(0)));
+        break;
       case fb::OpAttributes::Scan: {
         const auto rows = [&](size_t at) {
           return at < op.inputs.size() && op.inputs[at] >= 0 ? &tensors_.at(op.inputs[at]) : nullptr;

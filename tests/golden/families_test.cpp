@@ -185,7 +185,7 @@ TEST_P(Families, ReportsAndImagesKnowThem) {
     EXPECT_EQ(links("norms of queries and keys"), family.has(Slot::kQueryNorm));
     EXPECT_EQ(links("experts"), family.has(Slot::kRouter));
     EXPECT_EQ(links("gates"), family.has(Slot::kGate) || family.has(Slot::kExpertGate) || family.has(Slot::kEntities) ||
-                                  evolved || convolved || scans);
+                                  evolved || convolved || scans || model.reads_question());
     EXPECT_EQ(links("sinks of scores"), family.has(Slot::kSinks));
     EXPECT_EQ(links("marked mask"), family.has(Slot::kEntities));
     EXPECT_EQ(links("globals mask"), family.has(Slot::kGlobalQuery));
@@ -196,7 +196,9 @@ TEST_P(Families, ReportsAndImagesKnowThem) {
     EXPECT_EQ(links("linear attention"), by_sums);
     EXPECT_EQ(links("key sums"), by_sums);
     EXPECT_EQ(links("attention"), !by_sums && !family.block.reversible && !family.block.averaged &&
-                                      !is_recurrent(family) && !scans && own != "textcnn" && own != "nplm");
+                                      !is_recurrent(family) && !scans && own != "textcnn" && own != "nplm" &&
+                                      own != "fnet");
+    EXPECT_EQ(links("fourier"), own == "fnet");
     EXPECT_EQ(links("recurrent"), is_recurrent(family) || family.has(Slot::kForget) || model.finds());
   });
 }
@@ -207,16 +209,16 @@ TEST_P(Families, AreStaticOrSayWhyNot) {
   for_each_model([](const Tiny& model) {
     const Family& family = *GetParam();
     const convert::Graph graph = convert::import_source(model.source(), model.options());
-    const bool refused = model.is_pair() || family.has(Slot::kDistances) || family.has(Slot::kGate) ||
-                         family.block.places || family.block.shifted || model.config().relative.vectors ||
-                         family.block.bottlenecks || family.block.averaged || is_recurrent(family) ||
-                         own_layers(family) == "textcnn" || own_layers(family) == "evolved_transformer" ||
-                         family.has(Slot::kEntities) || family.has(Slot::kGlobalQuery) || family.settings.blocks ||
-                         family.has(Slot::kValueConvolution) || family.has(Slot::kSpanValues) ||
-                         family.block.features || family.block.norm_before_all || family.block.words_normed ||
-                         family.settings.slopes || family.settings.rotary.otherwise != 0 || family.block.projected ||
-                         family.block.reversible || !family.has(Slot::kEmbeddingNorm) || !model.has_biases() ||
-                         model.gives_words() || model.gives_token_vectors() || model.finds();
+    const bool refused =
+        model.is_pair() || family.has(Slot::kDistances) || family.has(Slot::kGate) || family.block.places ||
+        family.block.shifted || model.config().relative.vectors || family.block.bottlenecks || family.block.averaged ||
+        is_recurrent(family) || own_layers(family) == "textcnn" || own_layers(family) == "evolved_transformer" ||
+        own_layers(family) == "fnet" || family.has(Slot::kEntities) || family.has(Slot::kGlobalQuery) ||
+        family.settings.blocks || family.has(Slot::kValueConvolution) || family.has(Slot::kSpanValues) ||
+        family.block.features || family.block.norm_before_all || family.block.words_normed || family.settings.slopes ||
+        family.settings.rotary.otherwise != 0 || family.block.projected || family.block.reversible ||
+        !family.has(Slot::kEmbeddingNorm) || !model.has_biases() || model.gives_words() ||
+        model.gives_token_vectors() || model.finds() || model.reads_question();
     try {
       convert::check_static(graph);
       EXPECT_FALSE(refused);

@@ -37,6 +37,27 @@ double activate(fb::ActivationKind kind, double x) {
   throw std::logic_error("unknown activation");
 }
 
+Matrix transformed(const Matrix& x) {
+  const double turn = 2 * std::acos(-1.0);
+  const size_t tokens = x.rows, columns = x.width;
+  // Columns of the transform over columns, of which x holds those of cosines, then those of sines.
+  const auto cosines = [&](size_t token, size_t r) { return x.at(token, std::min(r, columns - r)); };
+  const auto sines = [&](size_t token, size_t r) {
+    const size_t from = std::min(r, columns - r);
+    if (from == 0 || 2 * from == columns) return 0.0;
+    return (from == r ? 1 : -1) * x.at(token, columns / 2 + from);
+  };
+  Matrix y{tokens, columns, std::vector<double>(tokens * columns)};
+  for (size_t j = 0; j < tokens; ++j) {
+    for (size_t k = 0; k < tokens; ++k) {
+      const double angle = turn * static_cast<double>(j * k % tokens) / static_cast<double>(tokens);
+      for (size_t r = 0; r < columns; ++r)
+        y.at(j, r) += std::cos(angle) * cosines(k, r) - std::sin(angle) * sines(k, r);
+    }
+  }
+  return y;
+}
+
 Matrix scan(const fb::ScanT& op, const Matrix& x, const Matrix& steps, const std::vector<float>& rates,
             const Matrix* in, const Matrix* out, const std::vector<float>& skip) {
   const size_t padded = (x.width + 15) / 16 * 16;

@@ -18,6 +18,8 @@ Matrix columns(const Matrix& x, size_t begin, size_t width);
 Matrix neighbours(const Matrix& x, int64_t before, int64_t after);
 /// A depthwise convolution over rows; weights [neighbors][columns rounded up to 16].
 Matrix by_column(const Matrix& x, const std::vector<float>& weights, int64_t before, int64_t after);
+/// Fourier in the schema, over one sequence.
+Matrix transformed(const Matrix& x);
 /// Scan in the schema, over one sequence; in, out: null if the kind has none; skip: empty: none.
 Matrix scan(const fb::ScanT& op, const Matrix& x, const Matrix& steps, const std::vector<float>& rates,
             const Matrix* in, const Matrix* out, const std::vector<float>& skip);

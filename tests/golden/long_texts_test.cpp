@@ -62,6 +62,31 @@ TEST(LongTexts, MarkedTokensAreGlobal) {
   }
 }
 
+/// LED's sources, as transformers computes them with a global_attention_mask of the first token.
+TEST(LongTexts, FirstTokensOfSourcesAreGlobal) {
+  convert::ImportOptions options;
+  options.globals = "first";
+  const convert::Graph graph = convert::import_hugging_face(model_directory("led-generate"), options);
+  convert::TypeOptions types;
+  types.weights = fb::DType::f32;
+  const convert::FileBytes bytes = convert::build(graph, types);
+  convert::Runner runner(bytes, graph.model.max_sequence);
+  std::vector<convert::Sample> samples;
+  for (const Case& one : read_expected(model_directory("led-generate") / "globals.jsonl")) {
+    convert::Sample& sample = samples.emplace_back();
+    sample.ids = one.ids;
+    sample.decoder_ids = one.decoder_ids;
+    for (const convert::OutputRows& output : runner.run(sample)) {
+      const std::vector<double>& expected = one.outputs.at(output.name);
+      ASSERT_EQ(output.values.size(), expected.size());
+      for (size_t i = 0; i < expected.size(); ++i)
+        EXPECT_NEAR(static_cast<double>(output.values[i]), expected[i], kLargestDifference);
+    }
+  }
+  EXPECT_LE(compare(graph, fb::DType::f32, samples).largest, kLargestDifference);
+  EXPECT_GE(compare(graph, fb::DType::i8, samples).cosine(), kSmallestCosine);
+}
+
 TEST(LongTexts, RandomBlocksOfEachHeadAreSeen) {
   for (const char* model : {"big-bird-tag", "big-bird-classify"}) {
     convert::ImportOptions options;
@@ -98,11 +123,13 @@ TEST(LongTexts, BlocksAreDrawnAsTransformersDrawsThem) {
 }
 
 TEST(LongTexts, OptionsOfOtherFamiliesAreRefused) {
-  convert::ImportOptions globals, random;
+  convert::ImportOptions globals, marked, random;
   globals.globals = "first";
+  marked.globals = "marked";
   random.random_blocks = 0;
-  for (const auto& [model, options] : {std::pair("big-bird-tag", globals), std::pair("longformer-tag", random),
-                                       std::pair("t5-encoder", globals), std::pair("t5-encoder", random)}) {
+  for (const auto& [model, options] :
+       {std::pair("big-bird-tag", globals), std::pair("longformer-tag", random), std::pair("t5-encoder", globals),
+        std::pair("t5-encoder", random), std::pair("led-generate", marked), std::pair("bart-generate", globals)}) {
     try {
       convert::import_hugging_face(model_directory(model), options);
       ADD_FAILURE() << model << " was not refused";

@@ -335,6 +335,10 @@ SMALL_MODELS = {
         dict(embedding_size=10, num_attention_heads=6, conv_kernel_size=3, hidden_act="relu", num_labels=3),
     ),
     "convbert-fill": ("ConvBertForMaskedLM", dict(embedding_size=10, num_attention_heads=3, head_ratio=1)),
+    "splinter-answer": ("SplinterForQuestionAnswering", dict(question_token_id=50)),
+    "fnet-classify": ("FNetForSequenceClassification", dict(num_labels=3, num_hidden_layers=2)),
+    "fnet-tag": ("FNetForTokenClassification", dict(**FIVE_TAGS, hidden_size=15, type_vocab_size=4)),
+    "fnet-fill": ("FNetForMaskedLM", dict(hidden_act="relu")),
 }
 
 

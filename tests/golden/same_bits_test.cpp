@@ -73,6 +73,11 @@ TEST(SameBits, OfSumsOverKeys) {
   expect_same_bits_of("performer-tag", 61, 24);
 }
 
+TEST(SameBits, OfFourierTransforms) {
+  expect_same_bits_of("fnet-classify", 61, 24);
+  expect_same_bits_of("fnet-tag", 61, 24);
+}
+
 /// The sums are large; memory for a single text has no room for others.
 TEST(SumsOverKeys, TakeMemoryForAsManyTextsAsThereAre) {
   for (const fb::DType type : {fb::DType::f32, fb::DType::i8}) {

@@ -169,6 +169,7 @@ class Tiny {
   bool has_biases() const { return biases_; }
   bool gives_token_vectors() const { return head_.task == fb::TaskKind::token_vectors; }
   bool finds() const { return head_.task == fb::TaskKind::find; }
+  bool reads_question() const { return head_.by_question; }
   bool takes_marks() const { return finds() || family_.has(Slot::kEntities); }
   bool gives_words() const {
     return head_.task == fb::TaskKind::fill || head_.task == fb::TaskKind::pretraining ||
@@ -224,6 +225,7 @@ class Tiny {
     if (family_.has(Slot::kShortGate)) config_["layer_types"] = {"conv", "full_attention"};
     if (family_.has(Slot::kStateRates)) config_["block_types"] = {"recurrent", "attention"};
     if (settings.head_width != nullptr) config_[settings.head_width] = kHidden / kHeads;
+    if (settings.head_norms.key != nullptr) config_[settings.head_norms.key] = true;
     if (settings.rotary.part != 1) {
       config_[settings.rotary.part_key == nullptr ? "partial_rotary_factor" : settings.rotary.part_key] = 0.67;
     }
@@ -539,6 +541,7 @@ class Tiny {
 
   /// Returns the width of the rows that heads read.
   uint64_t rows_width() const {
+    if (convert::has_role(read_, Slot::kLastProjection)) return read_.embedding;
     return own_layers(family_) == "elmo" || family_.block.reversible ? 2 * kHidden : kHidden;
   }
 

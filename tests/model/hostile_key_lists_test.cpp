@@ -169,7 +169,8 @@ TEST(HostileKeyLists, GoWithNoBias) {
     for (const BertShape& biased : {with_slopes, with_places, shape, with_sinks}) {
       Fault fault;
       EXPECT_EQ(open(build(random_bert(biased, 2), WeightType::kF32), &fault), Status::kCorrupt);
-      EXPECT_STREQ(fault.what, "attention to global tokens or to blocks goes with no bias, no cap and no source");
+      EXPECT_STREQ(fault.what,
+                   "attention to global tokens or to blocks goes with no bias and no cap, and blocks with no source");
     }
   }
 }

@@ -247,24 +247,26 @@ TEST(HostileStates, AreSplitAlone) {
   }
 }
 
-/// A source has no global tokens.
-TEST(HostilePasses, GlobalTokensAreThoseOfTheMainOne) {
-  for (const bool only_globals : {false, true}) {
+/// A source has no global tokens but its first one.
+TEST(HostilePasses, GlobalTokensOfASourceAreItsFirst) {
+  for (const fb::GlobalTokens kind : {fb::GlobalTokens::first, fb::GlobalTokens::before}) {
+    const bool is_first = kind == fb::GlobalTokens::first;
     ModelBuilder b;
     add_input(b, fb::InputKind::ids, kIds);
     add_input(b, fb::InputKind::source_ids, kIds);
     b.model.globals = std::make_unique<fb::GlobalsT>();
-    b.model.globals->kind = fb::GlobalTokens::first;
+    b.model.globals->kind = kind;
+    b.model.globals->separator = 2;
     const int32_t matrix = weights(b, "matrix", 5, kColumns);
     const int32_t source = embed(b, "source", fb::Phase::source);
     fb::LinearT layer;
-    layer.only_globals = only_globals;
+    layer.only_globals = true;
     b.op("layer", attributes(layer), {source, matrix}, {b.activation("layer", 0, 5)});
     const int32_t x = embed(b, "x", fb::Phase::main);
     b.op("y", attributes(fb::RowT{}), {x}, {b.output("y", 0, kColumns)});
     Fault fault;
-    EXPECT_EQ(open_passes(b, &fault), only_globals ? Status::kCorrupt : Status::kOk);
-    EXPECT_STREQ(fault.what, only_globals ? "global tokens are those of the main pass" : "");
+    EXPECT_EQ(open_passes(b, &fault), is_first ? Status::kOk : Status::kCorrupt);
+    EXPECT_STREQ(fault.what, is_first ? "" : "global tokens of a source are its first one, or none");
   }
 }
 

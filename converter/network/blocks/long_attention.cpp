@@ -46,6 +46,12 @@ LongTexts long_texts_of(const Family& family, uint32_t parts, const std::string&
   return out;
 }
 
+fb::GlobalTokens globals_of_source(const Family& family, const std::string& globals) {
+  const fb::GlobalTokens kind = long_texts_of(family, 0, globals, std::nullopt).globals;
+  if (kind == fb::GlobalTokens::none || kind == fb::GlobalTokens::first) return kind;
+  throw Error(ExitCode::kUsage, fmt::format("--globals {}: the global tokens of a source are none or first", globals));
+}
+
 std::vector<int32_t> draw_blocks(uint64_t seed, uint32_t heads, uint32_t blocks, uint32_t random) {
   const uint32_t last = 2 * random + 3;  // the last candidate block; every text has one more
   std::vector<int32_t> list;

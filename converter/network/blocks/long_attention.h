@@ -29,6 +29,10 @@ std::vector<std::string> global_words();
 LongTexts long_texts_of(const Family& family, uint32_t parts, const std::string& globals,
                         std::optional<unsigned> random_blocks);
 
+/// The global tokens of an encoder-decoder's source: none, as in transformers, unless `globals` says otherwise. Throws
+/// Error (usage) for words other than none and first.
+fb::GlobalTokens globals_of_source(const Family& family, const std::string& globals);
+
 /// Draws the random blocks that each block sees in addition: `heads` * `blocks` * `random` block numbers, head by head.
 /// Candidates are the blocks that exist in every text long enough for blocks, without those that the block sees anyway.
 /// transformers draws them like this in training, but with other random numbers.

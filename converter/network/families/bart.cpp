@@ -292,6 +292,12 @@ Family led() {
   source.roles[Slot::kKey] = "self_attn.longformer_self_attn.key";
   source.roles[Slot::kValue] = "self_attn.longformer_self_attn.value";
   source.roles[Slot::kAttentionOut] = "self_attn.output";
+  source.roles[Slot::kGlobalQuery] = "self_attn.longformer_self_attn.query_global";
+  source.roles[Slot::kGlobalKey] = "self_attn.longformer_self_attn.key_global";
+  source.roles[Slot::kGlobalValue] = "self_attn.longformer_self_attn.value_global";
+  source.roles[Slot::kGlobalKeysValues] = "self_attn.longformer_self_attn.key_value_global";
+  source.roles[Slot::kGlobalHeads] = "self_attn.heads_global";
+  source.roles[Slot::kGlobalAttention] = "self_attn.global";
   family.source = std::make_shared<const Family>(std::move(source));
   family.unused.emplace_back("_global.", "no token of a source is global");
   return family;

@@ -23,7 +23,6 @@ void settle_chunk(const Fields& config, EncoderConfig& out) {
     const uint32_t scaled = config.count("floor_scale", kMaxPositions, kUsualChunk);
     out.positions = std::min(out.positions, std::max(scaled, 2U) - 1);
   }
-  out.head_norms = config.flag("use_qk_norm", true);
 }
 
 }  // namespace
@@ -58,6 +57,7 @@ Family llama4_text() {
   settings.expert_columns = {"intermediate_size", 8192};
   settings.shares = fb::ShareKind::sigmoid;
   settings.scales_inputs = true;
+  settings.head_norms = {"use_qk_norm", true};
   settings.layers_of_experts = Settings::ExpertLayers::kNumbered;
   settings.settle = settle_chunk;
   family.heads = decoder_heads("ForCausalLM");

@@ -1,8 +1,6 @@
-// OPT (arXiv 2205.01068): a decoder with norms first, and positions that begin with row 2 of their table. XGLM (arXiv
-// 2112.10668): the same with scaled embeddings and sinusoids. BioGPT (arXiv 2210.10341): the same with scaled
-// embeddings.
-#include <fmt/format.h>
-
+// OPT (arXiv 2205.01068): a decoder with norms first, and positions that begin with row 2 of their table; words may be
+// narrower than layers. OPT with 350M parameters: norms last. XGLM (arXiv 2112.10668): OPT with scaled
+// embeddings and sinusoids. BioGPT (arXiv 2210.10341): OPT with scaled embeddings.
 #include "network/families/blocks.h"
 #include "network/settings/config.h"
 
@@ -18,12 +16,12 @@ void settle_padding(const Fields& config, EncoderConfig&) {
   config.problem(ExitCode::kUnsupported, kPadding, "only 0 and 1 are supported: others leave a token without a place");
 }
 
-/// Refuses layers wider than words, with projections between them (OPT 350M).
-void settle_words(const Fields& config, EncoderConfig& out) {
-  constexpr const char* kWidth = "word_embed_proj_dim";
-  if (!config.has(kWidth) || config.raw(kWidth) == out.hidden) return;
-  config.problem(ExitCode::kUnsupported, kWidth,
-                 fmt::format("only the {} columns of hidden_size are supported", out.hidden));
+/// `family` with words as wide as its layers.
+Family without_projections(Family family) {
+  family.settings.embedding = {};
+  family.block.words_projected = false;
+  for (const Slot slot : {Slot::kEmbeddingProjection, Slot::kLastProjection}) family.roles.erase(slot);
+  return family;
 }
 
 }  // namespace
@@ -40,19 +38,21 @@ Family opt() {
   settings.positions_in_front = kRowsInFront;
   settings.segments = {nullptr, 0};
   settings.intermediate = {"ffn_dim", 3072};
+  settings.embedding.key = "word_embed_proj_dim";
   settings.activation = "activation_function";
   settings.activation_otherwise = "relu";
   settings.epsilon = nullptr;
   settings.epsilon_otherwise = 1e-5;
-  settings.settle = settle_words;
   settings.required = {{"do_layer_norm_before", "true"},
                        {"_remove_final_layer_norm", "false"},
                        {"layer_norm_elementwise_affine", "true"}};
   family.layer = "layers.{}";
   family.block.norm_first = family.block.norm_before_all = family.block.causal = true;
-  family.block.optional_biases = true;
+  family.block.optional_biases = family.block.words_projected = true;
   family.roles = {{Slot::kWords, "embed_tokens.weight"},
                   {Slot::kPositions, "embed_positions.weight"},
+                  {Slot::kEmbeddingProjection, "project_in"},
+                  {Slot::kLastProjection, "project_out"},
                   {Slot::kAttentionNorm, "self_attn_layer_norm"},
                   {Slot::kQuery, "self_attn.q_proj"},
                   {Slot::kKey, "self_attn.k_proj"},
@@ -69,8 +69,18 @@ Family opt() {
   return family;
 }
 
-Family xglm() {
+Family opt_350m() {
   Family family = opt();
+  family.model_types = {"opt_350m"};
+  family.published = {"opt", "do_layer_norm_before", "false", ".fc1."};
+  family.settings.required = {{"layer_norm_elementwise_affine", "true"}};
+  family.block.norm_first = family.block.norm_before_all = false;
+  family.roles.erase(Slot::kFinalNorm);
+  return family;
+}
+
+Family xglm() {
+  Family family = without_projections(opt());
   family.model_types = {"xglm"};
   family.base = "model";
   family.other_bases = {};
@@ -93,7 +103,7 @@ Family xglm() {
 }
 
 Family biogpt() {
-  Family family = opt();
+  Family family = without_projections(opt());
   family.model_types = {"biogpt"};
   family.base = "biogpt";
   family.other_bases = {};

@@ -1,5 +1,6 @@
-// Phi 1 and 2 (arXiv 2306.11644): parallel layers with one norm, and rotary positions in a part of each head. Phi 3
-// (arXiv 2404.14219): Llama's layers; queries, keys and values are in one matrix, gates and kUp in another.
+// Phi 1 and 2 (arXiv 2306.11644): parallel layers with one norm, and rotary positions in a part of each head, whose
+// queries and keys may be normed. Phi 3 (arXiv 2404.14219): Llama's layers; queries, keys and values are in one matrix,
+// gates and kUp in another.
 #include "network/families/blocks.h"
 
 namespace bantam::convert {
@@ -17,8 +18,11 @@ Family phi() {
   settings.epsilon_otherwise = 1e-5;
   settings.rotary.part = 0.5;
   settings.parallel = {nullptr, true};
-  settings.required = {{"qk_layernorm", "false"}};
+  settings.head_norms = {"qk_layernorm", false};
   family.block.rms_norms = false;
+  family.block.head_norms = true;
+  family.roles[Slot::kQueryNorm] = "self_attn.q_layernorm";
+  family.roles[Slot::kKeyNorm] = "self_attn.k_layernorm";
   family.roles[Slot::kAttentionOut] = "self_attn.dense";
   family.roles[Slot::kUp] = "mlp.fc1";
   family.roles[Slot::kDown] = "mlp.fc2";

@@ -92,6 +92,8 @@ Axes plain_axes(Slot slot) {
       return {Axis::kEmbedding, Axis::kNone};
     case Slot::kEmbeddingProjection:
       return {Axis::kHidden, Axis::kEmbedding};
+    case Slot::kLastProjection:
+      return {Axis::kEmbedding, Axis::kHidden};
     case Slot::kConvolution:
     case Slot::kShortGate:
     case Slot::kShortOutGate:
@@ -237,6 +239,7 @@ Axes axes_of(const Family& family, Slot slot) {
   Axes axes = plain_axes(slot);
   if (family.block.reversible && slot == Slot::kFinalNorm) axes.rows = Axis::kStreams;
   if (family.block.sums_projected && slot == Slot::kEmbeddingNorm) axes.rows = Axis::kHidden;
+  if (family.block.words_projected && slot == Slot::kPositions) axes.columns = Axis::kHidden;
   if (!family.block.bottlenecks) return axes;
   const auto change = [&](Axis from, Axis to) {
     if (axes.rows == from) axes.rows = to;
@@ -370,7 +373,9 @@ const Family* find_family(std::string_view model_type) {
 
 const Family* find_published(const Json& config, const std::vector<std::string>& tensors) {
   const auto says = [&](const char* key, const char* value) {
-    return config.contains(key) && config.at(key).is_string() && config.at(key).get_ref<const std::string&>() == value;
+    if (!config.contains(key)) return false;
+    const Json& said = config.at(key);
+    return said.is_string() ? said.get_ref<const std::string&>() == value : said.is_boolean() && said.dump() == value;
   };
   for (const Family& family : families()) {
     const Published& published = family.published;

@@ -467,6 +467,7 @@ EncoderConfig read_as(const Fields& config, const Family& family) {
   out.intermediate = multiple ? settings.widening * out.hidden : count(settings.intermediate, kMaxWidth);
   out.kv_heads = read_kv_heads(config, settings, out.heads);
   out.parallel = read_flag(config, settings.parallel);
+  out.head_norms = read_flag(config, settings.head_norms);
   out.causal = out.family->block.causal && !read_flag(config, settings.both_ways);
   if (out.causal) out.mask = fb::MaskKind::causal;
   if (out.family->settings.read_mask != nullptr) out.family->settings.read_mask(config, out);

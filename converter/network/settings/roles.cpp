@@ -63,6 +63,8 @@ bool has_role(const EncoderConfig& config, Slot slot) {
   if (slot == Slot::kTokenProjection && sharing != Sharing::kLayers) return false;
   if (slot == Slot::kKeyProjection && sharing == Sharing::kLayers) return false;
   if (slot == Slot::kValueProjection && sharing >= Sharing::kKeysValues) return false;
+  if (!config.head_norms && (slot == Slot::kQueryNorm || slot == Slot::kKeyNorm)) return false;
+  if (slot == Slot::kLastProjection && !config.projects) return false;
   if (slot == Slot::kValueConvolution && config.value_taps == 0) return false;
   if (is_shared(slot) && config.experts.shared == 0) return false;
   const bool shared_norm = config.parallel && !config.family->block.parallel_norms;

@@ -34,8 +34,9 @@ Verdict check_globals(const Site& site) {
   const fb::Globals* globals = site.model.globals();
   if (globals == nullptr) return corrupt("global tokens in a model that does not say which these are");
   if (globals->kind() > fb::GlobalTokens::MAX) return unsupported("such global tokens are not known");
-  if (site.phase != fb::Phase::main || site.rows_symbol != kTokens) {
-    return corrupt("global tokens are those of the main pass");
+  if (site.rows_symbol != kTokens) return corrupt("global tokens are tokens of a text");
+  if (site.phase != fb::Phase::main && globals->kind() > fb::GlobalTokens::first) {
+    return corrupt("global tokens of a source are its first one, or none");
   }
   const bool separated = globals->kind() == fb::GlobalTokens::before || globals->kind() == fb::GlobalTokens::behind;
   const int32_t separator = globals->separator();

@@ -83,8 +83,8 @@ Verdict check_key_lists(const Site& site) {
   if (!globals && !blocks && !only_globals(a)) return {};
   const bool biased =
       a.sinks() >= 0 || a.distance_bias() >= 0 || a.slopes() >= 0 || a.place_rows() >= 0 || a.segment_keys() >= 0;
-  if (biased || a.cross() || a.soft_cap() != 0.0f || site.phase != fb::Phase::main) {
-    return corrupt("attention to global tokens or to blocks goes with no bias, no cap and no source");
+  if (biased || a.cross() || a.soft_cap() != 0.0f || (blocks && site.phase != fb::Phase::main)) {
+    return corrupt("attention to global tokens or to blocks goes with no bias and no cap, and blocks with no source");
   }
   if (blocks) return check_blocks(site);
   if (globals && (a.window() == 0 || a.dilation() == 0)) return corrupt("a window of no tokens");
