@@ -65,6 +65,7 @@ GRIFFIN = dict(
     intermediate_size=56,
 )
 MAMBA = dict(vocab_size=61, hidden_size=24, state_size=5, num_hidden_layers=2)
+RWKV = dict(vocab_size=61, hidden_size=24, num_hidden_layers=2, context_length=24)
 LFM2 = dict(**{**LLAMA, "num_hidden_layers": 3}, block_multiple_of=4)
 GEMMA3 = dict(**{**LLAMA, "num_hidden_layers": 3}, head_dim=8, sliding_window=5, sliding_window_pattern=3)
 NEOX = dict(
@@ -442,5 +443,10 @@ DECODER_MODELS = {
     "recurrent-gemma-generate": (
         "RecurrentGemmaForCausalLM",
         dict(**GRIFFIN, block_types=["recurrent", "attention"], attention_window_size=5, logits_soft_cap=4.0),
+    ),
+    "rwkv-generate": ("RwkvForCausalLM", dict(**RWKV)),
+    "rwkv-halved": (
+        "RwkvForCausalLM",
+        dict(**RWKV, rescale_every=1, tie_word_embeddings=True, intermediate_size=28, layer_norm_epsilon=1e-3),
     ),
 }
