@@ -18,7 +18,7 @@ import warnings
 
 import numpy
 
-from saver_checks import Converted, Different, Refused, listed
+from saver_checks import Converted, Different, Refused, golden, listed
 
 with contextlib.suppress(ImportError):
     import torch
@@ -75,6 +75,7 @@ OWN = {
     "stablelm": {"partial_rotary_factor": 0.5},
     "glm4": {"partial_rotary_factor": 0.5},
     "t5": {"decoder_start_token_id": 0},
+    "nllb-moe": {"encoder_sparse_step": 2, "decoder_sparse_step": 2},
     "marian": {"decoder_start_token_id": 2},
     "mbart": {"decoder_start_token_id": 2},
     "plbart": {"decoder_start_token_id": 2},
@@ -104,6 +105,7 @@ def prepared():
     transformers.logging.disable_progress_bar()
     logging.disable(logging.CRITICAL)
     torch.set_num_threads(1)
+    golden("nllb_experts")
 
 
 def known_types(command):
