@@ -466,6 +466,9 @@ struct Settings {
   /// shares.
   const char* expert_factor = nullptr;
   double expert_factor_otherwise = 1;
+  /// The key of the share of the experts' output that training drops; 1 minus it is a factor, too (NLLB).
+  const char* experts_dropped = nullptr;
+  double experts_dropped_otherwise = 0;
   const char* half_threshold = nullptr;
   double half_threshold_otherwise = 0;
   /// The key of the bound of experts' columns before their activation, and of gates (no key and 0: there is none); and
@@ -481,8 +484,9 @@ struct Settings {
   /// kListed: the last of every "decoder_sparse_step" layers, except those in "mlp_only_layers", or as
   /// "mlp_layer_types" lists. kNumbered: as "moe_layers" lists, or the last of every "interleave_moe_layer_step"
   /// layers. kBehind: all after the first `expert_layers`, or as "mlp_layer_types" lists. kBetween: every
-  /// "moe_layer_interval"th layer from "moe_layer_start_index" to "moe_layer_end_index" (ERNIE 4.5).
-  enum class ExpertLayers { kAll, kSteps, kListed, kNumbered, kBehind, kBetween };
+  /// "moe_layer_interval"th layer from "moe_layer_start_index" to "moe_layer_end_index" (ERNIE 4.5). kLast: the last of
+  /// every `expert_layers` layers; with 0 none (NLLB).
+  enum class ExpertLayers { kAll, kSteps, kListed, kNumbered, kBehind, kBetween, kLast };
   ExpertLayers layers_of_experts = ExpertLayers::kAll;
   Count expert_layers;
 };

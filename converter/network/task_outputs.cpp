@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "graph/task_parts.h"
 #include "model/task_traits.h"
 #include "network/aggregation.h"
 #include "network/blocks/chain.h"

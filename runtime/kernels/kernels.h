@@ -452,12 +452,14 @@ struct RecurrentRow {
 ///   product alone without `before`; y = fma(c[n], h_n, y) from 0 on, then fma(skip, x, y).
 /// - gated: t = tanh(-(s * rates_0)); h = fma(exp(s * rates_0), h, sqrt(2 t / (1 + t)) * x), or x without `before`;
 ///   y = h.
+/// - weighted, with l = h_1 + rates_0, d = s - l, m = x - h_0: y = fma(sigmoid(s + (rates_1 - h_1)), m, h_0);
+///   h_0 = fma(sigmoid(d), m, h_0); h_1 = l + softplus(d). Without `before`: y = h_0 = x, h_1 = s.
 /// All pointers but b and c are aligned as f32 rows; `after` may be `before`.
 struct ScanRow {
   const float* x;
   const float* steps;
   const float* rates;
-  const float* b;       // [states]; null: gated
+  const float* b;       // [states]; null: gated (a state) or weighted (two)
   const float* c;       // [states]
   const float* skip;    // null: none
   const float* before;  // the states in front of the token; null: the first token of a text

@@ -190,6 +190,11 @@ class Experts(CommandTest):
             ("switch-generate", None, {"dense_act_fn": "gated-gelu"}, 5, ["dense_act_fn", "gated-gelu"]),
             ("switch-generate", None, {"num_sparse_encoder_layers": 2}, 4, ["encoder.block.0", "router", "missing"]),
             ("switch-generate", without("decoder.block.1.layer.2.mlp.experts"), {}, 4, ["expert_0.wi", "missing"]),
+            ("nllb-moe-translate", None, {"second_expert_policy": "sampling"}, 5, ["second_expert_policy", "all"]),
+            ("nllb-moe-translate", None, {"moe_eval_capacity_token_fraction": 0.5}, 5, ["fraction", "tokens out"]),
+            ("nllb-moe-translate", None, {"num_experts": 1}, 4, ["num_experts", "2 experts"]),
+            ("nllb-moe-translate", None, {"moe_token_dropout": 1.0}, 4, ["moe_token_dropout", "below 1"]),
+            ("nllb-moe-translate", None, {"encoder_sparse_step": 1}, 4, ["encoder.layers.0", "router", "missing"]),
         ):
             with self.subTest(model=name, settings=settings, says=says):
                 source = self.changed(name, tensors, **settings)

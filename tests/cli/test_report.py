@@ -15,6 +15,7 @@ LAYERS = {  # of goldens that have no attention with feed-forward networks
     "mamba": {"recurrent layers"},
     "nplm": {"feed-forward"},
     "recurrent": {"recurrent layers"},
+    "rwkv": {"recurrent layers", "feed-forward"},
     "seq2seq": {"recurrent layers"},
     "static": set(),
     "textcnn": {"feed-forward"},

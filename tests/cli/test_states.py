@@ -5,7 +5,7 @@ import unittest
 
 from support import GOLDEN, CommandTest, model
 
-NAMES = ("lfm2-text", "mamba-text")
+NAMES = ("lfm2-text", "mamba-text", "rwkv-text")
 OPTIONS = {
     "greedy": [],
     "top_p": ["--temperature", "1.1", "--top-p", "0.8"],
@@ -39,6 +39,17 @@ class States(CommandTest):
             self.fails(5, *given, "--lookup", says=["--lookup", "states"])
             self.fails(5, *given, "--draft", model(name), says=["--draft", "states"])
         self.fails(5, "generate", model("gpt2-text"), "a", "--draft", model(NAMES[0]), says=["--draft", "states"])
+
+    def test_settings_of_rwkv(self):
+        for settings, code, says in (
+            ({"layer_norm_epsilon": 0.1, "rescale_every": 1}, 5, ["rescale_every", "exceeds 1"]),
+            ({"attention_hidden_size": 20}, 4, ["attention.key.weight", "[20, 24]"]),
+            ({"attention_hidden_size": 0}, 4, ["attention_hidden_size"]),
+            ({"num_hidden_layers": 3}, 4, ["says 3 layers", "hold 2"]),
+        ):
+            out = self.directory / "x.bantam"
+            self.fails(code, "convert", self.changed("rwkv-generate", **settings), "-o", out, "--ids-only", says=says)
+            self.assertFalse(out.exists())
 
     def test_answers_share_a_prompt(self):
         listed = self.write("answers.txt", "\n".join(ANSWERS) + "\n")

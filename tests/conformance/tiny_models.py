@@ -18,7 +18,7 @@ import warnings
 
 import numpy
 
-from saver_checks import Converted, Different, Refused, listed
+from saver_checks import Converted, Different, Refused, golden, listed
 
 with contextlib.suppress(ImportError):
     import torch
@@ -58,7 +58,7 @@ SIZES = {
     80: "intermediate_size d_ff n_inner ffn_dim encoder_ffn_dim decoder_ffn_dim hidden_dim dim_feedforward ffn_hidden_size intermediate_dim"
     " d_inner feed_forward_size",
     12: "head_dim d_kv d_head attention_head_size rotary_dim",
-    128: "max_position_embeddings n_positions n_ctx max_seq_len",
+    128: "max_position_embeddings context_length n_positions n_ctx max_seq_len",
     8: "sliding_window local_attention window_size",
     40: "moe_intermediate_size shared_expert_intermediate_size expert_ffn_size",
     24: "projection_dim intra_bottleneck_size true_hidden_size",
@@ -75,6 +75,7 @@ OWN = {
     "stablelm": {"partial_rotary_factor": 0.5},
     "glm4": {"partial_rotary_factor": 0.5},
     "t5": {"decoder_start_token_id": 0},
+    "nllb-moe": {"encoder_sparse_step": 2, "decoder_sparse_step": 2},
     "marian": {"decoder_start_token_id": 2},
     "mbart": {"decoder_start_token_id": 2},
     "plbart": {"decoder_start_token_id": 2},
@@ -104,6 +105,7 @@ def prepared():
     transformers.logging.disable_progress_bar()
     logging.disable(logging.CRITICAL)
     torch.set_num_threads(1)
+    golden("nllb_experts")
 
 
 def known_types(command):

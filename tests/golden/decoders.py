@@ -66,6 +66,7 @@ GRIFFIN = dict(
     intermediate_size=56,
 )
 MAMBA = dict(vocab_size=61, hidden_size=24, state_size=5, num_hidden_layers=2)
+RWKV = dict(vocab_size=61, hidden_size=24, num_hidden_layers=2, context_length=24)
 LFM2 = dict(**{**LLAMA, "num_hidden_layers": 3}, block_multiple_of=4)
 GEMMA3 = dict(**{**LLAMA, "num_hidden_layers": 3}, head_dim=8, sliding_window=5, sliding_window_pattern=3)
 NEOX = dict(
@@ -447,4 +448,9 @@ DECODER_MODELS = {
     "phi-normed": ("PhiForCausalLM", dict(**LLAMA, rope_parameters=PART, qk_layernorm=True)),
     "opt-350m-generate": ("OPTForCausalLM", OPT_350M),
     "opt-350m-classify": ("OPTForSequenceClassification", dict(**OPT_350M, num_labels=3)),
+    "rwkv-generate": ("RwkvForCausalLM", dict(**RWKV)),
+    "rwkv-halved": (
+        "RwkvForCausalLM",
+        dict(**RWKV, rescale_every=1, tie_word_embeddings=True, intermediate_size=28, layer_norm_epsilon=1e-3),
+    ),
 }

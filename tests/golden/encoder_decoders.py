@@ -7,10 +7,12 @@ import torch
 import transformers
 from transformers.models.fsmt import modeling_fsmt
 
+import nllb_experts  # noqa: F401
 import reference
 
 # FSMT's own function converts to f32, which cannot hold the minimum of f64.
 modeling_fsmt.fill_with_neg_inf = lambda x: torch.full_like(x, torch.finfo(x.dtype).min)
+
 
 WORDS = 61
 T5 = {
@@ -98,6 +100,8 @@ MODELS = {
     "led-generate": ("LEDForConditionalGeneration", {**BART, "max_encoder_position_embeddings": 40,
                                                      "max_decoder_position_embeddings": 24, "attention_window": 4}),
     "seamless-translate": ("SeamlessM4TForTextToText", {**BART, "hidden_size": 18}),
+    "nllb-moe-translate": ("NllbMoeForConditionalGeneration", {**BART, "num_experts": 5, "encoder_sparse_step": 2,
+                                                               "decoder_sparse_step": 1, "router_bias": True}),
 }  # fmt: skip
 
 

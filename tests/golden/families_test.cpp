@@ -175,7 +175,7 @@ TEST_P(Families, ReportsAndImagesKnowThem) {
     const std::string own = own_layers(family);
     const bool evolved = own == "evolved_transformer";
     EXPECT_EQ(links("unfold"), model.config().convolution != 0 || own == "textcnn" || own == "nplm" || evolved);
-    const bool beside = family.has(Slot::kSpanValues), scans = is_mamba(family);
+    const bool beside = family.has(Slot::kSpanValues), scans = is_mamba(family) || is_rwkv(family);
     const bool convolved = model.config().value_taps != 0 || model.config().short_taps != 0 || beside;
     EXPECT_EQ(links("scan"), scans || family.has(Slot::kStateRates));
     EXPECT_EQ(links("states"), scans || model.config().short_taps != 0);

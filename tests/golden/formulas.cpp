@@ -63,6 +63,23 @@ Matrix scan(const fb::ScanT& op, const Matrix& x, const Matrix& steps, const std
   const size_t padded = (x.width + 15) / 16 * 16;
   Matrix y{x.rows, x.width, std::vector<double>(x.rows * x.width)};
   std::vector<double> h(op.states * x.width, 0.0);
+  if (op.kind == fb::ScanKind::weighted) {
+    // By its definition, over all rows so far: weights and their logarithms are not kept.
+    for (size_t row = 0; row < x.rows; ++row) {
+      for (size_t i = 0; i < x.width; ++i) {
+        double sum = 0, weights = 0;
+        for (size_t at = 0; at <= row; ++at) {
+          const double more =
+              at == row ? double{rates[padded + i]} : static_cast<double>(row - 1 - at) * double{rates[i]};
+          const double weight = std::exp(steps.at(at, i) + more);
+          sum += weight * x.at(at, i);
+          weights += weight;
+        }
+        y.at(row, i) = sum / weights;
+      }
+    }
+    return y;
+  }
   for (size_t row = 0; row < x.rows; ++row) {
     for (size_t i = 0; i < x.width; ++i) {
       const double s = steps.at(row, i);

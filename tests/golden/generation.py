@@ -32,6 +32,20 @@ OTHERS = {
         "MambaForCausalLM",
         dict(hidden_size=24, state_size=6, num_hidden_layers=2, bos_token_id=0, eos_token_id=0, pad_token_id=0),
     ),
+    # Without a cache: generate() does not reorder RWKV's states with beams.
+    "rwkv-text": (
+        "RwkvForCausalLM",
+        dict(
+            hidden_size=24,
+            num_hidden_layers=2,
+            rescale_every=1,
+            context_length=96,
+            bos_token_id=0,
+            eos_token_id=0,
+            pad_token_id=0,
+            use_cache=False,
+        ),
+    ),
 }
 LENGTH = 20
 # A choice that hangs on less is left out: f32 and f64 may differ in it.

@@ -373,7 +373,7 @@ def randomize(model, seed, gain=1.5):
     generator = torch.Generator().manual_seed(seed)
     for name, parameter in model.named_parameters():
         values = torch.randn(parameter.shape, generator=generator)
-        if "norm" in name.lower() or ".ln_" in name:
+        if any(word in name.lower() for word in ("norm", ".ln", "pre_ln")):
             values = values * 0.2 + (1.0 if name.endswith("weight") else 0.0)
         elif parameter.dim() == 1:
             values = values * 0.2

@@ -51,6 +51,8 @@ inline bool is_mamba(const Family& family) {
   return own == "mamba" || own == "falcon_mamba";
 }
 
+inline bool is_rwkv(const Family& family) { return own_layers(family) == "rwkv"; }
+
 /// A model of a family as config.json and tensors.
 class Tiny {
  public:
@@ -337,6 +339,7 @@ class Tiny {
     if (own == "evolved_transformer") evolved(base);
     if (own == "retro") retro(base);
     if (is_mamba(family_)) mamba(base);
+    if (is_rwkv(family_)) rwkv(base);
     for (const auto& [slot, name] : convert::stored_roles(read_)) {
       if (slot == Slot::kFactorProjection) continue;
       if (slot == Slot::kEmbeddingProjection && !read_.projects) continue;
@@ -471,6 +474,23 @@ class Tiny {
       linear(mixer + "out_proj", kHidden, inside);
     }
     norm(base + "norm_f", kHidden);
+  }
+
+  /// Tensors of RWKV's two layers.
+  void rwkv(const std::string& base) {
+    for (const char* number : {"0.", "1."}) {
+      const std::string layer = base + "blocks." + number, mixer = layer + "attention.", feed = layer + "feed_forward.";
+      if (number == std::string("0.")) norm(layer + "pre_ln", kHidden);
+      for (const char* name : {"ln1", "ln2"}) norm(layer + name, kHidden);
+      for (const char* name : {"key", "value", "receptance", "output"}) linear(mixer + name, kHidden, kHidden, true);
+      for (const char* name : {"key", "value", "receptance"}) add(mixer + "time_mix_" + name, {1, 1, kHidden}, 0.5F);
+      for (const char* name : {"time_decay", "time_first"}) add(mixer + name, {kHidden}, 0.5F);
+      for (const char* name : {"key", "receptance"}) add(feed + "time_mix_" + name, {1, 1, kHidden}, 0.5F);
+      linear(feed + "key", read_.intermediate, kHidden, true);
+      linear(feed + "receptance", kHidden, kHidden, true);
+      linear(feed + "value", kHidden, read_.intermediate, true);
+    }
+    norm(base + "ln_out", kHidden);
   }
 
   /// Tensors of RETRO: two decoder layers, of which the last one attends to retrieved texts, and one encoder layer.

@@ -157,11 +157,12 @@ TEST(Limits, OthersNoticeNonFiniteValues) {
       Guarded zeros_of_scan(64 * 3), states(64 * 3);
       const float* zero = zeros_of_scan.as<float>();
       std::memset(zeros_of_scan.data(), 0, zeros_of_scan.size());
-      for (const bool gated : {false, true}) {
-        const float* factor = gated ? nullptr : zero;
+      for (const uint32_t kind : {0U, 1U, 2U}) {  // selective, gated with a state, weighted with two
+        const float* factor = kind == 0 ? zero : nullptr;
         cells.as<float>()[40] = 0.5f;
-        const ScanRow good{cells.as<float>(), zero, zero, factor, factor, nullptr, zero, states.as<float>(),
-                           state.as<float>(), 41,   1};
+        const ScanRow good{
+            cells.as<float>(),  zero, zero, factor, factor, nullptr, zero, states.as<float>(), state.as<float>(), 41,
+            kind == 2 ? 2U : 1U};
         EXPECT_TRUE(t->scan_row(good)) << isa_name(t->isa);
         cells.as<float>()[40] = bad;
         EXPECT_FALSE(t->scan_row(good)) << isa_name(t->isa);

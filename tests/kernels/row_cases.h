@@ -505,9 +505,10 @@ class Case<ScanRow> {
     Random random(seed);
     width_ = (wanted != nullptr ? *wanted : RowShape::random(random)).width;
     gated_ = wanted == nullptr && random.chance(40);
+    weighted_ = wanted == nullptr && !gated_ && random.chance(50);
     first_ = wanted == nullptr && random.chance(20);
-    skips_ = !gated_ && random.chance(70);
-    states_ = gated_ ? 1 : wanted != nullptr ? 16 : random.between(1, 18);
+    skips_ = !gated_ && !weighted_ && random.chance(70);
+    states_ = gated_ ? 1 : weighted_ ? 2 : wanted != nullptr ? 16 : random.between(1, 18);
     x_ = make_f32_rows(random, 1, width_, pad16(width_), 2.0f);
     steps_ = make_f32_rows(random, 1, width_, pad16(width_), 1.0f);
     rates_ = make_f32_rows(random, states_, width_, pad16(width_), 3.0f);
@@ -525,8 +526,8 @@ class Case<ScanRow> {
     return {x_.as<float>(),
             steps_.as<float>(),
             rates_.as<float>(),
-            gated_ ? nullptr : b_.as<float>(),
-            gated_ ? nullptr : c_.as<float>(),
+            gated_ || weighted_ ? nullptr : b_.as<float>(),
+            gated_ || weighted_ ? nullptr : c_.as<float>(),
             skips_ ? skip_.as<float>() : nullptr,
             first_ ? nullptr : before_.as<float>(),
             after_.as<float>(),
@@ -548,6 +549,18 @@ class Case<ScanRow> {
     const float* y = reinterpret_cast<const float*>(result.bytes.data());
     for (uint32_t i = 0; i < width_; ++i) {
       const double x = double{x_.as<float>()[i]}, s = double{steps_.as<float>()[i]};
+      if (weighted_) {
+        const uint32_t second = pad16(width_) + i;
+        const double mean = double{before_.as<float>()[i]}, log = double{before_.as<float>()[second]};
+        const double left = std::exp(log + double{rates_.as<float>()[i]});
+        const double own = std::exp(s + double{rates_.as<float>()[second]});
+        const double behind = (left * mean + std::exp(s) * x) / (left + std::exp(s));
+        const double size = 4e-6 * (1 + std::fabs(mean) + std::fabs(x));
+        ASSERT_NEAR(y[i], first_ ? x : (std::exp(log) * mean + own * x) / (std::exp(log) + own), size);
+        ASSERT_NEAR(y[width_ + i], first_ ? x : behind, size);
+        ASSERT_NEAR(y[2 * width_ + i], first_ ? s : std::log(left + std::exp(s)), 4e-6 * (1 + std::fabs(log)));
+        continue;
+      }
       double sum = skips_ ? double{skip_.as<float>()[i]} * x : 0, size = std::fabs(sum) + 1;
       for (uint32_t n = 0; n < states_; ++n) {
         const uint32_t at = n * pad16(width_) + i;
@@ -565,7 +578,7 @@ class Case<ScanRow> {
 
  private:
   uint32_t width_ = 0, states_ = 1;
-  bool gated_ = false, first_ = false, skips_ = false;
+  bool gated_ = false, weighted_ = false, first_ = false, skips_ = false;
   Guarded x_, steps_, rates_, before_, b_, c_, skip_, after_, y_;
 };
 

@@ -8,9 +8,13 @@ namespace {
 
 constexpr uint32_t kIds = 9, kWidth = 21, kPadded = 32, kStates = 3;
 
+uint32_t states_of(fb::ScanKind kind) {
+  return kind == fb::ScanKind::selective ? kStates : kind == fb::ScanKind::weighted ? 2 : 1;
+}
+
 /// A scan over slices of the same embeddings.
 ModelBuilder model_of(fb::ScanKind kind) {
-  const uint32_t states = kind == fb::ScanKind::selective ? kStates : 1;
+  const uint32_t states = states_of(kind);
   ModelBuilder b;
   b.model.inputs.push_back(std::make_unique<fb::InputT>());
   b.model.inputs[0]->name = "input_ids";
@@ -45,6 +49,7 @@ ModelBuilder model_of(fb::ScanKind kind) {
 
 ModelBuilder selective_model() { return model_of(fb::ScanKind::selective); }
 ModelBuilder gated_model() { return model_of(fb::ScanKind::gated); }
+ModelBuilder weighted_model() { return model_of(fb::ScanKind::weighted); }
 
 fb::OpT& scan(fb::ModelT& m) { return *m.subgraphs[0]->ops.back(); }
 fb::ScanT& fields(fb::ModelT& m) { return *scan(m).attributes.AsScan(); }
@@ -56,7 +61,7 @@ void swap(fb::ModelT& m, size_t a, size_t b) { std::swap(scan(m).inputs[a], scan
 const OpEdit kEdits[] = {
     {"a step of tokens", [](auto& m) { m.subgraphs[0]->steps[1]->rows = 0; }},
     {"an epilogue", [](auto& m) { scan(m).epilogue = std::make_unique<fb::EpilogueT>(); }},
-    {"an unknown kind", [](auto& m) { fields(m).kind = static_cast<fb::ScanKind>(2); }},
+    {"an unknown kind", [](auto& m) { fields(m).kind = static_cast<fb::ScanKind>(3); }},
     {"another kind", [](auto& m) { fields(m).kind = fb::ScanKind::gated; }},
     {"another kind with one state",
      [](auto& m) {
@@ -108,7 +113,8 @@ const OpEdit kEdits[] = {
      }},
 };
 
-const OpEdit kGatedEdits[] = {
+// Of kinds without factors of states.
+const OpEdit kBareEdits[] = {
     {"factors of states", [](auto& m) { scan(m).inputs.push_back(scan(m).inputs[0]); }},
     {"a skip",
      [](auto& m) {
@@ -117,16 +123,22 @@ const OpEdit kGatedEdits[] = {
          if (m.tensors[t]->name == "skip") scan(m).inputs.back() = static_cast<int32_t>(t);
        }
      }},
-    {"two states",
+    {"another number of states",
      [](auto& m) {
-       fields(m).states = 2;
-       operand(m, 2).shape[0] = fixed(2);
+       fields(m).states = 3 - fields(m).states;
+       operand(m, 2).shape[0] = fixed(static_cast<int32_t>(fields(m).states));
      }},
-    {"another kind", [](auto& m) { fields(m).kind = fb::ScanKind::selective; }},
+    {"three states",
+     [](auto& m) {
+       fields(m).states = 3;
+       operand(m, 2).shape[0] = fixed(3);
+     }},
+    {"the kind of others", [](auto& m) { fields(m).kind = fb::ScanKind::selective; }},
 };
 
 TEST(HostileScan, IsRefusedWithAReason) { expect_refused(kEdits, selective_model); }
-TEST(HostileScan, GatedIsRefusedWithAReason) { expect_refused(kGatedEdits, gated_model); }
+TEST(HostileScan, GatedIsRefusedWithAReason) { expect_refused(kBareEdits, gated_model); }
+TEST(HostileScan, WeightedIsRefusedWithAReason) { expect_refused(kBareEdits, weighted_model); }
 
 }  // namespace
 }  // namespace bantam::testing::hostile_scan_test

@@ -24,7 +24,7 @@ const OP_NOT_LINKED = 9;
 const CORRUPT = 7;
 // What the module leaves out: targets/wasm/linked.h.
 const LEFT_OUT =
-  /voice-static|vit|dinov2|deit|clip-vision|siglip|longformer|big-bird|performer|linformer|reformer|retro|seq2seq|mixtral|moe|switch|experts|aria|flex-olmo|mellum|transfo|evolved|nplm|elmo|recurrent|gliner|bart|mvp|marian|m2m|t5|pegasus|blenderbot|unilm|fsmt|led-|seamless|nystrom|hy-v3|minimax|kolibri|solar|flint|granite-swa|convbert|mamba|gpt-oss|lfm2|llama4|privacy-filter|fnet/;
+  /voice-static|vit|dinov2|deit|clip-vision|siglip|longformer|big-bird|performer|linformer|reformer|retro|seq2seq|mixtral|moe|switch|experts|aria|flex-olmo|mellum|transfo|evolved|nplm|elmo|recurrent|gliner|bart|mvp|marian|m2m|t5|pegasus|blenderbot|unilm|fsmt|led-|seamless|nystrom|hy-v3|minimax|kolibri|solar|flint|granite-swa|convbert|mamba|rwkv|gpt-oss|lfm2|llama4|privacy-filter|fnet/;
 
 /** What the command prints, a JSON object a line. */
 function native(model, options, texts) {

@@ -1,13 +1,14 @@
 // BART (arXiv 1910.13461), and translators and summarizers with the same names of layers: mBART (arXiv 2001.08210),
-// Marian (arXiv 1804.00344; its students with SSRU cells), M2M-100 and NLLB (arXiv 2010.11125, 2207.04672), Pegasus
-// (arXiv 1912.08777), Blenderbot (arXiv 2004.13637), MVP (arXiv 2206.12131), PLBART (arXiv 2103.06333), FSMT (arXiv
-// 1907.06616), Pegasus with Big Bird's blocks (arXiv 2007.14062), LED with Longformer's windows (arXiv 2004.05150), the
-// text model of SeamlessM4T (arXiv 2308.11596); their decoders alone; and the decoders of TrOCR (arXiv 2109.10282) and
-// Whisper (arXiv 2212.04356).
+// Marian (arXiv 1804.00344; its students with SSRU cells), M2M-100 and NLLB, also with experts (arXiv 2010.11125,
+// 2207.04672), Pegasus (arXiv 1912.08777), Blenderbot (arXiv 2004.13637), MVP (arXiv 2206.12131), PLBART (arXiv
+// 2103.06333), FSMT (arXiv 1907.06616), Pegasus with Big Bird's blocks (arXiv 2007.14062), LED with Longformer's
+// windows (arXiv 2004.05150), the text model of SeamlessM4T (arXiv 2308.11596); their decoders alone; and the decoders
+// of TrOCR (arXiv 2109.10282) and Whisper (arXiv 2212.04356).
 #include <iterator>
 #include <utility>
 
 #include "network/families/blocks.h"
+#include "network/settings/config.h"
 
 namespace bantam::convert {
 namespace {
@@ -100,6 +101,25 @@ Family bart_like(const StackKind& kind, const char* model_type, const char* arch
   return family;
 }
 
+/// Names the attention to the source as SeamlessM4T and NLLB with experts do.
+void name_cross_attention(Roles& roles) {
+  roles[Slot::kCrossQuery] = "cross_attention.q_proj";
+  roles[Slot::kCrossKey] = "cross_attention.k_proj";
+  roles[Slot::kCrossValue] = "cross_attention.v_proj";
+  roles[Slot::kCrossOut] = "cross_attention.out_proj";
+  roles[Slot::kCrossNorm] = "cross_attention_layer_norm";
+  roles[Slot::kCrossKeysValues] = "cross_attention.kv";
+  roles[Slot::kCrossAttention] = "cross_attention";
+}
+
+/// Refuses capacities of NLLB's experts that leave tokens out.
+void refuse_capacities(const Fields& config, EncoderConfig&) {
+  constexpr const char* kFraction = "moe_eval_capacity_token_fraction";
+  if (!(config.number(kFraction, 1) >= 1)) {
+    config.problem(ExitCode::kUnsupported, kFraction, "experts that leave tokens out are not supported; set it to 1");
+  }
+}
+
 /// The decoder of a family in its own files, without a source to attend to.
 Family alone(Family family, const char* model_type, const char* published) {
   family.published = {family.model_types.front(), nullptr, nullptr, "decoder.layers.", published};
@@ -178,6 +198,46 @@ Family m2m_100() {
     side->settings.rows_behind_padding = true;
   }
   family.source = std::make_shared<const Family>(std::move(source));
+  return family;
+}
+
+Family nllb_moe() {
+  Family family = m2m_100();
+  family.model_types = {"nllb-moe"};
+  family.architectures = {"NllbMoe"};
+  family.anchor = "decoder.layers.0.ff_layer_norm.weight";
+  Family source = *family.source;
+  for (Family* side : {&family, &source}) {
+    const bool decoder = side == &family;
+    side->anchor = family.anchor;
+    Settings& settings = side->settings;
+    settings.vocabulary.otherwise = 128112;
+    settings.required = {{"second_expert_policy", "\"all\""},
+                         {"router_dtype", "\"float32\""},
+                         {"router_ignore_padding_tokens", "false"}};
+    settings.experts = {"num_experts", 128};
+    settings.experts_of_token = {nullptr, 2};
+    settings.shares_of_one = {nullptr, true};
+    settings.layers_of_experts = Settings::ExpertLayers::kLast;
+    settings.expert_layers = {decoder ? "decoder_sparse_step" : "encoder_sparse_step", 4};
+    settings.experts_dropped = "moe_token_dropout";
+    settings.experts_dropped_otherwise = 0.2;
+    settings.settle = refuse_capacities;
+    Roles& roles = side->roles;
+    roles[Slot::kUp] = "ffn.fc1";
+    roles[Slot::kDown] = "ffn.fc2";
+    roles[Slot::kDownNorm] = "ff_layer_norm";
+    roles[Slot::kRouter] = "ffn.router.classifier";
+    roles[Slot::kExpertUp] = "ffn.experts.expert_{}.fc1";
+    roles[Slot::kExpertDown] = "ffn.experts.expert_{}.fc2";
+    roles[Slot::kExperts] = "ffn.experts";
+  }
+  name_cross_attention(family.roles);
+  family.source = std::make_shared<const Family>(std::move(source));
+  HeadLayer words{"lm_head", Out::kVocabulary};
+  words.bare = true;
+  family.heads = {{fb::TaskKind::none, "Model"},
+                  {fb::TaskKind::generate, "ForConditionalGeneration", Rows::kTokens, {words}}};
   return family;
 }
 
@@ -339,11 +399,7 @@ Family seamless_m4t() {
     roles[Slot::kUp] = "ffn.fc1";
     roles[Slot::kDown] = "ffn.fc2";
   }
-  const Roles cross = {{Slot::kCrossQuery, "cross_attention.q_proj"},    {Slot::kCrossKey, "cross_attention.k_proj"},
-                       {Slot::kCrossValue, "cross_attention.v_proj"},    {Slot::kCrossOut, "cross_attention.out_proj"},
-                       {Slot::kCrossNorm, "cross_attention_layer_norm"}, {Slot::kCrossKeysValues, "cross_attention.kv"},
-                       {Slot::kCrossAttention, "cross_attention"}};
-  for (const auto& [slot, name] : cross) family.roles[slot] = name;
+  name_cross_attention(family.roles);
   family.source = std::make_shared<const Family>(std::move(source));
   HeadLayer words{"lm_head", Out::kVocabulary};
   words.bare = true;

@@ -88,6 +88,13 @@ void take_between(const Fields& config, ExpertLayers& experts) {
   }
 }
 
+/// NLLB, as in transformers.
+void take_last(const Fields& config, const Count& every, ExpertLayers& experts) {
+  const bool none = config.has(every.key) && config.raw(every.key) == 0;
+  const uint32_t step = none ? 0 : config.count(every.key, kMostExpertLayers, every.otherwise);
+  for (size_t i = 0; i < experts.layers.size(); ++i) experts.layers[i] = step != 0 && (i + 1) % step == 0;
+}
+
 /// Columns of the experts that all tokens go through.
 uint32_t read_shared(const Fields& config, const Settings& settings, const ExpertLayers& experts) {
   const auto none = [&](const char* key) { return key != nullptr && config.has(key) && config.raw(key) == 0; };
@@ -113,6 +120,15 @@ float read_number(const Fields& config, const char* key, double otherwise, bool 
   return static_cast<float>(otherwise);
 }
 
+/// Reads which part of the experts' output is kept; as in transformers, shares below 0 drop nothing.
+float read_kept(const Fields& config, const Settings& settings) {
+  const char* key = settings.experts_dropped;
+  if (key == nullptr) return 1;
+  const double dropped = config.number(key, settings.experts_dropped_otherwise);
+  if (!(dropped < 1)) config.problem(ExitCode::kInvalid, key, fmt::format("{} is not below 1", dropped));
+  return dropped > 0 ? static_cast<float>(1 - dropped) : 1;
+}
+
 }  // namespace
 
 void read_experts(const Fields& config, EncoderConfig& out) {
@@ -125,13 +141,15 @@ void read_experts(const Fields& config, EncoderConfig& out) {
                         ? out.intermediate
                         : read(config, settings, settings.expert_columns, kMostExpertColumns);
   if (out.family->has(Slot::kSharedUp)) experts.shared = read_shared(config, settings, experts);
-  experts.factor = read_number(config, settings.expert_factor, settings.expert_factor_otherwise, false);
+  experts.factor = read_number(config, settings.expert_factor, settings.expert_factor_otherwise, false) *
+                   read_kept(config, settings);
   experts.threshold = 2 * read_number(config, settings.half_threshold, settings.half_threshold_otherwise, true);
   experts.limit = read_number(config, settings.expert_limit, settings.expert_limit_otherwise, false);
   experts.capacity = read(config, settings, settings.expert_capacity, kMostCapacity);
   experts.shares_of_one = read_flag(config, settings.shares_of_one);
   if (experts.top > experts.experts) {
-    config.problem(ExitCode::kInvalid, settings.experts_of_token.key,
+    const char* key = settings.experts_of_token.key;
+    config.problem(ExitCode::kInvalid, key != nullptr ? key : settings.experts.key,
                    fmt::format("{} experts of a token are more than the {} of a layer", experts.top, experts.experts));
     experts.top = experts.experts;
   }
@@ -144,6 +162,7 @@ void read_experts(const Fields& config, EncoderConfig& out) {
   if (settings.layers_of_experts == Settings::ExpertLayers::kNumbered) take_numbered(config, experts);
   if (settings.layers_of_experts == Settings::ExpertLayers::kBehind) take_behind(config, settings, experts);
   if (settings.layers_of_experts == Settings::ExpertLayers::kBetween) take_between(config, experts);
+  if (settings.layers_of_experts == Settings::ExpertLayers::kLast) take_last(config, settings.expert_layers, experts);
 }
 
 }  // namespace bantam::convert

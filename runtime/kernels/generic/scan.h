@@ -40,12 +40,29 @@ BANTAM_INLINE F32 gated_vector(const ScanRow& a, uint32_t i) {
   return h;
 }
 
+BANTAM_INLINE F32 weighted_vector(const ScanRow& a, uint32_t i, size_t block) {
+  const F32 x = load(a.x + i), s = load(a.steps + i);
+  if (a.before == nullptr) {
+    store(a.after + i, x);
+    store(a.after + block + i, s);
+    return x;
+  }
+  const F32 mean = load(a.before + i), weight = load(a.before + block + i), more = x - mean;
+  const F32 left = weight + load(a.rates + i), d = s - left;
+  const F32 y = fma(sigmoid(s + (load(a.rates + block + i) - weight)), more, mean);
+  store(a.after + i, fma(sigmoid(d), more, mean));
+  store(a.after + block + i, left + softplus(d));
+  return y;
+}
+
 inline bool scan_row(const ScanRow& a) {
   const size_t block = pad16(a.width);
   Finite finite;
   for_vectors(
       a.width, [&](uint32_t i, auto lanes) __attribute__((always_inline)) {
-        const F32 y = a.b != nullptr ? selective_vector(a, i, block) : gated_vector(a, i);
+        const F32 y = a.b != nullptr  ? selective_vector(a, i, block)
+                      : a.states == 1 ? gated_vector(a, i)
+                                      : weighted_vector(a, i, block);
         const F32 kept = lanes.keep_row(y);
         finite.note(kept);
         store(a.y + i, kept);

@@ -9,7 +9,7 @@ namespace {
 
 // Positions in Op.inputs.
 constexpr uint32_t kScanX = 0, kScanSteps = 1, kScanRates = 2, kScanIn = 3, kScanOut = 4, kScanSkip = 5;
-constexpr uint32_t kMostScanStates = 256;
+constexpr uint32_t kMostScanStates = 256, kWeightedStates = 2;
 
 int32_t scan_output(const fb::Op& op) { return operand(op.outputs(), 0); }
 
@@ -27,8 +27,9 @@ Verdict verify_scan(const Site& site) {
   if (site.op.epilogue() != nullptr) return corrupt("nothing follows a scan within its op");
   if (scan.kind() > fb::ScanKind::MAX) return corrupt("unknown kind of a scan");
   const bool selective = scan.kind() == fb::ScanKind::selective;
-  if (scan.states() == 0 || scan.states() > (selective ? kMostScanStates : 1)) {
-    return corrupt("a scan has no states, or more than its kind has");
+  const uint32_t own = scan.kind() == fb::ScanKind::weighted ? kWeightedStates : 1;  // of kinds with one number of them
+  if (scan.states() == 0 || (selective ? scan.states() > kMostScanStates : scan.states() != own)) {
+    return corrupt("a scan has no states, or not as many as its kind has");
   }
   const int32_t y = scan_output(site.op);
   if (y < 0 || !is_token_rows(tensor(site.model, y))) {
