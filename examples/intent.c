@@ -5,6 +5,12 @@
 
 #include "bantam/bantam.h"
 
+#if defined(_WIN32) /* where aligned_alloc() has another name */
+#include <malloc.h>
+#define aligned_alloc(alignment, size) _aligned_malloc(size, alignment)
+#define free _aligned_free
+#endif
+
 static void check(bantam_status status, const char* what) {
   if (status == BANTAM_OK) return;
   fprintf(stderr, "%s: %s\n", what, bantam_status_message(status));

@@ -2,6 +2,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <new>
 
 #include "bantam/host.h"
 #include "bantam/tasks.h"
@@ -23,7 +24,7 @@ int main(int argc, char** argv) {
 
   const bantam::SessionOptions options;
   const size_t size = bantam::arena_bytes(model, options);  // exact
-  void* arena = std::aligned_alloc(64, (size + 63) / 64 * 64);
+  void* arena = ::operator new(size, std::align_val_t(64));
   bantam::Session* session = nullptr;
   check(bantam::Session::create(model, options, arena, size, &session), "session");
 
@@ -44,5 +45,5 @@ int main(int argc, char** argv) {
     std::printf("  %.*s: %.*s\n", static_cast<int>(slots[i].name.size), slots[i].name.data,
                 static_cast<int>(span.end - span.begin), text.data + span.begin);
   }
-  std::free(arena);
+  ::operator delete(arena, std::align_val_t(64));
 }

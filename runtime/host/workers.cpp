@@ -1,6 +1,5 @@
 #include "host/workers.h"
 
-#include <sched.h>
 #include <time.h>
 
 #include <new>
@@ -80,7 +79,7 @@ void Workers::serve(Worker& worker) {
   const auto called = [&] { return is_called(worker); };
   while (!ends_.load()) {
     // On the calling thread's processor, polling would keep that thread from its work.
-    const bool apart = sched_getcpu() != processor_.load(std::memory_order_relaxed);
+    const bool apart = current_processor() != processor_.load(std::memory_order_relaxed);
     if (!(apart && is_asked(worker) && spin(worker.share.time, called))) worker.bed.sleep(called);
     const Share share = work(worker.id);
     if (share.tasks == 0) continue;
@@ -112,7 +111,7 @@ Workers::Share Workers::work(uint32_t worker) {
     ++share.tasks;
   } while (take(&index));
   share.time = now() - begin;
-  share.processor = sched_getcpu();
+  share.processor = current_processor();
   return share;
 }
 
@@ -130,7 +129,7 @@ Workers::Times Workers::run(uint32_t tasks, Task task, void* arg, uint32_t come)
     return {elapsed, elapsed};
   }
   loop_ = {loop_.number + 1, tasks, task, arg};
-  processor_.store(sched_getcpu(), std::memory_order_relaxed);
+  processor_.store(current_processor(), std::memory_order_relaxed);
   unfinished_.store(tasks, std::memory_order_relaxed);
   unbegun_.store(tasks);
   for (uint32_t i = 0; i < come && i < tasks - 1; ++i) workers_[i].bed.wake();
@@ -144,7 +143,7 @@ Workers::Times Workers::run(uint32_t tasks, Task task, void* arg, uint32_t come)
 /// Computes the times of a loop. A share that took much longer than the shortest was interrupted. Interruptions of
 /// workers count as lost time; those of the calling thread do not, unless a worker runs on its processor.
 Workers::Times Workers::measure(uint64_t elapsed, const Share& own) const {
-  const int here = sched_getcpu();
+  const int here = current_processor();
   const auto each = [this](auto what) {
     for (uint32_t i = 0; i < count_; ++i) {
       if (workers_[i].share.loop == loop_.number) what(workers_[i].share);

@@ -1,5 +1,5 @@
-// Finds which kernel tables this build has and this machine can run: by cpuid, or by what Linux reports for an ARM
-// core.
+// Finds which kernel tables this build has and this machine can run: by cpuid, or by what the system reports for an
+// ARM core.
 #include <string.h>
 
 #include "kernels/tables.h"
@@ -60,6 +60,8 @@ bool isa_parse(Text name, Isa* out) {
 #endif
 #elif (defined(__aarch64__) || defined(__arm__)) && defined(__linux__)
 #include <sys/auxv.h>
+#elif defined(__aarch64__) && defined(__APPLE__)
+#include <sys/sysctl.h>
 #endif
 
 namespace bantam {
@@ -143,12 +145,24 @@ const Table* built_table(const Machine& machine, Isa isa) {
   return nullptr;
 }
 
-#elif defined(__aarch64__) && defined(__linux__)
+#elif defined(__aarch64__) && (defined(__linux__) || defined(__APPLE__))
 
-/// The instruction sets that the kernel reports: bits of HWCAP and HWCAP2, which older headers do not define.
 struct Machine {
+#if defined(__linux__)
+  // The instruction sets that the kernel reports: bits of HWCAP and HWCAP2, which older headers do not define.
   bool dot = has_bit(getauxval(AT_HWCAP), 20);    // sdot
   bool i8mm = has_bit(getauxval(AT_HWCAP2), 13);  // smmla
+#else
+  // Apple's "Determining instruction set characteristics".
+  bool dot = has("hw.optional.arm.FEAT_DotProd");
+  bool i8mm = has("hw.optional.arm.FEAT_I8MM");
+
+  static bool has(const char* feature) {
+    int value = 0;
+    size_t size = sizeof(value);
+    return sysctlbyname(feature, &value, &size, nullptr, 0) == 0 && value != 0;
+  }
+#endif
 
   bool runs(Isa isa) const {
     if (isa == Isa::kNeonDot) return dot;

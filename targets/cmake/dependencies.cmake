@@ -110,8 +110,8 @@ if(BANTAM_TESTS)
     bantam_missing("GoogleTest" "libgtest-dev libgmock-dev" "BANTAM_TESTS=OFF")
   endif()
   find_package(rapidcheck QUIET)
-  # Debian 12 has none for riscv64; tests/CMakeLists.txt leaves out the folders that use it.
-  if(NOT rapidcheck_FOUND AND NOT CMAKE_SYSTEM_PROCESSOR STREQUAL "riscv64")
+  # Debian 12 has none for riscv64 and Windows; tests/CMakeLists.txt leaves out the folders that use it.
+  if(NOT rapidcheck_FOUND AND NOT CMAKE_SYSTEM_PROCESSOR STREQUAL "riscv64" AND NOT WIN32)
     bantam_missing("RapidCheck" "librapidcheck-dev" "BANTAM_TESTS=OFF")
   endif()
 endif()

@@ -9,6 +9,11 @@ command_packages() {
       package_linux "$1"
       return
       ;;
+    windows | macos)
+      [ $# -eq 1 ] || die "packages takes one system: $*" 2
+      package_"$1"
+      return
+      ;;
   esac
   need_packages build package
   configure dist
@@ -21,6 +26,27 @@ command_packages() {
   done
   rm -rf build/packages/*/_CPack_Packages
   ls build/packages/DEB/*.deb build/packages/RPM/*.rpm
+  if has_windows; then package_windows; fi
+  package_macos
+}
+
+# package_windows: the library for 64-bit Windows.
+package_windows() {
+  need_packages build windows
+  configure_emulated windows -DBANTAM_TESTS=OFF
+  build windows
+  python3 -B targets/packages/generate.py windows --out build/packages --windows build-windows
+  ls -l build/packages/windows/*.zip
+}
+
+# package_macos: the library for macOS, where ziglang is to be had.
+package_macos() {
+  local machine pairs=()
+  need_packages build
+  build_macos || { [ $? -eq 77 ] && return 0; }
+  for machine in arm64 x86_64; do pairs+=(--macos "$machine=build-macos-$machine"); done
+  python3 -B targets/packages/generate.py macos --out build/packages "${pairs[@]}"
+  ls -l build/packages/macos/*.tar.gz
 }
 
 # package_linux MACHINE: the command for that machine's Linux, without any library.
@@ -55,7 +81,14 @@ command_wheel() {
       python3 -B targets/python/backend/bantam_build.py --out build/wheel --library "build-$1/python/libbantam.so"
       return
       ;;
-    *) die "unknown machine \"$1\": use aarch64 or armv7, or none for this one" 2 ;;
+    windows)
+      need_packages build windows
+      configure_emulated windows -DBANTAM_TESTS=OFF
+      build windows bantam_python
+      python3 -B targets/python/backend/bantam_build.py --out build/wheel --library build-windows/python/bantam.dll
+      return
+      ;;
+    *) die "unknown machine \"$1\": use aarch64, armv7 or windows, or none for this one" 2 ;;
   esac
   need_packages build wheel
   configure dist

@@ -1,5 +1,5 @@
-# `./dev test [quick|all|aarch64|armv7|riscv64]`: which folders are built and whose tests run. What each folder is, and which tests are
-# quick, say the presets in CMakePresets.json. Sourced by ./dev, whose functions and settings it uses.
+# `./dev test [quick|all|aarch64|armv7|riscv64|windows|macos]`: which folders are built and whose tests run. The presets in
+# CMakePresets.json say what each folder is and which tests are quick. Sourced by ./dev, whose functions and settings it uses.
 # shellcheck shell=bash disable=SC2154
 
 # find_ruff: sets `ruff` to the formatter of Python sources, or to nothing where it cannot be installed.
@@ -17,13 +17,14 @@ run_ctest() {
   return $status
 }
 
-# configure_emulated PRESET [OPTION...]: a build for ARM or RISC-V, with its libraries; debian.txt has the groups arm and riscv.
+# configure_emulated PRESET [OPTION...]: a build for ARM, RISC-V or Windows, with its libraries; debian.txt has their groups.
 configure_emulated() {
   local preset=$1 architecture
   case $preset in
     aarch64) architecture=arm64 ;;
     armv7) architecture=armhf ;;
     riscv64) architecture=riscv64 ;;
+    windows) architecture=windows ;;
   esac
   step "Libraries of Debian $architecture" targets/packages/sysroot.sh $architecture "build-$preset/sysroot"
   configure "$@"
@@ -32,6 +33,40 @@ configure_emulated() {
 build_emulated() {
   configure_emulated "$1" -DBANTAM_TESTS=ON
   build "$1"
+}
+
+# has_windows: whether this machine can build for Windows and run that by Wine; says what is missing.
+has_windows() {
+  local missing
+  missing=$(missing_packages windows | tr '\n' ' ')
+  [ -n "$missing" ] || return 0
+  echo "Windows left out: not installed: $missing(./dev test windows installs them)"
+  return 1
+}
+
+# test_windows: what runs by Wine. 77: nothing ran.
+test_windows() {
+  if $no_install && ! has_windows; then exit 77; fi
+  need_packages build test windows
+  ruff=
+  build_emulated windows
+  run_ctest --test-dir build-windows
+}
+
+# build_macos: the library and the examples for both machines, which nothing here can run, and what their headers say. Returns 77
+# where there is no ziglang and none may be installed.
+build_macos() {
+  local machine folder=$PWD/build/ziglang zig
+  venv=$folder need_python targets/macos/requirements.txt || {
+    echo "macOS left out: the Python package ziglang is not installed (./dev test macos installs it)"
+    return 77
+  }
+  zig=$(echo "$folder"/lib/python3*/site-packages/ziglang/zig)
+  for machine in arm64 x86_64; do
+    configure macos-$machine -DBANTAM_ZIG="$zig"
+    build macos-$machine
+    step "What is for macOS on $machine" python3 -B tests/package/macos.py build-macos-$machine $machine
+  done
 }
 
 # test_plain_processor PRESET: the tests of kernels and library where there is neither sdot (Cortex-A53) nor fused
@@ -136,6 +171,11 @@ test_all() {
     build_emulated $preset
     folders+=("build-$preset")
   done
+  if has_windows; then
+    build_emulated windows
+    folders+=(build-windows)
+  fi
+  build_macos || [ $? -eq 77 ]
   step "Firmware budgets" python3 -B tests/firmware/size_report.py --command build/bantam --work build-firmware \
     --out build/size.md --targets "$firmware_targets"
   for preset in aarch64 armv7; do test_plain_processor $preset; done
@@ -153,12 +193,17 @@ command_test() {
       test_quick "$@"
       return
       ;;
-    "" | all | aarch64 | armv7 | riscv64) [ $# -eq 0 ] || die "test $extent takes no arguments: $*" 2 ;;
-    *) die "unknown kind of test \"$extent\": use quick, all, aarch64, armv7, riscv64 or none" 2 ;;
+    "" | all | aarch64 | armv7 | riscv64 | windows | macos) [ $# -eq 0 ] || die "test $extent takes no arguments: $*" 2 ;;
+    *) die "unknown kind of test \"$extent\": use quick, all, aarch64, armv7, riscv64, windows, macos or none" 2 ;;
   esac
   case $extent in
     "") test_before_commit ;;
     all) test_all ;;
     aarch64 | armv7 | riscv64) test_emulated "$extent" ;;
+    windows) test_windows ;;
+    macos)
+      need_packages build
+      build_macos || exit $?
+      ;;
   esac
 }

@@ -131,6 +131,39 @@ def linux(given):
         facts.write_archive(folder / f"{whole}.tar.gz", whole, files)
 
 
+def library_of(build):
+    """The static libraries of a build folder, and their headers."""
+    files = {f"include/{name}": path for name, path in facts.files_below(facts.ROOT / "runtime" / "include").items()}
+    for name in ("runtime/libbantam.a", "runtime/host/libbantam_host.a"):
+        files[f"lib/{pathlib.PurePath(name).name}"] = pathlib.Path(build) / name
+    return files
+
+
+def windows(given):
+    """bantam-VERSION-windows-x86_64.zip: the library of the preset windows."""
+    if not given.windows:
+        raise SystemExit("generate windows: which build? --windows FOLDER, as `./dev packages windows` makes it")
+    folder = fresh(given.out / "windows")
+    fill("windows", folder)
+    whole = f"bantam-{facts.version()}-windows-x86_64"
+    files = {"LICENSE": facts.ROOT / "LICENSE", "README.md": folder / "README.md", **library_of(given.windows)}
+    facts.write_zip(folder / f"{whole}.zip", {f"{whole}/{name}": path for name, path in files.items()})
+
+
+def macos(given):
+    """bantam-VERSION-macos-MACHINE.tar.gz: the library of the presets macos-arm64 and macos-x86_64."""
+    if not given.macos:
+        raise SystemExit("generate macos: which builds? --macos MACHINE=FOLDER, as `./dev packages macos` makes them")
+    folder = given.out / "macos"
+    for pair in given.macos:
+        machine, _, build = pair.partition("=")
+        tree = fresh(folder / machine)
+        fill("macos", tree, MACHINE=machine)
+        whole = f"bantam-{facts.version()}-macos-{machine}"
+        files = {"LICENSE": facts.ROOT / "LICENSE", "README.md": tree / "README.md", **library_of(build)}
+        facts.write_archive(folder / f"{whole}.tar.gz", whole, files)
+
+
 def firmware(given):
     """Libraries with a model in them, which `bantam firmware --format` has written: each as the one file that its tools install."""
     if not given.firmware:
@@ -169,6 +202,8 @@ GENERATORS = {
     "conan": conan,
     "android": android,
     "linux": linux,
+    "windows": windows,
+    "macos": macos,
     "firmware": firmware,
     "npm": npm,
 }
@@ -186,11 +221,15 @@ def main():
     parser.add_argument(
         "--linux", action="append", metavar="MACHINE=FILE", help="a command without libraries; once for each machine"
     )
+    parser.add_argument("--windows", metavar="FOLDER", help="a build folder of the preset windows")
+    parser.add_argument(
+        "--macos", action="append", metavar="MACHINE=FOLDER", help="a build folder of a preset for macOS; once for each"
+    )
     parser.add_argument(
         "--firmware", action="append", metavar="FORMAT=FOLDER", help="a library for microcontrollers; once for each"
     )
     given = parser.parse_args()
-    built = {"android": given.android, "linux": given.linux, "firmware": given.firmware}
+    built = {name: getattr(given, name) for name in ("android", "linux", "windows", "macos", "firmware")}
     names = given.names or [name for name in GENERATORS if built.get(name, True)]
     for name in names:
         if name not in GENERATORS:

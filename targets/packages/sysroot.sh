@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Unpacks the libraries that bantam needs (group `sysroot` of debian.txt) of another Debian architecture into a folder.
 #
-#   targets/packages/sysroot.sh arm64|armhf|riscv64 FOLDER
+#   targets/packages/sysroot.sh arm64|armhf|riscv64|windows FOLDER
 #
 # Development packages of two architectures cannot be installed at once, so these are not installed: apt gets an empty list
 # of installed packages, lists and downloads of its own in FOLDER/.apt, and reads the machine's sources and keys. Nothing
@@ -17,8 +17,13 @@ stamp="$architecture ${packages[*]}"
 [ "$(cat "$folder/.packages" 2>/dev/null)" != "$stamp" ] || exit 0
 
 rm -rf "$folder"
-if [ "$architecture" = riscv64 ]; then
-  "$here/riscv64_sysroot.sh" "$folder"
+target=
+case $architecture in
+  riscv64) target=linux-riscv64 ;;
+  windows) target=windows-x86_64 ;;
+esac
+if [ -n "$target" ]; then
+  "$here/built_sysroot.sh" $target "$folder"
   echo "$stamp" >"$folder/.packages"
   exit 0
 fi

@@ -30,7 +30,7 @@ given = None
 
 def run(program, *arguments, data=b""):
     done = subprocess.run([*EMULATOR, program, *arguments], input=data, stdout=subprocess.PIPE, check=False)
-    return done.returncode, done.stdout
+    return done.returncode, done.stdout.replace(b"\r\n", b"\n")  # as programs for Windows end lines
 
 
 def logits(isa):

@@ -15,8 +15,12 @@
 #endif
 
 #if BANTAM_TEST_PAGES
+#if defined(_WIN32)
+#include <windows.h>
+#else
 #include <sys/mman.h>
 #include <unistd.h>
+#endif
 
 #include <stdexcept>
 #endif
@@ -79,17 +83,28 @@ class Guarded {
 #else
   // The last byte is directly before an inaccessible page, and another inaccessible page precedes the first page.
   void allocate() {
-    const size_t page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
-    mapped_ = (bytes_ + page - 1) / page * page + 2 * page;
-    void* base = mmap(nullptr, mapped_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (base == MAP_FAILED) throw std::runtime_error("mmap failed");
-    base_ = static_cast<uint8_t*>(base);
-    if (mapped_ > 2 * page && mprotect(base_ + page, mapped_ - 2 * page, PROT_READ | PROT_WRITE) != 0) {
-      throw std::runtime_error("mprotect failed");
+    constexpr size_t kPage = 65536;  // a multiple of every system's
+    mapped_ = (bytes_ + kPage - 1) / kPage * kPage + 2 * kPage;
+    base_ = static_cast<uint8_t*>(reserve(mapped_));
+    if (base_ == nullptr || (mapped_ > 2 * kPage && !make_accessible(base_ + kPage, mapped_ - 2 * kPage))) {
+      throw std::runtime_error("no pages");
     }
-    data_ = base_ + mapped_ - page - bytes_;
+    data_ = base_ + mapped_ - kPage - bytes_;
   }
+#if defined(_WIN32)
+  static void* reserve(size_t size) { return VirtualAlloc(nullptr, size, MEM_RESERVE, PAGE_NOACCESS); }
+  static bool make_accessible(void* pages, size_t size) {
+    return VirtualAlloc(pages, size, MEM_COMMIT, PAGE_READWRITE) != nullptr;
+  }
+  void release() { VirtualFree(base_, 0, MEM_RELEASE); }
+#else
+  static void* reserve(size_t size) {
+    void* base = mmap(nullptr, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    return base == MAP_FAILED ? nullptr : base;
+  }
+  static bool make_accessible(void* pages, size_t size) { return mprotect(pages, size, PROT_READ | PROT_WRITE) == 0; }
   void release() { munmap(base_, mapped_); }
+#endif
 #endif
 
   void swap(Guarded& other) {

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "aligned.h"
 #include "bantam/bantam_generate.h"
 
 #define CHECK(condition)                                                            \
@@ -14,11 +15,6 @@
   } while (0)
 
 enum { kNew = 12, kContext = 32, kBeams = 3 };
-
-static void* aligned(size_t size) {
-  void* block = NULL;
-  return posix_memalign(&block, 64, size) == 0 ? block : NULL;
-}
 
 static int open_model(const char* path, bantam_model* model) {
   FILE* file = fopen(path, "rb");

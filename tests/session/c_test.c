@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "aligned.h"
 #include "bantam/bantam.h"
 #include "bantam/bantam_device.h"
 
@@ -13,11 +14,6 @@
       return 1;                                                                     \
     }                                                                               \
   } while (0)
-
-static void* aligned(size_t size) {
-  void* block = NULL;
-  return posix_memalign(&block, 64, size) == 0 ? block : NULL;
-}
 
 static void* read_file(const char* path, size_t* size) {
   FILE* file = fopen(path, "rb");
@@ -266,7 +262,7 @@ int main(int argc, char** argv) {
   CHECK(bantam_decode(&model, ids, result.count, 1, decoded, sizeof(decoded), &text_size) == BANTAM_OK);
   CHECK(bantam_decode(&model, NULL, 1, 1, decoded, sizeof(decoded), &text_size) == BANTAM_INVALID_ARGUMENT);
   CHECK(bantam_decode(NULL, ids, 1, 1, decoded, sizeof(decoded), &text_size) != BANTAM_OK);
-  free(arena);
-  free(bytes);
+  free_aligned(arena);
+  free_aligned(bytes);
   return 0;
 }

@@ -11,6 +11,9 @@ import pathlib
 import re
 import sys
 
+# Folders of sources that a system has and others have not.
+SYSTEMS = (("linux", "posix"), ("macos", "posix"), ("windows",))
+
 # Patterns of the names that a declaration at the top of a namespace defines: a type, a function, a variable.
 TYPE = re.compile(r"^(?:template\s*<.*?>\s*)?(?:class|struct|enum(?:\s+class)?|union)\s+(\w+)[^;(]*$", re.S)
 PUBLIC = re.compile(r"^(?:class|struct|enum(?:\s+class)?|union)\s+(\w+)", re.M)
@@ -124,12 +127,24 @@ def hidden(folder, public):
     return lines
 
 
+def sources_for(system, folder):
+    """Those under `folder` that are compiled together on a system: of folders named like systems only its own."""
+    others = set().union(*SYSTEMS) - set(system)
+    for source in sorted(pathlib.Path(folder).rglob("*.cpp")):
+        if not others.intersection(source.relative_to(folder).parts[:-1]):
+            yield source
+
+
 def clashes(folder):
-    """Lines that name what two sources under `folder` define privately. Functions of other parameters are overloads; an alias
-    may be declared again as the same."""
+    """Lines that name what two sources under `folder` define privately."""
+    return list(dict.fromkeys(line for system in SYSTEMS for line in clashes_on(system, folder)))
+
+
+def clashes_on(system, folder):
+    """The same on one system. Functions of other parameters are overloads; an alias may be declared again as the same."""
     owners = {}
     aliases = {}
-    for source in sorted(pathlib.Path(folder).rglob("*.cpp")):
+    for source in sources_for(system, folder):
         for name in private_names(source.read_text(encoding="utf-8")):
             own = str(source.relative_to(folder))
             alias, _, means = name.partition(" = ")

@@ -1,5 +1,5 @@
-// Conveniences for hosts with an operating system (Linux): a mapped file, a thread pool, XNNPACK. They allocate; link
-// bantam::host for them. The runtime itself does not depend on them.
+// Conveniences for hosts with an operating system (Linux, Windows, macOS): a mapped file, a thread pool, XNNPACK. They
+// allocate; link bantam::host for them. The runtime itself does not depend on them.
 #ifndef BANTAM_HOST_H_
 #define BANTAM_HOST_H_
 
@@ -12,7 +12,7 @@ namespace bantam::host {
 /// A model is verified once, when it is opened, and read from these bytes on every run. While a file is mapped, nobody
 /// may write to it or truncate it: the verified bytes would change under the runtime, which could then access wild
 /// addresses or receive SIGBUS. Replacing the file by a rename is safe (bantam convert does that): the mapping keeps
-/// the old file. If others may write to the file, use read().
+/// the old file; on Windows the rename fails while the file is mapped. If others may write to the file, use read().
 class MappedFile {
  public:
   MappedFile() = default;
@@ -25,8 +25,8 @@ class MappedFile {
   MappedFile(const MappedFile&) = delete;
   MappedFile& operator=(const MappedFile&) = delete;
 
-  /// Maps a regular file; an empty file yields zero bytes. kIo: another failure, and `reason` (if given) explains it in
-  /// a text that stays valid until the next failing call of this thread.
+  /// Maps a regular file; an empty file yields zero bytes. `path` is UTF-8 on Windows. kIo: another failure, and
+  /// `reason` (if given) explains it in a text that stays valid until the next failing call of this thread.
   Status open(const char* path, const char** reason = nullptr);
   /// Reads the file once into private memory that no other process can change. Takes the time of a copy, and memory of
   /// the file's size that processes do not share.
@@ -39,7 +39,6 @@ class MappedFile {
  private:
   enum class How : uint8_t { kMap, kRead };
   Status load(const char* path, How how, const char** reason);
-  const char* take(int descriptor, size_t size, How how);
   void swap(MappedFile& other) {
     const uint8_t* data = data_;
     const size_t size = size_;

@@ -26,15 +26,24 @@ MACHINES = {
     183: ("aarch64", "aarch64-linux-gnu"),
     243: ("riscv64", "riscv64-linux-gnu"),
 }
+WINDOWS = ("win_amd64", "x86_64-w64-mingw32")
 
 sys.path.insert(0, str(ROOT / "targets" / "packages"))
 from facts import FACTS, version  # noqa: E402
 
 
+def is_windows(content):
+    """Whether it is a program or library for 64-bit x86 Windows, as its header says (PE format, "COFF file header")."""
+    at = int.from_bytes(content[60:64], "little")
+    return content[:2] == b"MZ" and content[at : at + 6] == b"PE\0\0\x64\x86"
+
+
 def machine_of(content):
-    """The entry of MACHINES of an ELF file."""
+    """The entry of MACHINES of an ELF file, or WINDOWS."""
+    if is_windows(content):
+        return WINDOWS
     if content[:4] != b"\x7fELF":
-        raise SystemExit("bantam_build: not an ELF file: only Linux has a wheel")
+        raise SystemExit("bantam_build: not an ELF file, and none for 64-bit x86 Windows: only these have a wheel")
     number = int.from_bytes(content[18:20], "little")
     if number not in MACHINES:
         raise SystemExit(f"bantam_build: wheels have no name for the machine {number} of the ELF file")
@@ -42,7 +51,9 @@ def machine_of(content):
 
 
 def platform_tag(programs):
-    """manylinux_2_N_MACHINE of ELF files."""
+    """manylinux_2_N_MACHINE of ELF files; win_amd64."""
+    if all(map(is_windows, programs)):
+        return WINDOWS[0]
     newest, machine = OLDEST, None
     for content in programs:
         machine = machine_of(content)[0]
@@ -130,7 +141,8 @@ def write_package(folder, library):
     for path in sorted((PROJECT / "bantam").rglob("*")):
         if path.suffix in (".py", ".typed"):
             files[path.relative_to(PROJECT).as_posix()] = (path.read_bytes(), False)
-    files["bantam/libbantam.so"] = (content, True)
+    name = "bantam.dll" if is_windows(content) else "libbantam.so"
+    files[f"bantam/{name}"] = (content, True)
     return write_wheel(folder, "bantam", files, platform_tag([content]))
 
 

@@ -27,7 +27,7 @@ class File:
             else:
                 content = opened.read()
                 self.size = len(content)
-                self._bytes = mmap.mmap(-1, max(self.size, 1), flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+                self._bytes = native.own_memory(self.size)
                 self._bytes[: self.size] = content
         self._anchor = ctypes.c_char.from_buffer(self._bytes)  # holds the mapping while anything needs it
         self.model = native.Model()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import mmap
 from ctypes import Structure, c_float, c_int, c_int32, c_size_t, c_uint8, c_uint32, c_uint64, c_void_p
 
 from . import native
@@ -113,7 +112,7 @@ class Generator:
         options.max_context = context
         size = _lib.arena_bytes(file.handle, ctypes.byref(options))
         self.file = file
-        self._arena = mmap.mmap(-1, max(size, 64), flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+        self._arena = native.own_memory(size)
         self._anchor = ctypes.c_char.from_buffer(self._arena)
         self.handle, fault = ctypes.c_void_p(), native.Fault()
         address, out = ctypes.addressof(self._anchor), ctypes.byref(self.handle)

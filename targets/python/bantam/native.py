@@ -5,6 +5,7 @@ Every call releases the interpreter's lock while C works. Nothing else in the pa
 from __future__ import annotations
 
 import ctypes
+import mmap
 import os
 from ctypes import (
     POINTER,
@@ -227,4 +228,13 @@ class Library:
         return self.shared["bantam_" + name]
 
 
-library = Library(os.environ.get("BANTAM_LIBRARY") or os.path.join(os.path.dirname(__file__), "libbantam.so"))
+_NAME = "bantam.dll" if os.name == "nt" else "libbantam.so"
+library = Library(os.environ.get("BANTAM_LIBRARY") or os.path.join(os.path.dirname(__file__), _NAME))
+
+
+def own_memory(size: int) -> mmap.mmap:
+    """Memory of this process alone, which begins at a page."""
+    size = max(size, 64)
+    if os.name == "nt":
+        return mmap.mmap(-1, size)
+    return mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)

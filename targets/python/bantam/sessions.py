@@ -4,7 +4,6 @@ back; so many live as calls have run at once."""
 from __future__ import annotations
 
 import ctypes
-import mmap
 
 from . import native
 from .errors import check
@@ -50,7 +49,7 @@ class Session:
             return self._open(0)
         self.scored = scored
         # Private pages: a child of fork() has its own from its first write on.
-        self._arena = mmap.mmap(-1, max(size, 64), flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+        self._arena = native.own_memory(size)
         self._anchor = ctypes.c_char.from_buffer(self._arena)
         self.handle = ctypes.c_void_p()
         fault = native.Fault()

@@ -5,7 +5,8 @@
 #include "console.h"
 #if !defined(BANTAM_FIRMWARE)
 #include <stdio.h>
-#include <stdlib.h>
+
+#include <new>
 #endif
 
 namespace {
@@ -113,11 +114,11 @@ int main(int argc, char** argv) {
   if (file == nullptr || fseek(file, 0, SEEK_END) != 0) return 2;
   const size_t size = static_cast<size_t>(ftell(file));
   rewind(file);
-  uint8_t* pack = static_cast<uint8_t*>(aligned_alloc(64, (size + 63) / 64 * 64));
+  uint8_t* pack = static_cast<uint8_t*>(::operator new(size, std::align_val_t(64), std::nothrow));
   const bool read = pack != nullptr && fread(pack, 1, size, file) == size;
   fclose(file);
   const int status = read ? run_pack(pack, isa) : 2;
-  free(pack);
+  ::operator delete(pack, std::align_val_t(64));
   return status;
 }
 #endif

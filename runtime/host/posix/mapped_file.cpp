@@ -19,27 +19,19 @@ Status fail(const char* why, const char** reason) {
   return Status::kIo;
 }
 
-}  // namespace
-
-/// Fills data_ and size_ from the open file. Returns null, or the reason of the failure.
-const char* MappedFile::take(int descriptor, size_t size, How how) {
-  const bool map = how == How::kMap;
-  void* memory = map ? ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, descriptor, 0)
-                     : ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (memory == MAP_FAILED) return std::strerror(errno);
-  data_ = static_cast<const uint8_t*>(memory);
-  size_ = size;
-  if (map) return nullptr;
+/// Reads the open file into new memory at `out`. Returns null, or the reason of the failure.
+const char* read_whole(int descriptor, size_t size, void* out) {
   for (size_t done = 0; done < size;) {
-    const ssize_t got =
-        ::pread(descriptor, static_cast<uint8_t*>(memory) + done, size - done, static_cast<off_t>(done));
+    const ssize_t got = ::pread(descriptor, static_cast<uint8_t*>(out) + done, size - done, static_cast<off_t>(done));
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) return std::strerror(errno);
     if (got == 0) return "Ended while it was read";
     done += static_cast<size_t>(got);
   }
-  return ::mprotect(memory, size, PROT_READ) == 0 ? nullptr : std::strerror(errno);
+  return ::mprotect(out, size, PROT_READ) == 0 ? nullptr : std::strerror(errno);
 }
+
+}  // namespace
 
 Status MappedFile::load(const char* path, How how, const char** reason) {
   close();
@@ -58,7 +50,16 @@ Status MappedFile::load(const char* path, How how, const char** reason) {
   } else if (static_cast<uint64_t>(status.st_size) > PTRDIFF_MAX) {  // in a 32-bit process
     why = "Is larger than memory can be";
   } else {
-    why = take(descriptor, static_cast<size_t>(status.st_size), how);
+    const auto size = static_cast<size_t>(status.st_size);
+    void* memory = how == How::kMap ? ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, descriptor, 0)
+                                    : ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED) {
+      why = std::strerror(errno);
+    } else {
+      data_ = static_cast<const uint8_t*>(memory);
+      size_ = size;
+      if (how == How::kRead) why = read_whole(descriptor, size, memory);
+    }
   }
   ::close(descriptor);
   if (why == nullptr) return Status::kOk;

@@ -1,5 +1,9 @@
+#include "host/system.h"
+
+#include <linux/futex.h>
 #include <sched.h>
 #include <stdio.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "bantam/host.h"
@@ -20,7 +24,17 @@ uint32_t quota() {
   return whole < 1 ? 1 : whole > 1024 ? 1024 : static_cast<uint32_t>(whole);
 }
 
+void futex(const std::atomic<uint32_t>& word, int operation, uint32_t value) {
+  syscall(SYS_futex, reinterpret_cast<const uint32_t*>(&word), operation, value, nullptr, nullptr, 0);
+}
+
 }  // namespace
+
+void sleep_while(const std::atomic<uint32_t>& word, uint32_t value) { futex(word, FUTEX_WAIT_PRIVATE, value); }
+
+void wake_one(const std::atomic<uint32_t>& word) { futex(word, FUTEX_WAKE_PRIVATE, 1); }
+
+int current_processor() { return sched_getcpu(); }
 
 uint32_t processors() {
   cpu_set_t set;

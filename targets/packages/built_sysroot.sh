@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
-# What sysroot.sh does for riscv64, of which Debian 12 has a cross compiler but no archive.
+# What sysroot.sh does for machines of which Debian 12 has a cross compiler but no archive: riscv64 and Windows.
 #
-#   targets/packages/riscv64_sysroot.sh FOLDER
+#   targets/packages/built_sysroot.sh linux-riscv64|windows-x86_64 FOLDER
 #
 # Libraries of headers alone are the same for every machine: links to this machine's. fmt is used as one, and GoogleTest is compiled
 # from the sources that Debian's package has. RapidCheck and XNNPACK are left out.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-mkdir -p "$1/usr/include" "$1/usr/lib/cmake/fmt"
-folder=$(cd "$1" && pwd)
+mkdir -p "$2/usr/include" "$2/usr/lib/cmake/fmt"
+folder=$(cd "$2" && pwd)
 for library in flatbuffers CLI nlohmann protozero fmt; do
   ln -sfn "/usr/include/$library" "$folder/usr/include/$library"
 done
@@ -26,5 +26,9 @@ if(NOT TARGET fmt::fmt)
 endif()
 EOF
 cmake -S /usr/src/googletest -B "$folder/googletest" -G Ninja -DCMAKE_BUILD_TYPE=Release -DBANTAM_SYSROOT="$folder" \
-  -DCMAKE_TOOLCHAIN_FILE="$here/../linux-riscv64/toolchain.cmake" -DCMAKE_INSTALL_PREFIX="$folder/usr"
+  -DCMAKE_TOOLCHAIN_FILE="$here/../$1/toolchain.cmake" -DCMAKE_INSTALL_PREFIX="$folder/usr"
 cmake --build "$folder/googletest" --target install
+if [ "$1" = windows-x86_64 ] && command -v wine >/dev/null; then
+  # Tests that run side by side would all make it.
+  "$here/../windows-x86_64/wine.sh" "$folder/wine" wineboot --init
+fi
