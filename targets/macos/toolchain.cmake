@@ -11,7 +11,7 @@ if(NOT EXISTS ${BANTAM_ZIG})
   message(FATAL_ERROR "bantam: no zig at ${BANTAM_ZIG}; `./dev test macos` installs it, or name it by -DBANTAM_ZIG=FILE")
 endif()
 string(REPLACE arm64 aarch64 machine ${BANTAM_MACOS})
-# What CMake starts: zig's name for each tool, and the machine. zig takes extensions of ARM from -mcpu alone.
+# What CMake starts: zig's name for each tool, and the machine. zig.sh.in changes the options that zig takes otherwise.
 foreach(tool cc c++ ar ranlib)
   set(BANTAM_ZIG_TOOL ${tool})
   if(tool MATCHES "^c")

@@ -29,6 +29,7 @@ SKIPPED = (
     (r"^python3 -m venv|^bantam-python/", "of the wheel: tests/python installs it and runs its examples"),
     (r"pkg-config|^\./ask ", "of the library: tests/package installs it, builds the example and runs it"),
     (r"^gunzip ", "unpacks what was downloaded"),
+    (r"sysroot\.sh", "downloads another machine's libraries"),
     (r"\bSRC\b|\bCOMMAND\b|\bTEACHER\b|\bFILE\b|\.\.\.$|path/to", "says how a command is written"),
 )
 

@@ -154,7 +154,7 @@ TEST(Limits, OthersNoticeNonFiniteValues) {
           << isa_name(t->isa);
       state.as<float>()[40] = bad;
       EXPECT_FALSE(t->recurrent_row({gates.as<float>(), nullptr, 41, nullptr, state.as<float>()})) << isa_name(t->isa);
-      Guarded zeros_of_scan(64 * 3), states(64 * 3);
+      Guarded zeros_of_scan(64 * 6), states(64 * 6);  // two states of 41 numbers
       const float* zero = zeros_of_scan.as<float>();
       std::memset(zeros_of_scan.data(), 0, zeros_of_scan.size());
       for (const uint32_t kind : {0U, 1U, 2U}) {  // selective, gated with a state, weighted with two

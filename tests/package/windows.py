@@ -3,6 +3,7 @@ archive and wheel are looked at, not run."""
 
 import pathlib
 import re
+import shlex
 import shutil
 import sys
 import zipfile
@@ -80,7 +81,7 @@ def check_wheel(build, work):
 def main(command, build, emulator, work):
     if not pathlib.Path(command).exists():
         skip(f"{command} is not built, which converts the examples' model")
-    build, work, emulator = pathlib.Path(build), pathlib.Path(work), emulator.split(";")
+    build, work, emulator = pathlib.Path(build), pathlib.Path(work), shlex.split(emulator)
     shutil.rmtree(work, ignore_errors=True)
     work.mkdir(parents=True)
     check_examples(command, build, emulator, work)

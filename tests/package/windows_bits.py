@@ -3,6 +3,7 @@ COMMAND converts the models; NATIVE and WINDOWS are the folders of tests/firmwar
 instruction set of this machine."""
 
 import pathlib
+import shlex
 import subprocess
 import sys
 
@@ -53,7 +54,7 @@ def check_images(windows, emulator):
 def main(command, native, windows, emulator, work):
     work, emulator, windows = (
         pathlib.Path(work),
-        emulator.split(";"),
+        shlex.split(emulator),
         pathlib.Path(windows),
     )
     check_images(windows, emulator)
