@@ -111,7 +111,8 @@ std::vector<uint8_t> index_bytes(const IndexContents& contents) {
          count, size);
   }
   flatbuffers::FlatBufferBuilder builder(size + 4096);
-  builder.ForceVectorAlignment(padded(count, kLane) * quads, 1, kAlignment);
+  // ForceVectorAlignment asserts that an alignment is at most 32.
+  builder.PreAlign(padded(count, kLane) * quads, kAlignment);
   uint8_t* tiles = nullptr;
   const auto coarse = builder.CreateUninitializedVector(padded(count, kLane) * quads, 1, &tiles);
   std::memset(tiles, 0, padded(count, kLane) * quads);
