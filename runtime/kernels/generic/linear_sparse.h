@@ -211,22 +211,34 @@ BANTAM_INLINE void dot_few_rows(const Layer& a, uint32_t first, uint32_t outputs
   }
 }
 
-/// The same for the rows of a layer, at most 16.
-template <class Layer>
-BANTAM_INLINE void dot_few(const Layer& a, uint32_t first, uint32_t outputs, Found<1>& found) {
+template <uint32_t kRows>
+struct FewRows {
+  static constexpr uint32_t kCount = kRows;
+};
+/// Calls f(FewRows<n>) with the least n that has sums of its own and is at least `rows`, which is at most 16.
+template <class F>
+BANTAM_INLINE void with_few_rows(uint32_t rows, const F& f) {
   if constexpr (kFewestSums == 4) {
-    if (a.rows <= 4) return dot_few_rows<4>(a, first, outputs, found);
+    if (rows <= 4) return f(FewRows<4>());
   }
-  if (a.rows <= 8) return dot_few_rows<8>(a, first, outputs, found);
-  dot_few_rows<16>(a, first, outputs, found);
+  if (rows <= 8) return f(FewRows<8>());
+  f(FewRows<16>());
 }
 
-/// Writes the rows of `x`, at most 16, as dot_few reads them.
+/// Writes the rows of a layer, at most 16, as dot_few reads them.
 template <class Layer>
 BANTAM_INLINE void few_rows_to_tokens(const Layer& a) {
-  if (kFewestSums == 4 && a.rows <= 4) return rows_to_tokens<4>(a.x, a.x_stride, a.rows, a.k / 4, a.scratch);
-  if (a.rows <= 8) return rows_to_tokens<8>(a.x, a.x_stride, a.rows, a.k / 4, a.scratch);
-  rows_to_tokens<16>(a.x, a.x_stride, a.rows, a.k / 4, a.scratch);
+  with_few_rows(
+      a.rows, [&](auto rows) __attribute__((always_inline)) {
+        rows_to_tokens<decltype(rows)::kCount>(a.x, a.x_stride, a.rows, a.k / 4, a.scratch);
+      });
+}
+/// The sums of a span's outputs for these rows.
+template <class Layer>
+BANTAM_INLINE void dot_few(const Layer& a, uint32_t first, uint32_t outputs, Found<1>& found) {
+  with_few_rows(
+      a.rows, [&](auto rows)
+                  __attribute__((always_inline)) { dot_few_rows<decltype(rows)::kCount>(a, first, outputs, found); });
 }
 
 /// The results of a span of a LinearQ8. With many rows, sums are converted to values as soon as they are computed.
