@@ -4,7 +4,6 @@
 #include <utility>
 #include <vector>
 
-#include "kernels/kernels.h"
 #include "network/blocks/modules.h"
 
 namespace bantam::convert {
@@ -41,13 +40,11 @@ int32_t import_gated_recurrence(Builder& builder, Weights& weights, const Encode
   const std::string name = graph_name(config, layer, Slot::kStateRates);
   Values rates = weights.encoder(layer_prefix(config, layer) + config.family->name(Slot::kStateRates), {columns});
   for (float& rate : rates.values) rate = static_cast<float>(kFactor * softplus(static_cast<double>(rate)));
-  const uint32_t padded = kernels::pad16(columns);
-  if (!rates.values.empty()) rates.values.resize(padded);
   ScanSpec scan;
   scan.kind = fb::ScanKind::gated;
   scan.x = gate(Slot::kInputGate, x);
   scan.steps = gate(Slot::kRateGate, kAbsent);
-  scan.rates = builder.table(name, 1, padded, std::move(rates));
+  scan.rates = padded_table(builder, name, 1, columns, std::move(rates));
   return builder.scan(name + ".scan", scan);
 }
 

@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <utility>
+#include <vector>
+
+#include "kernels/kernels.h"
 
 namespace bantam::convert {
 
@@ -81,6 +84,14 @@ Values rows_between(const Values& from, uint32_t columns, uint32_t begin, uint32
   kept.values.assign(first + static_cast<std::ptrdiff_t>(size_t{begin} * columns),
                      first + static_cast<std::ptrdiff_t>(size_t{end} * columns));
   return kept;
+}
+
+int32_t padded_table(Builder& builder, const std::string& name, uint32_t rows, uint32_t columns, Values values) {
+  const uint32_t padded = kernels::pad16(columns);
+  std::vector<float> all(values.values.empty() ? 0 : size_t{rows} * padded, 0.0F);
+  for (size_t at = 0; at < values.values.size(); ++at) all[at / columns * padded + at % columns] = values.values[at];
+  values.values = std::move(all);
+  return builder.table(name, rows, padded, std::move(values));
 }
 
 double softplus(double x) { return std::max(x, 0.0) + std::log1p(std::exp(-std::abs(x))); }

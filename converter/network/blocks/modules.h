@@ -54,6 +54,9 @@ EpilogueSpec plus_vector(Builder& builder, const std::string& name, Values bias)
 /// Rows [begin, end) of `from`, which has `columns` columns; without values if `from` has none.
 Values rows_between(const Values& from, uint32_t columns, uint32_t begin, uint32_t end);
 
+/// A table of `rows` rows of `columns` columns, each followed by zeros up to a multiple of 16, as a Scan reads rates.
+int32_t padded_table(Builder& builder, const std::string& name, uint32_t rows, uint32_t columns, Values values);
+
 /// ln(1 + e^x), without overflow.
 double softplus(double x);
 

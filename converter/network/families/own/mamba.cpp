@@ -5,7 +5,6 @@
 #include <utility>
 #include <vector>
 
-#include "kernels/kernels.h"
 #include "network/blocks/modules.h"
 #include "network/families/blocks.h"
 #include "network/families/own/own_layers.h"
@@ -93,12 +92,7 @@ class MambaLayers {
     Values rates = take("A_log", {s_.columns, s_.states});
     for (float& rate : rates.values) rate = static_cast<float>(-std::exp(static_cast<double>(rate)));
     rates.values = turned(rates.values, s_.columns);
-    const uint32_t padded = kernels::pad16(s_.columns);
-    std::vector<float> rows(rates.values.empty() ? 0 : size_t{s_.states} * padded, 0.0F);
-    for (size_t at = 0; at < rates.values.size(); ++at)
-      rows[at / s_.columns * padded + at % s_.columns] = rates.values[at];
-    rates.values = std::move(rows);
-    return builder_.table(base_ + layer_ + "A_log", s_.states, padded, std::move(rates));
+    return padded_table(builder_, base_ + layer_ + "A_log", s_.states, s_.columns, std::move(rates));
   }
 
   int32_t mixed(int32_t in, int32_t x) {

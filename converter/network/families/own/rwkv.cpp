@@ -6,7 +6,6 @@
 #include <utility>
 #include <vector>
 
-#include "kernels/kernels.h"
 #include "network/blocks/modules.h"
 #include "network/families/blocks.h"
 #include "network/families/own/own_layers.h"
@@ -77,16 +76,11 @@ class RwkvLayers {
 
   /// By what weights fade from token to token, and what a token's own key has in addition, as rows of a Scan.
   int32_t rates() {
-    const uint32_t columns = s_.columns, padded = kernels::pad16(columns);
-    Values fading = weights_.encoder(layer_ + "attention.time_decay", {columns});
-    const Values first = weights_.encoder(layer_ + "attention.time_first", {columns});
-    for (float& rate : fading.values) rate = static_cast<float>(-std::exp(static_cast<double>(rate)));
-    if (!fading.values.empty() && !first.values.empty()) {
-      fading.values.resize(padded);
-      fading.values.insert(fading.values.end(), first.values.begin(), first.values.end());
-      fading.values.resize(size_t{2} * padded);
-    }
-    return builder_.table(base_ + layer_ + "attention.rates", 2, padded, std::move(fading));
+    Values rates = weights_.encoder(layer_ + "attention.time_decay", {s_.columns});
+    const Values first = weights_.encoder(layer_ + "attention.time_first", {s_.columns});
+    for (float& rate : rates.values) rate = static_cast<float>(-std::exp(static_cast<double>(rate)));
+    rates.values.insert(rates.values.end(), first.values.begin(), first.values.end());
+    return padded_table(builder_, base_ + layer_ + "attention.rates", 2, s_.columns, std::move(rates));
   }
 
   int32_t remembered(int32_t in, int32_t x) {
