@@ -5,6 +5,7 @@
 #include "base/fail.h"
 #include "base/ordered_json.h"
 #include "base/printable.h"
+#include "search/record_source.h"
 
 namespace bantam::convert {
 namespace {
@@ -103,8 +104,7 @@ std::vector<std::pair<std::string, std::string>> stored_fields(const SearchIndex
   for (uint32_t f = 0; f < index.field_count(); ++f) {
     const uint32_t number = index.value_of(f, index.place(entry));
     if (number == 0) continue;
-    const Json value = stored_value(index.value(f, number), path);
-    fields.emplace_back(index.field(f), value.dump(-1, ' ', false, Json::error_handler_t::replace));
+    fields.emplace_back(index.field(f), json_text(stored_value(index.value(f, number), path)));
   }
   return fields;
 }

@@ -6,11 +6,8 @@
 #include "base/printable.h"
 
 namespace bantam::convert {
-namespace {
 
 std::string json_text(const Json& value) { return value.dump(-1, ' ', false, Json::error_handler_t::replace); }
-
-}  // namespace
 
 RecordSource::RecordSource(const std::string& path, RecordSettings settings, std::vector<std::string> fields, Warn warn,
                            Prompt prompt)

@@ -18,6 +18,9 @@ struct SourceRecord {
   std::vector<std::pair<std::string, std::string>> fields;  // names and values, JSON texts
 };
 
+/// Returns a field's value as an index stores and shows it: on one line, bytes that are not UTF-8 replaced.
+std::string json_text(const Json& value);
+
 class RecordSource {
  public:
   /// `path`: as RecordReader reads it; "-": standard input. `fields`: the names of fields to store besides those that
