@@ -31,7 +31,7 @@ std::vector<Found> find_nearest(const SearchIndex& index, const std::vector<floa
 
 /// Searches an index of terms. Returns the `top` records with the largest sums of products of the weights of the terms
 /// that they share with `query` (in ascending order of ids), each by its best chunk; best first, earlier entries first
-/// among equals. Texts that share no term are not returned. No text has a term from index.width() on. Sums are computed
+/// among equals. Texts that share no term are not returned. Terms from index.width() on match no text. Sums are computed
 /// in double precision, in the order of the query's terms. O(postings of the query's terms + count).
 std::vector<Found> find_by_terms(const SearchIndex& index, const std::vector<bantam::Candidate>& query, uint32_t top,
                                  const Allowed& allowed = {});

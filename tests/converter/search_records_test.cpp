@@ -189,7 +189,7 @@ TEST(SearchRecords, ValuesThatAreNoJsonAreRefused) {
   EXPECT_THROW(hits_json(*index, "an index", "query", {{0, 1.0F}}), Error);
 }
 
-/// What a file may not say of its records, each in a file that says it.
+/// Wrong descriptions of records, each in a file of its own.
 TEST(SearchRecords, WrongRecordsAreRefused) {
   const auto refused = [](const IndexContents& contents) { EXPECT_THROW(OpenedIndex(index_bytes(contents)), Error); };
   const IndexContents good = some_records(1, 5, 4);

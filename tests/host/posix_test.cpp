@@ -1,4 +1,4 @@
-// What only systems with pipes in folders and masks of processors have.
+// Tests that need named pipes and processor affinity.
 #include <gtest/gtest.h>
 #include <sched.h>
 #include <sys/stat.h>

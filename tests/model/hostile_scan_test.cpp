@@ -113,7 +113,7 @@ const OpEdit kEdits[] = {
      }},
 };
 
-// Of kinds without factors of states.
+// These kinds have no factors of states.
 const OpEdit kBareEdits[] = {
     {"factors of states", [](auto& m) { scan(m).inputs.push_back(scan(m).inputs[0]); }},
     {"a skip",

@@ -68,7 +68,7 @@ class Index(IndexTest):
         wanted = said["found"]
         for hit in wanted:
             fields = hit.get("fields", {})
-            if "size" in fields:  # support.command reads numbers as f32, and fields are no f32
+            if "size" in fields:  # support.command rounds numbers to f32, which fields are not
                 fields["size"] = next(one["size"] for one in records(60) if one["key"] == hit["id"])
         self.assertEqual(index.search(query, top, where), wanted)
 

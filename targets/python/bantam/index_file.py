@@ -10,7 +10,7 @@ _WIDEST = 16384
 
 
 class IndexDamaged(ValueError):
-    """The file is no index, or its bytes have changed."""
+    """The file is not an index, or its bytes have changed."""
 
 
 class _Table:
