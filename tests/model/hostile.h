@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <memory>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -28,6 +29,21 @@ inline Status open(const ModelBuilder& builder, Fault* fault) {
   const FileBytes file(builder.finish());
   Model model;
   return Model::open(file.data(), file.size(), &model, fault);
+}
+
+/// Adds an input of ids and a step that embeds them. Returns the f32 rows "x" [tokens, width].
+inline int32_t embedded_ids(ModelBuilder& b, uint32_t ids, uint32_t width) {
+  b.model.inputs.push_back(std::make_unique<fb::InputT>());
+  b.model.inputs[0]->name = "input_ids";
+  b.model.inputs[0]->limit = ids;
+  const int32_t words = b.table("words", ids, width, std::vector<float>(size_t{ids} * width, 0.5F), WeightType::kF32);
+  b.step(0);
+  const int32_t x = b.activation("x", 0, width);
+  fb::EmbedT one;
+  one.tables.push_back(std::make_unique<fb::EmbedTableT>());
+  fb::OpT& embed = b.op("embed", attributes(one), {}, {x});
+  embed.attributes.AsEmbed()->tables[0]->tensor = name_input(embed, words);
+  return x;
 }
 
 /// Appends a changed copy of tensor `index` that nothing writes; returns its number.

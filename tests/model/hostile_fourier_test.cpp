@@ -10,16 +10,7 @@ constexpr uint32_t kIds = 9, kWidth = 21;
 
 ModelBuilder fourier_model() {
   ModelBuilder b;
-  b.model.inputs.push_back(std::make_unique<fb::InputT>());
-  b.model.inputs[0]->name = "input_ids";
-  b.model.inputs[0]->limit = kIds;
-  const int32_t words = b.table("words", kIds, kWidth, std::vector<float>(kIds * kWidth, 0.5F), WeightType::kF32);
-  b.step(0);
-  const int32_t x = b.activation("x", 0, kWidth);
-  fb::EmbedT one;
-  one.tables.push_back(std::make_unique<fb::EmbedTableT>());
-  fb::OpT& embed = b.op("embed", attributes(one), {}, {x});
-  embed.attributes.AsEmbed()->tables[0]->tensor = name_input(embed, words);
+  const int32_t x = embedded_ids(b, kIds, kWidth);
   b.step(0);
   b.op("fourier", attributes(fb::FourierT()), {x}, {b.output("y", 0, kWidth)});
   return b;

@@ -16,19 +16,10 @@ uint32_t states_of(fb::ScanKind kind) {
 ModelBuilder model_of(fb::ScanKind kind) {
   const uint32_t states = states_of(kind);
   ModelBuilder b;
-  b.model.inputs.push_back(std::make_unique<fb::InputT>());
-  b.model.inputs[0]->name = "input_ids";
-  b.model.inputs[0]->limit = kIds;
-  const int32_t words = b.table("words", kIds, kWidth, std::vector<float>(kIds * kWidth, 0.5F), WeightType::kF32);
   const int32_t rates =
       b.table("rates", states, kPadded, std::vector<float>(states * kPadded, -0.25F), WeightType::kF32);
   const int32_t skip = b.vector("skip", std::vector<float>(kWidth, 1.0F));
-  b.step(0);
-  const int32_t x = b.activation("x", 0, kWidth);
-  fb::EmbedT one;
-  one.tables.push_back(std::make_unique<fb::EmbedTableT>());
-  fb::OpT& embed = b.op("embed", attributes(one), {}, {x});
-  embed.attributes.AsEmbed()->tables[0]->tensor = name_input(embed, words);
+  const int32_t x = embedded_ids(b, kIds, kWidth);
   const auto part = [&](const char* name, uint32_t width) {
     const int32_t rows = b.activation(name, 0, width);
     fb::SliceT slice;
