@@ -1,6 +1,6 @@
 """Decoders of published shapes with random weights, by bantam in int8 and int4 and by llama.cpp in Q8_0 and Q4_0.
 
-  pip install numpy gguf && npm install --prefix build/bench/node node-llama-cpp@3.22.1
+  pip install -r tests/bench/requirements-peers.txt && npm install --prefix build/bench/node node-llama-cpp@3.22.1
   python3 tests/bench/peers_decoders.py --command build/bantam --out build/bench/decoders.json
 
 node-llama-cpp has llama.cpp's own builds for each kind of core. Systems take turns, round after round; of each the least
