@@ -103,9 +103,10 @@ struct CodeSums {
   }
 };
 
-/// |x| and the signs of a block's rows, for some quads at a time: computed once for all panels of the block, not in
-/// every dot product, whose four instructions already use the processor fully. Rows are stored as x ^ offset.
-constexpr uint32_t kPreparedQuads = 128;
+/// |x| and the signs of a block's rows, for some quads at a time: computed once for all panels that a block multiplies,
+/// not in every dot product, whose four instructions already use the processor fully. Rows are stored as x ^ offset.
+#define BANTAM_KERNEL_PREPARES_ROWS
+constexpr uint32_t kPreparedQuads = 384;
 template <uint32_t kRows>
 struct PreparedRows {
   alignas(32) uint8_t magnitude[kRows][kPreparedQuads * 4];
@@ -115,7 +116,7 @@ struct PreparedRows {
   int32_t below[kRows];
 
   /// Prepares `count` elements of each row, a multiple of 4.
-  BANTAM_INLINE PreparedRows(const int8_t* x, size_t x_stride, uint32_t count, uint8_t offset) {
+  BANTAM_INLINE void prepare(const int8_t* x, size_t x_stride, uint32_t count, uint8_t offset) {
     const __m256i zero = _mm256_setzero_si256();
     const __m256i flip = _mm256_set1_epi8(static_cast<char>(offset));
     for (uint32_t r = 0; r < kRows; ++r, x += x_stride) {

@@ -18,11 +18,6 @@ struct Quad {
 using SignedQuad = Quad;
 using UnsignedQuad = Quad;
 
-/// Activations are used in their stored form: see avx2/dot.h.
-constexpr uint32_t kPreparedQuads = 0;
-template <uint32_t kRows>
-struct PreparedRows;
-
 BANTAM_INLINE Weights load_weights(const int8_t* p) { return {_mm512_loadu_si512(p)}; }
 BANTAM_INLINE Quad signed_quad(const void* p) {
   int32_t four;

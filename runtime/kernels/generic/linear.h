@@ -187,7 +187,7 @@ inline bool linear_f32(const LinearF32& a) {
 #else
 
 template <uint32_t kRows, uint32_t kPanels, class Element>
-BANTAM_NOINLINE bool linear_f32_block(const LinearF32& a, uint32_t row, uint32_t panel, Ahead ahead) {
+BANTAM_NOINLINE bool linear_f32_block(const LinearF32& a, uint32_t row, uint32_t panel, uint32_t, Ahead ahead) {
   Panel acc[kRows][kPanels];
   BANTAM_UNROLL
   for (uint32_t p = 0; p < kPanels; ++p) {
@@ -217,11 +217,11 @@ BANTAM_NOINLINE bool linear_f32_block(const LinearF32& a, uint32_t row, uint32_t
 }
 
 /// For one number of rows: the block with several panels, its number of panels, and the block with one panel for the
-/// rest.
+/// rest. They compute panels [panel, end), which are at most kGroups times as many for int8 layers, once for f32.
 template <class Args>
 struct BlockChoice {
-  bool (*wide)(const Args&, uint32_t row, uint32_t panel, Ahead ahead);
-  bool (*narrow)(const Args&, uint32_t row, uint32_t panel, Ahead ahead);
+  bool (*wide)(const Args&, uint32_t row, uint32_t panel, uint32_t end, Ahead ahead);
+  bool (*narrow)(const Args&, uint32_t row, uint32_t panel, uint32_t end, Ahead ahead);
   uint32_t panels;
 };
 
@@ -248,14 +248,52 @@ constexpr bool kWordsFaster = true;
 constexpr bool kWordsFaster = false;
 #endif
 
-/// Calls RegisterBlock::add for a layer's rows; kWords: add_in_words, for weights whose products fit words.
-template <bool kWords, class Block, class... MaybeAhead>
-BANTAM_INLINE void add_weights(Block& block, const int8_t* x, size_t x_stride, const int8_t* w, size_t w_stride,
-                               uint32_t quads, MaybeAhead... ahead) {
-  if constexpr (kWords) {
-    block.add_in_words(x, x_stride, w, w_stride, quads, ahead...);
-  } else {
-    block.add(x, x_stride, w, w_stride, quads, ahead...);
+/// Groups of panels that a block of rows of an int8 layer is multiplied by, one after the other. Where rows must be
+/// prepared, that is done once for all groups.
+#if defined(BANTAM_KERNEL_PREPARES_ROWS)
+constexpr uint32_t kGroups = 4;
+#else
+constexpr uint32_t kGroups = 1;
+#endif
+
+/// Multiplies rows [row, row + kRows) of an int8 layer by panels [panel, end), kPanels at a time. Calls start(block,
+/// panel) before the products of a group are added, and finish(block, panel) after. kWords: products fit words.
+template <uint32_t kRows, uint32_t kPanels, bool kWords, class Layer, class Start, class Finish>
+BANTAM_INLINE void multiply_groups(const Layer& a, uint32_t row, uint32_t panel, uint32_t end, Ahead ahead,
+                                   const Start& start, const Finish& finish) {
+  const int8_t* x = a.x + row * a.x_stride;
+  const uint32_t quads = a.k / 4;
+  const size_t w_stride = size_t{a.k} * 16;
+#if defined(BANTAM_KERNEL_PREPARES_ROWS)
+  PreparedRows<kRows> rows;
+  const bool once = quads <= kPreparedQuads;
+  if (once) rows.prepare(x, a.x_stride, a.k, kOffsetXor);
+#endif
+  for (; panel < end; panel += kPanels) {
+    const int8_t* w = a.w + panel * w_stride;
+    RegisterBlock<kRows, kPanels> block;
+    start(block, panel);
+#if defined(BANTAM_KERNEL_PREPARES_ROWS)
+    for (uint32_t begin = 0; begin < quads; begin += kPreparedQuads, w += size_t{kPreparedQuads} * 64) {
+      const uint32_t count = quads - begin < kPreparedQuads ? quads - begin : kPreparedQuads;
+      if (!once) rows.prepare(x + size_t{begin} * 4, a.x_stride, count * 4, kOffsetXor);
+      if constexpr (kRows <= 2) {
+        block.template add_prepared<kWords>(rows, w, w_stride, count);
+      } else {
+        block.template add_prepared<kWords>(rows, w, w_stride, count, ahead);
+        ahead.next += ahead.step * count;
+      }
+    }
+#else
+    static_assert(kGroups == 1, "the next group needs other weights ahead");
+    if constexpr (kRows <= 2) {
+      // Bound by the stream of weights, which the processor prefetches itself.
+      block.add(x, a.x_stride, w, w_stride, quads);
+    } else {
+      block.add(x, a.x_stride, w, w_stride, quads, ahead);
+    }
+#endif
+    finish(block, panel);
   }
 }
 
@@ -269,7 +307,7 @@ BANTAM_INLINE uint32_t step_bytes(const LinearF32& a) { return a.w_type == Eleme
 
 /// `choices[r - 1]` is for blocks of r rows. All blocks of a call have as many panels as the largest one: see
 /// even_blocks.
-template <class Args>
+template <uint32_t kMostGroups, class Args>
 BANTAM_INLINE bool linear_blocks(const Args& a, const BlockChoice<Args>* choices, uint32_t max_rows) {
   const RowSplit split(a.rows, max_rows);
   const uint32_t group = choices[split.largest_block() - 1].panels;
@@ -278,15 +316,19 @@ BANTAM_INLINE bool linear_blocks(const Args& a, const BlockChoice<Args>* choices
   bool finite = true;
   for (uint32_t panel = 0; panel < panels;) {
     const bool wide = panel + group <= panels;
-    const uint32_t end = panel + (wide ? group : 1);
-    // The weights of the next group are further away in memory; every block prefetches its share of them.
-    const size_t step = (end == panels ? 0 : group) * size_t{step_bytes(a)} / split.blocks;
+    uint32_t groups = wide ? (panels - panel) / group : 1;
+    if (groups > kMostGroups) groups = kMostGroups;
+    const uint32_t end = panel + groups * (wide ? group : 1);
+    // The weights of the next groups are further away in memory; every block prefetches its share of them.
+    const uint32_t next_panels = panels - end < groups * group ? panels - end : groups * group;
+    const size_t step = next_panels * size_t{step_bytes(a)} / (split.blocks * groups);
     const int8_t* next = static_cast<const int8_t*>(static_cast<const void*>(a.w)) + end * panel_bytes;
     uint32_t row = 0;
     for (uint32_t block = 0; block < split.blocks; ++block) {
       const uint32_t rows = split.rows_of(block);
       const BlockChoice<Args>& choice = choices[rows - 1];
-      finite &= (wide ? choice.wide : choice.narrow)(a, row, panel, Ahead{next + block * step * panel_steps(a), step});
+      const Ahead ahead{next + block * step * groups * panel_steps(a), step};
+      finite &= (wide ? choice.wide : choice.narrow)(a, row, panel, end, ahead);
       row += rows;
     }
     panel = end;
@@ -297,7 +339,7 @@ BANTAM_INLINE bool linear_blocks(const Args& a, const BlockChoice<Args>* choices
 template <class Element, uint32_t... kIndex>
 BANTAM_INLINE bool linear_f32_with(const LinearF32& a, Indices<kIndex...>) {
   static constexpr BlockChoice<LinearF32> kChoices[] = {f32_choice<Element, kIndex + 1>()...};
-  return linear_blocks(a, kChoices, sizeof...(kIndex));
+  return linear_blocks<1>(a, kChoices, sizeof...(kIndex));
 }
 
 inline bool linear_f32(const LinearF32& a) {

@@ -15,21 +15,19 @@
 
 namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE {
 
-/// Computes rows [row, row + kRows) by panels [panel, panel + kPanels). Returns false if some y is not finite.
+/// Computes rows [row, row + kRows) by panels [panel, end). Returns false if some y is not finite.
 template <uint32_t kRows, uint32_t kPanels, bool kWords>
-BANTAM_NOINLINE bool linear_q8_block(const LinearQ8& a, uint32_t row, uint32_t panel, Ahead ahead) {
-  const int8_t* x = a.x + row * a.x_stride;
-  RegisterBlock<kRows, kPanels> block;
-  start_sums<kPanels>(block, a.w_sum + panel * 16);
-  const size_t w_stride = size_t{a.k} * 16;
-  if constexpr (kRows <= 2) {
-    // Bound by the stream of weights, which the processor prefetches itself.
-    add_weights<kWords>(block, x, a.x_stride, a.w + panel * w_stride, w_stride, a.k / 4);
-  } else {
-    add_weights<kWords>(block, x, a.x_stride, a.w + panel * w_stride, w_stride, a.k / 4, ahead);
-  }
-  return store_block<kRows, kPanels>(
-      a, row, panel, [&](uint32_t r, uint32_t p) __attribute__((always_inline)) { return block.get(r, p); });
+BANTAM_NOINLINE bool linear_q8_block(const LinearQ8& a, uint32_t row, uint32_t panel, uint32_t end, Ahead ahead) {
+  bool finite = true;
+  multiply_groups<kRows, kPanels, kWords>(
+      a, row, panel, end, ahead,
+      [&](auto& block, uint32_t first)
+          __attribute__((always_inline)) { start_sums<kPanels>(block, a.w_sum + first * 16); },
+      [&](const auto& block, uint32_t first) __attribute__((always_inline)) {
+        finite &= store_block<kRows, kPanels>(
+            a, row, first, [&](uint32_t r, uint32_t p) __attribute__((always_inline)) { return block.get(r, p); });
+      });
+  return finite;
 }
 
 static_assert(even_blocks(block_panels, kMaxRows), "see linear_blocks");
@@ -42,7 +40,7 @@ constexpr BlockChoice<LinearQ8> q8_choice() {
 template <bool kWords, uint32_t... kIndex>
 BANTAM_INLINE bool linear_q8_of(const LinearQ8& a, Indices<kIndex...>) {
   static constexpr BlockChoice<LinearQ8> kChoices[] = {q8_choice<kIndex + 1, kWords>()...};
-  return linear_blocks(a, kChoices, sizeof...(kIndex));
+  return linear_blocks<kGroups>(a, kChoices, sizeof...(kIndex));
 }
 
 BANTAM_INLINE bool linear_q8_with(const LinearQ8& a) {

@@ -42,18 +42,21 @@ struct RegisterBlock {
                          MaybeAhead... ahead) {
     add_rows<LayerWeights>(x, x_stride, w, w_stride, quads, ahead...);
   }
-  /// The same for weights whose products fit words: LinearQ8::fits_words.
-  template <class... MaybeAhead>
-  BANTAM_INLINE void add_in_words(const int8_t* x, size_t x_stride, const int8_t* w, size_t w_stride, uint32_t quads,
+#if defined(BANTAM_KERNEL_PREPARES_ROWS)
+  /// The same for `quads` quads of rows that are prepared. kWords: the weights' products fit words, as
+  /// LinearQ8::fits_words says.
+  template <bool kWords, class... MaybeAhead>
+  BANTAM_INLINE void add_prepared(const PreparedRows<kRows>& rows, const int8_t* w, size_t w_stride, uint32_t quads,
                                   MaybeAhead... ahead) {
-    add_rows<LayerWeights, 2>(x, x_stride, w, w_stride, quads, ahead...);
+    add_prepared_rows<LayerWeights, kWords ? 2 : 1>(rows, w, w_stride, quads, ahead...);
   }
+#endif
   /// The same with keys as weights. Keys, not queries, have the offset of 128, if there is one.
   BANTAM_INLINE void add_keys(const int8_t* x, size_t x_stride, const int8_t* keys, size_t stride, uint32_t quads) {
     add_rows<Keys>(x, x_stride, keys, stride, quads);
   }
 
-  /// Adds one quad: x[r][0, 4) . weights[p]. Only if rows are multiplied in their stored form (kPreparedQuads == 0).
+  /// Adds one quad: x[r][0, 4) . weights[p]. Only if rows are multiplied in their stored form.
   BANTAM_INLINE void add_quad(const int8_t* x, size_t x_stride, const Weights (&weights)[kPanels]) {
     multiply<LayerWeights>(
         [&](uint32_t r) __attribute__((always_inline)) { return signed_quad(x + r * x_stride); }, weights);
@@ -92,42 +95,51 @@ struct RegisterBlock {
     }
   };
 
-  /// kTogether: number of quads whose products are first added in words.
-  template <class Kind, uint32_t kTogether = 1, class... MaybeAhead>
-  BANTAM_INLINE void add_rows(const int8_t* x, size_t x_stride, const int8_t* w, size_t w_stride, uint32_t quads,
-                              MaybeAhead... ahead) {
-    const auto step = [&](const auto& quad_of) __attribute__((always_inline)) {
-      add_quad<Kind>(quad_of, w, w_stride);
-      (fetch(ahead), ...);
-      w += 64;
-    };
-    if constexpr (kPreparedQuads == 0) {
-      for (uint32_t i = 0; i < quads; ++i, x += 4) {
-        step([&](uint32_t r) __attribute__((always_inline)) { return signed_quad(x + r * x_stride); });
-      }
-    } else {
-      for (uint32_t begin = 0; begin < quads; begin += kPreparedQuads) {
-        const uint32_t count = quads - begin < kPreparedQuads ? quads - begin : kPreparedQuads;
-        const PreparedRows<kRows> rows(x + size_t{begin} * 4, x_stride, count * 4, Kind::kOffset);
-        uint32_t i = 0;
-        if constexpr (kTogether == 2) {
-          for (; i + 2 <= count; i += 2, w += 128) {
-            add_two_quads(rows, i, w, w_stride);
-            (fetch(ahead), ...);
-            (fetch(ahead), ...);
-          }
-        }
-        for (; i < count; ++i) {
-          step([&](uint32_t r) __attribute__((always_inline)) { return rows.quad(r, i); });
-        }
-        BANTAM_UNROLL
-        for (uint32_t r = 0; r < kRows; ++r) {
-          BANTAM_UNROLL
-          for (uint32_t p = 0; p < kPanels; ++p) acc[r][p] = Accumulator(acc[r][p].get() + splat(rows.below[r]));
-        }
-      }
+#if defined(BANTAM_KERNEL_PREPARES_ROWS)
+  template <class Kind>
+  BANTAM_INLINE void add_rows(const int8_t* x, size_t x_stride, const int8_t* w, size_t w_stride, uint32_t quads) {
+    PreparedRows<kRows> rows;
+    for (uint32_t begin = 0; begin < quads; begin += kPreparedQuads, w += size_t{kPreparedQuads} * 64) {
+      const uint32_t count = quads - begin < kPreparedQuads ? quads - begin : kPreparedQuads;
+      rows.prepare(x + size_t{begin} * 4, x_stride, count * 4, Kind::kOffset);
+      add_prepared_rows<Kind, 1>(rows, w, w_stride, count);
     }
   }
+
+  /// kTogether: number of quads whose products are first added in words.
+  template <class Kind, uint32_t kTogether, class... MaybeAhead>
+  BANTAM_INLINE void add_prepared_rows(const PreparedRows<kRows>& rows, const int8_t* w, size_t w_stride,
+                                       uint32_t quads, MaybeAhead... ahead) {
+    uint32_t i = 0;
+    if constexpr (kTogether == 2) {
+      for (; i + 2 <= quads; i += 2, w += 128) {
+        add_two_quads(rows, i, w, w_stride);
+        (fetch(ahead), ...);
+        (fetch(ahead), ...);
+      }
+    }
+    for (; i < quads; ++i, w += 64) {
+      add_quad<Kind>(
+          [&](uint32_t r) __attribute__((always_inline)) { return rows.quad(r, i); }, w, w_stride);
+      (fetch(ahead), ...);
+    }
+    BANTAM_UNROLL
+    for (uint32_t r = 0; r < kRows; ++r) {
+      BANTAM_UNROLL
+      for (uint32_t p = 0; p < kPanels; ++p) acc[r][p] = Accumulator(acc[r][p].get() + splat(rows.below[r]));
+    }
+  }
+#else
+  template <class Kind, class... MaybeAhead>
+  BANTAM_INLINE void add_rows(const int8_t* x, size_t x_stride, const int8_t* w, size_t w_stride, uint32_t quads,
+                              MaybeAhead... ahead) {
+    for (uint32_t i = 0; i < quads; ++i, x += 4, w += 64) {
+      add_quad<Kind>(
+          [&](uint32_t r) __attribute__((always_inline)) { return signed_quad(x + r * x_stride); }, w, w_stride);
+      (fetch(ahead), ...);
+    }
+  }
+#endif
 
   template <class Rows>
   BANTAM_INLINE void add_two_quads(const Rows& rows, uint32_t i, const int8_t* w, size_t w_stride) {

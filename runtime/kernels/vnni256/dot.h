@@ -19,11 +19,6 @@ struct Quad {
 using SignedQuad = Quad;
 using UnsignedQuad = Quad;
 
-/// Activations are used in their stored form: see avx2/dot.h.
-constexpr uint32_t kPreparedQuads = 0;
-template <uint32_t kRows>
-struct PreparedRows;
-
 BANTAM_INLINE Weights load_weights(const int8_t* p) {
   return {_mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)),
           _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p + 32))};

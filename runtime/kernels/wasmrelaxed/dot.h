@@ -40,7 +40,8 @@ BANTAM_INLINE UnsignedQuad unsigned_quad(const void* p) {
   return {wasm_v128_and(wasm_u16x8_shr(v, 1), wasm_i8x16_splat(127)), wasm_v128_and(v, wasm_i8x16_splat(1))};
 }
 
-/// |x| and the signs of a block's rows, for some quads at a time: computed once for all panels of the block.
+/// |x| and the signs of a block's rows, for some quads at a time: computed once for all panels that a block multiplies.
+#define BANTAM_KERNEL_PREPARES_ROWS
 constexpr uint32_t kPreparedQuads = 64;
 template <uint32_t kRows>
 struct PreparedRows {
@@ -51,7 +52,7 @@ struct PreparedRows {
   int32_t below[kRows];
 
   /// Prepares `count` elements of each row, a multiple of 4.
-  BANTAM_INLINE PreparedRows(const int8_t* x, size_t x_stride, uint32_t count, uint8_t) {
+  BANTAM_INLINE void prepare(const int8_t* x, size_t x_stride, uint32_t count, uint8_t) {
     for (uint32_t r = 0; r < kRows; ++r, x += x_stride) {
       v128_t total = wasm_i32x4_splat(0);
       const auto take = [&](v128_t v) __attribute__((always_inline)) {

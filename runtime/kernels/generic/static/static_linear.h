@@ -85,28 +85,16 @@ inline bool static_linear(const StaticLinear& a) {
 
 #else
 
-template <uint32_t kRows, uint32_t kPanels, bool kWords>
-BANTAM_NOINLINE bool static_linear_block(const StaticLinear& a, uint32_t row, uint32_t panel, Ahead ahead) {
-  const int8_t* x = a.x + row * a.x_stride;
-  RegisterBlock<kRows, kPanels> block;
-  if constexpr (kOffsetInDots) {
-    BANTAM_UNROLL
-    for (uint32_t p = 0; p < kPanels; ++p) block.start(p, static_start(a, (panel + p) * 16));
-  } else {
-    block.clear();
-  }
-  const size_t w_stride = size_t{a.k} * 16;
-  if constexpr (kRows <= 2) {
-    add_weights<kWords>(block, x, a.x_stride, a.w + panel * w_stride, w_stride, a.k / 4);
-  } else {
-    add_weights<kWords>(block, x, a.x_stride, a.w + panel * w_stride, w_stride, a.k / 4, ahead);
-  }
+/// Stores the sums of rows [row, row + kRows) by panels [panel, panel + kPanels) as numbers.
+template <uint32_t kRows, uint32_t kPanels>
+BANTAM_INLINE void static_finish(const StaticLinear& a, uint32_t row, uint32_t panel,
+                                 const RegisterBlock<kRows, kPanels>& block) {
   // Separate code for each block size only where most values are computed.
   if constexpr (kRows >= 4 && kPanels > 1 && alignof(I32) == 64) {
     if (a.y_f32 == nullptr) {
       store_static_values<kRows, kPanels, kOffsetInDots>(
           a, row, kRows, panel, [&](uint32_t r, uint32_t p) __attribute__((always_inline)) { return block.get(r, p); });
-      return true;
+      return;
     }
   }
   int32_t sums[kRows * kPanels][16];
@@ -116,6 +104,24 @@ BANTAM_NOINLINE bool static_linear_block(const StaticLinear& a, uint32_t row, ui
     for (uint32_t p = 0; p < kPanels; ++p) store(sums[r * kPanels + p], block.get(r, p));
   }
   static_store_block<kPanels, kOffsetInDots>(a, sums, row, kRows, panel);
+}
+
+/// Computes rows [row, row + kRows) by panels [panel, end).
+template <uint32_t kRows, uint32_t kPanels, bool kWords>
+BANTAM_NOINLINE bool static_linear_block(const StaticLinear& a, uint32_t row, uint32_t panel, uint32_t end,
+                                         Ahead ahead) {
+  multiply_groups<kRows, kPanels, kWords>(
+      a, row, panel, end, ahead,
+      [&](auto& block, uint32_t first) __attribute__((always_inline)) {
+        if constexpr (kOffsetInDots) {
+          BANTAM_UNROLL
+          for (uint32_t p = 0; p < kPanels; ++p) block.start(p, static_start(a, (first + p) * 16));
+        } else {
+          block.clear();
+        }
+      },
+      [&](const auto& block, uint32_t first)
+          __attribute__((always_inline)) { static_finish<kRows, kPanels>(a, row, first, block); });
   return true;
 }
 
@@ -130,7 +136,7 @@ constexpr BlockChoice<StaticLinear> static_choice() {
 template <bool kWords, uint32_t... kIndex>
 BANTAM_INLINE bool static_linear_of(const StaticLinear& a, Indices<kIndex...>) {
   static constexpr BlockChoice<StaticLinear> kChoices[] = {static_choice<kIndex + 1, kWords>()...};
-  return linear_blocks(a, kChoices, sizeof...(kIndex));
+  return linear_blocks<kGroups>(a, kChoices, sizeof...(kIndex));
 }
 
 BANTAM_INLINE bool static_linear_with(const StaticLinear& a) {
