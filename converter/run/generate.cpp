@@ -10,7 +10,6 @@
 #include "base/status_error.h"
 #include "format/view.h"
 #include "run/prompts.h"
-#include "run/text_constraint.h"
 
 namespace bantam::convert {
 namespace {
@@ -19,13 +18,9 @@ namespace {
 struct TriedText {
   uint32_t context = 0, source = 0;
   uint32_t run = 0;  // tokens that the context holds, of which the text is sure
-  uint64_t seed = 0;
+  uint32_t passes = 0;
   GuessCount guesses;
-  double log_sum = 0;
-  bool done = false;
-  std::vector<float> logs;
-  std::unique_ptr<TextStream> stream;
-  Made made;
+  std::unique_ptr<GeneratedSequence> sequence;
 };
 
 class Generator {
@@ -43,7 +38,6 @@ class Generator {
 
   std::vector<Made> run(const std::vector<std::string>& texts, const TakeText& take) {
     read(texts);
-    if (decoding_.form.is_given()) constrain(texts);
     const TakeText silent;
     const bool alone = texts.size() == 1 && decoding_.contexts() == 1;
     std::vector<Made> out;
@@ -61,15 +55,8 @@ class Generator {
  private:
   /// Tokenizes the prompts; for an encoder-decoder, tokenizes the sources and runs its encoder.
   void read(const std::vector<std::string>& texts) {
-    for (const std::string& text : texts) {
-      const SourceIds given = pair_ ? source_ids(model_, decoding_, text, session_.max_source()) : prompt_of(text);
-      given_.push_back(given);
-      prompts_.push_back(pair_ ? std::vector<int32_t>{decoding_.said.start_id} : given.ids);
-      require_room(prompts_.back());
-      if (given.ids.empty() || (pair_ && text.empty()))
-        fail(ExitCode::kInvalid, "the text is empty, and becomes no token");
-    }
-    for (uint32_t i = 0; pair_ && i < given_.size();) i = encode_from(i);
+    for (const std::string& text : texts) inputs_.push_back(read_sequence(engine_, decoding_, text));
+    for (uint32_t i = 0; pair_ && i < inputs_.size();) i = encode_from(i);
   }
 
   /// Encodes sources from number `first` on, as many as fit one run. Returns the number of the next source.
@@ -77,8 +64,9 @@ class Generator {
     std::vector<int32_t> ids;
     std::vector<uint32_t> offsets = {0}, numbers;
     uint32_t i = first;
-    for (; i < given_.size() && (i == first || ids.size() + given_[i].ids.size() <= session_.max_source()); ++i) {
-      ids.insert(ids.end(), given_[i].ids.begin(), given_[i].ids.end());
+    for (; i < inputs_.size() && (i == first || ids.size() + inputs_[i].given.ids.size() <= session_.max_source());
+         ++i) {
+      ids.insert(ids.end(), inputs_[i].given.ids.begin(), inputs_[i].given.ids.end());
       offsets.push_back(static_cast<uint32_t>(ids.size()));
       numbers.push_back(i);
     }
@@ -92,32 +80,7 @@ class Generator {
     return i;
   }
 
-  std::string text_behind_prefix(const std::string& text) const { return to_string(decoding_.said.prefix) + text; }
-
-  SourceIds prompt_of(const std::string& text) const {
-    return {prompt_ids(model_, text_behind_prefix(text), decoding_.special_tokens), 0};
-  }
-
-  /// Returns the number of forced tokens (a language) before the text that a constraint applies to.
-  uint32_t forced_first() const { return decoding_.said.beams.first_id >= 0 ? 1 : 0; }
-
-  /// Returns true if there are no constraints and no forced tokens, because such tokens may not be in a shortlist.
-  bool keeps_shortlist() const {
-    return constraints_.empty() && forced_first() == 0 && decoding_.said.beams.last_id < 0;
-  }
-
-  void constrain(const std::vector<std::string>& texts) {
-    for (uint32_t i = 0; i < texts.size(); ++i) {
-      std::vector<int32_t> prompt = prompts_[i];
-      // Without beams, the last token of a text is not run.
-      const auto used = static_cast<uint32_t>(prompt.size()) - (decoding_.has_beams() ? 0 : 1);
-      const uint32_t room = std::min(decoding_.said.beams.max_new, session_.max_context() - used);
-      if (forced_first() != 0) prompt.push_back(decoding_.said.beams.first_id);
-      const std::string given = pair_ ? "" : text_behind_prefix(texts[i]);
-      constraints_.push_back(
-          std::make_unique<TextConstraint>(model_, decoding_, given, prompt, room - std::min(room, forced_first())));
-    }
-  }
+  uint32_t forced_first() const { return SequenceInput::forced_first(decoding_); }
 
   /// Runs consecutive tokens in pieces that fit one run. take(first, view) receives the output of the piece that begins
   /// with token `first`.
@@ -138,7 +101,7 @@ class Generator {
       batch.contexts = &context;
       batch.sources = pair_ ? &source : nullptr;
       batch.last_rows = last_rows;
-      batch.listed = keeps_shortlist();
+      batch.listed = inputs_.front().keeps_shortlist(decoding_);
       check(session_.run(batch), engine_.file().path());
       OutputView view;
       check(session_.output(next_words_output(), 0, &view), engine_.file().path());
@@ -167,13 +130,13 @@ class Generator {
     std::vector<AnswerScore> out;
     if (!decoding_.form.scores) return out;
     const uint32_t context = decoding_.has_beams() ? 0 : index * decoding_.best_of;
-    std::vector<int32_t> prompt = prompts_[index];
+    std::vector<int32_t> prompt = inputs_[index].prompt;
     if (forced_first() != 0) prompt.push_back(decoding_.said.beams.first_id);
     check(session_.truncate(context, 0), engine_.file().path());
     std::vector<float> behind_prompt;
     run_pieces(prompt, context, index, true,
                [&](size_t, const OutputView& view) { behind_prompt = row_of(view, view.rows - 1); });
-    const std::vector<std::vector<int32_t>>& answers = constraints_[index]->answers();
+    const std::vector<std::vector<int32_t>>& answers = inputs_[index].constraint->answers();
     for (size_t k = 0; k < answers.size(); ++k) {
       const std::vector<int32_t>& ids = answers[k];
       AnswerScore score = {decoding_.form.answers[k], static_cast<uint32_t>(ids.size()), 0};
@@ -195,21 +158,10 @@ class Generator {
     return out;
   }
 
-  void require_room(const std::vector<int32_t>& prompt) const {
-    if (prompt.empty()) {
-      fail(ExitCode::kInvalid, "the prompt is empty, and this model's texts begin with no token of their own");
-    }
-    if (prompt.size() < session_.max_context()) return;
-    const uint32_t places = root(model_).max_sequence();
-    fail(ExitCode::kInvalid,
-         "the prompt has {} tokens, which leave no room for another in a context of {}; shorten it{}", prompt.size(),
-         session_.max_context(), places == 0 || session_.max_context() < places ? ", or give a larger --context" : "");
-  }
-
   /// Runs each prompt in pieces that fit one run, and chooses the first token of its texts.
   void begin(const TakeText& take) {
-    for (uint32_t i = 0; i < prompts_.size(); ++i) {
-      const std::vector<int32_t>& prompt = prompts_[i];
+    for (uint32_t i = 0; i < inputs_.size(); ++i) {
+      const std::vector<int32_t>& prompt = inputs_[i].prompt;
       const uint32_t first = i * decoding_.best_of;
       scores_.push_back(answer_scores(i));
       check(session_.truncate(first, 0), engine_.file().path());
@@ -222,14 +174,14 @@ class Generator {
         text.context = first + k;
         text.source = i;
         text.run = static_cast<uint32_t>(prompt.size());
-        text.seed = decoding_.sampling.seed + k;
-        text.stream = std::make_unique<TextStream>(tokenizer_, prompt, decoding_.stop, take);
+        text.sequence = std::make_unique<GeneratedSequence>(tokenizer_, decoding_, inputs_[i], session_.max_context(),
+                                                            decoding_.sampling.seed + k, take);
         std::vector<float> changed = scores;
         NextToken next;
         check(choose_token(changed.data(), static_cast<uint32_t>(changed.size()), prompt.data(),
-                           static_cast<uint32_t>(prompt.size()), settings(text), &next),
+                           static_cast<uint32_t>(prompt.size()), text.sequence->settings(), &next),
               engine_.file().path());
-        add(text, next);
+        text.sequence->add(next, text.run);
       }
     }
   }
@@ -242,59 +194,6 @@ class Generator {
     return 0;
   }
 
-  Sampling settings(const TriedText& text) {
-    const BeamOptions& said = decoding_.said.beams;
-    const size_t made = text.made.ids.size();
-    Sampling sampling = decoding_.sampling;
-    sampling.seed = text.seed;
-    const bool begins = made == forced_first();
-    banned_.assign(said.banned, said.banned + said.banned_count - (begins ? 0 : said.begin_banned));
-    if (made < said.min_new) banned_.insert(banned_.end(), decoding_.ends.begin(), decoding_.ends.end());
-    sampling.banned = banned_.data();
-    sampling.banned_count = static_cast<uint32_t>(banned_.size());
-    sampling.source_no_repeat_ngram = said.source_no_repeat_ngram;
-    sampling.source_ids = given_[text.source].ids.data();
-    sampling.source_count = static_cast<uint32_t>(given_[text.source].ids.size());
-    if (made == 0) sampling.forced = said.first_id;
-    if (constraints_.empty()) {
-      if (made + 1 == said.max_new && said.last_id >= 0) sampling.forced = said.last_id;
-    } else if (made >= forced_first()) {
-      const TextConstraint& constraint = *constraints_[text.source];
-      sampling.constraint = &constraint.constraint();
-      sampling.prompt = static_cast<uint32_t>(prompts_[text.source].size()) + forced_first();
-      sampling.max_new = constraint.room();
-    }
-    return sampling;
-  }
-
-  void add(TriedText& text, const NextToken& next) {
-    Made& made = text.made;
-    made.ids.push_back(next.id);
-    text.logs.push_back(next.log_probability);
-    text.log_sum += static_cast<double>(next.log_probability);
-    text.done = true;
-    if (decoding_.ends_text(next.id)) {
-      made.finish = Finish::kEnd;
-    } else if (!text.stream->add(next.id)) {
-      made.finish = Finish::kStop;
-    } else if (made.ids.size() >= decoding_.said.beams.min_new && is_complete(text)) {
-      made.finish = Finish::kEnd;
-    } else if (made.ids.size() >= decoding_.said.beams.max_new) {
-      made.finish = Finish::kLength;
-    } else if (text.run == session_.max_context()) {
-      made.finish = Finish::kContext;
-    } else {
-      text.done = false;
-    }
-  }
-
-  /// Returns true if only an end token may follow.
-  bool is_complete(const TriedText& text) {
-    if (constraints_.empty()) return false;
-    const std::vector<int32_t>& ids = text.made.ids;
-    return constraints_[text.source]->must_end({ids.begin() + static_cast<ptrdiff_t>(forced_first()), ids.end()});
-  }
-
   /// Adds one token, and those that were guessed, to every text that has not ended; returns false if all have.
   bool step() {
     ids_.clear();
@@ -303,11 +202,11 @@ class Generator {
     live_.clear();
     offsets_.assign(1, 0);
     for (TriedText& text : texts_) {
-      if (!text.done) live_.push_back(&text);
+      if (!text.sequence->done()) live_.push_back(&text);
     }
     if (live_.empty()) return false;
     for (TriedText* text : live_) {
-      ids_.push_back(text->made.ids.back());
+      ids_.push_back(text->sequence->ids().back());
       if (guesses_tokens()) guess(*text);
       contexts_.push_back(text->context);
       sources_.push_back(text->source);
@@ -326,19 +225,20 @@ class Generator {
 
   /// Appends guesses of what follows the text's last token to ids_.
   void guess(TriedText& text) {
-    const auto made = static_cast<uint32_t>(text.made.ids.size());
+    const auto made = static_cast<uint32_t>(text.sequence->ids().size());
     const auto rows = session_.max_tokens() / static_cast<uint32_t>(live_.size()) - 1;
     // The last tokens of a text and of its context are chosen without further rows.
     const uint32_t room = std::min(decoding_.said.beams.max_new - made, session_.max_context() - text.run) - 1;
     const uint32_t most = std::min({text.guesses.next(), rows, room});
     if (most == 0) return;
     known_.clear();
-    if (pair_ && draft_ == nullptr) known_ = given_[text.source].ids;
-    known_.insert(known_.end(), prompts_[text.source].begin(), prompts_[text.source].end());
-    known_.insert(known_.end(), text.made.ids.begin(), text.made.ids.end());
+    if (pair_ && draft_ == nullptr) known_ = inputs_[text.source].given.ids;
+    const std::vector<int32_t>&prompt = inputs_[text.source].prompt, &ids = text.sequence->ids();
+    known_.insert(known_.end(), prompt.begin(), prompt.end());
+    known_.insert(known_.end(), ids.begin(), ids.end());
     guessed_.clear();
     if (draft_ != nullptr) {
-      draft_->guess(text.context, known_, settings(text), most, &guessed_);
+      draft_->guess(text.context, known_, text.sequence->settings(), most, &guessed_);
     } else {
       guessed_.resize(most);
       guessed_.resize(guess_repeat(known_.data(), static_cast<uint32_t>(known_.size()), most, guessed_.data()));
@@ -354,19 +254,19 @@ class Generator {
     TriedText& text = *live_[i];
     const int32_t* guesses = ids_.data() + offsets_[i] + 1;
     const uint32_t guessed = offsets_[i + 1] - offsets_[i] - 1;
-    ++text.made.passes;
+    ++text.passes;
     uint32_t kept = 0;
-    for (bool right = true; right && !text.done;) {
+    for (bool right = true; right && !text.sequence->done();) {
       NextToken next;
       ++text.run;
-      check(next_token(session_, i, kept, settings(text), &next), engine_.file().path());
+      check(next_token(session_, i, kept, text.sequence->settings(), &next), engine_.file().path());
       right = kept < guessed && next.id == guesses[kept];
       if (right) ++kept;
-      add(text, next);
+      text.sequence->add(next, text.run);
     }
     if (guessed == 0) return;
     text.guesses.took(guessed, kept);
-    if (!text.done) check(session_.truncate(text.context, text.run), engine_.file().path());
+    if (!text.sequence->done()) check(session_.truncate(text.context, text.run), engine_.file().path());
   }
 
   /// Runs the last token of each text that has not ended, and its guesses.
@@ -379,40 +279,47 @@ class Generator {
     batch.contexts = contexts_.data();
     batch.sources = pair_ ? sources_.data() : nullptr;
     batch.last_rows = batch.tokens == batch.sequences;
-    batch.listed = keeps_shortlist();
+    batch.listed = inputs_.front().keeps_shortlist(decoding_);
     check(session_.run(batch), engine_.file().path());
   }
 
   void say_given(uint32_t index, Made* made) const {
-    made->given_tokens = static_cast<uint32_t>(given_[index].ids.size());
-    made->cut_tokens = given_[index].cut;
+    made->given_tokens = static_cast<uint32_t>(inputs_[index].given.ids.size());
+    made->cut_tokens = inputs_[index].given.cut;
   }
 
   /// Returns the text with the highest score among those tried for input number `index`; among equals, the first.
   Made best(uint32_t index) {
     TriedText* best = nullptr;
+    float score = 0;
     for (uint32_t k = 0; k < decoding_.best_of; ++k) {
       TriedText& text = texts_[index * decoding_.best_of + k];
-      const double length = static_cast<double>(text.made.ids.size());
-      text.made.score =
-          static_cast<float>(text.log_sum / std::pow(length, static_cast<double>(decoding_.said.beams.length_penalty)));
-      if (best == nullptr || text.made.score > best->made.score) best = &text;
+      const double length = static_cast<double>(text.sequence->ids().size());
+      const auto own = static_cast<float>(text.sequence->log_sum() /
+                                          std::pow(length, static_cast<double>(decoding_.said.beams.length_penalty)));
+      if (best != nullptr && own <= score) continue;
+      best = &text;
+      score = own;
     }
-    Made made = std::move(best->made);
-    if (!decoding_.sampling.log_probability) made.score = 0;
-    if (decoding_.log_probabilities) made.log_probabilities = std::move(best->logs);
-    made.text = best->stream->finish();
+    GeneratedSequence& sequence = *best->sequence;
+    Made made;
+    made.ids = sequence.ids();
+    made.finish = sequence.finish();
+    made.passes = best->passes;
+    if (decoding_.sampling.log_probability) made.score = score;
+    if (decoding_.log_probabilities) made.log_probabilities = sequence.log_probabilities();
+    made.text = sequence.text();
     made.answers = std::move(scores_[index]);
     say_given(index, &made);
     return made;
   }
 
   Made search(uint32_t index) {
-    const std::vector<int32_t>& prompt = prompts_[index];
+    const std::vector<int32_t>& prompt = inputs_[index].prompt;
     BeamOptions options = decoding_.said.beams;
-    options.source_ids = given_[index].ids.data();
-    options.source_count = static_cast<uint32_t>(given_[index].ids.size());
-    if (!constraints_.empty()) options.constraint = &constraints_[index]->constraint();
+    options.source_ids = inputs_[index].given.ids.data();
+    options.source_count = static_cast<uint32_t>(inputs_[index].given.ids.size());
+    if (inputs_[index].constraint != nullptr) options.constraint = &inputs_[index].constraint->constraint();
     std::vector<AnswerScore> scores = answer_scores(index);
     const size_t size = BeamSearch::bytes(session_, options);
     std::vector<uint64_t> memory(size / sizeof(uint64_t));
@@ -449,14 +356,12 @@ class Generator {
   const Decoding& decoding_;
   const bool pair_;
   Tokenizer tokenizer_;
-  std::vector<SourceIds> given_;
-  std::vector<std::vector<int32_t>> prompts_;
+  std::vector<SequenceInput> inputs_;  // not resized once texts_ refer to them
   std::vector<TriedText> texts_;
-  std::vector<std::unique_ptr<TextConstraint>> constraints_;  // one per prompt; empty: no constraints
-  std::vector<std::vector<AnswerScore>> scores_;              // one per prompt
-  std::optional<ChunkedText> chunks_;                         // for the single text, if something is retrieved
+  std::vector<std::vector<AnswerScore>> scores_;  // one per prompt
+  std::optional<ChunkedText> chunks_;             // for the single text, if something is retrieved
   // The state of one step.
-  std::vector<int32_t> ids_, banned_, known_, guessed_;
+  std::vector<int32_t> ids_, known_, guessed_;
   std::vector<uint32_t> contexts_, sources_, offsets_;
   std::vector<TriedText*> live_;
 };

@@ -9,13 +9,12 @@
 #include "run/chunks.h"
 #include "run/decoding.h"
 #include "run/engine.h"
+#include "run/generated_sequence.h"
 #include "run/guesses.h"
 #include "run/text_stream.h"
 
 namespace bantam::convert {
 
-/// Why a text ended: an end token, a stop text of the options, the largest number of tokens, or a full context.
-enum class Finish { kEnd, kStop, kLength, kContext };
 const char* finish_name(Finish finish);  // "end", "stop", "length", "context"
 
 /// An answer that a text could have become.
