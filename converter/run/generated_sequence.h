@@ -19,7 +19,7 @@ namespace bantam::convert {
 /// Why a text ended: an end token, a stop text of the options, the largest number of tokens, or a full context.
 enum class Finish { kEnd, kStop, kLength, kContext };
 
-/// What sequences begin with. Several sequences may share one.
+/// The beginning of sequences. Several sequences may share one.
 struct SequenceInput {
   SourceIds given;                             // the tokens of a decoder's prompt, or of an encoder-decoder's source
   std::vector<int32_t> prompt;                 // the first tokens of the decoder

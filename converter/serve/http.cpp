@@ -23,6 +23,7 @@
 
 #include "base/printable.h"
 #include "base/status_error.h"
+#include "serve/connection.h"
 #include "serve/request.h"
 #include "serve/room.h"
 
@@ -33,82 +34,13 @@ using convert::ExitCode;
 using convert::fail;
 using convert::printable;
 
-constexpr size_t kMostHead = 16384;
-constexpr size_t kRead = size_t{64} << 10;  // bytes to read at a time
+constexpr size_t kRead = size_t{64} << 10;       // bytes to read at a time
+constexpr size_t kMostUnread = size_t{4} << 20;  // bytes of a stream that a client has not read
 constexpr auto kTick = std::chrono::milliseconds(100);
 constexpr auto kDrain = std::chrono::seconds(1);  // the time for a refused client to read the reason
 constexpr uint64_t kWake = 0, kListen = 1;        // epoll's ids of these descriptors; connections have ids from 2 on
 
-const char* reason_of(int code) {
-  switch (code) {
-    case 200:
-      return "OK";
-    case 204:
-      return "No Content";
-    case 400:
-      return "Bad Request";
-    case 401:
-      return "Unauthorized";
-    case 403:
-      return "Forbidden";
-    case 404:
-      return "Not Found";
-    case 405:
-      return "Method Not Allowed";
-    case 413:
-      return "Content Too Large";
-    case 417:
-      return "Expectation Failed";
-    case 429:
-      return "Too Many Requests";
-    case 431:
-      return "Request Header Fields Too Large";
-    case 503:
-      return "Service Unavailable";
-    case 505:
-      return "HTTP Version Not Supported";
-    case 507:
-      return "Insufficient Storage";
-    default:
-      return "Internal Server Error";
-  }
-}
-
 }  // namespace
-
-struct Connection {
-  enum class State : uint8_t {
-    kReading,
-    kWaiting,  // for a model
-    kWriting,
-    kDraining,  // further input is read and ignored
-    kDead
-  };
-
-  Connection(int opened, uint64_t number, size_t most_body)
-      : descriptor(opened), id(number), reader(kMostHead, most_body) {}
-  ~Connection() { close(descriptor); }
-  Connection(const Connection&) = delete;
-  Connection& operator=(const Connection&) = delete;
-
-  int descriptor;
-  uint64_t id;
-  State state = State::kReading;
-  uint32_t watched = 0;  // epoll events
-  RequestReader reader;
-  std::string pending;     // read but not parsed: bytes of the following requests
-  bool peer_done = false;  // the client will send nothing more
-  bool begun = false;      // a request has begun
-  bool closes = false;     // close after the reply
-  Target target;
-  std::string method, path;  // for the log
-  Clock::time_point begin, deadline;
-  std::shared_ptr<std::atomic<bool>> abandoned;
-  uint64_t held = 0;               // bytes of the request and its reply, counted in State::held
-  int code = 0;                    // status of the reply; 0: there is none
-  std::array<std::string, 2> out;  // head and body of the reply
-  size_t written = 0;
-};
 
 struct HttpServer::State {
   State(const ServerOptions& all, Listener* listening, Routes* paths, Metrics* counts)
@@ -129,10 +61,11 @@ struct HttpServer::State {
   std::atomic<bool> stops{false};
   std::thread thread;
 
-  /// The replies of models, with the ids of their connections.
+  /// The replies of models, with the ids of their connections. `part`: the reply's body is a piece of a stream.
   struct Made {
     uint64_t id = 0;
     Reply reply;
+    bool part = false;
   };
   std::mutex mutex;
   std::list<Made> made;
@@ -153,6 +86,9 @@ struct HttpServer::State {
   void answer(Connection& connection);
   void hold(Connection& connection, uint64_t bytes);
   void send(Connection& connection, Reply reply);
+  void write_head(Connection& connection, const Reply& reply, const std::string& framing);
+  void stream(Connection& connection, const std::string& bytes);
+  void end_stream(Connection& connection, const std::string& bytes);
   void write_more(Connection& connection);
   void written(Connection& connection);
   void drop(Connection& connection) noexcept;
@@ -175,7 +111,7 @@ void HttpServer::State::watch(Connection& connection) {
   uint32_t wanted = 0;
   if (!connection.peer_done) wanted |= EPOLLRDHUP;
   if (reads && !connection.peer_done) wanted |= EPOLLIN;
-  if (connection.state == Connection::State::kWriting) wanted |= EPOLLOUT;
+  if (connection.state == Connection::State::kWriting || connection.has_output()) wanted |= EPOLLOUT;
   if (wanted == connection.watched) return;
   epoll_event event = {};
   event.events = wanted;
@@ -238,7 +174,9 @@ void HttpServer::State::count(Connection& connection) noexcept {
 }
 
 void HttpServer::State::drop(Connection& connection) noexcept {
-  if (connection.state == Connection::State::kWriting) connection.code = 0;  // the reply was not completely sent
+  const bool sends =
+      connection.state == Connection::State::kWriting || connection.state == Connection::State::kStreaming;
+  if (sends) connection.code = 0;  // the reply was not completely sent
   count(connection);
   if (connection.abandoned != nullptr) *connection.abandoned = true;
   hold(connection, 0);
@@ -347,7 +285,7 @@ void HttpServer::State::answer(Connection& connection) {
     return send(connection, reply_of_exception(""));
   }
   if (model == nullptr) return send(connection, std::move(reply));
-  if (!model->has_room(job.queued())) {
+  if (!model->has_room(job)) {
     reply = error_reply(429, "too many texts wait; send the request again later");
     reply.retry_after = 1;
     return send(connection, std::move(reply));
@@ -364,6 +302,18 @@ void HttpServer::State::answer(Connection& connection) {
     made.splice(made.end(), *place);
     wake();
   };
+  connection.generates = job.completion != nullptr;
+  if (connection.generates) {
+    job.part = [this, id = connection.id](std::string bytes) {
+      std::list<Made> piece(1);
+      piece.front().id = id;
+      piece.front().part = true;
+      piece.front().reply.body = std::move(bytes);
+      const std::lock_guard<std::mutex> lock(mutex);
+      made.splice(made.end(), piece);
+      wake();
+    };
+  }
   model->push(std::move(job));
   connection.state = Connection::State::kWaiting;
   ++asleep;
@@ -379,13 +329,21 @@ void HttpServer::State::take_made() {
       if (made.empty()) return;
       one.splice(one.end(), made, made.begin());
     }
-    --asleep;
+    const bool part = one.front().part;
+    if (!part) --asleep;
     const auto found = connections.find(one.front().id);
     if (found == connections.end()) continue;
     Connection& connection = *found->second;
-    connection.abandoned = nullptr;
+    if (!part) connection.abandoned = nullptr;
     try {
-      send(connection, std::move(one.front().reply));
+      if (part) {
+        stream(connection, one.front().reply.body);
+      } else if (connection.state == Connection::State::kStreaming) {
+        connection.closes = connection.closes || one.front().reply.close;
+        end_stream(connection, one.front().reply.body);
+      } else {
+        send(connection, std::move(one.front().reply));
+      }
       settle(connection);
     } catch (const std::exception&) {
       drop(connection);
@@ -398,12 +356,21 @@ void HttpServer::State::send(Connection& connection, Reply reply) {
   connection.closes = connection.closes || reply.close || stops || connection.peer_done;
   connection.code = reply.code;
   const bool no_body = connection.method == "HEAD" || reply.code == 204;
+  write_head(connection, reply, "Content-Length: " + std::to_string(reply.body.size()) + "\r\n");
+  connection.out[1] = no_body ? std::string() : std::move(reply.body);
+  connection.written = 0;
+  connection.state = Connection::State::kWriting;
+  // One deadline for the whole reply, however slowly the client reads it.
+  connection.deadline = Clock::now() + std::chrono::seconds(options.timeout);
+  hold(connection, connection.out[1].size());
+  write_more(connection);
+}
+
+void HttpServer::State::write_head(Connection& connection, const Reply& reply, const std::string& framing) {
+  connection.code = reply.code;
   std::string& head = connection.out[0];
   head = "HTTP/1.1 " + std::to_string(reply.code) + " " + reason_of(reply.code) + "\r\n";
-  if (reply.code != 204) {
-    head += std::string("Content-Type: ") + reply.type + "\r\nContent-Length: " + std::to_string(reply.body.size()) +
-            "\r\n";
-  }
+  if (reply.code != 204) head += std::string("Content-Type: ") + reply.type + "\r\n" + framing;
   head += reply.fields;
   if (reply.retry_after != 0) head += "Retry-After: " + std::to_string(reply.retry_after) + "\r\n";
   if (!options.access.origins.empty()) head += "Vary: Origin\r\n";
@@ -411,12 +378,47 @@ void HttpServer::State::send(Connection& connection, Reply reply) {
   if (!origin.empty()) head += "Access-Control-Allow-Origin: " + origin + "\r\n";
   if (connection.closes) head += "Connection: close\r\n";
   head += "\r\n";
-  connection.out[1] = no_body ? std::string() : std::move(reply.body);
   connection.written = 0;
+}
+
+/// Appends a piece of a stream. A client that does not read the pieces within the timeout, or that has more than
+/// kMostUnread bytes to read, is dropped.
+void HttpServer::State::stream(Connection& connection, const std::string& bytes) {
+  using At = Connection::State;
+  const bool idle = !connection.has_output();
+  if (connection.state == At::kWaiting) {
+    const bool chunked = !connection.reader.head().old;
+    connection.closes = connection.closes || !chunked || stops;
+    Reply reply;
+    reply.type = "text/event-stream; charset=utf-8";
+    reply.fields = "Cache-Control: no-cache\r\nX-Accel-Buffering: no\r\n";
+    write_head(connection, reply, chunked ? "Transfer-Encoding: chunked\r\n" : "");
+    connection.state = At::kStreaming;
+  } else if (idle) {
+    for (std::string& piece : connection.out) piece.clear();
+    connection.written = 0;
+  }
+  if (connection.state != At::kStreaming || bytes.empty()) return;
+  if (idle) connection.deadline = Clock::now() + std::chrono::seconds(options.timeout);
+  std::string& out = connection.out[1];
+  if (connection.reader.head().old) {
+    out += bytes;
+  } else {
+    char size[24];
+    std::snprintf(size, sizeof(size), "%zx\r\n", bytes.size());
+    out += size + bytes + "\r\n";
+  }
+  hold(connection, out.size());
+  if (out.size() > kMostUnread || held > options.most_held) return drop(connection);
+  write_more(connection);
+}
+
+void HttpServer::State::end_stream(Connection& connection, const std::string& bytes) {
+  stream(connection, bytes);
+  if (connection.state != Connection::State::kStreaming) return;
+  if (!connection.reader.head().old) connection.out[1] += "0\r\n\r\n";
   connection.state = Connection::State::kWriting;
-  // One deadline for the whole reply, however slowly the client reads it.
   connection.deadline = Clock::now() + std::chrono::seconds(options.timeout);
-  hold(connection, connection.out[1].size());
   write_more(connection);
 }
 
@@ -435,13 +437,14 @@ void HttpServer::State::write_more(Connection& connection) {
     if (sent < 0) return drop(connection);
     connection.written += static_cast<size_t>(sent);
   }
-  written(connection);
+  if (connection.state == Connection::State::kWriting) written(connection);
 }
 
 void HttpServer::State::written(Connection& connection) {
   count(connection);
   for (std::string& piece : connection.out) std::string().swap(piece);
   hold(connection, 0);
+  connection.generates = false;
   connection.target = {};
   connection.method.clear();
   connection.path.clear();
@@ -463,9 +466,12 @@ void HttpServer::State::handle(Connection& connection, uint32_t events) {
   using At = Connection::State;
   const bool ended = (events & EPOLLRDHUP) != 0 && connection.state != At::kReading;
   if (ended) connection.peer_done = true;  // a client that has finished sending may still read
-  if ((events & (EPOLLERR | EPOLLHUP)) != 0 || (ended && connection.state == At::kDraining)) {
+  // A client that sends nothing more has left: its texts are no longer generated, and their contexts become free.
+  const bool leaves =
+      ended && connection.generates && (connection.state == At::kWaiting || connection.state == At::kStreaming);
+  if ((events & (EPOLLERR | EPOLLHUP)) != 0 || (ended && connection.state == At::kDraining) || leaves) {
     drop(connection);
-  } else if (connection.state == At::kWriting) {
+  } else if (connection.state == At::kWriting || connection.state == At::kStreaming) {
     write_more(connection);
   } else if (connection.state == At::kReading || connection.state == At::kDraining) {
     read_more(connection);
@@ -477,9 +483,13 @@ void HttpServer::State::handle(Connection& connection, uint32_t events) {
 void HttpServer::State::tick() {
   const Clock::time_point now = Clock::now();
   std::vector<Connection*> late;
+  // Texts that are still being generated when the time for stopping is over are not finished.
+  const bool over = stops && last != Clock::time_point() && now >= last;
   for (const auto& [id, connection] : connections) {
-    const bool waits = connection->state == Connection::State::kWaiting;  // the model enforces this deadline
-    if (!waits && now >= connection->deadline) late.push_back(connection.get());
+    // The model enforces the deadline of a request that waits; a stream waits unless the client has bytes to read.
+    const bool waits = connection->state == Connection::State::kWaiting ||
+                       (connection->state == Connection::State::kStreaming && !connection->has_output());
+    if (waits ? over && connection->generates : now >= connection->deadline) late.push_back(connection.get());
   }
   for (Connection* connection : late) {
     drop(*connection);

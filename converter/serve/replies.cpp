@@ -13,6 +13,41 @@ using convert::Error;
 using convert::ExitCode;
 using convert::OrderedJson;
 
+const char* reason_of(int code) {
+  switch (code) {
+    case 200:
+      return "OK";
+    case 204:
+      return "No Content";
+    case 400:
+      return "Bad Request";
+    case 401:
+      return "Unauthorized";
+    case 403:
+      return "Forbidden";
+    case 404:
+      return "Not Found";
+    case 405:
+      return "Method Not Allowed";
+    case 413:
+      return "Content Too Large";
+    case 417:
+      return "Expectation Failed";
+    case 429:
+      return "Too Many Requests";
+    case 431:
+      return "Request Header Fields Too Large";
+    case 503:
+      return "Service Unavailable";
+    case 505:
+      return "HTTP Version Not Supported";
+    case 507:
+      return "Insufficient Storage";
+    default:
+      return "Internal Server Error";
+  }
+}
+
 Reply json_reply(const OrderedJson& object) {
   Reply reply;
   reply.body = convert::one_line(object) + "\n";
@@ -52,6 +87,8 @@ Reply no_memory_reply() {
 Reply reply_of_exception(const std::string& file) {
   try {
     throw;
+  } catch (const NotFound& error) {
+    return error_reply(404, error.what());
   } catch (const Error& error) {
     return error_reply(error, file);
   } catch (const std::bad_alloc&) {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/error.h"
@@ -21,6 +22,9 @@ struct Reply {
   bool close = false;        // nothing more is read from the connection
 };
 
+/// Returns the words behind a status code in the first line of a reply.
+const char* reason_of(int code);
+
 /// Returns {"error": {"message", "type", "code"}}, the format of OpenAI's API. Messages, which quote the request, are
 /// truncated to kMostMessage bytes.
 constexpr size_t kMostMessage = 2000;
@@ -28,6 +32,12 @@ Reply error_reply(int code, std::string_view message);
 
 /// Returns 507 without using nlohmann's values, whose destructors need memory.
 Reply no_memory_reply();
+
+/// Thrown for a name in a request that the server does not have: 404.
+class NotFound : public convert::Error {
+ public:
+  explicit NotFound(std::string problem) : Error(convert::ExitCode::kInvalid, std::move(problem)) {}
+};
 
 /// Returns the reply for the exception being handled: an Error, out of memory, or any other.
 Reply reply_of_exception(const std::string& file);

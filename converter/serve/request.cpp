@@ -146,6 +146,7 @@ void RequestReader::read_request_line(std::string_view line) {
   if (version[5] != '1') return refuse(505, "the version of HTTP is neither 1.1 nor 1.0");
   old_ = version[7] == '0';
   head_.keeps_open = !old_;
+  head_.old = old_;
   head_.method = method;
   read_target(line.substr(first + 1, last - first - 1));
 }

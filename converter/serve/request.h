@@ -17,6 +17,7 @@ struct RequestHead {
   std::string host;  // from an absolute target, else from Host, as sent; empty: none
   std::optional<std::string> origin, authorization;
   bool keeps_open = true;      // the connection stays open
+  bool old = false;            // HTTP/1.0, whose clients know no chunks
   bool waits_to_send = false;  // "Expect: 100-continue"
   bool chunked = false;
   std::optional<uint64_t> length;  // of the body, if stated

@@ -6,10 +6,14 @@
 #include <optional>
 #include <utility>
 
+#include "bantam/chat.h"
 #include "base/known_keys.h"
 #include "base/status_error.h"
 #include "base/text_positions.h"
-#include "score/pair_scores.h"
+#include "run/answer_json.h"
+#include "serve/embedding_requests.h"
+#include "serve/ranking_requests.h"
+#include "serve/request_fields.h"
 
 namespace bantam::serve {
 
@@ -22,7 +26,18 @@ using convert::PositionUnit;
 using convert::Prediction;
 using convert::Predictor;
 
-enum class Kind : uint8_t { kHelp, kHealth, kMetrics, kModels, kTexts, kRank, kSearch, kEmbeddings };
+enum class Kind : uint8_t {
+  kHelp,
+  kHealth,
+  kMetrics,
+  kModels,
+  kTexts,
+  kRank,
+  kSearch,
+  kEmbeddings,
+  kChat,
+  kCompletions
+};
 
 struct Endpoint {
   const char* path;
@@ -43,8 +58,12 @@ constexpr Endpoint kEndpoints[] = {
     {"/classify", "POST", Kind::kTexts, kLabelsPart | kFollowsPart, "the same, and \"pair\": labels of texts or pairs"},
     {"/tag", "POST", Kind::kTexts, kWordsPart, "the same, and \"offsets\": bytes, chars or utf16"},
     {"/answer", "POST", Kind::kTexts, kSpanPart, "{\"question\": T, \"context\": T}"},
-    {"/embed", "POST", Kind::kTexts, kVectorPart | kTermsPart | kTokenVectorsPart, "{\"text\": T} or {\"texts\": [T]}"},
+    {"/embed", "POST", Kind::kTexts, kVectorPart | kTermsPart | kTokenVectorsPart,
+     "{\"text\": T} or {\"texts\": [T]}; {\"inputs\": T or [T]} as text-embeddings-inference has it"},
     {"/fill", "POST", Kind::kTexts, kMasksPart, "{\"text\": T} or {\"texts\": [T]}"},
+    {"/rerank", "POST", Kind::kRank, kLabelsPart | kTokenVectorsPart | kTermsPart,
+     "{\"query\": T, \"texts\": [T]} as text-embeddings-inference has it, or \"documents\" as Jina has it"},
+    {"/v1/rerank", "POST", Kind::kRank, kLabelsPart | kTokenVectorsPart | kTermsPart, "the same"},
     {"/rank", "POST", Kind::kRank, kLabelsPart | kTokenVectorsPart | kTermsPart,
      "{\"query\": T, \"texts\": [T]}, and \"label\", \"top\""},
     {"/search", "POST", Kind::kSearch, kVectorPart | kTermsPart,
@@ -52,12 +71,16 @@ constexpr Endpoint kEndpoints[] = {
     {"/v1/embeddings", "POST", Kind::kEmbeddings, kVectorPart,
      "{\"input\": T or [T], \"model\": NAME}, as OpenAI's API has it, with \"dimensions\"; and \"prompt_name\": "
      "\"query\" or \"document\""},
+    {"/v1/chat/completions", "POST", Kind::kChat, 0,
+     "{\"messages\": [{\"role\": R, \"content\": T}]}, as OpenAI's API"},
+    {"/v1/completions", "POST", Kind::kCompletions, 0, "{\"prompt\": T or [T]}, as OpenAI's API has it"},
 };
 
 constexpr const char* kModelsPath = "/models/";
 
 /// A request takes at most 8 times its bytes plus 16 MB of memory for its values, its texts and its reply.
 constexpr size_t kMostOther = 64;  // items other than texts
+constexpr size_t kMostTokens = size_t{1} << 16;
 constexpr size_t kMostReply = size_t{8} << 20;
 
 const Endpoint* endpoint_of(const std::string& path) {
@@ -68,33 +91,12 @@ const Endpoint* endpoint_of(const std::string& path) {
 }
 
 bool fits(const Worker& model, const Endpoint& endpoint) {
+  if (endpoint.kind == Kind::kCompletions) return model.makes_texts();
+  if (endpoint.kind == Kind::kChat) return model.makes_texts() && has_chat(model.file().model());
   const uint32_t parts = model.parts(endpoint.parts);
   // A model that judges pairs has only labels of whole texts.
   if (endpoint.kind != Kind::kRank || (parts & (kTokenVectorsPart | kTermsPart)) != 0) return parts != 0;
   return parts == kLabelsPart && model.parts(~0U) == kLabelsPart;
-}
-
-std::string string_of(const Json& request, const char* field) {
-  const auto it = request.find(field);
-  if (it == request.end()) fail(ExitCode::kInvalid, "\"{}\": missing", field);
-  if (!it->is_string()) fail(ExitCode::kInvalid, "\"{}\": wanted a string", field);
-  return it->get<std::string>();
-}
-
-/// Moves the strings out of a request's field.
-std::vector<std::string> strings_of(Json& request, const char* field) {
-  const auto it = request.find(field);
-  if (it == request.end()) fail(ExitCode::kInvalid, "\"{}\": missing", field);
-  std::vector<std::string> strings;
-  const bool list = it->is_array() && !it->empty();
-  if (list) strings.reserve(it->size());
-  for (size_t i = 0; list && i < it->size() && (*it)[i].is_string(); ++i) {
-    strings.push_back(std::move((*it)[i].get_ref<std::string&>()));
-  }
-  if (!list || strings.size() != it->size()) {
-    fail(ExitCode::kInvalid, "\"{}\": wanted a list of one string or more", field);
-  }
-  return strings;
 }
 
 /// Estimates the number of items of lists and members of objects in a JSON text by counting commas outside of strings.
@@ -115,12 +117,6 @@ size_t count_items(std::string_view text) {
   return items;
 }
 
-void refuse_unknown(const Json& request, const Target& target, const std::vector<std::string>& known) {
-  convert::Problems problems;
-  convert::refuse_unknown_keys(request, "the request to " + target.name, known, problems);
-  problems.raise();
-}
-
 PositionUnit unit_of(const Json& request) {
   if (!request.contains("offsets")) return PositionUnit::kBytes;
   const std::string word = string_of(request, "offsets");
@@ -131,7 +127,7 @@ PositionUnit unit_of(const Json& request) {
 }
 
 /// Moves the texts of a request to the job. Returns true if they are a list.
-bool read_inputs(Json& request, Job* job) {
+bool read_texts_of(Json& request, Job* job) {
   const bool list = request.contains("texts");
   if (request.contains("question") || request.contains("context")) {
     if (list || request.contains("text") || request.contains("pair"))
@@ -180,107 +176,12 @@ class TextsWriter final : public BodyWriter {
 };
 
 void read_texts(const Target& target, Json& request, Worker& model, Job* job) {
-  refuse_unknown(request, target, {"text", "texts", "pair", "question", "context", "offsets", "model"});
+  refuse_unknown(request, target.name, {"text", "texts", "pair", "question", "context", "offsets", "model"});
   const PositionUnit unit = unit_of(request);
-  const bool list = read_inputs(request, job);
+  const bool list = read_texts_of(request, job);
   job->parts = model.parts(target.endpoint->parts);
   check_second(job->second != nullptr, job->parts);
   job->writer = std::make_unique<TextsWriter>(target.name.substr(1), unit, list);
-}
-
-std::optional<uint64_t> top_of(const Json& request) {
-  if (!request.contains("top")) return std::nullopt;
-  const Json& value = request.at("top");
-  if (!value.is_number_unsigned() || value == 0U) fail(ExitCode::kInvalid, "\"top\": wanted a number from 1 on");
-  return value.get<uint64_t>();
-}
-
-/// The fields of a ranking request, whose lists are also used for the reply.
-struct Ranking {
-  std::string query, label;
-  std::vector<std::string> texts;
-  size_t top = 0;
-};
-
-void read_rank(const Target& target, Json& request, Worker& model, Job* job) {
-  refuse_unknown(request, target, {"query", "texts", "label", "top", "model"});
-  const auto asked = std::make_shared<Ranking>();
-  asked->query = string_of(request, "query");
-  asked->texts = strings_of(request, "texts");
-  asked->label = request.contains("label") ? string_of(request, "label") : "";
-  asked->top = std::min<uint64_t>(top_of(request).value_or(asked->texts.size()), asked->texts.size());
-  convert::require_ranking(model.file(), "\"label\"", asked->label);
-  job->room = asked->texts.size();
-  job->work = [asked](convert::Engine& engine) {
-    bool truncated = false;
-    std::vector<convert::ScoredText> ranked =
-        rank_texts(engine, "\"label\"", asked->label, asked->query, asked->texts, &truncated);
-    ranked.resize(asked->top);
-    return json_reply(convert::ranked_json(asked->query, asked->texts, ranked, truncated));
-  };
-}
-
-class EmbeddingsWriter final : public BodyWriter {
- public:
-  /// `dimensions`: the number of vector elements to keep; 0: all.
-  EmbeddingsWriter(std::string model, bool as_base64, size_t dimensions)
-      : model_(std::move(model)), as_base64_(as_base64), dimensions_(dimensions) {}
-
-  void put(const Predictor&, const Input&, const Prediction& prediction, std::string* body) override {
-    OrderedJson one;
-    one["object"] = "embedding";
-    one["index"] = count_;
-    std::vector<float> vector = prediction.embedding;
-    if (dimensions_ != 0 && dimensions_ < vector.size()) vector.resize(dimensions_);
-    if (as_base64_) {
-      one["embedding"] = base64(vector);
-    } else {
-      one["embedding"] = std::move(vector);
-    }
-    *body += count_++ == 0 ? "{\"object\":\"list\",\"data\":[" : ",";
-    *body += convert::one_line(one);
-    tokens_ += prediction.rows;
-  }
-  void finish(std::string* body) override {
-    OrderedJson object;
-    object["model"] = model_;
-    object["usage"] = {{"prompt_tokens", tokens_}, {"total_tokens", tokens_}};
-    *body += "]," + convert::one_line(object).substr(1) + "\n";
-  }
-
- private:
-  std::string model_;
-  bool as_base64_;
-  size_t dimensions_;
-  size_t count_ = 0, tokens_ = 0;
-};
-
-void read_embeddings(const Target& target, Json& request, Worker& model, Job* job) {
-  refuse_unknown(request, target, {"input", "model", "encoding_format", "user", "dimensions", "prompt_name"});
-  if (request.contains("input") && request.at("input").is_string()) {
-    job->texts = {string_of(request, "input")};
-  } else {
-    job->texts = strings_of(request, "input");
-  }
-  const std::string format = request.contains("encoding_format") ? string_of(request, "encoding_format") : "float";
-  if (format != "float" && format != "base64")
-    fail(ExitCode::kInvalid, "\"encoding_format\": \"{}\": wanted float or base64", format);
-  const uint32_t width = convert::embedding_width(model.file().model());
-  uint64_t dimensions = 0;
-  if (request.contains("dimensions")) {
-    const Json& wanted = request.at("dimensions");
-    if (wanted.is_number_unsigned()) dimensions = wanted.get<uint64_t>();
-    if (dimensions == 0 || dimensions > width)
-      fail(ExitCode::kInvalid, "\"dimensions\": wanted a whole number from 1 to {}", width);
-  }
-  if (request.contains("prompt_name")) {
-    const std::string name = string_of(request, "prompt_name");
-    if (name != "query" && name != "document")
-      fail(ExitCode::kInvalid, "\"prompt_name\": \"{}\": wanted query or document", name);
-    job->role = name == "query" ? TextRole::kQuery : TextRole::kDocument;
-  }
-  job->parts = model.parts(kVectorPart);
-  job->writer = std::make_unique<EmbeddingsWriter>(model.name(), format == "base64", dimensions);
 }
 
 }  // namespace
@@ -365,10 +266,14 @@ Worker& Routes::model_for(const Target& target, const Json& request) const {
   for (const std::unique_ptr<Worker>& model : models_) {
     if (!name.empty() ? model->name() != name : !fits(*model, *target.endpoint)) continue;
     if (fits(*model, *target.endpoint)) return *model;
-    fail(ExitCode::kUnsupported, "{}: its task is \"{}\"; POST to /run", name,
-         convert::task_name(model->file().model().task()));
+    if (target.endpoint->kind == Kind::kChat && model->makes_texts()) {
+      fail(ExitCode::kUnsupported, "{}: the file does not say how conversations become texts; POST to /v1/completions",
+           name);
+    }
+    fail(ExitCode::kUnsupported, "{}: its task is \"{}\"; POST to {}", name,
+         convert::task_name(model->file().model().task()), model->parts(~0U) == 0 ? "/v1/completions" : "/run");
   }
-  if (!name.empty()) fail(ExitCode::kInvalid, "\"model\": there is no \"{}\"; there are {}", name, names);
+  if (!name.empty()) throw NotFound(fmt::format("\"model\": there is no \"{}\"; there are {}", name, names));
   fail(ExitCode::kUnsupported, "{}: none of the files is for that: {}; POST to /run", target.name, names);
 }
 
@@ -391,7 +296,7 @@ const ServedIndex& Routes::index_for(const Target& target, const Json& request) 
 
 Worker& Routes::read_search(const Target& target, Json& request, Job* job) const {
   constexpr uint64_t kMostHits = 10000;
-  refuse_unknown(request, target, {"query", "queries", "top", "where", "index", "model"});
+  refuse_unknown(request, target.name, {"query", "queries", "top", "where", "index", "model"});
   const ServedIndex& index = index_for(target, request);
   SearchRequest asked;
   const uint64_t top = top_of(request).value_or(asked.top);
@@ -410,8 +315,9 @@ Worker& Routes::read_search(const Target& target, Json& request, Job* job) const
 Worker* Routes::read(const Target& target, std::string body, Job* job, Reply* refusal) const {
   size_t most = 0;
   for (const std::unique_ptr<Worker>& one : models_) most = std::max(most, one->queue());
-  // Check the size before parsing.
-  if (count_items(body) > most + kMostOther) {
+  // Check the size before parsing. Tokens are small, so more of them may come.
+  const bool tokens = target.endpoint->kind == Kind::kEmbeddings || target.endpoint->kind == Kind::kCompletions;
+  if (count_items(body) > (tokens ? std::max(most, kMostTokens) : most) + kMostOther) {
     *refusal = error_reply(413, "the request has more texts than --queue allows, or other lists; send fewer at a time");
     return nullptr;
   }
@@ -425,13 +331,23 @@ Worker* Routes::read(const Target& target, std::string body, Job* job, Reply* re
     case Kind::kSearch:
       break;
     case Kind::kRank:
-      read_rank(target, request, model, job);
+      read_ranking(target.name, request, model, job);
+      break;
+    case Kind::kChat:
+      job->completion = std::make_unique<Completion>(read_chat_completion(request, model.file().model(), model.name()));
+      break;
+    case Kind::kCompletions:
+      job->completion = std::make_unique<Completion>(read_text_completion(request, model.file().model(), model.name()));
       break;
     case Kind::kEmbeddings:
-      read_embeddings(target, request, model, job);
+      read_embeddings(target.name, request, model, job);
       break;
     default:
-      read_texts(target, request, model, job);
+      if (target.name == "/embed" && request.contains("inputs")) {
+        read_inputs(target.name, request, model, job);
+      } else {
+        read_texts(target, request, model, job);
+      }
   }
   if (job->queued() > model.queue()) {
     *refusal = error_reply(413, "the request has more texts than --queue allows; send fewer at a time");
@@ -456,7 +372,7 @@ std::string Routes::help() const {
   }
   text += "Paths; those of POST take \"model\": NAME in their JSON, or /models/NAME in front:\n";
   for (const Endpoint& endpoint : kEndpoints) {
-    text += fmt::format("  {:<4} {:<15} {}\n", endpoint.method, endpoint.path, endpoint.body);
+    text += fmt::format("  {:<4} {:<20} {}\n", endpoint.method, endpoint.path, endpoint.body);
   }
   return text;
 }

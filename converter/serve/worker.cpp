@@ -28,12 +28,6 @@ uint32_t likely_rows(const Job& job) {
   return likely_rows(bytes, job.texts.size());
 }
 
-Reply late_reply() {
-  Reply late = error_reply(503, "the request waited as long as --timeout allows; send it again later");
-  late.retry_after = 1;
-  return late;
-}
-
 /// Refuses files whose answers need more than texts.
 void refuse_others(const convert::ModelFile& file) {
   const Model& model = file.model();
@@ -46,30 +40,52 @@ void refuse_others(const convert::ModelFile& file) {
     fail(ExitCode::kUnsupported, "{}: finds spans for labels, which are not served; use bantam tag --labels",
          file.path());
   }
-  if ((parts & kNextWordsPart) != 0 && model.source_vocabulary() != 0) {
-    fail(ExitCode::kUnsupported, "{}: makes texts of texts, which is not served; use bantam generate", file.path());
+  if ((parts & kNextWordsPart) != 0 && model.source_vocabulary() != 0 && !makes_texts(model)) {
+    fail(ExitCode::kUnsupported, "{}: generates texts, but has no tokenizer or keeps no contexts; it is not served",
+         file.path());
   }
   if (parts == 0 || parts == kChoicePart) {
     fail(ExitCode::kUnsupported,
          "{}: its task is \"{}\", which is not served; serve takes classify, tag, answer, embed, "
-         "fill and what ranks",
+         "fill, generate and what ranks",
          file.path(), convert::task_name(model.task()));
   }
 }
 
+/// Returns true for files that have no other answer to a text than a generated one.
+bool only_generates(const Model& model) {
+  return has_part(model.task(), kNextWordsPart) && model.source_vocabulary() != 0;
+}
+
 }  // namespace
+
+Reply late_reply() {
+  Reply late = error_reply(503, "the request waited as long as --timeout allows; send it again later");
+  late.retry_after = 1;
+  return late;
+}
 
 Worker::Worker(const std::string& file, const WorkerOptions& options, Metrics* metrics)
     : options_(options),
       metrics_(metrics),
       file_(file, convert::Hold::kInMemory),
-      engine_((refuse_others(file_), file_), options.engine),
       name_(std::filesystem::path(file).stem().string()) {
-  if (engine_.session().tokenizer() == nullptr) convert::check(Status::kNoTokenizer, file);
-  Job all;
-  all.parts = parts(~0U);
-  predictor(all);  // throws at once if it cannot be constructed
-  thread_ = std::thread([this] { loop(); });
+  refuse_others(file_);
+  if (!only_generates(file_.model())) {
+    engine_.emplace(file_, options.engine);
+    if (engine_->session().tokenizer() == nullptr) convert::check(Status::kNoTokenizer, file);
+    Job all;
+    all.parts = parts(~0U);
+    predictor(all);  // throws at once if it cannot be constructed
+  }
+  if (serve::makes_texts(file_.model())) {
+    TextMakerOptions making;
+    making.engine = options.engine;
+    making.contexts = options.contexts;
+    making.context = options.context;
+    maker_ = std::make_unique<TextMaker>(file_, making, metrics);
+  }
+  if (engine_) thread_ = std::thread([this] { loop(); });
 }
 
 Worker::~Worker() {
@@ -78,7 +94,7 @@ Worker::~Worker() {
     stops_ = true;
   }
   changed_.notify_one();
-  thread_.join();
+  if (thread_.joinable()) thread_.join();
 }
 
 Predictor& Worker::predictor(const Job& job) {
@@ -88,17 +104,19 @@ Predictor& Worker::predictor(const Job& job) {
     options.top = options_.top;
     options.role = job.role;
     if (has_part(file_.model().task(), kWordsPart)) options.aggregation = options_.aggregation;
-    made = std::make_unique<Predictor>(engine_, job.parts, options);
+    made = std::make_unique<Predictor>(*engine_, job.parts, options);
   }
   return *made;
 }
 
-bool Worker::has_room(size_t texts) const {
+bool Worker::has_room(const Job& job) const {
+  if (job.completion != nullptr) return maker_->waiting() + job.queued() <= options_.queue;
   const std::lock_guard<std::mutex> lock(mutex_);
-  return waiting_ + texts <= options_.queue;
+  return waiting_ + job.queued() <= options_.queue;
 }
 
 void Worker::push(Job job) {
+  if (job.completion != nullptr) return maker_->push(std::move(job));
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     const size_t queued = job.queued();
@@ -117,7 +135,7 @@ std::list<Job> Worker::take(std::unique_lock<std::mutex>& lock) {
     const Job& next = jobs_.front();
     const bool alone = next.work != nullptr || (!taken.empty() && taken.front().work != nullptr);
     const bool other = !taken.empty() && (next.parts != taken.front().parts || next.role != taken.front().role);
-    if (!taken.empty() && (alone || other || engine_.is_full(texts, rows))) break;
+    if (!taken.empty() && (alone || other || engine_->is_full(texts, rows))) break;
     rows += std::min(likely_rows(next), UINT32_MAX / 2 - std::min(rows, UINT32_MAX / 2));
     texts += static_cast<uint32_t>(next.queued());
     waiting_ -= next.queued();
@@ -169,7 +187,7 @@ std::vector<Job*> Worker::next_texts(std::list<Job>* jobs, std::vector<Input>* i
     const size_t second = job.second == nullptr ? 0 : job.second->size();
     for (size_t i = job.next; !job.ended && i < job.texts.size(); ++i) {
       const size_t own = job.texts[i].size() + second;
-      if (!of.empty() && (engine_.is_full(static_cast<uint32_t>(of.size()), rows) || bytes + own > kMostBytes))
+      if (!of.empty() && (engine_->is_full(static_cast<uint32_t>(of.size()), rows) || bytes + own > kMostBytes))
         return of;
       rows += likely_rows(own);
       bytes += own;
@@ -217,7 +235,7 @@ void Worker::answer(std::list<Job>* jobs) noexcept {
         metrics_->texts += first.queued();
         try {
           require_room(first.most_reply);
-          end(first, first.work(engine_));
+          end(first, first.work(*engine_));
         } catch (const std::exception&) {
           end(first, reply_of_exception(file_.path()));
         }

@@ -1,67 +1,32 @@
-// A model with a queue: one thread answers waiting texts in packed runs.
+// A model with a queue: one thread answers waiting texts in packed runs, another one generates texts.
 #ifndef BANTAM_CONVERTER_SERVE_WORKER_H_
 #define BANTAM_CONVERTER_SERVE_WORKER_H_
 
-#include <atomic>
-#include <chrono>
 #include <condition_variable>
-#include <functional>
 #include <list>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 #include <utility>
 #include <vector>
 
 #include "run/predict.h"
+#include "serve/job.h"
 #include "serve/metrics.h"
-#include "serve/replies.h"
+#include "serve/text_maker.h"
 
 namespace bantam::serve {
-
-using Clock = std::chrono::steady_clock;
-
-/// Writes the body of a reply from the answers, one after the other, on the worker's thread.
-class BodyWriter {
- public:
-  virtual ~BodyWriter() = default;
-  /// Throws Error if the input cannot have an answer.
-  virtual void put(const convert::Predictor& predictor, const convert::Input& input,
-                   const convert::Prediction& prediction, std::string* body) = 0;
-  virtual void finish(std::string* body) = 0;
-};
-
-/// The texts of one request.
-struct Job {
-  std::vector<std::string> texts;
-  std::shared_ptr<const std::string> second;  // for every text; null: none
-  uint32_t parts = 0;                         // the requested parts
-  TextRole role = TextRole::kPlain;
-  std::unique_ptr<BodyWriter> writer;
-  /// Replaces `writer` for requests that are not lists of texts: does all the work. `room`: the number of texts that it
-  /// counts as in the queue.
-  std::function<Reply(convert::Engine&)> work;
-  size_t room = 0;
-  size_t most_reply = 0;  // largest number of bytes of the body
-  Clock::time_point deadline;
-  std::shared_ptr<const std::atomic<bool>> abandoned;  // nobody waits for the reply any more
-  /// Receives the reply, once, on the worker's thread. It must not throw.
-  std::function<void(Reply)> done;
-
-  size_t queued() const { return work != nullptr ? room : texts.size(); }
-
-  size_t next = 0;     // number of the next text to answer
-  std::string body;    // the answers so far
-  bool ended = false;  // `done` has been called
-};
 
 struct WorkerOptions {
   convert::EngineOptions engine;  // packed
   uint32_t top = 5;
   Aggregation aggregation = Aggregation::kFile;  // for files with labels of words
   size_t queue = 4096;                           // largest number of waiting texts
+  uint32_t contexts = 8;                         // for files that generate: texts at once
+  uint32_t context = 0;                          // for these: tokens of a text; 0: as generate
 };
 
 class Worker {
@@ -77,11 +42,13 @@ class Worker {
   const convert::ModelFile& file() const { return file_; }
   /// Returns which of an endpoint's `wanted` parts the file's answers have; 0: the endpoint does not suit the file's
   /// task.
-  uint32_t parts(uint32_t wanted) const { return traits(file_.model().task()).parts & wanted; }
+  uint32_t parts(uint32_t wanted) const { return engine_ ? traits(file_.model().task()).parts & wanted : 0; }
+  /// Returns true if the file generates texts.
+  bool makes_texts() const { return maker_ != nullptr; }
 
   size_t queue() const { return options_.queue; }
-  /// Returns true if there is room for this many texts. Only one thread may call this and push().
-  bool has_room(size_t texts) const;
+  /// Returns true if there is room for a job. Only one thread may call this and push().
+  bool has_room(const Job& job) const;
   void push(Job job);
 
  private:
@@ -100,7 +67,7 @@ class Worker {
   WorkerOptions options_;
   Metrics* metrics_;
   convert::ModelFile file_;
-  convert::Engine engine_;
+  std::optional<convert::Engine> engine_;  // none: the file only generates texts
   std::string name_;
   std::map<std::pair<uint32_t, TextRole>, std::unique_ptr<convert::Predictor>> predictors_;  // by parts and text role
   mutable std::mutex mutex_;
@@ -109,6 +76,7 @@ class Worker {
   size_t waiting_ = 0;   // texts of jobs_
   bool stops_ = false;
   std::thread thread_;
+  std::unique_ptr<TextMaker> maker_;  // null: the file does not generate texts
 };
 
 }  // namespace bantam::serve

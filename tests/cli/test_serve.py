@@ -250,10 +250,13 @@ class Answers(Serving):
         for wanted in (0, -1, 100000, "3"):
             self.refused(400, "/v1/embeddings", {"input": "ba", "dimensions": wanted}, '"dimensions"')
         self.refused(400, "/v1/embeddings", {"input": "ba", "prompt_name": "passage"}, "query or document")
-        self.refused(400, "/v1/embeddings", {"input": [1, 2]}, '"input"', "string")
+        self.refused(400, "/v1/embeddings", {"input": [1, "a"]}, '"input"', "tokens")
+        self.refused(400, "/v1/embeddings", {"input": [1, 1 << 40]}, '"input"', "vocabulary")
+        self.refused(400, "/v1/embeddings", {"input": [[1], []]}, '"input"', "tokens")
+        self.refused(400, "/v1/embeddings", {"input": {"a": 1}}, '"input"', "string")
         self.refused(400, "/v1/embeddings", {"input": []}, '"input"')
         self.refused(400, "/v1/embeddings", {"input": "ba", "encoding_format": "hex"}, "float or base64")
-        self.refused(400, "/v1/embeddings", {"input": "ba", "model": "gpt"}, '"gpt"', "sentence-mean")
+        self.refused(404, "/v1/embeddings", {"input": "ba", "model": "gpt"}, '"gpt"', "sentence-mean")
 
     def test_requests_that_are_wrong(self):
         self.serve(model("voice"), model("bert-fill"))
@@ -273,7 +276,7 @@ class Answers(Serving):
         self.refused(400, "/fill", {"text": "no mask"}, "[MASK]")
         self.refused(400, "/answer", {"question": "a", "context": "b"}, "/run")
         self.refused(400, "/fill", {"text": "[MASK]", "model": "voice"}, "voice", "/run")
-        self.refused(400, "/models/none/run", {"text": "a"}, '"none"', "voice, bert-fill")
+        self.refused(404, "/models/none/run", {"text": "a"}, '"none"', "voice, bert-fill")
         self.refused(400, "/models/voice/run", {"text": "a", "model": "bert-fill"}, "path")
         self.refused(400, "/rank", {"query": "a", "texts": ["b"]}, "/run")
         self.refused(404, "/nothing", {}, "/classify", "/v1/embeddings")
@@ -623,7 +626,7 @@ class Sockets(Serving):
 
     def test_what_cannot_be_served(self):
         self.fails(5, "serve", model("bert-choose"), says=["choose", "not served"])
-        self.fails(5, "serve", model("bart-text"), says=["not served", "bantam generate"])
+        self.fails(5, "serve", model("bart-generate"), says=["not served", "tokenizer"])
         self.fails(3, "serve", self.directory / "none.bantam", says=["none.bantam"])
         self.fails(2, "serve", model("voice"), model("voice"), says=["names"])
         self.fails(2, "serve", model("voice"), "--port", "65536", says=["--port"])

@@ -44,7 +44,7 @@ void add_serve(Program& program) {
   serve::ServerOptions& server = arguments->server;
   serve::WorkerOptions& worker = server.worker;
   worker.engine.batch = convert::kPacked;
-  Command& command = program.add_command("serve", "Answer texts over HTTP", kAnswerGroup);
+  Command& command = program.add_command("serve", "Answer and generate texts over HTTP", kAnswerGroup);
   command.heading("Input");
   command
       .add_option("FILE", server.files, "FILE.bantam", "Model files; requests choose one by its name without .bantam")
@@ -77,6 +77,14 @@ void add_serve(Program& program) {
                      between(1U, 3600U));
   command.add_option("--connections", server.connections, "N", "Maximum number of open connections (default 4096)",
                      between(1U, 65536U));
+  command.heading("Generating");
+  command.add_option("--contexts", worker.contexts, "N",
+                     "Number of texts that a file generates at once (default 8); further ones wait",
+                     between(1U, 1024U));
+  command.add_option("--context", worker.context, "N",
+                     "Maximum tokens of a generated text, with its prompt (default: the model's maximum, but not over "
+                     "2048)",
+                     between(2U, 1U << 20));
   command.heading("Output");
   command.add_option("--top", worker.top, "N", "Give at most N labels or candidates (default 5; 0: all)");
   add_aggregation_option(command, &worker.aggregation);
@@ -85,14 +93,16 @@ void add_serve(Program& program) {
   add_engine_options(command, &worker.engine);
   command.usual({"--index", "--host", "--port", "--unix", "--api-key-file", "--cors", "--top", "--log", "--threads"});
   command.footer(
-      "Paths: POST /run, /classify, /tag, /answer, /embed, /fill, /rank, /search and /v1/embeddings (as in "
-      "OpenAI's API); GET /health, /metrics (Prometheus) and /v1/models. Bodies are JSON; answers "
+      "Paths: POST /run, /classify, /tag, /answer, /embed, /fill, /rank, /rerank, /search; as in OpenAI's API "
+      "/v1/chat/completions, /v1/completions and /v1/embeddings; GET /health, /metrics (Prometheus) and /v1/models. "
+      "Bodies are JSON; answers "
       "are those of --json. SIGTERM and Ctrl-C end the server after it has answered all pending "
       "requests. The server has no TLS: put a proxy in front of it.\n\n"
       "Examples:\n"
       "  bantam serve voice.bantam --port 8080\n"
       "  curl http://127.0.0.1:8080/run -d @request.json\n"
       "  bantam serve minilm.bantam --index tickets.index\n"
+      "  bantam serve assistant.bantam --contexts 16\n"
       "  bantam serve minilm.bantam voice.bantam --unix bantam.socket --threads 2");
   command.action([arguments] { run_serve(*arguments); });
 }
