@@ -36,10 +36,11 @@ class Service {
     std::vector<std::unique_ptr<serve::Worker>> models;
     std::vector<std::unique_ptr<serve::ServedIndex>> indexes;
     std::list<bantam::fuzz::InputFile> files;  // which an index is compared with
-    for (const char* golden : {"bert-joint", "bert-answer", "bert-fill", "sentence-mean", "colbert"}) {
-      convert::ImportOptions options;
-      const convert::FileBytes bytes = convert::build(
-          convert::import_hugging_face(fs::path(BANTAM_SOURCE_DIR) / "tests/golden/models" / golden, options), {});
+    for (const char* golden :
+         {"bert-joint", "bert-answer", "bert-fill", "sentence-mean", "colbert", "gpt2-text", "bart-text"}) {
+      const fs::path path = fs::path(BANTAM_SOURCE_DIR) / "tests/golden/models" / golden;
+      const bool chats = std::string(golden) == "gpt2-text";
+      const convert::FileBytes bytes = chats ? with_chat(path) : convert_directory(path);
       const bantam::fuzz::InputFile& file = files.emplace_back(std::string("-") + golden + ".bantam");
       file.write(bytes.data(), bytes.size());
       models.push_back(std::make_unique<serve::Worker>(file.path().string(), serve::WorkerOptions(), &metrics_));
@@ -60,11 +61,29 @@ class Service {
     bantam::fuzz::may_refuse([&] {
       serve::Job job;
       const serve::Worker* const model = routes_->read(target, std::move(reader.body()), &job, &reply);
+      if (job.completion != nullptr && job.completion->choices() > serve::kMostChoices) std::abort();
       if (model == nullptr ? reply.code < 400 : job.queued() == 0 || job.queued() > model->queue()) std::abort();
     });
   }
 
  private:
+  static convert::FileBytes convert_directory(const fs::path& path) {
+    return convert::build(convert::import_hugging_face(path, {}), {});
+  }
+
+  /// The same decoder with a chat template.
+  static convert::FileBytes with_chat(const fs::path& path) {
+    const fs::path copy = fs::temp_directory_path() / ("bantam-serve-fuzz-" + std::to_string(getpid()));
+    fs::copy(path, copy, fs::copy_options::recursive | fs::copy_options::overwrite_existing);
+    fs::copy_file(fs::path(BANTAM_SOURCE_DIR) / "tests/golden/chat/zephyr.jinja", copy / "chat_template.jinja",
+                  fs::copy_options::overwrite_existing);
+    std::ofstream(copy / "tokenizer_config.json")
+        << R"({"tokenizer_class": "PreTrainedTokenizerFast", "bos_token": "", "eos_token": "<|endoftext|>"})";
+    convert::FileBytes bytes = convert_directory(copy);
+    fs::remove_all(copy);
+    return bytes;
+  }
+
   /// An index of one text with a field, made by a model file.
   static std::unique_ptr<serve::ServedIndex> index_of(const std::string& model,
                                                       const std::vector<std::unique_ptr<serve::Worker>>& models) {
