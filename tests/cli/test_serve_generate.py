@@ -3,13 +3,15 @@
 import concurrent.futures
 import http.client
 import json
+import shlex
 import shutil
 import signal
 import socket
 import time
 import unittest
 
-from support import GOLDEN, model
+from documented import transcripts_of_markdown
+from support import GOLDEN, SHARED, SOURCE, model
 from test_serve import Serving
 
 NAME = "gpt2-text"
@@ -327,11 +329,11 @@ class Clients(Generating):
 
     LASTS = "mamba-text"  # its texts have no greatest length
 
-    def endless(self):
+    def endless(self, stream=True):
         """Sends a request for texts that last, and returns the connection."""
         connection = socket.create_connection(("127.0.0.1", self.port), timeout=60)
         self.addCleanup(connection.close)
-        body = {"prompt": "a", "max_tokens": 2000, "stream": True, "n": 64}
+        body = {"prompt": "a", "max_tokens": 2000, "stream": stream, "n": 64}
         data = json.dumps(body).encode()
         connection.sendall(
             b"POST /v1/completions HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n" % len(data)
@@ -384,6 +386,29 @@ class Clients(Generating):
         self.assertEqual(code, 200)
         self.assertEqual({one["text"] for one in json.loads(answer)["choices"]}, {wanted})
         self.assertEqual(server.wait(timeout=60), 0)
+
+    def test_the_end_does_not_wait_for_ever(self):
+        server = self.serve(model(self.LASTS), "--contexts", "2", "--timeout", "1")
+        asked = [self.endless(stream=False) for _ in range(40)]
+        server.send_signal(signal.SIGTERM)
+        self.assertEqual(server.wait(timeout=30), 0)
+        self.assertEqual(len(asked), 40)
+
+
+@unittest.skipUnless((SHARED / "models" / "stories260k").exists(), "needs ../shared/models/stories260k")
+class Documented(Generating):
+    def test_transcripts_of_the_page(self):
+        made = self.directory / "stories.bantam"
+        self.ok("convert", SHARED / "models" / "stories260k", "-o", made)
+        self.serve(made)
+        transcripts = [shown for _, shown in transcripts_of_markdown(SOURCE / "docs" / "serve.md")]
+        asked = [shown for one in transcripts for shown in one if shown[0].startswith("curl ")]
+        self.assertGreater(len(asked), 1)
+        for command, shown in asked:
+            _, _, address, _, body, _, _, *_, wanted = shlex.split(command)
+            found = json.loads(self.ask("POST", address.removeprefix("http://127.0.0.1:8080"), body.encode())[2])
+            found = found["choices"][0]["text"] if wanted == ".choices[0].text" else found[wanted.removeprefix(".")]
+            self.assertEqual(found, json.loads(shown))
 
 
 if __name__ == "__main__":
