@@ -258,6 +258,50 @@ class Answers(Serving):
         self.refused(400, "/v1/embeddings", {"input": "ba", "encoding_format": "hex"}, "float or base64")
         self.refused(404, "/v1/embeddings", {"input": "ba", "model": "gpt"}, '"gpt"', "sentence-mean")
 
+    def test_tokens_have_the_vectors_of_their_texts(self):
+        self.serve(model("sentence-mean"))
+        texts = ["ba di", "ko", "ba ba lan"]
+        ids = [self.line("tokenize", model("sentence-mean"), text, "--json")["ids"] for text in texts]
+        for more in ({}, {"dimensions": 3}, {"encoding_format": "base64"}):
+            wanted = self.good("/v1/embeddings", {"input": texts, **more})
+            self.assertEqual(self.good("/v1/embeddings", {"input": ids, **more}), wanted)
+        one = self.good("/v1/embeddings", {"input": ids[0]})
+        self.assertEqual(one, self.good("/v1/embeddings", {"input": texts[0]}))
+        self.refused(400, "/v1/embeddings", {"input": ids, "prompt_name": "query"}, "prompt_name")
+        self.refused(400, "/v1/embeddings", {"input": [1] * 60000}, "at most")
+
+    def test_forms_of_text_embeddings_inference_and_jina(self):
+        self.serve(model("sentence-mean"), model("colbert"))
+        texts = ["ba di", "ko"]
+        wanted = [self.line("embed", model("sentence-mean"), text, "--json")["embedding"] for text in texts]
+        asked = {"inputs": texts, "truncate": True, "normalize": True, "model": "sentence-mean"}
+        self.assertEqual(json.loads(self.good("/embed", asked)), wanted)
+        self.assertEqual(
+            json.loads(self.good("/embed", {**asked, "inputs": texts[0], "dimensions": 2})), [wanted[0][:2]]
+        )
+        for field, wrong in (("truncate", False), ("normalize", False), ("truncation_direction", "Left")):
+            self.refused(400, "/embed", {**asked, field: wrong}, f'"{field}"')
+        self.refused(400, "/embed", {**asked, "model": "colbert"}, "colbert")
+        texts = ["ko", "lan ba", "di"]
+        ranked = json.loads(self.good("/rank", {"query": "ba", "texts": texts}))["found"]
+        best = [texts.index(one["text"]) for one in ranked]
+        body = {"query": "ba", "texts": texts, "return_text": True}
+        found = json.loads(self.good("/rerank", body))
+        self.assertEqual([(one["index"], one["text"]) for one in found], [(i, texts[i]) for i in best])
+        self.assertEqual([one["score"] for one in found], [one["score"] for one in ranked])
+        self.refused(400, "/rerank", {**body, "raw_scores": True}, '"raw_scores"')
+        body = {"query": "ba", "documents": [texts[0], {"text": texts[1]}, texts[2]], "top_n": 2}
+        for path in ("/rerank", "/v1/rerank"):
+            found = json.loads(self.good(path, body))
+            self.assertEqual(found["model"], "colbert")
+            self.assertEqual([one["index"] for one in found["results"]], best[:2])
+            self.assertEqual([one["document"]["text"] for one in found["results"]], [texts[i] for i in best[:2]])
+            self.assertEqual([one["relevance_score"] for one in found["results"]], [one["score"] for one in ranked[:2]])
+        bare = json.loads(self.good("/rerank", {**body, "return_documents": False}))["results"]
+        self.assertEqual({tuple(one) for one in bare}, {("index", "relevance_score")})
+        self.refused(400, "/rerank", {**body, "documents": [1]}, '"documents"')
+        self.refused(400, "/rerank", {**body, "top_n": 0}, '"top_n"')
+
     def test_requests_that_are_wrong(self):
         self.serve(model("voice"), model("bert-fill"))
         self.refused(400, "/run", b"{", "the request's body")
