@@ -52,7 +52,9 @@ const std::vector<std::string>& unsupported_fields() {
 }
 
 bool has_no_effect(const std::string& name, const Json& value) {
-  if (value.is_null() || value == false || value == "" || (value.is_number() && value == 0)) return true;
+  if (value.is_null() || value == false || (value.is_string() && value.get_ref<const std::string&>().empty()) ||
+      (value.is_number() && value == 0))
+    return true;
   if (value.is_array() || value.is_object()) return value.empty() || (name == "modalities" && value == Json({"text"}));
   if (name == "tool_choice" || name == "function_call") return value == "none" || value == "auto";
   return name == "best_of" && value == 1;

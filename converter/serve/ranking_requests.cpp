@@ -5,15 +5,12 @@
 #include <utility>
 #include <vector>
 
-#include "base/status_error.h"
 #include "score/pair_scores.h"
 #include "serve/request_fields.h"
 
 namespace bantam::serve {
 namespace {
 
-using convert::ExitCode;
-using convert::fail;
 using convert::Json;
 using convert::OrderedJson;
 
