@@ -9,6 +9,7 @@ elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "^arm" AND CMAKE_SYSTEM_NAME MATCHES "Linu
 elseif(CMAKE_SYSTEM_PROCESSOR STREQUAL "wasm32")
   # One of them: engines refuse a module with an instruction that they lack.
   option(BANTAM_WASM_RELAXED "Kernels of relaxed SIMD instead of SIMD128" OFF)
+  option(BANTAM_WASM_OWN_FMA "Multiply-add of SIMD128 in the kernels of relaxed SIMD: for engines that round it twice" OFF)
   set(BANTAM_ISA_FOLDERS wasm)
   if(BANTAM_WASM_RELAXED)
     set(BANTAM_ISA_FOLDERS wasmrelaxed)
@@ -31,7 +32,7 @@ set(neoni8mm_flags -march=armv8.2-a+dotprod+i8mm ${arm_order_flags})
 set(armv7neon_flags -march=armv7-a -mfpu=neon ${arm_order_flags})
 # Modules are downloaded: size counts, and -O2 is no faster. clang leaves loops there whose count is not a constant, and warns.
 set(wasm_flags -msimd128 -Oz -Wno-pass-failed)
-set(wasmrelaxed_flags -msimd128 -mrelaxed-simd -Os -Wno-pass-failed)
+set(wasmrelaxed_flags -msimd128 -mrelaxed-simd -Os -Wno-pass-failed $<$<BOOL:${BANTAM_WASM_OWN_FMA}>:-DBANTAM_WASM_OWN_FMA>)
 set(armv7fma_flags -march=armv7-a -mfpu=neon-vfpv4 ${arm_order_flags})
 
 # Gives the sources of `target` under kernels/<isa> their flags. No errno: square roots stay one instruction. Releases

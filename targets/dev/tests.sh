@@ -147,9 +147,11 @@ test_all() {
   [[ ${pythons[*]} == *BANTAM_PYTHON=* ]] || die "test all needs an environment of tests/conformance/requirements.txt"
   venv=build/python-libraries need_python tests/python/requirements.txt || die "test all needs the packages of tests/python/requirements.txt"
   venv=build/package-tools need_python tests/package/requirements.txt || die "test all needs the packages of tests/package/requirements.txt"
-  # Optional: an emulator of RP2040 for tests/firmware/test_rp2040.py.
+  # Optional: an emulator of RP2040 for tests/firmware/test_rp2040.py, and hosts for tests/wasm/hosts.mjs.
   if ! $no_install && command -v npm >/dev/null; then
     npm install --silent --no-audit --no-fund --prefix build-firmware/npm rp2040js@1.4.1 >>"$log" 2>&1 || echo "rp2040js: not installed"
+    npm install --silent --no-audit --no-fund --prefix build-wasm/npm bun@1.4.5 deno@2.9.6 workerd@1.20261117.1 >>"$log" 2>&1 ||
+      echo "Bun, Deno, workerd: not installed"
   fi
   export BANTAM_EXHAUSTIVE=1 # tests/exhaustive.h
   export BANTAM_TIDY=all     # tests/style/tidy.sh

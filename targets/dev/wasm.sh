@@ -1,4 +1,4 @@
-# `./dev wasm`: both WebAssembly modules, the npm package and the demo page. Sourced by ./dev, whose functions it uses.
+# `./dev wasm`: the WebAssembly modules, the npm package and the demo page. Sourced by ./dev, whose functions it uses.
 # shellcheck shell=bash disable=SC2154
 
 command_wasm() {
@@ -6,7 +6,7 @@ command_wasm() {
   [ $# -eq 0 ] || die "wasm takes no arguments: $*" 2
   need_packages build wasm
   build_command release -DBANTAM_TESTS=OFF
-  for preset in wasm wasm-relaxed; do
+  for preset in wasm wasm-relaxed wasm-relaxed-dot; do
     configure $preset
     build $preset
   done

@@ -55,13 +55,17 @@ void put_entities(const bantam::Entity* found, uint32_t count, uint32_t* out) {
 
 #if defined(__wasm_relaxed_simd__)
 
-/// Returns true if multiplications and additions are fused. The product has bits beyond 24 that a separate rounding
-/// would lose; the addition cancels its leading bits.
+/// Returns true if multiplications and additions of the kernels are fused. The product has bits beyond 24 that a
+/// separate rounding would lose; the addition cancels its leading bits.
 bool multiplies_fused() {
+#if defined(BANTAM_WASM_OWN_FMA)
+  return true;
+#else
   volatile float factor = 1.0f + 0x1p-12f, addend = -(1.0f + 0x1p-11f);
   const v128_t x = wasm_f32x4_splat(factor);
   const v128_t rest = wasm_f32x4_relaxed_madd(x, x, wasm_f32x4_splat(addend));
   return wasm_i32x4_all_true(wasm_f32x4_eq(rest, wasm_f32x4_splat(0x1p-24f)));
+#endif
 }
 
 /// Returns true if the relaxed SIMD instructions that the kernels use (dot product with 7-bit bytes, lane select by a
@@ -104,6 +108,17 @@ int32_t BANTAM_WEB(self_test)() {
   return multiplies_fused() && relaxed_instructions_agree() ? 1 : 0;
 #else
   return 1;
+#endif
+}
+
+/// Returns the name of this module.
+const char* BANTAM_WEB(variant)() {
+#if defined(BANTAM_WASM_OWN_FMA)
+  return "relaxed-dot";
+#elif defined(__wasm_relaxed_simd__)
+  return "relaxed";
+#else
+  return "simd128";
 #endif
 }
 

@@ -1,4 +1,4 @@
-"""Tests of the WebAssembly modules and the npm package: run.py build|kernels|native|package|browser. What a machine lacks is said, and
+"""Tests of the WebAssembly modules and the npm package: run.py build|kernels|native|package|hosts|browser. What a machine lacks is said, and
 its tests are skipped (77): `./dev wasm` installs the compilers, `./dev test all` the browser, too."""
 
 import argparse
@@ -9,7 +9,7 @@ import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
 SOURCE = HERE.parents[1]
-PRESETS = ("wasm", "wasm-relaxed")
+PRESETS = ("wasm", "wasm-relaxed", "wasm-relaxed-dot")
 EXPECTED = SOURCE / "tests" / "firmware" / "expected" / "kernels.hash"
 
 sys.path.insert(0, str(SOURCE / "tests"))
@@ -65,6 +65,14 @@ def package(given):
     return node_tests(given, HERE / "package.mjs")
 
 
+def hosts(given):
+    folder = SOURCE / "build-wasm" / "npm" / "node_modules"
+    if not folder.is_dir():
+        skip("Bun, Deno and workerd are not in build-wasm/npm: `./dev test all` installs them")
+    os.environ["BANTAM_WASM_HOSTS"] = str(folder)
+    return node_tests(given, HERE / "hosts.mjs")
+
+
 def browser(given):
     built(given)
     arguments = [sys.executable, "-B", HERE / "test_browser.py"]
@@ -82,7 +90,7 @@ def browser(given):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("what", choices=["build", "kernels", "native", "package", "browser"])
+    parser.add_argument("what", choices=["build", "kernels", "native", "package", "hosts", "browser"])
     parser.add_argument("--package", type=pathlib.Path, default=SOURCE / "build" / "npm")
     parser.add_argument("--command", default=SOURCE / "build" / "bantam")
     parser.add_argument(

@@ -73,6 +73,7 @@ class InBrowser(unittest.TestCase):
         places |= {
             "kernels-simd": SOURCE / "build-wasm" / image,
             "kernels-relaxed": SOURCE / "build-wasm-relaxed" / image,
+            "kernels-relaxed-dot": SOURCE / "build-wasm-relaxed-dot" / image,
         }
         result = json.loads(show(self.browser, self.serve(places) + "/wasm/page.html", 300))
         self.assertNotIn("error", result)
@@ -85,7 +86,7 @@ class InBrowser(unittest.TestCase):
         self.assertRegex(result["refusedRemote"], "^BantamError 4: ")
         self.assertRegex(result["missing"], "404")
         self.assertRegex(result["freed"], "freed")
-        for name in ("simd", "relaxed"):
+        for name in ("simd", "relaxed", "relaxed-dot"):
             self.assertEqual(result[name], {"status": 0, "output": HASHES})
             self.assertEqual(result[f"{name}More"], "\n0 failures\n")
 

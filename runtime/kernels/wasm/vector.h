@@ -152,7 +152,7 @@ BANTAM_INLINE I32x16 splat(int32_t x) {
 }
 
 // ---- fused multiply-add
-#if defined(__wasm_relaxed_simd__)
+#if defined(__wasm_relaxed_simd__) && !defined(BANTAM_WASM_OWN_FMA)
 /// Fused or not, depending on the processor: the code that loads this module has tested that it is fused
 /// (targets/wasm/web.cpp).
 BANTAM_INLINE F32x16 fma(F32x16 x, F32x16 y, F32x16 z) {

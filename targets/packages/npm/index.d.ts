@@ -74,6 +74,11 @@ export interface LoadOptions {
   maxTokens?: number;
   /** Texts of one pass. Answers do not depend on it. Default 8. */
   batch?: number;
+  /**
+   * A module of this package that is compiled already, for engines that compile no bytes. Default: the fastest one whose
+   * answers have the native bits. `load` refuses a module whose answers would have other bits in this engine.
+   */
+  module?: WebAssembly.Module;
 }
 
 export interface Output {
@@ -103,7 +108,7 @@ export class Model {
   readonly maxTokens: number;
   /** The file and the arena. */
   readonly memoryBytes: number;
-  /** "relaxed" or "simd128": the same answers, the first one faster. */
+  /** "relaxed", "relaxed-dot" or "simd128": the same answers, the first ones faster. */
   readonly module: string;
   readonly outputNames: string[];
   run(input: Input, options?: RunOptions): Answer;

@@ -1,30 +1,28 @@
 // bantam in a browser: modules are fetched from beside this file, models from where the caller says.
-import { choose } from "./module.js";
+import { bytesOf, check, choose } from "./module.js";
 import { Model } from "./model.js";
 
 export { BantamError } from "./module.js";
 export { Model };
 
-/** The bytes at an address, a Response, a Blob or a buffer. */
-async function bytesOf(source) {
-  if (source instanceof ArrayBuffer || ArrayBuffer.isView(source)) return source;
-  const response = typeof source === "string" || source instanceof URL ? await fetch(source) : source;
-  if (response.ok === false) throw new Error(`${response.url}: ${response.status} ${response.statusText}`);
-  return response.arrayBuffer();
-}
+// Bundlers find files by these expressions.
+const FILES = {
+  "bantam.wasm": () => new URL("./bantam.wasm", import.meta.url),
+  "bantam-relaxed.wasm": () => new URL("./bantam-relaxed.wasm", import.meta.url),
+  "bantam-relaxed-dot.wasm": () => new URL("./bantam-relaxed-dot.wasm", import.meta.url),
+};
 
 let compiled;
 
-/** A model from an address, a Response, a File or Blob, or its bytes. */
-export async function load(source, options = {}) {
-  compiled ??= choose((name) =>
-    bytesOf(
-      name === "bantam.wasm"
-        ? new URL("./bantam.wasm", import.meta.url)
-        : new URL("./bantam-relaxed.wasm", import.meta.url),
-    ),
-  );
+function chosen() {
+  compiled ??= choose((name) => bytesOf(FILES[name]()));
   compiled.catch(() => (compiled = undefined)); // a network that was away may come back
-  const [module, bytes] = await Promise.all([compiled, bytesOf(source)]);
-  return Model.open(module, bytes, options);
+  return compiled;
+}
+
+/** A model from an address, a Response, a File or Blob, or its bytes. */
+export async function load(source, { module, ...options } = {}) {
+  if (module !== undefined) await check(module);
+  const [ready, bytes] = await Promise.all([module ?? chosen(), bytesOf(source)]);
+  return Model.open(ready, bytes, options);
 }

@@ -52,7 +52,7 @@ export class Model {
   #width;
 
   /** @internal: load() of the package is the way to a model. */
-  static async open({ module, name }, source, { maxTokens, batch = 8 } = {}) {
+  static async open(module, source, { maxTokens, batch = 8 } = {}) {
     const bytes = ArrayBuffer.isView(source)
       ? new Uint8Array(source.buffer, source.byteOffset, source.byteLength)
       : new Uint8Array(source);
@@ -67,7 +67,7 @@ export class Model {
     const text = (f, ...args) => (f(...args, self.#scratch), m.text(self.#scratch));
     self.#batch = batch;
     self.#prompts = ROLES.map((_, role) => text(m.x.prompt, role));
-    self.module = name;
+    self.module = m.message(m.x.variant());
     self.task = TASKS[task] ?? "none";
     self.name = text(m.x.model_name);
     self.similarity = text(m.x.similarity) || "cosine";
