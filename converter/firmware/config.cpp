@@ -48,8 +48,8 @@ constexpr const char* kConfig =
 
 #if defined(BANTAM_SOURCE)
 // Answers have the same bits everywhere only where each product and each sum is rounded.
-#if defined(__FAST_MATH__)
-#error "bantam: -ffast-math changes answers; compile these sources without it"
+#if defined(__FAST_MATH__) || defined(__ASSOCIATIVE_MATH__) || defined(__RECIPROCAL_MATH__)
+#error "bantam: -ffast-math and its parts change answers; compile these sources with -fno-fast-math"
 #endif
 {pragmas}{check}#endif
 
@@ -58,6 +58,11 @@ constexpr const char* kConfig =
 
 constexpr const char* kPragmas = R"(#if defined(__clang__)
 #pragma STDC FP_CONTRACT OFF
+#if __clang_major__ >= 18
+#pragma clang fp reassociate(off) reciprocal(off) contract(off)
+#elif __clang_major__ >= 13
+#pragma clang fp reassociate(off) contract(off)
+#endif
 #elif defined(__GNUC__)
 #pragma GCC optimize("fp-contract=off")
 #endif

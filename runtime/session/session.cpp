@@ -263,8 +263,8 @@ Status Session::create(const Model& model, const SessionOptions& options, void* 
   const kernels::Table* table = kernels::table(options.isa);
   if (table == nullptr) return Status::kUnavailable;
   if (!computes_as_written()) {
-    return refuse(Status::kUnavailable, "this build contracts floats: compile with -ffp-contract=off", "build", 5,
-                  fault);
+    return refuse(Status::kUnavailable, "this build alters floats: compile with -ffp-contract=off -fno-fast-math",
+                  "build", 5, fault);
   }
   auto* bytes = static_cast<uint8_t*>(arena);
   auto* s = new (arena) SessionState(model, limits, *table);
