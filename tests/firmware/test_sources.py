@@ -14,7 +14,7 @@ import sys
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
 # Lines of code of .h, .cpp and .inc below bantam/runtime of the model `voice`: comments and blank lines help the reader.
 # Helium's kernels use vectors and single lanes.
-MOST_LINES = {"cortex-m0plus": 14040, "cortex-m4": 14400, "cortex-m55": 14600}
+MOST_LINES = {"cortex-m0plus": 14060, "cortex-m4": 14420, "cortex-m55": 14650}
 # Models of make_models.py, or golden models: int8 with offsets, tags alone, integers only, int4, ternary, byte pairs and contexts,
 # unigram and sources, images, sounds.
 MODELS = (
