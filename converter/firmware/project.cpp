@@ -37,6 +37,10 @@ bantam_firmware_image(firmware SOURCES main.cpp terminal.cpp LIBRARY bantam
   MODEL ${{CMAKE_CURRENT_SOURCE_DIR}}/model.bantam STACK ${{STACK_BYTES}}
   HANDLER_STACK ${{HANDLER_STACK_BYTES}})
 
+# What programmers and bootloaders take, beside firmware.elf.
+add_custom_command(TARGET firmware POST_BUILD VERBATIM
+  COMMAND ${{CMAKE_OBJCOPY}} -O ihex $<TARGET_FILE:firmware> firmware.hex{bin})
+
 find_package(Python3 QUIET COMPONENTS Interpreter)
 if(Python3_FOUND)  # flash and RAM, by part
   add_custom_command(TARGET firmware POST_BUILD VERBATIM
@@ -46,7 +50,7 @@ endif()
 
 constexpr const char* kReadme = R"(# Firmware for {target}
 
-{name} in flash, {input} in over the UART, answers out. Everything is here; nothing is downloaded.
+{name} in flash, {input} in over {port}, answers out. Everything is here; nothing is downloaded.
 
 ```sh
 cmake -S . -B build && cmake --build build   # {tools}-gcc; prints flash and RAM by part
@@ -55,6 +59,12 @@ cmake -S . -B build && cmake --build build   # {tools}-gcc; prints flash and RAM
 
 (Debian: {packages} cmake python3.)
 
+## Put it on the board
+The build writes {images} to `build`.
+
+{flashing}
+
+## Files
 | | |
 |---|---|
 | `main.cpp`, `terminal.*` | the example: lines from the UART, one line of answer each; yours to change |
@@ -76,6 +86,28 @@ stay.
 bantam is under the Apache License 2.0: `bantam/LICENSE`. The model's licence: {licence}.
 )";
 
+/// Where the project's image and model are one block of addresses, firmware.bin is not larger than they are.
+bool has_binary(const Target& target) { return !target.model_apart; }
+
+/// How the image gets onto the board, as a list.
+std::string flashing(const Target& target) {
+  std::string list;
+  for (const std::string& line : target.flashing) list += fmt::format("- {}\n", line);
+  if (list.empty()) {
+    list =
+        "- Your debug probe's tool writes them: `probe-rs run --chip CHIP build/firmware.elf`, `pyocd flash -t CHIP "
+        "build/firmware.hex`, or OpenOCD's `program build/firmware.elf verify reset exit`.\n";
+  }
+  if (target.semihosting) {
+    list +=
+        "- This image talks by semihosting, not over a UART: it stops at its first byte unless a debugger with "
+        "semihosting is attached (OpenOCD: `arm semihosting enable`). Give the board a `uart` in `target.json` before "
+        "it runs alone.\n";
+  }
+  list.pop_back();
+  return list;
+}
+
 std::string readme(const Project& project, const Linked& linked) {
   const std::string name = to_string(project.model.name());
   const std::string licence = to_string(project.model.licence());
@@ -89,8 +121,12 @@ std::string readme(const Project& project, const Linked& linked) {
                    ? "gcc-riscv64-unknown-elf picolibc-riscv64-unknown-elf qemu-system-misc"
                    : "gcc-arm-none-eabi libnewlib-arm-none-eabi libstdc++-arm-none-eabi-newlib qemu-system-arm"),
       fmt::arg("name", name.empty() ? "A model" : convert::markdown_text(name)), fmt::arg("source", source),
-      fmt::arg("tokens", text_tokens(project.options)), fmt::arg("model_bytes", project.file.size()),
-      fmt::arg("words", fmt::join(linked.words, ", ")), fmt::arg("input", pixels ? "pixels" : "text"),
+      fmt::arg("port", project.target.semihosting ? "semihosting (a debugger)" : "the UART"),
+      fmt::arg("images", has_binary(project.target) ? "`firmware.elf`, `firmware.hex` and `firmware.bin`"
+                                                    : "`firmware.elf` and `firmware.hex`"),
+      fmt::arg("flashing", flashing(project.target)), fmt::arg("tokens", text_tokens(project.options)),
+      fmt::arg("model_bytes", project.file.size()), fmt::arg("words", fmt::join(linked.words, ", ")),
+      fmt::arg("input", pixels ? "pixels" : "text"),
       fmt::arg(
           "frames",
           pixels ? fmt::format("bantam run {} IMAGE... --frame > lines.txt   # pixels, a line each\n", source) : ""),
@@ -123,7 +159,10 @@ Tree project_tree(const Project& project) {
     tree[fmt::format("bantam/targets/{}/{}", project.target.name, name)] = text;
   }
   tree["CMakeLists.txt"] =
-      fmt::format(kLists, fmt::arg("target", project.target.name), fmt::arg("stack", stack_bytes(project.model)));
+      fmt::format(kLists, fmt::arg("target", project.target.name), fmt::arg("stack", stack_bytes(project.model)),
+                  fmt::arg("bin", has_binary(project.target)
+                                      ? "\n  COMMAND ${CMAKE_OBJCOPY} -O binary $<TARGET_FILE:firmware> firmware.bin"
+                                      : ""));
   tree["README.md"] = readme(project, linked);
   tree[kConfigName] = config_header(project, kConfigName, Rounding::kByOption);
   tree["model.bantam"] = std::string(project.file.begin(), project.file.end());

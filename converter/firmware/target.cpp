@@ -68,6 +68,18 @@ class Description {
   std::string text(const std::string& pointer, const std::string& otherwise) const {
     return find(pointer) == nullptr ? otherwise : text(pointer);
   }
+  /// Returns the strings at an optional `pointer`, none if it is absent.
+  std::vector<std::string> texts(const std::string& pointer) const {
+    std::vector<std::string> found;
+    const Json* list = find(pointer);
+    if (list == nullptr) return found;
+    if (!list->is_array()) fail(pointer, "a list of strings is wanted there");
+    for (const Json& each : *list) {
+      if (!each.is_string()) fail(pointer, "a list of strings is wanted there");
+      found.push_back(each.get<std::string>());
+    }
+    return found;
+  }
 
   /// Returns the size of a memory in bytes; 0 if there is no such memory.
   uint64_t memory(const std::string& name) const {
@@ -189,6 +201,8 @@ Target parse_target(std::string_view json, const std::string& where) {
     description.fail("/core", fmt::format("known cores are {}", fmt::join(core_names(), ", ")));
   }
   target.like = description.text("/like", "");
+  target.flashing = description.texts("/flashing");
+  target.semihosting = description.text("/uart/driver", "none") == "none";
   target.isa = description.text("/kernels", core->at("kernels").get<std::string>());
   target.rows = target.isa == "mve";
   const std::string_view known[] = {"scalar", "dsp", "mve"};

@@ -12,12 +12,14 @@
 namespace bantam::firmware {
 
 struct Target {
-  std::string name;     // the name of its folder
-  std::string core;     // a core of cores.json
-  std::string like;     // which device it is, for people
-  std::string isa;      // a folder of runtime/kernels: "dsp"
-  bool rows = false;    // int8 weights are stored in rows (layout k16n1), not in tiles
-  std::string machine;  // QEMU's name of a machine that can run it; empty: none
+  std::string name;                   // the name of its folder
+  std::string core;                   // a core of cores.json
+  std::string like;                   // which device it is, for people
+  std::vector<std::string> flashing;  // how the image gets onto the device, and its serial port, as Markdown
+  bool semihosting = false;           // the image talks to a debugger, not over a UART
+  std::string isa;                    // a folder of runtime/kernels: "dsp"
+  bool rows = false;                  // int8 weights are stored in rows (layout k16n1), not in tiles
+  std::string machine;                // QEMU's name of a machine that can run it; empty: none
   // Bytes of the device's memories.
   uint64_t flash = 0;  // code, and the model unless it has its own memory
   uint64_t model = 0;  // the memory that contains the model

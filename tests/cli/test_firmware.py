@@ -89,6 +89,23 @@ class Firmware(CommandTest):
         self.assertIn(r"licence: x\`\`\`sh \<b\>\[a\](http", readme)
         self.assertIn(f"run '{file.name}' --uart", readme)
 
+    def test_readme_says_how_the_image_gets_onto_each_board(self):
+        for path in sorted((SOURCE / "targets").glob("**/target.json")):
+            name, lines = path.parent.name, json.loads(path.read_text(encoding="utf-8"))["flashing"]
+            project, answer = self.make(target=name, output=f"on-{name}")
+            readme = (project / "README.md").read_text(encoding="utf-8")
+            with self.subTest(name):
+                section = readme.split("## Put it on the board\n")[1].split("\n## ")[0]
+                self.assertGreater(len(lines), 0)
+                for line in lines:
+                    self.assertIn(f"- {line}\n", section)
+                # Names only files that the build writes.
+                files = set(re.findall(r"build/(firmware\.\w+)", section))
+                written = {"firmware.elf", "firmware.hex"} | ({"firmware.bin"} if "firmware.bin`" in section else set())
+                self.assertLessEqual(files, written)
+                self.assertEqual("firmware.bin" in (project / "CMakeLists.txt").read_text(), "firmware.bin`" in section)
+                self.assertNotIn("semihosting", section)
+
     def test_same_input_same_bytes(self):
         first, _ = self.make(output="first")
         second, _ = self.make(output="second")
@@ -374,7 +391,10 @@ class Firmware(CommandTest):
         target = json.loads((folder / "target.json").read_text())
         self.assertEqual(target["core"], "cortex-m33")
         self.assertEqual(target["memories"]["flash"], {"start": "0x08008000", "size": "480K"})
-        self.assertNotIn("run.py", (self.directory / "own" / "README.md").read_text())
+        readme = (self.directory / "own" / "README.md").read_text()
+        self.assertNotIn("run.py", readme)
+        self.assertIn("text in over semihosting (a debugger), answers out", readme)
+        self.assertIn("stops at its first byte unless a debugger with semihosting is attached", readme)
         # The same folder as a board, with a file of its own, and other memories of the command line.
         (folder / "board.c").write_text("int mine;\n")
         (folder / "notes.txt").write_text("not of the board\n")

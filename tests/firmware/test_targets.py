@@ -19,8 +19,21 @@ FOLDERS = {
 }
 BOARDS = {name: json.loads((folder / "target.json").read_text()) for name, folder in FOLDERS.items()}
 TARGETS = [name for name, folder in FOLDERS.items() if folder.parent.name == "targets"]  # that are measured
-FIELDS = ["core", "like", "source", "flags", "kernels", "memories", "clock_hz", "uart", "start", "exit", "qemu"]
-NEEDED = {"core", "like", "memories", "clock_hz", "uart"}
+FIELDS = [
+    "core",
+    "like",
+    "source",
+    "flashing",
+    "flags",
+    "kernels",
+    "memories",
+    "clock_hz",
+    "uart",
+    "start",
+    "exit",
+    "qemu",
+]
+NEEDED = {"core", "like", "flashing", "memories", "clock_hz", "uart"}
 SIZE = re.compile(r"(0x[0-9a-fA-F]+|[0-9]+)([KM]?)")
 ADDRESS = re.compile(r"0x[0-9A-F]{8}")
 
