@@ -27,7 +27,7 @@ struct SequenceInput {
 
   /// Returns the number of forced tokens (a language) before the text that a constraint applies to.
   static uint32_t forced_first(const Decoding& decoding) { return decoding.said.beams.first_id >= 0 ? 1 : 0; }
-  /// Returns true if there are no constraints and no forced tokens, because such tokens may not be in a shortlist.
+  /// Returns true if the shortlist holds every token that may be chosen: constraints and forced tokens may need others.
   bool keeps_shortlist(const Decoding& decoding) const {
     return constraint == nullptr && forced_first(decoding) == 0 && decoding.said.beams.last_id < 0;
   }

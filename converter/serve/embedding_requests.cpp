@@ -32,7 +32,7 @@ class EmbeddingsWriter final : public BodyWriter {
     OrderedJson one;
     one["object"] = "embedding";
     one["index"] = count_;
-    if (dimensions_ != 0 && dimensions_ < vector.size()) vector.resize(dimensions_);
+    vector = shortened(std::move(vector), dimensions_);
     if (as_base64_) {
       one["embedding"] = base64(vector);
     } else {
@@ -87,7 +87,7 @@ void read_token_embeddings(const Json& request, const Worker& model, std::shared
     for (const std::vector<int32_t>& ids : lists) {
       writer->put(embed_tokens(engine, ids), ids.size(), &reply.body);
       if (reply.body.size() <= most) continue;
-      return error_reply(413, "the reply is larger than the server sends; ask for fewer texts at a time");
+      return too_large_reply();
     }
     writer->finish(&reply.body);
     return reply;
@@ -111,10 +111,8 @@ class VectorsWriter final : public BodyWriter {
  public:
   explicit VectorsWriter(size_t dimensions) : dimensions_(dimensions) {}
   void put(const Predictor&, const Input&, const Prediction& prediction, std::string* body) override {
-    std::vector<float> vector = prediction.embedding;
-    if (dimensions_ != 0 && dimensions_ < vector.size()) vector.resize(dimensions_);
     *body += body->empty() ? "[" : ",";
-    *body += convert::one_line(OrderedJson(std::move(vector)));
+    *body += convert::one_line(OrderedJson(shortened(prediction.embedding, dimensions_)));
   }
   void finish(std::string* body) override { *body += "]\n"; }
 

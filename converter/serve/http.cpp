@@ -466,7 +466,7 @@ void HttpServer::State::handle(Connection& connection, uint32_t events) {
   using At = Connection::State;
   const bool ended = (events & EPOLLRDHUP) != 0 && connection.state != At::kReading;
   if (ended) connection.peer_done = true;  // a client that has finished sending may still read
-  // A client that sends nothing more has left: its texts are no longer generated, and their contexts become free.
+  // A client that closes its side has left: the server stops generating its texts, so that others get their contexts.
   const bool leaves =
       ended && connection.generates && (connection.state == At::kWaiting || connection.state == At::kStreaming);
   if ((events & (EPOLLERR | EPOLLHUP)) != 0 || (ended && connection.state == At::kDraining) || leaves) {

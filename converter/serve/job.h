@@ -51,13 +51,14 @@ struct Job {
     return completion != nullptr ? completion->choices() : work != nullptr ? room : texts.size();
   }
 
+  /// Returns true if the client has left, or the job waited too long.
+  bool is_given_up() const { return *abandoned || Clock::now() >= deadline; }
+  Reply reply_to_given_up() const { return *abandoned ? Reply() : late_reply(); }
+
   size_t next = 0;     // number of the next text to answer
   std::string body;    // the answers so far
   bool ended = false;  // `done` has been called
 };
-
-/// Returns 503 for a job that waited too long.
-Reply late_reply();
 
 }  // namespace bantam::serve
 

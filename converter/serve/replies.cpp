@@ -84,6 +84,16 @@ Reply no_memory_reply() {
   return reply;
 }
 
+Reply late_reply() {
+  Reply late = error_reply(503, "the request waited as long as --timeout allows; send it again later");
+  late.retry_after = 1;
+  return late;
+}
+
+Reply too_large_reply() {
+  return error_reply(413, "the reply is larger than the server sends; ask for fewer texts at a time");
+}
+
 Reply reply_of_exception(const std::string& file) {
   try {
     throw;
@@ -96,6 +106,11 @@ Reply reply_of_exception(const std::string& file) {
   } catch (const std::exception& error) {
     return error_reply(500, std::string("internal error: ") + error.what());
   }
+}
+
+std::vector<float> shortened(std::vector<float> vector, size_t dimensions) {
+  if (dimensions != 0 && dimensions < vector.size()) vector.resize(dimensions);
+  return vector;
 }
 
 std::string base64(const std::vector<float>& values) {

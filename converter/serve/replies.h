@@ -2,6 +2,7 @@
 #ifndef BANTAM_CONVERTER_SERVE_REPLIES_H_
 #define BANTAM_CONVERTER_SERVE_REPLIES_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -33,6 +34,11 @@ Reply error_reply(int code, std::string_view message);
 /// Returns 507 without using nlohmann's values, whose destructors need memory.
 Reply no_memory_reply();
 
+/// Returns 503 for a request that waited too long.
+Reply late_reply();
+/// Returns 413 for a request whose reply would be too large.
+Reply too_large_reply();
+
 /// Thrown for a name in a request that the server does not have: 404.
 class NotFound : public convert::Error {
  public:
@@ -47,6 +53,9 @@ Reply reply_of_exception(const std::string& file);
 Reply error_reply(const convert::Error& error, const std::string& file);
 
 Reply json_reply(const convert::OrderedJson& object);
+
+/// Keeps the first `dimensions` numbers of a vector; 0: all.
+std::vector<float> shortened(std::vector<float> vector, size_t dimensions);
 
 /// Encodes the bytes of the numbers, little-endian, by RFC 4648 with padding.
 std::string base64(const std::vector<float>& values);

@@ -355,7 +355,7 @@ Worker* Routes::read(const Target& target, std::string body, Job* job, Reply* re
   }
   // Each answer contains the second text.
   if (job->second != nullptr && job->second->size() > job->most_reply / job->texts.size()) {
-    *refusal = error_reply(413, "the reply is larger than the server sends; ask for fewer texts at a time");
+    *refusal = too_large_reply();
     return nullptr;
   }
   return &model;

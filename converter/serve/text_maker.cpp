@@ -86,58 +86,27 @@ struct TextMaker::Request {
 };
 
 TextMaker::TextMaker(const convert::ModelFile& file, const TextMakerOptions& options, Metrics* metrics)
-    : metrics_(metrics), file_(file), engine_(file, engine_options(file, options)), batch_(engine_) {
+    : metrics_(metrics), file_(file), engine_(file, engine_options(file, options)), batch_(engine_), queue_(metrics) {
   check(Tokenizer::open(file.model(), 0, &tokenizer_), file.path());
   thread_ = std::thread([this] { loop(); });
 }
 
 TextMaker::~TextMaker() {
-  {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    stops_ = true;
-  }
-  changed_.notify_one();
+  queue_.stop();
   thread_.join();
 }
 
-size_t TextMaker::waiting() const {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  return waiting_;
-}
-
-void TextMaker::push(Job job) {
-  {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    const size_t queued = job.queued();
-    jobs_.push_back(std::move(job));  // before it is counted, because this may run out of memory
-    waiting_ += queued;
-    metrics_->waiting += queued;
+void TextMaker::drop_given_up() {
+  for (Job& job : queue_.take_all([](const Job& waiting) { return waiting.is_given_up(); })) {
+    job.done(job.reply_to_given_up());
   }
-  changed_.notify_one();
-}
-
-bool TextMaker::wait() {
-  std::list<Job> dropped;
-  {
-    std::unique_lock<std::mutex> lock(mutex_);
-    changed_.wait(lock, [this] { return stops_ || !jobs_.empty() || !active_.empty(); });
-    if (jobs_.empty() && active_.empty()) return false;
-    for (auto it = jobs_.begin(); it != jobs_.end();) {
-      const auto at = it++;
-      if (!*at->abandoned && Clock::now() < at->deadline) continue;
-      waiting_ -= at->queued();
-      metrics_->waiting -= at->queued();
-      dropped.splice(dropped.end(), jobs_, at);
-    }
-  }
-  for (Job& job : dropped) job.done(*job.abandoned ? Reply() : late_reply());
-  return true;
 }
 
 void TextMaker::loop() noexcept {
   for (;;) {
     try {
-      if (!wait()) return;
+      if (!queue_.wait(!active_.empty())) return;
+      drop_given_up();
       drop_abandoned();
       admit();
       if (!batch_.empty()) step();
@@ -156,14 +125,9 @@ void TextMaker::drop_abandoned() {
 
 TextMaker::Request* TextMaker::next_request() {
   if (!active_.empty() && active_.back().next < active_.back().completion.choices()) return &active_.back();
-  std::list<Job> taken;
-  {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    if (jobs_.empty()) return nullptr;
-    waiting_ -= jobs_.front().queued();
-    metrics_->waiting -= jobs_.front().queued();
-    taken.splice(taken.end(), jobs_, jobs_.begin());
-  }
+  bool has_one = false;
+  std::list<Job> taken = queue_.take_while([&](const Job&) { return !std::exchange(has_one, true); });
+  if (taken.empty()) return nullptr;
   Job& job = taken.front();
   try {
     size_t bytes = 0;
@@ -281,7 +245,7 @@ void TextMaker::finish(Request& request, size_t choice, std::string text, Finish
 
 void TextMaker::send(Request& request) {
   if (request.bytes > request.job.most_reply) {
-    return end(request, error_reply(413, "the reply is larger than the server sends; ask for fewer texts at a time"));
+    return end(request, too_large_reply());
   }
   const bool done = request.finished == request.completion.choices();
   if (!request.completion.streams) {

@@ -2,19 +2,18 @@
 #ifndef BANTAM_CONVERTER_SERVE_TEXT_MAKER_H_
 #define BANTAM_CONVERTER_SERVE_TEXT_MAKER_H_
 
-#include <condition_variable>
 #include <exception>
 #include <list>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <thread>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "run/continuous_batch.h"
 #include "run/engine.h"
-#include "serve/job.h"
+#include "serve/job_queue.h"
 #include "serve/metrics.h"
 
 namespace bantam::serve {
@@ -38,17 +37,18 @@ class TextMaker {
   TextMaker& operator=(const TextMaker&) = delete;
 
   /// The number of texts that wait and are not begun.
-  size_t waiting() const;
+  size_t waiting() const { return queue_.waiting(); }
   /// Takes a job with a completion.
-  void push(Job job);
+  void push(Job job) { queue_.push(std::move(job)); }
 
  private:
   struct Choice;
   struct Request;
 
   void loop() noexcept;
-  /// Waits for work; returns false if the server stops and there is none.
-  bool wait();
+  /// Replies to jobs that waited too long or whose clients have left, before they are begun.
+  void drop_given_up();
+  /// Ends requests that are begun and whose clients have left.
   void drop_abandoned();
   /// Begins as many choices as there is room for.
   void admit();
@@ -71,11 +71,7 @@ class TextMaker {
   convert::ContinuousBatch batch_;
   std::list<Request> active_;  // begun; the last one may have choices left that have not joined
   std::unordered_map<const convert::GeneratedSequence*, std::exception_ptr> failed_;  // in the last step
-  mutable std::mutex mutex_;
-  std::condition_variable changed_;
-  std::list<Job> jobs_;
-  size_t waiting_ = 0;  // choices of jobs_
-  bool stops_ = false;
+  JobQueue queue_;
   std::thread thread_;
 };
 

@@ -59,15 +59,10 @@ bool only_generates(const Model& model) {
 
 }  // namespace
 
-Reply late_reply() {
-  Reply late = error_reply(503, "the request waited as long as --timeout allows; send it again later");
-  late.retry_after = 1;
-  return late;
-}
-
 Worker::Worker(const std::string& file, const WorkerOptions& options, Metrics* metrics)
     : options_(options),
       metrics_(metrics),
+      queue_(metrics),
       file_(file, convert::Hold::kInMemory),
       name_(std::filesystem::path(file).stem().string()) {
   refuse_others(file_);
@@ -89,11 +84,7 @@ Worker::Worker(const std::string& file, const WorkerOptions& options, Metrics* m
 }
 
 Worker::~Worker() {
-  {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    stops_ = true;
-  }
-  changed_.notify_one();
+  queue_.stop();
   if (thread_.joinable()) thread_.join();
 }
 
@@ -110,49 +101,32 @@ Predictor& Worker::predictor(const Job& job) {
 }
 
 bool Worker::has_room(const Job& job) const {
-  if (job.completion != nullptr) return maker_->waiting() + job.queued() <= options_.queue;
-  const std::lock_guard<std::mutex> lock(mutex_);
-  return waiting_ + job.queued() <= options_.queue;
+  const size_t waiting = job.completion != nullptr ? maker_->waiting() : queue_.waiting();
+  return waiting + job.queued() <= options_.queue;
 }
 
-void Worker::push(Job job) {
-  if (job.completion != nullptr) return maker_->push(std::move(job));
-  {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    const size_t queued = job.queued();
-    jobs_.push_back(std::move(job));  // before it is counted, because this may run out of memory
-    waiting_ += queued;
-    metrics_->waiting += queued;
-  }
-  changed_.notify_one();
-}
+void Worker::push(Job job) { job.completion != nullptr ? maker_->push(std::move(job)) : queue_.push(std::move(job)); }
 
-std::list<Job> Worker::take(std::unique_lock<std::mutex>& lock) {
-  changed_.wait(lock, [this] { return stops_ || !jobs_.empty(); });
-  std::list<Job> taken;
+std::list<Job> Worker::take() {
+  const Job* first = nullptr;
   uint32_t rows = 0, texts = 0;
-  while (!jobs_.empty()) {
-    const Job& next = jobs_.front();
-    const bool alone = next.work != nullptr || (!taken.empty() && taken.front().work != nullptr);
-    const bool other = !taken.empty() && (next.parts != taken.front().parts || next.role != taken.front().role);
-    if (!taken.empty() && (alone || other || engine_->is_full(texts, rows))) break;
+  return queue_.take_while([&](const Job& next) {
+    if (first == nullptr) {
+      first = &next;
+    } else {
+      const bool alone = next.work != nullptr || first->work != nullptr;
+      const bool other = next.parts != first->parts || next.role != first->role;
+      if (alone || other || engine_->is_full(texts, rows)) return false;
+    }
     rows += std::min(likely_rows(next), UINT32_MAX / 2 - std::min(rows, UINT32_MAX / 2));
     texts += static_cast<uint32_t>(next.queued());
-    waiting_ -= next.queued();
-    metrics_->waiting -= next.queued();
-    taken.splice(taken.end(), jobs_, jobs_.begin());
-  }
-  return taken;
+    return true;
+  });
 }
 
 void Worker::loop() noexcept {
-  for (;;) {
-    std::list<Job> jobs;
-    {
-      std::unique_lock<std::mutex> lock(mutex_);
-      jobs = take(lock);
-    }
-    if (jobs.empty()) return;  // the server stops, and nothing waits
+  while (queue_.wait(false)) {
+    std::list<Job> jobs = take();
     answer(&jobs);
   }
 }
@@ -168,7 +142,7 @@ void Worker::put(Job& job, const Input& input, const Prediction& prediction) {
   ++metrics_->texts;
   job.writer->put(predictor(job), input, prediction, &job.body);
   if (job.body.size() > job.most_reply) {
-    return end(job, error_reply(413, "the reply is larger than the server sends; ask for fewer texts at a time"));
+    return end(job, too_large_reply());
   }
   if (++job.next != job.texts.size()) return;
   job.writer->finish(&job.body);
@@ -226,8 +200,7 @@ void Worker::answer(std::list<Job>* jobs) noexcept {
     ++metrics_->runs;
     for (;;) {
       for (Job& job : *jobs) {
-        if (!job.ended && *job.abandoned) end(job, Reply());
-        if (!job.ended && Clock::now() >= job.deadline) end(job, late_reply());
+        if (!job.ended && job.is_given_up()) end(job, job.reply_to_given_up());
       }
       Job& first = jobs->front();
       if (first.work != nullptr) {

@@ -2,11 +2,9 @@
 #ifndef BANTAM_CONVERTER_SERVE_WORKER_H_
 #define BANTAM_CONVERTER_SERVE_WORKER_H_
 
-#include <condition_variable>
 #include <list>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <thread>
@@ -14,7 +12,7 @@
 #include <vector>
 
 #include "run/predict.h"
-#include "serve/job.h"
+#include "serve/job_queue.h"
 #include "serve/metrics.h"
 #include "serve/text_maker.h"
 
@@ -54,7 +52,7 @@ class Worker {
  private:
   void loop() noexcept;
   /// Takes jobs that can run together: jobs with the same parts, until their texts fill a run.
-  std::list<Job> take(std::unique_lock<std::mutex>& lock);
+  std::list<Job> take();
   /// Replies to every job, whatever is thrown.
   void answer(std::list<Job>* jobs) noexcept;
   /// Returns the next texts of jobs, as many as fill a run.
@@ -66,15 +64,11 @@ class Worker {
 
   WorkerOptions options_;
   Metrics* metrics_;
+  JobQueue queue_;
   convert::ModelFile file_;
   std::optional<convert::Engine> engine_;  // none: the file only generates texts
   std::string name_;
   std::map<std::pair<uint32_t, TextRole>, std::unique_ptr<convert::Predictor>> predictors_;  // by parts and text role
-  mutable std::mutex mutex_;
-  std::condition_variable changed_;
-  std::list<Job> jobs_;  // moved without allocation
-  size_t waiting_ = 0;   // texts of jobs_
-  bool stops_ = false;
   std::thread thread_;
   std::unique_ptr<TextMaker> maker_;  // null: the file does not generate texts
 };
