@@ -13,6 +13,9 @@ elseif(CMAKE_SYSTEM_PROCESSOR STREQUAL "wasm32")
   set(BANTAM_ISA_FOLDERS wasm)
   if(BANTAM_WASM_RELAXED)
     set(BANTAM_ISA_FOLDERS wasmrelaxed)
+    if(BANTAM_WASM_OWN_FMA)
+      target_compile_definitions(bantam_options INTERFACE BANTAM_WASM_OWN_FMA)
+    endif()
   endif()
 endif()
 set(avx2_flags -mavx2 -mfma -mf16c -mno-avx512f)
@@ -32,7 +35,7 @@ set(neoni8mm_flags -march=armv8.2-a+dotprod+i8mm ${arm_order_flags})
 set(armv7neon_flags -march=armv7-a -mfpu=neon ${arm_order_flags})
 # Modules are downloaded: size counts, and -O2 is no faster. clang leaves loops there whose count is not a constant, and warns.
 set(wasm_flags -msimd128 -Oz -Wno-pass-failed)
-set(wasmrelaxed_flags -msimd128 -mrelaxed-simd -Os -Wno-pass-failed $<$<BOOL:${BANTAM_WASM_OWN_FMA}>:-DBANTAM_WASM_OWN_FMA>)
+set(wasmrelaxed_flags -msimd128 -mrelaxed-simd -Os -Wno-pass-failed)
 set(armv7fma_flags -march=armv7-a -mfpu=neon-vfpv4 ${arm_order_flags})
 
 # Gives the sources of `target` under kernels/<isa> their flags. No errno: square roots stay one instruction. Releases

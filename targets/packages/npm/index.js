@@ -1,9 +1,9 @@
 // bantam in a browser: modules are fetched from beside this file, models from where the caller says.
-import { bytesOf, check, choose } from "./module.js";
-import { Model } from "./model.js";
+import { loader } from "./load.js";
+import { bytesOf, choose } from "./module.js";
 
 export { BantamError } from "./module.js";
-export { Model };
+export { Model } from "./model.js";
 
 // Bundlers find files by these expressions.
 const FILES = {
@@ -12,17 +12,5 @@ const FILES = {
   "bantam-relaxed-dot.wasm": () => new URL("./bantam-relaxed-dot.wasm", import.meta.url),
 };
 
-let compiled;
-
-function chosen() {
-  compiled ??= choose((name) => bytesOf(FILES[name]()));
-  compiled.catch(() => (compiled = undefined)); // a network that was away may come back
-  return compiled;
-}
-
 /** A model from an address, a Response, a File or Blob, or its bytes. */
-export async function load(source, { module, ...options } = {}) {
-  if (module !== undefined) await check(module);
-  const [ready, bytes] = await Promise.all([module ?? chosen(), bytesOf(source)]);
-  return Model.open(ready, bytes, options);
-}
+export const load = loader(() => choose((name) => bytesOf(FILES[name]())), bytesOf);
