@@ -6,6 +6,7 @@
 #include "base/strings.h"
 #include "firmware/c_names.h"
 #include "firmware/config.h"
+#include "firmware/flashing.h"
 #include "firmware/linked.h"
 #include "firmware/memory.h"
 #include "firmware/resources.h"
@@ -37,7 +38,7 @@ bantam_firmware_image(firmware SOURCES main.cpp terminal.cpp LIBRARY bantam
   MODEL ${{CMAKE_CURRENT_SOURCE_DIR}}/model.bantam STACK ${{STACK_BYTES}}
   HANDLER_STACK ${{HANDLER_STACK_BYTES}})
 
-# What programmers and bootloaders take, beside firmware.elf.
+# Programmers and bootloaders take these files.
 add_custom_command(TARGET firmware POST_BUILD VERBATIM
   COMMAND ${{CMAKE_OBJCOPY}} -O ihex $<TARGET_FILE:firmware> firmware.hex{bin})
 
@@ -86,27 +87,8 @@ stay.
 bantam is under the Apache License 2.0: `bantam/LICENSE`. The model's licence: {licence}.
 )";
 
-/// Where the project's image and model are one block of addresses, firmware.bin is not larger than they are.
+/// Returns true if code and model lie in one memory. Otherwise firmware.bin would also hold the gap between them.
 bool has_binary(const Target& target) { return !target.model_apart; }
-
-/// How the image gets onto the board, as a list.
-std::string flashing(const Target& target) {
-  std::string list;
-  for (const std::string& line : target.flashing) list += fmt::format("- {}\n", line);
-  if (list.empty()) {
-    list =
-        "- Your debug probe's tool writes them: `probe-rs run --chip CHIP build/firmware.elf`, `pyocd flash -t CHIP "
-        "build/firmware.hex`, or OpenOCD's `program build/firmware.elf verify reset exit`.\n";
-  }
-  if (target.semihosting) {
-    list +=
-        "- This image talks by semihosting, not over a UART: it stops at its first byte unless a debugger with "
-        "semihosting is attached (OpenOCD: `arm semihosting enable`). Give the board a `uart` in `target.json` before "
-        "it runs alone.\n";
-  }
-  list.pop_back();
-  return list;
-}
 
 std::string readme(const Project& project, const Linked& linked) {
   const std::string name = to_string(project.model.name());
@@ -124,7 +106,7 @@ std::string readme(const Project& project, const Linked& linked) {
       fmt::arg("port", project.target.semihosting ? "semihosting (a debugger)" : "the UART"),
       fmt::arg("images", has_binary(project.target) ? "`firmware.elf`, `firmware.hex` and `firmware.bin`"
                                                     : "`firmware.elf` and `firmware.hex`"),
-      fmt::arg("flashing", flashing(project.target)), fmt::arg("tokens", text_tokens(project.options)),
+      fmt::arg("flashing", flashing_list(project.target)), fmt::arg("tokens", text_tokens(project.options)),
       fmt::arg("model_bytes", project.file.size()), fmt::arg("words", fmt::join(linked.words, ", ")),
       fmt::arg("input", pixels ? "pixels" : "text"),
       fmt::arg(

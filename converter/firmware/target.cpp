@@ -68,6 +68,15 @@ class Description {
   std::string text(const std::string& pointer, const std::string& otherwise) const {
     return find(pointer) == nullptr ? otherwise : text(pointer);
   }
+  /// Returns the number at an optional `pointer`, or `otherwise` if it is absent.
+  uint32_t number(const std::string& pointer, uint32_t otherwise) const {
+    const Json* value = find(pointer);
+    if (value == nullptr) return otherwise;
+    if (!value->is_number_unsigned() || value->get<uint64_t>() > UINT32_MAX) {
+      fail(pointer, "a whole number below 2^32 is wanted there");
+    }
+    return value->get<uint32_t>();
+  }
   /// Returns the strings at an optional `pointer`, none if it is absent.
   std::vector<std::string> texts(const std::string& pointer) const {
     std::vector<std::string> found;
@@ -201,7 +210,14 @@ Target parse_target(std::string_view json, const std::string& where) {
     description.fail("/core", fmt::format("known cores are {}", fmt::join(core_names(), ", ")));
   }
   target.like = description.text("/like", "");
-  target.flashing = description.texts("/flashing");
+  Flashing& flashing = target.flashing;
+  flashing.how = description.texts("/flashing/how");
+  flashing.openocd = description.text("/flashing/openocd", "");
+  flashing.probe_rs = description.text("/flashing/probe_rs", "");
+  flashing.pyocd = description.text("/flashing/pyocd", "");
+  flashing.jlink = description.text("/flashing/jlink", "");
+  flashing.serial = description.text("/flashing/serial", "");
+  target.baud = description.number("/uart/baud", target.baud);
   target.semihosting = description.text("/uart/driver", "none") == "none";
   target.isa = description.text("/kernels", core->at("kernels").get<std::string>());
   target.rows = target.isa == "mve";

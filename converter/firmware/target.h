@@ -11,15 +11,26 @@
 
 namespace bantam::firmware {
 
+/// What people and tools need to put an image onto a board, as far as it is known.
+struct Flashing {
+  std::vector<std::string> how;  // sentences of Markdown about this board alone
+  std::string openocd;           // arguments that choose the probe and the chip
+  std::string probe_rs;          // names of the chip
+  std::string pyocd;
+  std::string jlink;   // over SWD
+  std::string serial;  // where its serial port is
+};
+
 struct Target {
-  std::string name;                   // the name of its folder
-  std::string core;                   // a core of cores.json
-  std::string like;                   // which device it is, for people
-  std::vector<std::string> flashing;  // how the image gets onto the device, and its serial port, as Markdown
-  bool semihosting = false;           // the image talks to a debugger, not over a UART
-  std::string isa;                    // a folder of runtime/kernels: "dsp"
-  bool rows = false;                  // int8 weights are stored in rows (layout k16n1), not in tiles
-  std::string machine;                // QEMU's name of a machine that can run it; empty: none
+  std::string name;  // the name of its folder
+  std::string core;  // a core of cores.json
+  std::string like;  // which device it is, for people
+  Flashing flashing;
+  uint32_t baud = 115200;
+  bool semihosting = false;  // the image talks to a debugger, not over a UART
+  std::string isa;           // a folder of runtime/kernels: "dsp"
+  bool rows = false;         // int8 weights are stored in rows (layout k16n1), not in tiles
+  std::string machine;       // QEMU's name of a machine that can run it; empty: none
   // Bytes of the device's memories.
   uint64_t flash = 0;  // code, and the model unless it has its own memory
   uint64_t model = 0;  // the memory that contains the model

@@ -22,14 +22,18 @@ static inline bool keeps_formulas() {
 #endif
 }
 
+/// Returns false if the compiler fuses a product and a sum, whose product is then not rounded. Internal, as above.
+static inline bool rounds_products() {
+  volatile float source = 1.0f + 0x1p-12f;
+  const float x = source;
+  return x * x - (1.0f + 0x1p-11f) == 0.0f;  // 2^-24 when fused: the product's last bit is not rounded away
+}
+
 /// Returns false if the compiler changes formulas, or fuses a product and a sum into one operation, as gcc does without
 /// -ffp-contract=off. No macro tells the latter. Internal: the result is about the file that includes it.
 static inline bool computes_as_written() {
 #if defined(__FP_FAST_FMAF) || defined(__ARM_FEATURE_FMA) || defined(__FMA__)
-  volatile float source = 1.0f + 0x1p-12f;
-  const float x = source;
-  // 2^-24 when fused: the product's last bit is not rounded away.
-  return keeps_formulas() && x * x - (1.0f + 0x1p-11f) == 0.0f;
+  return keeps_formulas() && rounds_products();
 #else
   return keeps_formulas();
 #endif

@@ -92,7 +92,15 @@ class Firmware(CommandTest):
     def test_readme_says_how_the_image_gets_onto_each_board(self):
         for path in sorted((SOURCE / "targets").glob("**/target.json")):
             board = json.loads(path.read_text(encoding="utf-8"))
-            name, lines = path.parent.name, board["flashing"]
+            name, known = path.parent.name, board["flashing"]
+            lines = known["how"]
+            tools = [
+                f"openocd {known.get('openocd')} -c ",
+                f"probe-rs run --chip {known.get('probe_rs')} build/firmware.elf",
+                f"pyocd flash -t {known.get('pyocd')} build/firmware.hex",
+                f"JLinkExe -device {known.get('jlink')} -if SWD",
+                f"Serial port: {known.get('serial')}, {board['uart'].get('baud', 115200)} baud",
+            ]
             options = ["--max-tokens", 8]
             if name in ("microbit", "stm32f100"):  # too small for this model
                 for memory, size in (("flash", "1M"), ("ram", "64K")):
@@ -104,6 +112,8 @@ class Firmware(CommandTest):
                 self.assertGreater(len(lines), 0)
                 for line in lines:
                     self.assertIn(f"- {line}\n", section)
+                for tool, field in zip(tools, ("openocd", "probe_rs", "pyocd", "jlink", "serial"), strict=True):
+                    self.assertEqual(tool in section, field in known, tool)
                 # Names only files that the build writes.
                 files = set(re.findall(r"build/(firmware\.\w+)", section))
                 written = {"firmware.elf", "firmware.hex"} | ({"firmware.bin"} if "firmware.bin`" in section else set())

@@ -31,7 +31,7 @@ SAMPLE = [
     FUSED,
 ]
 SETS = [
-    # What the build systems pass that are known by a compiler for this machine.
+    # Options of build systems that compilers for this machine know, too.
     ("STM32CubeIDE", "-Os -ffunction-sections -fdata-sections -fno-use-cxa-atexit"),
     (
         "Arduino",

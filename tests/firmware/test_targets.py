@@ -92,6 +92,8 @@ class Targets(unittest.TestCase):
             with self.subTest(name):
                 self.assertEqual(list(board), [field for field in FIELDS if field in board], "in this order")
                 self.assertLessEqual(NEEDED | (set() if name in TARGETS else {"source"}), set(board))
+                ways = ["how", "openocd", "probe_rs", "pyocd", "jlink", "serial"]
+                self.assertEqual(list(board["flashing"]), [way for way in ways if way in board["flashing"]])
                 self.assertIn(board["core"], CORES)
                 all_memories = [board["memories"]]
                 if "qemu" in board:
