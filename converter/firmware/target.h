@@ -11,7 +11,7 @@
 
 namespace bantam::firmware {
 
-/// What people and tools need to put an image onto a board, as far as it is known.
+/// Facts that people and tools need to put an image onto a board. Unknown ones are empty.
 struct Flashing {
   std::vector<std::string> how;  // sentences of Markdown about this board alone
   std::string openocd;           // arguments that choose the probe and the chip

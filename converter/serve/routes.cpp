@@ -273,7 +273,7 @@ Worker& Routes::model_for(const Target& target, const Json& request) const {
     fail(ExitCode::kUnsupported, "{}: its task is \"{}\"; POST to {}", name,
          convert::task_name(model->file().model().task()), model->parts(~0U) == 0 ? "/v1/completions" : "/run");
   }
-  if (!name.empty()) throw NotFound(fmt::format("\"model\": there is no \"{}\"; there are {}", name, names));
+  if (!name.empty()) throw NotFound(fmt::format("\"model\": this server has no \"{}\"; it has {}", name, names));
   fail(ExitCode::kUnsupported, "{}: none of the files is for that: {}; POST to /run", target.name, names);
 }
 
